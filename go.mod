@@ -1,0 +1,3 @@
+module crosstalk
+
+go 1.26
