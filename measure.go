@@ -32,7 +32,8 @@ type Observation struct {
 	Sample    int                `json:"sample"`
 	Value     Figure             `json:"value"`                // NaN when not scored
 	NotScored string             `json:"not_scored,omitempty"` // why: "empty", "refused", "failed", or the measure's own reason
-	By        map[string]string  `json:"by"`                   // the item's labels and the condition it was measured under
+	Condition map[string]string  `json:"condition"`            // what was measured and how: model, similarity, what a sweep varies; never mixed in one figure
+	Labels    map[string]string  `json:"labels,omitempty"`     // the item's columns
 	Numbers   map[string]float64 `json:"numbers,omitempty"`    // what the value was made from
 	Texts     map[string]string  `json:"texts,omitempty"`      // what was compared, after post-processing
 	Answers   []Key              `json:"answers,omitempty"`    // the answers it came from
