@@ -3,6 +3,7 @@ module crosstalk
 go 1.26.0
 
 require (
+	github.com/goccy/go-yaml v1.19.2
 	github.com/gofrs/flock v0.13.1
 	github.com/ncruces/go-sqlite3 v0.35.0
 	github.com/xuri/excelize/v2 v2.11.0
