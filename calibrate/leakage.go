@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 
 	"crosstalk"
@@ -34,7 +35,7 @@ type Result struct {
 }
 
 // Leakage calibrates the Leak-Rate on items with reference:leaky at a rate,
-// over seeds 1 to seeds. Each seed runs the whole way of a measurement: asks,
+// over seeds. Each seed runs the whole way of a measurement: asks,
 // journal (in memory), scores, estimate.
 //
 // The suite's controls are a fixed set, while the interval speaks of controls
@@ -62,11 +63,8 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			m, err := reference.NewLeaky(items, rate, uint64(seed)+1)
-			if err != nil {
-				return err
-			}
-			estimates[seed], err = measure(ctx, &in, m, items)
+			var err error
+			estimates[seed], err = measure(ctx, &in, draw(items, uint64(seed)), rate, uint64(seed))
 			return err
 		})
 	}
@@ -89,27 +87,64 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 	return result, nil
 }
 
-func measure(ctx context.Context, in *leakage.Instrument, m crosstalk.Model, items []crosstalk.Item) (crosstalk.Estimate, error) {
-	session := ask.NewSession(&ask.Memory{}, ask.Options{})
+// draw draws as many controls, with all their tests, as items have, with
+// replacement, and returns the first copies, the second copies, and so on.
+// Copies have names of their own.
+func draw(items []crosstalk.Item, seed uint64) [][]crosstalk.Item {
+	clusters := map[string][]crosstalk.Item{}
+	var names []string
+	for _, item := range items {
+		if clusters[item.Cluster] == nil {
+			names = append(names, item.Cluster)
+		}
+		clusters[item.Cluster] = append(clusters[item.Cluster], item)
+	}
+	r := rand.New(rand.NewPCG(seed, 0))
+	var copies [][]crosstalk.Item
+	times := map[string]int{}
+	for range names {
+		name := names[r.IntN(len(names))]
+		k := times[name]
+		times[name]++
+		if k == len(copies) {
+			copies = append(copies, nil)
+		}
+		for _, item := range clusters[name] {
+			item.ID = fmt.Sprintf("%s#%d", item.ID, k)
+			item.Cluster = fmt.Sprintf("%s#%d", item.Cluster, k)
+			copies[k] = append(copies[k], item)
+		}
+	}
+	return copies
+}
+
+// measure measures items; each list of copies is answered by a model of its
+// own seed, so that a control drawn twice is answered twice.
+func measure(ctx context.Context, in *leakage.Instrument, copies [][]crosstalk.Item, rate float64, seed uint64) (crosstalk.Estimate, error) {
 	var failed error
-	estimates := in.Estimate(func(yield func(crosstalk.Observation) bool) {
-		for measured := range run.Measure(ctx, in, session.For(m), items, 4) {
-			if measured.Err != nil {
-				failed = measured.Err
+	observe := func(yield func(crosstalk.Observation) bool) {
+		for k, items := range copies {
+			m, err := reference.NewLeaky(items, rate, seed<<8+uint64(k))
+			if err != nil {
+				failed = err
 				return
 			}
-			for _, o := range measured.Observations {
-				if !yield(o) {
+			session := ask.NewSession(&ask.Memory{}, ask.Options{})
+			for measured := range run.Measure(ctx, in, session.For(m), items, 4) {
+				if failed = measured.Err; failed != nil {
 					return
+				}
+				for _, o := range measured.Observations {
+					if !yield(o) {
+						return
+					}
 				}
 			}
 		}
-	}, nil)
-	if failed != nil {
-		return crosstalk.Estimate{}, failed
 	}
-	if len(estimates) == 0 {
-		return crosstalk.Estimate{Value: crosstalk.Undefined}, nil
+	estimates := in.Estimate(observe, nil)
+	if failed != nil || len(estimates) == 0 {
+		return crosstalk.Estimate{Value: crosstalk.Undefined}, failed
 	}
 	return estimates[0], nil
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,21 +199,62 @@ func notes(estimates []crosstalk.Estimate, varying []string) []string {
 		}
 		add("signature: " + e.Signature)
 	}
+	return append(list, warnings(estimates, varying)...)
+}
+
+var firstNumber = regexp.MustCompile(`\d+`)
+
+// warnings says each kind of warning once, with the rows it holds for and, for
+// one that counts, the range of its first number.
+func warnings(estimates []crosstalk.Estimate, varying []string) []string {
+	type kind struct {
+		text     string // of the first
+		rows     []string
+		low, top int
+	}
+	var kinds []*kind
+	byText := map[string]*kind{}
 	for _, e := range estimates {
-		var where []string
-		for _, c := range varying {
-			if e.By[c] != crosstalk.All {
-				where = append(where, e.By[c])
-			}
-		}
-		if len(where) == 0 {
-			where = []string{crosstalk.All}
-		}
 		for _, w := range e.Warnings {
-			add("warning: " + strings.Join(where, ", ") + ": " + w)
+			n, _ := strconv.Atoi(firstNumber.FindString(w))
+			key := w
+			if at := firstNumber.FindStringIndex(w); at != nil {
+				key = w[:at[0]] + "#" + w[at[1]:]
+			}
+			k := byText[key]
+			if k == nil {
+				k = &kind{text: w, low: n, top: n}
+				byText[key] = k
+				kinds = append(kinds, k)
+			}
+			k.low, k.top = min(k.low, n), max(k.top, n)
+			k.rows = append(k.rows, rowName(e, varying))
 		}
 	}
+	var list []string
+	for _, k := range kinds {
+		if at := firstNumber.FindStringIndex(k.text); at != nil && k.low < k.top {
+			k.text = fmt.Sprintf("%s%d to %d%s", k.text[:at[0]], k.low, k.top, k.text[at[1]:])
+		}
+		if len(k.rows) == len(estimates) && len(k.rows) > 1 {
+			k.rows = []string{"every row"}
+		}
+		list = append(list, fmt.Sprintf("warning: %s: %s", strings.Join(k.rows, ", "), k.text))
+	}
 	return list
+}
+
+func rowName(e crosstalk.Estimate, varying []string) string {
+	var where []string
+	for _, c := range varying {
+		if e.By[c] != crosstalk.All {
+			where = append(where, e.By[c])
+		}
+	}
+	if len(where) == 0 {
+		return crosstalk.All
+	}
+	return strings.Join(where, "/")
 }
 
 // Percent is a fraction as a percentage with one decimal, "-" where undefined.

@@ -189,3 +189,19 @@ func replace(path string, write func(*os.File) error) (err error) {
 	}
 	return os.Rename(f.Name(), path)
 }
+
+// ReadEstimates reads the figures that a finished run wrote.
+func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
+	file := filepath.Join(path, "estimates.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var document struct {
+		Estimates []crosstalk.Estimate `json:"estimates"`
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
+		return nil, fmt.Errorf("%s: does not hold estimates: %w", file, err)
+	}
+	return document.Estimates, nil
+}

@@ -54,7 +54,9 @@ func Check(s *Suite) []string {
 	return remarks
 }
 
-func containsFold(s, sub string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(sub)) }
+func containsFold(s, sub string) bool {
+	return strings.Contains(strings.ToLower(s), strings.ToLower(sub))
+}
 
 func lastWord(s string) string {
 	words := strings.Fields(s)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"crosstalk"
 	"crosstalk/instrument/leakage"
@@ -75,4 +76,29 @@ func estimatesOf(path string, by []string) ([]crosstalk.Estimate, error) {
 		}
 	}, by)
 	return estimates, failed
+}
+
+// suiteOf reads the suites of groups off the signatures of stored estimates,
+// since a recorded suite's hash cannot be made again of observations.
+func suiteOf(stored []crosstalk.Estimate) func(map[string]string) string {
+	whole, datasets := "-", map[string]string{}
+	for _, e := range stored {
+		for _, field := range strings.Split(e.Signature, "|") {
+			id, ok := strings.CutPrefix(field, "suite:")
+			if !ok {
+				continue
+			}
+			if d := e.By["dataset"]; d != "" && d != crosstalk.All {
+				datasets[d] = id
+			} else {
+				whole = id
+			}
+		}
+	}
+	return func(group map[string]string) string {
+		if id, ok := datasets[group["dataset"]]; ok {
+			return id
+		}
+		return whole
+	}
 }

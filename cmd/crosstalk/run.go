@@ -85,7 +85,7 @@ func (r *leakageRun) run(c *cobra.Command) error {
 	id, suiteID := model.Identity(), s.ID()
 	plan := run.Plan{Instrument: "leakage", Suite: suiteID, Model: id, API: prompting.API,
 		Prefix: prompting.Prefix, System: prompting.System, Decoding: prompting.Decoding}
-	in := &leakage.Instrument{Protocol: rules, Prompting: prompting, Condition: map[string]string{"model": id.Name},
+	in := &leakage.Instrument{Protocol: rules, Prompting: prompting, Condition: map[string]string{"model": id.String()},
 		SuiteOf: func(map[string]string) string { return suiteID }}
 	if r.out == "" {
 		r.out = filepath.Join("runs", fileName(s.Name+"-"+id.Name)+"-"+plan.Hash())
