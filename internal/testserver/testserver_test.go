@@ -92,6 +92,17 @@ func msg(prompt string, more ...string) string {
 	return fmt.Sprintf(`{"model":"test","max_tokens":50,"messages":[{"role":"user","content":%q}]%s}`, prompt, strings.Join(more, ""))
 }
 
+func await(t *testing.T, ok func() bool) {
+	t.Helper()
+	for range 5000 {
+		if ok() {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("it did not come about in 5 seconds")
+}
+
 func wantPath(t *testing.T, m any, want any, path ...any) {
 	t.Helper()
 	if got := at(m, path...); !reflect.DeepEqual(got, want) {
@@ -202,9 +213,7 @@ func TestHangUntilTheClientGivesUp(t *testing.T) {
 	if r := do(ctx, s, "POST", chatPath, chat("x")); r.err == nil {
 		t.Errorf("got %d, want nothing", r.status)
 	}
-	for s.Stats().InFlight > 0 { // the server notices a moment later
-		time.Sleep(time.Millisecond)
-	}
+	await(t, func() bool { return s.Stats().InFlight == 0 }) // the server notices a moment later
 }
 
 func TestHangUntilTheServerCloses(t *testing.T) {
@@ -245,8 +254,11 @@ func TestFaultsDoNotDependOnOrder(t *testing.T) {
 	if backward := trace(func(i int) int { return requests - 1 - i }, true); forward != backward {
 		t.Errorf("order changed what was answered")
 	}
-	kinds := map[string]int{}
+	kinds, changed := map[string]int{}, 0
 	for _, r := range forward {
+		if r[0][:3] != r[1][:3] {
+			changed++
+		}
 		for _, a := range r {
 			kinds[a[:3]]++
 		}
@@ -262,6 +274,9 @@ func TestFaultsDoNotDependOnOrder(t *testing.T) {
 	}
 	if kinds["200"] == 0 || kinds["500"] == 0 || kinds["429"] == 0 {
 		t.Errorf("statuses %v: want all three", kinds)
+	}
+	if changed == 0 || changed == requests {
+		t.Errorf("the second attempt fared differently for %d of %d requests", changed, requests)
 	}
 	o.Seed = 8
 	if other := trace(func(i int) int { return i }, false); other == forward {
@@ -359,9 +374,7 @@ func TestMaxConcurrency(t *testing.T) {
 	for i := range 2 {
 		go do(ctx, s, "POST", chatPath, chat(fmt.Sprint(i)))
 	}
-	for s.Stats().InFlight < 2 {
-		time.Sleep(time.Millisecond)
-	}
+	await(t, func() bool { return s.Stats().InFlight == 2 })
 	r := post(s, chatPath, chat("third"))
 	if r.status != 429 || r.header.Get("Retry-After") != "" {
 		t.Errorf("third: %d %v", r.status, r.header)
@@ -390,6 +403,53 @@ func TestMaxConcurrencyIsExact(t *testing.T) {
 	wg.Wait()
 	if st := s.Stats(); st.MaxInFlight > workers || st.Limited != 0 || st.Answered != 800 || len(st.Requests) != 800 {
 		t.Errorf("in flight %d, limited %d, answered %d", st.MaxInFlight, st.Limited, st.Answered)
+	}
+}
+
+// lastByte calls a function just before the last byte of the body is written.
+type lastByte struct {
+	http.ResponseWriter
+	size int
+	call func()
+}
+
+func (w *lastByte) Write(b []byte) (int, error) {
+	w.size += len(b)
+	if strconv.Itoa(w.size) == w.Header().Get("Content-Length") {
+		w.call()
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+func (w *lastByte) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func TestCountsAreSettledBeforeTheLastByte(t *testing.T) {
+	s := start(t, Options{})
+	var st Stats
+	handler := s.http.Handler
+	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(&lastByte{w, 0, func() { st = s.Stats() }}, r)
+	})
+	post(s, chatPath, chat("x"))
+	if st.InFlight != 0 || st.Answered != 1 || st.MaxInFlight != 1 {
+		t.Errorf("before the last byte: %+v", st)
+	}
+}
+
+// brokenPipe fails when flushed, as a connection does whose client is gone.
+type brokenPipe struct{ http.ResponseWriter }
+
+func (brokenPipe) FlushError() error { return io.ErrClosedPipe }
+
+func TestAnswerThatDoesNotGetThroughIsTakenBack(t *testing.T) {
+	s := start(t, Options{})
+	handler := s.http.Handler
+	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(brokenPipe{w}, r)
+	})
+	post(s, chatPath, chat("x"))
+	if st := s.Stats(); st.Answered != 0 {
+		t.Errorf("answered %d, want 0", st.Answered)
 	}
 }
 
