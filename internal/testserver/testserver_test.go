@@ -341,7 +341,11 @@ func TestLatencyAndSlowness(t *testing.T) {
 			t.Errorf("%s: took %v, want at least %v", name, got, d)
 		}
 	}
-	var o Options
+	o := Options{Jitter: d}
+	draw := o.fate(Hash("POST", chatPath, []byte(chat("x"))), 1).jitter
+	if want := time.Duration(draw * float64(d)); want < time.Millisecond || took(o) < want {
+		t.Errorf("jitter: took less than %v", want)
+	}
 	seen := map[float64]bool{}
 	for i := range 100 {
 		j := o.fate(fmt.Sprint(i), 1).jitter
