@@ -37,7 +37,7 @@ func Open(name string, o Options) (crosstalk.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.API != "" && o.API != crosstalk.Chat && o.API != crosstalk.Completions {
+	if o.API != "" && o.API != crosstalk.Chat && o.API != crosstalk.Completions && o.API != crosstalk.Embeddings {
 		return nil, fmt.Errorf("api %q: expected chat or completions (--api)", o.API)
 	}
 	if open, found := o.Others[provider]; found {
@@ -57,8 +57,11 @@ func Open(name string, o Options) (crosstalk.Model, error) {
 		return nil, err
 	}
 	if p.protocol == anthropicMessages {
-		if o.API == crosstalk.Completions {
+		switch o.API {
+		case crosstalk.Completions:
 			return nil, fmt.Errorf("model %q: %s takes chats only, no bare prompts (--api)", name, p.Name)
+		case crosstalk.Embeddings:
+			return nil, fmt.Errorf("model %q: %s has no embeddings", name, p.Name)
 		}
 		return wrap(anthropic.New(c))(name)
 	}
