@@ -29,9 +29,6 @@ func newSecrets(key string, base *url.URL) (s secrets) {
 	add(key)
 	if password, ok := base.User.Password(); ok {
 		add(password)
-		if escaped := url.QueryEscape(password); escaped != password {
-			add(escaped)
-		}
 	}
 	for name, values := range base.Query() {
 		name = strings.ToLower(name)
