@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -67,4 +68,25 @@ func FuzzCut(f *testing.F) {
 			t.Fatalf("cut(%q, %q, %d) = %q, and there was nothing to hide", text, secret, least, got)
 		}
 	})
+}
+
+func TestHideInJSON(t *testing.T) {
+	none, _ := url.Parse("http://h/v1")
+	s := newSecrets("ab+cd/ef+gh/01", none)
+	all := ""
+	for _, r := range "ab+cd/ef+gh/01" {
+		all += fmt.Sprintf(`\u%04X`, r)
+	}
+	for text, want := range map[string]string{
+		`{"a":"ab+cd/ef+gh/01"}`:                    `{"a":"[key]"}`,
+		`{"a":"ab\u002Bcd\/ef\u002bgh\/01 \u003c"}`: `{"a":"[key] <"}`,
+		`{"a":"` + all + `"}`:                       `{"a":"[key]"}`,
+		`{"a":"\u003cp\u003e \/ \u0022 \u005c"}`:    `{"a":"\u003cp\u003e \/ \u0022 \u005c"}`, // nothing to hide: as it came
+		`{"a":"ab\u002bcd\/ef\u002bgh\/01\u0022"}`:  `{"a":"[key]\u0022"}`,
+		`{"a":"ab+cd/ef+gh/01","b":"\\\\u002b\/"}`:  `{"a":"[key]","b":"\\\\u002b\/"}`,
+	} {
+		if got := string(s.hideInJSON([]byte(text))); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
 }
