@@ -43,8 +43,8 @@ type Observation struct {
 type Estimate struct {
 	Measure      string            `json:"measure"`
 	Value        Figure            `json:"value"`        // a fraction; NaN where undefined
-	N            int               `json:"n"`            // items with a scored observation
-	Observations int               `json:"observations"` // scored observations; N x samples when all are scored
+	N            int               `json:"n"`            // items the figure is about, those included that Counts says could not be scored
+	Observations int               `json:"observations"` // scored observations: what Value is the mean of; N x samples when all are scored
 	Clusters     int               `json:"clusters"`
 	Interval     *Interval         `json:"interval"` // nil where there is none
 	Counts       map[string]int    `json:"counts"`   // what was not scored, and ties

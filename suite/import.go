@@ -15,7 +15,7 @@ import (
 // fromRecorded makes a suite of the items of a file of recorded answers, such
 // as Smilga's workbooks and their JSON Lines form.
 func fromRecorded(path string) (*Suite, error) {
-	s := &Suite{Name: baseName(path), Instrument: "leakage", Version: 1, Prefix: map[crosstalk.API]string{}}
+	s := &Suite{Name: BaseName(path), Instrument: "leakage", Version: 1, Prefix: map[crosstalk.API]string{}}
 	seen := map[string]bool{}
 	for row, err := range recorded.ReadItems(path) {
 		if err != nil {
@@ -39,7 +39,7 @@ const instruction = "Complete the sentence:"
 // control, then its tests, one prompt a line. The file does not say which line
 // is which nor what the concept is; both follow from the wording.
 func parsePromptList(name string, text []byte) (*Suite, error) {
-	s := &Suite{Name: baseName(name), Instrument: "leakage", Version: 1, Language: "en",
+	s := &Suite{Name: BaseName(name), Instrument: "leakage", Version: 1, Language: "en",
 		Prefix: map[crosstalk.API]string{crosstalk.Chat: instruction + " "}}
 	type prompt struct {
 		text string

@@ -117,9 +117,3 @@ func names() []string {
 	}
 	return list
 }
-
-// baseName is the name of a suite that a file holds.
-func baseName(file string) string {
-	name := strings.TrimSuffix(filepath.Base(file), ".gz")
-	return strings.TrimSuffix(name, filepath.Ext(name))
-}

@@ -87,6 +87,7 @@ func newGroup(labels map[string]string, places []int) *group {
 }
 
 func (g *group) add(o crosstalk.Observation) {
+	g.items[o.Item] = struct{}{}
 	if o.NotScored != "" {
 		reason := o.NotScored
 		if _, status := g.counts[reason]; !status {
@@ -96,7 +97,6 @@ func (g *group) add(o crosstalk.Observation) {
 		return
 	}
 	g.values.Add(o.Cluster, float64(o.Value))
-	g.items[o.Item] = struct{}{}
 	g.distance += o.Numbers["test"] - o.Numbers["control"]
 	if o.Value == 0.5 {
 		g.counts["ties"]++
