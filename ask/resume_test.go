@@ -11,8 +11,10 @@ import (
 // choosy rejects one prompt.
 type choosy struct{}
 
-func (choosy) Identity() crosstalk.Identity { return crosstalk.Identity{Provider: "test", Name: "choosy"} }
-func (choosy) API() crosstalk.API           { return crosstalk.Completions }
+func (choosy) Identity() crosstalk.Identity {
+	return crosstalk.Identity{Provider: "test", Name: "choosy"}
+}
+func (choosy) API() crosstalk.API { return crosstalk.Completions }
 func (choosy) Answer(_ context.Context, r crosstalk.Request) (crosstalk.Answer, error) {
 	if r.Prompt == "bad" {
 		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected, Message: "no"}

@@ -91,7 +91,7 @@ func cutName(name string) (provider, model string, err error) {
 	case !found:
 		err = fmt.Errorf("model %q: expected provider:name, such as openai:gpt-4o-mini or ollama:llama3.2", name)
 	case model == "":
-		err = fmt.Errorf("model %q: expected a model's name after %s:", name, provider)
+		err = fmt.Errorf("model %q: names no model after the provider; expected %s:NAME", name, provider)
 	}
 	return provider, model, err
 }

@@ -68,7 +68,7 @@ func TestOpenErrors(t *testing.T) {
 		want string // a part of the error
 	}{
 		{"gpt-4o-mini", Options{}, `model "gpt-4o-mini": expected provider:name, such as openai:gpt-4o-mini`},
-		{"openai:", Options{}, `model "openai:": expected a model's name after openai:`},
+		{"openai:", Options{}, `model "openai:": names no model after the provider; expected openai:NAME`},
 		{"openia:gpt", Options{}, `there is no provider "openia"; known are openai, anthropic, gemini,`},
 		{"openia:gpt", Options{}, "--model compatible:NAME --base-url http://HOST:PORT/v1"},
 		{"openai:gpt", Options{}, `model "openai:gpt": the environment variable OPENAI_API_KEY is not set`},
