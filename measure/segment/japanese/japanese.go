@@ -1,8 +1,9 @@
 // Package japanese splits Japanese text into words, close to the short units
 // of UniDic: by MeCab's method and the IPA dictionary, both as in kagome, and
 // two rules of UniDic where the two dictionaries differ by design (see
-// Segmenter). The dictionary takes 12 MB of a program that links this package,
-// and memory from the first use.
+// Segmenter). The dictionary (see NOTICE.ipadic) takes 12 MB of a program that
+// links this package and, from the first use, 30 MB of memory, with a peak of
+// 80 MB and a third of a second to read it.
 package japanese
 
 import (
