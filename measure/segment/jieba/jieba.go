@@ -17,7 +17,7 @@ import (
 //go:generate go run ./build -out tables.bin.gz
 
 // Segmenter is a segment.Segmenter. It leaves nothing out: its words, joined,
-// are the text. Every white-space character and every mark is a word.
+// are the text. Every white-space character and every mark is a word, "\r\n" one.
 type Segmenter struct{}
 
 // AppendWords implements segment.Segmenter.
