@@ -2,7 +2,7 @@
 
 Reads one JSON object a line, {"hyps": [...], "refs": [...], "tokenize": "13a"},
 then the words "corpus" or "sentence", and answers each word with the seconds
-that scoring took and the score (the mean score, for sentences).
+of processor time that scoring took and the score (the mean score, for sentences).
 """
 import json
 import sys
@@ -19,10 +19,10 @@ for line in sys.stdin:
         continue
     # A new object each time: sacreBLEU caches tokenized lines by object.
     bleu = BLEU(tokenize=data["tokenize"], effective_order=line == "sentence")
-    start = time.perf_counter()
+    start = time.process_time()
     if line == "corpus":
         score = bleu.corpus_score(data["hyps"], [data["refs"]]).score
     else:
         scores = [bleu.sentence_score(h, [r]).score for h, r in zip(data["hyps"], data["refs"])]
         score = sum(scores) / len(scores)
-    print(json.dumps({"seconds": time.perf_counter() - start, "score": score}), flush=True)
+    print(json.dumps({"seconds": time.process_time() - start, "score": score}), flush=True)
