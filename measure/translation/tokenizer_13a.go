@@ -21,15 +21,15 @@ func (r *rewriter) rewrite13a(line string) []byte {
 	}
 	// The outer spaces give a full stop at the very end a neighbour that is no
 	// digit. The zh tokenizer lacks them: there "in 2005." ends in "2005.".
-	out := append(r.a[:0], ' ')
-	for i := 0; i < len(line); i++ {
+	r.a = append(r.a[:0], ' ')
+	from := 0
+	for i := range len(line) {
 		if c := line[i]; apart[c] {
-			out = append(out, ' ', c, ' ')
-		} else {
-			out = append(out, c)
+			r.a = append(append(r.a, line[from:i]...), ' ', c, ' ')
+			from = i + 1
 		}
 	}
-	r.a = append(out, ' ')
+	r.a = append(append(r.a, line[from:]...), ' ')
 	return r.punctuate()
 }
 
@@ -61,39 +61,37 @@ func (r *rewriter) punctuate() []byte {
 }
 
 func splitAfterNonDigit(dst, src []byte) []byte {
-	for i := 0; i < len(src); i++ {
-		c := src[i]
-		dst = append(dst, c)
-		if i+1 < len(src) && stop(src[i+1]) && !digit(c) {
-			dst = append(dst, ' ', src[i+1], ' ')
-			i++
+	from := 0 // what comes before is copied or consumed
+	for i := 1; i < len(src); i++ {
+		if stop(src[i]) && i > from && !digit(src[i-1]) {
+			dst = append(append(dst, src[from:i]...), ' ', src[i], ' ')
+			from = i + 1
 		}
 	}
-	return dst
+	return append(dst, src[from:]...)
 }
 
 func splitBeforeNonDigit(dst, src []byte) []byte {
-	for i := 0; i < len(src); i++ {
-		c := src[i]
-		if stop(c) && i+1 < len(src) && !digit(src[i+1]) {
-			dst = append(dst, ' ', c, ' ', src[i+1])
+	from := 0
+	for i := 0; i+1 < len(src); i++ {
+		if stop(src[i]) && !digit(src[i+1]) {
+			dst = append(append(dst, src[from:i]...), ' ', src[i], ' ', src[i+1])
 			i++
-		} else {
-			dst = append(dst, c)
+			from = i + 1
 		}
 	}
-	return dst
+	return append(dst, src[from:]...)
 }
 
 func splitDash(dst, src []byte) []byte {
-	for i := 0; i < len(src); i++ {
-		dst = append(dst, src[i])
-		if digit(src[i]) && i+1 < len(src) && src[i+1] == '-' {
-			dst = append(dst, ' ', '-', ' ')
-			i++
+	from := 0
+	for i := 1; i < len(src); i++ {
+		if src[i] == '-' && i > from && digit(src[i-1]) {
+			dst = append(append(dst, src[from:i]...), ' ', '-', ' ')
+			from = i + 1
 		}
 	}
-	return dst
+	return append(dst, src[from:]...)
 }
 
 func stop(c byte) bool  { return c == '.' || c == ',' }

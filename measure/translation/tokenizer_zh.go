@@ -12,17 +12,22 @@ import (
 // without its outer spaces.
 func (r *rewriter) rewriteZh(line string) []byte {
 	line = pytext.TrimSpace(line)
-	out := r.a[:0]
-	for len(line) > 0 {
-		c, n := utf8.DecodeRuneInString(line)
-		if c < utf8.RuneSelf && apart[c] || isChinese(c) {
-			out = append(append(append(out, ' '), line[:n]...), ' ')
-		} else {
-			out = append(out, line[:n]...)
+	r.a = r.a[:0]
+	from := 0
+	for i, n := 0, 1; i < len(line); i += n {
+		alone := apart[line[i]]
+		if n = 1; line[i] >= utf8.RuneSelf {
+			var c rune
+			c, n = utf8.DecodeRuneInString(line[i:])
+			alone = isChinese(c)
 		}
-		line = line[n:]
+		if alone {
+			r.a = append(append(r.a, line[from:i]...), ' ')
+			r.a = append(append(r.a, line[i:i+n]...), ' ')
+			from = i + n
+		}
 	}
-	r.a = out
+	r.a = append(r.a, line[from:]...)
 	return r.punctuate()
 }
 
