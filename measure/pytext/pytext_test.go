@@ -9,21 +9,21 @@ import (
 // Expected values were printed by CPython 3.11 for the same strings.
 func TestLower(t *testing.T) {
 	for in, want := range map[string]string{
-		"":            "",
-		"already":     "already",
+		"":             "",
+		"already":      "already",
 		"ÄRGER Straße": "ärger straße",
-		"İstanbul":    "i\u0307stanbul",
-		"ΟΔΥΣΣΕΥΣ":    "οδυσσευς",
-		"Σ":           "σ",
-		"ΑΣ.":         "ας.",
-		"ΑΣ.Β":        "ασ.β",
-		"Α.Σ":         "α.ς",
-		"ΑΣ\u0301":    "ας\u0301",
-		"1Σ":          "1σ",
-		"ΑΣΑΣ ΣΑ":     "ασας σα",
-		"\u212A":      "k",
-		"ǅ":           "ǆ",
-		"ꭰᏸ":          "ꭰᏸ",
+		"İstanbul":     "i\u0307stanbul",
+		"ΟΔΥΣΣΕΥΣ":     "οδυσσευς",
+		"Σ":            "σ",
+		"ΑΣ.":          "ας.",
+		"ΑΣ.Β":         "ασ.β",
+		"Α.Σ":          "α.ς",
+		"ΑΣ\u0301":     "ας\u0301",
+		"1Σ":           "1σ",
+		"ΑΣΑΣ ΣΑ":      "ασας σα",
+		"\u212A":       "k",
+		"ǅ":            "ǆ",
+		"ꭰᏸ":           "ꭰᏸ",
 	} {
 		if got := Lower(in); got != want {
 			t.Errorf("Lower(%+q) = %+q, want %+q", in, got, want)

@@ -106,7 +106,8 @@ func (b BLEU) Corpus(hyps []string, refs ...[]string) (BLEUScore, error) {
 	}
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
-	sum, one := b.newStats(), b.newStats()
+	var sum BLEUStats
+	one := b.newStats()
 	segment := make([]string, len(refs))
 	for i, hyp := range hyps {
 		for k := range refs {

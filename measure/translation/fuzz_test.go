@@ -61,7 +61,7 @@ func byRules(tok Tokenizer, line string) []string {
 
 func FuzzTokenizers(f *testing.F) {
 	for _, s := range []string{
-		"", "The cat, 3.5-4 of U.S.A. (in 2005).", "a..b,,c.", "&amp;lt;<skipped>-\n\n&quot;", "5-", ".5", "他在1993年——“A级”。",
+		"", "The cat, 3.5-4 of U.S.A. (in 2005).", "a..b,,c.", "&amp;lt;<skipped>-\n\n&quot;", "5-", ".5", "a..5 a,.5 1--2", "他在1993年——“A级”。",
 		"“x”,5. ½-٣٫٤ $", "\x1c\u0085\u00a0\u3000", "\xff.\xe4\xb8,", "🙂.🙂",
 	} {
 		f.Add(s)
@@ -168,4 +168,26 @@ func FuzzScores(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestChinese derives what the zh tokenizer takes for Chinese as sacreBLEU
+// does, by comparing strings with bounds, two of which are misspelt.
+func TestChinese(t *testing.T) {
+	bounds := [][2]string{
+		{"\u3400", "\u4db5"}, {"\u4e00", "\u9fa5"}, {"\u9fa6", "\u9fbb"}, {"\uf900", "\ufa2d"}, {"\ufa30", "\ufa6a"},
+		{"\ufa70", "\ufad9"}, {"\u2000" + "0", "\u2a6d" + "6"}, {"\u2f80" + "0", "\u2fa1" + "d"}, {"\uff00", "\uffef"},
+		{"\u2e80", "\u2eff"}, {"\u3000", "\u303f"}, {"\u31c0", "\u31ef"}, {"\u2f00", "\u2fdf"}, {"\u2ff0", "\u2fff"},
+		{"\u3100", "\u312f"}, {"\u31a0", "\u31bf"}, {"\ufe10", "\ufe1f"}, {"\ufe30", "\ufe4f"}, {"\u2600", "\u26ff"},
+		{"\u2700", "\u27bf"}, {"\u3200", "\u32ff"}, {"\u3300", "\u33ff"},
+	}
+	for c := range rune(0x30000) {
+		if !utf8.ValidRune(c) {
+			continue
+		}
+		s := string(c)
+		want := slices.ContainsFunc(bounds, func(b [2]string) bool { return b[0] <= s && s <= b[1] })
+		if got := isChinese(c); got != want {
+			t.Errorf("%U: %v, want %v", c, got, want)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package translation
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -99,7 +100,7 @@ func (r *rewriter) rewriteChar(line string) []byte {
 }
 
 // fields yields the runs of text between white space, as str.split cuts them.
-func fields(text []byte) func(yield func([]byte) bool) {
+func fields(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		start := -1 // of the current word
 		for i := 0; i < len(text); {

@@ -50,9 +50,10 @@ var apart = func() (t [256]bool) {
 //	([.,])([^0-9])  ->  ` \1 \2`
 //	([0-9])(-)      ->  `\1 \2 `
 //
-// A match consumes both characters, so the second stop of "a..b" has no
-// neighbour left for the first rule and the result is "a . .b". Bytes do as
-// well as characters: the neighbour of a stop only needs to be no ASCII digit.
+// A match consumes both characters, so the second stop of "a..5" has no
+// neighbour left for the first rule, and the words are a, the stop, and ".5".
+// Bytes do as well as characters: the neighbour of a stop only needs to be no
+// ASCII digit.
 func (r *rewriter) punctuate() []byte {
 	r.b = splitAfterNonDigit(r.b[:0], r.a)
 	r.a = splitBeforeNonDigit(r.a[:0], r.b)
@@ -86,7 +87,7 @@ func splitBeforeNonDigit(dst, src []byte) []byte {
 func splitDash(dst, src []byte) []byte {
 	from := 0
 	for i := 1; i < len(src); i++ {
-		if src[i] == '-' && i > from && digit(src[i-1]) {
+		if src[i] == '-' && digit(src[i-1]) {
 			dst = append(append(dst, src[from:i]...), ' ', '-', ' ')
 			from = i + 1
 		}

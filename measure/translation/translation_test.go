@@ -57,6 +57,16 @@ func TestStreaming(t *testing.T) {
 	}
 }
 
+// TestClosestReference: of two lengths equally far off the shorter counts.
+func TestClosestReference(t *testing.T) {
+	for _, refs := range [][]string{{"a b c d e f", "a b c d"}, {"a b c d", "a b c d e f"}, {"a", "a b c d e f", "a b c d"}} {
+		s, err := BLEU{}.Stats("a b c d e", refs...)
+		if err != nil || s.RefLen != 4 {
+			t.Errorf("references %q: length %d, want 4 (%v)", refs, s.RefLen, err)
+		}
+	}
+}
+
 func TestNothing(t *testing.T) {
 	s, err := BLEU{}.Corpus(nil, nil)
 	if err != nil || !math.IsNaN(s.Score) || !math.IsNaN(s.BP) {
@@ -159,6 +169,7 @@ func TestROUGE(t *testing.T) {
 	near(t, "recall in bags", s.ROUGE1.Recall, 1, 0)
 	s = ROUGEChinese.ScoreWords([]string{"a", "a", "a", "b"}, []string{"a", "b"})
 	near(t, "precision in sets", s.ROUGE1.Precision, 1, 0)
+	near(t, "F1 with epsilon", s.ROUGE1.F1, 2/(2+1e-8), 1e-15)
 	near(t, "ROUGE-L on lists", s.ROUGEL.Precision, 2.0/4, 0)
 	if s = ROUGEASCII.Score("我", "你"); s != (ROUGEScore{}) {
 		t.Errorf("no words: %+v, want zeros", s)

@@ -181,7 +181,9 @@ func TestOhmer2023Rules(t *testing.T) {
 		{"我认为是", shi, Reading{"是", "han-last", Low}},
 		{"我认为不是", bushiIs, Reading{"是", "han-last", Low}}, // the known fault
 		{"我认为不是，对", bushiIs, Reading{"是", "han-last", Low}},
+		{"他b，我是", []string{"是", "b"}, Reading{"是", "han-last", Low}},
 		{"我选A吧", letters, Reading{"a", "han-only", Low}},
+		{"我选 A吧", letters, Reading{"a", "han-only", Low}},
 		{"我认为是的", shi, Reading{"", "unresolved", None}},
 		{"who knows", yesNo, Reading{"", "unresolved", None}},
 		{"JA!", []string{"Nein", "Ja"}, Reading{"Ja", "prefix", Low}},
@@ -223,6 +225,7 @@ func TestCrosstalk1Rules(t *testing.T) {
 		{"Die Sätze sind gleich. Ja.", jaNein, Reading{"ja", "last", High}},
 		{"They are alike.\n\nyes", yesNo, Reading{"yes", "last", High}},
 		{"Yes they do", yesNo, Reading{"yes", "first-word", Low}},
+		{"Yes, but slowly", []string{"yes", "yes, but"}, Reading{"yes, but", "first-word", Low}},
 		{"A sentence says so.", letters, Reading{"", "unresolved", None}},
 		{"选项A是正确的", letters, Reading{"a", "cue-word", Low}},
 		{"The answer is no longer known", yesNo, Reading{"no", "cue-word", Low}},

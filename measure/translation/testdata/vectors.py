@@ -14,7 +14,7 @@ import sacrebleu
 
 TEXTS = [
     "", " ", "a", "The cat sat on the mat.", "the cat sat on the mat .", "The  cat\tsat\u00a0on\u3000the mat!",
-    "It cost 1,000.50 dollars, or 3.5-4% more (than in 2005).", "in 2005.", "In 2005, 2006,and 2007", "a..b,,c 1..2 .5 5. ,5 5,",
+    "It cost 1,000.50 dollars, or 3.5-4% more (than in 2005).", "in 2005.", "In 2005, 2006,and 2007", "a..b,,c a..5 1..2 .5 5. ,5 5,",
     "x-y 1-2 a-1 1-a -1 1- --", "&quot;A&amp;B&quot; &lt;tag&gt; &amp;lt; &amp;quot; &apos;", "soft-\nware\nline<skipped>end",
     "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", "it's (hi) \"quoted\" [x] {y} e.g. U.S.A.", "für Äpfel, “Öl” – ‘ß’… 5€ №7 ½ ²",
     "他在1993年与A级凯恩县美洲狮队比赛。", "GDP为3.5%，增长——“很快”（2005年）。", "𠀀𠀁 ⼀⺀ ☀✂ ㈱㌀ ﷼ ﹏ Ａ１ ｱ 한국어 かな カナ",
@@ -51,6 +51,7 @@ def main():
     corpora[4][1][0][0] = ""  # an absent reference
     for a, b in itertools.combinations([3, 4, 6, 8, 17, 23, 35, 36], 2):
         corpora.append(([TEXTS[a]], [[TEXTS[b]]]))
+    corpora.append((["a b c", "x y z"], [["a", "x y y"]]))
     corpora.append(([""], [["a b c d e"]]))
     corpora.append((["a"], [[" "]]))
     corpora.append(([" "], [["\t"]]))
