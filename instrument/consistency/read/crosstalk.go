@@ -39,8 +39,9 @@ func Crosstalk1(answer string, labels []string) Reading {
 		}
 	}
 	best := Reading{Rule: "unresolved"}
+	firstWord, lastWord := strings.IndexFunc(text, inWord), strings.LastIndexFunc(text, inWord)
 	for _, m := range mentions(text, found) {
-		r := position(text, m)
+		r := position(text, m, firstWord >= m.start, lastWord < m.end)
 		switch {
 		case r.Confidence > best.Confidence:
 			best = r
@@ -93,13 +94,13 @@ func mentions(text string, labels []label) []mention {
 }
 
 // position returns the reading that the place of a mention gives, or none.
-func position(text string, m mention) Reading {
+// First and last say that no word comes before and after it.
+func position(text string, m mention, first, last bool) Reading {
 	before := strings.TrimRightFunc(text[:m.start], openingOrSpace)
 	after := strings.TrimLeftFunc(text[m.end:], closing)
 	next, _ := utf8.DecodeRuneInString(after)
 	stopped := after == "" || mark(next) || startsWithAny(text[m.end:], ")", "）") && !quoted(text, m) // B) neutral
 	spaced := utf8.RuneCountInString(m.lower) > 1 || kindOf(next) == unspaced
-	first := strings.TrimFunc(before, notWord) == ""
 	cue := endsWithCue(before)
 	rule := func(name string, c Confidence) Reading { return Reading{m.declared, name, c} }
 	switch {
@@ -107,7 +108,7 @@ func position(text string, m mention) Reading {
 		return rule("first", High)
 	case cue && (stopped || quoted(text, m)):
 		return rule("cue", High)
-	case strings.TrimFunc(after, notWord) == "" && sentenceEnd(text[:m.start]):
+	case last && sentenceEnd(text[:m.start]):
 		return rule("last", High)
 	case spaced && first:
 		return rule("first-word", Low)
@@ -183,8 +184,8 @@ func mark(r rune) bool {
 // around reports whether r may stand around an answer without being part of it.
 func around(r rune) bool { return openingOrSpace(r) || closing(r) || mark(r) }
 
-// notWord reports whether r is neither letter nor mark nor number.
-func notWord(r rune) bool { return kindOf(r) == none }
+// inWord reports whether r is a letter, mark or number.
+func inWord(r rune) bool { return kindOf(r) != none }
 
 // A kind of character makes up a word with its like.
 type kind int
