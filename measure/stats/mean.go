@@ -12,13 +12,15 @@ type Estimate struct {
 	Warnings           []Warning
 }
 
-// Methods of Mean, as they stand in Interval.Method.
+// The names of intervals, as they stand in Interval.Method. Those of Mean
+// and Combine begin with "cluster-robust-".
 const (
-	RobustLogit   = "cluster-robust-logit"
-	RobustT       = "cluster-robust-t"
-	EffectiveN    = "clopper-pearson-effective-n"
-	MethodWilson  = "wilson"
-	MethodClopper = "clopper-pearson"
+	methodT          = "t"
+	methodLogitT     = "logit-t"
+	methodWilson     = "wilson"
+	methodClopper    = "clopper-pearson"
+	methodEffectiveN = "clopper-pearson-effective-n"
+	robust           = "cluster-robust-"
 )
 
 // Mean estimates the mean of clustered observations with an interval of the
@@ -28,7 +30,7 @@ const (
 //   - Bounds finite: the standard error is CR2, the quantile Student's t with
 //     the degrees of freedom of Imbens and Kolesár (2016), and the interval is
 //     symmetric on the logit scale, so it never leaves the bounds
-//     ("cluster-robust-logit").
+//     ("cluster-robust-logit-t").
 //   - Unbounded: the same on the plain scale ("cluster-robust-t").
 //   - Fewer than MinItems independent 0/1 observations: Clopper and Pearson.
 //   - One cluster, or clusters that all have the same mean: the data show no
@@ -47,7 +49,7 @@ func Mean(c *Clusters, bounds Bounds, level float64) Estimate {
 	e := Estimate{
 		Value: s.mean, SE: s.stdErr(CR2), ICC: s.icc(), DF: math.NaN(),
 		N: c.n, Clusters: int(s.clusters),
-		Interval: undefined(level, RobustT), Warnings: s.warnings,
+		Interval: undefined(level, robust+methodT), Warnings: s.warnings,
 	}
 	if math.IsNaN(e.Value) {
 		return e
@@ -62,22 +64,24 @@ func Mean(c *Clusters, bounds Bounds, level float64) Estimate {
 		e.Interval = ClopperPearson(s.mean*s.n, s.n, level)
 	case e.SE > 0:
 		e.Interval = TInterval(e.Value, e.SE, e.DF, bounds, level)
+		e.Interval.Method = robust + e.Interval.Method
 	default:
 		if e.SE == 0 {
 			e.Warnings = append(e.Warnings, Warning{Code: NoVariation})
 		}
-		e.Interval = s.withoutVariance(bounds, level)
+		e.Interval = withoutVariance(e.Value, s.effectiveN(), bounds, level)
 	}
 	return e
 }
 
-func (s summary) withoutVariance(bounds Bounds, level float64) Interval {
+// withoutVariance is the interval of a value whose variance cannot be seen in
+// the data, as if it were a proportion of n independent trials.
+func withoutVariance(value, n float64, bounds Bounds, level float64) Interval {
 	if !bounds.Finite() {
-		return undefined(level, RobustT)
+		return undefined(level, robust+methodT)
 	}
-	n := s.effectiveN()
-	i := ClopperPearson(n*bounds.unit(s.mean), n, level)
-	return Interval{bounds.back(i.Low), bounds.back(i.High), level, EffectiveN}
+	i := ClopperPearson(n*bounds.unit(value), n, level)
+	return Interval{bounds.back(i.Low), bounds.back(i.High), level, methodEffectiveN}
 }
 
 // TInterval is value ± t se, with the quantile of Student's t with df degrees
@@ -87,9 +91,9 @@ func (s summary) withoutVariance(bounds Bounds, level float64) Interval {
 // inside the bounds.
 func TInterval(value, se, df float64, bounds Bounds, level float64) Interval {
 	checkLevel(level)
-	method := RobustT
+	method := methodT
 	if bounds.Finite() {
-		method = RobustLogit
+		method = methodLogitT
 	}
 	if !(se > 0 && df > 0) {
 		return undefined(level, method)
