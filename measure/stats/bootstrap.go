@@ -64,8 +64,8 @@ type Bootstrap struct {
 // the mean of all observations, a ratio of sums. Equal data, options and seed
 // give equal results, whatever the order of the data and the number of
 // processors. Clusters with equal count and sum are drawn together; more than
-// 20,000 clusters of more than 4,096 kinds are pooled by size and mean into
-// 4,096 cells that keep the variance of the mean.
+// 20,000 clusters of more than 256 kinds are pooled by size and mean into 256
+// cells that keep the variance of the mean.
 //
 // The interval is undefined, with a warning, when there are fewer than two
 // clusters or their means are all equal: resampling shows no variance then.

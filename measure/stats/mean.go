@@ -32,12 +32,13 @@ const (
 //     symmetric on the logit scale, so it never leaves the bounds
 //     ("cluster-robust-logit-t").
 //   - Unbounded: the same on the plain scale ("cluster-robust-t").
-//   - Fewer than MinItems independent 0/1 observations: Clopper and Pearson.
+//   - Independent 0/1 observations: Wilson, or, below MinItems, Clopper and
+//     Pearson.
 //   - One cluster, or clusters that all have the same mean: the data show no
 //     variance. With finite bounds the interval is Clopper and Pearson's on
-//     Kish's effective n of fully correlated clusters, which no distribution
-//     within the bounds and with that effective n undercuts by much; without
-//     bounds it is undefined. A warning says so.
+//     Kish's effective n of fully correlated clusters, (sum n)^2 / sum n^2:
+//     the widest that the design allows. Without bounds it is undefined. A
+//     warning says so.
 //
 // Assumptions: clusters are independent draws from the population that the
 // figure speaks of; their sizes carry no information on their values.
@@ -60,8 +61,13 @@ func Mean(c *Clusters, bounds Bounds, level float64) Estimate {
 	}
 	e.DF = s.df(e.ICC)
 	switch {
-	case bounds == Proportion && c.n < MinItems && s.binary():
-		e.Interval = ClopperPearson(s.mean*s.n, s.n, level)
+	case bounds == Proportion && s.binary():
+		x := math.Round(s.mean * s.n)
+		if c.n < MinItems {
+			e.Interval = ClopperPearson(x, s.n, level)
+		} else {
+			e.Interval = Wilson(x, s.n, level)
+		}
 	case e.SE > 0:
 		e.Interval = TInterval(e.Value, e.SE, e.DF, bounds, level)
 		e.Interval.Method = robust + e.Interval.Method

@@ -1,10 +1,8 @@
 package stats
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 )
 
 // Nested holds samples that sit in items that sit in clusters: repeated
@@ -63,16 +61,16 @@ func (n *Nested) Flatten() *Clusters {
 	return c
 }
 
-// Level is a level of nesting to resample, to be or-ed.
-type Level int
+// Stage is a level of nesting to resample, to be or-ed.
+type Stage int
 
 const (
-	AtClusters Level = 1 << iota // clusters with replacement
+	AtClusters Stage = 1 << iota // clusters with replacement
 	AtItems                      // items with replacement within each cluster
 	AtSamples                    // samples with replacement within each item
 )
 
-// Bootstrap resamples the named levels from the top down and recomputes the
+// Bootstrap resamples the named stages from the top down and recomputes the
 // mean of all samples; what is not named stays as it is.
 //
 //   - AtClusters alone equals ClusterBootstrap and is right for a population
@@ -87,7 +85,7 @@ const (
 //
 // Only Percentile is known; another method panics. Deterministic in the seed;
 // time is of order draws times samples.
-func (n *Nested) Bootstrap(levels Level, o BootstrapOptions) Bootstrap {
+func (n *Nested) Bootstrap(stages Stage, o BootstrapOptions) Bootstrap {
 	o = o.withDefaults()
 	if o.Method != Percentile {
 		panic("stats: no nested bootstrap by " + string(o.Method))
@@ -96,7 +94,7 @@ func (n *Nested) Bootstrap(levels Level, o BootstrapOptions) Bootstrap {
 	s := flat.summary()
 	b := Bootstrap{
 		Value: s.mean, Mean: math.NaN(), SE: math.NaN(), Draws: o.Draws,
-		Interval: undefined(o.Level, fmt.Sprintf("nested-bootstrap-%s", levels)),
+		Interval: undefined(o.Level, "nested-bootstrap-"+stages.String()),
 		Warnings: s.warnings,
 	}
 	if math.IsNaN(s.mean) {
@@ -105,14 +103,14 @@ func (n *Nested) Bootstrap(levels Level, o BootstrapOptions) Bootstrap {
 	draws := make([]float64, o.Draws)
 	parallelBlocks(o.Draws, o.Seed, func(rng *rand.Rand, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			draws[i] = n.draw(rng, levels)
+			draws[i] = n.draw(rng, stages)
 		}
 	})
 	b.read(draws, 0, o)
 	return b
 }
 
-func (l Level) String() string {
+func (l Stage) String() string {
 	var s string
 	for i, name := range []string{"clusters", "items", "samples"} {
 		if l>>i&1 == 1 {
@@ -125,9 +123,9 @@ func (l Level) String() string {
 	return s
 }
 
-func (n *Nested) draw(rng *rand.Rand, levels Level) float64 {
-	pick := func(level Level, i, k int) int {
-		if levels&level == 0 {
+func (n *Nested) draw(rng *rand.Rand, stages Stage) float64 {
+	pick := func(stage Stage, i, k int) int {
+		if stages&stage == 0 {
 			return i
 		}
 		return rng.IntN(k)
@@ -145,75 +143,4 @@ func (n *Nested) draw(rng *rand.Rand, levels Level) float64 {
 		}
 	}
 	return sum / float64(count)
-}
-
-// Components are variances of one sample that come from its cluster, from its
-// item within the cluster and from sampling itself. Each is NaN where the
-// data have no degrees of freedom for it.
-type Components struct{ Cluster, Item, Sample float64 }
-
-// Components estimates the components of variance by nested analysis of
-// variance for unequal numbers (Searle, Casella and McCulloch 1992, section
-// 5.3; Sokal and Rohlf 1995, box 10.6). Negative estimates are set to 0.
-func (n *Nested) Components() Components {
-	var ssWithin, ssItems, ssClusters float64
-	var total, items float64
-	var perCluster, perItem, sqCluster float64 // sums of squared counts
-	grand := n.Flatten().Mean()
-	for _, c := range n.clusters {
-		var sum, count, squares float64
-		var means []float64
-		for _, item := range c.items {
-			m, _ := meanSD(item)
-			means = append(means, m)
-			for _, v := range item {
-				ssWithin += (v - m) * (v - m)
-			}
-			k := float64(len(item))
-			sum += k * m
-			count += k
-			squares += k * k
-		}
-		mean := sum / count
-		for j, item := range c.items {
-			d := means[j] - mean
-			ssItems += float64(len(item)) * d * d
-		}
-		ssClusters += count * (mean - grand) * (mean - grand)
-		total += count
-		items += float64(len(c.items))
-		perCluster += squares / count
-		perItem += squares
-		sqCluster += count * count
-	}
-	clusters := float64(len(n.clusters))
-	dfSample, dfItem, dfCluster := total-items, items-clusters, clusters-1
-	out := Components{math.NaN(), math.NaN(), math.NaN()}
-	if math.IsNaN(grand) || dfSample <= 0 {
-		return out
-	}
-	out.Sample = ssWithin / dfSample
-	item, cluster := out.Sample, out.Sample
-	itemComponent := 0.0
-	if dfItem > 0 {
-		item = ssItems / dfItem
-		itemComponent = (item - out.Sample) / ((total - perCluster) / dfItem)
-		out.Item = math.Max(0, itemComponent)
-	}
-	if dfCluster > 0 && dfItem > 0 {
-		cluster = ssClusters / dfCluster
-		expected := out.Sample + itemComponent*(perCluster-perItem/total)/dfCluster
-		out.Cluster = math.Max(0, (cluster-expected)/((total-sqCluster/total)/dfCluster))
-	}
-	return out
-}
-
-// sortedSum adds values in an order of their own, so that the result does not
-// depend on where they came from.
-func sortedSum(xs []float64) (sum float64) {
-	slices.Sort(xs)
-	for _, x := range xs {
-		sum += x
-	}
-	return sum
 }
