@@ -22,11 +22,11 @@ func TestUnitBootstrap(t *testing.T) {
 		return s
 	}
 	for _, m := range []BootstrapMethod{Percentile, BCa} {
-		o := BootstrapOptions{Method: m, Draws: 40000, Seed: 9}
+		o := BootstrapOptions{Method: m, Draws: 200000, Seed: 9}
 		a, b := UnitBootstrap(len(xs), mean, o), ClusterBootstrap(&c, o)
 		near(t, "SE", a.SE/b.SE, 1, 0.02)
-		near(t, "low", a.Interval.Low, b.Interval.Low, 0.1*b.SE)
-		near(t, "high", a.Interval.High, b.Interval.High, 0.1*b.SE)
+		near(t, "low", a.Interval.Low, b.Interval.Low, 0.04*b.SE)
+		near(t, "high", a.Interval.High, b.Interval.High, 0.04*b.SE)
 	}
 	undefined := func([]int) float64 { return math.NaN() }
 	if b := UnitBootstrap(10, undefined, BootstrapOptions{Draws: 10}); b.Interval.Defined() {
