@@ -40,8 +40,7 @@ func HarmonicMean(means []float64) float64 {
 // are Satterthwaite's over the parts, at most the number of clusters less one
 // where parts share clusters. With finite bounds, which are those of every
 // mean and of f, the interval is on the logit scale. Where no variance shows,
-// it is Clopper and Pearson's on the effective n that f's weights give. The
-// ICC is NaN. A part without a mean makes the result undefined.
+// it is as in Mean, on the effective n that f's weights give. The ICC is NaN. A part without a mean makes the result undefined.
 func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, level float64) Estimate {
 	checkLevel(level)
 	e := Estimate{
@@ -51,12 +50,13 @@ func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, 
 	sums := make([]summary, len(parts))
 	means := make([]float64, len(parts))
 	bad := 0
-	outside := false
+	outside, equal := false, true
 	for k, c := range parts {
 		sums[k] = c.summary()
 		means[k] = sums[k].mean
 		e.N += c.n
 		bad += c.bad
+		equal = equal && c.lo == c.hi
 		outside = outside || c.n > 0 && (c.lo < bounds.Low || c.hi > bounds.High)
 	}
 	var shared bool
@@ -74,7 +74,7 @@ func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, 
 	}
 	e.Value = f(means)
 	if outside {
-		e.Warnings = append(e.Warnings, Warning{Code: OutOfBounds, Have: e.N})
+		e.Warnings = append(e.Warnings, Warning{Code: OutOfBounds})
 		return e
 	}
 	slope := gradient(f, means)
@@ -101,7 +101,7 @@ func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, 
 	if e.SE == 0 {
 		e.Warnings = append(e.Warnings, Warning{Code: NoVariation})
 	}
-	e.Interval = withoutVariance(e.Value, quotient(weight*weight, inverse), bounds, level)
+	e.Interval = withoutVariance(e.Value, quotient(weight*weight, inverse), equal, bounds, level)
 	return e
 }
 

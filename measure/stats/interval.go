@@ -94,7 +94,7 @@ func (w Warning) String() string {
 	case NotFinite:
 		return fmt.Sprintf("%d observations are not finite numbers", w.Have)
 	case OutOfBounds:
-		return fmt.Sprintf("%d observations lie outside the stated bounds", w.Have)
+		return "observations lie outside the stated bounds"
 	case FewItems:
 		return fmt.Sprintf("only %d observations (need at least %d)", w.Have, w.Want)
 	case FewClusters:

@@ -19,7 +19,7 @@ const (
 	methodLogitT     = "logit-t"
 	methodWilson     = "wilson"
 	methodClopper    = "clopper-pearson"
-	methodEffectiveN = "clopper-pearson-effective-n"
+	methodEffectiveN = "exact-effective-n"
 	robust           = "cluster-robust-"
 )
 
@@ -35,10 +35,11 @@ const (
 //   - Independent 0/1 observations: Wilson, or, below MinItems, Clopper and
 //     Pearson.
 //   - One cluster, or clusters that all have the same mean: the data show no
-//     variance. With finite bounds the interval is Clopper and Pearson's on
-//     Kish's effective n of fully correlated clusters, (sum n)^2 / sum n^2:
-//     the widest that the design allows. Without bounds it is undefined. A
-//     warning says so.
+//     variance. With finite bounds the interval is as if the observations of a
+//     cluster were one, by Kish's effective n = (sum n)^2 / sum n^2: where all
+//     values are equal, another value has a share of at most 1-(alpha/2)^(1/n),
+//     else Clopper and Pearson's ("exact-effective-n"). Without bounds it is
+//     undefined. A warning says so.
 //
 // Assumptions: clusters are independent draws from the population that the
 // figure speaks of; their sizes carry no information on their values.
@@ -56,7 +57,7 @@ func Mean(c *Clusters, bounds Bounds, level float64) Estimate {
 		return e
 	}
 	if c.lo < bounds.Low || c.hi > bounds.High {
-		e.Warnings = append(e.Warnings, Warning{Code: OutOfBounds, Have: c.n})
+		e.Warnings = append(e.Warnings, Warning{Code: OutOfBounds})
 		return e
 	}
 	e.DF = s.df(e.ICC)
@@ -75,18 +76,23 @@ func Mean(c *Clusters, bounds Bounds, level float64) Estimate {
 		if e.SE == 0 {
 			e.Warnings = append(e.Warnings, Warning{Code: NoVariation})
 		}
-		e.Interval = withoutVariance(e.Value, s.effectiveN(), bounds, level)
+		e.Interval = withoutVariance(e.Value, s.effectiveN(), c.lo == c.hi, bounds, level)
 	}
 	return e
 }
 
 // withoutVariance is the interval of a value whose variance cannot be seen in
-// the data, as if it were a proportion of n independent trials.
-func withoutVariance(value, n float64, bounds Bounds, level float64) Interval {
+// the data, from n independent observations, all equal or not.
+func withoutVariance(value, n float64, equal bool, bounds Bounds, level float64) Interval {
 	if !bounds.Finite() {
 		return undefined(level, robust+methodT)
 	}
-	i := ClopperPearson(n*bounds.unit(value), n, level)
+	p := bounds.unit(value)
+	i := ClopperPearson(n*p, n, level)
+	if equal {
+		other := 1 - math.Pow((1-level)/2, 1/n)
+		i.Low, i.High = p-other*p, p+other*(1-p)
+	}
 	return Interval{bounds.back(i.Low), bounds.back(i.High), level, methodEffectiveN}
 }
 
