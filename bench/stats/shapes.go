@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // sizes are those of 30 controls that share 109 tests, as uneven as those of
@@ -19,8 +19,8 @@ func name(i int) string { return strconv.Itoa(i) }
 // variables with correlation rho within a cluster, cut at two points.
 func shared(rng *rand.Rand, rate, rho float64, add func(cluster string, value float64)) {
 	tie := math.Min(0.04, 1-rate)
-	one := distuv.UnitNormal.Quantile(rate - tie)
-	half := distuv.UnitNormal.Quantile(math.Min(rate+tie, 1-1e-12))
+	one := mathext.NormalQuantile(rate - tie)
+	half := mathext.NormalQuantile(math.Min(rate+tie, 1-1e-12))
 	for g, n := range sizes {
 		u := rng.NormFloat64()
 		for range n {
@@ -130,7 +130,7 @@ func languages(mean float64) []float64 {
 func answers(rng *rand.Rand, lines []float64, words, rho float64, add func(language int, prompt string, line, word bool)) {
 	cuts := make([]float64, len(lines))
 	for h, p := range lines {
-		cuts[h] = distuv.UnitNormal.Quantile(p)
+		cuts[h] = mathext.NormalQuantile(p)
 	}
 	for i := range 100 {
 		u := rng.NormFloat64()

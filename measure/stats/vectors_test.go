@@ -24,14 +24,14 @@ func (n *number) UnmarshalJSON(b []byte) error {
 type vector struct {
 	Func string
 	In   struct {
-		X, Y, N, A, B, C, Values, P json.RawMessage
-		Units                       [][]number
-		Counts                      [][]int
-		Groups, Items               []int
-		Slack                       [2]float64
-		Scale, Method               string
-		Level, Null, Rho, Tolerance float64
-		SD, SE, Delta, Alpha, Power float64
+		X, Y, N, A, B, C, Values, P     json.RawMessage
+		Units                           [][]number
+		Counts                          [][]int
+		Groups, Items                   []int
+		Slack                           [2]float64
+		Scale, Method                   string
+		Level, Null, Rho, DF, Tolerance float64
+		SD, SE, Delta, Alpha, Power     float64
 	}
 	Want []number
 }
@@ -118,6 +118,10 @@ func (v vector) compute(t *testing.T) []float64 {
 	case "paired-t":
 		r := TTest(v.clusters(t), 0)
 		return []float64{r.Statistic, r.P, r.DF}
+	case "t-quantile":
+		return []float64{tQuantile(scalar(t, in.P), in.DF)}
+	case "t-tail":
+		return []float64{tTwoSided(scalar(t, in.X), in.DF)}
 	case "welch":
 		var a, b Clusters
 		for _, x := range list[float64](t, in.A) {

@@ -14,6 +14,12 @@ for (x in src) if (x$func == "cr0") {
   case("t-interval", r$conf.int[1:2], groups = x$`in`$groups, values = x$`in`$values, level = 0.95)
 }
 
+for (df in c(0.4, 1, 2.5, 8.3, 40, 100.5, 1e4, 10001, 1e8)) for (p in c(0.9, 0.975, 0.9999))
+  case("t-quantile", qt(p, df), p = p, df = df)
+
+for (df in c(0.4, 8.3, 1e4, 1e6)) for (t in c(0.3, 2, 6))
+  case("t-tail", 2 * pt(-t, df), x = t, df = df)
+
 # CR2 and Bell-McCaffrey degrees of freedom (rho 0).
 for (x in src) if (x$func == "cr0" && max(x$`in`$values) < 100) {
   g <- x$`in`$groups; v <- x$`in`$values
@@ -34,9 +40,9 @@ for (n in c(8, 25, 60)) {
 
 for (p in list(c(0.01, 0.02, 0.02, 0.9), runif(12) / 20))
   case("holm", p.adjust(p, "holm"), p = p)
-for (bc in list(c(2, 7), c(31, 12)))
+for (bc in list(c(2, 7), c(31, 12), c(9800, 10200)))
   case("mcnemar", binom.test(bc[1], sum(bc))$p.value, b = bc[1], c = bc[2])
-for (xn in list(c(4, 30), c(29, 30)))
+for (xn in list(c(4, 30), c(29, 30), c(19500, 20000), c(700000, 1000000)))
   case("clopper-pearson", binom.test(xn[1], xn[2])$conf.int[1:2], x = xn[1], n = xn[2], level = 0.95)
 for (xn in list(c(4, 30), c(29, 30)))
   case("wilson", suppressWarnings(prop.test(xn[1], xn[2], correct = FALSE)$conf.int[1:2]), x = xn[1], n = xn[2], level = 0.95)
