@@ -40,8 +40,9 @@
 //	fixed suite, leak 0.3         94.8     91.8     91.8     94.4
 //	fixed suite, leak 0.9         96.1     91.1     92.9     96.0
 //
-// Beyond a correlation of 0.8 and a rate of 0.9 (a few clusters' worth of
-// misses) Mean falls to 92 too, and nothing tried does better at that
-// width. The command in bench/stats prints the whole table, those of the other
+// At a correlation of 0.8 and rates from 0.9, where two or three clusters hold
+// all that misses, Mean falls to 92, and nothing tried does better at its
+// width. In a fixed suite whose tests differ much in difficulty it covers more
+// than it says. The command in bench/stats prints the whole table, those of the other
 // instruments, and the false positives of Compare.
 package stats
