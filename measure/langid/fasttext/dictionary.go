@@ -113,6 +113,7 @@ func (d *dictionary) wordRows(rows []int32, buf *[]byte, word string, entry int3
 // subwords appends the rows of the n-grams of minn to maxn characters of
 // <word>, the lone < and > left out.
 func (d *dictionary) subwords(rows []int32, word []byte) []int32 {
+	from := len(rows)
 	for i := range word {
 		if isContinuation(word[i]) {
 			continue
@@ -124,11 +125,11 @@ func (d *dictionary) subwords(rows []int32, word []byte) []int32 {
 				h = hashByte(h, word[j])
 			}
 			if n >= d.minn && (n > 1 || i > 0 && j < len(word)) {
-				rows = d.appendGram(rows, d.modulo(h))
+				rows = d.pruned.sift(rows, d.modulo(h))
 			}
 		}
 	}
-	return rows
+	return d.pruned.resolve(rows, from, d.words)
 }
 
 func isContinuation(c byte) bool { return c&0xC0 == 0x80 }
@@ -138,18 +139,6 @@ func isContinuation(c byte) bool { return c&0xC0 == 0x80 }
 func (d *dictionary) modulo(h uint32) int32 {
 	hi, _ := bits.Mul64(d.reciprocal*uint64(h), uint64(d.bucket))
 	return int32(hi)
-}
-
-// appendGram appends the row of an n-gram's bucket unless it was pruned.
-func (d *dictionary) appendGram(rows []int32, gram int32) []int32 {
-	if !d.pruned.all {
-		row, ok := d.pruned.get(gram)
-		if !ok {
-			return rows
-		}
-		gram = row
-	}
-	return append(rows, d.words+gram)
 }
 
 // line appends to rows those of a line of text: words with their character
@@ -170,14 +159,15 @@ func (d *dictionary) line(rows, hashes []int32, buf *[]byte, text string) ([]int
 		}
 		hashes = append(hashes, int32(h))
 	}
+	from := len(rows)
 	for i, first := range hashes {
 		h := uint64(first)
 		for j := i + 1; j < len(hashes) && j < i+d.wordNgrams; j++ {
 			h = h*116049371 + uint64(hashes[j])
-			rows = d.appendGram(rows, int32(h%uint64(d.bucket)))
+			rows = d.pruned.sift(rows, int32(h%uint64(d.bucket)))
 		}
 	}
-	return rows, hashes
+	return d.pruned.resolve(rows, from, d.words), hashes
 }
 
 func isLabel(word string) bool {
