@@ -3,6 +3,7 @@ package fasttext
 import (
 	"math"
 	"math/bits"
+	"strings"
 )
 
 const (
@@ -149,7 +150,7 @@ func (d *dictionary) line(rows, hashes []int32, buf *[]byte, text string) ([]int
 		h := hash(word)
 		entry := d.find(word, h)
 		switch {
-		case entry >= d.words, entry < 0 && isLabel(word):
+		case entry >= d.words, entry < 0 && strings.HasPrefix(word, labelPrefix):
 			continue
 		case entry >= 0 && d.spans != nil && d.spans[entry].to > 0:
 			s := d.spans[entry]
@@ -168,10 +169,6 @@ func (d *dictionary) line(rows, hashes []int32, buf *[]byte, text string) ([]int
 		}
 	}
 	return d.pruned.resolve(rows, from, d.words), hashes
-}
-
-func isLabel(word string) bool {
-	return len(word) >= len(labelPrefix) && word[:len(labelPrefix)] == labelPrefix
 }
 
 // nextWord returns the first word of text, or endOfLine, and what follows.
