@@ -11,6 +11,7 @@ type Item struct {
 	Cluster string            `json:"cluster,omitempty"` // items of one cluster share a prompt and are not independent; empty: a cluster of its own
 	Labels  map[string]string `json:"labels,omitempty"`  // columns that figures can be grouped by: category, language, source, ...
 	Pair    *Pair             `json:"pair,omitempty"`    // leakage
+	Prompt  *Prompt           `json:"prompt,omitempty"`  // confusion
 }
 
 // Pair is the content of a leakage item: two prompts with the same ending, of
@@ -22,6 +23,13 @@ type Pair struct {
 	Remove  []string `json:"remove,omitempty"`  // cut out of both answers before scoring
 	Leaks   []string `json:"leaks,omitempty"`   // continuations of Test that would be a leak
 	Neutral []string `json:"neutral,omitempty"` // continuations of Control
+}
+
+// Prompt is the content of a confusion item: what is asked, and the language
+// that the answer should be in (Marchisio et al. 2024, section 3).
+type Prompt struct {
+	Text     string `json:"text"`     // empty where an answer was recorded without its prompt
+	Language string `json:"language"` // as language identifiers label it: ISO 639-1 where there is a code, else ISO 639-3
 }
 
 // Observation is one measured value for one item and sample.
@@ -36,7 +44,19 @@ type Observation struct {
 	Labels    map[string]string  `json:"labels,omitempty"`     // the item's columns
 	Numbers   map[string]float64 `json:"numbers,omitempty"`    // what the value was made from
 	Texts     map[string]string  `json:"texts,omitempty"`      // what was compared, after post-processing
+	Finding   string             `json:"finding,omitempty"`    // what kind of fault was found, in the measure's terms
+	Spans     []Span             `json:"spans,omitempty"`      // where in the answer the fault lies
 	Answers   []Key              `json:"answers,omitempty"`    // the answers it came from
+}
+
+// Span is a piece of an answer.
+type Span struct {
+	Line        int     `json:"line"`  // of the answer, from 1
+	Start       int     `json:"start"` // bytes of the answer as received: [Start, End)
+	End         int     `json:"end"`
+	Text        string  `json:"text"`                  // as it was checked
+	Language    string  `json:"language,omitempty"`    // what it was taken for
+	Probability float32 `json:"probability,omitempty"` // the identifier's, of Language
 }
 
 // Estimate is a figure over observations (crosstalk/estimates/v1).

@@ -48,6 +48,9 @@ func (f *Fingerprint) Add(item crosstalk.Item) {
 	if p := item.Pair; p != nil {
 		item = crosstalk.Item{ID: item.ID, Pair: &crosstalk.Pair{Concept: p.Concept, Test: p.Test, Control: p.Control, Remove: p.Remove}}
 	}
+	if p := item.Prompt; p != nil {
+		item = crosstalk.Item{ID: item.ID, Prompt: p}
+	}
 	hash := sha256.Sum256(crosstalk.Canonical(item))
 	f.sum += binary.BigEndian.Uint64(hash[:])
 }
