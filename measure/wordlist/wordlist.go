@@ -7,10 +7,14 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"unicode"
@@ -26,7 +30,16 @@ var english []byte
 
 // A List is a set of words. It does not change once made and is safe for
 // concurrent use.
-type List struct{ words map[string]struct{} }
+type List struct {
+	name  string
+	words map[string]struct{}
+}
+
+// Name is short and printable, and differs between two lists of different
+// content: "english" or the file's name, an @ (neither for a list from Read),
+// and the first eight hexadecimal digits of the SHA-256 of its text. It goes
+// into the signature of every figure obtained with the list.
+func (l *List) Name() string { return l.name }
 
 // Contains reports whether word is in the list, exactly as written: case and
 // accents count.
@@ -51,8 +64,31 @@ var readEnglish = sync.OnceValue(func() *List {
 	if err != nil {
 		panic("wordlist: embedded list: " + err.Error())
 	}
+	list.name = "english@" + list.name
 	return list
 })
+
+// Load reads the list in the named file, unpacked if the name ends in ".gz".
+func Load(path string) (*List, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	name, packed := strings.CutSuffix(filepath.Base(path), ".gz")
+	if packed {
+		if r, err = gzip.NewReader(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	list, err := Read(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	list.name = name + "@" + list.name
+	return list, nil
+}
 
 // maxLine is the longest line that Read accepts, in bytes.
 const maxLine = 1 << 10
@@ -64,7 +100,8 @@ const maxLine = 1 << 10
 // file.
 func Read(r io.Reader) (*List, error) {
 	list := &List{words: map[string]struct{}{}}
-	lines := bufio.NewScanner(r)
+	sum := sha256.New()
+	lines := bufio.NewScanner(io.TeeReader(r, sum))
 	lines.Buffer(nil, maxLine)
 	n := 0
 	for lines.Scan() {
@@ -88,6 +125,7 @@ func Read(r io.Reader) (*List, error) {
 	if list.Len() == 0 {
 		return nil, fmt.Errorf("%d lines without a word in lower case of more than 3 letters; want at least one", n)
 	}
+	list.name = hex.EncodeToString(sum.Sum(nil))[:8]
 	return list, nil
 }
 

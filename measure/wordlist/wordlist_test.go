@@ -1,6 +1,10 @@
 package wordlist
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +49,32 @@ func TestRead(t *testing.T) {
 	}
 	if list.Len() != 3 || !list.Contains("alpha") || !list.Contains("gamma") || !list.Contains("delta") {
 		t.Errorf("got %v, want alpha, gamma and delta", list.words)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "words")
+	if err := os.WriteFile(file, []byte("alpha\ngamma\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	list, err := Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list.Len() != 2 || list.Name() != "words@17cbbec0" { // printf 'alpha\ngamma\n' | sha256sum
+		t.Errorf("%d words, name %q", list.Len(), list.Name())
+	}
+	if name := English().Name(); !strings.HasPrefix(name, "english@") || len(name) != len("english@")+8 {
+		t.Errorf("the embedded list is called %q", name)
+	}
+	if err := os.WriteFile(file, []byte("alpha\nice cream\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(file); err == nil || !strings.HasPrefix(err.Error(), file+": line 2: ") {
+		t.Errorf("a list with a line of two words: %v", err)
+	}
+	if _, err := Load(file + ".gz"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
 	}
 }
 
