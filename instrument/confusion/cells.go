@@ -1,0 +1,146 @@
+package confusion
+
+import (
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/measure/stats"
+)
+
+// group is the observations behind one figure of each measure. It keeps sums
+// by cell, never the observations.
+type group struct {
+	labels map[string]string
+	places []int // where it stands among the groups
+	cells  map[place]*cell
+}
+
+// place names a cell.
+type place struct{ measure, language, source string }
+
+// cell is the observations of one measure in one language and source.
+type cell struct {
+	values stats.Clusters
+	counts map[string]int
+	items  items
+}
+
+func (g *group) add(o crosstalk.Observation, cluster string) {
+	at := place{o.Measure, o.Labels["language"], o.Labels["source"]}
+	c := g.cells[at]
+	if c == nil {
+		c = newCell(o.Measure)
+		g.cells[at] = c
+	}
+	c.items.add(o.Sample)
+	if o.Finding != "" {
+		c.counts[countName(o.Finding)]++
+	}
+	switch {
+	case o.NotScored != "":
+		c.counts[countName(o.NotScored)]++
+	case cluster == "":
+		c.values.AddIndependent(float64(o.Value))
+	default:
+		c.values.Add(cluster, float64(o.Value))
+	}
+}
+
+func newCell(measure string) *cell {
+	names := []string{Unchecked, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed)}
+	switch measure {
+	case LPR:
+		names = append(names, FullAnswer, SomeLines)
+	case WPR, LatinWPR:
+		names = append(names, LineError, SingleWords)
+	}
+	c := &cell{counts: map[string]int{}}
+	for _, name := range names {
+		c.counts[countName(name)] = 0
+	}
+	return c
+}
+
+func countName(s string) string { return strings.ReplaceAll(s, " ", "_") }
+
+// has reports whether there is a figure of the measure.
+func (g *group) has(measure string) bool { return len(g.cellsOf(measure)) > 0 }
+
+// cellsOf returns the cells of whose answers a figure speaks: for LCPR those
+// of LPR in the languages that have a WPR.
+func (g *group) cellsOf(measure string) (cells []*cell) {
+	languages := g.languages(measure)
+	if measure == LCPR {
+		languages, measure = g.languages(WPR), LPR
+	}
+	for _, language := range languages {
+		for _, source := range g.sources(measure, language) {
+			cells = append(cells, g.cells[place{measure, language, source}])
+		}
+	}
+	return cells
+}
+
+func (g *group) languages(measure string) (names []string) {
+	for at := range g.cells {
+		if at.measure == measure {
+			names = append(names, at.language)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (g *group) sources(measure, language string) (names []string) {
+	for at := range g.cells {
+		if at.measure == measure && at.language == language {
+			names = append(names, at.source)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// items counts items by their first sample, so that it needs no list of them.
+type items struct{ first, n int }
+
+func (i *items) add(sample int) {
+	switch {
+	case i.n == 0 || sample < i.first:
+		i.first, i.n = sample, 1
+	case sample == i.first:
+		i.n++
+	}
+}
+
+// Memory must not grow with the answers, so clusters are told apart up to a
+// number. Those that appear later are put together at random in as many as
+// matter: an interval from thousands of random groups is as good.
+const (
+	maxClusters = 1 << 14
+	maxGroups   = 1 << 11
+)
+
+// clusters are the names of the clusters that are told apart.
+type clusters map[string]string
+
+// name returns what a cluster is called; "" is a cluster of its own.
+func (known clusters) name(cluster string) string {
+	if cluster == "" {
+		return ""
+	}
+	if name, ok := known[cluster]; ok {
+		return name
+	}
+	if len(known) < maxClusters {
+		name := strings.Clone(cluster) // not the record that it is a part of
+		known[name] = name
+		return name
+	}
+	h := fnv.New32a()
+	h.Write([]byte(cluster))
+	return "group " + strconv.Itoa(int(h.Sum32()%maxGroups))
+}

@@ -1,0 +1,170 @@
+package confusion
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"crosstalk"
+)
+
+// Level is the level of all intervals.
+const Level = 0.95
+
+// set columns never share a figure, whatever figures are grouped by: answers
+// in the language of the prompt and in another are two tasks.
+var set = []string{"task"}
+
+// measures are in the order of their figures.
+var measures = []string{LPR, WPR, LCPR, LineAccuracy, LatinWPR}
+
+// By are the columns that figures are grouped by unless the user says
+// otherwise.
+var By = []string{"language", "source"}
+
+// Estimate returns the figures over all observations of each condition and
+// task and for each prefix of the columns in by (crosstalk.Rollup). A figure
+// over several languages is the plain mean over them, and a language's the
+// plain mean over its sources (Marchisio et al. 2024, section 3.3). LCPR is
+// the mean over the languages that have a WPR. Intervals take answers to one
+// prompt, in whatever language, as a cluster. N counts items, and Counts the
+// answers:
+//
+//	empty, refused, failed   there was no text
+//	unchecked     no line was long enough
+//	full_answer, line   the answer has a line error: in all checked lines, in some
+//	word          it has a word error
+//	line_error    it is not in the word-level figure, since it has a line error
+func (in *Instrument) Estimate(observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate {
+	b := &book{by: by, known: map[string][]*group{}, groups: map[string]*group{}, seen: order{}, clusters: clusters{}}
+	for o := range observations {
+		for _, g := range b.groupsOf(o) {
+			g.add(o, b.clusters.name(o.Cluster))
+		}
+	}
+	groups := slices.SortedFunc(maps.Values(b.groups), func(a, b *group) int { return slices.Compare(a.places, b.places) })
+	var estimates []crosstalk.Estimate
+	for len(groups) > 0 {
+		n := 1
+		for n < len(groups) && groups[n].places[0] == groups[0].places[0] {
+			n++
+		}
+		for _, measure := range measures {
+			for _, g := range groups[:n] {
+				if g.has(measure) {
+					estimates = append(estimates, g.estimate(in, measure))
+				}
+			}
+		}
+		groups = groups[n:]
+	}
+	return estimates
+}
+
+// book keeps the groups of observations.
+type book struct {
+	by       []string
+	known    map[string][]*group // by the observation's condition and columns
+	groups   map[string]*group   // by their labels
+	seen     order
+	clusters clusters
+	key      []byte
+}
+
+// groupsOf returns the groups that an observation belongs to.
+func (b *book) groupsOf(o crosstalk.Observation) []*group {
+	b.key = b.key[:0]
+	for _, name := range slices.Sorted(maps.Keys(o.Condition)) {
+		b.key = append(append(append(append(b.key, name...), 0), o.Condition[name]...), 0)
+	}
+	for _, columns := range [][]string{set, b.by} {
+		for _, column := range columns {
+			b.key = append(append(b.key, o.Labels[column]...), 0)
+		}
+	}
+	groups, ok := b.known[string(b.key)]
+	if !ok {
+		groups = b.newGroups(o)
+		b.known[string(b.key)] = groups
+	}
+	return groups
+}
+
+func (b *book) newGroups(o crosstalk.Observation) (groups []*group) {
+	condition := map[string]string{}
+	maps.Copy(condition, o.Condition)
+	for _, column := range set {
+		if value := o.Labels[column]; value != "" {
+			condition[column] = value
+		}
+	}
+	var within []string // the columns that part a condition's figures
+	for _, column := range b.by {
+		if _, constant := condition[column]; !constant && !slices.Contains(within, column) {
+			within = append(within, column)
+		}
+	}
+	rank := b.seen.rank(string(crosstalk.Canonical(condition)))
+	for _, labels := range crosstalk.Rollup(o.Labels, within) {
+		places := []int{rank}
+		for _, column := range within {
+			places = append(places, b.seen.rank(column, labels[column]))
+		}
+		for _, column := range By {
+			labels[column] = cmp.Or(labels[column], crosstalk.All)
+		}
+		maps.Copy(labels, condition)
+		key := string(crosstalk.Canonical(labels))
+		if b.groups[key] == nil {
+			b.groups[key] = &group{labels: labels, places: places, cells: map[place]*cell{}}
+		}
+		groups = append(groups, b.groups[key])
+	}
+	return groups
+}
+
+// order ranks values by their first appearance; "all" comes before any.
+type order map[string]int
+
+func (seen order) rank(value ...string) int {
+	if value[len(value)-1] == crosstalk.All {
+		return -1
+	}
+	key := strings.Join(value, "\x00")
+	if _, ok := seen[key]; !ok {
+		seen[key] = len(seen)
+	}
+	return seen[key]
+}
+
+func (g *group) estimate(in *Instrument, measure string) crosstalk.Estimate {
+	figure, warnings := g.figure(in.Protocol, measure)
+	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Figure(figure.Value), Counts: map[string]int{},
+		By: g.labels, Signature: in.signature(measure, g.labels), Warnings: warnings}
+	for _, c := range g.cellsOf(measure) {
+		e.N += c.items.n
+		e.Observations += c.values.N()
+		for reason, n := range c.counts {
+			e.Counts[reason] += n
+		}
+	}
+	e.Clusters = min(figure.Clusters, e.Observations) // LCPR has each answer in two parts
+	if i := figure.Interval; i.Defined() {
+		e.Interval = &crosstalk.Interval{Low: i.Low, High: i.High, Level: i.Level, Method: i.Method}
+	}
+	return e
+}
+
+func (in *Instrument) signature(measure string, labels map[string]string) string {
+	suite := "-"
+	if in.SuiteOf != nil {
+		suite = strings.NewReplacer("|", "_", "\n", "_", "\r", "_").Replace(in.SuiteOf(labels)) // it may be a file's name
+	}
+	parts := []string{measure, "suite:" + suite, "lid:" + in.Identifier.Name(), in.Protocol.lineRules(), "segment:" + Segmenters}
+	if measure == WPR || measure == LCPR {
+		parts = append(parts, in.Protocol.wordRules(in.Words.Name()))
+	}
+	return strings.Join(append(parts, "v"+crosstalk.Version), "|")
+}

@@ -1,0 +1,146 @@
+package confusion
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"iter"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/measure/langid/fasttext"
+	"crosstalk/measure/wordlist"
+	"crosstalk/recorded"
+)
+
+// shared finds a file of the reference data, which is not part of the project.
+func shared(t testing.TB, name string) string {
+	t.Helper()
+	dir := os.Getenv("CROSSTALK_SHARED")
+	if dir == "" {
+		at, err := os.Getwd()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for dir = filepath.Join(at, "../shared"); at != filepath.Dir(at); at = filepath.Dir(at) {
+			dir = filepath.Join(at, "../shared")
+			if _, err := os.Stat(filepath.Join(dir, "data")); err == nil {
+				break
+			}
+		}
+	}
+	path := filepath.Join(dir, "data", name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("reference data %s not found beside the project (or set CROSSTALK_SHARED)", name)
+	}
+	return path
+}
+
+// decision is what the published script found in an answer.
+type decision struct {
+	ID        string
+	Language  string
+	Skipped   bool
+	LineError bool  `json:"line_error"`
+	WordError *bool `json:"word_error"` // null after a line error
+	Checked   int   `json:"lines_checked"`
+	Wrong     int   `json:"lines_wrong"`
+}
+
+// TestGolden compares the decisions on the recorded answers of four models
+// with those of the published script (lid.176.ftz, MeCab with UniDic, jieba).
+func TestGolden(t *testing.T) {
+	lid, err := fasttext.Load(shared(t, "lid/lid.176.ftz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := wordlist.Load(shared(t, "lcb/words"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	protocol, _ := ProtocolNamed("lcb-script")
+	in := &Instrument{Protocol: protocol, Identifier: lid, Words: words}
+	answers, otherwise := map[string]int{}, map[string]int{} // by language
+	for _, model := range []string{"command-r-base", "command-r-plus", "gpt-3.5-turbo", "llama-3-instruct"} {
+		outputs, decisions := shared(t, "lcb/outputs/"+model+".csv.gz"), shared(t, "lcb/golden/"+model+".jsonl.gz")
+		for language, same := range judged(t, in, outputs, decisions) {
+			answers[language]++
+			if !same {
+				otherwise[language]++
+			}
+		}
+	}
+	for language, n := range answers {
+		most := 0.001
+		if language == "ja" { // MeCab's dictionary is another
+			most = 0.01
+		}
+		t.Logf("%s: %d of %d answers are judged otherwise", language, otherwise[language], n)
+		if float64(otherwise[language]) > most*float64(n) {
+			t.Errorf("%s: %d of %d answers are judged otherwise, want at most %g %%", language, otherwise[language], n, 100*most)
+		}
+	}
+	if len(answers) != 15 {
+		t.Errorf("answers in %d languages, want 15", len(answers))
+	}
+}
+
+// judged yields the language of each answer and whether the script's decision
+// is ours.
+func judged(t *testing.T, in *Instrument, outputs, decisions string) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		f, err := os.Open(decisions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := json.NewDecoder(z)
+		for row, err := range recorded.ReadConfusion(outputs) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want decision
+			if err := next.Decode(&want); err != nil {
+				t.Fatalf("%s: %v", decisions, err)
+			}
+			if want.Language != row.Item.Prompt.Language {
+				t.Fatalf("%s: is %s, the decision is on %s %s", row.Where, row.Item.Prompt.Language, want.ID, want.Language)
+			}
+			if !yield(want.Language, agree(want, in.Score(row.Item, 0, row.Answer))) {
+				return
+			}
+		}
+		if next.More() {
+			t.Errorf("%s: more decisions than answers", decisions)
+		}
+	}
+}
+
+// agree reports whether an answer is judged as the script did. Where Japanese
+// lines are short, MeCab may count other words, so the numbers of lines may
+// differ.
+func agree(want decision, got []crosstalk.Observation) bool {
+	lpr := got[0]
+	if want.Skipped {
+		return !lpr.Value.Defined()
+	}
+	if !lpr.Value.Defined() || (lpr.Value == 0) != want.LineError {
+		return false
+	}
+	if want.Language != "ja" && (int(lpr.Numbers["lines_checked"]) != want.Checked || int(lpr.Numbers["lines_wrong"]) != want.Wrong) {
+		return false
+	}
+	if len(got) < 3 { // the script looks for words in every language, and leaves them out of its figures
+		return true
+	}
+	wpr := got[2]
+	if want.LineError {
+		return wpr.NotScored == LineError
+	}
+	return wpr.Value.Defined() && (wpr.Value == 0) == *want.WordError
+}

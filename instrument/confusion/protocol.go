@@ -1,0 +1,89 @@
+package confusion
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Protocol is a named, frozen set of measuring rules. Each rule is also an
+// option of its own; a figure's signature states the rules, not the name.
+type Protocol struct {
+	Name      string
+	MinWords  int     // lines of fewer words are not checked
+	Threshold float64 // a line is in the language that the identifier gives it more than this probability
+	Kana      bool    // kana decide between Japanese and Chinese where the identifier has taken one for the other
+	Latin     Latin   // word check of languages in Latin script
+
+	// AllAnswers counts an answer without a checked line as right. Else it is
+	// unchecked and leaves all denominators.
+	AllAnswers bool
+
+	// EmptyIsOne gives a (language, source) cell without an answer to measure
+	// the rate 1. Else the cell is undefined and left out of averages.
+	EmptyIsOne bool
+}
+
+// Latin says what becomes of letters of other scripts in answers that should
+// be in a language of Latin script.
+type Latin string
+
+const (
+	LatinOff   Latin = "off"   // they are not looked for
+	LatinApart Latin = "apart" // they are word errors, in a figure of their own (LatinWPR)
+	LatinInWPR Latin = "wpr"   // they are word errors as any other (Marchisio et al. 2024, section 3.2)
+)
+
+// Latins are all values of Latin.
+var Latins = []Latin{LatinOff, LatinApart, LatinInWPR}
+
+// ParseLatin reads a value of Latin.
+func ParseLatin(name string) (Latin, error) {
+	if !slices.Contains(Latins, Latin(name)) {
+		return "", fmt.Errorf("the word check of Latin scripts cannot be %q: choose one of %v", name, Latins)
+	}
+	return Latin(name), nil
+}
+
+// Protocols are the presets, the default first: ours, that of the paper, and
+// that of the script published with it.
+var Protocols = []Protocol{
+	{Name: "crosstalk-1", MinWords: 5, Threshold: 0.3, Latin: LatinApart},
+	{Name: "lcb-paper", MinWords: 5, Threshold: 0.3, Latin: LatinInWPR, AllAnswers: true},
+	{Name: "lcb-script", MinWords: 5, Threshold: 0.3, Latin: LatinOff, EmptyIsOne: true},
+}
+
+// ProtocolNamed returns the preset of that name.
+func ProtocolNamed(name string) (Protocol, error) {
+	names := make([]string, len(Protocols))
+	for i, p := range Protocols {
+		if p.Name == name {
+			return p, nil
+		}
+		names[i] = p.Name
+	}
+	return Protocol{}, fmt.Errorf("confusion has no protocol %q: choose one of %s", name, strings.Join(names, ", "))
+}
+
+// lineRules and wordRules are the protocol's parts of a signature.
+func (p Protocol) lineRules() string {
+	rules := fmt.Sprintf("threshold:%s|words:%d+", strconv.FormatFloat(p.Threshold, 'g', -1, 64), p.MinWords)
+	if p.Kana {
+		rules += "|kana"
+	}
+	if p.AllAnswers {
+		rules += "|unchecked:right"
+	}
+	if p.EmptyIsOne {
+		rules += "|undefined:1"
+	}
+	return rules
+}
+
+func (p Protocol) wordRules(list string) string {
+	if p.Latin == LatinInWPR {
+		return "list:" + list + "|latin"
+	}
+	return "list:" + list
+}

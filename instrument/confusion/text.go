@@ -1,0 +1,95 @@
+package confusion
+
+import (
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"crosstalk/measure/pytext"
+)
+
+// line is a line of an answer.
+type line struct {
+	number int    // in the answer, from 1
+	start  int    // where raw starts in the answer, in bytes
+	raw    string // as received
+	text   string // as it is checked
+}
+
+// lines yields the lines of the part of an answer that is scored. Only \n
+// parts them.
+func lines(answer string) iter.Seq[line] {
+	return func(yield func(line) bool) {
+		start, end := scored(answer)
+		number := 1 + strings.Count(answer[:start], "\n")
+		for raw := range strings.SplitSeq(answer[start:end], "\n") {
+			if !yield(line{number, start, raw, normalise(raw)}) {
+				return
+			}
+			start += len(raw) + 1
+			number++
+		}
+	}
+}
+
+// scored returns where the part of an answer that is scored starts and ends:
+// what base models write after the next question of a Q/A template is cut off,
+// then white space is trimmed.
+func scored(answer string) (start, end int) {
+	if i := strings.Index(answer, "\nQ:"); i >= 0 {
+		answer = answer[:i]
+	}
+	answer = pytext.TrimRightSpace(answer)
+	return len(answer) - len(strings.TrimLeftFunc(answer, pytext.IsSpace)), len(answer)
+}
+
+// normalise deletes the 32 ASCII punctuation marks and the Arabic comma, and
+// makes each em dash a space. All other marks stay.
+func normalise(raw string) string {
+	var b strings.Builder
+	b.Grow(len(raw))
+	for i := 0; i < len(raw); {
+		n, out := step(raw[i:])
+		b.WriteString(out)
+		i += n
+	}
+	return b.String()
+}
+
+// step normalises the first character of s, which has n bytes.
+func step(s string) (n int, out string) {
+	if c := s[0]; c < utf8.RuneSelf {
+		if isPunct(c) {
+			return 1, ""
+		}
+		return 1, s[:1]
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	switch r {
+	case '—':
+		return n, " "
+	case '،':
+		return n, ""
+	}
+	return n, s[:n]
+}
+
+func isPunct(c byte) bool {
+	return '!' <= c && c <= '/' || ':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
+}
+
+// locate returns where in raw the bytes [from, to) of its normalised form
+// stand. Marks that were deleted inside belong to it, those around do not.
+func locate(raw string, from, to int) (start, end int) {
+	at := 0 // in the normalised form
+	for i := 0; i < len(raw) && at < to; {
+		n, out := step(raw[i:])
+		if at <= from && out != "" {
+			start = i
+		}
+		at += len(out)
+		i += n
+		end = i
+	}
+	return start, end
+}

@@ -1,0 +1,105 @@
+package recorded
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/internal/table"
+
+	"golang.org/x/text/language"
+)
+
+// Confusion is an answer that should be in one language.
+type Confusion struct {
+	Where  string // file:line
+	Model  string // empty if the file does not say
+	Item   crosstalk.Item
+	Sample int
+	Answer crosstalk.Answer
+}
+
+// ReadConfusion yields the answers of a file, one a row, with the columns
+// completion and language, and any of model, task, source, id, prompt and
+// sample. The language is a BCP 47 tag (fr, pt-BR); its language alone counts.
+// Every other column that holds text becomes a label of the item, as do task,
+// source and language.
+//
+// Rows of one source and id are answers to one prompt, be it in several
+// languages: a cluster. Without an id the prompt stands for it, and without a
+// prompt every row is by itself. Memory does not grow with the rows.
+func ReadConfusion(path string) iter.Seq2[Confusion, error] {
+	return func(yield func(Confusion, error) bool) {
+		rows := 0
+		for row, err := range table.Read(path) {
+			var c Confusion
+			if err == nil {
+				c, err = readConfusion(row)
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+			rows++
+		}
+		if rows == 0 {
+			yield(Confusion{}, fmt.Errorf("%s: holds no rows", path))
+		}
+	}
+}
+
+// Columns that are not labels of a confusion item.
+var confusionContents = []string{"", "id", "model", "prompt", "completion", "sample"}
+
+func readConfusion(row table.Row) (Confusion, error) {
+	v := row.Values
+	c := Confusion{Where: fmt.Sprintf("%s:%d", row.File, row.Line), Model: v["model"], Answer: answers([]string{v["completion"]})[0]}
+	for _, column := range []string{"completion", "language"} {
+		if !row.Has(column) {
+			return c, row.Errorf("has no column %q; expected completion and language, and any of model, task, source, id, prompt, sample", column)
+		}
+	}
+	for column := range row.Lists {
+		if slices.Contains(confusionContents, column) || slices.Contains([]string{"language", "task", "source"}, column) {
+			return c, row.Errorf("%s is a list; expected a text", column)
+		}
+	}
+	code, err := languageOf(v["language"])
+	if err != nil {
+		return c, row.Errorf("%w", err)
+	}
+	if s := v["sample"]; s != "" {
+		if c.Sample, err = strconv.Atoi(s); err != nil || c.Sample < 0 {
+			return c, row.Errorf("sample is %q; expected a whole number from 0", s)
+		}
+	}
+	labels := make(map[string]string, len(v))
+	for column, value := range v {
+		if value != "" && !slices.Contains(confusionContents, column) {
+			labels[column] = value
+		}
+	}
+	c.Item = crosstalk.Item{Labels: labels, Prompt: &crosstalk.Prompt{Text: v["prompt"], Language: code}}
+	if name := cmp.Or(v["id"], v["prompt"]); name != "" {
+		c.Item.Cluster = join(v["source"], name)
+		c.Item.ID = join(v["task"], v["source"], v["language"], name)
+	}
+	return c, nil
+}
+
+// join joins what is not empty with slashes.
+func join(names ...string) string {
+	return strings.Join(slices.DeleteFunc(names, func(s string) bool { return s == "" }), "/")
+}
+
+// languageOf returns the language of a BCP 47 tag as identifiers label it.
+func languageOf(tag string) (string, error) {
+	t, err := language.Parse(tag)
+	if base, confidence := t.Base(); err == nil && confidence == language.Exact {
+		return base.String(), nil
+	}
+	return "", fmt.Errorf("language is %q; expected a code such as fr, zh or pt-BR", tag)
+}
