@@ -193,7 +193,9 @@ func byKana(language, text string) string {
 	kana := func() bool {
 		return strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) })
 	}
-	han := func() bool { return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) }
+	han := func() bool {
+		return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+	}
 	switch {
 	case language == "ja" && han() && !kana():
 		return "zh"
