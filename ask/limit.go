@@ -32,10 +32,13 @@ type limiter struct {
 func newLimiter(o Options) *limiter {
 	l := &limiter{max: float64(o.Concurrency), limit: min(float64(o.Concurrency), 32), probing: true}
 	if o.RPM > 0 {
-		l.requests = rate.NewLimiter(rate.Limit(o.RPM)/60, max(1, o.RPM/60))
+		l.requests = rate.NewLimiter(rate.Limit(o.RPM)/60, 1)
 	}
 	if o.TPM > 0 {
+		// The burst lets one ask be large; it starts used up, or the first
+		// minute would take two minutes' tokens.
 		l.tokens = rate.NewLimiter(rate.Limit(o.TPM)/60, o.TPM)
+		l.tokens.AllowN(time.Now(), o.TPM)
 	}
 	return l
 }
@@ -93,10 +96,13 @@ func (l *limiter) place(ctx, stop context.Context) error {
 
 // rates waits for what the server or the user said about time.
 func (l *limiter) rates(ctx context.Context, tokens int) error {
-	l.mu.Lock()
-	wait := time.Until(l.resume)
-	l.mu.Unlock()
-	if wait > 0 {
+	for {
+		l.mu.Lock()
+		wait := time.Until(l.resume)
+		l.mu.Unlock()
+		if wait <= 0 {
+			break
+		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
