@@ -7,9 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
+	"net/url"
 	"os"
+	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"crosstalk"
@@ -59,7 +63,7 @@ func Open(path string) (*Journal, error) {
 	lock := flock.New(path + ".lock")
 	switch locked, err := lock.TryLock(); {
 	case err != nil:
-		return nil, fmt.Errorf("%s: cannot lock it: %w", path, err)
+		return nil, fmt.Errorf("%s: cannot be written: check the directory's permissions or use another --out: %w", path, err)
 	case !locked:
 		return nil, errors.Join(fmt.Errorf("%s: %w: wait for it to end, or use another --out", path, ErrLocked), lock.Close())
 	}
@@ -67,7 +71,7 @@ func Open(path string) (*Journal, error) {
 	if err := j.openWriter(); err != nil {
 		return nil, errors.Join(j.wrap(err), j.close())
 	}
-	if err := j.openReader(); err != nil {
+	if err := j.openReader(""); err != nil {
 		return nil, errors.Join(j.wrap(err), j.close())
 	}
 	go j.write()
@@ -80,17 +84,41 @@ func OpenReader(path string) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{path: path}
-	if err := j.openReader(); err != nil {
+	err := j.openReader("")
+	if _, log := os.Stat(path + "-wal"); errors.Is(err, sqlite3.READONLY) && errors.Is(log, fs.ErrNotExist) {
+		// Where nothing can be written there is no index of the log that
+		// readers share; a run that ended has no log either.
+		j.close()
+		err = j.openReader("?immutable=1")
+	}
+	if err != nil {
 		return nil, errors.Join(j.wrap(err), j.close())
 	}
 	return j, nil
 }
 
-func (j *Journal) openWriter() (err error) {
-	if j.writer, err = sqlite3.OpenFlags(j.path, sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE); err != nil {
-		return err
+// patience is how long the writer and a reader wait for each other, which they
+// do while one of them recovers the file after a kill.
+const patience = 10 * time.Second
+
+func connect(path, query string, flags sqlite3.OpenFlag) (*sqlite3.Conn, error) {
+	path, err := filepath.Abs(path) // SQLite takes some relative ones for URIs
+	if err != nil {
+		return nil, err
 	}
-	if err = j.writer.BusyTimeout(patience); err != nil {
+	if query != "" {
+		path = "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + query
+		flags |= sqlite3.OPEN_URI
+	}
+	conn, err := sqlite3.OpenFlags(path, flags)
+	if err != nil {
+		return nil, err
+	}
+	return conn, conn.BusyTimeout(patience)
+}
+
+func (j *Journal) openWriter() (err error) {
+	if j.writer, err = connect(j.path, "", sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE); err != nil {
 		return err
 	}
 	// FULL: a commit survives a power cut, not only kill -9. Commits are
@@ -113,18 +141,11 @@ func (j *Journal) openWriter() (err error) {
 	return err
 }
 
-// patience is how long a reader and the writer wait for each other, which
-// they do while one of them recovers the file after a kill.
-const patience = 10 * time.Second
-
 const columns = `key, provider, endpoint, model, request, status, text, reason, served_model,
 	prompt_tokens, completion_tokens, reasoning_tokens, logprobs, raw, latency_ns, attempts, answered_at`
 
-func (j *Journal) openReader() (err error) {
-	if j.reader, err = sqlite3.OpenFlags(j.path, sqlite3.OPEN_READONLY); err != nil {
-		return err
-	}
-	if err = j.reader.BusyTimeout(patience); err != nil {
+func (j *Journal) openReader(query string) (err error) {
+	if j.reader, err = connect(j.path, query, sqlite3.OPEN_READONLY); err != nil {
 		return err
 	}
 	switch have, err := version(j.reader); {
@@ -330,7 +351,7 @@ func (j *Journal) wrap(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, sqlite3.FULL):
+	case errors.Is(err, sqlite3.FULL), errors.Is(err, sqlite3.IOERR) && j.full():
 		return fmt.Errorf("%s: the disk is full: free some space and run the same command again; the answers up to now are saved: %w", j.path, err)
 	case errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.CANTOPEN):
 		return fmt.Errorf("%s: cannot be written: check the directory's permissions or use another --out: %w", j.path, err)
@@ -338,4 +359,16 @@ func (j *Journal) wrap(err error) error {
 		return fmt.Errorf("%s: is not a readable journal: move it away, or use another --out: %w", j.path, err)
 	}
 	return fmt.Errorf("%s: %w", j.path, err)
+}
+
+// full tries whether the disk is full, which the driver does not always tell
+// from other errors.
+func (j *Journal) full() bool {
+	f, err := os.CreateTemp(filepath.Dir(j.path), filepath.Base(j.path)+".full-*")
+	if err == nil {
+		defer os.Remove(f.Name())
+		_, err = f.Write(make([]byte, 64<<10))
+		err = errors.Join(err, f.Close())
+	}
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
