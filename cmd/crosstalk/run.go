@@ -127,9 +127,6 @@ func (m *measurement) run(in crosstalk.Instrument, items []crosstalk.Item, by []
 	stderr := m.command.ErrOrStderr()
 	ctx, release := onInterrupt(m.command.Context(), stderr, m.session)
 	defer release()
-	if err := m.dir.SetScoring(scoring); err != nil {
-		return err
-	}
 	progress := startProgress(stderr, m.session, m.asks.distinct, m.quiet)
 	defer progress.stop()
 
@@ -151,6 +148,9 @@ func (m *measurement) run(in crosstalk.Instrument, items []crosstalk.Item, by []
 	progress.stop()
 	if err != nil {
 		return m.explain(err)
+	}
+	if err := m.dir.SetScoring(scoring); err != nil { // not before the observations are of it
+		return err
 	}
 	return m.finish(estimates, len(items))
 }
