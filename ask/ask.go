@@ -187,6 +187,11 @@ func (a *asker) ask(ctx context.Context, key crosstalk.Key, req crosstalk.Reques
 		a.count(key, answer, true)
 		return answer, nil
 	}
+	back, err := a.scout(ctx)
+	if err != nil {
+		return answer, err
+	}
+	defer back()
 	settle, err := a.budget.reserve(ctx, a.stop, a.id.Name, req)
 	if err != nil {
 		if errors.As(err, new(*LimitError)) {
@@ -194,11 +199,12 @@ func (a *asker) ask(ctx context.Context, key crosstalk.Key, req crosstalk.Reques
 		}
 		return answer, err
 	}
-	answer, err = a.attempt(ctx, req)
+	answer, leave, err := a.attempt(ctx, req)
 	settle(answer)
 	if err != nil {
 		return answer, err
 	}
+	defer leave() // when it is saved: a kill loses no more than what has a place
 	answer.Key = key
 	if err := a.journal.Put(journal.Record{Identity: a.id, Request: req, Answer: answer}); err != nil {
 		return answer, a.end(err)

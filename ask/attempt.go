@@ -13,40 +13,38 @@ import (
 )
 
 // attempt asks until there is an answer, the retries are used up (an Answer
-// with Status Failed), or going on is pointless (an error).
-func (a *asker) attempt(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
-	back, err := a.scout(ctx)
-	if err != nil {
-		return crosstalk.Answer{}, err
-	}
-	defer back()
+// with Status Failed), or going on is pointless (an error). Without an error
+// the ask keeps its place among those in flight until leave is called.
+func (a *asker) attempt(ctx context.Context, req crosstalk.Request) (answer crosstalk.Answer, leave func(), err error) {
 	for n := 1; ; n++ {
 		if err := a.limit.acquire(ctx, a.stop, estimateTokens(req)); err != nil {
-			return crosstalk.Answer{}, err
+			return answer, nil, err
 		}
 		started := time.Now()
 		answer, err := a.try(ctx, req)
 		fault := faultOf(err)
-		a.limit.release(started, err, fault)
-		if err == nil {
-			answer.Latency, answer.Attempts, answer.Time = time.Since(started), n, time.Now().UTC()
+		a.limit.learn(started, err, fault)
+		switch failed := fault == crosstalk.Rejected || n > a.options.Retries; {
+		case err == nil:
 			a.works()
-			return answer, nil
+		case ctx.Err() != nil:
+			a.limit.leave()
+			return answer, nil, context.Cause(ctx)
+		case a.hopeless(n, fault, err):
+			a.limit.leave()
+			return answer, nil, a.end(err)
+		case failed:
+			answer = crosstalk.Answer{Status: crosstalk.Failed, Reason: err.Error()}
+		default:
+			a.limit.leave()
+			a.retried(err)
+			if err := a.pause(ctx, n, err); err != nil {
+				return answer, nil, err
+			}
+			continue
 		}
-		if ctx.Err() != nil {
-			return crosstalk.Answer{}, context.Cause(ctx)
-		}
-		if a.hopeless(n, fault, err) {
-			return crosstalk.Answer{}, a.end(err)
-		}
-		if fault == crosstalk.Rejected || n > a.options.Retries {
-			return crosstalk.Answer{Status: crosstalk.Failed, Reason: err.Error(), Attempts: n,
-				Latency: time.Since(started), Time: time.Now().UTC()}, nil
-		}
-		a.retried(err)
-		if err := a.pause(ctx, n, err); err != nil {
-			return crosstalk.Answer{}, err
-		}
+		answer.Latency, answer.Attempts, answer.Time = time.Since(started), n, time.Now().UTC()
+		return answer, a.limit.leave, nil
 	}
 }
 

@@ -43,7 +43,8 @@ func newLimiter(o Options) *limiter {
 	return l
 }
 
-// acquire waits for a place. It fails when ctx or stop ends first.
+// acquire waits for a place, which leave gives back. It fails when ctx or stop
+// ends first.
 func (l *limiter) acquire(ctx, stop context.Context, tokens int) error {
 	if err := stop.Err(); err != nil {
 		return context.Cause(stop)
@@ -120,9 +121,10 @@ func (l *limiter) rates(ctx context.Context, tokens int) error {
 	return nil
 }
 
-// release gives a place back and learns from how the attempt ended.
-func (l *limiter) release(started time.Time, err error, fault crosstalk.Fault) {
+// learn learns from how an attempt ended.
+func (l *limiter) learn(started time.Time, err error, fault crosstalk.Fault) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	switch {
 	case err == nil && l.probing:
 		l.limit = min(l.max, l.limit+1)
@@ -138,10 +140,9 @@ func (l *limiter) release(started time.Time, err error, fault crosstalk.Fault) {
 			l.limit, l.cut, l.probing = max(1, l.limit/2), time.Now(), false
 		}
 	}
-	l.mu.Unlock()
-	l.leave()
 }
 
+// leave gives a place back.
 func (l *limiter) leave() {
 	l.mu.Lock()
 	l.inFlight--

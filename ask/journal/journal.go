@@ -85,7 +85,7 @@ func OpenReader(path string) (*Journal, error) {
 	}
 	j := &Journal{path: path}
 	err := j.openReader("")
-	if _, log := os.Stat(path + "-wal"); errors.Is(err, sqlite3.READONLY) && errors.Is(log, fs.ErrNotExist) {
+	if _, log := os.Stat(path + "-wal"); (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && errors.Is(log, fs.ErrNotExist) {
 		// Where nothing can be written there is no index of the log that
 		// readers share; a run that ended has no log either.
 		j.close()
