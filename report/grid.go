@@ -21,7 +21,7 @@ type grid struct {
 }
 
 // condition columns never share a figure, so a table holds one of each.
-var condition = []string{"model", "similarity", "dataset", "language"}
+var condition = []string{"model", "similarity", "dataset", "task", "language"}
 
 // grids lays estimates out, a grid for each run of estimates that share their
 // condition.
@@ -151,16 +151,16 @@ func byColumns(estimates []crosstalk.Estimate) []string {
 	return append(columns, others...)
 }
 
-// countColumns are the counts that are not 0 everywhere, and not_scored always:
-// a figure says what it leaves out.
+// countColumns are the counts that are not 0 everywhere, and always that of
+// texts without a value: a figure says what it leaves out.
 func countColumns(estimates []crosstalk.Estimate) []string {
-	present := map[string]bool{"not_scored": true}
+	present := map[string]bool{}
 	for _, e := range estimates {
 		for c, n := range e.Counts {
-			present[c] = present[c] || n > 0
+			present[c] = present[c] || n > 0 || c == "not_scored" || c == "unchecked"
 		}
 	}
-	order := []string{"ties", "identical", "not_scored", "empty", "refused", "failed", "not_measured"}
+	order := []string{"ties", "identical", "full_answer", "line", "word", "line_error", "not_scored", "unchecked", "empty", "refused", "failed", "not_measured"}
 	var columns, others []string
 	for _, c := range order {
 		if present[c] {

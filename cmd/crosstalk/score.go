@@ -17,7 +17,7 @@ import (
 
 func scoreCommand() *cobra.Command {
 	return group("score", "Score answers recorded elsewhere",
-		`Score answers that were recorded elsewhere. No model is asked.`, scoreLeakageCommand())
+		`Score answers that were recorded elsewhere. No model is asked.`, scoreLeakageCommand(), scoreConfusionCommand())
 }
 
 type leakageScore struct {

@@ -38,6 +38,22 @@ var By = []string{"language", "source"}
 //	word          it has a word error
 //	line_error    it is not in the word-level figure, since it has a line error
 func (in *Instrument) Estimate(observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate {
+	return in.Rules().Estimate(observations, by, in.SuiteOf)
+}
+
+// Rules are all that figures over the same answers depend on.
+type Rules struct {
+	Protocol
+	Identifier string // its name
+	Words      string // the name of the English list
+}
+
+// Rules returns the instrument's rules.
+func (in *Instrument) Rules() Rules { return Rules{in.Protocol, in.Identifier.Name(), in.Words.Name()} }
+
+// Estimate is Instrument.Estimate over observations that an instrument of
+// these rules made earlier.
+func (r Rules) Estimate(observations iter.Seq[crosstalk.Observation], by []string, suiteOf func(group map[string]string) string) []crosstalk.Estimate {
 	b := &book{by: by, known: map[string][]*group{}, groups: map[string]*group{}, seen: order{}, clusters: clusters{}}
 	for o := range observations {
 		for _, g := range b.groupsOf(o) {
@@ -54,7 +70,9 @@ func (in *Instrument) Estimate(observations iter.Seq[crosstalk.Observation], by 
 		for _, measure := range measures {
 			for _, g := range groups[:n] {
 				if g.has(measure) {
-					estimates = append(estimates, g.estimate(in, measure))
+					e := g.estimate(r.Protocol, measure)
+					e.Signature = r.signature(measure, g.labels, suiteOf)
+					estimates = append(estimates, e)
 				}
 			}
 		}
@@ -139,10 +157,9 @@ func (seen order) rank(value ...string) int {
 	return seen[key]
 }
 
-func (g *group) estimate(in *Instrument, measure string) crosstalk.Estimate {
-	figure, warnings := g.figure(in.Protocol, measure)
-	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Figure(figure.Value), Counts: map[string]int{},
-		By: g.labels, Signature: in.signature(measure, g.labels), Warnings: warnings}
+func (g *group) estimate(p Protocol, measure string) crosstalk.Estimate {
+	figure, warnings := g.figure(p, measure)
+	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Figure(figure.Value), Counts: map[string]int{}, By: g.labels, Warnings: warnings}
 	for _, c := range g.cellsOf(measure) {
 		e.N += c.items.n
 		e.Observations += c.values.N()
@@ -157,14 +174,14 @@ func (g *group) estimate(in *Instrument, measure string) crosstalk.Estimate {
 	return e
 }
 
-func (in *Instrument) signature(measure string, labels map[string]string) string {
+func (r Rules) signature(measure string, labels map[string]string, suiteOf func(map[string]string) string) string {
 	suite := "-"
-	if in.SuiteOf != nil {
-		suite = strings.NewReplacer("|", "_", "\n", "_", "\r", "_").Replace(in.SuiteOf(labels)) // it may be a file's name
+	if suiteOf != nil {
+		suite = strings.NewReplacer("|", "_", "\n", "_", "\r", "_").Replace(suiteOf(labels)) // it may be a file's name
 	}
-	parts := []string{measure, "suite:" + suite, "lid:" + in.Identifier.Name(), in.Protocol.lineRules(), "segment:" + Segmenters}
+	parts := []string{measure, "suite:" + suite, "lid:" + r.Identifier, r.lineRules(), "segment:" + Segmenters}
 	if measure == WPR || measure == LCPR {
-		parts = append(parts, in.Protocol.wordRules(in.Words.Name()))
+		parts = append(parts, r.wordRules(r.Words))
 	}
 	return strings.Join(append(parts, "v"+crosstalk.Version), "|")
 }

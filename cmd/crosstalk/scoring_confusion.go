@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"crosstalk/instrument/confusion"
+	"crosstalk/measure/langid/embedded"
+	"crosstalk/measure/langid/fasttext"
+	"crosstalk/measure/wordlist"
+
+	"github.com/spf13/cobra"
+)
+
+// confusionScoring are the flags that say how answers become figures.
+type confusionScoring struct {
+	protocol  string
+	threshold float64
+	minWords  int
+	latin     string
+	kana      bool
+	lid       string
+	words     string
+	by        []string
+}
+
+func (s *confusionScoring) flags(c *cobra.Command) {
+	var names, latins []string
+	for _, p := range confusion.Protocols {
+		names = append(names, p.Name)
+	}
+	for _, l := range confusion.Latins {
+		latins = append(latins, string(l))
+	}
+	f := c.Flags()
+	f.StringVar(&s.protocol, "protocol", names[0], "measuring rules: "+strings.Join(names, ", "))
+	f.StringVar(&s.lid, "lid", "", "a fastText model that identifies languages, such as lid.176.ftz (default: a small embedded one)")
+	f.StringVar(&s.words, "words", "", "a list of English words, one a line (default: an embedded one)")
+	f.Float64Var(&s.threshold, "threshold", 0, "a line needs a higher probability, instead of the protocol's rule")
+	f.IntVar(&s.minWords, "min-words", 0, "lines of fewer words are not checked, instead of the protocol's rule")
+	f.StringVar(&s.latin, "latin", "", "letters of other scripts in Latin-script languages, instead of the protocol's rule: "+strings.Join(latins, ", "))
+	f.BoolVar(&s.kana, "kana", false, "let kana decide between Japanese and Chinese, which small identifiers confuse")
+	f.StringSliceVar(&s.by, "by", confusion.By, "group figures by columns of the suite or the recorded data")
+}
+
+// rules resolves the protocol and the options that override it.
+func (s *confusionScoring) rules(c *cobra.Command) (confusion.Protocol, error) {
+	p, err := confusion.ProtocolNamed(s.protocol)
+	if err != nil {
+		return p, err
+	}
+	if c.Flags().Changed("threshold") {
+		if !(s.threshold >= 0 && s.threshold < 1) {
+			return p, fmt.Errorf("--threshold is %g; expected a probability from 0 to below 1", s.threshold)
+		}
+		p.Threshold = s.threshold
+	}
+	if c.Flags().Changed("min-words") {
+		if s.minWords < 1 {
+			return p, fmt.Errorf("--min-words is %d; expected 1 or more", s.minWords)
+		}
+		p.MinWords = s.minWords
+	}
+	if s.latin != "" {
+		if p.Latin, err = confusion.ParseLatin(s.latin); err != nil {
+			return p, fmt.Errorf("--latin: %w", err)
+		}
+	}
+	p.Kana = s.kana
+	return p, nil
+}
+
+// openIdentifier opens the fastText model in a file, or the embedded one.
+func openIdentifier(file string) (*fasttext.Model, error) {
+	if file == "" {
+		return embedded.Identifier(), nil
+	}
+	return fasttext.Load(file)
+}
+
+// openWords opens the English words in a file, or the embedded ones.
+func openWords(file string) (*wordlist.List, error) {
+	if file == "" {
+		return wordlist.English(), nil
+	}
+	return wordlist.Load(file)
+}
