@@ -1,7 +1,6 @@
 package confusion
 
 import (
-	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -20,12 +19,13 @@ var set = []string{"task"}
 // measures are in the order of their figures.
 var measures = []string{LPR, WPR, LCPR, LineAccuracy, LatinWPR}
 
-// By are the columns that figures are grouped by unless the user says
-// otherwise.
+// By are the columns that averages are taken over, and that figures are
+// grouped by unless the user says otherwise.
 var By = []string{"language", "source"}
 
 // Estimate returns the figures over all observations of each condition and
-// task and for each prefix of the columns in by (crosstalk.Rollup). A figure
+// task and, where by names them, for each language, each source and both, all
+// that for each prefix of the other columns in by (crosstalk.Rollup). A figure
 // over several languages is the plain mean over them, and a language's the
 // plain mean over its sources (Marchisio et al. 2024, section 3.3). LCPR is
 // the mean over the languages that have a WPR. Intervals take answers to one
@@ -118,20 +118,11 @@ func (b *book) newGroups(o crosstalk.Observation) (groups []*group) {
 			condition[column] = value
 		}
 	}
-	var within []string // the columns that part a condition's figures
-	for _, column := range b.by {
-		if _, constant := condition[column]; !constant && !slices.Contains(within, column) {
-			within = append(within, column)
-		}
-	}
 	rank := b.seen.rank(string(crosstalk.Canonical(condition)))
-	for _, labels := range crosstalk.Rollup(o.Labels, within) {
+	for _, labels := range b.parts(o.Labels, condition) {
 		places := []int{rank}
-		for _, column := range within {
+		for _, column := range b.by {
 			places = append(places, b.seen.rank(column, labels[column]))
-		}
-		for _, column := range By {
-			labels[column] = cmp.Or(labels[column], crosstalk.All)
 		}
 		maps.Copy(labels, condition)
 		key := string(crosstalk.Canonical(labels))
@@ -141,6 +132,32 @@ func (b *book) newGroups(o crosstalk.Observation) (groups []*group) {
 		groups = append(groups, b.groups[key])
 	}
 	return groups
+}
+
+// parts returns the labels of the groups within a condition that an
+// observation with these labels belongs to.
+func (b *book) parts(of, condition map[string]string) (parts []map[string]string) {
+	var within []string
+	for _, column := range b.by {
+		if _, constant := condition[column]; !constant && !slices.Contains(By, column) && !slices.Contains(within, column) {
+			within = append(within, column)
+		}
+	}
+	for _, labels := range crosstalk.Rollup(of, within) {
+		crossed := []map[string]string{labels}
+		for _, column := range By {
+			for _, labels := range crossed {
+				labels[column] = crosstalk.All
+				if value := of[column]; value != "" && value != crosstalk.All && slices.Contains(b.by, column) {
+					one := maps.Clone(labels)
+					one[column] = value
+					crossed = append(crossed, one)
+				}
+			}
+		}
+		parts = append(parts, crossed...)
+	}
+	return parts
 }
 
 // order ranks values by their first appearance; "all" comes before any.

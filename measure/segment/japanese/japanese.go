@@ -21,7 +21,8 @@ import (
 // Segmenter is a segment.Segmenter. It leaves out white space; marks are words.
 //
 // What IPA's words are is kept, but for two cases in which UniDic's short unit
-// is defined otherwise: every digit of a number is a word, and the middle dot
+// is defined otherwise: every digit of a number of up to seven is a word (MeCab
+// with UniDic takes a longer one, as a date, for one word), and the middle dot
 // between the parts of a name or a loan is a word by itself.
 type Segmenter struct{}
 
@@ -72,9 +73,11 @@ func chunk(text string) int {
 	return maxChunk
 }
 
+const longNumber = 8 // digits
+
 // appendUnits appends the short units of a word of the dictionary.
 func appendUnits(dst []string, word string) []string {
-	number := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }) < 0
+	number := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }) < 0 && utf8.RuneCountInString(word) < longNumber
 	start := 0
 	for i, r := range word {
 		n := utf8.RuneLen(r)
