@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/leakage"
 	"crosstalk/report"
 	"crosstalk/run"
@@ -61,12 +64,10 @@ func estimatesOf(path string, by []string) ([]crosstalk.Estimate, error) {
 	if err != nil || by == nil {
 		return stored, err
 	}
-	var rules leakage.Protocol
-	text, _ := json.Marshal(manifest.Scoring.Rules)
-	if err := json.Unmarshal(text, &rules); err != nil {
+	in, err := instrumentOf(manifest, stored)
+	if err != nil {
 		return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
 	}
-	in := &leakage.Instrument{Protocol: rules, SuiteOf: suiteOf(stored)}
 	var failed error
 	estimates := in.Estimate(func(yield func(crosstalk.Observation) bool) {
 		for o, err := range run.ReadObservations(path) {
@@ -76,6 +77,50 @@ func estimatesOf(path string, by []string) ([]crosstalk.Estimate, error) {
 		}
 	}, by)
 	return estimates, failed
+}
+
+// estimator sums up observations as an instrument does.
+type estimator interface {
+	Estimate(observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate
+}
+
+// instrumentOf is the instrument of a run, able to sum up what it observed.
+func instrumentOf(manifest run.Manifest, stored []crosstalk.Estimate) (estimator, error) {
+	text, err := json.Marshal(manifest.Scoring.Rules)
+	if err != nil {
+		return nil, err
+	}
+	if manifest.Plan.Instrument == "confusion" {
+		in := &confusionRules{suiteOf: suiteOfModel(stored)}
+		return in, json.Unmarshal(text, &in.Rules)
+	}
+	in := &leakage.Instrument{SuiteOf: suiteOf(stored)}
+	return in, json.Unmarshal(text, &in.Protocol)
+}
+
+// confusionRules is the part of the confusion instrument that is left in a
+// manifest.
+type confusionRules struct {
+	confusion.Rules
+	suiteOf func(map[string]string) string
+}
+
+func (in *confusionRules) Estimate(observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate {
+	return in.Rules.Estimate(observations, by, in.suiteOf)
+}
+
+// suiteOfModel reads the suites that models answered off the signatures of
+// stored estimates.
+func suiteOfModel(stored []crosstalk.Estimate) func(map[string]string) string {
+	suites := map[string]string{}
+	for _, e := range stored {
+		for field := range strings.SplitSeq(e.Signature, "|") {
+			if id, ok := strings.CutPrefix(field, "suite:"); ok {
+				suites[e.By["model"]] = id
+			}
+		}
+	}
+	return func(group map[string]string) string { return cmp.Or(suites[group["model"]], "-") }
 }
 
 // suiteOf reads the suites of groups off the signatures of stored estimates,
