@@ -3,12 +3,12 @@ package encoder
 import (
 	"context"
 	"math"
-	"os"
+	"path"
 	"path/filepath"
 	"sync"
 	"testing"
 
-	"crosstalk/measure/encoder/internal/golden"
+	"crosstalk/measure/internal/golden"
 )
 
 // Tolerances of the reference values (float64 arithmetic, rounded once).
@@ -16,26 +16,22 @@ const tolerance, pooledTolerance, unitTolerance = 2e-5, 1e-5, 1e-6
 
 // models calls f in a subtest for each reference model and each kernel.
 func models(t *testing.T, f func(t *testing.T, m *Model, dir string)) {
-	root := golden.Dir(t, "encoder")
-	entries, err := os.ReadDir(filepath.Join(root, "models"))
-	if err != nil {
-		t.Fatal(err)
+	names := golden.Names(t, "data/encoder/models")
+	if len(names) != 17 {
+		t.Errorf("%d models, expected 17", len(names))
 	}
-	if len(entries) != 17 {
-		t.Errorf("%d models, expected 17", len(entries))
-	}
-	for _, e := range entries {
-		m, err := Load(filepath.Join(root, "models", e.Name()))
+	for _, name := range names {
+		m, err := Load(filepath.Join(golden.Dir(t, "data/encoder/models"), name))
 		if err != nil {
 			t.Error(err)
 			continue
 		}
 		for _, kernel := range Kernels() {
-			t.Run(e.Name()+"/"+kernel, func(t *testing.T) {
+			t.Run(name+"/"+kernel, func(t *testing.T) {
 				if err := m.UseKernel(kernel); err != nil {
 					t.Fatal(err)
 				}
-				f(t, m, filepath.Join(root, "encoder", e.Name()))
+				f(t, m, path.Join("data/encoder/encoder", name))
 			})
 		}
 	}
@@ -50,8 +46,8 @@ func TestHiddenStates(t *testing.T) {
 				Row    int `json:"row0"`
 				IDs    []int32
 			} `json:"hidden_index"`
-		}](t, filepath.Join(dir, "index.json"))
-		want, columns := golden.Matrix(t, filepath.Join(dir, "hidden.npy"))
+		}](t, path.Join(dir, "index.json"))
+		want, columns := golden.Matrix(t, path.Join(dir, "hidden.npy"))
 		if columns != m.Hidden || index.Layers != m.Layers || len(index.Items) == 0 {
 			t.Fatalf("%d columns, %d layers, %d texts", columns, index.Layers, len(index.Items))
 		}
@@ -77,12 +73,12 @@ func TestHiddenStates(t *testing.T) {
 func TestPooled(t *testing.T) {
 	models(t, func(t *testing.T, m *Model, dir string) {
 		var seqs [][]int32
-		for _, text := range golden.Lines[struct{ IDs []int32 }](t, filepath.Join(dir, "texts.jsonl")) {
+		for _, text := range golden.Lines[struct{ IDs []int32 }](t, path.Join(dir, "texts.jsonl")) {
 			seqs = append(seqs, text.IDs)
 		}
-		mean, _ := golden.Matrix(t, filepath.Join(dir, "mean.npy"))
-		unit, _ := golden.Matrix(t, filepath.Join(dir, "mean_norm.npy"))
-		cls, _ := golden.Matrix(t, filepath.Join(dir, "cls.npy"))
+		mean, _ := golden.Matrix(t, path.Join(dir, "mean.npy"))
+		unit, _ := golden.Matrix(t, path.Join(dir, "mean_norm.npy"))
+		cls, _ := golden.Matrix(t, path.Join(dir, "cls.npy"))
 		var worst [3]float64
 		for i, hidden := range encode(t, m, seqs, m.Layers) {
 			at := func(all []float32) []float32 { return all[i*m.Hidden:][:m.Hidden] }
