@@ -71,9 +71,9 @@ const template = {
 const base = { version: '1.0', truncation: null, padding: null, decoder: null }
 
 // XLM-RoBERTa's layout: <s> <pad> </s> <unk>, then the pieces.
-// Qb has no piece for Q alone, and is as unlikely as anything.
+// Q is only known before b, and Qb is as unlikely as anything: Qbu shows the price of an unknown.
 const lowest = Math.min(...pieces.map(p => p[1]))
-const vocab = [['<s>', 0], ['<pad>', 0], ['</s>', 0], ['<unk>', 0], ...pieces.slice(3), ['Qb', lowest], ['<mask>', 0]]
+const vocab = [['<s>', 0], ['<pad>', 0], ['</s>', 0], ['<unk>', 0], ...pieces.slice(3), ['bu', -4], ['Qb', lowest], ['<mask>', 0]]
 const names = [['<s>', 0], ['<pad>', 1], ['</s>', 2], ['<unk>', 3], ['<mask>', vocab.length - 1]]
 const precompiled = { type: 'Precompiled', precompiled_charsmap: charsmap }
 const unigram = { type: 'Unigram', unk_id: 3, vocab, byte_fallback: false }
@@ -146,7 +146,7 @@ const noise = () => { // words and oddities, with any white space between
   for (let i = 0, n = 1 + rand(8); i < n; i++) s += (rand(3) ? pick(lexicon) : pick(odd)) + pick(['', ' ', ' ', ' ', '  ', '\n', '\u00a0', ', ', "'", '日'])
   return s
 }
-const texts = [...odd, ...lexicon.filter(w => w[0] === 'b').map(w => 'Q' + w), ...Array.from({ length: 150 }, sentence), ...Array.from({ length: 400 }, noise)]
+const texts = [...odd, ...Array.from({ length: 150 }, sentence), ...Array.from({ length: 400 }, noise)]
 writeFileSync(join(here, 'texts.json'), '[\n' + texts.map(t => JSON.stringify(t)).join(',\n') + '\n]\n')
 for (const [name, t] of Object.entries(tokenizers)) {
   writeFileSync(join(here, name + '.json'), JSON.stringify(t))
