@@ -1,0 +1,166 @@
+package ask
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"crosstalk"
+
+	"golang.org/x/time/rate"
+)
+
+// limiter keeps the asks in flight at one endpoint to what it can take: the
+// limit doubles each round trip until the endpoint first says that it is
+// overloaded, is halved whenever it says so, and grows by one a round trip
+// after that (additive increase, multiplicative decrease: Chiu and Jain 1989).
+type limiter struct {
+	requests, tokens *rate.Limiter // nil: no limit
+
+	mu       sync.Mutex
+	limit    float64
+	max      float64
+	inFlight int
+	cut      time.Time // of the last decrease
+	probing  bool      // before the first decrease
+	resume   time.Time // nothing is sent before: the server's Retry-After
+	waiting  list.List // of chan struct{}, first come first served
+}
+
+func newLimiter(o Options) *limiter {
+	l := &limiter{max: float64(o.Concurrency), limit: min(float64(o.Concurrency), 32), probing: true}
+	if o.RPM > 0 {
+		l.requests = rate.NewLimiter(rate.Limit(o.RPM)/60, max(1, o.RPM/60))
+	}
+	if o.TPM > 0 {
+		l.tokens = rate.NewLimiter(rate.Limit(o.TPM)/60, o.TPM)
+	}
+	return l
+}
+
+// acquire waits for a place. It fails when ctx or stop ends first.
+func (l *limiter) acquire(ctx, stop context.Context, tokens int) error {
+	if err := stop.Err(); err != nil {
+		return context.Cause(stop)
+	}
+	if err := l.place(ctx, stop); err != nil {
+		return err
+	}
+	either, cancel := merge(ctx, stop)
+	defer cancel()
+	err := l.rates(either, tokens)
+	if err != nil {
+		l.leave()
+		if stop.Err() != nil {
+			return context.Cause(stop)
+		}
+	}
+	return err
+}
+
+func (l *limiter) place(ctx, stop context.Context) error {
+	l.mu.Lock()
+	if l.waiting.Len() == 0 && float64(l.inFlight) < l.limit {
+		l.inFlight++
+		l.mu.Unlock()
+		return nil
+	}
+	ready := make(chan struct{})
+	place := l.waiting.PushBack(ready)
+	l.mu.Unlock()
+	var err error
+	select {
+	case <-ready:
+		return nil
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-stop.Done():
+		err = context.Cause(stop)
+	}
+	l.mu.Lock()
+	select {
+	case <-ready: // given meanwhile: hand it on
+		l.inFlight--
+		l.admit()
+	default:
+		l.waiting.Remove(place)
+	}
+	l.mu.Unlock()
+	return err
+}
+
+// rates waits for what the server or the user said about time.
+func (l *limiter) rates(ctx context.Context, tokens int) error {
+	l.mu.Lock()
+	wait := time.Until(l.resume)
+	l.mu.Unlock()
+	if wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if l.requests != nil {
+		if err := l.requests.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	if l.tokens != nil {
+		return l.tokens.WaitN(ctx, min(tokens, l.tokens.Burst()))
+	}
+	return nil
+}
+
+// release gives a place back and learns from how the attempt ended.
+func (l *limiter) release(started time.Time, err error, fault crosstalk.Fault) {
+	l.mu.Lock()
+	switch {
+	case err == nil && l.probing:
+		l.limit = min(l.max, l.limit+1)
+	case err == nil:
+		l.limit = min(l.max, l.limit+1/l.limit)
+	case fault == crosstalk.Overloaded:
+		var e *crosstalk.AskError
+		if errors.As(err, &e) && e.RetryAfter > 0 {
+			l.resume = later(l.resume, time.Now().Add(e.RetryAfter))
+		}
+		// Asks that were sent before the last decrease say nothing new.
+		if started.After(l.cut) {
+			l.limit, l.cut, l.probing = max(1, l.limit/2), time.Now(), false
+		}
+	}
+	l.mu.Unlock()
+	l.leave()
+}
+
+func (l *limiter) leave() {
+	l.mu.Lock()
+	l.inFlight--
+	l.admit()
+	l.mu.Unlock()
+}
+
+// admit lets waiters in while there is room. The caller holds mu.
+func (l *limiter) admit() {
+	for l.waiting.Len() > 0 && float64(l.inFlight) < l.limit {
+		l.inFlight++
+		close(l.waiting.Remove(l.waiting.Front()).(chan struct{}))
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// merge returns a context that ends when either does.
+func merge(ctx, stop context.Context) (context.Context, context.CancelFunc) {
+	either, cancel := context.WithCancel(ctx)
+	unhook := context.AfterFunc(stop, cancel)
+	return either, func() { unhook(); cancel() }
+}

@@ -1,0 +1,114 @@
+// Crosstalk measures what bleeds through in language models: meaning that
+// leaks from a prompt into an unrelated answer.
+//
+// Results go to stdout, everything else to stderr. Exit codes: 0 fine, 1 a
+// gate or a calibration failed, 2 bad usage or input, 3 finished but
+// something is missing (asks failed, or a limit was reached), 130 interrupted.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"crosstalk"
+
+	"github.com/spf13/cobra"
+)
+
+func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// Exit codes.
+const (
+	exitGate        = 1
+	exitUsage       = 2
+	exitIncomplete  = 3
+	exitInterrupted = 130
+)
+
+// exitError ends the program with a code. Its message may be empty when
+// everything was said already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+func execute(args []string, stdout, stderr io.Writer) int {
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	command, err := root.ExecuteC()
+	if err == nil {
+		return 0
+	}
+	code := exitUsage
+	var e *exitError
+	if errors.As(err, &e) {
+		code = e.code
+	}
+	if message := err.Error(); message != "" {
+		fmt.Fprintf(stderr, "crosstalk: %s\n", message)
+	}
+	if code == exitUsage && isUsage(err) {
+		fmt.Fprintf(stderr, "See '%s --help'.\n", command.CommandPath())
+	}
+	return code
+}
+
+// isUsage tells a command line that could not be understood from input that
+// could not be used. Cobra's errors have no type.
+func isUsage(err error) bool {
+	for _, start := range []string{"unknown command", "unknown flag", "unknown shorthand", "flag needs", "invalid argument", "accepts ", "requires "} {
+		if strings.HasPrefix(err.Error(), start) {
+			return true
+		}
+	}
+	return false
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "crosstalk",
+		Short: "Measure what bleeds through in language models",
+		Long: `Crosstalk measures what bleeds through in language models: meaning that leaks
+from a prompt into an unrelated answer (semantic leakage).
+
+Results go to stdout, everything else to stderr. Exit codes: 0 fine,
+1 a calibration failed, 2 bad usage or input, 3 finished but incomplete
+(asks failed, or a limit was reached), 130 interrupted.`,
+		Example: `  crosstalk run leakage                              a reference model, to see how it works
+  crosstalk run leakage --model openai:gpt-4o-mini   a real one (OPENAI_API_KEY)
+  crosstalk score leakage answers.jsonl              answers recorded elsewhere`,
+		Version:       crosstalk.Version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetVersionTemplate("crosstalk {{.Version}}\n")
+	root.AddCommand(runCommand(), scoreCommand(), reportCommand(), suitesCommand(), calibrateCommand())
+	return root
+}
+
+// group is a command that only holds others.
+func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Long: long,
+		RunE: func(c *cobra.Command, args []string) error {
+			var names []string
+			for _, sub := range c.Commands() {
+				names = append(names, sub.Name())
+			}
+			if len(args) > 0 {
+				return fmt.Errorf("unknown command %q: %s takes one of %s", args[0], c.CommandPath(), strings.Join(names, ", "))
+			}
+			return c.Help()
+		}}
+	c.AddCommand(commands...)
+	return c
+}

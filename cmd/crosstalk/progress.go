@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"crosstalk/ask"
+)
+
+// progress shows on stderr how far a run is: one line that is rewritten on a
+// terminal, a plain line now and then elsewhere.
+type progress struct {
+	w        io.Writer
+	session  *ask.Session
+	total    int
+	started  time.Time
+	terminal bool
+	done     chan struct{}
+	once     sync.Once
+	ended    sync.WaitGroup
+}
+
+func startProgress(w io.Writer, s *ask.Session, total int, quiet bool) *progress {
+	p := &progress{w: w, session: s, total: total, started: time.Now(), done: make(chan struct{})}
+	if quiet {
+		return p
+	}
+	every := 10 * time.Second
+	if f, ok := w.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			p.terminal, every = true, 200*time.Millisecond
+		}
+	}
+	p.ended.Add(1)
+	go func() {
+		defer p.ended.Done()
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				p.show()
+			case <-p.done:
+				if p.terminal {
+					fmt.Fprint(p.w, "\r\x1b[K")
+				}
+				return
+			}
+		}
+	}()
+	return p
+}
+
+// stop ends the display; more than once does no harm.
+func (p *progress) stop() {
+	p.once.Do(func() { close(p.done) })
+	p.ended.Wait()
+}
+
+func (p *progress) show() {
+	s, took := p.session.Stats(), time.Since(p.started)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d/%d asks", s.Done, p.total)
+	if asked := s.Done - s.Cached; asked > 0 {
+		rate := float64(asked) / took.Seconds()
+		left := time.Duration(float64(p.total-s.Done) / rate * float64(time.Second))
+		fmt.Fprintf(&b, ", %.1f/s, %v left", rate, left.Round(time.Second))
+	}
+	if s.Failed > 0 {
+		fmt.Fprintf(&b, ", %d failed", s.Failed)
+	}
+	if s.Retries > 0 {
+		fmt.Fprintf(&b, ", %d retries", s.Retries)
+	}
+	if tokens := s.Usage.Prompt + s.Usage.Completion; tokens > 0 {
+		fmt.Fprintf(&b, ", %d tokens", tokens)
+	}
+	if s.Cost > 0 {
+		fmt.Fprintf(&b, ", cost %.4f", s.Cost)
+	}
+	if p.terminal {
+		fmt.Fprintf(p.w, "\r\x1b[K%s", b.String())
+	} else {
+		fmt.Fprintln(p.w, b.String())
+	}
+}
+
+// onInterrupt makes the first interrupt stop the session, which lets what is
+// in flight finish, and the second cancel the context. release ends that.
+func onInterrupt(ctx context.Context, stderr io.Writer, s *ask.Session) (_ context.Context, release func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-signals:
+			fmt.Fprintln(stderr, "\nstopping when what is in flight has arrived; interrupt again to stop now")
+			s.Stop()
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-signals:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); cancel() }
+}

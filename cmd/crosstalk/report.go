@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument/leakage"
+	"crosstalk/report"
+	"crosstalk/run"
+
+	"github.com/spf13/cobra"
+)
+
+func reportCommand() *cobra.Command {
+	var o output
+	var by []string
+	c := &cobra.Command{
+		Use:   "report RUN",
+		Short: "Print the figures of a run",
+		Long:  `Print the figures of a run directory, from its observations. Nothing is asked or scored.`,
+		Example: `  crosstalk report runs/leakage-en-leaky-1a2b3c4d
+  crosstalk report RUN --by category --format latex`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := report.CheckFormat(o.format); err != nil {
+				return err
+			}
+			if !c.Flags().Changed("by") {
+				by = nil
+			}
+			estimates, err := estimatesOf(args[0], by)
+			if err != nil {
+				return err
+			}
+			return report.Write(c.OutOrStdout(), o.format, estimates)
+		},
+	}
+	c.Flags().StringSliceVar(&by, "by", nil, "group figures by columns of the suite or the recorded data (default: as they were)")
+	o.flags(c)
+	return c
+}
+
+// estimatesOf sums up a run's observations, grouped as by says, or as they
+// were when they were measured.
+func estimatesOf(path string, by []string) ([]crosstalk.Estimate, error) {
+	manifest, err := run.ReadManifest(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s holds no run: expected a directory that 'crosstalk run' wrote", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	stored, err := run.ReadEstimates(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not finished: the command that began it goes on with it", path)
+	}
+	if err != nil || by == nil {
+		return stored, err
+	}
+	var rules leakage.Protocol
+	text, _ := json.Marshal(manifest.Scoring.Rules)
+	if err := json.Unmarshal(text, &rules); err != nil {
+		return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
+	}
+	in := &leakage.Instrument{Protocol: rules, SuiteOf: suiteOf(stored)}
+	var failed error
+	estimates := in.Estimate(func(yield func(crosstalk.Observation) bool) {
+		for o, err := range run.ReadObservations(path) {
+			if failed = err; err != nil || !yield(o) {
+				return
+			}
+		}
+	}, by)
+	return estimates, failed
+}
+
+// suiteOf reads the suites of groups off the signatures of stored estimates,
+// since a recorded suite's hash cannot be made again of observations.
+func suiteOf(stored []crosstalk.Estimate) func(map[string]string) string {
+	whole, datasets := "-", map[string]string{}
+	for _, e := range stored {
+		for _, field := range strings.Split(e.Signature, "|") {
+			id, ok := strings.CutPrefix(field, "suite:")
+			if !ok {
+				continue
+			}
+			if d := e.By["dataset"]; d != "" && d != crosstalk.All {
+				datasets[d] = id
+			} else {
+				whole = id
+			}
+		}
+	}
+	return func(group map[string]string) string {
+		if id, ok := datasets[group["dataset"]]; ok {
+			return id
+		}
+		return whole
+	}
+}

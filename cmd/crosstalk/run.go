@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/instrument/leakage"
+	"crosstalk/report"
+	"crosstalk/run"
+	"crosstalk/suite"
+
+	"github.com/spf13/cobra"
+)
+
+func runCommand() *cobra.Command {
+	return group("run", "Ask a model, score its answers, report",
+		`Ask a model about a suite, score the answers and report the figures.
+
+The answers stay in a run directory. The same command again goes on where the
+last one stopped and asks for nothing twice.`, runLeakageCommand())
+}
+
+type leakageRun struct {
+	output
+	leakageScoring
+	asking
+	suite string
+	out   string
+	dry   bool
+}
+
+func runLeakageCommand() *cobra.Command {
+	r := &leakageRun{}
+	c := &cobra.Command{
+		Use:   "leakage",
+		Short: "Measure semantic leakage",
+		Long: `Measure semantic leakage: how often the answer to a prompt that mentions a
+concept is nearer in meaning to the concept than the answer to the same prompt
+without it. 50 % is no leakage.
+
+Without --model a reference model answers, whose leakage is known.`,
+		Example: `  crosstalk run leakage
+  crosstalk run leakage --model openai:gpt-4o-mini --samples 5 --temperature 0.5
+  crosstalk run leakage --model ollama:llama3.2 --suite my-suite.yaml --by category
+  crosstalk run leakage --model openai:my-model --base-url http://localhost:8000/v1
+  crosstalk run leakage --model anthropic:claude-sonnet-4-5 --dry-run --prices prices.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return r.run(c) },
+	}
+	r.asking.flags(c)
+	c.Flags().StringVar(&r.suite, "suite", "leakage-en", "an embedded suite (crosstalk suites list) or a file")
+	r.leakageScoring.flags(c)
+	c.Flags().StringVar(&r.out, "out", "", "the run directory (default: runs/ and a name made of suite, model and settings)")
+	c.Flags().BoolVar(&r.dry, "dry-run", false, "count asks, tokens and cost; ask nothing")
+	r.output.flags(c)
+	c.Flags().SortFlags = false
+	return c
+}
+
+func (r *leakageRun) run(c *cobra.Command) error {
+	if err := report.CheckFormat(r.format); err != nil {
+		return err
+	}
+	rules, err := r.rules(c)
+	if err != nil {
+		return err
+	}
+	s, err := suite.Load(r.suite)
+	if err != nil {
+		return err
+	}
+	model, options, err := r.open(c, s)
+	if err != nil {
+		return err
+	}
+	prompting, err := r.prompting(c, s, model, rules)
+	if err != nil {
+		return err
+	}
+	id, suiteID := model.Identity(), s.ID()
+	plan := run.Plan{Instrument: "leakage", Suite: suiteID, Model: id, API: prompting.API,
+		Prefix: prompting.Prefix, System: prompting.System, Decoding: prompting.Decoding}
+	in := &leakage.Instrument{Protocol: rules, Prompting: prompting, Condition: map[string]string{"model": id.String()},
+		SuiteOf: func(map[string]string) string { return suiteID }}
+	if r.out == "" {
+		r.out = filepath.Join("runs", fileName(s.Name+"-"+id.Name)+"-"+plan.Hash())
+	}
+	asks, err := countAsks(c.Context(), in, id, s.Items, options.Budget.Prices)
+	if err != nil {
+		return err
+	}
+	if r.dry {
+		return printDryRun(c.OutOrStdout(), asks, id, r.out)
+	}
+	if in.Similarities, err = openSimilarities(r.similarities); err != nil {
+		return err
+	}
+	dir, err := run.Create(r.out, plan)
+	if err != nil {
+		return err
+	}
+	m := &measurement{output: r.output, command: c, dir: dir, session: ask.NewSession(dir.Journal, options), model: model, asks: asks}
+	err = m.run(in, s.Items, r.by, run.Scoring{Protocol: rules.Name, Rules: rules, Similarities: r.similarities, Samples: prompting.Samples, By: r.by})
+	return errors.Join(err, dir.Close())
+}
+
+// measurement is a run under way.
+type measurement struct {
+	output
+	command *cobra.Command
+	dir     *run.Dir
+	session *ask.Session
+	model   crosstalk.Model
+	asks    asksPlanned
+}
+
+// run asks, scores, writes and prints.
+func (m *measurement) run(in crosstalk.Instrument, items []crosstalk.Item, by []string, scoring run.Scoring) error {
+	stderr := m.command.ErrOrStderr()
+	ctx, release := onInterrupt(m.command.Context(), stderr, m.session)
+	defer release()
+	if err := m.dir.SetScoring(scoring); err != nil {
+		return err
+	}
+	progress := startProgress(stderr, m.session, m.asks.distinct, m.quiet)
+	defer progress.stop()
+
+	var estimates []crosstalk.Estimate
+	var unmeasured int
+	err := m.dir.RecordObservations(func(record func(crosstalk.Observation) error) (failed error) {
+		measured := run.Measure(ctx, in, m.session.For(m.model), items, parallelItems)
+		estimates = in.Estimate(func(yield func(crosstalk.Observation) bool) {
+			for item := range measured {
+				if item.Err != nil {
+					unmeasured++
+					if failed = m.goOn(ctx, item.Err); failed != nil {
+						return
+					}
+					continue
+				}
+				for _, o := range item.Observations {
+					if failed = record(o); failed != nil || !yield(o) {
+						return
+					}
+				}
+			}
+		}, by)
+		return failed
+	})
+	progress.stop()
+	if err != nil {
+		return m.explain(err)
+	}
+	return m.finish(estimates, unmeasured, len(items))
+}
+
+// parallelItems is how many items are measured at a time: enough to keep the
+// largest number of asks in flight, whose own limits decide.
+const parallelItems = 512
+
+// goOn decides whether the items that can be measured are worth a report.
+func (m *measurement) goOn(ctx context.Context, err error) error {
+	var limit *ask.LimitError
+	if ctx.Err() == nil && errors.As(err, &limit) {
+		return nil
+	}
+	return err
+}
+
+// explain turns what ended a run early into what the user should know.
+func (m *measurement) explain(err error) error {
+	if m.command.Context().Err() != nil || errors.Is(err, ask.ErrStopped) || errors.Is(err, context.Canceled) {
+		stats := m.session.Stats()
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d of %d asks are answered and saved in %s; the same command goes on from there",
+			stats.Done-stats.Failed, m.asks.distinct, m.dir.Path)}
+	}
+	if reason := m.session.Reason(); reason != nil && !errors.Is(err, reason) {
+		err = reason // the others only followed
+	}
+	return err
+}
+
+func (m *measurement) finish(estimates []crosstalk.Estimate, unmeasured, items int) error {
+	if unmeasured > 0 {
+		warning := fmt.Sprintf("%d of %d items were not measured: %v", unmeasured, items, m.session.Reason())
+		for i := range estimates {
+			estimates[i].Warnings = append(estimates[i].Warnings, warning)
+		}
+	}
+	if err := m.dir.WriteEstimates(report.NewDocument(estimates)); err != nil {
+		return err
+	}
+	if err := report.Write(m.command.OutOrStdout(), m.format, estimates); err != nil {
+		return err
+	}
+	if !m.quiet {
+		m.say()
+	}
+	stats := m.session.Stats()
+	switch {
+	case unmeasured > 0:
+		return &exitError{exitIncomplete, fmt.Errorf("%v; the same command with a higher limit goes on from there", m.session.Reason())}
+	case stats.Failed > 0:
+		return &exitError{exitIncomplete, fmt.Errorf("%d of %d asks failed; the same command asks for them again", stats.Failed, stats.Done)}
+	}
+	return nil
+}
+
+// say tells what the figures rest on and where they are.
+func (m *measurement) say() {
+	stderr, stats := m.command.ErrOrStderr(), m.session.Stats()
+	fmt.Fprintf(stderr, "\n%d answers", stats.Done)
+	if stats.Cached > 0 {
+		fmt.Fprintf(stderr, ", %d of them asked for before", stats.Cached)
+	}
+	if stats.Cost > 0 {
+		fmt.Fprintf(stderr, ", cost %.4f", stats.Cost)
+	}
+	fmt.Fprintf(stderr, ". Run directory: %s\n", m.dir.Path)
+	if m.model.Identity().Provider == "reference" {
+		fmt.Fprint(stderr, `A reference model of known leakage answered, no language model. To measure one:
+  OPENAI_API_KEY=... crosstalk run leakage --model openai:gpt-4o-mini
+  crosstalk run leakage --model ollama:llama3.2
+`)
+	}
+}
+
+// fileName makes a name that every file system takes.
+func fileName(s string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '.', r == '_':
+			return r
+		}
+		return '-'
+	}, s), "-.")
+}

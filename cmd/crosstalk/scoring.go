@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"crosstalk/instrument/leakage"
+	"crosstalk/measure/similarity"
+	"crosstalk/measure/similarity/gloss"
+	"crosstalk/report"
+
+	"github.com/spf13/cobra"
+)
+
+// output are the flags of every command that prints estimates.
+type output struct {
+	format string
+	quiet  bool
+}
+
+func (o *output) flags(c *cobra.Command) {
+	c.Flags().StringVar(&o.format, "format", report.Formats[0], strings.Join(report.Formats, ", "))
+	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print the result and errors only")
+}
+
+// leakageScoring are the flags that say how answers become figures.
+type leakageScoring struct {
+	protocol     string
+	post         string
+	round        int
+	tie          float64
+	similarities []string
+	by           []string
+}
+
+func (s *leakageScoring) flags(c *cobra.Command) {
+	var names []string
+	for _, p := range leakage.Protocols {
+		names = append(names, p.Name)
+	}
+	var posts []string
+	for _, p := range leakage.Posts {
+		posts = append(posts, string(p))
+	}
+	f := c.Flags()
+	f.StringVar(&s.protocol, "protocol", names[0], "measuring rules: "+strings.Join(names, ", "))
+	f.StringVar(&s.post, "post", "", "what to cut off an answer, instead of the protocol's rule: "+strings.Join(posts, ", "))
+	f.IntVar(&s.round, "round", leakage.Exact, "round similarities to so many decimals (-1: do not), instead of the protocol's rule")
+	f.Float64Var(&s.tie, "tie", 0, "similarities that differ by no more are a tie")
+	f.StringSliceVar(&s.similarities, "similarity", []string{"gloss"}, "what compares concept and answer: gloss")
+	f.StringSliceVar(&s.by, "by", []string{"category"}, "group figures by columns of the suite or the recorded data")
+}
+
+// rules resolves the protocol and the options that override it.
+func (s *leakageScoring) rules(c *cobra.Command) (leakage.Protocol, error) {
+	p, err := leakage.ProtocolNamed(s.protocol)
+	if err != nil {
+		return p, err
+	}
+	if s.post != "" {
+		if p.Post, err = leakage.ParsePost(s.post); err != nil {
+			return p, err
+		}
+	}
+	if c.Flags().Changed("round") {
+		if s.round < leakage.Exact || s.round > 15 {
+			return p, fmt.Errorf("--round is %d; expected -1 to 15", s.round)
+		}
+		p.Round = s.round
+	}
+	if c.Flags().Changed("tie") {
+		if !(s.tie >= 0) || math.IsInf(s.tie, 0) {
+			return p, fmt.Errorf("--tie is %g; expected 0 or more", s.tie)
+		}
+		p.Tie = s.tie
+	}
+	return p, nil
+}
+
+// openSimilarities opens what the names stand for, each once.
+func openSimilarities(names []string) ([]similarity.Similarity, error) {
+	var opened []similarity.Similarity
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue
+		}
+		switch name {
+		case "gloss":
+			v, err := gloss.Load()
+			if err != nil {
+				return nil, err
+			}
+			opened = append(opened, similarity.Func(fmt.Sprintf("gloss@%d", gloss.Version), v.Similarity))
+		default:
+			return nil, fmt.Errorf("there is no similarity %q: choose gloss", name)
+		}
+	}
+	if len(opened) == 0 {
+		return nil, fmt.Errorf("--similarity names nothing: choose gloss")
+	}
+	return opened, nil
+}

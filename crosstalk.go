@@ -1,0 +1,52 @@
+// Package crosstalk is the vocabulary of the program: what is asked, what came
+// back, what was measured. It does no I/O and every other package may use it.
+//
+// Data flows one way: a suite holds items, an instrument asks a model about
+// each item, measures the answers into observations, and sums observations up
+// as estimates.
+package crosstalk
+
+import (
+	"context"
+	"iter"
+)
+
+// Version stands in every signature.
+const Version = "0.1.0"
+
+// A Model answers requests. Implementations are safe for concurrent use, do
+// not retry, and hold no state that changes an answer.
+type Model interface {
+	// Identity is constant. It is part of the key of every ask.
+	Identity() Identity
+	// API is the kind of request the model takes.
+	API() API
+	// Answer asks once. An answer that arrived, be it empty or refused, is an
+	// Answer; everything else is an error, a *AskError where the model's side
+	// said what was wrong. ctx bounds the whole exchange.
+	Answer(ctx context.Context, req Request) (Answer, error)
+}
+
+// An Asker is a Model made durable: limits, retries and the journal lie
+// behind it.
+type Asker interface {
+	// Ask returns the answer to req. An ask that failed after its retries is
+	// an Answer with Status Failed; an error means that measuring cannot go
+	// on (stopped, out of budget, a full disk, a wrong key).
+	Ask(ctx context.Context, req Request) (Answer, error)
+}
+
+// An Instrument turns items and a model's answers into observations.
+type Instrument interface {
+	// Name is the instrument's name on the command line.
+	Name() string
+	// Measure asks what the item needs and scores the answers. Running it
+	// again over journalled answers resumes, re-scores or extends it.
+	// An error is the Asker's or the measure's; an answer that could not be
+	// scored is an Observation that says why.
+	Measure(ctx context.Context, ask Asker, item Item) ([]Observation, error)
+	// Estimate sums observations up: one figure over all and one for each
+	// value of the columns named in by (see Rollup). It reads observations
+	// once and keeps only sums per group and cluster.
+	Estimate(observations iter.Seq[Observation], by []string) []Estimate
+}

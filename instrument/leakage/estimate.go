@@ -1,0 +1,141 @@
+package leakage
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/measure/stats"
+)
+
+// Level is the level of all intervals.
+const Level = 0.95
+
+// set columns never share a figure, whatever figures are grouped by: a rate
+// over two data sets or languages measures neither.
+var set = []string{"dataset", "language"}
+
+// Estimate returns the Leak-Rate over all observations of each condition and
+// for each prefix of the columns in by (crosstalk.Rollup). Intervals and tests
+// take the controls as clusters. Counts:
+//
+//	ties        scored pairs of equal similarity
+//	identical   scored pairs whose two answers are the same text
+//	empty, refused, failed   pairs with such an answer
+//	not_scored  pairs of text that the measure could not score
+func (in *Instrument) Estimate(observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate {
+	groups, seen := map[string]*group{}, order{}
+	for o := range observations {
+		condition := maps.Clone(o.Condition)
+		for _, column := range set {
+			if value := o.Labels[column]; value != "" && !slices.Contains(by, column) {
+				condition[column] = value
+			}
+		}
+		place := seen.rank(string(crosstalk.Canonical(condition)))
+		for _, labels := range crosstalk.Rollup(o.Labels, by) {
+			places := []int{place}
+			for _, column := range by {
+				places = append(places, seen.rank(column, labels[column]))
+			}
+			maps.Copy(labels, condition)
+			key := string(crosstalk.Canonical(labels))
+			if groups[key] == nil {
+				groups[key] = newGroup(labels, places)
+			}
+			groups[key].add(o)
+		}
+	}
+	ordered := slices.SortedFunc(maps.Values(groups), func(a, b *group) int { return slices.Compare(a.places, b.places) })
+	estimates := make([]crosstalk.Estimate, len(ordered))
+	for i, g := range ordered {
+		estimates[i] = g.estimate(in)
+	}
+	return estimates
+}
+
+// order ranks values by their first appearance; "all" comes before any.
+type order map[string]int
+
+func (seen order) rank(value ...string) int {
+	if value[len(value)-1] == crosstalk.All {
+		return -1
+	}
+	key := strings.Join(value, "\x00")
+	if _, ok := seen[key]; !ok {
+		seen[key] = len(seen)
+	}
+	return seen[key]
+}
+
+// group is one figure in the making. It keeps sums per cluster and the names
+// of the items, never the observations.
+type group struct {
+	labels   map[string]string
+	places   []int // where it stands among the figures
+	values   stats.Clusters
+	items    map[string]struct{}
+	counts   map[string]int
+	distance float64 // sum of similarity differences
+}
+
+func newGroup(labels map[string]string, places []int) *group {
+	return &group{labels: labels, places: places, items: map[string]struct{}{},
+		counts: map[string]int{"ties": 0, "identical": 0, "not_scored": 0, "empty": 0, "refused": 0, "failed": 0}}
+}
+
+func (g *group) add(o crosstalk.Observation) {
+	g.items[o.Item] = struct{}{}
+	if o.NotScored != "" {
+		reason := o.NotScored
+		if _, status := g.counts[reason]; !status {
+			reason = "not_scored"
+		}
+		g.counts[reason]++
+		return
+	}
+	g.values.Add(o.Cluster, float64(o.Value))
+	g.distance += o.Numbers["test"] - o.Numbers["control"]
+	if o.Value == 0.5 {
+		g.counts["ties"]++
+	}
+	if o.Texts["test"] == o.Texts["control"] {
+		g.counts["identical"]++
+	}
+}
+
+func (g *group) estimate(in *Instrument) crosstalk.Estimate {
+	mean := stats.Mean(&g.values, stats.Proportion, Level)
+	test, method := stats.TTest(&g.values, 0.5), "t"
+	if in.Protocol.ClusterTest {
+		test, method = stats.ClusterTTest(&g.values, 0.5), "cluster-t"
+	}
+	e := crosstalk.Estimate{
+		Measure: Measure, Value: crosstalk.Figure(mean.Value),
+		N: len(g.items), Observations: mean.N, Clusters: mean.Clusters, Counts: g.counts,
+		Test: &crosstalk.Test{Method: method, Null: 0.5, Statistic: crosstalk.Figure(test.Statistic),
+			DF: crosstalk.Figure(test.DF), P: crosstalk.Figure(test.P)},
+		Effect: &crosstalk.Effect{Name: "mean similarity difference", Value: crosstalk.Undefined},
+		By:     g.labels, Signature: in.signature(g.labels),
+	}
+	if mean.N > 0 {
+		e.Effect.Value = crosstalk.Figure(g.distance / float64(mean.N))
+	}
+	if i := mean.Interval; i.Defined() {
+		e.Interval = &crosstalk.Interval{Low: i.Low, High: i.High, Level: i.Level, Method: i.Method}
+	}
+	for _, w := range mean.Warnings {
+		e.Warnings = append(e.Warnings, w.String())
+	}
+	return e
+}
+
+func (in *Instrument) signature(labels map[string]string) string {
+	suite := "-"
+	if in.SuiteOf != nil {
+		suite = in.SuiteOf(labels)
+	}
+	return Measure + "|suite:" + suite + "|sim:" + labels["similarity"] + "|" + in.Protocol.rules() + "|v" + crosstalk.Version
+}

@@ -1,0 +1,218 @@
+// Package leakage measures semantic leakage: how often a model's answer to a
+// prompt that mentions a concept is nearer in meaning to the concept than its
+// answer to the same prompt without it (Gonen et al. 2024, "Does Liking Yellow
+// Imply Driving a School Bus?"; Smilga 2025).
+//
+// The leak value of a pair of answers is 1 if sim(concept, test answer) is
+// larger than sim(concept, control answer), 0 if smaller, 0.5 if equal. Its
+// mean is the Leak-Rate; 0.5 means no leakage.
+package leakage
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"strconv"
+
+	"crosstalk"
+	"crosstalk/measure/similarity"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Measure is the name of the figure.
+const Measure = "leak_rate"
+
+// Reasons why a pair has no leak value, beside the status of an answer that is
+// no text.
+const (
+	NoVector = "no vector" // the similarity is undefined for the concept or an answer
+	NoText   = "no text"   // nothing is left of an answer after post-processing
+	Unpaired = "unpaired"  // one of the two answers was never recorded
+)
+
+// Prompting says how an item becomes requests.
+type Prompting struct {
+	API      crosstalk.API
+	Prefix   string // before each prompt
+	System   string // chat only; empty: no system message
+	Decoding crosstalk.Decoding
+	Samples  int
+}
+
+// Request is the request for one sample of a prompt.
+func (p Prompting) Request(prompt string, sample int) crosstalk.Request {
+	r := crosstalk.Request{API: p.API, Decoding: p.Decoding, Sample: sample}
+	if p.API == crosstalk.Completions {
+		r.Prompt = p.Prefix + prompt
+		return r
+	}
+	if p.System != "" {
+		r.Messages = append(r.Messages, crosstalk.Message{Role: "system", Content: p.System})
+	}
+	r.Messages = append(r.Messages, crosstalk.Message{Role: "user", Content: p.Prefix + prompt})
+	return r
+}
+
+// Instrument measures leakage. It is safe for concurrent use.
+type Instrument struct {
+	Protocol     Protocol
+	Similarities []similarity.Similarity // one figure each, never mixed
+	Prompting    Prompting               // not needed to score recorded answers
+	Condition    map[string]string       // stands in every observation: the model, and what a sweep varies
+
+	// SuiteOf names the suite, with its hash, that a group of observations
+	// comes from, for the signature. It is called after the last observation.
+	SuiteOf func(group map[string]string) string
+}
+
+var _ crosstalk.Instrument = (*Instrument)(nil)
+
+// Name implements crosstalk.Instrument.
+func (in *Instrument) Name() string { return "leakage" }
+
+// Measure asks for all samples of the item's two prompts and scores them.
+func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
+	if item.Pair == nil {
+		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
+	}
+	test := make([]crosstalk.Answer, in.Prompting.Samples)
+	control := make([]crosstalk.Answer, in.Prompting.Samples)
+	group, asking := errgroup.WithContext(ctx)
+	for _, side := range []struct {
+		prompt  string
+		answers []crosstalk.Answer
+	}{{item.Pair.Test, test}, {item.Pair.Control, control}} {
+		for k := range side.answers {
+			group.Go(func() (err error) {
+				side.answers[k], err = ask.Ask(asking, in.Prompting.Request(side.prompt, k))
+				return err
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return in.Score(ctx, item, 0, test, control)
+}
+
+// Score makes observations of recorded answers: test[k] and control[k] are
+// sample first+k. It is all of Measure that comes after the answers. Where one
+// list is longer its rest is reported as unpaired.
+func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int, test, control []crosstalk.Answer) ([]crosstalk.Observation, error) {
+	n := max(len(test), len(control))
+	base := make([]crosstalk.Observation, n)
+	var pairs []similarity.Pair
+	for k := range base {
+		base[k] = in.observe(item, first+k, at(test, k), at(control, k))
+		if o := base[k]; o.NotScored == "" {
+			pairs = append(pairs,
+				similarity.Pair{A: o.Texts["concept"], B: o.Texts["test"]},
+				similarity.Pair{A: o.Texts["concept"], B: o.Texts["control"]})
+		}
+	}
+	observations := make([]crosstalk.Observation, 0, n*len(in.Similarities))
+	for _, sim := range in.Similarities {
+		scores, err := sim.Scores(ctx, pairs)
+		if err != nil {
+			return nil, fmt.Errorf("%s: item %s: %w", sim.Name(), item.ID, err)
+		}
+		for _, o := range base {
+			o.Condition = with(in.Condition, "similarity", sim.Name())
+			if o.NotScored == "" {
+				in.compare(&o, scores[0], scores[1])
+				scores = scores[2:]
+			}
+			observations = append(observations, o)
+		}
+	}
+	return observations, nil
+}
+
+// observe makes the observation of one pair of answers up to its scores.
+func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *crosstalk.Answer) crosstalk.Observation {
+	o := crosstalk.Observation{Measure: Measure, Item: item.ID, Cluster: item.Cluster, Sample: sample,
+		Value: crosstalk.Undefined, Labels: item.Labels}
+	if o.Cluster == "" {
+		o.Cluster = item.ID
+	}
+	var statuses [2]crosstalk.Status
+	texts := map[string]string{"concept": item.Pair.Concept}
+	for i, side := range []struct {
+		name, prompt string
+		answer       *crosstalk.Answer
+	}{{"test", item.Pair.Test, test}, {"control", item.Pair.Control, control}} {
+		if side.answer == nil {
+			statuses[i] = Unpaired
+			continue
+		}
+		if side.answer.Key != (crosstalk.Key{}) {
+			o.Answers = append(o.Answers, side.answer.Key)
+		}
+		statuses[i] = side.answer.Status
+		if side.answer.Status != crosstalk.Text {
+			continue
+		}
+		texts[side.name] = remove(in.Protocol.Post.apply(side.answer.Text, side.prompt), item.Pair.Remove)
+		if texts[side.name] == "" {
+			statuses[i] = NoText
+		}
+	}
+	o.Texts = texts
+	for _, reason := range []crosstalk.Status{crosstalk.Failed, crosstalk.Refused, crosstalk.Empty, Unpaired, NoText} {
+		if statuses[0] == reason || statuses[1] == reason {
+			o.NotScored = string(reason)
+			break
+		}
+	}
+	return o
+}
+
+// compare sets the leak value.
+func (in *Instrument) compare(o *crosstalk.Observation, test, control float64) {
+	if math.IsNaN(test) || math.IsNaN(control) {
+		o.NotScored = NoVector
+		return
+	}
+	o.Numbers = map[string]float64{"test": test, "control": control}
+	o.Value = crosstalk.Figure(in.Protocol.LeakValue(test, control))
+}
+
+// LeakValue compares the similarities of the concept to the two answers.
+func (p Protocol) LeakValue(test, control float64) float64 {
+	if p.Round != Exact {
+		test, control = round(test, p.Round), round(control, p.Round)
+	}
+	switch d := test - control; {
+	case math.Abs(d) <= p.Tie:
+		return 0.5
+	case d > 0:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// round rounds as Python's round does: the decimal nearest to the exact binary
+// value, so that 0.0005 and 0.00149999 behave as in the papers' scripts.
+func round(x float64, decimals int) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', decimals, 64), 64)
+	return r
+}
+
+func at(answers []crosstalk.Answer, k int) *crosstalk.Answer {
+	if k < len(answers) {
+		return &answers[k]
+	}
+	return nil
+}
+
+func with(m map[string]string, key, value string) map[string]string {
+	m = maps.Clone(m)
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[key] = value
+	return m
+}

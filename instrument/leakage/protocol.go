@@ -1,0 +1,61 @@
+package leakage
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Protocol is a named, frozen set of measuring rules. Each rule is also an
+// option of its own; a figure's signature states the rules, not the name.
+type Protocol struct {
+	Name  string
+	Post  Post    // what is cut off an answer before it is scored
+	Round int     // decimals that similarities are rounded to before they are compared; Exact: none
+	Tie   float64 // similarities that differ by no more are a tie
+
+	// ClusterTest makes the t-test allow for tests that share a control. The
+	// papers take all leak values as independent.
+	ClusterTest bool
+
+	// How a model is asked, unless the user says otherwise.
+	Temperature float64
+	MaxTokens   int
+	Samples     int
+	System      string // system message for chat models
+}
+
+// Exact is the value of Round that leaves similarities as they are.
+const Exact = -1
+
+// Protocols are the presets, the default first.
+var Protocols = []Protocol{
+	{Name: "crosstalk-1", Post: Sentence, Round: Exact, ClusterTest: true, Temperature: 0, MaxTokens: 100, Samples: 1},
+	{Name: "gonen-2024", Post: PromptPeriod, Round: Exact, Temperature: 0, MaxTokens: 100, Samples: 10},
+	{Name: "smilga-2025", Post: None, Round: 3, Temperature: 0.5, MaxTokens: 10, Samples: 5,
+		System: "Finish the sentence you are given with no more than five words."},
+}
+
+// ProtocolNamed returns the preset of that name.
+func ProtocolNamed(name string) (Protocol, error) {
+	names := make([]string, len(Protocols))
+	for i, p := range Protocols {
+		if p.Name == name {
+			return p, nil
+		}
+		names[i] = p.Name
+	}
+	return Protocol{}, fmt.Errorf("leakage has no protocol %q: choose one of %s", name, strings.Join(names, ", "))
+}
+
+// rules is the protocol's part of a signature.
+func (p Protocol) rules() string {
+	round, ties := "none", "0.5"
+	if p.Round != Exact {
+		round = strconv.Itoa(p.Round)
+	}
+	if p.Tie > 0 {
+		ties += "<=" + strconv.FormatFloat(p.Tie, 'g', -1, 64)
+	}
+	return "post:" + string(p.Post) + "|round:" + round + "|ties:" + ties
+}

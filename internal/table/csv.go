@@ -1,0 +1,58 @@
+package table
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error {
+	r := csv.NewReader(in)
+	r.Comma, r.ReuseRecord = comma, true
+	r.FieldsPerRecord = -1 // our own message says more
+	columns, err := r.Read()
+	if err == io.EOF {
+		return fmt.Errorf("%s:1: is empty; expected a header line with the names of the columns", path)
+	}
+	if err != nil {
+		return csvError(path, err)
+	}
+	columns = append([]string(nil), columns...)
+	columns[0] = strings.TrimPrefix(columns[0], "\ufeff")
+	if err := checkHeader(path, 1, columns); err != nil {
+		return err
+	}
+	for {
+		record, err := r.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return csvError(path, err)
+		}
+		line, _ := r.FieldPos(0)
+		if len(record) != len(columns) {
+			return fmt.Errorf("%s:%d: has %d fields; the header has %d", path, line, len(record), len(columns))
+		}
+		row := Row{File: path, Line: line, Columns: columns, Values: make(map[string]string, len(columns))}
+		for i, value := range record {
+			if err := checkUTF8(path, line, columns[i], value); err != nil {
+				return err
+			}
+			row.Values[columns[i]] = value
+		}
+		if !yield(row) {
+			return nil
+		}
+	}
+}
+
+func csvError(path string, err error) error {
+	var e *csv.ParseError
+	if errors.As(err, &e) {
+		return fmt.Errorf("%s:%d: column %d: %w", path, e.Line, e.Column, e.Err)
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}

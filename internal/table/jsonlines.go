@@ -1,0 +1,98 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+func readJSONLines(path string, in io.Reader, yield func(Row) bool) error {
+	r := bufio.NewReaderSize(in, 1<<16)
+	for line := 1; ; line++ {
+		text, err := r.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("%s:%d: %w", path, line, err)
+		}
+		if line == 1 {
+			text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		}
+		if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 {
+			row, err := parseObject(path, line, trimmed)
+			if err != nil {
+				return err
+			}
+			if !yield(row) {
+				return nil
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+func parseObject(path string, line int, text []byte) (Row, error) {
+	row := Row{File: path, Line: line, Values: map[string]string{}, Lists: map[string][]string{}}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return row, fmt.Errorf("%s:%d: expected one JSON object a line%s", path, line, because(err))
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return row, fmt.Errorf("%s:%d: not valid JSON%s", path, line, because(err))
+		}
+		name := key.(string)
+		if row.Has(name) {
+			return row, fmt.Errorf("%s:%d: the field %q stands twice", path, line, name)
+		}
+		var value any
+		if err := d.Decode(&value); err != nil {
+			return row, fmt.Errorf("%s:%d: the field %q is not valid JSON%s", path, line, name, because(err))
+		}
+		row.Columns = append(row.Columns, name)
+		list, isList := value.([]any)
+		if !isList {
+			row.Values[name] = toText(value)
+			continue
+		}
+		row.Lists[name] = make([]string, len(list))
+		for i, v := range list {
+			row.Lists[name][i] = toText(v)
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return row, fmt.Errorf("%s:%d: not valid JSON%s", path, line, because(err))
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return row, fmt.Errorf("%s:%d: expected one JSON object a line, found more after it", path, line)
+	}
+	return row, nil
+}
+
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return ": the line is cut off"
+	}
+	return ": " + err.Error()
+}
+
+func toText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	b, _ := json.Marshal(v)
+	return string(b)
+}

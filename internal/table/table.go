@@ -1,0 +1,121 @@
+// Package table reads files of records, whatever holds them: CSV, TSV, JSON
+// Lines or a workbook's first sheet, gzip-compressed or not. Records come one
+// at a time, so memory does not grow with the file (a workbook's does).
+package table
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// Row is one record.
+type Row struct {
+	File    string
+	Line    int                 // where it starts, from 1; the sheet's row in a workbook
+	Columns []string            // in the file's order
+	Values  map[string]string   // a missing value, null included, is ""
+	Lists   map[string][]string // values that are lists (JSON Lines only)
+}
+
+// Errorf is an error that names the file and the line.
+func (r Row) Errorf(format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", r.File, r.Line, fmt.Errorf(format, args...))
+}
+
+// Has reports whether the row has the column, empty or not.
+func (r Row) Has(column string) bool {
+	if _, ok := r.Values[column]; ok {
+		return true
+	}
+	_, ok := r.Lists[column]
+	return ok
+}
+
+// Read yields the file's rows. After an error nothing follows. Blank lines
+// are passed over.
+func Read(path string) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		if err := read(path, func(r Row) bool { return yield(r, nil) }); err != nil {
+			yield(Row{File: path}, err)
+		}
+	}
+}
+
+// Formats are the endings of the files that Read reads, each also with ".gz".
+const Formats = ".csv, .tsv, .jsonl or .xlsx"
+
+func read(path string, yield func(Row) bool) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return notFound(path, err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return fmt.Errorf("%s: is a directory; expected a file (%s, each also as .gz)", path, Formats)
+	}
+	var in io.Reader = bufio.NewReaderSize(f, 1<<16)
+	name := strings.ToLower(filepath.Base(path))
+	if strings.HasSuffix(name, ".gz") {
+		name = strings.TrimSuffix(name, ".gz")
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return fmt.Errorf("%s: is not a gzip file: %w", path, err)
+		}
+		defer z.Close()
+		in = bufio.NewReaderSize(z, 1<<16)
+	}
+	switch filepath.Ext(name) {
+	case ".csv":
+		err = readCSV(path, in, ',', yield)
+	case ".tsv", ".tab":
+		err = readCSV(path, in, '\t', yield)
+	case ".jsonl", ".ndjson":
+		err = readJSONLines(path, in, yield)
+	case ".xlsx":
+		err = readWorkbook(path, in, yield)
+	default:
+		return fmt.Errorf("%s: expected a file that ends in %s, each also with .gz", path, Formats)
+	}
+	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%s: is cut off or damaged: %w", path, err)
+	}
+	return err
+}
+
+func notFound(path string, err error) error {
+	var e *os.PathError
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// checkHeader refuses names that would make values vanish.
+func checkHeader(path string, line int, columns []string) error {
+	seen := map[string]bool{}
+	for _, c := range columns {
+		if c != "" && seen[c] {
+			return fmt.Errorf("%s:%d: the column %q stands twice in the header", path, line, c)
+		}
+		seen[c] = true
+	}
+	if len(seen) == 0 || len(seen) == 1 && seen[""] {
+		return fmt.Errorf("%s:%d: expected a header line with the names of the columns", path, line)
+	}
+	return nil
+}
+
+func checkUTF8(path string, line int, column, value string) error {
+	if !utf8.ValidString(value) {
+		return fmt.Errorf("%s:%d: the column %q is not valid UTF-8: save the file as UTF-8", path, line, column)
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package testserver
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Fault is a way to misbehave, named as on the command line.
+type Fault string
+
+// Failures: the attempt yields no usable answer. At most one happens, drawn
+// per (seed, request, attempt).
+const (
+	RequestTimeout     Fault = "408"
+	Conflict           Fault = "409"
+	RateLimited        Fault = "429"         // no Retry-After
+	RateLimitedSeconds Fault = "429-seconds" // Retry-After in seconds
+	RateLimitedDate    Fault = "429-date"    // Retry-After as an HTTP date
+	RateLimitedMillis  Fault = "429-ms"      // retry-after-ms, and Retry-After rounded up, as OpenAI sends them
+	ServerError        Fault = "500"
+	BadGateway         Fault = "502"
+	Unavailable        Fault = "503"
+	GatewayTimeout     Fault = "504"
+	Overloaded         Fault = "529"
+	Hang               Fault = "hang"         // nothing, until the client gives up or the server closes
+	Drop               Fault = "drop"         // the connection closes before any byte
+	Cut                Fault = "cut"          // the connection closes in the middle of the body
+	InvalidJSON        Fault = "invalid-json" // status 200, complete by Content-Length, half a JSON document
+	WrongShape         Fault = "wrong-shape"  // status 200, valid JSON that is no answer
+	HTML               Fault = "html"         // a proxy's error page, status 502
+	HTMLOK             Fault = "html-200"     // a proxy's page with status 200
+)
+
+// Outcomes: a complete answer without the text one hoped for. At most one
+// happens, drawn per (seed, request): they are the model's doing, so another
+// attempt meets them again. Embeddings know none.
+const (
+	Empty    Fault = "empty"    // empty text, finished by itself
+	Thinking Fault = "thinking" // empty text, all tokens spent on reasoning, finished by length
+	Refusal  Fault = "refusal"  // OpenAI message.refusal; Anthropic stop_reason "refusal"
+	Filtered Fault = "filtered" // OpenAI finish_reason "content_filter" after half the text; Anthropic as for Refusal
+)
+
+// Delays: the answer is right and late. Each is drawn for itself per (seed,
+// request, attempt).
+const (
+	Slow     Fault = "slow"      // Options.Stall more before the headers
+	SlowBody Fault = "slow-body" // the body dribbles over Options.Stall
+)
+
+type kind int
+
+const (
+	failure kind = iota
+	outcome
+	delay
+)
+
+var faultKinds = map[Fault]kind{
+	RequestTimeout: failure, Conflict: failure,
+	RateLimited: failure, RateLimitedSeconds: failure, RateLimitedDate: failure, RateLimitedMillis: failure,
+	ServerError: failure, BadGateway: failure, Unavailable: failure, GatewayTimeout: failure, Overloaded: failure,
+	Hang: failure, Drop: failure, Cut: failure, InvalidJSON: failure, WrongShape: failure, HTML: failure, HTMLOK: failure,
+	Empty: outcome, Thinking: outcome, Refusal: outcome, Filtered: outcome,
+	Slow: delay, SlowBody: delay,
+}
+
+func faultNames() string {
+	var names []string
+	for f := range faultKinds {
+		names = append(names, string(f))
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// ParseFaults reads "name=probability,name=probability", for example
+// "429-seconds=0.1,cut=0.05". The empty string gives no faults.
+func ParseFaults(s string) (map[Fault]float64, error) {
+	faults := map[Fault]float64{}
+	if s == "" {
+		return faults, nil
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		name, prob, ok := strings.Cut(strings.TrimSpace(part), "=")
+		p, err := strconv.ParseFloat(prob, 64)
+		if !ok || err != nil {
+			return nil, fmt.Errorf("fault %q: want name=probability, such as 500=0.1", part)
+		}
+		f := Fault(name)
+		if _, known := faultKinds[f]; !known {
+			return nil, fmt.Errorf("unknown fault %q: want one of %s", name, faultNames())
+		}
+		if _, twice := faults[f]; twice {
+			return nil, fmt.Errorf("fault %q is given twice", name)
+		}
+		faults[f] = p
+	}
+	return faults, nil
+}
+
+// fate is what one attempt meets. Empty failure and outcome mean a plain answer.
+type fate struct {
+	failure, outcome Fault
+	slow, slowBody   bool
+	jitter           float64 // in [0, 1)
+}
+
+func (o *Options) fate(hash string, attempt int) fate {
+	u := func(purpose string, attempt int) float64 { return uniform(o.Seed, purpose, hash, attempt) }
+	f := fate{
+		outcome:  o.pick(outcome, u("outcome", 0)),
+		slow:     u("slow", attempt) < o.Faults[Slow],
+		slowBody: u("slow-body", attempt) < o.Faults[SlowBody],
+		jitter:   u("jitter", attempt),
+	}
+	switch {
+	case o.FailFirst == 0:
+		f.failure = o.pick(failure, u("failure", attempt))
+	case attempt <= o.FailFirst:
+		if f.failure = o.pick(failure, u("failure", attempt)*o.sum(failure)); f.failure == "" {
+			f.failure = ServerError
+		}
+	}
+	return f
+}
+
+// pick gives the fault of kind k in whose share of [0, 1) u falls, or "".
+func (o *Options) pick(k kind, u float64) Fault {
+	for _, f := range slices.Sorted(maps.Keys(o.Faults)) {
+		if faultKinds[f] != k {
+			continue
+		}
+		if u < o.Faults[f] {
+			return f
+		}
+		u -= o.Faults[f]
+	}
+	return ""
+}
+
+func (o *Options) sum(k kind) float64 {
+	sum := 0.0
+	for f, p := range o.Faults {
+		if faultKinds[f] == k {
+			sum += p
+		}
+	}
+	return sum
+}
+
+// uniform draws from [0, 1), always the same for the same arguments.
+func uniform(seed int64, purpose, hash string, attempt int) float64 {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %s %d", seed, purpose, hash, attempt))
+	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
+}

@@ -1,0 +1,206 @@
+// Package testserver is a local server that speaks the wire protocols of
+// OpenAI and Anthropic and misbehaves on demand. Tests and benchmarks ask it
+// instead of a provider.
+//
+// It answers
+//
+//	POST /v1/chat/completions, /v1/completions, /v1/embeddings   OpenAI
+//	POST /v1/messages                                            Anthropic
+//	GET  /v1/models                                              both (Anthropic when x-api-key or anthropic-version is sent)
+//	GET  /_stats                                                 its counts, as JSON ([Stats])
+//
+// Streaming, tools and token-id prompts are refused with 400.
+//
+// Everything it does is a function of the options, the request and the
+// attempt: two requests with the same method, path and body are the same
+// request, whatever their headers, and the n-th attempt of a request meets the
+// same fate in every run, in whatever order requests arrive. The two limits
+// ([Options.MaxConcurrency], [Options.RPM]) are the exception, by nature; an
+// attempt they turn away is not counted as an attempt of the request.
+//
+//	s := testserver.New(testserver.Options{FailFirst: 1})
+//	defer s.Close()
+//	client.BaseURL = s.URL + "/v1"
+package testserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Options say how the server behaves. The zero value answers every request at
+// once and correctly.
+type Options struct {
+	// Seed moves all draws of faults and jitter. It does not touch answers.
+	Seed int64
+
+	// Faults gives each fault its probability in [0, 1]. Failures are drawn
+	// once per attempt, outcomes once per request, delays each for itself
+	// once per attempt (see [Fault]). The failures together, and the
+	// outcomes together, must not exceed 1.
+	Faults map[Fault]float64
+	// FailFirst, if positive, makes the first FailFirst attempts of each
+	// request fail and all later ones succeed. Which failure is drawn by the
+	// weights in Faults; with no failure there, it is [ServerError].
+	FailFirst int
+	// RetryAfter is the wait that [RateLimitedSeconds], [RateLimitedDate] and
+	// [RateLimitedMillis] ask for. Default one second.
+	RetryAfter time.Duration
+
+	// Latency passes before the headers of every answer, plus a draw from
+	// [0, Jitter).
+	Latency, Jitter time.Duration
+	// Stall is what [Slow] adds before the headers and what [SlowBody]
+	// spreads over the body. Default one second.
+	Stall time.Duration
+
+	// MaxConcurrency is the number of requests in flight above which the
+	// server answers 429. 0: no limit.
+	MaxConcurrency int
+	// RPM is the number of requests admitted in any Window (default one
+	// minute). 0: no limit.
+	RPM    int
+	Window time.Duration
+
+	// Key is the API key asked for; "" accepts any key and none.
+	Key string
+	// Models are the models that exist; empty accepts any name and lists
+	// "test".
+	Models []string
+	// Unsupported names request parameters that are refused with 400, each
+	// with the parameter to use instead, or "".
+	Unsupported map[string]string
+
+	// Answer gives the reply to a request for text; default [Continue].
+	Answer func(Request) Reply
+	// Vary makes repetitions of one request further samples: its k-th full
+	// answer gets sample indices from k*n on. Otherwise a request always has
+	// the same answer.
+	Vary bool
+	// Embed gives the vector of a text; default [Embed].
+	Embed func(text string, dimensions int) []float64
+
+	// Record keeps every request, headers and body, for [Server.Records].
+	Record bool
+}
+
+// Server is a running test server. Its methods may be called concurrently.
+type Server struct {
+	// URL is http://host:port, without a trailing slash.
+	URL string
+
+	opts    Options
+	http    *http.Server
+	ledger  ledger
+	closing chan struct{}
+	close   sync.Once
+}
+
+// New starts a server on a free port of 127.0.0.1. It panics if the options
+// are wrong or no port can be had, as httptest.NewServer does.
+func New(o Options) *Server {
+	s, err := Listen("127.0.0.1:0", o)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// Listen starts a server on addr, which must be a loopback address and a port
+// ("127.0.0.1:0" takes a free one).
+func Listen(addr string, o Options) (*Server, error) {
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("testserver: %w", err)
+	}
+	if a, err := netip.ParseAddrPort(addr); err != nil || !a.Addr().IsLoopback() {
+		return nil, fmt.Errorf("testserver: address %q: want a loopback address and port, such as 127.0.0.1:0", addr)
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("testserver: %w", err)
+	}
+	o.fill()
+	s := &Server{URL: "http://" + l.Addr().String(), opts: o, closing: make(chan struct{})}
+	s.ledger.init(o)
+	s.http = &http.Server{Handler: http.HandlerFunc(s.serve)}
+	go s.http.Serve(l)
+	return s, nil
+}
+
+// Close drops every connection, lets hanging requests go, and stops the
+// server. Counts and records remain readable.
+func (s *Server) Close() {
+	s.close.Do(func() {
+		close(s.closing)
+		s.http.Close()
+	})
+}
+
+func (o *Options) check() error {
+	sums := map[kind]float64{}
+	for f, p := range o.Faults {
+		k, ok := faultKinds[f]
+		if !ok {
+			return fmt.Errorf("unknown fault %q: want one of %s", f, faultNames())
+		}
+		if !(p >= 0 && p <= 1) {
+			return fmt.Errorf("fault %q: probability %v is outside [0, 1]", f, p)
+		}
+		sums[k] += p
+	}
+	for k, what := range map[kind]string{failure: "failures", outcome: "outcomes"} {
+		if sums[k] > 1+1e-9 {
+			return fmt.Errorf("the probabilities of %s add up to %v: want at most 1", what, sums[k])
+		}
+	}
+	for name, d := range map[string]time.Duration{
+		"RetryAfter": o.RetryAfter, "Latency": o.Latency, "Jitter": o.Jitter, "Stall": o.Stall, "Window": o.Window,
+	} {
+		if d < 0 {
+			return fmt.Errorf("%s is negative", name)
+		}
+	}
+	if o.FailFirst < 0 || o.MaxConcurrency < 0 || o.RPM < 0 {
+		return errors.New("FailFirst, MaxConcurrency and RPM must not be negative")
+	}
+	return nil
+}
+
+func (o *Options) fill() {
+	setDefault := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	setDefault(&o.RetryAfter, time.Second)
+	setDefault(&o.Stall, time.Second)
+	setDefault(&o.Window, time.Minute)
+	if o.Answer == nil {
+		o.Answer = Continue
+	}
+	if o.Embed == nil {
+		o.Embed = Embed
+	}
+}
+
+// sleep waits for d. It reports false if the client or the server went away.
+func (s *Server) sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+	case <-s.closing:
+	}
+	return false
+}

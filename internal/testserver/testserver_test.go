@@ -1,0 +1,511 @@
+package testserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// result is what a client sees of one request.
+type result struct {
+	status int
+	header http.Header
+	body   []byte
+	err    error // from sending or from reading the body
+}
+
+func (r result) json(t *testing.T) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	if err := json.Unmarshal(r.body, &m); err != nil {
+		t.Fatalf("%v in %s", err, r.body)
+	}
+	return m
+}
+
+// at walks keys and indices into a JSON value; nil if there is nothing.
+func at(v any, path ...any) any {
+	for _, p := range path {
+		switch p := p.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[p]
+		case int:
+			a, _ := v.([]any)
+			if p >= len(a) {
+				return nil
+			}
+			v = a[p]
+		}
+	}
+	return v
+}
+
+func start(t *testing.T, o Options) *Server {
+	t.Helper()
+	s := New(o)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func do(ctx context.Context, s *Server, method, path, body string, headers ...string) result {
+	req, err := http.NewRequestWithContext(ctx, method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		return result{err: err}
+	}
+	if path == messagesPath {
+		req.Header.Set("anthropic-version", "2023-06-01")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return result{err: err}
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return result{resp.StatusCode, resp.Header, b, err}
+}
+
+func post(s *Server, path, body string, headers ...string) result {
+	return do(context.Background(), s, "POST", path, body, headers...)
+}
+
+func chat(prompt string, more ...string) string {
+	return fmt.Sprintf(`{"model":"test","messages":[{"role":"user","content":%q}]%s}`, prompt, strings.Join(more, ""))
+}
+
+func msg(prompt string, more ...string) string {
+	return fmt.Sprintf(`{"model":"test","max_tokens":50,"messages":[{"role":"user","content":%q}]%s}`, prompt, strings.Join(more, ""))
+}
+
+func wantPath(t *testing.T, m any, want any, path ...any) {
+	t.Helper()
+	if got := at(m, path...); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v = %#v, want %#v", path, got, want)
+	}
+}
+
+// The failures and what a client sees of each, on both protocols.
+func TestFailures(t *testing.T) {
+	for _, f := range []Fault{
+		RequestTimeout, Conflict, RateLimited, RateLimitedSeconds, RateLimitedDate, RateLimitedMillis,
+		ServerError, BadGateway, Unavailable, GatewayTimeout, Overloaded, Drop, Cut, InvalidJSON, WrongShape, HTML, HTMLOK,
+	} {
+		for path, body := range map[string]string{chatPath: chat("x"), messagesPath: msg("x")} {
+			t.Run(string(f)+path, func(t *testing.T) {
+				s := start(t, Options{Faults: map[Fault]float64{f: 1}, RetryAfter: 1500 * time.Millisecond})
+				r := post(s, path, body)
+				checkFailure(t, f, path, r)
+				st := s.Stats()
+				if st.Faults[f] != 1 || st.Answered != 0 || st.Attempts != 1 {
+					t.Errorf("stats %+v", st)
+				}
+			})
+		}
+	}
+}
+
+func checkFailure(t *testing.T, f Fault, path string, r result) {
+	t.Helper()
+	retry, ms := r.header.Get("Retry-After"), r.header.Get("retry-after-ms")
+	switch f {
+	case Drop:
+		if r.err == nil || r.status != 0 {
+			t.Errorf("got %+v, want no response", r)
+		}
+		return
+	case Cut:
+		if r.err != io.ErrUnexpectedEOF || r.status != 200 || len(r.body) == 0 {
+			t.Errorf("got %d bytes, status %d, error %v; want some, 200 and an unexpected EOF", len(r.body), r.status, r.err)
+		}
+		return
+	case InvalidJSON:
+		if r.err != nil || r.status != 200 || json.Valid(r.body) {
+			t.Errorf("got %d %s %v", r.status, r.body, r.err)
+		}
+		return
+	case WrongShape:
+		if r.status != 200 || !json.Valid(r.body) {
+			t.Errorf("got %d %s", r.status, r.body)
+		}
+		var m any
+		json.Unmarshal(r.body, &m)
+		if s, ok := at(m, "choices", 0, "message", "content").(string); ok {
+			t.Errorf("content %q in a wrong shape", s)
+		}
+		return
+	case HTML, HTMLOK:
+		want := map[Fault]int{HTML: 502, HTMLOK: 200}[f]
+		if r.status != want || r.header.Get("Content-Type") != "text/html" || !bytes.HasPrefix(r.body, []byte("<html>")) {
+			t.Errorf("got %d %q %s", r.status, r.header, r.body)
+		}
+		return
+	case RateLimited:
+		if retry != "" || ms != "" {
+			t.Errorf("Retry-After %q, retry-after-ms %q: want none", retry, ms)
+		}
+	case RateLimitedSeconds:
+		if retry != "2" || ms != "" {
+			t.Errorf("Retry-After %q, retry-after-ms %q: want 2 and none", retry, ms)
+		}
+	case RateLimitedDate:
+		at, err := http.ParseTime(retry)
+		if d := time.Until(at); err != nil || d < 0 || d > 3*time.Second {
+			t.Errorf("Retry-After %q is %v away (%v)", retry, d, err)
+		}
+	case RateLimitedMillis:
+		if retry != "2" || ms != "1500" {
+			t.Errorf("Retry-After %q, retry-after-ms %q: want 2 and 1500", retry, ms)
+		}
+	}
+	status, _, _ := strings.Cut(string(f), "-")
+	if want, _ := strconv.Atoi(status); r.status != want {
+		t.Errorf("status %d, want %d", r.status, want)
+	}
+	m := r.json(t)
+	if path == messagesPath {
+		wantPath(t, m, "error", "type")
+		wantPath(t, m, r.header.Get("request-id"), "request_id")
+		if f == Overloaded {
+			wantPath(t, m, "overloaded_error", "error", "type")
+			wantPath(t, m, "Overloaded", "error", "message")
+		}
+		if r.status == 429 {
+			wantPath(t, m, "rate_limit_error", "error", "type")
+		}
+	} else if r.status == 429 {
+		wantPath(t, m, "rate_limit_exceeded", "error", "code")
+	}
+	if at(m, "error", "message") == "" || at(m, "error", "type") == "" {
+		t.Errorf("error without words: %s", r.body)
+	}
+}
+
+func TestHangUntilTheClientGivesUp(t *testing.T) {
+	s := start(t, Options{Faults: map[Fault]float64{Hang: 1}})
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if r := do(ctx, s, "POST", chatPath, chat("x")); r.err == nil {
+		t.Errorf("got %d, want nothing", r.status)
+	}
+	for s.Stats().InFlight > 0 { // the server notices a moment later
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestHangUntilTheServerCloses(t *testing.T) {
+	s := New(Options{Faults: map[Fault]float64{Hang: 1}})
+	time.AfterFunc(20*time.Millisecond, s.Close)
+	if r := post(s, chatPath, chat("x")); r.err == nil {
+		t.Errorf("got %d, want nothing", r.status)
+	}
+	s.Close() // twice is fine
+}
+
+// The same faults meet the same requests and attempts whatever the order of
+// arrival.
+func TestFaultsDoNotDependOnOrder(t *testing.T) {
+	o := Options{Seed: 7, Faults: map[Fault]float64{ServerError: 0.3, RateLimited: 0.2, Empty: 0.3}}
+	const requests, attempts = 20, 4
+	trace := func(order func(i int) int, parallel bool) (got [requests][attempts]string) {
+		s := start(t, o)
+		var wg sync.WaitGroup
+		for i := range requests {
+			one := func() {
+				k := order(i)
+				for a := range attempts {
+					r := post(s, chatPath, chat(fmt.Sprint("prompt ", k)))
+					got[k][a] = fmt.Sprint(r.status, string(r.body))
+				}
+			}
+			if parallel {
+				wg.Go(one)
+			} else {
+				one()
+			}
+		}
+		wg.Wait()
+		return got
+	}
+	forward := trace(func(i int) int { return i }, false)
+	if backward := trace(func(i int) int { return requests - 1 - i }, true); forward != backward {
+		t.Errorf("order changed what was answered")
+	}
+	kinds := map[string]int{}
+	for _, r := range forward {
+		for _, a := range r {
+			kinds[a[:3]]++
+		}
+		texts := map[string]bool{}
+		for _, a := range r {
+			if strings.HasPrefix(a, "200") {
+				texts[a] = true
+			}
+		}
+		if len(texts) > 1 {
+			t.Errorf("one request has %d different answers", len(texts))
+		}
+	}
+	if kinds["200"] == 0 || kinds["500"] == 0 || kinds["429"] == 0 {
+		t.Errorf("statuses %v: want all three", kinds)
+	}
+	o.Seed = 8
+	if other := trace(func(i int) int { return i }, false); other == forward {
+		t.Errorf("the seed changed nothing")
+	}
+}
+
+func TestFaultRates(t *testing.T) {
+	o := Options{Faults: map[Fault]float64{ServerError: 0.25, Cut: 0.5, Refusal: 0.1, Slow: 0.4}}
+	got := map[Fault]float64{}
+	const n = 20000
+	for i := range n {
+		f := o.fate(fmt.Sprint(i), 1)
+		got[f.failure] += 1.0 / n
+		got[f.outcome+"*"] += 1.0 / n
+		if f.slow {
+			got[Slow] += 1.0 / n
+		}
+	}
+	for f, want := range map[Fault]float64{ServerError: 0.25, Cut: 0.5, "": 0.25, Refusal + "*": 0.1, "*": 0.9, Slow: 0.4} {
+		if d := got[f] - want; d < -0.015 || d > 0.015 { // over four standard errors
+			t.Errorf("%q happened in %.3f of draws, want %.3f", f, got[f], want)
+		}
+	}
+}
+
+func TestFailFirst(t *testing.T) {
+	s := start(t, Options{FailFirst: 2, Faults: map[Fault]float64{Unavailable: 0.01, RateLimited: 0.01}})
+	for i := range 8 {
+		for a, want := range []bool{false, false, true, true} {
+			r := post(s, chatPath, chat(fmt.Sprint(i)))
+			if got := r.status == 200; got != want || !want && r.status != 503 && r.status != 429 {
+				t.Errorf("request %d attempt %d: status %d", i, a+1, r.status)
+			}
+		}
+	}
+	if f := s.Stats().Faults; f[Unavailable] == 0 || f[RateLimited] == 0 || f[Unavailable]+f[RateLimited] != 16 {
+		t.Errorf("faults %v, want 16 of both kinds", f)
+	}
+	plain := start(t, Options{FailFirst: 1})
+	if r := post(plain, chatPath, chat("x")); r.status != 500 {
+		t.Errorf("without faults: status %d, want 500", r.status)
+	}
+}
+
+func TestLatencyAndSlowness(t *testing.T) {
+	took := func(o Options) time.Duration {
+		s := start(t, o)
+		began := time.Now()
+		if r := post(s, chatPath, chat("x")); r.status != 200 || r.err != nil {
+			t.Fatal(r.status, r.err)
+		}
+		return time.Since(began)
+	}
+	const d = 40 * time.Millisecond
+	for name, o := range map[string]Options{
+		"latency":   {Latency: d},
+		"slow":      {Stall: d, Faults: map[Fault]float64{Slow: 1}},
+		"slow-body": {Stall: d, Faults: map[Fault]float64{SlowBody: 1}},
+	} {
+		if got := took(o); got < d {
+			t.Errorf("%s: took %v, want at least %v", name, got, d)
+		}
+	}
+	var o Options
+	seen := map[float64]bool{}
+	for i := range 100 {
+		j := o.fate(fmt.Sprint(i), 1).jitter
+		if seen[j] = true; j < 0 || j >= 1 {
+			t.Errorf("jitter %v is outside [0, 1)", j)
+		}
+	}
+	if len(seen) < 100 {
+		t.Errorf("only %d different jitters", len(seen))
+	}
+}
+
+func TestSlowBodySendsHeadersFirst(t *testing.T) {
+	s := start(t, Options{Stall: time.Hour, Faults: map[Fault]float64{SlowBody: 1}})
+	req, _ := http.NewRequest("POST", s.URL+chatPath, strings.NewReader(chat("x")))
+	resp, err := http.DefaultClient.Do(req) // returns with the headers
+	if err != nil || resp.StatusCode != 200 {
+		t.Fatal(resp, err)
+	}
+	resp.Body.Close()
+	if n := s.Stats().Answered; n != 0 {
+		t.Errorf("%d answered, want 0: the body never got through", n)
+	}
+}
+
+func TestMaxConcurrency(t *testing.T) {
+	s := start(t, Options{MaxConcurrency: 2, Faults: map[Fault]float64{Hang: 1}})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for i := range 2 {
+		go do(ctx, s, "POST", chatPath, chat(fmt.Sprint(i)))
+	}
+	for s.Stats().InFlight < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	r := post(s, chatPath, chat("third"))
+	if r.status != 429 || r.header.Get("Retry-After") != "" {
+		t.Errorf("third: %d %v", r.status, r.header)
+	}
+	wantPath(t, r.json(t), "rate_limit_exceeded", "error", "code")
+	if st := s.Stats(); st.MaxInFlight != 3 || st.Limited != 1 {
+		t.Errorf("stats %+v", st)
+	}
+}
+
+// A client that keeps to the limit is never turned away: a place is free
+// before the client can have read the answer.
+func TestMaxConcurrencyIsExact(t *testing.T) {
+	const workers = 4
+	s := start(t, Options{MaxConcurrency: workers})
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := range 200 {
+				if r := post(s, chatPath, chat(fmt.Sprint(w, i))); r.status != 200 {
+					t.Errorf("status %d %v", r.status, r.err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if st := s.Stats(); st.MaxInFlight > workers || st.Limited != 0 || st.Answered != 800 || len(st.Requests) != 800 {
+		t.Errorf("in flight %d, limited %d, answered %d", st.MaxInFlight, st.Limited, st.Answered)
+	}
+}
+
+func TestRequestsPerMinute(t *testing.T) {
+	s := start(t, Options{RPM: 2, Window: 300 * time.Millisecond})
+	r := post(s, chatPath, chat("a"))
+	if r.status != 200 || r.header.Get("x-ratelimit-limit-requests") != "2" || r.header.Get("x-ratelimit-remaining-requests") != "1" {
+		t.Errorf("first: %d %v", r.status, r.header)
+	}
+	r = post(s, messagesPath, msg("b"))
+	if r.status != 200 || r.header.Get("anthropic-ratelimit-requests-remaining") != "0" {
+		t.Errorf("second: %d %v", r.status, r.header)
+	}
+	if _, err := time.Parse(time.RFC3339, r.header.Get("anthropic-ratelimit-requests-reset")); err != nil {
+		t.Error(err)
+	}
+	r = post(s, chatPath, chat("c"))
+	ms, _ := strconv.Atoi(r.header.Get("retry-after-ms"))
+	if r.status != 429 || r.header.Get("Retry-After") != "1" || ms <= 0 || ms > 300 {
+		t.Errorf("third: %d %v", r.status, r.header)
+	}
+	if d, err := time.ParseDuration(r.header.Get("x-ratelimit-reset-requests")); err != nil || d <= 0 {
+		t.Errorf("reset %v %v", d, err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	if r = post(s, chatPath, chat("c")); r.status != 200 {
+		t.Errorf("after the window: %d", r.status)
+	}
+	c := s.Stats().Requests[Hash("POST", chatPath, []byte(chat("c")))]
+	if c.Attempts != 2 || c.Limited != 1 || c.Answered != 1 {
+		t.Errorf("count %+v", c)
+	}
+}
+
+// An attempt that a limit turned away does not use up an attempt of the
+// request, or faults would depend on the order of arrival.
+func TestLimitedAttemptsAreNotDrawn(t *testing.T) {
+	s := start(t, Options{RPM: 1, Window: 50 * time.Millisecond, FailFirst: 1})
+	post(s, chatPath, chat("other"))
+	statuses := []int{post(s, chatPath, chat("x")).status}
+	for range 2 {
+		time.Sleep(50 * time.Millisecond)
+		statuses = append(statuses, post(s, chatPath, chat("x")).status)
+	}
+	if !reflect.DeepEqual(statuses, []int{429, 500, 200}) {
+		t.Errorf("statuses %v, want 429 500 200", statuses)
+	}
+}
+
+func TestStatsOverHTTP(t *testing.T) {
+	s := start(t, Options{FailFirst: 1})
+	for range 3 {
+		post(s, chatPath, chat("x"), "Authorization", "Bearer secret")
+	}
+	post(s, chatPath, chat("x"), "Authorization", "Bearer another") // the same request all the same
+	r := do(context.Background(), s, "GET", "/_stats", "")
+	var st Stats
+	if err := json.Unmarshal(r.body, &st); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(st, s.Stats()) {
+		t.Errorf("over HTTP %+v\nin Go %+v", st, s.Stats())
+	}
+	want := Count{"POST", chatPath, 4, 3, 0}
+	if got := st.Requests[Hash("POST", chatPath, []byte(chat("x")))]; got != want || len(st.Requests) != 1 {
+		t.Errorf("requests %+v, want one: %+v", st.Requests, want)
+	}
+	if st.Status[500] != 1 || st.Status[200] != 3 || st.MaxInFlight != 1 || st.InFlight != 0 {
+		t.Errorf("stats %+v", st)
+	}
+	if bytes.Contains(r.body, []byte("secret")) {
+		t.Errorf("the key is in the stats")
+	}
+}
+
+func TestRecords(t *testing.T) {
+	s := start(t, Options{Record: true})
+	post(s, chatPath, chat("x"), "Authorization", "Bearer secret")
+	post(s, "/v1/nowhere", "y")
+	rs := s.Records()
+	if len(rs) != 2 || rs[0].Header.Get("Authorization") != "Bearer secret" || string(rs[0].Body) != chat("x") ||
+		rs[0].Method != "POST" || rs[0].Path != chatPath || rs[1].Path != "/v1/nowhere" {
+		t.Errorf("records %+v", rs)
+	}
+	quiet := start(t, Options{})
+	if post(quiet, chatPath, chat("x")); len(quiet.Records()) != 0 {
+		t.Errorf("recorded without being asked to")
+	}
+}
+
+func TestWrongOptions(t *testing.T) {
+	for name, o := range map[string]Options{
+		"unknown fault":  {Faults: map[Fault]float64{"501": 1}},
+		"probability":    {Faults: map[Fault]float64{Hang: 1.5}},
+		"sum":            {Faults: map[Fault]float64{Hang: 0.7, Cut: 0.7}},
+		"latency":        {Latency: -1},
+		"fail first":     {FailFirst: -1},
+		"outcomes' sum":  {Faults: map[Fault]float64{Empty: 0.7, Refusal: 0.7}},
+		"negative limit": {RPM: -1},
+	} {
+		if _, err := Listen("127.0.0.1:0", o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	for _, addr := range []string{"0.0.0.0:0", ":0", "192.0.2.1:80", "localhost", ""} {
+		if _, err := Listen(addr, Options{}); err == nil {
+			t.Errorf("listens on %q", addr)
+		}
+	}
+	for _, s := range []string{"500", "500=x", "501=0.1", "500=0.1,500=0.2"} {
+		if _, err := ParseFaults(s); err == nil {
+			t.Errorf("ParseFaults(%q): no error", s)
+		}
+	}
+	got, err := ParseFaults("500=0.1, cut=0.25")
+	if err != nil || !reflect.DeepEqual(got, map[Fault]float64{ServerError: 0.1, Cut: 0.25}) {
+		t.Errorf("ParseFaults: %v %v", got, err)
+	}
+}

@@ -1,0 +1,132 @@
+package crosstalk
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// Item is one thing to measure.
+type Item struct {
+	ID      string            `json:"id"`
+	Cluster string            `json:"cluster,omitempty"` // items of one cluster share a prompt and are not independent; empty: a cluster of its own
+	Labels  map[string]string `json:"labels,omitempty"`  // columns that figures can be grouped by: category, language, source, ...
+	Pair    *Pair             `json:"pair,omitempty"`    // leakage
+}
+
+// Pair is the content of a leakage item: two prompts with the same ending, of
+// which only Test mentions Concept (Gonen et al. 2024, section 3).
+type Pair struct {
+	Concept string   `json:"concept"`
+	Test    string   `json:"test"`
+	Control string   `json:"control"`
+	Remove  []string `json:"remove,omitempty"`  // cut out of both answers before scoring
+	Leaks   []string `json:"leaks,omitempty"`   // continuations of Test that would be a leak
+	Neutral []string `json:"neutral,omitempty"` // continuations of Control
+}
+
+// Observation is one measured value for one item and sample.
+type Observation struct {
+	Measure   string             `json:"measure"`
+	Item      string             `json:"item"`
+	Cluster   string             `json:"cluster"`
+	Sample    int                `json:"sample"`
+	Value     Figure             `json:"value"`                // NaN when not scored
+	NotScored string             `json:"not_scored,omitempty"` // why: "empty", "refused", "failed", or the measure's own reason
+	Condition map[string]string  `json:"condition"`            // what was measured and how: model, similarity, what a sweep varies; never mixed in one figure
+	Labels    map[string]string  `json:"labels,omitempty"`     // the item's columns
+	Numbers   map[string]float64 `json:"numbers,omitempty"`    // what the value was made from
+	Texts     map[string]string  `json:"texts,omitempty"`      // what was compared, after post-processing
+	Answers   []Key              `json:"answers,omitempty"`    // the answers it came from
+}
+
+// Estimate is a figure over observations (crosstalk/estimates/v1).
+type Estimate struct {
+	Measure      string            `json:"measure"`
+	Value        Figure            `json:"value"`        // a fraction; NaN where undefined
+	N            int               `json:"n"`            // items the figure is about, those included that Counts says could not be scored
+	Observations int               `json:"observations"` // scored observations: what Value is the mean of; N x samples when all are scored
+	Clusters     int               `json:"clusters"`
+	Interval     *Interval         `json:"interval"` // nil where there is none
+	Counts       map[string]int    `json:"counts"`   // what was not scored, and ties
+	Test         *Test             `json:"test,omitempty"`
+	Effect       *Effect           `json:"effect,omitempty"`
+	By           map[string]string `json:"by"`
+	Signature    string            `json:"signature"` // figures with equal signatures are comparable
+	Warnings     []string          `json:"warnings,omitempty"`
+}
+
+// Interval is a confidence interval.
+type Interval struct {
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	Level  float64 `json:"level"` // 0.95
+	Method string  `json:"method"`
+}
+
+// Test is a test of the figure against Null.
+type Test struct {
+	Method    string  `json:"method"`
+	Null      float64 `json:"null"`
+	Statistic Figure  `json:"statistic"`
+	DF        Figure  `json:"df"`
+	P         Figure  `json:"p"` // two-sided
+}
+
+// Effect is the size of what the figure counts, in the measure's own unit.
+type Effect struct {
+	Name  string `json:"name"`
+	Value Figure `json:"value"`
+}
+
+// Figure is a number that may be undefined: NaN, null in JSON, "-" in tables.
+type Figure float64
+
+// Undefined is the figure over nothing.
+var Undefined = Figure(math.NaN())
+
+// Defined reports whether f is a number.
+func (f Figure) Defined() bool { return !math.IsNaN(float64(f)) && !math.IsInf(float64(f), 0) }
+
+// MarshalJSON writes null for an undefined figure.
+func (f Figure) MarshalJSON() ([]byte, error) {
+	if !f.Defined() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(f))
+}
+
+// UnmarshalJSON reads null as undefined.
+func (f *Figure) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*f = Undefined
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(f))
+}
+
+// Rollup returns the groups that an observation with these labels belongs to:
+// everything, then each prefix of the columns in by. A column that stands for
+// everything has the value "all". With by = [category language] an
+// observation of category x and language en is in (all, all), (x, all) and
+// (x, en).
+func Rollup(labels map[string]string, by []string) []map[string]string {
+	groups := make([]map[string]string, 0, len(by)+1)
+	for depth := 0; depth <= len(by); depth++ {
+		group := make(map[string]string, len(by))
+		for i, column := range by {
+			if i < depth {
+				group[column] = labels[column]
+			} else {
+				group[column] = All
+			}
+		}
+		if depth > 0 && group[by[depth-1]] == "" {
+			break // the observation has no such column: it is in the sums only
+		}
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+// All is the value of a column in figures over all its values.
+const All = "all"

@@ -1,0 +1,180 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Clusters accumulates observations that are correlated within clusters and
+// independent between them: leakage tests that share a control answer,
+// samples of one item. It keeps a count, a sum and a sum of squares per
+// cluster, so memory grows with the clusters and not with the observations.
+//
+// The zero value is empty and ready. A Clusters is not safe for concurrent
+// writing.
+type Clusters struct {
+	index  map[string]int
+	groups []moments
+	// Observations that are clusters of their own, counted by value.
+	single map[float64]int
+	n      int
+	bad    int // not finite
+	lo, hi float64
+}
+
+// moments of one cluster; ss is the sum of squares about its own mean, which
+// keeps its precision where a plain sum of squares does not.
+type moments struct {
+	n       int
+	sum, ss float64
+}
+
+// Add records one observation of a cluster. A NaN or infinite value makes
+// every figure undefined and is counted in a warning: what was not scored
+// must be left out by the caller, who reports it.
+func (c *Clusters) Add(cluster string, value float64) {
+	if !c.seen(value) {
+		return
+	}
+	i, ok := c.index[cluster]
+	if !ok {
+		if c.index == nil {
+			c.index = make(map[string]int)
+		}
+		i = len(c.groups)
+		c.index[cluster] = i
+		c.groups = append(c.groups, moments{})
+	}
+	g := &c.groups[i]
+	if g.n > 0 { // Welford (1962)
+		d := value - g.sum/float64(g.n)
+		g.ss += d * d * float64(g.n) / float64(g.n+1)
+	}
+	g.n++
+	g.sum += value
+}
+
+// AddIndependent records an observation that is a cluster of its own. Equal
+// values share one counter.
+func (c *Clusters) AddIndependent(value float64) {
+	if !c.seen(value) {
+		return
+	}
+	if c.single == nil {
+		c.single = make(map[float64]int)
+	}
+	c.single[value]++
+}
+
+func (c *Clusters) seen(value float64) bool {
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		c.bad++
+		return false
+	}
+	if c.n == 0 {
+		c.lo, c.hi = value, value
+	}
+	c.lo, c.hi = math.Min(c.lo, value), math.Max(c.hi, value)
+	c.n++
+	return true
+}
+
+// N is the number of finite observations.
+func (c *Clusters) N() int { return c.n }
+
+// Len is the number of clusters.
+func (c *Clusters) Len() int {
+	k := len(c.groups)
+	for _, m := range c.single {
+		k += m
+	}
+	return k
+}
+
+// Mean is the sum of all values over their number: every observation weighs
+// the same, whatever the size of its cluster. NaN when empty or when a value
+// was not finite.
+func (c *Clusters) Mean() float64 { return c.summary().mean }
+
+// A cell stands for m clusters with the same count, sum and sum of squares
+// about their mean.
+type cell struct {
+	n, sum, ss float64
+	m          float64
+}
+
+// about is the sum of squares of the cluster's observations about mean.
+func (x cell) about(mean float64) float64 {
+	d := x.sum/x.n - mean
+	return x.ss + x.n*d*d
+}
+
+// cells lists the clusters, equal ones merged, in an order that does not
+// depend on the order of Add.
+func (c *Clusters) cells() []cell {
+	cs := make([]cell, 0, len(c.groups)+len(c.single))
+	for _, g := range c.groups {
+		cs = append(cs, cell{float64(g.n), g.sum, g.ss, 1})
+	}
+	for v, m := range c.single {
+		cs = append(cs, cell{1, v, 0, float64(m)})
+	}
+	slices.SortFunc(cs, func(a, b cell) int {
+		return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.sum, b.sum), cmp.Compare(a.ss, b.ss))
+	})
+	out := cs[:0]
+	for _, x := range cs {
+		if k := len(out) - 1; k >= 0 && out[k].n == x.n && out[k].sum == x.sum && out[k].ss == x.ss {
+			out[k].m += x.m
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// summary holds the cells and what every method needs of them.
+type summary struct {
+	cells    []cell
+	clusters float64 // G
+	n        float64 // observations N
+	mean     float64 // of all observations; NaN when undefined
+	warnings []Warning
+}
+
+func (c *Clusters) summary() summary {
+	s := summary{cells: c.cells(), warnings: sizeWarnings(c.n, c.Len())}
+	var sum float64
+	for _, x := range s.cells {
+		s.clusters += x.m
+		s.n += x.m * x.n
+		sum += x.m * x.sum
+	}
+	s.mean = sum / s.n // 0/0 is NaN
+	if c.bad > 0 {
+		s.mean = math.NaN()
+		s.warnings = append(s.warnings, Warning{Code: NotFinite, Have: c.bad})
+	}
+	return s
+}
+
+// effectiveN is Kish's effective sample size when observations of a cluster
+// say the same thing: (sum n)^2 / sum n^2.
+func (s summary) effectiveN() float64 {
+	var sq float64
+	for _, x := range s.cells {
+		sq += x.m * x.n * x.n
+	}
+	return s.n * s.n / sq
+}
+
+// binary reports whether every observation is 0 or 1 and its own cluster.
+func (s summary) binary() bool {
+	for _, x := range s.cells {
+		if x.n != 1 || (x.sum != 0 && x.sum != 1) {
+			return false
+		}
+	}
+	return true
+}

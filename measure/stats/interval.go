@@ -1,0 +1,137 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+)
+
+// Interval is a two-sided confidence interval. Low and High are NaN where
+// the interval is undefined; Level is the nominal coverage, as 0.95; Method
+// names the construction, as "wilson" or "cluster-robust-logit".
+type Interval struct {
+	Low, High, Level float64
+	Method           string
+}
+
+// Defined reports whether both ends are known.
+func (i Interval) Defined() bool { return !math.IsNaN(i.Low) && !math.IsNaN(i.High) }
+
+// Contains reports whether x lies in the closed interval. An undefined
+// interval contains nothing.
+func (i Interval) Contains(x float64) bool { return i.Low <= x && x <= i.High }
+
+// Width is High - Low, NaN where undefined.
+func (i Interval) Width() float64 { return i.High - i.Low }
+
+// undefined is the interval of data that say nothing.
+func undefined(level float64, method string) Interval {
+	return Interval{math.NaN(), math.NaN(), level, method}
+}
+
+// Bounds is the range that values, and so their mean, cannot leave.
+type Bounds struct{ Low, High float64 }
+
+var (
+	// Proportion bounds shares and rates.
+	Proportion = Bounds{0, 1}
+	// Difference bounds the difference of two proportions.
+	Difference = Bounds{-1, 1}
+	// Unbounded bounds nothing.
+	Unbounded = Bounds{math.Inf(-1), math.Inf(1)}
+)
+
+// Finite reports whether both ends are finite and in order.
+func (b Bounds) Finite() bool {
+	return !math.IsInf(b.Low, 0) && !math.IsInf(b.High, 0) && b.Low < b.High
+}
+
+func (b Bounds) clip(i Interval) Interval {
+	i.Low, i.High = math.Max(i.Low, b.Low), math.Min(i.High, b.High)
+	return i
+}
+
+// unit maps x from the bounds to [0, 1].
+func (b Bounds) unit(x float64) float64 { return (x - b.Low) / (b.High - b.Low) }
+
+// back maps u from [0, 1] to the bounds; it cannot leave them by rounding.
+func (b Bounds) back(u float64) float64 {
+	return math.Min(math.Max(b.Low+u*(b.High-b.Low), b.Low), b.High)
+}
+
+// Code tells warnings apart.
+type Code string
+
+const (
+	Empty       Code = "empty"         // no observation at all
+	NotFinite   Code = "not-finite"    // NaN or infinite observations
+	OutOfBounds Code = "out-of-bounds" // observations outside the stated bounds
+	FewItems    Code = "few-items"     // fewer than MinItems observations
+	FewClusters Code = "few-clusters"  // fewer than MinClusters clusters
+	OneCluster  Code = "one-cluster"   // no variation between clusters can be seen
+	NoVariation Code = "no-variation"  // every cluster has the same mean
+	TooManyTies Code = "ties"          // ties make the method approximate
+	SkippedDraw Code = "skipped-draws" // resamples for which the statistic is undefined
+)
+
+// Below these counts every method rests on assumptions that the data cannot
+// check.
+const (
+	MinItems    = 30
+	MinClusters = 5
+)
+
+// Warning says why a figure deserves less trust. Have is the count at fault,
+// Want the count it falls short of (0 where there is none).
+type Warning struct {
+	Code       Code
+	Have, Want int
+}
+
+func (w Warning) String() string {
+	switch w.Code {
+	case Empty:
+		return "no observations"
+	case NotFinite:
+		return fmt.Sprintf("%d observations are not finite numbers", w.Have)
+	case OutOfBounds:
+		return fmt.Sprintf("%d observations lie outside the stated bounds", w.Have)
+	case FewItems:
+		return fmt.Sprintf("only %d observations (need at least %d)", w.Have, w.Want)
+	case FewClusters:
+		return fmt.Sprintf("only %d clusters (need at least %d)", w.Have, w.Want)
+	case OneCluster:
+		return "all observations are in one cluster"
+	case NoVariation:
+		return "no variation between clusters"
+	case TooManyTies:
+		return fmt.Sprintf("%d ties make the p-value approximate", w.Have)
+	case SkippedDraw:
+		return fmt.Sprintf("the statistic is undefined in %d resamples", w.Have)
+	}
+	return string(w.Code)
+}
+
+// sizeWarnings are the warnings that counts alone call for.
+func sizeWarnings(items, clusters int) []Warning {
+	var ws []Warning
+	switch {
+	case items == 0:
+		return []Warning{{Code: Empty}}
+	case items < MinItems:
+		ws = append(ws, Warning{FewItems, items, MinItems})
+	}
+	switch {
+	case clusters == 1 && items > 1:
+		ws = append(ws, Warning{Code: OneCluster, Have: 1, Want: MinClusters})
+	case clusters < MinClusters:
+		ws = append(ws, Warning{FewClusters, clusters, MinClusters})
+	}
+	return ws
+}
+
+// checkLevel panics on a level that is no probability: a programmer's error.
+func checkLevel(level float64) {
+	if !(level > 0 && level < 1) {
+		panic(fmt.Sprintf("stats: confidence level %v is not between 0 and 1", level))
+	}
+}

@@ -1,0 +1,111 @@
+package stats
+
+import "math"
+
+// Robust names a cluster-robust variance estimator of the mean.
+type Robust int
+
+const (
+	// CR0 is the plain sandwich: sum of squared cluster residuals over N^2
+	// (Liang and Zeger 1986; Miller 2024, section 2.2).
+	CR0 Robust = iota
+	// CR1 is CR0 times G/(G-1).
+	CR1
+	// CR2 divides each squared cluster residual by 1 - n_g/N, which makes it
+	// unbiased for independent observations (Bell and McCaffrey 2002).
+	CR2
+	// CR3 divides by (1 - n_g/N)^2 and multiplies by (G-1)/G: the jackknife
+	// over clusters about the full estimate.
+	CR3
+)
+
+// StdErr is the cluster-robust standard error of the mean of c, taken as a
+// ratio of sums (an intercept-only regression). CR0 assumes many clusters;
+// all assume that clusters are independent. NaN with fewer than two clusters.
+func StdErr(c *Clusters, kind Robust) float64 { return c.summary().stdErr(kind) }
+
+func (s summary) stdErr(kind Robust) float64 {
+	if s.clusters < 2 || math.IsNaN(s.mean) {
+		return math.NaN()
+	}
+	var v float64
+	for _, x := range s.cells {
+		e := x.sum - s.mean*x.n
+		if math.Abs(e) <= 1e-14*(math.Abs(x.sum)+math.Abs(s.mean)*x.n) {
+			continue // rounding, so that equal clusters have no variance
+		}
+		h := 1 - x.n/s.n
+		switch kind {
+		case CR2:
+			v += x.m * e * e / h
+		case CR3:
+			v += x.m * e * e / (h * h)
+		default:
+			v += x.m * e * e
+		}
+	}
+	switch kind {
+	case CR1:
+		v *= s.clusters / (s.clusters - 1)
+	case CR3:
+		v *= (s.clusters - 1) / s.clusters
+	}
+	return math.Sqrt(v) / s.n
+}
+
+// ICC is the intraclass correlation of c: the mean product of the residuals
+// of two observations of one cluster over the variance, cut to [0, 1]
+// (Imbens and Kolesár 2016, section 4). NaN when no cluster has two
+// observations or nothing varies.
+func ICC(c *Clusters) float64 { return c.summary().icc() }
+
+func (s summary) icc() float64 {
+	var within, pairs, total float64
+	for _, x := range s.cells {
+		e := x.sum - s.mean*x.n
+		q := x.about(s.mean)
+		within += x.m * (e*e - q)
+		pairs += x.m * x.n * (x.n - 1)
+		total += x.m * q
+	}
+	if pairs == 0 || !(total > 0) {
+		return math.NaN()
+	}
+	return math.Min(math.Max(within/pairs/(total/s.n), 0), 1)
+}
+
+// DF are Satterthwaite degrees of freedom of the CR2 variance (Bell and
+// McCaffrey 2002) when two observations of a cluster have correlation rho
+// (Imbens and Kolesár 2016); rho 0 is Bell and McCaffrey's own choice. For N
+// clusters of one observation they are N-1. NaN with fewer than two clusters.
+func DF(c *Clusters, rho float64) float64 { return c.summary().df(rho) }
+
+func (s summary) df(rho float64) float64 {
+	if s.clusters < 2 {
+		return math.NaN()
+	}
+	if math.IsNaN(rho) {
+		rho = 0
+	}
+	// The cluster sums have variance D = diag(v). Their residuals have
+	// M = (I - h 1') D (I - 1 h') = D - h u' - u h', with u = v - h T/2 and
+	// T = sum v. With A = diag(1/(1-h)), df = tr(AM)^2 / tr(AMAM).
+	v := func(x cell) float64 { return x.n * (1 + (x.n-1)*rho) }
+	var t float64
+	for _, x := range s.cells {
+		t += x.m * v(x)
+	}
+	var trace, dd, dhu, hu, hh, uu float64
+	for _, x := range s.cells {
+		h := x.n / s.n
+		a, d := 1/(1-h), v(x)
+		u := d - h*t/2
+		trace += x.m * a * (d - 2*h*u)
+		dd += x.m * a * a * d * d
+		dhu += x.m * a * a * d * h * u
+		hu += x.m * a * h * u
+		hh += x.m * a * h * h
+		uu += x.m * a * u * u
+	}
+	return trace * trace / (dd - 4*dhu + 2*hu*hu + 2*hh*uu)
+}

@@ -1,0 +1,71 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"crosstalk"
+)
+
+// Body is a JSON object being written, with parameters that override what is
+// set. Equal requests give equal bytes.
+type Body struct {
+	json  []byte
+	extra map[string]any
+}
+
+// NewBody returns an object that will hold extra as it is.
+func NewBody(extra map[string]any) *Body {
+	return &Body{append(make([]byte, 0, 512), '{'), extra}
+}
+
+// Set adds a field, unless extra holds it.
+func (b *Body) Set(name string, value any) {
+	if _, overridden := b.extra[name]; !overridden {
+		b.add(name, crosstalk.Canonical(value))
+	}
+}
+
+// Bytes is the whole object. It fails if JSON cannot hold extra.
+func (b *Body) Bytes() ([]byte, error) {
+	for _, name := range slices.Sorted(maps.Keys(b.extra)) {
+		value, err := json.Marshal(b.extra[name])
+		if err != nil {
+			return nil, err
+		}
+		b.add(name, value)
+	}
+	return append(b.json, '}'), nil
+}
+
+func (b *Body) add(name string, value []byte) {
+	if len(b.json) > 1 {
+		b.json = append(b.json, ',')
+	}
+	b.json = append(append(append(b.json, crosstalk.Canonical(name)...), ':'), value...)
+}
+
+// Count is a number of tokens in an answer. Whatever cannot be one counts as
+// none: an answer is not lost over its bill.
+type Count int
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *Count) UnmarshalJSON(b []byte) error {
+	var f float64
+	*c = 0
+	if json.Unmarshal(b, &f) == nil && f > 0 && f <= math.MaxInt32 {
+		*c = Count(f)
+	}
+	return nil
+}
+
+// Kind is Text, or Empty if text holds nothing but white space.
+func Kind(text string) crosstalk.Status {
+	if strings.TrimSpace(text) == "" {
+		return crosstalk.Empty
+	}
+	return crosstalk.Text
+}

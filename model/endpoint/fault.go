@@ -1,0 +1,152 @@
+package endpoint
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"crosstalk"
+)
+
+// fault is an error in the model's name.
+func (e *Endpoint) fault(f crosstalk.Fault, status int, cause error, format string, args ...any) *crosstalk.AskError {
+	if cause != nil && e.secrets.hide(cause.Error()) != cause.Error() {
+		cause = errors.New(e.secrets.hide(cause.Error()))
+	}
+	return &crosstalk.AskError{Fault: f, Status: status, Err: cause, Message: e.identity.String() + ": " + fmt.Sprintf(format, args...)}
+}
+
+// failed reads a response whose status is no success.
+func (e *Endpoint) failed(status int, h http.Header, body []byte) (crosstalk.Answer, error) {
+	p := readProblem(body)
+	if (status == 400 || status == 403 || status == 422) && p.flagged() {
+		reason := "filtered: " + e.quote(p)
+		return crosstalk.Answer{Status: crosstalk.Refused, Reason: reason, Raw: e.secrets.hideInAnswer(body)}, nil
+	}
+	f, what := e.explain(status, h, p)
+	err := e.fault(f, status, nil, "%s (HTTP %d, %s)", what, status, e.quote(p))
+	if f == crosstalk.Transient || f == crosstalk.Overloaded {
+		err.RetryAfter = retryAfter(h, time.Now())
+		if err.RetryAfter == 0 {
+			err.RetryAfter = p.retry
+		}
+	}
+	return crosstalk.Answer{}, err
+}
+
+// explain says what a status means, and what to do about it.
+func (e *Endpoint) explain(status int, h http.Header, p problem) (crosstalk.Fault, string) {
+	at := e.identity.Endpoint
+	switch {
+	case status == 402, status < 500 && p.unpaid():
+		return crosstalk.Denied, fmt.Sprintf("the account of %s has no credit at %s", e.keyName(), at)
+	case status == 401 && e.config.Key == "" && e.config.KeyVar != "":
+		return crosstalk.Denied, fmt.Sprintf("%s is not set, and %s wants a key", e.config.KeyVar, at)
+	case status == 401:
+		return crosstalk.Denied, fmt.Sprintf("%s was refused by %s", e.keyName(), at)
+	case status == 403:
+		return crosstalk.Denied, fmt.Sprintf("%s may not use this model at %s", e.keyName(), at)
+	case status == 404 && namesModel(p):
+		what := fmt.Sprintf("%s has no model %q: check the name after %s:", at, e.identity.Name, e.identity.Provider)
+		if e.config.Missing != "" {
+			what += "; " + e.config.Missing
+		}
+		return crosstalk.Denied, what
+	case status == 404, status == 405, status == 410:
+		return crosstalk.Denied, fmt.Sprintf("the base URL %s is wrong (most end in /v1), or there is no model %q", at, e.identity.Name)
+	case status/100 == 3:
+		to := ""
+		if u, err := url.Parse(h.Get("Location")); err == nil && u.Host != "" {
+			to = " to " + u.Scheme + "://" + u.Host
+		}
+		return crosstalk.Denied, fmt.Sprintf("the base URL %s is wrong: it redirects%s", at, e.secrets.hide(to))
+	case status == 429:
+		return crosstalk.Overloaded, fmt.Sprintf("%s limits how much it is asked", at)
+	case status == 503, status == 529:
+		return crosstalk.Overloaded, fmt.Sprintf("%s is overloaded", at)
+	case status >= 500, status == 408, status == 409, status == 425:
+		return crosstalk.Transient, fmt.Sprintf("%s failed", at)
+	}
+	return crosstalk.Rejected, fmt.Sprintf("%s rejected the request", at)
+}
+
+func (e *Endpoint) keyName() string {
+	switch {
+	case e.config.KeyVar == "" || e.config.Key == "":
+		return "a request without a key"
+	}
+	return e.config.KeyVar
+}
+
+func namesModel(p problem) bool {
+	return !p.page && (p.code == "model_not_found" || strings.Contains(strings.ToLower(p.message), "model"))
+}
+
+// unreadable explains a success whose body is no answer: an error that came
+// with the wrong status, a proxy's page, or something cut or garbled.
+func (e *Endpoint) unreadable(resp *http.Response, raw []byte, cause error) (crosstalk.Answer, error) {
+	p := readProblem(raw)
+	if p.page {
+		return crosstalk.Answer{}, e.fault(crosstalk.Transient, resp.StatusCode, nil,
+			"%s sent no answer but %s: is there a proxy, or is the base URL wrong?", e.identity.Endpoint, e.quote(p))
+	}
+	if status, err := strconv.Atoi(p.code); err == nil && status >= 400 && status < 600 {
+		return e.failed(status, resp.Header, raw)
+	}
+	return crosstalk.Answer{}, e.fault(crosstalk.Transient, resp.StatusCode, nil, "%s sent no answer that can be read: %s: %s",
+		e.identity.Endpoint, e.secrets.hide(cause.Error()), e.quote(p))
+}
+
+// unreachable explains why no whole response came.
+func (e *Endpoint) unreachable(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return context.Cause(ctx)
+	}
+	var wrapped *url.Error // holds the whole URL
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	at := e.identity.Endpoint
+	var dns *net.DNSError
+	var op *net.OpError
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var timeout net.Error
+	switch {
+	case ctx.Err() != nil:
+		return e.fault(crosstalk.Transient, 0, ctx.Err(), "%s did not answer in time", at)
+	case errors.As(err, new(cutOff)):
+		return e.fault(crosstalk.Transient, 0, err, "%s cut its answer off", at)
+	case errors.As(err, &op) && op.Op == "proxyconnect":
+		return e.fault(crosstalk.Transient, 0, err, "the proxy before %s cannot be reached: check HTTPS_PROXY and HTTP_PROXY (%v)", at, op.Err)
+	case errors.As(err, &dns):
+		return e.fault(crosstalk.Transient, 0, err, "the host of %s cannot be found: check the base URL and the network%s", at, e.advice())
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return e.fault(crosstalk.Transient, 0, err, "nothing listens at %s: check that the server runs, and the base URL%s", at, e.advice())
+	case errors.As(err, &certificate):
+		return e.fault(crosstalk.Transient, 0, err, "%s has a certificate that is not trusted here (%s)", at, e.quote(problem{message: certificate.Err.Error()}))
+	case errors.As(err, &record), strings.Contains(err.Error(), "HTTP response to HTTPS client"):
+		return e.fault(crosstalk.Transient, 0, err, "%s does not speak TLS: use http:// in the base URL", at)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return e.fault(crosstalk.Transient, 0, err, "%s closed the connection before it answered", at)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return e.fault(crosstalk.Transient, 0, err, "%s cannot be reached: no connection within %v%s", at, dialTimeout, e.advice())
+	}
+	return e.fault(crosstalk.Transient, 0, err, "%s cannot be reached (%s)%s", at, e.quote(problem{message: err.Error()}), e.advice())
+}
+
+func (e *Endpoint) advice() string {
+	if e.config.Advice == "" {
+		return ""
+	}
+	return "; " + e.config.Advice
+}

@@ -1,0 +1,127 @@
+package endpoint
+
+import (
+	"bytes"
+	"net/url"
+	"strings"
+)
+
+// secrets are what must not reach a message, an answer or the journal: the API
+// key, a password or key in the base URL.
+type secrets []string
+
+const (
+	hidden = "[key]"
+	// A part of a secret that is this long is hidden from messages: servers
+	// echo keys, and the ends of keys.
+	leastInMessage = 8
+	// From answers a longer part is hidden: an answer is what is measured, and
+	// words must not vanish from it because they stand in somebody's key.
+	leastInAnswer = 16
+)
+
+func newSecrets(key string, base *url.URL) (s secrets) {
+	add := func(v string) {
+		if v != "" {
+			s = append(s, v)
+		}
+	}
+	add(key)
+	if password, ok := base.User.Password(); ok {
+		add(password)
+		if escaped := url.QueryEscape(password); escaped != password {
+			add(escaped)
+		}
+	}
+	for name, values := range base.Query() {
+		name = strings.ToLower(name)
+		for _, word := range []string{"key", "token", "secret", "sig", "auth", "pass"} {
+			if strings.Contains(name, word) {
+				for _, v := range values {
+					add(v)
+				}
+				break
+			}
+		}
+	}
+	return s
+}
+
+// hide takes secrets out of a text that is shown to people. A secret shorter
+// than leastInMessage goes where it stands as a word.
+func (s secrets) hide(text string) string {
+	b := []byte(text)
+	for _, secret := range s {
+		if len(secret) >= leastInMessage {
+			b = cut(b, secret, leastInMessage)
+		} else {
+			b = cutWord(b, secret)
+		}
+	}
+	return string(b)
+}
+
+// hideInAnswer takes secrets out of what a model said. Placeholders that
+// servers without keys are given ("none", "something") are no secrets: they
+// are shorter than leastInMessage, or a short word of letters alone.
+func (s secrets) hideInAnswer(text []byte) []byte {
+	for _, secret := range s {
+		if len(secret) >= leastInAnswer || len(secret) >= leastInMessage && strings.IndexFunc(secret, notLetter) >= 0 {
+			text = cut(text, secret, min(len(secret), leastInAnswer))
+		}
+	}
+	return text
+}
+
+func notLetter(r rune) bool { return (r|0x20) < 'a' || (r|0x20) > 'z' }
+
+// cut replaces each part of secret that is at least least (> 1) bytes long.
+// Such a part covers one of every least-1 positions, so only these are looked
+// at: text without secrets passes at about a nanosecond a byte.
+func cut(text []byte, secret string, least int) []byte {
+	var out []byte
+	done := 0 // text before this is in out, or hidden
+	for i := 0; i+1 < len(text); i += least - 1 {
+		if i < done || !strings.Contains(secret, string(text[i:i+2])) {
+			continue
+		}
+		for start := max(done, i-least+2); start <= i && start+least <= len(text); start++ {
+			if !strings.Contains(secret, string(text[start:start+least])) {
+				continue
+			}
+			end := start + least
+			for end < len(text) && strings.Contains(secret, string(text[start:end+1])) {
+				end++
+			}
+			out = append(append(out, text[done:start]...), hidden...)
+			done = end
+			break
+		}
+	}
+	if out == nil {
+		return text
+	}
+	return append(out, text[done:]...)
+}
+
+func cutWord(text []byte, word string) []byte {
+	var out []byte
+	for {
+		i := bytes.Index(text, []byte(word))
+		if i < 0 {
+			return append(out, text...)
+		}
+		end := i + len(word)
+		out = append(out, text[:i]...)
+		if i > 0 && isWord(text[i-1]) || end < len(text) && isWord(text[end]) {
+			out = append(out, word...)
+		} else {
+			out = append(out, hidden...)
+		}
+		text = text[end:]
+	}
+}
+
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c >= 0x80
+}

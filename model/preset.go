@@ -1,0 +1,85 @@
+package model
+
+import "slices"
+
+// Preset is a provider by name: where its models are, and which environment
+// variable holds the key.
+type Preset struct {
+	Name        string
+	BaseURL     string // "": has to be given
+	KeyVar      string
+	Local       bool   // runs on the user's machine; the key is sent if there is one
+	Concurrency int    // asks in flight that make sense unless the user says otherwise; 0: let asking find out
+	Start       string // local: how to start the server
+	Fetch       string // local: how to get a model, %s its name
+
+	protocol  protocol
+	newTokens bool   // chat takes max_completion_tokens only
+	seedName  string // "": seed
+	keyHeader string // "": Authorization
+}
+
+type protocol int
+
+const (
+	openAI protocol = iota
+	anthropicMessages
+)
+
+// Compatible is the preset for a server that has none.
+const Compatible = "compatible"
+
+// Presets returns the known providers: those behind the internet first, then
+// local servers, then those that need a base URL.
+func Presets() []Preset { return slices.Clone(presets) }
+
+// Concurrency is the preset's hint for a model's name, 0 if there is none.
+func Concurrency(name string) int {
+	provider, _, _ := cutName(name)
+	p, _ := lookup(provider)
+	return p.Concurrency
+}
+
+func lookup(provider string) (Preset, bool) {
+	i := slices.IndexFunc(presets, func(p Preset) bool { return p.Name == provider })
+	if i < 0 {
+		return Preset{}, false
+	}
+	return presets[i], true
+}
+
+var presets = []Preset{
+	{Name: "openai", BaseURL: "https://api.openai.com/v1", KeyVar: "OPENAI_API_KEY", newTokens: true},
+	{Name: "anthropic", BaseURL: "https://api.anthropic.com/v1", KeyVar: "ANTHROPIC_API_KEY", protocol: anthropicMessages},
+	{Name: "gemini", BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai", KeyVar: "GEMINI_API_KEY"},
+	{Name: "mistral", BaseURL: "https://api.mistral.ai/v1", KeyVar: "MISTRAL_API_KEY", seedName: "random_seed"},
+	{Name: "deepseek", BaseURL: "https://api.deepseek.com/v1", KeyVar: "DEEPSEEK_API_KEY"},
+	{Name: "cohere", BaseURL: "https://api.cohere.ai/compatibility/v1", KeyVar: "COHERE_API_KEY"},
+	{Name: "xai", BaseURL: "https://api.x.ai/v1", KeyVar: "XAI_API_KEY"},
+	{Name: "qwen", BaseURL: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", KeyVar: "DASHSCOPE_API_KEY"},
+	{Name: "moonshot", BaseURL: "https://api.moonshot.ai/v1", KeyVar: "MOONSHOT_API_KEY"},
+	{Name: "openrouter", BaseURL: "https://openrouter.ai/api/v1", KeyVar: "OPENROUTER_API_KEY"},
+	{Name: "groq", BaseURL: "https://api.groq.com/openai/v1", KeyVar: "GROQ_API_KEY"},
+	{Name: "together", BaseURL: "https://api.together.xyz/v1", KeyVar: "TOGETHER_API_KEY"},
+	{Name: "fireworks", BaseURL: "https://api.fireworks.ai/inference/v1", KeyVar: "FIREWORKS_API_KEY"},
+	{Name: "deepinfra", BaseURL: "https://api.deepinfra.com/v1/openai", KeyVar: "DEEPINFRA_API_KEY"},
+	{Name: "cerebras", BaseURL: "https://api.cerebras.ai/v1", KeyVar: "CEREBRAS_API_KEY"},
+	{Name: "nvidia", BaseURL: "https://integrate.api.nvidia.com/v1", KeyVar: "NVIDIA_API_KEY"},
+	{Name: "huggingface", BaseURL: "https://router.huggingface.co/v1", KeyVar: "HF_TOKEN"},
+
+	{Name: "ollama", BaseURL: "http://localhost:11434/v1", KeyVar: "OLLAMA_API_KEY", Local: true, Concurrency: 4,
+		Start: "ollama serve", Fetch: "ollama pull %s"},
+	{Name: "llamacpp", BaseURL: "http://localhost:8080/v1", KeyVar: "LLAMA_API_KEY", Local: true, Concurrency: 4,
+		Start: "llama-server -m MODEL.gguf"},
+	{Name: "lmstudio", BaseURL: "http://localhost:1234/v1", KeyVar: "LMSTUDIO_API_KEY", Local: true, Concurrency: 4,
+		Start: "lms server start", Fetch: "lms get %s"},
+	{Name: "vllm", BaseURL: "http://localhost:8000/v1", KeyVar: "VLLM_API_KEY", Local: true, Concurrency: 64,
+		Start: "vllm serve MODEL"},
+	{Name: "sglang", BaseURL: "http://localhost:30000/v1", KeyVar: "SGLANG_API_KEY", Local: true, Concurrency: 64,
+		Start: "python -m sglang.launch_server --model-path MODEL"},
+	{Name: "litellm", BaseURL: "http://localhost:4000/v1", KeyVar: "LITELLM_API_KEY", Local: true,
+		Start: "litellm --model MODEL"},
+
+	{Name: "azure", KeyVar: "AZURE_OPENAI_API_KEY", newTokens: true, keyHeader: "api-key"},
+	{Name: Compatible, KeyVar: "CROSSTALK_API_KEY", Local: true},
+}

@@ -1,0 +1,294 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+)
+
+// grid is what a table shows: estimates of one condition, laid out in cells.
+type grid struct {
+	heading []string   // what all rows share: "model reference:leaky", ...
+	header  []string   // column titles
+	left    int        // how many columns from the left hold words
+	rows    [][]string // as the header
+	notes   []string   // signatures and warnings
+}
+
+// condition columns never share a figure, so a table holds one of each.
+var condition = []string{"model", "similarity", "dataset", "language"}
+
+// grids lays estimates out, a grid for each run of estimates that share their
+// condition.
+func grids(estimates []crosstalk.Estimate) []grid {
+	var all []grid
+	for len(estimates) > 0 {
+		n := 1
+		for n < len(estimates) && sameCondition(estimates[0], estimates[n]) {
+			n++
+		}
+		all = append(all, newGrid(estimates[:n]))
+		estimates = estimates[n:]
+	}
+	return all
+}
+
+func sameCondition(a, b crosstalk.Estimate) bool {
+	for _, c := range conditionOf(a) {
+		if a.By[c] != b.By[c] && !varies(c, a, b) {
+			return false
+		}
+	}
+	return len(a.By) == len(b.By)
+}
+
+// varies reports whether the column is one that figures are grouped by: one
+// of the two is over all its values.
+func varies(column string, a, b crosstalk.Estimate) bool {
+	return a.By[column] == crosstalk.All || b.By[column] == crosstalk.All
+}
+
+func conditionOf(e crosstalk.Estimate) []string {
+	var columns []string
+	for _, c := range condition {
+		if _, ok := e.By[c]; ok {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+func newGrid(estimates []crosstalk.Estimate) grid {
+	var g grid
+	columns := byColumns(estimates)
+	constant := func(c string) bool {
+		return !slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[c] != estimates[0].By[c] })
+	}
+	var varying []string
+	for _, c := range columns {
+		if constant(c) {
+			if v := estimates[0].By[c]; v != crosstalk.All {
+				g.heading = append(g.heading, c+" "+v)
+			}
+			continue
+		}
+		varying = append(varying, c)
+	}
+	measures := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.Measure != estimates[0].Measure })
+	if measures {
+		g.header = append(g.header, "measure")
+	} else {
+		g.heading = append([]string{title(estimates[0].Measure)}, g.heading...)
+	}
+	g.header = append(g.header, varying...)
+	if len(g.header) == 0 {
+		g.header = []string{""}
+	}
+	g.left = len(g.header)
+	g.header = append(g.header, "%", "95 % interval", "n", "clusters")
+	counts := countColumns(estimates)
+	g.header = append(g.header, counts...)
+	tested := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.Test != nil })
+	if tested {
+		g.header = append(g.header, "p")
+	}
+	effect := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.Effect != nil })
+	if effect {
+		g.header = append(g.header, "effect")
+	}
+	for _, e := range estimates {
+		var row []string
+		if measures {
+			row = append(row, title(e.Measure))
+		}
+		for _, c := range varying {
+			row = append(row, e.By[c])
+		}
+		if len(row) == 0 {
+			row = []string{crosstalk.All}
+		}
+		row = append(row, Percent(e.Value), interval(e.Interval), strconv.Itoa(e.N), strconv.Itoa(e.Clusters))
+		for _, c := range counts {
+			row = append(row, strconv.Itoa(e.Counts[countKey(c)]))
+		}
+		if tested {
+			row = append(row, pValue(e.Test))
+		}
+		if effect {
+			row = append(row, effectSize(e.Effect))
+		}
+		g.rows = append(g.rows, row)
+	}
+	g.notes = notes(estimates, varying)
+	return g
+}
+
+// byColumns lists the columns of By, conditions first, then the others by
+// name.
+func byColumns(estimates []crosstalk.Estimate) []string {
+	present := map[string]bool{}
+	for _, e := range estimates {
+		for c := range e.By {
+			present[c] = true
+		}
+	}
+	var columns, others []string
+	for _, c := range condition {
+		if present[c] {
+			columns = append(columns, c)
+			delete(present, c)
+		}
+	}
+	for c := range present {
+		others = append(others, c)
+	}
+	slices.Sort(others)
+	return append(columns, others...)
+}
+
+// countColumns are the counts that are not 0 everywhere, and not_scored always:
+// a figure says what it leaves out.
+func countColumns(estimates []crosstalk.Estimate) []string {
+	present := map[string]bool{"not_scored": true}
+	for _, e := range estimates {
+		for c, n := range e.Counts {
+			present[c] = present[c] || n > 0
+		}
+	}
+	order := []string{"ties", "identical", "not_scored", "empty", "refused", "failed", "not_measured"}
+	var columns, others []string
+	for _, c := range order {
+		if present[c] {
+			columns = append(columns, title(c))
+		}
+		delete(present, c)
+	}
+	for c, some := range present {
+		if some {
+			others = append(others, title(c))
+		}
+	}
+	slices.Sort(others)
+	return append(columns, others...)
+}
+
+func title(name string) string    { return strings.ReplaceAll(name, "_", " ") }
+func countKey(name string) string { return strings.ReplaceAll(name, " ", "_") }
+
+// notes are the effect's unit, signatures and warnings, each once, with the row
+// it belongs to if it is not the first's.
+func notes(estimates []crosstalk.Estimate, varying []string) []string {
+	var list []string
+	add := func(s string) {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	for _, e := range estimates {
+		if e.Test != nil {
+			s := fmt.Sprintf("p: %s-test against %s", e.Test.Method, Percent(crosstalk.Figure(e.Test.Null)))
+			if e.Effect != nil {
+				s += "; effect: " + e.Effect.Name
+			}
+			add(s)
+		}
+		add("signature: " + e.Signature)
+	}
+	return append(list, warnings(estimates, varying)...)
+}
+
+var firstNumber = regexp.MustCompile(`\d+`)
+
+// warnings says each kind of warning once, with the rows it holds for and, for
+// one that counts, the range of its first number.
+func warnings(estimates []crosstalk.Estimate, varying []string) []string {
+	type kind struct {
+		text     string // of the first
+		rows     []string
+		low, top int
+	}
+	var kinds []*kind
+	byText := map[string]*kind{}
+	for _, e := range estimates {
+		for _, w := range e.Warnings {
+			n, _ := strconv.Atoi(firstNumber.FindString(w))
+			key := w
+			if at := firstNumber.FindStringIndex(w); at != nil {
+				key = w[:at[0]] + "#" + w[at[1]:]
+			}
+			k := byText[key]
+			if k == nil {
+				k = &kind{text: w, low: n, top: n}
+				byText[key] = k
+				kinds = append(kinds, k)
+			}
+			k.low, k.top = min(k.low, n), max(k.top, n)
+			k.rows = append(k.rows, rowName(e, varying))
+		}
+	}
+	var list []string
+	for _, k := range kinds {
+		if at := firstNumber.FindStringIndex(k.text); at != nil && k.low < k.top {
+			k.text = fmt.Sprintf("%s%d to %d%s", k.text[:at[0]], k.low, k.top, k.text[at[1]:])
+		}
+		if len(k.rows) == len(estimates) && len(k.rows) > 1 {
+			k.rows = []string{"every row"}
+		}
+		list = append(list, fmt.Sprintf("warning: %s: %s", strings.Join(k.rows, ", "), k.text))
+	}
+	return list
+}
+
+func rowName(e crosstalk.Estimate, varying []string) string {
+	var where []string
+	for _, c := range varying {
+		if e.By[c] != crosstalk.All {
+			where = append(where, e.By[c])
+		}
+	}
+	if len(where) == 0 {
+		return crosstalk.All
+	}
+	return strings.Join(where, "/")
+}
+
+// Percent is a fraction as a percentage with one decimal, "-" where undefined.
+func Percent(f crosstalk.Figure) string {
+	if !f.Defined() {
+		return "-"
+	}
+	return strconv.FormatFloat(100*float64(f), 'f', 1, 64)
+}
+
+func interval(i *crosstalk.Interval) string {
+	if i == nil {
+		return "-"
+	}
+	return Percent(crosstalk.Figure(i.Low)) + " to " + Percent(crosstalk.Figure(i.High))
+}
+
+func pValue(t *crosstalk.Test) string {
+	switch {
+	case t == nil || !t.P.Defined():
+		return "-"
+	case t.P < 0.001:
+		return "<0.001"
+	}
+	return strconv.FormatFloat(float64(t.P), 'f', 3, 64)
+}
+
+func effectSize(e *crosstalk.Effect) string {
+	if e == nil || !e.Value.Defined() {
+		return "-"
+	}
+	v := float64(e.Value)
+	if math.Abs(v) < 0.0005 {
+		v = 0
+	}
+	return strconv.FormatFloat(v, 'f', 3, 64)
+}

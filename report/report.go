@@ -1,0 +1,79 @@
+// Package report shows estimates. It knows estimates and observations, no
+// instrument.
+//
+// What is printed: percentages in tables that people read (table, markdown,
+// latex), fractions in formats that programs read (json, jsonl, csv). An
+// undefined figure is "-", null or an empty field, never 0. Warnings stand
+// under a table and inside the machine formats.
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"crosstalk"
+)
+
+// Schema names the machine format of estimates.
+const Schema = "crosstalk/estimates/v1"
+
+// Document is the content of estimates.json and of --format json.
+type Document struct {
+	Schema    string               `json:"schema"`
+	Estimates []crosstalk.Estimate `json:"estimates"`
+}
+
+// NewDocument wraps estimates.
+func NewDocument(estimates []crosstalk.Estimate) Document {
+	if estimates == nil {
+		estimates = []crosstalk.Estimate{}
+	}
+	return Document{Schema, estimates}
+}
+
+// Formats are the values of --format, the default first.
+var Formats = []string{"table", "json", "jsonl", "csv", "markdown", "latex"}
+
+// CheckFormat refuses an unknown format.
+func CheckFormat(format string) error {
+	if !slices.Contains(Formats, format) {
+		return fmt.Errorf("format %q is unknown: choose one of %s", format, strings.Join(Formats, ", "))
+	}
+	return nil
+}
+
+// Write writes estimates in one of Formats.
+func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
+	switch format {
+	case "table":
+		return writeTable(w, estimates)
+	case "json":
+		e := newEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(NewDocument(estimates))
+	case "jsonl":
+		e := newEncoder(w)
+		for _, estimate := range estimates {
+			if err := e.Encode(estimate); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "csv":
+		return writeCSV(w, estimates)
+	case "markdown":
+		return writeMarkdown(w, estimates)
+	case "latex":
+		return writeLaTeX(w, estimates)
+	}
+	return CheckFormat(format)
+}
+
+func newEncoder(w io.Writer) *json.Encoder {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e
+}

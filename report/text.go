@@ -1,0 +1,173 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"crosstalk"
+)
+
+func writeTable(w io.Writer, estimates []crosstalk.Estimate) error {
+	var b strings.Builder
+	for i, g := range grids(estimates) {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(strings.Join(g.heading, " · ") + "\n\n")
+		widths := make([]int, len(g.header))
+		for _, row := range append([][]string{g.header}, g.rows...) {
+			for c, cell := range row {
+				widths[c] = max(widths[c], utf8.RuneCountInString(cell))
+			}
+		}
+		for _, row := range append([][]string{g.header}, g.rows...) {
+			var line strings.Builder
+			for c, cell := range row {
+				pad := strings.Repeat(" ", widths[c]-utf8.RuneCountInString(cell))
+				if c > 0 {
+					line.WriteString("  ")
+				}
+				if c < g.left {
+					line.WriteString(cell + pad)
+				} else {
+					line.WriteString(pad + cell)
+				}
+			}
+			b.WriteString("  " + strings.TrimRight(line.String(), " ") + "\n")
+		}
+		b.WriteString("\n")
+		for _, n := range g.notes {
+			b.WriteString("  " + n + "\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeMarkdown(w io.Writer, estimates []crosstalk.Estimate) error {
+	var b strings.Builder
+	cell := strings.NewReplacer("|", `\|`, "\n", " ")
+	for i, g := range grids(estimates) {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "**%s**\n\n", strings.Join(g.heading, " · "))
+		writeRow := func(cells []string) {
+			for _, c := range cells {
+				b.WriteString("| " + cell.Replace(c) + " ")
+			}
+			b.WriteString("|\n")
+		}
+		writeRow(g.header)
+		for c := range g.header {
+			if c < g.left {
+				b.WriteString("| --- ")
+			} else {
+				b.WriteString("| ---: ")
+			}
+		}
+		b.WriteString("|\n")
+		for _, row := range g.rows {
+			writeRow(row)
+		}
+		b.WriteString("\n")
+		for _, n := range g.notes {
+			b.WriteString("- " + strings.ReplaceAll(n, "\n", " ") + "\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+var latexEscape = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "_", `\_`, "%", `\%`, "&", `\&`, "#", `\#`, "$", `\$`,
+	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "·", `$\cdot$`)
+
+// writeLaTeX writes booktabs tables.
+func writeLaTeX(w io.Writer, estimates []crosstalk.Estimate) error {
+	var b strings.Builder
+	for i, g := range grids(estimates) {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		for _, n := range g.notes {
+			b.WriteString("% " + strings.ReplaceAll(n, "\n", " ") + "\n")
+		}
+		b.WriteString("\\begin{table}\n\\centering\n")
+		fmt.Fprintf(&b, "\\caption{%s}\n", latexEscape.Replace(strings.Join(g.heading, " · ")))
+		fmt.Fprintf(&b, "\\begin{tabular}{%s%s}\n\\toprule\n", strings.Repeat("l", g.left), strings.Repeat("r", len(g.header)-g.left))
+		writeRow := func(cells []string) {
+			escaped := make([]string, len(cells))
+			for i, c := range cells {
+				escaped[i] = strings.ReplaceAll(latexEscape.Replace(c), " to ", "--")
+			}
+			b.WriteString(strings.Join(escaped, " & ") + ` \\` + "\n")
+		}
+		writeRow(g.header)
+		b.WriteString("\\midrule\n")
+		for _, row := range g.rows {
+			writeRow(row)
+		}
+		b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeCSV writes one line an estimate, with a column for every key and count
+// that occurs.
+func writeCSV(w io.Writer, estimates []crosstalk.Estimate) error {
+	by := byColumns(estimates)
+	counts := map[string]bool{}
+	for _, e := range estimates {
+		for c := range e.Counts {
+			counts[c] = true
+		}
+	}
+	var countColumns []string
+	for c := range counts {
+		countColumns = append(countColumns, c)
+	}
+	slices.Sort(countColumns)
+	out := csv.NewWriter(w)
+	out.Write(slices.Concat([]string{"measure"}, by,
+		[]string{"value", "low", "high", "level", "method", "n", "observations", "clusters"}, countColumns,
+		[]string{"p", "effect", "signature", "warnings"}))
+	for _, e := range estimates {
+		record := []string{e.Measure}
+		for _, c := range by {
+			record = append(record, e.By[c])
+		}
+		record = append(record, number(e.Value))
+		if i := e.Interval; i != nil {
+			record = append(record, number(crosstalk.Figure(i.Low)), number(crosstalk.Figure(i.High)), number(crosstalk.Figure(i.Level)), i.Method)
+		} else {
+			record = append(record, "", "", "", "")
+		}
+		record = append(record, strconv.Itoa(e.N), strconv.Itoa(e.Observations), strconv.Itoa(e.Clusters))
+		for _, c := range countColumns {
+			record = append(record, strconv.Itoa(e.Counts[c]))
+		}
+		p, effect := "", ""
+		if e.Test != nil {
+			p = number(e.Test.P)
+		}
+		if e.Effect != nil {
+			effect = number(e.Effect.Value)
+		}
+		out.Write(append(record, p, effect, e.Signature, strings.Join(e.Warnings, "; ")))
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func number(f crosstalk.Figure) string {
+	if !f.Defined() {
+		return ""
+	}
+	return strconv.FormatFloat(float64(f), 'g', -1, 64)
+}

@@ -1,0 +1,173 @@
+package crosstalk
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// API is the kind of request a model takes.
+type API string
+
+const (
+	Chat        API = "chat"        // a list of messages
+	Completions API = "completions" // a bare prompt that the model continues
+)
+
+// Identity says which model answers, and where. Two models with equal
+// identities are taken to give the same answers.
+type Identity struct {
+	Provider string `json:"provider"` // "openai", "ollama", "reference", ...
+	Endpoint string `json:"endpoint"` // base URL without credentials; empty for models inside the program
+	Name     string `json:"model"`    // as the provider spells it
+}
+
+func (id Identity) String() string { return id.Provider + ":" + id.Name }
+
+// Message is one turn of a chat.
+type Message struct {
+	Role    string `json:"role"` // "system", "user" or "assistant"
+	Content string `json:"content"`
+}
+
+// Decoding says how the model chooses tokens. A nil field is not sent: the
+// provider's default holds.
+type Decoding struct {
+	Temperature *float64       `json:"temperature,omitempty"`
+	TopP        *float64       `json:"top_p,omitempty"`
+	MaxTokens   int            `json:"max_tokens,omitempty"` // 0: not sent
+	Seed        *int64         `json:"seed,omitempty"`       // sample k is asked with Seed+k
+	Stop        []string       `json:"stop,omitempty"`
+	Extra       map[string]any `json:"extra,omitempty"` // sent as they are: reasoning_effort, top_k, ...
+}
+
+// Request is everything a model is told. Of Messages and Prompt exactly one is
+// set, by API.
+type Request struct {
+	API      API       `json:"api"`
+	Messages []Message `json:"messages,omitempty"`
+	Prompt   string    `json:"prompt,omitempty"`
+	Decoding Decoding  `json:"decoding"`
+	Logprobs int       `json:"logprobs,omitempty"` // candidates wanted at each position; 0: none
+	Sample   int       `json:"sample"`             // 0-based; the same request may be asked several times
+}
+
+// Text is what the user's side said last: the prompt, or the content of the
+// last message.
+func (r Request) Text() string {
+	if r.API == Completions || len(r.Messages) == 0 {
+		return r.Prompt
+	}
+	return r.Messages[len(r.Messages)-1].Content
+}
+
+// Key names an ask: the SHA-256 of the canonical JSON of the identity and the
+// whole request. API keys are in neither.
+type Key [sha256.Size]byte
+
+func (k Key) String() string { return hex.EncodeToString(k[:]) }
+
+// MarshalText writes the key in hexadecimal.
+func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (k *Key) UnmarshalText(text []byte) error {
+	b, err := hex.DecodeString(string(text))
+	if err != nil || len(b) != len(k) {
+		return fmt.Errorf("an answer's key is %d hexadecimal digits, not %q", 2*len(k), text)
+	}
+	copy(k[:], b)
+	return nil
+}
+
+// KeyOf returns the key of asking req of the model with this identity.
+func KeyOf(id Identity, req Request) Key {
+	return sha256.Sum256(Canonical(struct {
+		Identity
+		Request Request `json:"request"`
+	}{id, req}))
+}
+
+// Canonical is v as JSON in one defined form: fields in the order of their
+// declaration, map keys sorted, no HTML escapes, no trailing newline. Hashes
+// are taken over it. It panics on a value that JSON cannot hold.
+func Canonical(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("crosstalk: canonical JSON: " + err.Error())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// Status says what kind of answer came back. Only Text is ever scored.
+type Status string
+
+const (
+	Text    Status = "text"
+	Empty   Status = "empty"   // the model said nothing, or only thought
+	Refused Status = "refused" // the provider says so
+	Failed  Status = "failed"  // no answer after the retries
+)
+
+// Answer is what came back from one request.
+type Answer struct {
+	Key      Key             `json:"key"` // set by whoever asked
+	Status   Status          `json:"status"`
+	Text     string          `json:"text"`             // as received, never trimmed
+	Reason   string          `json:"reason,omitempty"` // why it ended, was refused or failed
+	Model    string          `json:"model,omitempty"`  // the model's name as the server reports it
+	Usage    Usage           `json:"usage"`
+	Logprobs []TokenLogprob  `json:"logprobs,omitempty"`
+	Raw      json.RawMessage `json:"-"` // the response body
+	Latency  time.Duration   `json:"latency_ns"`
+	Attempts int             `json:"attempts"`
+	Time     time.Time       `json:"time"` // when it arrived
+}
+
+// Usage counts tokens as the provider bills them.
+type Usage struct {
+	Prompt     int `json:"prompt"`
+	Completion int `json:"completion"` // includes Reasoning
+	Reasoning  int `json:"reasoning,omitempty"`
+}
+
+// TokenLogprob is one position of an answer: the token taken and the
+// candidates, natural logarithms of probabilities.
+type TokenLogprob struct {
+	Token   string             `json:"token"`
+	Logprob float64            `json:"logprob"`
+	Top     []CandidateLogprob `json:"top,omitempty"`
+}
+
+// CandidateLogprob is one token that could have been taken.
+type CandidateLogprob struct {
+	Token   string  `json:"token"`
+	Logprob float64 `json:"logprob"`
+}
+
+// Fault says what asking again can do about an error.
+type Fault int
+
+const (
+	Transient  Fault = iota // worth asking again: a timeout, a 500, a broken body
+	Overloaded              // worth asking again, later and more slowly: 429, 503, 529
+	Rejected                // this request will not be answered: 400
+	Denied                  // no request will be answered: a wrong key, model or URL
+)
+
+// AskError is a request that got no answer.
+type AskError struct {
+	Fault      Fault
+	Status     int           // HTTP status, 0 if none arrived
+	RetryAfter time.Duration // the server's wish, 0 if it stated none
+	Message    string        // what went wrong and what to do; never holds an API key
+	Err        error
+}
+
+func (e *AskError) Error() string { return e.Message }
+func (e *AskError) Unwrap() error { return e.Err }

@@ -1,0 +1,207 @@
+// Package run is one measurement in a directory: what was planned, every
+// answer, every observation and the estimates.
+//
+//	manifest.json       the plan, and the settings of the last scoring
+//	answers.db          the journal: every request and answer
+//	observations.jsonl  what was measured, in the suite's order
+//	estimates.json      the figures, as --format json prints them
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/ask/journal"
+)
+
+// Plan is what decides which asks a run makes. A directory holds one plan;
+// samples can be added and answers scored anew under it.
+type Plan struct {
+	Instrument string             `json:"instrument"`
+	Suite      string             `json:"suite"` // name@hash
+	Model      crosstalk.Identity `json:"model"`
+	API        crosstalk.API      `json:"api"`
+	Prefix     string             `json:"prefix,omitempty"` // before each prompt
+	System     string             `json:"system,omitempty"`
+	Decoding   crosstalk.Decoding `json:"decoding"`
+}
+
+// Hash is a short hash of the plan, for naming directories.
+func (p Plan) Hash() string {
+	key := crosstalk.KeyOf(p.Model, crosstalk.Request{Prompt: string(crosstalk.Canonical(p))})
+	return key.String()[:8]
+}
+
+// Scoring is how the answers were last turned into figures. It may change
+// from time to time over the same answers.
+type Scoring struct {
+	Protocol     string   `json:"protocol"`
+	Rules        any      `json:"rules"` // the instrument's own options
+	Similarities []string `json:"similarities,omitempty"`
+	Samples      int      `json:"samples"`
+	By           []string `json:"by"`
+}
+
+// Manifest is the content of manifest.json.
+type Manifest struct {
+	Schema    string  `json:"schema"`
+	Crosstalk string  `json:"crosstalk"` // the version that wrote it last
+	Plan      Plan    `json:"plan"`
+	Scoring   Scoring `json:"scoring"`
+}
+
+const schema = "crosstalk/run/v1"
+
+// Dir is a run's directory, open for writing. One process at a time has it.
+type Dir struct {
+	Path     string
+	Journal  *journal.Journal
+	Manifest Manifest
+}
+
+// Create opens the directory for a run of this plan and makes it if need be.
+// It refuses a directory that holds another plan, or that another process is
+// writing to.
+func Create(path string, plan Plan) (*Dir, error) {
+	old, err := ReadManifest(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := refuseForeign(path); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	default:
+		if field := difference(old.Plan, plan); field != "" {
+			return nil, fmt.Errorf("%s holds a run of another plan: its %s: use another --out, or the settings it was made with", path, field)
+		}
+	}
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		return nil, fmt.Errorf("cannot make the run's directory: %w", err)
+	}
+	j, err := journal.Open(filepath.Join(path, "answers.db"))
+	if err != nil {
+		return nil, err
+	}
+	d := &Dir{Path: path, Journal: j, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan, Scoring: old.Scoring}}
+	if err := d.writeJSON("manifest.json", d.Manifest); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return d, nil
+}
+
+// Close releases the directory.
+func (d *Dir) Close() error { return d.Journal.Close() }
+
+// refuseForeign keeps a run from being scattered over somebody's files.
+func refuseForeign(path string) error {
+	entries, err := os.ReadDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: is not a directory that can be used: %w", path, err)
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), "answers.db") { // killed before the manifest was written
+			return fmt.Errorf("%s is not empty and holds no run (%s): use another --out", path, e.Name())
+		}
+	}
+	return nil
+}
+
+// ReadManifest reads a run's manifest.
+func ReadManifest(path string) (Manifest, error) {
+	var m Manifest
+	file := filepath.Join(path, "manifest.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return m, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	if err := d.Decode(&m); err != nil {
+		return m, fmt.Errorf("%s: is not a run's manifest: %w", file, err)
+	}
+	if m.Schema != schema {
+		return m, fmt.Errorf("%s: has the schema %q; this crosstalk reads %q: update crosstalk, or use another --out", file, m.Schema, schema)
+	}
+	return m, nil
+}
+
+// difference names the first field in which two plans differ, with both
+// values.
+func difference(have, want Plan) string {
+	a, b := reflect.ValueOf(have), reflect.ValueOf(want)
+	for i := range a.NumField() {
+		x, y := crosstalk.Canonical(a.Field(i).Interface()), crosstalk.Canonical(b.Field(i).Interface())
+		if !bytes.Equal(x, y) {
+			return fmt.Sprintf("%s is %s, not %s", strings.ToLower(a.Type().Field(i).Name), x, y)
+		}
+	}
+	return ""
+}
+
+// SetScoring notes in the manifest how answers are scored from now on.
+func (d *Dir) SetScoring(s Scoring) error {
+	d.Manifest.Scoring = s
+	return d.writeJSON("manifest.json", d.Manifest)
+}
+
+// WriteEstimates writes the figures beside the answers.
+func (d *Dir) WriteEstimates(v any) error { return d.writeJSON("estimates.json", v) }
+
+func (d *Dir) writeJSON(name string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replace(filepath.Join(d.Path, name), func(f *os.File) error {
+		_, err := f.Write(append(text, '\n'))
+		return err
+	})
+}
+
+// replace writes a file aside and renames it when it is whole and on the disk.
+// The journal's lock keeps others from doing the same.
+func replace(path string, write func(*os.File) error) (err error) {
+	f, err := os.Create(path + ".part")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	if err = write(f); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// ReadEstimates reads the figures that a finished run wrote.
+func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
+	file := filepath.Join(path, "estimates.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var document struct {
+		Estimates []crosstalk.Estimate `json:"estimates"`
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
+		return nil, fmt.Errorf("%s: does not hold estimates: %w", file, err)
+	}
+	return document.Estimates, nil
+}

@@ -1,0 +1,90 @@
+package run
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"crosstalk"
+)
+
+// Measured is what came of one item: its observations, or the error that kept
+// it from being measured.
+type Measured struct {
+	Item         crosstalk.Item
+	Observations []crosstalk.Observation
+	Err          error
+}
+
+// Measure measures items, up to parallel of them at a time, and yields them in
+// their order. After an error it goes on: what is answered already still
+// counts.
+func Measure(ctx context.Context, in crosstalk.Instrument, ask crosstalk.Asker, items []crosstalk.Item, parallel int) iter.Seq[Measured] {
+	return func(yield func(Measured) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		queue := make(chan chan Measured, max(1, parallel))
+		go func() {
+			defer close(queue)
+			for _, item := range items {
+				done := make(chan Measured, 1)
+				select {
+				case queue <- done: // waits while parallel items are under way
+				case <-ctx.Done():
+					return
+				}
+				go func() {
+					observations, err := in.Measure(ctx, ask, item)
+					done <- Measured{item, observations, err}
+				}()
+			}
+		}()
+		for done := range queue {
+			if !yield(<-done) {
+				return
+			}
+		}
+	}
+}
+
+// RecordObservations writes the run's observations.jsonl: what use hands to
+// record, in that order. The file appears when use has ended without an error.
+func (d *Dir) RecordObservations(use func(record func(crosstalk.Observation) error) error) error {
+	return replace(filepath.Join(d.Path, "observations.jsonl"), func(f *os.File) error {
+		w := bufio.NewWriterSize(f, 1<<16)
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		if err := use(func(o crosstalk.Observation) error { return e.Encode(o) }); err != nil {
+			return err
+		}
+		return w.Flush()
+	})
+}
+
+// ReadObservations yields the observations that a run recorded.
+func ReadObservations(path string) iter.Seq2[crosstalk.Observation, error] {
+	return func(yield func(crosstalk.Observation, error) bool) {
+		file := filepath.Join(path, "observations.jsonl")
+		f, err := os.Open(file)
+		if err != nil {
+			yield(crosstalk.Observation{}, err)
+			return
+		}
+		defer f.Close()
+		d := json.NewDecoder(bufio.NewReaderSize(f, 1<<16))
+		for line := 1; d.More(); line++ {
+			var o crosstalk.Observation
+			if err := d.Decode(&o); err != nil {
+				yield(o, fmt.Errorf("%s:%d: %w", file, line, err))
+				return
+			}
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package suite
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/recorded"
+)
+
+// fromRecorded makes a suite of the items of a file of recorded answers, such
+// as Smilga's workbooks and their JSON Lines form.
+func fromRecorded(path string) (*Suite, error) {
+	s := &Suite{Name: BaseName(path), Instrument: "leakage", Version: 1, Prefix: map[crosstalk.API]string{}}
+	seen := map[string]bool{}
+	for row, err := range recorded.ReadItems(path) {
+		if err != nil {
+			return nil, err
+		}
+		if row.Unusable != "" || seen[row.Item.ID] {
+			continue
+		}
+		seen[row.Item.ID] = true
+		s.Items = append(s.Items, row.Item)
+	}
+	if len(s.Items) == 0 {
+		return nil, fmt.Errorf("%s: has no row with a test and a control prompt", path)
+	}
+	return s, nil
+}
+
+const instruction = "Complete the sentence:"
+
+// parsePromptList reads the list of prompts that Gonen et al. published: a
+// control, then its tests, one prompt a line. The file does not say which line
+// is which nor what the concept is; both follow from the wording.
+func parsePromptList(name string, text []byte) (*Suite, error) {
+	s := &Suite{Name: BaseName(name), Instrument: "leakage", Version: 1, Language: "en",
+		Prefix: map[crosstalk.API]string{crosstalk.Chat: instruction + " "}}
+	type prompt struct {
+		text string
+		line int
+	}
+	var control prompt
+	var tests []prompt
+	flush := func() error {
+		if control.text != "" && len(tests) == 0 {
+			return fmt.Errorf("%s:%d: a control without a test: the next line has another ending", name, control.line)
+		}
+		texts := make([]string, len(tests))
+		for i, t := range tests {
+			texts[i] = t.text
+		}
+		for i, concept := range concepts(control.text, texts) {
+			if concept == "" {
+				return fmt.Errorf("%s:%d: cannot tell the concept: the prompt is not its control with something added", name, tests[i].line)
+			}
+			s.Items = append(s.Items, crosstalk.Item{ID: fmt.Sprintf("line-%d", tests[i].line), Cluster: control.text,
+				Labels: map[string]string{"language": s.Language},
+				Pair:   &crosstalk.Pair{Concept: concept, Test: tests[i].text, Control: control.text}})
+		}
+		tests = nil
+		return nil
+	}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for n := 1; lines.Scan(); n++ {
+		line := strings.Join(strings.Fields(strings.TrimPrefix(strings.TrimPrefix(lines.Text(), "\ufeff"), instruction)), " ")
+		if line == "" {
+			continue
+		}
+		if control.text == "" || startsBlock(line, control.text) {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+			control = prompt{line, n}
+			continue
+		}
+		tests = append(tests, prompt{line, n})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if err := flush(); err != nil {
+		return nil, err
+	}
+	if len(s.Items) == 0 {
+		return nil, fmt.Errorf("%s: holds no prompts", name)
+	}
+	return s, nil
+}
+
+// plain matches the controls of the list that have the same ending as the
+// block before them.
+var plain = regexp.MustCompile(`^(He|She) (was very \w+|has a friend)$`)
+
+// startsBlock reports whether line is a control rather than a test of control:
+// it has no sentence before the ending, another ending, or a plain one.
+func startsBlock(line, control string) bool {
+	before, ending := split(line)
+	controlBefore, controlEnding := split(control)
+	if before == "" || plain.MatchString(before) {
+		return true
+	}
+	if controlBefore == "" { // "My dad works as a" / "My dad likes spy movies. He works as a"
+		return lastWords(ending, 2) != lastWords(controlEnding, 2)
+	}
+	return ending != controlEnding
+}
+
+// split parts a prompt into what stands before its last sentence and that.
+func split(prompt string) (before, ending string) {
+	i := strings.LastIndex(prompt, ". ")
+	if i < 0 {
+		return "", prompt
+	}
+	return prompt[:i], prompt[i+2:]
+}
+
+func lastWords(s string, n int) string {
+	words := strings.Fields(s)
+	return strings.Join(words[max(0, len(words)-n):], " ")
+}
+
+// concepts returns what each test says that its siblings do not, or, for a
+// test without siblings, what its control does not.
+func concepts(control string, tests []string) []string {
+	before := make([][]string, 0, len(tests)+1)
+	for _, t := range tests {
+		first, _ := split(t)
+		before = append(before, strings.Fields(first))
+	}
+	if len(tests) == 1 {
+		first, _ := split(control)
+		before = append(before, strings.Fields(first))
+	}
+	prefix, suffix := commonEnds(before)
+	result := make([]string, len(tests))
+	for i := range tests {
+		words := before[i]
+		if prefix+suffix < len(words) {
+			result[i] = trimFunctionWords(words[prefix : len(words)-suffix])
+		}
+	}
+	return result
+}
+
+// commonEnds counts the words that all lists begin and end with.
+func commonEnds(lists [][]string) (prefix, suffix int) {
+	if len(lists) == 0 {
+		return 0, 0
+	}
+	shortest := len(slices.MinFunc(lists, func(a, b []string) int { return len(a) - len(b) }))
+	same := func(word func([]string) string) bool {
+		return !slices.ContainsFunc(lists, func(l []string) bool { return word(l) != word(lists[0]) })
+	}
+	for prefix < shortest && same(func(l []string) string { return l[prefix] }) {
+		prefix++
+	}
+	for suffix < shortest-prefix && same(func(l []string) string { return l[len(l)-1-suffix] }) {
+		suffix++
+	}
+	return prefix, suffix
+}
+
+func trimFunctionWords(words []string) string {
+	function := []string{"a", "an", "the", "is", "for", "of", "to"}
+	for len(words) > 1 && slices.Contains(function, words[0]) {
+		words = words[1:]
+	}
+	for len(words) > 1 && slices.Contains(function, words[len(words)-1]) {
+		words = words[:len(words)-1]
+	}
+	return strings.Trim(strings.Join(words, " "), ",.")
+}

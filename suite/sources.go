@@ -1,0 +1,89 @@
+package suite
+
+import (
+	"path/filepath"
+	"strings"
+
+	"crosstalk"
+)
+
+// Sources names the suites that recorded answers come from: a file, or a data
+// set within it, with the hash of the items met.
+type Sources struct {
+	files  []string
+	groups map[string]*source // by dataset; "" holds all
+}
+
+type source struct {
+	names        []string
+	fingerprints Fingerprint
+	items        map[[2]string]struct{}
+}
+
+// NewSources returns the sources that these files are.
+func NewSources(files []string) *Sources {
+	return &Sources{files: files, groups: map[string]*source{}}
+}
+
+// Add notes an item; again does no harm.
+func (s *Sources) Add(file string, item crosstalk.Item) {
+	dataset := item.Labels["dataset"]
+	name := BaseName(file)
+	s.add("", file, name, item)
+	if dataset != "" {
+		s.add(dataset, file, name+"-"+dataset, item)
+	}
+}
+
+func (s *Sources) add(group, file, name string, item crosstalk.Item) {
+	g := s.groups[group]
+	if g == nil {
+		g = &source{items: map[[2]string]struct{}{}}
+		s.groups[group] = g
+	}
+	key := [2]string{item.Labels["dataset"], item.ID}
+	if len(s.files) > 1 {
+		key[0] = file + "\x00" + key[0]
+	}
+	if _, again := g.items[key]; again {
+		return
+	}
+	g.items[key] = struct{}{}
+	g.fingerprints.Add(item)
+	if len(g.names) == 0 || g.names[len(g.names)-1] != name {
+		g.names = append(g.names, name)
+	}
+}
+
+// ID names the suite of a group of observations, as Suite.ID does.
+func (s *Sources) ID(group map[string]string) string {
+	dataset := group["dataset"]
+	if dataset == crosstalk.All {
+		dataset = ""
+	}
+	g := s.groups[dataset]
+	if g == nil {
+		return "-"
+	}
+	name := strings.Join(g.names, "+")
+	if dataset == "" {
+		name = s.Names()
+	}
+	return name + "@" + g.fingerprints.String()
+}
+
+// Names are the files' names.
+func (s *Sources) Names() string {
+	names := make([]string, len(s.files))
+	for i, f := range s.files {
+		names[i] = BaseName(f)
+	}
+	return strings.Join(names, "+")
+}
+
+// BaseName is the name of a suite that a file holds: without folder and
+// endings.
+func BaseName(file string) string {
+	name := strings.TrimSuffix(filepath.Base(file), ".gz")
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}

@@ -1,0 +1,119 @@
+// Package suite holds sets of items: the embedded ones, files of our own
+// format, and the papers' data.
+package suite
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"crosstalk"
+)
+
+// Suite is a named set of items for one instrument.
+type Suite struct {
+	Name        string
+	Instrument  string
+	Version     int
+	Language    string // BCP 47; empty if items differ
+	License     string
+	Description string
+	Prefix      map[crosstalk.API]string // what stands before each prompt, by kind of request
+	Items       []crosstalk.Item
+}
+
+// ID names the suite and its content: leakage-en@5a0c6f1e. It stands in
+// signatures.
+func (s *Suite) ID() string {
+	var f Fingerprint
+	for _, item := range s.Items {
+		f.Add(item)
+	}
+	return s.Name + "@" + f.String()
+}
+
+// Fingerprint is a short hash of a set of items, whatever their order: of
+// what is asked and scored, not of labels or of what the reference model may
+// answer. The zero value is the empty set's.
+type Fingerprint struct{ sum uint64 }
+
+// Add adds an item; the caller adds each once.
+func (f *Fingerprint) Add(item crosstalk.Item) {
+	if p := item.Pair; p != nil {
+		item = crosstalk.Item{ID: item.ID, Pair: &crosstalk.Pair{Concept: p.Concept, Test: p.Test, Control: p.Control, Remove: p.Remove}}
+	}
+	hash := sha256.Sum256(crosstalk.Canonical(item))
+	f.sum += binary.BigEndian.Uint64(hash[:])
+}
+
+// String is eight hexadecimal digits.
+func (f Fingerprint) String() string { return fmt.Sprintf("%08x", uint32(f.sum>>32)^uint32(f.sum)) }
+
+//go:embed data/*.yaml
+var data embed.FS
+
+// Embedded returns the suites that come with the program, by name.
+func Embedded() ([]*Suite, error) {
+	files, err := data.ReadDir("data")
+	if err != nil {
+		return nil, err
+	}
+	var suites []*Suite
+	for _, f := range files {
+		s, err := embedded(strings.TrimSuffix(f.Name(), ".yaml"))
+		if err != nil {
+			return nil, err
+		}
+		suites = append(suites, s)
+	}
+	return suites, nil
+}
+
+func embedded(name string) (*Suite, error) {
+	text, err := data.ReadFile(path.Join("data", name+".yaml"))
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name+".yaml", text)
+}
+
+// Load returns the embedded suite of that name, or reads a file: a suite
+// (.yaml), a list of prompts as Gonen et al. published it (.txt), or recorded
+// items (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
+func Load(nameOrFile string) (*Suite, error) {
+	ext := filepath.Ext(strings.TrimSuffix(nameOrFile, ".gz"))
+	if ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
+		s, err := embedded(nameOrFile)
+		if os.IsNotExist(err) {
+			return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .txt, .csv, .jsonl, .xlsx)",
+				nameOrFile, strings.Join(names(), ", "))
+		}
+		return s, err
+	}
+	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {
+		return fromRecorded(nameOrFile)
+	}
+	text, err := os.ReadFile(nameOrFile)
+	if err != nil {
+		return nil, err
+	}
+	if ext == ".txt" {
+		return parsePromptList(nameOrFile, text)
+	}
+	return Parse(nameOrFile, text)
+}
+
+func names() []string {
+	files, _ := data.ReadDir("data")
+	list := make([]string, len(files))
+	for i, f := range files {
+		list[i] = strings.TrimSuffix(f.Name(), ".yaml")
+	}
+	return list
+}
