@@ -11,8 +11,8 @@
 //
 //	go run ./bench/encoder -pairs 15000
 //
-// scores the pairs of a leakage run with MiniLM's shape, sentence vectors and
-// BERTScore, beside encoding the distinct texts once.
+// scores the pairs of a leakage run with MiniLM's shape, beside encoding the
+// distinct texts once, and tells the peak of memory.
 package main
 
 import (
@@ -46,6 +46,8 @@ func main() {
 	texts := flag.Int("texts", 2000, "texts of 4 to 40 tokens")
 	batch := flag.Int("batch", 32, "texts in a batch of ONNX Runtime")
 	pairs := flag.Int("pairs", 0, "score that many pairs instead")
+	scorer := flag.String("scorer", "sbert", "what scores the pairs, sbert or bertscore")
+	write := flag.String("write", "", "only write MiniLM's shape to this folder")
 	flag.Parse()
 	runtime.GOMAXPROCS(*threads)
 	dir, err := os.MkdirTemp("", "encoder")
@@ -53,17 +55,20 @@ func main() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	if *pairs > 0 {
-		if err := scorePairs(os.Stdout, dir, *pairs); err != nil {
-			log.Print(err)
+	switch {
+	case *write != "":
+		err = randmodel.New(shapes["minilm"], 1).Write(*write, 1)
+	case *pairs > 0:
+		err = scorePairs(os.Stdout, dir, *scorer, *pairs)
+	default:
+		for _, name := range []string{"minilm", "distilbert"} {
+			if err = compare(os.Stdout, dir, name, *modules, *threads, *rounds, *texts, *batch); err != nil {
+				break
+			}
 		}
-		return
 	}
-	for _, name := range []string{"minilm", "distilbert"} {
-		if err := compare(os.Stdout, dir, name, *modules, *threads, *rounds, *texts, *batch); err != nil {
-			log.Print(err)
-			return
-		}
+	if err != nil {
+		log.Print(err)
 	}
 }
 
