@@ -1,3 +1,5 @@
+//go:build unix
+
 // Encoder measures measure/encoder beside ONNX Runtime on random models of
 // MiniLM's and DistilBERT's shape, run in turns in one process each:
 //

@@ -40,6 +40,7 @@ func TestConfigErrors(t *testing.T) {
 		{`"n_layers":1`, `"n_layers":2000000000`}:              `"transformer.layer.1.attention.q_lin.weight" is missing`,
 		{`"n_layers":1`, `"n_layers":0`}:                       "0 layers",
 		{`"hidden_dim":8`, `"hidden_dim":4611686018427387904`}: "ffn.lin1",
+		{`"hidden_dim":8`, `"hidden_dim":1`}:                   "1 intermediate values",
 		{`"vocab_size":9`, `"vocab_size":1000000000000`}:       "word_embeddings",
 		{`_embeddings":5`, `_embeddings":0`}:                   "max_position_embeddings 0",
 		{`_embeddings":5`, `_embeddings":4`}:                   "position_embeddings",
