@@ -1,0 +1,177 @@
+package gloss
+
+import (
+	"strings"
+
+	"crosstalk/measure/similarity/gloss/internal/lexicon"
+)
+
+// Lemma is a word of a text with an entry that it was looked up as.
+type Lemma struct {
+	Token  string  // folded to lower-case ASCII; several words where the entry has several
+	Lemma  string  // the entry of WordNet, its words joined by "_"; empty: no vector
+	Weight float64 // its weight in the text: positive, at most 1; 0 without a vector
+}
+
+// Lemmas returns how a text is read: its words but for stop words, in order,
+// each with the entries whose vectors stand for it. A multiword entry comes
+// before the words inside it.
+func (v *Vectors) Lemmas(text string) []Lemma {
+	var lemmas []Lemma
+	v.read(lexicon.Fold(text), func(tokens []string, id int32, weight float64) {
+		l := Lemma{Token: strings.Join(tokens, " "), Weight: weight}
+		if id >= 0 {
+			l.Lemma = v.lexicon.Lemma(id)
+		}
+		lemmas = append(lemmas, l)
+	})
+	return lemmas
+}
+
+// read calls found for each entry that a folded text is read as, and with id
+// -1 for a word that has none.
+func (v *Vectors) read(folded string, found func(tokens []string, id int32, weight float64)) {
+	const (
+		longest       = 4 // words of a multiword entry
+		multiword     = 0.8
+		insideOfOne   = 0.6
+		initialBuffer = 8
+	)
+	tokens := lexicon.Tokens(folded)
+	var buffer [initialBuffer]int32
+	for len(tokens) > 0 {
+		id, n := v.lexicon.Multiword(tokens, longest)
+		share := 1.0
+		if n > 0 {
+			found(tokens[:n], id, float64(multiword*v.weight[v.frequency[id]]))
+			share = insideOfOne
+		}
+		n = max(n, 1)
+		for i, token := range tokens[:n] {
+			if lexicon.Stop(token) {
+				continue
+			}
+			ids := v.lookUp(buffer[:0], token)
+			if len(ids) == 0 {
+				found(tokens[i:i+1], -1, 0)
+			}
+			for _, id := range ids {
+				found(tokens[i:i+1], id, share*v.weight[v.frequency[id]]/float64(len(ids)))
+			}
+		}
+		tokens = tokens[n:]
+	}
+}
+
+// lookUp appends to dst the entries of a token. What is tried, in order: the
+// dictionary forms, the token written solid ("icecream", "e-mail"), endings of
+// derivation and British spelling, the parts of a hyphenated token, the most
+// frequent division into two entries ("dogfood"), and the longest beginning
+// that is an entry.
+func (v *Vectors) lookUp(dst []int32, token string) []int32 {
+	const maxToken = 80 // bytes: no entry is longer, and the work stays bounded
+	start := len(dst)
+	if dst = v.lexicon.Lemmas(dst, token); len(dst) > start {
+		return dst
+	}
+	if len(token) <= maxToken {
+		if id, ok := v.findSolid(solid(token)); ok {
+			return append(dst, id)
+		}
+		if id, ok := v.derived(token); ok {
+			return append(dst, id)
+		}
+	}
+	if strings.Contains(token, "-") {
+		for part := range strings.SplitSeq(token, "-") {
+			if !lexicon.Stop(part) {
+				dst = v.lookUp(dst, part)
+			}
+		}
+		return dst
+	}
+	if len(token) < 6 || len(token) > maxToken {
+		return dst
+	}
+	if left, right, ok := v.divide(token); ok {
+		return append(dst, left, right)
+	}
+	for i := len(token) - 1; i > 3; i-- {
+		if id, ok := v.first(token[:i]); ok {
+			return append(dst, id)
+		}
+	}
+	return dst
+}
+
+// joints are the characters between the parts of a lemma or token.
+const joints = "-_'"
+
+// solid returns word without joints.
+func solid(word string) string {
+	if !strings.ContainsAny(word, joints) {
+		return word
+	}
+	b := make([]byte, 0, len(word))
+	for i := range len(word) {
+		if strings.IndexByte(joints, word[i]) < 0 {
+			b = append(b, word[i])
+		}
+	}
+	return string(b)
+}
+
+func (v *Vectors) findSolid(key string) (id int32, ok bool) {
+	if id, ok = v.lexicon.Find(key); !ok {
+		id, ok = v.solid[key]
+	}
+	return id, ok
+}
+
+// derivations are endings with what stands in their place in the entry that a
+// word is derived from, or spelt like.
+var derivations = []struct{ ending, other string }{
+	{"iness", "y"}, {"ness", ""}, {"ally", "al"}, {"ally", ""}, {"ily", "y"}, {"bly", "ble"}, {"ly", ""}, {"ly", "le"},
+	{"isation", "ization"}, {"ise", "ize"}, {"ised", "ize"}, {"ising", "ize"}, {"ey", "y"}, {"tt", "t"},
+}
+
+func (v *Vectors) derived(token string) (id int32, ok bool) {
+	for _, d := range derivations {
+		if stem, cut := strings.CutSuffix(token, d.ending); cut && len(stem) >= 3 {
+			if id, ok := v.lexicon.Find(stem + d.other); ok {
+				return id, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// divide returns the division of a token into two entries of at least three
+// letters whose rarer one is the most frequent.
+func (v *Vectors) divide(token string) (left, right int32, ok bool) {
+	best := -1
+	for i := 3; i <= len(token)-3; i++ {
+		l, found := v.first(token[:i])
+		if !found {
+			continue
+		}
+		r, found := v.first(token[i:])
+		if !found {
+			continue
+		}
+		if f := int(min(v.frequency[l], v.frequency[r])); f > best {
+			left, right, best = l, r, f
+		}
+	}
+	return left, right, best >= 0
+}
+
+// first returns the first dictionary form of a word.
+func (v *Vectors) first(word string) (id int32, ok bool) {
+	var buffer [8]int32
+	ids := v.lexicon.Lemmas(buffer[:0], word)
+	if len(ids) == 0 {
+		return 0, false
+	}
+	return ids[0], true
+}

@@ -1,0 +1,159 @@
+package gloss
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"crosstalk/measure/similarity/gloss/internal/lexicon"
+	"crosstalk/measure/similarity/gloss/internal/vectorfile"
+)
+
+// text is a text prepared for comparison.
+type text struct {
+	items    []item
+	weight   float64 // sum of the items' weights
+	scale    float64 // 1 / length of the weighted sum of the items' unit vectors
+	trigrams trigrams
+}
+
+// item is a lemma of a text.
+type item struct {
+	row    int32
+	sum    int     // of the codes
+	scale  float64 // 1 / length of the vector
+	weight float64
+}
+
+// compareItems orders items so that only equal ones compare equal.
+func compareItems(p, q item) int {
+	return cmp.Or(cmp.Compare(p.row, q.row), cmp.Compare(p.weight, q.weight))
+}
+
+// text returns s prepared, from the cache where it is there.
+func (v *Vectors) text(s string) *text {
+	if t := v.cache.get(s); t != nil {
+		return t
+	}
+	t := v.prepare(s)
+	v.cache.put(s, t)
+	return t
+}
+
+func (v *Vectors) prepare(s string) *text {
+	folded := lexicon.Fold(s)
+	t := &text{}
+	var sum [vectorfile.Dim]float64
+	v.read(folded, func(_ []string, id int32, weight float64) {
+		if id < 0 {
+			return
+		}
+		i := item{row: id, weight: weight}
+		i.sum, i.scale = measure(v.row(id))
+		t.items = append(t.items, i)
+		t.weight += weight
+		addRow(&sum, v.row(id), float64(weight*i.scale))
+	})
+	square := 0.0
+	for _, x := range sum {
+		square += float64(x * x)
+	}
+	if square > 0 {
+		t.scale = 1 / math.Sqrt(square)
+	}
+	t.trigrams = newTrigrams(folded)
+	return t
+}
+
+// measure returns the sum of a row's codes and the inverse length of its
+// vector, 0 for the zero vector.
+func measure(row []byte) (sum int, scale float64) {
+	const zero = vectorfile.Zero
+	for _, c := range row {
+		sum += int(c&15) + int(c>>4)
+	}
+	if square := dot(row, row) - 2*zero*sum + zero*zero*vectorfile.Dim; square > 0 {
+		scale = 1 / math.Sqrt(float64(square))
+	}
+	return sum, scale
+}
+
+// addRow adds a times the vector of a row to sum.
+func addRow(sum *[vectorfile.Dim]float64, row []byte, a float64) {
+	for i, c := range row {
+		sum[2*i] += float64(a * float64(int(c&15)-vectorfile.Zero))
+		sum[2*i+1] += float64(a * float64(int(c>>4)-vectorfile.Zero))
+	}
+}
+
+// trigrams are the character trigrams of a text's words, with a space before,
+// between and after them.
+type trigrams struct {
+	sorted []uint16 // base-37 numbers of space, 0-9, a-z; with repetitions
+	length float64  // of the vector of their counts
+}
+
+func newTrigrams(folded string) trigrams {
+	const base = 37
+	t := trigrams{sorted: make([]uint16, 0, len(folded)+2)}
+	var last [2]uint16 // the two characters before; both spaces at the start
+	add := func(c uint16) {
+		if c == 0 && last[1] == 0 {
+			return // spaces are one
+		}
+		if len(t.sorted) > 0 || last[1] != 0 {
+			t.sorted = append(t.sorted, (last[0]*base+last[1])*base+c)
+		}
+		last = [2]uint16{last[1], c}
+	}
+	for i := range len(folded) {
+		switch c := folded[i]; {
+		case '0' <= c && c <= '9':
+			add(1 + uint16(c-'0'))
+		case 'a' <= c && c <= 'z':
+			add(11 + uint16(c-'a'))
+		default:
+			add(0)
+		}
+	}
+	add(0)
+	slices.Sort(t.sorted)
+	squares := 0
+	for s := t.sorted; len(s) > 0; {
+		n := run(s)
+		squares += n * n
+		s = s[n:]
+	}
+	t.length = math.Sqrt(float64(squares))
+	return t
+}
+
+// run returns how often the first of s is repeated at its head.
+func run(s []uint16) int {
+	n := 1
+	for n < len(s) && s[n] == s[0] {
+		n++
+	}
+	return n
+}
+
+// cosine returns the cosine of the counts of trigrams, 0 where there are none.
+func (t trigrams) cosine(u trigrams) float64 {
+	sum := 0
+	for a, b := t.sorted, u.sorted; len(a) > 0 && len(b) > 0; {
+		switch {
+		case a[0] < b[0]:
+			a = a[1:]
+		case a[0] > b[0]:
+			b = b[1:]
+		default:
+			n, m := run(a), run(b)
+			sum += n * m
+			a, b = a[n:], b[m:]
+		}
+	}
+	if sum == 0 {
+		return 0
+	}
+	return min(1, float64(sum)/(t.length*u.length))
+}
