@@ -323,8 +323,8 @@ func TestProgress(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		t.Run(fmt.Sprint(quiet), func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t, testserver.Options{FailFirst: 1, Latency: 400 * time.Millisecond})
-			args := runLeakage(s, writeSuite(t, 2), filepath.Join(t.TempDir(), "run"), "--concurrency", "2")
+			s := newServer(t, testserver.Options{FailFirst: 1, Latency: 300 * time.Millisecond})
+			args := runLeakage(s, writeSuite(t, 1), filepath.Join(t.TempDir(), "run"), "--concurrency", "2")
 			if quiet {
 				args = append(args, "--quiet")
 			}
@@ -336,7 +336,7 @@ func TestProgress(t *testing.T) {
 				return
 			}
 			lines := strings.Split(p.stderr.String(), "\n")
-			if !strings.Contains(lines[0], "/20 asks") || !strings.Contains(lines[0], " retries") || !strings.Contains(lines[1], "  compatible:m: "+s.URL+"/v1 failed (HTTP 500") ||
+			if !strings.Contains(lines[0], "/10 asks") || !strings.Contains(lines[0], " retries") || !strings.Contains(lines[1], "  compatible:m: "+s.URL+"/v1 failed (HTTP 500") ||
 				strings.ContainsAny(p.stderr.String(), "\r\x1b") {
 				t.Errorf("stderr:\n%q", p.stderr.String())
 			}
