@@ -26,13 +26,13 @@ func (choosy) Answer(_ context.Context, r crosstalk.Request) (crosstalk.Answer, 
 // Prompts that are rejected before anything was answered stop a new run, and not
 // one that is resumed, of which only they are left.
 func TestResumeWithARejectedAsk(t *testing.T) {
-	ask := func(s *Session, prompt string) (crosstalk.Answer, error) {
-		return s.For(choosy{}).Ask(t.Context(), crosstalk.Request{API: crosstalk.Completions, Prompt: prompt})
+	ask := func(a crosstalk.Asker, prompt string) (crosstalk.Answer, error) {
+		return a.Ask(t.Context(), crosstalk.Request{API: crosstalk.Completions, Prompt: prompt})
 	}
 	bad := []string{"bad", "bad too", "bad as well"}
 	var rejected *crosstalk.AskError
 	var err error
-	fresh := NewSession(&Memory{}, Options{})
+	fresh := NewSession(&Memory{}, Options{}).For(choosy{})
 	for _, prompt := range bad {
 		_, err = ask(fresh, prompt)
 	}
@@ -40,11 +40,11 @@ func TestResumeWithARejectedAsk(t *testing.T) {
 		t.Errorf("a new run: %v; want the rejection", err)
 	}
 	j := &Memory{}
-	first := NewSession(j, Options{})
+	first := NewSession(j, Options{}).For(choosy{})
 	if _, err := ask(first, "good"); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []*Session{first, NewSession(j, Options{})} {
+	for _, s := range []crosstalk.Asker{first, NewSession(j, Options{}).For(choosy{})} {
 		for _, prompt := range bad {
 			if a, err := ask(s, prompt); err != nil || a.Status != crosstalk.Failed || a.Reason != "no" {
 				t.Errorf("%+v, %v; want a failed answer", a, err)
