@@ -79,7 +79,7 @@ func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b
 // listing is what a repository holds at a commit.
 type listing struct {
 	commit string
-	files  []string
+	files  []string // names as the hub gives them: to compare with only
 }
 
 // list resolves a revision.
@@ -115,9 +115,7 @@ func (c *client) list(ctx context.Context, name, revision string) (listing, erro
 	}
 	found := listing{commit: l.SHA}
 	for _, s := range l.Siblings {
-		if isLocal(s.Rfilename) {
-			found.files = append(found.files, s.Rfilename)
-		}
+		found.files = append(found.files, s.Rfilename)
 	}
 	return found, nil
 }

@@ -186,6 +186,19 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
+func TestPullMendsLinks(t *testing.T) {
+	start(t)
+	path := filepath.Join(pull(t, tiny, ""), "config.json")
+	os.Remove(path)
+	if err := os.Symlink("../nowhere", path); err != nil {
+		t.Skip("no links on this machine")
+	}
+	pull(t, tiny, "")
+	if b, err := os.ReadFile(path); string(b) != string(tinyModel().Files["config.json"]) {
+		t.Errorf("%q %v", b, err)
+	}
+}
+
 // Names from the hub must not lead out of the cache.
 func TestHostileNames(t *testing.T) {
 	for name, files := range map[string]map[string]string{
@@ -201,9 +214,11 @@ func TestHostileNames(t *testing.T) {
 		}
 		m.Files["../../../x.safetensors"], m.Files["../../../../x/config.json"], m.Files["x.py"] = weights, weights, weights
 		s.Models[tiny] = m
-		if _, _, err := Pull(t.Context(), tiny, "", nil); err == nil {
-			t.Errorf("%s: no error", name)
+		says := "expected the name of a safetensors file"
+		if name == "module" {
+			says = "leads out of the model's folder"
 		}
+		refuses(t, tiny, "", says)
 		filepath.WalkDir(filepath.Dir(os.Getenv("HF_HOME")), func(path string, _ os.DirEntry, _ error) error {
 			if strings.HasPrefix(filepath.Base(path), "x") {
 				t.Errorf("%s: %s was written", name, path)
@@ -273,4 +288,11 @@ func TestPullMoved(t *testing.T) {
 		t.Errorf("pulled into %s", dir)
 	}
 	pull(t, "old/name", "")
+
+	// What another library fetched under the old name is completed there.
+	s.Models["distilbert/distilroberta-base"] = tinyModel()
+	asPythonDoes(t, "models--distilroberta-base", nil)
+	if dir := pull(t, "distilroberta-base", ""); !strings.Contains(dir, "models--distilroberta-base") {
+		t.Errorf("pulled into %s", dir)
+	}
 }

@@ -429,6 +429,16 @@ func TestErrorsHideSignedAddresses(t *testing.T) {
 
 func TestInterruptedPullIsKept(t *testing.T) {
 	s := start(t)
+	s.Break(func(w http.ResponseWriter, r *http.Request) bool {
+		if "http://"+r.Host != s.CDN {
+			return false
+		}
+		w.Header().Set("Content-Length", fmt.Sprint(len(weights)))
+		w.Write(weights[:400000])
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+		return true
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	_, _, err := Pull(ctx, tiny, "", func(file string, done, total int64) {
 		if done > 300000 {
@@ -442,6 +452,7 @@ func TestInterruptedPullIsKept(t *testing.T) {
 		t.Fatal("the model is taken for whole")
 	}
 	s.Requests()
+	s.Break(nil)
 	pull(t, tiny, "")
 	for _, r := range s.Requests() {
 		if r.Server == "cdn" && r.Range == "" {
