@@ -141,7 +141,7 @@ func (a *asker) ask(ctx context.Context, key crosstalk.Key, req crosstalk.Reques
 	if err != nil {
 		return answer, a.fatal(err)
 	}
-	answer, err = a.attempt(ctx, req)
+	answer, err = a.attempt(ctx, req, found)
 	spent(answer.Usage)
 	if err != nil {
 		return answer, err

@@ -11,8 +11,9 @@ import (
 )
 
 // attempt asks until there is an answer, the retries are used up (an Answer
-// with Status Failed), or going on is pointless (an error).
-func (a *asker) attempt(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+// with Status Failed), or going on is pointless (an error). failedBefore says
+// that an earlier run has asked it.
+func (a *asker) attempt(ctx context.Context, req crosstalk.Request, failedBefore bool) (crosstalk.Answer, error) {
 	for n := 1; ; n++ {
 		if err := a.limit.acquire(ctx, a.stop, estimateTokens(req)); err != nil {
 			return crosstalk.Answer{}, err
@@ -30,8 +31,9 @@ func (a *asker) attempt(ctx context.Context, req crosstalk.Request) (crosstalk.A
 			return crosstalk.Answer{}, context.Cause(ctx)
 		}
 		// A request that is refused before anything was ever answered means
-		// that the settings are wrong, not this one prompt.
-		if fault == crosstalk.Denied || fault == crosstalk.Rejected && !a.answered.Load() {
+		// that the settings are wrong, not this one prompt; a run that is
+		// resumed may have nothing left to ask but such prompts.
+		if fault == crosstalk.Denied || fault == crosstalk.Rejected && !failedBefore && !a.answered.Load() {
 			return crosstalk.Answer{}, a.fatal(err)
 		}
 		if fault == crosstalk.Rejected || n > a.options.Retries {

@@ -36,6 +36,9 @@ func (p Prices) Cost(model string, u crosstalk.Usage) float64 {
 // three bytes a token, and all the tokens it may answer with.
 func Worst(req crosstalk.Request) crosstalk.Usage {
 	n := len(req.Prompt)
+	for _, text := range req.Input {
+		n += len(text) + 3
+	}
 	for _, m := range req.Messages {
 		n += len(m.Content) + 12 // a turn's own tokens
 	}

@@ -76,11 +76,9 @@ func (a *asking) open(c *cobra.Command, s *suite.Suite) (crosstalk.Model, ask.Op
 	if a.options.Retries == 0 {
 		a.options.Retries = -1
 	}
-	if spec, ok := strings.CutPrefix(a.model, reference.Provider+":"); ok {
-		m, err := reference.Open(spec, s.Items)
-		return m, a.options, err
-	}
-	m, err := model.Open(a.model, model.Options{BaseURL: a.baseURL, API: crosstalk.API(a.api), KeyVar: a.keyVar})
+	m, err := model.Open(a.model, model.Options{BaseURL: a.baseURL, API: crosstalk.API(a.api), KeyVar: a.keyVar,
+		Others: map[string]func(string) (crosstalk.Model, error){
+			reference.Provider: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items) }}})
 	if err != nil {
 		return nil, a.options, err
 	}
