@@ -1,3 +1,5 @@
+//go:build unix
+
 // Encoder measures measure/encoder beside ONNX Runtime on random models of
 // MiniLM's and DistilBERT's shape, run in turns in one process each:
 //
@@ -8,6 +10,11 @@
 // median is printed with the range. ONNX Runtime gets its best case: the fused
 // graph, length-sorted batches of 32 (and once unsorted), and no pooling, which
 // ours includes. Without -ort only ours is measured.
+//
+//	go run ./bench/encoder -pairs 15000
+//
+// scores the pairs of a leakage run with MiniLM's shape, beside encoding the
+// distinct texts once, and tells the peak of memory.
 package main
 
 import (
@@ -19,6 +26,7 @@ import (
 	"io"
 	"log"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +36,7 @@ import (
 	"syscall"
 	"time"
 
+	"crosstalk/internal/randmodel"
 	"crosstalk/measure/encoder"
 )
 
@@ -38,6 +47,9 @@ func main() {
 	rounds := flag.Int("rounds", 5, "rounds of each comparison")
 	texts := flag.Int("texts", 2000, "texts of 4 to 40 tokens")
 	batch := flag.Int("batch", 32, "texts in a batch of ONNX Runtime")
+	pairs := flag.Int("pairs", 0, "score that many pairs instead")
+	scorer := flag.String("scorer", "sbert", "what scores the pairs, sbert or bertscore")
+	write := flag.String("write", "", "only write MiniLM's shape to this folder")
 	flag.Parse()
 	runtime.GOMAXPROCS(*threads)
 	dir, err := os.MkdirTemp("", "encoder")
@@ -45,20 +57,48 @@ func main() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	for _, s := range shapes {
-		if err := compare(os.Stdout, dir, s, *modules, *threads, *rounds, *texts, *batch); err != nil {
-			log.Print(err)
-			return
+	switch {
+	case *write != "":
+		err = randmodel.New(shapes["minilm"], 1).Write(*write, 1)
+	case *pairs > 0:
+		err = scorePairs(os.Stdout, dir, *scorer, *pairs)
+	default:
+		for _, name := range []string{"minilm", "distilbert"} {
+			if err = compare(os.Stdout, dir, name, *modules, *threads, *rounds, *texts, *batch); err != nil {
+				break
+			}
 		}
 	}
+	if err != nil {
+		log.Print(err)
+	}
+}
+
+var shapes = map[string]randmodel.Shape{
+	"minilm":     {Layers: 6, Hidden: 384, Heads: 12, Inner: 1536, Vocab: 30522, Positions: 512},
+	"distilbert": {Layers: 6, Hidden: 768, Heads: 12, Inner: 3072, Vocab: 30522, Positions: 512},
+}
+
+// workload is texts as token ids, lengths uniform from 4 to 40.
+func workload(n, vocab int) [][]int32 {
+	rng := rand.New(rand.NewPCG(2, 3))
+	texts := make([][]int32, n)
+	for i := range texts {
+		texts[i] = make([]int32, 4+rng.IntN(37))
+		for j := range texts[i] {
+			texts[i][j] = int32(1000 + rng.IntN(vocab-1000))
+		}
+	}
+	return texts
 }
 
 // times of one run over the workload, in seconds.
 type times struct{ Wall, CPU float64 }
 
-func compare(w io.Writer, dir string, s shape, modules string, threads, rounds, texts, batch int) error {
-	weights, work := randomWeights(s), workload(texts, s.vocab)
-	if err := writeModel(dir, s, weights); err != nil {
+func compare(w io.Writer, dir, name, modules string, threads, rounds, texts, batch int) error {
+	random := randmodel.New(shapes[name], 1)
+	work := workload(texts, random.Vocab)
+	if err := random.Write(dir, 1); err != nil {
 		return err
 	}
 	m, err := encoder.Load(dir)
@@ -67,7 +107,7 @@ func compare(w io.Writer, dir string, s shape, modules string, threads, rounds, 
 	}
 	var peer *ort
 	if modules != "" {
-		if err := writeONNX(filepath.Join(dir, "model.onnx"), s, weights); err != nil {
+		if err := writeONNX(filepath.Join(dir, "model.onnx"), random); err != nil {
 			return err
 		}
 		if peer, err = start(dir, modules, threads, work); err != nil {
@@ -78,14 +118,12 @@ func compare(w io.Writer, dir string, s shape, modules string, threads, rounds, 
 			return err
 		}
 	}
-	weights = nil
-	runtime.GC()
 
 	tokens := 0
 	for _, ids := range work {
 		tokens += len(ids)
 	}
-	fmt.Fprintf(w, "%s, %d thread(s), %d texts, %d tokens, medians of %d rounds\n", s.name, threads, texts, tokens, rounds)
+	fmt.Fprintf(w, "%s, %d thread(s), %d texts, %d tokens, medians of %d rounds\n", name, threads, texts, tokens, rounds)
 	for _, sorted := range []bool{true, false} {
 		ours, theirs := map[string][]times{}, []times{}
 		kernels := encoder.Kernels()[1:]

@@ -1,9 +1,13 @@
+//go:build unix
+
 package main
 
 import (
 	"encoding/binary"
 	"math"
 	"os"
+
+	"crosstalk/internal/randmodel"
 )
 
 // message is a protocol buffer being written. Only what ONNX needs: integers,
@@ -109,9 +113,10 @@ func (g *graph) value(field int, name string, kind int64, dims ...string) {
 	g.bytes(field, v)
 }
 
-// writeONNX writes w as the graph that ONNX Runtime's own optimiser makes of a
+// writeONNX writes the model as the graph that ONNX Runtime's own optimiser makes of a
 // BERT: fused attention, skip layer norm and GELU, the best case for it.
-func writeONNX(path string, s shape, w weights) error {
+func writeONNX(path string, s *randmodel.Model) error {
+	w := s.Tensors
 	g := &graph{}
 	g.string(2, "encoder")
 	t := func(name string, shape ...int) string { return g.tensor(name, w[name], shape...) }
@@ -121,18 +126,18 @@ func writeONNX(path string, s shape, w weights) error {
 	g.value(11, "position_ids", onnxInt64, "one", "sequence")
 	g.value(11, "attention_mask", onnxInt32, "batch", "sequence")
 	x := g.node("", "Add", []string{
-		g.node("", "Gather", []string{t("word", s.vocab, s.hidden), "input_ids"}),
-		g.node("", "Gather", []string{t("position", s.positions, s.hidden), "position_ids"}),
+		g.node("", "Gather", []string{t("word", s.Vocab, s.Hidden), "input_ids"}),
+		g.node("", "Gather", []string{t("position", s.Positions, s.Hidden), "position_ids"}),
 	})
-	x = g.node("", "LayerNormalization", []string{x, t("norm.weight", s.hidden), t("norm.bias", s.hidden)},
+	x = g.node("", "LayerNormalization", []string{x, t("norm.weight", s.Hidden), t("norm.bias", s.Hidden)},
 		attribute{"axis", -1}, attribute{"epsilon", float32(1e-12)})
-	for i := range s.layers {
-		n := func(name string) string { return layerName(i, name) }
+	for i := range s.Layers {
+		n := func(name string) string { return randmodel.Name(i, name) }
 		matmul := func(x, name string, in, out int) string { // ONNX keeps weights as [in, out]
 			return g.node("", "MatMul", []string{x, g.tensor(n(name), transposed(w[n(name+".weight")], out, in), in, out)})
 		}
 		skip := func(y, bias, norm string) string {
-			return g.node(ms, "SkipLayerNormalization", []string{y, x, t(n(norm+".weight"), s.hidden), t(n(norm+".bias"), s.hidden), t(n(bias+".bias"), s.hidden)},
+			return g.node(ms, "SkipLayerNormalization", []string{y, x, t(n(norm+".weight"), s.Hidden), t(n(norm+".bias"), s.Hidden), t(n(bias+".bias"), s.Hidden)},
 				attribute{"epsilon", float32(1e-12)})
 		}
 		var qkv, bias []float32
@@ -141,11 +146,11 @@ func writeONNX(path string, s shape, w weights) error {
 			bias = append(bias, w[n(name+".bias")]...)
 		}
 		a := g.node(ms, "Attention", []string{x,
-			g.tensor(n("qkv"), transposed(qkv, 3*s.hidden, s.hidden), s.hidden, 3*s.hidden),
-			g.tensor(n("qkv.bias"), bias, 3*s.hidden), "attention_mask"}, attribute{"num_heads", s.heads})
-		x = skip(matmul(a, "out", s.hidden, s.hidden), "out", "norm1")
-		up := g.node(ms, "BiasGelu", []string{matmul(x, "up", s.hidden, s.inner), t(n("up.bias"), s.inner)})
-		x = skip(matmul(up, "down", s.inner, s.hidden), "down", "norm2")
+			g.tensor(n("qkv"), transposed(qkv, 3*s.Hidden, s.Hidden), s.Hidden, 3*s.Hidden),
+			g.tensor(n("qkv.bias"), bias, 3*s.Hidden), "attention_mask"}, attribute{"num_heads", s.Heads})
+		x = skip(matmul(a, "out", s.Hidden, s.Hidden), "out", "norm1")
+		up := g.node(ms, "BiasGelu", []string{matmul(x, "up", s.Hidden, s.Inner), t(n("up.bias"), s.Inner)})
+		x = skip(matmul(up, "down", s.Inner, s.Hidden), "down", "norm2")
 	}
 	x = g.node("", "Identity", []string{x})
 	g.value(12, x, onnxFloat, "batch", "sequence", "hidden")

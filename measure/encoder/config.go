@@ -113,8 +113,8 @@ func (c *Config) check(embedding string, decoder bool) error {
 		return fmt.Errorf("position_embedding_type %q is not supported, expected absolute", embedding)
 	case c.Activation != "gelu" && c.Activation != "gelu_new" && c.Activation != "relu":
 		return fmt.Errorf("activation %q is not supported, expected gelu, gelu_new or relu", c.Activation)
-	case c.Layers < 1 || c.Vocab < 1 || c.Intermediate < 1:
-		return fmt.Errorf("%d layers, %d tokens and %d intermediate values, expected at least one of each", c.Layers, c.Vocab, c.Intermediate)
+	case c.Layers < 1 || c.Vocab < 1 || c.Intermediate < kernel.Lanes:
+		return fmt.Errorf("%d layers, %d tokens and %d intermediate values, expected at least 1, 1 and %d", c.Layers, c.Vocab, c.Intermediate, kernel.Lanes)
 	case c.Heads < 1 || c.Hidden%c.Heads != 0 || c.Hidden/c.Heads < kernel.Lanes:
 		return fmt.Errorf("hidden size %d with %d heads, expected at least %d values for each head and no rest", c.Hidden, c.Heads, kernel.Lanes)
 	case c.Types < 0 || c.Pad < 0 || c.Pad >= c.Vocab || c.Epsilon < 0:

@@ -31,8 +31,8 @@ type Model struct {
 }
 
 // Load reads the model in dir. The error of a missing, damaged or unsupported
-// file names the file and what was expected of it. Memory stays below four
-// times that of the weights in float32, whatever the files claim.
+// file names the file and what was expected of it. Memory stays within a small
+// multiple of the size of the files, whatever they claim.
 func Load(dir string) (*Model, error) {
 	config, err := readConfig(filepath.Join(dir, "config.json"))
 	if err != nil {

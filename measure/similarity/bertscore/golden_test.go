@@ -50,6 +50,10 @@ func TestGolden(t *testing.T) {
 			if err := s.text.UseKernel(kernel); err != nil {
 				t.Fatal(err)
 			}
+			rows := rows
+			if kernel == "portable" { // slow, and compared value by value in package encoder
+				rows = rows[:len(rows)/10]
+			}
 			var texts []string
 			var asked []similarity.Pair
 			for _, r := range rows {

@@ -35,14 +35,18 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var asked []similarity.Pair
-		for _, r := range rows {
-			asked = append(asked, similarity.Pair{A: pairs[r.ID].Cand, B: pairs[r.ID].Ref})
-		}
 		configured := s.pooling
 		for _, kernel := range encoder.Kernels() {
 			if err := s.text.UseKernel(kernel); err != nil {
 				t.Fatal(err)
+			}
+			rows := rows
+			if kernel == "portable" { // slow, and compared value by value in package encoder
+				rows = rows[:len(rows)/10]
+			}
+			var asked []similarity.Pair
+			for _, r := range rows {
+				asked = append(asked, similarity.Pair{A: pairs[r.ID].Cand, B: pairs[r.ID].Ref})
 			}
 			worst := 0.0
 			for _, mean := range []bool{false, true} {
