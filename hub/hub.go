@@ -39,7 +39,7 @@ func (e *MissingError) Error() string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s (revision %s) is not whole in the cache, %s.\nMissing:%s\n", e.Name, e.Revision, e.Folder, files)
-	fmt.Fprintf(&b, "Copy that cache folder from a machine that has it, or put the files into any folder and give its path (./folder) as the model")
+	b.WriteString("Copy that cache folder from a machine that has it, or put the files into any folder and give its path (./folder) as the model")
 	return b.String()
 }
 
