@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -107,8 +108,12 @@ func link(blob, path string) error {
 
 var symlink = os.Symlink
 
-// writeFile writes a file in one step, with its folders.
+// writeFile writes a file in one step, with its folders, unless it is as it
+// should be: the cache may be another's.
 func writeFile(path string, b []byte) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, b) {
+		return nil
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (d download) lock(ctx context.Context, hash string) (unlock func() error, e
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	l := flock.New(path)
+	l := flock.New(path, flock.SetPermissions(0o664)) // a cache may be a group's
 	if _, err := l.TryLockContext(ctx, 100*time.Millisecond); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -149,14 +149,28 @@ func TestPull(t *testing.T) {
 	}
 
 	s.Requests()
+	before := written(t)
 	pull(t, tiny, "")
 	if r := s.Requests(); len(r) != 1 {
 		t.Errorf("pulling again sent %v", r)
+	}
+	if after := written(t); !after.Equal(before) {
+		t.Error("pulling again wrote to the cache")
 	}
 	pull(t, tiny, commit)
 	if r := s.Requests(); len(r) != 0 {
 		t.Errorf("pulling a commit again sent %v", r)
 	}
+}
+
+// written is when refs/main was.
+func written(t *testing.T) time.Time {
+	t.Helper()
+	info, err := os.Stat(filepath.Join(cached(), "refs", "main"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ModTime()
 }
 
 func TestPullNewCommitFetchesWhatChanged(t *testing.T) {

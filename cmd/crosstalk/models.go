@@ -53,12 +53,18 @@ that are known by default, with the commit that is in the cache.`,
 				{"sbert", "en, Smilga 2025", defaultSBERT},
 				{"sbert", "en, Gonen et al. 2024", "efederici/sentence-bert-base"},
 			} {
-				name := hub.Canonical(m.name)
-				state, err := cacheState(name)
+				known, err := parseHubModel(m.kind, m.name)
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.kind, m.use, name, state)
+				_, commit, err := known.find()
+				if errors.As(err, new(*hub.MissingError)) {
+					commit, err = "no", nil
+				}
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.kind, m.use, known.name, commit)
 			}
 			return w.Flush()
 		},
@@ -70,15 +76,6 @@ func yes(is bool) string {
 		return "yes"
 	}
 	return "-"
-}
-
-// cacheState is the commit of a model in the cache, or "no".
-func cacheState(name string) (string, error) {
-	_, commit, err := hub.Find(name, "")
-	if errors.As(err, new(*hub.MissingError)) {
-		return "no", nil
-	}
-	return commit, err
 }
 
 func modelsPullCommand() *cobra.Command {
@@ -170,7 +167,7 @@ func (p *pullProgress) file(name string, done, total int64) {
 	if name != p.name {
 		p.name, p.first, p.started, p.shown = name, done, now, now
 		if !p.terminal {
-			fmt.Fprintf(p.w, "%s, %s\n", name, megabytes(total))
+			fmt.Fprintf(p.w, "%s, %s\n", name, size(total))
 		}
 		return
 	}
@@ -182,10 +179,10 @@ func (p *pullProgress) file(name string, done, total int64) {
 		return
 	}
 	p.shown = now
-	line := fmt.Sprintf("%s, %s of %s", name, megabytes(done), megabytes(total))
+	line := fmt.Sprintf("%s, %s of %s", name, size(done), size(total))
 	if rate := float64(done-p.first) / now.Sub(p.started).Seconds(); rate > 0 {
 		left := time.Duration(float64(total-done) / rate * float64(time.Second))
-		line += fmt.Sprintf(", %s/s, %v left", megabytes(int64(rate)), left.Round(time.Second))
+		line += fmt.Sprintf(", %s/s, %v left", size(int64(rate)), left.Round(time.Second))
 	}
 	if p.terminal {
 		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
@@ -200,4 +197,9 @@ func (p *pullProgress) end() {
 	}
 }
 
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+func size(n int64) string {
+	if n < 1e6 {
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}

@@ -11,6 +11,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/hub"
+	"crosstalk/measure/encoder"
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/similarity/bertscore"
 	"crosstalk/measure/similarity/gloss"
@@ -98,14 +99,18 @@ func openBERTScore(name string, language languageOf) (*bertscore.Scorer, error) 
 }
 
 func openBERTScoreModel(m hubModel) (*bertscore.Scorer, error) {
-	if _, known := bertscore.Layer(m.name); !known && m.layer == 0 {
-		return nil, fmt.Errorf("bertscore: no layer is recommended for %s: name one, such as %s/L8 for the eighth", m.given, m)
-	}
 	dir, commit, err := m.find()
+	name := m.name
+	if err == nil && commit == "" {
+		name, commit, err = encoder.Identity(dir)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return bertscore.Load(dir, bertscore.Options{Model: m.signed(), Revision: commit, Layer: m.layer})
+	if _, known := bertscore.Layer(name); !known && m.layer == 0 {
+		return nil, fmt.Errorf("bertscore: no layer is recommended for %s: name one, such as %s/L8 for the eighth", m.given, m)
+	}
+	return bertscore.Load(dir, bertscore.Options{Model: name, Revision: commit, Layer: m.layer})
 }
 
 // defaultSBERT is the model of the published figures (Smilga 2025).
@@ -123,11 +128,15 @@ func openSBERT(name string) (*sbert.Scorer, error) {
 }
 
 func openSBERTModel(m hubModel) (*sbert.Scorer, error) {
-	dir, commit, err := m.find("modules.json")
+	dir, commit, err := m.find()
 	if err != nil {
 		return nil, err
 	}
-	return sbert.Load(dir, sbert.Options{Model: m.signed(), Revision: commit})
+	o := sbert.Options{Model: m.name, Revision: commit}
+	if commit == "" { // a folder, which is named by what is in it
+		o = sbert.Options{}
+	}
+	return sbert.Load(dir, o)
 }
 
 // hubModel is a model as it is named on the command line: NAME, NAME@REVISION
@@ -175,16 +184,13 @@ func (m hubModel) String() string {
 	return s
 }
 
-// signed is the name for the signature; a folder is named by what is in it.
-func (m hubModel) signed() string {
-	if hub.IsPath(m.name) {
-		return ""
+// find returns where the model is, and its commit, "" for a folder. Nothing is
+// fetched.
+func (m hubModel) find() (dir, commit string, err error) {
+	var decisive []string
+	if m.kind != "bertscore" {
+		decisive = []string{"modules.json"} // says how a sentence vector is made
 	}
-	return m.name
-}
-
-// find returns where the model is, and its commit. Nothing is fetched.
-func (m hubModel) find(decisive ...string) (dir, commit string, err error) {
 	dir, commit, err = hub.Find(m.name, m.revision, decisive...)
 	var missing *hub.MissingError
 	if errors.As(err, &missing) && missing.Revision != "" {
