@@ -73,6 +73,12 @@ func (a *asking) open(c *cobra.Command, s *suite.Suite) (crosstalk.Model, ask.Op
 			return nil, a.options, fmt.Errorf("--%s is %d; expected a number above 0", flag, value)
 		}
 	}
+	if t := a.options.Timeout; t <= 0 {
+		return nil, a.options, fmt.Errorf("--timeout is %v; expected a duration above 0, such as 2m", t)
+	}
+	if cost := a.options.Budget.Cost; c.Flags().Changed("max-cost") && !(cost > 0) {
+		return nil, a.options, fmt.Errorf("--max-cost is %g; expected a number above 0", cost)
+	}
 	if a.options.Retries == 0 {
 		a.options.Retries = -1
 	}
