@@ -28,8 +28,9 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"crosstalk": 
 //     ($HF_HOME);
 //   - the same models as folders in $MODELS, named without their owners;
 //   - exits CODE COMMAND..., which wants an exit code;
-//   - hub serve NAME FOLDER, which adds a model; hub stop, which takes the hub away; hub asked N, which wants N requests
-//     since it was last used; hub break CODE, which makes all requests fail;
+//   - hub serve NAME FOLDER, which adds a model; hub stop, which takes the hub
+//     away; hub asked N, which wants N requests since the last hub command;
+//     hub break CODE, which makes all requests fail;
 //   - the condition [shared] and $SHARED for reference data of others, see
 //     package golden.
 func TestScripts(t *testing.T) {
