@@ -173,8 +173,13 @@ func median(all []times, of func(times) float64) float64 {
 	for _, t := range all {
 		x = append(x, of(t))
 	}
+	return middle(x)
+}
+
+// middle sorts x and returns its median.
+func middle(x []float64) float64 {
 	slices.Sort(x)
-	return x[len(x)/2]
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
 // ratios formats the median and the range of theirs over ours, round by round.
@@ -183,8 +188,7 @@ func ratios(theirs, ours []times, of func(times) float64) string {
 	for i := range ours {
 		x = append(x, of(theirs[i])/of(ours[i]))
 	}
-	slices.Sort(x)
-	return fmt.Sprintf("%.2f (%.2f-%.2f)", x[len(x)/2], x[0], x[len(x)-1])
+	return fmt.Sprintf("%.2f (%.2f-%.2f)", middle(x), slices.Min(x), slices.Max(x))
 }
 
 // run encodes and pools the workload once.
