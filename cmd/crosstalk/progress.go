@@ -35,10 +35,8 @@ func startProgress(w io.Writer, s *ask.Session, total int, quiet bool) *progress
 		return p
 	}
 	first, every := 2*time.Second, 10*time.Second
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			p.terminal, first, every = true, 200*time.Millisecond, 200*time.Millisecond
-		}
+	if p.terminal = isTerminal(w); p.terminal {
+		first, every = 200*time.Millisecond, 200*time.Millisecond
 	}
 	p.ended.Add(1)
 	go func() {
@@ -59,6 +57,15 @@ func startProgress(w io.Writer, s *ask.Session, total int, quiet bool) *progress
 		}
 	}()
 	return p
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // stop ends the display; more than once does no harm.

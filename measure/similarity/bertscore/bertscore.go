@@ -84,6 +84,20 @@ func Load(dir string, o Options) (*Scorer, error) {
 // "bertscore:distilbert-base-uncased@12040ac.../L5".
 func (s *Scorer) Name() string { return s.name }
 
+// Config is that of the encoder.
+func (s *Scorer) Config() encoder.Config { return s.text.Config }
+
+// MaxTokens is how many ids of a text are read, special tokens included.
+func (s *Scorer) MaxTokens() int {
+	if most := s.text.MaxTokens(); s.most <= 0 || s.most > most {
+		return most
+	}
+	return s.most
+}
+
+// Layer is the layer whose hidden states are compared; 0 is the embeddings.
+func (s *Scorer) Layer() int { return s.layer }
+
 // Tokens is a text as the score sees it.
 type Tokens struct {
 	Width   int

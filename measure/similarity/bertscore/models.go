@@ -45,7 +45,7 @@ var layers = map[string]int{
 // The models that had no owner once are known by both names.
 func Layer(model string) (layer int, ok bool) {
 	owner, name, found := strings.Cut(model, "/")
-	if found && (owner == "google-bert" || owner == "distilbert" || owner == "FacebookAI") {
+	if found && (owner == "google-bert" || owner == "distilbert" || owner == "FacebookAI" || owner == "openai-community") {
 		model = name
 	}
 	layer, ok = layers[model]

@@ -17,6 +17,7 @@ import (
 type layout struct {
 	transformer string // directory of the encoder
 	pooling     []pool // their results side by side
+	modes       []string
 	normalize   bool
 	lower       bool // the text is lower-cased first
 	most        int  // ids of a text, 0 if not said
@@ -27,7 +28,7 @@ type layout struct {
 type pool func(hidden []float32, width int) []float32
 
 func readLayout(dir string) (layout, error) {
-	l := layout{transformer: dir, pooling: []pool{encoder.Mean}}
+	l := layout{transformer: dir, pooling: []pool{encoder.Mean}, modes: []string{"mean_tokens"}}
 	var modules []struct{ Path, Type string }
 	path := filepath.Join(dir, "modules.json")
 	if found, err := read(path, &modules); err != nil {
@@ -42,7 +43,7 @@ func readLayout(dir string) (layout, error) {
 			case "Transformer":
 				l.transformer = at
 			case "Pooling":
-				if l.pooling, err = readPooling(filepath.Join(at, "config.json")); err != nil {
+				if l.pooling, l.modes, err = readPooling(filepath.Join(at, "config.json")); err != nil {
 					return l, err
 				}
 			case "Normalize":
@@ -124,29 +125,28 @@ func largest(hidden []float32, width int) []float32 {
 	return v
 }
 
-func readPooling(path string) ([]pool, error) {
+func readPooling(path string) (pools []pool, names []string, err error) {
 	var c map[string]any
 	if found, err := read(path, &c); err != nil {
-		return nil, err
+		return nil, nil, err
 	} else if !found {
-		return nil, fmt.Errorf("%s: missing", path)
+		return nil, nil, fmt.Errorf("%s: missing", path)
 	}
-	var pools []pool
 	for _, m := range modes {
 		if c[m.key] == true {
-			pools = append(pools, m.pool)
+			pools, names = append(pools, m.pool), append(names, strings.TrimPrefix(m.key, "pooling_mode_"))
 		}
 		delete(c, m.key)
 	}
 	for key, on := range c {
 		if strings.HasPrefix(key, "pooling_mode_") && on == true {
-			return nil, fmt.Errorf("%s: %s is not supported", path, key)
+			return nil, nil, fmt.Errorf("%s: %s is not supported", path, key)
 		}
 	}
 	if pools == nil {
-		return nil, fmt.Errorf("%s: no pooling mode is on", path)
+		return nil, nil, fmt.Errorf("%s: no pooling mode is on", path)
 	}
-	return pools, nil
+	return pools, names, nil
 }
 
 // read decodes a JSON file if it is there.

@@ -63,6 +63,26 @@ func Load(dir string, o Options) (*Scorer, error) {
 // Name identifies model and revision: "sbert:all-MiniLM-L6-v2@c9745ed...".
 func (s *Scorer) Name() string { return s.name }
 
+// Config is that of the encoder.
+func (s *Scorer) Config() encoder.Config { return s.text.Config }
+
+// MaxTokens is how many ids of a text are read, special tokens included.
+func (s *Scorer) MaxTokens() int {
+	if most := s.text.MaxTokens(); s.most <= 0 || s.most > most {
+		return most
+	}
+	return s.most
+}
+
+// Pooling says how one vector is made of the tokens': the modes of the pooling's
+// configuration, such as "mean_tokens", and "normalized" at the end if it is.
+func (s *Scorer) Pooling() []string {
+	if s.normalize {
+		return append(slices.Clone(s.modes), "normalized")
+	}
+	return s.modes
+}
+
 // Width is the number of values of a sentence vector.
 func (s *Scorer) Width() int { return s.text.Hidden * len(s.pooling) }
 
