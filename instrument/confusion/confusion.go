@@ -124,7 +124,7 @@ func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 			lpr.Finding = FullAnswer
 		}
 	}
-	accuracy.Value = 1 - crosstalk.Figure(len(c.wrong))/crosstalk.Figure(c.lines)
+	accuracy.Value = crosstalk.Figure(c.lines-len(c.wrong)) / crosstalk.Figure(c.lines)
 	for i := range observations[2:] {
 		switch o := &observations[2+i]; {
 		case len(c.wrong) > 0:
@@ -166,11 +166,11 @@ func (in *Instrument) check(expected, answer string, isWrong func(word string) b
 
 // appendWrong appends the wrong ones of a line's words to spans.
 func (l line) appendWrong(spans []crosstalk.Span, words []string, isWrong func(string) bool) []crosstalk.Span {
-	from := 0
+	from, raw := 0, cursor{raw: l.raw}
 	for _, word := range words {
 		from += strings.Index(l.text[from:], word) // what lies between words is white space
 		if isWrong(word) {
-			start, end := locate(l.raw, from, from+len(word))
+			start, end := raw.locate(from, from+len(word))
 			spans = append(spans, crosstalk.Span{Line: l.number, Start: l.start + start, End: l.start + end, Text: word})
 		}
 		from += len(word)

@@ -78,18 +78,30 @@ func isPunct(c byte) bool {
 	return '!' <= c && c <= '/' || ':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
 }
 
-// locate returns where in raw the bytes [from, to) of its normalised form
-// stand. Marks that were deleted inside belong to it, those around do not.
-func locate(raw string, from, to int) (start, end int) {
-	at := 0 // in the normalised form
-	for i := 0; i < len(raw) && at < to; {
-		n, out := step(raw[i:])
-		if at <= from && out != "" {
-			start = i
+// cursor walks along a line as received and its normalised form at once.
+type cursor struct {
+	raw    string
+	at     int // in raw
+	normal int // in the normalised form
+}
+
+// locate moves on to the bytes [from, to) of the normalised form and returns
+// where they stand in raw. Marks that were deleted inside belong to it, those
+// around do not.
+func (c *cursor) locate(from, to int) (start, end int) {
+	for c.at < len(c.raw) {
+		n, out := step(c.raw[c.at:])
+		if c.normal == from && out != "" {
+			break
 		}
-		at += len(out)
-		i += n
-		end = i
+		c.at += n
+		c.normal += len(out)
 	}
-	return start, end
+	start = c.at
+	for c.at < len(c.raw) && c.normal < to {
+		n, out := step(c.raw[c.at:])
+		c.at += n
+		c.normal += len(out)
+	}
+	return start, c.at
 }

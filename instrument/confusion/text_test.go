@@ -1,0 +1,107 @@
+package confusion
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestLines(t *testing.T) {
+	for answer, want := range map[string][]string{
+		"":                                   {""},
+		" \t\n\x1c\u3000 ":                   {""},
+		"one\n\ntwo\n":                       {"one", "", "two"},
+		"answer\nQ: next\nA: answer":         {"answer"},
+		"\nQ: cut before trimming":           {""},
+		"Q: not after a line break":          {"Q not after a line break"},
+		"first\nQ: a\nmore\nQ: b":            {"first"},
+		"Don't re-use (it).":                 {"Dont reuse it"},
+		"a—b – c…d":                          {"a b – c…d"},
+		"مرحبا، أهلا؟":                       {"مرحبا أهلا؟"},
+		"你好，世界。《书》":                          {"你好，世界。《书》"},
+		"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~": {""},
+		"a\rb\vc\u2028d\u0085e":              {"a\rb\vc\u2028d\u0085e"},
+		"- item":                             {" item"}, // trimming comes first
+		"\x1f one\x1c":                       {"one"},
+	} {
+		var got []string
+		for l := range lines(answer) {
+			got = append(got, l.text)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("lines(%q) = %q, want %q", answer, got, want)
+		}
+	}
+}
+
+func TestLinePlaces(t *testing.T) {
+	const answer = "\n\n  \"One\", two.\nthree — four\n"
+	var got []line
+	for l := range lines(answer) {
+		got = append(got, l)
+		if answer[l.start:l.start+len(l.raw)] != l.raw {
+			t.Errorf("line %d: %q does not stand at %d", l.number, l.raw, l.start)
+		}
+	}
+	want := []line{{3, 4, `"One", two.`, "One two"}, {4, 16, "three — four", "three   four"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestLocate(t *testing.T) {
+	for _, test := range []struct{ raw, word, want string }{
+		{"(Hello), world!", "Hello", "Hello"},
+		{"(Hello), world!", "world", "world"},
+		{"well-known fact", "wellknown", "well-known"},
+		{"«don't» stop", "«dont»", "«don't»"},
+		{"eins—zwei—drei", "drei", "drei"},
+	} {
+		from := strings.Index(normalise(test.raw), test.word)
+		start, end := (&cursor{raw: test.raw}).locate(from, from+len(test.word))
+		if got := test.raw[start:end]; got != test.want {
+			t.Errorf("%q in %q is %q, want %q", test.word, test.raw, got, test.want)
+		}
+	}
+}
+
+// FuzzLines compares with the published script's way: one replacement after
+// the other over the whole answer.
+func FuzzLines(f *testing.F) {
+	for _, seed := range []string{"", "a.\n\nQ: b", " —،\n\x1c", "x\r\ny", "\nQ:", "é—'\"\n~", "\xe2\x80", "a\u3000b\nc"} {
+		f.Add(seed)
+	}
+	space := func(r rune) bool {
+		return strings.ContainsRune("\t\n\v\f\r\x1c\x1d\x1e\x1f \u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000", r) || '\u2000' <= r && r <= '\u200a'
+	}
+	f.Fuzz(func(t *testing.T, answer string) {
+		var got []string
+		for l := range lines(answer) {
+			got = append(got, l.text)
+			if answer[l.start:l.start+len(l.raw)] != l.raw || l.number != 1+strings.Count(answer[:l.start], "\n") {
+				t.Errorf("%q: line %d is not at byte %d", answer, l.number, l.start)
+			}
+			at := cursor{raw: l.raw}
+			for from := range l.text {
+				_, n := utf8.DecodeRuneInString(l.text[from:])
+				to := from + n
+				if start, end := at.locate(from, to); normalise(l.raw[start:end]) != l.text[from:to] {
+					t.Errorf("%q: %q is located at %q", l.raw, l.text[from:to], l.raw[start:end])
+				}
+			}
+		}
+		if !utf8.ValidString(answer) {
+			return
+		}
+		text, _, _ := strings.Cut(answer, "\nQ:")
+		text = strings.TrimFunc(text, space)
+		for _, mark := range "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~" {
+			text = strings.ReplaceAll(text, string(mark), "")
+		}
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "—", " "), "،", "")
+		if want := strings.Split(text, "\n"); !slices.Equal(got, want) {
+			t.Errorf("lines(%q) = %q, want %q", answer, got, want)
+		}
+	})
+}
