@@ -121,7 +121,7 @@ func (i *items) add(sample int) {
 // matter: an interval from thousands of random groups is as good.
 const (
 	maxClusters = 1 << 14
-	maxGroups   = 1 << 11
+	groupBits   = 11
 )
 
 // clusters are the names of the clusters that are told apart.
@@ -140,7 +140,8 @@ func (known clusters) name(cluster string) string {
 		known[name] = name
 		return name
 	}
-	h := fnv.New32a()
+	h := fnv.New64a()
 	h.Write([]byte(cluster))
-	return "group " + strconv.Itoa(int(h.Sum32()%maxGroups))
+	mixed := h.Sum64() * 0x9E3779B97F4A7C15 // similar names must not share a group more often
+	return "group " + strconv.Itoa(int(mixed>>(64-groupBits)))
 }
