@@ -118,7 +118,7 @@ func (g *group) figure(p Protocol, measure string) (e stats.Estimate, warnings [
 		e = stats.Mean(&stats.Clusters{}, stats.Proportion, Level)
 	case len(a.parts) == 0:
 		e = stats.Estimate{Value: f(nil), Interval: stats.Interval{Low: math.NaN(), High: math.NaN()}}
-	case len(a.parts) == 1 && len(a.undefined) == 0 && measure != LCPR:
+	case len(a.parts) == 1 && (len(a.undefined) == 0 || !p.EmptyIsOne) && measure != LCPR:
 		e = stats.Mean(a.parts[0], stats.Proportion, Level)
 	default:
 		e = stats.Combine(a.parts, f, stats.Proportion, Level)

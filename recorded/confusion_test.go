@@ -1,0 +1,139 @@
+package recorded
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"crosstalk"
+)
+
+func writeFile(t testing.TB, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if strings.HasSuffix(name, ".gz") {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		z.Write([]byte(content))
+		z.Close()
+		content = b.String()
+	}
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func readConfusions(path string) (all []Confusion, err error) {
+	for c, err := range ReadConfusion(path) {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func TestReadConfusion(t *testing.T) {
+	const csv = "\ufeffid,model,completion,task,source,language,prompt,sample,temperature\n" +
+		"7,m,\"Une ligne,\n\"\"deux\"\"\",crosslingual,okapi,fr,Answer in French.,2,0.5\n" +
+		",,  ,,,pt-BR,Oi?,,\n" +
+		",,x,,,ZHO,,,\n"
+	const jsonl = `{"id":7,"model":"m","completion":"Une ligne,\n\"deux\"","task":"crosslingual","source":"okapi","language":"fr","prompt":"Answer in French.","sample":2,"temperature":0.5}
+{"completion":"  ","language":"pt-BR","prompt":"Oi?","id":null}
+
+{"completion":"x","language":"ZHO"}
+`
+	want := []Confusion{
+		{Model: "m", Sample: 2, Answer: crosstalk.Answer{Status: crosstalk.Text, Text: "Une ligne,\n\"deux\""},
+			Item: crosstalk.Item{ID: "crosslingual/okapi/fr/7", Cluster: "okapi/7",
+				Labels: map[string]string{"task": "crosslingual", "source": "okapi", "language": "fr", "temperature": "0.5"},
+				Prompt: &crosstalk.Prompt{Text: "Answer in French.", Language: "fr"}}},
+		{Answer: crosstalk.Answer{Status: crosstalk.Empty, Text: "  "},
+			Item: crosstalk.Item{ID: "pt-BR/Oi?", Cluster: "Oi?", Labels: map[string]string{"language": "pt-BR"}, Prompt: &crosstalk.Prompt{Text: "Oi?", Language: "pt"}}},
+		{Answer: crosstalk.Answer{Status: crosstalk.Text, Text: "x"},
+			Item: crosstalk.Item{Labels: map[string]string{"language": "ZHO"}, Prompt: &crosstalk.Prompt{Language: "zh"}}},
+	}
+	for _, file := range []struct{ name, content, lines string }{
+		{"a.csv", csv, "245"}, {"a.csv.gz", csv, "245"}, {"a.jsonl", jsonl, "124"}, {"a.jsonl.gz", jsonl, "124"},
+	} {
+		path := writeFile(t, file.name, file.content)
+		got, err := readConfusions(path)
+		if err != nil || len(got) != len(want) {
+			t.Fatalf("%s: %d rows, %v", file.name, len(got), err)
+		}
+		for i := range got {
+			w := want[i]
+			w.Where = path + ":" + file.lines[i:i+1]
+			if !reflect.DeepEqual(got[i], w) {
+				t.Errorf("%s: row %d is %+v, want %+v", file.name, i, got[i], w)
+			}
+		}
+	}
+}
+
+func TestReadConfusionErrors(t *testing.T) {
+	for content, want := range map[string]string{
+		"":                                      "a.csv:1: is empty",
+		"completion,language\n":                 "a.csv: holds no rows",
+		"language,text\nfr,x\n":                 `a.csv:2: has no column "completion"; expected completion and language`,
+		"completion\nx\n":                       `a.csv:2: has no column "language"`,
+		"completion,language\nx,fr\ny,French\n": `a.csv:3: language is "French"; expected a code such as fr, zh or pt-BR`,
+		"completion,language\nx,\n":             `a.csv:2: language is ""`,
+		"completion,language\nx,und\n":          `a.csv:2: language is "und"`,
+		"completion,language\nx,xx\n":           `a.csv:2: language is "xx"`,
+		"completion,language\nx\n":              "a.csv:2: has 1 fields; the header has 2",
+		"completion,language,sample\nx,fr,-1\n": `a.csv:2: sample is "-1"; expected a whole number from 0`,
+		"completion,language\n\xff,fr\n":        `a.csv:2: the column "completion" is not valid UTF-8`,
+	} {
+		_, err := readConfusions(writeFile(t, "a.csv", content))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", content, err, want)
+		}
+	}
+	for content, want := range map[string]string{
+		`{"completion":["x"],"language":"fr"}`:                              "a.jsonl:1: completion is a list; expected a text",
+		`{"completion":"x","language":["fr"]}`:                              "a.jsonl:1: language is a list",
+		"{\"completion\":\"x\",\"language\":\"fr\"}\n{\"completion\":\"x\"": "a.jsonl:2: not valid JSON: the line is cut off",
+	} {
+		_, err := readConfusions(writeFile(t, "a.jsonl", content))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", content, err, want)
+		}
+	}
+}
+
+func TestReadConfusionStops(t *testing.T) {
+	path := writeFile(t, "a.csv", "completion,language\n1,fr\n2,fr\n3,fr\n")
+	for c := range ReadConfusion(path) {
+		if c.Answer.Text != "1" {
+			t.Errorf("went on to %q", c.Answer.Text)
+		}
+		break
+	}
+}
+
+func FuzzReadConfusion(f *testing.F) {
+	for _, seed := range []string{"completion,language\nx,fr\n", "completion,language,id,sample\n\"a\nb\",pt-BR,1,0\n", "a\n", "completion,language\nx,\x00", "completion,completion\n"} {
+		f.Add(seed)
+	}
+	path := filepath.Join(f.TempDir(), "a.csv")
+	f.Fuzz(func(t *testing.T, content string) {
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		all, err := readConfusions(path)
+		if err != nil && !strings.HasPrefix(err.Error(), path) {
+			t.Errorf("%q: the error names no file: %v", content, err)
+		}
+		for _, c := range all {
+			if c.Item.Prompt.Language == "" || c.Item.Labels["language"] == "" || !strings.HasPrefix(c.Where, path+":") {
+				t.Errorf("%q: %+v", content, c)
+			}
+		}
+	})
+}
