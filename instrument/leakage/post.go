@@ -56,7 +56,7 @@ func (p Post) apply(answer, prompt, prefix string) string {
 			answer = strings.TrimLeft(answer, opening)
 			answer = cutRepeated(answer, repeated)
 		}
-		answer = firstSentence(strings.TrimLeft(answer, ".…,:;- \t\n"))
+		answer = firstSentence(strings.TrimLeft(answer, ".…,:;-*_ \t\r\n"))
 	}
 	return strings.TrimSpace(answer)
 }
@@ -76,7 +76,7 @@ const opening = " \t\r\n\"'“”„‘’«»*_>"
 // inside a word of the answer ("He works as a" in "He works as an actor") that
 // word stays whole.
 func cutRepeated(answer, text string) string {
-	if text == "" || len(answer) < len(text) || !strings.EqualFold(answer[:len(text)], text) {
+	if text == "" || len(answer) < len(text) || !utf8.ValidString(answer[:len(text)]) || !strings.EqualFold(answer[:len(text)], text) {
 		return answer
 	}
 	end := len(text)
