@@ -38,7 +38,7 @@ func (in *Instrument) Estimate(observations iter.Seq[crosstalk.Observation], by 
 		}
 		var within []string // the columns that part a condition's figures
 		for _, column := range by {
-			if _, constant := condition[column]; !constant && !slices.Contains(within, column) {
+			if _, constant := condition[column]; !constant && !slices.Contains(set, column) && !slices.Contains(within, column) {
 				within = append(within, column)
 			}
 		}
