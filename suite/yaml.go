@@ -86,12 +86,9 @@ var suiteName = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]*$`)
 // name the line too.
 func Parse(name string, text []byte) (*Suite, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if err := checkYAML(name, text); err != nil {
+	f, err := decode(name, text)
+	if err != nil {
 		return nil, err
-	}
-	var f file
-	if err := decode(text, &f); err != nil {
-		return nil, yamlError(name, err)
 	}
 	s := &Suite{Name: f.Suite, Instrument: f.Instrument, Version: f.Version, Language: f.Language, License: f.License,
 		Description: strings.TrimSpace(f.Description), Prefix: map[crosstalk.API]string{}}

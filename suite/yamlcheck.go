@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -79,12 +78,18 @@ func checkYAML(name string, text []byte) error {
 	return nil
 }
 
-// decode reads strictly. The library panics over some damaged text.
-func decode(text []byte, f *file) (err error) {
+// decode reads a file strictly. The library panics over some damaged text.
+func decode(name string, text []byte) (f file, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = errors.New("is not valid YAML")
+			err = fmt.Errorf("%s: is not valid YAML", name)
 		}
 	}()
-	return yaml.UnmarshalWithOptions(text, f, yaml.Strict())
+	if err := checkYAML(name, text); err != nil {
+		return f, err
+	}
+	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
+		return f, yamlError(name, err)
+	}
+	return f, nil
 }

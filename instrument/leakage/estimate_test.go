@@ -79,18 +79,21 @@ func TestEstimateCountsOnce(t *testing.T) {
 func TestEstimateNeverMixes(t *testing.T) {
 	other := scored("i9", 0)
 	other.Condition = map[string]string{"model": "n", "similarity": "s"}
-	bare := scored("i8", 1, "language", "en")
-	bare.Condition = nil
 	observations := []crosstalk.Observation{scored("i1", 1, "dataset", "d1", "language", "en"), scored("i2", 0, "dataset", "d2", "language", "en"),
-		scored("i3", 0, "dataset", "d1", "language", "de"), other, bare}
+		scored("i3", 0, "dataset", "d1", "language", "de"), other}
 	for _, by := range [][]string{nil, {"dataset"}, {"language", "dataset"}, {"model", "category"}, {"similarity"}} {
 		got := groups(estimate(by, observations...), "model", "dataset", "language")
-		want := []string{"m d1 en: 1.000 1/1", "m d2 en: 0.000 1/1", "m d1 de: 0.000 1/1", "n: 0.000 1/1", "en: 1.000 1/1"}
+		want := []string{"m d1 en: 1.000 1/1", "m d2 en: 0.000 1/1", "m d1 de: 0.000 1/1", "n: 0.000 1/1"}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("by %q: %q, want %q", by, got, want)
 		}
 	}
 	got := groups(estimate([]string{"dataset", "category"}, scored("i1", 1, "dataset", "d1", "category", "a"), scored("i2", 0, "dataset", "d2", "category", "a")), "dataset", "category")
+	bare := scored("i", 1, "language", "en")
+	bare.Condition = nil
+	if got := groups(estimate(nil, bare), "model", "language"); !reflect.DeepEqual(got, []string{"en: 1.000 1/1"}) {
+		t.Errorf("without a condition: %q", got)
+	}
 	if want := []string{"d1 all: 1.000 1/1", "d1 a: 1.000 1/1", "d2 all: 0.000 1/1", "d2 a: 0.000 1/1"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
