@@ -15,6 +15,7 @@ type API string
 const (
 	Chat        API = "chat"        // a list of messages
 	Completions API = "completions" // a bare prompt that the model continues
+	Embeddings  API = "embeddings"  // texts that the model turns into vectors
 )
 
 // Identity says which model answers, and where. Two models with equal
@@ -44,12 +45,13 @@ type Decoding struct {
 	Extra       map[string]any `json:"extra,omitempty"` // sent as they are: reasoning_effort, top_k, ...
 }
 
-// Request is everything a model is told. Of Messages and Prompt exactly one is
-// set, by API.
+// Request is everything a model is told. Of Messages, Prompt and Input exactly
+// one is set, by API.
 type Request struct {
 	API      API       `json:"api"`
 	Messages []Message `json:"messages,omitempty"`
 	Prompt   string    `json:"prompt,omitempty"`
+	Input    []string  `json:"input,omitempty"`
 	Decoding Decoding  `json:"decoding"`
 	Logprobs int       `json:"logprobs,omitempty"` // candidates wanted at each position; 0: none
 	Sample   int       `json:"sample"`             // 0-based; the same request may be asked several times

@@ -35,9 +35,9 @@ type Journal interface {
 // Options are a session's limits; the zero value of each means its default.
 type Options struct {
 	Concurrency int           // asks in flight per endpoint, at most; found by trying below that. Default 64
-	RPM         int           // asks per minute and endpoint. Default: no limit
+	RPM         int           // asks per minute and endpoint, evenly spread. Default: no limit
 	TPM         int           // tokens per minute and endpoint, estimated before asking. Default: no limit
-	Retries     int           // further attempts after a passing fault. Default 8
+	Retries     int           // further attempts after a passing fault; negative: none. Default 8
 	Timeout     time.Duration // of one attempt. Default 2 minutes
 	FailAfter   int           // stop when this many asks have failed. Default: never
 	Budget      Budget
@@ -69,11 +69,11 @@ type Session struct {
 	flights singleflight.Group
 	budget  *account
 
-	stop     context.Context // done when no new ask may start
-	halt     context.CancelCauseFunc
-	answered atomic.Bool // an endpoint has answered once: the key and the model are right
+	stop context.Context // done when nothing more is sent
+	halt context.CancelCauseFunc
 
 	mu     sync.Mutex
+	reason error
 	limits map[string]*limiter // by endpoint
 	seen   map[crosstalk.Key]struct{}
 	stats  Stats
@@ -91,11 +91,35 @@ func NewSession(j Journal, o Options) *Session {
 
 // Stop makes the session take no new asks and lets those in flight finish.
 // Asks that wait for a retry give up; they are asked when the run resumes.
-func (s *Session) Stop() { s.halt(ErrStopped); s.budget.wake() }
+func (s *Session) Stop() { s.end(ErrStopped) }
 
-// Reason is what stopped the session: ErrStopped, a *LimitError, the error
-// that no further ask could survive, or nil.
-func (s *Session) Reason() error { return context.Cause(s.stop) }
+// end makes the session send nothing more, and returns err.
+func (s *Session) end(err error) error {
+	s.note(err)
+	s.halt(err)
+	s.budget.wake()
+	return err
+}
+
+// Reason is why the session takes no more asks: an error that no further ask
+// could survive, or else ErrStopped or a *LimitError, whichever came first; nil
+// if it does take more.
+func (s *Session) Reason() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reason
+}
+
+func (s *Session) note(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reason == nil || wanted(s.reason) && !wanted(err) {
+		s.reason = err
+	}
+}
+
+// wanted reports whether the user asked for the end that err is.
+func wanted(err error) bool { return errors.Is(err, ErrStopped) || errors.As(err, new(*LimitError)) }
 
 // For returns an asker of this model.
 func (s *Session) For(m crosstalk.Model) crosstalk.Asker {
@@ -107,7 +131,7 @@ func (s *Session) For(m crosstalk.Model) crosstalk.Asker {
 		lim = newLimiter(s.options)
 		s.limits[id.Endpoint] = lim
 	}
-	return &asker{s, m, id, lim}
+	return &asker{Session: s, model: m, id: id, limit: lim, scouts: make(chan struct{}, scouts), answered: make(chan struct{})}
 }
 
 type asker struct {
@@ -115,52 +139,80 @@ type asker struct {
 	model crosstalk.Model
 	id    crosstalk.Identity
 	limit *limiter
+
+	scouts   chan struct{} // a place for each ask that goes ahead
+	answered chan struct{} // closed when one has an answer: the key and the settings are right
+	once     sync.Once
+	reached  atomic.Bool  // the endpoint was there once
+	rejected atomic.Int32 // asks that it rejected before it answered one
 }
 
 // Ask implements crosstalk.Asker. Equal asks under way at the same time are
-// one ask.
+// one ask. When ctx ends, an ask that was sent is lost, though the provider
+// may bill it.
 func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	key := crosstalk.KeyOf(a.id, req)
-	answer, err, _ := a.flights.Do(string(key[:]), func() (any, error) { return a.ask(ctx, key, req) })
-	if err != nil {
-		return crosstalk.Answer{}, err
+	for {
+		answer, err, _ := a.flights.Do(string(key[:]), func() (any, error) {
+			answer, err := a.ask(ctx, key, req)
+			if err != nil && ctx.Err() != nil {
+				err = &abandoned{err}
+			}
+			return answer, err
+		})
+		if err == nil {
+			return answer.(crosstalk.Answer), nil
+		}
+		var gone *abandoned
+		if !errors.As(err, &gone) {
+			return crosstalk.Answer{}, err
+		}
+		if ctx.Err() != nil {
+			return crosstalk.Answer{}, gone.error
+		}
+		// Another caller, who asked first, has gone away; this one has not.
 	}
-	return answer.(crosstalk.Answer), nil
 }
+
+// abandoned says that the caller who sent an ask for others too went away.
+type abandoned struct{ error }
 
 func (a *asker) ask(ctx context.Context, key crosstalk.Key, req crosstalk.Request) (crosstalk.Answer, error) {
 	answer, found, err := a.journal.Get(key)
 	if err != nil {
-		return answer, a.fatal(err)
+		return answer, a.end(err)
 	}
 	if found && answer.Status != crosstalk.Failed {
+		a.works()
 		a.count(key, answer, true)
 		return answer, nil
 	}
-	spent, err := a.budget.reserve(ctx, a.stop, a.id.Name, req)
-	if err != nil {
-		return answer, a.fatal(err)
-	}
-	answer, err = a.attempt(ctx, req)
-	spent(answer.Usage)
+	back, err := a.scout(ctx)
 	if err != nil {
 		return answer, err
 	}
+	defer back()
+	settle, err := a.budget.reserve(ctx, a.stop, a.id.Name, req)
+	if err != nil {
+		if errors.As(err, new(*LimitError)) {
+			a.note(err) // the asks that have their part of the budget go on
+		}
+		return answer, err
+	}
+	answer, leave, err := a.attempt(ctx, req, found)
+	settle(answer)
+	if err != nil {
+		return answer, err
+	}
+	defer leave() // when it is saved: a kill loses no more than what has a place
 	answer.Key = key
 	if err := a.journal.Put(journal.Record{Identity: a.id, Request: req, Answer: answer}); err != nil {
-		return answer, a.fatal(err)
+		return answer, a.end(err)
 	}
 	if failed := a.count(key, answer, false); answer.Status == crosstalk.Failed && failed == a.options.FailAfter {
-		a.fatal(&LimitError{fmt.Sprintf("%d asks have failed (--fail-after %d); the last: %s", failed, a.options.FailAfter, answer.Reason)})
+		a.end(&LimitError{fmt.Sprintf("%d asks have failed (--fail-after %d); the last: %s", failed, a.options.FailAfter, answer.Reason)})
 	}
 	return answer, nil
-}
-
-// fatal stops the session for a reason that every ask shares.
-func (s *Session) fatal(err error) error {
-	s.halt(err)
-	s.budget.wake()
-	return err
 }
 
 // Memory is a journal that lasts as long as the process, for measurements that

@@ -32,14 +32,34 @@ func (p Prices) Cost(model string, u crosstalk.Usage) float64 {
 	return (float64(u.Prompt)*price.Input + float64(u.Completion)*price.Output) / 1e6
 }
 
-// Worst is the most that an ask can use: its prompt, by a rule of thumb of
-// three bytes a token, and all the tokens it may answer with.
+// Worst is the most that an ask should use: its prompt, by a rule of thumb of
+// a token for three bytes of ASCII or one byte of anything else, and all the
+// tokens it may answer with, none if it states no bound.
 func Worst(req crosstalk.Request) crosstalk.Usage {
-	n := len(req.Prompt)
-	for _, m := range req.Messages {
-		n += len(m.Content) + 12 // a turn's own tokens
+	prompt := textTokens(req.Prompt)
+	for _, text := range req.Input {
+		prompt += textTokens(text)
 	}
-	return crosstalk.Usage{Prompt: n/3 + 1, Completion: req.Decoding.MaxTokens}
+	for _, m := range req.Messages {
+		prompt += textTokens(m.Content) + 4 // a turn's own tokens
+	}
+	worst := crosstalk.Usage{Prompt: prompt, Completion: req.Decoding.MaxTokens}
+	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // a --param goes before a flag
+		if n, ok := req.Decoding.Extra[name].(float64); ok {
+			worst.Completion = int(n)
+		}
+	}
+	return worst
+}
+
+func textTokens(s string) int {
+	ascii := 0
+	for i := range len(s) {
+		if s[i] < 0x80 {
+			ascii++
+		}
+	}
+	return len(s) - ascii + ascii/3 + 1
 }
 
 func estimateTokens(req crosstalk.Request) int {
@@ -82,10 +102,12 @@ func (a *account) wake() {
 }
 
 // reserve sets aside what req may use and returns the function that settles
-// it. While asks in flight may still give something back it waits.
-func (a *account) reserve(ctx, stop context.Context, model string, req crosstalk.Request) (func(crosstalk.Usage), error) {
+// it with the answer; one that does not say what it used is taken to have used
+// all. While asks in flight may still give something back it waits.
+func (a *account) reserve(ctx, stop context.Context, model string, req crosstalk.Request) (settle func(crosstalk.Answer), err error) {
 	worst := Worst(req)
 	want := spending{1, worst.Prompt + worst.Completion, a.Prices.Cost(model, worst)}
+	defer context.AfterFunc(ctx, a.wake)()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for {
@@ -106,7 +128,11 @@ func (a *account) reserve(ctx, stop context.Context, model string, req crosstalk
 	}
 	a.inFlight++
 	a.reserved.add(want, 1)
-	return func(used crosstalk.Usage) {
+	return func(answer crosstalk.Answer) {
+		used := answer.Usage
+		if used == (crosstalk.Usage{}) && answer.Status != "" && answer.Status != crosstalk.Failed {
+			used = worst
+		}
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.inFlight--

@@ -32,15 +32,19 @@ type limiter struct {
 func newLimiter(o Options) *limiter {
 	l := &limiter{max: float64(o.Concurrency), limit: min(float64(o.Concurrency), 32), probing: true}
 	if o.RPM > 0 {
-		l.requests = rate.NewLimiter(rate.Limit(o.RPM)/60, max(1, o.RPM/60))
+		l.requests = rate.NewLimiter(rate.Limit(o.RPM)/60, 1)
 	}
 	if o.TPM > 0 {
+		// The burst lets one ask be large; it starts used up, or the first
+		// minute would take two minutes' tokens.
 		l.tokens = rate.NewLimiter(rate.Limit(o.TPM)/60, o.TPM)
+		l.tokens.AllowN(time.Now(), o.TPM)
 	}
 	return l
 }
 
-// acquire waits for a place. It fails when ctx or stop ends first.
+// acquire waits for a place, which leave gives back. It fails when ctx or stop
+// ends first.
 func (l *limiter) acquire(ctx, stop context.Context, tokens int) error {
 	if err := stop.Err(); err != nil {
 		return context.Cause(stop)
@@ -93,10 +97,13 @@ func (l *limiter) place(ctx, stop context.Context) error {
 
 // rates waits for what the server or the user said about time.
 func (l *limiter) rates(ctx context.Context, tokens int) error {
-	l.mu.Lock()
-	wait := time.Until(l.resume)
-	l.mu.Unlock()
-	if wait > 0 {
+	for {
+		l.mu.Lock()
+		wait := time.Until(l.resume)
+		l.mu.Unlock()
+		if wait <= 0 {
+			break
+		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -114,9 +121,10 @@ func (l *limiter) rates(ctx context.Context, tokens int) error {
 	return nil
 }
 
-// release gives a place back and learns from how the attempt ended.
-func (l *limiter) release(started time.Time, err error, fault crosstalk.Fault) {
+// learn learns from how an attempt ended.
+func (l *limiter) learn(started time.Time, err error, fault crosstalk.Fault) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	switch {
 	case err == nil && l.probing:
 		l.limit = min(l.max, l.limit+1)
@@ -132,10 +140,9 @@ func (l *limiter) release(started time.Time, err error, fault crosstalk.Fault) {
 			l.limit, l.cut, l.probing = max(1, l.limit/2), time.Now(), false
 		}
 	}
-	l.mu.Unlock()
-	l.leave()
 }
 
+// leave gives a place back.
 func (l *limiter) leave() {
 	l.mu.Lock()
 	l.inFlight--

@@ -9,7 +9,8 @@ type Stats struct {
 	Failed  int
 	Empty   int
 	Refused int
-	Retries int // attempts beyond the first
+	Retries int    // attempts beyond the first
+	Trouble string // why the last attempt that gave no answer gave none
 	Usage   crosstalk.Usage
 	Cost    float64 // of the answers that were not cached
 }
@@ -35,6 +36,7 @@ func (a *asker) count(key crosstalk.Key, answer crosstalk.Answer, cached bool) (
 	switch answer.Status {
 	case crosstalk.Failed:
 		s.stats.Failed++
+		s.stats.Trouble = answer.Reason
 	case crosstalk.Empty:
 		s.stats.Empty++
 	case crosstalk.Refused:
@@ -52,8 +54,9 @@ func (a *asker) count(key crosstalk.Key, answer crosstalk.Answer, cached bool) (
 	return s.stats.Failed
 }
 
-func (s *Session) retried() {
+func (s *Session) retried(err error) {
 	s.mu.Lock()
 	s.stats.Retries++
+	s.stats.Trouble = err.Error()
 	s.mu.Unlock()
 }

@@ -17,11 +17,11 @@ import (
 
 // Options override what a model's name says; the zero value overrides nothing.
 type Options struct {
-	BaseURL string        // instead of the preset's
-	API     crosstalk.API // instead of chat
-	KeyVar  string        // the environment variable that holds the key, instead of the preset's
-	Getenv  func(string) string
-	Client  *http.Client
+	BaseURL string              // instead of the preset's
+	API     crosstalk.API       // instead of chat
+	KeyVar  string              // the environment variable that holds the key, instead of the preset's
+	Getenv  func(string) string // default os.Getenv
+	Client  *http.Client        // default: one that all models share
 
 	// Others are further providers by name, such as the reference models. Each
 	// is given what follows "provider:".
@@ -37,33 +37,53 @@ func Open(name string, o Options) (crosstalk.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.API != "" && o.API != crosstalk.Chat && o.API != crosstalk.Completions {
+	if o.API != "" && o.API != crosstalk.Chat && o.API != crosstalk.Completions && o.API != crosstalk.Embeddings {
 		return nil, fmt.Errorf("api %q: expected chat or completions (--api)", o.API)
 	}
+	var m crosstalk.Model
 	if open, found := o.Others[provider]; found {
-		return open(model)
+		m, err = open(model)
+	} else if provider == "replay" {
+		m, err = opened(replay.Open(model, o.API))
+	} else {
+		m, err = openPreset(provider, model, o)
 	}
-	if provider == "replay" {
-		return replay.Open(model, o.API)
+	if err != nil {
+		return nil, fmt.Errorf("model %q: %w", name, err)
 	}
+	return m, nil
+}
+
+func openPreset(provider, model string, o Options) (crosstalk.Model, error) {
 	p, found := lookup(provider)
 	if !found {
-		return nil, fmt.Errorf("model %q: there is no provider %q; known are %s.\n"+
+		return nil, fmt.Errorf("there is no provider %q; known are %s.\n"+
 			"Any other server that speaks OpenAI's API: --model %s:NAME --base-url http://HOST:PORT/v1",
-			name, provider, strings.Join(names(o), ", "), Compatible)
+			provider, strings.Join(names(o), ", "), Compatible)
 	}
-	c, err := p.config(name, model, o)
+	c, err := p.config(model, o)
 	if err != nil {
 		return nil, err
 	}
-	if p.protocol == anthropicMessages {
-		if o.API == crosstalk.Completions {
-			return nil, fmt.Errorf("model %q: %s takes chats only, no bare prompts (--api)", name, p.Name)
-		}
-		return wrap(anthropic.New(c))(name)
+	if p.protocol == openAI {
+		return opened(openai.New(c, openai.Options{API: o.API, MaxCompletionTokens: p.newTokens && p.own(c.BaseURL),
+			SeedName: p.seedName, KeyHeader: p.keyHeader}))
 	}
-	return wrap(openai.New(c, openai.Options{API: o.API, MaxCompletionTokens: p.newTokens && p.own(c.BaseURL),
-		SeedName: p.seedName, KeyHeader: p.keyHeader}))(name)
+	switch o.API {
+	case crosstalk.Completions:
+		return nil, fmt.Errorf("%s takes chats only, no bare prompts (--api)", p.Name)
+	case crosstalk.Embeddings:
+		return nil, fmt.Errorf("%s has no embeddings", p.Name)
+	}
+	return opened(anthropic.New(c))
+}
+
+// opened keeps a nil pointer from becoming a Model.
+func opened[M crosstalk.Model](m M, err error) (crosstalk.Model, error) {
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // cutName splits provider:name.
@@ -74,19 +94,19 @@ func cutName(name string) (provider, model string, err error) {
 	case !found:
 		err = fmt.Errorf("model %q: expected provider:name, such as openai:gpt-4o-mini or ollama:llama3.2", name)
 	case model == "":
-		err = fmt.Errorf("model %q: expected a model's name after %s:", name, provider)
+		err = fmt.Errorf("model %q: names no model after the provider; expected %s:NAME", name, provider)
 	}
 	return provider, model, err
 }
 
 // config is where the model is, and the key that the environment holds for it.
-func (p Preset) config(name, model string, o Options) (endpoint.Config, error) {
+func (p Preset) config(model string, o Options) (endpoint.Config, error) {
 	c := endpoint.Config{Provider: p.Name, Model: model, BaseURL: p.BaseURL, KeyVar: p.KeyVar, Client: o.Client}
 	if o.BaseURL != "" {
 		c.BaseURL = o.BaseURL
 	}
 	if c.BaseURL == "" {
-		return c, fmt.Errorf("model %q: %s needs --base-url, such as %s", name, p.Name, p.example())
+		return c, fmt.Errorf("%s needs --base-url, such as %s", p.Name, p.example())
 	}
 	if o.KeyVar != "" {
 		c.KeyVar = o.KeyVar
@@ -97,7 +117,7 @@ func (p Preset) config(name, model string, o Options) (endpoint.Config, error) {
 	}
 	c.Key = strings.TrimSpace(getenv(c.KeyVar))
 	if needed := o.KeyVar != "" || !p.Local && p.own(c.BaseURL); needed && c.Key == "" {
-		return c, fmt.Errorf("model %q: the environment variable %s is not set; it holds the API key of %s", name, c.KeyVar, p.Name)
+		return c, fmt.Errorf("the environment variable %s is not set; it holds the API key of %s", c.KeyVar, p.Name)
 	}
 	if p.Start != "" && o.BaseURL == "" {
 		c.Advice = fmt.Sprintf("is %s running? start it with: %s", p.Name, p.Start)
@@ -130,15 +150,4 @@ func names(o Options) []string {
 		all = append(all, name)
 	}
 	return append(all, "replay")
-}
-
-// wrap names the model in an error of its constructor, and keeps a nil pointer
-// from becoming a Model.
-func wrap[M crosstalk.Model](m M, err error) func(name string) (crosstalk.Model, error) {
-	return func(name string) (crosstalk.Model, error) {
-		if err != nil {
-			return nil, fmt.Errorf("model %q: %w", name, err)
-		}
-		return m, nil
-	}
 }

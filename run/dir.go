@@ -71,18 +71,8 @@ type Dir struct {
 // It refuses a directory that holds another plan, or that another process is
 // writing to.
 func Create(path string, plan Plan) (*Dir, error) {
-	old, err := ReadManifest(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if err := refuseForeign(path); err != nil {
-			return nil, err
-		}
-	case err != nil:
+	if _, err := admit(path, plan); err != nil {
 		return nil, err
-	default:
-		if field := difference(old.Plan, plan); field != "" {
-			return nil, fmt.Errorf("%s holds a run of another plan: its %s: use another --out, or the settings it was made with", path, field)
-		}
 	}
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, fmt.Errorf("cannot make the run's directory: %w", err)
@@ -90,6 +80,10 @@ func Create(path string, plan Plan) (*Dir, error) {
 	j, err := journal.Open(filepath.Join(path, "answers.db"))
 	if err != nil {
 		return nil, err
+	}
+	old, err := admit(path, plan) // again, now that no other process can write it
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
 	}
 	d := &Dir{Path: path, Journal: j, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan, Scoring: old.Scoring}}
 	if err := d.writeJSON("manifest.json", d.Manifest); err != nil {
@@ -101,17 +95,38 @@ func Create(path string, plan Plan) (*Dir, error) {
 // Close releases the directory.
 func (d *Dir) Close() error { return d.Journal.Close() }
 
-// refuseForeign keeps a run from being scattered over somebody's files.
+// admit returns the manifest that is in path, if there is one, and refuses a
+// directory that is not for a run of this plan.
+func admit(path string, plan Plan) (Manifest, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Manifest{}, nil
+	}
+	if err == nil && !info.IsDir() {
+		return Manifest{}, fmt.Errorf("%s is a file; a run needs a directory: use another --out", path)
+	}
+	old, err := ReadManifest(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return old, refuseForeign(path)
+	}
+	if err != nil {
+		return old, err
+	}
+	if field := difference(reflect.ValueOf(old.Plan), reflect.ValueOf(plan)); field != "" {
+		return old, fmt.Errorf("%s holds a run of another plan: its %s: use another --out, or the settings it was made with", path, field)
+	}
+	return old, nil
+}
+
+// refuseForeign keeps a run from being scattered over somebody's files. A run
+// that was killed before it had a manifest is no foreigner.
 func refuseForeign(path string) error {
 	entries, err := os.ReadDir(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
 		return fmt.Errorf("%s: is not a directory that can be used: %w", path, err)
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), "answers.db") { // killed before the manifest was written
+		if !strings.HasPrefix(e.Name(), "answers.db") && e.Name() != "manifest.json.part" {
 			return fmt.Errorf("%s is not empty and holds no run (%s): use another --out", path, e.Name())
 		}
 	}
@@ -136,14 +151,21 @@ func ReadManifest(path string) (Manifest, error) {
 	return m, nil
 }
 
-// difference names the first field in which two plans differ, with both
-// values.
-func difference(have, want Plan) string {
-	a, b := reflect.ValueOf(have), reflect.ValueOf(want)
-	for i := range a.NumField() {
-		x, y := crosstalk.Canonical(a.Field(i).Interface()), crosstalk.Canonical(b.Field(i).Interface())
+// difference names the first field in which two plans differ, by its name in
+// the manifest, with both values.
+func difference(have, want reflect.Value) string {
+	for i := range have.NumField() {
+		a, b := have.Field(i), want.Field(i)
+		if a.Kind() == reflect.Struct {
+			if inner := difference(a, b); inner != "" {
+				return inner
+			}
+			continue
+		}
+		x, y := crosstalk.Canonical(a.Interface()), crosstalk.Canonical(b.Interface())
 		if !bytes.Equal(x, y) {
-			return fmt.Sprintf("%s is %s, not %s", strings.ToLower(a.Type().Field(i).Name), x, y)
+			name, _, _ := strings.Cut(have.Type().Field(i).Tag.Get("json"), ",")
+			return fmt.Sprintf("%s is %s, not %s", name, x, y)
 		}
 	}
 	return ""

@@ -20,31 +20,33 @@ type Measured struct {
 	Err          error
 }
 
-// Measure measures items, up to parallel of them at a time, and yields them in
-// their order. After an error it goes on: what is answered already still
-// counts.
+// Measure measures items, up to parallel of them at a time, and yields every
+// one in their order. After an error it goes on: what is answered already still
+// counts. When the loop is left it starts no further items, waits for those
+// under way, whose asks may be paid for, and drops them.
 func Measure(ctx context.Context, in crosstalk.Instrument, ask crosstalk.Asker, items []crosstalk.Item, parallel int) iter.Seq[Measured] {
 	return func(yield func(Measured) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		queue := make(chan chan Measured, max(1, parallel))
-		go func() {
-			defer close(queue)
-			for _, item := range items {
-				done := make(chan Measured, 1)
-				select {
-				case queue <- done: // waits while parallel items are under way
-				case <-ctx.Done():
-					return
-				}
-				go func() {
-					observations, err := in.Measure(ctx, ask, item)
-					done <- Measured{item, observations, err}
-				}()
+		var underWay []chan Measured // in the items' order
+		defer func() {
+			for _, done := range underWay {
+				<-done
 			}
 		}()
-		for done := range queue {
-			if !yield(<-done) {
+		for next := 0; next < len(items) || len(underWay) > 0; {
+			for ; next < len(items) && len(underWay) < max(1, parallel); next++ {
+				done := make(chan Measured, 1)
+				underWay = append(underWay, done)
+				go func(item crosstalk.Item) {
+					m := Measured{Item: item, Err: context.Cause(ctx)}
+					if m.Err == nil {
+						m.Observations, m.Err = in.Measure(ctx, ask, item)
+					}
+					done <- m
+				}(items[next])
+			}
+			m := <-underWay[0]
+			underWay = underWay[1:]
+			if !yield(m) {
 				return
 			}
 		}

@@ -7,9 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
+	"net/url"
 	"os"
+	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"crosstalk"
@@ -20,6 +24,8 @@ import (
 
 // ErrLocked says that another process writes to the journal.
 var ErrLocked = errors.New("another crosstalk is writing to this run")
+
+var errClosed = errors.New("the journal is closed")
 
 // Record is one journalled ask.
 type Record struct {
@@ -41,6 +47,8 @@ type Journal struct {
 	puts    chan put
 	writer  *sqlite3.Conn
 	insert  *sqlite3.Stmt
+	closing chan struct{}
+	once    sync.Once
 	stopped chan struct{} // closed when the writing goroutine has ended
 }
 
@@ -55,15 +63,15 @@ func Open(path string) (*Journal, error) {
 	lock := flock.New(path + ".lock")
 	switch locked, err := lock.TryLock(); {
 	case err != nil:
-		return nil, fmt.Errorf("%s: cannot lock it: %w", path, err)
+		return nil, fmt.Errorf("%s: cannot be written: check the directory's permissions or use another --out: %w", path, err)
 	case !locked:
-		return nil, fmt.Errorf("%s: %w: wait for it to end, or use another --out", path, ErrLocked)
+		return nil, errors.Join(fmt.Errorf("%s: %w: wait for it to end, or use another --out", path, ErrLocked), lock.Close())
 	}
-	j := &Journal{path: path, lock: lock, puts: make(chan put, 256), stopped: make(chan struct{})}
+	j := &Journal{path: path, lock: lock, puts: make(chan put, 256), closing: make(chan struct{}), stopped: make(chan struct{})}
 	if err := j.openWriter(); err != nil {
 		return nil, errors.Join(j.wrap(err), j.close())
 	}
-	if err := j.openReader(); err != nil {
+	if err := j.openReader(""); err != nil {
 		return nil, errors.Join(j.wrap(err), j.close())
 	}
 	go j.write()
@@ -76,19 +84,41 @@ func OpenReader(path string) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{path: path}
-	if err := j.openReader(); err != nil {
-		return nil, errors.Join(j.wrap(err), j.close())
+	err := j.openReader("")
+	if _, log := os.Stat(path + "-wal"); (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && errors.Is(log, fs.ErrNotExist) {
+		// Where nothing can be written there is no index of the log that
+		// readers share; a run that ended has no log either.
+		j.close()
+		err = j.openReader("?immutable=1")
 	}
-	if have, err := version(j.reader); err != nil {
+	if err != nil {
 		return nil, errors.Join(j.wrap(err), j.close())
-	} else if have > len(migrations) {
-		return nil, errors.Join(newerVersion(path, have), j.close())
 	}
 	return j, nil
 }
 
+// patience is how long the writer and a reader wait for each other, which they
+// do while one of them recovers the file after a kill.
+const patience = 10 * time.Second
+
+func connect(path, query string, flags sqlite3.OpenFlag) (*sqlite3.Conn, error) {
+	path, err := filepath.Abs(path) // SQLite takes some relative ones for URIs
+	if err != nil {
+		return nil, err
+	}
+	if query != "" {
+		path = "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + query
+		flags |= sqlite3.OPEN_URI
+	}
+	conn, err := sqlite3.OpenFlags(path, flags)
+	if err != nil {
+		return nil, err
+	}
+	return conn, conn.BusyTimeout(patience)
+}
+
 func (j *Journal) openWriter() (err error) {
-	if j.writer, err = sqlite3.OpenFlags(j.path, sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE); err != nil {
+	if j.writer, err = connect(j.path, "", sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE); err != nil {
 		return err
 	}
 	// FULL: a commit survives a power cut, not only kill -9. Commits are
@@ -96,7 +126,7 @@ func (j *Journal) openWriter() (err error) {
 	if err = j.writer.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"); err != nil {
 		return err
 	}
-	if err = migrate(j.writer, j.path); err != nil {
+	if err = migrate(j.writer); err != nil {
 		return err
 	}
 	// A failed ask is asked again when the run resumes: a later answer replaces it.
@@ -114,12 +144,17 @@ func (j *Journal) openWriter() (err error) {
 const columns = `key, provider, endpoint, model, request, status, text, reason, served_model,
 	prompt_tokens, completion_tokens, reasoning_tokens, logprobs, raw, latency_ns, attempts, answered_at`
 
-func (j *Journal) openReader() (err error) {
-	if j.reader, err = sqlite3.OpenFlags(j.path, sqlite3.OPEN_READONLY); err != nil {
+func (j *Journal) openReader(query string) (err error) {
+	if j.reader, err = connect(j.path, query, sqlite3.OPEN_READONLY); err != nil {
 		return err
 	}
-	if err = j.reader.BusyTimeout(10 * time.Second); err != nil {
+	switch have, err := version(j.reader); {
+	case err != nil:
 		return err
+	case have > len(migrations):
+		return newerVersion(have)
+	case have < len(migrations):
+		return fmt.Errorf("has no answers that this crosstalk can read (journal version %d, not %d): run the command that made it again first", have, len(migrations))
 	}
 	j.get, _, err = j.reader.Prepare("SELECT " + columns + " FROM asks WHERE key = ?")
 	return err
@@ -129,6 +164,9 @@ func (j *Journal) openReader() (err error) {
 func (j *Journal) Get(key crosstalk.Key) (answer crosstalk.Answer, found bool, err error) {
 	j.reading.Lock()
 	defer j.reading.Unlock()
+	if j.get == nil {
+		return answer, false, j.wrap(errClosed)
+	}
 	defer j.get.Reset()
 	if err := j.get.BindBlob(1, key[:]); err != nil {
 		return answer, false, j.wrap(err)
@@ -144,15 +182,34 @@ func (j *Journal) Get(key crosstalk.Key) (answer crosstalk.Answer, found bool, e
 // overwritten, unless it was a failed one.
 func (j *Journal) Put(record Record) error {
 	p := put{record, make(chan error, 1)}
-	j.puts <- p
-	return j.wrap(<-p.done)
+	select {
+	case j.puts <- p:
+	case <-j.stopped:
+		return j.wrap(errClosed)
+	}
+	select {
+	case err := <-p.done:
+		return j.wrap(err)
+	case <-j.stopped:
+	}
+	select { // both may have happened
+	case err := <-p.done:
+		return j.wrap(err)
+	default:
+		return j.wrap(errClosed)
+	}
 }
 
-// All yields every record in the order of arrival.
+// All yields every record in the order of arrival. The loop must not call the
+// journal.
 func (j *Journal) All() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		j.reading.Lock()
 		defer j.reading.Unlock()
+		if j.get == nil {
+			yield(Record{}, j.wrap(errClosed))
+			return
+		}
 		stmt, _, err := j.reader.Prepare("SELECT " + columns + " FROM asks ORDER BY rowid")
 		if err != nil {
 			yield(Record{}, j.wrap(err))
@@ -171,20 +228,28 @@ func (j *Journal) All() iter.Seq2[Record, error] {
 	}
 }
 
-// Close waits for what was put and closes the file. No Put may be under way.
+// Close writes what was put before and closes the file. A Put that comes later
+// fails.
 func (j *Journal) Close() error {
-	if j.lock != nil {
-		close(j.puts)
-		<-j.stopped
-	}
-	return j.close()
+	var err error
+	j.once.Do(func() {
+		if j.lock != nil {
+			close(j.closing)
+			<-j.stopped
+		}
+		err = j.close()
+	})
+	return err
 }
 
 func (j *Journal) close() error {
+	j.reading.Lock()
+	defer j.reading.Unlock()
 	var errs []error
 	for _, stmt := range []*sqlite3.Stmt{j.get, j.insert} {
-		errs = append(errs, stmt.Close())
+		stmt.Close() // its error is the last run's, which was reported
 	}
+	j.get = nil
 	for _, conn := range []*sqlite3.Conn{j.reader, j.writer} { // the writer last: it folds the log into the file
 		errs = append(errs, conn.Close())
 	}
@@ -198,16 +263,14 @@ func (j *Journal) close() error {
 // transaction, until Close.
 func (j *Journal) write() {
 	defer close(j.stopped)
-	for first := range j.puts {
-		batch := []put{first}
-		for gathering := true; gathering && len(batch) < cap(j.puts); {
-			select {
-			case p, open := <-j.puts:
-				if gathering = open; open {
-					batch = append(batch, p)
-				}
-			default:
-				gathering = false
+	for {
+		var batch []put
+		select {
+		case p := <-j.puts:
+			batch = j.gather([]put{p})
+		case <-j.closing:
+			if batch = j.gather(nil); batch == nil {
+				return
 			}
 		}
 		err := j.commit(batch)
@@ -215,6 +278,19 @@ func (j *Journal) write() {
 			p.done <- err
 		}
 	}
+}
+
+// gather adds to batch what waits to be written.
+func (j *Journal) gather(batch []put) []put {
+	for len(batch) < cap(j.puts) {
+		select {
+		case p := <-j.puts:
+			batch = append(batch, p)
+		default:
+			return batch
+		}
+	}
+	return batch
 }
 
 func (j *Journal) commit(batch []put) (err error) {
@@ -275,7 +351,7 @@ func (j *Journal) wrap(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, sqlite3.FULL):
+	case errors.Is(err, sqlite3.FULL), errors.Is(err, sqlite3.IOERR) && j.full():
 		return fmt.Errorf("%s: the disk is full: free some space and run the same command again; the answers up to now are saved: %w", j.path, err)
 	case errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.CANTOPEN):
 		return fmt.Errorf("%s: cannot be written: check the directory's permissions or use another --out: %w", j.path, err)
@@ -283,4 +359,16 @@ func (j *Journal) wrap(err error) error {
 		return fmt.Errorf("%s: is not a readable journal: move it away, or use another --out: %w", j.path, err)
 	}
 	return fmt.Errorf("%s: %w", j.path, err)
+}
+
+// full tries whether the disk is full, which the driver does not always tell
+// from other errors.
+func (j *Journal) full() bool {
+	f, err := os.CreateTemp(filepath.Dir(j.path), filepath.Base(j.path)+".full-*")
+	if err == nil {
+		defer os.Remove(f.Name())
+		_, err = f.Write(make([]byte, 64<<10))
+		err = errors.Join(err, f.Close())
+	}
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

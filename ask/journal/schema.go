@@ -31,13 +31,13 @@ var migrations = []string{
 }
 
 // migrate brings the file to the newest version; a new file has version 0.
-func migrate(conn *sqlite3.Conn, path string) error {
+func migrate(conn *sqlite3.Conn) error {
 	have, err := version(conn)
 	if err != nil {
 		return err
 	}
 	if have > len(migrations) {
-		return newerVersion(path, have)
+		return newerVersion(have)
 	}
 	for v := have; v < len(migrations); v++ {
 		step := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", migrations[v], v+1)
@@ -58,7 +58,7 @@ func version(conn *sqlite3.Conn) (int, error) {
 	return stmt.ColumnInt(0), stmt.Err()
 }
 
-func newerVersion(path string, have int) error {
-	return fmt.Errorf("%s was written by a newer crosstalk (journal version %d, this one reads up to %d): update crosstalk, or use another --out",
-		path, have, len(migrations))
+func newerVersion(have int) error {
+	return fmt.Errorf("was written by a newer crosstalk (journal version %d, this one reads up to %d): update crosstalk, or use another --out",
+		have, len(migrations))
 }

@@ -73,14 +73,18 @@ func (a *asking) open(c *cobra.Command, s *suite.Suite) (crosstalk.Model, ask.Op
 			return nil, a.options, fmt.Errorf("--%s is %d; expected a number above 0", flag, value)
 		}
 	}
+	if t := a.options.Timeout; t <= 0 {
+		return nil, a.options, fmt.Errorf("--timeout is %v; expected a duration above 0, such as 2m", t)
+	}
+	if cost := a.options.Budget.Cost; c.Flags().Changed("max-cost") && !(cost > 0) {
+		return nil, a.options, fmt.Errorf("--max-cost is %g; expected a number above 0", cost)
+	}
 	if a.options.Retries == 0 {
 		a.options.Retries = -1
 	}
-	if spec, ok := strings.CutPrefix(a.model, reference.Provider+":"); ok {
-		m, err := reference.Open(spec, s.Items)
-		return m, a.options, err
-	}
-	m, err := model.Open(a.model, model.Options{BaseURL: a.baseURL, API: crosstalk.API(a.api), KeyVar: a.keyVar})
+	m, err := model.Open(a.model, model.Options{BaseURL: a.baseURL, API: crosstalk.API(a.api), KeyVar: a.keyVar,
+		Others: map[string]func(string) (crosstalk.Model, error){
+			reference.Provider: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items) }}})
 	if err != nil {
 		return nil, a.options, err
 	}

@@ -15,13 +15,14 @@ import (
 )
 
 // progress shows on stderr how far a run is: one line that is rewritten on a
-// terminal, a plain line now and then elsewhere.
+// terminal, a plain line now and then elsewhere, the first one soon.
 type progress struct {
 	w        io.Writer
 	session  *ask.Session
 	total    int
 	started  time.Time
 	terminal bool
+	trouble  string // that was told
 	done     chan struct{}
 	once     sync.Once
 	ended    sync.WaitGroup
@@ -32,21 +33,22 @@ func startProgress(w io.Writer, s *ask.Session, total int, quiet bool) *progress
 	if quiet {
 		return p
 	}
-	every := 10 * time.Second
+	first, every := 2*time.Second, 10*time.Second
 	if f, ok := w.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			p.terminal, every = true, 200*time.Millisecond
+			p.terminal, first, every = true, 200*time.Millisecond, 200*time.Millisecond
 		}
 	}
 	p.ended.Add(1)
 	go func() {
 		defer p.ended.Done()
-		tick := time.NewTicker(every)
+		tick := time.NewTimer(first)
 		defer tick.Stop()
 		for {
 			select {
 			case <-tick.C:
 				p.show()
+				tick.Reset(every)
 			case <-p.done:
 				if p.terminal {
 					fmt.Fprint(p.w, "\r\x1b[K")
@@ -84,6 +86,10 @@ func (p *progress) show() {
 	}
 	if s.Cost > 0 {
 		fmt.Fprintf(&b, ", cost %.4f", s.Cost)
+	}
+	if s.Trouble != "" && s.Trouble != p.trouble && !p.terminal { // a rewritten line has no room for it
+		p.trouble = s.Trouble
+		fmt.Fprintf(&b, "\n  %s", p.trouble)
 	}
 	if p.terminal {
 		fmt.Fprintf(p.w, "\r\x1b[K%s", b.String())

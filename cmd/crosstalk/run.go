@@ -117,6 +117,9 @@ type measurement struct {
 	session *ask.Session
 	model   crosstalk.Model
 	asks    asksPlanned
+
+	unmeasured int
+	limit      *ask.LimitError // that kept these items from being measured
 }
 
 // run asks, scores, writes and prints.
@@ -124,29 +127,19 @@ func (m *measurement) run(in crosstalk.Instrument, items []crosstalk.Item, by []
 	stderr := m.command.ErrOrStderr()
 	ctx, release := onInterrupt(m.command.Context(), stderr, m.session)
 	defer release()
-	if err := m.dir.SetScoring(scoring); err != nil {
-		return err
-	}
 	progress := startProgress(stderr, m.session, m.asks.distinct, m.quiet)
 	defer progress.stop()
 
 	var estimates []crosstalk.Estimate
-	var unmeasured int
 	err := m.dir.RecordObservations(func(record func(crosstalk.Observation) error) (failed error) {
 		measured := run.Measure(ctx, in, m.session.For(m.model), items, parallelItems)
 		estimates = in.Estimate(func(yield func(crosstalk.Observation) bool) {
 			for item := range measured {
-				if item.Err != nil {
-					unmeasured++
-					if failed = m.goOn(ctx, item.Err); failed != nil {
-						return
-					}
-					continue
+				if failed == nil {
+					failed = m.take(item, record, yield)
 				}
-				for _, o := range item.Observations {
-					if failed = record(o); failed != nil || !yield(o) {
-						return
-					}
+				if failed != nil { // what is in flight is saved, and what was saved is counted
+					m.session.Stop()
 				}
 			}
 		}, by)
@@ -156,38 +149,54 @@ func (m *measurement) run(in crosstalk.Instrument, items []crosstalk.Item, by []
 	if err != nil {
 		return m.explain(err)
 	}
-	return m.finish(estimates, unmeasured, len(items))
+	if err := m.dir.SetScoring(scoring); err != nil { // not before the observations are of it
+		return err
+	}
+	return m.finish(estimates, len(items))
+}
+
+// take hands on what came of one item. That a limit kept it from being measured
+// is no error: the others may be worth a report.
+func (m *measurement) take(item run.Measured, record func(crosstalk.Observation) error, yield func(crosstalk.Observation) bool) error {
+	if errors.As(item.Err, &m.limit) {
+		m.unmeasured++
+		return nil
+	}
+	for _, o := range item.Observations {
+		if err := record(o); err != nil {
+			return err
+		}
+		yield(o)
+	}
+	return item.Err
 }
 
 // parallelItems is how many items are measured at a time: enough to keep the
 // largest number of asks in flight, whose own limits decide.
 const parallelItems = 512
 
-// goOn decides whether the items that can be measured are worth a report.
-func (m *measurement) goOn(ctx context.Context, err error) error {
-	var limit *ask.LimitError
-	if ctx.Err() == nil && errors.As(err, &limit) {
-		return nil
-	}
-	return err
-}
-
 // explain turns what ended a run early into what the user should know.
 func (m *measurement) explain(err error) error {
-	if m.command.Context().Err() != nil || errors.Is(err, ask.ErrStopped) || errors.Is(err, context.Canceled) {
-		stats := m.session.Stats()
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d of %d asks are answered and saved in %s; the same command goes on from there",
-			stats.Done-stats.Failed, m.asks.distinct, m.dir.Path)}
+	stopped := errors.Is(err, ask.ErrStopped) || errors.Is(err, context.Canceled)
+	reason := m.session.Reason()
+	if stopped && reason != nil && !errors.Is(reason, ask.ErrStopped) && !errors.As(reason, new(*ask.LimitError)) {
+		stopped, err = false, reason // which came while the rest was stopping
 	}
-	if reason := m.session.Reason(); reason != nil && !errors.Is(err, reason) {
-		err = reason // the others only followed
+	stats := m.session.Stats()
+	saved := fmt.Sprintf("%d of %d asks are answered and saved in %s; the same command goes on from there",
+		stats.Done-stats.Failed, m.asks.distinct, m.dir.Path)
+	switch {
+	case stopped:
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %s", saved)}
+	case stats.Done > stats.Failed:
+		return fmt.Errorf("%w\n%s", err, saved)
 	}
 	return err
 }
 
-func (m *measurement) finish(estimates []crosstalk.Estimate, unmeasured, items int) error {
-	if unmeasured > 0 {
-		warning := fmt.Sprintf("%d of %d items were not measured: %v", unmeasured, items, m.session.Reason())
+func (m *measurement) finish(estimates []crosstalk.Estimate, items int) error {
+	if m.unmeasured > 0 {
+		warning := fmt.Sprintf("%d of %d items were not measured: %v", m.unmeasured, items, m.limit)
 		for i := range estimates {
 			estimates[i].Warnings = append(estimates[i].Warnings, warning)
 		}
@@ -203,10 +212,10 @@ func (m *measurement) finish(estimates []crosstalk.Estimate, unmeasured, items i
 	}
 	stats := m.session.Stats()
 	switch {
-	case unmeasured > 0:
-		return &exitError{exitIncomplete, fmt.Errorf("%v; the same command with a higher limit goes on from there", m.session.Reason())}
+	case m.unmeasured > 0:
+		return &exitError{exitIncomplete, fmt.Errorf("%w; the same command goes on from there, with the limit counted anew", m.limit)}
 	case stats.Failed > 0:
-		return &exitError{exitIncomplete, fmt.Errorf("%d of %d asks failed; the same command asks for them again", stats.Failed, stats.Done)}
+		return &exitError{exitIncomplete, fmt.Errorf("%d of %d asks failed (the last: %s); the same command asks for them again", stats.Failed, stats.Done, stats.Trouble)}
 	}
 	return nil
 }

@@ -79,14 +79,14 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 	}
 	test := make([]crosstalk.Answer, in.Prompting.Samples)
 	control := make([]crosstalk.Answer, in.Prompting.Samples)
-	group, asking := errgroup.WithContext(ctx)
+	var group errgroup.Group // no context of its own: an ask that is under way is paid for, whatever became of its siblings
 	for _, side := range []struct {
 		prompt  string
 		answers []crosstalk.Answer
 	}{{item.Pair.Test, test}, {item.Pair.Control, control}} {
 		for k := range side.answers {
 			group.Go(func() (err error) {
-				side.answers[k], err = ask.Ask(asking, in.Prompting.Request(side.prompt, k))
+				side.answers[k], err = ask.Ask(ctx, in.Prompting.Request(side.prompt, k))
 				return err
 			})
 		}

@@ -64,8 +64,8 @@ type Bootstrap struct {
 // the mean of all observations, a ratio of sums. Equal data, options and seed
 // give equal results, whatever the order of the data and the number of
 // processors. Clusters with equal count and sum are drawn together; more than
-// 20,000 clusters of more than 4,096 kinds are pooled by size and mean into
-// 4,096 cells that keep the variance of the mean.
+// 20,000 clusters of more than 256 kinds are pooled by size and mean into 256
+// cells that keep the variance of the mean.
 //
 // The interval is undefined, with a warning, when there are fewer than two
 // clusters or their means are all equal: resampling shows no variance then.
@@ -90,38 +90,27 @@ func ClusterBootstrap(c *Clusters, o BootstrapOptions) Bootstrap {
 	for i, r := range sums {
 		means[i] = s.mean + r.e/r.n
 	}
-	b.Mean, b.SE = meanSD(means)
-
-	tail := (1 - o.Level) / 2
-	switch o.Method {
-	case Percentile:
-		slices.Sort(means)
-		b.Interval.Low, b.Interval.High = quantile(means, tail), quantile(means, 1-tail)
-	case BCa:
-		slices.Sort(means)
-		z0 := biasZ(means, s.mean)
-		a := s.acceleration()
-		b.Interval.Low = quantile(means, bcaLevel(tail, z0, a))
-		b.Interval.High = quantile(means, bcaLevel(1-tail, z0, a))
-	case Studentized:
-		ts := make([]float64, 0, len(sums))
-		for i, r := range sums {
-			if t := (means[i] - s.mean) / r.stdErr(); !math.IsNaN(t) && !math.IsInf(t, 0) {
-				ts = append(ts, t)
-			}
-		}
-		if k := len(sums) - len(ts); k > 0 {
-			b.Warnings = append(b.Warnings, Warning{Code: SkippedDraw, Have: k})
-		}
-		if len(ts) == 0 {
-			return b
-		}
-		slices.Sort(ts)
-		b.Interval.Low = s.mean - se*quantile(ts, 1-tail)
-		b.Interval.High = s.mean - se*quantile(ts, tail)
-	default:
-		panic("stats: unknown bootstrap method " + string(o.Method))
+	if o.Method != Studentized {
+		b.read(means, s.acceleration(), o)
+		return b
 	}
+	b.Mean, b.SE = meanSD(means)
+	ts := make([]float64, 0, len(sums))
+	for i, r := range sums {
+		if t := (means[i] - s.mean) / r.stdErr(); !math.IsNaN(t) && !math.IsInf(t, 0) {
+			ts = append(ts, t)
+		}
+	}
+	if k := len(sums) - len(ts); k > 0 {
+		b.Warnings = append(b.Warnings, Warning{Code: SkippedDraw, Have: k})
+	}
+	if len(ts) == 0 {
+		return b
+	}
+	slices.Sort(ts)
+	tail := (1 - o.Level) / 2
+	b.Interval.Low = s.mean - se*quantile(ts, 1-tail)
+	b.Interval.High = s.mean - se*quantile(ts, tail)
 	b.Interval = o.Bounds.clip(b.Interval)
 	return b
 }

@@ -14,7 +14,7 @@ import (
 // The zero value is empty and ready. A Clusters is not safe for concurrent
 // writing.
 type Clusters struct {
-	index  map[string]int
+	index  map[string]int32
 	groups []moments
 	// Observations that are clusters of their own, counted by value.
 	single map[float64]int
@@ -40,9 +40,9 @@ func (c *Clusters) Add(cluster string, value float64) {
 	i, ok := c.index[cluster]
 	if !ok {
 		if c.index == nil {
-			c.index = make(map[string]int)
+			c.index = make(map[string]int32)
 		}
-		i = len(c.groups)
+		i = int32(len(c.groups))
 		c.index[cluster] = i
 		c.groups = append(c.groups, moments{})
 	}
@@ -177,4 +177,14 @@ func (s summary) binary() bool {
 		}
 	}
 	return true
+}
+
+// sortedSum adds values in an order of their own, so that the result does not
+// depend on where they came from.
+func sortedSum(xs []float64) (sum float64) {
+	slices.Sort(xs)
+	for _, x := range xs {
+		sum += x
+	}
+	return sum
 }

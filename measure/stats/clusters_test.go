@@ -110,6 +110,14 @@ func TestMeanOfDegenerateData(t *testing.T) {
 	if e := Mean(&tenth, Proportion, 0.95); e.SE != 0 || !has(e, NoVariation) || !e.Interval.Contains(0.1) {
 		t.Errorf("equal values that are not exact in binary: %+v", e)
 	}
+	var same Clusters // two models that answer alike
+	for i := range 40 {
+		same.AddIndependent(0 * float64(i))
+	}
+	if e := Mean(&same, Difference, 0.95); math.Abs(e.Interval.High-(1-math.Pow(0.025, 1.0/40))) > 1e-12 ||
+		e.Interval.Low != -e.Interval.High {
+		t.Errorf("no difference at all: %+v", e)
+	}
 	var nan Clusters
 	nan.Add("a", 1)
 	nan.Add("b", math.NaN())

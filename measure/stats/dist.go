@@ -4,41 +4,40 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
+// Distributions stand on gonum's mathext alone: its stat/distuv would add
+// linear algebra and five seconds to every cold build.
+
 // normalQuantile is the inverse of the standard normal distribution.
-func normalQuantile(p float64) float64 { return distuv.UnitNormal.Quantile(p) }
+func normalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
 
 // normalCDF keeps its relative precision in the lower tail.
 func normalCDF(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
-// tUpper is P(T > t) for t >= 0, by the incomplete beta function, which
-// keeps its relative precision far out where 1 - CDF does not.
-func tUpper(t, df float64) float64 {
-	if math.IsInf(df, 1) {
-		return normalCDF(-t)
-	}
-	return mathext.RegIncBeta(df/2, 0.5, df/(df+t*t)) / 2
-}
-
-// tTwoSided is P(|T| >= |t|). NaN for NaN.
+// tTwoSided is P(|T| >= |t|) for Student's t with df degrees of freedom, with
+// its relative precision kept far out. NaN for NaN.
 func tTwoSided(t, df float64) float64 {
-	if math.IsNaN(t) || !(df > 0) {
+	switch {
+	case math.IsNaN(t) || !(df > 0):
 		return math.NaN()
-	}
-	if math.IsInf(t, 0) {
+	case math.IsInf(t, 0):
 		return 0
+	case math.IsInf(df, 1):
+		return 2 * normalCDF(-math.Abs(t))
 	}
-	return math.Min(1, 2*tUpper(math.Abs(t), df))
+	return mathext.RegIncBeta(df/2, 0.5, df/(df+t*t))
 }
 
-// tQuantile is the inverse of Student's t distribution.
+// tQuantile is the inverse of Student's t distribution for p >= 1/2.
 func tQuantile(p, df float64) float64 {
-	if math.IsInf(df, 1) {
-		return normalQuantile(p)
+	if df > 1e4 { // Cornish and Fisher's expansion, where the beta function loses digits
+		z := normalQuantile(p)
+		z2 := z * z
+		return z + z*(z2+1)/(4*df) + z*(5*z2*z2+16*z2+3)/(96*df*df)
 	}
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(p)
+	x := mathext.InvRegIncBeta(df/2, 0.5, 2*(1-p)) // df/(df+t^2)
+	return math.Sqrt(df * (1 - x) / x)
 }
 
 // betaQuantile is the inverse of the beta distribution.

@@ -62,15 +62,15 @@ func (b Bounds) back(u float64) float64 {
 type Code string
 
 const (
-	Empty       Code = "empty"         // no observation at all
-	NotFinite   Code = "not-finite"    // NaN or infinite observations
-	OutOfBounds Code = "out-of-bounds" // observations outside the stated bounds
-	FewItems    Code = "few-items"     // fewer than MinItems observations
-	FewClusters Code = "few-clusters"  // fewer than MinClusters clusters
-	OneCluster  Code = "one-cluster"   // no variation between clusters can be seen
-	NoVariation Code = "no-variation"  // every cluster has the same mean
-	TooManyTies Code = "ties"          // ties make the method approximate
-	SkippedDraw Code = "skipped-draws" // resamples for which the statistic is undefined
+	Empty         Code = "empty"          // no observation at all
+	NotFinite     Code = "not-finite"     // NaN or infinite observations
+	OutOfBounds   Code = "out-of-bounds"  // observations outside the stated bounds
+	FewItems      Code = "few-items"      // fewer than MinItems observations
+	FewClusters   Code = "few-clusters"   // fewer than MinClusters clusters
+	OneCluster    Code = "one-cluster"    // no variation between clusters can be seen
+	NoVariation   Code = "no-variation"   // every cluster has the same mean
+	SkippedDraw   Code = "skipped-draws"  // resamples for which the statistic is undefined
+	UndefinedPart Code = "undefined-part" // strata without a mean
 )
 
 // Below these counts every method rests on assumptions that the data cannot
@@ -94,7 +94,7 @@ func (w Warning) String() string {
 	case NotFinite:
 		return fmt.Sprintf("%d observations are not finite numbers", w.Have)
 	case OutOfBounds:
-		return fmt.Sprintf("%d observations lie outside the stated bounds", w.Have)
+		return "observations lie outside the stated bounds"
 	case FewItems:
 		return fmt.Sprintf("only %d observations (need at least %d)", w.Have, w.Want)
 	case FewClusters:
@@ -103,8 +103,8 @@ func (w Warning) String() string {
 		return "all observations are in one cluster"
 	case NoVariation:
 		return "no variation between clusters"
-	case TooManyTies:
-		return fmt.Sprintf("%d ties make the p-value approximate", w.Have)
+	case UndefinedPart:
+		return fmt.Sprintf("%d parts have no mean", w.Have)
 	case SkippedDraw:
 		return fmt.Sprintf("the statistic is undefined in %d resamples", w.Have)
 	}

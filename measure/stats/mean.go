@@ -12,13 +12,15 @@ type Estimate struct {
 	Warnings           []Warning
 }
 
-// Methods of Mean, as they stand in Interval.Method.
+// The names of intervals, as they stand in Interval.Method. Those of Mean
+// and Combine begin with "cluster-robust-".
 const (
-	RobustLogit   = "cluster-robust-logit"
-	RobustT       = "cluster-robust-t"
-	EffectiveN    = "clopper-pearson-effective-n"
-	MethodWilson  = "wilson"
-	MethodClopper = "clopper-pearson"
+	methodT          = "t"
+	methodLogitT     = "logit-t"
+	methodWilson     = "wilson"
+	methodClopper    = "clopper-pearson"
+	methodEffectiveN = "exact-effective-n"
+	robust           = "cluster-robust-"
 )
 
 // Mean estimates the mean of clustered observations with an interval of the
@@ -28,14 +30,16 @@ const (
 //   - Bounds finite: the standard error is CR2, the quantile Student's t with
 //     the degrees of freedom of Imbens and Kolesár (2016), and the interval is
 //     symmetric on the logit scale, so it never leaves the bounds
-//     ("cluster-robust-logit").
+//     ("cluster-robust-logit-t").
 //   - Unbounded: the same on the plain scale ("cluster-robust-t").
-//   - Fewer than MinItems independent 0/1 observations: Clopper and Pearson.
+//   - Independent 0/1 observations: Wilson, or, below MinItems, Clopper and
+//     Pearson.
 //   - One cluster, or clusters that all have the same mean: the data show no
-//     variance. With finite bounds the interval is Clopper and Pearson's on
-//     Kish's effective n of fully correlated clusters, which no distribution
-//     within the bounds and with that effective n undercuts by much; without
-//     bounds it is undefined. A warning says so.
+//     variance. With finite bounds the interval is as if the observations of a
+//     cluster were one, by Kish's effective n = (sum n)^2 / sum n^2: where all
+//     values are equal, another value has a share of at most 1-(alpha/2)^(1/n),
+//     else Clopper and Pearson's ("exact-effective-n"). Without bounds it is
+//     undefined. A warning says so.
 //
 // Assumptions: clusters are independent draws from the population that the
 // figure speaks of; their sizes carry no information on their values.
@@ -47,37 +51,49 @@ func Mean(c *Clusters, bounds Bounds, level float64) Estimate {
 	e := Estimate{
 		Value: s.mean, SE: s.stdErr(CR2), ICC: s.icc(), DF: math.NaN(),
 		N: c.n, Clusters: int(s.clusters),
-		Interval: undefined(level, RobustT), Warnings: s.warnings,
+		Interval: undefined(level, robust+methodT), Warnings: s.warnings,
 	}
 	if math.IsNaN(e.Value) {
 		return e
 	}
 	if c.lo < bounds.Low || c.hi > bounds.High {
-		e.Warnings = append(e.Warnings, Warning{Code: OutOfBounds, Have: c.n})
+		e.Warnings = append(e.Warnings, Warning{Code: OutOfBounds})
 		return e
 	}
 	e.DF = s.df(e.ICC)
 	switch {
-	case bounds == Proportion && c.n < MinItems && s.binary():
-		e.Interval = ClopperPearson(s.mean*s.n, s.n, level)
+	case bounds == Proportion && s.binary():
+		x := math.Round(s.mean * s.n)
+		if c.n < MinItems {
+			e.Interval = ClopperPearson(x, s.n, level)
+		} else {
+			e.Interval = Wilson(x, s.n, level)
+		}
 	case e.SE > 0:
 		e.Interval = TInterval(e.Value, e.SE, e.DF, bounds, level)
+		e.Interval.Method = robust + e.Interval.Method
 	default:
 		if e.SE == 0 {
 			e.Warnings = append(e.Warnings, Warning{Code: NoVariation})
 		}
-		e.Interval = s.withoutVariance(bounds, level)
+		e.Interval = withoutVariance(e.Value, s.effectiveN(), c.lo == c.hi, bounds, level)
 	}
 	return e
 }
 
-func (s summary) withoutVariance(bounds Bounds, level float64) Interval {
+// withoutVariance is the interval of a value whose variance cannot be seen in
+// the data, from n independent observations, all equal or not.
+func withoutVariance(value, n float64, equal bool, bounds Bounds, level float64) Interval {
 	if !bounds.Finite() {
-		return undefined(level, RobustT)
+		return undefined(level, robust+methodT)
 	}
-	n := s.effectiveN()
-	i := ClopperPearson(n*bounds.unit(s.mean), n, level)
-	return Interval{bounds.back(i.Low), bounds.back(i.High), level, EffectiveN}
+	p := bounds.unit(value)
+	i := ClopperPearson(n*p, n, level)
+	if equal {
+		other := 1 - math.Pow((1-level)/2, 1/n)
+		i.Low, i.High = p-other*p, p+other*(1-p)
+	}
+	return Interval{bounds.back(i.Low), bounds.back(i.High), level, methodEffectiveN}
 }
 
 // TInterval is value ± t se, with the quantile of Student's t with df degrees
@@ -87,9 +103,9 @@ func (s summary) withoutVariance(bounds Bounds, level float64) Interval {
 // inside the bounds.
 func TInterval(value, se, df float64, bounds Bounds, level float64) Interval {
 	checkLevel(level)
-	method := RobustT
+	method := methodT
 	if bounds.Finite() {
-		method = RobustLogit
+		method = methodLogitT
 	}
 	if !(se > 0 && df > 0) {
 		return undefined(level, method)

@@ -9,14 +9,14 @@ import "math"
 func Wilson(x, n, level float64) Interval {
 	checkLevel(level)
 	if !(n > 0 && x >= 0 && x <= n) {
-		return undefined(level, MethodWilson)
+		return undefined(level, methodWilson)
 	}
 	z := normalQuantile((1 + level) / 2)
 	p := x / n
 	z2 := z * z / n
 	mid := (p + z2/2) / (1 + z2)
 	half := z / (1 + z2) * math.Sqrt(p*(1-p)/n+z2/(4*n))
-	i := Interval{mid - half, mid + half, level, MethodWilson}
+	i := Interval{mid - half, mid + half, level, methodWilson}
 	// At the ends the formula is exact but for rounding.
 	if x == 0 {
 		i.Low = 0
@@ -35,9 +35,9 @@ func Wilson(x, n, level float64) Interval {
 func ClopperPearson(x, n, level float64) Interval {
 	checkLevel(level)
 	if !(n > 0 && x >= 0 && x <= n) {
-		return undefined(level, MethodClopper)
+		return undefined(level, methodClopper)
 	}
-	i := Interval{0, 1, level, MethodClopper}
+	i := Interval{0, 1, level, methodClopper}
 	tail := (1 - level) / 2
 	if x > 0 {
 		i.Low = betaQuantile(tail, x, n-x+1)

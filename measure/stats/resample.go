@@ -111,34 +111,35 @@ func drawCounts(strata []stratum, clusters int) func(*rand.Rand) sums {
 }
 
 // strata are the distinct clusters, or, when these are too many, a grid of
-// quantile cells by size and residual: a cell stands for its clusters by
-// their mean size and residual, and the sampler adds the variance within it,
-// so the resampled mean keeps its variance.
+// cells with about the same number of distinct clusters, by size and residual:
+// a cell stands for its clusters by their mean size and residual, and the
+// sampler adds the variance within it, so the resampled mean keeps its
+// variance.
 func (s summary) strata() []stratum {
-	const side = 64
-	ts := make([]stratum, len(s.cells))
-	for i, x := range s.cells {
-		ts[i] = stratum{n: x.n, e: x.sum - s.mean*x.n, m: x.m}
-	}
-	if len(ts) <= side*side || s.clusters <= maxSingle {
+	const side = 16
+	convert := func(cells []cell) []stratum {
+		ts := make([]stratum, len(cells))
+		for i, x := range cells {
+			ts[i] = stratum{n: x.n, e: s.residual(x.n, x.sum), m: x.m}
+		}
 		return ts
 	}
-	slices.SortStableFunc(ts, func(a, b stratum) int { return compare(a.n, b.n) })
+	if len(s.cells) <= side*side || s.clusters <= maxSingle {
+		return convert(s.cells)
+	}
 	var out []stratum
-	for _, row := range split(ts, side) {
-		slices.SortStableFunc(row, func(a, b stratum) int { return compare(a.e, b.e) })
-		for _, cell := range split(row, side) {
+	for row := range slices.Chunk(s.cells, split(len(s.cells), side)) { // sorted by size
+		ts := convert(row)
+		slices.SortStableFunc(ts, func(a, b stratum) int { return compare(a.e, b.e) })
+		for cell := range slices.Chunk(ts, split(len(ts), side)) {
 			out = append(out, pool(cell))
 		}
 	}
 	return out
 }
 
-// split cuts ts into at most k runs of about the same number of entries.
-func split(ts []stratum, k int) [][]stratum {
-	size := (len(ts) + k - 1) / k
-	return slices.Collect(slices.Chunk(ts, size))
-}
+// split is the length of a run that cuts n entries into at most k.
+func split(n, k int) int { return (n + k - 1) / k }
 
 func pool(ts []stratum) stratum {
 	var p stratum

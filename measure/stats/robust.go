@@ -14,9 +14,6 @@ const (
 	// CR2 divides each squared cluster residual by 1 - n_g/N, which makes it
 	// unbiased for independent observations (Bell and McCaffrey 2002).
 	CR2
-	// CR3 divides by (1 - n_g/N)^2 and multiplies by (G-1)/G: the jackknife
-	// over clusters about the full estimate.
-	CR3
 )
 
 // StdErr is the cluster-robust standard error of the mean of c, taken as a
@@ -30,27 +27,26 @@ func (s summary) stdErr(kind Robust) float64 {
 	}
 	var v float64
 	for _, x := range s.cells {
-		e := x.sum - s.mean*x.n
-		if math.Abs(e) <= 1e-14*(math.Abs(x.sum)+math.Abs(s.mean)*x.n) {
-			continue // rounding, so that equal clusters have no variance
+		e := s.residual(x.n, x.sum)
+		if kind == CR2 {
+			e /= math.Sqrt(1 - x.n/s.n)
 		}
-		h := 1 - x.n/s.n
-		switch kind {
-		case CR2:
-			v += x.m * e * e / h
-		case CR3:
-			v += x.m * e * e / (h * h)
-		default:
-			v += x.m * e * e
-		}
+		v += x.m * e * e
 	}
-	switch kind {
-	case CR1:
+	if kind == CR1 {
 		v *= s.clusters / (s.clusters - 1)
-	case CR3:
-		v *= (s.clusters - 1) / s.clusters
 	}
 	return math.Sqrt(v) / s.n
+}
+
+// residual is the sum of a cluster minus what the mean expects of its size; 0
+// where only rounding differs, so that equal clusters have no variance.
+func (s summary) residual(n, sum float64) float64 {
+	e := sum - s.mean*n
+	if math.Abs(e) <= 1e-14*(math.Abs(sum)+math.Abs(s.mean)*n) {
+		return 0
+	}
+	return e
 }
 
 // ICC is the intraclass correlation of c: the mean product of the residuals
@@ -62,7 +58,7 @@ func ICC(c *Clusters) float64 { return c.summary().icc() }
 func (s summary) icc() float64 {
 	var within, pairs, total float64
 	for _, x := range s.cells {
-		e := x.sum - s.mean*x.n
+		e := s.residual(x.n, x.sum)
 		q := x.about(s.mean)
 		within += x.m * (e*e - q)
 		pairs += x.m * x.n * (x.n - 1)

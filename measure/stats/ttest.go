@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Test is the outcome of a test of a mean or a difference. P is two-sided;
 // Effect is the estimate minus its null value in units of the standard
@@ -13,9 +16,15 @@ type Test struct {
 	Warnings          []Warning
 }
 
+// Interval is the t interval of the tested value (TInterval).
+func (t Test) Interval(bounds Bounds, level float64) Interval {
+	return TInterval(t.Value, t.SE, t.DF, bounds, level)
+}
+
 // TTest is Student's one-sample t test of the mean against null, which takes
 // all observations as independent: for clustered ones its p-value is too
-// small (Miller 2024, section 2.2). As in scipy ttest_1samp. SE, Statistic
+// small (Miller 2024, section 2.2). On differences it is the paired t test. As
+// in scipy ttest_1samp and ttest_rel. SE, Statistic
 // and P are NaN with fewer than two observations; where nothing varies, P is
 // NaN too.
 func TTest(c *Clusters, null float64) Test {
@@ -76,4 +85,26 @@ func quotient(a, b float64) float64 {
 		return math.NaN()
 	}
 	return a / b
+}
+
+// Welch is Welch's (1947) t test of the difference of two means of independent
+// samples with unequal variances. It takes all observations as independent;
+// Effect is NaN. As in scipy ttest_ind(equal_var=False).
+func Welch(a, b *Clusters) Test { return welch(a, b, TTest(a, 0), TTest(b, 0)) }
+
+// ClusterWelch is Welch for clustered samples: each mean has the standard
+// error and degrees of freedom of ClusterTTest. The samples must share no
+// cluster; if they do, test paired differences instead.
+func ClusterWelch(a, b *Clusters) Test {
+	return welch(a, b, ClusterTTest(a, 0), ClusterTTest(b, 0))
+}
+
+func welch(a, b *Clusters, x, y Test) Test {
+	va, vb := x.SE*x.SE, y.SE*y.SE
+	return Test{
+		Value: x.Value - y.Value, SE: math.Sqrt(va + vb), Effect: math.NaN(),
+		DF: quotient((va+vb)*(va+vb), va*va/x.DF+vb*vb/y.DF),
+		N:  a.N() + b.N(), Clusters: a.Len() + b.Len(),
+		Warnings: slices.Concat(a.summary().warnings, b.summary().warnings),
+	}.finish()
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -91,7 +92,7 @@ func parseBase(base string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		// Not quoted: it may hold a password.
-		return nil, fmt.Errorf("the base URL is not one: expected http:// or https://, a host and mostly /v1, such as http://localhost:8000/v1")
+		return nil, errors.New("the base URL is not one: expected http:// or https://, a host and mostly /v1, such as http://localhost:8000/v1")
 	}
 	u.Fragment, u.RawFragment = "", ""
 	u.Host = strings.ToLower(u.Host)
@@ -133,7 +134,7 @@ func (e *Endpoint) Ask(ctx context.Context, path string, body []byte, read func(
 	if resp.StatusCode/100 != 2 {
 		return e.failed(resp.StatusCode, resp.Header, raw)
 	}
-	raw = e.secrets.hideInAnswer(raw)
+	raw = e.secrets.hideInJSON(raw)
 	answer, err := read(raw)
 	if err != nil {
 		return e.unreadable(resp, raw, err)

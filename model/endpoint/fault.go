@@ -30,7 +30,7 @@ func (e *Endpoint) failed(status int, h http.Header, body []byte) (crosstalk.Ans
 	p := readProblem(body)
 	if (status == 400 || status == 403 || status == 422) && p.flagged() {
 		reason := "filtered: " + e.quote(p)
-		return crosstalk.Answer{Status: crosstalk.Refused, Reason: reason, Raw: e.secrets.hideInAnswer(body)}, nil
+		return crosstalk.Answer{Status: crosstalk.Refused, Reason: reason, Raw: e.secrets.hideInJSON(body)}, nil
 	}
 	f, what := e.explain(status, h, p)
 	err := e.fault(f, status, nil, "%s (HTTP %d, %s)", what, status, e.quote(p))
@@ -48,7 +48,7 @@ func (e *Endpoint) explain(status int, h http.Header, p problem) (crosstalk.Faul
 	at := e.identity.Endpoint
 	switch {
 	case status == 402, status < 500 && p.unpaid():
-		return crosstalk.Denied, fmt.Sprintf("the account of %s has no credit at %s", e.keyName(), at)
+		return crosstalk.Denied, fmt.Sprintf("%s belongs to an account without credit at %s", e.keyName(), at)
 	case status == 401 && e.config.Key == "" && e.config.KeyVar != "":
 		return crosstalk.Denied, fmt.Sprintf("%s is not set, and %s wants a key", e.config.KeyVar, at)
 	case status == 401:
@@ -81,8 +81,10 @@ func (e *Endpoint) explain(status int, h http.Header, p problem) (crosstalk.Faul
 
 func (e *Endpoint) keyName() string {
 	switch {
-	case e.config.KeyVar == "" || e.config.Key == "":
+	case e.config.Key == "":
 		return "a request without a key"
+	case e.config.KeyVar == "":
+		return "the key"
 	}
 	return e.config.KeyVar
 }

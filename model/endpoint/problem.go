@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -38,12 +39,9 @@ func readProblem(body []byte) problem {
 	inner, _ := outer["error"].(map[string]any)
 	p := problem{kind: word(inner["type"], inner["status"], outer["type"]), code: word(inner["code"], outer["code"])}
 	p.message = word(inner["message"], inner["detail"], outer["error"], outer["message"], outer["detail"], inner["code"])
-	if details, ok := outer["detail"].([]any); ok && p.message == "" && len(details) > 0 {
-		first, _ := details[0].(map[string]any)
-		if loc, ok := first["loc"].([]any); ok {
-			p.message = strings.Trim(fmt.Sprint(loc...), "[]") + ": "
-		}
-		p.message += word(first["msg"])
+	if p.message == "" {
+		nested, _ := outer["message"].(map[string]any) // Mistral
+		p.message = cmp.Or(invalidField(outer["detail"]), invalidField(nested["detail"]))
 	}
 	if meta, ok := inner["metadata"].(map[string]any); ok { // OpenRouter: what the model's host said
 		if upstream := word(meta["raw"]); upstream != "" {
@@ -62,6 +60,20 @@ func readProblem(body []byte) problem {
 		p.message = plain(body)
 	}
 	return p
+}
+
+// invalidField reads the first entry of a list of FastAPI's validation errors.
+func invalidField(detail any) string {
+	list, _ := detail.([]any)
+	if len(list) == 0 {
+		return ""
+	}
+	first, _ := list[0].(map[string]any)
+	message := word(first["msg"])
+	if at, ok := first["loc"].([]any); ok {
+		message = strings.Trim(fmt.Sprint(at), "[]") + ": " + message
+	}
+	return message
 }
 
 // word is the first of vs that is a text or a number and not empty.

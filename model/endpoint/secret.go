@@ -3,6 +3,8 @@ package endpoint
 import (
 	"bytes"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -29,9 +31,6 @@ func newSecrets(key string, base *url.URL) (s secrets) {
 	add(key)
 	if password, ok := base.User.Password(); ok {
 		add(password)
-		if escaped := url.QueryEscape(password); escaped != password {
-			add(escaped)
-		}
 	}
 	for name, values := range base.Query() {
 		name = strings.ToLower(name)
@@ -72,6 +71,31 @@ func (s secrets) hideInAnswer(text []byte) []byte {
 	}
 	return text
 }
+
+// hideInJSON is hideInAnswer for a response body, where a character of a
+// secret may be escaped: .NET escapes +, PHP escapes /.
+func (s secrets) hideInJSON(body []byte) []byte {
+	body = s.hideInAnswer(body)
+	if len(s) > 0 && escape.Match(body) {
+		plain := escape.ReplaceAllFunc(body, func(e []byte) []byte {
+			if e[1] == '\\' {
+				return e
+			}
+			if n, err := strconv.ParseUint(string(e[len(e)-2:]), 16, 8); err == nil {
+				return []byte{byte(n)}
+			}
+			return e[1:]
+		})
+		if safe := s.hideInAnswer(plain); len(safe) != len(plain) {
+			return safe
+		}
+	}
+	return body
+}
+
+// escape matches a printable ASCII character that is escaped without need (" and
+// \ have to be), and an escaped backslash, so that none begins at its second.
+var escape = regexp.MustCompile(`\\(?:\\|/|u00(?:2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0-9abABd-fD-F]|7[0-9a-eA-E]))`)
 
 func notLetter(r rune) bool { return (r|0x20) < 'a' || (r|0x20) > 'z' }
 

@@ -1,5 +1,6 @@
 // Package openai asks models over OpenAI's HTTP API, which most other
-// providers and local servers speak too: chat completions and completions.
+// providers and local servers speak too: chat completions, completions and
+// embeddings.
 package openai
 
 import (
@@ -68,8 +69,11 @@ func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 			Message: fmt.Sprintf("%s: is asked over the %s API, and this request is for %q (--api)", m.Identity(), m.options.API, req.API)}
 	}
 	path, read := "/chat/completions", readChat
-	if req.API == crosstalk.Completions {
+	switch req.API {
+	case crosstalk.Completions:
 		path, read = "/completions", readCompletion
+	case crosstalk.Embeddings:
+		path, read = "/embeddings", func(body []byte) (crosstalk.Answer, error) { return readEmbeddings(body, len(req.Input)) }
 	}
 	body, err := m.body(req)
 	if err != nil {
@@ -86,6 +90,10 @@ func (m *Model) body(req crosstalk.Request) ([]byte, error) {
 	b := endpoint.NewBody(d.Extra)
 	b.Set("model", m.Identity().Name)
 	maxTokens := "max_tokens"
+	if req.API == crosstalk.Embeddings {
+		b.Set("input", req.Input)
+		return b.Bytes()
+	}
 	if req.API == crosstalk.Completions {
 		b.Set("prompt", req.Prompt)
 		if req.Logprobs > 0 {

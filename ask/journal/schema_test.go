@@ -1,0 +1,207 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// withMigrations puts others in the place of the numbered migrations.
+func withMigrations(t *testing.T, m []string) {
+	old := migrations
+	migrations = m
+	t.Cleanup(func() { migrations = old })
+}
+
+func execute(t *testing.T, path, sql string) {
+	t.Helper()
+	c, err := sqlite3.Open("file:" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Exec(sql); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, path string, records ...Record) {
+	t.Helper()
+	j, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	putAll(t, j, records...)
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNewerVersionIsRefused(t *testing.T) {
+	path := newPath(t)
+	write(t, path, record(1))
+	// A newer schema may not hold the columns that this one asks for.
+	execute(t, path, fmt.Sprintf("ALTER TABLE asks RENAME COLUMN text TO words; PRAGMA user_version = %d", len(migrations)+1))
+	before, _ := os.ReadFile(path)
+	want := path + ": was written by a newer crosstalk (journal version 2, this one reads up to 1): update crosstalk, or use another --out"
+	if _, err := Open(path); err == nil || err.Error() != want {
+		t.Errorf("Open: %v", err)
+	}
+	if _, err := OpenReader(path); err == nil || err.Error() != want {
+		t.Errorf("OpenReader: %v", err)
+	}
+	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+		t.Error("the file was changed")
+	}
+}
+
+// An older journal is brought up to date in steps, each whole or not at all,
+// and keeps its answers.
+func TestMigrations(t *testing.T) {
+	path := newPath(t)
+	write(t, path, record(1), record(2))
+	released := slices.Clone(migrations)
+	withMigrations(t, append(slices.Clone(released), "ALTER TABLE asks ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'", "CREATE TABLE a (x); CREATE TABLE a (x)"))
+	if _, err := OpenReader(path); err == nil || !strings.Contains(err.Error(), "journal version 1, not 3") {
+		t.Errorf("a reader of an older journal: %v", err)
+	}
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "migrating to version 3") {
+		t.Errorf("%v", err)
+	}
+	migrations[2] = "CREATE TABLE a (x)" // which was not half made
+	j := open(t, path)
+	if have, err := version(j.writer); have != 3 || err != nil {
+		t.Errorf("version %d, %v", have, err)
+	}
+	if got := texts(t, j); len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+	putAll(t, j, record(3))
+}
+
+// A file that is no journal, or only a part of one, is an error that says so.
+func TestDamagedFile(t *testing.T) {
+	path := newPath(t)
+	var records []Record
+	for i := range 200 {
+		records = append(records, record(i))
+	}
+	write(t, path, records...)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hole := bytes.Clone(good)
+	copy(hole[len(hole)/4:], bytes.Repeat([]byte{0xa5}, len(hole)/2))
+	for name, content := range map[string][]byte{
+		"text":      bytes.Repeat([]byte("this is no journal\n"), 1000),
+		"cut":       good[:len(good)/2],
+		"cut short": good[:100],
+		"hole":      hole,
+		"header":    append([]byte("SQLite format 4\x00"), good[16:]...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newPath(t)
+			if err := os.WriteFile(path, content, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			try := func(j *Journal, err error) error {
+				if err != nil {
+					return err
+				}
+				defer j.Close()
+				for _, r := range records {
+					if _, _, err := j.Get(r.Answer.Key); err != nil {
+						return err
+					}
+				}
+				for _, err := range j.All() {
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			for name, open := range map[string]func(string) (*Journal, error){"Open": Open, "OpenReader": OpenReader} {
+				if err := try(open(path)); err == nil || !strings.Contains(err.Error(), path+": is not a readable journal: move it away, or use another --out") {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			if after, _ := os.ReadFile(path); !bytes.Equal(content, after) {
+				t.Error("the file was changed")
+			}
+		})
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "none", "answers.db")
+	if _, err := Open(missing); err == nil || !strings.Contains(err.Error(), missing) {
+		t.Errorf("%v", err)
+	}
+	if _, err := OpenReader(filepath.Join(dir, "answers.db")); !os.IsNotExist(err) {
+		t.Errorf("%v", err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "answers.db"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(filepath.Join(dir, "answers.db")); err == nil || !strings.Contains(err.Error(), "answers.db: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A path is a path, not a URI.
+func TestOddPaths(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"a?b#c %41 'd'", "file:x?mode=memory", ":memory:"} {
+		if err := os.Mkdir(name, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(name, "answers.db")
+		write(t, path, record(1))
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+		if got := texts(t, open(t, path)); len(got) != 1 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// A run that somebody archived read-only can be read.
+func TestReadOnlyDirectory(t *testing.T) {
+	path := newPath(t)
+	write(t, path, record(1))
+	for _, name := range []string{path, path + ".lock", filepath.Dir(path)} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Chmod(name, info.Mode().Perm()&^0o222)
+		t.Cleanup(func() { os.Chmod(name, 0o777) })
+	}
+	if f, err := os.Create(filepath.Join(filepath.Dir(path), "x")); err == nil {
+		f.Close()
+		t.Skip("this user may write anywhere")
+	}
+	j, err := OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if got := texts(t, j); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "cannot") {
+		t.Errorf("%v", err)
+	}
+}

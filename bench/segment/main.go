@@ -1,0 +1,188 @@
+// Command segment measures the segmenters: time to load, memory, and lines per
+// second; for Chinese beside Debian's python3-jieba, pass by pass in one run.
+//
+//	apt-get install python3-jieba
+//	go run ./bench/segment [-passes 7] [-zh FILE] [-ja FILE]
+//
+// A file holds JSON Lines with a field "line" and may be gzipped, as the
+// reference data zh_tokens and ja_tokens. Without one the Chinese lines are our
+// own test vectors, and Japanese is only loaded. Linux only, for the peak memory.
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	_ "embed"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"crosstalk/measure/segment"
+	"crosstalk/measure/segment/japanese"
+	"crosstalk/measure/segment/jieba"
+	"crosstalk/measure/wordlist"
+)
+
+//go:embed jieba.py
+var script string
+
+func main() {
+	log.SetFlags(0)
+	passes := flag.Int("passes", 7, "passes over the lines")
+	zh := flag.String("zh", "measure/segment/jieba/testdata/lcut.jsonl", "Chinese lines")
+	ja := flag.String("ja", "", "Japanese lines")
+	flag.Parse()
+	chinese := read(*zh)
+
+	var list *wordlist.List
+	load("word list", func() { list = wordlist.English() })
+	load("jieba", jieba.Load)
+	load("japanese", japanese.Load)
+	runtime.KeepAlive(list)
+
+	peer := start(chinese)
+	ours, theirs := make([]float64, *passes), make([]float64, *passes)
+	for i := range *passes {
+		seconds, words := pass(jieba.Segmenter{}, chinese)
+		answer := peer.ask()
+		if int(answer["words"]) != words {
+			log.Fatalf("jieba: %d words, python3-jieba: %.0f", words, answer["words"])
+		}
+		ours[i], theirs[i] = seconds, answer["seconds"]
+	}
+	n := float64(len(chinese))
+	fmt.Printf("jieba: %.0f lines/s; python3-jieba: %.0f lines/s; ratio %.1f (median of %d passes over %d lines)\n",
+		n/median(ours), n/median(theirs), median(theirs)/median(ours), *passes, len(chinese))
+	peer.end()
+
+	if *ja == "" {
+		return
+	}
+	lines := read(*ja)
+	seconds := make([]float64, *passes)
+	for i := range seconds {
+		seconds[i], _ = pass(japanese.Segmenter{}, lines)
+	}
+	fmt.Printf("japanese: %.0f lines/s (%d lines)\n", float64(len(lines))/median(seconds), len(lines))
+}
+
+// load prints what reading a table takes: time, live memory, and the peak of
+// the process so far.
+func load(name string, read func()) {
+	before := heap()
+	start := time.Now()
+	read()
+	took := time.Since(start)
+	fmt.Printf("%s: loaded in %.3f s, %.1f MB live; process peak so far %d MB\n",
+		name, took.Seconds(), float64(heap()-before)/1e6, peak()/1024)
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// peak returns the largest resident memory of the process in KiB.
+func peak() (kib int) {
+	status, _ := os.ReadFile("/proc/self/status")
+	if _, rest, ok := strings.Cut(string(status), "VmHWM:"); ok {
+		fmt.Sscan(rest, &kib)
+	}
+	return kib
+}
+
+func pass(s segment.Segmenter, lines []string) (seconds float64, words int) {
+	start := time.Now()
+	var buffer []string
+	for _, line := range lines {
+		buffer = s.AppendWords(buffer[:0], line)
+		words += len(buffer)
+	}
+	return time.Since(start).Seconds(), words
+}
+
+func median(v []float64) float64 {
+	return slices.Sorted(slices.Values(v))[len(v)/2]
+}
+
+// A process is the running peer.
+type process struct {
+	in  io.WriteCloser
+	out *json.Decoder
+}
+
+func start(lines []string) *process {
+	dir, err := os.MkdirTemp("", "jieba")
+	check(err)
+	defer os.RemoveAll(dir) // jieba keeps its cache there, used before the first answer
+	c := exec.Command("python3", "-c", script, dir)
+	c.Stderr = os.Stderr
+	in, err := c.StdinPipe()
+	check(err)
+	out, err := c.StdoutPipe()
+	check(err)
+	check(c.Start())
+	check(json.NewEncoder(in).Encode(lines))
+	p := &process{in, json.NewDecoder(out)}
+	var hello struct {
+		Load    float64
+		Version string
+	}
+	check(p.out.Decode(&hello))
+	fmt.Printf("python3-jieba %s: loaded in %.3f s\n", hello.Version, hello.Load)
+	return p
+}
+
+func (p *process) ask() map[string]float64 {
+	_, err := fmt.Fprintln(p.in)
+	check(err)
+	var answer map[string]float64
+	check(p.out.Decode(&answer))
+	return answer
+}
+
+func (p *process) end() {
+	check(p.in.Close())
+	var answer map[string]float64
+	check(p.out.Decode(&answer))
+	fmt.Printf("python3-jieba: process peak %.0f MB\n", answer["peak"]/1024)
+}
+
+func read(path string) []string {
+	f, err := os.Open(path)
+	check(err)
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		r, err = gzip.NewReader(f)
+		check(err)
+	}
+	var lines []string
+	for scanner := bufio.NewScanner(r); scanner.Scan(); {
+		var record struct{ Line string }
+		pair := []any{&record.Line, nil} // as in the test vectors
+		if text := scanner.Bytes(); json.Unmarshal(text, &record) == nil || json.Unmarshal(text, &pair) == nil {
+			lines = append(lines, record.Line)
+		}
+	}
+	if len(lines) == 0 {
+		log.Fatalf("%s: no lines; want JSON Lines with a field \"line\"", path)
+	}
+	return lines
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"crosstalk/internal/testserver"
+)
+
+// counting is a server that counts the answers it begins.
+func counting(t *testing.T, o testserver.Options) (*testserver.Server, *atomic.Int64) {
+	n := new(atomic.Int64)
+	o.Answer = func(r testserver.Request) testserver.Reply { n.Add(1); return testserver.Continue(r) }
+	return newServer(t, o), n
+}
+
+// askedOnce checks that the server has answered so many asks, each once.
+func askedOnce(t *testing.T, s *testserver.Server, asks int) {
+	t.Helper()
+	stats := s.Stats()
+	if len(stats.Requests) != asks || stats.Answered != asks {
+		t.Errorf("the server was asked for %d answers and gave %d; want %d of each", len(stats.Requests), stats.Answered, asks)
+	}
+	for _, r := range stats.Requests {
+		if r.Answered > 1 {
+			t.Errorf("an ask was answered %d times", r.Answered)
+		}
+	}
+}
+
+// An interrupt stops a run with nothing lost, and the same command asks for
+// the rest.
+func TestInterrupt(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			s, n := counting(t, testserver.Options{Latency: 50 * time.Millisecond, Jitter: 200 * time.Millisecond})
+			suite, out := writeSuite(t, 20), filepath.Join(t.TempDir(), "run")
+			args := runLeakage(s, suite, out, "--concurrency", "8")
+			p := start(t, nil, args...)
+			until(t, "answers", func() bool { return n.Load() >= 40 })
+			p.cmd.Process.Signal(signal)
+			p.expect(130, "stopping when what is in flight has arrived; interrupt again to stop now", "; the same command goes on from there")
+			stats, saved := s.Stats(), len(journalled(t, out))
+			if stats.Attempts != stats.Answered || stats.Answered != saved || saved >= 200 || saved < 40 {
+				t.Errorf("%d asks were sent, %d answered, %d saved", stats.Attempts, stats.Answered, saved)
+			}
+			if says := fmt.Sprintf("interrupted: %d of 200 asks are answered and saved in %s", saved, out); !strings.Contains(p.stderr.String(), says) {
+				t.Errorf("stderr does not say %q:\n%s", says, p.stderr.String())
+			}
+			if files, _ := filepath.Glob(filepath.Join(out, "*[ns].json*")); len(files) != 0 {
+				t.Errorf("figures of a part: %v", files)
+			}
+			p = start(t, nil, args...).expect(0, fmt.Sprintf("200 answers, %d of them asked for before", saved))
+			askedOnce(t, s, 200)
+			if p.stdout.String() != readFile(t, out, "estimates.json") {
+				t.Error("stdout is not estimates.json")
+			}
+			noKey(t, out)
+			start(t, nil, args...).expect(0, "200 answers, 200 of them asked for before")
+			askedOnce(t, s, 200)
+		})
+	}
+}
+
+// A resumed run that is interrupted at once counts what was saved before.
+func TestInterruptedResume(t *testing.T) {
+	t.Parallel()
+	s, n := counting(t, testserver.Options{Latency: 50 * time.Millisecond, Jitter: 100 * time.Millisecond})
+	suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
+	args := runLeakage(s, suite, out, "--concurrency", "4")
+	for want := int64(30); want < 90; want += 30 {
+		p := start(t, nil, args...)
+		until(t, "answers", func() bool { return n.Load() >= want })
+		p.cmd.Process.Signal(syscall.SIGINT)
+		p.expect(130)
+		if says := fmt.Sprintf("interrupted: %d of 100 asks are answered", len(journalled(t, out))); !strings.Contains(p.stderr.String(), says) {
+			t.Errorf("stderr does not say %q:\n%s", says, p.stderr.String())
+		}
+	}
+	start(t, nil, args...).expect(0)
+	askedOnce(t, s, 100)
+}
+
+// The second interrupt does not wait for a server that hangs.
+func TestInterruptTwice(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, testserver.Options{Faults: map[testserver.Fault]float64{testserver.Hang: 1}})
+	out := filepath.Join(t.TempDir(), "run")
+	p := start(t, nil, runLeakage(s, writeSuite(t, 10), out)...)
+	until(t, "the server to hang", func() bool { return s.Stats().InFlight == 4 })
+	p.cmd.Process.Signal(syscall.SIGINT)
+	until(t, "the command to say so", func() bool { return strings.Contains(p.stderr.String(), "interrupt again") })
+	p.cmd.Process.Signal(syscall.SIGINT)
+	p.expect(130, "interrupted: 0 of 100 asks are answered")
+	if stats := s.Stats(); stats.Attempts != 4 {
+		t.Errorf("%d attempts; want 4", stats.Attempts)
+	}
+}
+
+// An interrupt ends the wait for a retry.
+func TestInterruptBeforeRetry(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, testserver.Options{RetryAfter: time.Hour, Faults: map[testserver.Fault]float64{testserver.RateLimitedSeconds: 1}})
+	p := start(t, nil, runLeakage(s, writeSuite(t, 1), filepath.Join(t.TempDir(), "run"))...)
+	until(t, "the server's refusals", func() bool { st := s.Stats(); return st.Attempts > 0 && st.InFlight == 0 })
+	until(t, "the trouble on stderr", func() bool { return strings.Contains(p.stderr.String(), "limits how much it is asked (HTTP 429") })
+	p.cmd.Process.Signal(syscall.SIGINT)
+	p.expect(130, "0/10 asks", "interrupted: 0 of 10 asks are answered")
+}
+
+// One run directory has one writer; who comes second does it no harm.
+func TestSecondWriter(t *testing.T) {
+	t.Parallel()
+	s, n := counting(t, testserver.Options{Latency: 100 * time.Millisecond})
+	suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
+	args := runLeakage(s, suite, out, "--concurrency", "4")
+	first := start(t, nil, args...)
+	until(t, "answers", func() bool { return n.Load() >= 8 })
+	start(t, nil, args...).expect(2, out+"/answers.db: another crosstalk is writing to this run: wait for it to end, or use another --out")
+	first.expect(0)
+	askedOnce(t, s, 100)
+}

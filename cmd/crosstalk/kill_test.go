@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"crosstalk/internal/testserver"
+)
+
+// kill -9 at random moments of a run against a server that misbehaves: each
+// ask is answered at most once more than its answer was lost in flight, and the
+// result is that of a run that nobody disturbed.
+func TestKilledRun(t *testing.T) {
+	const asks, kills, concurrency = 2000, 20, 32
+	var answers atomic.Int64
+	s := newServer(t, testserver.Options{Seed: 7, Latency: 5 * time.Millisecond, Jitter: 20 * time.Millisecond, Stall: 100 * time.Millisecond, RetryAfter: 3 * time.Millisecond,
+		Faults: map[testserver.Fault]float64{testserver.RateLimited: 0.01, testserver.RateLimitedMillis: 0.01, testserver.ServerError: 0.03, testserver.Cut: 0.03,
+			testserver.Drop: 0.02, testserver.InvalidJSON: 0.02, testserver.Slow: 0.03, testserver.SlowBody: 0.02, testserver.Empty: 0.02, testserver.Refusal: 0.02},
+		Answer: func(r testserver.Request) testserver.Reply { answers.Add(1); return testserver.Continue(r) }})
+	suite, out := writeSuite(t, asks/20), filepath.Join(t.TempDir(), "run")
+	args := runLeakage(s, suite, out, "--samples", "2", "--seed", "3", "--temperature", "1", "--concurrency", "32", "--retries", "30", "--quiet")
+
+	random := rand.New(rand.NewPCG(1, 2))
+	lost := map[string]int{} // by the request's hash: how often its answer was in flight at a kill
+	lostInAll, mostLost, saved := 0, 0, 0
+	for kill := range kills {
+		before, p := answers.Load(), start(t, nil, args...)
+		if kill%4 == 0 { // at the start, perhaps before there is a run at all
+			time.Sleep(time.Duration(random.IntN(150)) * time.Millisecond)
+		} else {
+			// Most of the run, in even parts on average.
+			want := before + int64(random.IntN(2*asks*9/10/kills))
+			until(t, "answers", func() bool { return answers.Load() >= want })
+			time.Sleep(time.Duration(random.IntN(5000)) * time.Microsecond)
+		}
+		p.cmd.Process.Kill()
+		if p.code() != -1 {
+			t.Fatalf("kill %d came too late; stderr:\n%s", kill, p.stderr.String())
+		}
+		until(t, "the server to notice", func() bool { return s.Stats().InFlight == 0 })
+		durable := map[string]bool{}
+		for _, r := range journalled(t, out) {
+			durable[hash(t, r.Answer.Raw)] = true
+		}
+		if len(durable) < saved {
+			t.Errorf("kill %d: the journal holds %d answers, and held %d", kill, len(durable), saved)
+		}
+		saved = len(durable)
+		now := 0
+		for full, r := range s.Stats().Requests {
+			if h := full[:24]; r.Answered > lost[h] && !durable[h] {
+				lost[h]++
+				now++
+			}
+		}
+		lostInAll, mostLost = lostInAll+now, max(mostLost, now)
+	}
+	start(t, nil, args...).expect(0)
+	stats := s.Stats()
+	answered, more := 0, 0
+	for full, r := range stats.Requests {
+		answered += r.Answered
+		more += r.Answered - 1
+		if most := 1 + lost[full[:24]]; r.Answered < 1 || r.Answered > most {
+			t.Errorf("an ask was answered %d times; at most %d were in flight at a kill", r.Answered, most-1)
+		}
+	}
+	if len(stats.Requests) != asks || more != lostInAll || mostLost > concurrency {
+		t.Errorf("%d asks, answered %d times more than once; %d answers were lost, at most %d in a kill", len(stats.Requests), more, lostInAll, mostLost)
+	}
+	t.Logf("%d asks, %d attempts, %d answers: %d twice; %d kills lost %d answers in flight, at most %d at a time; %d saved before the last start",
+		len(stats.Requests), stats.Attempts, answered, more, kills, lostInAll, mostLost, saved)
+	for _, f := range []testserver.Fault{testserver.RateLimited, testserver.ServerError, testserver.Cut, testserver.Slow, testserver.Drop} {
+		if stats.Faults[f] < 5 {
+			t.Errorf("the server dealt only %d of %s", stats.Faults[f], f)
+		}
+	}
+
+	undisturbed := filepath.Join(t.TempDir(), "run")
+	args[slices.Index(args, out)] = undisturbed
+	start(t, nil, args...).expect(0)
+	sameResult(t, out, undisturbed)
+	if got := len(journalled(t, undisturbed)); got != asks {
+		t.Errorf("%d answers in the undisturbed run", got)
+	}
+	noKey(t, out)
+}
+
+// hash is the start of the request's hash, which the server writes into each
+// answer.
+func hash(t *testing.T, raw []byte) string {
+	t.Helper()
+	var answer struct{ ID string }
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		t.Fatalf("%v: %s", err, raw)
+	}
+	return strings.TrimPrefix(answer.ID, "chatcmpl-")
+}

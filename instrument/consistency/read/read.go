@@ -1,0 +1,81 @@
+// Package read finds the label in what a model answered to a classification
+// task, and strips the quotation marks that models put around a rewritten text.
+//
+// A Reader is a pure function of the answer and the labels of the task, in the
+// order the task declares them. Labels are compared in lower case and returned
+// as declared. Everything counts in code points.
+package read
+
+import (
+	"fmt"
+
+	"crosstalk/measure/pytext"
+)
+
+// A Reader finds the label in an answer.
+type Reader func(answer string, labels []string) Reading
+
+// Readers by the name of their protocol.
+var Readers = map[string]Reader{
+	"ohmer-2023":  Ohmer2023,
+	"crosstalk-1": Crosstalk1,
+}
+
+// A Reading is what a reader found.
+type Reading struct {
+	Label      string // as declared; "" if no label was found
+	Rule       string // the rule that decided, found or not
+	Confidence Confidence
+}
+
+// Confidence says how far a reading can be trusted without review.
+type Confidence int
+
+const (
+	None Confidence = iota // no label
+	Low                    // a label, but the answer may mean another: review it
+	High                   // a label where answers have them
+	Full                   // the answer is the label
+)
+
+var confidences = [...]string{"none", "low", "high", "full"}
+
+func (c Confidence) String() string {
+	if c < None || c > Full {
+		return fmt.Sprintf("Confidence(%d)", int(c))
+	}
+	return confidences[c]
+}
+
+// MarshalText writes "none", "low", "high" or "full".
+func (c Confidence) MarshalText() ([]byte, error) {
+	if c < None || c > Full {
+		return nil, fmt.Errorf("read: no confidence %d", int(c))
+	}
+	return []byte(confidences[c]), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (c *Confidence) UnmarshalText(text []byte) error {
+	for i, name := range confidences {
+		if string(text) == name {
+			*c = Confidence(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("read: confidence %q (want none, low, high or full)", text)
+}
+
+// A label is declared in one spelling and looked for in lower case.
+type label struct{ declared, lower string }
+
+// lowered prepares labels, leaving out empty ones, which would be everywhere.
+func lowered(labels []string) []label {
+	out := make([]label, 0, len(labels))
+	for _, l := range labels {
+		if l != "" {
+			out = append(out, label{l, pytext.Lower(l)})
+		}
+	}
+	return out
+}

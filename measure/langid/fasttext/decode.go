@@ -1,0 +1,254 @@
+package fasttext
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// The file, all integers little-endian:
+//
+//	magic, version int32
+//	dim, ws, epoch, minCount, neg, wordNgrams, loss, model, bucket, minn, maxn, lrUpdateRate int32
+//	t float64
+//	entries, words, labels int32; tokens, pruned int64
+//	per entry: text, 0; count int64; type byte (0 word, 1 label)
+//	per pruned n-gram: bucket, row int32
+//	quantised byte; input matrix; quantised output byte; output matrix
+//
+// dense matrix:     rows, columns int64; rows x columns float32
+// quantised matrix: norms byte; rows, columns int64; codes int32, bytes; quantiser;
+// with norms: one byte per row, quantiser
+// quantiser:        dim, parts, width, last width int32; dim x 256 float32
+const (
+	magic      = 793712314
+	maxVersion = 12
+	supervised = 3
+	maxGram    = 255 // no model needs longer ones, and time and memory grow with it
+	entrySize  = 10  // the least an entry takes
+)
+
+type decoder struct {
+	r    *bufio.Reader
+	left int64 // bytes not yet read
+	size int64 // of the file
+	err  error // the first one; reads after it give zeros
+	buf  [8]byte
+}
+
+func (d *decoder) fail(format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf(format, args...)
+	}
+}
+
+// need reports whether n units of size bytes are left to read.
+func (d *decoder) need(what string, n, size int64) bool {
+	if d.err == nil && (n < 0 || n > d.left/size) {
+		d.fail("%s: %d of %d bytes each, but %d bytes are left", what, n, size, d.left)
+	}
+	return d.err == nil
+}
+
+func (d *decoder) read(b []byte) {
+	if d.err != nil {
+		return
+	}
+	n, err := io.ReadFull(d.r, b)
+	d.left -= int64(n)
+	if err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = fmt.Errorf("ends after %d bytes: %w", d.size-d.left, io.ErrUnexpectedEOF)
+		}
+		d.err = err
+	}
+}
+
+func (d *decoder) fixed(n int) []byte {
+	b := d.buf[:n]
+	d.read(b)
+	if d.err != nil {
+		clear(b)
+	}
+	return b
+}
+
+func (d *decoder) byte() byte   { return d.fixed(1)[0] }
+func (d *decoder) int32() int32 { return int32(binary.LittleEndian.Uint32(d.fixed(4))) }
+func (d *decoder) int64() int64 { return int64(binary.LittleEndian.Uint64(d.fixed(8))) }
+func (d *decoder) flag(what string) bool {
+	b := d.byte()
+	if b > 1 {
+		d.fail("%s: %d, expected 0 or 1", what, b)
+	}
+	return b == 1
+}
+
+func (d *decoder) bytes(what string, n int64) []byte {
+	if !d.need(what, n, 1) {
+		return nil
+	}
+	b := make([]byte, n)
+	d.read(b)
+	return b
+}
+
+// floats reads n finite numbers.
+func (d *decoder) floats(what string, n int64) []float32 {
+	if !d.need(what, n, 4) {
+		return nil
+	}
+	f := make([]float32, n)
+	var chunk [1 << 12]byte
+	for i := 0; i < len(f) && d.err == nil; {
+		b := chunk[:min(len(chunk), 4*(len(f)-i))]
+		d.read(b)
+		for ; len(b) > 0; b = b[4:] {
+			u := binary.LittleEndian.Uint32(b)
+			if u&0x7f800000 == 0x7f800000 {
+				d.fail("%s: number %d is %v, expected a finite one", what, i, math.Float32frombits(u))
+			}
+			f[i] = math.Float32frombits(u)
+			i++
+		}
+	}
+	return f
+}
+
+// word reads up to a zero byte.
+func (d *decoder) word() string {
+	if d.err != nil {
+		return ""
+	}
+	s, err := d.r.ReadString(0)
+	d.left -= int64(len(s))
+	if err != nil {
+		d.fail("ends after %d bytes, within a word: %w", d.size-d.left, io.ErrUnexpectedEOF)
+		return ""
+	}
+	return s[:len(s)-1]
+}
+
+func (d *decoder) model() (*Model, error) {
+	if got := d.int32(); d.err == nil && got != magic {
+		return nil, fmt.Errorf("starts with %#x, expected %#x: not a model of fastText 0.1 or later", uint32(got), magic)
+	}
+	version := d.int32()
+	if version > maxVersion {
+		d.fail("version %d, expected at most %d", version, maxVersion)
+	}
+	dim := int64(d.int32())
+	for range 4 { // ws, epoch, minCount, neg: of training
+		d.int32()
+	}
+	m := &Model{}
+	dict := &m.dict
+	dict.wordNgrams = int(d.int32())
+	kind, model := d.int32(), d.int32()
+	dict.bucket = d.int32()
+	dict.minn, dict.maxn = int(d.int32()), int(d.int32())
+	d.int32() // lrUpdateRate
+	d.int64() // t
+	if version == 11 {
+		dict.maxn = 0 // its supervised models had no character n-grams
+	}
+	switch {
+	case d.err != nil:
+	case model != supervised:
+		d.fail("model kind %d, expected a supervised model (%d)", model, supervised)
+	case dim < 1:
+		d.fail("dim %d, expected at least 1", dim)
+	case dict.maxn > maxGram || dict.wordNgrams > maxGram:
+		d.fail("maxn %d, wordNgrams %d, expected at most %d", dict.maxn, dict.wordNgrams, maxGram)
+	case dict.bucket < 0, dict.bucket == 0 && (dict.maxn > 0 || dict.wordNgrams > 1):
+		d.fail("bucket %d for n-grams, expected at least 1", dict.bucket)
+	}
+
+	counts, pruned := d.dictionary(dict, m)
+	m.loss = newLoss(d, kind, counts)
+
+	quantised := d.flag("quantised")
+	in, inRows := d.matrix("input matrix", dim, quantised)
+	quantisedOutput := d.flag("quantised output") && quantised
+	out, outRows := d.matrix("output matrix", dim, quantisedOutput)
+	if d.err != nil {
+		return nil, d.err
+	}
+	if d.left > 0 {
+		return nil, fmt.Errorf("%d bytes follow the model", d.left)
+	}
+
+	// Every row that a line can name must be there.
+	grams := int64(dict.bucket)
+	if pruned >= 0 {
+		grams = dict.pruned.rows()
+	}
+	if pruned >= 0 && !quantised {
+		return nil, errors.New("n-grams are pruned but the input matrix is not quantised")
+	}
+	if want := int64(dict.words) + grams; inRows < want || want > math.MaxInt32 {
+		return nil, fmt.Errorf("input matrix has %d rows, expected %d: %d words, %d n-grams", inRows, want, dict.words, grams)
+	}
+	if outRows != int64(len(m.labels)) {
+		return nil, fmt.Errorf("output matrix has %d rows, expected %d labels", outRows, len(m.labels))
+	}
+	m.input, m.output = in, out
+	if q, ok := in.(*quantisedMatrix); ok && 4*inRows*dim <= maxExpansion*d.size {
+		m.input = q.expand()
+	}
+	dict.index()
+	dict.precompute(d.size)
+	return m, nil
+}
+
+// dictionary reads words, labels and pruned n-grams. It returns the labels'
+// counts and the number of n-grams kept, -1 if none was dropped.
+func (d *decoder) dictionary(dict *dictionary, m *Model) (counts []int64, pruned int64) {
+	entries, words, labels := d.int32(), d.int32(), d.int32()
+	d.int64() // tokens
+	pruned = d.int64()
+	if d.err == nil && (words < 0 || labels < 1 || int64(words)+int64(labels) != int64(entries)) {
+		d.fail("dictionary of %d entries, %d words, %d labels, expected words and labels to make up the entries", entries, words, labels)
+	}
+	if !d.need("dictionary", int64(entries), entrySize) {
+		return nil, 0
+	}
+	dict.words = words
+	dict.entries = make([]string, entries)
+	for i := range dict.entries {
+		dict.entries[i] = d.word()
+		count, isLabel := d.int64(), d.byte() == 1
+		if d.err != nil {
+			return nil, 0
+		}
+		if isLabel != (i >= int(words)) {
+			d.fail("entry %d (%q) is out of place, expected words before labels", i, dict.entries[i])
+		}
+		if i >= int(words) {
+			counts = append(counts, count)
+			m.labels = append(m.labels, strings.TrimPrefix(dict.entries[i], labelPrefix))
+		}
+	}
+	if pruned < 0 {
+		dict.pruned.all = true
+		return counts, -1
+	}
+	if d.need("pruned n-grams", pruned, 8) {
+		dict.pruned.init(pruned)
+		for range pruned {
+			gram, row := d.int32(), d.int32()
+			if d.err == nil && (gram < 0 || gram >= dict.bucket || row < 0) {
+				d.fail("pruned n-gram %d at row %d, expected one of %d buckets", gram, row, dict.bucket)
+			}
+			if d.err != nil {
+				break
+			}
+			dict.pruned.put(gram, row)
+		}
+	}
+	return counts, pruned
+}

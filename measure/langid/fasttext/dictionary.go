@@ -1,0 +1,190 @@
+package fasttext
+
+import (
+	"math"
+	"math/bits"
+	"strings"
+)
+
+const (
+	labelPrefix = "__label__"
+	endOfLine   = "</s>"
+	spaces      = " \n\r\t\v\f\x00"
+	longWord    = 64 // bytes; the n-grams of longer words are not kept in memory
+)
+
+// dictionary turns a line into rows of the input matrix: first the words, then
+// a row for each bucket of n-grams.
+type dictionary struct {
+	entries    []string // words, then labels
+	words      int32
+	wordNgrams int
+	bucket     int32
+	minn, maxn int
+	pruned     pruning
+
+	slots      []slot  // open addressing of entries
+	reciprocal uint64  // of bucket, for modulo
+	known      []int32 // rows of words
+	spans      []span  // per word: where in known its rows are, if they are
+}
+
+type slot struct {
+	hash  uint32
+	entry int32 // -1: free
+}
+
+type span struct{ from, to int32 }
+
+// FNV-1a, but over signed bytes: the reference's first models were hashed on
+// machines where char is signed.
+const fnvOffset, fnvPrime = uint32(2166136261), uint32(16777619)
+
+func hashByte(h uint32, c byte) uint32 { return (h ^ uint32(int32(int8(c)))) * fnvPrime }
+
+func hash[T string | []byte](s T) uint32 {
+	h := fnvOffset
+	for i := 0; i < len(s); i++ {
+		h = hashByte(h, s[i])
+	}
+	return h
+}
+
+// index makes entries findable. Of equal entries the last is found.
+func (d *dictionary) index() {
+	size := 1 << bits.Len(uint(len(d.entries))*3/2)
+	d.slots = make([]slot, size)
+	for i := range d.slots {
+		d.slots[i].entry = -1
+	}
+	for i, e := range d.entries {
+		h := hash(e)
+		at := int(h) & (size - 1)
+		for d.slots[at].entry >= 0 && d.entries[d.slots[at].entry] != e {
+			at = (at + 1) & (size - 1)
+		}
+		d.slots[at] = slot{h, int32(i)}
+	}
+	if d.bucket > 0 {
+		d.reciprocal = math.MaxUint64/uint64(d.bucket) + 1
+	}
+}
+
+// find returns the entry of a word with that hash, -1 if there is none.
+func (d *dictionary) find(word string, h uint32) int32 {
+	mask := len(d.slots) - 1
+	for at := int(h) & mask; ; at = (at + 1) & mask {
+		s := d.slots[at]
+		if s.entry < 0 || s.hash == h && d.entries[s.entry] == word {
+			return s.entry
+		}
+	}
+}
+
+// precompute keeps the rows of the words, at most limit bytes of them.
+func (d *dictionary) precompute(limit int64) {
+	limit = min(limit, math.MaxInt32)
+	if d.maxn <= 0 {
+		return
+	}
+	d.spans = make([]span, d.words)
+	var buf []byte
+	for i, w := range d.entries[:d.words] {
+		if len(w) > longWord || 4*int64(len(d.known)+(longWord+2)*d.maxn) > limit {
+			continue
+		}
+		from := len(d.known)
+		d.known = d.wordRows(d.known, &buf, w, int32(i))
+		d.spans[i] = span{int32(from), int32(len(d.known))}
+	}
+}
+
+// wordRows appends the row of an entry and those of its character n-grams.
+func (d *dictionary) wordRows(rows []int32, buf *[]byte, word string, entry int32) []int32 {
+	if entry >= 0 {
+		rows = append(rows, entry)
+	}
+	if word == endOfLine || d.maxn <= 0 {
+		return rows
+	}
+	*buf = append(append(append((*buf)[:0], '<'), word...), '>')
+	return d.subwords(rows, *buf)
+}
+
+// subwords appends the rows of the n-grams of minn to maxn characters of
+// <word>, the lone < and > left out.
+func (d *dictionary) subwords(rows []int32, word []byte) []int32 {
+	from := len(rows)
+	for i := range word {
+		if isContinuation(word[i]) {
+			continue
+		}
+		h := fnvOffset
+		for j, n := i, 1; j < len(word) && n <= d.maxn; n++ {
+			h = hashByte(h, word[j])
+			for j++; j < len(word) && isContinuation(word[j]); j++ {
+				h = hashByte(h, word[j])
+			}
+			if n >= d.minn && (n > 1 || i > 0 && j < len(word)) {
+				rows = d.pruned.sift(rows, d.modulo(h))
+			}
+		}
+	}
+	return d.pruned.resolve(rows, from, d.words)
+}
+
+func isContinuation(c byte) bool { return c&0xC0 == 0x80 }
+
+// modulo returns h modulo bucket by two multiplications (Lemire, Kaser and
+// Kurz 2019, "Faster remainder by direct computation").
+func (d *dictionary) modulo(h uint32) int32 {
+	hi, _ := bits.Mul64(d.reciprocal*uint64(h), uint64(d.bucket))
+	return int32(hi)
+}
+
+// line appends to rows those of a line of text: words with their character
+// n-grams, the end of the line, word n-grams. hashes and word are scratch.
+func (d *dictionary) line(rows, hashes []int32, buf *[]byte, text string) ([]int32, []int32) {
+	for word := ""; word != endOfLine; {
+		word, text = nextWord(text)
+		h := hash(word)
+		entry := d.find(word, h)
+		switch {
+		case entry >= d.words, entry < 0 && strings.HasPrefix(word, labelPrefix):
+			continue
+		case entry >= 0 && d.spans != nil && d.spans[entry].to > 0:
+			s := d.spans[entry]
+			rows = append(rows, d.known[s.from:s.to]...)
+		default:
+			rows = d.wordRows(rows, buf, word, entry)
+		}
+		hashes = append(hashes, int32(h))
+	}
+	from := len(rows)
+	for i, first := range hashes {
+		h := uint64(first)
+		for j := i + 1; j < len(hashes) && j < i+d.wordNgrams; j++ {
+			h = h*116049371 + uint64(hashes[j])
+			rows = d.pruned.sift(rows, int32(h%uint64(d.bucket)))
+		}
+	}
+	return d.pruned.resolve(rows, from, d.words), hashes
+}
+
+// nextWord returns the first word of text, or endOfLine, and what follows.
+func nextWord(text string) (word, rest string) {
+	i := 0
+	for i < len(text) && isSpace(text[i]) {
+		i++
+	}
+	if i == len(text) {
+		return endOfLine, ""
+	}
+	j := i
+	for j < len(text) && !isSpace(text[j]) {
+		j++
+	}
+	return text[i:j], text[j:]
+}
+
+func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' || c == 0 }

@@ -1,0 +1,52 @@
+// Package segment splits text into words.
+//
+// Space serves languages that are written with spaces. The packages below it,
+// jieba for Chinese and japanese for Japanese, carry their own dictionaries,
+// which are read into memory at the first use and not before.
+package segment
+
+import "unicode"
+
+// A Segmenter splits text into words.
+//
+// AppendWords appends the words of text to dst, in the order of the text, and
+// returns the extended slice. Every word is a non-empty substring of text, and
+// no two overlap; what a segmenter leaves out (white space, say) it documents.
+// An empty text has no words. Bytes that are not UTF-8 are kept as they are
+// and stand for one character each. Any text is accepted: there are no errors.
+// A Segmenter is safe for concurrent use.
+type Segmenter interface {
+	AppendWords(dst []string, text string) []string
+}
+
+// Words returns the words of text, nil where there are none.
+func Words(s Segmenter, text string) []string { return s.AppendWords(nil, text) }
+
+// Space splits at white space, as IsSpace defines it, and leaves it out. Its
+// words are those of Python's str.split without arguments.
+type Space struct{}
+
+// AppendWords implements Segmenter.
+func (Space) AppendWords(dst []string, text string) []string {
+	start := -1
+	for i, r := range text {
+		switch space := IsSpace(r); {
+		case space && start >= 0:
+			dst = append(dst, text[start:i])
+			start = -1
+		case !space && start < 0:
+			start = i
+		}
+	}
+	if start >= 0 {
+		dst = append(dst, text[start:])
+	}
+	return dst
+}
+
+// IsSpace reports whether r is white space to Python's str.isspace, str.split
+// and str.strip: Unicode's White_Space and the four information separators
+// U+001C to U+001F, which unicode.IsSpace does not count.
+func IsSpace(r rune) bool {
+	return unicode.IsSpace(r) || 0x1C <= r && r <= 0x1F
+}

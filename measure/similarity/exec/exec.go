@@ -1,0 +1,315 @@
+// Package exec asks a program of the user's own for scores: COMET, BLEURT, or
+// whatever a lab trusts.
+//
+// The program is started once and reads one JSON object a line:
+//
+//	{"id": 0, "a": "concept", "b": "answer"}
+//
+// and writes one for each, in any order:
+//
+//	{"id": 0, "score": 0.83}
+//
+// A score of null says that there is none. {"id": 0, "error": "..."} ends the
+// measurement. What the program writes to stderr is shown if it fails. It ends
+// when its input does.
+package exec
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"crosstalk/measure/similarity"
+)
+
+// Scorer is a running program. It is safe for concurrent use; calls take
+// turns. Close it when done.
+type Scorer struct {
+	command string
+	timeout time.Duration
+
+	mu      sync.Mutex
+	next    int // the next id
+	process *process
+	failed  error
+}
+
+type process struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	lines  chan []byte // of stdout; closed at its end
+	stderr *tail
+}
+
+// DefaultTimeout is how long a program may take for one answer, its start
+// included: large models load slowly.
+const DefaultTimeout = 5 * time.Minute
+
+// New returns a scorer that runs command, split at white space as words of a
+// command line; quotes keep words together. Nothing is started yet. A program
+// that does not answer within timeout is ended; 0 stands for DefaultTimeout.
+func New(command string, timeout time.Duration) (*Scorer, error) {
+	words, err := split(command)
+	if err != nil {
+		return nil, fmt.Errorf("exec:%s: %w", command, err)
+	}
+	if len(words) == 0 {
+		return nil, errors.New("exec: expected a command, as in exec:./score.py")
+	}
+	if _, err := exec.LookPath(words[0]); err != nil {
+		return nil, fmt.Errorf("exec:%s: cannot be run: %w", command, err)
+	}
+	if timeout == 0 {
+		timeout = DefaultTimeout
+	}
+	return &Scorer{command: command, timeout: timeout}, nil
+}
+
+// Name is the command: the signature cannot know more of it, so a command
+// should name its version.
+func (s *Scorer) Name() string { return "exec:" + strings.ReplaceAll(s.command, "|", "/") }
+
+// Scores implements similarity.Similarity.
+func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed != nil {
+		return nil, s.failed
+	}
+	if s.process == nil {
+		if s.process, s.failed = start(s.command); s.failed != nil {
+			return nil, s.failed
+		}
+	}
+	scores, err := s.exchange(ctx, pairs)
+	if err != nil && ctx.Err() == nil {
+		s.failed = s.process.explain(s.command, err)
+		err = s.failed
+	}
+	if err != nil { // what is still to come belongs to no later call
+		s.process.kill()
+		s.process = nil
+	}
+	return scores, err
+}
+
+// exchange writes all pairs while it reads their scores: a program may answer
+// each at once, or wait for many.
+func (s *Scorer) exchange(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {
+	first := s.next
+	s.next += len(pairs)
+	written := make(chan error, 1)
+	go func() { written <- write(s.process.in, first, pairs) }()
+	scores := make([]float64, len(pairs))
+	answered := make([]bool, len(pairs))
+	limit := time.NewTimer(s.timeout)
+	defer limit.Stop()
+	for missing := len(pairs); missing > 0; {
+		select {
+		case line, open := <-s.process.lines:
+			if !open {
+				return nil, fmt.Errorf("ended with %d of %d scores missing", missing, len(pairs))
+			}
+			id, score, err := parse(line)
+			if err != nil {
+				return nil, err
+			}
+			i := id - first
+			if i < 0 || i >= len(pairs) || answered[i] {
+				return nil, fmt.Errorf("answered id %d, which was not asked or answered before: %s", id, line)
+			}
+			scores[i], answered[i] = score, true
+			missing--
+			limit.Reset(s.timeout)
+		case err := <-written:
+			if err != nil {
+				return nil, fmt.Errorf("stopped reading: %w", err)
+			}
+			written = nil
+		case <-limit.C:
+			return nil, fmt.Errorf("has not answered for %v", s.timeout)
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	return scores, nil
+}
+
+func write(w io.Writer, first int, pairs []similarity.Pair) error {
+	b := bufio.NewWriter(w)
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	for i, p := range pairs {
+		if err := e.Encode(struct {
+			ID int    `json:"id"`
+			A  string `json:"a"`
+			B  string `json:"b"`
+		}{first + i, p.A, p.B}); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+func parse(line []byte) (id int, score float64, err error) {
+	var answer struct {
+		ID    *int             `json:"id"`
+		Score *json.RawMessage `json:"score"`
+		Error string           `json:"error"`
+	}
+	switch err := json.Unmarshal(line, &answer); {
+	case err != nil || answer.ID == nil:
+		return 0, 0, fmt.Errorf(`wrote %q; expected a line like {"id": 0, "score": 0.83}`, clip(line))
+	case answer.Error != "":
+		return 0, 0, fmt.Errorf("could not score pair %d: %s", *answer.ID, answer.Error)
+	case answer.Score == nil: // null, too: encoding/json leaves the pointer nil
+		return *answer.ID, math.NaN(), nil
+	}
+	if err := json.Unmarshal(*answer.Score, &score); err != nil {
+		return 0, 0, fmt.Errorf("wrote %q; the score is not a number", clip(line))
+	}
+	return *answer.ID, score, nil
+}
+
+func clip(line []byte) []byte { return line[:min(len(line), 200)] }
+
+// Close ends the program.
+func (s *Scorer) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil {
+		return nil
+	}
+	p := s.process
+	s.process = nil
+	p.in.Close()
+	ended := make(chan struct{})
+	go func() {
+		for range p.lines {
+		}
+		p.cmd.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		p.cmd.Process.Kill()
+	}
+	return nil
+}
+
+// maxLine bounds a line that a program may write.
+const maxLine = 1 << 20
+
+func start(command string) (*process, error) {
+	words, err := split(command)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: exec.Command(words[0], words[1:]...), lines: make(chan []byte, 64), stderr: &tail{}}
+	p.cmd.Stderr = p.stderr
+	p.cmd.WaitDelay = time.Second
+	var out io.ReadCloser
+	if p.in, err = p.cmd.StdinPipe(); err == nil {
+		if out, err = p.cmd.StdoutPipe(); err == nil {
+			err = p.cmd.Start()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("exec:%s: cannot be run: %w", command, err)
+	}
+	go func() {
+		defer close(p.lines)
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, maxLine)
+		for lines.Scan() {
+			if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
+				p.lines <- bytes.Clone(line)
+			}
+		}
+	}()
+	return p, nil
+}
+
+func (p *process) kill() {
+	p.in.Close()
+	p.cmd.Process.Kill()
+	go func() {
+		for range p.lines {
+		}
+		p.cmd.Wait()
+	}()
+}
+
+func (p *process) explain(command string, err error) error {
+	if said := p.stderr.String(); said != "" {
+		return fmt.Errorf("exec:%s: %w; it said:\n%s", command, err, said)
+	}
+	return fmt.Errorf("exec:%s: %w", command, err)
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const tailSize = 2000
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	t.text = t.text[max(0, len(t.text)-tailSize):]
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.ToValidUTF8(strings.TrimSpace(string(t.text)), "\ufffd")
+}
+
+// split splits a command line into words; single and double quotes keep white
+// space in a word.
+func split(command string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	var quote rune
+	inWord := false
+	for _, r := range command {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, inWord = r, true
+		case r == ' ' || r == '\t' || r == '\n':
+			if inWord {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			inWord = false
+		default:
+			word.WriteRune(r)
+			inWord = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("a quote %c is not closed", quote)
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	return words, nil
+}

@@ -1,0 +1,175 @@
+package exec
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"crosstalk/measure/similarity"
+)
+
+// The test binary is the program too: BEHAVE says how it behaves.
+func TestMain(m *testing.M) {
+	if b := os.Getenv("BEHAVE"); b != "" {
+		behave(b)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func behave(how string) {
+	type row struct {
+		ID   int
+		A, B string
+	}
+	var rows []row
+	score := func(r row) { fmt.Printf("{\"id\": %d, \"score\": %d}\n", r.ID, len(r.A)-len(r.B)) }
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		var r row
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		rows = append(rows, r)
+		switch how {
+		case "score":
+			score(r)
+		case "backwards": // in pairs, the second first
+			if len(rows)%2 == 0 {
+				score(rows[len(rows)-1])
+				score(rows[len(rows)-2])
+			}
+		case "null":
+			fmt.Printf("{\"id\": %d, \"score\": null}\n", r.ID)
+		case "error":
+			fmt.Printf("{\"id\": %d, \"error\": \"out of memory\"}\n", r.ID)
+		case "die":
+			fmt.Fprintln(os.Stderr, "no module named comet")
+			os.Exit(1)
+		case "chatter":
+			fmt.Println("Loading model...")
+		case "twice":
+			score(r)
+			score(r)
+		case "word":
+			fmt.Printf("{\"id\": %d, \"score\": \"high\"}\n", r.ID)
+		case "hang":
+			time.Sleep(time.Minute)
+		}
+	}
+}
+
+func scorer(t *testing.T, how string, timeout time.Duration) *Scorer {
+	t.Helper()
+	t.Setenv("BEHAVE", how)
+	s, err := New("'"+os.Args[0]+"'", timeout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+var pairs = []similarity.Pair{{A: "koalas", B: "leaves"}, {A: "a\nb", B: "“ü”"}, {A: "", B: "xx"}, {A: "abc", B: ""}}
+
+func TestScores(t *testing.T) {
+	for _, how := range []string{"score", "backwards"} {
+		s := scorer(t, how, 0)
+		for range 2 { // the program stays
+			got, err := s.Scores(context.Background(), pairs)
+			if err != nil {
+				t.Fatal(how, err)
+			}
+			for i, p := range pairs {
+				if want := float64(len(p.A) - len(p.B)); got[i] != want {
+					t.Errorf("%s: pair %d: got %g, want %g", how, i, got[i], want)
+				}
+			}
+		}
+	}
+}
+
+func TestManyAtOnceDoNotBlock(t *testing.T) {
+	s := scorer(t, "score", 0)
+	many := make([]similarity.Pair, 5000)
+	for i := range many {
+		many[i] = similarity.Pair{A: strings.Repeat("x", i%300), B: strings.Repeat("y", 100)}
+	}
+	var callers sync.WaitGroup
+	for range 3 {
+		callers.Go(func() {
+			got, err := s.Scores(context.Background(), many)
+			if err != nil || got[299] != 199 {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
+	}
+	callers.Wait()
+}
+
+func TestNullIsUndefined(t *testing.T) {
+	got, err := scorer(t, "null", 0).Scores(context.Background(), pairs[:1])
+	if err != nil || !math.IsNaN(got[0]) {
+		t.Errorf("got %v, %v; want NaN", got, err)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	for how, want := range map[string]string{
+		"error":   "could not score pair 0: out of memory",
+		"die":     "it said:\nno module named comet",
+		"chatter": `wrote "Loading model..."; expected a line like {"id": 0, "score": 0.83}`,
+		"twice":   "which was not asked or answered before",
+		"word":    "the score is not a number",
+		"hang":    "has not answered for 2s",
+	} {
+		s := scorer(t, how, 2*time.Second)
+		_, err := s.Scores(context.Background(), pairs[:2])
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v; want %q", how, err, want)
+		}
+		if _, again := s.Scores(context.Background(), pairs[:2]); again == nil {
+			t.Errorf("%s: scored after it had failed", how)
+		}
+	}
+}
+
+func TestCancelEndsTheProgram(t *testing.T) {
+	s := scorer(t, "hang", 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := s.Scores(ctx, pairs); err == nil || ctx.Err() == nil {
+		t.Errorf("got %v; want the context's error", err)
+	}
+	if s.process != nil {
+		t.Error("the program is still there")
+	}
+}
+
+func TestNewRefusesWhatCannotRun(t *testing.T) {
+	for command, want := range map[string]string{
+		"":                        "expected a command",
+		"no-such-program-exists":  "cannot be run",
+		"python3 'unclosed quote": "a quote ' is not closed",
+	} {
+		if _, err := New(command, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v; want %q", command, err, want)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	got, err := split(`python3 "my script.py"  --name 'a "b"' ''`)
+	want := []string{"python3", "my script.py", "--name", `a "b"`, ""}
+	if err != nil || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+}

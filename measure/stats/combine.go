@@ -1,0 +1,170 @@
+package stats
+
+import "math"
+
+// Macro is the plain mean of the means of strata (languages, sources), each
+// stratum weighing the same, with an interval of the stated level. It is
+// Combine with that function; its assumptions are those of Combine.
+func Macro(strata []*Clusters, bounds Bounds, level float64) Estimate {
+	return Combine(strata, func(means []float64) float64 {
+		var sum float64
+		for _, m := range means {
+			sum += m
+		}
+		return sum / float64(len(means))
+	}, bounds, level)
+}
+
+// HarmonicMean is a function for Combine: n / sum 1/m, 0 when a mean is 0 and
+// NaN when one is negative or NaN.
+func HarmonicMean(means []float64) float64 {
+	var inverse float64
+	for _, m := range means {
+		if !(m >= 0) {
+			return math.NaN()
+		}
+		inverse += 1 / m
+	}
+	return float64(len(means)) / inverse
+}
+
+// Combine estimates f of the means of several parts, a smooth function such
+// as the mean over languages or the harmonic mean of two rates, by the delta
+// method over clusters; f is also evaluated 0.2 % beside the means. Clusters of the same name in different parts are the
+// same cluster, so figures over shared items are handled; clusters added with
+// AddIndependent are shared with nothing.
+//
+// The influence of a cluster is the sum over the parts of df/dmean times its
+// CR2-adjusted residual over N; the variance is the sum of squared
+// influences. Within one part this is CR2, as in Mean. The degrees of freedom
+// are Satterthwaite's over the parts, at most the number of clusters less one
+// where parts share clusters. With finite bounds, which are those of every
+// mean and of f, the interval is on the logit scale. Where no variance shows,
+// it is as in Mean, on the effective n that f's weights give. The ICC is NaN. A part without a mean makes the result undefined.
+func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, level float64) Estimate {
+	checkLevel(level)
+	e := Estimate{
+		Value: math.NaN(), SE: math.NaN(), DF: math.NaN(), ICC: math.NaN(),
+		Interval: undefined(level, robust+methodT),
+	}
+	sums := make([]summary, len(parts))
+	means := make([]float64, len(parts))
+	bad := 0
+	outside, equal := false, true
+	for k, c := range parts {
+		sums[k] = c.summary()
+		means[k] = sums[k].mean
+		e.N += c.n
+		bad += c.bad
+		equal = equal && c.lo == c.hi
+		outside = outside || c.n > 0 && (c.lo < bounds.Low || c.hi > bounds.High)
+	}
+	var shared bool
+	e.Clusters, shared = countClusters(parts)
+	e.Warnings = sizeWarnings(e.N, e.Clusters)
+	if bad > 0 {
+		e.Warnings = append(e.Warnings, Warning{Code: NotFinite, Have: bad})
+	}
+	if k := countNaN(means); k > 0 {
+		e.Warnings = append(e.Warnings, Warning{Code: UndefinedPart, Have: k})
+		return e
+	}
+	if len(parts) == 0 {
+		return e
+	}
+	e.Value = f(means)
+	if outside {
+		e.Warnings = append(e.Warnings, Warning{Code: OutOfBounds})
+		return e
+	}
+	slope := gradient(f, means)
+	e.SE = influenceSE(parts, sums, slope)
+	var total, pooled, weight, inverse float64
+	for k, s := range sums {
+		v := slope[k] * s.stdErr(CR2)
+		total += v * v
+		if v != 0 {
+			pooled += v * v * v * v / s.df(s.icc())
+		}
+		weight += math.Abs(slope[k])
+		inverse += slope[k] * slope[k] / s.effectiveN()
+	}
+	e.DF = quotient(total*total, pooled)
+	if shared {
+		e.DF = math.Min(e.DF, float64(e.Clusters-1))
+	}
+	if e.SE > 0 {
+		e.Interval = TInterval(e.Value, e.SE, e.DF, bounds, level)
+		e.Interval.Method = robust + e.Interval.Method
+		return e
+	}
+	if e.SE == 0 {
+		e.Warnings = append(e.Warnings, Warning{Code: NoVariation})
+	}
+	e.Interval = withoutVariance(e.Value, quotient(weight*weight, inverse), equal, bounds, level)
+	return e
+}
+
+// countClusters counts distinct clusters and says whether parts share any.
+func countClusters(parts []*Clusters) (n int, shared bool) {
+	names := make(map[string]bool)
+	for _, c := range parts {
+		for name := range c.index {
+			shared = shared || names[name]
+			names[name] = true
+		}
+		n += c.Len() - len(c.groups)
+	}
+	return n + len(names), shared
+}
+
+func influenceSE(parts []*Clusters, sums []summary, slope []float64) float64 {
+	named := make(map[string]float64)
+	var squares []float64
+	for k, c := range parts {
+		s := sums[k]
+		if s.clusters < 2 {
+			return math.NaN()
+		}
+		influence := func(n, sum float64) float64 {
+			return slope[k] * s.residual(n, sum) / math.Sqrt(1-n/s.n) / s.n
+		}
+		for name, i := range c.index {
+			g := c.groups[i]
+			named[name] += influence(float64(g.n), g.sum)
+		}
+		for value, m := range c.single {
+			u := influence(1, value)
+			squares = append(squares, float64(m)*u*u)
+		}
+	}
+	for _, u := range named {
+		squares = append(squares, u*u)
+	}
+	return math.Sqrt(sortedSum(squares))
+}
+
+// gradient of f by five-point differences, exact to about 1e-12 for smooth f.
+func gradient(f func([]float64) float64, at []float64) []float64 {
+	x := append([]float64(nil), at...)
+	out := make([]float64, len(x))
+	for k := range x {
+		h := 1e-3 * math.Max(math.Abs(at[k]), 1e-3)
+		value := func(steps float64) float64 {
+			x[k] = at[k] + steps*h
+			return f(x)
+		}
+		out[k] = (8*(value(1)-value(-1)) - (value(2) - value(-2))) / (12 * h)
+		x[k] = at[k]
+	}
+	return out
+}
+
+func countNaN(xs []float64) (n int) {
+	for _, x := range xs {
+		if math.IsNaN(x) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,116 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+)
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.IsNaN(got) != math.IsNaN(want) || math.Abs(got-want) > tolerance {
+		t.Errorf("%s: got %.12g, want %.12g", what, got, want)
+	}
+}
+
+func TestMacroOfOneStratumIsMean(t *testing.T) {
+	c := clustered(3, uneven, 0.7, 0.5)
+	a, b := Macro([]*Clusters{c}, Proportion, 0.95), Mean(c, Proportion, 0.95)
+	near(t, "value", a.Value, b.Value, 1e-12)
+	near(t, "SE", a.SE, b.SE, 1e-12)
+	near(t, "DF", a.DF, b.DF, 1e-9)
+	near(t, "low", a.Interval.Low, b.Interval.Low, 1e-10)
+	near(t, "high", a.Interval.High, b.Interval.High, 1e-10)
+}
+
+func TestMacroOfSeparateStrata(t *testing.T) {
+	var parts []*Clusters
+	var sum, squares float64
+	for h := range 4 {
+		c := new(Clusters)
+		for i := range 20 + h {
+			c.Add(fmt.Sprintf("%d-%d", h, i/2), float64((i*i+h)%3)/2)
+		}
+		parts = append(parts, c)
+		sum += c.Mean() / 4
+		squares += math.Pow(StdErr(c, CR2)/4, 2)
+	}
+	e := Macro(parts, Proportion, 0.95)
+	near(t, "value", e.Value, sum, 1e-12)
+	near(t, "SE", e.SE, math.Sqrt(squares), 1e-12)
+	if e.N != 86 || e.Clusters != 10+11+11+12 {
+		t.Errorf("n %d, clusters %d", e.N, e.Clusters)
+	}
+}
+
+func TestMacroSeesSharedClusters(t *testing.T) {
+	// Two languages that answer every prompt alike know no more than one.
+	var a, b, apart Clusters
+	for i := range 60 {
+		v := float64(i % 2)
+		a.Add(fmt.Sprint(i), v)
+		b.Add(fmt.Sprint(i), v)
+		apart.Add(fmt.Sprint(-i-1), v)
+	}
+	same := Macro([]*Clusters{&a, &b}, Proportion, 0.95)
+	near(t, "shared prompts", same.SE, StdErr(&a, CR2), 1e-12)
+	near(t, "shared prompts: df", same.DF, 59, 1e-9)
+	own := Macro([]*Clusters{&a, &apart}, Proportion, 0.95)
+	near(t, "own prompts", own.SE, StdErr(&a, CR2)/math.Sqrt2, 1e-12)
+}
+
+func TestCombineByDeltaMethod(t *testing.T) {
+	var lines, words Clusters
+	for i := range 100 {
+		lines.Add(fmt.Sprint(i), indicator(i%5 != 0))
+		if i%5 != 0 {
+			words.Add(fmt.Sprint(i), indicator(i%7 != 0))
+		}
+	}
+	e := Combine([]*Clusters{&lines, &words}, HarmonicMean, Proportion, 0.95)
+	l, w := lines.Mean(), words.Mean()
+	near(t, "harmonic mean", e.Value, 2*l*w/(l+w), 1e-12)
+	// By hand: influence of answer i on l and w, weighted by the partial
+	// derivatives 2w^2/(l+w)^2 and 2l^2/(l+w)^2.
+	gl, gw := 2*w*w/(l+w)/(l+w), 2*l*l/(l+w)/(l+w)
+	var v float64
+	for i := range 100 {
+		u := gl * (indicator(i%5 != 0) - l) / 100 / math.Sqrt(1-1.0/100)
+		if i%5 != 0 {
+			u += gw * (indicator(i%7 != 0) - w) / 80 / math.Sqrt(1-1.0/80)
+		}
+		v += u * u
+	}
+	near(t, "SE", e.SE, math.Sqrt(v), 1e-11)
+}
+
+func TestCombineOfDegenerateParts(t *testing.T) {
+	var ones, empty Clusters
+	for i := range 50 {
+		ones.Add(fmt.Sprint(i), 1)
+	}
+	e := Macro([]*Clusters{&ones, &ones}, Proportion, 0.95)
+	near(t, "perfect languages", e.Interval.Low, math.Pow(0.025, 0.01), 1e-9)
+	if e.Interval.High != 1 {
+		t.Errorf("high %v", e.Interval.High)
+	}
+	e = Macro([]*Clusters{&ones, &empty}, Proportion, 0.95)
+	if !math.IsNaN(e.Value) || e.Interval.Defined() ||
+		!slices.ContainsFunc(e.Warnings, func(w Warning) bool { return w.Code == UndefinedPart }) {
+		t.Errorf("a stratum without answers: %+v", e)
+	}
+	if e := Macro(nil, Proportion, 0.95); !math.IsNaN(e.Value) || e.Interval.Defined() {
+		t.Errorf("no strata: %+v", e)
+	}
+	if v := HarmonicMean([]float64{0, 1}); v != 0 {
+		t.Errorf("harmonic mean with a zero: %v", v)
+	}
+}
+
+func indicator(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,92 @@
+package stats
+
+import "math"
+
+// Components are variances of one sample that come from its cluster, from its
+// item within the cluster and from sampling itself. Without repeated samples
+// Sample is NaN and Item holds both; without a cluster of several items
+// Cluster is NaN and Item holds both.
+type Components struct{ Cluster, Item, Sample float64 }
+
+// Components estimates the components of variance by nested analysis of
+// variance for unequal numbers (Searle, Casella and McCulloch 1992, section
+// 5.3; Sokal and Rohlf 1995, box 10.6). Negative estimates are set to 0; all
+// are NaN with fewer than two items.
+func (n *Nested) Components() Components {
+	var ssSamples, ssItems, ssClusters float64
+	var total, items float64
+	var perCluster, perItem, sqCluster float64 // sums of squared counts
+	grand := n.Flatten().Mean()
+	for _, c := range n.clusters {
+		var sum, count, squares float64
+		means := make([]float64, len(c.items))
+		for j, item := range c.items {
+			means[j], _ = meanSD(item)
+			for _, v := range item {
+				ssSamples += (v - means[j]) * (v - means[j])
+			}
+			k := float64(len(item))
+			sum += k * means[j]
+			count += k
+			squares += k * k
+		}
+		mean := sum / count
+		for j, item := range c.items {
+			ssItems += float64(len(item)) * (means[j] - mean) * (means[j] - mean)
+		}
+		ssClusters += count * (mean - grand) * (mean - grand)
+		total += count
+		items += float64(len(c.items))
+		perCluster += squares / count
+		perItem += squares
+		sqCluster += count * count
+	}
+	clusters := float64(len(n.clusters))
+	out := Components{math.NaN(), math.NaN(), math.NaN()}
+	if math.IsNaN(grand) || items < 2 {
+		return out
+	}
+	sample := 0.0
+	if df := total - items; df > 0 {
+		out.Sample = ssSamples / df
+		sample = out.Sample
+	}
+	// The expected mean squares are sample + coefficient * component.
+	if df := items - clusters; df > 0 {
+		item := (ssItems/df - sample) / ((total - perCluster) / df)
+		out.Item = math.Max(0, item)
+		if df := clusters - 1; df > 0 {
+			below := sample + item*(perCluster-perItem/total)/df
+			out.Cluster = math.Max(0, (ssClusters/df-below)/((total-sqCluster/total)/df))
+		}
+	} else {
+		df := clusters - 1
+		out.Item = math.Max(0, (ssClusters/df-sample)/((total-sqCluster/total)/df))
+	}
+	return out
+}
+
+// Design reads a design with the given samples per item off pilot data: the
+// variances of items and samples, and the effect of clustering as many items
+// together as the pilot did (Kish 1965). Its variances are NaN where the pilot
+// cannot tell them: more than one sample per item needs a pilot with repeats.
+func (n *Nested) Design(samples int) Design {
+	v := n.Components()
+	samples = max(samples, 1)
+	d := Design{Between: v.Item, Within: v.Sample, Samples: samples, Effect: 1}
+	if math.IsNaN(v.Sample) && samples == 1 {
+		d.Within = 0 // held in Item
+	}
+	if v.Cluster > 0 {
+		d.Between += v.Cluster
+		var items, squares float64
+		for _, c := range n.clusters {
+			k := float64(len(c.items))
+			items += k
+			squares += k * k
+		}
+		share := v.Cluster / (d.Between + d.Within/float64(samples))
+		d.Effect = 1 + (squares/items-1)*share
+	}
+	return d
+}

@@ -1,0 +1,103 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Correlation is a coefficient in [-1, 1] over N pairs, with the two-sided
+// p-value of the null of no association and an interval; NaN where undefined.
+type Correlation struct {
+	Value, P float64
+	N        int
+	Interval Interval
+}
+
+// Pearson is the product-moment correlation of x and y. P is from Student's t
+// with N-2 degrees of freedom, the interval from Fisher's z (Fisher 1921);
+// both assume independent pairs, normal ones for exactness. Undefined with
+// fewer than two pairs, a NaN, or a side that does not vary; P needs three
+// pairs and the interval four. As in scipy pearsonr. It panics if the lengths
+// differ.
+func Pearson(x, y []float64, level float64) Correlation {
+	checkLevel(level)
+	checkPairs(len(x), len(y))
+	n := float64(len(x))
+	c := Correlation{Value: pearson(x, y), P: math.NaN(), N: len(x), Interval: undefined(level, "fisher-z")}
+	if math.IsNaN(c.Value) {
+		return c
+	}
+	c.P = correlationP(c.Value, n)
+	if n > 3 {
+		z, r := math.Atanh(c.Value), normalQuantile((1+level)/2)/math.Sqrt(n-3)
+		c.Interval.Low, c.Interval.High = math.Tanh(z-r), math.Tanh(z+r)
+	}
+	return c
+}
+
+// Spearman is Pearson's correlation of mean ranks (Spearman 1904). P is from
+// Student's t with N-2 degrees of freedom, as in scipy spearmanr; the interval
+// is Fisher's z with variance (1 + r^2/2)/(n-3) (Bonett and Wright 2000).
+// Assumptions and errors as for Pearson, but for monotone association.
+func Spearman(x, y []float64, level float64) Correlation {
+	c := Pearson(midranks(x), midranks(y), level)
+	c.Interval = undefined(level, "bonett-wright")
+	if n := float64(c.N); n > 3 && !math.IsNaN(c.Value) {
+		z := math.Atanh(c.Value)
+		r := normalQuantile((1+level)/2) * math.Sqrt((1+c.Value*c.Value/2)/(n-3))
+		c.Interval.Low, c.Interval.High = math.Tanh(z-r), math.Tanh(z+r)
+	}
+	return c
+}
+
+func pearson(x, y []float64) float64 {
+	if len(x) < 2 {
+		return math.NaN()
+	}
+	mx, _ := meanSD(x)
+	my, _ := meanSD(y)
+	var xx, yy, xy float64
+	for i := range x {
+		dx, dy := x[i]-mx, y[i]-my
+		xx += dx * dx
+		yy += dy * dy
+		xy += dx * dy
+	}
+	n := float64(len(x))
+	if xx <= 1e-28*n*mx*mx || yy <= 1e-28*n*my*my {
+		return math.NaN() // a side does not vary but for rounding
+	}
+	return math.Max(-1, math.Min(1, xy/math.Sqrt(xx)/math.Sqrt(yy)))
+}
+
+func correlationP(r, n float64) float64 {
+	if n < 3 {
+		return math.NaN()
+	}
+	return tTwoSided(r*math.Sqrt((n-2)/((1-r)*(1+r))), n-2)
+}
+
+// midranks are the ranks from 1, tied values getting their mean rank; all NaN
+// when a value is NaN.
+func midranks(xs []float64) []float64 {
+	order := make([]int, len(xs))
+	for i, x := range xs {
+		if math.IsNaN(x) {
+			return slices.Repeat([]float64{math.NaN()}, len(xs))
+		}
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return compare(xs[a], xs[b]) })
+	ranks := make([]float64, len(xs))
+	for i := 0; i < len(order); {
+		j := i + 1
+		for j < len(order) && xs[order[j]] == xs[order[i]] {
+			j++
+		}
+		for _, k := range order[i:j] {
+			ranks[k] = float64(i+1+j) / 2
+		}
+		i = j
+	}
+	return ranks
+}

@@ -1,0 +1,181 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestBinomialSampler(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for _, x := range []struct {
+		n int
+		p float64
+	}{{5, 0.3}, {40, 0.1}, {40, 0.9}, {100, 0.5}, {1000, 0.02}, {5000, 0.4}} {
+		const draws = 200000
+		n := float64(x.n)
+		var sum, sq, low float64
+		cut := n*x.p - math.Sqrt(n*x.p*(1-x.p))
+		for range draws {
+			k := float64(binomial(rng, x.n, x.p))
+			if k < 0 || k > n {
+				t.Fatalf("n %d: drew %v", x.n, k)
+			}
+			sum += k
+			sq += (k - n*x.p) * (k - n*x.p)
+			if k <= cut {
+				low++
+			}
+		}
+		sd := math.Sqrt(n * x.p * (1 - x.p))
+		near(t, fmt.Sprintf("n %d p %v: mean", x.n, x.p), sum/draws, n*x.p, 5*sd/math.Sqrt(draws))
+		near(t, fmt.Sprintf("n %d p %v: variance", x.n, x.p), sq/draws/sd/sd, 1, 0.02)
+		// P(K <= k) by summing the mass function.
+		var want float64
+		for k := 0.0; k <= cut; k++ {
+			want += math.Exp(logFactorial(n) - logFactorial(k) - logFactorial(n-k) + k*math.Log(x.p) + (n-k)*math.Log(1-x.p))
+		}
+		near(t, fmt.Sprintf("n %d p %v: lower tail", x.n, x.p), low/draws, want, 5*math.Sqrt(want/draws))
+	}
+	for _, k := range []float64{0, 1, 5, 31, 32, 33, 170, 1e6} {
+		g, _ := math.Lgamma(k + 1)
+		near(t, fmt.Sprintf("log %v!", k), logFactorial(k), g, 1e-12*math.Max(1, g))
+	}
+}
+
+func TestPooledBootstrapKeepsVariance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	var c Clusters
+	for g := range 30000 {
+		u := math.Exp(2.5 * rng.NormFloat64()) // a few clusters hold most of the variance
+		for range 1 + rng.IntN(4) {
+			c.Add(fmt.Sprint(g), u+rng.NormFloat64())
+		}
+	}
+	if k := len(c.summary().strata()); k > 256 {
+		t.Fatalf("%d strata", k)
+	}
+	b := ClusterBootstrap(&c, BootstrapOptions{Draws: 4000, Seed: 3})
+	near(t, "SE over CR0", b.SE/StdErr(&c, CR0), 1, 0.05)
+	near(t, "mean", b.Mean, c.Mean(), 0.1*b.SE)
+}
+
+func TestSignFlipUnderTheNull(t *testing.T) {
+	const sets = 400
+	reject := 0
+	for seed := range uint64(sets) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		var c Clusters
+		for g := range 25 {
+			u := rng.NormFloat64()
+			for range 1 + g%4 {
+				c.Add(fmt.Sprint(g), u+rng.NormFloat64())
+			}
+		}
+		if SignFlip(&c, 500, seed).P <= 0.05 {
+			reject++
+		}
+	}
+	near(t, "rejections at 5 %", float64(reject)/sets, 0.05, 0.035)
+}
+
+func TestSignFlipBounds(t *testing.T) {
+	var c Clusters
+	for g := range 40 {
+		c.Add(fmt.Sprint(g), 1+float64(g)/100)
+	}
+	r := SignFlip(&c, 999, 1)
+	near(t, "the least p-value", r.P, 1.0/1000, 1e-15)
+	var none, empty Clusters
+	none.Add("a", 0)
+	none.Add("b", 0)
+	near(t, "no difference", SignFlip(&none, 99, 1).P, 1, 0)
+	near(t, "no data", SignFlip(&empty, 99, 1).P, math.NaN(), 0)
+}
+
+func TestUndefinedIsNaN(t *testing.T) {
+	nan := math.NaN()
+	var one Clusters
+	one.Add("a", 0.5)
+	for what, got := range map[string]float64{
+		"t of one value":             TTest(&one, 0).P,
+		"cluster t of one value":     ClusterTTest(&one, 0).P,
+		"welch of one value":         Welch(&one, &one).P,
+		"effect of one value":        TTest(&one, 0).Effect,
+		"pearson of a constant":      Pearson([]float64{0.1, 0.1, 0.1}, []float64{1, 2, 3}, 0.95).Value,
+		"pearson of one pair":        Pearson([]float64{1}, []float64{1}, 0.95).Value,
+		"pearson with NaN":           Pearson([]float64{1, nan, 3}, []float64{1, 2, 3}, 0.95).Value,
+		"spearman with NaN":          Spearman([]float64{1, nan, 3}, []float64{1, 2, 3}, 0.95).Value,
+		"p of two pairs":             Pearson([]float64{1, 2}, []float64{1, 3}, 0.95).P,
+		"kendall of ties":            KendallTauB([]float64{1, 1}, []float64{1, 2}, 0, 0),
+		"kendall of nothing":         KendallTauB(nil, nil, 0, 0),
+		"kappa of nothing":           CohenKappa[int](nil, nil, 0.95).Value,
+		"kappa of one label":         CohenKappa([]int{1, 1}, []int{1, 1}, 0.95).Value,
+		"fleiss of nothing":          FleissKappa(nil),
+		"fleiss of unequal raters":   FleissKappa([][]int{{2, 0}, {2, 1}}),
+		"fleiss of one rater":        FleissKappa([][]int{{1, 0}, {0, 1}}),
+		"fleiss of one label":        FleissKappa([][]int{{2, 0}, {2, 0}}),
+		"fleiss of ragged rows":      FleissKappa([][]int{{2, 0}, {2}}),
+		"alpha of nothing":           Krippendorff(nil, Nominal),
+		"alpha of single ratings":    Krippendorff([][]float64{{1, nan}, {2}}, Nominal),
+		"alpha of one value":         Krippendorff([][]float64{{0.1, 0.1}, {0.1, 0.1}}, IntervalScale),
+		"alpha of an infinity":       Krippendorff([][]float64{{1, math.Inf(1)}}, Ordinal),
+		"wilcoxon of zeros":          Wilcoxon([]float64{0, 0}).P,
+		"wilcoxon with NaN":          Wilcoxon([]float64{1, nan}).P,
+		"mcnemar of negative counts": McNemar(-1, 3),
+		"wilson of nothing":          Wilson(0, 0, 0.95).Low,
+		"clopper-pearson of x > n":   ClopperPearson(3, 2, 0.95).Low,
+		"holm of NaN":                Holm([]float64{nan, 0.5})[0],
+		"items for no difference":    Design{Between: 1}.Items(0, 0.05, 0.8),
+		"items without alpha":        Design{Between: 1}.Items(1, 0, 0.8),
+		"negative variance":          Design{Between: -1}.StdErr(10),
+		"no items":                   Design{Between: 1}.StdErr(0),
+		"power without error":        Power(1, 0, 0.05),
+		"impossible discordance":     PairedRates(0.5, 0.7, 0.1).Between,
+		"design of one observation":  PilotDesign(&one).Between,
+	} {
+		near(t, what, got, nan, 0)
+	}
+	near(t, "holm leaves NaN out of the family", Holm([]float64{nan, 0.5})[1], 0.5, 0)
+	near(t, "mcnemar without discordant pairs", McNemar(0, 0), 1, 0)
+}
+
+func TestKendallSlackForgivesRounding(t *testing.T) {
+	// 0.53 - 0.5 exceeds 0.03 by rounding only.
+	x, y := []float64{0.5, 0.53, 0.9}, []float64{1, 2, 3}
+	near(t, "tau", KendallTauB(x, y, 0.03, 0), 2/math.Sqrt(6), 1e-12)
+}
+
+func TestPlanning(t *testing.T) {
+	d := PairedRates(0.8, 0.75, IndependentDiscordance(0.8, 0.75))
+	near(t, "variance of a paired difference", d.Between, 0.8*0.2+0.75*0.25, 1e-12)
+	n := d.Items(0.05, 0.05, 0.8)
+	if p := Power(0.05, d.StdErr(n), 0.05); p < 0.8 || Power(0.05, d.StdErr(n-2), 0.05) > 0.8 {
+		t.Errorf("%v items give power %v", n, p)
+	}
+	d = Design{Between: 0.1, Within: 0.4, Samples: 4, Effect: 1.5}
+	near(t, "standard error", d.StdErr(30), math.Sqrt(1.5*(0.1+0.1)/30), 1e-12)
+	c := clustered(1, uneven, 0.6, 0.5)
+	p := PilotDesign(c)
+	near(t, "a pilot foretells its own error", p.StdErr(109), StdErr(c, CR2), 1e-12)
+}
+
+func TestWarningsAreSaid(t *testing.T) {
+	var c Clusters
+	for i := range 12 {
+		c.Add(fmt.Sprint(i%4), float64(i%2))
+	}
+	ws := Mean(&c, Proportion, 0.95).Warnings
+	if len(ws) != 2 || ws[0].String() != "only 12 observations (need at least 30)" ||
+		ws[1].String() != "only 4 clusters (need at least 5)" {
+		t.Errorf("%v", ws)
+	}
+	var few Clusters
+	for i := range 12 {
+		few.AddIndependent(float64(i % 2))
+	}
+	if e := Mean(&few, Proportion, 0.95); e.Interval != ClopperPearson(6, 12, 0.95) {
+		t.Errorf("12 independent answers: %+v, want the exact interval", e.Interval)
+	}
+}

@@ -1,0 +1,107 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestNestedBootstrap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var n Nested
+	for g := range 12 {
+		u := rng.NormFloat64()
+		for i := range 5 {
+			w := rng.NormFloat64()
+			for range 4 {
+				n.Add(fmt.Sprint(g), fmt.Sprint(i), u+w+rng.NormFloat64())
+			}
+		}
+	}
+	o := BootstrapOptions{Draws: 20000, Seed: 1}
+	flat := n.Flatten()
+	top := n.Bootstrap(AtClusters, o)
+	near(t, "clusters only", top.SE/ClusterBootstrap(flat, o).SE, 1, 0.03)
+	two := n.Bootstrap(AtClusters|AtItems, o)
+	if two.SE <= top.SE {
+		t.Errorf("two-stage standard error %v is not above %v", two.SE, top.SE)
+	}
+	// Samples alone: sum over items of (variance with divisor k)/k over N^2.
+	var v float64
+	for _, c := range n.clusters {
+		for _, item := range c.items {
+			_, sd := meanSD(item)
+			v += sd * sd * 3 / 4 * 4
+		}
+	}
+	near(t, "samples only", n.Bootstrap(AtSamples, o).SE/(math.Sqrt(v)/240), 1, 0.03)
+	if again := n.Bootstrap(AtClusters|AtItems, o); again.Interval != two.Interval {
+		t.Error("not deterministic")
+	}
+	if b := new(Nested).Bootstrap(AtItems, o); b.Interval.Defined() || !math.IsNaN(b.Value) {
+		t.Errorf("empty: %+v", b)
+	}
+}
+
+func TestComponentsOfUnequalDesign(t *testing.T) {
+	const sets = 300
+	var sum Components
+	for seed := range uint64(sets) {
+		rng := rand.New(rand.NewPCG(seed, 6))
+		var n Nested
+		for g := range 20 {
+			u := rng.NormFloat64()
+			for i := range 1 + g%4 {
+				w := 2 * rng.NormFloat64()
+				for range 1 + (g+i)%3 {
+					n.Add(fmt.Sprint(g), fmt.Sprint(i), u+w+3*rng.NormFloat64())
+				}
+			}
+		}
+		c := n.Components()
+		sum.Cluster += c.Cluster / sets
+		sum.Item += c.Item / sets
+		sum.Sample += c.Sample / sets
+	}
+	// Cut at 0, so the small ones are a little high.
+	near(t, "sample", sum.Sample, 9, 0.4)
+	near(t, "item", sum.Item, 4, 1)
+	near(t, "cluster", sum.Cluster, 1, 0.8)
+}
+
+func TestComponentsOfFlatDesigns(t *testing.T) {
+	var once, alone Nested
+	for i := range 30 {
+		once.Add(fmt.Sprint(i/3), fmt.Sprint(i), float64(i*i%7))
+		alone.Add(fmt.Sprint(i/3), "only", float64(i*i%7))
+	}
+	if c := once.Components(); !math.IsNaN(c.Sample) || !(c.Item > 0) {
+		t.Errorf("one sample per item: %+v", c)
+	}
+	if c := alone.Components(); !math.IsNaN(c.Cluster) || math.IsNaN(c.Item) || !(c.Sample > 0) {
+		t.Errorf("one item per cluster: %+v", c)
+	}
+	if c := new(Nested).Components(); !math.IsNaN(c.Item) {
+		t.Errorf("empty: %+v", c)
+	}
+	if se := once.Design(1).StdErr(30); !(se > 0) {
+		t.Errorf("planning as the pilot was: %v", se)
+	}
+	if se := once.Design(5).StdErr(30); !math.IsNaN(se) {
+		t.Errorf("planning samples from a pilot without repeats: %v", se)
+	}
+	// A balanced pilot foretells its own error.
+	rng := rand.New(rand.NewPCG(3, 3))
+	var n Nested
+	for g := range 50 {
+		u := rng.NormFloat64()
+		for i := range 4 {
+			w := rng.NormFloat64()
+			for range 3 {
+				n.Add(fmt.Sprint(g), fmt.Sprint(i), u+w+rng.NormFloat64())
+			}
+		}
+	}
+	near(t, "balanced pilot", n.Design(3).StdErr(200)/StdErr(n.Flatten(), CR1), 1, 0.01)
+}

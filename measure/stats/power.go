@@ -1,0 +1,101 @@
+package stats
+
+import "math"
+
+// Design describes a study of a mean or a mean difference for planning: each
+// item is one draw from a population of items and is sampled Samples times.
+// Variances are in squared units of the value.
+type Design struct {
+	Between float64 // variance of item means (of their differences)
+	Within  float64 // variance of one sample (one sample's difference) about its item
+	Samples int     // samples per item; 0 means 1
+	Effect  float64 // design effect of clustering; 0 means 1
+}
+
+// StdErr is the standard error of the mean over items: the square root of
+// Effect (Between + Within/Samples) / items (Miller 2024, sections 3 and 5).
+// NaN unless items > 0 and the variances are not negative.
+func (d Design) StdErr(items float64) float64 {
+	v := d.variance()
+	if !(items > 0) {
+		return math.NaN()
+	}
+	return math.Sqrt(v / items)
+}
+
+func (d Design) variance() float64 {
+	if !(d.Between >= 0 && d.Within >= 0 && d.Effect >= 0 && d.Samples >= 0) {
+		return math.NaN()
+	}
+	effect := d.Effect
+	if effect == 0 {
+		effect = 1
+	}
+	return effect * (d.Between + d.Within/float64(max(d.Samples, 1)))
+}
+
+// Items is the number of items, rounded up, with which a true difference of
+// delta is found at two-sided significance alpha with the stated power
+// (Miller 2024, section 5: (z_{alpha/2} + z_beta)^2 variance / delta^2). For m
+// comparisons use alpha/m. NaN unless delta is not 0 and alpha and power lie
+// between 0 and 1. It assumes a normal mean; with fewer than about 30 items
+// take one or two more for Student's t.
+func (d Design) Items(delta, alpha, power float64) float64 {
+	z := zSum(alpha, power)
+	if delta == 0 {
+		return math.NaN()
+	}
+	return math.Ceil(z * z * d.variance() / (delta * delta) * (1 - 1e-12))
+}
+
+// MinDetectable is the smallest true difference that a study with standard
+// error se finds at two-sided significance alpha with the stated power:
+// (z_{alpha/2} + z_beta) se. NaN as for Design.Items.
+func MinDetectable(se, alpha, power float64) float64 { return zSum(alpha, power) * se }
+
+// Power is the chance to find a true difference delta at two-sided
+// significance alpha with standard error se, by the normal approximation.
+func Power(delta, se, alpha float64) float64 {
+	if !(se > 0 && alpha > 0 && alpha < 1) {
+		return math.NaN()
+	}
+	z := normalQuantile(1 - alpha/2)
+	return normalCDF(delta/se-z) + normalCDF(-delta/se-z)
+}
+
+func zSum(alpha, power float64) float64 {
+	if !(alpha > 0 && alpha < 1 && power > 0 && power < 1) {
+		return math.NaN()
+	}
+	return normalQuantile(1-alpha/2) + normalQuantile(power)
+}
+
+// PairedRates is the design of comparing two rates on the same items, of which
+// the share of discordant ones is stated (Connor 1987): a difference in
+// {-1, 0, 1} with variance discordant - (a-b)^2. NaN variance unless
+// |a-b| <= discordant <= min(a+b, 2-a-b).
+func PairedRates(a, b, discordant float64) Design {
+	d := a - b
+	if !(a >= 0 && a <= 1 && b >= 0 && b <= 1 &&
+		discordant >= math.Abs(d)-1e-12 && discordant <= math.Min(a+b, 2-a-b)+1e-12) {
+		return Design{Between: math.NaN()}
+	}
+	return Design{Between: math.Max(0, discordant-d*d)}
+}
+
+// IndependentDiscordance is the share of discordant items of two rates that
+// are independent given the item's population: a(1-b) + b(1-a). Rates that
+// agree more than by chance have less.
+func IndependentDiscordance(a, b float64) float64 { return a*(1-b) + b*(1-a) }
+
+// PilotDesign reads a design off pilot data of one sample per item: the
+// variance of observations and the design effect of their clusters, the ratio
+// of the CR2 variance of the mean to that of independent observations
+// (at least 1, Kish 1965). NaN where the pilot has no variance to show.
+func PilotDesign(pilot *Clusters) Design {
+	s := pilot.summary()
+	v := s.stdDev()
+	se := s.stdErr(CR2)
+	effect := math.Max(1, quotient(se*se*s.n, v*v))
+	return Design{Between: v * v, Samples: 1, Effect: effect}
+}

@@ -1,0 +1,52 @@
+package translation
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// What BLEU and chrF share: checks of what is given, words of signatures.
+
+var errNoReference = errors.New("no reference, or only empty ones")
+
+// checkLengths refuses reference sets that are not as long as the hypotheses.
+func checkLengths(hyps []string, refs [][]string) error {
+	if len(refs) == 0 {
+		return errors.New("translation: no references given")
+	}
+	for k, set := range refs {
+		if len(set) != len(hyps) {
+			return fmt.Errorf("translation: %d hypotheses but %d references in set %d", len(hyps), len(set), k+1)
+		}
+	}
+	return nil
+}
+
+func checkOrder(what string, n int) error {
+	if n < 0 || n > 100 {
+		return fmt.Errorf("translation: %s order %d (want 0, for the default, to 100)", what, n)
+	}
+	return nil
+}
+
+func nrefsName(n int) string {
+	if n < 0 {
+		return "var"
+	}
+	return strconv.Itoa(n)
+}
+
+func caseName(lower bool) string {
+	if lower {
+		return "lc"
+	}
+	return "mixed"
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

@@ -1,0 +1,182 @@
+package translation
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// A ROUGE is one way to compute ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004) of one
+// hypothesis against one reference, without stemming. Published figures come
+// from packages that differ in more than the words they see:
+//
+//   - ROUGEASCII is the rouge_score package: lower case, words of [a-z0-9] only
+//     (so "für" is the words "f" and "r"), bags of n-grams. A score of two
+//     texts without n-grams is 0.
+//   - ROUGEChinese is the rouge_chinese package, for texts cut into words:
+//     ChineseWords, n-grams as sets, so repetition does not count, and 1e-8
+//     added to the denominator of the F-score. ROUGE-L sees repetitions.
+//   - ROUGEUnicode is for any language: UnicodeWords, bags of n-grams. Where the
+//     reference has no n-gram, recall and F1 are NaN.
+type ROUGE struct {
+	name   string
+	words  func(string) []string
+	rejoin bool    // given words are joined by spaces and cut again
+	sets   bool    // n-grams as sets
+	eps    float64 // in the denominator of F1
+	undef  float64 // a ratio over no n-gram
+}
+
+var (
+	ROUGEASCII   = ROUGE{name: "ascii", words: ASCIIWords}
+	ROUGEChinese = ROUGE{name: "chinese", words: ChineseWords, rejoin: true, sets: true, eps: 1e-8}
+	ROUGEUnicode = ROUGE{name: "unicode", words: UnicodeWords, undef: math.NaN()}
+)
+
+// ROUGEScore holds the three ROUGE figures of a pair of texts.
+type ROUGEScore struct {
+	ROUGE1, ROUGE2, ROUGEL Overlap
+}
+
+// Overlap says how much of the hypothesis (Precision) and of the reference
+// (Recall) is shared, 0 to 1, and their harmonic mean.
+type Overlap struct {
+	Precision, Recall, F1 float64
+}
+
+// Signature names the variant.
+func (r ROUGE) Signature() string {
+	ngrams := "bags"
+	if r.sets {
+		ngrams = "sets"
+	}
+	return fmt.Sprintf("words:%s|ngrams:%s|stem:no", r.name, ngrams)
+}
+
+// Score compares two texts. ROUGEChinese expects spaces between their words.
+func (r ROUGE) Score(hyp, ref string) ROUGEScore {
+	return r.score(r.words(hyp), r.words(ref))
+}
+
+// ScoreWords compares two texts that are cut into words already. For
+// ROUGEChinese, white space that the segmenter returned as words must be among
+// them.
+func (r ROUGE) ScoreWords(hyp, ref []string) ROUGEScore {
+	if r.rejoin {
+		return r.Score(strings.Join(hyp, " "), strings.Join(ref, " "))
+	}
+	return r.score(hyp, ref)
+}
+
+func (r ROUGE) score(hyp, ref []string) ROUGEScore {
+	return ROUGEScore{
+		ROUGE1: r.ngrams(hyp, ref, 1),
+		ROUGE2: r.ngrams(hyp, ref, 2),
+		ROUGEL: r.overlap(longestCommonSubsequence(hyp, ref), len(hyp), len(ref)),
+	}
+}
+
+// ngrams is ROUGE-N for n of 1 or 2.
+func (r ROUGE) ngrams(hyp, ref []string, n int) Overlap {
+	inHyp, inRef := r.counts(hyp, n), r.counts(ref, n)
+	var shared, nHyp, nRef int
+	for gram, count := range inHyp {
+		nHyp += count
+		shared += min(count, inRef[gram])
+	}
+	for _, count := range inRef {
+		nRef += count
+	}
+	return r.overlap(shared, nHyp, nRef)
+}
+
+func (r ROUGE) counts(words []string, n int) map[[2]string]int {
+	counts := make(map[[2]string]int, len(words))
+	for i := range len(words) - n + 1 {
+		var gram [2]string
+		copy(gram[:], words[i:i+n])
+		if r.sets {
+			counts[gram] = 1
+		} else {
+			counts[gram]++
+		}
+	}
+	return counts
+}
+
+func (r ROUGE) overlap(shared, hyp, ref int) Overlap {
+	o := Overlap{Precision: r.ratio(shared, hyp), Recall: r.ratio(shared, ref)}
+	switch {
+	case ref == 0:
+		o.F1 = r.undef
+	case shared > 0:
+		o.F1 = 2 * (o.Precision * o.Recall / (o.Precision + o.Recall + r.eps))
+	}
+	return o
+}
+
+func (r ROUGE) ratio(shared, of int) float64 {
+	if of == 0 {
+		return r.undef
+	}
+	return float64(shared) / float64(of)
+}
+
+// longestCommonSubsequence returns its length, in time |a||b| and space |b|.
+func longestCommonSubsequence(a, b []string) int {
+	row := make([]int, len(b)+1) // row[j]: length for the words of a so far and b[:j]
+	for _, word := range a {
+		diagonal := 0 // row[j] before this word
+		for j, other := range b {
+			above := row[j+1]
+			if word == other {
+				row[j+1] = diagonal + 1
+			} else {
+				row[j+1] = max(above, row[j])
+			}
+			diagonal = above
+		}
+	}
+	return row[len(b)]
+}
+
+// A ROUGEMean is the plain mean of the F1 figures of many pairs. The corpus
+// figures of the rouge_score package are bootstrap medians and differ from it
+// by some 1e-4.
+type ROUGEMean struct {
+	one, two, l mean
+}
+
+type mean struct {
+	n   int
+	sum float64
+}
+
+func (m *mean) add(o mean) { m.n += o.n; m.sum += o.sum }
+
+func (m *mean) addValue(x float64) {
+	if !math.IsNaN(x) {
+		m.add(mean{1, x})
+	}
+}
+
+func (m mean) value() float64 { return m.sum / float64(m.n) } // 0/0 is NaN
+
+// Add adds the figures of a pair, leaving out undefined ones.
+func (m *ROUGEMean) Add(s ROUGEScore) {
+	m.one.addValue(s.ROUGE1.F1)
+	m.two.addValue(s.ROUGE2.F1)
+	m.l.addValue(s.ROUGEL.F1)
+}
+
+// Merge adds the pairs of o.
+func (m *ROUGEMean) Merge(o ROUGEMean) {
+	m.one.add(o.one)
+	m.two.add(o.two)
+	m.l.add(o.l)
+}
+
+// F1 returns the means of ROUGE-1, ROUGE-2 and ROUGE-L, NaN over no figure.
+func (m ROUGEMean) F1() (rouge1, rouge2, rougeL float64) {
+	return m.one.value(), m.two.value(), m.l.value()
+}

@@ -1,0 +1,107 @@
+// Package wordlist holds lists of words for the word check of language
+// confusion: a word of the list inside an answer in another script is a word
+// of the wrong language (Marchisio et al. 2024, section 3.2).
+package wordlist
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+//go:generate go run ./build -out english.txt.gz
+
+// english holds one word per line.
+//
+//go:embed english.txt.gz
+var english []byte
+
+// A List is a set of words. It does not change once made and is safe for
+// concurrent use.
+type List struct{ words map[string]struct{} }
+
+// Contains reports whether word is in the list, exactly as written: case and
+// accents count.
+func (l *List) Contains(word string) bool {
+	_, ok := l.words[word]
+	return ok
+}
+
+// Len returns the number of words.
+func (l *List) Len() int { return len(l.words) }
+
+// English returns the embedded English list: Debian's american-english, 83,010
+// words from SCOWL (see LICENSE.scowl). It is unpacked at the first call.
+func English() *List { return readEnglish() }
+
+var readEnglish = sync.OnceValue(func() *List {
+	z, err := gzip.NewReader(bytes.NewReader(english))
+	if err != nil {
+		panic("wordlist: embedded list: " + err.Error())
+	}
+	list, err := Read(z)
+	if err != nil {
+		panic("wordlist: embedded list: " + err.Error())
+	}
+	return list
+})
+
+// maxLine is the longest line that Read accepts, in bytes.
+const maxLine = 1 << 10
+
+// Read reads a list of one word per line, in UTF-8. Blank lines are passed
+// over, and so are words that the check does not use: those with a capital, of
+// no letters, or of three characters or fewer. A line that is not a word, or a
+// list of which nothing is left, is an error; it names the line but not the
+// file.
+func Read(r io.Reader) (*List, error) {
+	list := &List{words: map[string]struct{}{}}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		word := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\uFEFF"))
+		switch {
+		case !utf8.ValidString(word):
+			return nil, fmt.Errorf("line %d: %q is not UTF-8; want one word per line, in UTF-8", n, word)
+		case strings.ContainsFunc(word, notInWord):
+			return nil, fmt.Errorf("line %d: %q is not a word; want one word per line", n, word)
+		}
+		if Uses(word) {
+			list.words[word] = struct{}{}
+		}
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("line %d: longer than %d bytes; want one word per line", n+1, maxLine)
+	} else if err != nil {
+		return nil, fmt.Errorf("line %d: %w", n+1, err)
+	}
+	if list.Len() == 0 {
+		return nil, fmt.Errorf("%d lines without a word in lower case of more than 3 letters; want at least one", n)
+	}
+	return list, nil
+}
+
+func notInWord(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
+// Uses reports whether the check uses a word: it is all lower case, as
+// Python's str.islower has it, and has more than three characters.
+func Uses(word string) bool {
+	lower := false
+	for _, r := range word {
+		if unicode.In(r, unicode.Upper, unicode.Other_Uppercase, unicode.Title) {
+			return false
+		}
+		lower = lower || unicode.In(r, unicode.Lower, unicode.Other_Lowercase)
+	}
+	return lower && utf8.RuneCountInString(word) > 3
+}

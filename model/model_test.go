@@ -1,0 +1,218 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+)
+
+// env is an environment for Options.Getenv: name, value, ...
+func env(vars ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(vars); i += 2 {
+			if vars[i] == name {
+				return vars[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+func TestOpen(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		o        Options
+		identity crosstalk.Identity
+		api      crosstalk.API
+	}{
+		{"openai:gpt-4o-mini", Options{Getenv: env("OPENAI_API_KEY", "k")},
+			crosstalk.Identity{Provider: "openai", Endpoint: "https://api.openai.com/v1", Name: "gpt-4o-mini"}, crosstalk.Chat},
+		{"anthropic:claude", Options{Getenv: env("ANTHROPIC_API_KEY", " k\n")},
+			crosstalk.Identity{Provider: "anthropic", Endpoint: "https://api.anthropic.com/v1", Name: "claude"}, crosstalk.Chat},
+		{"ollama:llama3.2:1b", Options{API: crosstalk.Completions},
+			crosstalk.Identity{Provider: "ollama", Endpoint: "http://localhost:11434/v1", Name: "llama3.2:1b"}, crosstalk.Completions},
+		{"OpenRouter:meta/llama:free", Options{Getenv: env("MY_KEY", "k"), KeyVar: "MY_KEY"},
+			crosstalk.Identity{Provider: "openrouter", Endpoint: "https://openrouter.ai/api/v1", Name: "meta/llama:free"}, crosstalk.Chat},
+		{"openai:qwen", Options{BaseURL: "http://me:pass@Host:8000/v1/?api_key=x"},
+			crosstalk.Identity{Provider: "openai", Endpoint: "http://host:8000/v1", Name: "qwen"}, crosstalk.Chat},
+		{"compatible:a/b:c", Options{BaseURL: "http://host/v1"},
+			crosstalk.Identity{Provider: "compatible", Endpoint: "http://host/v1", Name: "a/b:c"}, crosstalk.Chat},
+		{"azure:deployment", Options{BaseURL: "https://r.openai.azure.com/openai/v1", Getenv: env("AZURE_OPENAI_API_KEY", "k")},
+			crosstalk.Identity{Provider: "azure", Endpoint: "https://r.openai.azure.com/openai/v1", Name: "deployment"}, crosstalk.Chat},
+	} {
+		if c.o.Getenv == nil {
+			c.o.Getenv = env()
+		}
+		m, err := Open(c.name, c.o)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if m.Identity() != c.identity || m.API() != c.api {
+			t.Errorf("%s: %+v, %s", c.name, m.Identity(), m.API())
+		}
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		o    Options
+		want string // a part of the error
+	}{
+		{"gpt-4o-mini", Options{}, `model "gpt-4o-mini": expected provider:name, such as openai:gpt-4o-mini`},
+		{"openai:", Options{}, `model "openai:": names no model after the provider; expected openai:NAME`},
+		{"openia:gpt", Options{}, `there is no provider "openia"; known are openai, anthropic, gemini,`},
+		{"openia:gpt", Options{}, "--model compatible:NAME --base-url http://HOST:PORT/v1"},
+		{"openai:gpt", Options{}, `model "openai:gpt": the environment variable OPENAI_API_KEY is not set`},
+		{"openai:gpt", Options{BaseURL: "https://api.openai.com/v1/"}, `OPENAI_API_KEY is not set`},
+		{"ollama:m", Options{KeyVar: "MY_KEY"}, `the environment variable MY_KEY is not set`},
+		{"anthropic:m", Options{API: crosstalk.Completions, BaseURL: "http://h"}, `anthropic takes chats only`},
+		{"ollama:m", Options{API: "talk"}, `api "talk": expected chat or completions`},
+		{"compatible:m", Options{}, `compatible needs --base-url, such as http://localhost:8000/v1`},
+		{"azure:m", Options{}, `azure needs --base-url, such as https://RESOURCE.openai.azure.com/openai/v1`},
+		{"ollama:m", Options{BaseURL: "localhost:1/v1"}, `model "ollama:m": the base URL is not one: expected http:// or https://`},
+		{"ollama:m", Options{Getenv: env("OLLAMA_API_KEY", "a b")}, `OLLAMA_API_KEY holds a space`},
+		{"replay:nothing.jsonl", Options{}, "nothing.jsonl: no such file"},
+		{"mine:x", Options{Others: map[string]func(string) (crosstalk.Model, error){
+			"mine": func(name string) (crosstalk.Model, error) { return nil, errors.New("mine has no " + name) }}}, "mine has no x"},
+		{"other:x", Options{Others: map[string]func(string) (crosstalk.Model, error){"mine": nil}}, "mine, replay"},
+	} {
+		if c.o.Getenv == nil {
+			c.o.Getenv = env()
+		}
+		if m, err := Open(c.name, c.o); m != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %+v:\n got %v, %v\nwant %s", c.name, c.o, m, err, c.want)
+		}
+	}
+}
+
+func TestPresets(t *testing.T) {
+	var names []string
+	for _, p := range Presets() {
+		names = append(names, p.Name)
+		u, err := url.Parse(p.BaseURL)
+		if p.BaseURL != "" && (err != nil || p.Local != (u.Hostname() == "localhost") || !p.Local && u.Scheme != "https" || strings.HasSuffix(u.Path, "/")) {
+			t.Errorf("%+v", p)
+		}
+		if p.KeyVar == "" || p.Name != strings.ToLower(p.Name) || strings.Contains(p.Name, ":") || p.Local && p.BaseURL != "" && p.Start == "" {
+			t.Errorf("%+v", p)
+		}
+		if m, err := Open(p.Name+":m", Options{Getenv: func(string) string { return "key" }, BaseURL: p.BaseURL}); p.BaseURL != "" && (err != nil || m.Identity().Endpoint != p.BaseURL) {
+			t.Errorf("%s: %v, %v", p.Name, m, err)
+		}
+	}
+	if slices.Sort(names); len(slices.Compact(names)) != len(Presets()) {
+		t.Errorf("two presets have one name: %v", names)
+	}
+	if n := Concurrency("ollama:x:y"); n != 4 {
+		t.Errorf("ollama's concurrency is %d", n)
+	}
+	if n := Concurrency("openai:x"); n != 0 {
+		t.Errorf("openai's concurrency is %d", n)
+	}
+}
+
+// Which parameters and headers a preset sends.
+func TestPresetDialects(t *testing.T) {
+	var header http.Header
+	var body []byte
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header = r.Header
+		body = make([]byte, r.ContentLength)
+		r.Body.Read(body)
+		fmt.Fprint(w, `{"choices":[{"message":{"content":"a"}}]}`)
+	}))
+	defer s.Close()
+	for _, c := range []struct{ name, param, header, value string }{
+		{"openai", `"max_tokens":9`, "Authorization", "Bearer k"}, // elsewhere than at OpenAI
+		{"azure", `"max_completion_tokens":9`, "Api-Key", "k"},
+		{"mistral", `"random_seed":4`, "Authorization", "Bearer k"},
+		{"vllm", `"seed":4`, "Authorization", "Bearer k"},
+	} {
+		m, err := Open(c.name+":m", Options{BaseURL: s.URL, Getenv: func(string) string { return "k" }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed := int64(4)
+		if _, err := m.Answer(t.Context(), crosstalk.Request{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 9, Seed: &seed}}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(body), c.param) || header.Get(c.header) != c.value {
+			t.Errorf("%s: want %s and %s: %s\n%s\n%v", c.name, c.param, c.header, c.value, body, header)
+		}
+	}
+	sent := ""
+	m, err := Open("openai:m", Options{Getenv: func(string) string { return "k" }, Client: &http.Client{Transport: roundTrip(func(r *http.Request) {
+		body = make([]byte, r.ContentLength)
+		r.Body.Read(body)
+		sent = string(body)
+	})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Answer(t.Context(), crosstalk.Request{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 9}})
+	if !strings.Contains(sent, `"max_completion_tokens":9`) {
+		t.Errorf("OpenAI itself is sent %s", sent)
+	}
+}
+
+type roundTrip func(*http.Request)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
+	f(r)
+	return nil, errors.New("not sent")
+}
+
+// A server that echoes what it was sent does not bring the key into the
+// journal, an error or a log.
+func TestKeyStaysOut(t *testing.T) {
+	const key = "sk-ant-api03-0123456789/abcdefghij+klmnopqrst"
+	for _, status := range []int{200, 400, 401, 403, 404, 418, 429, 500} {
+		for _, body := range []string{
+			`{"choices":[{"message":{"content":"%[1]s"},"text":"%[1]s","finish_reason":"%[1]s"}],"model":"%[1]s","type":"message","content":[{"type":"text","text":"%[1]s"}],"stop_reason":"%[1]s","headers":["Bearer %[1]s"]}`,
+			`{"error":{"message":"model: wrong key %[1]s","code":"%[1]s","type":"%[1]s"},"choices":7,"content":7}`,
+			`{"choices":[{"message":{"content":"a"},"logprobs":{"tokens":["%[1]s"],"token_logprobs":[]}}]}`,
+			`<html><title>%[1]s</title></html>`, `key %[1]s`, `%[1]s`,
+		} {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Location", "https://"+key+".example/")
+				w.Header().Set("Retry-After", key)
+				w.WriteHeader(status)
+				fmt.Fprintf(w, body, r.Header.Get("x-api-key")+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+			}))
+			for _, name := range []string{"openai:m", "anthropic:m", "azure:m"} {
+				for _, api := range []crosstalk.API{crosstalk.Chat, crosstalk.Completions} {
+					m, err := Open(name, Options{BaseURL: s.URL + "/v1", Getenv: func(string) string { return key }, API: api})
+					if err != nil {
+						continue // completions of anthropic
+					}
+					a, err := m.Answer(t.Context(), crosstalk.Request{API: api})
+					all := fmt.Sprintf("%+v %s %s %+v %#v", a, a.Raw, crosstalk.Canonical(a), err, err)
+					for e := err; e != nil; e = errors.Unwrap(e) {
+						all += fmt.Sprintf(" %v %#v", e, e)
+					}
+					for i := 0; i+16 <= len(key); i++ {
+						if strings.Contains(all, key[i:i+16]) {
+							t.Fatalf("%s, status %d, %s: %s", name, status, body, all)
+						}
+					}
+					if err != nil && strings.Contains(err.Error(), key[:8]) {
+						t.Fatalf("%s, status %d, %s: %v", name, status, body, err)
+					}
+					if id := fmt.Sprint(m.Identity()); strings.Contains(id, key[:8]) {
+						t.Fatal(id)
+					}
+				}
+			}
+			s.Close()
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package openai
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"testing"
+
+	"crosstalk"
+)
+
+var choices = []struct {
+	name string
+	chat bool
+	body string
+	want crosstalk.Answer
+}{
+	{"parts", true, `{"choices":[{"message":{"content":[{"type":"thinking","thinking":[]},{"type":"text","text":"a"},{"type":"text","text":"b"}]},"finish_reason":"stop"}]}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "ab", Reason: "stop"}},
+	{"a part that refuses", true, `{"choices":[{"message":{"content":[{"type":"refusal","refusal":"no"}]}}]}`,
+		crosstalk.Answer{Status: crosstalk.Refused, Reason: "no"}},
+	{"reasoning content", true, `{"choices":[{"message":{"content":null,"reasoning_content":"hm"},"finish_reason":"length"}]}`,
+		crosstalk.Answer{Status: crosstalk.Empty, Reason: "length; only reasoning"}},
+	{"tool calls", true, `{"choices":[{"message":{"content":null,"tool_calls":[{}]},"finish_reason":"tool_calls"}]}`,
+		crosstalk.Answer{Status: crosstalk.Empty, Reason: "tool_calls"}},
+	{"reasoning only in the total", true, `{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":45}}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Usage: crosstalk.Usage{Prompt: 10, Completion: 35, Reasoning: 30}}},
+	{"odd usage", true, `{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":12.0,"completion_tokens":"?","total_tokens":null,"completion_tokens_details":null}}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Usage: crosstalk.Usage{Prompt: 12}}},
+	{"no usage", false, `{"choices":[{"text":"a","finish_reason":null}],"usage":null}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a"}},
+	{"vLLM completions", false, `{"choices":[{"text":"ab","logprobs":{"text_offset":[0,1],"token_logprobs":[-0.5,-9999.0],"tokens":["a","b"],"top_logprobs":[{"x":-1.5,"a":-0.5},null]}}]}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "ab", Logprobs: []crosstalk.TokenLogprob{
+			{Token: "a", Logprob: -0.5, Top: []crosstalk.CandidateLogprob{{Token: "a", Logprob: -0.5}, {Token: "x", Logprob: -1.5}}},
+			{Token: "b", Logprob: -9999}}}},
+	{"echo", false, `{"choices":[{"text":"ab","logprobs":{"tokens":["a","b"],"token_logprobs":[null,-1]}}]}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "ab", Logprobs: []crosstalk.TokenLogprob{{Token: "b", Logprob: -1}}}},
+	{"llama.cpp completions", false, `{"choices":[{"text":"a","logprobs":{"content":[{"id":7,"token":"a","bytes":[97],"logprob":-0.1,"top_logprobs":[{"id":8,"token":"b","logprob":-3},{"id":7,"token":"a","logprob":-0.1}]}]}}]}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Logprobs: []crosstalk.TokenLogprob{
+			{Token: "a", Logprob: -0.1, Top: []crosstalk.CandidateLogprob{{Token: "a", Logprob: -0.1}, {Token: "b", Logprob: -3}}}}}},
+	{"Together chat", true, `{"choices":[{"message":{"content":"a"},"logprobs":{"tokens":["a"],"token_logprobs":[-0.2]}}]}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Logprobs: []crosstalk.TokenLogprob{{Token: "a", Logprob: -0.2}}}},
+	{"no content of logprobs", true, `{"choices":[{"message":{"content":"a"},"logprobs":{"content":null,"refusal":null}}]}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a"}},
+}
+
+var broken = []string{
+	``, `{`, `null`, `{}`, `[]`, `7`, `"ok"`, `{"choices":null}`, `{"choices":[]}`, `{"choices":{}}`, `{"choices":[{}]}`,
+	`{"choices":[{"message":null,"text":null}]}`, `{"choices":[{"message":{"content":7},"text":7}]}`,
+	`{"choices":[{"message":{"content":[7]},"text":[]}]}`, `{"choices":[{"message":{"content":[{"type":"text"}]}}]}`,
+	`{"choices":[{"message":{"content":"a"},"text":"a","finish_reason":"error"}]}`,
+	`{"choices":[{"message":{"content":"a"},"text":"a","logprobs":{"tokens":["a"],"token_logprobs":[]}}]}`,
+	`{"choices":[{"message":{"content":"a"},"text":"a","logprobs":{"tokens":["a"],"token_logprobs":[-1],"top_logprobs":[]}}]}`,
+	`{"choices":[{"message":{"content":"a"},"text":"a","logprobs":{"tokens":["a"],"token_logprobs":[1e999]}}]}`,
+}
+
+func TestRead(t *testing.T) {
+	for _, c := range choices {
+		read := readCompletion
+		if c.chat {
+			read = readChat
+		}
+		if a, err := read([]byte(c.body)); err != nil || !reflect.DeepEqual(a, c.want) {
+			t.Errorf("%s:\n got %+v, %v\nwant %+v", c.name, a, err, c.want)
+		}
+	}
+	for _, body := range broken {
+		if a, err := readChat([]byte(body)); err == nil {
+			t.Errorf("chat %s: %+v, want an error", body, a)
+		}
+		if a, err := readCompletion([]byte(body)); err == nil {
+			t.Errorf("completion %s: %+v, want an error", body, a)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, c := range choices {
+		f.Add([]byte(c.body))
+	}
+	for _, body := range broken {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, read := range []func([]byte) (crosstalk.Answer, error){readChat, readCompletion} {
+			a, err := read(body)
+			if err != nil {
+				continue
+			}
+			if !json.Valid(body) {
+				t.Fatalf("%q is no JSON, and was read", body)
+			}
+			if a.Status != crosstalk.Text && a.Status != crosstalk.Empty && a.Status != crosstalk.Refused {
+				t.Fatalf("status %q", a.Status)
+			}
+			if a.Usage.Prompt < 0 || a.Usage.Completion < a.Usage.Reasoning && a.Usage.Completion < 0 {
+				t.Fatalf("usage %+v", a.Usage)
+			}
+			for _, l := range a.Logprobs {
+				if math.IsNaN(l.Logprob) || math.IsInf(l.Logprob, 0) {
+					t.Fatalf("logprob %v", l)
+				}
+			}
+			crosstalk.Canonical(a) // the journal writes it
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package replay
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"crosstalk"
+)
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func chat(text string, sample int) crosstalk.Request {
+	return crosstalk.Request{API: crosstalk.Chat, Sample: sample,
+		Messages: []crosstalk.Message{{Role: "system", Content: "s"}, {Role: "user", Content: text}}}
+}
+
+func TestFiles(t *testing.T) {
+	for _, c := range []struct{ name, file, text string }{
+		{"counted", "a.jsonl", `{"prompt":"p","answer":"one"}
+			{"prompt":"q","answer":" "}
+			{"prompt":"p","answer":"two"}`},
+		{"numbered", "a.csv", "prompt,sample,completion\np,1,two\np,0,one\nq,0,\n"},
+		{"lists", "a.jsonl", `{"prompt":"p","text":["one","two"]}
+			{"prompt":"q","text":[""]}`},
+		{"of one model", "a.csv", "prompt,model,answer\np,m,one\np,m,two\nq,m,\n"},
+	} {
+		m, err := Open(write(t, c.file, c.text), "")
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		for i, want := range []string{"one", "two"} {
+			if a, err := m.Answer(t.Context(), chat("p", i)); err != nil || a.Status != crosstalk.Text || a.Text != want {
+				t.Errorf("%s, sample %d: %+v, %v", c.name, i, a, err)
+			}
+		}
+		if a, err := m.Answer(t.Context(), chat("q", 0)); err != nil || a.Status != crosstalk.Empty {
+			t.Errorf("%s: %+v, %v", c.name, a, err)
+		}
+		for text, sample := range map[string]int{"p": 2, "another prompt": 0} {
+			var ask *crosstalk.AskError
+			if _, err := m.Answer(t.Context(), chat(text, sample)); !errors.As(err, &ask) || ask.Fault != crosstalk.Rejected || !strings.Contains(err.Error(), `prompt "`+text+`"`) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+		if m.API() != crosstalk.Chat {
+			t.Errorf("%s: API %s", c.name, m.API())
+		}
+	}
+}
+
+// Other answers are another model; the journal must not mix them up.
+func TestIdentity(t *testing.T) {
+	names := map[string]bool{}
+	for _, text := range []string{`{"prompt":"p","answer":"one"}`, `{"prompt":"p","answer":"two"}`, `{"prompt":"p","answer":["one","two"]}`} {
+		m, err := Open(write(t, "a.jsonl", text), crosstalk.Completions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id := m.Identity(); id.Provider != "replay" || !strings.HasPrefix(id.Name, "a.jsonl@") || id.Endpoint != "" || m.API() != crosstalk.Completions {
+			t.Errorf("%+v, %s", id, m.API())
+		}
+		names[m.Identity().Name] = true
+	}
+	if len(names) != 3 {
+		t.Errorf("three files, names %v", names)
+	}
+}
+
+func TestModels(t *testing.T) {
+	path := write(t, "a.csv", "prompt,model,answer\np,x:1,one\np,y,two\n")
+	if _, err := Open(path, ""); err == nil || !strings.Contains(err.Error(), "name one: replay:"+path+"#x:1 (of x:1, y)") {
+		t.Errorf("two models: %v", err)
+	}
+	for only, want := range map[string]string{"x:1": "one", "y": "two"} {
+		m, err := Open(path+"#"+only, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err := m.Answer(t.Context(), chat("p", 0)); err != nil || a.Text != want || a.Model != only {
+			t.Errorf("%s: %+v, %v", only, a, err)
+		}
+	}
+	if _, err := Open(path+"#z", ""); err == nil || !strings.Contains(err.Error(), `holds no answer of a model "z"`) {
+		t.Errorf("no such model: %v", err)
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	for _, c := range []struct{ file, text, want string }{
+		{"a.csv", "question,answer\np,a\n", "a.csv:2: expected the columns prompt and answer (or completion, or text); found question, answer"},
+		{"a.csv", "prompt,sample,answer\np,x,a\n", `a.csv:2: sample is "x"; expected a whole number from 0`},
+		{"a.csv", "prompt,sample,answer\np,-1,a\n", `a.csv:2: sample is "-1"`},
+		{"a.csv", "prompt,sample,answer\np,0,a\np,0,b\n", `a.csv:3: sample 0 of the prompt "p" stands in`},
+		{"a.jsonl", `{"prompt":"","answer":"a"}`, "a.jsonl:1: the prompt is empty"},
+		{"a.jsonl", "", "a.jsonl: holds no answers"},
+		{"a.jsonl", "{", "a.jsonl:1: "},
+		{"a.txt", "x", "expected a file that ends in .csv"},
+		{"a.db", "x", "a.db"},
+	} {
+		if m, err := Open(write(t, c.file, c.text), ""); err == nil || m != nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %q: %v, want %s", c.file, c.text, err, c.want)
+		}
+	}
+	if _, err := Open(filepath.Join(t.TempDir(), "no.jsonl"), ""); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Error(err)
+	}
+	if _, err := Open(t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "answers.db") {
+		t.Error(err)
+	}
+}

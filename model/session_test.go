@@ -1,0 +1,133 @@
+package model
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/ask/journal"
+	"crosstalk/internal/testserver"
+)
+
+// Whatever a server does between, each ask ends as text, and the server has
+// answered it once.
+func TestSession(t *testing.T) {
+	const asks, workers = 300, 16
+	for _, c := range []struct {
+		model string
+		api   crosstalk.API
+	}{{"openai:m", crosstalk.Chat}, {"vllm:m", crosstalk.Completions}, {"anthropic:m", crosstalk.Chat}} {
+		t.Run(c.model, func(t *testing.T) {
+			t.Parallel()
+			const key = "sk-0123456789abcdef"
+			s := testserver.New(testserver.Options{Seed: 1, RetryAfter: 2 * time.Millisecond, Key: key, Faults: map[testserver.Fault]float64{
+				testserver.RateLimited: 0.05, testserver.ServerError: 0.05, testserver.Unavailable: 0.05, testserver.Overloaded: 0.02,
+				testserver.RequestTimeout: 0.02, testserver.Cut: 0.08, testserver.InvalidJSON: 0.05, testserver.WrongShape: 0.08,
+				testserver.HTML: 0.03, testserver.HTMLOK: 0.03, testserver.Drop: 0.05,
+			}})
+			defer s.Close()
+			j, err := journal.Open(filepath.Join(t.TempDir(), "answers.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			session := ask.NewSession(j, ask.Options{Retries: 40, Backoff: time.Millisecond})
+			m, err := Open(c.model, Options{BaseURL: s.URL + "/v1", API: c.api, Getenv: func(string) string { return key }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			asker := session.For(m)
+			var wg sync.WaitGroup
+			for w := range workers {
+				wg.Go(func() {
+					for i := w; i < asks; i += workers {
+						req := crosstalk.Request{API: c.api, Decoding: crosstalk.Decoding{MaxTokens: 20}}
+						if text := fmt.Sprint("ask ", i); c.api == crosstalk.Chat {
+							req.Messages = []crosstalk.Message{{Role: "user", Content: text}}
+						} else {
+							req.Prompt = text
+						}
+						a, err := asker.Ask(t.Context(), req)
+						if err != nil || a.Status != crosstalk.Text || a.Text == "" {
+							t.Errorf("ask %d: %+v, %v", i, a, err)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			st := s.Stats()
+			if len(st.Requests) != asks || st.Answered != asks {
+				t.Errorf("the server has seen %d requests and answered %d; want %d of each", len(st.Requests), st.Answered, asks)
+			}
+			for _, r := range st.Requests {
+				if r.Answered != 1 {
+					t.Errorf("a request was answered %d times", r.Answered)
+				}
+			}
+			if st.Attempts < asks*5/4 {
+				t.Errorf("%d attempts: the server has not misbehaved", st.Attempts)
+			}
+			for r, err := range j.All() {
+				if err != nil || strings.Contains(fmt.Sprintf("%+v %s", r, r.Answer.Raw), key[:8]) {
+					t.Fatalf("the journal: %+v, %v", r, err)
+				}
+			}
+		})
+	}
+}
+
+// A run of one model can be replayed.
+func TestReplayJournal(t *testing.T) {
+	s := testserver.New(testserver.Options{Answer: func(r testserver.Request) testserver.Reply {
+		return testserver.Reply{Text: fmt.Sprintf("%s it at %g, %d", r.Prompt, *r.Temperature, *r.Seed)}
+	}})
+	defer s.Close()
+	dir := t.TempDir()
+	j, err := journal.Open(filepath.Join(dir, "answers.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := ask.NewSession(j, ask.Options{})
+	m, err := Open("vllm:m", Options{BaseURL: s.URL + "/v1", API: crosstalk.Completions, Getenv: env()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []crosstalk.Request
+	var answers []crosstalk.Answer
+	for _, temperature := range []float64{0.5, 1} {
+		for sample := range 3 {
+			req := crosstalk.Request{API: crosstalk.Completions, Prompt: "He likes", Sample: sample,
+				Decoding: crosstalk.Decoding{Temperature: &temperature, Seed: new(int64), MaxTokens: 50}}
+			a, err := session.For(m).Ask(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked, answers = append(asked, req), append(answers, a)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open("replay:"+dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.API() != crosstalk.Completions {
+		t.Errorf("API %s", r.API())
+	}
+	for i, req := range asked {
+		if a, err := r.Answer(t.Context(), req); err != nil || a.Text != answers[i].Text || a.Key != answers[i].Key {
+			t.Errorf("%d: %+v, %v; want %+v", i, a, err, answers[i])
+		}
+	}
+	other := asked[0]
+	other.Decoding = crosstalk.Decoding{}
+	if a, err := r.Answer(t.Context(), other); err == nil || !strings.Contains(err.Error(), "several answers were recorded") {
+		t.Errorf("under settings of neither: %+v, %v", a, err)
+	}
+}

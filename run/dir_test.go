@@ -1,0 +1,266 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/ask/journal"
+)
+
+func temperature(t float64) *float64 { return &t }
+
+func plan() Plan {
+	return Plan{Instrument: "leakage", Suite: "s@1", Model: crosstalk.Identity{Provider: "openai", Endpoint: "http://h/v1", Name: "m"},
+		API: crosstalk.Chat, Prefix: "p", Decoding: crosstalk.Decoding{Temperature: temperature(0.5), MaxTokens: 10, Extra: map[string]any{"top_k": 5.0}}}
+}
+
+func create(t *testing.T, path string, p Plan) *Dir {
+	t.Helper()
+	d, err := Create(path, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// A directory is for one plan. A second Create of the same plan keeps what was
+// there; of another it says what differs and changes nothing.
+func TestOnePlan(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "deep", "run")
+	d := create(t, path, plan())
+	scoring := Scoring{Protocol: "crosstalk-1", Rules: map[string]any{"round": 3.0}, Samples: 2, By: []string{"category"}}
+	if err := errors.Join(d.SetScoring(scoring), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before := read(t, path)
+	for want, change := range map[string]func(*Plan){
+		`instrument is "leakage", not "other"`:         func(p *Plan) { p.Instrument = "other" },
+		`suite is "s@1", not "s@2"`:                    func(p *Plan) { p.Suite = "s@2" },
+		`provider is "openai", not "vllm"`:             func(p *Plan) { p.Model.Provider = "vllm" },
+		`endpoint is "http://h/v1", not "http://i/v1"`: func(p *Plan) { p.Model.Endpoint = "http://i/v1" },
+		`model is "m", not "<n>"`:                      func(p *Plan) { p.Model.Name = "<n>" },
+		`api is "chat", not "completions"`:             func(p *Plan) { p.API = crosstalk.Completions },
+		`prefix is "p", not ""`:                        func(p *Plan) { p.Prefix = "" },
+		`system is "", not "s"`:                        func(p *Plan) { p.System = "s" },
+		`temperature is 0.5, not 1`:                    func(p *Plan) { p.Decoding.Temperature = temperature(1) },
+		`temperature is 0.5, not null`:                 func(p *Plan) { p.Decoding.Temperature = nil },
+		`top_p is null, not 0.9`:                       func(p *Plan) { p.Decoding.TopP = temperature(0.9) },
+		`max_tokens is 10, not 11`:                     func(p *Plan) { p.Decoding.MaxTokens = 11 },
+		`seed is null, not 7`:                          func(p *Plan) { n := int64(7); p.Decoding.Seed = &n },
+		`extra is {"top_k":5}, not {"top_k":6}`:        func(p *Plan) { p.Decoding.Extra = map[string]any{"top_k": 6} },
+		`stop is null, not ["."]`:                      func(p *Plan) { p.Decoding.Stop = []string{"."} },
+	} {
+		p := plan()
+		change(&p)
+		_, err := Create(path, p)
+		if err == nil || err.Error() != path+" holds a run of another plan: its "+want+": use another --out, or the settings it was made with" {
+			t.Errorf("%v; want %s", err, want)
+		}
+		if p.Hash() == plan().Hash() {
+			t.Errorf("%s: an equal hash", want)
+		}
+	}
+	if after := read(t, path); after["manifest.json"] != before["manifest.json"] {
+		t.Error("a refused Create changed the manifest")
+	}
+	d = create(t, path, plan())
+	defer d.Close()
+	if got, want := d.Manifest.Scoring, scoring; string(crosstalk.Canonical(got)) != string(crosstalk.Canonical(want)) {
+		t.Errorf("%+v; want %+v", got, want)
+	}
+	if _, err := Create(path, plan()); !errors.Is(err, journal.ErrLocked) {
+		t.Errorf("a second writer: %v", err)
+	}
+}
+
+// read returns the files of a directory.
+func read(t *testing.T, path string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(path, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[e.Name()] = string(text)
+	}
+	return files
+}
+
+// A directory of somebody else, a file, and manifests that are none are
+// refused, and nothing is added to them.
+func TestForeignDirectory(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"thesis":        {map[string]string{"thesis.tex": "x"}, "is not empty and holds no run (thesis.tex): use another --out"},
+		"no JSON":       {map[string]string{"manifest.json": "{"}, "manifest.json: is not a run's manifest"},
+		"a list":        {map[string]string{"manifest.json": "[]"}, "manifest.json: is not a run's manifest"},
+		"empty":         {map[string]string{"manifest.json": ""}, "manifest.json: is not a run's manifest"},
+		"other program": {map[string]string{"manifest.json": `{"name":"app"}`}, `manifest.json: has the schema ""; this crosstalk reads "crosstalk/run/v1"`},
+		"newer":         {map[string]string{"manifest.json": `{"schema":"crosstalk/run/v2","plan":{}}`}, `has the schema "crosstalk/run/v2"; this crosstalk reads "crosstalk/run/v1": update crosstalk, or use another --out`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := t.TempDir()
+			for file, text := range c.files {
+				if err := os.WriteFile(filepath.Join(path, file), []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := Create(path, plan()); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want %s", err, c.want)
+			}
+			if got := read(t, path); len(got) != len(c.files) {
+				t.Errorf("files were added: %v", got)
+			}
+		})
+	}
+	file := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(file, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(file, plan()); err == nil || !strings.Contains(err.Error(), file+" is a file; a run needs a directory") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Create(filepath.Join(file, "run"), plan()); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A run that was killed before its manifest was whole is taken up again.
+func TestKilledBeforeTheManifest(t *testing.T) {
+	for _, left := range [][]string{
+		{},
+		{"answers.db.lock"},
+		{"answers.db", "answers.db.lock", "answers.db-wal"},
+		{"answers.db.lock", "manifest.json.part"},
+	} {
+		path := t.TempDir()
+		for _, name := range left {
+			if err := os.WriteFile(filepath.Join(path, name), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d := create(t, path, plan())
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		if m, err := ReadManifest(path); err != nil || m.Plan.Suite != "s@1" || m.Crosstalk != crosstalk.Version {
+			t.Errorf("after %v: %+v, %v", left, m, err)
+		}
+		if files := read(t, path); files["manifest.json.part"] != "" || len(files) != 3 {
+			t.Errorf("after %v: %d files", left, len(files))
+		}
+	}
+}
+
+// A write that is broken off leaves the file of the last one.
+func TestInterruptedWrites(t *testing.T) {
+	path := t.TempDir()
+	d := create(t, path, plan())
+	defer d.Close()
+	one := crosstalk.Observation{Measure: "m", Item: "<i>", Value: crosstalk.Undefined, Answers: []crosstalk.Key{{1}}}
+	write := func(n int, end error) error {
+		return d.RecordObservations(func(record func(crosstalk.Observation) error) error {
+			for range n {
+				if err := record(one); err != nil {
+					return err
+				}
+			}
+			return end
+		})
+	}
+	if err := write(3, nil); err != nil {
+		t.Fatal(err)
+	}
+	before := read(t, path)["observations.jsonl"]
+	if strings.Count(before, "\n") != 3 || !strings.Contains(before, `"<i>"`) {
+		t.Errorf("%q", before)
+	}
+	stopped := errors.New("stopped")
+	if err := write(5000, stopped); !errors.Is(err, stopped) {
+		t.Errorf("%v", err)
+	}
+	if err := d.WriteEstimates(math.NaN()); err == nil {
+		t.Error("NaN was written")
+	}
+	files := read(t, path)
+	if files["observations.jsonl"] != before {
+		t.Error("the old observations are gone")
+	}
+	for name := range files {
+		if strings.HasSuffix(name, ".part") {
+			t.Errorf("%s is left", name)
+		}
+	}
+	// A .part file that a kill left is in nobody's way.
+	if err := os.WriteFile(filepath.Join(path, "observations.jsonl.part"), []byte(strings.Repeat("x", 1e5)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(1, nil); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for o, err := range ReadObservations(path) {
+		if n++; err != nil || o.Item != one.Item || !math.IsNaN(float64(o.Value)) || o.Answers[0] != one.Answers[0] {
+			t.Errorf("%+v, %v", o, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d observations", n)
+	}
+}
+
+func TestReading(t *testing.T) {
+	path := t.TempDir()
+	if _, err := ReadManifest(path); !os.IsNotExist(err) {
+		t.Errorf("%v", err)
+	}
+	if _, err := ReadEstimates(path); !os.IsNotExist(err) {
+		t.Errorf("%v", err)
+	}
+	for _, err := range ReadObservations(path) {
+		if !os.IsNotExist(err) {
+			t.Errorf("%v", err)
+		}
+	}
+	d := create(t, path, plan())
+	defer d.Close()
+	want := []crosstalk.Estimate{{Measure: "m", Value: 0.25, N: 4, Signature: "s"}}
+	if err := d.WriteEstimates(map[string]any{"estimates": want}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadEstimates(path); err != nil || len(got) != 1 || got[0].Value != 0.25 || got[0].N != 4 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "estimates.json"), []byte("no"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadEstimates(path); err == nil || !strings.Contains(err.Error(), "estimates.json: does not hold estimates") {
+		t.Errorf("%v", err)
+	}
+	good, _ := json.Marshal(crosstalk.Observation{Item: "a"})
+	if err := os.WriteFile(filepath.Join(path, "observations.jsonl"), []byte(string(good)+"\n{\"item\":3}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for o, err := range ReadObservations(path) {
+		if n++; n == 1 && (err != nil || o.Item != "a") || n == 2 && (err == nil || !strings.Contains(err.Error(), "observations.jsonl:2: ")) {
+			t.Errorf("%d: %+v, %v", n, o, err)
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d observations", n)
+	}
+}
