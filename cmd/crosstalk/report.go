@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"crosstalk"
 	"crosstalk/instrument/leakage"
@@ -52,7 +53,7 @@ func reportCommand() *cobra.Command {
 // were when they were measured.
 func estimatesOf(c *cobra.Command, path string, by []string) ([]crosstalk.Estimate, error) {
 	manifest, err := run.ReadManifest(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, fmt.Errorf("%s holds no run: expected a directory that 'crosstalk run' wrote", path)
 	}
 	if err != nil {

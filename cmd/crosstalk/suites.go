@@ -52,7 +52,7 @@ func suitesCommand() *cobra.Command {
 				}
 			}
 			for _, i := range s.Items {
-				fmt.Fprintf(&b, "\n%s  %s\n", i.ID, i.Labels["category"])
+				b.WriteString("\n" + strings.TrimRight(i.ID+"  "+i.Labels["category"], " ") + "\n")
 				fmt.Fprintf(&b, "  concept  %s\n  test     %s\n  control  %s\n", i.Pair.Concept, i.Pair.Test, i.Pair.Control)
 				for _, l := range []struct {
 					name  string
