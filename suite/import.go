@@ -16,15 +16,21 @@ import (
 // as Smilga's workbooks and their JSON Lines form.
 func fromRecorded(path string) (*Suite, error) {
 	s := &Suite{Name: BaseName(path), Instrument: "leakage", Version: 1, Prefix: map[crosstalk.API]string{}}
-	seen := map[string]bool{}
+	type name struct{ dataset, id string }
+	seen := map[name]bool{} // an item stands there once a sample or model
 	for row, err := range recorded.ReadItems(path) {
 		if err != nil {
 			return nil, err
 		}
-		if row.Unusable != "" || seen[row.Item.ID] {
+		if row.Unusable != "" {
+			s.Unusable = append(s.Unusable, "line "+strings.TrimPrefix(row.Where, path+":")+": "+row.Unusable)
 			continue
 		}
-		seen[row.Item.ID] = true
+		n := name{row.Item.Labels["dataset"], row.Item.ID}
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
 		s.Items = append(s.Items, row.Item)
 	}
 	if len(s.Items) == 0 {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -65,51 +67,96 @@ func (s *leakageScore) run(c *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
+	remarks, err := s.check(c, files)
+	if err != nil {
+		return err
+	}
 	sources := suite.NewSources(files)
 	in := &leakage.Instrument{Protocol: rules, Similarities: similarities, SuiteOf: sources.ID}
-	score := func(record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, notes notes, err error) {
+	score := func(record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
 		estimates = in.Estimate(func(yield func(crosstalk.Observation) bool) {
-			err = s.observe(c, files, in, sources, &notes, func(o crosstalk.Observation) (bool, error) {
+			err = s.observe(c, files, in, sources, func(o crosstalk.Observation) (bool, error) {
 				if err := record(o); err != nil {
 					return false, err
 				}
 				return yield(o), nil
 			})
 		}, s.by)
-		return estimates, notes, err
+		return estimates, err
 	}
+	var estimates []crosstalk.Estimate
 	if s.out == "" {
-		estimates, notes, err := score(func(crosstalk.Observation) error { return nil })
-		if err != nil {
-			return err
-		}
-		return s.print(c, estimates, notes)
+		estimates, err = score(func(crosstalk.Observation) error { return nil })
+	} else {
+		estimates, err = s.write(score, sources, run.Scoring{Protocol: rules.Name, Rules: rules, Similarities: s.similarities, By: s.by})
 	}
-	return s.write(c, score, sources, run.Scoring{Protocol: rules.Name, Rules: rules, Similarities: s.similarities, By: s.by})
+	if err != nil {
+		return err
+	}
+	if err := report.Write(c.OutOrStdout(), s.format, estimates); err != nil {
+		return err
+	}
+	if !s.quiet {
+		remarks.print(c.ErrOrStderr())
+	}
+	return nil
+}
+
+// check reads the files once before anything is scored or written, and notes
+// the rows that cannot be scored.
+func (s *leakageScore) check(c *cobra.Command, files []string) (remarks notes, err error) {
+	type sample struct {
+		dataset, model, id string
+		number             int
+	}
+	rows, seen, columns := 0, map[sample]string{}, columns{"model": true, "similarity": true}
+	for _, file := range files {
+		for row, err := range recorded.ReadLeakage(file) {
+			if err != nil {
+				return remarks, err
+			}
+			if row.Unusable != "" {
+				remarks.add(row.Where + ": not scored: " + row.Unusable)
+				continue
+			}
+			rows++
+			columns.add(row.Item.Labels)
+			if len(files) == 1 {
+				continue // the reader has seen to it
+			}
+			for k := range max(len(row.Test), len(row.Control)) {
+				at := sample{row.Item.Labels["dataset"], s.modelOf(row, file), row.Item.ID, row.First + k}
+				if first, again := seen[at]; again {
+					return remarks, fmt.Errorf("%s: item %q, sample %d of model %q stands in %s already", row.Where, at.id, at.number, at.model, first)
+				}
+				seen[at] = row.Where
+			}
+		}
+	}
+	if rows == 0 {
+		return remarks, fmt.Errorf("%s: no row can be scored%s", strings.Join(files, ", "), remarks.first())
+	}
+	return remarks, columns.check(c, s.by)
+}
+
+// modelOf names the model that gave a row's answers.
+func (s *leakageScore) modelOf(row recorded.Leakage, file string) string {
+	return cmp.Or(row.Model, s.model, suite.BaseName(file))
 }
 
 // observe scores the rows of the files one after the other.
-func (s *leakageScore) observe(c *cobra.Command, files []string, in *leakage.Instrument, sources *suite.Sources, n *notes, use func(crosstalk.Observation) (bool, error)) error {
-	rows := 0
+func (s *leakageScore) observe(c *cobra.Command, files []string, in *leakage.Instrument, sources *suite.Sources, use func(crosstalk.Observation) (bool, error)) error {
 	for _, file := range files {
 		for row, err := range recorded.ReadLeakage(file) {
 			if err != nil {
 				return err
 			}
 			if row.Unusable != "" {
-				n.add(row.Where + ": not scored: " + row.Unusable)
 				continue
 			}
-			rows++
 			sources.Add(file, row.Item)
-			model := row.Model
-			if model == "" {
-				if model = s.model; model == "" {
-					model = suite.BaseName(file)
-				}
-			}
 			of := *in
-			of.Condition = map[string]string{"model": model}
+			of.Condition = map[string]string{"model": s.modelOf(row, file)}
 			observations, err := of.Score(c.Context(), row.Item, row.First, row.Test, row.Control)
 			if err != nil {
 				return err
@@ -121,46 +168,28 @@ func (s *leakageScore) observe(c *cobra.Command, files []string, in *leakage.Ins
 			}
 		}
 	}
-	if rows == 0 {
-		return fmt.Errorf("%s: no row can be scored%s", strings.Join(files, ", "), n.first())
-	}
 	return nil
 }
 
 // write scores into a run directory.
-func (s *leakageScore) write(c *cobra.Command, score func(func(crosstalk.Observation) error) ([]crosstalk.Estimate, notes, error), sources *suite.Sources, scoring run.Scoring) error {
-	var estimates []crosstalk.Estimate
-	var n notes
+func (s *leakageScore) write(score func(func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), sources *suite.Sources, scoring run.Scoring) (estimates []crosstalk.Estimate, err error) {
 	dir, err := run.Create(s.out, run.Plan{Instrument: "leakage", Suite: sources.Names(),
 		Model: crosstalk.Identity{Provider: "recorded", Name: s.model}})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer dir.Close()
+	defer func() { err = errors.Join(err, dir.Close()) }()
 	err = dir.RecordObservations(func(record func(crosstalk.Observation) error) (err error) {
-		estimates, n, err = score(record)
+		estimates, err = score(record)
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := dir.SetScoring(scoring); err != nil {
-		return err
+		return nil, err
 	}
-	if err := dir.WriteEstimates(report.NewDocument(estimates)); err != nil {
-		return err
-	}
-	return s.print(c, estimates, n)
-}
-
-func (s *leakageScore) print(c *cobra.Command, estimates []crosstalk.Estimate, n notes) error {
-	if err := report.Write(c.OutOrStdout(), s.format, estimates); err != nil {
-		return err
-	}
-	if !s.quiet {
-		n.print(c.ErrOrStderr())
-	}
-	return nil
+	return estimates, dir.WriteEstimates(report.NewDocument(estimates))
 }
 
 // notes are remarks on single rows; the first are shown, the rest counted.
@@ -189,6 +218,6 @@ func (n *notes) print(w io.Writer) {
 		fmt.Fprintln(w, s)
 	}
 	if n.more > 0 {
-		fmt.Fprintf(w, "and %d more rows like these\n", n.more)
+		fmt.Fprintf(w, "and %d more like these\n", n.more)
 	}
 }
