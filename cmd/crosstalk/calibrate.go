@@ -9,6 +9,7 @@ import (
 	"crosstalk"
 	"crosstalk/calibrate"
 	"crosstalk/instrument/leakage"
+	"crosstalk/measure/similarity"
 	"crosstalk/report"
 	"crosstalk/suite"
 
@@ -56,10 +57,9 @@ chance, outside 93 to 97 %.`,
 				return err
 			}
 			var results []calibrate.Result
-			for _, sim := range similarities {
-				in := leakage.Instrument{Protocol: rules, Similarities: similarities[:0:0], Prompting: leakage.Prompting{Samples: samples},
+			for _, sim := range place(similarities, alone()) {
+				in := leakage.Instrument{Protocol: rules, Similarities: []similarity.Similarity{sim}, Prompting: leakage.Prompting{Samples: samples},
 					Condition: map[string]string{}, SuiteOf: func(map[string]string) string { return s.ID() }}
-				in.Similarities = append(in.Similarities, sim)
 				for _, rate := range rates {
 					r, err := calibrate.Leakage(c.Context(), in, s.Items, rate, seeds)
 					if err != nil {

@@ -2,13 +2,16 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/ask"
 	"crosstalk/instrument/leakage"
+	"crosstalk/internal/parallel"
 	"crosstalk/recorded"
 	"crosstalk/report"
 	"crosstalk/run"
@@ -72,8 +75,8 @@ func (s *leakageScore) run(c *cobra.Command, files []string) error {
 		return err
 	}
 	sources := suite.NewSources(files)
-	in := &leakage.Instrument{Protocol: rules, Similarities: similarities, SuiteOf: sources.ID}
-	score := func(record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
+	score := func(r surroundings, record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
+		in := &leakage.Instrument{Protocol: rules, Similarities: place(similarities, r), SuiteOf: sources.ID}
 		estimates = in.Estimate(func(yield func(crosstalk.Observation) bool) {
 			err = s.observe(c, files, in, sources, func(o crosstalk.Observation) (bool, error) {
 				if err := record(o); err != nil {
@@ -86,7 +89,7 @@ func (s *leakageScore) run(c *cobra.Command, files []string) error {
 	}
 	var estimates []crosstalk.Estimate
 	if s.out == "" {
-		estimates, err = score(func(crosstalk.Observation) error { return nil })
+		estimates, err = score(alone(), func(crosstalk.Observation) error { return nil })
 	} else {
 		estimates, err = s.write(score, sources, run.Scoring{Protocol: rules.Name, Rules: rules, Similarities: s.similarities, By: s.by})
 	}
@@ -144,27 +147,40 @@ func (s *leakageScore) modelOf(row recorded.Leakage, file string) string {
 	return cmp.Or(row.Model, s.model, suite.BaseName(file))
 }
 
-// observe scores the rows of the files one after the other.
+// observe scores the rows of the files side by side and hands their
+// observations on in order.
 func (s *leakageScore) observe(c *cobra.Command, files []string, in *leakage.Instrument, sources *suite.Sources, use func(crosstalk.Observation) (bool, error)) error {
-	for _, file := range files {
-		for row, err := range recorded.ReadLeakage(file) {
-			if err != nil {
-				return err
-			}
-			if row.Unusable != "" {
-				continue
-			}
-			sources.Add(file, row.Item)
-			of := *in
-			of.Condition = map[string]string{"model": s.modelOf(row, file)}
-			observations, err := of.Score(c.Context(), row.Item, row.First, row.Test, row.Control)
-			if err != nil {
-				return err
-			}
-			for _, o := range observations {
-				if more, err := use(o); err != nil || !more {
-					return err
+	type place struct {
+		file string
+		row  recorded.Leakage
+	}
+	type scored struct {
+		place
+		observations []crosstalk.Observation
+	}
+	rows := func(yield func(place, error) bool) {
+		for _, file := range files {
+			for row, err := range recorded.ReadLeakage(file) {
+				if row.Unusable == "" && !yield(place{file, row}, err) {
+					return
 				}
+			}
+		}
+	}
+	score := func(ctx context.Context, p place) (scored, error) {
+		of := *in
+		of.Condition = map[string]string{"model": s.modelOf(p.row, p.file)}
+		observations, err := of.Score(ctx, p.row.Item, p.row.First, p.row.Test, p.row.Control)
+		return scored{p, observations}, err
+	}
+	for r, err := range parallel.Map(c.Context(), rows, parallelItems, score) {
+		if err != nil {
+			return err
+		}
+		sources.Add(r.file, r.row.Item)
+		for _, o := range r.observations {
+			if more, err := use(o); err != nil || !more {
+				return err
 			}
 		}
 	}
@@ -172,15 +188,21 @@ func (s *leakageScore) observe(c *cobra.Command, files []string, in *leakage.Ins
 }
 
 // write scores into a run directory.
-func (s *leakageScore) write(score func(func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), sources *suite.Sources, scoring run.Scoring) (estimates []crosstalk.Estimate, err error) {
+func (s *leakageScore) write(score func(surroundings, func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), sources *suite.Sources, scoring run.Scoring) (estimates []crosstalk.Estimate, err error) {
 	dir, err := run.Create(s.out, run.Plan{Instrument: "leakage", Suite: sources.Names(),
 		Model: crosstalk.Identity{Provider: "recorded", Name: s.model}})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
+	kept, err := dir.OpenKept()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	r := surroundings{ask.NewSession(dir.Journal, ask.Options{}).For, kept}
 	err = dir.RecordObservations(func(record func(crosstalk.Observation) error) (err error) {
-		estimates, err = score(record)
+		estimates, err = score(r, record)
 		return err
 	})
 	if err != nil {
