@@ -128,18 +128,19 @@ func TestIDIsTheContents(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	item := func(id, concept, test, control string, leaks ...string) crosstalk.Item {
-		return crosstalk.Item{ID: id, Cluster: control, Pair: &crosstalk.Pair{Concept: concept, Test: test, Control: control, Leaks: leaks, Neutral: []string{"n"}}}
+		return crosstalk.Item{ID: id, Cluster: control, Pair: &crosstalk.Pair{Concept: concept, Test: test, Control: control, Leaks: leaks, Neutral: []string{"n", "o", "p", "q", "r"}}}
 	}
 	got := Check(&Suite{Unusable: []string{"line 7: the concept is empty"}, Items: []crosstalk.Item{
 		item("a", "ant", "An ant in the restaurant", "In the restaurant", "l", "m"), // "ant" is no word of the control
 		item("b", "Blue Sky", "a", "The blue  sky a", "l"),
 		item("c", "c", "a", "The b", "l", "n"),
+		{ID: "d", Cluster: "d", Pair: &crosstalk.Pair{Concept: "d", Test: "d e", Control: "e", Leaks: []string{"l", "m"}, Neutral: strings.Split("nopqrs", "")}},
 	}})
 	want := []string{"line 7: the concept is empty",
-		"a: 1 neutral continuations; expected at least 6",
-		`b: the control mentions the concept "Blue Sky"`, "b: one leak; the reference model needs at least 2 to be worth measuring", "b: 1 neutral continuations; expected at least 6",
-		"c: has the same test prompt as b", `c: test and control end differently ("a", "b")`, "c: 1 neutral continuations; expected at least 6", `c: "n" is both a leak and neutral`,
-		"3 controls: intervals need at least 5", "3 items: intervals need at least 30"}
+		"a: 5 neutral continuations; expected at least 6",
+		`b: the control mentions the concept "Blue Sky"`, "b: one leak; the reference model needs at least 2 to be worth measuring", "b: 5 neutral continuations; expected at least 6",
+		"c: has the same test prompt as b", `c: test and control end differently ("a", "b")`, "c: 5 neutral continuations; expected at least 6", `c: "n" is both a leak and neutral`,
+		"4 controls: intervals need at least 5", "4 items: intervals need at least 30"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
