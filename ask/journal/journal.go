@@ -181,6 +181,9 @@ func (j *Journal) Get(key crosstalk.Key) (answer crosstalk.Answer, found bool, e
 // Put writes an answer and returns when it is on the disk. An answer is never
 // overwritten, unless it was a failed one.
 func (j *Journal) Put(record Record) error {
+	if j.lock == nil {
+		return j.wrap(errors.New("was opened for reading only"))
+	}
 	p := put{record, make(chan error, 1)}
 	select {
 	case j.puts <- p:

@@ -111,6 +111,9 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(beside)
+	if err := beside.Put(record(2)); err == nil || !strings.Contains(err.Error(), "for reading only") {
+		t.Errorf("a reader's Put: %v", err)
+	}
 	if err := errors.Join(j.Close(), beside.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ chance, outside 93 to 97 %.`,
 			if err != nil {
 				return err
 			}
-			similarities, err := openSimilarities(scoring.similarities)
+			similarities, err := openSimilarities(scoring.similarities, suiteLanguage(s))
 			if err != nil {
 				return err
 			}

@@ -39,7 +39,7 @@ func TestInterrupt(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			s, n := counting(t, testserver.Options{Latency: 50 * time.Millisecond, Jitter: 200 * time.Millisecond})
+			s, n := counting(t, testserver.Options{Latency: 30 * time.Millisecond, Jitter: 100 * time.Millisecond})
 			suite, out := writeSuite(t, 20), filepath.Join(t.TempDir(), "run")
 			args := runLeakage(s, suite, out, "--concurrency", "8")
 			p := start(t, nil, args...)
@@ -71,7 +71,7 @@ func TestInterrupt(t *testing.T) {
 // A resumed run that is interrupted at once counts what was saved before.
 func TestInterruptedResume(t *testing.T) {
 	t.Parallel()
-	s, n := counting(t, testserver.Options{Latency: 50 * time.Millisecond, Jitter: 100 * time.Millisecond})
+	s, n := counting(t, testserver.Options{Latency: 20 * time.Millisecond, Jitter: 40 * time.Millisecond})
 	suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
 	args := runLeakage(s, suite, out, "--concurrency", "4")
 	for want := int64(30); want < 90; want += 30 {
@@ -118,11 +118,11 @@ func TestInterruptBeforeRetry(t *testing.T) {
 func TestSecondWriter(t *testing.T) {
 	t.Parallel()
 	s, n := counting(t, testserver.Options{Latency: 100 * time.Millisecond})
-	suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
+	suite, out := writeSuite(t, 5), filepath.Join(t.TempDir(), "run")
 	args := runLeakage(s, suite, out, "--concurrency", "4")
 	first := start(t, nil, args...)
 	until(t, "answers", func() bool { return n.Load() >= 8 })
 	start(t, nil, args...).expect(2, out+"/answers.db: another crosstalk is writing to this run: wait for it to end, or use another --out")
 	first.expect(0)
-	askedOnce(t, s, 100)
+	askedOnce(t, s, 50)
 }

@@ -19,8 +19,8 @@ import (
 func TestKilledRun(t *testing.T) {
 	const asks, kills, concurrency = 2000, 20, 32
 	var answers atomic.Int64
-	s := newServer(t, testserver.Options{Seed: 7, Latency: 5 * time.Millisecond, Jitter: 20 * time.Millisecond, Stall: 100 * time.Millisecond, RetryAfter: 3 * time.Millisecond,
-		Faults: map[testserver.Fault]float64{testserver.RateLimited: 0.01, testserver.RateLimitedMillis: 0.01, testserver.ServerError: 0.03, testserver.Cut: 0.03,
+	s := newServer(t, testserver.Options{Seed: 7, Latency: 3 * time.Millisecond, Jitter: 12 * time.Millisecond, Stall: 60 * time.Millisecond, RetryAfter: 3 * time.Millisecond,
+		Faults: map[testserver.Fault]float64{testserver.RateLimited: 0.006, testserver.RateLimitedMillis: 0.006, testserver.ServerError: 0.03, testserver.Cut: 0.03,
 			testserver.Drop: 0.02, testserver.InvalidJSON: 0.02, testserver.Slow: 0.03, testserver.SlowBody: 0.02, testserver.Empty: 0.02, testserver.Refusal: 0.02},
 		Answer: func(r testserver.Request) testserver.Reply { answers.Add(1); return testserver.Continue(r) }})
 	suite, out := writeSuite(t, asks/20), filepath.Join(t.TempDir(), "run")

@@ -22,7 +22,8 @@ type progress struct {
 	total    int
 	started  time.Time
 	terminal bool
-	trouble  string // that was told
+	trouble  string // that was told, and when
+	told     time.Time
 	done     chan struct{}
 	once     sync.Once
 	ended    sync.WaitGroup
@@ -34,10 +35,8 @@ func startProgress(w io.Writer, s *ask.Session, total int, quiet bool) *progress
 		return p
 	}
 	first, every := 2*time.Second, 10*time.Second
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			p.terminal, first, every = true, 200*time.Millisecond, 200*time.Millisecond
-		}
+	if p.terminal = isTerminal(w); p.terminal {
+		first, every = 200*time.Millisecond, 200*time.Millisecond
 	}
 	p.ended.Add(1)
 	go func() {
@@ -58,6 +57,15 @@ func startProgress(w io.Writer, s *ask.Session, total int, quiet bool) *progress
 		}
 	}()
 	return p
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // stop ends the display; more than once does no harm.
@@ -87,15 +95,15 @@ func (p *progress) show() {
 	if s.Cost > 0 {
 		fmt.Fprintf(&b, ", cost %.4f", s.Cost)
 	}
-	if s.Trouble != "" && s.Trouble != p.trouble && !p.terminal { // a rewritten line has no room for it
-		p.trouble = s.Trouble
-		fmt.Fprintf(&b, "\n  %s", p.trouble)
-	}
+	clear, end := "", "\n"
 	if p.terminal {
-		fmt.Fprintf(p.w, "\r\x1b[K%s", b.String())
-	} else {
-		fmt.Fprintln(p.w, b.String())
+		clear, end = "\r\x1b[K", ""
 	}
+	if s.Trouble != p.trouble && time.Since(p.told) > 5*time.Second {
+		p.trouble, p.told = s.Trouble, time.Now()
+		fmt.Fprintf(p.w, "%san attempt gave no answer: %s\n", clear, p.trouble)
+	}
+	fmt.Fprint(p.w, clear, b.String(), end)
 }
 
 // onInterrupt makes the first interrupt stop the session, which lets what is

@@ -97,7 +97,7 @@ func (r *leakageRun) run(c *cobra.Command) error {
 	if r.dry {
 		return printDryRun(c.OutOrStdout(), asks, id, r.out)
 	}
-	if in.Similarities, err = openSimilarities(r.similarities); err != nil {
+	if in.Similarities, err = openSimilarities(r.similarities, suiteLanguage(s)); err != nil {
 		return err
 	}
 	dir, err := run.Create(r.out, plan)

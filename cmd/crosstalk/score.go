@@ -63,7 +63,7 @@ func (s *leakageScore) run(c *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	similarities, err := openSimilarities(s.similarities)
+	similarities, err := openSimilarities(s.similarities, recordedLanguage(files))
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"crosstalk/instrument/leakage"
-	"crosstalk/measure/similarity"
-	"crosstalk/measure/similarity/gloss"
 	"crosstalk/report"
 
 	"github.com/spf13/cobra"
@@ -50,7 +48,7 @@ func (s *leakageScoring) flags(c *cobra.Command) {
 	f.StringVar(&s.post, "post", "", "what to cut off an answer, instead of the protocol's rule: "+strings.Join(posts, ", "))
 	f.IntVar(&s.round, "round", leakage.Exact, "round similarities to so many decimals (-1: do not), instead of the protocol's rule")
 	f.Float64Var(&s.tie, "tie", 0, "similarities that differ by no more are a tie")
-	f.StringSliceVar(&s.similarities, "similarity", []string{"gloss"}, "what compares concept and answer: gloss")
+	f.StringSliceVar(&s.similarities, "similarity", []string{"gloss"}, "what compares concept and answer: "+similarityUsage()+"; models are fetched with models pull")
 	f.StringSliceVar(&s.by, "by", []string{"category"}, "group figures by columns of the suite or the recorded data")
 }
 
@@ -115,28 +113,4 @@ func (known columns) check(c *cobra.Command, by []string) error {
 		}
 	}
 	return nil
-}
-
-// openSimilarities opens what the names stand for, each once.
-func openSimilarities(names []string) ([]similarity.Similarity, error) {
-	var opened []similarity.Similarity
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			continue
-		}
-		switch name {
-		case "gloss":
-			v, err := gloss.Load()
-			if err != nil {
-				return nil, err
-			}
-			opened = append(opened, similarity.Func(fmt.Sprintf("gloss@%d", gloss.Version), v.Similarity))
-		default:
-			return nil, fmt.Errorf("there is no similarity %q: choose gloss", name)
-		}
-	}
-	if len(opened) == 0 {
-		return nil, fmt.Errorf("--similarity names nothing: choose gloss")
-	}
-	return opened, nil
 }

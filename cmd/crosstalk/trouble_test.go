@@ -144,14 +144,15 @@ func TestBudgets(t *testing.T) {
 		says  string
 	}{
 		"asks":   {[]string{"--max-asks", "30"}, 30, 30, "stopped after 30 asks (--max-asks 30)"},
-		"tokens": {[]string{"--max-tokens", "2000", "--answer-tokens", "20"}, 20, 95, "--max-tokens 2000"},
-		"cost":   {[]string{"--max-cost", "400", "--prices", prices, "--answer-tokens", "20"}, 15, 95, "one more ask could pass --max-cost 400"},
+		"tokens": {[]string{"--max-tokens", "2000"}, 20, 95, "--max-tokens 2000"},
+		"cost":   {[]string{"--max-cost", "400", "--prices", prices}, 15, 95, "one more ask could pass --max-cost 400"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, testserver.Options{Latency: 5 * time.Millisecond})
 			suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
-			args := runLeakage(s, suite, out, c.flags...)
+			bound := []string{"--answer-tokens", "20"}
+			args := runLeakage(s, suite, out, append(bound, c.flags...)...)
 			p := start(t, nil, args...).expect(3, c.says, "the same command goes on from there")
 			first := s.Stats().Answered
 			if first < c.least || first > c.most || s.Stats().Attempts != first || len(journalled(t, out)) != first {
@@ -167,7 +168,8 @@ func TestBudgets(t *testing.T) {
 			p.expect(0)
 			askedOnce(t, s, 100)
 			other := filepath.Join(t.TempDir(), "run")
-			start(t, nil, runLeakage(s, suite, other, c.flags[len(c.flags)-2:]...)...)
+			start(t, nil, runLeakage(s, suite, other, bound...)...).expect(0)
+			sameResult(t, out, other)
 			t.Logf("%d goes, %d answers in the first", goes, first)
 		})
 	}
@@ -323,8 +325,8 @@ func TestProgress(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		t.Run(fmt.Sprint(quiet), func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t, testserver.Options{FailFirst: 1, Latency: 400 * time.Millisecond})
-			args := runLeakage(s, writeSuite(t, 2), filepath.Join(t.TempDir(), "run"), "--concurrency", "2")
+			s := newServer(t, testserver.Options{FailFirst: 1, Latency: 300 * time.Millisecond})
+			args := runLeakage(s, writeSuite(t, 1), filepath.Join(t.TempDir(), "run"), "--concurrency", "2")
 			if quiet {
 				args = append(args, "--quiet")
 			}
@@ -336,7 +338,8 @@ func TestProgress(t *testing.T) {
 				return
 			}
 			lines := strings.Split(p.stderr.String(), "\n")
-			if !strings.Contains(lines[0], "/20 asks") || !strings.Contains(lines[0], " retries") || !strings.Contains(lines[1], "  compatible:m: "+s.URL+"/v1 failed (HTTP 500") ||
+			if !strings.HasPrefix(lines[0], "an attempt gave no answer: compatible:m: "+s.URL+"/v1 failed (HTTP 500") ||
+				!strings.Contains(lines[1], "/10 asks") || !strings.Contains(lines[1], " retries") ||
 				strings.ContainsAny(p.stderr.String(), "\r\x1b") {
 				t.Errorf("stderr:\n%q", p.stderr.String())
 			}

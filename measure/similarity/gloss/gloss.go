@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 
@@ -104,15 +105,15 @@ func (v *Vectors) weigh() {
 //
 // ok is false where a text has no lemma with a vector: the pair is not scored.
 func (v *Vectors) Similarity(a, b string) (score float64, ok bool) {
-	if a > b {
-		a, b = b, a // so that sums are taken in the same order
-	}
 	x, y := v.text(a), v.text(b)
+	if slices.CompareFunc(x.items, y.items, compareItems) > 0 {
+		x, y = y, x // so that sums are taken in the same order
+	}
 	if len(x.items) == 0 || len(y.items) == 0 {
 		return 0, false
 	}
 	cosine, alignment := v.compare(x, y)
-	return 0.5*cosine + 0.5*alignment + float64(0.2*x.trigrams.cosine(y.trigrams)), true
+	return (cosine+alignment)/2 + float64(0.2*x.trigrams.cosine(y.trigrams)), true
 }
 
 // compare returns the cosine of the weighted sums of two texts' vectors, and
@@ -143,7 +144,7 @@ func (v *Vectors) compare(x, y *text) (cosine, alignment float64) {
 		precision += float64(nearest[j] * q.weight)
 	}
 	cosine = max(-1, min(1, cosine*x.scale*y.scale))
-	return cosine, 0.5*(recall/x.weight) + 0.5*(precision/y.weight)
+	return cosine, (recall/x.weight + precision/y.weight) / 2
 }
 
 // cosine returns the cosine of two items' vectors.

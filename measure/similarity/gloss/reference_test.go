@@ -6,29 +6,34 @@ import (
 	"testing"
 )
 
-// share returns the share of triples (concept, related text, neutral text) whose
-// related text is the more similar one; ties count one half, and so do triples
-// that are not scored.
-func share(t *testing.T, v *Vectors, triples [][3]string) float64 {
+// share returns the share of scored triples (concept, related text, neutral
+// text) whose related text is the more similar one, ties counting one half, and
+// how many triples are not scored.
+func share(t *testing.T, v *Vectors, triples [][3]string) (share float64, notScored int) {
 	t.Helper()
 	right := 0.0
 	for _, x := range triples {
 		related, ok1 := v.Similarity(x[0], x[1])
 		neutral, ok2 := v.Similarity(x[0], x[2])
 		switch {
-		case !ok1 || !ok2 || related == neutral:
-			right += 0.5
-			t.Logf("%q: no decision between %q and %q", x[0], x[1], x[2])
+		case !ok1 || !ok2:
+			notScored++
+			t.Logf("%q: not scored with %q and %q", x[0], x[1], x[2])
 		case related > neutral:
 			right++
+		case related == neutral:
+			right += 0.5
+			fallthrough
 		default:
 			t.Logf("%q: %q %.3f, %q %.3f", x[0], x[1], related, x[2], neutral)
 		}
 	}
-	return right / float64(len(triples))
+	return right / float64(len(triples)-notScored), notScored
 }
 
-func TestReferenceTriples(t *testing.T) {
+// triples reads the reference triples.
+func triples(t *testing.T) [][3]string {
+	t.Helper()
 	content, err := os.ReadFile(shared(t, "leakage/relatedness_triples.tsv"))
 	if err != nil {
 		t.Fatal(err)
@@ -41,18 +46,16 @@ func TestReferenceTriples(t *testing.T) {
 		}
 		triples = append(triples, [3]string(f[1:]))
 	}
-	got := share(t, open(t), triples)
-	t.Logf("%.3f of %d triples ordered rightly", got, len(triples))
-	if got < 0.89 {
-		t.Errorf("%.3f of %d triples ordered rightly, expected at least 0.89", got, len(triples))
-	}
+	return triples
 }
 
-func open(t testing.TB) *Vectors {
-	t.Helper()
-	v, err := Load()
-	if err != nil {
-		t.Fatal(err)
+func TestReferenceTriples(t *testing.T) {
+	triples := triples(t)
+	got, notScored := share(t, open(t), triples)
+	scored := len(triples) - notScored
+	asTies := (got*float64(scored) + 0.5*float64(notScored)) / float64(len(triples))
+	t.Logf("%.4f of %d scored triples ordered rightly; with %d not scored as ties %.4f", got, scored, notScored, asTies)
+	if got < 0.89 || notScored > 3 {
+		t.Errorf("%.4f of %d scored triples ordered rightly, %d not scored; expected at least 0.89 and at most 3", got, scored, notScored)
 	}
-	return v
 }

@@ -1,6 +1,7 @@
 package gloss
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -22,6 +23,11 @@ type item struct {
 	sum    int     // of the codes
 	scale  float64 // 1 / length of the vector
 	weight float64
+}
+
+// compareItems orders items so that only equal ones compare equal.
+func compareItems(p, q item) int {
+	return cmp.Or(cmp.Compare(p.row, q.row), cmp.Compare(p.weight, q.weight))
 }
 
 // text returns s prepared, from the cache where it is there.

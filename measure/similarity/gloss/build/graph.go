@@ -60,18 +60,18 @@ func (w *wordnet) graph(glosses []bag, occurrences []int) *sparse {
 			add(lemma, words+int(s.synset), (1-mentionMass)*weights[i]/total)
 		}
 	}
-	information := make([]float64, words)
+	informations := make([]float64, words)
 	for lemma, n := range occurrences {
-		information[lemma] = max(0, ln(float64(len(w.synsets))/float64(n+2))-informationMin)
+		informations[lemma] = information(n, len(w.synsets))
 	}
 	mentions := make([][]entry, words) // of each lemma: synset nodes
 	for i, gloss := range glosses {
 		total := 0.0
 		for _, x := range gloss {
-			total += float64(x.weight * information[x.lemma])
+			total += float64(x.weight * informations[x.lemma])
 		}
 		for _, x := range gloss {
-			if share := x.weight * information[x.lemma] / total; share > 0 {
+			if share := x.weight * informations[x.lemma] / total; share > 0 {
 				add(words+i, int(x.lemma), glossMass*share)
 				mentions[x.lemma] = append(mentions[x.lemma], entry{int32(words + i), share})
 			}
@@ -105,4 +105,10 @@ func (w *wordnet) graph(glosses []bag, occurrences []int) *sparse {
 		}
 	}
 	return newSparse(rows, len(rows))
+}
+
+// information is what a word that occurs in n of the given number of glosses
+// tells: its inverse document frequency less informationMin, or 0.
+func information(n, glosses int) float64 {
+	return max(0, ln(float64(glosses)/float64(n+2))-informationMin)
 }

@@ -81,7 +81,7 @@ func build(dir string, notes io.Writer) ([]byte, error) {
 	information := ppmi(walk(graph, vocabulary, w.lexicon.Len()))
 	fmt.Fprintf(notes, "random walks: %d pairs of lemmas\n", len(information.entries))
 
-	vectors, err := embed(information, vectorfile.Dim)
+	vectors, err := embed(information, vectorfile.Dim, oversampling)
 	if err != nil {
 		return nil, err
 	}

@@ -29,28 +29,21 @@ type form struct {
 
 // synset is a set of synonyms with its gloss.
 type synset struct {
-	pos         lexicon.POS
-	file        int      // number of the lexicographer file: the topic
-	words       []string // lower case
-	senseKeys   []senseKey
-	pointers    []pointer
-	definition  string
-	examples    string
-	offset      string
-	lemmas      []int32 // of words
-	unresolveds []unresolved
+	address
+	line       int      // in its data file
+	file       int      // number of the lexicographer file: the topic
+	words      []string // lower case
+	lemmas     []int32  // of words
+	senseKeys  []senseKey
+	pointers   []pointer
+	definition string
+	examples   string
 }
 
 type pointer struct {
 	symbol string
-	target int32 // synset
-}
-
-// unresolved is a pointer before all synsets are known.
-type unresolved struct {
-	symbol string
-	target address
-	line   int
+	to     address
+	target int32 // the synset at that address
 }
 
 // address is how the files name a synset.
@@ -94,24 +87,20 @@ func parseWordNet(files map[string][]byte) (*wordnet, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", name, n, err)
 			}
-			for i := range s.unresolveds {
-				s.unresolveds[i].line = n
-			}
-			at[address{s.pos, s.offset}] = int32(len(w.synsets))
+			s.line = n
+			at[s.address] = int32(len(w.synsets))
 			w.synsets = append(w.synsets, s)
 		}
 	}
-	for i := range w.synsets {
-		s := &w.synsets[i]
-		for _, u := range s.unresolveds {
-			target, ok := at[u.target]
+	for _, s := range w.synsets {
+		for i, p := range s.pointers {
+			target, ok := at[p.to]
 			if !ok {
 				return nil, fmt.Errorf("data.%s:%d: pointer to %s of data.%s, where no synset is",
-					extension[s.pos], u.line, u.target.offset, extension[u.target.pos])
+					extension[s.pos], s.line, p.to.offset, extension[p.to.pos])
 			}
-			s.pointers = append(s.pointers, pointer{u.symbol, target})
+			s.pointers[i].target = target
 		}
-		s.unresolveds = nil
 	}
 	w.collectLemmas()
 	if err := w.collectSenses(files, at); err != nil {
@@ -172,7 +161,7 @@ var marker = regexp.MustCompile(`\((a|p|ip)\)$`)
 func parseSynset(line string) (synset, error) {
 	head, gloss, _ := strings.Cut(line, "|")
 	f := fields{rest: strings.Fields(head)}
-	s := synset{offset: f.text(), file: f.number(10)}
+	s := synset{address: address{offset: f.text()}, file: f.number(10)}
 	letter := f.text()
 	k, ok := kinds[letter]
 	if f.err == nil && !ok {
@@ -191,7 +180,7 @@ func parseSynset(line string) (synset, error) {
 		if f.err == nil && !ok {
 			return s, fmt.Errorf("part of speech %q of a pointer, expected one of n v a s r", pos)
 		}
-		s.unresolveds = append(s.unresolveds, unresolved{symbol: symbol, target: address{k.pos, offset}})
+		s.pointers = append(s.pointers, pointer{symbol: symbol, to: address{k.pos, offset}})
 	}
 	parts := strings.Split(strings.TrimSpace(gloss), `; "`)
 	s.definition, s.examples = strings.TrimSpace(parts[0]), strings.Join(parts[1:], " ; ")

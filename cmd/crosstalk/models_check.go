@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"crosstalk/measure/encoder"
+	"crosstalk/measure/similarity"
+	"crosstalk/model"
+
+	"github.com/spf13/cobra"
+)
+
+func modelsCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check MODEL",
+		Short: "Load a model for --similarity and encode a sentence",
+		Long: `Load a model for --similarity and encode a sentence: print what it is, which
+code runs it, and how long that takes. Nothing is fetched. A model without
+bertscore: or sbert: is taken for sentence vectors. Of provider:name only the
+name and the key variable are checked; nothing is sent.`,
+		Example: `  crosstalk models check gloss
+  crosstalk models check bertscore
+  crosstalk models check bertscore:./my-model/L5
+  crosstalk models check sbert:all-MiniLM-L6-v2
+  crosstalk models check openai:gpt-4o-mini`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return checkModel(c.Context(), c.OutOrStdout(), args[0]) },
+	}
+}
+
+func checkModel(ctx context.Context, stdout io.Writer, arg string) error {
+	provider, _, _ := strings.Cut(arg, ":")
+	if slices.ContainsFunc(model.Presets(), func(p model.Preset) bool { return p.Name == provider }) {
+		m, err := model.Open(arg, model.Options{})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(stdout, "%s at %s: the name can be used, and its key is set where it needs one; nothing was sent\n", m.Identity(), m.Identity().Endpoint)
+		return err
+	}
+	started := time.Now()
+	l, err := loadToCheck(arg)
+	if err != nil {
+		return err
+	}
+	loaded := time.Now()
+	scores, err := l.similarity.Scores(ctx, []similarity.Pair{{A: checked[0], B: checked[0]}, {A: checked[0], B: checked[1]}})
+	if err != nil {
+		return err
+	}
+	took := time.Since(loaded)
+	l.say("similarity", "%s", l.similarity.Name())
+	l.say("time", "%v to load, %v to compare two sentences", loaded.Sub(started).Round(time.Millisecond), took.Round(10*time.Microsecond))
+	l.say("scores", "%.4f a sentence with itself, %.4f with another", scores[0], scores[1])
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	for _, row := range l.rows {
+		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if !(math.Abs(scores[0]-l.self) < 1e-3) || math.IsNaN(scores[1]) {
+		return fmt.Errorf("%s: a sentence with itself scores %v, expected %v: the weights are not right", arg, scores[0], l.self)
+	}
+	return nil
+}
+
+var checked = [2]string{"His favourite food is fresh bread with butter.", "The train to the mountains was late."}
+
+// checkedModel is a similarity and what is to be said of it.
+type checkedModel struct {
+	similarity similarity.Similarity
+	self       float64 // score of a text with itself
+	rows       [][2]string
+}
+
+func (c *checkedModel) say(what, format string, args ...any) {
+	c.rows = append(c.rows, [2]string{what, fmt.Sprintf(format, args...)})
+}
+
+// loadToCheck opens what the argument names.
+func loadToCheck(arg string) (*checkedModel, error) {
+	if arg == "gloss" {
+		s, err := openGloss("", nil)
+		c := &checkedModel{similarity: s, self: 1.2} // its three parts weigh that
+		c.say("model", "word vectors from WordNet 3.0, embedded")
+		return c, err
+	}
+	m, err := parseModelArgument(arg)
+	if err != nil {
+		return nil, err
+	}
+	c := &checkedModel{self: 1}
+	dir, commit, err := m.find()
+	if err != nil {
+		return nil, err
+	}
+	c.say("model", "%s", m.name)
+	if commit != "" {
+		c.say("commit", "%s", commit)
+	}
+	c.say("folder", "%s", dir)
+	if m.kind == "bertscore" {
+		s, err := openBERTScoreModel(m)
+		if err != nil {
+			return nil, err
+		}
+		c.similarity = s
+		c.sayEncoder(s.Config(), s.MaxTokens())
+		c.say("compares", "token vectors of layer %d", s.Layer())
+		return c, nil
+	}
+	s, err := openSBERTModel(m)
+	if err != nil {
+		return nil, err
+	}
+	c.similarity = s
+	c.sayEncoder(s.Config(), s.MaxTokens())
+	c.say("pooling", "%s", strings.Join(s.Pooling(), ", "))
+	return c, nil
+}
+
+func (c *checkedModel) sayEncoder(e encoder.Config, most int) {
+	kernels := encoder.Kernels()
+	c.say("encoder", "%s, %d layers, %d wide, at most %d tokens", e.Type, e.Layers, e.Hidden, most)
+	c.say("kernel", "%s", kernels[len(kernels)-1])
+}

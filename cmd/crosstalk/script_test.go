@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"crosstalk/internal/hubtest"
+	"crosstalk/internal/randmodel"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"crosstalk": main}) }
+
+// TestScripts runs testdata/script/*.txtar. Each script has
+//
+//   - a hub ($HF_ENDPOINT) that serves the random models
+//     distilbert/distilbert-base-uncased, sentence-transformers/all-MiniLM-L6-v2
+//     and some-lab/gated, which the token $TOKEN opens, and an empty cache
+//     ($HF_HOME);
+//   - the same models as folders in $MODELS, named without their owners;
+//   - exits CODE COMMAND..., which wants an exit code;
+//   - hub serve NAME FOLDER, which adds a model; hub stop, which takes the hub
+//     away; hub asked N, which wants N requests since the last hub command;
+//     hub break CODE, which makes all requests fail;
+//   - the condition [shared] and $SHARED for reference data of others, see
+//     package golden.
+func TestScripts(t *testing.T) {
+	shared := os.Getenv("CROSSTALK_SHARED")
+	if shared == "" {
+		shared, _ = filepath.Abs("../../../shared")
+	}
+	models := t.TempDir()
+	writeModels(t, models)
+	testscript.Run(t, testscript.Params{
+		Dir:                "testdata/script",
+		RequireUniqueNames: true,
+		Setup: func(e *testscript.Env) error {
+			s := hubtest.New()
+			e.Defer(s.Close)
+			e.Values["hub"] = s
+			s.Token = "hf_of_the_test_and_secret"
+			for owner, name := range map[string]string{"distilbert": "distilbert-base-uncased", "sentence-transformers": "all-MiniLM-L6-v2", "some-lab": "gated"} {
+				folder := name
+				if name == "gated" {
+					folder = "all-MiniLM-L6-v2"
+				}
+				m, err := hubtest.Read(filepath.Join(models, folder))
+				if err != nil {
+					return err
+				}
+				m.Gated = name == "gated"
+				s.Models[owner+"/"+name] = m
+				e.Setenv(strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))+"_COMMIT", m.Commit())
+			}
+			e.Setenv("HF_ENDPOINT", s.URL)
+			e.Setenv("HF_HOME", filepath.Join(e.WorkDir, "hf"))
+			e.Setenv("MODELS", models)
+			e.Setenv("TOKEN", s.Token)
+			e.Setenv("SHARED", shared)
+			return nil
+		},
+		Condition: func(condition string) (bool, error) {
+			if condition != "shared" {
+				return false, fmt.Errorf("unknown condition %q", condition)
+			}
+			_, err := os.Stat(filepath.Join(shared, "data"))
+			return err == nil, nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "hub": hubCommand},
+	})
+}
+
+// exits runs a command and wants an exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND...")
+	}
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		code = exit.ExitCode()
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, expected %s", code, args[0])
+	}
+}
+
+func hubCommand(ts *testscript.TestScript, neg bool, args []string) {
+	s := ts.Value("hub").(*hubtest.Server)
+	requests := s.Requests()
+	switch {
+	case neg || len(args) == 0:
+		ts.Fatalf("usage: hub serve NAME FOLDER|stop|asked N|break CODE")
+	case args[0] == "serve" && len(args) == 3:
+		m, err := hubtest.Read(ts.MkAbs(args[2]))
+		ts.Check(err)
+		s.Models[args[1]] = m
+	case args[0] == "stop":
+		s.Close()
+	case args[0] == "asked" && len(args) == 2:
+		if args[1] != strconv.Itoa(len(requests)) {
+			ts.Fatalf("the hub was asked %v, expected %s requests", requests, args[1])
+		}
+	case args[0] == "break" && len(args) == 2:
+		code, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		s.Break(func(w http.ResponseWriter, _ *http.Request) bool {
+			hubtest.Refuse(w, code, "")
+			return true
+		})
+	}
+}
+
+// writeModels makes a plain encoder of six layers and one for sentence vectors.
+// Their vocabulary is the letters.
+func writeModels(t *testing.T, dir string) {
+	t.Helper()
+	vocab := "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n"
+	for letter := 'a'; letter <= 'z'; letter++ {
+		vocab += fmt.Sprintf("%c\n##%c\n", letter, letter)
+	}
+	model := randmodel.New(randmodel.Shape{Layers: 6, Hidden: 32, Heads: 2, Inner: 64, Vocab: 5 + 2*26, Positions: 128}, 1)
+	for name, files := range map[string]map[string]any{
+		"distilbert-base-uncased": {},
+		"all-MiniLM-L6-v2": {
+			"sentence_bert_config.json": map[string]int{"max_seq_length": 64},
+			"1_Pooling/config.json":     map[string]bool{"pooling_mode_mean_tokens": true},
+			"modules.json": []map[string]string{
+				{"path": "", "type": "sentence_transformers.models.Transformer"},
+				{"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+				{"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"},
+			},
+		},
+	} {
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Join(at, "1_Pooling"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := model.Write(at, 1); err != nil {
+			t.Fatal(err)
+		}
+		files["tokenizer_config.json"] = map[string]any{"do_lower_case": true}
+		for file, content := range files {
+			b, err := json.Marshal(content)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(at, filepath.FromSlash(file)), b, 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(at, "vocab.txt"), []byte(vocab), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package hub
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// repo is a model and its folder in the cache. The folder holds
+//
+//	blobs/HASH             contents, named by their checksum
+//	snapshots/COMMIT/FILE  links to them
+//	refs/REVISION          the commit that a branch or tag was at
+//	.no_exist/COMMIT/FILE  empty, for a file that the repository lacks
+type repo struct {
+	name string // at the hub
+	root string // the cache
+	dir  string
+}
+
+// reposOf returns where a model may be in the cache: under its full name
+// first, then under the name without owner that it once had.
+func reposOf(name string) ([]repo, error) {
+	full := Canonical(name)
+	if err := checkName(full); err != nil {
+		return nil, err
+	}
+	root, err := cacheRoot()
+	if err != nil {
+		return nil, err
+	}
+	repos := []repo{folderOf(root, full, full)}
+	if owner, short, _ := strings.Cut(full, "/"); ownerOf[short] == owner {
+		repos = append(repos, folderOf(root, full, short))
+	}
+	return repos, nil
+}
+
+func folderOf(root, name, stored string) repo {
+	return repo{name, root, filepath.Join(root, "models--"+strings.ReplaceAll(stored, "/", "--"))}
+}
+
+func (r repo) snapshot(commit string) string { return filepath.Join(r.dir, "snapshots", commit) }
+func (r repo) blob(hash string) string       { return filepath.Join(r.dir, "blobs", hash) }
+func (r repo) ref(revision string) string {
+	return filepath.Join(r.dir, "refs", filepath.FromSlash(revision))
+}
+func (r repo) absent(commit, file string) string {
+	return filepath.Join(r.dir, ".no_exist", commit, filepath.FromSlash(file))
+}
+
+// lock is the file that whoever writes a blob locks.
+func (r repo) lock(hash string) string {
+	return filepath.Join(r.root, ".locks", filepath.Base(r.dir), hash+".lock")
+}
+
+// commit returns the commit that the cache has for a revision, "" if none.
+func (r repo) commit(revision string) (string, error) {
+	if commitPattern.MatchString(revision) && isDir(r.snapshot(revision)) {
+		return revision, nil
+	}
+	path := r.ref(revision)
+	if !isFile(path) {
+		return "", nil
+	}
+	b, err := readFile(path)
+	if err != nil {
+		return "", err
+	}
+	commit := strings.TrimSpace(string(b))
+	if !commitPattern.MatchString(commit) {
+		return "", fmt.Errorf("%s: expected a commit; delete the file", path)
+	}
+	return commit, nil
+}
+
+// link makes path a relative link to a blob, or a copy of it where links
+// cannot be made.
+func link(blob, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	target, err := filepath.Rel(filepath.Dir(path), blob)
+	if err != nil {
+		return err
+	}
+	if !isFile(path) {
+		os.Remove(path) // leads nowhere
+	}
+	if err = symlink(target, path); err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	f, err := os.Open(blob)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return replace(path, func(w io.Writer) error {
+		_, err := io.Copy(w, f)
+		return err
+	})
+}
+
+var symlink = os.Symlink
+
+// writeFile writes a file in one step, with its folders, unless it is as it
+// should be: the cache may be another's.
+func writeFile(path string, b []byte) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, b) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return replace(path, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+func replace(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	err = errors.Join(write(f), f.Chmod(0o644), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// home is the folder of Hugging Face's libraries.
+func home() (string, error) {
+	if dir := os.Getenv("HF_HOME"); dir != "" {
+		return expand(dir)
+	}
+	if dir := os.Getenv("XDG_CACHE_HOME"); dir != "" {
+		return expand(filepath.Join(dir, "huggingface"))
+	}
+	return expand(filepath.Join("~", ".cache", "huggingface"))
+}
+
+func cacheRoot() (string, error) {
+	for _, variable := range []string{"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"} {
+		if dir := os.Getenv(variable); dir != "" {
+			return expand(dir)
+		}
+	}
+	dir, err := home()
+	return filepath.Join(dir, "hub"), err
+}
+
+// token returns the token of the environment, else the one that a login left,
+// and where it is from; "" if there is none.
+func token() (token, from string) {
+	for _, variable := range []string{"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"} {
+		if t := strings.TrimSpace(os.Getenv(variable)); t != "" {
+			return t, variable
+		}
+	}
+	path := os.Getenv("HF_TOKEN_PATH")
+	if path == "" {
+		dir, err := home()
+		if err != nil {
+			return "", ""
+		}
+		path = filepath.Join(dir, "token")
+	}
+	path, err := expand(path)
+	if err != nil || !isFile(path) {
+		return "", ""
+	}
+	b, err := readFile(path)
+	if err != nil {
+		return "", ""
+	}
+	return strings.TrimSpace(string(b)), path
+}
+
+// offline reports whether the environment forbids fetching.
+func offline() bool {
+	for _, variable := range []string{"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"} {
+		switch strings.ToUpper(os.Getenv(variable)) {
+		case "1", "ON", "YES", "TRUE":
+			return true
+		}
+	}
+	return false
+}
+
+// expand makes a path absolute, with ~ for the user's folder.
+func expand(path string) (string, error) {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("%s: %w; set HF_HOME", path, err)
+		}
+		path = filepath.Join(user, rest)
+	}
+	return filepath.Abs(path)
+}

@@ -1,0 +1,141 @@
+package hub
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The files that decide what others are needed, and how they are read.
+const (
+	modulesFile     = "modules.json"
+	tokenizerConfig = "tokenizer_config.json"
+	weightsFile     = "model.safetensors"
+	indexFile       = "model.safetensors.index.json"
+)
+
+// source is where a model's files are looked for: a repository, of which read
+// fetches a file, or a folder.
+type source struct {
+	has  func(file string) bool
+	read func(file string) ([]byte, error)
+}
+
+func folderSource(dir string) source {
+	at := func(file string) string { return filepath.Join(dir, filepath.FromSlash(file)) }
+	return source{
+		has:  func(file string) bool { return isFile(at(file)) },
+		read: func(file string) ([]byte, error) { return readFile(at(file)) },
+	}
+}
+
+// plan is what a model consists of.
+type plan struct {
+	root    string   // of the encoder, "" or ending in a slash
+	files   []string // those there are, the weights last
+	missing []string // those there should be; alternatives are one entry
+}
+
+// plan looks a source through. An error is about a file that cannot be read.
+func (s source) plan() (plan, error) {
+	var p plan
+	if err := s.modules(&p); err != nil {
+		return p, err
+	}
+	p.need(s, p.root+"config.json")
+	p.need(s, p.root+"tokenizer.json", p.root+"vocab.txt")
+	for _, file := range []string{tokenizerConfig, "special_tokens_map.json", "sentence_bert_config.json", "sentence_roberta_config.json",
+		"sentence_distilbert_config.json", "sentence_camembert_config.json", "sentence_xlm-roberta_config.json"} {
+		if s.has(p.root + file) {
+			p.files = append(p.files, p.root+file)
+		}
+	}
+	if err := s.weights(&p); err != nil {
+		return p, err
+	}
+	slices.Sort(p.missing)
+	p.missing = slices.Compact(p.missing)
+	return p, nil
+}
+
+// need adds the first of some alternatives that is there, or notes that all are
+// missing.
+func (p *plan) need(s source, alternatives ...string) {
+	if i := slices.IndexFunc(alternatives, s.has); i >= 0 {
+		p.files = append(p.files, alternatives[i])
+		return
+	}
+	p.missing = append(p.missing, strings.Join(alternatives, " or "))
+}
+
+// modules reads what sentence-transformers says of the model's parts.
+func (s source) modules(p *plan) error {
+	if !s.has(modulesFile) {
+		return nil
+	}
+	p.files = append(p.files, modulesFile)
+	b, err := s.read(modulesFile)
+	if err != nil {
+		return err
+	}
+	var modules []struct{ Path, Type string }
+	if err := json.Unmarshal(b, &modules); err != nil {
+		return fmt.Errorf("%s: %w", modulesFile, err)
+	}
+	for _, m := range modules {
+		if m.Path == "" {
+			continue
+		}
+		if !isLocal(m.Path) {
+			return fmt.Errorf("%s: path %q leads out of the model's folder", modulesFile, m.Path)
+		}
+		config := path.Join(m.Path, "config.json")
+		switch {
+		case strings.HasSuffix(m.Type, ".Transformer"):
+			p.root = m.Path + "/"
+		case strings.HasSuffix(m.Type, ".Pooling"):
+			p.need(s, config)
+		case s.has(config):
+			p.files = append(p.files, config)
+		}
+	}
+	if file := "config_sentence_transformers.json"; s.has(file) {
+		p.files = append(p.files, file)
+	}
+	return nil
+}
+
+// weights takes one file of weights, or an index and the files it names.
+func (s source) weights(p *plan) error {
+	if s.has(p.root+weightsFile) || !s.has(p.root+indexFile) {
+		p.need(s, p.root+weightsFile, p.root+indexFile+" and the files it names")
+		return nil
+	}
+	index := p.root + indexFile
+	p.files = append(p.files, index)
+	b, err := s.read(index)
+	if err != nil {
+		return err
+	}
+	var x struct {
+		WeightMap map[string]string `json:"weight_map"`
+	}
+	if err := json.Unmarshal(b, &x); err != nil {
+		return fmt.Errorf("%s: %w", index, err)
+	}
+	var shards []string
+	for tensor, name := range x.WeightMap {
+		if !isLocal(name) || strings.Contains(name, "/") || !strings.HasSuffix(name, ".safetensors") {
+			return fmt.Errorf("%s: tensor %q is said to be in %q; expected the name of a safetensors file beside the index", index, tensor, name)
+		}
+		shards = append(shards, p.root+name)
+	}
+	slices.Sort(shards)
+	for _, shard := range slices.Compact(shards) {
+		p.need(s, shard)
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+// Package hub keeps models of the Hugging Face Hub in the cache that its own
+// libraries use: what they fetched is found here, and the other way round.
+//
+// The environment variables are theirs too: HF_HOME, HF_HUB_CACHE, HF_ENDPOINT,
+// HF_TOKEN, HF_TOKEN_PATH and HF_HUB_OFFLINE.
+//
+// Only what package encoder reads is fetched: configuration, tokenizer.json or
+// vocab.txt, safetensors weights, and the modules of sentence-transformers.
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// MissingError says which files of a model are not on this machine.
+type MissingError struct {
+	Name     string   // at the hub, or the path of a folder
+	Revision string   // "" for a folder
+	Folder   string   // where the files were looked for
+	Files    []string // names; alternatives are one entry: "tokenizer.json or vocab.txt"
+	Err      error    // why they cannot be fetched; nil if nothing was tried
+}
+
+func (e *MissingError) Error() string {
+	var b strings.Builder
+	if e.Err != nil {
+		fmt.Fprintf(&b, "%v.\n", e.Err)
+	}
+	files := "\n  " + strings.Join(e.Files, "\n  ")
+	if e.Revision == "" {
+		fmt.Fprintf(&b, "the folder %s lacks%s", e.Folder, files)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s (revision %s) is not whole in the cache, %s.\nMissing:%s\n", e.Name, e.Revision, e.Folder, files)
+	b.WriteString("Copy that cache folder from a machine that has it, or put the files into any folder and give its path (./folder) as the model")
+	return b.String()
+}
+
+func (e *MissingError) Unwrap() error { return e.Err }
+
+// Find returns the folder of a model in the cache and its commit. Nothing is
+// fetched. An empty revision is the branch main.
+//
+// A name that IsPath is the path of a folder, which has no revision and no
+// commit. If files are missing, the error is a *MissingError.
+//
+// Other libraries fetch files one by one, so that a file which is not in the
+// cache may still be in the repository. Where that would change what the model
+// computes (tokenizer_config.json, and the files in decisive), such a file
+// counts as missing unless the cache notes that the repository lacks it.
+func Find(name, revision string, decisive ...string) (dir, commit string, err error) {
+	if IsPath(name) {
+		dir, err = findFolder(name, revision)
+		return dir, "", err
+	}
+	repos, err := reposOf(name)
+	if err == nil {
+		revision, err = checkRevision(revision)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	var missing *MissingError
+	for _, r := range repos {
+		dir, commit, err := r.find(revision, decisive)
+		var m *MissingError
+		switch {
+		case !errors.As(err, &m):
+			return dir, commit, err
+		case missing == nil || len(m.Files) < len(missing.Files):
+			missing = m
+		}
+	}
+	return "", "", missing
+}
+
+func findFolder(name, revision string) (string, error) {
+	dir, err := expand(name)
+	if err != nil {
+		return "", err
+	}
+	if revision != "" {
+		return "", fmt.Errorf("%s is a folder, which has no revision %s", name, revision)
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return "", err
+	} else if !info.IsDir() {
+		return "", fmt.Errorf("%s: expected a folder", dir)
+	}
+	p, err := folderSource(dir).plan()
+	if err == nil && len(p.missing) > 0 {
+		err = &MissingError{Name: name, Folder: dir, Files: p.missing}
+	}
+	return dir, err
+}
+
+func (r repo) find(revision string, decisive []string) (dir, commit string, err error) {
+	commit, err = r.commit(revision)
+	if err != nil {
+		return "", "", err
+	}
+	missing := &MissingError{Name: r.name, Revision: revision, Folder: r.dir}
+	s := source{has: func(string) bool { return false }}
+	if commit != "" {
+		dir = r.snapshot(commit)
+		s = folderSource(dir)
+	}
+	p, err := s.plan()
+	if err != nil {
+		return "", "", err
+	}
+	missing.Files = p.missing
+	for _, file := range append([]string{p.root + tokenizerConfig}, decisive...) {
+		if !s.has(file) && (commit == "" || !isFile(r.absent(commit, file))) && !slices.Contains(missing.Files, file) {
+			missing.Files = append(missing.Files, file)
+		}
+	}
+	if len(missing.Files) > 0 {
+		return "", "", missing
+	}
+	return dir, commit, nil
+}
+
+// Pull fetches what is missing of a model and returns its folder in the cache
+// and its commit. An empty revision is the branch main. It calls progress, if
+// that is not nil, with the bytes that are there of each file that it fetches.
+//
+// What arrived before an error stays in the cache, and the next Pull goes on
+// from there; a file is in the folder only once it is whole and its checksum is
+// right. Where the hub cannot be reached or HF_HUB_OFFLINE is set, files that
+// are missing are a *MissingError.
+func Pull(ctx context.Context, name, revision string, progress func(file string, done, total int64)) (dir, commit string, err error) {
+	if IsPath(name) {
+		return "", "", fmt.Errorf("%s is a folder; expected a model's name at the hub, such as %s/all-MiniLM-L6-v2", name, sentenceTransformers)
+	}
+	repos, err := reposOf(name)
+	if err == nil {
+		revision, err = checkRevision(revision)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	c, err := newClient()
+	if err != nil {
+		return "", "", err
+	}
+	dir, commit, found := Find(name, revision, modulesFile)
+	if found == nil && (c.offline || revision == commit) { // a commit never changes
+		return dir, commit, nil
+	}
+	if c.offline {
+		return "", "", because(found, errors.New("HF_HUB_OFFLINE is set, so nothing is fetched"))
+	}
+	r := repos[0]
+	for _, other := range repos[1:] { // goes on where another library began
+		if !isDir(r.dir) && isDir(other.dir) {
+			r = other
+		}
+	}
+	dir, latest, err := c.pull(ctx, r, revision, progress)
+	if errors.As(err, new(unreachable)) {
+		_, commit, found = Find(name, revision, modulesFile)
+		if found == nil {
+			return "", "", fmt.Errorf("%w; the cache has commit %s, which can be used", err, commit)
+		}
+		return "", "", because(found, err)
+	}
+	return dir, latest, err
+}
+
+// because adds to an error about missing files why they are not fetched.
+func because(missing, err error) error {
+	var m *MissingError
+	if errors.As(missing, &m) {
+		m.Err = err
+		return m
+	}
+	return err
+}
+
+func (c *client) pull(ctx context.Context, r repo, revision string, progress func(file string, done, total int64)) (dir, commit string, err error) {
+	l, err := c.list(ctx, r.name, revision)
+	if err != nil {
+		return "", "", err
+	}
+	d := download{c, r, l.commit, progress}
+	dir = r.snapshot(l.commit)
+	s := source{
+		has: func(file string) bool { return slices.Contains(l.files, file) },
+		read: func(file string) ([]byte, error) {
+			if err := d.file(ctx, file); err != nil {
+				return nil, err
+			}
+			return readFile(filepath.Join(dir, filepath.FromSlash(file)))
+		},
+	}
+	p, err := s.plan()
+	if err != nil {
+		return "", "", err
+	}
+	if len(p.missing) > 0 {
+		return "", "", unusable(r.name, l.commit, s, p)
+	}
+	for _, file := range p.files {
+		if err := d.file(ctx, file); err != nil {
+			return "", "", err
+		}
+	}
+	for _, file := range []string{p.root + tokenizerConfig, modulesFile} {
+		if !s.has(file) {
+			if err := writeFile(r.absent(l.commit, file), nil); err != nil {
+				return "", "", err
+			}
+		}
+	}
+	if revision != l.commit {
+		if err := writeFile(r.ref(revision), []byte(l.commit)); err != nil {
+			return "", "", err
+		}
+	}
+	return dir, l.commit, nil
+}
+
+// unusable says what a repository lacks.
+func unusable(name, commit string, s source, p plan) error {
+	why := ""
+	for _, file := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack"} {
+		if s.has(p.root + file) {
+			why = fmt.Sprintf("; weights are read as safetensors only, and it has %s: name a revision or a copy of the model that was converted", file)
+			break
+		}
+	}
+	return fmt.Errorf("%s has no %s at commit %s%s", name, strings.Join(p.missing, " and no "), commit, why)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// readFile reads a configuration file, which is small.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > maxJSON {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%d bytes, expected at most %d", info.Size(), maxJSON)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}

@@ -1,0 +1,143 @@
+// Package randmodel makes encoders with random weights, for tests and
+// benchmarks: DistilBERTs in Hugging Face's layout, of any size.
+package randmodel
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Shape is the size of a model.
+type Shape struct{ Layers, Hidden, Heads, Inner, Vocab, Positions int }
+
+// Model has its tensors by short names: word, position, norm, and in each layer
+// i (see Name) q, k, v, out, up, down, norm1, norm2; all but the first two with
+// .weight ([out, in] for the linear ones) and .bias.
+type Model struct {
+	Shape
+	Tensors map[string][]float32
+}
+
+// Name is the name of a tensor of layer i.
+func Name(i int, name string) string { return fmt.Sprintf("layer.%d.%s", i, name) }
+
+// New draws normal weights of the size that training leaves.
+func New(s Shape, seed uint64) *Model {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	m := &Model{s, map[string][]float32{}}
+	normal := func(name string, n int, mean, sd float32) {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = mean + sd*float32(rng.NormFloat64())
+		}
+		m.Tensors[name] = x
+	}
+	norm := func(name string) {
+		normal(name+".weight", s.Hidden, 1, 0.1)
+		normal(name+".bias", s.Hidden, 0, 0.05)
+	}
+	linear := func(name string, in, out int) {
+		normal(name+".weight", in*out, 0, 0.05)
+		normal(name+".bias", out, 0, 0.05)
+	}
+	normal("word", s.Vocab*s.Hidden, 0, 0.05)
+	normal("position", s.Positions*s.Hidden, 0, 0.05)
+	norm("norm")
+	for i := range s.Layers {
+		for _, name := range []string{"q", "k", "v", "out"} {
+			linear(Name(i, name), s.Hidden, s.Hidden)
+		}
+		linear(Name(i, "up"), s.Hidden, s.Inner)
+		linear(Name(i, "down"), s.Inner, s.Hidden)
+		norm(Name(i, "norm1"))
+		norm(Name(i, "norm2"))
+	}
+	return m
+}
+
+// long are the names of DistilBERT.
+var long = strings.NewReplacer("word", "embeddings.word_embeddings.weight", "position", "embeddings.position_embeddings.weight",
+	"norm1", "sa_layer_norm", "norm2", "output_layer_norm", "norm.", "embeddings.LayerNorm.", "layer.", "transformer.layer.",
+	".q.", ".attention.q_lin.", ".k.", ".attention.k_lin.", ".v.", ".attention.v_lin.", ".out.", ".attention.out_lin.", "up.", "ffn.lin1.", "down.", "ffn.lin2.")
+
+// Write writes the model to dir: config.json, a vocab.txt of the tokens [PAD],
+// [UNK], [CLS], [SEP], [MASK] and w5, w6, ..., and the weights in F32, in one
+// file or in that many shards.
+func (m *Model) Write(dir string, shards int) error {
+	config, err := json.Marshal(map[string]any{
+		"model_type": "distilbert", "activation": "gelu", "dim": m.Hidden, "hidden_dim": m.Inner,
+		"n_heads": m.Heads, "n_layers": m.Layers, "vocab_size": m.Vocab, "max_position_embeddings": m.Positions,
+	})
+	if err != nil {
+		return err
+	}
+	vocab := "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n"
+	for i := 5; i < m.Vocab; i++ {
+		vocab += fmt.Sprintf("w%d\n", i)
+	}
+	names := make([]string, 0, len(m.Tensors))
+	for name := range m.Tensors {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	files := map[string][]byte{"config.json": config, "vocab.txt": []byte(vocab)}
+	of := map[string]string{}
+	for i := range shards {
+		file := "model.safetensors"
+		if shards > 1 {
+			file = fmt.Sprintf("model-%05d-of-%05d.safetensors", i+1, shards)
+		}
+		part := names[i*len(names)/shards : (i+1)*len(names)/shards]
+		if files[file], err = m.safetensors(part); err != nil {
+			return err
+		}
+		for _, name := range part {
+			of[long.Replace(name)] = file
+		}
+	}
+	if shards > 1 {
+		if files["model.safetensors.index.json"], err = json.Marshal(map[string]any{"weight_map": of}); err != nil {
+			return err
+		}
+	}
+	for name, b := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Model) safetensors(names []string) ([]byte, error) {
+	header, data := map[string]any{}, []byte(nil)
+	for _, name := range names {
+		values, at := m.Tensors[name], len(data)
+		for _, v := range values {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
+		}
+		header[long.Replace(name)] = map[string]any{"dtype": "F32", "shape": m.shape(name), "data_offsets": []int{at, len(data)}}
+	}
+	b, err := json.Marshal(header)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(b))), b...), data...), nil
+}
+
+func (m *Model) shape(name string) []int {
+	n := len(m.Tensors[name])
+	switch {
+	case strings.HasSuffix(name, "down.weight"):
+		return []int{m.Hidden, m.Inner}
+	case strings.HasSuffix(name, ".bias") || strings.Contains(name, "norm"):
+		return []int{n}
+	}
+	return []int{n / m.Hidden, m.Hidden}
+}

@@ -1,0 +1,102 @@
+package encoder
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Bounds of the tokens of a batch. More amortises the reading of the weights,
+// fewer keep the cores evenly busy and the batch in the cache. A sequence that
+// is longer makes a batch of its own.
+const minBatch, maxBatch = 64, 512
+
+// Encode runs the first layers blocks of the model over each sequence of token
+// ids and calls visit once for each, with its number and its hidden states: one
+// row of Hidden values for each token, row-major, layers = 0 being the output
+// of the embeddings. The slice is only lent for the call. Calls come from
+// several goroutines at once and in no order, and must not call Encode.
+//
+// It is an error if a sequence is empty or longer than MaxTokens or if an id is
+// not in the vocabulary. When ctx is done, Encode stops after the batches in
+// work and returns its error; some sequences are then not visited.
+func (m *Model) Encode(ctx context.Context, seqs [][]int32, layers int, visit func(i int, hidden []float32)) error {
+	if layers < 0 || layers > m.Layers {
+		return fmt.Errorf("layer %d of a model with layers 0 to %d", layers, m.Layers)
+	}
+	for i, ids := range seqs {
+		if len(ids) == 0 || len(ids) > m.MaxTokens() {
+			return fmt.Errorf("sequence %d has %d tokens, expected 1 to %d", i, len(ids), m.MaxTokens())
+		}
+		for _, id := range ids {
+			if id < 0 || int(id) >= m.Vocab {
+				return fmt.Errorf("sequence %d has token id %d, expected 0 to %d", i, id, m.Vocab-1)
+			}
+		}
+	}
+	cores := runtime.GOMAXPROCS(0)
+	batches := plan(seqs, cores)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(cores, len(batches)) {
+		workers.Go(func() {
+			var batch [][]int32
+			for ctx.Err() == nil {
+				n := int(next.Add(1)) - 1
+				if n >= len(batches) {
+					return
+				}
+				batch = batch[:0]
+				for _, i := range batches[n] {
+					batch = append(batch, seqs[i])
+				}
+				s := <-m.scratch
+				m.forward(s, batch, layers)
+				m.deliver(s, batches[n], batch, visit)
+				m.scratch <- s
+			}
+		})
+	}
+	workers.Wait()
+	return ctx.Err()
+}
+
+// plan groups the numbers of the sequences into batches of similar lengths, the
+// longest first so that the last ones to run are short.
+func plan(seqs [][]int32, cores int) [][]int {
+	order, tokens := make([]int, len(seqs)), 0
+	for i, ids := range seqs {
+		order[i] = i
+		tokens += len(ids)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(seqs[b]), len(seqs[a])) })
+	budget := min(max(tokens/cores, minBatch), maxBatch)
+	var batches [][]int
+	for len(order) > 0 {
+		n, sum := 1, len(seqs[order[0]])
+		for n < len(order) && sum+len(seqs[order[n]]) <= budget {
+			sum += len(seqs[order[n]])
+			n++
+		}
+		batches = append(batches, order[:n])
+		order = order[n:]
+	}
+	return batches
+}
+
+// deliver visits the sequences of a batch, their rows without padding.
+func (m *Model) deliver(s *scratch, numbers []int, batch [][]int32, visit func(i int, hidden []float32)) {
+	ld, x := stride(m.Hidden), s.x
+	for b, ids := range batch {
+		flat := grow(&s.flat, len(ids)*m.Hidden)
+		for t := range ids {
+			copy(flat[t*m.Hidden:][:m.Hidden], x[t*ld:])
+		}
+		visit(numbers[b], flat)
+		x = x[len(ids)*ld:]
+	}
+}

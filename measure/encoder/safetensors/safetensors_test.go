@@ -1,0 +1,142 @@
+package safetensors
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func file(header string, data ...byte) []byte {
+	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), data...)
+}
+
+func read(b []byte) (map[string]*Tensor, error) {
+	return Read(bytes.NewReader(b), int64(len(b)), "x.safetensors")
+}
+
+func rows(t *testing.T, x *Tensor) (all [][]float32) {
+	t.Helper()
+	if err := x.Rows(func(row []float32) { all = append(all, slices.Clone(row)) }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestRead(t *testing.T) {
+	data := []byte{0, 0, 128, 63, 0, 0, 0, 192, 0x00, 0x3c, 0x01, 0x00, 0xff, 0xfb, 0x00, 0xc2, 0x80, 0x3f, 0x40, 0xc0}
+	tensors, err := read(file(`{"__metadata__":{"format":"pt"},
+		"bf":{"dtype":"BF16","shape":[2],"data_offsets":[16,20]},
+		"f":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]},
+		"h":{"dtype":"F16","shape":[1,4],"data_offsets":[8,16]},
+		"none":{"dtype":"F32","shape":[0,7],"data_offsets":[8,8]}}`, data...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"f": "[[1] [-2]]", "h": "[[1 5.9604645e-08 -65504 -3]]", "bf": "[[1 -3]]", "none": "[]",
+	} {
+		if got := fmt.Sprint(rows(t, tensors[name])); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if len(tensors) != 4 {
+		t.Errorf("%d tensors", len(tensors))
+	}
+}
+
+func TestFloat16(t *testing.T) {
+	for h := range 1 << 16 {
+		sign, exponent, fraction := 1-2*float64(h>>15), h>>10&31, float64(h&1023)
+		want := sign * math.Ldexp(1+fraction/1024, exponent-15)
+		switch {
+		case exponent == 0:
+			want = sign * math.Ldexp(fraction, -24)
+		case exponent == 31 && fraction == 0:
+			want = math.Inf(int(sign))
+		case exponent == 31:
+			want = math.NaN()
+		}
+		got := float64(float16(uint16(h)))
+		if got != want && !(math.IsNaN(got) && math.IsNaN(want)) || math.Signbit(got) != math.Signbit(want) && exponent != 31 {
+			t.Fatalf("%#x: %v, want %v", h, got, want)
+		}
+	}
+}
+
+// Rows are whole whatever the size of a read.
+func TestRowsLong(t *testing.T) {
+	const n, width = 700, 333
+	var data []byte
+	for i := range n * width {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(i)))
+	}
+	tensors, err := read(file(fmt.Sprintf(`{"a":{"dtype":"F32","shape":[%d,%d],"data_offsets":[0,%d]}}`, n, width, len(data)), data...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := float32(0)
+	for _, row := range rows(t, tensors["a"]) {
+		for _, v := range row {
+			if v != next {
+				t.Fatalf("%v, want %v", v, next)
+			}
+			next++
+		}
+	}
+	if next != n*width {
+		t.Errorf("%v values", next)
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	one := `{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`
+	for _, c := range []struct {
+		file []byte
+		want string
+	}{
+		{nil, "0 bytes, expected at least 8"},
+		{file(one, 0, 0, 0, 0)[:20], "a header of 54 bytes in a file of 20"},
+		{binary.LittleEndian.AppendUint64(nil, math.MaxUint64), "a header of 18446744073709551615 bytes"},
+		{file(`[]`), "header:"},
+		{file(`{"a":7}`), `tensor "a"`},
+		{file(one, 0, 0, 0), `"a" of 4 bytes at offsets 0 to 4, in 3 bytes of data`},
+		{file(one, 0, 0, 0, 0, 0), "5 bytes of data, the header describes 4"},
+		{file(`{"a":{"dtype":"F4","shape":[1],"data_offsets":[0,4]}}`, 0, 0, 0, 0), `unknown type "F4"`},
+		{file(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, 0, 0, 0, 0), `"a" of 8 bytes`},
+		{file(`{"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}}`, 0, 0, 0, 0), "shape [-1]"},
+		{file(`{"a":{"dtype":"F32","shape":[4611686018427387905,4],"data_offsets":[0,4]}}`, 0, 0, 0, 0), "shape [4611686018427387905 4]"},
+		{file(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[-1,-1]}}`), "offsets -1 to -1"},
+		{file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}}`, 0, 0, 0), `"b" begins at 2, expected 1`},
+		{file(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}`, 0, 0, 0), `"b" begins at 1, expected 2`},
+	} {
+		_, err := read(c.file)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "x.safetensors: ") {
+			t.Errorf("error %v, want one with %q", err, c.want)
+		}
+	}
+	tensors, err := read(file(`{"a":{"dtype":"I32","shape":[1],"data_offsets":[0,4]}}`, 0, 0, 0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tensors["a"].Rows(func([]float32) {}); err == nil || !strings.Contains(err.Error(), "type I32, expected F32, F16 or BF16") {
+		t.Error(err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 0, 0, 0, 0))
+	f.Add(file(`{"a":{"dtype":"F16","shape":[],"data_offsets":[0,2]},"b":{"dtype":"BF16","shape":[1,1],"data_offsets":[2,4]}}`, 0, 0, 0, 0))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tensors, err := read(b)
+		if err != nil {
+			return
+		}
+		for _, x := range tensors {
+			x.Rows(func([]float32) {})
+		}
+	})
+}

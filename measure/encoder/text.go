@@ -1,0 +1,84 @@
+package encoder
+
+import (
+	"context"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"crosstalk/measure/encoder/safetensors"
+	"crosstalk/measure/encoder/tokenizer"
+)
+
+// Text is a model with its tokenizer. It is safe for concurrent use.
+type Text struct {
+	*Model
+	*tokenizer.Tokenizer
+}
+
+// LoadText reads the model and the tokenizer in dir.
+func LoadText(dir string) (*Text, error) {
+	t, err := tokenizer.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	m, err := Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Text{m, t}, nil
+}
+
+// textsAtOnce bounds the memory for token ids.
+const textsAtOnce = 1 << 14
+
+// Encode tokenises each text, stripped of white space as Python's str.strip
+// does and cut to most ids with its special tokens (at most MaxTokens, which
+// most = 0 stands for). It calls visit with its number, its ids and its hidden
+// states after the first layers blocks, as Model.Encode does.
+func (t *Text) Encode(ctx context.Context, texts []string, layers, most int, visit func(i int, ids []int32, hidden []float32)) error {
+	if most <= 0 || most > t.MaxTokens() {
+		most = t.MaxTokens()
+	}
+	for first := 0; first < len(texts); first += textsAtOnce {
+		part := texts[first:min(first+textsAtOnce, len(texts))]
+		ids := make([][]int32, len(part))
+		for i, text := range part {
+			ids[i] = t.Tokenizer.Encode(strings.TrimFunc(text, isPythonSpace), most)
+		}
+		err := t.Model.Encode(ctx, ids, layers, func(i int, hidden []float32) { visit(first+i, ids[i], hidden) })
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func isPythonSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F }
+
+// snapshot matches a directory of the Hugging Face cache.
+var snapshot = regexp.MustCompile(`(?:^|/)models--((?:[^/]+--)?[^/]+)/snapshots/([0-9a-f]{7,64})$`)
+
+// Identity names the model in dir for signatures: its name and commit if dir
+// is a snapshot in a Hugging Face cache, otherwise the name of the folder and
+// "sha256-" with the first twelve digits of the hash of the weights.
+func Identity(dir string) (model, revision string, err error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", "", err
+	}
+	if m := snapshot.FindStringSubmatch(filepath.ToSlash(path)); m != nil {
+		return strings.ReplaceAll(m[1], "--", "/"), m[2], nil
+	}
+	weights, err := safetensors.OpenDir(dir)
+	if err != nil {
+		return "", "", err
+	}
+	defer weights.Close()
+	hash, err := weights.Hash()
+	if err != nil {
+		return "", "", err
+	}
+	return filepath.Base(path), "sha256-" + hash[:12], nil
+}

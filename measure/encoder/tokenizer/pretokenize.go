@@ -1,0 +1,197 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// each makes a splitter of all words from one of a single word, which appends
+// its parts.
+func each(split func(word string, parts []string) []string) func([]string) []string {
+	return func(words []string) []string {
+		var parts []string
+		for _, w := range words {
+			parts = split(w, parts)
+		}
+		return parts
+	}
+}
+
+// parseSplitter reads a pre_tokenizer.
+func parseSplitter(raw json.RawMessage) (func([]string) []string, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return func(words []string) []string { return words }, nil
+	}
+	var p struct {
+		Type        string
+		Parts       []json.RawMessage `json:"pretokenizers"`
+		Replacement string
+		Scheme      string `json:"prepend_scheme"`
+		Prefix      *bool  `json:"add_prefix_space"`
+		Split       *bool
+		Regex       *bool `json:"use_regex"`
+	}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return nil, fmt.Errorf("pre_tokenizer: %w", err)
+	}
+	yes := func(b *bool) bool { return b == nil || *b }
+	switch p.Type {
+	case "Sequence":
+		var all []func([]string) []string
+		for _, raw := range p.Parts {
+			f, err := parseSplitter(raw)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, f)
+		}
+		return func(words []string) []string {
+			for _, f := range all {
+				words = f(words)
+			}
+			return words
+		}, nil
+	case "BertPreTokenizer":
+		return each(splitBERT), nil
+	case "WhitespaceSplit":
+		return each(func(w string, parts []string) []string {
+			return append(parts, strings.FieldsFunc(w, unicode.IsSpace)...)
+		}), nil
+	case "Metaspace":
+		m := metaspace{mark: p.Replacement, prefix: yes(p.Prefix), split: yes(p.Split)}
+		switch p.Scheme {
+		case "always":
+			m.prefix = true
+		case "never":
+			m.prefix = false
+		case "":
+		default:
+			return nil, fmt.Errorf("pre_tokenizer: Metaspace with prepend_scheme %q is not supported, expected always or never", p.Scheme)
+		}
+		if utf8.RuneCountInString(m.mark) != 1 {
+			return nil, fmt.Errorf("pre_tokenizer: Metaspace with replacement %q, expected one character", m.mark)
+		}
+		return each(m.apply), nil
+	case "ByteLevel":
+		b := byteLevel{prefix: yes(p.Prefix), words: yes(p.Regex)}
+		return each(b.apply), nil
+	}
+	return nil, fmt.Errorf("pre_tokenizer %q is not supported", p.Type)
+}
+
+// metaspace writes spaces as a visible mark, which begins each word.
+type metaspace struct {
+	mark   string
+	prefix bool // the text gets a mark in front
+	split  bool // before each mark
+}
+
+func (m metaspace) apply(text string, words []string) []string {
+	text = strings.ReplaceAll(text, " ", m.mark)
+	if m.prefix && text != "" && !strings.HasPrefix(text, m.mark) {
+		text = m.mark + text
+	}
+	for text != "" {
+		end := len(text)
+		if m.split {
+			_, n := utf8.DecodeRuneInString(text)
+			if i := strings.Index(text[n:], m.mark); i >= 0 {
+				end = n + i
+			}
+		}
+		words = append(words, text[:end])
+		text = text[end:]
+	}
+	return words
+}
+
+// byteLevel splits text into words as GPT-2 does and writes each byte as a
+// printable character.
+type byteLevel struct {
+	prefix bool // the text gets a space in front
+	words  bool // split into words
+}
+
+func (b byteLevel) apply(text string, words []string) []string {
+	if b.prefix && text != "" && text[0] != ' ' {
+		text = " " + text
+	}
+	for text != "" {
+		n := len(text)
+		if b.words {
+			n = gpt2Word(text)
+		}
+		var w strings.Builder
+		for i := range n {
+			w.WriteRune(visible[text[i]])
+		}
+		words = append(words, w.String())
+		text = text[n:]
+	}
+	return words
+}
+
+// visible maps the bytes to characters: printable ones of Latin-1 to
+// themselves, the others to U+0100 and on (Radford et al. 2019).
+var visible = func() (v [256]rune) {
+	next := rune(0x100)
+	for b := range rune(256) {
+		if b > ' ' && b < 0x7F || b > 0xA0 && b != 0xAD {
+			v[b] = b
+		} else {
+			v[b] = next
+			next++
+		}
+	}
+	return v
+}()
+
+// gpt2Word returns the length of the first word of text, which is one of: an
+// English clitic ('s 't 're 've 'm 'll 'd); letters, digits or other marks, with
+// one space before them; white space, of which the last character is left for
+// the next word.
+func gpt2Word(text string) int {
+	for _, clitic := range []string{"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"} {
+		if strings.HasPrefix(text, clitic) {
+			return len(clitic)
+		}
+	}
+	lead := 0
+	if text[0] == ' ' {
+		lead = 1
+	}
+	if r, _ := utf8.DecodeRuneInString(text[lead:]); lead < len(text) && !unicode.IsSpace(r) {
+		kind := gpt2Kind(r)
+		return lead + run(text[lead:], func(r rune) bool { return gpt2Kind(r) == kind })
+	}
+	n := run(text, unicode.IsSpace)
+	if n < len(text) {
+		if _, last := utf8.DecodeLastRuneInString(text[:n]); last < n {
+			return n - last
+		}
+	}
+	return n
+}
+
+func gpt2Kind(r rune) int {
+	switch {
+	case unicode.IsSpace(r):
+		return 0
+	case unicode.IsLetter(r):
+		return 1
+	case unicode.IsNumber(r):
+		return 2
+	}
+	return 3
+}
+
+// run is the length of the longest beginning of s in which all fit.
+func run(s string, fits func(rune) bool) int {
+	if i := strings.IndexFunc(s, func(r rune) bool { return !fits(r) }); i >= 0 {
+		return i
+	}
+	return len(s)
+}

@@ -1,0 +1,132 @@
+package tokenizer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+	"unicode/utf8"
+)
+
+// unigram finds the segmentation whose pieces have the largest sum of log
+// probabilities (Kudo 2018, by the algorithm of Viterbi).
+type unigram struct {
+	pieces  []piece // sorted by text
+	score   []float64
+	unknown int32
+	penalty float64     // score of an unknown character
+	byteIDs *[256]int32 // ids of <0x00> to <0xFF>, if unknowns become bytes
+}
+
+type piece struct {
+	text string
+	id   int32
+}
+
+func newUnigram(vocab []scored, unknown int, bytes bool) (*unigram, error) {
+	if unknown < 0 || unknown >= len(vocab) {
+		return nil, fmt.Errorf("unk_id %d of a vocabulary of %d", unknown, len(vocab))
+	}
+	u := &unigram{unknown: int32(unknown)}
+	ids := map[string]int32{}
+	lowest := 0.0
+	for id, v := range vocab {
+		ids[v.text] = int32(id)
+		u.score = append(u.score, v.score)
+		lowest = min(lowest, v.score)
+	}
+	u.penalty = lowest - 10
+	for text, id := range ids {
+		if text != "" {
+			u.pieces = append(u.pieces, piece{text, id})
+		}
+	}
+	slices.SortFunc(u.pieces, func(a, b piece) int { return cmp.Compare(a.text, b.text) })
+	if bytes {
+		u.byteIDs = new([256]int32)
+		for b := range 256 {
+			id, ok := ids[fmt.Sprintf("<0x%02X>", b)]
+			if !ok {
+				u.byteIDs = nil
+				break
+			}
+			u.byteIDs[b] = id
+		}
+	}
+	return u, nil
+}
+
+// prefixes calls visit with the pieces that begin s, shortest first. It narrows
+// the sorted list byte by byte.
+func (u *unigram) prefixes(s string, visit func(n int, id int32)) {
+	list := u.pieces
+	for n := 1; n <= len(s); n++ {
+		b := s[n-1]
+		lo := sort.Search(len(list), func(i int) bool { return len(list[i].text) >= n && list[i].text[n-1] >= b })
+		list = list[lo:]
+		hi := sort.Search(len(list), func(i int) bool { return list[i].text[n-1] > b })
+		if list = list[:hi]; len(list) == 0 {
+			return
+		}
+		if len(list[0].text) == n {
+			visit(n, list[0].id)
+		}
+	}
+}
+
+func (u *unigram) encode(ids []int32, word string) []int32 {
+	// best[i] is the best way to segment word[:i]: where its last piece begins.
+	type step struct {
+		score float64
+		from  int
+		id    int32
+	}
+	best := make([]step, len(word)+1)
+	for i := 1; i <= len(word); i++ {
+		best[i].from = -1
+	}
+	for at := 0; at < len(word); {
+		reach := func(n int, id int32, score float64) {
+			if s := &best[at+n]; s.from < 0 || best[at].score+score > s.score {
+				*s = step{best[at].score + score, at, id}
+			}
+		}
+		_, char := utf8.DecodeRuneInString(word[at:])
+		single := false
+		u.prefixes(word[at:], func(n int, id int32) {
+			reach(n, id, u.score[id])
+			single = single || n == char
+		})
+		if !single {
+			reach(char, u.unknown, u.penalty)
+		}
+		at += char
+	}
+	first := len(ids)
+	for to := len(word); to > 0; {
+		s := best[to]
+		if s.id != u.unknown {
+			ids = append(ids, s.id)
+			to = s.from
+			continue
+		}
+		end := to // adjacent unknowns are one
+		for to > 0 && best[to].id == u.unknown {
+			to = best[to].from
+		}
+		ids = u.appendUnknown(ids, word[to:end])
+	}
+	slices.Reverse(ids[first:])
+	return ids
+}
+
+// appendUnknown appends the ids of an unknown text in reverse.
+func (u *unigram) appendUnknown(ids []int32, text string) []int32 {
+	if u.byteIDs == nil {
+		return append(ids, u.unknown)
+	}
+	for i := len(text) - 1; i >= 0; i-- {
+		ids = append(ids, u.byteIDs[text[i]])
+	}
+	return ids
+}

@@ -1,0 +1,209 @@
+// Package bertscore compares texts by greedy matching of contextual token
+// vectors (Zhang et al. 2020, BERTScore, equations 1 to 3), with the semantics
+// of the reference implementation bert_score 0.3.13: no idf weights, no
+// rescaling with a baseline, pair by pair.
+//
+//   - Texts are stripped of white space and cut at the tokenizer's own limit.
+//   - [CLS] and [SEP] (<s> and </s>), also where the text spells them out, count
+//     for nothing themselves but can be matched by other tokens.
+//   - An empty text, which has no other tokens, gives P = R = F = 0.
+//   - A text of nothing but spelt-out special tokens gives NaN for its side and
+//     F = 0.
+//
+// The reference pads batches, which turns negative similarities into 0; here
+// no score depends on other pairs.
+package bertscore
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"crosstalk/measure/encoder"
+	"crosstalk/measure/similarity"
+	"crosstalk/measure/similarity/internal/pairwise"
+)
+
+// Options of a scorer; the zero value takes everything from the directory.
+type Options struct {
+	Model    string // name at Hugging Face, for the layer table and the signature
+	Revision string // commit, for the signature
+	Layer    int    // 1 to the number of layers; 0: by the table; Embeddings
+}
+
+// Embeddings is the layer below the first, the output of the embeddings.
+const Embeddings = -1
+
+// Scorer scores by the hidden states of one layer. It is safe for concurrent
+// use.
+type Scorer struct {
+	text  *encoder.Text
+	layer int
+	most  int // ids of a text
+	name  string
+}
+
+var _ similarity.Similarity = (*Scorer)(nil)
+
+// Load reads the model in dir, a Hugging Face directory.
+func Load(dir string, o Options) (*Scorer, error) {
+	if o.Model == "" || o.Revision == "" {
+		model, revision, err := encoder.Identity(dir)
+		if err != nil {
+			return nil, err
+		}
+		if o.Model == "" {
+			o.Model = model
+		}
+		if o.Revision == "" {
+			o.Revision = revision
+		}
+	}
+	switch {
+	case o.Layer == Embeddings:
+		o.Layer = 0
+	case o.Layer == 0:
+		layer, ok := Layer(o.Model)
+		if !ok {
+			return nil, fmt.Errorf("bertscore: no layer is recommended for model %q; name one", o.Model)
+		}
+		o.Layer = layer
+	}
+	text, err := encoder.LoadText(dir)
+	if err != nil {
+		return nil, err
+	}
+	if o.Layer < 0 || o.Layer > text.Layers {
+		return nil, fmt.Errorf("bertscore: layer %d of %s, which has %d", o.Layer, o.Model, text.Layers)
+	}
+	return &Scorer{text, o.Layer, text.MaxLength(), fmt.Sprintf("bertscore:%s@%s/L%d", o.Model, o.Revision, o.Layer)}, nil
+}
+
+// Name identifies model, revision and layer:
+// "bertscore:distilbert-base-uncased@12040ac.../L5".
+func (s *Scorer) Name() string { return s.name }
+
+// Config is that of the encoder.
+func (s *Scorer) Config() encoder.Config { return s.text.Config }
+
+// MaxTokens is how many ids of a text are read, special tokens included.
+func (s *Scorer) MaxTokens() int {
+	if most := s.text.MaxTokens(); s.most <= 0 || s.most > most {
+		return most
+	}
+	return s.most
+}
+
+// Layer is the layer whose hidden states are compared; 0 is the embeddings.
+func (s *Scorer) Layer() int { return s.layer }
+
+// Tokens is a text as the score sees it.
+type Tokens struct {
+	Width   int
+	Vectors []float32 // one row of Width values a token, of length 1
+	Special []bool    // the tokens that do not count
+}
+
+// Score is the result for a candidate and a reference, each in [-1, 1].
+type Score struct {
+	P float64 // precision: the candidate's tokens matched in the reference
+	R float64 // recall: the reference's tokens matched in the candidate
+	F float64 // their harmonic mean
+}
+
+// Encode calls visit with the tokens of each text. Calls come from several
+// goroutines at once, in no order; the tokens are only lent for the call.
+func (s *Scorer) Encode(ctx context.Context, texts []string, visit func(i int, t Tokens)) error {
+	return s.text.Encode(ctx, texts, s.layer, s.most, func(i int, ids []int32, hidden []float32) {
+		special := make([]bool, len(ids))
+		for t, id := range ids {
+			special[t] = s.text.Special(id)
+			encoder.Normalize(hidden[t*s.text.Hidden:][:s.text.Hidden])
+		}
+		visit(i, Tokens{s.text.Hidden, hidden, special})
+	})
+}
+
+// Keep returns a copy of t that outlives the call of visit.
+func (t Tokens) Keep() Tokens {
+	t.Vectors = slices.Clone(t.Vectors)
+	return t
+}
+
+// Compare scores candidate against reference.
+func Compare(candidate, reference Tokens) Score {
+	if len(candidate.Special) <= 2 || len(reference.Special) <= 2 { // nothing but [CLS] and [SEP]
+		return Score{}
+	}
+	forth := worst(len(candidate.Special))
+	back := worst(len(reference.Special))
+	w := candidate.Width
+	for i := range forth {
+		for j := range back {
+			d := dot(candidate.Vectors[i*w:][:w], reference.Vectors[j*w:][:w])
+			forth[i] = max(forth[i], d)
+			back[j] = max(back[j], d)
+		}
+	}
+	p, r := mean(forth, candidate.Special), mean(back, reference.Special)
+	f := 2 * p * r / (p + r)
+	if math.IsNaN(f) {
+		f = 0
+	}
+	return Score{p, r, f}
+}
+
+func worst(n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(math.Inf(-1))
+	}
+	return x
+}
+
+// mean is that of the best matches of the tokens that count.
+func mean(best []float32, special []bool) float64 {
+	var sum, n float64
+	for i, v := range best {
+		if !special[i] {
+			sum += float64(v)
+			n++
+		}
+	}
+	return sum / n
+}
+
+// dot sums in eight places at once, which keeps the processor busy and the
+// error small.
+func dot(a, b []float32) float32 {
+	var s [8]float32
+	b = b[:len(a)]
+	for len(a) >= 8 && len(b) >= 8 {
+		s[0] += a[0] * b[0]
+		s[1] += a[1] * b[1]
+		s[2] += a[2] * b[2]
+		s[3] += a[3] * b[3]
+		s[4] += a[4] * b[4]
+		s[5] += a[5] * b[5]
+		s[6] += a[6] * b[6]
+		s[7] += a[7] * b[7]
+		a, b = a[8:], b[8:]
+	}
+	for i, v := range a {
+		s[i] += v * b[i]
+	}
+	return (s[0] + s[4]) + (s[1] + s[5]) + ((s[2] + s[6]) + (s[3] + s[7]))
+}
+
+// Scores returns F of each pair, A being the candidate and B the reference.
+// Each distinct text is encoded once, and only the vectors of the smaller side
+// are held in memory.
+func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {
+	return pairwise.Scores(ctx, pairs, pairwise.Coder[Tokens]{
+		Encode: s.Encode,
+		Keep:   Tokens.Keep,
+		Size:   func(text string) int { return (len(text)/3 + 3) * s.text.Hidden * 4 },
+		Score:  func(a, b Tokens) float64 { return Compare(a, b).F },
+	})
+}
