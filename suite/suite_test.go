@@ -169,8 +169,9 @@ He was blue. He hummed
 	for text, want := range map[string]string{
 		"He eats\nShe sings\nShe likes ants. She sings\n":           "a.txt:1: a control without a test",
 		"He eats\nHe likes ants. He eats\nHe likes ants. He eats\n": "a.txt:2: cannot tell the concept",
-		"\n \n":                                  "a.txt: holds no prompts",
-		"He eats\n" + strings.Repeat("x", 1<<20): "a.txt: bufio.Scanner: token too long",
+		"He eats\nHe likes \xff. He eats\n":                         "a.txt:2: is not valid UTF-8: save the file as UTF-8",
+		"\n \n":                                                     "a.txt: holds no prompts",
+		"He eats\n" + strings.Repeat("x", 1<<20):                    "a.txt: bufio.Scanner: token too long",
 	} {
 		if _, err := parsePromptList("a.txt", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %s", text, err, want)
