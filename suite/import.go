@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"crosstalk"
 	"crosstalk/recorded"
@@ -74,6 +75,9 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 	}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; lines.Scan(); n++ {
+		if !utf8.Valid(lines.Bytes()) {
+			return nil, fmt.Errorf("%s:%d: is not valid UTF-8: save the file as UTF-8", name, n)
+		}
 		line := strings.Join(strings.Fields(strings.TrimPrefix(strings.TrimPrefix(lines.Text(), "\ufeff"), instruction)), " ")
 		if line == "" {
 			continue

@@ -128,18 +128,19 @@ func TestIDIsTheContents(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	item := func(id, concept, test, control string, leaks ...string) crosstalk.Item {
-		return crosstalk.Item{ID: id, Cluster: control, Pair: &crosstalk.Pair{Concept: concept, Test: test, Control: control, Leaks: leaks, Neutral: []string{"n"}}}
+		return crosstalk.Item{ID: id, Cluster: control, Pair: &crosstalk.Pair{Concept: concept, Test: test, Control: control, Leaks: leaks, Neutral: []string{"n", "o", "p", "q", "r"}}}
 	}
 	got := Check(&Suite{Unusable: []string{"line 7: the concept is empty"}, Items: []crosstalk.Item{
 		item("a", "ant", "An ant in the restaurant", "In the restaurant", "l", "m"), // "ant" is no word of the control
 		item("b", "Blue Sky", "a", "The blue  sky a", "l"),
 		item("c", "c", "a", "The b", "l", "n"),
+		{ID: "d", Cluster: "d", Pair: &crosstalk.Pair{Concept: "d", Test: "d e", Control: "e", Leaks: []string{"l", "m"}, Neutral: strings.Split("nopqrs", "")}},
 	}})
 	want := []string{"line 7: the concept is empty",
-		"a: 1 neutral continuations; expected at least 6",
-		`b: the control mentions the concept "Blue Sky"`, "b: one leak; the reference model needs at least 2 to be worth measuring", "b: 1 neutral continuations; expected at least 6",
-		"c: has the same test prompt as b", `c: test and control end differently ("a", "b")`, "c: 1 neutral continuations; expected at least 6", `c: "n" is both a leak and neutral`,
-		"3 controls: intervals need at least 5", "3 items: intervals need at least 30"}
+		"a: 5 neutral continuations; expected at least 6",
+		`b: the control mentions the concept "Blue Sky"`, "b: one leak; the reference model needs at least 2 to be worth measuring", "b: 5 neutral continuations; expected at least 6",
+		"c: has the same test prompt as b", `c: test and control end differently ("a", "b")`, "c: 5 neutral continuations; expected at least 6", `c: "n" is both a leak and neutral`,
+		"4 controls: intervals need at least 5", "4 items: intervals need at least 30"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -168,8 +169,9 @@ He was blue. He hummed
 	for text, want := range map[string]string{
 		"He eats\nShe sings\nShe likes ants. She sings\n":           "a.txt:1: a control without a test",
 		"He eats\nHe likes ants. He eats\nHe likes ants. He eats\n": "a.txt:2: cannot tell the concept",
-		"\n \n":                                  "a.txt: holds no prompts",
-		"He eats\n" + strings.Repeat("x", 1<<20): "a.txt: bufio.Scanner: token too long",
+		"He eats\nHe likes \xff. He eats\n":                         "a.txt:2: is not valid UTF-8: save the file as UTF-8",
+		"\n \n":                                                     "a.txt: holds no prompts",
+		"He eats\n" + strings.Repeat("x", 1<<20):                    "a.txt: bufio.Scanner: token too long",
 	} {
 		if _, err := parsePromptList("a.txt", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %s", text, err, want)

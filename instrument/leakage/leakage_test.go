@@ -90,6 +90,23 @@ func TestScore(t *testing.T) {
 	}
 }
 
+// Each sample has the scores of its own answers, also behind one without.
+func TestScoreKeepsSamplesApart(t *testing.T) {
+	in := &Instrument{Protocol: Protocols[0], Similarities: []similarity.Similarity{fake("a", map[string]float64{"p": 0.1, "q": 0.2, "r": 0.3, "s": 0.4})}}
+	got, err := in.Score(bg, koalas, 0, []crosstalk.Answer{text("p"), status(crosstalk.Empty), text("r"), text("s")}, []crosstalk.Answer{text("q"), text("q"), text("q"), text("s")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range []crosstalk.Figure{0, crosstalk.Undefined, 1, 0.5} {
+		if o := got[k]; o.Value.Defined() != want.Defined() || want.Defined() && o.Value != want {
+			t.Errorf("sample %d: %v, want %v", k, o.Value, want)
+		}
+	}
+	if got[2].Numbers["test"] != 0.3 || got[2].Numbers["control"] != 0.2 {
+		t.Errorf("sample 2: %v", got[2].Numbers)
+	}
+}
+
 func TestScoreRemovesTheItemsWords(t *testing.T) {
 	item := koalas
 	item.Pair = &crosstalk.Pair{Concept: "Coral", Test: "a", Control: "b", Remove: []string{"Coral"}}

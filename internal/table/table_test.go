@@ -215,6 +215,26 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// The bound is a record's, not the file's.
+func TestLongFiles(t *testing.T) {
+	const n = 5000
+	cell := strings.Repeat("x", 4000)
+	for name, content := range map[string]string{
+		"a.csv": "a\n" + strings.Repeat(cell+"\n", n), "a.jsonl": strings.Repeat(`{"a":"`+cell+`"}`+"\n", n),
+	} {
+		rows := 0
+		for _, err := range Read(write(t, name, []byte(content))) {
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			rows++
+		}
+		if rows != n {
+			t.Errorf("%s: %d rows of %d", name, rows, n)
+		}
+	}
+}
+
 // A workbook is a zip file: one that says it unpacks to more than the bound is
 // refused before it is unpacked.
 func TestWorkbookBomb(t *testing.T) {

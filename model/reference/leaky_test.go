@@ -110,15 +110,16 @@ func TestAnswersAreDeterministic(t *testing.T) {
 		}
 		return b.String()
 	}
-	if answers(0.5, 1) != answers(0.5, 1) {
+	first := answers(0.5, 1)
+	if again := answers(0.5, 1); again != first {
 		t.Error("the same seed answers otherwise the second time")
 	}
-	if answers(0.5, 1) == answers(0.5, 2) {
+	if other := answers(0.5, 2); other == first {
 		t.Error("two seeds answer alike")
 	}
 	// Another generator would answer otherwise: that breaks the resuming of runs.
-	if got := answers(0.5, 1); !strings.HasPrefix(got, "gum gum leaves gum gum leaves bread ") {
-		t.Errorf("%s", got)
+	if !strings.HasPrefix(first, "gum gum leaves gum gum leaves bread ") {
+		t.Error(first)
 	}
 }
 
