@@ -74,6 +74,13 @@ func (r *leakageRun) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	known := columns{"model": true, "similarity": true}
+	for _, item := range s.Items {
+		known.add(item.Labels)
+	}
+	if err := known.check(c, r.by); err != nil {
+		return err
+	}
 	model, options, err := r.open(c, s)
 	if err != nil {
 		return err
