@@ -147,6 +147,10 @@ func (s *leakageScore) modelOf(row recorded.Leakage, file string) string {
 	return cmp.Or(row.Model, s.model, suite.BaseName(file))
 }
 
+// parallelRows is how many rows are scored at a time, so that an encoder sees
+// many texts together and the same text seldom twice.
+const parallelRows = 8192
+
 // observe scores the rows of the files side by side and hands their
 // observations on in order.
 func (s *leakageScore) observe(c *cobra.Command, files []string, in *leakage.Instrument, sources *suite.Sources, use func(crosstalk.Observation) (bool, error)) error {
@@ -173,7 +177,7 @@ func (s *leakageScore) observe(c *cobra.Command, files []string, in *leakage.Ins
 		observations, err := of.Score(ctx, p.row.Item, p.row.First, p.row.Test, p.row.Control)
 		return scored{p, observations}, err
 	}
-	for r, err := range parallel.Map(c.Context(), rows, parallelItems, score) {
+	for r, err := range parallel.Map(c.Context(), rows, parallelRows, score) {
 		if err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ var similarityKinds = []similarityKind{
 
 // batchPairs is how many pairs are scored in one call at most: enough for an
 // encoder to sort by length, few enough to bound memory.
-const batchPairs = 4096
+const batchPairs = 16384
 
 // keptScores keeps a similarity's scores: its vectors would take a hundred
 // times the room.
