@@ -128,7 +128,8 @@ func (f *Figure) UnmarshalJSON(b []byte) error {
 // everything, then each prefix of the columns in by. A column that stands for
 // everything has the value "all". With by = [category language] an
 // observation of category x and language en is in (all, all), (x, all) and
-// (x, en).
+// (x, en). A column that the observation lacks ends the prefixes, as does one
+// that says "all" itself: the observation is in the sums only.
 func Rollup(labels map[string]string, by []string) []map[string]string {
 	groups := make([]map[string]string, 0, len(by)+1)
 	for depth := 0; depth <= len(by); depth++ {
@@ -140,8 +141,8 @@ func Rollup(labels map[string]string, by []string) []map[string]string {
 				group[column] = All
 			}
 		}
-		if depth > 0 && group[by[depth-1]] == "" {
-			break // the observation has no such column: it is in the sums only
+		if depth > 0 && (group[by[depth-1]] == "" || group[by[depth-1]] == All) {
+			break
 		}
 		groups = append(groups, group)
 	}

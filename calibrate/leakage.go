@@ -28,14 +28,14 @@ type Result struct {
 	Truth     float64            `json:"truth"`    // expectation under the model and the measure, by enumeration
 	Estimate  crosstalk.Estimate `json:"estimate"` // of the first seed
 	Seeds     int                `json:"seeds"`
-	Mean      float64            `json:"mean"`     // of the figure over seeds
-	Coverage  float64            `json:"coverage"` // share of seeds whose interval holds the truth
+	Mean      float64            `json:"mean"`     // of the figure over the seeds that have one
+	Coverage  float64            `json:"coverage"` // share of seeds whose interval holds the truth; one without an interval does not
 	Certainty stats.Interval     `json:"certainty"`
 	Width     float64            `json:"width"` // mean width of the intervals
 }
 
 // Leakage calibrates the Leak-Rate on items with reference:leaky at a rate,
-// over seeds. Each seed runs the whole way of a measurement: asks,
+// over seeds; in has one similarity. Each seed runs the whole way of a measurement: asks,
 // journal (in memory), scores, estimate.
 //
 // The suite's controls are a fixed set, while the interval speaks of controls
@@ -43,9 +43,10 @@ type Result struct {
 // has, with replacement, and the truth is the expectation over the suite: the
 // suite plays the population.
 func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, rate float64, seeds int) (Result, error) {
-	for i, s := range in.Similarities {
-		in.Similarities[i] = similarity.Memo(s)
+	if seeds < 1 || len(in.Similarities) != 1 {
+		return Result{}, fmt.Errorf("a calibration needs a seed and one similarity, not %d and %d", seeds, len(in.Similarities))
 	}
+	in.Similarities = []similarity.Similarity{similarity.Memo(in.Similarities[0])}
 	in.Prompting.API = crosstalk.Completions
 	model, err := reference.NewLeaky(items, rate, 1)
 	if err != nil {
@@ -54,6 +55,9 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 	result := Result{Measure: leakage.Measure, Model: fmt.Sprintf("%s:leaky?rate=%g", reference.Provider, rate), Seeds: seeds}
 	if result.Truth, err = leakageTruth(ctx, in, items, model); err != nil {
 		return result, err
+	}
+	if math.IsNaN(result.Truth) {
+		return result, fmt.Errorf("%s can score no pair of the suite: it may be made for another language", in.Similarities[0].Name())
 	}
 	estimates := make([]crosstalk.Estimate, seeds)
 	var group errgroup.Group
@@ -71,16 +75,22 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 	if err := group.Wait(); err != nil {
 		return result, err
 	}
-	covered := 0
+	covered, defined, intervals := 0, 0, 0
 	for _, e := range estimates {
-		result.Mean += float64(e.Value) / float64(seeds)
+		if e.Value.Defined() {
+			result.Mean += float64(e.Value)
+			defined++
+		}
 		if i := e.Interval; i != nil {
-			result.Width += (i.High - i.Low) / float64(seeds)
+			result.Width += i.High - i.Low
+			intervals++
 			if i.Low <= result.Truth && result.Truth <= i.High {
 				covered++
 			}
 		}
 	}
+	result.Mean /= float64(max(defined, 1))
+	result.Width /= float64(max(intervals, 1))
 	result.Estimate = estimates[0]
 	result.Coverage = float64(covered) / float64(seeds)
 	result.Certainty = stats.ClopperPearson(float64(covered), float64(seeds), 0.99)

@@ -5,7 +5,9 @@ package recorded
 
 import (
 	"fmt"
+	"hash/maphash"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,19 +50,25 @@ func readLeakage(path string, answered bool) iter.Seq2[Leakage, error] {
 		var read func(table.Row) (Leakage, error)
 		var workbook []table.Row
 		for row, err := range table.Read(path) {
+			if err == nil {
+				err = refuseLists(row)
+			}
 			if err != nil {
 				yield(Leakage{}, err)
 				return
 			}
-			if row.Has("n_control") && !row.Has("control_prompt") {
+			if workbook != nil || read == nil && row.Has("n_control") && !row.Has("control_prompt") {
 				workbook = append(workbook, row)
 				continue
 			}
+			if row.Blank() {
+				continue
+			}
+			if err := requireColumns(row, "prompt", "control_prompt", "concept"); err != nil {
+				yield(Leakage{}, err)
+				return
+			}
 			if read == nil {
-				if err := requireColumns(row, "prompt", "control_prompt", "concept"); err != nil {
-					yield(Leakage{}, err)
-					return
-				}
 				read = newRowReader(answered)
 			}
 			l, err := read(row)
@@ -89,47 +97,98 @@ func requireColumns(row table.Row, columns ...string) error {
 }
 
 // Columns that are not labels.
-var contents = []string{"id", "prompt", "control_prompt", "test", "control", "sample", "model", "prompt_raw", "concept_raw"}
+var contents = []string{"", "id", "prompt", "control_prompt", "test", "control", "sample", "model", "remove", "prompt_raw", "concept_raw"}
+
+// refuseLists refuses a list where a text is expected: it would be read as
+// nothing.
+func refuseLists(row table.Row) error {
+	for _, c := range []string{"id", "model", "concept", "prompt", "control_prompt", "sample", "test", "control", "n_control"} {
+		if _, list := row.Lists[c]; list {
+			return row.Errorf("%s is a list; expected a text (lists of answers are test_generations and control_generations)", c)
+		}
+	}
+	return nil
+}
 
 // newRowReader returns a reader of rows that hold both prompts. It refuses a
-// sample that was there before.
+// sample that was there before, and an id that stands for two items.
 func newRowReader(answered bool) func(table.Row) (Leakage, error) {
-	type place struct {
-		dataset, model, id string
+	type place struct{ dataset, model, id string }
+	type sample struct {
+		place
+		number int
 	}
-	next := map[place]int{}  // the sample to expect
-	seen := map[string]int{} // place and sample -> line
+	type meaning struct {
+		pair uint64
+		line int
+	}
+	next := map[place]int{}         // the sample to expect
+	seen := map[sample]int{}        // its line
+	meanings := map[place]meaning{} // what a model's id stands for
+	seed := maphash.MakeSeed()
 	return func(row table.Row) (Leakage, error) {
 		v := row.Values
 		l := Leakage{Where: fmt.Sprintf("%s:%d", row.File, row.Line), Model: v["model"],
 			Item: item(row, v["id"], v["concept"], v["prompt"], v["control_prompt"])}
-		test, lists := row.Lists["test_generations"]
-		control := row.Lists["control_generations"]
-		if !lists && (answered || row.Has("test")) {
-			if !row.Has("test") || !row.Has("control") {
-				return l, row.Errorf("has neither test and control nor test_generations and control_generations")
-			}
-			test, control = []string{v["test"]}, []string{v["control"]}
+		if l.Unusable = unusable(l.Item.Pair); l.Unusable != "" {
+			return l, nil
 		}
 		at := place{v["dataset"], l.Model, l.Item.ID}
+		pair := maphash.Bytes(seed, crosstalk.Canonical(l.Item.Pair))
+		if m, again := meanings[at]; !again {
+			meanings[at] = meaning{pair, row.Line}
+		} else if m.pair != pair {
+			return l, row.Errorf("item %q has another prompt, concept or control than in line %d: give each item an id of its own", at.id, m.line)
+		}
+		test, control, err := rowAnswers(row, answered)
+		if err != nil {
+			return l, err
+		}
 		l.First = next[at]
-		if s := v["sample"]; s != "" {
-			n, err := strconv.Atoi(s)
-			if err != nil || n < 0 {
+		if s := strings.TrimSpace(v["sample"]); s != "" {
+			n, ok := wholeNumber(s)
+			if !ok {
 				return l, row.Errorf("sample is %q; expected a whole number from 0", s)
 			}
 			l.First = n
 		}
-		key := fmt.Sprintf("%q %d", at, l.First)
-		if first, again := seen[key]; again {
-			return l, row.Errorf("item %q, sample %d of model %q stands in line %d already", at.id, l.First, at.model, first)
+		n := max(len(test), len(control))
+		for k := l.First; k < l.First+n; k++ {
+			if first, again := seen[sample{at, k}]; again {
+				return l, row.Errorf("item %q, sample %d of model %q stands in line %d already", at.id, k, l.Model, first)
+			}
+			seen[sample{at, k}] = row.Line
 		}
-		seen[key] = row.Line
-		next[at] = l.First + max(len(test), len(control))
+		next[at] = l.First + n
 		l.Test, l.Control = answers(test), answers(control)
-		l.Unusable = unusable(l.Item.Pair)
 		return l, nil
 	}
+}
+
+// rowAnswers returns the answers to the two prompts of a row: none if it need
+// not have any.
+func rowAnswers(row table.Row, answered bool) (test, control []string, err error) {
+	test, tests := row.Lists["test_generations"]
+	control, controls := row.Lists["control_generations"]
+	switch {
+	case tests && controls:
+	case tests || controls:
+		return nil, nil, row.Errorf("has only one of the lists test_generations and control_generations")
+	case row.Has("test") && row.Has("control"):
+		test, control = []string{row.Values["test"]}, []string{row.Values["control"]}
+	case answered || row.Has("test") || row.Has("control"):
+		return nil, nil, row.Errorf("has neither test and control nor the lists test_generations and control_generations")
+	}
+	return test, control, nil
+}
+
+// wholeNumber reads a number from 0; a workbook or a data frame may say 12.0.
+func wholeNumber(s string) (int, bool) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != math.Trunc(f) || f < 0 || f > 1<<30 {
+		return 0, false
+	}
+	return int(f), true
 }
 
 func item(row table.Row, id, concept, prompt, control string) crosstalk.Item {
@@ -139,12 +198,16 @@ func item(row table.Row, id, concept, prompt, control string) crosstalk.Item {
 			labels[column] = value
 		}
 	}
+	remove := row.Lists["remove"]
+	if phrase := row.Values["remove"]; phrase != "" {
+		remove = []string{phrase}
+	}
 	prompt, control = strings.TrimSpace(prompt), strings.TrimSpace(control)
 	if id == "" {
 		id = prompt
 	}
 	return crosstalk.Item{ID: id, Cluster: control, Labels: labels, Pair: &crosstalk.Pair{
-		Concept: strings.TrimSpace(concept), Test: prompt, Control: control, Remove: row.Lists["remove"]}}
+		Concept: strings.TrimSpace(concept), Test: prompt, Control: control, Remove: remove}}
 }
 
 func unusable(p *crosstalk.Pair) string {
@@ -155,6 +218,8 @@ func unusable(p *crosstalk.Pair) string {
 		return "the control prompt is empty"
 	case p.Concept == "":
 		return "the concept is empty"
+	case p.Test == p.Control:
+		return "prompt and control prompt are the same"
 	}
 	return ""
 }
@@ -187,6 +252,9 @@ func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) b
 	positions := make([]int, len(rows))
 	for i, row := range rows {
 		n, err := position(row, len(rows))
+		if err == nil && n == i {
+			err = row.Errorf("n_control is %d, the row's own position", n)
+		}
 		if err != nil {
 			yield(Leakage{}, err)
 			return
@@ -197,13 +265,13 @@ func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) b
 	}
 	for i, row := range rows {
 		where := fmt.Sprintf("%s:%d", row.File, row.Line)
-		l := Leakage{Where: where}
+		l := Leakage{Where: where, Model: row.Values["model"]}
 		switch n := positions[i]; {
 		case n >= 0:
 			l.Item = item(row, fmt.Sprintf("row-%d", i), row.Values["concept"], row.Values["prompt"], rows[n].Values["prompt"])
 			l.Test, l.Control = answers(generations(row)), answers(generations(rows[n]))
 			l.Unusable = unusable(l.Item.Pair)
-		case isControl[i] || row.Values["is_control_item"] == "1":
+		case isControl[i] || row.Values["is_control_item"] == "1" || row.Blank():
 			continue
 		default:
 			l.Unusable = "it names no control (n_control)"
@@ -220,8 +288,7 @@ func position(row table.Row, rows int) (int, error) {
 	if s == "" || strings.EqualFold(s, "none") {
 		return -1, nil
 	}
-	f, err := strconv.ParseFloat(s, 64) // a workbook may say 12.0
-	if n := int(f); err == nil && float64(n) == f && n >= 0 && n < rows {
+	if n, ok := wholeNumber(s); ok && n < rows {
 		return n, nil
 	}
 	return 0, row.Errorf("n_control is %q; expected the position of a row, 0 to %d, or none", s, rows-1)

@@ -32,7 +32,9 @@ func grids(estimates []crosstalk.Estimate) []grid {
 		for n < len(estimates) && sameCondition(estimates[0], estimates[n]) {
 			n++
 		}
-		all = append(all, newGrid(estimates[:n]))
+		g := newGrid(estimates[:n])
+		g.tidy()
+		all = append(all, g)
 		estimates = estimates[n:]
 	}
 	return all

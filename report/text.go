@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"crosstalk"
@@ -49,17 +50,18 @@ func writeTable(w io.Writer, estimates []crosstalk.Estimate) error {
 	return err
 }
 
+var markdownEscape = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "~", `\~`)
+
 func writeMarkdown(w io.Writer, estimates []crosstalk.Estimate) error {
 	var b strings.Builder
-	cell := strings.NewReplacer("|", `\|`, "\n", " ")
 	for i, g := range grids(estimates) {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "**%s**\n\n", strings.Join(g.heading, " · "))
+		fmt.Fprintf(&b, "**%s**\n\n", markdownEscape.Replace(strings.Join(g.heading, " · ")))
 		writeRow := func(cells []string) {
 			for _, c := range cells {
-				b.WriteString("| " + cell.Replace(c) + " ")
+				b.WriteString("| " + markdownEscape.Replace(c) + " ")
 			}
 			b.WriteString("|\n")
 		}
@@ -77,7 +79,7 @@ func writeMarkdown(w io.Writer, estimates []crosstalk.Estimate) error {
 		}
 		b.WriteString("\n")
 		for _, n := range g.notes {
-			b.WriteString("- " + strings.ReplaceAll(n, "\n", " ") + "\n")
+			b.WriteString("- " + markdownEscape.Replace(n) + "\n")
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -85,7 +87,8 @@ func writeMarkdown(w io.Writer, estimates []crosstalk.Estimate) error {
 }
 
 var latexEscape = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "_", `\_`, "%", `\%`, "&", `\&`, "#", `\#`, "$", `\$`,
-	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "·", `$\cdot$`)
+	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "·", `$\cdot$`,
+	"[", "{[}", "*", "{*}") // behind a row's \\ these two would be its options
 
 // writeLaTeX writes booktabs tables.
 func writeLaTeX(w io.Writer, estimates []crosstalk.Estimate) error {
@@ -95,7 +98,7 @@ func writeLaTeX(w io.Writer, estimates []crosstalk.Estimate) error {
 			b.WriteString("\n")
 		}
 		for _, n := range g.notes {
-			b.WriteString("% " + strings.ReplaceAll(n, "\n", " ") + "\n")
+			b.WriteString("% " + n + "\n")
 		}
 		b.WriteString("\\begin{table}\n\\centering\n")
 		fmt.Fprintf(&b, "\\caption{%s}\n", latexEscape.Replace(strings.Join(g.heading, " · ")))
@@ -103,7 +106,9 @@ func writeLaTeX(w io.Writer, estimates []crosstalk.Estimate) error {
 		writeRow := func(cells []string) {
 			escaped := make([]string, len(cells))
 			for i, c := range cells {
-				escaped[i] = strings.ReplaceAll(latexEscape.Replace(c), " to ", "--")
+				if escaped[i] = latexEscape.Replace(c); i >= g.left { // an interval
+					escaped[i] = strings.ReplaceAll(escaped[i], " to ", "--")
+				}
 			}
 			b.WriteString(strings.Join(escaped, " & ") + ` \\` + "\n")
 		}
@@ -116,6 +121,27 @@ func writeLaTeX(w io.Writer, estimates []crosstalk.Estimate) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// tidy puts spaces for control characters, which names from elsewhere may hold
+// and a terminal, a table row or a comment would obey.
+func (g *grid) tidy() {
+	plain := func(texts []string) {
+		for i, t := range texts {
+			texts[i] = strings.Map(func(r rune) rune {
+				if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+					return ' '
+				}
+				return r
+			}, t)
+		}
+	}
+	plain(g.heading)
+	plain(g.header)
+	plain(g.notes)
+	for _, row := range g.rows {
+		plain(row)
+	}
 }
 
 // writeCSV writes one line an estimate, with a column for every key and count

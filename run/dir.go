@@ -58,7 +58,10 @@ type Manifest struct {
 	Scoring   Scoring `json:"scoring"`
 }
 
-const schema = "crosstalk/run/v1"
+const (
+	schema          = "crosstalk/run/v1"
+	estimatesSchema = "crosstalk/estimates/v1"
+)
 
 // Dir is a run's directory, open for writing. One process at a time has it.
 type Dir struct {
@@ -220,10 +223,14 @@ func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 		return nil, err
 	}
 	var document struct {
+		Schema    string               `json:"schema"`
 		Estimates []crosstalk.Estimate `json:"estimates"`
 	}
 	if err := json.Unmarshal(text, &document); err != nil {
 		return nil, fmt.Errorf("%s: does not hold estimates: %w", file, err)
+	}
+	if document.Schema != estimatesSchema {
+		return nil, fmt.Errorf("%s: has the schema %q; this crosstalk reads %q: update crosstalk", file, document.Schema, estimatesSchema)
 	}
 	return document.Estimates, nil
 }

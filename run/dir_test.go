@@ -238,7 +238,7 @@ func TestReading(t *testing.T) {
 	d := create(t, path, plan())
 	defer d.Close()
 	want := []crosstalk.Estimate{{Measure: "m", Value: 0.25, N: 4, Signature: "s"}}
-	if err := d.WriteEstimates(map[string]any{"estimates": want}); err != nil {
+	if err := d.WriteEstimates(map[string]any{"schema": estimatesSchema, "estimates": want}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := ReadEstimates(path); err != nil || len(got) != 1 || got[0].Value != 0.25 || got[0].N != 4 {

@@ -18,7 +18,7 @@ func (s *Suite) Clusters() int {
 // Check lists what can be read but looks like a mistake, or makes figures
 // worth less. It is empty for a good suite.
 func Check(s *Suite) []string {
-	var remarks []string
+	remarks := slices.Clone(s.Unusable)
 	remark := func(format string, args ...any) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
 	tests := map[string]string{}
 	for _, item := range s.Items {
@@ -27,7 +27,7 @@ func Check(s *Suite) []string {
 			remark("%s: has the same test prompt as %s", item.ID, other)
 		}
 		tests[p.Test] = item.ID
-		if containsFold(p.Control, p.Concept) {
+		if mentions(p.Control, p.Concept) {
 			remark("%s: the control mentions the concept %q", item.ID, p.Concept)
 		}
 		if lastWord(p.Test) != lastWord(p.Control) {
@@ -54,11 +54,15 @@ func Check(s *Suite) []string {
 	return remarks
 }
 
-func containsFold(s, sub string) bool {
-	return strings.Contains(strings.ToLower(s), strings.ToLower(sub))
+// mentions reports whether the text has the phrase in it as whole words, in
+// any case.
+func mentions(text, phrase string) bool {
+	words := func(s string) string {
+		return " " + strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), " "), " ") + " "
+	}
+	return words(phrase) != "  " && strings.Contains(words(text), words(phrase))
 }
 
 func lastWord(s string) string {
-	words := strings.Fields(s)
-	return words[len(words)-1]
+	return lastWords(s, 1)
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"crosstalk"
 	"crosstalk/recorded"
@@ -16,15 +17,21 @@ import (
 // as Smilga's workbooks and their JSON Lines form.
 func fromRecorded(path string) (*Suite, error) {
 	s := &Suite{Name: BaseName(path), Instrument: "leakage", Version: 1, Prefix: map[crosstalk.API]string{}}
-	seen := map[string]bool{}
+	type name struct{ dataset, id string }
+	seen := map[name]bool{} // an item stands there once a sample or model
 	for row, err := range recorded.ReadItems(path) {
 		if err != nil {
 			return nil, err
 		}
-		if row.Unusable != "" || seen[row.Item.ID] {
+		if row.Unusable != "" {
+			s.Unusable = append(s.Unusable, "line "+strings.TrimPrefix(row.Where, path+":")+": "+row.Unusable)
 			continue
 		}
-		seen[row.Item.ID] = true
+		n := name{row.Item.Labels["dataset"], row.Item.ID}
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
 		s.Items = append(s.Items, row.Item)
 	}
 	if len(s.Items) == 0 {
@@ -68,6 +75,9 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 	}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; lines.Scan(); n++ {
+		if !utf8.Valid(lines.Bytes()) {
+			return nil, fmt.Errorf("%s:%d: is not valid UTF-8: save the file as UTF-8", name, n)
+		}
 		line := strings.Join(strings.Fields(strings.TrimPrefix(strings.TrimPrefix(lines.Text(), "\ufeff"), instruction)), " ")
 		if line == "" {
 			continue

@@ -26,6 +26,7 @@ type Suite struct {
 	Description string
 	Prefix      map[crosstalk.API]string // what stands before each prompt, by kind of request
 	Items       []crosstalk.Item
+	Unusable    []string // rows of an imported file that make no item: line and why
 }
 
 // ID names the suite and its content: leakage-en@5a0c6f1e. It stands in
@@ -90,7 +91,7 @@ func embedded(name string) (*Suite, error) {
 // (.yaml), a list of prompts as Gonen et al. published it (.txt), or recorded
 // items (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
 func Load(nameOrFile string) (*Suite, error) {
-	ext := filepath.Ext(strings.TrimSuffix(nameOrFile, ".gz"))
+	ext := strings.ToLower(filepath.Ext(nameOrFile))
 	if ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
 		s, err := embedded(nameOrFile)
 		if os.IsNotExist(err) {

@@ -1,6 +1,8 @@
 package suite
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -77,20 +79,28 @@ func (a *at[T]) UnmarshalYAML(node ast.Node) error {
 
 const slot = "{concept}"
 
+// A suite's name stands in signatures and in the names of run directories.
+var suiteName = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]*$`)
+
 // Parse reads a suite in our own format. name is the file's, for errors, which
 // name the line too.
 func Parse(name string, text []byte) (*Suite, error) {
-	var f file
-	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
-		return nil, yamlError(name, err)
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	f, err := decode(name, text)
+	if err != nil {
+		return nil, err
 	}
 	s := &Suite{Name: f.Suite, Instrument: f.Instrument, Version: f.Version, Language: f.Language, License: f.License,
 		Description: strings.TrimSpace(f.Description), Prefix: map[crosstalk.API]string{}}
 	switch {
 	case f.Suite == "":
 		return nil, fmt.Errorf("%s:1: expected suite: NAME", name)
+	case !suiteName.MatchString(f.Suite):
+		return nil, fmt.Errorf("%s:%d: the suite's name is %.40q; expected letters, digits, - _ or . only", name, lineOf(text, "suite"), f.Suite)
+	case f.Version < 0:
+		return nil, fmt.Errorf("%s:%d: version is %d; expected a whole number from 1", name, lineOf(text, "version"), f.Version)
 	case f.Instrument != "leakage":
-		return nil, fmt.Errorf("%s:%d: instrument is %q; expected leakage", name, lineOf(text, "instrument"), f.Instrument)
+		return nil, fmt.Errorf("%s:%d: instrument is %.40q; expected leakage", name, lineOf(text, "instrument"), f.Instrument)
 	}
 	for api, prefix := range f.Prompt {
 		switch api {
@@ -99,21 +109,27 @@ func Parse(name string, text []byte) (*Suite, error) {
 		case "completion", "completions":
 			s.Prefix[crosstalk.Completions] = prefix
 		default:
-			return nil, fmt.Errorf("%s:%d: prompt has %q; expected chat or completion", name, lineOf(text, "prompt"), api)
+			return nil, fmt.Errorf("%s:%d: prompt has %.40q; expected chat or completion", name, lineOf(text, "prompt"), api)
 		}
 	}
 	b := builder{suite: s, file: name, lines: map[string]int{}}
-	for _, t := range f.Templates {
+	for i, t := range f.Templates {
+		if t.line == 0 {
+			return nil, fmt.Errorf("%s:%d: entry %d is empty", name, lineOf(text, "templates"), i+1)
+		}
 		if err := b.template(t.value, t.line); err != nil {
 			return nil, err
 		}
 	}
-	for _, i := range f.Items {
-		v := i.value
-		if v.ID == "" {
-			return nil, b.errorf(i.line, "an item has no id")
+	for i, item := range f.Items {
+		v := item.value
+		switch {
+		case item.line == 0:
+			return nil, fmt.Errorf("%s:%d: entry %d is empty", name, lineOf(text, "items"), i+1)
+		case v.ID == "":
+			return nil, b.errorf(item.line, "an item has no id")
 		}
-		err := b.add(i.line, v.ID, v.Category, v.Language, v.Cluster, crosstalk.Pair{Concept: v.Concept, Test: v.Test, Control: v.Control,
+		err := b.add(item.line, v.ID, v.Category, v.Language, v.Cluster, crosstalk.Pair{Concept: v.Concept, Test: v.Test, Control: v.Control,
 			Remove: v.Remove, Leaks: v.Leaks, Neutral: v.Neutral})
 		if err != nil {
 			return nil, err
@@ -149,9 +165,14 @@ func (b *builder) template(t template, line int) error {
 	}
 	for _, fill := range t.Fillings {
 		v := fill.value
+		if fill.line == 0 {
+			return b.errorf(line, "template %s: a filling is empty", t.ID)
+		}
 		id, insert := v.ID, v.Insert
 		if id == "" {
-			id = slug(v.Concept)
+			if id = slug(v.Concept); id == "" && v.Concept != "" {
+				return b.errorf(fill.line, "template %s: the concept %q has no letters to make an id of: give the filling an id", t.ID, v.Concept)
+			}
 		}
 		if insert == "" {
 			insert = v.Concept
@@ -177,6 +198,11 @@ func (b *builder) add(line int, id, category, language, cluster string, p crosst
 		return b.errorf(line, "item %s: test and control are the same prompt", id)
 	case b.lines[id] != 0:
 		return b.errorf(line, "the id %s stands in line %d already", id, b.lines[id])
+	}
+	for list, texts := range map[string][]string{"leaks": p.Leaks, "neutral": p.Neutral, "remove": p.Remove} {
+		if slices.ContainsFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" }) {
+			return b.errorf(line, "item %s: an entry of its %s is empty", id, list)
+		}
 	}
 	b.lines[id] = line
 	if language == "" {
@@ -215,15 +241,28 @@ func lineOf(text []byte, key string) int {
 // yamlError says an error of the YAML reader as file:line: message.
 func yamlError(name string, err error) error {
 	var e yaml.Error
-	if errors.As(err, &e) && e.GetToken() != nil {
-		message := e.GetMessage()
-		var unexpected *yaml.TypeError
-		if errors.As(err, &unexpected) {
-			message = unexpected.Error()
-			message = strings.SplitN(message, "\n", 2)[0]
-			message = regexp.MustCompile(`^\[\d+:\d+\] `).ReplaceAllString(message, "")
-		}
-		return fmt.Errorf("%s:%d: %s", name, e.GetToken().Position.Line, message)
+	if !errors.As(err, &e) || e.GetToken() == nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	message := e.GetMessage()
+	var node *yaml.UnexpectedNodeTypeError
+	var value *yaml.TypeError
+	switch {
+	case errors.As(err, &node):
+		message = fmt.Sprintf("expected %s, found %s", kind(node.Expected.YAMLName()), kind(node.Actual.YAMLName()))
+	case errors.As(err, &value):
+		message = fmt.Sprintf("expected %s, found %s", kind(value.DstType.Kind().String()), kind(value.SrcType.Kind().String()))
+	}
+	if r := []rune(message); len(r) > 200 {
+		message = string(r[:200]) + "..."
+	}
+	return fmt.Errorf("%s:%d: %s", name, e.GetToken().Position.Line, message)
+}
+
+func kind(name string) string { return cmp.Or(kinds[name], name) }
+
+// kinds are plain words for what the reader and Go call the kinds of values.
+var kinds = map[string]string{
+	"mapping": "a map", "value": "a map", "sequence": "a list", "string": "text", "int": "a whole number", "float": "a number", "boolean": "true or false", "null": "nothing",
+	"map": "a map", "struct": "a map", "slice": "a list", "uint64": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false",
 }

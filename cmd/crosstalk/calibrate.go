@@ -9,6 +9,7 @@ import (
 	"crosstalk"
 	"crosstalk/calibrate"
 	"crosstalk/instrument/leakage"
+	"crosstalk/measure/similarity"
 	"crosstalk/report"
 	"crosstalk/suite"
 
@@ -37,6 +38,9 @@ chance, outside 93 to 97 %.`,
 			if format != "table" && format != "json" {
 				return fmt.Errorf("format %q is unknown: choose table or json", format)
 			}
+			if len(rates) == 0 {
+				return fmt.Errorf("--rate names no rate; expected numbers from 0 to 1")
+			}
 			if seeds < 1 || samples < 1 {
 				return fmt.Errorf("--seeds and --samples need a number above 0")
 			}
@@ -53,10 +57,9 @@ chance, outside 93 to 97 %.`,
 				return err
 			}
 			var results []calibrate.Result
-			for _, sim := range similarities {
-				in := leakage.Instrument{Protocol: rules, Similarities: similarities[:0:0], Prompting: leakage.Prompting{Samples: samples},
+			for _, sim := range place(similarities, alone()) {
+				in := leakage.Instrument{Protocol: rules, Similarities: []similarity.Similarity{sim}, Prompting: leakage.Prompting{Samples: samples},
 					Condition: map[string]string{}, SuiteOf: func(map[string]string) string { return s.ID() }}
-				in.Similarities = append(in.Similarities, sim)
 				for _, rate := range rates {
 					r, err := calibrate.Leakage(c.Context(), in, s.Items, rate, seeds)
 					if err != nil {
@@ -68,12 +71,7 @@ chance, outside 93 to 97 %.`,
 			if err := printCalibration(c.OutOrStdout(), format, results); err != nil {
 				return err
 			}
-			for _, r := range results {
-				if r.Certainty.High < calibrated[0] || r.Certainty.Low > calibrated[1] {
-					return &exitError{exitGate, fmt.Errorf("%s: the 95 %% interval covers the truth in %.1f %% of %d seeds; expected 93 to 97 %%", r.Model, 100*r.Coverage, r.Seeds)}
-				}
-			}
-			return nil
+			return verdict(results)
 		},
 	}
 	c.Flags().IntVar(&seeds, "seeds", 200, "how many measurements to make of each model")
@@ -85,6 +83,17 @@ chance, outside 93 to 97 %.`,
 	c.Flags().StringVar(&format, "format", "table", "table or json")
 	c.Flags().SortFlags = false
 	return c
+}
+
+// verdict is an error with exit code 1 if some interval covers the truth too
+// seldom or too often to be chance.
+func verdict(results []calibrate.Result) error {
+	for _, r := range results {
+		if r.Certainty.High < calibrated[0] || r.Certainty.Low > calibrated[1] {
+			return &exitError{exitGate, fmt.Errorf("%s: the 95 %% interval covers the truth in %.1f %% of %d seeds; expected 93 to 97 %%", r.Model, 100*r.Coverage, r.Seeds)}
+		}
+	}
+	return nil
 }
 
 func printCalibration(w io.Writer, format string, results []calibrate.Result) error {

@@ -88,7 +88,6 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine,
 		Version:       crosstalk.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
@@ -110,5 +109,11 @@ func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 			return c.Help()
 		}}
 	c.AddCommand(commands...)
+	var examples []string // one of each
+	for _, sub := range commands {
+		example, _, _ := strings.Cut(sub.Example, "\n")
+		examples = append(examples, example)
+	}
+	c.Example = strings.Join(examples, "\n")
 	return c
 }

@@ -88,10 +88,13 @@ func (c *checkedModel) say(what, format string, args ...any) {
 // loadToCheck opens what the argument names.
 func loadToCheck(arg string) (*checkedModel, error) {
 	if arg == "gloss" {
-		s, err := openGloss("", nil)
-		c := &checkedModel{similarity: s, self: 1.2} // its three parts weigh that
+		open, err := openGloss("", nil)
+		if err != nil {
+			return nil, err
+		}
+		c := &checkedModel{similarity: open(surroundings{}), self: 1.2} // its three parts weigh that
 		c.say("model", "word vectors from WordNet 3.0, embedded")
-		return c, err
+		return c, nil
 	}
 	m, err := parseModelArgument(arg)
 	if err != nil {

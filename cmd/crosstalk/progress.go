@@ -77,10 +77,10 @@ func (p *progress) stop() {
 func (p *progress) show() {
 	s, took := p.session.Stats(), time.Since(p.started)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d/%d asks", s.Done, p.total)
+	fmt.Fprintf(&b, "%d/%d asks", s.Done, max(s.Done, p.total))
 	if asked := s.Done - s.Cached; asked > 0 {
 		rate := float64(asked) / took.Seconds()
-		left := time.Duration(float64(p.total-s.Done) / rate * float64(time.Second))
+		left := time.Duration(float64(max(0, p.total-s.Done)) / rate * float64(time.Second))
 		fmt.Fprintf(&b, ", %.1f/s, %v left", rate, left.Round(time.Second))
 	}
 	if s.Failed > 0 {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"iter"
 	"strings"
+	"syscall"
 
 	"crosstalk"
 	"crosstalk/instrument/confusion"
@@ -32,10 +33,14 @@ func reportCommand() *cobra.Command {
 			if err := report.CheckFormat(o.format); err != nil {
 				return err
 			}
-			if !c.Flags().Changed("by") {
-				by = nil
+			var columns []string // nil: as they were
+			if c.Flags().Changed("by") {
+				var err error
+				if columns, err = cleanColumns(by); err != nil {
+					return err
+				}
 			}
-			estimates, err := estimatesOf(args[0], by)
+			estimates, err := estimatesOf(c, args[0], columns)
 			if err != nil {
 				return err
 			}
@@ -49,9 +54,9 @@ func reportCommand() *cobra.Command {
 
 // estimatesOf sums up a run's observations, grouped as by says, or as they
 // were when they were measured.
-func estimatesOf(path string, by []string) ([]crosstalk.Estimate, error) {
+func estimatesOf(c *cobra.Command, path string, by []string) ([]crosstalk.Estimate, error) {
 	manifest, err := run.ReadManifest(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, fmt.Errorf("%s holds no run: expected a directory that 'crosstalk run' wrote", path)
 	}
 	if err != nil {
@@ -69,14 +74,23 @@ func estimatesOf(path string, by []string) ([]crosstalk.Estimate, error) {
 		return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
 	}
 	var failed error
+	known := columns{}
 	estimates := in.Estimate(func(yield func(crosstalk.Observation) bool) {
 		for o, err := range run.ReadObservations(path) {
-			if failed = err; err != nil || !yield(o) {
+			if failed = err; err != nil {
+				return
+			}
+			known.add(o.Labels)
+			known.add(o.Condition)
+			if !yield(o) {
 				return
 			}
 		}
 	}, by)
-	return estimates, failed
+	if failed != nil {
+		return nil, failed
+	}
+	return estimates, known.check(c, by)
 }
 
 // estimator sums up observations as an instrument does.

@@ -74,6 +74,13 @@ func (r *leakageRun) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	known := columns{"model": true, "similarity": true}
+	for _, item := range s.Items {
+		known.add(item.Labels)
+	}
+	if err := known.check(c, r.by); err != nil {
+		return err
+	}
 	model, options, err := r.open(c, s)
 	if err != nil {
 		return err
@@ -97,16 +104,23 @@ func (r *leakageRun) run(c *cobra.Command) error {
 	if r.dry {
 		return printDryRun(c.OutOrStdout(), asks, id, r.out)
 	}
-	if in.Similarities, err = openSimilarities(r.similarities, suiteLanguage(s)); err != nil {
+	similarities, err := openSimilarities(r.similarities, suiteLanguage(s))
+	if err != nil {
 		return err
 	}
 	dir, err := run.Create(r.out, plan)
 	if err != nil {
 		return err
 	}
-	m := &measurement{output: r.output, command: c, dir: dir, session: ask.NewSession(dir.Journal, options), model: model, asks: asks}
+	kept, err := dir.OpenKept()
+	if err != nil {
+		return errors.Join(err, dir.Close())
+	}
+	session := ask.NewSession(dir.Journal, options)
+	in.Similarities = place(similarities, surroundings{session.For, kept})
+	m := &measurement{output: r.output, command: c, dir: dir, session: session, model: model, asks: asks}
 	err = m.run(in, s.Items, r.by, run.Scoring{Protocol: rules.Name, Rules: rules, Similarities: r.similarities, Samples: prompting.Samples, By: r.by})
-	return errors.Join(err, dir.Close())
+	return errors.Join(err, kept.Close(), dir.Close())
 }
 
 // measurement is a run under way.

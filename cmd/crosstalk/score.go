@@ -1,12 +1,17 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/ask"
 	"crosstalk/instrument/leakage"
+	"crosstalk/internal/parallel"
 	"crosstalk/recorded"
 	"crosstalk/report"
 	"crosstalk/run"
@@ -65,102 +70,152 @@ func (s *leakageScore) run(c *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
+	remarks, err := s.check(c, files)
+	if err != nil {
+		return err
+	}
 	sources := suite.NewSources(files)
-	in := &leakage.Instrument{Protocol: rules, Similarities: similarities, SuiteOf: sources.ID}
-	score := func(record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, notes notes, err error) {
+	score := func(r surroundings, record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
+		in := &leakage.Instrument{Protocol: rules, Similarities: place(similarities, r), SuiteOf: sources.ID}
 		estimates = in.Estimate(func(yield func(crosstalk.Observation) bool) {
-			err = s.observe(c, files, in, sources, &notes, func(o crosstalk.Observation) (bool, error) {
+			err = s.observe(c, files, in, sources, func(o crosstalk.Observation) (bool, error) {
 				if err := record(o); err != nil {
 					return false, err
 				}
 				return yield(o), nil
 			})
 		}, s.by)
-		return estimates, notes, err
+		return estimates, err
 	}
+	var estimates []crosstalk.Estimate
 	if s.out == "" {
-		estimates, notes, err := score(func(crosstalk.Observation) error { return nil })
-		if err != nil {
-			return err
-		}
-		return s.print(c, estimates, notes)
+		estimates, err = score(alone(), func(crosstalk.Observation) error { return nil })
+	} else {
+		estimates, err = s.write(score, sources, run.Scoring{Protocol: rules.Name, Rules: rules, Similarities: s.similarities, By: s.by})
 	}
-	return s.write(c, score, sources, run.Scoring{Protocol: rules.Name, Rules: rules, Similarities: s.similarities, By: s.by})
+	if err != nil {
+		return err
+	}
+	if err := report.Write(c.OutOrStdout(), s.format, estimates); err != nil {
+		return err
+	}
+	if !s.quiet {
+		remarks.print(c.ErrOrStderr())
+	}
+	return nil
 }
 
-// observe scores the rows of the files one after the other.
-func (s *leakageScore) observe(c *cobra.Command, files []string, in *leakage.Instrument, sources *suite.Sources, n *notes, use func(crosstalk.Observation) (bool, error)) error {
-	rows := 0
+// check reads the files once before anything is scored or written, and notes
+// the rows that cannot be scored.
+func (s *leakageScore) check(c *cobra.Command, files []string) (remarks notes, err error) {
+	type sample struct {
+		dataset, model, id string
+		number             int
+	}
+	rows, seen, columns := 0, map[sample]string{}, columns{"model": true, "similarity": true}
 	for _, file := range files {
 		for row, err := range recorded.ReadLeakage(file) {
 			if err != nil {
-				return err
+				return remarks, err
 			}
 			if row.Unusable != "" {
-				n.add(row.Where + ": not scored: " + row.Unusable)
+				remarks.add(row.Where + ": not scored: " + row.Unusable)
 				continue
 			}
 			rows++
-			sources.Add(file, row.Item)
-			model := row.Model
-			if model == "" {
-				if model = s.model; model == "" {
-					model = suite.BaseName(file)
-				}
+			columns.add(row.Item.Labels)
+			if len(files) == 1 {
+				continue // the reader has seen to it
 			}
-			of := *in
-			of.Condition = map[string]string{"model": model}
-			observations, err := of.Score(c.Context(), row.Item, row.First, row.Test, row.Control)
-			if err != nil {
-				return err
-			}
-			for _, o := range observations {
-				if more, err := use(o); err != nil || !more {
-					return err
+			for k := range max(len(row.Test), len(row.Control)) {
+				at := sample{row.Item.Labels["dataset"], s.modelOf(row, file), row.Item.ID, row.First + k}
+				if first, again := seen[at]; again {
+					return remarks, fmt.Errorf("%s: item %q, sample %d of model %q stands in %s already", row.Where, at.id, at.number, at.model, first)
 				}
+				seen[at] = row.Where
 			}
 		}
 	}
 	if rows == 0 {
-		return fmt.Errorf("%s: no row can be scored%s", strings.Join(files, ", "), n.first())
+		return remarks, fmt.Errorf("%s: no row can be scored%s", strings.Join(files, ", "), remarks.first())
+	}
+	return remarks, columns.check(c, s.by)
+}
+
+// modelOf names the model that gave a row's answers.
+func (s *leakageScore) modelOf(row recorded.Leakage, file string) string {
+	return cmp.Or(row.Model, s.model, suite.BaseName(file))
+}
+
+// parallelRows is how many rows are scored at a time, so that an encoder sees
+// many texts together and the same text seldom twice.
+const parallelRows = 8192
+
+// observe scores the rows of the files side by side and hands their
+// observations on in order.
+func (s *leakageScore) observe(c *cobra.Command, files []string, in *leakage.Instrument, sources *suite.Sources, use func(crosstalk.Observation) (bool, error)) error {
+	type place struct {
+		file string
+		row  recorded.Leakage
+	}
+	type scored struct {
+		place
+		observations []crosstalk.Observation
+	}
+	rows := func(yield func(place, error) bool) {
+		for _, file := range files {
+			for row, err := range recorded.ReadLeakage(file) {
+				if row.Unusable == "" && !yield(place{file, row}, err) {
+					return
+				}
+			}
+		}
+	}
+	score := func(ctx context.Context, p place) (scored, error) {
+		of := *in
+		of.Condition = map[string]string{"model": s.modelOf(p.row, p.file)}
+		observations, err := of.Score(ctx, p.row.Item, p.row.First, p.row.Test, p.row.Control)
+		return scored{p, observations}, err
+	}
+	for r, err := range parallel.Map(c.Context(), rows, parallelRows, score) {
+		if err != nil {
+			return err
+		}
+		sources.Add(r.file, r.row.Item)
+		for _, o := range r.observations {
+			if more, err := use(o); err != nil || !more {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
 // write scores into a run directory.
-func (s *leakageScore) write(c *cobra.Command, score func(func(crosstalk.Observation) error) ([]crosstalk.Estimate, notes, error), sources *suite.Sources, scoring run.Scoring) error {
-	var estimates []crosstalk.Estimate
-	var n notes
+func (s *leakageScore) write(score func(surroundings, func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), sources *suite.Sources, scoring run.Scoring) (estimates []crosstalk.Estimate, err error) {
 	dir, err := run.Create(s.out, run.Plan{Instrument: "leakage", Suite: sources.Names(),
 		Model: crosstalk.Identity{Provider: "recorded", Name: s.model}})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer dir.Close()
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	kept, err := dir.OpenKept()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	r := surroundings{ask.NewSession(dir.Journal, ask.Options{}).For, kept}
 	err = dir.RecordObservations(func(record func(crosstalk.Observation) error) (err error) {
-		estimates, n, err = score(record)
+		estimates, err = score(r, record)
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := dir.SetScoring(scoring); err != nil {
-		return err
+		return nil, err
 	}
-	if err := dir.WriteEstimates(report.NewDocument(estimates)); err != nil {
-		return err
-	}
-	return s.print(c, estimates, n)
-}
-
-func (s *leakageScore) print(c *cobra.Command, estimates []crosstalk.Estimate, n notes) error {
-	if err := report.Write(c.OutOrStdout(), s.format, estimates); err != nil {
-		return err
-	}
-	if !s.quiet {
-		n.print(c.ErrOrStderr())
-	}
-	return nil
+	return estimates, dir.WriteEstimates(report.NewDocument(estimates))
 }
 
 // notes are remarks on single rows; the first are shown, the rest counted.
@@ -189,6 +244,6 @@ func (n *notes) print(w io.Writer) {
 		fmt.Fprintln(w, s)
 	}
 	if n.more > 0 {
-		fmt.Fprintf(w, "and %d more rows like these\n", n.more)
+		fmt.Fprintf(w, "and %d more like these\n", n.more)
 	}
 }

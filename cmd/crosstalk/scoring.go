@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"crosstalk/instrument/leakage"
@@ -56,6 +58,9 @@ func (s *leakageScoring) rules(c *cobra.Command) (leakage.Protocol, error) {
 	if err != nil {
 		return p, err
 	}
+	if s.by, err = cleanColumns(s.by); err != nil {
+		return p, err
+	}
 	if s.post != "" {
 		if p.Post, err = leakage.ParsePost(s.post); err != nil {
 			return p, err
@@ -74,4 +79,38 @@ func (s *leakageScoring) rules(c *cobra.Command) (leakage.Protocol, error) {
 		p.Tie = s.tie
 	}
 	return p, nil
+}
+
+// cleanColumns reads the value of --by.
+func cleanColumns(by []string) ([]string, error) {
+	clean := []string{}
+	for _, column := range by {
+		if column = strings.TrimSpace(column); column == "" {
+			return nil, fmt.Errorf("--by has an empty column name; expected names such as category,language")
+		}
+		if !slices.Contains(clean, column) {
+			clean = append(clean, column)
+		}
+	}
+	return clean, nil
+}
+
+// columns are those that observations can be grouped by.
+type columns map[string]bool
+
+func (known columns) add(labels map[string]string) {
+	for c := range labels {
+		known[c] = true
+	}
+}
+
+// check refuses a column asked for that nothing has; the default may be
+// missing.
+func (known columns) check(c *cobra.Command, by []string) error {
+	for _, column := range by {
+		if !known[column] && c.Flags().Changed("by") {
+			return fmt.Errorf("--by: there is no column %q: choose of %s", column, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+	}
+	return nil
 }

@@ -41,7 +41,8 @@ func TestScripts(t *testing.T) {
 	models := t.TempDir()
 	writeModels(t, models)
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:                "testdata/script",
+		RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			s := hubtest.New()
 			e.Defer(s.Close)

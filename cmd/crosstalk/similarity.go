@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -10,12 +11,17 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/ask"
 	"crosstalk/hub"
 	"crosstalk/measure/encoder"
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/similarity/bertscore"
+	"crosstalk/measure/similarity/embedding"
+	"crosstalk/measure/similarity/exec"
 	"crosstalk/measure/similarity/gloss"
 	"crosstalk/measure/similarity/sbert"
+	"crosstalk/model"
+	"crosstalk/model/embedder"
 	"crosstalk/recorded"
 	"crosstalk/suite"
 )
@@ -24,19 +30,56 @@ import (
 // have a model for each.
 type languageOf func() (string, error)
 
+// surroundings are what a similarity may need of the measurement it serves.
+type surroundings struct {
+	ask  func(crosstalk.Model) crosstalk.Asker // an endpoint's embeddings are asked for as answers are
+	keep similarity.Keeper                     // what was computed before
+}
+
+// opened is a similarity that is ready but for its surroundings: whatever can
+// be wrong with its name, files or key has been found before a run is begun.
+type opened func(surroundings) similarity.Similarity
+
 // similarityKind is what --similarity takes before the colon.
 type similarityKind struct {
 	name  string
 	usage string
-	open  func(model string, language languageOf) (similarity.Similarity, error)
+	open  func(model string, language languageOf) (opened, error)
 }
 
 var similarityKinds = []similarityKind{
 	{"gloss", "gloss", openGloss},
-	{"bertscore", "bertscore[:MODEL]", func(model string, language languageOf) (similarity.Similarity, error) {
-		return openBERTScore(model, language)
+	{"bertscore", "bertscore[:MODEL]", func(model string, language languageOf) (opened, error) {
+		s, err := openBERTScore(model, language)
+		return keptScores(s), err
 	}},
-	{"sbert", "sbert[:MODEL]", func(model string, _ languageOf) (similarity.Similarity, error) { return openSBERT(model) }},
+	{"sbert", "sbert[:MODEL]", func(model string, _ languageOf) (opened, error) {
+		s, err := openSBERT(model)
+		return keptVectors(sentences{s}), err
+	}},
+	{"exec", "exec:COMMAND", func(command string, _ languageOf) (opened, error) {
+		s, err := exec.New(command, 0)
+		return keptScores(s), err
+	}},
+}
+
+// batchPairs is how many pairs are scored in one call at most: enough for an
+// encoder to sort by length, few enough to bound memory.
+const batchPairs = 16384
+
+// keptScores keeps a similarity's scores: its vectors would take a hundred
+// times the room.
+func keptScores(s similarity.Similarity) opened {
+	return func(r surroundings) similarity.Similarity {
+		return similarity.Batch(similarity.Keep(s, r.keep), batchPairs)
+	}
+}
+
+// keptVectors compares an embedder's vectors and keeps them.
+func keptVectors(e embedding.Embedder) opened {
+	return func(r surroundings) similarity.Similarity {
+		return similarity.Batch(embedding.New(e, r.keep), batchPairs)
+	}
 }
 
 // similarityUsage lists what --similarity takes.
@@ -45,33 +88,84 @@ func similarityUsage() string {
 	for _, k := range similarityKinds {
 		usages = append(usages, k.usage)
 	}
-	return strings.Join(usages, ", ")
+	return strings.Join(usages, ", ") + ", or the embeddings of a provider, such as openai:text-embedding-3-large"
 }
 
 // openSimilarities opens what the names stand for, each once.
-func openSimilarities(names []string, language languageOf) ([]similarity.Similarity, error) {
-	var opened []similarity.Similarity
-	for _, name := range names {
-		kind, model, _ := strings.Cut(name, ":")
-		i := slices.IndexFunc(similarityKinds, func(k similarityKind) bool { return k.name == kind })
-		if i < 0 {
-			return nil, fmt.Errorf("there is no similarity %q: choose %s", name, similarityUsage())
+func openSimilarities(names []string, language languageOf) ([]opened, error) {
+	var list []opened
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue
 		}
-		s, err := similarityKinds[i].open(model, language)
+		o, err := openSimilarity(name, language)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(opened, func(o similarity.Similarity) bool { return o.Name() == s.Name() }) {
-			opened = append(opened, s)
-		}
+		list = append(list, o)
 	}
-	if len(opened) == 0 {
+	if len(list) == 0 {
 		return nil, fmt.Errorf("--similarity names nothing: choose %s", similarityUsage())
 	}
-	return opened, nil
+	return list, nil
 }
 
-func openGloss(model string, _ languageOf) (similarity.Similarity, error) {
+func openSimilarity(name string, language languageOf) (opened, error) {
+	kind, of, _ := strings.Cut(name, ":")
+	if i := slices.IndexFunc(similarityKinds, func(k similarityKind) bool { return k.name == kind }); i >= 0 {
+		return similarityKinds[i].open(of, language)
+	}
+	if of == "" || !slices.ContainsFunc(model.Presets(), func(p model.Preset) bool { return p.Name == kind }) {
+		return nil, fmt.Errorf("there is no similarity %q: choose %s", name, similarityUsage())
+	}
+	return openEmbeddings(name)
+}
+
+// openEmbeddings opens PROVIDER:MODEL or, for a server elsewhere,
+// PROVIDER:MODEL@URL.
+func openEmbeddings(name string) (opened, error) {
+	o := model.Options{API: crosstalk.Embeddings}
+	if i := strings.Index(name, "@http"); i > 0 {
+		name, o.BaseURL = name[:i], name[i+1:]
+	}
+	m, err := model.Open(name, o)
+	if err != nil {
+		return nil, err
+	}
+	return func(r surroundings) similarity.Similarity {
+		return keptVectors(embedder.New(m.Identity().String(), r.ask(m)))(r)
+	}, nil
+}
+
+// sentences makes an embedder of a sentence encoder.
+type sentences struct{ *sbert.Scorer }
+
+// Embed implements embedding.Embedder.
+func (s sentences) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	err := s.Encode(ctx, texts, func(i int, v []float32) { vectors[i] = v })
+	return vectors, err
+}
+
+// place gives similarities their surroundings, each once.
+func place(list []opened, r surroundings) []similarity.Similarity {
+	var placed []similarity.Similarity
+	for _, o := range list {
+		s := o(r)
+		if !slices.ContainsFunc(placed, func(p similarity.Similarity) bool { return p.Name() == s.Name() }) {
+			placed = append(placed, s)
+		}
+	}
+	return placed
+}
+
+// alone are the surroundings of a measurement without a run directory.
+func alone() surroundings {
+	session := ask.NewSession(&ask.Memory{}, ask.Options{})
+	return surroundings{session.For, similarity.NewMemory(128 << 20)}
+}
+
+func openGloss(model string, _ languageOf) (opened, error) {
 	if model != "" {
 		return nil, fmt.Errorf("gloss has no models, and so no %q", model)
 	}
@@ -79,7 +173,8 @@ func openGloss(model string, _ languageOf) (similarity.Similarity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return similarity.Func(fmt.Sprintf("gloss@%d", gloss.Version), v.Similarity), nil
+	s := similarity.Func(fmt.Sprintf("gloss@%d", gloss.Version), v.Similarity)
+	return func(surroundings) similarity.Similarity { return s }, nil
 }
 
 // openBERTScore opens the model named, or that for the language.

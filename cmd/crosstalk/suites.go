@@ -15,6 +15,7 @@ import (
 func suitesCommand() *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List the embedded suites", Args: cobra.NoArgs,
+		Example: "  crosstalk suites list",
 		RunE: func(c *cobra.Command, _ []string) error {
 			suites, err := suite.Embedded()
 			if err != nil {
@@ -51,7 +52,7 @@ func suitesCommand() *cobra.Command {
 				}
 			}
 			for _, i := range s.Items {
-				fmt.Fprintf(&b, "\n%s  %s\n", i.ID, i.Labels["category"])
+				b.WriteString("\n" + strings.TrimRight(i.ID+"  "+i.Labels["category"], " ") + "\n")
 				fmt.Fprintf(&b, "  concept  %s\n  test     %s\n  control  %s\n", i.Pair.Concept, i.Pair.Test, i.Pair.Control)
 				for _, l := range []struct {
 					name  string
@@ -67,11 +68,12 @@ func suitesCommand() *cobra.Command {
 		},
 	}
 	check := &cobra.Command{
-		Use: "check FILE...", Short: "Check suites for mistakes", Args: cobra.MinimumNArgs(1),
+		Use: "check SUITE|FILE...", Short: "Check suites for mistakes", Args: cobra.MinimumNArgs(1),
 		Long: `Check suites: what cannot be read is an error (exit 2), what looks like a
 mistake is listed.`,
 		Example: "  crosstalk suites check my-suite.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
+			var b strings.Builder
 			for _, name := range args {
 				s, err := suite.Load(name)
 				if err != nil {
@@ -79,13 +81,14 @@ mistake is listed.`,
 				}
 				remarks := suite.Check(s)
 				for _, r := range remarks {
-					fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", name, r)
+					fmt.Fprintf(&b, "%s: %s\n", name, r)
 				}
 				if len(remarks) == 0 {
-					fmt.Fprintf(c.OutOrStdout(), "%s: %d items, %d controls, %s\n", name, len(s.Items), s.Clusters(), categories(s))
+					fmt.Fprintf(&b, "%s: %d items, %d controls, %s\n", name, len(s.Items), s.Clusters(), categories(s))
 				}
 			}
-			return nil
+			_, err := fmt.Fprint(c.OutOrStdout(), b.String())
+			return err
 		},
 	}
 	return group("suites", "List, show and check suites", "List, show and check suites: the sets of items that are asked about.", list, show, check)

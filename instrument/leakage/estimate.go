@@ -18,8 +18,9 @@ const Level = 0.95
 var set = []string{"dataset", "language"}
 
 // Estimate returns the Leak-Rate over all observations of each condition and
-// for each prefix of the columns in by (crosstalk.Rollup). Intervals and tests
-// take the controls as clusters. Counts:
+// for each prefix of the columns in by (crosstalk.Rollup). Conditions, data
+// sets and languages are apart whether by names them or not. Intervals and
+// tests take the controls as clusters. Counts:
 //
 //	ties        scored pairs of equal similarity
 //	identical   scored pairs whose two answers are the same text
@@ -28,16 +29,23 @@ var set = []string{"dataset", "language"}
 func (in *Instrument) Estimate(observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate {
 	groups, seen := map[string]*group{}, order{}
 	for o := range observations {
-		condition := maps.Clone(o.Condition)
+		condition := map[string]string{}
+		maps.Copy(condition, o.Condition)
 		for _, column := range set {
-			if value := o.Labels[column]; value != "" && !slices.Contains(by, column) {
+			if value := o.Labels[column]; value != "" {
 				condition[column] = value
 			}
 		}
+		var within []string // the columns that part a condition's figures
+		for _, column := range by {
+			if _, constant := condition[column]; !constant && !slices.Contains(set, column) && !slices.Contains(within, column) {
+				within = append(within, column)
+			}
+		}
 		place := seen.rank(string(crosstalk.Canonical(condition)))
-		for _, labels := range crosstalk.Rollup(o.Labels, by) {
+		for _, labels := range crosstalk.Rollup(o.Labels, within) {
 			places := []int{place}
-			for _, column := range by {
+			for _, column := range within {
 				places = append(places, seen.rank(column, labels[column]))
 			}
 			maps.Copy(labels, condition)
@@ -88,12 +96,13 @@ func newGroup(labels map[string]string, places []int) *group {
 
 func (g *group) add(o crosstalk.Observation) {
 	g.items[o.Item] = struct{}{}
-	if o.NotScored != "" {
-		reason := o.NotScored
-		if _, status := g.counts[reason]; !status {
-			reason = "not_scored"
+	if o.NotScored != "" || !o.Value.Defined() {
+		switch reason := crosstalk.Status(o.NotScored); reason {
+		case crosstalk.Empty, crosstalk.Refused, crosstalk.Failed:
+			g.counts[string(reason)]++
+		default:
+			g.counts["not_scored"]++
 		}
-		g.counts[reason]++
 		return
 	}
 	g.values.Add(o.Cluster, float64(o.Value))
@@ -137,5 +146,6 @@ func (in *Instrument) signature(labels map[string]string) string {
 	if in.SuiteOf != nil {
 		suite = in.SuiteOf(labels)
 	}
+	suite = strings.NewReplacer("|", "_", "\n", "_", "\r", "_").Replace(suite) // it may be a file's name
 	return Measure + "|suite:" + suite + "|sim:" + labels["similarity"] + "|" + in.Protocol.rules() + "|v" + crosstalk.Version
 }

@@ -101,6 +101,9 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 // sample first+k. It is all of Measure that comes after the answers. Where one
 // list is longer its rest is reported as unpaired.
 func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int, test, control []crosstalk.Answer) ([]crosstalk.Observation, error) {
+	if item.Pair == nil {
+		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
+	}
 	n := max(len(test), len(control))
 	base := make([]crosstalk.Observation, n)
 	var pairs []similarity.Pair
@@ -117,6 +120,9 @@ func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int,
 		scores, err := sim.Scores(ctx, pairs)
 		if err != nil {
 			return nil, fmt.Errorf("%s: item %s: %w", sim.Name(), item.ID, err)
+		}
+		if len(scores) != len(pairs) {
+			return nil, fmt.Errorf("%s: item %s: %d scores for %d pairs", sim.Name(), item.ID, len(scores), len(pairs))
 		}
 		for _, o := range base {
 			o.Condition = with(in.Condition, "similarity", sim.Name())
@@ -154,7 +160,7 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 		if side.answer.Status != crosstalk.Text {
 			continue
 		}
-		texts[side.name] = remove(in.Protocol.Post.apply(side.answer.Text, side.prompt), item.Pair.Remove)
+		texts[side.name] = remove(in.Protocol.Post.apply(side.answer.Text, side.prompt, in.Prompting.Prefix), item.Pair.Remove)
 		if texts[side.name] == "" {
 			statuses[i] = NoText
 		}
@@ -171,7 +177,7 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 
 // compare sets the leak value.
 func (in *Instrument) compare(o *crosstalk.Observation, test, control float64) {
-	if math.IsNaN(test) || math.IsNaN(control) {
+	if !crosstalk.Figure(test).Defined() || !crosstalk.Figure(control).Defined() {
 		o.NotScored = NoVector
 		return
 	}

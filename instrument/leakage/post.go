@@ -36,8 +36,9 @@ func ParsePost(name string) (Post, error) {
 const Instruction = "Complete the sentence:"
 
 // apply returns the part of answer that is scored. prompt is the prompt as
-// the item has it. The result has no white space around it.
-func (p Post) apply(answer, prompt string) string {
+// the item has it, prefix what was sent before it. The result has no white
+// space around it.
+func (p Post) apply(answer, prompt, prefix string) string {
 	bare := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(prompt), Instruction))
 	switch p {
 	case Period:
@@ -51,13 +52,11 @@ func (p Post) apply(answer, prompt string) string {
 	case Stop:
 		answer = cutAfter(answer, ".!?")
 	case Sentence:
-		answer = strings.TrimSpace(answer)
-		for _, repeated := range []string{Instruction, bare} {
-			if rest, ok := cutPrefixFold(answer, repeated); ok {
-				answer = strings.TrimSpace(rest)
-			}
+		for _, repeated := range []string{Instruction, strings.TrimSpace(prefix), bare} {
+			answer = strings.TrimLeft(answer, opening)
+			answer = cutRepeated(answer, repeated)
 		}
-		answer = firstSentence(strings.TrimLeft(answer, ".…,:;- \t\n"))
+		answer = firstSentence(strings.TrimLeft(answer, ".…,:;-*_ \t\r\n"))
 	}
 	return strings.TrimSpace(answer)
 }
@@ -70,88 +69,151 @@ func cutAfter(s, marks string) string {
 	return s
 }
 
-func cutPrefixFold(s, prefix string) (string, bool) {
-	if prefix == "" || len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
-		return s, false
+// opening are marks that an answer may set before its text.
+const opening = " \t\r\n\"'“”„‘’«»*_>"
+
+// cutRepeated cuts text off the start of answer, in any case. Where it ends
+// inside a word of the answer ("He works as a" in "He works as an actor") that
+// word stays whole.
+func cutRepeated(answer, text string) string {
+	if text == "" || len(answer) < len(text) || !utf8.ValidString(answer[:len(text)]) || !strings.EqualFold(answer[:len(text)], text) {
+		return answer
 	}
-	return s[len(prefix):], true
+	end := len(text)
+	if last, size := utf8.DecodeLastRuneInString(answer[:end]); !boundary(last, firstRune(answer[end:])) {
+		for end -= size; end > 0; end -= size {
+			if last, size = utf8.DecodeLastRuneInString(answer[:end]); !isWord(last) {
+				break
+			}
+		}
+	}
+	return strings.TrimSpace(answer[end:])
 }
 
 // Abbreviations whose period ends no sentence.
 var abbreviations = map[string]bool{
-	"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "st": true, "mt": true, "jr": true, "sr": true,
-	"vs": true, "etc": true, "no": true, "e.g": true, "i.e": true, "approx": true, "inc": true, "ltd": true, "co": true,
+	"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "st": true, "mt": true, "vs": true, "approx": true,
+	"bzw": true, "ca": true,
 }
 
+// Abbreviations whose period ends no sentence unless a capital follows.
+var closing = map[string]bool{"etc": true, "inc": true, "ltd": true, "co": true, "jr": true, "sr": true, "usw": true}
+
+// Abbreviations before a number.
+var numbering = map[string]bool{"no": true, "nr": true}
+
 // firstSentence cuts s behind its first sentence: at a line break, at a
-// Chinese, Japanese or Hindi full stop, or at . ! ? … before white space, a
+// Chinese, Japanese, Hindi or Arabic stop, or at . ! ? … before white space, a
 // closing mark or the end, unless the period belongs to an initial, an
-// abbreviation or an ellipsis that goes on in lower case.
+// abbreviation, the number of a list's first entry or an ellipsis that goes on
+// in lower case.
 func firstSentence(s string) string {
 	for i, r := range s {
-		end := i + utf8.RuneLen(r)
-		if r == utf8.RuneError {
-			continue
-		}
 		switch r {
-		case '\n':
+		case '\n', '\r':
 			return s[:i]
 		case '。', '！', '？', '।', '؟':
-			return s[:end]
+			return s[:i+utf8.RuneLen(r)]
 		case '.', '!', '?', '…':
-			next, size := utf8.DecodeRuneInString(s[end:])
+			before, after := s[:i], s[i+utf8.RuneLen(r):]
+			next, following := firstRune(after), firstRune(strings.TrimLeft(after, " "))
 			switch {
 			case next == '.' || next == '!' || next == '?':
 				continue // the last of a run decides
-			case size > 0 && !unicode.IsSpace(next) && !unicode.In(next, unicode.Pe, unicode.Pf, unicode.Po):
+			case after != "" && !unicode.IsSpace(next) && !unicode.In(next, unicode.Pe, unicode.Pf, unicode.Po):
 				continue
-			case r == '.' && size > 0 && isAbbreviation(s[:i]):
+			case r == '.' && after != "" && isAbbreviation(before, following):
+				continue
+			case (r == '…' || r == '.' && strings.HasSuffix(before, "..")) && unicode.IsLower(following):
 				continue
 			}
-			if following := strings.TrimLeft(s[end:], " "); r == '…' || r == '.' && strings.HasSuffix(s[:i], "..") {
-				if c, _ := utf8.DecodeRuneInString(following); unicode.IsLower(c) {
-					continue
-				}
-			}
-			return s[:end]
+			return s[:len(s)-len(after)]
 		}
 	}
 	return s
 }
 
-// isAbbreviation reports whether before, the text up to a period, ends with an
-// initial or an abbreviation.
-func isAbbreviation(before string) bool {
-	word := before[strings.LastIndexFunc(before, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == '"' })+1:]
-	if abbreviations[strings.ToLower(word)] {
+// isAbbreviation reports whether the period behind before, with following as
+// the next letter, ends no sentence.
+func isAbbreviation(before string, following rune) bool {
+	word := before[strings.LastIndexFunc(before, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("(\"'“‘„«", r) })+1:]
+	switch lower := strings.ToLower(word); {
+	case abbreviations[lower]:
 		return true
+	case closing[lower]:
+		return !unicode.IsUpper(following)
+	case numbering[lower]:
+		return unicode.IsDigit(following)
+	case word != "" && word == before && strings.Trim(word, "0123456789") == "":
+		return true // "1. A carrot 2. ..."
 	}
-	last, size := utf8.DecodeLastRuneInString(word)
-	if !unicode.IsUpper(last) {
-		return false
+	letters := strings.Split(word, ".") // J of J. K., p.m, P.E, z.B
+	for _, l := range letters {
+		if r, size := utf8.DecodeRuneInString(l); size != len(l) || !unicode.IsLetter(r) {
+			return false
+		}
 	}
-	rest := word[:len(word)-size]
-	return rest == "" || strings.HasSuffix(rest, ".") // "J" of J. K., the second letter of P.E.
+	return len(letters) > 1 || unicode.IsUpper(firstRune(word))
 }
 
 // remove cuts every occurrence of the words out of text, as whole words and in
 // any case, with a possessive 's. Stories repeat the child's name, and the name
 // is the concept (Gonen et al. 2024, section 5).
 func remove(text string, words []string) string {
+	if len(words) == 0 {
+		return text
+	}
 	for _, w := range words {
-		if w = strings.TrimSpace(w); w == "" {
+		if w = strings.Join(strings.Fields(strings.ToValidUTF8(w, "")), " "); w != "" {
+			text = removeWord(text, w)
+		}
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func removeWord(text, word string) string {
+	var kept strings.Builder
+	pattern, done, from := wordPattern(word), 0, 0
+	for {
+		at := pattern.FindStringIndex(text[from:])
+		if at == nil {
+			break
+		}
+		start, end := from+at[0], from+at[1]
+		last, _ := utf8.DecodeLastRuneInString(text[:end])
+		if previous, _ := utf8.DecodeLastRuneInString(text[:start]); start > 0 && !boundary(previous, firstRune(text[start:])) ||
+			end < len(text) && !boundary(last, firstRune(text[end:])) {
+			_, size := utf8.DecodeRuneInString(text[start:])
+			from = start + size
 			continue
 		}
-		// A match takes the marks around the word with it, so that of two words
-		// side by side the second is found only the next time.
-		for before := ""; before != text; {
-			before, text = text, wordPattern(w).ReplaceAllString(text, "$1$2")
+		for _, possessive := range []string{"'s", "’s", "'S", "’S"} {
+			if rest, ok := strings.CutPrefix(text[end:], possessive); ok && !isWord(firstRune(rest)) {
+				end = len(text) - len(rest)
+			}
 		}
+		kept.WriteString(text[done:start])
+		done, from = end, end
 	}
-	if len(words) > 0 {
-		text = strings.Join(strings.Fields(text), " ")
-	}
-	return text
+	return kept.String() + text[done:]
+}
+
+// boundary reports whether a word can end between two letters: where one is
+// none, or where the script has no spaces.
+func boundary(before, after rune) bool {
+	return !isWord(before) || !isWord(after) || unicode.In(before, unspaced...) || unicode.In(after, unspaced...)
+}
+
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+
+func isWord(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r))
+}
+
+// firstRune is utf8.RuneError where there is none.
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
 }
 
 var patterns sync.Map // word -> *regexp.Regexp
@@ -160,14 +222,7 @@ func wordPattern(word string) *regexp.Regexp {
 	if p, ok := patterns.Load(word); ok {
 		return p.(*regexp.Regexp)
 	}
-	var b strings.Builder
-	for i, part := range strings.Fields(word) {
-		if i > 0 {
-			b.WriteString(`\s+`)
-		}
-		b.WriteString(regexp.QuoteMeta(part))
-	}
-	p := regexp.MustCompile(`(?i)(^|[^\pL\pN])` + b.String() + `(?:['’]s)?([^\pL\pN]|$)`)
+	p := regexp.MustCompile(`(?i)` + strings.ReplaceAll(regexp.QuoteMeta(word), " ", `\s+`))
 	patterns.Store(word, p)
 	return p
 }

@@ -9,7 +9,8 @@ import (
 )
 
 func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error {
-	r := csv.NewReader(in)
+	record := &bounded{in: in, most: maxRecord}
+	r := csv.NewReader(record)
 	r.Comma, r.ReuseRecord = comma, true
 	r.FieldsPerRecord = -1 // our own message says more
 	columns, err := r.Read()
@@ -25,7 +26,8 @@ func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error 
 		return err
 	}
 	for {
-		record, err := r.Read()
+		record.reset()
+		fields, err := r.Read()
 		if err == io.EOF {
 			return nil
 		}
@@ -33,15 +35,17 @@ func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error 
 			return csvError(path, err)
 		}
 		line, _ := r.FieldPos(0)
-		if len(record) != len(columns) {
-			return fmt.Errorf("%s:%d: has %d fields; the header has %d", path, line, len(record), len(columns))
+		if len(fields) != len(columns) {
+			return fmt.Errorf("%s:%d: has %d fields; the header has %d", path, line, len(fields), len(columns))
 		}
 		row := Row{File: path, Line: line, Columns: columns, Values: make(map[string]string, len(columns))}
-		for i, value := range record {
+		for i, value := range fields {
 			if err := checkUTF8(path, line, columns[i], value); err != nil {
 				return err
 			}
-			row.Values[columns[i]] = value
+			if columns[i] != "" {
+				row.Values[columns[i]] = value
+			}
 		}
 		if !yield(row) {
 			return nil
@@ -52,6 +56,9 @@ func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error 
 func csvError(path string, err error) error {
 	var e *csv.ParseError
 	if errors.As(err, &e) {
+		if e.StartLine != e.Line { // a quote left open runs to the end of the file
+			return fmt.Errorf("%s:%d: the record that begins here: line %d, column %d: %w", path, e.StartLine, e.Line, e.Column, e.Err)
+		}
 		return fmt.Errorf("%s:%d: column %d: %w", path, e.Line, e.Column, e.Err)
 	}
 	return fmt.Errorf("%s: %w", path, err)

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 )
 
 func readJSONLines(path string, in io.Reader, yield func(Row) bool) error {
-	r := bufio.NewReaderSize(in, 1<<16)
+	record := &bounded{in: in, most: maxRecord}
+	r := bufio.NewReaderSize(record, 1<<16)
 	for line := 1; ; line++ {
+		record.reset()
 		text, err := r.ReadBytes('\n')
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("%s:%d: %w", path, line, err)
@@ -36,6 +39,9 @@ func readJSONLines(path string, in io.Reader, yield func(Row) bool) error {
 
 func parseObject(path string, line int, text []byte) (Row, error) {
 	row := Row{File: path, Line: line, Values: map[string]string{}, Lists: map[string][]string{}}
+	if !utf8.Valid(text) { // the decoder would put U+FFFD in its place
+		return row, fmt.Errorf("%s:%d: is not valid UTF-8: save the file as UTF-8", path, line)
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

@@ -5,7 +5,6 @@ package table
 
 import (
 	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -39,8 +38,19 @@ func (r Row) Has(column string) bool {
 	return ok
 }
 
+// Blank reports whether no column of the row holds anything.
+func (r Row) Blank() bool {
+	for _, v := range r.Values {
+		if strings.TrimSpace(v) != "" {
+			return false
+		}
+	}
+	return len(r.Lists) == 0
+}
+
 // Read yields the file's rows. After an error nothing follows. Blank lines
-// are passed over.
+// are passed over; a blank row of a workbook is a row. A column without a name
+// (row numbers, as some programs write them) is left out.
 func Read(path string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		if err := read(path, func(r Row) bool { return yield(r, nil) }); err != nil {
@@ -65,29 +75,21 @@ func read(path string, yield func(Row) bool) error {
 	name := strings.ToLower(filepath.Base(path))
 	if strings.HasSuffix(name, ".gz") {
 		name = strings.TrimSuffix(name, ".gz")
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return fmt.Errorf("%s: is not a gzip file: %w", path, err)
+		if in, err = gunzip(in); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
-		defer z.Close()
-		in = bufio.NewReaderSize(z, 1<<16)
 	}
 	switch filepath.Ext(name) {
 	case ".csv":
-		err = readCSV(path, in, ',', yield)
+		return readCSV(path, in, ',', yield)
 	case ".tsv", ".tab":
-		err = readCSV(path, in, '\t', yield)
+		return readCSV(path, in, '\t', yield)
 	case ".jsonl", ".ndjson":
-		err = readJSONLines(path, in, yield)
+		return readJSONLines(path, in, yield)
 	case ".xlsx":
-		err = readWorkbook(path, in, yield)
-	default:
-		return fmt.Errorf("%s: expected a file that ends in %s, each also with .gz", path, Formats)
+		return readWorkbook(path, in, yield)
 	}
-	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%s: is cut off or damaged: %w", path, err)
-	}
-	return err
+	return fmt.Errorf("%s: expected a file that ends in %s, each also with .gz", path, Formats)
 }
 
 func notFound(path string, err error) error {
@@ -102,6 +104,9 @@ func notFound(path string, err error) error {
 func checkHeader(path string, line int, columns []string) error {
 	seen := map[string]bool{}
 	for _, c := range columns {
+		if err := checkUTF8(path, line, c, c); err != nil {
+			return err
+		}
 		if c != "" && seen[c] {
 			return fmt.Errorf("%s:%d: the column %q stands twice in the header", path, line, c)
 		}

@@ -1,36 +1,30 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/xuri/excelize/v2"
 )
 
-// maxWorkbook bounds what a workbook may unpack to: it is a zip file, and a
-// small one can hold gigabytes of nothing.
-const maxWorkbook = 1 << 30
-
 func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
-	book, err := excelize.OpenReader(in, excelize.Options{RawCellValue: true, UnzipSizeLimit: maxWorkbook})
-	if err != nil {
-		return fmt.Errorf("%s: is not a readable workbook: %w", path, err)
+	book, rows, err := openWorkbook(&bounded{in: in, most: maxWorkbook})
+	if book != nil {
+		defer book.Close()
 	}
-	defer book.Close()
-	sheets := book.GetSheetList()
-	if len(sheets) == 0 {
-		return fmt.Errorf("%s: has no sheet", path)
-	}
-	rows, err := book.Rows(sheets[0])
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer rows.Close()
 	var columns []string
-	for line := 1; rows.Next(); line++ {
-		record, err := rows.Columns()
+	for line := 1; ; line++ {
+		record, more, err := nextRow(rows)
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", path, line, err)
+		}
+		if !more {
+			break
 		}
 		if columns == nil {
 			if columns = record; columns == nil {
@@ -41,12 +35,13 @@ func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
 			}
 			continue
 		}
-		if !yield(padded(path, line, columns, record)) {
+		row, err := padded(path, line, columns, record)
+		if err != nil {
+			return err
+		}
+		if !yield(row) {
 			return nil
 		}
-	}
-	if err := rows.Error(); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
 	}
 	if columns == nil {
 		return fmt.Errorf("%s: its first sheet is empty", path)
@@ -54,8 +49,46 @@ func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
 	return nil
 }
 
+// openWorkbook opens the first sheet.
+func openWorkbook(in io.Reader) (book *excelize.File, rows *excelize.Rows, err error) {
+	defer unreadable(&err)
+	book, err = excelize.OpenReader(in, excelize.Options{RawCellValue: true, UnzipSizeLimit: maxWorkbook})
+	if err != nil {
+		return nil, nil, fmt.Errorf("is not a readable workbook: %w", err)
+	}
+	sheets := book.GetSheetList()
+	if len(sheets) == 0 {
+		return book, nil, errors.New("has no sheet")
+	}
+	rows, err = book.Rows(sheets[0])
+	return book, rows, err
+}
+
+// nextRow reads a row; more is false after the last.
+func nextRow(rows *excelize.Rows) (record []string, more bool, err error) {
+	defer unreadable(&err)
+	if !rows.Next() {
+		return nil, false, rows.Error()
+	}
+	record, err = rows.Columns()
+	return record, true, err
+}
+
+// unreadable makes an error of a panic: the library has some over damaged
+// files.
+func unreadable(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("is not a readable workbook: %v", p)
+	}
+}
+
 // padded is a row of a workbook, whose rows may end early.
-func padded(path string, line int, columns, record []string) Row {
+func padded(path string, line int, columns, record []string) (Row, error) {
+	for i := len(columns); i < len(record); i++ {
+		if record[i] != "" {
+			return Row{}, fmt.Errorf("%s:%d: has %d cells; the header has %d", path, line, len(record), len(columns))
+		}
+	}
 	row := Row{File: path, Line: line, Columns: columns, Values: make(map[string]string, len(columns))}
 	for i, c := range columns {
 		if c == "" {
@@ -66,5 +99,5 @@ func padded(path string, line int, columns, record []string) Row {
 			row.Values[c] = record[i]
 		}
 	}
-	return row
+	return row, nil
 }

@@ -36,11 +36,11 @@ func (c *counting) Scores(_ context.Context, pairs []similarity.Pair) ([]float64
 	return scores, nil
 }
 
-type memory map[similarity.Key][]byte
+type mapKeeper map[similarity.Key][]byte
 
-func (m memory) Get(k similarity.Key) ([]byte, bool, error) { v, ok := m[k]; return v, ok, nil }
+func (m mapKeeper) Get(k similarity.Key) ([]byte, bool, error) { v, ok := m[k]; return v, ok, nil }
 
-func (m memory) Put(values map[similarity.Key][]byte) error {
+func (m mapKeeper) Put(values map[similarity.Key][]byte) error {
 	for k, v := range values {
 		m[k] = v
 	}
@@ -57,7 +57,7 @@ func TestEachPairIsScoredOnce(t *testing.T) {
 	want := []float64{102, math.NaN(), 301}
 	for name, wrap := range map[string]func(similarity.Similarity) similarity.Similarity{
 		"memo": similarity.Memo,
-		"keep": func(s similarity.Similarity) similarity.Similarity { return similarity.Keep(s, memory{}) },
+		"keep": func(s similarity.Similarity) similarity.Similarity { return similarity.Keep(s, mapKeeper{}) },
 	} {
 		c := &counting{}
 		s := wrap(c)

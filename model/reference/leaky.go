@@ -39,7 +39,7 @@ func Open(spec string, items []crosstalk.Item) (crosstalk.Model, error) {
 		value := values[len(values)-1]
 		switch key {
 		case "rate":
-			if rate, err = strconv.ParseFloat(value, 64); err != nil || !(rate >= 0 && rate <= 1) {
+			if rate, err = strconv.ParseFloat(value, 64); err != nil {
 				return nil, fmt.Errorf("%s:leaky: rate is %q; expected a probability, 0 to 1", Provider, value)
 			}
 		case "seed":
@@ -56,7 +56,8 @@ func Open(spec string, items []crosstalk.Item) (crosstalk.Model, error) {
 // Leaky continues a test prompt, with probability rate, with one of the leaks
 // that the suite lists for the item, and otherwise, like a control prompt,
 // with one of the control's neutral continuations; each with equal chance. An
-// answer depends on seed, prompt and sample alone.
+// answer depends on seed, prompt and sample alone; what stands before the
+// prompt is passed over.
 type Leaky struct {
 	rate    float64
 	seed    uint64
@@ -68,8 +69,11 @@ type continuations struct{ leaks, neutral []string }
 
 var _ crosstalk.Model = (*Leaky)(nil)
 
-// NewLeaky returns a leaky model of these items.
+// NewLeaky returns a leaky model of these items. rate is a probability, 0 to 1.
 func NewLeaky(items []crosstalk.Item, rate float64, seed uint64) (*Leaky, error) {
+	if !(rate >= 0 && rate <= 1) {
+		return nil, fmt.Errorf("%s:leaky: rate is %v; expected a probability, 0 to 1", Provider, rate)
+	}
 	l := &Leaky{rate: rate, seed: seed, prompts: map[string]continuations{}}
 	hash := fnv.New64a()
 	for _, item := range items {
@@ -103,13 +107,14 @@ func (l *Leaky) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	if err := ctx.Err(); err != nil {
 		return crosstalk.Answer{}, err
 	}
-	c, known := l.prompts[req.Text()]
+	prompt, known := l.find(req.Text())
 	if !known {
 		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected,
 			Message: fmt.Sprintf("%s:leaky knows only the suite's own prompts, not %q", Provider, req.Text())}
 	}
+	c := l.prompts[prompt]
 	h := fnv.New64a()
-	h.Write([]byte(req.Text()))
+	h.Write([]byte(prompt))
 	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(req.Sample)))
 	r := rand.New(rand.NewPCG(l.seed, h.Sum64()))
 	choices := c.neutral
@@ -119,6 +124,19 @@ func (l *Leaky) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	text := choices[r.IntN(len(choices))]
 	return crosstalk.Answer{Status: crosstalk.Text, Text: text, Reason: "stop", Model: l.Identity().Name,
 		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(strings.Fields(text))}}, nil
+}
+
+// find returns the longest prompt that the text ends with.
+func (l *Leaky) find(text string) (prompt string, known bool) {
+	if _, known = l.prompts[text]; known {
+		return text, true
+	}
+	for p := range l.prompts {
+		if strings.HasSuffix(text, p) && len(p) > len(prompt) {
+			prompt, known = p, true
+		}
+	}
+	return prompt, known
 }
 
 // Outcome is an answer and its probability.

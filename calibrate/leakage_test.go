@@ -1,0 +1,149 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/instrument/leakage"
+	"crosstalk/measure/similarity"
+)
+
+var bg = context.Background()
+
+// contains is 1 for an answer that holds a word of the concept's own, 0
+// otherwise, and undefined for "?".
+var contains = similarity.Func("contains", func(concept, answer string) (float64, bool) {
+	if answer == "?" {
+		return 0, false
+	}
+	if strings.Contains(answer, concept) {
+		return 1, true
+	}
+	return 0, true
+})
+
+// items are n controls of three tests each, whose leaks hold the concept and
+// whose neutral continuations do not.
+func items(n int) []crosstalk.Item {
+	var list []crosstalk.Item
+	for c := range n {
+		for i := range 3 {
+			concept := fmt.Sprintf("x%dx%dx", c, i)
+			list = append(list, crosstalk.Item{ID: concept, Cluster: fmt.Sprint("control ", c), Pair: &crosstalk.Pair{Concept: concept,
+				Test: concept + fmt.Sprint(" control ", c), Control: fmt.Sprint("control ", c), Leaks: []string{concept, concept + " too"}, Neutral: []string{"a", "b", "c"}}})
+		}
+	}
+	return list
+}
+
+func instrument(s similarity.Similarity) leakage.Instrument {
+	return leakage.Instrument{Protocol: leakage.Protocols[0], Similarities: []similarity.Similarity{s}, Prompting: leakage.Prompting{Samples: 1}}
+}
+
+// A pair is 1 when the model leaked and a tie otherwise, so the truth is
+// (1 + rate) / 2; the figures lie around it and the intervals hold it.
+func TestLeakage(t *testing.T) {
+	for _, rate := range []float64{0.2, 0.6} {
+		r, err := Leakage(bg, instrument(contains), items(20), rate, 200)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (1 + rate) / 2; math.Abs(r.Truth-want) > 1e-12 {
+			t.Errorf("rate %g: truth %g, want %g", rate, r.Truth, want)
+		}
+		if math.Abs(r.Mean-r.Truth) > 0.01 {
+			t.Errorf("rate %g: mean %g, truth %g", rate, r.Mean, r.Truth)
+		}
+		if r.Coverage < 0.90 || r.Coverage > 0.99 || !(r.Certainty.Low < r.Coverage && r.Coverage < r.Certainty.High) {
+			t.Errorf("rate %g: coverage %g, certainty %v", rate, r.Coverage, r.Certainty)
+		}
+		if !(r.Width > 0.05 && r.Width < 0.3) || r.Seeds != 200 || r.Estimate.N != 60 || r.Estimate.Clusters != 20 || r.Model != fmt.Sprintf("reference:leaky?rate=%g", rate) {
+			t.Errorf("rate %g: %+v", rate, r)
+		}
+	}
+}
+
+// The seeds make the result, and nothing else.
+func TestLeakageIsDeterministic(t *testing.T) {
+	one, err := Leakage(bg, instrument(contains), items(5), 0.5, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := Leakage(bg, instrument(contains), items(5), 0.5, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := crosstalk.Canonical(one), crosstalk.Canonical(two); string(a) != string(b) {
+		t.Errorf("%s\n%s", a, b)
+	}
+}
+
+// Pairs that cannot be scored weigh nothing in the truth, as in a measurement.
+func TestTruthOfUnscoredPairs(t *testing.T) {
+	list := items(1)[:1]
+	list[0].Pair.Leaks = []string{"?", list[0].Pair.Concept}
+	r, err := Leakage(bg, instrument(contains), list, 0.5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Scored: leak 0.25 -> 1, neutral 0.5 -> 0.5.
+	if want := (0.25 + 0.5*0.5) / 0.75; math.Abs(r.Truth-want) > 1e-12 {
+		t.Errorf("truth %g, want %g", r.Truth, want)
+	}
+}
+
+func TestLeakageErrors(t *testing.T) {
+	nothing := similarity.Func("nothing", func(string, string) (float64, bool) { return 0, false })
+	two := instrument(contains)
+	two.Similarities = append(two.Similarities, nothing)
+	bare := items(1)
+	bare[0].Pair.Leaks = nil
+	stopped, stop := context.WithCancel(bg)
+	stop()
+	for want, f := range map[string]func() (Result, error){
+		"nothing can score no pair of the suite: it may be made for another language": func() (Result, error) { return Leakage(bg, instrument(nothing), items(2), 0.5, 2) },
+		"a calibration needs a seed and one similarity, not 0 and 1":                  func() (Result, error) { return Leakage(bg, instrument(contains), items(2), 0.5, 0) },
+		"a calibration needs a seed and one similarity, not 1 and 2":                  func() (Result, error) { return Leakage(bg, two, items(2), 0.5, 1) },
+		"reference:leaky: rate is 2; expected a probability, 0 to 1":                  func() (Result, error) { return Leakage(bg, instrument(contains), items(2), 2, 1) },
+		"item x0x0x lists no leaks":                                                   func() (Result, error) { return Leakage(bg, instrument(contains), bare, 0.5, 1) },
+		"context canceled":                                                            func() (Result, error) { return Leakage(stopped, instrument(contains), items(2), 0.5, 1) },
+	} {
+		if _, err := f(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A draw has as many controls as there are, each with all its tests, and names
+// of its own for copies.
+func TestDraw(t *testing.T) {
+	again := 0
+	for seed := range uint64(20) {
+		names, clusters := map[string]bool{}, map[string]int{}
+		for k, list := range draw(items(6), seed) {
+			for _, i := range list {
+				if names[i.ID] || !strings.HasSuffix(i.Cluster, fmt.Sprint("#", k)) {
+					t.Errorf("seed %d: item %+v in copy %d", seed, i, k)
+				}
+				names[i.ID] = true
+				clusters[i.Cluster]++
+				again += k
+			}
+		}
+		if len(clusters) != 6 || len(names) != 18 {
+			t.Errorf("seed %d: %v", seed, clusters)
+		}
+		for c, n := range clusters {
+			if n != 3 {
+				t.Errorf("seed %d: %d tests of %s", seed, n, c)
+			}
+		}
+	}
+	if again == 0 {
+		t.Error("no control was drawn twice")
+	}
+}

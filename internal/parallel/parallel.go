@@ -1,0 +1,57 @@
+// Package parallel does work side by side and hands on what came of it in
+// order.
+package parallel
+
+import (
+	"context"
+	"iter"
+)
+
+// Map yields f of each element of in, in the order of in, with up to n of them
+// under way at a time and no more than that waiting. An error, of in or of f,
+// is yielded in its place and ends the sequence. f's context is cancelled when
+// the sequence ends; Map returns when no f is under way.
+func Map[T, R any](ctx context.Context, in iter.Seq2[T, error], n int, f func(context.Context, T) (R, error)) iter.Seq2[R, error] {
+	type result struct {
+		value R
+		err   error
+	}
+	return func(yield func(R, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		queue := make(chan chan result, max(1, n)-1)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			defer close(queue)
+			for element, err := range in {
+				done := make(chan result, 1)
+				select {
+				case queue <- done: // waits while n are under way
+				case <-ctx.Done():
+					return
+				}
+				if err != nil {
+					done <- result{err: err}
+					return
+				}
+				go func() {
+					value, err := f(ctx, element)
+					done <- result{value, err}
+				}()
+			}
+		}()
+		defer func() {
+			cancel()
+			for done := range queue {
+				<-done
+			}
+			<-ended
+		}()
+		for done := range queue {
+			r := <-done
+			if !yield(r.value, r.err) || r.err != nil {
+				return
+			}
+		}
+	}
+}
