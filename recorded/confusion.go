@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 
 	"crosstalk"
@@ -34,8 +33,11 @@ type Confusion struct {
 // prompt every row is by itself. Memory does not grow with the rows.
 func ReadConfusion(path string) iter.Seq2[Confusion, error] {
 	return func(yield func(Confusion, error) bool) {
-		rows := 0
+		empty := true
 		for row, err := range table.Read(path) {
+			if err == nil && row.Blank() {
+				continue
+			}
 			var c Confusion
 			if err == nil {
 				c, err = readConfusion(row)
@@ -43,9 +45,9 @@ func ReadConfusion(path string) iter.Seq2[Confusion, error] {
 			if !yield(c, err) || err != nil {
 				return
 			}
-			rows++
+			empty = false
 		}
-		if rows == 0 {
+		if empty {
 			yield(Confusion{}, fmt.Errorf("%s: holds no rows", path))
 		}
 	}
@@ -71,8 +73,9 @@ func readConfusion(row table.Row) (Confusion, error) {
 	if err != nil {
 		return c, row.Errorf("%w", err)
 	}
-	if s := v["sample"]; s != "" {
-		if c.Sample, err = strconv.Atoi(s); err != nil || c.Sample < 0 {
+	if s := strings.TrimSpace(v["sample"]); s != "" {
+		var ok bool
+		if c.Sample, ok = wholeNumber(s); !ok {
 			return c, row.Errorf("sample is %q; expected a whole number from 0", s)
 		}
 	}

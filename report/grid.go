@@ -126,7 +126,7 @@ func newGrid(estimates []crosstalk.Estimate) grid {
 		}
 		g.rows = append(g.rows, row)
 	}
-	g.notes = notes(estimates, varying)
+	g.notes = notes(estimates, varying, measures)
 	return g
 }
 
@@ -159,8 +159,11 @@ func countColumns(estimates []crosstalk.Estimate) []string {
 	present := map[string]bool{}
 	for _, e := range estimates {
 		for c, n := range e.Counts {
-			present[c] = present[c] || n > 0 || c == "not_scored" || c == "unchecked"
+			present[c] = present[c] || n > 0 || c == "unchecked"
 		}
+	}
+	if !present["unchecked"] {
+		present["not_scored"] = true
 	}
 	order := []string{"ties", "identical", "full_answer", "line", "word", "line_error", "not_scored", "unchecked", "empty", "refused", "failed", "not_measured"}
 	var columns, others []string
@@ -184,7 +187,7 @@ func countKey(name string) string { return strings.ReplaceAll(name, " ", "_") }
 
 // notes are the effect's unit, signatures and warnings, each once, with the row
 // it belongs to if it is not the first's.
-func notes(estimates []crosstalk.Estimate, varying []string) []string {
+func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []string {
 	var list []string
 	add := func(s string) {
 		if !slices.Contains(list, s) {
@@ -201,14 +204,14 @@ func notes(estimates []crosstalk.Estimate, varying []string) []string {
 		}
 		add("signature: " + e.Signature)
 	}
-	return append(list, warnings(estimates, varying)...)
+	return append(list, warnings(estimates, varying, measures)...)
 }
 
 var firstNumber = regexp.MustCompile(`\d+`)
 
 // warnings says each kind of warning once, with the rows it holds for and, for
 // one that counts, the range of its first number.
-func warnings(estimates []crosstalk.Estimate, varying []string) []string {
+func warnings(estimates []crosstalk.Estimate, varying []string, measures bool) []string {
 	type kind struct {
 		text     string // of the first
 		rows     []string
@@ -230,7 +233,11 @@ func warnings(estimates []crosstalk.Estimate, varying []string) []string {
 				kinds = append(kinds, k)
 			}
 			k.low, k.top = min(k.low, n), max(k.top, n)
-			k.rows = append(k.rows, rowName(e, varying))
+			row := rowName(e, varying)
+			if measures {
+				row = title(e.Measure) + " " + row
+			}
+			k.rows = append(k.rows, row)
 		}
 	}
 	var list []string

@@ -5,39 +5,16 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"crosstalk/internal/shared"
 	"crosstalk/report"
 )
 
-// shared finds a file of the reference data, which is not part of the project.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	dir := os.Getenv("CROSSTALK_SHARED")
-	if dir == "" {
-		at, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for dir = filepath.Join(at, "../shared"); at != filepath.Dir(at); at = filepath.Dir(at) {
-			dir = filepath.Join(at, "../shared")
-			if _, err := os.Stat(filepath.Join(dir, "data")); err == nil {
-				break
-			}
-		}
-	}
-	path := filepath.Join(dir, "data", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("reference data %s not found beside the project (or set CROSSTALK_SHARED)", name)
-	}
-	return path
-}
-
-// A place is where a figure stands in the published tables.
-type place struct{ measure, task, source, language string }
+// A cellName says where a figure stands in the published tables.
+type cellName struct{ measure, task, source, language string }
 
 // TestScoreConfusionTables compares every cell and average with those that the
 // published script prints. Its Japanese words are those of another dictionary,
@@ -47,14 +24,14 @@ func TestScoreConfusionTables(t *testing.T) {
 	for _, model := range []string{"command-r-base", "command-r-plus", "gpt-3.5-turbo", "llama-3-instruct"} {
 		t.Run(model, func(t *testing.T) {
 			got, want := scoredFigures(t, model), printedFigures(t, model)
-			languages := map[place]float64{} // how many an average is over
+			languages := map[cellName]float64{} // how many an average is over
 			for at := range want {
-				languages[place{at.measure, at.task, at.source, "all"}]++
+				languages[cellName{at.measure, at.task, at.source, "all"}]++
 			}
 			compared := 0
 			for at, printed := range want {
 				tolerance, explained := 0.15, 0.0
-				switch ja := (place{at.measure, at.task, at.source, "ja"}); {
+				switch ja := (cellName{at.measure, at.task, at.source, "ja"}); {
 				case at.language == "all":
 					explained = (got[ja] - want[ja]) / (languages[at] - 1)
 				case at.language == "ja":
@@ -84,10 +61,10 @@ func TestScoreConfusionTables(t *testing.T) {
 }
 
 // scoredFigures scores a model's recorded answers; in per cent.
-func scoredFigures(t *testing.T, model string) map[place]float64 {
+func scoredFigures(t *testing.T, model string) map[cellName]float64 {
 	var stdout, stderr bytes.Buffer
-	code := execute([]string{"score", "confusion", shared(t, "lcb/outputs/"+model+".csv.gz"), "--protocol", "lcb-script",
-		"--lid", shared(t, "lid/lid.176.ftz"), "--words", shared(t, "lcb/words"), "--format", "json"}, &stdout, &stderr)
+	code := execute([]string{"score", "confusion", shared.File(t, "lcb/outputs/"+model+".csv.gz"), "--protocol", "lcb-script",
+		"--lid", shared.File(t, "lid/lid.176.ftz"), "--words", shared.File(t, "lcb/words"), "--format", "json"}, &stdout, &stderr)
 	if code != 0 || stderr.Len() > 0 {
 		t.Fatalf("exit code %d, stderr: %s", code, stderr.String())
 	}
@@ -95,24 +72,24 @@ func scoredFigures(t *testing.T, model string) map[place]float64 {
 	if err := json.Unmarshal(stdout.Bytes(), &document); err != nil {
 		t.Fatal(err)
 	}
-	figures := map[place]float64{}
+	figures := map[cellName]float64{}
 	for _, e := range document.Estimates {
 		if e.By["model"] != model {
 			t.Fatalf("a figure of model %q", e.By["model"])
 		}
-		figures[place{e.Measure, e.By["task"], e.By["source"], e.By["language"]}] = 100 * float64(e.Value)
+		figures[cellName{e.Measure, e.By["task"], e.By["source"], e.By["language"]}] = 100 * float64(e.Value)
 	}
 	return figures
 }
 
 // printedFigures reads the script's table: task, model, source, language, LPR
 // and WPR, in per cent.
-func printedFigures(t *testing.T, model string) map[place]float64 {
-	table, err := os.ReadFile(shared(t, "lcb/tables/"+model+".tsv"))
+func printedFigures(t *testing.T, model string) map[cellName]float64 {
+	table, err := os.ReadFile(shared.File(t, "lcb/tables/"+model+".tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	figures := map[place]float64{}
+	figures := map[cellName]float64{}
 	for _, row := range strings.Split(strings.TrimSpace(string(table)), "\n")[1:] {
 		field := strings.Split(row, "\t")
 		for i, measure := range []string{"lpr", "wpr"} {
@@ -123,7 +100,7 @@ func printedFigures(t *testing.T, model string) map[place]float64 {
 			if err != nil {
 				t.Fatalf("%s: %v", row, err)
 			}
-			figures[place{measure, field[0], field[2], field[3]}] = value
+			figures[cellName{measure, field[0], field[2], field[3]}] = value
 		}
 	}
 	return figures

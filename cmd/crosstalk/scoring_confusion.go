@@ -49,6 +49,9 @@ func (s *confusionScoring) rules(c *cobra.Command) (confusion.Protocol, error) {
 	if err != nil {
 		return p, err
 	}
+	if s.by, err = cleanColumns(s.by); err != nil {
+		return p, err
+	}
 	if c.Flags().Changed("threshold") {
 		if !(s.threshold >= 0 && s.threshold < 1) {
 			return p, fmt.Errorf("--threshold is %g; expected a probability from 0 to below 1", s.threshold)

@@ -5,37 +5,14 @@ import (
 	"encoding/json"
 	"iter"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/shared"
 	"crosstalk/measure/langid/fasttext"
 	"crosstalk/measure/wordlist"
 	"crosstalk/recorded"
 )
-
-// shared finds a file of the reference data, which is not part of the project.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	dir := os.Getenv("CROSSTALK_SHARED")
-	if dir == "" {
-		at, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for dir = filepath.Join(at, "../shared"); at != filepath.Dir(at); at = filepath.Dir(at) {
-			dir = filepath.Join(at, "../shared")
-			if _, err := os.Stat(filepath.Join(dir, "data")); err == nil {
-				break
-			}
-		}
-	}
-	path := filepath.Join(dir, "data", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("reference data %s not found beside the project (or set CROSSTALK_SHARED)", name)
-	}
-	return path
-}
 
 // decision is what the published script found in an answer.
 type decision struct {
@@ -51,11 +28,11 @@ type decision struct {
 // TestGolden compares the decisions on the recorded answers of four models
 // with those of the published script (lid.176.ftz, MeCab with UniDic, jieba).
 func TestGolden(t *testing.T) {
-	lid, err := fasttext.Load(shared(t, "lid/lid.176.ftz"))
+	lid, err := fasttext.Load(shared.File(t, "lid/lid.176.ftz"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	words, err := wordlist.Load(shared(t, "lcb/words"))
+	words, err := wordlist.Load(shared.File(t, "lcb/words"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +40,7 @@ func TestGolden(t *testing.T) {
 	in := &Instrument{Protocol: protocol, Identifier: lid, Words: words}
 	answers, otherwise := map[string]int{}, map[string]int{} // by language
 	for _, model := range []string{"command-r-base", "command-r-plus", "gpt-3.5-turbo", "llama-3-instruct"} {
-		outputs, decisions := shared(t, "lcb/outputs/"+model+".csv.gz"), shared(t, "lcb/golden/"+model+".jsonl.gz")
+		outputs, decisions := shared.File(t, "lcb/outputs/"+model+".csv.gz"), shared.File(t, "lcb/golden/"+model+".jsonl.gz")
 		for language, same := range judged(t, in, outputs, decisions) {
 			answers[language]++
 			if !same {
