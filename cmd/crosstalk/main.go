@@ -1,5 +1,6 @@
 // Crosstalk measures what bleeds through in language models: meaning that
-// leaks from a prompt into an unrelated answer.
+// leaks from a prompt into an unrelated answer, one language breaking into
+// another.
 //
 // Results go to stdout, everything else to stderr. Exit codes: 0 fine, 1 a
 // gate or a calibration failed, 2 bad usage or input, 3 finished but
@@ -77,14 +78,16 @@ func rootCommand() *cobra.Command {
 		Use:   "crosstalk",
 		Short: "Measure what bleeds through in language models",
 		Long: `Crosstalk measures what bleeds through in language models: meaning that leaks
-from a prompt into an unrelated answer (semantic leakage).
+from a prompt into an unrelated answer (semantic leakage), one language breaking
+into another (language confusion).
 
 Results go to stdout, everything else to stderr. Exit codes: 0 fine,
 1 a calibration failed, 2 bad usage or input, 3 finished but incomplete
 (asks failed, or a limit was reached), 130 interrupted.`,
 		Example: `  crosstalk run leakage                              a reference model, to see how it works
   crosstalk run leakage --model openai:gpt-4o-mini   a real one (OPENAI_API_KEY)
-  crosstalk score leakage answers.jsonl              answers recorded elsewhere`,
+  crosstalk score leakage answers.jsonl              answers recorded elsewhere
+  crosstalk score confusion answers.csv`,
 		Version:       crosstalk.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
