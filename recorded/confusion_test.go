@@ -1,7 +1,6 @@
 package recorded
 
 import (
-	"bytes"
 	"compress/gzip"
 	"os"
 	"path/filepath"
@@ -12,20 +11,17 @@ import (
 	"crosstalk"
 )
 
-func writeFile(t testing.TB, name, content string) string {
+func gzipped(t testing.TB, content string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if strings.HasSuffix(name, ".gz") {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		z.Write([]byte(content))
-		z.Close()
-		content = b.String()
-	}
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+	var b strings.Builder
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(content)); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 func readConfusions(path string) (all []Confusion, err error) {
@@ -59,9 +55,9 @@ func TestReadConfusion(t *testing.T) {
 			Item: crosstalk.Item{Labels: map[string]string{"language": "ZHO"}, Prompt: &crosstalk.Prompt{Language: "zh"}}},
 	}
 	for _, file := range []struct{ name, content, lines string }{
-		{"a.csv", csv, "245"}, {"a.csv.gz", csv, "245"}, {"a.jsonl", jsonl, "124"}, {"a.jsonl.gz", jsonl, "124"},
+		{"a.csv", csv, "245"}, {"a.csv.gz", gzipped(t, csv), "245"}, {"a.jsonl", jsonl, "124"}, {"a.jsonl.gz", gzipped(t, jsonl), "124"},
 	} {
-		path := writeFile(t, file.name, file.content)
+		path := write(t, file.name, file.content)
 		got, err := readConfusions(path)
 		if err != nil || len(got) != len(want) {
 			t.Fatalf("%s: %d rows, %v", file.name, len(got), err)
@@ -90,7 +86,7 @@ func TestReadConfusionErrors(t *testing.T) {
 		"completion,language,sample\nx,fr,-1\n": `a.csv:2: sample is "-1"; expected a whole number from 0`,
 		"completion,language\n\xff,fr\n":        `a.csv:2: the column "completion" is not valid UTF-8`,
 	} {
-		_, err := readConfusions(writeFile(t, "a.csv", content))
+		_, err := readConfusions(write(t, "a.csv", content))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", content, err, want)
 		}
@@ -100,15 +96,27 @@ func TestReadConfusionErrors(t *testing.T) {
 		`{"completion":"x","language":["fr"]}`:                              "a.jsonl:1: language is a list",
 		"{\"completion\":\"x\",\"language\":\"fr\"}\n{\"completion\":\"x\"": "a.jsonl:2: not valid JSON: the line is cut off",
 	} {
-		_, err := readConfusions(writeFile(t, "a.jsonl", content))
+		_, err := readConfusions(write(t, "a.jsonl", content))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", content, err, want)
 		}
 	}
 }
 
+func TestConfusionManual(t *testing.T) {
+	_, text := manual(t)
+	found := examples.FindAllStringSubmatch(text, -1)
+	if len(found) != 1 {
+		t.Fatalf("%d examples, want one", len(found))
+	}
+	rows, err := readConfusions(write(t, "a."+found[0][1], found[0][2]))
+	if err != nil || len(rows) != 1 || rows[0].Answer.Status != crosstalk.Text || rows[0].Item.Prompt.Language != "fr" {
+		t.Errorf("read %+v, %v", rows, err)
+	}
+}
+
 func TestReadConfusionStops(t *testing.T) {
-	path := writeFile(t, "a.csv", "completion,language\n1,fr\n2,fr\n3,fr\n")
+	path := write(t, "a.csv", "completion,language\n1,fr\n2,fr\n3,fr\n")
 	for c := range ReadConfusion(path) {
 		if c.Answer.Text != "1" {
 			t.Errorf("went on to %q", c.Answer.Text)

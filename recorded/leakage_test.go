@@ -263,13 +263,20 @@ func TestReadItems(t *testing.T) {
 
 var examples = regexp.MustCompile("(?s)```(csv|jsonl)\n(.*?)```")
 
-// Every example of the manual is read.
-func TestManual(t *testing.T) {
-	manual, err := os.ReadFile("../docs/recorded.md")
+// manual returns the parts of the manual about leakage and about confusion.
+func manual(t *testing.T) (leakage, confusion string) {
+	text, err := os.ReadFile("../docs/recorded.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := examples.FindAllStringSubmatch(string(manual), -1)
+	leakage, confusion, _ = strings.Cut(string(text), "\n## Confusion\n")
+	return leakage, confusion
+}
+
+// Every example of the manual is read.
+func TestManual(t *testing.T) {
+	leakage, _ := manual(t)
+	found := examples.FindAllStringSubmatch(leakage, -1)
 	if len(found) < 3 {
 		t.Fatalf("%d examples, want one for each layout", len(found))
 	}
