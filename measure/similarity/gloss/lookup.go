@@ -40,7 +40,10 @@ func (v *Vectors) read(folded string, found func(tokens []string, id int32, weig
 	tokens := lexicon.Tokens(folded)
 	var buffer [initialBuffer]int32
 	for len(tokens) > 0 {
-		id, n := v.lexicon.Multiword(tokens, longest)
+		id, n := int32(0), 0
+		if !lexicon.Stop(tokens[0]) {
+			id, n = v.lexicon.Multiword(tokens, longest)
+		}
 		share := 1.0
 		if n > 0 {
 			found(tokens[:n], id, float64(multiword*v.weight[v.frequency[id]]))

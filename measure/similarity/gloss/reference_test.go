@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// share returns the share of scored triples (concept, related text, neutral
-// text) whose related text is the more similar one, ties counting one half, and
-// how many triples are not scored.
+// share returns the share of triples (concept, related text, neutral text)
+// whose related text is the more similar one, ties and triples that are not
+// scored counting one half, and how many are not scored.
 func share(t *testing.T, v *Vectors, triples [][3]string) (share float64, notScored int) {
 	t.Helper()
 	right := 0.0
@@ -18,6 +18,7 @@ func share(t *testing.T, v *Vectors, triples [][3]string) (share float64, notSco
 		switch {
 		case !ok1 || !ok2:
 			notScored++
+			right += 0.5
 			t.Logf("%q: not scored with %q and %q", x[0], x[1], x[2])
 		case related > neutral:
 			right++
@@ -28,7 +29,7 @@ func share(t *testing.T, v *Vectors, triples [][3]string) (share float64, notSco
 			t.Logf("%q: %q %.3f, %q %.3f", x[0], x[1], related, x[2], neutral)
 		}
 	}
-	return right / float64(len(triples)-notScored), notScored
+	return right / float64(len(triples)), notScored
 }
 
 // triples reads the reference triples.
@@ -52,10 +53,8 @@ func triples(t *testing.T) [][3]string {
 func TestReferenceTriples(t *testing.T) {
 	triples := triples(t)
 	got, notScored := share(t, open(t), triples)
-	scored := len(triples) - notScored
-	asTies := (got*float64(scored) + 0.5*float64(notScored)) / float64(len(triples))
-	t.Logf("%.4f of %d scored triples ordered rightly; with %d not scored as ties %.4f", got, scored, notScored, asTies)
-	if got < 0.89 || notScored > 3 {
-		t.Errorf("%.4f of %d scored triples ordered rightly, %d not scored; expected at least 0.89 and at most 3", got, scored, notScored)
+	t.Logf("%.4f of %d triples ordered rightly, %d not scored", got, len(triples), notScored)
+	if got < 0.89 {
+		t.Errorf("%.4f of %d triples ordered rightly, %d not scored; expected at least 0.89", got, len(triples), notScored)
 	}
 }

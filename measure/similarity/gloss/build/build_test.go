@@ -129,6 +129,17 @@ func TestGlosses(t *testing.T) {
 	}
 }
 
+// Glosses are read without folding: a contraction is a word, an accented
+// letter none.
+func TestAddText(t *testing.T) {
+	l := lexicon.New([]string{"it", "it_girl", "naive", "ve"}, make([]lexicon.Set, 4))
+	weights := map[int32]float64{}
+	addText(weights, l, "It's na\u00efve; the it girl", 1)
+	if len(weights) != 2 || weights[0] != 1 || weights[3] != 1 {
+		t.Errorf("weights %v, expected 1 for it and for ve", weights)
+	}
+}
+
 func TestGraphAndWalk(t *testing.T) {
 	w, err := parseWordNet(tiny())
 	if err != nil {
@@ -262,7 +273,7 @@ func TestDerivedFrom(t *testing.T) {
 }
 
 func TestQuantise(t *testing.T) {
-	d := random(3, vectorfile.Dim, 1)
+	d := normal(3, vectorfile.Dim, 1)
 	d.row(1)[0], d.row(1)[1] = 100, -100
 	codes := quantise(d)
 	code := func(row, i int) int {
@@ -271,9 +282,8 @@ func TestQuantise(t *testing.T) {
 	if code(1, 0) != 7 || code(1, 1) != -7 {
 		t.Errorf("beyond the range: %d, %d", code(1, 0), code(1, 1))
 	}
-	// uniform on (-1, 1): deviation 1/sqrt(3)
-	for i, x := range d.row(0) {
-		if want := x / (2.6 / math.Sqrt(3) / 7); math.Abs(float64(code(0, i))-want) > 1.2 {
+	for i, x := range d.row(0) { // of deviation 1
+		if want := max(-7, min(7, x/(2.6/7))); math.Abs(float64(code(0, i))-want) > 1.2 {
 			t.Errorf("%v has code %d, expected about %.1f", x, code(0, i), want)
 		}
 	}

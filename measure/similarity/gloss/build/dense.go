@@ -113,3 +113,44 @@ func solveRow(x []float64, r *dense) {
 		addScaled(x[i+1:], -x[i], r.row(i)[i+1:])
 	}
 }
+
+// orthogonalFactor returns the q of a = q x r, with r upper triangular, by
+// Householder's reflections. It overwrites the square matrix a. The signs are
+// those of LAPACK's dgeqrf: each reflection makes the diagonal entry of r of the
+// other sign than what it was reflected from, and the last entry is left alone.
+func orthogonalFactor(a *dense) *dense {
+	n := a.columns
+	q := newDense(n, n)
+	for i := range n {
+		q.row(i)[i] = 1
+	}
+	v := make([]float64, n)
+	for k := range n - 1 {
+		square := 0.0
+		for i := k; i < n; i++ {
+			v[i] = a.row(i)[k]
+			square += float64(v[i] * v[i])
+		}
+		norm := math.Copysign(math.Sqrt(square), v[k])
+		v[k] += norm
+		if square == 0 {
+			continue
+		}
+		scale := 1 / (norm * v[k]) // 2 over the square of v
+		dots := make([]float64, n)
+		for i := k; i < n; i++ {
+			addScaled(dots, v[i], a.row(i))
+		}
+		for i := k; i < n; i++ {
+			addScaled(a.row(i), -scale*v[i], dots)
+		}
+		for i := range n {
+			row, dot := q.row(i)[k:], 0.0
+			for j, x := range row {
+				dot += float64(x * v[k+j])
+			}
+			addScaled(row, -scale*dot, v[k:])
+		}
+	}
+	return q
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"crosstalk/measure/similarity/gloss/internal/lexicon"
 )
@@ -46,12 +47,18 @@ func (w *wordnet) glosses() (bags []bag, occurrences []int) {
 
 // addText adds the content lemmas of a text to weights. A word inside a
 // multiword lemma counts half; the lemmas of an ambiguous form share its weight.
+//
+// Unlike the look-up, it neither folds accents nor leaves out contractions:
+// the prototype did not, and a context lemma more or less is another sketch.
 func addText(weights map[int32]float64, l *lexicon.Lexicon, text string, weight float64) {
 	const longest = 3
-	tokens := lexicon.Tokens(lexicon.Fold(text))
+	tokens := lexicon.Tokens(strings.ToLower(text))
 	var buffer [8]int32
 	for len(tokens) > 0 {
-		id, n := l.Multiword(tokens, longest)
+		id, n := int32(0), 0
+		if !lexicon.StopWord(tokens[0]) {
+			id, n = l.Multiword(tokens, longest)
+		}
 		share := weight
 		if n > 0 {
 			weights[id] += weight
@@ -59,7 +66,7 @@ func addText(weights map[int32]float64, l *lexicon.Lexicon, text string, weight 
 		}
 		n = max(n, 1)
 		for _, token := range tokens[:n] {
-			if lexicon.Stop(token) || len(token) < 2 || isNumber(token) {
+			if lexicon.StopWord(token) || len(token) < 2 || isNumber(token) {
 				continue
 			}
 			lemmas := l.Lemmas(buffer[:0], token)

@@ -85,12 +85,8 @@ func build(dir string, notes io.Writer) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	turn, err := rotation(vectorfile.Dim)
-	if err != nil {
-		return nil, err
-	}
 	f := w.file(vocabulary, occurrences)
-	f.Codes = quantise(vectors.times(turn))
+	f.Codes = quantise(vectors.times(rotation(vectorfile.Dim)))
 	content, err := f.Encode()
 	fmt.Fprintf(notes, "%d irregular forms, %d bytes\n", len(f.Exceptions), len(content))
 	return content, err

@@ -3,7 +3,8 @@
 // of detachment (Morphy; see the manual page morphy(7WN) of WordNet 3.0).
 //
 // The builder of the gloss vectors uses it with all of WordNet, the look-up at
-// run time with the lemmas that have a vector, so that both read words alike.
+// run time with the lemmas that have a vector. Both read words alike, but that
+// the builder takes contractions for words and accented letters for spaces.
 package lexicon
 
 import "strings"
@@ -173,9 +174,9 @@ func (l *Lexicon) Lemmas(dst []int32, word string) []int32 {
 
 // Multiword returns the longest lemma of two to limit words that tokens begin
 // with, and its number of words; the last word may be inflected. n is 0 where
-// there is none. No multiword lemma starts with a stop word.
+// there is none. A caller does not ask where the first token is a stop word.
 func (l *Lexicon) Multiword(tokens []string, limit int) (id int32, n int) {
-	if len(tokens) < 2 || Stop(tokens[0]) {
+	if len(tokens) < 2 {
 		return 0, 0
 	}
 	var key [maxWord]byte

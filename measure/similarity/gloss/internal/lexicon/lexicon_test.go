@@ -157,6 +157,9 @@ func TestStop(t *testing.T) {
 		if got := Stop(token); got != want {
 			t.Errorf("Stop(%q) = %v", token, got)
 		}
+		if got := StopWord(token); got != (token == "the" || token == "one's") {
+			t.Errorf("StopWord(%q) = %v", token, got)
+		}
 	}
 }
 

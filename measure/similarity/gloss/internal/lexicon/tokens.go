@@ -78,7 +78,7 @@ func alphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <=
 // Stop reports whether token is a stop word: a word of grammar, or a
 // contraction with one ("it's", "they'll", "don't").
 func Stop(token string) bool {
-	if stopWord(token) {
+	if StopWord(token) {
 		return true
 	}
 	i := strings.IndexByte(token, '\'')
@@ -89,12 +89,14 @@ func Stop(token string) bool {
 	case "'t":
 		return i > 0 && token[i-1] == 'n'
 	case "'s", "'re", "'ve", "'ll", "'d", "'m":
-		return stopWord(token[:i])
+		return StopWord(token[:i])
 	}
 	return false
 }
 
-func stopWord(token string) bool {
+// StopWord reports whether token is a word of grammar, or of the wording of
+// dictionary glosses. Contractions are none.
+func StopWord(token string) bool {
 	switch token {
 	case "a", "an", "the",
 		"of", "to", "in", "on", "at", "by", "for", "with", "from", "as", "into", "onto", "upon", "over", "under", "about",
