@@ -69,10 +69,7 @@ func harmonic(lpr, wpr formula) formula {
 		wpr = one
 	}
 	return func(means []float64) float64 {
-		l, w := lpr(means), wpr(means)
-		if l+w == 0 {
-			return 0
-		}
+		l, w := lpr(means), wpr(means) // not both 0
 		return 2 * l * w / (l + w)
 	}
 }
@@ -118,7 +115,7 @@ func (g *group) figure(p Protocol, measure string) (e stats.Estimate, warnings [
 		e = stats.Mean(&stats.Clusters{}, stats.Proportion, Level)
 	case len(a.parts) == 0:
 		e = stats.Estimate{Value: f(nil), Interval: stats.Interval{Low: math.NaN(), High: math.NaN()}}
-	case len(a.parts) == 1 && (len(a.undefined) == 0 || !p.EmptyIsOne) && measure != LCPR:
+	case len(a.parts) == 1 && (len(a.undefined) == 0 || !p.EmptyIsOne):
 		e = stats.Mean(a.parts[0], stats.Proportion, Level)
 	default:
 		e = stats.Combine(a.parts, f, stats.Proportion, Level)

@@ -67,6 +67,7 @@ var confused = []answers{
 	{"", "a", "ko", wrong, 20},
 	{"", "a", "hi", short, 4},
 	{"", "a", "fr", right, 9}, {"", "a", "fr", wrong, 1},
+	{"", "c", "de", right, 1}, {"", "c", "de", wrong, 1}, {"", "d", "de", short, 1},
 }
 
 func TestAverages(t *testing.T) {
@@ -74,14 +75,14 @@ func TestAverages(t *testing.T) {
 	ruLPR, ruWPR := (0.8+0.25)/2, (0.75+1)/2
 	for protocol, want := range map[string]map[string]float64{
 		"crosstalk-1": {
-			"lpr ru a": 0.8, "lpr ru b": 0.25, "lpr ru all": ruLPR, "lpr all all": (ruLPR + 0 + 0.9) / 3, "lpr all a": (0.8 + 0 + 0.9) / 3, "lpr all b": 0.25,
+			"lpr ru a": 0.8, "lpr ru b": 0.25, "lpr ru all": ruLPR, "lpr all all": (ruLPR + 0 + 0.9 + 0.5) / 4, "lpr de all": 0.5, "lpr all a": (0.8 + 0 + 0.9) / 3, "lpr all b": 0.25,
 			"wpr ru a": 0.75, "wpr ru all": ruWPR, "wpr ko a": math.NaN(), "wpr all all": ruWPR,
 			"lpr hi a": math.NaN(), "lcpr hi a": math.NaN(),
 			"lcpr ru a": harmonic(0.8, 0.75), "lcpr ru all": harmonic(ruLPR, ruWPR), "lcpr ko all": 0, "lcpr all all": harmonic(ruLPR, ruWPR) / 2,
 			"line_accuracy fr all": 0.9, "latin_wpr fr all": 1, "latin_wpr all all": 1,
 		},
 		"lcb-script": {
-			"lpr hi a": 1, "wpr hi a": 1, "wpr ko a": 1, "lpr all all": (ruLPR + 0 + 1 + 0.9) / 4, "wpr all all": (ruWPR + 1 + 1) / 3,
+			"lpr hi a": 1, "wpr hi a": 1, "wpr ko a": 1, "lpr all all": (ruLPR + 0 + 1 + 0.9 + 0.75) / 5, "lpr de all": 0.75, "wpr all all": (ruWPR + 1 + 1) / 3,
 			"lcpr hi all": 1, "lcpr ko all": 0, "lcpr all all": (harmonic(ruLPR, ruWPR) + 0 + 1) / 3,
 		},
 		"lcb-paper": {
@@ -220,8 +221,8 @@ func TestOrderAndSignature(t *testing.T) {
 // language, and that samples are of one item.
 func TestClusters(t *testing.T) {
 	in := instrument(t, "lcb-script")
-	clustered := func(name func(prompt, language, sample int) string) crosstalk.Estimate {
-		all := in.Estimate(func(yield func(crosstalk.Observation) bool) {
+	clustered := func(name func(prompt, language, sample int) string) []crosstalk.Estimate {
+		return in.Estimate(func(yield func(crosstalk.Observation) bool) {
 			for prompt := range 40 {
 				for language, code := range []string{"ru", "ko"} {
 					for sample := range 3 {
@@ -239,16 +240,30 @@ func TestClusters(t *testing.T) {
 				}
 			}
 		}, nil)
-		return find(t, all, LPR, "all", "all")
 	}
-	own := clustered(func(int, int, int) string { return "" })
-	prompts := clustered(func(prompt, _, _ int) string { return strconv.Itoa(prompt) })
+	all := clustered(func(int, int, int) string { return "" })
+	if lcpr := find(t, all, LCPR, "all", "all"); lcpr.Clusters != 240 {
+		t.Errorf("LCPR of 240 answers by themselves: %+v", lcpr)
+	}
+	own := find(t, all, LPR, "all", "all")
+	prompts := find(t, clustered(func(prompt, _, _ int) string { return strconv.Itoa(prompt) }), LPR, "all", "all")
 	if own.Clusters != 240 || prompts.Clusters != 40 || own.N != 80 || own.Value != prompts.Value {
 		t.Errorf("240 answers to 80 items: %+v; by prompt %+v", own, prompts)
 	}
 	// Within a prompt all answers are the same: the interval is that of 40.
 	if ratio := width(prompts) / width(own); ratio < 2 || ratio > 3.2 {
 		t.Errorf("the interval by prompt is %.2f times as wide, want about √6", ratio)
+	}
+}
+
+// TestItems counts items whose samples come in any order and from any number.
+func TestItems(t *testing.T) {
+	var i items
+	for _, sample := range []int{2, 2, 3, 1, 2, 1, 3, 1} {
+		i.add(sample)
+	}
+	if i.n != 3 {
+		t.Errorf("%d items, want 3", i.n)
 	}
 }
 
