@@ -90,7 +90,7 @@ func (s *confusionScore) run(c *cobra.Command, files []string) error {
 	if s.out == "" {
 		estimates, err = score(func(crosstalk.Observation) error { return nil })
 	} else {
-		estimates, err = s.write(a, score, run.Scoring{Protocol: rules.Name, Rules: in.Rules(), By: s.by})
+		estimates, err = s.write(c, a, score, run.Scoring{Protocol: rules.Name, Rules: in.Rules(), By: s.by})
 	}
 	if err != nil {
 		return err
@@ -105,11 +105,15 @@ func (s *confusionScore) run(c *cobra.Command, files []string) error {
 }
 
 // write scores into a run directory.
-func (s *confusionScore) write(a *answersRead, score func(func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), scoring run.Scoring) (estimates []crosstalk.Estimate, err error) {
-	for _, err := range a.rows() { // before anything is written
+func (s *confusionScore) write(c *cobra.Command, a *answersRead, score func(func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), scoring run.Scoring) (estimates []crosstalk.Estimate, err error) {
+	for row, err := range a.rows() { // before anything is written
 		if err != nil {
 			return nil, err
 		}
+		a.columns.add(row.Item.Labels)
+	}
+	if err := a.columns.check(c, s.by); err != nil {
+		return nil, err
 	}
 	dir, err := run.Create(s.out, run.Plan{Instrument: "confusion", Suite: a.names(), Model: crosstalk.Identity{Provider: "recorded", Name: s.model}})
 	if err != nil {
