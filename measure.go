@@ -3,6 +3,7 @@ package crosstalk
 import (
 	"encoding/json"
 	"math"
+	"strings"
 )
 
 // Item is one thing to measure.
@@ -151,3 +152,20 @@ func Rollup(labels map[string]string, by []string) []map[string]string {
 
 // All is the value of a column in figures over all its values.
 const All = "all"
+
+// Ranks orders figures: values in the order of their first appearance, All
+// before any.
+type Ranks map[string]int
+
+// Rank is the place of a value, which may be named by several parts; the last
+// decides whether it stands for all.
+func (seen Ranks) Rank(value ...string) int {
+	if value[len(value)-1] == All {
+		return -1
+	}
+	key := strings.Join(value, "\x00")
+	if _, ok := seen[key]; !ok {
+		seen[key] = len(seen)
+	}
+	return seen[key]
+}

@@ -192,21 +192,27 @@ func (s *leakageScore) observe(c *cobra.Command, files []string, in *leakage.Ins
 }
 
 // write scores into a run directory.
-func (s *leakageScore) write(score func(surroundings, func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), sources *suite.Sources, scoring run.Scoring) (estimates []crosstalk.Estimate, err error) {
-	dir, err := run.Create(s.out, run.Plan{Instrument: "leakage", Suite: sources.Names(),
-		Model: crosstalk.Identity{Provider: "recorded", Name: s.model}})
+func (s *leakageScore) write(score func(surroundings, func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), sources *suite.Sources, scoring run.Scoring) ([]crosstalk.Estimate, error) {
+	plan := run.Plan{Instrument: "leakage", Suite: sources.Names(), Model: crosstalk.Identity{Provider: "recorded", Name: s.model}}
+	return intoRun(s.out, plan, scoring, func(dir *run.Dir, record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
+		kept, err := dir.OpenKept()
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, kept.Close()) }()
+		return score(surroundings{ask.NewSession(dir.Journal, ask.Options{}).For, kept}, record)
+	})
+}
+
+// intoRun makes a run directory of what score observes and estimates.
+func intoRun(out string, plan run.Plan, scoring run.Scoring, score func(dir *run.Dir, record func(crosstalk.Observation) error) ([]crosstalk.Estimate, error)) (estimates []crosstalk.Estimate, err error) {
+	dir, err := run.Create(out, plan)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	kept, err := dir.OpenKept()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, kept.Close()) }()
-	r := surroundings{ask.NewSession(dir.Journal, ask.Options{}).For, kept}
 	err = dir.RecordObservations(func(record func(crosstalk.Observation) error) (err error) {
-		estimates, err = score(r, record)
+		estimates, err = score(dir, record)
 		return err
 	})
 	if err != nil {

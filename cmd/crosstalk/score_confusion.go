@@ -2,7 +2,7 @@ package main
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -10,6 +10,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/confusion"
+	"crosstalk/internal/parallel"
 	"crosstalk/measure/segment/japanese"
 	"crosstalk/recorded"
 	"crosstalk/report"
@@ -105,7 +106,7 @@ func (s *confusionScore) run(c *cobra.Command, files []string) error {
 }
 
 // write scores into a run directory.
-func (s *confusionScore) write(c *cobra.Command, a *answersRead, score func(func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), scoring run.Scoring) (estimates []crosstalk.Estimate, err error) {
+func (s *confusionScore) write(c *cobra.Command, a *answersRead, score func(func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), scoring run.Scoring) ([]crosstalk.Estimate, error) {
 	for row, err := range a.rows() { // before anything is written
 		if err != nil {
 			return nil, err
@@ -115,22 +116,10 @@ func (s *confusionScore) write(c *cobra.Command, a *answersRead, score func(func
 	if err := a.columns.check(c, s.by); err != nil {
 		return nil, err
 	}
-	dir, err := run.Create(s.out, run.Plan{Instrument: "confusion", Suite: a.names(), Model: crosstalk.Identity{Provider: "recorded", Name: s.model}})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, dir.Close()) }()
-	err = dir.RecordObservations(func(record func(crosstalk.Observation) error) (err error) {
-		estimates, err = score(record)
-		return err
+	plan := run.Plan{Instrument: "confusion", Suite: a.names(), Model: crosstalk.Identity{Provider: "recorded", Name: s.model}}
+	return intoRun(s.out, plan, scoring, func(_ *run.Dir, record func(crosstalk.Observation) error) ([]crosstalk.Estimate, error) {
+		return score(record)
 	})
-	if err != nil {
-		return nil, err
-	}
-	if err := dir.SetScoring(scoring); err != nil {
-		return nil, err
-	}
-	return estimates, dir.WriteEstimates(report.NewDocument(estimates))
 }
 
 // answersRead are the answers of some files, with what was met on the way.
@@ -209,14 +198,14 @@ type scoredRow struct {
 
 // observations scores the rows and yields their observations in order.
 func (a *answersRead) observations(in *confusion.Instrument) iter.Seq2[crosstalk.Observation, error] {
-	scored := inOrder(batches(a.rows()), batchesAhead, func(batch []recorded.Confusion) []scoredRow {
+	scored := parallel.Map(context.Background(), batches(a.rows()), batchesAhead, func(_ context.Context, batch []recorded.Confusion) ([]scoredRow, error) {
 		rows := make([]scoredRow, len(batch))
 		for i, row := range batch {
 			of := *in
 			of.Condition = map[string]string{"model": row.Model}
 			rows[i] = scoredRow{row, of.Score(row.Item, row.Sample, row.Answer)}
 		}
-		return rows
+		return rows, nil
 	})
 	return func(yield func(crosstalk.Observation, error) bool) {
 		for batch, err := range scored {

@@ -54,7 +54,7 @@ func (in *Instrument) Rules() Rules { return Rules{in.Protocol, in.Identifier.Na
 // Estimate is Instrument.Estimate over observations that an instrument of
 // these rules made earlier.
 func (r Rules) Estimate(observations iter.Seq[crosstalk.Observation], by []string, suiteOf func(group map[string]string) string) []crosstalk.Estimate {
-	b := &book{by: by, known: map[string][]*group{}, groups: map[string]*group{}, seen: order{}, clusters: clusters{}}
+	b := &book{by: by, known: map[string][]*group{}, groups: map[string]*group{}, seen: crosstalk.Ranks{}, clusters: clusters{}}
 	for o := range observations {
 		for _, g := range b.groupsOf(o) {
 			g.add(o, b.clusters.name(o.Cluster))
@@ -86,7 +86,7 @@ type book struct {
 	by       []string
 	known    map[string][]*group // by the observation's condition and columns
 	groups   map[string]*group   // by their labels
-	seen     order
+	seen     crosstalk.Ranks
 	clusters clusters
 	key      []byte
 }
@@ -118,11 +118,11 @@ func (b *book) newGroups(o crosstalk.Observation) (groups []*group) {
 			condition[column] = value
 		}
 	}
-	rank := b.seen.rank(string(crosstalk.Canonical(condition)))
+	rank := b.seen.Rank(string(crosstalk.Canonical(condition)))
 	for _, labels := range b.parts(o.Labels, condition) {
 		places := []int{rank}
 		for _, column := range b.by {
-			places = append(places, b.seen.rank(column, labels[column]))
+			places = append(places, b.seen.Rank(column, labels[column]))
 		}
 		maps.Copy(labels, condition)
 		key := string(crosstalk.Canonical(labels))
@@ -158,20 +158,6 @@ func (b *book) parts(of, condition map[string]string) (parts []map[string]string
 		parts = append(parts, crossed...)
 	}
 	return parts
-}
-
-// order ranks values by their first appearance; "all" comes before any.
-type order map[string]int
-
-func (seen order) rank(value ...string) int {
-	if value[len(value)-1] == crosstalk.All {
-		return -1
-	}
-	key := strings.Join(value, "\x00")
-	if _, ok := seen[key]; !ok {
-		seen[key] = len(seen)
-	}
-	return seen[key]
 }
 
 func (g *group) estimate(p Protocol, measure string) crosstalk.Estimate {

@@ -27,7 +27,7 @@ var set = []string{"dataset", "language"}
 //	empty, refused, failed   pairs with such an answer
 //	not_scored  pairs of text that the measure could not score
 func (in *Instrument) Estimate(observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate {
-	groups, seen := map[string]*group{}, order{}
+	groups, seen := map[string]*group{}, crosstalk.Ranks{}
 	for o := range observations {
 		condition := map[string]string{}
 		maps.Copy(condition, o.Condition)
@@ -42,11 +42,11 @@ func (in *Instrument) Estimate(observations iter.Seq[crosstalk.Observation], by 
 				within = append(within, column)
 			}
 		}
-		place := seen.rank(string(crosstalk.Canonical(condition)))
+		place := seen.Rank(string(crosstalk.Canonical(condition)))
 		for _, labels := range crosstalk.Rollup(o.Labels, within) {
 			places := []int{place}
 			for _, column := range within {
-				places = append(places, seen.rank(column, labels[column]))
+				places = append(places, seen.Rank(column, labels[column]))
 			}
 			maps.Copy(labels, condition)
 			key := string(crosstalk.Canonical(labels))
@@ -62,20 +62,6 @@ func (in *Instrument) Estimate(observations iter.Seq[crosstalk.Observation], by 
 		estimates[i] = g.estimate(in)
 	}
 	return estimates
-}
-
-// order ranks values by their first appearance; "all" comes before any.
-type order map[string]int
-
-func (seen order) rank(value ...string) int {
-	if value[len(value)-1] == crosstalk.All {
-		return -1
-	}
-	key := strings.Join(value, "\x00")
-	if _, ok := seen[key]; !ok {
-		seen[key] = len(seen)
-	}
-	return seen[key]
 }
 
 // group is one figure in the making. It keeps sums per cluster and the names
