@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"crosstalk"
@@ -73,6 +74,9 @@ func (r *leakageRun) run(c *cobra.Command) error {
 	s, err := suite.Load(r.suite)
 	if err != nil {
 		return err
+	}
+	if slices.Contains(r.similarities, "gloss") && s.Language != "" && !strings.HasPrefix(s.Language, "en") {
+		return fmt.Errorf("gloss knows English only, and the suite %s is in %q: choose another --similarity, such as bertscore or openai:text-embedding-3-large", s.Name, s.Language)
 	}
 	known := columns{"model": true, "similarity": true}
 	for _, item := range s.Items {
