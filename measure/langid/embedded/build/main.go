@@ -9,8 +9,8 @@
 // give the same bytes; SHA-256 sums are printed and stand in README.md. The
 // text stays in the work directory.
 //
-// Versions that the mirrors no longer carry are at snapshot.debian.org; put
-// them into the debs folder of the work directory.
+// Versions that the mirrors no longer carry are in Debian's snapshot archive;
+// put them into the debs folder of the work directory.
 package main
 
 import (
