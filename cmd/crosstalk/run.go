@@ -202,7 +202,7 @@ func (m *measurement) explain(err error) error {
 	}
 	stats := m.session.Stats()
 	saved := fmt.Sprintf("%d of %d asks are answered and saved in %s; the same command goes on from there",
-		stats.Done-stats.Failed, m.asks.distinct, m.dir.Path)
+		stats.Done-stats.Failed, max(stats.Done, m.asks.distinct), m.dir.Path)
 	switch {
 	case stopped:
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %s", saved)}
