@@ -13,6 +13,7 @@ type Item struct {
 	Labels  map[string]string `json:"labels,omitempty"`  // columns that figures can be grouped by: category, language, source, ...
 	Pair    *Pair             `json:"pair,omitempty"`    // leakage
 	Prompt  *Prompt           `json:"prompt,omitempty"`  // confusion
+	Input   *Input            `json:"input,omitempty"`   // consistency
 }
 
 // Pair is the content of a leakage item: two prompts with the same ending, of
@@ -31,6 +32,10 @@ type Pair struct {
 type Prompt struct {
 	Text     string `json:"text"`     // empty where an answer was recorded without its prompt
 	Language string `json:"language"` // as language identifiers label it: ISO 639-1 where there is a code, else ISO 639-3
+
+	// Placed are the same prompt with the instruction to answer in Language at
+	// another place, by place: "start", "end", "integrated". Text is one of them.
+	Placed map[string]string `json:"placed,omitempty"`
 }
 
 // Observation is one measured value for one item and sample.

@@ -41,7 +41,7 @@ func items(n int) []crosstalk.Item {
 }
 
 func instrument(s similarity.Similarity) leakage.Instrument {
-	return leakage.Instrument{Protocol: leakage.Protocols[0], Similarities: []similarity.Similarity{s}, Prompting: leakage.Prompting{Samples: 1}}
+	return leakage.Instrument{Protocol: leakage.Protocols[0], Similarities: []similarity.Similarity{s}, Samples: 1}
 }
 
 // A pair is 1 when the model leaked and a tie otherwise, so the truth is

@@ -117,9 +117,9 @@ func readPrices(file string) (ask.Prices, error) {
 
 // prompting settles how items become requests: flags before suite and
 // protocol.
-func (a *asking) prompting(c *cobra.Command, s *suite.Suite, m crosstalk.Model, rules leakage.Protocol) (leakage.Prompting, error) {
+func (a *asking) prompting(c *cobra.Command, s *suite.Suite, m crosstalk.Model, rules leakage.Protocol) (crosstalk.Prompting, error) {
 	changed := c.Flags().Changed
-	p := leakage.Prompting{API: m.API(), Prefix: s.Prefix[m.API()], System: rules.System, Samples: rules.Samples,
+	p := crosstalk.Prompting{API: m.API(), Prefix: s.Prefix[m.API()], System: rules.System,
 		Decoding: crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature}}
 	if changed("prefix") {
 		p.Prefix = a.prefix
@@ -129,9 +129,6 @@ func (a *asking) prompting(c *cobra.Command, s *suite.Suite, m crosstalk.Model, 
 	}
 	if p.API == crosstalk.Completions {
 		p.System = ""
-	}
-	if a.samples > 0 {
-		p.Samples = a.samples
 	}
 	if a.answerTokens > 0 {
 		p.Decoding.MaxTokens = a.answerTokens

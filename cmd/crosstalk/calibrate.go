@@ -58,7 +58,7 @@ chance, outside 93 to 97 %.`,
 			}
 			var results []calibrate.Result
 			for _, sim := range place(similarities, alone()) {
-				in := leakage.Instrument{Protocol: rules, Similarities: []similarity.Similarity{sim}, Prompting: leakage.Prompting{Samples: samples},
+				in := leakage.Instrument{Protocol: rules, Similarities: []similarity.Similarity{sim}, Samples: samples,
 					Condition: map[string]string{}, SuiteOf: func(map[string]string) string { return s.ID() }}
 				for _, rate := range rates {
 					r, err := calibrate.Leakage(c.Context(), in, s.Items, rate, seeds)

@@ -94,9 +94,12 @@ func (r *leakageRun) run(c *cobra.Command) error {
 		return err
 	}
 	id, suiteID := model.Identity(), s.ID()
+	if r.samples == 0 {
+		r.samples = rules.Samples
+	}
 	plan := run.Plan{Instrument: "leakage", Suite: suiteID, Model: id, API: prompting.API,
 		Prefix: prompting.Prefix, System: prompting.System, Decoding: prompting.Decoding}
-	in := &leakage.Instrument{Protocol: rules, Prompting: prompting, Condition: map[string]string{"model": id.String()},
+	in := &leakage.Instrument{Protocol: rules, Prompting: prompting, Samples: r.samples, Condition: map[string]string{"model": id.String()},
 		SuiteOf: func(map[string]string) string { return suiteID }}
 	if r.out == "" {
 		r.out = filepath.Join("runs", fileName(s.Name+"-"+id.Name)+"-"+plan.Hash())
@@ -123,7 +126,7 @@ func (r *leakageRun) run(c *cobra.Command) error {
 	session := ask.NewSession(dir.Journal, options)
 	in.Similarities = place(similarities, surroundings{session.For, kept})
 	m := &measurement{output: r.output, command: c, dir: dir, session: session, model: model, asks: asks}
-	err = m.run(in, s.Items, r.by, run.Scoring{Protocol: rules.Name, Rules: rules, Similarities: r.similarities, Samples: prompting.Samples, By: r.by})
+	err = m.run(in, s.Items, r.by, run.Scoring{Protocol: rules.Name, Rules: rules, Similarities: r.similarities, Samples: r.samples, By: r.by})
 	return errors.Join(err, kept.Close(), dir.Close())
 }
 

@@ -32,34 +32,12 @@ const (
 	Unpaired = "unpaired"  // one of the two answers was never recorded
 )
 
-// Prompting says how an item becomes requests.
-type Prompting struct {
-	API      crosstalk.API
-	Prefix   string // before each prompt
-	System   string // chat only; empty: no system message
-	Decoding crosstalk.Decoding
-	Samples  int
-}
-
-// Request is the request for one sample of a prompt.
-func (p Prompting) Request(prompt string, sample int) crosstalk.Request {
-	r := crosstalk.Request{API: p.API, Decoding: p.Decoding, Sample: sample}
-	if p.API == crosstalk.Completions {
-		r.Prompt = p.Prefix + prompt
-		return r
-	}
-	if p.System != "" {
-		r.Messages = append(r.Messages, crosstalk.Message{Role: "system", Content: p.System})
-	}
-	r.Messages = append(r.Messages, crosstalk.Message{Role: "user", Content: p.Prefix + prompt})
-	return r
-}
-
 // Instrument measures leakage. It is safe for concurrent use.
 type Instrument struct {
 	Protocol     Protocol
 	Similarities []similarity.Similarity // one figure each, never mixed
-	Prompting    Prompting               // not needed to score recorded answers
+	Prompting    crosstalk.Prompting     // not needed to score recorded answers
+	Samples      int                     // answers asked for to each prompt
 	Condition    map[string]string       // stands in every observation: the model, and what a sweep varies
 
 	// SuiteOf names the suite, with its hash, that a group of observations
@@ -77,8 +55,8 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 	if item.Pair == nil {
 		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
 	}
-	test := make([]crosstalk.Answer, in.Prompting.Samples)
-	control := make([]crosstalk.Answer, in.Prompting.Samples)
+	test := make([]crosstalk.Answer, in.Samples)
+	control := make([]crosstalk.Answer, in.Samples)
 	var group errgroup.Group // no context of its own: an ask that is under way is paid for, whatever became of its siblings
 	for _, side := range []struct {
 		prompt  string

@@ -206,7 +206,7 @@ func (a asker) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, 
 func TestMeasure(t *testing.T) {
 	a := asker{asks: make(chan crosstalk.Request, 100)}
 	in := &Instrument{Protocol: Protocols[0], Similarities: []similarity.Similarity{fake("a", map[string]float64{"x": 1})},
-		Prompting: Prompting{API: crosstalk.Chat, Prefix: "Go on: ", System: "Be brief.", Samples: 3}}
+		Samples: 3, Prompting: crosstalk.Prompting{API: crosstalk.Chat, Prefix: "Go on: ", System: "Be brief."}}
 	got, err := in.Measure(bg, a, koalas)
 	if err != nil || len(got) != 3 {
 		t.Fatal(got, err)
@@ -233,7 +233,7 @@ func TestMeasure(t *testing.T) {
 }
 
 func TestRequestOfACompletionModel(t *testing.T) {
-	got := Prompting{API: crosstalk.Completions, Prefix: "> ", System: "unused"}.Request("a", 2)
+	got := crosstalk.Prompting{API: crosstalk.Completions, Prefix: "> ", System: "unused"}.Request("a", 2)
 	if got.Prompt != "> a" || got.Messages != nil || got.Sample != 2 {
 		t.Errorf("%+v", got)
 	}

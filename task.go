@@ -1,0 +1,33 @@
+package crosstalk
+
+// Task is what consistency items are inputs of: an instruction, in several
+// languages, and the classes that its answers fall into (Ohmer et al. 2023,
+// section 3).
+type Task struct {
+	Name         string                 `json:"name"`
+	Classes      []string               `json:"classes,omitempty"` // ids; none: answers are free text
+	Fields       []string               `json:"fields"`            // what an input consists of: sentence1, sentence2
+	Layout       string                 `json:"layout"`            // the prompt: {prefix} {unit} 1: "{sentence1}" {unit} 2: "{sentence2}"{suffix}
+	Instructions map[string]Instruction `json:"instructions"`      // by language
+}
+
+// Instruction is a task's instruction in one language. Its parts are rewritten
+// one by one and then put together again by the task's layout.
+type Instruction struct {
+	Parts map[string]string `json:"parts"` // by their name in the layout: prefix, unit, suffix
+	Words []AnswerWord      `json:"words"` // in the order in which readers try them
+}
+
+// AnswerWord is a word that answers are asked to consist of, and its class.
+type AnswerWord struct {
+	Word  string `json:"word"`
+	Class string `json:"class"`
+}
+
+// Input is the content of a consistency item: one input of a task in each
+// language that it was written in.
+type Input struct {
+	Task  string              `json:"task"`
+	Texts map[string][]string `json:"texts"`          // by language: the task's fields, in order
+	Gold  map[string]string   `json:"gold,omitempty"` // the right class by language: they can differ
+}
