@@ -48,7 +48,7 @@ chance, outside 93 to 97 %.`,
 			if err != nil {
 				return err
 			}
-			s, err := suite.Load(suiteName)
+			s, err := suite.LoadFor("leakage", suiteName)
 			if err != nil {
 				return err
 			}
