@@ -51,7 +51,7 @@ chance, outside 93 to 97 %.`,
 			if len(rules) > 1 {
 				return fmt.Errorf("--protocol names %d protocols; a calibration is of one", len(rules))
 			}
-			s, err := suite.Load(suiteName)
+			s, err := suite.LoadFor("leakage", suiteName)
 			if err != nil {
 				return err
 			}
