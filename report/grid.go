@@ -67,7 +67,7 @@ func conditionOf(e crosstalk.Estimate) []string {
 
 func newGrid(estimates []crosstalk.Estimate) grid {
 	var g grid
-	columns := byColumns(estimates)
+	columns := Columns(estimates)
 	constant := func(c string) bool {
 		return !slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[c] != estimates[0].By[c] })
 	}
@@ -130,9 +130,8 @@ func newGrid(estimates []crosstalk.Estimate) grid {
 	return g
 }
 
-// byColumns lists the columns of By, conditions first, then the others by
-// name.
-func byColumns(estimates []crosstalk.Estimate) []string {
+// Columns lists the columns of By, conditions first, then the others by name.
+func Columns(estimates []crosstalk.Estimate) []string {
 	present := map[string]bool{}
 	for _, e := range estimates {
 		for c := range e.By {

@@ -32,21 +32,29 @@ func (b Bars) Draw() Figure {
 	if len(b.Series) > 1 {
 		y = f.legend(b.Series, y, swatch)
 	}
-	labels, numbers, measure, values := 0.0, 0.0, "", []float64{0}
+	labels, numbers, values := 0.0, 0.0, []float64{0}
+	var q quantity
+	one, several := "", false
 	for _, r := range b.Rows {
 		labels = max(labels, textWidth(visible.Line(r.Label), size, false))
 		for _, e := range r.Cells {
 			if e == nil {
 				continue
 			}
-			measure = e.Measure
+			if q = quantityOf(e); one != "" && one != e.Measure {
+				several = true
+			}
+			one = e.Measure
 			values = append(values, ends(e)...)
-			numbers = max(numbers, textWidth(bare(measure, e.Value), size, false))
+			numbers = max(numbers, textWidth(q.bare(e.Value), size, false))
 		}
+	}
+	if several {
+		q.measure = ""
 	}
 	labels = min(labels, 0.36*width)
 	x := around(values, labels+gap, width-numbers-gap-4)
-	if isShare(measure) {
+	if q.isShare() {
 		x.low, x.high = 0, 1
 	}
 	top := y
@@ -72,13 +80,13 @@ func (b Bars) Draw() Figure {
 			if e.Value.Defined() {
 				m.Shapes = b.bar(x, y, i, e)
 			}
-			m.Shapes = append(m.Shapes, Text{X: width, Y: y + barHeight/2 + size*0.35, Text: bare(measure, e.Value), Size: size, Anchor: End, Fill: ink})
+			m.Shapes = append(m.Shapes, Text{X: width, Y: y + barHeight/2 + size*0.35, Text: q.bare(e.Value), Size: size, Anchor: End, Fill: ink})
 			f.Marks = append(f.Marks, m)
 			y += barHeight
 		}
 		y += gap / 2
 	}
-	f.across(x, top, y, measure, b.Reference, b.Meaning)
+	f.across(x, top, y, q, b.Reference, b.Meaning)
 	f.Height = y + axisSpace
 	return f
 }
@@ -106,15 +114,15 @@ func ends(e *crosstalk.Estimate) []float64 {
 
 // across adds a horizontal axis under a plot from top to bottom, behind what
 // was drawn before.
-func (f *Figure) across(x scale, top, bottom float64, measure string, reference crosstalk.Figure, meaning string) {
+func (f *Figure) across(x scale, top, bottom float64, q quantity, reference crosstalk.Figure, meaning string) {
 	var grid Path
 	grid.Stroke, grid.Width = rule, 0.7
 	var labels []Shape
 	for _, v := range x.ticks() {
 		grid.Lines = append(grid.Lines, []Point{{x.at(v), top}, {x.at(v), bottom}})
-		labels = append(labels, Text{X: x.at(v), Y: bottom + 12, Text: tick(v, isShare(measure)), Size: small, Anchor: Middle, Fill: soft})
+		labels = append(labels, Text{X: x.at(v), Y: bottom + 12, Text: q.tick(v), Size: small, Anchor: Middle, Fill: soft})
 	}
-	name := axisName(measure)
+	name := q.name()
 	f.Marks = append([]Mark{{Shapes: []Shape{grid}}}, f.Marks...)
 	f.add(labels...)
 	if reference.Defined() && float64(reference) >= x.low && float64(reference) <= x.high {

@@ -12,11 +12,9 @@ package figure
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"crosstalk"
 	"crosstalk/internal/visible"
-	"crosstalk/report"
 )
 
 // Figure is a drawing, Width x Height points, x to the right and y downwards.
@@ -119,10 +117,11 @@ func label(x, y float64, text string, anchor Anchor, fill Ink, most float64) Tex
 
 // of describes an estimate: what it is of, and its numbers.
 func of(name string, e *crosstalk.Estimate) Mark {
-	title := fmt.Sprintf("%s: %s %s", name, words(e.Measure), amount(e.Measure, e.Value))
+	q := quantityOf(e)
+	title := fmt.Sprintf("%s: %s %s", name, words(e.Measure), q.amount(e.Value))
 	data := []Datum{{"measure", e.Measure}, {"value", number(e.Value)}}
 	if i := e.Interval; i != nil {
-		title += fmt.Sprintf(" (%s to %s)", bare(e.Measure, crosstalk.Figure(i.Low)), bare(e.Measure, crosstalk.Figure(i.High)))
+		title += fmt.Sprintf(" (%s to %s)", q.bare(crosstalk.Figure(i.Low)), q.bare(crosstalk.Figure(i.High)))
 		data = append(data, Datum{"low", number(crosstalk.Figure(i.Low))}, Datum{"high", number(crosstalk.Figure(i.High))})
 	}
 	data = append(data, Datum{"n", strconv.Itoa(e.N)})
@@ -133,34 +132,3 @@ func of(name string, e *crosstalk.Estimate) Mark {
 	}
 	return Mark{Title: fmt.Sprintf("%s, n %d", title, e.N), Data: data}
 }
-
-// number is a value for programs: a decimal fraction, or "-".
-func number(f crosstalk.Figure) string {
-	if !f.Defined() {
-		return "-"
-	}
-	return strconv.FormatFloat(float64(f), 'g', -1, 64)
-}
-
-// amount is a value for people, with its unit.
-func amount(measure string, f crosstalk.Figure) string {
-	if s := bare(measure, f); s == "-" || !isShare(measure) {
-		return s
-	} else {
-		return s + " %"
-	}
-}
-
-// bare is a value for people without its unit.
-func bare(measure string, f crosstalk.Figure) string {
-	switch {
-	case !f.Defined():
-		return "-"
-	case isShare(measure):
-		return report.Percent(f)
-	}
-	return strconv.FormatFloat(float64(f), 'f', 2, 64)
-}
-
-// words is the name of a measure or a column as people read it.
-func words(name string) string { return strings.ReplaceAll(name, "_", " ") }

@@ -2,7 +2,6 @@ package figure
 
 import (
 	"math"
-	"strconv"
 
 	"crosstalk"
 	"crosstalk/internal/visible"
@@ -25,8 +24,8 @@ const (
 // Draw lays the map out. Its scale runs between round numbers around the
 // values.
 func (h Heat) Draw() Figure {
-	labels, values, lower := 0.0, []float64{}, false
-	measure := ""
+	labels, values, better := 0.0, []float64{}, crosstalk.Direction("")
+	var q quantity
 	for _, r := range h.Rows {
 		labels = max(labels, textWidth(visible.Line(r.Label), size, false))
 		for _, e := range r.Cells {
@@ -34,7 +33,7 @@ func (h Heat) Draw() Figure {
 				values = append(values, float64(e.Value))
 			}
 			if e != nil {
-				measure, lower = e.Measure, e.Better == crosstalk.Lower || e.Better == "" && e.Measure == "leak_rate"
+				q, better = quantityOf(e), e.Better
 			}
 		}
 	}
@@ -44,7 +43,7 @@ func (h Heat) Draw() Figure {
 	left := labels + gap
 	y := f.columns(h.Columns, left, across)
 	depth := around(values, 0, 1)
-	if !lower {
+	if better == crosstalk.Higher {
 		depth.from, depth.to = 1, 0
 	}
 	for _, r := range h.Rows {
@@ -54,12 +53,12 @@ func (h Heat) Draw() Figure {
 				continue
 			}
 			m := of(r.Label+", "+h.Columns[i], e)
-			m.Shapes = cell(left+across*float64(i), y, across, bare(measure, e.Value), depth.at(float64(e.Value)))
+			m.Shapes = cell(left+across*float64(i), y, across, q.bare(e.Value), depth.at(float64(e.Value)))
 			f.Marks = append(f.Marks, m)
 		}
 		y += cellHeight
 	}
-	f.ramp(depth, left, y+gap, measure, lower)
+	f.ramp(depth, left, y+gap, q, better)
 	f.Height = y + gap + 32
 	return f
 }
@@ -104,58 +103,20 @@ func (f *Figure) columns(names []string, left, across float64) float64 {
 }
 
 // ramp explains the shades.
-func (f *Figure) ramp(depth scale, x, y float64, measure string, lower bool) {
+func (f *Figure) ramp(depth scale, x, y float64, q quantity, better crosstalk.Direction) {
 	const steps, across, high = 24, 120.0, 7.0
 	for i := range steps {
 		at := (float64(i) + 0.5) / steps
 		ground, _ := shade(depth.at(depth.low + at*(depth.high-depth.low)))
 		f.add(rectangle(x+across*float64(i)/steps, y, across/steps+0.2, high, ground))
 	}
+	name := q.name()
+	if better != "" {
+		name += "; darker is worse"
+	}
 	f.add(
-		Text{X: x, Y: y + high + 10, Text: tick(depth.low, isShare(measure)), Size: small, Fill: soft},
-		Text{X: x + across, Y: y + high + 10, Text: tick(depth.high, isShare(measure)), Size: small, Anchor: End, Fill: soft},
-		Text{X: x + across + gap, Y: y + high, Text: axisName(measure) + "; darker is worse", Size: small, Fill: soft})
-	f.Width = max(f.Width, x+across+gap+textWidth(axisName(measure)+"; darker is worse", small, false))
-}
-
-// Matrix is a map of counts: how often a row's class became a column's.
-type Matrix struct {
-	Rows, Columns         []string
-	Counts                [][]int
-	RowsName, ColumnsName string
-}
-
-// Draw lays the matrix out. Shades are shares of the rows.
-func (t Matrix) Draw() Figure {
-	labels := 0.0
-	for _, r := range t.Rows {
-		labels = max(labels, textWidth(visible.Line(r), size, false))
-	}
-	labels = min(labels, 0.36*width)
-	left := labels + gap
-	across := min(max((width-left)/float64(len(t.Columns)), cellWidth), cellMost)
-	f := Figure{Width: max(width, left+across*float64(len(t.Columns)))}
-	y := f.columns(t.Columns, left, across)
-	for i, r := range t.Rows {
-		total := 0
-		for _, n := range t.Counts[i] {
-			total += n
-		}
-		f.add(label(labels, y+cellHeight/2+size*0.35, r, End, ink, labels))
-		for j, n := range t.Counts[i] {
-			share, text := crosstalk.Undefined, "0"
-			if total > 0 {
-				share, text = crosstalk.Figure(n)/crosstalk.Figure(total), strconv.Itoa(n)
-			}
-			f.Marks = append(f.Marks, Mark{
-				Title:  r + " to " + t.Columns[j] + ": " + text + " of " + strconv.Itoa(total) + " (" + amount("", share) + ")",
-				Data:   []Datum{{"from", r}, {"to", t.Columns[j]}, {"count", text}, {"value", number(share)}},
-				Shapes: cell(left+across*float64(j), y, across, text, float64(share)),
-			})
-		}
-		y += cellHeight
-	}
-	f.add(Text{X: left, Y: y + 14, Text: t.RowsName + " in rows, " + t.ColumnsName + " in columns; shades are shares of a row", Size: small, Fill: soft})
-	f.Height = y + 22
-	return f
+		Text{X: x, Y: y + high + 10, Text: q.tick(depth.low), Size: small, Fill: soft},
+		Text{X: x + across, Y: y + high + 10, Text: q.tick(depth.high), Size: small, Anchor: End, Fill: soft},
+		Text{X: x + across + gap, Y: y + high, Text: name, Size: small, Fill: soft})
+	f.Width = max(f.Width, x+across+gap+textWidth(name, small, false))
 }

@@ -38,14 +38,15 @@ func (l Lines) Draw() Figure {
 		}
 		y = f.legend(l.Series, y, sign)
 	}
-	measure, percent := "", false
+	percent := false
+	var q quantity
 	var xs, ys []float64
 	for _, dots := range l.Dots {
 		for _, d := range dots {
-			measure = d.Estimate.Measure
+			q = quantityOf(d.Estimate)
 			xs, ys = append(xs, d.X), append(ys, ends(d.Estimate)...)
 			if d.Across != nil {
-				xs, percent = append(xs, ends(d.Across)...), isShare(d.Across.Measure)
+				xs, percent = append(xs, ends(d.Across)...), quantityOf(d.Across).isShare()
 			}
 		}
 	}
@@ -53,19 +54,19 @@ func (l Lines) Draw() Figure {
 		ys = append(ys, float64(l.Reference))
 	}
 	up := around(ys, y+plotHeight, y+6)
-	if isShare(measure) {
+	if q.isShare() {
 		up.low, up.high = max(up.low, 0), min(up.high, 1)
 	}
 	left := 0.0
 	for _, v := range up.ticks() {
-		left = max(left, textWidth(tick(v, isShare(measure)), small, false))
+		left = max(left, textWidth(q.tick(v), small, false))
 	}
 	left += 22
 	x := around(xs, left+10, width-14)
 	if l.Log {
 		x = scale{low: minOf(xs) / 1.3, high: maxOf(xs) * 1.3, from: left + 10, to: width - 14, log: true}
 	}
-	f.upright(up, left, measure)
+	f.upright(up, left, q)
 	f.below(x, xs, up.from, l.Axis, percent)
 	if l.Reference.Defined() {
 		line := segment(left, up.at(float64(l.Reference)), width, up.at(float64(l.Reference)), ink, 1)
@@ -143,13 +144,13 @@ func (f *Figure) join(dots []Dot, x, up scale, i int) {
 }
 
 // upright adds a vertical axis with its grid.
-func (f *Figure) upright(up scale, left float64, measure string) {
+func (f *Figure) upright(up scale, left float64, q quantity) {
 	grid := Path{Stroke: rule, Width: 0.7}
 	for _, v := range up.ticks() {
 		grid.Lines = append(grid.Lines, []Point{{left, up.at(v)}, {width, up.at(v)}})
-		f.add(Text{X: left - 5, Y: up.at(v) + 3, Text: tick(v, isShare(measure)), Size: small, Anchor: End, Fill: soft})
+		f.add(Text{X: left - 5, Y: up.at(v) + 3, Text: q.tick(v), Size: small, Anchor: End, Fill: soft})
 	}
-	f.add(grid, Text{X: 9, Y: (up.from + up.to) / 2, Text: axisName(measure), Size: small, Anchor: Middle, Turn: 90, Fill: soft})
+	f.add(grid, Text{X: 9, Y: (up.from + up.to) / 2, Text: q.name(), Size: small, Anchor: Middle, Turn: 90, Fill: soft})
 }
 
 // below adds a horizontal axis. Where few values occur, they are its labels.

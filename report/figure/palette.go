@@ -52,7 +52,7 @@ var dashes = [][]float64{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}, {4, 2}, {1, 3}}
 func filled(x, y, w, h float64, i int) []Shape {
 	shapes := []Shape{rectangle(x, y, w, h, seriesInk(i))}
 	if lines := hatch(x, y, w, h, hatches[i%len(hatches)]); lines != nil {
-		shapes = append(shapes, Path{Lines: lines, Stroke: paper, Width: .8})
+		shapes = append(shapes, Path{Lines: lines, Stroke: paper, Width: .6})
 	}
 	return shapes
 }

@@ -69,7 +69,7 @@ func tick(v float64, percent bool) string {
 	if percent {
 		v *= 100
 	}
-	return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'g', 6, 64)
+	return strconv.FormatFloat(math.Round(v*1e6)/1e6+0, 'g', 6, 64) // + 0: no -0
 }
 
 // distinct returns the numbers among values, sorted, each once.

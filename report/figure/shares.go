@@ -19,6 +19,8 @@ type Shares struct {
 type ShareRow struct {
 	Label  string
 	Counts []float64 // by part
+	// Estimates, where there are any, are the counts' figures.
+	Estimates []*crosstalk.Estimate
 	// Depths, where there are any, shade the parts from their outer end to the
 	// middle: how strong each slice of equal count is, from 0 to 1.
 	Depths [][]float64
@@ -111,8 +113,11 @@ func (f *Figure) bar(s Shares, r ShareRow, x scale, y float64) {
 		from, to := x.at(at), x.at(at+share)
 		at += share
 		m := Mark{
-			Title: fmt.Sprintf("%s, %s: %s %% (%s of %s)", r.Label, s.Parts[i], bare("", crosstalk.Figure(share)), count(n), count(total)),
+			Title: fmt.Sprintf("%s, %s: %s %% (%s of %s)", r.Label, s.Parts[i], percent(share), count(n), count(total)),
 			Data:  []Datum{{"row", r.Label}, {"part", s.Parts[i]}, {"value", number(crosstalk.Figure(share))}, {"count", count(n)}},
+		}
+		if i < len(r.Estimates) && r.Estimates[i] != nil {
+			m = of(r.Label+", "+s.Parts[i], r.Estimates[i])
 		}
 		if n > 0 {
 			m.Shapes = s.area(from, y, to-from, barHeight+2, i)
@@ -120,7 +125,7 @@ func (f *Figure) bar(s Shares, r ShareRow, x scale, y float64) {
 				m.Shapes = s.graded(from, to, y, i, depths)
 			}
 		}
-		if text := bare("", crosstalk.Figure(share)); to-from > textWidth(text, small, true)+8 {
+		if text := percent(share); to-from > textWidth(text, small, true)+8 {
 			middle := (from + to) / 2
 			pill := textWidth(text, small, true) + 4
 			m.Shapes = append(m.Shapes, rectangle(middle-pill/2, y+2, pill, barHeight-2, paper),
