@@ -67,8 +67,12 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// Room is how many bytes of answers a page holds.
-const Room = 4_200_000
+// A page has about so many bytes, of which an estimate takes some in tables.
+const (
+	pageRoom     = 4_700_000
+	estimateRoom = 400
+	leastRoom    = 1_000_000 // for answers, however many estimates there are
+)
 
 // within are columns of conditions whose observations are of the same answer.
 var within = []string{"similarity", "at", "distribution", "reading", "part", "class", "from", "to"}
@@ -76,7 +80,7 @@ var within = []string{"similarity", "at", "distribution", "reading", "part", "cl
 // NewAnswers gathers answers for a page about these estimates, which say how
 // answers are put together.
 func NewAnswers(estimates []crosstalk.Estimate) *Answers {
-	a := &Answers{room: Room}
+	a := &Answers{room: max(leastRoom, pageRoom-estimateRoom*len(estimates))}
 	all, one := map[string]bool{}, map[string]bool{}
 	for _, e := range estimates {
 		for c, v := range e.By {
@@ -101,7 +105,7 @@ func (a *Answers) Add(o crosstalk.Observation) {
 	if a.last == nil || a.where.group != group || a.last.Name != o.Item {
 		a.keep()
 		a.last, a.where = &Card{Name: o.Item}, place{group: group}
-		a.prompts(o)
+		a.last.asked = o.Answers
 	}
 	a.last.add(o)
 }
@@ -149,26 +153,30 @@ func (a *Answers) groupOf(o crosstalk.Observation) *Group {
 	return g
 }
 
-func (a *Answers) prompts(o crosstalk.Observation) {
-	if a.Prompt == nil {
+// prompts adds what was asked to a card.
+func (a *Answers) prompts(c *Card) {
+	if a.Prompt == nil || len(c.Entries) == 0 {
 		return
 	}
 	names := []string{"asked:"}
-	if _, paired := o.Texts["control"]; paired {
+	if _, paired := c.Entries[0].texts["control"]; paired {
 		names = []string{"test:", "control:"}
 	}
-	for i, name := range names[:min(len(names), len(o.Answers))] {
-		if text, ok := a.Prompt(o.Answers[i]); ok {
-			a.last.Prompts = append(a.last.Prompts, Setting{name, cutText(text)})
+	for i, name := range names[:min(len(names), len(c.asked))] {
+		if text, ok := a.Prompt(c.asked[i]); ok {
+			c.Prompts = append(c.Prompts, Setting{name, shorten(text)})
 		}
 	}
 }
 
-func cutText(s string) string {
-	if pieces := Marked(s, nil); len(pieces) > 1 {
-		return pieces[0].Text + "… (" + pieces[1].Label + ")"
+// promptRoom is how many bytes of a prompt are shown.
+const promptRoom = 600
+
+func shorten(s string) string {
+	if len(s) <= promptRoom {
+		return s
 	}
-	return s
+	return strings.ToValidUTF8(s[:promptRoom], "") + fmt.Sprintf("… (%d more bytes are not shown)", len(s)-promptRoom)
 }
 
 // keep puts the last card into the page if there is room, for one with a
@@ -216,6 +224,7 @@ func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 			g.Cards = slices.DeleteFunc(g.Cards, func(c *Card) bool { return c == nil })
 			slices.SortStableFunc(g.Cards, func(x, y *Card) int { return faultFirst(y) - faultFirst(x) })
 			for _, c := range g.Cards {
+				a.prompts(c)
 				c.finish()
 			}
 			g.Figures = a.figuresOf(estimates, s, g)

@@ -17,6 +17,7 @@ type Card struct {
 	Entries  []Entry // a sample each
 	Fault    bool    // something was found in an answer
 	Unscored bool    // an answer has no value
+	asked    []crosstalk.Key
 }
 
 // Entry is an answer, or answers side by side, and what was measured.
@@ -135,20 +136,28 @@ func (c *Card) finish() {
 	}
 }
 
-// size is about how much room the card takes in a page.
+// size is about how many bytes the card takes in a page.
 func (c *Card) size() int {
-	n := 120 + len(c.Name)
-	for _, p := range c.Prompts {
-		n += 40 + len(p.Value)
-	}
+	n := 50 + len(c.Name) + 150*min(len(c.asked), 2)
 	for _, e := range c.Entries {
-		n += 40
+		texts := 0
 		for _, name := range sides {
 			if text, ok := e.texts[name]; ok {
-				n += 60 + min(len(text), Longest)
+				text = text[:min(len(text), Longest)]
+				n += 20 + len(text) + 4*strings.Count(text, "<") + 4*strings.Count(text, ">") + 4*strings.Count(text, "&") + 4*strings.Count(text, `"`) + 4*strings.Count(text, "'")
+				texts++
 			}
 		}
-		n += 60*len(e.Facts) + 50*len(e.spans)
+		if texts > 1 {
+			n += 60 * texts
+		}
+		if len(e.Facts) > 0 {
+			n += 25
+		}
+		for _, f := range e.Facts {
+			n += 25 + len(f.Text)
+		}
+		n += 50 * len(e.spans)
 	}
 	return n
 }
