@@ -13,9 +13,9 @@ import (
 	"crosstalk"
 )
 
-func writeTable(w io.Writer, estimates []crosstalk.Estimate) error {
+func writeTable(w io.Writer, grids []grid) error {
 	var b strings.Builder
-	for i, g := range grids(estimates) {
+	for i, g := range grids {
 		if i > 0 {
 			b.WriteString("\n")
 		}
@@ -52,9 +52,9 @@ func writeTable(w io.Writer, estimates []crosstalk.Estimate) error {
 
 var markdownEscape = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "~", `\~`)
 
-func writeMarkdown(w io.Writer, estimates []crosstalk.Estimate) error {
+func writeMarkdown(w io.Writer, grids []grid) error {
 	var b strings.Builder
-	for i, g := range grids(estimates) {
+	for i, g := range grids {
 		if i > 0 {
 			b.WriteString("\n")
 		}
@@ -91,9 +91,9 @@ var latexEscape = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `
 	"[", "{[}", "*", "{*}") // behind a row's \\ these two would be its options
 
 // writeLaTeX writes booktabs tables.
-func writeLaTeX(w io.Writer, estimates []crosstalk.Estimate) error {
+func writeLaTeX(w io.Writer, grids []grid) error {
 	var b strings.Builder
-	for i, g := range grids(estimates) {
+	for i, g := range grids {
 		if i > 0 {
 			b.WriteString("\n")
 		}
