@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,6 +91,17 @@ var latexEscape = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `
 	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "·", `$\cdot$`,
 	"[", "{[}", "*", "{*}") // behind a row's \\ these two would be its options
 
+var minus = regexp.MustCompile(`-(\d)`)
+
+// latexNumber writes an interval with an en dash, where its ends have no signs,
+// and a minus sign as one.
+func latexNumber(s string) string {
+	if !strings.ContainsAny(s, "+-") {
+		return strings.ReplaceAll(s, " to ", "--")
+	}
+	return minus.ReplaceAllString(s, "$$-$$$1")
+}
+
 // writeLaTeX writes booktabs tables.
 func writeLaTeX(w io.Writer, grids []grid) error {
 	var b strings.Builder
@@ -106,8 +118,8 @@ func writeLaTeX(w io.Writer, grids []grid) error {
 		writeRow := func(cells []string) {
 			escaped := make([]string, len(cells))
 			for i, c := range cells {
-				if escaped[i] = latexEscape.Replace(c); i >= g.left { // an interval
-					escaped[i] = strings.ReplaceAll(escaped[i], " to ", "--")
+				if escaped[i] = latexEscape.Replace(c); i >= g.left {
+					escaped[i] = latexNumber(escaped[i])
 				}
 			}
 			b.WriteString(strings.Join(escaped, " & ") + ` \\` + "\n")
