@@ -20,14 +20,16 @@ func (m *matched) parts(side int, items []int32) (p parts) {
 	for measure := range m.average.measures {
 		v := m.values(side, measure)
 		for _, i := range items {
-			if v.n(i) == 0 {
+			if !v.has(i) {
 				continue
 			}
-			k := m.average.cell(m.table.items[i], measure)
+			k := m.average.cell(m.table.items[i], measure) // also of values that there are none of
 			for len(p) <= k {
 				p = append(p, &stats.Clusters{})
 			}
-			p[k].Add(m.table.cluster(i), v.mean(i))
+			if v.n(i) > 0 {
+				p[k].Add(m.table.cluster(i), v.mean(i))
+			}
 		}
 	}
 	return p
@@ -45,9 +47,38 @@ func (m *matched) both(of func(side int) parts) (a, b parts) {
 	return a, b
 }
 
+// complete leaves items out that a harmonic mean does not speak of: those in
+// values of its first column for which a measure has no observation.
+func (m *matched) complete(items []int32) []int32 {
+	if len(m.average.measures) == 1 || len(m.average.over) == 0 {
+		return items
+	}
+	column := m.average.over[0]
+	found := map[[2]int32]bool{} // measure and value
+	for measure := range m.average.measures {
+		for side := range m.sides {
+			v := m.values(side, measure)
+			for _, i := range items {
+				if v.has(i) {
+					found[[2]int32{int32(measure), m.table.items[i].labels[column]}] = true
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(items, func(i int32) bool {
+		for measure := range m.average.measures {
+			if !found[[2]int32{int32(measure), m.table.items[i].labels[column]}] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // difference is the difference of figures that need not be linear in their
-// cells, nor have the same items on both sides.
-func (m *matched) difference(level float64, of func(side int) parts) (e stats.Estimate, x, y crosstalk.Figure) {
+// cells, nor have the same items on both sides, of which n is the smaller
+// number.
+func (m *matched) difference(level float64, n int, of func(side int) parts) (e stats.Estimate, x, y crosstalk.Figure) {
 	a, b := m.both(of)
 	f := m.average.formula()
 	x, y = crosstalk.Figure(f(a.means())), crosstalk.Figure(f(b.means()))
@@ -70,6 +101,10 @@ func (m *matched) difference(level float64, of func(side int) parts) (e stats.Es
 		}
 		return f(all[:len(a)]) - f(all[len(a):])
 	}, m.bounds(a, b), level)
+	e.Warnings = slices.DeleteFunc(e.Warnings, func(w stats.Warning) bool { return w.Code == stats.FewItems }) // it counted both sides
+	if n < stats.MinItems {
+		e.Warnings = append(e.Warnings, stats.Warning{Code: stats.FewItems, Have: n, Want: stats.MinItems})
+	}
 	return e, x, y
 }
 
@@ -107,7 +142,7 @@ func (t *table) observed(f figure) float64 {
 	for measure, name := range a.measures {
 		v := f.side.values[name]
 		for i := range t.among(f) {
-			if v.n(i) == 0 {
+			if !v.has(i) {
 				continue
 			}
 			k := a.cell(t.items[i], measure)

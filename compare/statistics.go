@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -22,11 +23,11 @@ func (t *table) compare(p pair, o Options, family int) Comparison {
 	switch {
 	case o.Unpaired && 2*len(m.pairs) <= min(m.of, m.against):
 		c.Paired = false
-		e, c.Value, c.ReferenceValue = m.difference(o.Level, m.everything)
+		e, c.Value, c.ReferenceValue = m.difference(o.Level, min(m.of, m.against), m.everything)
 		c.Method, test = "t", e.P(0)
 		c.LeftOut = nil
 	case len(m.average.measures) > 1:
-		e, c.Value, c.ReferenceValue = m.difference(o.Level, m.paired)
+		e, c.Value, c.ReferenceValue = m.difference(o.Level, len(m.pairs), m.paired)
 		c.Method, test = "exchange", m.exchange(o, family)
 	default:
 		d := m.differences()
@@ -84,8 +85,8 @@ type matched struct {
 func (t *table) match(p pair) *matched {
 	m := &matched{table: t, average: t.averageOf(p.of), sides: [2]*side{p.of.side, p.against.side}, leftOut: map[string]int{}}
 	a, b := m.values(0, 0), m.values(1, 0)
-	for i := range t.among(p.of) {
-		m.items = append(m.items, i)
+	m.items = m.complete(slices.Collect(t.among(p.of)))
+	for _, i := range m.items {
 		if a.n(i) > 0 {
 			m.of++
 		}
@@ -109,7 +110,7 @@ func (t *table) match(p pair) *matched {
 }
 
 // among yields the items of a figure's group.
-func (t *table) among(f figure) func(yield func(int32) bool) {
+func (t *table) among(f figure) iter.Seq[int32] {
 	type wanted struct {
 		column int
 		value  int32

@@ -219,7 +219,7 @@ func TestHarmonic(t *testing.T) {
 	near(t, "reference", float64(c.ReferenceValue), figure(0), 1e-12)
 	near(t, "value", float64(c.Value), figure(1), 1e-12)
 	near(t, "difference", float64(c.Difference), figure(1)-figure(0), 1e-12)
-	if c.Method != "exchange" || c.N != 180 || !c.Shown || c.Interval == nil || !(c.Interval.High < 0) {
+	if c.Method != "exchange" || c.N != 120 || !c.Shown || c.Interval == nil || !(c.Interval.High < 0) {
 		t.Errorf("%+v", c)
 	}
 }

@@ -110,7 +110,7 @@ func (r Result) table() report.Table {
 			out += n
 		}
 		t.Rows = append(t.Rows, append(row, report.Percent(c.ReferenceValue), report.Percent(c.Value), difference, interval(c.Interval),
-			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(out), report.Percent(c.Detectable)))
+			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(out), detectable(c)))
 	}
 	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(cs), report.Warnings(names, warnings), r.refusals())
 	return t
@@ -121,6 +121,14 @@ func interval(i *crosstalk.Interval) string {
 		return "-"
 	}
 	return report.Points(crosstalk.Figure(i.Low)) + " to " + report.Points(crosstalk.Figure(i.High))
+}
+
+// detectable is what could have been found, if anything.
+func detectable(c Comparison) string {
+	if c.Detectable > 1 && c.Difference >= -1 && c.Difference <= 1 {
+		return ">100"
+	}
+	return report.Percent(c.Detectable)
 }
 
 func columnsIn(cs []Comparison, of func(Comparison) map[string]string) []string {

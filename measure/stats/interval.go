@@ -107,7 +107,7 @@ func (w Warning) String() string {
 	case UndefinedPart:
 		return fmt.Sprintf("%d parts have no mean", w.Have)
 	case LonePart:
-		return fmt.Sprintf("%d parts have a single cluster: their variance is unknown", w.Have)
+		return fmt.Sprintf("%d of the parts averaged have a single cluster, so no known variance", w.Have)
 	case SkippedDraw:
 		return fmt.Sprintf("the statistic is undefined in %d resamples", w.Have)
 	}
