@@ -31,7 +31,6 @@ package compare
 import (
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
 	"crosstalk"
@@ -156,21 +155,20 @@ func nothing(t *table, refused []Refusal) error {
 	return fmt.Errorf("there is no figure to compare")
 }
 
-// draws is the number of random signs of a first look at a test, and of a
-// second where the first finds next to none as extreme: enough that the
-// smallest p-value is small after Holm.
-func draws(family int) (first, second int) {
-	return stats.DefaultDraws, min(max(stats.DefaultDraws, 2000*family), 5_000_000)
-}
-
-// twice runs a permutation test once, and again with more draws where the
-// first sees fewer than 20 as extreme. The chance of a p-value of at most any
-// level stays at most that level: small ones come from the second run alone.
-func twice(family int, test func(draws int, again uint64) float64) float64 {
-	first, second := draws(family)
-	p := test(first, 0)
-	if second > first && p < 21/float64(first+1) && !math.IsNaN(p) {
-		p = test(second, 1)
+// staged runs a permutation test with more and more draws, until enough of
+// them are as extreme as the data for the p-value to be known to a tenth of
+// it. The last stage has so many that the smallest p-value stays small after
+// Holm. A p-value of at most alpha can only come from a stage whose own p-value
+// is at most alpha, so its chance is at most alpha, as in one run of the test.
+func staged(family int, seed uint64, test func(draws int, seed uint64) float64) (p float64) {
+	const enough = 100
+	for i, draws := range []int{2_000, 20_000, min(2_000*family, 5_000_000)} {
+		if i == 2 && draws <= 20_000 {
+			break
+		}
+		if p = test(draws, seed+uint64(i)<<32); !(p < enough/float64(draws+1)) {
+			break
+		}
 	}
 	return p
 }

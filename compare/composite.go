@@ -65,7 +65,7 @@ func (m *matched) complete(items []int32) []int32 {
 			}
 		}
 	}
-	return slices.DeleteFunc(items, func(i int32) bool {
+	return slices.DeleteFunc(slices.Clone(items), func(i int32) bool {
 		for measure := range m.average.measures {
 			if !found[[2]int32{int32(measure), m.table.items[i].labels[column]}] {
 				return true
@@ -130,9 +130,7 @@ func (m *matched) bounds(a, b parts) stats.Bounds {
 func (m *matched) exchange(o Options, family int) float64 {
 	a, b := m.both(m.paired)
 	f := m.average.formula()
-	return twice(family, func(draws int, again uint64) float64 {
-		return stats.Swap(a, b, f, draws, o.Seed+again)
-	})
+	return staged(family, o.Seed, func(draws int, seed uint64) float64 { return stats.Swap(a, b, f, draws, seed) })
 }
 
 // observed is a figure made again of the observations.
@@ -141,7 +139,7 @@ func (t *table) observed(f figure) float64 {
 	var sums, counts []float64
 	for measure, name := range a.measures {
 		v := f.side.values[name]
-		for i := range t.among(f) {
+		for _, i := range t.among(f) {
 			if !v.has(i) {
 				continue
 			}

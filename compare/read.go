@@ -18,10 +18,10 @@ type table struct {
 	sides   []*side // in the order of the runs, and in them of appearance
 	figures []figure
 
-	index    map[string]int32 // items by name and columns
-	words    map[string]int32 // values of columns and names of clusters
-	names    []string         // of words
-	size     map[int32]int    // items of a cluster
+	index    map[string]int32   // items by name and columns
+	words    map[string]int32   // values of columns and names of clusters
+	names    []string           // of words
+	members  map[string][]int32 // items of a group
 	unnamed  int
 	key      []byte
 	ofRun    map[string]*side // the sides of the run that is read
@@ -64,7 +64,7 @@ type figure struct {
 
 // read reads the runs. The columns of their figures must be known before.
 func read(runs []Run) (*table, error) {
-	t := &table{several: len(runs) > 1, index: map[string]int32{}, words: map[string]int32{"": 0}, names: []string{""}, size: map[int32]int{}}
+	t := &table{several: len(runs) > 1, index: map[string]int32{}, words: map[string]int32{"": 0}, names: []string{""}, members: map[string][]int32{}}
 	t.columns = columnsOf(runs)
 	for i, run := range runs {
 		if err := t.read(i, run); err != nil {
@@ -183,7 +183,6 @@ func (t *table) itemOf(o crosstalk.Observation) int32 {
 	it := item{labels: make([]int32, len(t.columns))}
 	if o.Cluster != "" {
 		it.cluster = t.word(o.Cluster)
-		t.size[it.cluster]++
 	}
 	for k, column := range t.columns {
 		it.labels[k] = t.word(label(o, column))

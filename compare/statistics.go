@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 
@@ -85,7 +84,7 @@ type matched struct {
 func (t *table) match(p pair) *matched {
 	m := &matched{table: t, average: t.averageOf(p.of), sides: [2]*side{p.of.side, p.against.side}, leftOut: map[string]int{}}
 	a, b := m.values(0, 0), m.values(1, 0)
-	m.items = m.complete(slices.Collect(t.among(p.of)))
+	m.items = m.complete(t.among(p.of))
 	for _, i := range m.items {
 		if a.n(i) > 0 {
 			m.of++
@@ -109,8 +108,12 @@ func (t *table) match(p pair) *matched {
 	return m
 }
 
-// among yields the items of a figure's group.
-func (t *table) among(f figure) iter.Seq[int32] {
+// among lists the items of a figure's group.
+func (t *table) among(f figure) []int32 {
+	key := string(crosstalk.Canonical(f.group))
+	if items, ok := t.members[key]; ok {
+		return items
+	}
 	type wanted struct {
 		column int
 		value  int32
@@ -123,19 +126,14 @@ func (t *table) among(f figure) iter.Seq[int32] {
 		}
 		columns = append(columns, wanted{slices.Index(t.columns, column), word})
 	}
-	return func(yield func(int32) bool) {
-	items:
-		for i := range t.items {
-			for _, w := range columns {
-				if t.items[i].labels[w.column] != w.value {
-					continue items
-				}
-			}
-			if !yield(int32(i)) {
-				return
-			}
+	var items []int32
+	for i, it := range t.items {
+		if !slices.ContainsFunc(columns, func(w wanted) bool { return it.labels[w.column] != w.value }) {
+			items = append(items, int32(i))
 		}
 	}
+	t.members[key] = items
+	return items
 }
 
 // n is the number of items compared.
@@ -284,7 +282,5 @@ func (m *matched) test(d *differences, o Options, family int) (method string, p 
 			}
 		}
 	}
-	return "sign-flip", twice(family, func(draws int, again uint64) float64 {
-		return stats.SignFlip(weighted, draws, o.Seed+again).P
-	})
+	return "sign-flip", staged(family, o.Seed, func(draws int, seed uint64) float64 { return stats.SignFlip(weighted, draws, seed).P })
 }
