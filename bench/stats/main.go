@@ -3,7 +3,8 @@
 //	go run ./bench/stats [-sets 2000] [-seeds 200] [coverage] [null] [speed]
 //
 // coverage prints how often each 95 % interval holds the truth over simulated
-// data sets shaped like the three instruments; null prints false positives of
+// data sets shaped like the three instruments, and of the differences that
+// crosstalk compare prints; null prints false positives of
 // crosstalk compare after Holm; speed times 10,000 bootstrap draws over one
 // million observations, each shape in a process of its own for its peak
 // memory. Without arguments all three run. A line that must hold is marked

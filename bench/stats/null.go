@@ -87,7 +87,7 @@ type nullShape struct {
 	name    string
 	measure string
 	average *crosstalk.Average
-	draw    func(rng *rand.Rand, use func(measure, item, cluster string, value float64, labels map[string]string))
+	draw    func(*rand.Rand, use)
 }
 
 // notScored is a value that is none.
@@ -109,12 +109,7 @@ func (s nullShape) run(seed uint64) compare.Run {
 		for k := range comparisons {
 			for _, condition := range conditions {
 				s.draw(rng, func(measure, item, cluster string, value float64, labels map[string]string) {
-					o := crosstalk.Observation{Measure: measure, Item: item, Cluster: cluster, Value: crosstalk.Figure(value), Condition: condition,
-						Labels: map[string]string{"group": name(k), "language": labels["language"]}}
-					if value == notScored {
-						o.Value, o.NotScored = crosstalk.Undefined, "line error"
-					}
-					yield(o, nil)
+					yield(observation(measure, item, cluster, value, condition, map[string]string{"group": name(k), "language": labels["language"]}), nil)
 				})
 			}
 		}
@@ -122,21 +117,27 @@ func (s nullShape) run(seed uint64) compare.Run {
 	return run
 }
 
-var overLanguages = &crosstalk.Average{Over: []string{"language"}}
+var (
+	overLanguages         = &crosstalk.Average{Over: []string{"language"}}
+	overLanguagesHarmonic = &crosstalk.Average{Over: []string{"language"}, HarmonicOf: []string{"lpr", "wpr"}}
+)
 
 var nullShapes = []nullShape{
 	{"109 tests under 30 controls, rate 0.70", "leak_rate", nil, leakValues(0.7, 1)},
 	{"109 tests under 30 controls, rate 0.95", "leak_rate", nil, leakValues(0.95, 1)},
 	{"109 tests under 30 controls, rate 0.70, 3 samples of each", "leak_rate", nil, leakValues(0.7, 3)},
-	{"100 answers in each of 15 languages, LPR 0.95", "lpr", overLanguages, languageValues},
-	{"100 answers in each of 6 languages, LCPR of 0.95 and 0.9", "lcpr", &crosstalk.Average{Over: []string{"language"}, HarmonicOf: []string{"lpr", "wpr"}}, languageValues6},
-	{"2,000 paired classes, consistency 0.80", "consistency", nil, classValues},
+	{"100 answers in each of 15 languages, LPR 0.95", "lpr", overLanguages,
+		func(rng *rand.Rand, add use) { answersOf(rng, languages(0.95), 15, add) }},
+	{"100 answers in each of 6 languages, LCPR of 0.95 and 0.9", "lcpr", overLanguagesHarmonic,
+		func(rng *rand.Rand, add use) { answersOf(rng, languages(0.95), 6, add) }},
+	{"2,000 paired classes, consistency 0.80", "consistency", nil, classValues(0.8)},
 }
 
+// use takes a value that was drawn.
 type use = func(measure, item, cluster string, value float64, labels map[string]string)
 
 // leakValues are those of one model with a control answer of its own; samples
-// of a test agree to some degree.
+// are drawn anew.
 func leakValues(rate float64, samples int) func(*rand.Rand, use) {
 	return func(rng *rand.Rand, add use) {
 		for range samples {
@@ -149,17 +150,15 @@ func leakValues(rate float64, samples int) func(*rand.Rand, use) {
 	}
 }
 
-func languageValues(rng *rand.Rand, add use)  { answersOf(rng, 15, add) }
-func languageValues6(rng *rand.Rand, add use) { answersOf(rng, 6, add) }
-
-// answersOf are line and word checks of answers in some of the languages.
-func answersOf(rng *rand.Rand, number int, add use) {
-	answers(rng, languages(0.95)[:number], 0.9, 0.3, func(h int, prompt string, line, word bool) {
+// answersOf are the line checks of answers in the first languages, and the word
+// checks where there are six.
+func answersOf(rng *rand.Rand, lines []float64, number int, add use) {
+	answers(rng, lines[:number], 0.9, 0.3, func(h int, prompt string, line, word bool) {
 		labels := map[string]string{"language": name(h)}
 		item := name(h) + "/" + prompt
 		add("lpr", item, prompt, indicator(line), labels)
 		switch {
-		case number == 15:
+		case number != 6:
 		case line:
 			add("wpr", item, prompt, indicator(word), labels)
 		default:
@@ -168,8 +167,10 @@ func answersOf(rng *rand.Rand, number int, add use) {
 	})
 }
 
-func classValues(rng *rand.Rand, add use) {
-	for i := range 2000 {
-		add("consistency", name(i), "", indicator(rng.Float64() < 0.8), nil)
+func classValues(rate float64) func(*rand.Rand, use) {
+	return func(rng *rand.Rand, add use) {
+		for i := range 2000 {
+			add("consistency", name(i), "", indicator(rng.Float64() < rate), nil)
+		}
 	}
 }
