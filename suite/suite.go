@@ -107,17 +107,19 @@ func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 }
 
 // Load returns the embedded suite of that name, or reads a file: a suite
-// (.yaml), a list of prompts as Gonen et al. published it (.txt), or recorded
-// items (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
+// (.yaml), a list of prompts as Gonen et al. published it (.txt), the test sets
+// of the Language Confusion Benchmark (.zip, or their folder), or recorded items
+// (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
 func Load(nameOrFile string) (*Suite, error) {
+	if slices.Contains(names(), nameOrFile) {
+		return embedded(nameOrFile)
+	}
 	ext := strings.ToLower(filepath.Ext(nameOrFile))
-	if ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
-		s, err := embedded(nameOrFile)
-		if os.IsNotExist(err) {
-			return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .txt, .csv, .jsonl, .xlsx)",
-				nameOrFile, strings.Join(names(), ", "))
-		}
-		return s, err
+	if info, err := os.Stat(nameOrFile); ext == ".zip" || err == nil && info.IsDir() {
+		return importLCB(nameOrFile)
+	} else if err != nil && ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
+		return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)",
+			nameOrFile, strings.Join(names(), ", "))
 	}
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {
 		return fromRecorded(nameOrFile)
