@@ -23,7 +23,8 @@ func (p Prompting) Request(prompt string, sample int) Request {
 	return r
 }
 
-// Demonstration is a question with an answer, for few-shot prompts.
+// Demonstration is a question with an answer, shown to the model before a
+// prompt (few-shot prompting).
 type Demonstration struct {
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
