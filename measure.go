@@ -93,10 +93,33 @@ type Estimate struct {
 	Counts       map[string]int    `json:"counts"`   // what was not scored, and ties
 	Test         *Test             `json:"test,omitempty"`
 	Effect       *Effect           `json:"effect,omitempty"`
+	Average      *Average          `json:"average,omitempty"` // what Value is made of; nil: the mean of all observations alike
+	Better       Direction         `json:"better,omitempty"`  // which way a model gets better; empty: neither
 	By           map[string]string `json:"by"`
 	Signature    string            `json:"signature"` // figures with equal signatures are comparable
 	Warnings     []string          `json:"warnings,omitempty"`
 }
+
+// Average says how a figure is made of the means of its parts, so that others
+// can make it again of other observations.
+type Average struct {
+	// Over are columns: the figure is the plain mean over the values of the
+	// first of the plain mean over those of the second, and so on, of the mean
+	// of the observations that share them all.
+	Over []string `json:"over,omitempty"`
+	// HarmonicOf are measures: the mean over the first column is one of their
+	// harmonic mean within each of its values. The first is of all answers, the
+	// others may be of some of them. Empty: the figure is of its own measure.
+	HarmonicOf []string `json:"harmonic_of,omitempty"`
+}
+
+// Direction says which figures are better.
+type Direction string
+
+const (
+	Higher Direction = "higher"
+	Lower  Direction = "lower"
+)
 
 // Interval is a confidence interval.
 type Interval struct {

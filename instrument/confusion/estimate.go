@@ -174,7 +174,11 @@ func parts(by []string, of, condition map[string]string) (parts []map[string]str
 
 func (g *group) estimate(p Protocol, measure string) crosstalk.Estimate {
 	figure, warnings := g.figure(p, measure)
-	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Figure(figure.Value), Unit: units[measure], Counts: map[string]int{}, By: g.labels, Warnings: warnings}
+	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Figure(figure.Value), Unit: units[measure], Counts: map[string]int{},
+		By: g.labels, Warnings: warnings}
+	if !isDoubt(measure) {
+		e.Average, e.Better = averageOf(measure), crosstalk.Higher
+	}
 	for _, c := range g.cellsOf(measure) {
 		e.N += c.items.n
 		e.Observations += c.values.N()
