@@ -113,7 +113,11 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 	observations[0].Texts = map[string]string{"answer": answer.Text}
 	if in.Prompting.Logprobs > 0 && c.lines > 0 {
 		d := in.doubtIn(answer, c.begins(item.Prompt.Language, answer.Text))
-		observations[0].Tokens = d.strip()
+		for i := range observations {
+			if observations[i].Finding != "" {
+				observations[i].Tokens = d.strip()
+			}
+		}
 		observations = append(observations, in.observeDoubt(base, d)...)
 	}
 	return observations

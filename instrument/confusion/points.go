@@ -12,11 +12,14 @@ import (
 
 // begins returns the bytes of the answer at which its confusions begin, in
 // order. A confusion is a run of wrong lines that were taken for one language,
-// with no right line among them, or a run of wrong words with no other letters
-// or digits between them.
+// with no right line among them, or, in an answer without wrong lines, a run of
+// wrong words with no other letters or digits between them.
 func (c checked) begins(expected, answer string) (at []int) {
 	for _, i := range c.runs {
 		at = append(at, foreignFrom(expected, c.wrong[i], answer))
+	}
+	if len(c.wrong) > 0 {
+		return at
 	}
 	for i, word := range c.words {
 		if i == 0 || strings.ContainsFunc(answer[c.words[i-1].End:word.Start], isWordRune) {
