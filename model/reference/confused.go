@@ -27,7 +27,7 @@ import (
 type Confused struct {
 	line, word float64
 	seed       uint64
-	content    string            // hash of the prompts and languages
+	id         crosstalk.Identity
 	languages  map[string]string // of the answer, by prompt
 }
 
@@ -95,18 +95,16 @@ func NewConfused(items []crosstalk.Item, line, word float64, seed uint64) (*Conf
 	hash := fnv.New64a()
 	hash.Write(sentencesFile)
 	hash.Write(crosstalk.Canonical(c.languages))
-	c.content = hex.EncodeToString(hash.Sum(nil))
+	c.id = crosstalk.Identity{Provider: Provider, Endpoint: "suite:" + hex.EncodeToString(hash.Sum(nil)),
+		Name: fmt.Sprintf("confused?line=%g&word=%g&seed=%d", line, word, seed)}
 	return c, nil
 }
 
-// Languages are those that Confused writes.
-func Languages() []string { return slices.Sorted(maps.Keys(sentences())) }
+// Languages returns those that Confused writes, in order.
+var Languages = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(sentences())) })
 
 // Identity names the settings, and as endpoint the prompts and sentences.
-func (c *Confused) Identity() crosstalk.Identity {
-	return crosstalk.Identity{Provider: Provider, Endpoint: "suite:" + c.content,
-		Name: fmt.Sprintf("confused?line=%g&word=%g&seed=%d", c.line, c.word, c.seed)}
-}
+func (c *Confused) Identity() crosstalk.Identity { return c.id }
 
 // API is that of a model that answers.
 func (c *Confused) API() crosstalk.API { return crosstalk.Chat }
@@ -134,7 +132,7 @@ func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk
 		}
 		text.WriteString(line)
 	}
-	a := crosstalk.Answer{Status: crosstalk.Text, Text: text.String(), Reason: "stop", Model: c.Identity().Name,
+	a := crosstalk.Answer{Status: crosstalk.Text, Text: text.String(), Reason: "stop", Model: c.id.Name,
 		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(pieces(text.String()))}}
 	if req.Logprobs > 0 {
 		a.Logprobs = madeUp(r, language, a.Text, switches, req.Logprobs)
@@ -145,8 +143,12 @@ func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk
 // draw draws a line, and says where it goes wrong, -1 if it does not.
 func (c *Confused) draw(r *rand.Rand, language string, place int) (line string, fault int) {
 	if r.Float64() < c.line {
-		others := slices.DeleteFunc(Languages(), func(l string) bool { return l == language })
-		of := sentences()[others[r.IntN(len(others))]][place]
+		others := Languages()
+		other := others[r.IntN(len(others)-1)]
+		if other >= language {
+			other = others[slices.Index(others, other)+1]
+		}
+		of := sentences()[other][place]
 		return of[r.IntN(len(of))].text(), 0
 	}
 	own := sentences()[language][place]
