@@ -26,7 +26,8 @@ type cell struct {
 	values stats.Clusters
 	counts map[string]int
 	items  items
-	mass   float64 // sum of what candidates cover
+	mass   float64 // sum of what candidates have
+	topP   float64 // of nuclei
 }
 
 func (g *group) add(o crosstalk.Observation, cluster string) {
@@ -47,6 +48,7 @@ func (g *group) add(o crosstalk.Observation, cluster string) {
 		c.counts["tokens"] += int(o.Numbers["tokens"])
 		c.counts["censored"] += int(o.Numbers["censored"])
 		c.mass += o.Numbers["mass"]
+		c.topP = o.Numbers["top_p"]
 	}
 	switch {
 	case o.NotScored != "":

@@ -2,7 +2,6 @@ package confusion
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -19,6 +18,8 @@ const (
 	Elsewhere   = "elsewhere"       // all other tokens of answers with a confusion
 	CleanAnswer = "clean answer"    // all tokens of answers without
 )
+
+var kinds = []string{AtPoint, Elsewhere, CleanAnswer}
 
 // doubt is what the candidates at a position say of the distribution that the
 // token was drawn from.
@@ -131,8 +132,8 @@ func likeliest(t crosstalk.TokenLogprob, k int) []crosstalk.CandidateLogprob {
 	return top
 }
 
-// distribution says of which distribution the doubt is: its temperature, the
-// top-p of nuclei, and both in words.
+// distribution says of which distribution the doubt is: its temperature, in
+// words too, and the top-p of nuclei.
 func (in *Instrument) distribution() (temperature, p float64, name string) {
 	temperature, p, name = 1, in.Protocol.TopP, "unscaled"
 	if t := in.Prompting.Decoding.Temperature; in.AsServed {
@@ -148,15 +149,15 @@ func (in *Instrument) distribution() (temperature, p float64, name string) {
 
 // observeDoubt makes observations of an answer: the mean over its confusion
 // points and over its other tokens, or over all tokens if it has no confusion.
-// Numbers: how many tokens ("tokens") and of them censored, and the means of
-// the candidates' number and probability ("candidates", "mass").
+// Numbers: how many tokens ("tokens") and of them censored, the means of the
+// candidates' number and probability ("candidates", "mass"), and "top_p".
 func (in *Instrument) observeDoubt(base crosstalk.Observation, d doubts) (observations []crosstalk.Observation) {
 	_, p, name := in.distribution()
-	kinds := []string{CleanAnswer}
+	of := []string{CleanAnswer}
 	if d.confused {
-		kinds = []string{AtPoint, Elsewhere}
+		of = []string{AtPoint, Elsewhere}
 	}
-	for _, kind := range kinds {
+	for _, kind := range of {
 		entropy, nucleus := base, base
 		entropy.Measure, nucleus.Measure = Entropy, NucleusSize
 		entropy.Condition = maps.Clone(base.Condition)
@@ -164,8 +165,7 @@ func (in *Instrument) observeDoubt(base crosstalk.Observation, d doubts) (observ
 			entropy.Condition = map[string]string{}
 		}
 		entropy.Condition["at"], entropy.Condition["distribution"] = kind, name
-		nucleus.Condition = maps.Clone(entropy.Condition)
-		nucleus.Condition["distribution"] = fmt.Sprintf("%s, p=%g", name, p)
+		nucleus.Condition = entropy.Condition
 		var n, censored, candidates, entropies, nuclei, mass float64
 		for _, t := range d.tokens {
 			if t.Entropy.Defined() && t.Fault == (kind == AtPoint) {
@@ -179,13 +179,14 @@ func (in *Instrument) observeDoubt(base crosstalk.Observation, d doubts) (observ
 				}
 			}
 		}
+		entropy.Numbers = map[string]float64{"tokens": n, "top_p": p}
 		if n == 0 {
 			entropy.NotScored, nucleus.NotScored = NoLogprobs, NoLogprobs
 		} else {
 			entropy.Value, nucleus.Value = crosstalk.Figure(entropies/n), crosstalk.Figure(nuclei/n)
-			entropy.Numbers = map[string]float64{"tokens": n, "censored": censored, "candidates": candidates / n, "mass": mass / n}
-			nucleus.Numbers = entropy.Numbers
+			maps.Copy(entropy.Numbers, map[string]float64{"censored": censored, "candidates": candidates / n, "mass": mass / n})
 		}
+		nucleus.Numbers = entropy.Numbers
 		observations = append(observations, entropy, nucleus)
 	}
 	return observations
@@ -203,10 +204,18 @@ func (d doubts) strip() []crosstalk.Token {
 	}
 	strip := slices.Clone(d.tokens[max(0, d.firstFlaw-stripTokens):min(len(d.tokens), d.firstFlaw+stripTokens+1)])
 	for i := range strip {
-		strip[i].Candidates = strip[i].Candidates[:min(len(strip[i].Candidates), stripCandidates)]
+		t := &strip[i]
+		t.Logprob, t.Entropy, t.Mass = brief(t.Logprob), crosstalk.Figure(brief(float64(t.Entropy))), brief(t.Mass)
+		t.Candidates = slices.Clone(t.Candidates[:min(len(t.Candidates), stripCandidates)])
+		for j := range t.Candidates {
+			t.Candidates[j].Logprob = brief(t.Candidates[j].Logprob)
+		}
 	}
 	return strip
 }
+
+// brief rounds to four decimals, which keeps files small.
+func brief(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
 // printable is a token's text, or its bytes in hexadecimal if it is no text.
 func printable(token string, b []byte) string {

@@ -125,7 +125,7 @@ func TestDoubtInAnswers(t *testing.T) {
 	if len(strip) != 5 || strip[2].Text != "en" || !strip[2].Fault || strip[1].Fault || strip[3].Fault || answer.Text[strip[2].Start:strip[2].End] != "en" {
 		t.Fatalf("the strip is %+v", strip)
 	}
-	if strip[2].Entropy != 1 || strip[2].Nucleus != 2 || strip[2].Mass != 1 || strip[2].Logprob != math.Log(0.5) || len(strip[2].Candidates) != 2 {
+	if strip[2].Entropy != 1 || strip[2].Nucleus != 2 || strip[2].Mass != 1 || strip[2].Logprob != -0.6931 || len(strip[2].Candidates) != 2 {
 		t.Errorf("at the point: %+v", strip[2])
 	}
 	found := map[string]crosstalk.Observation{}
@@ -141,7 +141,7 @@ func TestDoubtInAnswers(t *testing.T) {
 	if at.Value != 1 || at.Numbers["tokens"] != 1 || math.Abs(float64(elsewhere.Value)-0.0808) > 1e-4 || elsewhere.Numbers["tokens"] != 4 {
 		t.Errorf("entropy: %+v, %+v", at, elsewhere)
 	}
-	if n := found["nucleus_size confusion point"]; n.Value != 2 || n.Condition["distribution"] != "unscaled, p=0.75" {
+	if n := found["nucleus_size confusion point"]; n.Value != 2 || n.Condition["distribution"] != "unscaled" {
 		t.Errorf("nucleus size: %+v", n)
 	}
 
@@ -153,27 +153,35 @@ func TestDoubtInAnswers(t *testing.T) {
 	}
 }
 
-// Which distribution the doubt is of stands in the condition.
+// Which distribution the doubt is of stands in the condition, and the top-p of
+// nuclei in the signature.
 func TestDistribution(t *testing.T) {
-	in := listening(t)
 	t03, t0, p05 := 0.3, 0.0, 0.5
-	for want, change := range map[string]func(*Instrument){
-		"unscaled, p=0.75":  func(*Instrument) {},
-		"T=0.3, p=0.75":     func(in *Instrument) { in.Prompting.Decoding.Temperature = &t03 },
-		"unscaled, p=0.5":   func(in *Instrument) { in.Prompting.Decoding.Temperature, in.Prompting.Decoding.TopP = &t0, &p05 },
-		"as served, p=0.75": func(in *Instrument) { in.Prompting.Decoding.Temperature, in.AsServed = &t03, true },
+	for _, test := range []struct {
+		change func(*Instrument)
+		want   string
+		topP   string
+	}{
+		{func(*Instrument) {}, "unscaled", "p=0.75"},
+		{func(in *Instrument) { in.Prompting.Decoding.Temperature = &t03 }, "T=0.3", "p=0.75"},
+		{func(in *Instrument) { in.Prompting.Decoding.Temperature, in.Prompting.Decoding.TopP = &t0, &p05 }, "unscaled", "p=0.5"},
+		{func(in *Instrument) { in.Prompting.Decoding.Temperature, in.AsServed = &t03, true }, "as served", "p=0.75"},
 	} {
-		in := *in
-		change(&in)
+		in := listening(t)
+		test.change(in)
 		answer := text("ru 1 2 3 4")
 		answer.Logprobs = tokens(0.6, "ru 1 2 3 4")
 		o := in.Score(item("ru"), 0, answer)
-		if got := o[4].Condition["distribution"]; got != want {
-			t.Errorf("the distribution is %q, want %q", got, want)
+		if got := o[4].Condition["distribution"]; got != test.want {
+			t.Errorf("the distribution is %q, want %q", got, test.want)
 		}
 		scaled := float64(o[3].Value) < 0.9 // 0.97 bits unscaled
-		if scaled != strings.HasPrefix(want, "T=") {
-			t.Errorf("%s: entropy %v", want, o[3].Value)
+		if scaled != strings.HasPrefix(test.want, "T=") {
+			t.Errorf("%s: entropy %v", test.want, o[3].Value)
+		}
+		estimates := in.Estimate(slices.Values(o), nil)
+		if e := estimates[len(estimates)-1]; !strings.Contains(e.Signature, "|top:2|"+test.want+"|"+test.topP+"|v") {
+			t.Errorf("%s: the signature is %s", test.want, e.Signature)
 		}
 	}
 }
@@ -281,7 +289,7 @@ func TestEstimateDoubt(t *testing.T) {
 		if clean.Value != 2 || clean.N != 2 || clean.Observations != 1 || clean.Counts["no_logprobs"] != 1 || clean.Counts["tokens"] != 2 || clean.Unit != "tokens" {
 			t.Errorf("by %v: in clean answers %+v", by, clean)
 		}
-		if want := "top:2|unscaled, p=0.75|v"; !strings.Contains(clean.Signature, want) {
+		if want := "top:2|unscaled|p=0.75|v"; !strings.Contains(clean.Signature, want) {
 			t.Errorf("by %v: the signature %s has no %s", by, clean.Signature, want)
 		}
 	}

@@ -79,7 +79,7 @@ func (r Rules) Estimate(observations iter.Seq[crosstalk.Observation], by []strin
 			for _, g := range groups[:n] {
 				if g.has(measure) {
 					e := g.estimate(r.Protocol, measure)
-					e.Signature = r.signature(measure, g.labels, suiteOf)
+					e.Signature = r.signature(measure, g, suiteOf)
 					estimates = append(estimates, e)
 				}
 			}
@@ -130,9 +130,11 @@ func (b *book) newGroups(o crosstalk.Observation) (groups []*group) {
 	if isDoubt(o.Measure) && slices.Equal(by, By) {
 		by = nil
 	}
-	rank := b.seen.Rank(string(crosstalk.Canonical(condition)))
+	apart := maps.Clone(condition)
+	delete(apart, "at") // figures of one distribution stand together
+	rank := b.seen.Rank(string(crosstalk.Canonical(apart)))
 	for _, labels := range parts(by, o.Labels, condition) {
-		places := []int{rank}
+		places := []int{rank, slices.Index(kinds, condition["at"])}
 		for _, column := range by {
 			places = append(places, b.seen.Rank(column, labels[column]))
 		}
@@ -193,15 +195,18 @@ func (g *group) estimate(p Protocol, measure string) crosstalk.Estimate {
 	return e
 }
 
-func (r Rules) signature(measure string, labels map[string]string, suiteOf func(map[string]string) string) string {
+func (r Rules) signature(measure string, g *group, suiteOf func(map[string]string) string) string {
 	suite := "-"
 	if suiteOf != nil {
-		suite = strings.NewReplacer("|", "_", "\n", "_", "\r", "_").Replace(suiteOf(labels)) // it may be a file's name
+		suite = strings.NewReplacer("|", "_", "\n", "_", "\r", "_").Replace(suiteOf(g.labels)) // it may be a file's name
 	}
 	parts := []string{measure, "suite:" + suite, "lid:" + r.Identifier, r.lineRules(), "segment:" + Segmenters}
 	switch {
 	case isDoubt(measure):
-		parts = append(parts, r.wordRules(r.Words), fmt.Sprintf("top:%d|%s", r.Candidates, labels["distribution"]))
+		parts = append(parts, r.wordRules(r.Words), fmt.Sprintf("top:%d", r.Candidates), g.labels["distribution"])
+		if measure == NucleusSize {
+			parts = append(parts, fmt.Sprintf("p=%g", g.cells[place{measure: measure}].topP))
+		}
 	case measure == WPR || measure == LCPR:
 		parts = append(parts, r.wordRules(r.Words))
 	}
