@@ -13,6 +13,7 @@ import (
 	"crosstalk/calibrate"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/leakage"
+	"crosstalk/internal/config"
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/wordlist"
 	"crosstalk/report"
@@ -87,6 +88,7 @@ chance, outside 93 to 97 %. Instruments: ` + strings.Join(names, ", ") + `; all 
 		p.flags(c)
 	}
 	c.Flags().StringVar(&all.format, "format", "table", "table or json")
+	config.Choices(c.Flags(), "format", "table", "json")
 	c.Flags().SortFlags = false
 	return c
 }
