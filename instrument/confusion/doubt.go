@@ -11,8 +11,7 @@ import (
 	"crosstalk"
 )
 
-// Where a model's doubt is measured: the condition "at" of Entropy and
-// NucleusSize.
+// Where a model's doubt is measured: the label "at" of Entropy and NucleusSize.
 const (
 	AtPoint     = "confusion point" // the tokens that begin a confusion
 	Elsewhere   = "elsewhere"       // all other tokens of answers with a confusion
@@ -158,14 +157,8 @@ func (in *Instrument) observeDoubt(base crosstalk.Observation, d doubts) (observ
 		of = []string{AtPoint, Elsewhere}
 	}
 	for _, kind := range of {
-		entropy, nucleus := base, base
-		entropy.Measure, nucleus.Measure = Entropy, NucleusSize
-		entropy.Condition = maps.Clone(base.Condition)
-		if entropy.Condition == nil {
-			entropy.Condition = map[string]string{}
-		}
-		entropy.Condition["at"], entropy.Condition["distribution"] = kind, name
-		nucleus.Condition = entropy.Condition
+		o := base
+		o.Condition, o.Labels = with(base.Condition, "distribution", name), with(base.Labels, "at", kind)
 		var n, censored, candidates, entropies, nuclei, mass float64
 		for _, t := range d.tokens {
 			if t.Entropy.Defined() && t.Fault == (kind == AtPoint) {
@@ -179,17 +172,26 @@ func (in *Instrument) observeDoubt(base crosstalk.Observation, d doubts) (observ
 				}
 			}
 		}
-		entropy.Numbers = map[string]float64{"tokens": n, "top_p": p}
+		o.Numbers = map[string]float64{"tokens": n, "top_p": p}
+		entropy, nucleus := crosstalk.Undefined, crosstalk.Undefined
 		if n == 0 {
-			entropy.NotScored, nucleus.NotScored = NoLogprobs, NoLogprobs
+			o.NotScored = NoLogprobs
 		} else {
-			entropy.Value, nucleus.Value = crosstalk.Figure(entropies/n), crosstalk.Figure(nuclei/n)
-			maps.Copy(entropy.Numbers, map[string]float64{"censored": censored, "candidates": candidates / n, "mass": mass / n})
+			entropy, nucleus = crosstalk.Figure(entropies/n), crosstalk.Figure(nuclei/n)
+			maps.Copy(o.Numbers, map[string]float64{"censored": censored, "candidates": candidates / n, "mass": mass / n})
 		}
-		nucleus.Numbers = entropy.Numbers
-		observations = append(observations, entropy, nucleus)
+		o.Measure, o.Value = Entropy, entropy
+		observations = append(observations, o)
+		o.Measure, o.Value = NucleusSize, nucleus
+		observations = append(observations, o)
 	}
 	return observations
+}
+
+func with(m map[string]string, key, value string) map[string]string {
+	one := map[string]string{key: value}
+	maps.Copy(one, m)
+	return one
 }
 
 // A strip shows the tokens around the first confusion point.

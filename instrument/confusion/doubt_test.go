@@ -131,7 +131,7 @@ func TestDoubtInAnswers(t *testing.T) {
 	found := map[string]crosstalk.Observation{}
 	for _, o := range observations[2:] {
 		if isDoubt(o.Measure) {
-			found[o.Measure+" "+o.Condition["at"]] = o
+			found[o.Measure+" "+o.Labels["at"]] = o
 		}
 	}
 	if len(found) != 4 {
@@ -148,7 +148,7 @@ func TestDoubtInAnswers(t *testing.T) {
 	clean := text("ru 1 2 3 4")
 	clean.Logprobs = tokens(0.9, "ru 1 2", " 3 4")
 	observations = in.Score(item("ru"), 0, clean)
-	if o := observations[3]; observations[0].Tokens != nil || len(observations) != 5 || o.Measure != Entropy || o.Condition["at"] != CleanAnswer || o.Numbers["tokens"] != 2 {
+	if o := observations[3]; observations[0].Tokens != nil || len(observations) != 5 || o.Measure != Entropy || o.Labels["at"] != CleanAnswer || o.Numbers["tokens"] != 2 {
 		t.Errorf("a clean answer: %+v", observations)
 	}
 }

@@ -14,8 +14,9 @@ import (
 const Level = 0.95
 
 // set columns never share a figure, whatever figures are grouped by: answers
-// in the language of the prompt and in another are two tasks.
-var set = []string{"task"}
+// in the language of the prompt and in another are two tasks, and doubt at
+// confusion points and elsewhere two things.
+var set = []string{"task", "at"}
 
 // measures are in the order of their figures.
 var measures = []string{LPR, WPR, LCPR, LineAccuracy, LatinWPR, Entropy, NucleusSize}
