@@ -10,6 +10,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/confusion"
+	"crosstalk/internal/config"
 	"crosstalk/measure/segment/japanese"
 	"crosstalk/model"
 	"crosstalk/model/reference"
@@ -62,6 +63,8 @@ Without --model a reference model answers, whose confusion is known.`,
 	f.IntSliceVar(&r.beams, "beams", nil, "width of the beam, for servers that have beam search; 1 draws (default 1)")
 	f.IntVar(&r.logprobs, "logprobs", 0, "candidates to ask for at each token, to measure the model's doubt where confusions begin (0: none)")
 	f.BoolVar(&r.asServed, "logprobs-scaled", false, "the server's log probabilities are of the distribution after temperature, so do not scale them (vLLM: --logprobs-mode processed_logprobs)")
+	config.Choices(f, "position", confusion.Positions...)
+	config.Choices(f, "template", string(confusion.Auto), string(confusion.QA))
 	r.confusionScoring.flags(c)
 	f.SortFlags = false
 	return c
@@ -89,7 +92,7 @@ func (r *confusionRun) run(c *cobra.Command) error {
 		return err
 	}
 	id := s.ID()
-	study := &study{instrument: "confusion", suite: s, by: r.by, columns: columns{"position": true, "at": r.logprobs > 0, "distribution": r.logprobs > 0},
+	study := &study{instrument: "confusion", suite: s, by: r.by, columns: columns{"position": true},
 		begin: func(surroundings) { go japanese.Load() }}
 	for _, in := range instruments {
 		rules := in.Protocol
