@@ -104,7 +104,7 @@ func (b *Book) parts(measures []string, shown ...string) []part {
 	for _, e := range estimates {
 		var of []string
 		fits := true
-		for _, c := range report.Columns(b.estimates) {
+		for _, c := range report.ByColumns(b.estimates) {
 			v, has := e.By[c]
 			switch {
 			case slices.Contains(shown, c):

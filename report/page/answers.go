@@ -87,7 +87,7 @@ func NewAnswers(estimates []crosstalk.Estimate) *Answers {
 			all[c], one[c] = all[c] || v == crosstalk.All, one[c] || v != crosstalk.All
 		}
 	}
-	for _, c := range report.Columns(estimates) {
+	for _, c := range report.ByColumns(estimates) {
 		switch {
 		case slices.Contains(within, c):
 		case !all[c]:

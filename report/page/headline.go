@@ -62,7 +62,7 @@ func headline(e crosstalk.Estimate) Headline {
 		h.Interval = fmt.Sprintf("%s to %s (%g %% interval)", number(e, crosstalk.Figure(i.Low)), number(e, crosstalk.Figure(i.High)), 100*i.Level)
 	}
 	var of []string
-	for _, c := range report.Columns([]crosstalk.Estimate{e}) {
+	for _, c := range report.ByColumns([]crosstalk.Estimate{e}) {
 		if v := e.By[c]; v != crosstalk.All {
 			of = append(of, v)
 		}
