@@ -87,7 +87,7 @@ func (e *exporting) write(w io.Writer, path string) error {
 	}
 	defer j.Close()
 	if e.answers {
-		return export.Answers(w, e.format, journalled(j))
+		return export.Answers(w, e.format, answersOf(j))
 	}
 	return export.Samples(w, run.ReadObservations(path), func(key crosstalk.Key) (export.Answer, bool) {
 		record, found, err := j.Record(key)
@@ -95,7 +95,7 @@ func (e *exporting) write(w io.Writer, path string) error {
 	})
 }
 
-func journalled(j *journal.Journal) iter.Seq2[export.Answer, error] {
+func answersOf(j *journal.Journal) iter.Seq2[export.Answer, error] {
 	return func(yield func(export.Answer, error) bool) {
 		for record, err := range j.All() {
 			if !yield(exported(record.Answer.Key, record), err) {

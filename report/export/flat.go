@@ -35,8 +35,8 @@ type column struct {
 
 // first are the columns that stand first, in this order; the others follow by
 // name.
-var first = []string{"measure", "item", "cluster", "sample", "value", "not_scored", "finding",
-	"key", "provider", "endpoint", "model", "prompt", "status", "text", "reason"}
+var first = []string{"measure", "item", "cluster", "key", "sample", "value", "not_scored", "finding",
+	"provider", "endpoint", "model", "prompt", "status", "text", "reason"}
 
 func columnsOf(rows iter.Seq2[row, error]) (columns []column, err error) {
 	known := map[string]bool{}
