@@ -25,6 +25,7 @@ type Suite struct {
 	License     string
 	Description string
 	Prefix      map[crosstalk.API]string // what stands before each prompt, by kind of request
+	Tasks       []crosstalk.Task         // consistency: what the items are inputs of
 	Items       []crosstalk.Item
 	Unusable    []string // rows of an imported file that make no item: line and why
 }
@@ -33,6 +34,9 @@ type Suite struct {
 // signatures.
 func (s *Suite) ID() string {
 	var f Fingerprint
+	for _, task := range s.Tasks {
+		f.add(task)
+	}
 	for _, item := range s.Items {
 		f.Add(item)
 	}
@@ -52,7 +56,14 @@ func (f *Fingerprint) Add(item crosstalk.Item) {
 	if p := item.Prompt; p != nil {
 		item = crosstalk.Item{ID: item.ID, Prompt: p}
 	}
-	hash := sha256.Sum256(crosstalk.Canonical(item))
+	if p := item.Input; p != nil {
+		item = crosstalk.Item{ID: item.ID, Input: p}
+	}
+	f.add(item)
+}
+
+func (f *Fingerprint) add(v any) {
+	hash := sha256.Sum256(crosstalk.Canonical(v))
 	f.sum += binary.BigEndian.Uint64(hash[:])
 }
 
