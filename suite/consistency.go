@@ -1,12 +1,10 @@
 package suite
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,27 +12,38 @@ import (
 	"crosstalk"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 )
 
-// The format of task files, described in docs/suites.md.
+// taskFile is a suite of tasks, described in docs/suites.md.
 type taskFile struct {
-	Suite       string          `yaml:"suite"`
-	Instrument  string          `yaml:"instrument"`
-	Version     int             `yaml:"version"`
-	Language    string          `yaml:"language"`
-	License     string          `yaml:"license"`
-	Description string          `yaml:"description"`
-	Tasks       []at[taskEntry] `yaml:"tasks"`
+	Header header          `yaml:",inline"`
+	Tasks  []at[taskEntry] `yaml:"tasks"`
 }
 
 type taskEntry struct {
-	Task         string             `yaml:"task"`
-	Classes      []at[string]       `yaml:"classes"`
-	Fields       []at[string]       `yaml:"fields"`
-	Layout       at[string]         `yaml:"layout"`
-	Languages    []at[string]       `yaml:"languages"`
-	Instructions pairs[pairs[node]] `yaml:"instructions"`
-	Items        []pairs[node]      `yaml:"items"`
+	Task         string                 `yaml:"task"`
+	Classes      []at[string]           `yaml:"classes"`
+	Fields       []at[string]           `yaml:"fields"`
+	Layout       at[string]             `yaml:"layout"`
+	Languages    []at[string]           `yaml:"languages"`
+	Instructions inOrder[inOrder[node]] `yaml:"instructions"`
+	Items        []inOrder[node]        `yaml:"items"`
+}
+
+// node is a value that is read when it is known what it should be.
+type node struct{ ast.Node }
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (n *node) UnmarshalYAML(v ast.Node) error {
+	n.Node = v
+	return nil
+}
+
+// isMap reports whether the value is a map.
+func (n node) isMap() bool {
+	_, ok := n.Node.(ast.MapNode)
+	return ok
 }
 
 var (
@@ -45,22 +54,25 @@ var (
 	slots        = regexp.MustCompile(`\{([^{}]*)\}`)
 )
 
-// ParseTasks reads a task file: a suite of the consistency instrument. name is
-// the file's, for errors, which name the line too. Unlike what Parse returns,
-// the suite may lack items, and its items texts, as is enough to score answers
-// that were recorded elsewhere.
+// ParseTasks reads a task file as Parse does, but its items may be missing, or
+// lack texts: enough to score answers that were recorded elsewhere.
 func ParseTasks(name string, text []byte) (*Suite, error) {
-	return parseTasks(name, text, false)
+	s, err := parse(name, text, true)
+	if err == nil && s.Instrument != "consistency" {
+		err = fmt.Errorf("%s: is a suite of %s; expected tasks, of consistency", name, s.Instrument)
+	}
+	return s, err
 }
 
 // LoadTasks reads a task file as ParseTasks does, or the embedded one of that
 // name.
 func LoadTasks(nameOrFile string) (*Suite, error) {
-	if filepath.Ext(nameOrFile) == "" {
+	if slices.Contains(names(), nameOrFile) {
 		text, err := data.ReadFile(path.Join("data", nameOrFile+".yaml"))
-		if err == nil {
-			return ParseTasks(nameOrFile+".yaml", text)
+		if err != nil {
+			return nil, err
 		}
+		return ParseTasks(nameOrFile+".yaml", text)
 	}
 	text, err := os.ReadFile(nameOrFile)
 	if err != nil {
@@ -69,77 +81,42 @@ func LoadTasks(nameOrFile string) (*Suite, error) {
 	return ParseTasks(nameOrFile, text)
 }
 
-// parseTasks reads a task file; a whole one has items with their texts.
-func parseTasks(name string, text []byte, whole bool) (*Suite, error) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	f, err := decodeTasks(name, text)
-	if err != nil {
-		return nil, err
+// readConsistency makes the suite's tasks and items of a task file.
+func readConsistency(d document, s *Suite) error {
+	var f taskFile
+	if err := d.decode(&f, yaml.Strict()); err != nil {
+		return err
 	}
-	s := &Suite{Name: f.Suite, Instrument: f.Instrument, Version: f.Version, Language: f.Language, License: f.License,
-		Description: strings.TrimSpace(f.Description), Prefix: map[crosstalk.API]string{}}
-	switch {
-	case f.Suite == "":
-		return nil, fmt.Errorf("%s:1: expected suite: NAME", name)
-	case !suiteName.MatchString(f.Suite):
-		return nil, fmt.Errorf("%s:%d: the suite's name is %.40q; expected letters, digits, - _ or . only", name, lineOf(text, "suite"), f.Suite)
-	case f.Version < 0:
-		return nil, fmt.Errorf("%s:%d: version is %d; expected a whole number from 1", name, lineOf(text, "version"), f.Version)
-	case f.Instrument != "consistency":
-		return nil, fmt.Errorf("%s:%d: instrument is %.40q; expected consistency", name, lineOf(text, "instrument"), f.Instrument)
-	case f.Language != "" && !languageName.MatchString(f.Language):
-		return nil, fmt.Errorf("%s:%d: language is %.40q; expected a code such as en", name, lineOf(text, "language"), f.Language)
-	case len(f.Tasks) == 0:
-		return nil, fmt.Errorf("%s:1: expected tasks, found none", name)
+	if s.Language != "" && !languageName.MatchString(s.Language) {
+		return d.errorf(d.lineOf("language"), "language is %.40q; expected a code such as en", s.Language)
 	}
-	r := taskReader{suite: s, file: name, whole: whole, tasks: map[string]int{}, ids: map[string]int{}}
+	if len(f.Tasks) == 0 {
+		return d.errorf(1, "expected tasks, found none")
+	}
+	r := taskReader{document: d, suite: s, tasks: map[string]int{}, ids: map[string]int{}}
 	for i, t := range f.Tasks {
 		if t.line == 0 {
-			return nil, fmt.Errorf("%s:%d: entry %d is empty", name, lineOf(text, "tasks"), i+1)
+			return d.errorf(d.lineOf("tasks"), "entry %d is empty", i+1)
 		}
 		if err := r.read(t.value, t.line); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return s, nil
-}
-
-// decodeTasks reads a file strictly, as decode does.
-func decodeTasks(name string, text []byte) (f taskFile, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s: is not valid YAML", name)
-		}
-	}()
-	if err := checkYAML(name, text); err != nil {
-		return f, err
-	}
-	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
-		return f, yamlError(name, err)
-	}
-	return f, nil
+	return nil
 }
 
 // taskReader makes tasks and items of a file's entries and refuses what
 // cannot be one.
 type taskReader struct {
+	document
 	suite *Suite
-	file  string
-	whole bool           // items need their texts
 	tasks map[string]int // the line of each
 	ids   map[string]int // of items, likewise
 }
 
-func (r *taskReader) errorf(line int, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", r.file, line, fmt.Errorf(format, args...))
-}
-
-// get reads a value that had to wait.
+// get reads a value that had to wait; one that is not there leaves v as it is.
 func (r *taskReader) get(n node, v any) error {
-	if err := n.read(v); err != nil {
-		return yamlError(r.file, err)
-	}
-	return nil
+	return document{name: r.name, root: n.Node}.decode(v, yaml.Strict())
 }
 
 func (r *taskReader) read(e taskEntry, line int) error {
@@ -237,13 +214,13 @@ func (r *taskReader) parts(t crosstalk.Task, e taskEntry) ([]string, error) {
 	return parts, nil
 }
 
-func (r *taskReader) instruction(t crosstalk.Task, parts []string, entry pair[pairs[node]]) (crosstalk.Instruction, error) {
-	language := entry.key
+func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrder[node]]) (crosstalk.Instruction, error) {
+	language := e.key
 	i := crosstalk.Instruction{Parts: map[string]string{}}
 	if !languageName.MatchString(language) {
-		return i, r.errorf(entry.line, "an instruction's language is %.40q; expected a code such as en", language)
+		return i, r.errorf(e.line, "an instruction's language is %.40q; expected a code such as en", language)
 	}
-	for _, part := range entry.value {
+	for _, part := range e.value {
 		if part.key == wordsKey {
 			var err error
 			if i.Words, err = r.words(t, language, part); err != nil {
@@ -262,12 +239,12 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, entry pair[pa
 	}
 	for _, part := range parts {
 		if _, ok := i.Parts[part]; !ok {
-			return i, r.errorf(entry.line, "instruction %s has no %s, which the layout names", language, part)
+			return i, r.errorf(e.line, "instruction %s has no %s, which the layout names", language, part)
 		}
 	}
 	for _, class := range t.Classes {
 		if !slices.ContainsFunc(i.Words, func(w crosstalk.AnswerWord) bool { return w.Class == class }) {
-			return i, r.errorf(entry.line, "instruction %s has no word for the class %s", language, class)
+			return i, r.errorf(e.line, "instruction %s has no word for the class %s", language, class)
 		}
 	}
 	return i, nil
@@ -275,9 +252,9 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, entry pair[pa
 
 // words reads answer words and their classes. Readers do not tell upper from
 // lower case, so no word may differ from another in that alone.
-func (r *taskReader) words(t crosstalk.Task, language string, entry pair[node]) ([]crosstalk.AnswerWord, error) {
-	var list pairs[string]
-	if err := r.get(entry.value, &list); err != nil {
+func (r *taskReader) words(t crosstalk.Task, language string, e entry[node]) ([]crosstalk.AnswerWord, error) {
+	var list inOrder[string]
+	if err := r.get(e.value, &list); err != nil {
 		return nil, err
 	}
 	var words []crosstalk.AnswerWord

@@ -22,7 +22,7 @@ func (r *taskReader) items(t crosstalk.Task, e taskEntry, line int) error {
 	switch {
 	case len(e.Items) > 0 && len(languages) == 0:
 		return r.errorf(line, "task %s: in which languages are its items? expected language: CODE at the top or languages: [CODE, ...]", t.Name)
-	case len(e.Items) == 0 && r.whole:
+	case len(e.Items) == 0 && !r.partial:
 		return r.errorf(line, "task %s has no items", t.Name)
 	}
 	for i, entry := range e.Items {
@@ -36,12 +36,12 @@ func (r *taskReader) items(t crosstalk.Task, e taskEntry, line int) error {
 	return nil
 }
 
-func (r *taskReader) item(t crosstalk.Task, languages []string, entry pairs[node]) error {
-	line := entry[0].line
+func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[node]) error {
+	line := written[0].line
 	item := crosstalk.Item{Labels: map[string]string{"task": t.Name}, Input: &crosstalk.Input{Task: t.Name}}
 	var category string
 	simple := map[string]*string{"id": &item.ID, "category": &category, "cluster": &item.Cluster}
-	for _, kv := range entry { // the id first, for messages
+	for _, kv := range written { // the id first, for messages
 		if v := simple[kv.key]; v != nil {
 			if err := r.get(kv.value, v); err != nil {
 				return err
@@ -56,7 +56,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, entry pairs[node
 	}
 	r.ids[item.ID] = line
 	fields := map[string]string{}
-	for _, kv := range entry {
+	for _, kv := range written {
 		var err error
 		switch {
 		case simple[kv.key] != nil:
@@ -87,7 +87,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, entry pairs[node
 		}
 		item.Input.Texts = map[string][]string{languages[0]: texts}
 	}
-	if item.Input.Texts == nil && r.whole {
+	if item.Input.Texts == nil && !r.partial {
 		return r.errorf(line, "item %.40s has no texts: expected %s", item.ID, strings.Join(t.Fields, ", "))
 	}
 	if item.Cluster == "" {
@@ -104,22 +104,22 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, entry pairs[node
 }
 
 // gold reads the right class: one for all languages, or one for each.
-func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, entry pair[node]) (map[string]string, error) {
-	var by pairs[string]
-	if entry.value.isMap() {
-		if err := r.get(entry.value, &by); err != nil {
+func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, e entry[node]) (map[string]string, error) {
+	var by inOrder[string]
+	if e.value.isMap() {
+		if err := r.get(e.value, &by); err != nil {
 			return nil, err
 		}
-		if err := r.complete(id, "gold", languages, entry.line, keys(by)); err != nil {
+		if err := r.complete(id, "gold", languages, e.line, keys(by)); err != nil {
 			return nil, err
 		}
 	} else {
 		var class string
-		if err := r.get(entry.value, &class); err != nil {
+		if err := r.get(e.value, &class); err != nil {
 			return nil, err
 		}
 		for _, l := range languages {
-			by = append(by, pair[string]{l, class, entry.line})
+			by = append(by, entry[string]{l, class, e.line})
 		}
 	}
 	gold := map[string]string{}
@@ -136,12 +136,12 @@ func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, entry
 }
 
 // texts reads an item's fields in several languages.
-func (r *taskReader) texts(t crosstalk.Task, id string, languages []string, entry pair[node]) (map[string][]string, error) {
-	var by pairs[pairs[string]]
-	if err := r.get(entry.value, &by); err != nil {
+func (r *taskReader) texts(t crosstalk.Task, id string, languages []string, e entry[node]) (map[string][]string, error) {
+	var by inOrder[inOrder[string]]
+	if err := r.get(e.value, &by); err != nil {
 		return nil, err
 	}
-	if err := r.complete(id, "text", languages, entry.line, keys(by)); err != nil {
+	if err := r.complete(id, "text", languages, e.line, keys(by)); err != nil {
 		return nil, err
 	}
 	texts := map[string][]string{}
@@ -187,7 +187,7 @@ func (r *taskReader) complete(id, what string, languages []string, line int, fou
 	return nil
 }
 
-func keys[T any](p pairs[T]) []string {
+func keys[T any](p inOrder[T]) []string {
 	list := make([]string, len(p))
 	for i, kv := range p {
 		list[i] = kv.key

@@ -77,10 +77,10 @@ func TestParseTasksErrors(t *testing.T) {
 	const items = twoWords + "    items:\n"                                                                                                 // line 13 follows
 	const two = taskHead + "    languages: [en, de]\n    fields: [a]\n    layout: \"{a}{p}\"\n    instructions: {en: {p: x}}\n    items:\n" // line 11 follows
 	for text, want := range map[string]string{
-		"":                                "1: expected suite: NAME",
-		"suite: a b\n":                    `1: the suite's name is "a b"; expected letters, digits, - _ or . only`,
-		"suite: s\n":                      `1: instrument is ""; expected consistency`,
-		"suite: s\ninstrument: leakage\n": `2: instrument is "leakage"; expected consistency`,
+		"":             "1: expected suite: NAME",
+		"suite: a b\n": `1: the suite's name is "a b"; expected letters, digits, - _ or . only`,
+		"suite: s\n":   `1: instrument is ""; expected leakage or confusion or consistency`,
+		head + "items: [{id: i, concept: c, test: t c, control: t}]\n": " is a suite of leakage; expected tasks, of consistency",
 		top:                               "1: expected tasks, found none",
 		top + "tasks: t\n":                "3: expected a list, found text",
 		top + "tasks: [null]\n":           "3: entry 1 is empty",

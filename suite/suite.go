@@ -28,6 +28,9 @@ type Suite struct {
 	Tasks       []crosstalk.Task         // consistency: what the items are inputs of
 	Items       []crosstalk.Item
 	Unusable    []string // rows of an imported file that make no item: line and why
+
+	// Demonstrations are for few-shot prompts, by language as in crosstalk.Prompt.
+	Demonstrations map[string][]crosstalk.Demonstration
 }
 
 // ID names the suite and its content: leakage-en@5a0c6f1e. It stands in
@@ -39,6 +42,9 @@ func (s *Suite) ID() string {
 	}
 	for _, item := range s.Items {
 		f.Add(item)
+	}
+	if len(s.Demonstrations) > 0 {
+		f.add(s.Demonstrations)
 	}
 	return s.Name + "@" + f.String()
 }
@@ -62,8 +68,8 @@ func (f *Fingerprint) Add(item crosstalk.Item) {
 	f.add(item)
 }
 
-func (f *Fingerprint) add(v any) {
-	hash := sha256.Sum256(crosstalk.Canonical(v))
+func (f *Fingerprint) add(content any) {
+	hash := sha256.Sum256(crosstalk.Canonical(content))
 	f.sum += binary.BigEndian.Uint64(hash[:])
 }
 
@@ -98,18 +104,29 @@ func embedded(name string) (*Suite, error) {
 	return Parse(name+".yaml", text)
 }
 
+// LoadFor is Load for an instrument; a suite of another is an error.
+func LoadFor(instrument, nameOrFile string) (*Suite, error) {
+	s, err := Load(nameOrFile)
+	if err == nil && s.Instrument != instrument {
+		return nil, fmt.Errorf("the suite %s is one of %s; expected one of %s (see crosstalk suites list)", s.Name, s.Instrument, instrument)
+	}
+	return s, err
+}
+
 // Load returns the embedded suite of that name, or reads a file: a suite
-// (.yaml), a list of prompts as Gonen et al. published it (.txt), or recorded
-// items (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
+// (.yaml), a list of prompts as Gonen et al. published it (.txt), the test sets
+// of the Language Confusion Benchmark (.zip, or their folder), or recorded items
+// (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
 func Load(nameOrFile string) (*Suite, error) {
+	if slices.Contains(names(), nameOrFile) {
+		return embedded(nameOrFile)
+	}
 	ext := strings.ToLower(filepath.Ext(nameOrFile))
-	if ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
-		s, err := embedded(nameOrFile)
-		if os.IsNotExist(err) {
-			return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .txt, .csv, .jsonl, .xlsx)",
-				nameOrFile, strings.Join(names(), ", "))
-		}
-		return s, err
+	if info, err := os.Stat(nameOrFile); ext == ".zip" || err == nil && info.IsDir() {
+		return importLCB(nameOrFile)
+	} else if err != nil && ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
+		return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)",
+			nameOrFile, strings.Join(names(), ", "))
 	}
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {
 		return fromRecorded(nameOrFile)
