@@ -76,7 +76,10 @@ func (f *Fingerprint) add(content any) {
 // String is eight hexadecimal digits.
 func (f Fingerprint) String() string { return fmt.Sprintf("%08x", uint32(f.sum>>32)^uint32(f.sum)) }
 
-//go:embed data/*.yaml
+// data holds the embedded suites, tasks the tasks of data sets that others
+// publish.
+//
+//go:embed data/*.yaml tasks/*.yaml
 var data embed.FS
 
 // Embedded returns the suites that come with the program, by name.
