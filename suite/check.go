@@ -43,6 +43,8 @@ func Check(s *Suite) []string {
 	case "confusion":
 		checkPrompts(s, remark)
 		clusters = "prompts"
+	case "consistency":
+		checkTasks(s, remark)
 	}
 	if n := s.Clusters(); n < 5 {
 		remark("%d %s: intervals need at least 5", n, clusters)
