@@ -19,12 +19,18 @@ func (s *Suite) Clusters() int {
 	return len(seen)
 }
 
-// Languages are those of the items, as their labels have them, sorted.
+// Languages are those of the items, as their labels have them or their texts
+// are in, sorted.
 func (s *Suite) Languages() []string {
 	seen := map[string]bool{}
 	for _, item := range s.Items {
 		if l := item.Labels["language"]; l != "" {
 			seen[l] = true
+		}
+		if item.Input != nil {
+			for l := range item.Input.Texts {
+				seen[l] = true
+			}
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))

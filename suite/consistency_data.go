@@ -88,7 +88,7 @@ func (r *taskReader) files(t crosstalk.Task, languages []string, e dataEntry, li
 	}
 	dir := filepath.Dir(r.name)
 	if e.Pulled.value != "" {
-		if dir, err = pulledDir(e.Pulled.value); err != nil {
+		if dir, err = PulledDir(e.Pulled.value); err != nil {
 			return nil, r.errorf(e.Pulled.line, "task %s: %w", t.Name, err)
 		}
 	}
@@ -205,12 +205,4 @@ func (j *joiner) end(languages []string, line int) error {
 	}
 	j.suite.Items = append(j.suite.Items, j.items...)
 	return nil
-}
-
-func pulledDir(name string) (string, error) {
-	s, ok := source.Named(source.Suite, name)
-	if !ok {
-		return "", fmt.Errorf("there is no data set %q to fetch", name)
-	}
-	return s.Find()
 }

@@ -173,7 +173,7 @@ func TestDatasetErrors(t *testing.T) {
 		{strings.Replace(paws("a.tsv"), "[different, same]", "[different, same, other]", 1), "", "DIR/task.yaml:9: instruction en has no word for the class other"},
 		{strings.Replace(strings.Replace(paws("a.tsv"), "[different, same]", "[different, same, other]", 1), "yes: same", "yes: same, mu: other", 1), "", "DIR/task.yaml:11: task t has 3 classes; data of the format paws-x have 2: 0 different meaning, 1 same meaning"},
 		{strings.Replace(paws("a.tsv"), "    data:", "    items: [{id: i, sentence1: a, sentence2: b}]\n    data:", 1), "", "DIR/task.yaml:12: task t has both items and data; expected one of them"},
-		{pairTask + "    data: {format: paws-x, pulled: pawsx, files: a.tsv}\n", "", `DIR/task.yaml:10: task t: there is no data set "pawsx" to fetch`},
+		{pairTask + "    data: {format: paws-x, pulled: pawsx, files: a.tsv}\n", "", `DIR/task.yaml:10: task t: there is no data set "pawsx" to fetch (see crosstalk suites list)`},
 		{inferenceTask + "    languages: [en, sw]\n    data: {format: xnli, files: a.tsv}\n", "language\tgold_label\tsentence1\tsentence2\tpairID\nen\tneutral\ta\tb\t1\n", "DIR/task.yaml:11: task t: its data have nothing in sw"},
 		{inferenceTask + "    data: {format: xnli, files: a.tsv}\n", "one\ttwo\n1\t2\n", "DIR/task.yaml:10: DIR/a.tsv:2: has no column gold_label or premise; expected those of XNLI"},
 		{questionTask + "    data: {format: boolq, files: a.tsv}\n", "question\n1\n", `DIR/task.yaml:10: DIR/a.tsv:2: has no "passage"; expected those of BoolQ`},
@@ -210,7 +210,7 @@ func TestDatasetErrors(t *testing.T) {
 }
 
 // A data set that was not fetched is no hindrance to scoring.
-func TestNotPulled(t *testing.T) {
+func TestDataNotPulled(t *testing.T) {
 	t.Setenv("CROSSTALK_CACHE", t.TempDir())
 	text := []byte(pairTask + "    data: {format: paws-x, pulled: paws-x, files: {en: en/test_2k.tsv}}\n")
 	s, err := ParseTasks("s.yaml", text)
@@ -263,12 +263,12 @@ func TestPublished(t *testing.T) {
 		languages int
 		gold      string
 	}{"paws-x": {7, "same"}, "xnli": {3, "neutral"}, "boolq": {1, "yes"}} {
-		s, err := loadPublished(name)
+		s, err := Load(name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if len(s.Items) != 1 || len(s.Tasks) != 1 || len(s.Items[0].Input.Texts) != want.languages || s.Items[0].Input.Gold["en"] != want.gold || len(s.Tasks[0].Instructions) != 5 {
+		if s.Name != name || s.License == "" || len(s.Items) != 1 || len(s.Tasks) != 1 || len(s.Items[0].Input.Texts) != want.languages || s.Items[0].Input.Gold["en"] != want.gold || len(s.Tasks[0].Instructions) != 5 {
 			t.Errorf("%s: %+v, %+v", name, s, s.Items[0].Input)
 		}
 	}

@@ -76,7 +76,7 @@ func TestLoad(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, want := range map[string]string{
-		"leakage-fr":                   `there is no suite "leakage-fr": choose one of confusion, consistency, leakage-de, leakage-en, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)`,
+		"leakage-fr":                   `there is no suite "leakage-fr": choose one of confusion, consistency, leakage-de, leakage-en, boolq, lcb, paws-x, xnli, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)`,
 		"":                             `there is no suite "": choose one of`,
 		filepath.Join(dir, "a.yaml"):   "open " + filepath.Join(dir, "a.yaml") + ": no such file or directory",
 		filepath.Join(dir, "a.csv"):    filepath.Join(dir, "a.csv") + ": no such file or directory",
