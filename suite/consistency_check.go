@@ -41,7 +41,9 @@ func checkTasks(s *Suite, remark func(string, ...any)) {
 				noGold++
 			case 1:
 			default:
-				differing++
+				if len(t.Classes) > 0 { // free answers are in the language
+					differing++
+				}
 			}
 			if item.Labels["placeholder"] != "" {
 				placeholders++

@@ -401,3 +401,29 @@ func jsonLines(file string) iter.Seq2[json.RawMessage, error] {
 		}
 	}
 }
+
+// Whatever a file holds, reading ends with an error or rows that are whole.
+func FuzzDatasets(f *testing.F) {
+	f.Add("id\tsentence1\tsentence2\tlabel\n1\t\"a \"\"b\"\"\"\tc\t1\n", uint8(0))
+	f.Add("language\tgold_label\tsentence1\tsentence2\tpairID\nen\tneutral\ta\tb\t7\n", uint8(1))
+	f.Add(`{"question": "q", "passage": "p", "answer": true}`, uint8(2))
+	f.Fuzz(func(t *testing.T, text string, which uint8) {
+		d := datasets[int(which)%len(datasets)]
+		ending := ".tsv"
+		if d.name == "boolq" {
+			ending = ".jsonl"
+		}
+		file := write(t, "data"+ending, text)
+		for row, err := range d.read(file, "en") {
+			if err != nil {
+				if !strings.Contains(err.Error(), file+":") {
+					t.Errorf("%v names no line", err)
+				}
+				return
+			}
+			if len(row.texts) != len(d.fields) || row.label < -1 || row.label >= len(d.labels) || row.Line < 1 || row.id == "" {
+				t.Errorf("%+v", row)
+			}
+		}
+	})
+}
