@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
+	"crosstalk/internal/parquet"
 )
 
 // flat writes rows as CSV or Parquet.
@@ -102,45 +102,30 @@ func writeCSV(w io.Writer, columns []column, rows iter.Seq2[row, error]) error {
 	return out.Error()
 }
 
-// writeParquet writes every column as optional. Parquet's are in the order of
-// their names.
 func writeParquet(w io.Writer, columns []column, rows iter.Seq2[row, error]) error {
-	fields := parquet.Group{}
-	for _, c := range columns {
+	kinds := make([]parquet.Column, len(columns))
+	for i, c := range columns {
+		kinds[i] = parquet.Column{Name: c.name, Kind: parquet.Text}
 		switch c.value.(type) {
 		case float64:
-			fields[c.name] = parquet.Optional(parquet.Leaf(parquet.DoubleType))
+			kinds[i].Kind = parquet.Double
 		case int64:
-			fields[c.name] = parquet.Optional(parquet.Int(64))
-		default:
-			fields[c.name] = parquet.Optional(parquet.String())
+			kinds[i].Kind = parquet.Int
 		}
 	}
-	schema := parquet.NewSchema("crosstalk", fields)
-	columns = slices.SortedFunc(slices.Values(columns), func(a, b column) int { return strings.Compare(a.name, b.name) })
-	out, at := parquet.NewWriter(w, schema, parquet.Compression(&parquet.Snappy)), places(columns)
-	const batch = 1024
-	var pending []parquet.Row
+	out, at := parquet.NewWriter(w, kinds), places(columns)
+	values := make([]any, len(columns))
 	for r, err := range rows {
 		if err != nil {
 			return err
 		}
-		values := make(parquet.Row, len(columns))
-		for i := range values {
-			values[i] = parquet.NullValue().Level(0, 0, i)
-		}
+		clear(values)
 		for _, c := range r {
-			values[at[c.name]] = parquet.ValueOf(c.value).Level(0, 1, at[c.name])
+			values[at[c.name]] = c.value
 		}
-		if pending = append(pending, values); len(pending) == batch {
-			if _, err := out.WriteRows(pending); err != nil {
-				return err
-			}
-			pending = pending[:0]
+		if err := out.Write(values); err != nil {
+			return err
 		}
-	}
-	if _, err := out.WriteRows(pending); err != nil {
-		return err
 	}
 	return out.Close()
 }
