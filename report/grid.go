@@ -1,9 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,7 +92,8 @@ func newGrid(estimates []crosstalk.Estimate) grid {
 		g.header = []string{""}
 	}
 	g.left = len(g.header)
-	g.header = append(g.header, "%", "95 % interval", "n", "clusters")
+	unit := unitOf(estimates)
+	g.header = append(g.header, cmp.Or(unit, "value"), "95 % interval", "n", "clusters")
 	counts := countColumns(estimates)
 	g.header = append(g.header, counts...)
 	tested := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.Test != nil })
@@ -114,7 +115,11 @@ func newGrid(estimates []crosstalk.Estimate) grid {
 		if len(row) == 0 {
 			row = []string{crosstalk.All}
 		}
-		row = append(row, Percent(e.Value), interval(e.Interval), strconv.Itoa(e.N), strconv.Itoa(e.Clusters))
+		value := Value(e.Value, e.Unit)
+		if unit == "" && e.Value.Defined() {
+			value += " " + cmp.Or(e.Unit, "%")
+		}
+		row = append(row, value, interval(e.Interval, e.Unit), strconv.Itoa(e.N), strconv.Itoa(e.Clusters))
 		for _, c := range counts {
 			row = append(row, strconv.Itoa(e.Counts[countKey(c)]))
 		}
@@ -130,27 +135,13 @@ func newGrid(estimates []crosstalk.Estimate) grid {
 	return g
 }
 
-// byColumns lists the columns of By, conditions first, then the others by
-// name.
+// byColumns lists the columns of By as Columns does.
 func byColumns(estimates []crosstalk.Estimate) []string {
-	present := map[string]bool{}
-	for _, e := range estimates {
-		for c := range e.By {
-			present[c] = true
-		}
+	by := make([]map[string]string, len(estimates))
+	for i, e := range estimates {
+		by[i] = e.By
 	}
-	var columns, others []string
-	for _, c := range condition {
-		if present[c] {
-			columns = append(columns, c)
-			delete(present, c)
-		}
-	}
-	for c := range present {
-		others = append(others, c)
-	}
-	slices.Sort(others)
-	return append(columns, others...)
+	return Columns(by)
 }
 
 // countColumns are the counts that are not 0 everywhere, and always that of
@@ -159,13 +150,13 @@ func countColumns(estimates []crosstalk.Estimate) []string {
 	present := map[string]bool{}
 	for _, e := range estimates {
 		for c, n := range e.Counts {
-			present[c] = present[c] || n > 0 || c == "unchecked"
+			present[c] = present[c] || n > 0 || c == "unchecked" || c == "no_logprobs"
 		}
 	}
-	if !present["unchecked"] {
+	if !present["unchecked"] && !present["no_logprobs"] {
 		present["not_scored"] = true
 	}
-	order := []string{"ties", "identical", "full_answer", "line", "word", "line_error", "not_scored", "unchecked", "empty", "refused", "failed", "not_measured"}
+	order := []string{"ties", "identical", "full_answer", "line", "word", "line_error", "not_scored", "unchecked", "no_logprobs", "empty", "refused", "failed", "not_measured"}
 	var columns, others []string
 	for _, c := range order {
 		if present[c] {
@@ -207,50 +198,16 @@ func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []st
 	return append(list, warnings(estimates, varying, measures)...)
 }
 
-var firstNumber = regexp.MustCompile(`\d+`)
-
-// warnings says each kind of warning once, with the rows it holds for and, for
-// one that counts, the range of its first number.
+// warnings says each kind of warning once, with the rows it holds for.
 func warnings(estimates []crosstalk.Estimate, varying []string, measures bool) []string {
-	type kind struct {
-		text     string // of the first
-		rows     []string
-		low, top int
-	}
-	var kinds []*kind
-	byText := map[string]*kind{}
-	for _, e := range estimates {
-		for _, w := range e.Warnings {
-			n, _ := strconv.Atoi(firstNumber.FindString(w))
-			key := w
-			if at := firstNumber.FindStringIndex(w); at != nil {
-				key = w[:at[0]] + "#" + w[at[1]:]
-			}
-			k := byText[key]
-			if k == nil {
-				k = &kind{text: w, low: n, top: n}
-				byText[key] = k
-				kinds = append(kinds, k)
-			}
-			k.low, k.top = min(k.low, n), max(k.top, n)
-			row := rowName(e, varying)
-			if measures {
-				row = title(e.Measure) + " " + row
-			}
-			k.rows = append(k.rows, row)
+	rows, of := make([]string, len(estimates)), make([][]string, len(estimates))
+	for i, e := range estimates {
+		rows[i], of[i] = rowName(e, varying), e.Warnings
+		if measures {
+			rows[i] = title(e.Measure) + " " + rows[i]
 		}
 	}
-	var list []string
-	for _, k := range kinds {
-		if at := firstNumber.FindStringIndex(k.text); at != nil && k.low < k.top {
-			k.text = fmt.Sprintf("%s%d to %d%s", k.text[:at[0]], k.low, k.top, k.text[at[1]:])
-		}
-		if len(k.rows) == len(estimates) && len(k.rows) > 1 {
-			k.rows = []string{"every row"}
-		}
-		list = append(list, fmt.Sprintf("warning: %s: %s", strings.Join(k.rows, ", "), k.text))
-	}
-	return list
+	return Warnings(rows, of)
 }
 
 func rowName(e crosstalk.Estimate, varying []string) string {
@@ -274,21 +231,36 @@ func Percent(f crosstalk.Figure) string {
 	return strconv.FormatFloat(100*float64(f), 'f', 1, 64)
 }
 
-func interval(i *crosstalk.Interval) string {
+// Value is a figure as tables show it: a percentage, or a number of units.
+func Value(f crosstalk.Figure, unit string) string {
+	if unit == "" || !f.Defined() {
+		return Percent(f)
+	}
+	return strconv.FormatFloat(float64(f), 'f', 2, 64)
+}
+
+// unitOf is the unit that all estimates share, "" if there are several.
+func unitOf(estimates []crosstalk.Estimate) string {
+	for _, e := range estimates {
+		if e.Unit != estimates[0].Unit {
+			return ""
+		}
+	}
+	return cmp.Or(estimates[0].Unit, "%")
+}
+
+func interval(i *crosstalk.Interval, unit string) string {
 	if i == nil {
 		return "-"
 	}
-	return Percent(crosstalk.Figure(i.Low)) + " to " + Percent(crosstalk.Figure(i.High))
+	return Value(crosstalk.Figure(i.Low), unit) + " to " + Value(crosstalk.Figure(i.High), unit)
 }
 
 func pValue(t *crosstalk.Test) string {
-	switch {
-	case t == nil || !t.P.Defined():
+	if t == nil {
 		return "-"
-	case t.P < 0.001:
-		return "<0.001"
 	}
-	return strconv.FormatFloat(float64(t.P), 'f', 3, 64)
+	return PValue(t.P)
 }
 
 func effectSize(e *crosstalk.Effect) string {

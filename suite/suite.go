@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/source"
 )
 
 // Suite is a named set of items for one instrument.
@@ -25,16 +27,26 @@ type Suite struct {
 	License     string
 	Description string
 	Prefix      map[crosstalk.API]string // what stands before each prompt, by kind of request
+	Tasks       []crosstalk.Task         // consistency: what the items are inputs of
 	Items       []crosstalk.Item
 	Unusable    []string // rows of an imported file that make no item: line and why
+
+	// Demonstrations are for few-shot prompts, by language as in crosstalk.Prompt.
+	Demonstrations map[string][]crosstalk.Demonstration
 }
 
 // ID names the suite and its content: leakage-en@5a0c6f1e. It stands in
 // signatures.
 func (s *Suite) ID() string {
 	var f Fingerprint
+	for _, task := range s.Tasks {
+		f.add(task)
+	}
 	for _, item := range s.Items {
 		f.Add(item)
+	}
+	if len(s.Demonstrations) > 0 {
+		f.add(s.Demonstrations)
 	}
 	return s.Name + "@" + f.String()
 }
@@ -52,14 +64,24 @@ func (f *Fingerprint) Add(item crosstalk.Item) {
 	if p := item.Prompt; p != nil {
 		item = crosstalk.Item{ID: item.ID, Prompt: p}
 	}
-	hash := sha256.Sum256(crosstalk.Canonical(item))
+	if p := item.Input; p != nil {
+		item = crosstalk.Item{ID: item.ID, Input: p}
+	}
+	f.add(item)
+}
+
+func (f *Fingerprint) add(content any) {
+	hash := sha256.Sum256(crosstalk.Canonical(content))
 	f.sum += binary.BigEndian.Uint64(hash[:])
 }
 
 // String is eight hexadecimal digits.
 func (f Fingerprint) String() string { return fmt.Sprintf("%08x", uint32(f.sum>>32)^uint32(f.sum)) }
 
-//go:embed data/*.yaml
+// data holds the embedded suites, tasks the tasks of data sets that others
+// publish.
+//
+//go:embed data/*.yaml tasks/*.yaml
 var data embed.FS
 
 // Embedded returns the suites that come with the program, by name.
@@ -87,18 +109,32 @@ func embedded(name string) (*Suite, error) {
 	return Parse(name+".yaml", text)
 }
 
-// Load returns the embedded suite of that name, or reads a file: a suite
-// (.yaml), a list of prompts as Gonen et al. published it (.txt), or recorded
-// items (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
+// LoadFor is Load for an instrument; a suite of another is an error.
+func LoadFor(instrument, nameOrFile string) (*Suite, error) {
+	s, err := Load(nameOrFile)
+	if err == nil && s.Instrument != instrument {
+		return nil, fmt.Errorf("the suite %s is one of %s; expected one of %s (see crosstalk suites list)", s.Name, s.Instrument, instrument)
+	}
+	return s, err
+}
+
+// Load returns the embedded suite of that name, or one that was fetched (see
+// PulledDir), or reads a file: a suite (.yaml), a list of prompts as Gonen et al. published it (.txt), the test sets
+// of the Language Confusion Benchmark (.zip, or their folder), or recorded items
+// (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
 func Load(nameOrFile string) (*Suite, error) {
+	if slices.Contains(names(), nameOrFile) {
+		return embedded(nameOrFile)
+	}
+	if from, ok := source.Named(source.Suite, nameOrFile); ok {
+		return loadPulled(from)
+	}
 	ext := strings.ToLower(filepath.Ext(nameOrFile))
-	if ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
-		s, err := embedded(nameOrFile)
-		if os.IsNotExist(err) {
-			return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .txt, .csv, .jsonl, .xlsx)",
-				nameOrFile, strings.Join(names(), ", "))
-		}
-		return s, err
+	if info, err := os.Stat(nameOrFile); ext == ".zip" || err == nil && info.IsDir() {
+		return importLCB(nameOrFile)
+	} else if err != nil && ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
+		return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)",
+			nameOrFile, strings.Join(append(names(), slices.Sorted(maps.Keys(pulled))...), ", "))
 	}
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {
 		return fromRecorded(nameOrFile)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,7 +79,7 @@ func TestParseErrors(t *testing.T) {
 		"- a\n":                              "1: expected a map, found a list",
 		"instrument: leakage\n":              "1: expected suite: NAME",
 		"suite: s\n" + item:                  `1: instrument is ""; expected leakage`,
-		"suite: s\ninstrument: taste\n":      `2: instrument is "taste"; expected leakage`,
+		"suite: s\ninstrument: taste\n":      `2: instrument is "taste"; expected leakage or confusion`,
 		"suite: ../s\ninstrument: leakage\n": `1: the suite's name is "../s"; expected letters, digits, - _ or . only`,
 		"instrument: leakage\nsuite: a b\n":  `2: the suite's name is "a b"; expected letters, digits, - _ or . only`,
 		head:                                 "1: expected templates or items, found neither",
@@ -128,7 +129,7 @@ func TestParseErrors(t *testing.T) {
 		head + "items: !!set {a}\n":                              "3: tags are not read here: write the value without !!set",
 		head + "]\n":                                             "3: a bracket closes that was not opened",
 		"suite: " + strings.Repeat("s", 100) + " s\n" + head[9:]: `1: the suite's name is "` + strings.Repeat("s", 40) + `"; expected`,
-		strings.Repeat("k", 1000) + ": 1\n":                      `1: unknown field "` + strings.Repeat("k", 100),
+		head + strings.Repeat("k", 1000) + ": 1\n":               `3: unknown field "` + strings.Repeat("k", 100),
 	} {
 		_, err := Parse("s.yaml", []byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), "s.yaml:"+want) || len(err.Error()) > 300 {
@@ -181,23 +182,28 @@ func TestParseBombs(t *testing.T) {
 
 var example = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
-// The manual's example is a complete suite, and a good one but for its size.
+// The manual's examples are complete suites, and good ones but for their size.
 func TestManual(t *testing.T) {
 	manual, err := os.ReadFile("../docs/suites.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := example.FindAllStringSubmatch(string(manual), -1)
-	if len(found) != 1 {
-		t.Fatalf("%d examples, want 1", len(found))
+	var instruments []string
+	for _, found := range example.FindAllStringSubmatch(string(manual), -1) {
+		s, err := Parse("suites.md", []byte(found[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		instruments = append(instruments, s.Instrument)
+		for _, r := range Check(s) {
+			if !strings.Contains(r, "intervals need at least") {
+				t.Errorf("%s: %s", s.Name, r)
+			}
+		}
 	}
-	s, err := Parse("suites.md", []byte(found[0][1]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range Check(s) {
-		if !strings.Contains(r, "intervals need at least") {
-			t.Error(r)
+	for _, want := range []string{"leakage", "confusion", "consistency"} {
+		if !slices.Contains(instruments, want) {
+			t.Errorf("no example for %s", want)
 		}
 	}
 }
@@ -209,6 +215,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(head + "items:\n  - id: a\n    concept: c\n    test: >-\n      t\n      c\n    control: |\n      t\n"))
 	f.Add([]byte("suite: !!binary aGk=\nitems: !!set {a}\n? b\n: - c\n"))
 	f.Add([]byte("a: &a [*a]\n<<: *a\n--- x\n...\n%YAML 1.2\n"))
+	f.Add([]byte(confusionText))
+	f.Add([]byte(twoWords + "    items:\n      - {id: i, gold: yes, a: x, b: y}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := Parse("s.yaml", text)
 		if err != nil {
@@ -219,8 +227,11 @@ func FuzzParse(f *testing.F) {
 		}
 		seen := map[string]bool{}
 		for _, item := range s.Items {
-			if item.ID == "" || seen[item.ID] || item.Cluster == "" || item.Pair.Concept == "" || item.Pair.Test == "" || item.Pair.Control == "" {
-				t.Errorf("item %+v %+v", item, item.Pair)
+			whole := item.Pair != nil && item.Pair.Concept != "" && item.Pair.Test != "" && item.Pair.Control != "" ||
+				item.Prompt != nil && item.Prompt.Text != "" && item.Prompt.Language != "" ||
+				item.Input != nil && item.Input.Task != "" && len(item.Input.Texts) > 0
+			if item.ID == "" || seen[item.ID] || item.Cluster == "" || !whole {
+				t.Errorf("item %+v %+v %+v %+v", item, item.Pair, item.Prompt, item.Input)
 			}
 			seen[item.ID] = true
 		}

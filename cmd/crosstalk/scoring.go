@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"crosstalk/instrument/leakage"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 
 	"github.com/spf13/cobra"
@@ -21,12 +22,13 @@ type output struct {
 
 func (o *output) flags(c *cobra.Command) {
 	c.Flags().StringVar(&o.format, "format", report.Formats[0], strings.Join(report.Formats, ", "))
+	config.Choices(c.Flags(), "format", report.Formats...)
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print the result and errors only")
 }
 
 // leakageScoring are the flags that say how answers become figures.
 type leakageScoring struct {
-	protocol     string
+	protocols    []string
 	post         string
 	round        int
 	tie          float64
@@ -44,21 +46,40 @@ func (s *leakageScoring) flags(c *cobra.Command) {
 		posts = append(posts, string(p))
 	}
 	f := c.Flags()
-	f.StringVar(&s.protocol, "protocol", names[0], "measuring rules: "+strings.Join(names, ", "))
+	f.StringSliceVar(&s.protocols, "protocol", names[:1], "measuring rules, several side by side: "+strings.Join(names, ", "))
+	config.Choices(f, "protocol", names...)
 	f.StringVar(&s.post, "post", "", "what to cut off an answer, instead of the protocol's rule: "+strings.Join(posts, ", "))
+	config.Choices(f, "post", posts...)
 	f.IntVar(&s.round, "round", leakage.Exact, "round similarities to so many decimals (-1: do not), instead of the protocol's rule")
 	f.Float64Var(&s.tie, "tie", 0, "similarities that differ by no more are a tie")
 	f.StringSliceVar(&s.similarities, "similarity", []string{"gloss"}, "what compares concept and answer: "+similarityUsage()+"; models are fetched with models pull")
 	f.StringSliceVar(&s.by, "by", []string{"category"}, "group figures by columns of the suite or the recorded data")
 }
 
-// rules resolves the protocol and the options that override it.
-func (s *leakageScoring) rules(c *cobra.Command) (leakage.Protocol, error) {
-	p, err := leakage.ProtocolNamed(s.protocol)
-	if err != nil {
-		return p, err
-	}
+// rules resolves the protocols and the options that override them.
+func (s *leakageScoring) rules(c *cobra.Command) (list []leakage.Protocol, err error) {
 	if s.by, err = cleanColumns(s.by); err != nil {
+		return nil, err
+	}
+	for i, name := range s.protocols {
+		p, err := s.rulesOf(c, name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(s.protocols[:i], name) {
+			return nil, fmt.Errorf("--protocol names %s twice", name)
+		}
+		list = append(list, p)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("--protocol names nothing")
+	}
+	return list, nil
+}
+
+func (s *leakageScoring) rulesOf(c *cobra.Command, name string) (leakage.Protocol, error) {
+	p, err := leakage.ProtocolNamed(name)
+	if err != nil {
 		return p, err
 	}
 	if s.post != "" {

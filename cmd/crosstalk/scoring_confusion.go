@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"crosstalk/instrument/confusion"
+	"crosstalk/internal/config"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/fasttext"
 	"crosstalk/measure/wordlist"
@@ -14,7 +17,7 @@ import (
 
 // confusionScoring are the flags that say how answers become figures.
 type confusionScoring struct {
-	protocol  string
+	protocols []string
 	threshold float64
 	minWords  int
 	latin     string
@@ -33,23 +36,42 @@ func (s *confusionScoring) flags(c *cobra.Command) {
 		latins = append(latins, string(l))
 	}
 	f := c.Flags()
-	f.StringVar(&s.protocol, "protocol", names[0], "measuring rules: "+strings.Join(names, ", "))
-	f.StringVar(&s.lid, "lid", "", "a fastText model that identifies languages, such as lid.176.ftz (default: a small embedded one)")
+	f.StringSliceVar(&s.protocols, "protocol", names[:1], "measuring rules, several side by side: "+strings.Join(names, ", "))
+	config.Choices(f, "protocol", names...)
+	f.StringVar(&s.lid, "lid", "", "a fastText model that identifies languages: a file, or lid.176 or lid.176.ftz once pulled (default: a small embedded one)")
 	f.StringVar(&s.words, "words", "", "a list of English words, one a line (default: an embedded one)")
 	f.Float64Var(&s.threshold, "threshold", 0, "a line needs a higher probability, instead of the protocol's rule")
 	f.IntVar(&s.minWords, "min-words", 0, "lines of fewer words are not checked, instead of the protocol's rule")
 	f.StringVar(&s.latin, "latin", "", "letters of other scripts in Latin-script languages, instead of the protocol's rule: "+strings.Join(latins, ", "))
+	config.Choices(f, "latin", latins...)
 	f.BoolVar(&s.kana, "kana", false, "let kana decide between Japanese and Chinese, which small identifiers confuse")
 	f.StringSliceVar(&s.by, "by", confusion.By, "group figures by columns of the suite or the recorded data")
 }
 
-// rules resolves the protocol and the options that override it.
-func (s *confusionScoring) rules(c *cobra.Command) (confusion.Protocol, error) {
-	p, err := confusion.ProtocolNamed(s.protocol)
-	if err != nil {
-		return p, err
-	}
+// rules resolves the protocols and the options that override them.
+func (s *confusionScoring) rules(c *cobra.Command) (list []confusion.Protocol, err error) {
 	if s.by, err = cleanColumns(s.by); err != nil {
+		return nil, err
+	}
+	for i, name := range s.protocols {
+		p, err := s.rulesOf(c, name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(s.protocols[:i], name) {
+			return nil, fmt.Errorf("--protocol names %s twice", name)
+		}
+		list = append(list, p)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("--protocol names nothing")
+	}
+	return list, nil
+}
+
+func (s *confusionScoring) rulesOf(c *cobra.Command, name string) (confusion.Protocol, error) {
+	p, err := confusion.ProtocolNamed(name)
+	if err != nil {
 		return p, err
 	}
 	if c.Flags().Changed("threshold") {
@@ -73,10 +95,37 @@ func (s *confusionScoring) rules(c *cobra.Command) (confusion.Protocol, error) {
 	return p, nil
 }
 
-// openIdentifier opens the fastText model in a file, or the embedded one.
-func openIdentifier(file string) (*fasttext.Model, error) {
-	if file == "" {
+// instruments opens an instrument for each protocol, and their identifier.
+func (s *confusionScoring) instruments(c *cobra.Command) (list []confusion.Instrument, lid *fasttext.Model, err error) {
+	protocols, err := s.rules(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if lid, err = openIdentifier(s.lid); err != nil {
+		return nil, nil, err
+	}
+	words, err := openWords(s.words)
+	for _, p := range protocols {
+		list = append(list, confusion.Instrument{Protocol: p, Identifier: lid, Words: words})
+	}
+	return list, lid, err
+}
+
+// sayIdentifier tells that the identifier is not that of published figures.
+func (s *confusionScoring) sayIdentifier(w io.Writer, lid *fasttext.Model) {
+	if s.lid == "" {
+		fmt.Fprintf(w, "Languages are those that the small embedded model (%s) sees; published figures are made with lid.176 (--lid lid.176).\n", lid.Name())
+	}
+}
+
+// openIdentifier opens the fastText model that --lid names, or the embedded one.
+func openIdentifier(name string) (*fasttext.Model, error) {
+	if name == "" {
 		return embedded.Identifier(), nil
+	}
+	file, err := identifierFile(name)
+	if err != nil {
+		return nil, err
 	}
 	return fasttext.Load(file)
 }
