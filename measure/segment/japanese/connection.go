@@ -21,8 +21,8 @@ type kind struct {
 	column [blocks]uint16 // as second
 }
 
-// A block makes its rows from weights when they are first asked for: all of
-// them would be 60 MB, and a text uses a third.
+// A block makes its rows from weights when they are first asked for: all would
+// be 56 MB, and three thousand lines use a fifth.
 type block struct {
 	width  int
 	tables []table

@@ -2,8 +2,8 @@
 // in it with UniDic 3.1.1: short units of the National Institute for Japanese
 // Language and Linguistics, and what its dictionary makes of Latin letters,
 // figures and marks. The dictionary (licence in LICENSE.unidic) is embedded in
-// 4.3 MB. It takes 22 MB of memory, from the first use, and 25 to 60 MB more with
-// the variety of the texts.
+// 4.3 MB. It takes 22 MB of memory from the first use, 33 MB after three thousand
+// lines, and 78 MB at most.
 package japanese
 
 import (
