@@ -1,6 +1,8 @@
 package figure
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,12 +18,12 @@ type Book struct {
 	estimates []crosstalk.Estimate
 	sides     sides
 	strips    []strip
-	names     map[string]int
+	names     map[string]bool
 }
 
 // NewBook is a book about these estimates.
 func NewBook(estimates []crosstalk.Estimate) *Book {
-	return &Book{estimates: estimates, names: map[string]int{}}
+	return &Book{estimates: estimates, names: map[string]bool{}}
 }
 
 // Add takes an observation in. It keeps a number of those that compare two
@@ -48,23 +50,21 @@ func (b *Book) Figures() []Figure {
 	return figures
 }
 
+// longest is how many letters a figure's name has at most, without its number.
+const longest = 72
+
 // name makes a file's name of a title, one that is not taken.
 func (b *Book) name(title string) string {
-	name := strings.Trim(strings.Map(func(r rune) rune {
-		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
-			return unicode.ToLower(r)
-		}
-		return '-'
-	}, title), "-")
-	for strings.Contains(name, "--") {
-		name = strings.ReplaceAll(name, "--", "-")
+	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	name := strings.Join(words, "-")
+	base := cmp.Or(strings.Trim(name[:min(len(name), longest)], "-"), "figure")
+	name = base
+	for n := 2; b.names[name]; n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
 	}
-	if name = strings.Trim(name[:min(len(name), 80)], "-"); name == "" {
-		name = "figure"
-	}
-	if b.names[name]++; b.names[name] > 1 {
-		return b.name(name + " " + count(float64(b.names[name])))
-	}
+	b.names[name] = true
 	return name
 }
 

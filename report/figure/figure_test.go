@@ -367,6 +367,18 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// Names of files differ, however long and alike the titles are.
+func TestNames(t *testing.T) {
+	b, taken := NewBook(nil), map[string]bool{}
+	for _, title := range []string{"a", "a", "A 2", "", "是", strings.Repeat("long ", 50), strings.Repeat("long ", 60), strings.Repeat("long ", 70), "x/../y · z"} {
+		name := b.name(title)
+		if taken[name] || len(name) > 80 || strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-", r) }) {
+			t.Errorf("%.20q is called %q", title, name)
+		}
+		taken[name] = true
+	}
+}
+
 func TestSizeOf(t *testing.T) {
 	for name, want := range map[string]float64{"Qwen2.5-0.5B-Instruct": 0.5, "llama-2-70b-chat": 70, "mixtral:8x7b": 56, "pythia-160m": 0.16, "x/Kimi-1T": 1000, "gpt-4o-mini": 0, "Qwen2.5": 0, "bert": 0, "v1.7beta": 0, "": 0} {
 		if got, _ := sizeOf(&crosstalk.Estimate{By: map[string]string{"model": name}}); math.Abs(got-want) > 1e-9 {

@@ -95,7 +95,7 @@ func similarity(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
 // sides are the texts that are set side by side, in this order; the others are
 // facts.
-var sides = []string{"test", "control", "source", "answer"}
+var sides = []string{"test", "control", "source_input", "input", "source", "answer"}
 
 // finish makes the sides of what was gathered.
 func (c *Card) finish() {
@@ -106,7 +106,7 @@ func (c *Card) finish() {
 			if !ok {
 				continue
 			}
-			side := Side{Name: name}
+			side := Side{Name: strings.ReplaceAll(name, "_", " ")}
 			switch concept := e.texts["concept"]; {
 			case concept != "":
 				c.Head, side.Pieces = concept, Echoes(text, concept)
@@ -118,7 +118,7 @@ func (c *Card) finish() {
 			e.Sides = append(e.Sides, side)
 		}
 		var rest []string
-		for _, name := range []string{"source_class", "class", "gold", "rule", "flags", "rewritten"} {
+		for _, name := range []string{"source_class", "class", "gold", "rule", "flags"} {
 			if v := e.texts[name]; v != "" {
 				rest = append(rest, strings.ReplaceAll(name, "_", " ")+" "+v)
 			}
