@@ -139,36 +139,36 @@ func (p part) values(column string) (values []string) {
 	return values
 }
 
-// measures are those of the estimates, in the order of their appearance.
-func (p part) measures() (measures []string) {
-	for _, e := range p.estimates {
-		if !slices.Contains(measures, e.Measure) {
-			measures = append(measures, e.Measure)
-		}
-	}
-	return measures
-}
-
-// rows lays estimates out as the values of one column, over the values of
+// rows lays estimates out as the values of some columns, over the values of
 // another or, where that is "measure", over measures.
-func (p part) rows(row, column string) (rows []Row, columns []string) {
-	valueOf := func(e *crosstalk.Estimate) string {
+func (p part) rows(column string, named ...string) (rows []Row, columns []string) {
+	for _, e := range p.estimates {
+		over := e.By[column]
 		if column == "measure" {
-			return words(e.Measure)
+			over = words(e.Measure)
 		}
-		return e.By[column]
-	}
-	for _, e := range p.estimates {
-		if v := valueOf(e); !slices.Contains(columns, v) {
-			columns = append(columns, v)
+		var name []string
+		for _, c := range named {
+			name = append(name, e.By[c])
 		}
+		row := Row{Label: strings.Join(name, " ")}
+		i := slices.IndexFunc(rows, func(r Row) bool { return r.Label == row.Label })
+		if i < 0 {
+			i, rows = len(rows), append(rows, row)
+		}
+		at := slices.Index(columns, over)
+		if at < 0 {
+			at, columns = len(columns), append(columns, over)
+		}
+		for len(rows[i].Cells) <= at {
+			rows[i].Cells = append(rows[i].Cells, nil)
+		}
+		rows[i].Cells[at] = e
 	}
-	for _, v := range p.values(row) {
-		rows = append(rows, Row{Label: v, Cells: make([]*crosstalk.Estimate, len(columns))})
-	}
-	for _, e := range p.estimates {
-		i := slices.IndexFunc(rows, func(r Row) bool { return r.Label == e.By[row] })
-		rows[i].Cells[slices.Index(columns, valueOf(e))] = e
+	for i := range rows {
+		for len(rows[i].Cells) < len(columns) {
+			rows[i].Cells = append(rows[i].Cells, nil)
+		}
 	}
 	return rows, columns
 }

@@ -329,7 +329,7 @@ func TestConsistency(t *testing.T) {
 	check(t, only(t, figures, "Consistency by pair and part"), list, measured("consistency"))
 	check(t, only(t, figures, "Consistency where the source is right and wrong"), list, func(e crosstalk.Estimate) bool { return strings.HasPrefix(e.Measure, "consistency_") })
 	check(t, only(t, figures, "Classes of the answers"), list, measured("label_share"))
-	check(t, only(t, figures, "Classes in the source"), list, measured("transition"))
+	check(t, only(t, figures, "Transitions between classes"), list, measured("transition"))
 	f := only(t, figures, "Consistency and translation quality")
 	check(t, f, list, measured("consistency"))
 	if x := value(t, read(t, f), map[string]string{"by-pair": "zh>en", "by-part": "T", "x": "0.376"}); x != 0.70 {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,15 +52,26 @@ func (c *Card) add(o crosstalk.Observation) {
 		c.Entries = append(c.Entries, Entry{Sample: o.Sample, Place: place})
 	}
 	e := &c.Entries[i]
-	if len(o.Texts) > len(e.texts) {
-		e.texts = o.Texts
-	}
+	e.texts = joined(e.texts, o.Texts)
 	e.spans = append(e.spans, o.Spans...)
 	if fact := factOf(o); fact.Text != "" && !slices.Contains(e.Facts, fact) {
 		e.Facts = append(e.Facts, fact)
 	}
 	c.Fault = c.Fault || isFault(o)
 	c.Unscored = c.Unscored || o.NotScored != "" && o.NotScored != notLooked
+}
+
+// joined are the texts of both; it changes neither.
+func joined(a, b map[string]string) map[string]string {
+	if len(a) == 0 || len(b) == 0 {
+		if len(a) == 0 {
+			return b
+		}
+		return a
+	}
+	both := maps.Clone(b)
+	maps.Copy(both, a)
+	return both
 }
 
 // notLooked is why an observation has no value when another of the same answer
@@ -99,13 +111,15 @@ var sides = []string{"test", "control", "source_input", "input", "source", "answ
 
 // finish makes the sides of what was gathered.
 func (c *Card) finish() {
+	shown := map[string]bool{} // inputs are shown once
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		for _, name := range sides {
 			text, ok := e.texts[name]
-			if !ok {
+			if !ok || strings.HasSuffix(name, "input") && shown[text] {
 				continue
 			}
+			shown[text] = true
 			side := Side{Name: strings.ReplaceAll(name, "_", " ")}
 			switch concept := e.texts["concept"]; {
 			case concept != "":
