@@ -260,13 +260,13 @@ func (a *Answers) figuresOf(estimates []crosstalk.Estimate, s *Section, g *Group
 				fits = fits && (v == g.value || g.value == "" && v == crosstalk.All)
 			case slices.Contains(a.apart, c):
 				fits = fits && v == s.labels[c]
-			case c != "similarity":
+			case c != "similarity" && c != "part":
 				fits = fits && v == crosstalk.All
 			}
 		}
 		if fits {
 			h := headline(e)
-			figures = append(figures, strings.TrimSpace(h.Measure+" "+e.By["similarity"])+" "+h.Value+strings.TrimRight(" "+h.Unit, " "))
+			figures = append(figures, strings.TrimSpace(h.Measure+" "+e.By["similarity"]+e.By["part"])+" "+h.Value+strings.TrimRight(" "+h.Unit, " "))
 		}
 	}
 	return strings.Join(figures, " · ")

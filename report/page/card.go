@@ -26,6 +26,7 @@ type Entry struct {
 	Sample int
 	Place  string // the pair and part of the senses
 	Sides  []Side
+	Again  bool // its sides have the names of the entry before
 	Facts  []Fact
 	texts  map[string]string
 	spans  []crosstalk.Span
@@ -131,6 +132,9 @@ func (c *Card) finish() {
 			}
 			e.Sides = append(e.Sides, side)
 		}
+		if i > 0 {
+			e.Again = slices.EqualFunc(e.Sides, c.Entries[i-1].Sides, func(a, b Side) bool { return a.Name == b.Name })
+		}
 		var rest []string
 		for _, name := range []string{"source_class", "class", "gold", "rule", "flags"} {
 			if v := e.texts[name]; v != "" {
@@ -144,9 +148,6 @@ func (c *Card) finish() {
 			e.Facts = append([]Fact{{Text: e.Place}}, e.Facts...)
 		}
 		e.texts, e.spans = nil, nil
-	}
-	if c.Head == "" && len(c.Entries) > 0 {
-		slices.SortStableFunc(c.Entries, func(a, b Entry) int { return a.Sample - b.Sample })
 	}
 }
 
