@@ -140,7 +140,7 @@ func measure(ctx context.Context, in *leakage.Instrument, copies [][]crosstalk.I
 				return
 			}
 			session := ask.NewSession(&ask.Memory{}, ask.Options{})
-			for measured := range run.Measure(ctx, in, session.For(m), items, 4) {
+			for measured := range run.Measure(ctx, []run.Arm{{Instrument: in, Ask: session.For(m)}}, items, 4) {
 				if failed = measured.Err; failed != nil {
 					return
 				}

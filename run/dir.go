@@ -15,47 +15,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"crosstalk"
 	"crosstalk/ask/journal"
 )
 
-// Plan is what decides which asks a run makes. A directory holds one plan;
-// samples can be added and answers scored anew under it.
-type Plan struct {
-	Instrument string             `json:"instrument"`
-	Suite      string             `json:"suite"` // name@hash
-	Model      crosstalk.Identity `json:"model"`
-	API        crosstalk.API      `json:"api"`
-	Prefix     string             `json:"prefix,omitempty"` // before each prompt
-	System     string             `json:"system,omitempty"`
-	Decoding   crosstalk.Decoding `json:"decoding"`
-}
-
-// Hash is a short hash of the plan, for naming directories.
-func (p Plan) Hash() string {
-	key := crosstalk.KeyOf(p.Model, crosstalk.Request{Prompt: string(crosstalk.Canonical(p))})
-	return key.String()[:8]
-}
-
-// Scoring is how the answers were last turned into figures. It may change
-// from time to time over the same answers.
-type Scoring struct {
-	Protocol     string   `json:"protocol"`
-	Rules        any      `json:"rules"` // the instrument's own options
-	Similarities []string `json:"similarities,omitempty"`
-	Samples      int      `json:"samples"`
-	By           []string `json:"by"`
-}
-
 // Manifest is the content of manifest.json.
 type Manifest struct {
-	Schema    string  `json:"schema"`
-	Crosstalk string  `json:"crosstalk"` // the version that wrote it last
-	Plan      Plan    `json:"plan"`
-	Scoring   Scoring `json:"scoring"`
+	Schema    string    `json:"schema"`
+	Crosstalk string    `json:"crosstalk"` // the version that wrote it last
+	Plan      Plan      `json:"plan"`
+	Scoring   []Scoring `json:"scoring"` // one for each protocol
 }
 
 const (
@@ -115,7 +86,7 @@ func admit(path string, plan Plan) (Manifest, error) {
 	if err != nil {
 		return old, err
 	}
-	if field := difference(reflect.ValueOf(old.Plan), reflect.ValueOf(plan)); field != "" {
+	if field := old.Plan.difference(plan); field != "" {
 		return old, fmt.Errorf("%s holds a run of another plan: its %s: use another --out, or the settings it was made with", path, field)
 	}
 	return old, nil
@@ -154,28 +125,8 @@ func ReadManifest(path string) (Manifest, error) {
 	return m, nil
 }
 
-// difference names the first field in which two plans differ, by its name in
-// the manifest, with both values.
-func difference(have, want reflect.Value) string {
-	for i := range have.NumField() {
-		a, b := have.Field(i), want.Field(i)
-		if a.Kind() == reflect.Struct {
-			if inner := difference(a, b); inner != "" {
-				return inner
-			}
-			continue
-		}
-		x, y := crosstalk.Canonical(a.Interface()), crosstalk.Canonical(b.Interface())
-		if !bytes.Equal(x, y) {
-			name, _, _ := strings.Cut(have.Type().Field(i).Tag.Get("json"), ",")
-			return fmt.Sprintf("%s is %s, not %s", name, x, y)
-		}
-	}
-	return ""
-}
-
 // SetScoring notes in the manifest how answers are scored from now on.
-func (d *Dir) SetScoring(s Scoring) error {
+func (d *Dir) SetScoring(s ...Scoring) error {
 	d.Manifest.Scoring = s
 	return d.writeJSON("manifest.json", d.Manifest)
 }

@@ -16,8 +16,9 @@ import (
 func temperature(t float64) *float64 { return &t }
 
 func plan() Plan {
-	return Plan{Instrument: "leakage", Suite: "s@1", Model: crosstalk.Identity{Provider: "openai", Endpoint: "http://h/v1", Name: "m"},
-		API: crosstalk.Chat, Prefix: "p", Decoding: crosstalk.Decoding{Temperature: temperature(0.5), MaxTokens: 10, Extra: map[string]any{"top_k": 5.0}}}
+	return Plan{Instrument: "leakage", Suite: "s@1", Conditions: []Condition{{Model: crosstalk.Identity{Provider: "openai", Endpoint: "http://h/v1", Name: "m"},
+		Prompting: crosstalk.Prompting{API: crosstalk.Chat, Prefix: "p",
+			Decoding: crosstalk.Decoding{Temperature: temperature(0.5), MaxTokens: 10, Extra: map[string]any{"top_k": 5.0}}}}}}
 }
 
 func create(t *testing.T, path string, p Plan) *Dir {
@@ -42,19 +43,21 @@ func TestOnePlan(t *testing.T) {
 	for want, change := range map[string]func(*Plan){
 		`instrument is "leakage", not "other"`:         func(p *Plan) { p.Instrument = "other" },
 		`suite is "s@1", not "s@2"`:                    func(p *Plan) { p.Suite = "s@2" },
-		`provider is "openai", not "vllm"`:             func(p *Plan) { p.Model.Provider = "vllm" },
-		`endpoint is "http://h/v1", not "http://i/v1"`: func(p *Plan) { p.Model.Endpoint = "http://i/v1" },
-		`model is "m", not "<n>"`:                      func(p *Plan) { p.Model.Name = "<n>" },
-		`api is "chat", not "completions"`:             func(p *Plan) { p.API = crosstalk.Completions },
-		`prefix is "p", not ""`:                        func(p *Plan) { p.Prefix = "" },
-		`system is "", not "s"`:                        func(p *Plan) { p.System = "s" },
-		`temperature is 0.5, not 1`:                    func(p *Plan) { p.Decoding.Temperature = temperature(1) },
-		`temperature is 0.5, not null`:                 func(p *Plan) { p.Decoding.Temperature = nil },
-		`top_p is null, not 0.9`:                       func(p *Plan) { p.Decoding.TopP = temperature(0.9) },
-		`max_tokens is 10, not 11`:                     func(p *Plan) { p.Decoding.MaxTokens = 11 },
-		`seed is null, not 7`:                          func(p *Plan) { n := int64(7); p.Decoding.Seed = &n },
-		`extra is {"top_k":5}, not {"top_k":6}`:        func(p *Plan) { p.Decoding.Extra = map[string]any{"top_k": 6} },
-		`stop is null, not ["."]`:                      func(p *Plan) { p.Decoding.Stop = []string{"."} },
+		`provider is "openai", not "vllm"`:             func(p *Plan) { p.Conditions[0].Model.Provider = "vllm" },
+		`endpoint is "http://h/v1", not "http://i/v1"`: func(p *Plan) { p.Conditions[0].Model.Endpoint = "http://i/v1" },
+		`model is "m", not "<n>"`:                      func(p *Plan) { p.Conditions[0].Model.Name = "<n>" },
+		`api is "chat", not "completions"`:             func(p *Plan) { p.Conditions[0].Prompting.API = crosstalk.Completions },
+		`prefix is "p", not ""`:                        func(p *Plan) { p.Conditions[0].Prompting.Prefix = "" },
+		`system is "", not "s"`:                        func(p *Plan) { p.Conditions[0].Prompting.System = "s" },
+		`temperature is 0.5, not 1`:                    func(p *Plan) { p.Conditions[0].Prompting.Decoding.Temperature = temperature(1) },
+		`temperature is 0.5, not null`:                 func(p *Plan) { p.Conditions[0].Prompting.Decoding.Temperature = nil },
+		`top_p is null, not 0.9`:                       func(p *Plan) { p.Conditions[0].Prompting.Decoding.TopP = temperature(0.9) },
+		`max_tokens is 10, not 11`:                     func(p *Plan) { p.Conditions[0].Prompting.Decoding.MaxTokens = 11 },
+		`seed is null, not 7`:                          func(p *Plan) { n := int64(7); p.Conditions[0].Prompting.Decoding.Seed = &n },
+		`extra is {"top_k":5}, not {"top_k":6}`:        func(p *Plan) { p.Conditions[0].Prompting.Decoding.Extra = map[string]any{"top_k": 6} },
+		`format is null, not {"shots":"2"}`:            func(p *Plan) { p.Conditions[0].Format = map[string]string{"shots": "2"} },
+		`number of conditions is 1, not 2`:             func(p *Plan) { p.Conditions = append(p.Conditions, p.Conditions[0]) },
+		`stop is null, not ["."]`:                      func(p *Plan) { p.Conditions[0].Prompting.Decoding.Stop = []string{"."} },
 	} {
 		p := plan()
 		change(&p)
@@ -71,7 +74,7 @@ func TestOnePlan(t *testing.T) {
 	}
 	d = create(t, path, plan())
 	defer d.Close()
-	if got, want := d.Manifest.Scoring, scoring; string(crosstalk.Canonical(got)) != string(crosstalk.Canonical(want)) {
+	if got, want := d.Manifest.Scoring[0], scoring; string(crosstalk.Canonical(got)) != string(crosstalk.Canonical(want)) {
 		t.Errorf("%+v; want %+v", got, want)
 	}
 	if _, err := Create(path, plan()); !errors.Is(err, journal.ErrLocked) {

@@ -12,6 +12,13 @@ import (
 	"crosstalk"
 )
 
+// Arm is one condition of a run: the instrument that is set to it, and who is
+// asked.
+type Arm struct {
+	Instrument crosstalk.Instrument
+	Ask        crosstalk.Asker
+}
+
 // Measured is what came of one item: its observations, or the error that kept
 // it from being measured.
 type Measured struct {
@@ -20,29 +27,30 @@ type Measured struct {
 	Err          error
 }
 
-// Measure measures items, up to parallel of them at a time, and yields every
-// one in their order. After an error it goes on: what is answered already still
-// counts. When the loop is left it starts no further items, waits for those
-// under way, whose asks may be paid for, and drops them.
-func Measure(ctx context.Context, in crosstalk.Instrument, ask crosstalk.Asker, items []crosstalk.Item, parallel int) iter.Seq[Measured] {
+// Measure measures items in every arm, up to parallel of them at a time, and
+// yields every one in the arms' and their own order. After an error it goes on:
+// what is answered already still counts. When the loop is left it starts no
+// further items, waits for those under way, whose asks may be paid for, and
+// drops them.
+func Measure(ctx context.Context, arms []Arm, items []crosstalk.Item, parallel int) iter.Seq[Measured] {
 	return func(yield func(Measured) bool) {
-		var underWay []chan Measured // in the items' order
+		var underWay []chan Measured // in order
 		defer func() {
 			for _, done := range underWay {
 				<-done
 			}
 		}()
-		for next := 0; next < len(items) || len(underWay) > 0; {
-			for ; next < len(items) && len(underWay) < max(1, parallel); next++ {
+		for next, all := 0, len(arms)*len(items); next < all || len(underWay) > 0; {
+			for ; next < all && len(underWay) < max(1, parallel); next++ {
 				done := make(chan Measured, 1)
 				underWay = append(underWay, done)
-				go func(item crosstalk.Item) {
+				go func(arm Arm, item crosstalk.Item) {
 					m := Measured{Item: item, Err: context.Cause(ctx)}
 					if m.Err == nil {
-						m.Observations, m.Err = in.Measure(ctx, ask, item)
+						m.Observations, m.Err = arm.Instrument.Measure(ctx, arm.Ask, item)
 					}
 					done <- m
-				}(items[next])
+				}(arms[next/len(items)], items[next%len(items)])
 			}
 			m := <-underWay[0]
 			underWay = underWay[1:]

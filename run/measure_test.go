@@ -62,7 +62,7 @@ func TestMeasure(t *testing.T) {
 				return []crosstalk.Observation{{Item: item.ID}}, nil
 			})
 			i := 0
-			for m := range Measure(t.Context(), in, nil, items(100), parallel) {
+			for m := range Measure(t.Context(), []Arm{{in, nil}}, items(100), parallel) {
 				if m.Item.ID != fmt.Sprint(i) || i%2 == 1 && m.Err != odd || i%2 == 0 && (m.Err != nil || m.Observations[0].Item != m.Item.ID) {
 					t.Errorf("%d: %+v", i, m)
 				}
@@ -73,9 +73,33 @@ func TestMeasure(t *testing.T) {
 			}
 		})
 	}
-	for range Measure(t.Context(), instrument(nil), nil, nil, 3) {
+	for range Measure(t.Context(), []Arm{{instrument(nil), nil}}, nil, 3) {
 		t.Error("an item out of nothing")
 	}
+}
+
+// Arms come one after the other, and items of the next begin while the last of
+// one are under way.
+func TestMeasureArms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var arms []Arm
+		for k := range 3 {
+			arms = append(arms, Arm{instrument(func(_ context.Context, item crosstalk.Item) ([]crosstalk.Observation, error) {
+				time.Sleep(time.Second)
+				return []crosstalk.Observation{{Item: item.ID, Sample: k}}, nil
+			}), nil})
+		}
+		i, begin := 0, time.Now()
+		for m := range Measure(t.Context(), arms, items(10), 30) {
+			if o := m.Observations[0]; o.Item != fmt.Sprint(i%10) || o.Sample != i/10 {
+				t.Errorf("%d: %+v", i, o)
+			}
+			i++
+		}
+		if i != 30 || time.Since(begin) != time.Second {
+			t.Errorf("%d measured in %v", i, time.Since(begin))
+		}
+	})
 }
 
 // Who leaves the loop waits for the items under way, and no more are started.
@@ -90,7 +114,7 @@ func TestMeasureIsLeft(t *testing.T) {
 			}
 			return nil, ctx.Err()
 		})
-		for range Measure(t.Context(), in, nil, items(100), 10) {
+		for range Measure(t.Context(), []Arm{{in, nil}}, items(100), 10) {
 			break
 		}
 		if started.Load() != 10 || ended.Load() != 10 {
@@ -113,7 +137,7 @@ func TestMeasureIsCancelled(t *testing.T) {
 			return nil, nil
 		})
 		n, failed := 0, 0
-		for m := range Measure(ctx, in, nil, items(100), 10) {
+		for m := range Measure(ctx, []Arm{{in, nil}}, items(100), 10) {
 			if n++; n == 15 {
 				cancel(now)
 			}

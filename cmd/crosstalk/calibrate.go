@@ -48,7 +48,10 @@ chance, outside 93 to 97 %.`,
 			if err != nil {
 				return err
 			}
-			s, err := suite.Load(suiteName)
+			if len(rules) > 1 {
+				return fmt.Errorf("--protocol names %d protocols; a calibration is of one", len(rules))
+			}
+			s, err := suite.LoadFor("leakage", suiteName)
 			if err != nil {
 				return err
 			}
@@ -58,7 +61,7 @@ chance, outside 93 to 97 %.`,
 			}
 			var results []calibrate.Result
 			for _, sim := range place(similarities, alone()) {
-				in := leakage.Instrument{Protocol: rules, Similarities: []similarity.Similarity{sim}, Samples: samples,
+				in := leakage.Instrument{Protocol: rules[0], Similarities: []similarity.Similarity{sim}, Samples: samples,
 					Condition: map[string]string{}, SuiteOf: func(map[string]string) string { return s.ID() }}
 				for _, rate := range rates {
 					r, err := calibrate.Leakage(c.Context(), in, s.Items, rate, seeds)

@@ -69,26 +69,28 @@ func estimatesOf(c *cobra.Command, path string, by []string) ([]crosstalk.Estima
 	if err != nil || by == nil {
 		return stored, err
 	}
-	in, err := instrumentOf(manifest, stored)
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
-	}
-	var failed error
-	known := columns{}
-	estimates := in.Estimate(func(yield func(crosstalk.Observation) bool) {
-		for o, err := range run.ReadObservations(path) {
-			if failed = err; err != nil {
-				return
-			}
-			known.add(o.Labels)
-			known.add(o.Condition)
-			if !yield(o) {
-				return
-			}
+	known, estimates := columns{}, []crosstalk.Estimate{}
+	for _, scoring := range manifest.Scoring {
+		in, err := instrumentOf(manifest.Plan.Instrument, scoring, stored)
+		if err != nil {
+			return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
 		}
-	}, by)
-	if failed != nil {
-		return nil, failed
+		var failed error
+		estimates = append(estimates, in.Estimate(func(yield func(crosstalk.Observation) bool) {
+			for o, err := range run.ReadObservations(path) {
+				if failed = err; err != nil {
+					return
+				}
+				known.add(o.Labels)
+				known.add(o.Condition)
+				if cmp.Or(o.Condition["protocol"], scoring.Protocol) == scoring.Protocol && !yield(o) {
+					return
+				}
+			}
+		}, by)...)
+		if failed != nil {
+			return nil, failed
+		}
 	}
 	return estimates, known.check(c, by)
 }
@@ -98,13 +100,14 @@ type estimator interface {
 	Estimate(observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate
 }
 
-// instrumentOf is the instrument of a run, able to sum up what it observed.
-func instrumentOf(manifest run.Manifest, stored []crosstalk.Estimate) (estimator, error) {
-	text, err := json.Marshal(manifest.Scoring.Rules)
+// instrumentOf is the instrument of a run as it was set for a scoring, able to
+// sum up what it observed.
+func instrumentOf(name string, scoring run.Scoring, stored []crosstalk.Estimate) (estimator, error) {
+	text, err := json.Marshal(scoring.Rules)
 	if err != nil {
 		return nil, err
 	}
-	if manifest.Plan.Instrument == "confusion" {
+	if name == "confusion" {
 		in := &confusionRules{suiteOf: suiteOfModel(stored)}
 		return in, json.Unmarshal(text, &in.Rules)
 	}

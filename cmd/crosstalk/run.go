@@ -1,19 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"crosstalk"
 	"crosstalk/ask"
-	"crosstalk/instrument/leakage"
+	"crosstalk/model/reference"
 	"crosstalk/report"
 	"crosstalk/run"
-	"crosstalk/suite"
 
 	"github.com/spf13/cobra"
 )
@@ -26,96 +24,44 @@ The answers stay in a run directory. The same command again goes on where the
 last one stopped and asks for nothing twice.`, runLeakageCommand())
 }
 
-type leakageRun struct {
+// running are the flags of every run.
+type running struct {
 	output
-	leakageScoring
 	asking
 	suite string
 	out   string
 	dry   bool
 }
 
-func runLeakageCommand() *cobra.Command {
-	r := &leakageRun{}
-	c := &cobra.Command{
-		Use:   "leakage",
-		Short: "Measure semantic leakage",
-		Long: `Measure semantic leakage: how often the answer to a prompt that mentions a
-concept is nearer in meaning to the concept than the answer to the same prompt
-without it. 50 % is no leakage.
-
-Without --model a reference model answers, whose leakage is known.`,
-		Example: `  crosstalk run leakage
-  crosstalk run leakage --model openai:gpt-4o-mini --samples 5 --temperature 0.5
-  crosstalk run leakage --model ollama:llama3.2 --suite my-suite.yaml --by category
-  crosstalk run leakage --model openai:my-model --base-url http://localhost:8000/v1
-  crosstalk run leakage --model anthropic:claude-sonnet-4-5 --dry-run --prices prices.yaml`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return r.run(c) },
-	}
-	r.asking.flags(c)
-	c.Flags().StringVar(&r.suite, "suite", "leakage-en", "an embedded suite (crosstalk suites list) or a file")
-	r.leakageScoring.flags(c)
+func (r *running) flags(c *cobra.Command, standIn, suite string) {
+	r.asking.flags(c, standIn)
+	c.Flags().StringVar(&r.suite, "suite", suite, "an embedded suite (crosstalk suites list) or a file")
 	c.Flags().StringVar(&r.out, "out", "", "the run directory (default: runs/ and a name made of suite, model and settings)")
-	c.Flags().BoolVar(&r.dry, "dry-run", false, "count asks, tokens and cost; ask nothing")
+	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions and count asks, tokens and cost; ask nothing")
 	r.output.flags(c)
-	c.Flags().SortFlags = false
-	return c
 }
 
-func (r *leakageRun) run(c *cobra.Command) error {
-	if err := report.CheckFormat(r.format); err != nil {
+// check refuses flags that no run can begin with.
+func (r *running) check(c *cobra.Command) error {
+	return cmp.Or(report.CheckFormat(r.format), r.limits(c))
+}
+
+// measure asks, scores and reports.
+func (r *running) measure(c *cobra.Command, s *study) error {
+	if err := s.check(c); err != nil {
 		return err
 	}
-	rules, err := r.rules(c)
-	if err != nil {
-		return err
-	}
-	s, err := suite.Load(r.suite)
-	if err != nil {
-		return err
-	}
-	if slices.Contains(r.similarities, "gloss") && s.Language != "" && !strings.HasPrefix(s.Language, "en") {
-		return fmt.Errorf("gloss knows English only, and the suite %s is in %q: choose another --similarity, such as bertscore or openai:text-embedding-3-large", s.Name, s.Language)
-	}
-	known := columns{"model": true, "similarity": true}
-	for _, item := range s.Items {
-		known.add(item.Labels)
-	}
-	if err := known.check(c, r.by); err != nil {
-		return err
-	}
-	model, options, err := r.open(c, s)
-	if err != nil {
-		return err
-	}
-	prompting, err := r.prompting(c, s, model, rules)
-	if err != nil {
-		return err
-	}
-	id, suiteID := model.Identity(), s.ID()
-	if r.samples == 0 {
-		r.samples = rules.Samples
-	}
-	plan := run.Plan{Instrument: "leakage", Suite: suiteID, Model: id, API: prompting.API,
-		Prefix: prompting.Prefix, System: prompting.System, Decoding: prompting.Decoding}
-	in := &leakage.Instrument{Protocol: rules, Prompting: prompting, Samples: r.samples, Condition: map[string]string{"model": id.String()},
-		SuiteOf: func(map[string]string) string { return suiteID }}
 	if r.out == "" {
-		r.out = filepath.Join("runs", fileName(s.Name+"-"+id.Name)+"-"+plan.Hash())
+		r.out = s.directory()
 	}
-	asks, err := countAsks(c.Context(), in, id, s.Items, options.Budget.Prices)
+	rows, total, err := s.count(c.Context(), r.options.Budget.Prices)
 	if err != nil {
 		return err
 	}
 	if r.dry {
-		return printDryRun(c.OutOrStdout(), asks, id, r.out)
+		return printDryRun(c.OutOrStdout(), rows, total, r.out)
 	}
-	similarities, err := openSimilarities(r.similarities, suiteLanguage(s))
-	if err != nil {
-		return err
-	}
-	dir, err := run.Create(r.out, plan)
+	dir, err := run.Create(r.out, s.plan())
 	if err != nil {
 		return err
 	}
@@ -123,57 +69,77 @@ func (r *leakageRun) run(c *cobra.Command) error {
 	if err != nil {
 		return errors.Join(err, dir.Close())
 	}
-	session := ask.NewSession(dir.Journal, options)
-	in.Similarities = place(similarities, surroundings{session.For, kept})
-	m := &measurement{output: r.output, command: c, dir: dir, session: session, model: model, asks: asks}
-	err = m.run(in, s.Items, r.by, run.Scoring{Protocol: rules.Name, Rules: rules, Similarities: r.similarities, Samples: r.samples, By: r.by})
-	return errors.Join(err, kept.Close(), dir.Close())
+	session := ask.NewSession(dir.Journal, r.options)
+	m := &measurement{output: r.output, command: c, study: s, dir: dir, session: session, planned: total.asks}
+	if s.begin != nil {
+		s.begin(surroundings{session.For, kept})
+	}
+	return errors.Join(m.run(), kept.Close(), dir.Close())
 }
 
 // measurement is a run under way.
 type measurement struct {
 	output
+	*study
 	command *cobra.Command
 	dir     *run.Dir
 	session *ask.Session
-	model   crosstalk.Model
-	asks    asksPlanned
+	planned int // asks
 
 	unmeasured int
 	limit      *ask.LimitError // that kept these items from being measured
 }
 
 // run asks, scores, writes and prints.
-func (m *measurement) run(in crosstalk.Instrument, items []crosstalk.Item, by []string, scoring run.Scoring) error {
+func (m *measurement) run() error {
 	stderr := m.command.ErrOrStderr()
 	ctx, release := onInterrupt(m.command.Context(), stderr, m.session)
 	defer release()
-	progress := startProgress(stderr, m.session, m.asks.distinct, m.quiet)
+	progress := startProgress(stderr, m.session, m.planned, m.quiet)
 	defer progress.stop()
 
 	var estimates []crosstalk.Estimate
-	err := m.dir.RecordObservations(func(record func(crosstalk.Observation) error) (failed error) {
-		measured := run.Measure(ctx, in, m.session.For(m.model), items, parallelItems)
-		estimates = in.Estimate(func(yield func(crosstalk.Observation) bool) {
-			for item := range measured {
-				if failed == nil {
-					failed = m.take(item, record, yield)
-				}
-				if failed != nil { // what is in flight is saved, and what was saved is counted
-					m.session.Stop()
-				}
+	err := m.dir.RecordObservations(func(record func(crosstalk.Observation) error) error {
+		for _, p := range m.protocols {
+			of, err := m.estimate(ctx, p, record)
+			if err != nil {
+				return err
 			}
-		}, by)
-		return failed
+			estimates = append(estimates, of...)
+		}
+		return nil
 	})
 	progress.stop()
 	if err != nil {
 		return m.explain(err)
 	}
-	if err := m.dir.SetScoring(scoring); err != nil { // not before the observations are of it
+	scorings := make([]run.Scoring, len(m.protocols))
+	for i, p := range m.protocols {
+		scorings[i] = p.scoring
+	}
+	if err := m.dir.SetScoring(scorings...); err != nil { // not before the observations are of it
 		return err
 	}
-	return m.finish(estimates, len(items))
+	return m.finish(estimates)
+}
+
+// estimate measures all conditions under one protocol.
+func (m *measurement) estimate(ctx context.Context, p protocol, record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, failed error) {
+	var arms []run.Arm
+	for _, c := range m.named(p) {
+		arms = append(arms, run.Arm{Instrument: p.set(c), Ask: m.session.For(c.model)})
+	}
+	estimates = arms[0].Instrument.Estimate(func(yield func(crosstalk.Observation) bool) {
+		for item := range run.Measure(ctx, arms, m.suite.Items, parallelItems) {
+			if failed == nil {
+				failed = m.take(item, record, yield)
+			}
+			if failed != nil { // what is in flight is saved, and what was saved is counted
+				m.session.Stop()
+			}
+		}
+	}, m.by)
+	return estimates, failed
 }
 
 // take hands on what came of one item. That a limit kept it from being measured
@@ -205,7 +171,7 @@ func (m *measurement) explain(err error) error {
 	}
 	stats := m.session.Stats()
 	saved := fmt.Sprintf("%d of %d asks are answered and saved in %s; the same command goes on from there",
-		stats.Done-stats.Failed, max(stats.Done, m.asks.distinct), m.dir.Path)
+		stats.Done-stats.Failed, max(stats.Done, m.planned), m.dir.Path)
 	switch {
 	case stopped:
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %s", saved)}
@@ -215,7 +181,11 @@ func (m *measurement) explain(err error) error {
 	return err
 }
 
-func (m *measurement) finish(estimates []crosstalk.Estimate, items int) error {
+func (m *measurement) finish(estimates []crosstalk.Estimate) error {
+	items := 0
+	for _, p := range m.protocols {
+		items += len(p.conditions) * len(m.suite.Items)
+	}
 	if m.unmeasured > 0 {
 		warning := fmt.Sprintf("%d of %d items were not measured: %v", m.unmeasured, items, m.limit)
 		for i := range estimates {
@@ -252,11 +222,14 @@ func (m *measurement) say() {
 		fmt.Fprintf(stderr, ", cost %.4f", stats.Cost)
 	}
 	fmt.Fprintf(stderr, ". Run directory: %s\n", m.dir.Path)
-	if m.model.Identity().Provider == "reference" {
-		fmt.Fprint(stderr, `A reference model of known leakage answered, no language model. To measure one:
-  OPENAI_API_KEY=... crosstalk run leakage --model openai:gpt-4o-mini
-  crosstalk run leakage --model ollama:llama3.2
-`)
+	if len(m.plan().Conditions) > 1 {
+		fmt.Fprintf(stderr, "Their differences: crosstalk compare %s\n", m.dir.Path)
+	}
+	if m.protocols[0].conditions[0].Model.Provider == reference.Provider {
+		fmt.Fprintf(stderr, `A reference model of known truth answered, no language model. To measure one:
+  OPENAI_API_KEY=... crosstalk run %[1]s --model openai:gpt-4o-mini
+  crosstalk run %[1]s --model ollama:llama3.2
+`, m.instrument)
 	}
 }
 

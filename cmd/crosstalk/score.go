@@ -76,22 +76,32 @@ func (s *leakageScore) run(c *cobra.Command, files []string) error {
 	}
 	sources := suite.NewSources(files)
 	score := func(r surroundings, record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
-		in := &leakage.Instrument{Protocol: rules, Similarities: place(similarities, r), SuiteOf: sources.ID}
-		estimates = in.Estimate(func(yield func(crosstalk.Observation) bool) {
-			err = s.observe(c, files, in, sources, func(o crosstalk.Observation) (bool, error) {
-				if err := record(o); err != nil {
-					return false, err
-				}
-				return yield(o), nil
-			})
-		}, s.by)
-		return estimates, err
+		similarities := place(similarities, r)
+		for _, p := range rules {
+			in := &leakage.Instrument{Protocol: p, Similarities: similarities, SuiteOf: sources.ID}
+			estimates = append(estimates, in.Estimate(func(yield func(crosstalk.Observation) bool) {
+				err = s.observe(c, files, in, sources, func(o crosstalk.Observation) (bool, error) {
+					if err := record(o); err != nil {
+						return false, err
+					}
+					return yield(o), nil
+				})
+			}, s.by)...)
+			if err != nil {
+				return nil, err
+			}
+		}
+		return estimates, nil
 	}
 	var estimates []crosstalk.Estimate
 	if s.out == "" {
 		estimates, err = score(alone(), func(crosstalk.Observation) error { return nil })
 	} else {
-		estimates, err = s.write(score, sources, run.Scoring{Protocol: rules.Name, Rules: rules, Similarities: s.similarities, By: s.by})
+		var scorings []run.Scoring
+		for _, p := range rules {
+			scorings = append(scorings, run.Scoring{Protocol: p.Name, Rules: p, Similarities: s.similarities, By: s.by})
+		}
+		estimates, err = s.write(score, sources, scorings)
 	}
 	if err != nil {
 		return err
@@ -112,7 +122,8 @@ func (s *leakageScore) check(c *cobra.Command, files []string) (remarks notes, e
 		dataset, model, id string
 		number             int
 	}
-	rows, seen, columns := 0, map[sample]string{}, columns{"model": true, "similarity": true}
+	rows, seen, columns := 0, map[sample]string{}, columns{"similarity": true}
+	columns.add(conditionOf("", "", s.protocols))
 	for _, file := range files {
 		for row, err := range recorded.ReadLeakage(file) {
 			if err != nil {
@@ -173,7 +184,7 @@ func (s *leakageScore) observe(c *cobra.Command, files []string, in *leakage.Ins
 	}
 	score := func(ctx context.Context, p place) (scored, error) {
 		of := *in
-		of.Condition = map[string]string{"model": s.modelOf(p.row, p.file)}
+		of.Condition = conditionOf(s.modelOf(p.row, p.file), in.Protocol.Name, s.protocols)
 		observations, err := of.Score(ctx, p.row.Item, p.row.First, p.row.Test, p.row.Control)
 		return scored{p, observations}, err
 	}
@@ -192,9 +203,8 @@ func (s *leakageScore) observe(c *cobra.Command, files []string, in *leakage.Ins
 }
 
 // write scores into a run directory.
-func (s *leakageScore) write(score func(surroundings, func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), sources *suite.Sources, scoring run.Scoring) ([]crosstalk.Estimate, error) {
-	plan := run.Plan{Instrument: "leakage", Suite: sources.Names(), Model: crosstalk.Identity{Provider: "recorded", Name: s.model}}
-	return intoRun(s.out, plan, scoring, func(dir *run.Dir, record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
+func (s *leakageScore) write(score func(surroundings, func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), sources *suite.Sources, scorings []run.Scoring) ([]crosstalk.Estimate, error) {
+	return intoRun(s.out, run.Recorded("leakage", sources.Names(), s.model), scorings, func(dir *run.Dir, record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
 		kept, err := dir.OpenKept()
 		if err != nil {
 			return nil, err
@@ -204,8 +214,18 @@ func (s *leakageScore) write(score func(surroundings, func(crosstalk.Observation
 	})
 }
 
+// conditionOf names the condition of recorded answers: their model and, where
+// they are scored by several protocols, the protocol.
+func conditionOf(model, protocol string, protocols []string) map[string]string {
+	name := map[string]string{"model": model}
+	if len(protocols) > 1 {
+		name["protocol"] = protocol
+	}
+	return name
+}
+
 // intoRun makes a run directory of what score observes and estimates.
-func intoRun(out string, plan run.Plan, scoring run.Scoring, score func(dir *run.Dir, record func(crosstalk.Observation) error) ([]crosstalk.Estimate, error)) (estimates []crosstalk.Estimate, err error) {
+func intoRun(out string, plan run.Plan, scorings []run.Scoring, score func(dir *run.Dir, record func(crosstalk.Observation) error) ([]crosstalk.Estimate, error)) (estimates []crosstalk.Estimate, err error) {
 	dir, err := run.Create(out, plan)
 	if err != nil {
 		return nil, err
@@ -218,7 +238,7 @@ func intoRun(out string, plan run.Plan, scoring run.Scoring, score func(dir *run
 	if err != nil {
 		return nil, err
 	}
-	if err := dir.SetScoring(scoring); err != nil {
+	if err := dir.SetScoring(scorings...); err != nil {
 		return nil, err
 	}
 	return estimates, dir.WriteEstimates(report.NewDocument(estimates))

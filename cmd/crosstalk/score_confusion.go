@@ -69,29 +69,37 @@ func (s *confusionScore) run(c *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	a := &answersRead{files: files, model: s.model, languages: lid.Labels(), suites: map[string]*suite.Fingerprint{}, columns: columns{"model": true}}
-	in := &confusion.Instrument{Protocol: rules, Identifier: lid, Words: words, SuiteOf: a.suiteOf}
+	a := &answersRead{files: files, model: s.model, languages: lid.Labels(), suites: map[string]*suite.Fingerprint{}, columns: columns{}}
+	a.columns.add(conditionOf("", "", s.protocols))
 	score := func(record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
-		estimates = in.Estimate(func(yield func(crosstalk.Observation) bool) {
-			for o, failed := range a.observations(in) {
-				if err = failed; err == nil {
-					err = record(o)
+		for _, p := range rules {
+			in := &confusion.Instrument{Protocol: p, Identifier: lid, Words: words, SuiteOf: a.suiteOf}
+			estimates = append(estimates, in.Estimate(func(yield func(crosstalk.Observation) bool) {
+				for o, failed := range a.observations(in, s.protocols) {
+					if err = failed; err == nil {
+						err = record(o)
+					}
+					if err != nil || !yield(o) {
+						return
+					}
 				}
-				if err != nil || !yield(o) {
-					return
-				}
+			}, s.by)...)
+			if err != nil {
+				return nil, err
 			}
-		}, s.by)
-		if err == nil {
-			err = a.columns.check(c, s.by)
 		}
-		return estimates, err
+		return estimates, a.columns.check(c, s.by)
 	}
 	var estimates []crosstalk.Estimate
 	if s.out == "" {
 		estimates, err = score(func(crosstalk.Observation) error { return nil })
 	} else {
-		estimates, err = s.write(c, a, score, run.Scoring{Protocol: rules.Name, Rules: in.Rules(), By: s.by})
+		var scorings []run.Scoring
+		for _, p := range rules {
+			in := &confusion.Instrument{Protocol: p, Identifier: lid, Words: words}
+			scorings = append(scorings, run.Scoring{Protocol: p.Name, Rules: in.Rules(), By: s.by})
+		}
+		estimates, err = s.write(c, a, score, scorings)
 	}
 	if err != nil {
 		return err
@@ -106,7 +114,7 @@ func (s *confusionScore) run(c *cobra.Command, files []string) error {
 }
 
 // write scores into a run directory.
-func (s *confusionScore) write(c *cobra.Command, a *answersRead, score func(func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), scoring run.Scoring) ([]crosstalk.Estimate, error) {
+func (s *confusionScore) write(c *cobra.Command, a *answersRead, score func(func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), scorings []run.Scoring) ([]crosstalk.Estimate, error) {
 	for row, err := range a.rows() { // before anything is written
 		if err != nil {
 			return nil, err
@@ -116,8 +124,7 @@ func (s *confusionScore) write(c *cobra.Command, a *answersRead, score func(func
 	if err := a.columns.check(c, s.by); err != nil {
 		return nil, err
 	}
-	plan := run.Plan{Instrument: "confusion", Suite: a.names(), Model: crosstalk.Identity{Provider: "recorded", Name: s.model}}
-	return intoRun(s.out, plan, scoring, func(_ *run.Dir, record func(crosstalk.Observation) error) ([]crosstalk.Estimate, error) {
+	return intoRun(s.out, run.Recorded("confusion", a.names(), s.model), scorings, func(_ *run.Dir, record func(crosstalk.Observation) error) ([]crosstalk.Estimate, error) {
 		return score(record)
 	})
 }
@@ -196,13 +203,14 @@ type scoredRow struct {
 	observations []crosstalk.Observation
 }
 
-// observations scores the rows and yields their observations in order.
-func (a *answersRead) observations(in *confusion.Instrument) iter.Seq2[crosstalk.Observation, error] {
+// observations scores the rows by one of the protocols and yields their
+// observations in order.
+func (a *answersRead) observations(in *confusion.Instrument, protocols []string) iter.Seq2[crosstalk.Observation, error] {
 	scored := parallel.Map(context.Background(), batches(a.rows()), batchesAhead, func(_ context.Context, batch []recorded.Confusion) ([]scoredRow, error) {
 		rows := make([]scoredRow, len(batch))
 		for i, row := range batch {
 			of := *in
-			of.Condition = map[string]string{"model": row.Model}
+			of.Condition = conditionOf(row.Model, in.Protocol.Name, protocols)
 			rows[i] = scoredRow{row, of.Score(row.Item, row.Sample, row.Answer)}
 		}
 		return rows, nil
@@ -214,7 +222,9 @@ func (a *answersRead) observations(in *confusion.Instrument) iter.Seq2[crosstalk
 				return
 			}
 			for _, row := range batch {
-				a.note(row.Confusion)
+				if in.Protocol.Name == protocols[0] { // each row once
+					a.note(row.Confusion)
+				}
 				for _, o := range row.observations {
 					if !yield(o, nil) {
 						return

@@ -26,7 +26,7 @@ func (o *output) flags(c *cobra.Command) {
 
 // leakageScoring are the flags that say how answers become figures.
 type leakageScoring struct {
-	protocol     string
+	protocols    []string
 	post         string
 	round        int
 	tie          float64
@@ -44,7 +44,7 @@ func (s *leakageScoring) flags(c *cobra.Command) {
 		posts = append(posts, string(p))
 	}
 	f := c.Flags()
-	f.StringVar(&s.protocol, "protocol", names[0], "measuring rules: "+strings.Join(names, ", "))
+	f.StringSliceVar(&s.protocols, "protocol", names[:1], "measuring rules, several side by side: "+strings.Join(names, ", "))
 	f.StringVar(&s.post, "post", "", "what to cut off an answer, instead of the protocol's rule: "+strings.Join(posts, ", "))
 	f.IntVar(&s.round, "round", leakage.Exact, "round similarities to so many decimals (-1: do not), instead of the protocol's rule")
 	f.Float64Var(&s.tie, "tie", 0, "similarities that differ by no more are a tie")
@@ -52,13 +52,30 @@ func (s *leakageScoring) flags(c *cobra.Command) {
 	f.StringSliceVar(&s.by, "by", []string{"category"}, "group figures by columns of the suite or the recorded data")
 }
 
-// rules resolves the protocol and the options that override it.
-func (s *leakageScoring) rules(c *cobra.Command) (leakage.Protocol, error) {
-	p, err := leakage.ProtocolNamed(s.protocol)
-	if err != nil {
-		return p, err
-	}
+// rules resolves the protocols and the options that override them.
+func (s *leakageScoring) rules(c *cobra.Command) (list []leakage.Protocol, err error) {
 	if s.by, err = cleanColumns(s.by); err != nil {
+		return nil, err
+	}
+	for i, name := range s.protocols {
+		p, err := s.rulesOf(c, name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(s.protocols[:i], name) {
+			return nil, fmt.Errorf("--protocol names %s twice", name)
+		}
+		list = append(list, p)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("--protocol names nothing")
+	}
+	return list, nil
+}
+
+func (s *leakageScoring) rulesOf(c *cobra.Command, name string) (leakage.Protocol, error) {
+	p, err := leakage.ProtocolNamed(name)
+	if err != nil {
 		return p, err
 	}
 	if s.post != "" {

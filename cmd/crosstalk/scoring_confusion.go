@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"crosstalk/instrument/confusion"
@@ -14,7 +15,7 @@ import (
 
 // confusionScoring are the flags that say how answers become figures.
 type confusionScoring struct {
-	protocol  string
+	protocols []string
 	threshold float64
 	minWords  int
 	latin     string
@@ -33,7 +34,7 @@ func (s *confusionScoring) flags(c *cobra.Command) {
 		latins = append(latins, string(l))
 	}
 	f := c.Flags()
-	f.StringVar(&s.protocol, "protocol", names[0], "measuring rules: "+strings.Join(names, ", "))
+	f.StringSliceVar(&s.protocols, "protocol", names[:1], "measuring rules, several side by side: "+strings.Join(names, ", "))
 	f.StringVar(&s.lid, "lid", "", "a fastText model that identifies languages, such as lid.176.ftz (default: a small embedded one)")
 	f.StringVar(&s.words, "words", "", "a list of English words, one a line (default: an embedded one)")
 	f.Float64Var(&s.threshold, "threshold", 0, "a line needs a higher probability, instead of the protocol's rule")
@@ -43,13 +44,30 @@ func (s *confusionScoring) flags(c *cobra.Command) {
 	f.StringSliceVar(&s.by, "by", confusion.By, "group figures by columns of the suite or the recorded data")
 }
 
-// rules resolves the protocol and the options that override it.
-func (s *confusionScoring) rules(c *cobra.Command) (confusion.Protocol, error) {
-	p, err := confusion.ProtocolNamed(s.protocol)
-	if err != nil {
-		return p, err
-	}
+// rules resolves the protocols and the options that override them.
+func (s *confusionScoring) rules(c *cobra.Command) (list []confusion.Protocol, err error) {
 	if s.by, err = cleanColumns(s.by); err != nil {
+		return nil, err
+	}
+	for i, name := range s.protocols {
+		p, err := s.rulesOf(c, name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(s.protocols[:i], name) {
+			return nil, fmt.Errorf("--protocol names %s twice", name)
+		}
+		list = append(list, p)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("--protocol names nothing")
+	}
+	return list, nil
+}
+
+func (s *confusionScoring) rulesOf(c *cobra.Command, name string) (confusion.Protocol, error) {
+	p, err := confusion.ProtocolNamed(name)
+	if err != nil {
 		return p, err
 	}
 	if c.Flags().Changed("threshold") {

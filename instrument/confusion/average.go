@@ -6,8 +6,18 @@ import (
 	"slices"
 	"strings"
 
+	"crosstalk"
 	"crosstalk/measure/stats"
 )
+
+// averageOf says how a measure's figures are made of observations.
+func averageOf(measure string) *crosstalk.Average {
+	a := &crosstalk.Average{Over: By}
+	if measure == LCPR {
+		a.HarmonicOf = []string{LPR, WPR}
+	}
+	return a
+}
 
 // An average is made of the means of cells: a cell is the answers in one
 // language to the prompts of one source. A language's rate is the plain mean

@@ -162,7 +162,8 @@ func (b *book) parts(of, condition map[string]string) (parts []map[string]string
 
 func (g *group) estimate(p Protocol, measure string) crosstalk.Estimate {
 	figure, warnings := g.figure(p, measure)
-	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Figure(figure.Value), Counts: map[string]int{}, By: g.labels, Warnings: warnings}
+	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Figure(figure.Value), Counts: map[string]int{},
+		Average: averageOf(measure), Better: crosstalk.Higher, By: g.labels, Warnings: warnings}
 	for _, c := range g.cellsOf(measure) {
 		e.N += c.items.n
 		e.Observations += c.values.N()

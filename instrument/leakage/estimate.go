@@ -113,7 +113,7 @@ func (g *group) estimate(in *Instrument) crosstalk.Estimate {
 		Test: &crosstalk.Test{Method: method, Null: 0.5, Statistic: crosstalk.Figure(test.Statistic),
 			DF: crosstalk.Figure(test.DF), P: crosstalk.Figure(test.P)},
 		Effect: &crosstalk.Effect{Name: "mean similarity difference", Value: crosstalk.Undefined},
-		By:     g.labels, Signature: in.signature(g.labels),
+		Better: crosstalk.Lower, By: g.labels, Signature: in.signature(g.labels),
 	}
 	if mean.N > 0 {
 		e.Effect.Value = crosstalk.Figure(g.distance / float64(mean.N))

@@ -2,7 +2,7 @@ package stats
 
 // Comparison is a paired difference with its test and what the data could have
 // shown. MinDetectable is the true difference found with 80 % power at the
-// interval's level.
+// interval's level; NaN where no variance shows.
 type Comparison struct {
 	Estimate
 	P             float64

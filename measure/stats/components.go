@@ -66,12 +66,13 @@ func (n *Nested) Components() Components {
 	return out
 }
 
-// Design reads a design with the given samples per item off pilot data: the
-// variances of items and samples, and the effect of clustering as many items
-// together as the pilot did (Kish 1965). Its variances are NaN where the pilot
-// cannot tell them: more than one sample per item needs a pilot with repeats.
-func (n *Nested) Design(samples int) Design {
-	v := n.Components()
+// Design reads a design with the given samples per item off components of
+// variance, with the effect of clusters of the stated size: the mean number of
+// items that an item shares its cluster with, itself included (the sum of
+// squared sizes over the sum of sizes, Kish 1965). Its variances are NaN where
+// the components cannot tell them: more than one sample per item needs to know
+// the variance of samples.
+func (v Components) Design(samples int, clusterSize float64) Design {
 	samples = max(samples, 1)
 	d := Design{Between: v.Item, Within: v.Sample, Samples: samples, Effect: 1}
 	if math.IsNaN(v.Sample) && samples == 1 {
@@ -79,14 +80,23 @@ func (n *Nested) Design(samples int) Design {
 	}
 	if v.Cluster > 0 {
 		d.Between += v.Cluster
-		var items, squares float64
-		for _, c := range n.clusters {
-			k := float64(len(c.items))
-			items += k
-			squares += k * k
-		}
-		share := v.Cluster / (d.Between + d.Within/float64(samples))
-		d.Effect = 1 + (squares/items-1)*share
+		d.Effect = 1 + (clusterSize-1)*v.Cluster/(d.Between+d.Within/float64(samples))
 	}
 	return d
 }
+
+// ClusterSize is the mean number of items that an item shares its cluster
+// with, itself included. NaN without an item.
+func (n *Nested) ClusterSize() float64 {
+	var items, squares float64
+	for _, c := range n.clusters {
+		k := float64(len(c.items))
+		items += k
+		squares += k * k
+	}
+	return squares / items
+}
+
+// Design is Components.Design of pilot data, for a study that clusters as many
+// items together as the pilot did.
+func (n *Nested) Design(samples int) Design { return n.Components().Design(samples, n.ClusterSize()) }

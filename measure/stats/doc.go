@@ -11,7 +11,8 @@
 //
 //   - A rate or a mean, its items clustered or not: Mean.
 //   - A mean over languages or sources, a harmonic mean of rates: Macro, Combine.
-//   - Two conditions on the same items: Compare on the differences, then Holm.
+//   - Two conditions on the same items: Compare on the differences, then Holm;
+//     Swap for figures that are no plain mean. Package compare does it for runs.
 //   - Two conditions on different items: Welch, ClusterWelch.
 //   - Agreement of raters, correlations: their functions, and UnitBootstrap for
 //     intervals.

@@ -12,6 +12,12 @@ type Estimate struct {
 	Warnings           []Warning
 }
 
+// P is the two-sided p-value of the t test of the estimate against null, with
+// its own standard error and degrees of freedom. NaN where no variance shows.
+func (e Estimate) P(null float64) float64 {
+	return tTwoSided(quotient(e.Value-null, e.SE), e.DF)
+}
+
 // The names of intervals, as they stand in Interval.Method. Those of Mean
 // and Combine begin with "cluster-robust-".
 const (

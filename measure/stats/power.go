@@ -50,8 +50,14 @@ func (d Design) Items(delta, alpha, power float64) float64 {
 
 // MinDetectable is the smallest true difference that a study with standard
 // error se finds at two-sided significance alpha with the stated power:
-// (z_{alpha/2} + z_beta) se. NaN as for Design.Items.
-func MinDetectable(se, alpha, power float64) float64 { return zSum(alpha, power) * se }
+// (z_{alpha/2} + z_beta) se. NaN as for Design.Items, and where no variance
+// shows: such data do not tell what they could have found.
+func MinDetectable(se, alpha, power float64) float64 {
+	if !(se > 0) {
+		return math.NaN()
+	}
+	return zSum(alpha, power) * se
+}
 
 // Power is the chance to find a true difference delta at two-sided
 // significance alpha with standard error se, by the normal approximation.

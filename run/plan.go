@@ -1,0 +1,87 @@
+package run
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"crosstalk"
+)
+
+// Plan is what decides which asks a run makes. A directory holds one plan;
+// samples can be added and answers scored anew under it.
+type Plan struct {
+	Instrument string      `json:"instrument"`
+	Suite      string      `json:"suite"` // name@hash
+	Conditions []Condition `json:"conditions"`
+}
+
+// Condition is a model with its decoding settings and prompt format: what a
+// sweep ranges over.
+type Condition struct {
+	Model     crosstalk.Identity  `json:"model"`
+	Prompting crosstalk.Prompting `json:"prompting"`
+	Format    map[string]string   `json:"format,omitempty"` // the instrument's own settings of the prompt
+	Name      map[string]string   `json:"name,omitempty"`   // stands in every observation: the model, and the settings that vary within the run
+}
+
+// Recorded is the plan of scoring answers that were recorded elsewhere.
+func Recorded(instrument, suite, model string) Plan {
+	return Plan{Instrument: instrument, Suite: suite, Conditions: []Condition{{Model: crosstalk.Identity{Provider: "recorded", Name: model}}}}
+}
+
+// Hash is a short hash of the plan, for naming directories.
+func (p Plan) Hash() string {
+	key := crosstalk.KeyOf(crosstalk.Identity{}, crosstalk.Request{Prompt: string(crosstalk.Canonical(p))})
+	return key.String()[:8]
+}
+
+// Scoring is how the answers were last turned into figures. It may change
+// from time to time over the same answers.
+type Scoring struct {
+	Protocol     string   `json:"protocol"`
+	Rules        any      `json:"rules"` // the instrument's own options
+	Similarities []string `json:"similarities,omitempty"`
+	Samples      int      `json:"samples"`
+	By           []string `json:"by"`
+}
+
+// difference names the first field in which two plans differ, by its name in
+// the manifest, with both values; "" if there is none.
+func (p Plan) difference(from Plan) string {
+	if a, b := len(p.Conditions), len(from.Conditions); a != b {
+		return fmt.Sprintf("number of conditions is %d, not %d", a, b)
+	}
+	return difference(reflect.ValueOf(p), reflect.ValueOf(from))
+}
+
+func difference(have, want reflect.Value) string {
+	for i := range have.NumField() {
+		a, b := have.Field(i), want.Field(i)
+		switch {
+		case a.Kind() == reflect.Struct:
+			if inner := difference(a, b); inner != "" {
+				return inner
+			}
+			continue
+		case a.Type() == reflect.TypeFor[[]Condition]():
+			for k := range a.Len() {
+				inner := difference(a.Index(k), b.Index(k))
+				if inner != "" && a.Len() > 1 {
+					return fmt.Sprintf("condition %d: %s", k+1, inner)
+				}
+				if inner != "" {
+					return inner
+				}
+			}
+			continue
+		}
+		x, y := crosstalk.Canonical(a.Interface()), crosstalk.Canonical(b.Interface())
+		if !bytes.Equal(x, y) {
+			name, _, _ := strings.Cut(have.Type().Field(i).Tag.Get("json"), ",")
+			return fmt.Sprintf("%s is %s, not %s", name, x, y)
+		}
+	}
+	return ""
+}
