@@ -67,6 +67,12 @@ type Instrument struct {
 
 	Rewrites string // for the signature: who rewrote, and who looked at the instructions
 
+	// Not needed to score recorded answers.
+	Prompting crosstalk.Prompting // of questions
+	Rewriting Rewriter
+	Senses    Senses
+	Samples   int // answers to each question
+
 	// SuiteOf names the suite, with its hash, that a group of observations
 	// comes from, for the signature. It is called after the last observation.
 	SuiteOf func(group map[string]string) string
