@@ -52,36 +52,32 @@ func (o Overrides) ID() string {
 }
 
 // read finds the class of an answer.
-func (s *scoring) read(form Form, a crosstalk.Answer, overrides Overrides) answer {
-	read := answer{Answer: a}
+func (s *scoring) read(form Form, of crosstalk.Answer, overrides Overrides) answer {
+	a := answer{Answer: of}
 	if r, ok := s.rewritten[form.Input]; ok && r.Texts == nil {
-		read.reason = NoRewriting
-		return read
+		a.reason = NoRewriting
+		return a
 	}
-	switch a.Status {
-	case crosstalk.Text:
-	case "":
-		read.reason = Missing
-		return read
-	case crosstalk.Empty:
-		if s.Protocol.InvalidIsClass {
-			return read
-		}
-		fallthrough
-	default:
-		read.reason = string(a.Status)
-		return read
+	switch {
+	case a.Status == "":
+		a.reason = Missing
+		return a
+	case a.Status == crosstalk.Empty && s.Protocol.InvalidIsClass:
+		return a
+	case a.Status != crosstalk.Text:
+		a.reason = string(a.Status)
+		return a
 	}
 	if len(s.task.Classes) == 0 {
-		read.class = strings.TrimSpace(a.Text)
+		a.class = strings.TrimSpace(a.Text)
 	} else {
 		r := Read(s.Protocol, s.task, form.Instruction, a.Text)
-		read.class, read.rule, read.confidence = r.Class, r.Rule, r.Confidence
+		a.class, a.rule, a.confidence = r.Class, r.Rule, r.Confidence
 	}
 	if o, ok := overrides[Answered{s.task.Name, string(form.Instruction), a.Text}]; ok {
-		read.class, read.rule, read.override = o.Class, "review", &o
+		a.class, a.rule, a.confidence, a.override = o.Class, "review", read.Full, &o
 	}
-	return read
+	return a
 }
 
 // Class is what was read in an answer.

@@ -113,7 +113,7 @@ func (s *scoring) samples() int {
 // judge fills in the observation of one answer.
 func (s *scoring) judge(o *crosstalk.Observation, form Form, a answer) error {
 	o.Answers = keys(a.Key)
-	o.Texts = map[string]string{"answer": a.Text, "class": a.class}
+	o.Texts = map[string]string{"answer": a.Text, "class": a.class, "instruction": string(form.Instruction)}
 	if a.rule != "" {
 		o.Texts["rule"], o.Texts["confidence"] = a.rule, a.confidence.String()
 	}
