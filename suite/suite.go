@@ -25,6 +25,7 @@ type Suite struct {
 	License     string
 	Description string
 	Prefix      map[crosstalk.API]string // what stands before each prompt, by kind of request
+	Tasks       []crosstalk.Task         // consistency: what the items are inputs of
 	Items       []crosstalk.Item
 	Unusable    []string // rows of an imported file that make no item: line and why
 
@@ -36,6 +37,9 @@ type Suite struct {
 // signatures.
 func (s *Suite) ID() string {
 	var f Fingerprint
+	for _, task := range s.Tasks {
+		f.add(task)
+	}
 	for _, item := range s.Items {
 		f.Add(item)
 	}
@@ -57,6 +61,9 @@ func (f *Fingerprint) Add(item crosstalk.Item) {
 	}
 	if p := item.Prompt; p != nil {
 		item = crosstalk.Item{ID: item.ID, Prompt: p}
+	}
+	if p := item.Input; p != nil {
+		item = crosstalk.Item{ID: item.ID, Input: p}
 	}
 	f.add(item)
 }
@@ -107,17 +114,19 @@ func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 }
 
 // Load returns the embedded suite of that name, or reads a file: a suite
-// (.yaml), a list of prompts as Gonen et al. published it (.txt), or recorded
-// items (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
+// (.yaml), a list of prompts as Gonen et al. published it (.txt), the test sets
+// of the Language Confusion Benchmark (.zip, or their folder), or recorded items
+// (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
 func Load(nameOrFile string) (*Suite, error) {
+	if slices.Contains(names(), nameOrFile) {
+		return embedded(nameOrFile)
+	}
 	ext := strings.ToLower(filepath.Ext(nameOrFile))
-	if ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
-		s, err := embedded(nameOrFile)
-		if os.IsNotExist(err) {
-			return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .txt, .csv, .jsonl, .xlsx)",
-				nameOrFile, strings.Join(names(), ", "))
-		}
-		return s, err
+	if info, err := os.Stat(nameOrFile); ext == ".zip" || err == nil && info.IsDir() {
+		return importLCB(nameOrFile)
+	} else if err != nil && ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
+		return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)",
+			nameOrFile, strings.Join(names(), ", "))
 	}
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {
 		return fromRecorded(nameOrFile)
