@@ -18,7 +18,7 @@ type Flag string
 const (
 	Unchanged Flag = "unchanged" // it is the source
 	Length    Flag = "length"    // it is over three times as long as the source, or under a third, in bytes of UTF-8
-	Language  Flag = "language"  // it is taken for another language than it should be in
+	Language  Flag = "language"  // it is taken, with a probability above 0.8, for another language than it should be in
 	Lines     Flag = "lines"     // it has more lines than the source
 	Identical Flag = "identical" // two texts of an input became one
 )
@@ -44,7 +44,7 @@ func FlagTexts(sense Sense, sources, texts []string, lid langid.Identifier) []Fl
 		}
 		if expected := languageOf(sense); lid != nil && expected != "" && len(text) >= enough {
 			guess := lid.Identify(text)
-			found[Language] = found[Language] || guess.Language != expected && guess.Probability > 0.5
+			found[Language] = found[Language] || guess.Language != expected && guess.Probability > 0.8
 		}
 	}
 	var flags []Flag

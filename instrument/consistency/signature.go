@@ -20,14 +20,14 @@ func (r Rules) signature(figure string, labels map[string]string, suiteOf func(m
 	if len(r.Classes[labels["task"]]) == 0 {
 		reading = []string{"free:" + cmp.Or(clean(r.Free), "-")}
 	}
-	quality := "bleu[" + bleuFor(labels["pair"]).Signature(1) + "]"
+	quality := "bleu:" + flat(bleuFor(labels["pair"]).Signature(1))
 	switch figure {
 	case Rewriting:
 		parts = append(parts, "lid:"+cmp.Or(r.Languages, "none"))
 	case BLEU:
 		parts = append(parts, quality)
 	case ROUGE1, ROUGE2, ROUGEL:
-		parts = append(parts, "rouge["+r.rougeFor(labels["pair"])+"]")
+		parts = append(parts, "rouge:"+flat(r.rouge(Sense(labels["pair"]).Target()).Signature()))
 	case Quality:
 		parts = append(parts, "scorer:"+clean(r.Quality))
 	case ConsistencyBLEU50, BLEUConsistency, BLEUAccuracy:
@@ -42,6 +42,9 @@ func clean(s string) string {
 	return strings.NewReplacer("|", "_", "\n", "_", "\r", "_").Replace(s)
 }
 
+// flat is a signature within a signature.
+func flat(signature string) string { return strings.ReplaceAll(signature, "|", ",") }
+
 // invalid says what becomes of answers without a label.
 func (p Protocol) invalid() string {
 	if p.InvalidIsClass {
@@ -54,9 +57,6 @@ func (p Protocol) invalid() string {
 func bleuFor(sense string) translation.BLEU {
 	return translation.BLEU{Tokenize: translation.TokenizerFor(Sense(sense).Target())}
 }
-
-// rougeFor returns the signature of ROUGE for texts of a sense.
-func (p Protocol) rougeFor(sense string) string { return p.rouge(Sense(sense).Target()).Signature() }
 
 // rouge is the protocol's ROUGE for texts in a language.
 func (p Protocol) rouge(lang string) translation.ROUGE {

@@ -17,11 +17,11 @@ var pairColumns = []string{"model", "task", "item", "pair", "part", "sample", "s
 
 // WritePairs writes the inconsistent pairs of answers, in which people fill in
 // code (several with ; between) and note.
-func WritePairs(w io.Writer, observations iter.Seq2[crosstalk.Observation, error]) (n int, err error) {
+func WritePairs(w io.Writer, observations iter.Seq2[crosstalk.Observation, error]) error {
 	var rows [][]string
 	for o, err := range observations {
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if o.Measure != consistency.Consistency || o.Finding != consistency.Inconsistent || o.Condition[consistency.ReadingColumn] == consistency.AsRead {
 			continue
@@ -30,7 +30,7 @@ func WritePairs(w io.Writer, observations iter.Seq2[crosstalk.Observation, error
 		rows = append(rows, []string{o.Condition["model"], o.Labels["task"], o.Item, o.Labels["pair"], o.Labels["part"], strconv.Itoa(o.Sample),
 			t["source_class"], t["class"], t["source"], t["answer"], t["source_input"], t["input"], t["flags"], "", ""})
 	}
-	return len(rows), writeCSV(w, pairColumns, rows)
+	return writeCSV(w, pairColumns, rows)
 }
 
 // Code is the figure of a code's share among coded pairs.
