@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,27 +129,13 @@ func newGrid(estimates []crosstalk.Estimate) grid {
 	return g
 }
 
-// byColumns lists the columns of By, conditions first, then the others by
-// name.
+// byColumns lists the columns of By as Columns does.
 func byColumns(estimates []crosstalk.Estimate) []string {
-	present := map[string]bool{}
-	for _, e := range estimates {
-		for c := range e.By {
-			present[c] = true
-		}
+	by := make([]map[string]string, len(estimates))
+	for i, e := range estimates {
+		by[i] = e.By
 	}
-	var columns, others []string
-	for _, c := range condition {
-		if present[c] {
-			columns = append(columns, c)
-			delete(present, c)
-		}
-	}
-	for c := range present {
-		others = append(others, c)
-	}
-	slices.Sort(others)
-	return append(columns, others...)
+	return Columns(by)
 }
 
 // countColumns are the counts that are not 0 everywhere, and always that of
@@ -207,50 +192,16 @@ func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []st
 	return append(list, warnings(estimates, varying, measures)...)
 }
 
-var firstNumber = regexp.MustCompile(`\d+`)
-
-// warnings says each kind of warning once, with the rows it holds for and, for
-// one that counts, the range of its first number.
+// warnings says each kind of warning once, with the rows it holds for.
 func warnings(estimates []crosstalk.Estimate, varying []string, measures bool) []string {
-	type kind struct {
-		text     string // of the first
-		rows     []string
-		low, top int
-	}
-	var kinds []*kind
-	byText := map[string]*kind{}
-	for _, e := range estimates {
-		for _, w := range e.Warnings {
-			n, _ := strconv.Atoi(firstNumber.FindString(w))
-			key := w
-			if at := firstNumber.FindStringIndex(w); at != nil {
-				key = w[:at[0]] + "#" + w[at[1]:]
-			}
-			k := byText[key]
-			if k == nil {
-				k = &kind{text: w, low: n, top: n}
-				byText[key] = k
-				kinds = append(kinds, k)
-			}
-			k.low, k.top = min(k.low, n), max(k.top, n)
-			row := rowName(e, varying)
-			if measures {
-				row = title(e.Measure) + " " + row
-			}
-			k.rows = append(k.rows, row)
+	rows, of := make([]string, len(estimates)), make([][]string, len(estimates))
+	for i, e := range estimates {
+		rows[i], of[i] = rowName(e, varying), e.Warnings
+		if measures {
+			rows[i] = title(e.Measure) + " " + rows[i]
 		}
 	}
-	var list []string
-	for _, k := range kinds {
-		if at := firstNumber.FindStringIndex(k.text); at != nil && k.low < k.top {
-			k.text = fmt.Sprintf("%s%d to %d%s", k.text[:at[0]], k.low, k.top, k.text[at[1]:])
-		}
-		if len(k.rows) == len(estimates) && len(k.rows) > 1 {
-			k.rows = []string{"every row"}
-		}
-		list = append(list, fmt.Sprintf("warning: %s: %s", strings.Join(k.rows, ", "), k.text))
-	}
-	return list
+	return Warnings(rows, of)
 }
 
 func rowName(e crosstalk.Estimate, varying []string) string {
@@ -282,13 +233,10 @@ func interval(i *crosstalk.Interval) string {
 }
 
 func pValue(t *crosstalk.Test) string {
-	switch {
-	case t == nil || !t.P.Defined():
+	if t == nil {
 		return "-"
-	case t.P < 0.001:
-		return "<0.001"
 	}
-	return strconv.FormatFloat(float64(t.P), 'f', 3, 64)
+	return PValue(t.P)
 }
 
 func effectSize(e *crosstalk.Effect) string {

@@ -48,8 +48,8 @@ func CheckFormat(format string) error {
 // Write writes estimates in one of Formats.
 func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
 	switch format {
-	case "table":
-		return writeTable(w, estimates)
+	case "table", "markdown", "latex":
+		return write(w, format, grids(estimates))
 	case "json":
 		e := newEncoder(w)
 		e.SetIndent("", "  ")
@@ -64,10 +64,6 @@ func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
 		return nil
 	case "csv":
 		return writeCSV(w, estimates)
-	case "markdown":
-		return writeMarkdown(w, estimates)
-	case "latex":
-		return writeLaTeX(w, estimates)
 	}
 	return CheckFormat(format)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,9 +14,9 @@ import (
 	"crosstalk"
 )
 
-func writeTable(w io.Writer, estimates []crosstalk.Estimate) error {
+func writeTable(w io.Writer, grids []grid) error {
 	var b strings.Builder
-	for i, g := range grids(estimates) {
+	for i, g := range grids {
 		if i > 0 {
 			b.WriteString("\n")
 		}
@@ -52,9 +53,9 @@ func writeTable(w io.Writer, estimates []crosstalk.Estimate) error {
 
 var markdownEscape = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "~", `\~`)
 
-func writeMarkdown(w io.Writer, estimates []crosstalk.Estimate) error {
+func writeMarkdown(w io.Writer, grids []grid) error {
 	var b strings.Builder
-	for i, g := range grids(estimates) {
+	for i, g := range grids {
 		if i > 0 {
 			b.WriteString("\n")
 		}
@@ -90,10 +91,21 @@ var latexEscape = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `
 	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "·", `$\cdot$`,
 	"[", "{[}", "*", "{*}") // behind a row's \\ these two would be its options
 
+var minus = regexp.MustCompile(`-(\d)`)
+
+// latexNumber writes an interval with an en dash, where its ends have no signs,
+// and a minus sign as one.
+func latexNumber(s string) string {
+	if !strings.ContainsAny(s, "+-") {
+		return strings.ReplaceAll(s, " to ", "--")
+	}
+	return minus.ReplaceAllString(s, "$$-$$$1")
+}
+
 // writeLaTeX writes booktabs tables.
-func writeLaTeX(w io.Writer, estimates []crosstalk.Estimate) error {
+func writeLaTeX(w io.Writer, grids []grid) error {
 	var b strings.Builder
-	for i, g := range grids(estimates) {
+	for i, g := range grids {
 		if i > 0 {
 			b.WriteString("\n")
 		}
@@ -106,8 +118,8 @@ func writeLaTeX(w io.Writer, estimates []crosstalk.Estimate) error {
 		writeRow := func(cells []string) {
 			escaped := make([]string, len(cells))
 			for i, c := range cells {
-				if escaped[i] = latexEscape.Replace(c); i >= g.left { // an interval
-					escaped[i] = strings.ReplaceAll(escaped[i], " to ", "--")
+				if escaped[i] = latexEscape.Replace(c); i >= g.left {
+					escaped[i] = latexNumber(escaped[i])
 				}
 			}
 			b.WriteString(strings.Join(escaped, " & ") + ` \\` + "\n")

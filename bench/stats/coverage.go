@@ -32,6 +32,7 @@ func coverage(out io.Writer, sets int) bool {
 		{"leakage: 109 tests under 30 controls", leakageRows()},
 		{"confusion: 100 answers in each of 15 languages", confusionRows()},
 		{"consistency: 2,000 paired classes", consistencyRows()},
+		{"crosstalk compare: differences of two conditions", differenceRows()},
 	} {
 		fmt.Fprintf(out, "\nCoverage of 95 %% intervals, %% (mean width), %d data sets; %s\n", sets, table.title)
 		for i, r := range table.rows {

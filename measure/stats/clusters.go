@@ -92,6 +92,9 @@ func (c *Clusters) Len() int {
 	return k
 }
 
+// Within reports whether all values lie in the bounds.
+func (c *Clusters) Within(b Bounds) bool { return c.n == 0 || c.lo >= b.Low && c.hi <= b.High }
+
 // Mean is the sum of all values over their number: every observation weighs
 // the same, whatever the size of its cluster. NaN when empty or when a value
 // was not finite.

@@ -40,7 +40,8 @@ func HarmonicMean(means []float64) float64 {
 // are Satterthwaite's over the parts, at most the number of clusters less one
 // where parts share clusters. With finite bounds, which are those of every
 // mean and of f, the interval is on the logit scale. Where no variance shows,
-// it is as in Mean, on the effective n that f's weights give. The ICC is NaN. A part without a mean makes the result undefined.
+// it is as in Mean, on the effective n that f's weights give; so it is, with a warning, where a part has one cluster.
+// The ICC is NaN. A part without a mean makes the result undefined.
 func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, level float64) Estimate {
 	checkLevel(level)
 	e := Estimate{
@@ -80,7 +81,11 @@ func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, 
 	slope := gradient(f, means)
 	e.SE = influenceSE(parts, sums, slope)
 	var total, pooled, weight, inverse float64
+	lone := 0
 	for k, s := range sums {
+		if s.clusters == 1 {
+			lone++
+		}
 		v := slope[k] * s.stdErr(CR2)
 		total += v * v
 		if v != 0 {
@@ -100,6 +105,9 @@ func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, 
 	}
 	if e.SE == 0 {
 		e.Warnings = append(e.Warnings, Warning{Code: NoVariation})
+	}
+	if lone > 0 && len(parts) > 1 {
+		e.Warnings = append(e.Warnings, Warning{Code: LonePart, Have: lone})
 	}
 	e.Interval = withoutVariance(e.Value, quotient(weight*weight, inverse), equal, bounds, level)
 	return e

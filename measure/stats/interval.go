@@ -71,6 +71,7 @@ const (
 	NoVariation   Code = "no-variation"   // every cluster has the same mean
 	SkippedDraw   Code = "skipped-draws"  // resamples for which the statistic is undefined
 	UndefinedPart Code = "undefined-part" // strata without a mean
+	LonePart      Code = "lone-part"      // strata of one cluster
 )
 
 // Below these counts every method rests on assumptions that the data cannot
@@ -105,6 +106,8 @@ func (w Warning) String() string {
 		return "no variation between clusters"
 	case UndefinedPart:
 		return fmt.Sprintf("%d parts have no mean", w.Have)
+	case LonePart:
+		return fmt.Sprintf("%d of the parts averaged have a single cluster, so no known variance", w.Have)
 	case SkippedDraw:
 		return fmt.Sprintf("the statistic is undefined in %d resamples", w.Have)
 	}

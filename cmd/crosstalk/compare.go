@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk/compare"
+	"crosstalk/report"
+	"crosstalk/run"
+
+	"github.com/spf13/cobra"
+)
+
+// comparing are the flags that say which conditions are compared, and how.
+type comparing struct {
+	by        []string
+	measures  []string
+	reference string
+	across    []string
+	level     float64
+	seed      uint64
+}
+
+func (o *comparing) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringSliceVar(&o.by, "by", nil, "compare groups, too, by columns of the suite or the recorded data (default: totals only)")
+	f.StringSliceVar(&o.measures, "measure", nil, "compare these measures only (default: all)")
+	f.StringVar(&o.reference, "reference", "", "what to compare with, COLUMN=VALUE,... (default: the first run, or the first condition)")
+	f.StringSliceVar(&o.across, "across", nil, "compare although these fields of the signatures differ (all: whatever differs)")
+	f.Float64Var(&o.level, "level", 0.95, "level of the intervals and, less from 1, of the tests")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the permutation tests")
+}
+
+// options checks the flags.
+func (o *comparing) options(c *cobra.Command) (compare.Options, error) {
+	options := compare.Options{Groups: c.Flags().Changed("by"), Measures: o.measures, Across: o.across, Level: o.level, Seed: o.seed}
+	if !(o.level > 0 && o.level < 1) {
+		return options, fmt.Errorf("--level is %g; expected a number between 0 and 1, such as 0.95", o.level)
+	}
+	var err error
+	if options.Reference, err = parseColumns("reference", o.reference); err != nil {
+		return options, err
+	}
+	if options.Groups {
+		o.by, err = cleanColumns(o.by)
+	}
+	return options, err
+}
+
+// parseColumns reads COLUMN=VALUE,... as the value of a flag.
+func parseColumns(flag, text string) (map[string]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	columns := map[string]string{}
+	for part := range strings.SplitSeq(text, ",") {
+		column, value, ok := strings.Cut(part, "=")
+		if column = strings.TrimSpace(column); !ok || column == "" {
+			return nil, fmt.Errorf("--%s has %q; expected COLUMN=VALUE, such as temperature=0", flag, part)
+		}
+		columns[column] = strings.TrimSpace(value)
+	}
+	return columns, nil
+}
+
+// open reads the figures of runs, grouped as --by says. Their observations are
+// read when they are compared.
+func (o *comparing) open(c *cobra.Command, paths []string, groups bool) ([]compare.Run, error) {
+	var by []string // nil: the figures as they were
+	if groups {
+		by = o.by
+	}
+	names := runNames(paths)
+	runs := make([]compare.Run, len(paths))
+	for i, path := range paths {
+		estimates, err := estimatesOf(c, path, by)
+		if err != nil {
+			return nil, err
+		}
+		runs[i] = compare.Run{Name: names[i], Estimates: estimates, Observations: run.ReadObservations(path)}
+	}
+	return runs, nil
+}
+
+// runNames names runs by the last parts of their paths: as many as it takes to
+// tell them apart. A path given twice gets a number.
+func runNames(paths []string) []string {
+	names := make([]string, len(paths))
+	for parts := 1; ; parts++ {
+		longer := false
+		for i, path := range paths {
+			all := strings.Split(strings.Trim(filepath.ToSlash(filepath.Clean(path)), "/"), "/")
+			longer = longer || len(all) > parts
+			names[i] = strings.Join(all[max(0, len(all)-parts):], "/")
+		}
+		if len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names) {
+			return names
+		}
+		if !longer {
+			break
+		}
+	}
+	for i, name := range names {
+		if first := slices.Index(names, name); first < i {
+			names[i] += "#" + strconv.Itoa(i+1)
+		}
+	}
+	return names
+}
+
+func compareCommand() *cobra.Command {
+	var out output
+	var o comparing
+	var allPairs, unpaired bool
+	c := &cobra.Command{
+		Use:   "compare RUN...",
+		Short: "Compare the conditions of a run, or runs",
+		Long: `Compare the conditions of a run, or runs: each with the first, or with the one
+most like it that --reference names. Figures are compared on the items that both
+conditions have a value for: the difference with its interval, a p-value that is
+adjusted for the number of comparisons, and the difference that such data would
+have found. ~ stands where no difference is shown.
+
+Figures of different signatures (another suite, similarity, rule or version) are
+not compared; the field that differs is named, and --across lets it.`,
+		Example: `  crosstalk compare runs/before runs/after
+  crosstalk compare runs/sweep --reference temperature=0 --by category
+  crosstalk compare runs/a runs/b --measure lpr,wpr --by language --format markdown`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, paths []string) error {
+			if err := report.CheckFormat(out.format); err != nil {
+				return err
+			}
+			options, err := o.options(c)
+			if err != nil {
+				return err
+			}
+			options.AllPairs, options.Unpaired = allPairs, unpaired
+			if allPairs && o.reference != "" {
+				return fmt.Errorf("--all-pairs and --reference exclude each other: every condition is compared with every other")
+			}
+			runs, err := o.open(c, paths, options.Groups)
+			if err != nil {
+				return err
+			}
+			result, err := compare.Runs(runs, options)
+			if err != nil {
+				return err
+			}
+			return compare.Write(c.OutOrStdout(), out.format, result)
+		},
+	}
+	o.flags(c)
+	c.Flags().BoolVar(&allPairs, "all-pairs", false, "compare every condition with every other")
+	c.Flags().BoolVar(&unpaired, "unpaired", false, "compare figures that have few items in common as independent")
+	out.flags(c)
+	c.Flags().SortFlags = false
+	return c
+}

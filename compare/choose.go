@@ -1,0 +1,248 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"crosstalk"
+)
+
+// pair is two comparable figures of the same measure and group.
+type pair struct {
+	of, against figure
+	across      []string // fields in which their signatures differ
+}
+
+// describe writes a condition in a line; where another is given, only the
+// columns in which they differ.
+func describe(condition, other map[string]string) string {
+	var parts []string
+	for _, column := range sorted(condition) {
+		if value, ok := other[column]; !ok || value != condition[column] || other == nil {
+			parts = append(parts, column+" "+condition[column])
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func title(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// check refuses options that name what is not there.
+func (o Options) check(t *table) error {
+	if len(t.figures) == 0 {
+		return fmt.Errorf("there is no figure to compare")
+	}
+	measures, fields := map[string]bool{}, map[string]bool{AcrossAll: true}
+	for _, f := range t.figures {
+		measures[f.Measure] = true
+		for name := range fieldsOf(f.Signature) {
+			fields[name] = true
+		}
+	}
+	for _, m := range o.Measures {
+		if !measures[m] {
+			return fmt.Errorf("there is no measure %q: choose of %s", m, strings.Join(sorted(measures), ", "))
+		}
+	}
+	for _, name := range o.Across {
+		if !fields[name] {
+			return fmt.Errorf("signatures have no field %q: choose of %s", name, strings.Join(sorted(fields), ", "))
+		}
+	}
+	return checkReference(o.Reference, t.sides)
+}
+
+func checkReference(reference map[string]string, sides []*side) error {
+	left := sides
+	for _, column := range sorted(reference) {
+		values := map[string]bool{}
+		for _, s := range sides {
+			if value, ok := s.condition[column]; ok {
+				values[value] = true
+			}
+		}
+		if len(values) == 0 {
+			columns := map[string]bool{}
+			for _, s := range sides {
+				for column := range s.condition {
+					columns[column] = true
+				}
+			}
+			return fmt.Errorf("no condition has a column %q: choose of %s", column, strings.Join(sorted(columns), ", "))
+		}
+		if !values[reference[column]] {
+			return fmt.Errorf("no condition has %s %s: choose of %s", column, reference[column], strings.Join(sorted(values), ", "))
+		}
+		left = slices.DeleteFunc(slices.Clone(left), func(s *side) bool { return s.condition[column] != reference[column] })
+	}
+	switch {
+	case len(reference) > 0 && len(left) == 0:
+		return fmt.Errorf("no condition is the reference %s", describe(reference, nil))
+	case len(reference) > 0 && len(left) == len(sides):
+		return fmt.Errorf("every condition is the reference %s: there is nothing to compare it with", describe(reference, nil))
+	}
+	return nil
+}
+
+// choose pairs the figures of each measure and group.
+func (o Options) choose(t *table) (pairs []pair, refused []Refusal) {
+	refused = []Refusal{}
+	for _, figures := range o.families(t) {
+		figures = slices.DeleteFunc(figures, func(f figure) bool {
+			if t.averages(f) {
+				return false
+			}
+			refused = append(refused, Refusal{Measure: f.Measure, By: f.group, Condition: f.side.condition, Reference: map[string]string{}, Reason: NoAverage})
+			return true
+		})
+		if o.AllPairs {
+			pairs, refused = o.everyPair(figures, pairs, refused)
+		} else {
+			pairs, refused = o.withReference(t, figures, pairs, refused)
+		}
+	}
+	return pairs, refused
+}
+
+// averages reports whether a figure is one of observations that are there.
+func (t *table) averages(f figure) bool {
+	return !slices.ContainsFunc(t.averageOf(f).measures, func(name string) bool { return f.side.values[name] == nil })
+}
+
+// families are the figures that can be compared with each other by what they
+// are of: by measure in the order of their first appearance, then by group.
+func (o Options) families(t *table) [][]figure {
+	outer := outermost(t.figures)
+	byKey := map[string][]figure{}
+	var keys, measures []string
+	for i, f := range t.figures {
+		if len(o.Measures) > 0 && !slices.Contains(o.Measures, f.Measure) || !o.Groups && !outer[i] {
+			continue
+		}
+		if byKey[f.key] == nil {
+			keys = append(keys, f.key)
+		}
+		byKey[f.key] = append(byKey[f.key], f)
+		if !slices.Contains(measures, f.Measure) {
+			measures = append(measures, f.Measure)
+		}
+	}
+	slices.SortStableFunc(keys, func(a, b string) int {
+		return slices.Index(measures, byKey[a][0].Measure) - slices.Index(measures, byKey[b][0].Measure)
+	})
+	families := make([][]figure, len(keys))
+	for i, key := range keys {
+		families[i] = byKey[key]
+	}
+	return families
+}
+
+// outermost tells which figures are part of no other of their measure and
+// side: totals, each of what never shares a figure.
+func outermost(figures []figure) []bool {
+	type place struct {
+		*side
+		measure string
+	}
+	of := map[place][]int{}
+	for i, f := range figures {
+		at := place{f.side, f.Measure}
+		of[at] = append(of[at], i)
+	}
+	outer := make([]bool, len(figures))
+	for i, f := range figures {
+		outer[i] = !slices.ContainsFunc(of[place{f.side, f.Measure}], func(j int) bool { return within(f.group, figures[j].group) })
+	}
+	return outer
+}
+
+// within reports whether a group is a proper part of another.
+func within(part, whole map[string]string) bool {
+	for column, value := range whole {
+		if part[column] != value {
+			return false
+		}
+	}
+	return len(part) > len(whole)
+}
+
+func (o Options) everyPair(figures []figure, pairs []pair, refused []Refusal) ([]pair, []Refusal) {
+	for i, against := range figures {
+		for _, of := range figures[i+1:] {
+			if fields, ok := o.comparable(against, of); ok {
+				pairs = append(pairs, pair{of, against, sorted(fields)})
+			} else {
+				refused = append(refused, refuse(of, against, fields))
+			}
+		}
+	}
+	return pairs, refused
+}
+
+// withReference pairs every figure with the nearest comparable one of the
+// reference: that in which the fewest columns of the condition differ, the
+// first of equals. Without a stated reference it is the first run; in one run
+// the first condition, and the first of those that are not comparable with it.
+func (o Options) withReference(t *table, figures []figure, pairs []pair, refused []Refusal) ([]pair, []Refusal) {
+	var references, others []figure
+	for i, f := range figures {
+		isReference := i == 0
+		if len(o.Reference) > 0 {
+			isReference = within(f.side.condition, o.Reference) || maps.Equal(f.side.condition, o.Reference)
+		} else if t.several {
+			isReference = f.side.run == 0
+		}
+		if isReference {
+			references = append(references, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	free := len(o.Reference) == 0 && !t.several
+	for _, f := range others {
+		var best, nearest *figure
+		for i := range references {
+			r := &references[i]
+			if nearest == nil || distance(f, *r) < distance(f, *nearest) {
+				nearest = r
+			}
+			if _, ok := o.comparable(*r, f); ok && (best == nil || distance(f, *r) < distance(f, *best)) {
+				best = r
+			}
+		}
+		switch {
+		case best != nil:
+			fields, _ := o.comparable(*best, f)
+			pairs = append(pairs, pair{f, *best, sorted(fields)})
+			continue
+		case nearest != nil:
+			fields, _ := o.comparable(*nearest, f)
+			refused = append(refused, refuse(f, *nearest, fields))
+		default:
+			refused = append(refused, refuse(f, figure{}, nil))
+		}
+		if free {
+			references = append(references, f)
+		}
+	}
+	return pairs, refused
+}
+
+func distance(a, b figure) (n int) {
+	for column, value := range a.side.condition {
+		if b.side.condition[column] != value {
+			n++
+		}
+	}
+	return n
+}
+
+// better is the direction that two figures agree on.
+func (p pair) better() crosstalk.Direction {
+	if p.of.Better != p.against.Better {
+		return ""
+	}
+	return p.of.Better
+}

@@ -1,0 +1,244 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"crosstalk"
+)
+
+// table is what the observations of all runs say of each item: a sum over its
+// samples for each condition and measure, never the observations.
+type table struct {
+	several bool     // runs
+	columns []string // that, with their names, tell items apart, and that group them
+	items   []item
+	sides   []*side // in the order of the runs, and in them of appearance
+	figures []figure
+
+	index    map[string]int32   // items by name and columns
+	words    map[string]int32   // values of columns and names of clusters
+	names    []string           // of words
+	members  map[string][]int32 // items of a group
+	unnamed  int
+	key      []byte
+	ofRun    map[string]*side // the sides of the run that is read
+	sampling bool             // keep the samples
+}
+
+// item is one thing that was measured.
+type item struct {
+	cluster int32   // 0: of its own
+	labels  []int32 // in the order of columns; 0: none
+}
+
+// side is one condition of one run.
+type side struct {
+	run       int
+	condition map[string]string // with its run, where there are several
+	values    map[string]*values
+}
+
+// values are those of one measure under one condition, by item.
+type values struct {
+	sum     []float64
+	count   []int32    // of samples with a value
+	reason  []int32    // why an item has no value; 0: it was not measured
+	samples [][]sample // where they are kept
+}
+
+type sample struct {
+	number int
+	value  float64
+}
+
+// figure is an estimate of a side.
+type figure struct {
+	*crosstalk.Estimate
+	side  *side
+	group map[string]string // By without the columns of the condition and those that stand for all
+	key   string            // measure and group
+}
+
+// read reads the runs. The columns of their figures must be known before.
+func read(runs []Run) (*table, error) {
+	t := &table{several: len(runs) > 1, index: map[string]int32{}, words: map[string]int32{"": 0}, names: []string{""}, members: map[string][]int32{}}
+	t.columns = columnsOf(runs)
+	for i, run := range runs {
+		if err := t.read(i, run); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func columnsOf(runs []Run) []string {
+	columns := map[string]bool{}
+	for _, run := range runs {
+		for _, e := range run.Estimates {
+			for column := range e.By {
+				columns[column] = true
+			}
+			if e.Average != nil {
+				for _, column := range e.Average.Over {
+					columns[column] = true
+				}
+			}
+		}
+	}
+	return sorted(columns)
+}
+
+func (t *table) read(number int, run Run) error {
+	t.ofRun = map[string]*side{}
+	var sides []*side
+	for o, err := range run.Observations {
+		if err != nil {
+			return err
+		}
+		s := t.sideOf(o.Condition)
+		if s == nil {
+			s = &side{run: number, condition: map[string]string{}, values: map[string]*values{}}
+			maps.Copy(s.condition, o.Condition)
+			if t.several {
+				s.condition[RunColumn] = run.Name
+			}
+			t.ofRun[string(t.key)] = s
+			sides = append(sides, s)
+		}
+		t.add(s, o)
+	}
+	if len(sides) == 0 {
+		return fmt.Errorf("%s has no observations", run.Name)
+	}
+	t.sides = append(t.sides, sides...)
+	for i := range run.Estimates {
+		if f, ok := t.figureOf(&run.Estimates[i], sides); ok {
+			t.figures = append(t.figures, f)
+		}
+	}
+	return nil
+}
+
+// sideOf returns the side of a condition, if it is known, and leaves its key in
+// t.key.
+func (t *table) sideOf(condition map[string]string) *side {
+	t.key = t.key[:0]
+	for _, column := range slices.Sorted(maps.Keys(condition)) {
+		t.key = append(append(append(append(t.key, column...), 0), condition[column]...), 0)
+	}
+	return t.ofRun[string(t.key)]
+}
+
+func (t *table) add(s *side, o crosstalk.Observation) {
+	v := s.values[o.Measure]
+	if v == nil {
+		v = &values{}
+		s.values[strings.Clone(o.Measure)] = v
+	}
+	i := t.itemOf(o)
+	for int(i) >= len(v.count) {
+		v.sum, v.count, v.reason = append(v.sum, 0), append(v.count, 0), append(v.reason, 0)
+	}
+	if o.NotScored != "" || !o.Value.Defined() {
+		v.reason[i] = t.word(reasonOf(o))
+		return
+	}
+	v.sum[i] += float64(o.Value)
+	v.count[i]++
+	if t.sampling {
+		for int(i) >= len(v.samples) {
+			v.samples = append(v.samples, nil)
+		}
+		v.samples[i] = append(v.samples[i], sample{o.Sample, float64(o.Value)})
+	}
+}
+
+// reasonOf is why an observation has no value, as counts spell it.
+func reasonOf(o crosstalk.Observation) string {
+	if o.NotScored == "" {
+		return "undefined"
+	}
+	return strings.ReplaceAll(o.NotScored, " ", "_")
+}
+
+// itemOf returns the number of an observation's item. One without a name is
+// like no other.
+func (t *table) itemOf(o crosstalk.Observation) int32 {
+	t.key = append(append(t.key[:0], o.Item...), 0)
+	if o.Item == "" {
+		t.unnamed++
+		t.key = fmt.Appendf(t.key, "%d\x00", t.unnamed)
+	}
+	for _, column := range t.columns {
+		t.key = append(append(t.key, label(o, column)...), 0)
+	}
+	if i, ok := t.index[string(t.key)]; ok {
+		return i
+	}
+	i := int32(len(t.items))
+	t.index[string(t.key)] = i
+	it := item{labels: make([]int32, len(t.columns))}
+	if o.Cluster != "" {
+		it.cluster = t.word(o.Cluster)
+	}
+	for k, column := range t.columns {
+		it.labels[k] = t.word(label(o, column))
+	}
+	t.items = append(t.items, it)
+	return i
+}
+
+// label is the value of an item's column. One that the condition has is no
+// property of the item.
+func label(o crosstalk.Observation, column string) string {
+	if _, ok := o.Condition[column]; ok {
+		return ""
+	}
+	return o.Labels[column]
+}
+
+// word numbers a text, "" as 0.
+func (t *table) word(text string) int32 {
+	if i, ok := t.words[text]; ok {
+		return i
+	}
+	text = strings.Clone(text) // not the record that it is a part of
+	i := int32(len(t.names))
+	t.words[text] = i
+	t.names = append(t.names, text)
+	return i
+}
+
+// figureOf finds the side that an estimate is of: the condition that has the
+// most columns in common with it and none against it.
+func (t *table) figureOf(e *crosstalk.Estimate, sides []*side) (figure, bool) {
+	f := figure{Estimate: e, group: map[string]string{}}
+	for _, s := range sides {
+		if s.has(e.By) && (f.side == nil || len(s.condition) > len(f.side.condition)) {
+			f.side = s
+		}
+	}
+	if f.side == nil {
+		return f, false
+	}
+	for column, value := range e.By {
+		if _, ok := f.side.condition[column]; !ok && value != crosstalk.All {
+			f.group[column] = value
+		}
+	}
+	f.key = e.Measure + "\x00" + string(crosstalk.Canonical(f.group))
+	return f, true
+}
+
+// has reports whether all columns of the condition have these values.
+func (s *side) has(by map[string]string) bool {
+	for column, value := range s.condition {
+		if got, ok := by[column]; column != RunColumn && (!ok || got != value) {
+			return false
+		}
+	}
+	return true
+}

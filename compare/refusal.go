@@ -1,0 +1,93 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Refusal is a figure that was compared with none.
+type Refusal struct {
+	Measure   string               `json:"measure"`
+	By        map[string]string    `json:"by"`
+	Condition map[string]string    `json:"condition"`
+	Reference map[string]string    `json:"reference"` // the nearest; empty: none has such a figure
+	Reason    string               `json:"reason"`
+	Fields    map[string][2]string `json:"fields,omitempty"` // of the signatures that differ: of Reference, of Condition
+}
+
+// Reasons of refusals.
+const (
+	Incomparable  = "signatures differ"
+	NoCounterpart = "the reference has no such figure"
+	NoAverage     = "the figure is no average of observations"
+)
+
+// String says why, and names the fields that differ with both values.
+func (r Refusal) String() string {
+	what := title(r.Measure)
+	if by := describe(r.By, nil); by != "" {
+		what += " (" + by + ")"
+	}
+	if r.Reason != Incomparable {
+		return fmt.Sprintf("%s under %s: %s", what, describe(r.Condition, nil), r.Reason)
+	}
+	var fields []string
+	for _, name := range sorted(r.Fields) {
+		fields = append(fields, fmt.Sprintf("%s is %s and %s", name, orDash(r.Fields[name][0]), orDash(r.Fields[name][1])))
+	}
+	return fmt.Sprintf("%s was measured differently under %s and under %s: %s (--across %s compares them nevertheless)", what,
+		describe(r.Reference, r.Condition), describe(r.Condition, r.Reference), strings.Join(fields, "; "), strings.Join(sorted(r.Fields), ","))
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func refuse(of, against figure, fields map[string][2]string) Refusal {
+	r := Refusal{Measure: of.Measure, By: of.group, Condition: of.side.condition, Reference: map[string]string{}, Reason: NoCounterpart}
+	if against.side != nil {
+		r.Reference, r.Reason, r.Fields = against.side.condition, Incomparable, fields
+	}
+	return r
+}
+
+// AcrossAll stands for all fields of signatures.
+const AcrossAll = "all"
+
+// comparable returns the fields in which two figures' signatures differ, and
+// whether they may.
+func (o Options) comparable(against, of figure) (map[string][2]string, bool) {
+	fields, ok := map[string][2]string{}, true
+	a, b := fieldsOf(against.Signature), fieldsOf(of.Signature)
+	for _, side := range []map[string]string{a, b} {
+		for name := range side {
+			if a[name] != b[name] {
+				fields[name] = [2]string{a[name], b[name]}
+				ok = ok && (slices.Contains(o.Across, name) || slices.Contains(o.Across, AcrossAll))
+			}
+		}
+	}
+	return fields, ok
+}
+
+// fieldsOf splits a signature: measure|field:value|flag|v0.1.0.
+func fieldsOf(signature string) map[string]string {
+	fields := map[string]string{}
+	for i, part := range strings.Split(signature, "|") {
+		name, value, stated := strings.Cut(part, ":")
+		switch {
+		case i == 0:
+		case stated:
+			fields[name] = value
+		case strings.HasPrefix(part, "v") && strings.ContainsAny(part, "0123456789"):
+			fields["version"] = part[1:]
+		default:
+			fields[part] = "yes"
+		}
+	}
+	return fields
+}

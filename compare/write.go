@@ -1,0 +1,274 @@
+package compare
+
+import (
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/report"
+)
+
+// Write writes a result in one of report.Formats.
+func Write(w io.Writer, format string, r Result) error {
+	switch format {
+	case "json":
+		e := encoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	case "jsonl":
+		e := encoder(w)
+		for _, c := range r.Comparisons {
+			if err := e.Encode(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "csv":
+		return writeCSV(w, r)
+	}
+	return report.WriteTable(w, format, r.table())
+}
+
+func encoder(w io.Writer) *json.Encoder {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e
+}
+
+// table lays the comparisons out, a row each.
+func (r Result) table() report.Table {
+	var t report.Table
+	cs := withoutRun(r.Comparisons)
+	conditions := columnsIn(cs, func(c Comparison) map[string]string { return c.Condition })
+	groups := columnsIn(cs, func(c Comparison) map[string]string { return c.By })
+	several := func(text func(Comparison) string) bool {
+		return slices.ContainsFunc(cs, func(c Comparison) bool { return text(c) != text(cs[0]) })
+	}
+	// left are the columns of words; what is the same in every row stands above.
+	var left []func(Comparison) string
+	column := func(name string, text func(Comparison) string, constant string) {
+		if several(text) {
+			t.Header = append(t.Header, name)
+			left = append(left, text)
+		} else if constant != "" {
+			t.Heading = append(t.Heading, constant)
+		}
+	}
+	column("measure", func(c Comparison) string { return title(c.Measure) }, title(cs[0].Measure))
+	same := map[string]string{} // columns of conditions that have no column of the table
+	for _, name := range conditions {
+		text := func(c Comparison) string { return cmp.Or(c.Condition[name], "-") }
+		reference := func(c Comparison) string { return cmp.Or(c.Reference[name], "-") }
+		constant := name + " " + text(cs[0])
+		if several(reference) || reference(cs[0]) != text(cs[0]) {
+			constant = "" // stands beside what it is compared with
+		}
+		column(name, text, constant)
+		if !several(text) {
+			same[name] = cs[0].Condition[name]
+		}
+	}
+	against := func(c Comparison) string { return describe(c.Reference, c.Condition) }
+	own := describe(same, cs[0].Reference)
+	if several(against) && own != "" {
+		t.Heading = append(t.Heading, own)
+	}
+	column("against", against, strings.TrimSpace(own+" against "+against(cs[0])))
+	for _, name := range groups {
+		text := func(c Comparison) string { return cmp.Or(c.By[name], crosstalk.All) }
+		constant := name + " " + text(cs[0])
+		if text(cs[0]) == crosstalk.All {
+			constant = ""
+		}
+		column(name, text, constant)
+	}
+	if len(left) == 0 {
+		t.Header, left = []string{""}, []func(Comparison) string{func(Comparison) string { return crosstalk.All }}
+	}
+	t.Left = len(t.Header)
+	t.Header = append(t.Header, "reference %", "%", "difference", fmt.Sprintf("%g %% interval", 100*r.Level), "p", "n", "left out", "detectable")
+	names, warnings, leftOut := make([]string, len(cs)), make([][]string, len(cs)), map[string]int{}
+	for i, c := range cs {
+		var row []string
+		for _, text := range left {
+			row = append(row, text(c))
+		}
+		names[i], warnings[i] = strings.Join(row, "/"), c.Warnings
+		difference, out := report.Points(c.Difference), 0
+		if c.Difference.Defined() && !c.Shown {
+			difference = "~"
+		}
+		for reason, n := range c.LeftOut {
+			leftOut[reason] += n
+			out += n
+		}
+		t.Rows = append(t.Rows, append(row, report.Percent(c.ReferenceValue), report.Percent(c.Value), difference, interval(c.Interval),
+			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(out), detectable(c)))
+	}
+	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(cs), report.Warnings(names, warnings), r.refusals())
+	return t
+}
+
+func interval(i *crosstalk.Interval) string {
+	if i == nil {
+		return "-"
+	}
+	return report.Points(crosstalk.Figure(i.Low)) + " to " + report.Points(crosstalk.Figure(i.High))
+}
+
+// detectable is what could have been found, if anything.
+func detectable(c Comparison) string {
+	if c.Detectable > 1 && c.Difference >= -1 && c.Difference <= 1 {
+		return ">100"
+	}
+	return report.Percent(c.Detectable)
+}
+
+func columnsIn(cs []Comparison, of func(Comparison) map[string]string) []string {
+	rows := make([]map[string]string, len(cs))
+	for i, c := range cs {
+		rows[i] = of(c)
+	}
+	return report.Columns(rows)
+}
+
+// withoutRun leaves the names of the runs out where the conditions are told
+// apart by their other columns.
+func withoutRun(cs []Comparison) []Comparison {
+	without := func(condition map[string]string) map[string]string {
+		condition = maps.Clone(condition)
+		delete(condition, RunColumn)
+		return condition
+	}
+	with := map[string]string{} // the whole condition by what is left of it
+	short := make([]Comparison, len(cs))
+	for i, c := range cs {
+		short[i] = c
+		short[i].Condition, short[i].Reference = without(c.Condition), without(c.Reference)
+		for _, pair := range [][2]map[string]string{{c.Condition, short[i].Condition}, {c.Reference, short[i].Reference}} {
+			whole, left := string(crosstalk.Canonical(pair[0])), string(crosstalk.Canonical(pair[1]))
+			if other, ok := with[left]; ok && other != whole {
+				return cs
+			}
+			with[left] = whole
+		}
+	}
+	return short
+}
+
+// methods are the tests by their names in full.
+var methods = map[string]string{"sign-flip": "sign-flip permutation test over clusters", "mcnemar": "McNemar's exact test",
+	"exchange": "permutation test that exchanges the conditions of clusters", "t": "t test of unpaired figures"}
+
+func (r Result) legend() []string {
+	alpha := 100 * (1 - r.Level)
+	tests := fmt.Sprintf("%d tests", r.Family)
+	if r.Family == 1 {
+		tests = "this test alone"
+	}
+	notes := []string{
+		fmt.Sprintf("difference: in percentage points; ~: none is shown at %.2g %%, though one below detectable may well be there", alpha),
+		fmt.Sprintf("p: adjusted by Holm's method over %s; detectable: what is found with 80 %% power among them", tests),
+		"interval: of each difference for itself, not adjusted",
+	}
+	seen := map[string]bool{}
+	for _, c := range r.Comparisons {
+		if !seen[c.Method] {
+			seen[c.Method] = true
+			notes = append(notes, fmt.Sprintf("test: %s", methods[c.Method]))
+		}
+	}
+	if slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Paired }) {
+		notes = append(notes, "unpaired: too few items are in both, so n counts the items of both")
+	}
+	return notes
+}
+
+func leftOutNotes(leftOut map[string]int) []string {
+	var parts []string
+	for _, reason := range sorted(leftOut) {
+		parts = append(parts, fmt.Sprintf("%s %d", title(reason), leftOut[reason]))
+	}
+	if parts == nil {
+		return nil
+	}
+	return []string{"left out: items without a pair, over all rows: " + strings.Join(parts, ", ")}
+}
+
+func signatures(cs []Comparison) (notes []string) {
+	for _, c := range cs {
+		note := "signature: " + c.Signature
+		if len(c.Across) > 0 {
+			note += "; the other differs in " + strings.Join(c.Across, ", ")
+		}
+		if !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+// refusals says once for each reason, or set of fields, what was not compared.
+func (r Result) refusals() (notes []string) {
+	counts, first := map[string]int{}, map[string]Refusal{}
+	for _, x := range r.Refused {
+		key := x.Reason + strings.Join(sorted(x.Fields), ",")
+		if counts[key]++; counts[key] == 1 {
+			first[key] = x
+		}
+	}
+	for _, key := range sorted(counts) {
+		note := "not compared: " + first[key].String()
+		if n := counts[key]; n > 1 {
+			note += fmt.Sprintf(", and %d more for this reason", n-1)
+		}
+		notes = append(notes, note)
+	}
+	return notes
+}
+
+// writeCSV writes a line for each comparison, with a column for every column
+// of groups and conditions.
+func writeCSV(w io.Writer, r Result) error {
+	groups := columnsIn(r.Comparisons, func(c Comparison) map[string]string { return c.By })
+	conditions := columnsIn(r.Comparisons, func(c Comparison) map[string]string { return c.Condition })
+	header := slices.Concat([]string{"measure"}, groups, conditions)
+	for _, column := range conditions {
+		header = append(header, "reference_"+column)
+	}
+	out := csv.NewWriter(w)
+	out.Write(append(header, "value", "reference_value", "difference", "low", "high", "level", "interval", "p", "adjusted_p", "method", "shown", "detectable",
+		"paired", "n", "clusters", "left_out", "signature", "across", "warnings"))
+	for _, c := range r.Comparisons {
+		record := []string{c.Measure}
+		for _, column := range groups {
+			record = append(record, c.By[column])
+		}
+		for _, of := range []map[string]string{c.Condition, c.Reference} {
+			for _, column := range conditions {
+				record = append(record, of[column])
+			}
+		}
+		record = append(record, report.Number(c.Value), report.Number(c.ReferenceValue), report.Number(c.Difference))
+		if i := c.Interval; i != nil {
+			record = append(record, report.Number(crosstalk.Figure(i.Low)), report.Number(crosstalk.Figure(i.High)), report.Number(crosstalk.Figure(i.Level)), i.Method)
+		} else {
+			record = append(record, "", "", "", "")
+		}
+		left := 0
+		for n := range maps.Values(c.LeftOut) {
+			left += n
+		}
+		out.Write(append(record, report.Number(c.P), report.Number(c.Adjusted), c.Method, strconv.FormatBool(c.Shown), report.Number(c.Detectable),
+			strconv.FormatBool(c.Paired), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(left), c.Signature, strings.Join(c.Across, " "), strings.Join(c.Warnings, "; ")))
+	}
+	out.Flush()
+	return out.Error()
+}

@@ -1,0 +1,136 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+)
+
+// Table is what people read: a heading, rows and notes.
+type Table struct {
+	Heading []string   // what all rows share: "model reference:leaky", ...
+	Header  []string   // column titles
+	Left    int        // how many columns from the left hold words
+	Rows    [][]string // as Header
+	Notes   []string   // what the figures rest on, and warnings
+}
+
+// WriteTable writes a table as "table", "markdown" or "latex". Control
+// characters in it become spaces.
+func WriteTable(w io.Writer, format string, t Table) error {
+	g := grid{heading: slices.Clone(t.Heading), header: slices.Clone(t.Header), left: t.Left, notes: slices.Clone(t.Notes)}
+	for _, row := range t.Rows {
+		g.rows = append(g.rows, slices.Clone(row))
+	}
+	g.tidy()
+	return write(w, format, []grid{g})
+}
+
+func write(w io.Writer, format string, grids []grid) error {
+	switch format {
+	case "table":
+		return writeTable(w, grids)
+	case "markdown":
+		return writeMarkdown(w, grids)
+	case "latex":
+		return writeLaTeX(w, grids)
+	}
+	return CheckFormat(format)
+}
+
+var firstNumber = regexp.MustCompile(`\d+`)
+
+// Warnings says each kind of warning once, with the rows it holds for and, for
+// one that counts, the range of its first number. of[i] are the warnings of
+// the row called rows[i].
+func Warnings(rows []string, of [][]string) []string {
+	type kind struct {
+		text     string // of the first
+		rows     []string
+		low, top int
+	}
+	var kinds []*kind
+	byText := map[string]*kind{}
+	for i, warnings := range of {
+		for _, w := range warnings {
+			n, _ := strconv.Atoi(firstNumber.FindString(w))
+			key := w
+			if at := firstNumber.FindStringIndex(w); at != nil {
+				key = w[:at[0]] + "#" + w[at[1]:]
+			}
+			k := byText[key]
+			if k == nil {
+				k = &kind{text: w, low: n, top: n}
+				byText[key] = k
+				kinds = append(kinds, k)
+			}
+			k.low, k.top = min(k.low, n), max(k.top, n)
+			k.rows = append(k.rows, rows[i])
+		}
+	}
+	var list []string
+	for _, k := range kinds {
+		if at := firstNumber.FindStringIndex(k.text); at != nil && k.low < k.top {
+			k.text = fmt.Sprintf("%s%d to %d%s", k.text[:at[0]], k.low, k.top, k.text[at[1]:])
+		}
+		if len(k.rows) == len(rows) && len(k.rows) > 1 {
+			k.rows = []string{"every row"}
+		}
+		list = append(list, fmt.Sprintf("warning: %s: %s", strings.Join(k.rows, ", "), k.text))
+	}
+	return list
+}
+
+// Columns lists all columns, conditions first, then the others by name.
+func Columns(rows []map[string]string) []string {
+	present := map[string]bool{}
+	for _, row := range rows {
+		for c := range row {
+			present[c] = true
+		}
+	}
+	var columns, others []string
+	for _, c := range condition {
+		if present[c] {
+			columns = append(columns, c)
+			delete(present, c)
+		}
+	}
+	for c := range present {
+		others = append(others, c)
+	}
+	slices.Sort(others)
+	return append(columns, others...)
+}
+
+// Points is a difference of fractions in percentage points, with its sign, "-"
+// where undefined.
+func Points(f crosstalk.Figure) string {
+	s := Percent(f)
+	switch {
+	case s == "-0.0":
+		return "0.0"
+	case f.Defined() && f > 0 && s != "0.0":
+		return "+" + s
+	}
+	return s
+}
+
+// PValue is a p-value with three decimals, "-" where undefined.
+func PValue(p crosstalk.Figure) string {
+	switch {
+	case !p.Defined():
+		return "-"
+	case p < 0.001:
+		return "<0.001"
+	}
+	return strconv.FormatFloat(float64(p), 'f', 3, 64)
+}
+
+// Number is a number as programs read it, empty where undefined.
+func Number(f crosstalk.Figure) string { return number(f) }
