@@ -90,10 +90,11 @@ func (s *consistencyScore) run(c *cobra.Command, files []string) error {
 	if err := s.checkColumns(c, tasks, t); err != nil {
 		return err
 	}
+	id := tasks.ID()
 	instrument := func(p consistency.Protocol) *consistency.Instrument {
 		in := scorers.Instrument
 		in.Protocol, in.Rewrites = p, "recorded"
-		in.SuiteOf = func(map[string]string) string { return tasks.ID() }
+		in.SuiteOf = func(map[string]string) string { return id }
 		return &in
 	}
 	score := func(r surroundings, record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
@@ -125,7 +126,7 @@ func (s *consistencyScore) run(c *cobra.Command, files []string) error {
 		for _, p := range rules {
 			scorings = append(scorings, run.Scoring{Protocol: p.Name, Rules: instrument(p).Rules(), By: s.by})
 		}
-		estimates, err = intoRun(s.out, run.Recorded("consistency", tasks.ID(), s.model), scorings, func(dir *run.Dir, record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
+		estimates, err = intoRun(s.out, run.Recorded("consistency", id, s.model), scorings, func(dir *run.Dir, record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
 			kept, err := dir.OpenKept()
 			if err != nil {
 				return nil, err

@@ -31,7 +31,7 @@ const (
 	Consistency = "consistency" // the class is that of the source sense; 0 or 1
 	Accuracy    = "accuracy"    // the class is the right one; 0 or 1
 	Rewriting   = "rewriting"   // an input was rewritten without a flag; 0 or 1
-	BLEU        = "bleu"        // of a rewritten input against the one that people wrote; 0 to 1
+	ItemBLEU    = "bleu_item"   // of a rewritten input against the one that people wrote, the mean over its texts; 0 to 1
 	ROUGE1      = "rouge1"
 	ROUGE2      = "rouge2"
 	ROUGEL      = "rougeL"

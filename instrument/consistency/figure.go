@@ -14,13 +14,14 @@ const (
 	InvalidShare         = "invalid"                  // share of answers without a label
 	BLEUConsistency      = "bleu_consistency_pearson" // correlation of an item's BLEU with its consistency
 	BLEUAccuracy         = "bleu_accuracy_pearson"    // with its accuracy
+	BLEU                 = "bleu"                     // of all rewritten inputs as one corpus; 0 to 1
 	LabelShare           = "label_share"              // share of a class among the answers
 	Transition           = "transition"               // share of a class among items that the source puts into another
 )
 
 // figures are all, in the order of tables.
 var figures = []string{Consistency, ConsistencyCorrect, ConsistencyIncorrect, ConsistencyBLEU50, ConsistencyChange, Accuracy, AccuracyChange,
-	InvalidShare, Rewriting, BLEU, ROUGE1, ROUGE2, ROUGEL, Quality, BLEUConsistency, BLEUAccuracy, LabelShare, Transition}
+	InvalidShare, Rewriting, BLEU, ItemBLEU, ROUGE1, ROUGE2, ROUGEL, Quality, BLEUConsistency, BLEUAccuracy, LabelShare, Transition}
 
 // Above is the BLEU that items of ConsistencyBLEU50 exceed.
 const Above = 0.5
@@ -43,6 +44,10 @@ func (r Rules) shares(o crosstalk.Observation, detail bool) []share {
 		return r.consistencyShares(o, own, detail)
 	case Accuracy:
 		return r.answerShares(o, own, detail)
+	case ItemBLEU:
+		corpus := own
+		corpus.figure = BLEU
+		return []share{corpus, own}
 	}
 	return []share{own}
 }

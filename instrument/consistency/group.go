@@ -67,7 +67,7 @@ func (g *group) count(o crosstalk.Observation, s share) {
 }
 
 func (g *group) estimate() crosstalk.Estimate {
-	e := crosstalk.Estimate{Measure: g.figure, N: g.items.n, Observations: g.values.N(), Clusters: g.values.Len(), Counts: g.counts, By: g.labels}
+	e := crosstalk.Estimate{Measure: g.figure, Unit: units[g.figure], Better: better[g.figure], N: g.items.n, Observations: g.values.N(), Clusters: g.values.Len(), Counts: g.counts, By: g.labels}
 	switch g.figure {
 	case BLEUConsistency, BLEUAccuracy:
 		g.correlate(&e)
@@ -82,6 +82,15 @@ func (g *group) estimate() crosstalk.Estimate {
 		g.mean(&e, stats.Proportion)
 	}
 	return e
+}
+
+// units are those of figures that are no fractions.
+var units = map[string]string{BLEUConsistency: "r", BLEUAccuracy: "r", Quality: "points"}
+
+var better = map[string]crosstalk.Direction{
+	Consistency: crosstalk.Higher, ConsistencyCorrect: crosstalk.Higher, ConsistencyBLEU50: crosstalk.Higher, ConsistencyChange: crosstalk.Higher,
+	Accuracy: crosstalk.Higher, AccuracyChange: crosstalk.Higher, InvalidShare: crosstalk.Lower,
+	Rewriting: crosstalk.Higher, BLEU: crosstalk.Higher, ItemBLEU: crosstalk.Higher, ROUGE1: crosstalk.Higher, ROUGE2: crosstalk.Higher, ROUGEL: crosstalk.Higher, Quality: crosstalk.Higher,
 }
 
 func (g *group) mean(e *crosstalk.Estimate, bounds stats.Bounds) {

@@ -72,7 +72,7 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 			return err
 		}
 		sum.Add(stats)
-		figures[BLEU] += score.Score / 100 / n
+		figures[ItemBLEU] += score.Score / 100 / n
 		overlap := rouge.Score(text, reference[i])
 		if s.Protocol.ROUGE == ROUGEPapers && rouge.Signature() == translation.ROUGEChinese.Signature() {
 			overlap = rouge.ScoreWords(segment.Words(jieba.Segmenter{}, text), segment.Words(jieba.Segmenter{}, reference[i]))
@@ -81,8 +81,9 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 		figures[ROUGE2] += overlap.ROUGE2.F1 / n
 		figures[ROUGEL] += overlap.ROUGEL.F1 / n
 	}
-	s.bleu[sense] = crosstalk.Figure(figures[BLEU])
-	measures := []string{BLEU, ROUGE1, ROUGE2, ROUGEL}
+	s.bleu[sense] = crosstalk.Figure(figures[ItemBLEU])
+	figures[ItemBLEU] = min(figures[ItemBLEU], 1) // exp and log may say 100.00000000000004 of equal texts
+	measures := []string{ItemBLEU, ROUGE1, ROUGE2, ROUGEL}
 	if s.Quality != nil {
 		pairs := make([]similarity.Pair, len(r.Texts))
 		for i := range pairs {
@@ -108,7 +109,7 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 		} else {
 			o.NotScored = Undefined
 		}
-		if measure == BLEU {
+		if measure == ItemBLEU {
 			o.Numbers = bleuNumbers(sum)
 			o.Texts = map[string]string{"reference": strings.Join(reference, "\n"), "input": strings.Join(r.Texts, "\n")}
 		}

@@ -24,7 +24,7 @@ func (r Rules) signature(figure string, labels map[string]string, suiteOf func(m
 	switch figure {
 	case Rewriting:
 		parts = append(parts, "lid:"+cmp.Or(r.Languages, "none"))
-	case BLEU:
+	case BLEU, ItemBLEU:
 		parts = append(parts, quality)
 	case ROUGE1, ROUGE2, ROUGEL:
 		parts = append(parts, "rouge:"+flat(r.rouge(Sense(labels["pair"]).Target()).Signature()))
