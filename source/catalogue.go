@@ -8,7 +8,8 @@ var catalogue = []Source{
 	{
 		Name: "lcb", Kind: Suite, Instrument: "confusion",
 		What:    "the Language Confusion Benchmark: 6,586 prompts in 15 languages, monolingual and cross-lingual",
-		License: "that of the repository for-ai/language-confusion; the prompts from Aya, Dolly, Okapi and ShareGPT are under their own",
+		License: "see the repository",
+		Terms:   "that of the repository for-ai/language-confusion; the prompts from Aya, Dolly, Okapi and ShareGPT are under their own",
 		Cite:    "Marchisio et al. 2024, Understanding and Mitigating Language Confusion in LLMs, arXiv:2406.20052",
 		Home:    "https://github.com/for-ai/language-confusion",
 		Files: []File{{
@@ -23,7 +24,8 @@ var catalogue = []Source{
 	{
 		Name: "paws-x", Kind: Suite, Instrument: "consistency",
 		What:    "PAWS-X: pairs of sentences in 7 languages, paraphrases or not, development and test sets",
-		License: "may be freely used for any purpose; acknowledgement of Google LLC as the data source would be appreciated; no warranty",
+		License: "free for any purpose",
+		Terms:   "may be freely used for any purpose; acknowledgement of Google LLC as the data source would be appreciated; no warranty",
 		Cite:    "Yang et al. 2019, PAWS-X: A Cross-lingual Adversarial Dataset for Paraphrase Identification, arXiv:1908.11828",
 		Home:    "https://github.com/google-research-datasets/paws/tree/master/pawsx",
 		Files: []File{{
@@ -36,7 +38,8 @@ var catalogue = []Source{
 	{
 		Name: "xnli", Kind: Suite, Instrument: "consistency",
 		What:    "XNLI: pairs of sentences in 15 languages, entailment, contradiction or neither, development and test sets",
-		License: "CC BY-NC 4.0 (not for commercial use)",
+		License: "CC BY-NC 4.0",
+		Terms:   "CC BY-NC 4.0: not for commercial use",
 		Cite:    "Conneau et al. 2018, XNLI: Evaluating Cross-lingual Sentence Representations, arXiv:1809.05053",
 		Home:    "https://github.com/facebookresearch/XNLI",
 		Files: []File{{

@@ -55,10 +55,14 @@ func (s Source) Pull(ctx context.Context, progress func(file string, done, total
 func (s Source) fetch(ctx context.Context, f File, path string, mirror *url.URL, progress func(string, int64, int64)) error {
 	client := &http.Client{Transport: fetch.Transport()}
 	var failures []error
+	dead := "" // a server that cannot be reached
 	for _, address := range f.URLs {
 		address, err := addressOf(address, mirror)
 		if err != nil {
 			return err
+		}
+		if serverOf(address) == dead {
+			continue
 		}
 		file := fetch.File{Path: path, Name: f.Name, Server: serverOf(address), Size: f.Size, Sum: f.SHA256, Hash: sha256.New(), Progress: progress,
 			Get: func(ctx context.Context, from int64) (*http.Response, error) { return get(ctx, client, address, from) }}
@@ -67,6 +71,9 @@ func (s Source) fetch(ctx context.Context, f File, path string, mirror *url.URL,
 			return err
 		}
 		failures = append(failures, err)
+		if errors.As(err, new(fetch.Unreachable)) {
+			dead = serverOf(address)
+		}
 	}
 	return fmt.Errorf("%w\n%s can also be put into %s by hand, before the same command: it has %d bytes and the SHA-256 checksum %s (see %s)",
 		errors.Join(failures...), f.Name, filepath.Dir(path), f.Size, f.SHA256, s.Home)

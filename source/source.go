@@ -21,7 +21,8 @@ type Source struct {
 	Kind       Kind
 	Instrument string // of a suite
 	What       string // what it is, in a line
-	License    string
+	License    string // short
+	Terms      string // the same in more words, if it takes more
 	Cite       string
 	Home       string // where it is described
 	Files      []File

@@ -29,6 +29,7 @@ type taskEntry struct {
 	Languages    []at[string]           `yaml:"languages"`
 	Instructions inOrder[inOrder[node]] `yaml:"instructions"`
 	Items        []inOrder[node]        `yaml:"items"`
+	Data         at[dataEntry]          `yaml:"data"` // in place of items
 }
 
 // node is a value that is read when it is known what it should be.
@@ -64,21 +65,29 @@ func ParseTasks(name string, text []byte) (*Suite, error) {
 	return s, err
 }
 
-// LoadTasks reads a task file as ParseTasks does, or the embedded one of that
-// name.
+// LoadTasks reads a task file as ParseTasks does, or takes the embedded suite
+// of that name or the task of a data set that others publish: paws-x, xnli,
+// boolq.
 func LoadTasks(nameOrFile string) (*Suite, error) {
-	if slices.Contains(names(), nameOrFile) {
-		text, err := data.ReadFile(path.Join("data", nameOrFile+".yaml"))
-		if err != nil {
-			return nil, err
+	for _, folder := range []string{"data", "tasks"} {
+		if text, err := data.ReadFile(path.Join(folder, nameOrFile+".yaml")); err == nil {
+			return ParseTasks(nameOrFile+".yaml", text)
 		}
-		return ParseTasks(nameOrFile+".yaml", text)
 	}
 	text, err := os.ReadFile(nameOrFile)
 	if err != nil {
 		return nil, err
 	}
 	return ParseTasks(nameOrFile, text)
+}
+
+// loadPublished takes the task of a data set that was fetched.
+func loadPublished(name string) (*Suite, error) {
+	text, err := data.ReadFile(path.Join("tasks", name+".yaml"))
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name+".yaml", text)
 }
 
 // readConsistency makes the suite's tasks and items of a task file.

@@ -22,6 +22,10 @@ func (r *taskReader) items(t crosstalk.Task, e taskEntry, line int) error {
 	switch {
 	case len(e.Items) > 0 && len(languages) == 0:
 		return r.errorf(line, "task %s: in which languages are its items? expected language: CODE at the top or languages: [CODE, ...]", t.Name)
+	case len(e.Items) > 0 && e.Data.line > 0:
+		return r.errorf(e.Data.line, "task %s has both items and data; expected one of them", t.Name)
+	case e.Data.line > 0:
+		return r.data(t, languages, e.Data.value, e.Data.line)
 	case len(e.Items) == 0 && !r.partial:
 		return r.errorf(line, "task %s has no items", t.Name)
 	}

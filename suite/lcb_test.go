@@ -113,7 +113,7 @@ func TestImportLCBErrors(t *testing.T) {
 		`with the name "crosslingual\\tea`:                          {`crosslingual\tea\fr.csv`, lcbCross},
 		`sets.zip: holds "` + name + `" twice`:                      {name, lcbCross, name, lcbCross},
 		"is item crosslingual/tea/fr/0 again, which stands at ":     {name, lcbCross, "crosslingual/tea/fr.csv", lcbCross},
-		name + ": the files hold more than 64 MiB":                  {"crosslingual/a/fr.csv", strings.ReplaceAll(lcbCross, "tea", "a"), name, "prompt,source,language,location\n" + strings.Repeat("a,tea,fr,\n"+strings.Repeat("\n", 1<<20), 64)},
+		name + ": the files hold more than 64 MiB":                  {"crosslingual/a/fr.csv", strings.ReplaceAll(lcbCross, "tea", "a"), name, "prompt,source,language,location\n" + strings.Repeat(strings.Repeat("a", 8<<20)+",tea,fr,\n", 9)},
 		"sets.zip: holds more than 10000 files":                     many,
 	} {
 		if _, err := Load(writeZip(t, files...)); err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 400 {

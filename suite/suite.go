@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/source"
 )
 
 // Suite is a named set of items for one instrument.
@@ -76,7 +78,10 @@ func (f *Fingerprint) add(content any) {
 // String is eight hexadecimal digits.
 func (f Fingerprint) String() string { return fmt.Sprintf("%08x", uint32(f.sum>>32)^uint32(f.sum)) }
 
-//go:embed data/*.yaml
+// data holds the embedded suites, tasks the tasks of data sets that others
+// publish.
+//
+//go:embed data/*.yaml tasks/*.yaml
 var data embed.FS
 
 // Embedded returns the suites that come with the program, by name.
@@ -113,20 +118,23 @@ func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 	return s, err
 }
 
-// Load returns the embedded suite of that name, or reads a file: a suite
-// (.yaml), a list of prompts as Gonen et al. published it (.txt), the test sets
+// Load returns the embedded suite of that name, or one that was fetched (see
+// PulledDir), or reads a file: a suite (.yaml), a list of prompts as Gonen et al. published it (.txt), the test sets
 // of the Language Confusion Benchmark (.zip, or their folder), or recorded items
 // (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
 func Load(nameOrFile string) (*Suite, error) {
 	if slices.Contains(names(), nameOrFile) {
 		return embedded(nameOrFile)
 	}
+	if from, ok := source.Named(source.Suite, nameOrFile); ok {
+		return loadPulled(from)
+	}
 	ext := strings.ToLower(filepath.Ext(nameOrFile))
 	if info, err := os.Stat(nameOrFile); ext == ".zip" || err == nil && info.IsDir() {
 		return importLCB(nameOrFile)
 	} else if err != nil && ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
 		return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)",
-			nameOrFile, strings.Join(names(), ", "))
+			nameOrFile, strings.Join(append(names(), slices.Sorted(maps.Keys(pulled))...), ", "))
 	}
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {
 		return fromRecorded(nameOrFile)

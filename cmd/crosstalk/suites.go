@@ -8,19 +8,20 @@ import (
 	"text/tabwriter"
 
 	"crosstalk"
+	"crosstalk/source"
 	"crosstalk/suite"
 
 	"github.com/spf13/cobra"
 )
 
 func suitesCommand() *cobra.Command {
-	return group("suites", "List, show and check suites", "List, show and check suites: the sets of items that are asked about.",
-		suitesListCommand(), suitesShowCommand(), suitesCheckCommand())
+	return group("suites", "List, show, check and fetch suites", "List, show, check and fetch suites: the sets of items that are asked about.",
+		suitesListCommand(), suitesShowCommand(), suitesCheckCommand(), suitesPullCommand())
 }
 
 func suitesListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the embedded suites", Args: cobra.NoArgs,
+		Use: "list", Short: "List the embedded suites, and data sets to fetch", Args: cobra.NoArgs,
 		Example: "  crosstalk suites list",
 		RunE: func(c *cobra.Command, _ []string) error {
 			suites, err := suite.Embedded()
@@ -35,6 +36,13 @@ func suitesListCommand() *cobra.Command {
 					controls = fmt.Sprint(s.Clusters())
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, s.Instrument, languages(s), len(s.Items), controls, s.License)
+			}
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			fmt.Fprintln(w, "\nTO PULL\tINSTRUMENT\tSIZE\tON THIS MACHINE\tLICENSE")
+			for _, s := range source.All(source.Suite) {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Instrument, size(s.Size()), whetherPulled(s), s.License)
 			}
 			return w.Flush()
 		},
@@ -78,6 +86,7 @@ places is shown with each; a star marks the one that is asked by default.`,
 					fmt.Fprintf(&b, "before each %s prompt: %q\n", api, prefix)
 				}
 			}
+			showTasks(&b, s)
 			for _, i := range s.Items {
 				b.WriteString("\n" + i.ID)
 				for _, column := range shownLabels[s.Instrument] {
@@ -87,6 +96,7 @@ places is shown with each; a star marks the one that is asked by default.`,
 				}
 				b.WriteString("\n")
 				showContent(&b, i)
+				showInput(&b, s, i)
 			}
 			_, err = fmt.Fprint(c.OutOrStdout(), b.String())
 			return err
@@ -95,7 +105,7 @@ places is shown with each; a star marks the one that is asked by default.`,
 }
 
 // shownLabels are the columns that stand beside an item's id.
-var shownLabels = map[string][]string{"leakage": {"category"}, "confusion": {"task", "source", "language"}}
+var shownLabels = map[string][]string{"leakage": {"category"}, "confusion": {"task", "source", "language"}, "consistency": {"task", "category"}}
 
 // showContent prints what an item asks.
 func showContent(b *strings.Builder, i crosstalk.Item) {
@@ -141,7 +151,7 @@ mistake is listed.`,
 					fmt.Fprintf(&b, "%s: %s\n", name, r)
 				}
 				if len(remarks) == 0 {
-					fmt.Fprintf(&b, "%s: %s%s\n", name, contents(s), categories(s))
+					fmt.Fprintf(&b, "%s: %s%s%s\n", name, contents(s), categories(s), tasks(s))
 				}
 			}
 			_, err := fmt.Fprint(c.OutOrStdout(), b.String())
@@ -153,8 +163,11 @@ mistake is listed.`,
 // contents counts what a suite holds.
 func contents(s *suite.Suite) string {
 	clusters := "prompts, in " + languages(s)
-	if s.Instrument == "leakage" {
+	switch s.Instrument {
+	case "leakage":
 		clusters = "controls"
+	case "consistency":
+		clusters = "clusters, in " + languages(s)
 	}
 	return fmt.Sprintf("%d items, %d %s", len(s.Items), s.Clusters(), clusters)
 }

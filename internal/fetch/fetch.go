@@ -97,10 +97,11 @@ func (d File) fill(ctx context.Context, f *os.File) error {
 			have = 0
 		}
 		fresh = fresh || have == 0
+		farthest := have
 		err = Again(ctx, func() (bool, error) {
-			n, err := d.append(ctx, f, have)
-			moved := n > have
-			have = n
+			have, err = d.append(ctx, f, have)
+			moved := have > farthest
+			farthest = max(have, farthest)
 			return moved, err
 		})
 		if err != nil {
@@ -142,6 +143,9 @@ func (d File) append(ctx context.Context, f *os.File, have int64) (int64, error)
 		have = 0
 	default:
 		return 0, Pass(fmt.Errorf("%s: the server cannot go on at byte %d", d.Name, have))
+	}
+	if n := resp.ContentLength; n >= 0 && have+n != d.Size {
+		return have, fmt.Errorf("%s: the server has a file of %d bytes under that name, expected %d", d.Name, have+n, d.Size)
 	}
 	if err := f.Truncate(have); err != nil {
 		return have, err
