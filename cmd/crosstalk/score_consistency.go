@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"path/filepath"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -71,18 +72,19 @@ func (s *consistencyScore) run(c *cobra.Command, files []string) error {
 	if s.task == "" {
 		return fmt.Errorf("--task names no task file: it says what answers mean and which are right")
 	}
-	tasks, err := suite.LoadTasks(s.task)
+	tasks, err := loadTasks(s.task)
 	if err != nil {
 		return err
 	}
-	if len(tasks.Items) == 0 {
-		return fmt.Errorf("%s has no items to score answers of", s.task)
+	texts, err := transcript.ReadTexts(s.texts, s.task, tasks.Tasks, tasks.Items)
+	if err != nil {
+		return err
 	}
 	scorers, err := s.open(tasks.Tasks)
 	if err != nil {
 		return err
 	}
-	t := &transcript.Transcript{Tasks: tasks.Tasks, Items: tasks.Items, Of: s.task, Files: files, Texts: s.texts, By: s.by, Languages: scorers.Languages,
+	t := &transcript.Transcript{Tasks: tasks.Tasks, Of: s.task, Files: files, Texts: texts, By: s.by, Languages: scorers.Languages,
 		ModelOf: func(file, model string) string { return cmp.Or(model, s.model, suite.BaseName(file)) }}
 	if err := t.Check(); err != nil {
 		return err
@@ -139,6 +141,19 @@ func (s *consistencyScore) run(c *cobra.Command, files []string) error {
 		return err
 	}
 	return report.Write(c.OutOrStdout(), s.format, estimates)
+}
+
+// loadTasks reads a task file, whose items need no texts, or a suite.
+func loadTasks(nameOrFile string) (*suite.Suite, error) {
+	load := suite.LoadTasks
+	if ext := filepath.Ext(nameOrFile); ext != ".yaml" && ext != ".yml" {
+		load = func(name string) (*suite.Suite, error) { return suite.LoadFor("consistency", name) }
+	}
+	tasks, err := load(nameOrFile)
+	if err == nil && len(tasks.Items) == 0 {
+		return nil, fmt.Errorf("%s has no items to score answers of", nameOrFile)
+	}
+	return tasks, err
 }
 
 // checkColumns refuses columns that figures cannot be grouped by.

@@ -100,7 +100,7 @@ func (in *Instrument) Score(ctx context.Context, ask crosstalk.Asker, item cross
 		return nil, err
 	}
 	s := &scoring{Instrument: in, ctx: ctx, ask: ask, item: item, task: task, answers: answers, rewritten: rewritten,
-		forms: slices.SortedFunc(maps.Keys(answers), compareForms), bleu: map[Sense]crosstalk.Figure{}}
+		forms: slices.SortedFunc(maps.Keys(answers), compareForms), bleu: map[Sense]float64{}}
 	if err := s.scoreRewritten(); err != nil {
 		return nil, err
 	}

@@ -93,7 +93,9 @@ func TestMeasureApproved(t *testing.T) {
 	in := instrument("crosstalk-1")
 	in.Tasks[0].Instructions["en>de"] = crosstalk.Instruction{Parts: map[string]string{"prefix": "Gleich?", "unit": "Satz", "suffix": ` "ja", "nein"`}, Words: words("nein", "ja")}
 	in.Senses, in.Samples = Senses{From: []string{"en"}, To: []string{"de"}}, 1
-	in.Rewriting.Elsewhere = map[string]map[Sense][]string{"1": {"en>de": {"eins", "zwei"}}}
+	in.Rewriting.Elsewhere = func(item crosstalk.Item, s Sense) ([]string, bool) {
+		return []string{"eins", "zwei"}, item.ID == "1" && s == "en>de"
+	}
 	var asked []string
 	if _, err := in.Measure(t.Context(), translator(&asked, german), item("1", "same")); err != nil {
 		t.Fatal(err)

@@ -23,9 +23,9 @@ type Rewriter struct {
 	// inputs are rewritten so: what a formula's equal is, its question has not.
 	Prompts map[string]string
 
-	// Elsewhere are inputs that something else has rewritten, by item and
-	// sense. They are used as they are.
-	Elsewhere map[string]map[Sense][]string
+	// Elsewhere returns an item's texts if something else has rewritten them.
+	// They are used as they are. It may be nil.
+	Elsewhere func(item crosstalk.Item, s Sense) (texts []string, known bool)
 }
 
 // Paraphrase is the sense of saying the same in other words.
@@ -105,8 +105,10 @@ func cleaned(source, output string) string {
 // input has an item's texts rewritten, one by one.
 func (in *Instrument) input(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item, s Sense) (Rewritten, error) {
 	sources := item.Input.Texts[string(s.Origin())]
-	if texts, ok := in.Rewriting.Elsewhere[item.ID][s]; ok {
-		return Rewritten{Texts: texts, Flags: FlagTexts(s, sources, texts, in.Languages)}, nil
+	if in.Rewriting.Elsewhere != nil {
+		if texts, known := in.Rewriting.Elsewhere(item, s); known {
+			return Rewritten{Texts: texts, Flags: FlagTexts(s, sources, texts, in.Languages)}, nil
+		}
 	}
 	answers := make([]crosstalk.Answer, len(sources))
 	var group errgroup.Group

@@ -81,7 +81,7 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 		figures[ROUGE2] += overlap.ROUGE2.F1 / n
 		figures[ROUGEL] += overlap.ROUGEL.F1 / n
 	}
-	s.bleu[sense] = crosstalk.Figure(figures[ItemBLEU])
+	s.bleu[sense] = figures[ItemBLEU]
 	figures[ItemBLEU] = min(figures[ItemBLEU], 1) // exp and log may say 100.00000000000004 of equal texts
 	measures := []string{ItemBLEU, ROUGE1, ROUGE2, ROUGEL}
 	if s.Quality != nil {

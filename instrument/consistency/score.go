@@ -19,8 +19,8 @@ type scoring struct {
 	answers   Answers
 	rewritten map[Sense]Rewritten
 	forms     []Form
-	bleu      map[Sense]crosstalk.Figure // of rewritten inputs
-	reading   string                     // AsRead, Reviewed, or "" where nothing is reviewed
+	bleu      map[Sense]float64 // of rewritten inputs
+	reading   string            // AsRead, Reviewed, or "" where nothing is reviewed
 
 	observations []crosstalk.Observation
 }
@@ -170,8 +170,8 @@ func (s *scoring) compare(o *crosstalk.Observation, form Form, source, a answer)
 	}
 	if r, ok := s.rewritten[form.Input]; ok {
 		r.describe(o, s.item.Input.Texts[string(form.Input.Origin())])
-		if b := s.bleu[form.Input]; b.Defined() {
-			o.Numbers["bleu"] = float64(b)
+		if bleu, ok := s.bleu[form.Input]; ok {
+			o.Numbers["bleu"] = bleu
 		}
 	}
 	if o.NotScored = s.incomparable(source, a); o.NotScored != "" {

@@ -19,28 +19,18 @@ import (
 // Transcript is what some files hold, checked.
 type Transcript struct {
 	Tasks     []crosstalk.Task
-	Items     []crosstalk.Item
 	Of        string                          // where tasks and items are from, for errors
 	Files     []string                        // of answers
-	Texts     []string                        // files of rewritten texts
+	Texts     *Texts                          // of the items in other senses
 	ModelOf   func(file, model string) string // the model of a row that says so or not
 	By        []string                        // columns that part an item's answers, where the files have them
 	Languages langid.Identifier               // flags rewritings in a wrong language; may be nil
 	Columns   map[string]bool                 // that the answers have, once checked
 
-	items     map[name]crosstalk.Item
-	forms     map[[2]string]map[consistency.Form]int // runs, by model and task
-	expected  map[uint64]int                         // answers of a question
-	rewritten map[rewriting][]string
-	seed      maphash.Seed
-}
-
-type name struct{ task, item string }
-
-type rewriting struct {
-	model string // "" for any
-	name
-	sense consistency.Sense
+	items    map[name]crosstalk.Item
+	forms    map[[2]string]map[consistency.Form]int // runs, by model and task
+	expected map[uint64]int                         // answers of a question
+	seed     maphash.Seed
 }
 
 // Answered is an item with a model's answers.
@@ -56,12 +46,9 @@ type Answered struct {
 func (t *Transcript) Check() error {
 	t.seed = maphash.MakeSeed()
 	t.items, t.forms, t.expected = map[name]crosstalk.Item{}, map[[2]string]map[consistency.Form]int{}, map[uint64]int{}
-	t.rewritten, t.Columns = map[rewriting][]string{}, map[string]bool{}
-	for _, item := range t.Items {
+	t.Columns = map[string]bool{}
+	for _, item := range t.Texts.Items {
 		t.items[name{item.Input.Task, item.ID}] = item
-	}
-	if err := t.checkTexts(); err != nil {
-		return err
 	}
 	seen := map[uint64]int{} // the row that holds an answer
 	row := 0
@@ -99,7 +86,7 @@ func (t *Transcript) rows() iter.Seq2[recorded.Consistency, error] {
 			for a, err := range recorded.ReadConsistency(file) {
 				if err == nil {
 					a.Model = t.ModelOf(file, a.Model)
-					a.Task, err = t.taskOf(a.Where, a.Task)
+					a.Task, err = taskOf(t.Tasks, t.Of, a.Where, a.Task)
 				}
 				if !yield(a, err) || err != nil {
 					return
@@ -109,34 +96,13 @@ func (t *Transcript) rows() iter.Seq2[recorded.Consistency, error] {
 	}
 }
 
-// taskOf is the task that a row names, or the only one.
-func (t *Transcript) taskOf(where, named string) (string, error) {
-	names := make([]string, len(t.Tasks))
-	for i, task := range t.Tasks {
-		names[i] = task.Name
-	}
-	switch {
-	case named == "" && len(names) == 1:
-		return names[0], nil
-	case named == "":
-		return "", fmt.Errorf("%s: names no task; expected one of %s", where, strings.Join(names, ", "))
-	case !slices.Contains(names, named):
-		return "", fmt.Errorf("%s: %s has no task %q; it has %s", where, t.Of, named, strings.Join(names, ", "))
-	}
-	return named, nil
-}
-
-func (t *Transcript) task(named string) crosstalk.Task {
-	return t.Tasks[slices.IndexFunc(t.Tasks, func(task crosstalk.Task) bool { return task.Name == named })]
-}
-
 // check refuses an answer to what is not there.
 func (t *Transcript) check(a recorded.Consistency) error {
 	item, known := t.items[name{a.Task, a.Item}]
 	if !known {
 		return fmt.Errorf("%s: %s has no item %q of the task %s", a.Where, t.Of, a.Item, a.Task)
 	}
-	task := t.task(a.Task)
+	task := taskNamed(t.Tasks, a.Task)
 	if _, known := consistency.InstructionIn(task, consistency.Sense(a.Instruction)); !known {
 		return fmt.Errorf("%s: the task %s has no instruction in %s, and so no answer words; it has %s", a.Where, a.Task, a.Instruction, list(task.Instructions))
 	}
@@ -153,66 +119,6 @@ func (t *Transcript) check(a recorded.Consistency) error {
 }
 
 func list[V any](m map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(m)), ", ") }
-
-// checkTexts reads the rewritten texts. Texts in a language that people wrote
-// them in are added to the items.
-func (t *Transcript) checkTexts() error {
-	where := map[rewriting]string{}
-	for _, file := range t.Texts {
-		for r, err := range recorded.ReadRewritings(file) {
-			if err != nil {
-				return err
-			}
-			if r.Task, err = t.taskOf(r.Where, r.Task); err != nil {
-				return err
-			}
-			at := rewriting{r.Model, name{r.Task, r.Item}, consistency.Sense(r.Input)}
-			item, known := t.items[at.name]
-			if !known {
-				return fmt.Errorf("%s: %s has no item %q of the task %s", r.Where, t.Of, r.Item, r.Task)
-			}
-			if first, again := where[at]; again {
-				return fmt.Errorf("%s: the texts of item %s in %s stand in %s already", r.Where, r.Item, r.Input, first)
-			}
-			where[at] = r.Where
-			texts, err := fieldsOf(t.task(r.Task), r)
-			if err != nil {
-				return err
-			}
-			if at.sense.Rewritten() {
-				t.rewritten[at] = texts
-				continue
-			}
-			input := *item.Input
-			input.Texts = maps.Clone(input.Texts)
-			if input.Texts == nil {
-				input.Texts = map[string][]string{}
-			}
-			input.Texts[r.Input] = texts
-			item.Input = &input
-			t.items[at.name] = item
-		}
-	}
-	return nil
-}
-
-// fieldsOf are the texts of a row in the order of the task's fields.
-func fieldsOf(task crosstalk.Task, r recorded.Rewriting) ([]string, error) {
-	texts := r.Texts
-	if texts == nil {
-		for _, field := range task.Fields {
-			text, ok := r.Fields[field]
-			if !ok {
-				return nil, fmt.Errorf("%s: has neither texts nor a column %q; expected the fields of the task: %s", r.Where, field, strings.Join(task.Fields, ", "))
-			}
-			texts = append(texts, text)
-		}
-	}
-	if len(texts) != len(task.Fields) {
-		return nil, fmt.Errorf("%s: has %d texts; expected %d: %s", r.Where, len(texts), len(task.Fields), strings.Join(task.Fields, ", "))
-	}
-	return texts, nil
-}
 
 // hash names a row's question, with what else parts it.
 func (t *Transcript) hash(a recorded.Consistency, more ...string) uint64 {
@@ -284,12 +190,8 @@ func (t *Transcript) begin(a recorded.Consistency) *pending {
 	for form, runs := range t.forms[[2]string{a.Model, a.Task}] {
 		p.Answers[form] = make([]crosstalk.Answer, runs)
 		s := form.Input
-		for _, model := range []string{a.Model, ""} {
-			texts, ok := t.rewritten[rewriting{model, name{a.Task, a.Item}, s}]
-			if ok {
-				p.Rewritten[s] = consistency.Rewritten{Texts: texts, Flags: consistency.FlagTexts(s, item.Input.Texts[string(s.Origin())], texts, t.Languages)}
-				break
-			}
+		if texts, ok := t.Texts.Of(a.Model, item, s); ok {
+			p.Rewritten[s] = consistency.Rewritten{Texts: texts, Flags: consistency.FlagTexts(s, item.Input.Texts[string(s.Origin())], texts, t.Languages)}
 		}
 	}
 	return p
