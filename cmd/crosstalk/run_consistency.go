@@ -99,6 +99,14 @@ func (r *consistencyRun) run(c *cobra.Command) error {
 	}
 	scorers.in(alone()) // for their names, until there is a run
 	reviewing := &reviewing{consistencyRun: r, suite: s, made: map[string]map[string]map[string]crosstalk.Instruction{}}
+	if r.instructions != "" {
+		if reviewing.imported, err = review.ReadInstructions(r.instructions); err != nil {
+			return err
+		}
+		if len(reviewing.imported) == 0 {
+			return fmt.Errorf("%s: there are no instructions", r.instructions)
+		}
+	}
 	study := &study{instrument: "consistency", suite: s, by: r.by, columns: columns{"pair": true, "part": true, consistency.ByClass: true},
 		begin: scorers.in, prepare: reviewing.prepare}
 	id := s.ID()
@@ -233,6 +241,7 @@ const instructionsFile = "instructions.yaml"
 type reviewing struct {
 	*consistencyRun
 	suite     *suite.Suite
+	imported  []review.Instruction
 	protocols []reviewed
 	made      map[string]map[string]map[string]crosstalk.Instruction // by model, task and sense
 }
@@ -272,15 +281,6 @@ func (v *reviewing) prepare(ctx context.Context, dir *run.Dir, session *ask.Sess
 	if err != nil {
 		return err
 	}
-	var imported []review.Instruction
-	if v.instructions != "" {
-		if imported, err = review.ReadInstructions(v.instructions); err != nil {
-			return err
-		}
-		if len(imported) == 0 {
-			return fmt.Errorf("%s: there are no instructions", v.instructions)
-		}
-	}
 	var list, waiting []review.Instruction
 	for _, p := range v.protocols {
 		for _, c := range p.conditions {
@@ -289,7 +289,7 @@ func (v *reviewing) prepare(ctx context.Context, dir *run.Dir, session *ask.Sess
 				continue
 			}
 			v.made[model] = map[string]map[string]crosstalk.Instruction{}
-			of, err := v.ofModel(ctx, p.set(c), session.For(c.model), model, before, imported)
+			of, err := v.ofModel(ctx, p.set(c), session.For(c.model), model, before)
 			if err != nil {
 				return err
 			}
@@ -337,7 +337,7 @@ func (v *reviewing) prepare(ctx context.Context, dir *run.Dir, session *ask.Sess
 
 // ofModel are the instructions that a model makes, as far as they were reviewed
 // before.
-func (v *reviewing) ofModel(ctx context.Context, in *consistency.Instrument, asker crosstalk.Asker, model string, before, imported []review.Instruction) (list []review.Instruction, err error) {
+func (v *reviewing) ofModel(ctx context.Context, in *consistency.Instrument, asker crosstalk.Asker, model string, before []review.Instruction) (list []review.Instruction, err error) {
 	var senses []consistency.Sense
 	for _, form := range in.Forms() {
 		if s := form.Instruction; s.Rewritten() && !slices.Contains(senses, s) {
@@ -346,7 +346,7 @@ func (v *reviewing) ofModel(ctx context.Context, in *consistency.Instrument, ask
 	}
 	for _, task := range in.Tasks {
 		for _, s := range senses {
-			if made, ok := review.Find(imported, model, task.Name, s); ok {
+			if made, ok := review.Find(v.imported, model, task.Name, s); ok {
 				made.Model = model
 				list = append(list, made)
 				continue
