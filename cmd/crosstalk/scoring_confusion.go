@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -92,6 +93,29 @@ func (s *confusionScoring) rulesOf(c *cobra.Command, name string) (confusion.Pro
 	}
 	p.Kana = s.kana
 	return p, nil
+}
+
+// instruments opens an instrument for each protocol, and their identifier.
+func (s *confusionScoring) instruments(c *cobra.Command) (list []confusion.Instrument, lid *fasttext.Model, err error) {
+	protocols, err := s.rules(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if lid, err = openIdentifier(s.lid); err != nil {
+		return nil, nil, err
+	}
+	words, err := openWords(s.words)
+	for _, p := range protocols {
+		list = append(list, confusion.Instrument{Protocol: p, Identifier: lid, Words: words})
+	}
+	return list, lid, err
+}
+
+// sayIdentifier tells that the identifier is not that of published figures.
+func (s *confusionScoring) sayIdentifier(w io.Writer, lid *fasttext.Model) {
+	if s.lid == "" {
+		fmt.Fprintf(w, "Languages are those that the small embedded model (%s) sees; published figures are made with lid.176 (--lid lid.176).\n", lid.Name())
+	}
 }
 
 // openIdentifier opens the fastText model that --lid names, or the embedded one.
