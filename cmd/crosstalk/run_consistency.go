@@ -113,7 +113,7 @@ func (r *consistencyRun) run(c *cobra.Command) error {
 	for _, rules := range protocols {
 		conditions, err := r.conditions(c, settings{system: rules.System, prefix: s.Prefix,
 			decoding:  crosstalk.Decoding{MaxTokens: rules.AnswerTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
-			reference: func(spec string) (crosstalk.Model, error) { return reference.OpenInconsistent(spec, s.Tasks, s.Items) }})
+			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items, s.Tasks...) }})
 		if err != nil {
 			return err
 		}

@@ -99,6 +99,10 @@ func (in *Instrument) Score(ctx context.Context, ask crosstalk.Asker, item cross
 	if err != nil {
 		return nil, err
 	}
+	return in.score(ctx, ask, task, item, answers, rewritten)
+}
+
+func (in *Instrument) score(ctx context.Context, ask crosstalk.Asker, task crosstalk.Task, item crosstalk.Item, answers Answers, rewritten map[Sense]Rewritten) ([]crosstalk.Observation, error) {
 	s := &scoring{Instrument: in, ctx: ctx, ask: ask, item: item, task: task, answers: answers, rewritten: rewritten,
 		forms: slices.SortedFunc(maps.Keys(answers), compareForms), bleu: map[Sense]float64{}}
 	if err := s.scoreRewritten(); err != nil {

@@ -3,6 +3,7 @@ package consistency
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"crosstalk"
@@ -66,8 +67,11 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 	if err != nil {
 		return nil, err
 	}
-	asked := &asked{Instrument: in, ask: ask, item: item, task: task, answers: Answers{}, rewritten: map[Sense]*Rewritten{}}
 	forms := in.Forms()
+	if task, err = in.withInstructions(ctx, ask, task, forms); err != nil {
+		return nil, err
+	}
+	asked := &asked{Instrument: in, ask: ask, item: item, task: task, answers: Answers{}, rewritten: map[Sense]*Rewritten{}}
 	bySense := map[Sense][]Form{}
 	for _, form := range forms {
 		n := in.Samples
@@ -91,7 +95,7 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 	for sense, r := range asked.rewritten {
 		rewritten[sense] = *r
 	}
-	return in.Score(ctx, ask, item, asked.answers, rewritten)
+	return in.score(ctx, ask, task, item, asked.answers, rewritten)
 }
 
 // asked is an item that is being asked about. Each goroutine writes only to
@@ -123,33 +127,36 @@ func (a *asked) ofInput(ctx context.Context, input Sense, forms []Form) error {
 	}
 	var group errgroup.Group
 	for _, form := range forms {
-		group.Go(func() error {
-			instruction, err := a.instruction(ctx, form.Instruction)
-			if err != nil {
+		prompt := a.task.Prompt(a.task.Instructions[string(form.Instruction)], texts)
+		for k := range a.answers[form] {
+			group.Go(func() (err error) {
+				a.answers[form][k], err = a.ask.Ask(ctx, a.Prompting.Request(prompt, k))
 				return err
-			}
-			prompt := a.task.Prompt(instruction, texts)
-			for k := range a.answers[form] {
-				group.Go(func() (err error) {
-					a.answers[form][k], err = a.ask.Ask(ctx, a.Prompting.Request(prompt, k))
-					return err
-				})
-			}
-			return nil
-		})
+			})
+		}
 	}
 	return group.Wait()
 }
 
-// instruction is the task's instruction in a sense.
-func (a *asked) instruction(ctx context.Context, s Sense) (crosstalk.Instruction, error) {
-	instruction, ok := a.task.Instructions[string(s)]
-	if ok || !s.Rewritten() {
-		if !ok {
-			return instruction, fmt.Errorf("the task %s has no instruction in %s", a.task.Name, s)
+// withInstructions is the task with its instruction in the senses of all forms.
+func (in *Instrument) withInstructions(ctx context.Context, ask crosstalk.Asker, task crosstalk.Task, forms []Form) (crosstalk.Task, error) {
+	cloned := false
+	for _, form := range forms {
+		s := form.Instruction
+		if _, ok := task.Instructions[string(s)]; ok {
+			continue
 		}
-		return instruction, nil
+		if !s.Rewritten() {
+			return task, fmt.Errorf("the task %s has no instruction in %s", task.Name, s)
+		}
+		r, err := in.RewriteInstruction(ctx, ask, task, s)
+		if err != nil {
+			return task, err
+		}
+		if !cloned {
+			task.Instructions, cloned = maps.Clone(task.Instructions), true
+		}
+		task.Instructions[string(s)] = r.Instruction()
 	}
-	r, err := a.RewriteInstruction(ctx, a.ask, a.task, s)
-	return r.Instruction(), err
+	return task, nil
 }

@@ -22,7 +22,10 @@ func translator(asked *[]string, texts map[string]string) asker {
 		order, text, rewriting := strings.Cut(prompt, "\n\n")
 		if !rewriting {
 			word := "Yes."
-			if strings.Contains(prompt, "ntworte") {
+			switch {
+			case strings.Contains(prompt, "„jo“"):
+				word = "Jo."
+			case strings.Contains(prompt, "ntworte"):
 				word = "Ja."
 			}
 			return crosstalk.Answer{Status: crosstalk.Text, Text: word}
@@ -40,7 +43,7 @@ func translator(asked *[]string, texts map[string]string) asker {
 
 var german = map[string]string{
 	"the cat sleeps in the garden": `"die Katze schläft im Garten"`, "a cat is asleep in the garden": " eine Katze schläft im Garten\n",
-	"Is it the same?": "Ist es das Gleiche?", "Text": "Text", `Answer "yes" or "no".`: `Antworte „ja“ oder "nein".`,
+	"Is it the same?": "Ist es das Gleiche?", "Text": "Text", `Answer "yes" or "no".`: `Antworte „jo“ oder "nö".`,
 }
 
 func TestMeasure(t *testing.T) {
@@ -71,8 +74,8 @@ func TestMeasure(t *testing.T) {
 	wantQuestions := map[string]int{
 		`Is it the same? Text 1: the cat sleeps in the garden Text 2: a cat is asleep in the garden Answer "yes" or "no".`:          3,
 		`Is it the same? Text 1: die Katze schläft im Garten Text 2: eine Katze schläft im Garten Answer "yes" or "no".`:            2,
-		`Ist es das Gleiche? Text 1: die Katze schläft im Garten Text 2: eine Katze schläft im Garten Antworte „ja“ oder "nein".`:   2,
-		`Ist es das Gleiche? Text 1: the cat sleeps in the garden Text 2: a cat is asleep in the garden Antworte „ja“ oder "nein".`: 2,
+		`Ist es das Gleiche? Text 1: die Katze schläft im Garten Text 2: eine Katze schläft im Garten Antworte „jo“ oder "nö".`:   2,
+		`Ist es das Gleiche? Text 1: the cat sleeps in the garden Text 2: a cat is asleep in the garden Antworte „jo“ oder "nö".`: 2,
 		`Ist es dasselbe? Text 1: the cat sleeps in the garden Text 2: a cat is asleep in the garden Antworte "ja" oder "nein".`:    2,
 	}
 	if !maps.Equal(questions, wantQuestions) {
@@ -129,9 +132,9 @@ func TestRewriteInstruction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := RewrittenInstruction{Task: "same", Sense: "en>de", Words: words("nein", "ja"), Doubts: []string{"unit: unchanged"}, Parts: []RewrittenPart{
+	want := RewrittenInstruction{Task: "same", Sense: "en>de", Words: words("nö", "jo"), Doubts: []string{"unit: unchanged"}, Parts: []RewrittenPart{
 		{"prefix", "Is it the same?", "Ist es das Gleiche?", "Ist es das Gleiche?"}, {"unit", "Text", "Text", "Text"},
-		{"suffix", ` Answer "yes" or "no".`, `Antworte „ja“ oder "nein".`, ` Antworte „ja“ oder "nein".`}}}
+		{"suffix", ` Answer "yes" or "no".`, `Antworte „jo“ oder "nö".`, ` Antworte „jo“ oder "nö".`}}}
 	if !reflect.DeepEqual(r, want) {
 		t.Errorf("%+v, want %+v", r, want)
 	}

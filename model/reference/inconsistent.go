@@ -3,23 +3,15 @@ package reference
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
-	"math/rand/v2"
-	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"crosstalk"
 )
-
-// DefaultInconsistent is the reference model of consistency that runs where
-// none is named.
-const DefaultInconsistent = "inconsistent?flip=0.2&invalid=0.01"
 
 // Inconsistency is the truth of a reference model. All are probabilities, 0 to
 // 1, and independent of each other.
@@ -55,43 +47,11 @@ type question struct {
 
 var _ crosstalk.Model = (*Inconsistent)(nil)
 
-// OpenInconsistent returns the reference model of a specification such as
-// "inconsistent?flip=0.2&invalid=0.01&wrong=0.3&seed=2" over a suite's tasks
-// and items.
-func OpenInconsistent(spec string, tasks []crosstalk.Task, items []crosstalk.Item) (*Inconsistent, error) {
-	name, query, _ := strings.Cut(spec, "?")
-	settings, err := url.ParseQuery(query)
-	if err != nil {
-		return nil, fmt.Errorf("%s:%s: cannot read the settings: %w", Provider, spec, err)
-	}
-	if name != "inconsistent" {
-		return nil, fmt.Errorf("%s has no model %q of tasks: choose inconsistent, as in %s:%s", Provider, name, Provider, DefaultInconsistent)
-	}
-	truth, seed := Inconsistency{Flip: 0.2, Invalid: 0.01, Wrong: 0.2}, uint64(1)
-	for key, values := range settings {
-		value := values[len(values)-1]
-		switch p := map[string]*float64{"flip": &truth.Flip, "invalid": &truth.Invalid, "wrong": &truth.Wrong}[key]; {
-		case p != nil:
-			if *p, err = strconv.ParseFloat(value, 64); err != nil {
-				return nil, fmt.Errorf("%s:inconsistent: %s is %q; expected a probability, 0 to 1", Provider, key, value)
-			}
-		case key == "seed":
-			if seed, err = strconv.ParseUint(value, 10, 64); err != nil {
-				return nil, fmt.Errorf("%s:inconsistent: seed is %q; expected a whole number from 0", Provider, value)
-			}
-		default:
-			return nil, fmt.Errorf("%s:inconsistent has no setting %q; it has flip, invalid, wrong and seed", Provider, key)
-		}
-	}
-	return NewInconsistent(tasks, items, truth, seed)
-}
-
 // NewInconsistent returns an inconsistent model of these tasks and items.
 func NewInconsistent(tasks []crosstalk.Task, items []crosstalk.Item, truth Inconsistency, seed uint64) (*Inconsistent, error) {
-	for name, p := range map[string]float64{"flip": truth.Flip, "invalid": truth.Invalid, "wrong": truth.Wrong} {
-		if !(p >= 0 && p <= 1) {
-			return nil, fmt.Errorf("%s:inconsistent: %s is %v; expected a probability, 0 to 1", Provider, name, p)
-		}
+	err := cmp.Or(checkProbability("inconsistent", "flip", truth.Flip), checkProbability("inconsistent", "invalid", truth.Invalid), checkProbability("inconsistent", "wrong", truth.Wrong))
+	if err != nil {
+		return nil, err
 	}
 	m := &Inconsistent{Inconsistency: truth, seed: seed, questions: map[string]question{}, texts: map[string]bool{}}
 	hash := fnv.New64a()
@@ -155,8 +115,9 @@ var target = regexp.MustCompile(` into ([\pL() ]+)[.,:]`)
 // rewrite rewrites the longest text of the suite that a prompt ends with, in
 // quotation marks or not.
 func (m *Inconsistent) rewrite(prompt string) (text string, known bool) {
+	inner := strings.TrimSuffix(prompt, `"`)
 	for candidate := range m.texts {
-		if len(candidate) > len(text) && (strings.HasSuffix(prompt, candidate) || strings.HasSuffix(prompt, candidate+`"`)) {
+		if len(candidate) > len(text) && (strings.HasSuffix(inner, candidate) || strings.HasSuffix(prompt, candidate)) {
 			text = candidate
 		}
 	}
@@ -183,7 +144,7 @@ func (m *Inconsistent) reply(prompt string, sample int) (text string, known bool
 		return "", false
 	}
 	class := m.source(q)
-	random := m.random(prompt, sample)
+	random := draws(m.seed, prompt, sample)
 	flip, other, invalid := random.Float64() < m.Flip, random.IntN(len(q.task.Classes)-1), random.Float64() < m.Invalid
 	if flip && marks.MatchString(prompt) {
 		class = without(q.task.Classes, class)[other]
@@ -198,7 +159,7 @@ func (m *Inconsistent) reply(prompt string, sample int) (text string, known bool
 // source is the class of an item's answer in the sense that people wrote.
 func (m *Inconsistent) source(q question) string {
 	classes := q.task.Classes
-	random := m.random(q.item.ID, 0)
+	random := draws(m.seed, q.item.ID, 0)
 	wrong, other := random.Float64() < m.Wrong, random.IntN(len(classes)-1)
 	any := classes[random.IntN(len(classes))] // where nobody says what is right
 	gold := cmp.Or(q.item.Input.Gold[q.language], any)
@@ -206,13 +167,6 @@ func (m *Inconsistent) source(q question) string {
 		return without(classes, gold)[other]
 	}
 	return gold
-}
-
-func (m *Inconsistent) random(text string, sample int) *rand.Rand {
-	h := fnv.New64a()
-	h.Write([]byte(text))
-	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(sample)))
-	return rand.New(rand.NewPCG(m.seed, h.Sum64()))
 }
 
 func without(classes []string, class string) []string {
