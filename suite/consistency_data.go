@@ -49,7 +49,7 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 	}
 	j := joiner{taskReader: r, task: t, order: order, at: map[string]int{}, clusters: map[string]string{}, read: map[[2]string]int{}}
 	if e.Files.isMap() {
-		languages = nil
+		languages = keys(files)
 	}
 	for _, f := range files {
 		for row, err := range d.read(f.value, f.key) {

@@ -24,6 +24,8 @@ func (r *taskReader) items(t crosstalk.Task, e taskEntry, line int) error {
 		return r.errorf(line, "task %s: in which languages are its items? expected language: CODE at the top or languages: [CODE, ...]", t.Name)
 	case len(e.Items) > 0 && e.Data.line > 0:
 		return r.errorf(e.Data.line, "task %s has both items and data; expected one of them", t.Name)
+	case len(e.Languages) > 0 && e.Data.value.Files.isMap():
+		return r.errorf(e.Languages[0].line, "task %s: its languages are those that files: {...} names; leave out languages", t.Name)
 	case e.Data.line > 0:
 		return r.data(t, languages, e.Data.value, e.Data.line)
 	case len(e.Items) == 0 && !r.partial:

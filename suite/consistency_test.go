@@ -2,6 +2,7 @@ package suite
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -169,4 +170,48 @@ func expectError(t *testing.T, text, want string) {
 	if err == nil || !strings.HasPrefix(err.Error(), "s.yaml:"+want) || len(err.Error()) > 300 {
 		t.Errorf("%.600s:\n     %v\nwant s.yaml:%s", text, err, want)
 	}
+}
+
+// Whatever the text, reading tasks ends with an error or tasks and items that
+// fit each other.
+func FuzzParseTasks(f *testing.F) {
+	f.Add([]byte(twoWords + "    items:\n      - {id: i, gold: {en: yes}, texts: {en: {a: x, b: y}}}\n"))
+	f.Add([]byte(twoWords + "    data: {format: paws-x, pulled: paws-x, files: a.tsv}\n"))
+	f.Add([]byte(taskHead + "    languages: [en, de]\n    fields: [a]\n    layout: \"{a}{p}\"\n    instructions: {en: {p: x}}\n    items:\n      - {id: i, gold: x}\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := ParseTasks("s.yaml", text)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "s.yaml:") {
+				t.Errorf("%v names no file", err)
+			}
+			return
+		}
+		tasks := map[string]crosstalk.Task{}
+		for _, task := range s.Tasks {
+			if task.Name == "" || len(task.Fields) == 0 || task.Layout == "" || len(task.Instructions) == 0 {
+				t.Errorf("task %+v", task)
+			}
+			for _, i := range task.Instructions {
+				for _, w := range i.Words {
+					if w.Word == "" || !slices.Contains(task.Classes, w.Class) {
+						t.Errorf("task %+v", task)
+					}
+				}
+			}
+			tasks[task.Name] = task
+		}
+		for _, item := range s.Items {
+			task, ok := tasks[item.Input.Task]
+			for _, texts := range item.Input.Texts {
+				ok = ok && len(texts) == len(task.Fields)
+			}
+			for _, gold := range item.Input.Gold {
+				ok = ok && (len(task.Classes) == 0 || slices.Contains(task.Classes, gold))
+			}
+			if !ok || item.ID == "" || item.Cluster == "" {
+				t.Errorf("item %+v %+v", item, item.Input)
+			}
+		}
+		Check(s)
+	})
 }

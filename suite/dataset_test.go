@@ -87,6 +87,8 @@ func pairItem(id, cluster string, labels map[string]string, gold map[string]stri
 	return crosstalk.Item{ID: id, Cluster: cluster, Labels: labels, Input: &crosstalk.Input{Task: "t", Texts: texts, Gold: gold}}
 }
 
+// The Parquet files in testdata were written by testdata/make.mjs, laid out as
+// those on the Hugging Face hub.
 func TestDatasets(t *testing.T) {
 	type texts = map[string][]string
 	type labels = map[string]string
@@ -175,9 +177,11 @@ func TestDatasetErrors(t *testing.T) {
 		{strings.Replace(paws("a.tsv"), "    data:", "    items: [{id: i, sentence1: a, sentence2: b}]\n    data:", 1), "", "DIR/task.yaml:12: task t has both items and data; expected one of them"},
 		{pairTask + "    data: {format: paws-x, pulled: pawsx, files: a.tsv}\n", "", `DIR/task.yaml:10: task t: there is no data set "pawsx" to fetch (see crosstalk suites list)`},
 		{inferenceTask + "    languages: [en, sw]\n    data: {format: xnli, files: a.tsv}\n", "language\tgold_label\tsentence1\tsentence2\tpairID\nen\tneutral\ta\tb\t1\n", "DIR/task.yaml:11: task t: its data have nothing in sw"},
+		{inferenceTask + "    data: {format: xnli, files: {en: xnli.parquet, fr: xnli.parquet}}\n", "", "DIR/task.yaml:10: task t: its data have nothing in fr"},
 		{inferenceTask + "    data: {format: xnli, files: a.tsv}\n", "one\ttwo\n1\t2\n", "DIR/task.yaml:10: DIR/a.tsv:2: has no column gold_label or premise; expected those of XNLI"},
 		{questionTask + "    data: {format: boolq, files: a.tsv}\n", "question\n1\n", `DIR/task.yaml:10: DIR/a.tsv:2: has no "passage"; expected those of BoolQ`},
 		{questionTask + "    data: {format: boolq, files: xnli.parquet}\n", "", `DIR/task.yaml:10: DIR/xnli.parquet:1: has no "question"; expected those of BoolQ`},
+		{strings.Replace(paws("{en: a.tsv}"), "    data:", "    languages: [en]\n    data:", 1), "", "DIR/task.yaml:10: task t: its languages are those that files: {...} names; leave out languages"},
 		{questionTask + "    data: {format: boolq, files: task.parquet}\n", "", `DIR/task.yaml:10: open DIR/task.parquet: no such file or directory`},
 	} {
 		t.Setenv("CROSSTALK_CACHE", t.TempDir())
@@ -400,4 +404,30 @@ func jsonLines(file string) iter.Seq2[json.RawMessage, error] {
 			}
 		}
 	}
+}
+
+// Whatever a file holds, reading ends with an error or rows that are whole.
+func FuzzDatasets(f *testing.F) {
+	f.Add("id\tsentence1\tsentence2\tlabel\n1\t\"a \"\"b\"\"\"\tc\t1\n", uint8(0))
+	f.Add("language\tgold_label\tsentence1\tsentence2\tpairID\nen\tneutral\ta\tb\t7\n", uint8(1))
+	f.Add(`{"question": "q", "passage": "p", "answer": true}`, uint8(2))
+	f.Fuzz(func(t *testing.T, text string, which uint8) {
+		d := datasets[int(which)%len(datasets)]
+		ending := ".tsv"
+		if d.name == "boolq" {
+			ending = ".jsonl"
+		}
+		file := write(t, "data"+ending, text)
+		for row, err := range d.read(file, "en") {
+			if err != nil {
+				if !strings.Contains(err.Error(), file+":") {
+					t.Errorf("%v names no line", err)
+				}
+				return
+			}
+			if len(row.texts) != len(d.fields) || row.label < -1 || row.label >= len(d.labels) || row.Line < 1 || row.id == "" {
+				t.Errorf("%+v", row)
+			}
+		}
+	})
 }

@@ -1,7 +1,9 @@
-// Package parquet reads the columns of Parquet files, as far as published data
+// Package parquet reads and writes the columns of Parquet files. It reads them as far as published data
 // sets need it: flat columns, columns of structures and lists of one level, in
 // the encodings PLAIN, RLE and dictionary, uncompressed or compressed with
 // Snappy or gzip, which is what pyarrow and so the Hugging Face hub write.
+//
+// Writer writes flat columns, for others to read.
 //
 // Nothing that a file says is believed before it is checked: a damaged or
 // hostile file gives an error, in memory bounded by what a file may hold.

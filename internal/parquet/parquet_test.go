@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// The files in testdata were written by parquet-wasm 0.8.0 (arrow-rs) and
-// parquet-go 0.32.0 (those that begin with go-), with the values below.
+// The files in testdata were written by testdata/make.mjs, with arrow-rs, and
+// testdata/make.go, with parquet-go (those that begin with go-), with the values
+// below.
 
 const rows = 60
 
