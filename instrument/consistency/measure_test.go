@@ -72,11 +72,11 @@ func TestMeasure(t *testing.T) {
 		}
 	}
 	wantQuestions := map[string]int{
-		`Is it the same? Text 1: the cat sleeps in the garden Text 2: a cat is asleep in the garden Answer "yes" or "no".`:          3,
-		`Is it the same? Text 1: die Katze schläft im Garten Text 2: eine Katze schläft im Garten Answer "yes" or "no".`:            2,
+		`Is it the same? Text 1: the cat sleeps in the garden Text 2: a cat is asleep in the garden Answer "yes" or "no".`:        3,
+		`Is it the same? Text 1: die Katze schläft im Garten Text 2: eine Katze schläft im Garten Answer "yes" or "no".`:          2,
 		`Ist es das Gleiche? Text 1: die Katze schläft im Garten Text 2: eine Katze schläft im Garten Antworte „jo“ oder "nö".`:   2,
 		`Ist es das Gleiche? Text 1: the cat sleeps in the garden Text 2: a cat is asleep in the garden Antworte „jo“ oder "nö".`: 2,
-		`Ist es dasselbe? Text 1: the cat sleeps in the garden Text 2: a cat is asleep in the garden Antworte "ja" oder "nein".`:    2,
+		`Ist es dasselbe? Text 1: the cat sleeps in the garden Text 2: a cat is asleep in the garden Antworte "ja" oder "nein".`:  2,
 	}
 	if !maps.Equal(questions, wantQuestions) {
 		t.Errorf("asked %v", questions)

@@ -52,7 +52,12 @@ const header = `# What models made of the instructions. Compare source and text,
 `
 
 // ReadInstructions reads a review file. One that is not there holds nothing.
-func ReadInstructions(path string) ([]Instruction, error) {
+func ReadInstructions(path string) (list []Instruction, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the YAML reader's, on some texts that are none
+			err = fmt.Errorf("%s: is not valid YAML", path)
+		}
+	}()
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -66,7 +71,7 @@ func ReadInstructions(path string) ([]Instruction, error) {
 	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
 		return nil, yamlError(path, err)
 	}
-	list := make([]Instruction, len(file.Instructions))
+	list = make([]Instruction, len(file.Instructions))
 	for i, entry := range file.Instructions {
 		in := entry.Instruction
 		in.where = fmt.Sprintf("%s:%d", path, entry.line)
