@@ -18,8 +18,11 @@ const (
 	clusterBits     = 11
 )
 
-// Name returns what a cluster is called.
+// Name returns what a cluster is called; "" is always "".
 func (c *ClusterNames) Name(cluster string) string {
+	if cluster == "" {
+		return ""
+	}
 	if name, ok := c.known[cluster]; ok {
 		return name
 	}
