@@ -2,6 +2,8 @@ package recorded
 
 import (
 	"iter"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -86,4 +88,40 @@ func TestReadRewritings(t *testing.T) {
 	if _, err = collect(ReadRewritings(write(t, "c.csv", "item,texts\n1,a\n"))); err == nil || !strings.Contains(err.Error(), `c.csv:2: has no column "input"`) {
 		t.Errorf("%v", err)
 	}
+}
+
+// The manual's examples are read.
+func TestConsistencyManual(t *testing.T) {
+	_, _, text := manual(t)
+	found := examples.FindAllStringSubmatch(text, -1)
+	if len(found) != 2 {
+		t.Fatalf("%d examples, want answers and texts", len(found))
+	}
+	answers, err := collect(ReadConsistency(write(t, "a."+found[0][1], found[0][2])))
+	if err != nil || len(answers) != 3 || answers[1].Run != 1 || answers[2].Input != "en>de" || answers[2].Model != "my-model" {
+		t.Errorf("%+v, %v", answers, err)
+	}
+	texts, err := collect(ReadRewritings(write(t, "b."+found[1][1], found[1][2])))
+	if err != nil || len(texts) != 2 || len(texts[0].Texts) != 2 || texts[1].Input != "de" {
+		t.Errorf("%+v, %v", texts, err)
+	}
+}
+
+func FuzzReadConsistency(f *testing.F) {
+	for _, seed := range []string{"item,input,instruction,answer\n1,en,en>de,x\n", "item,input,instruction,run,answer\n1, > ,en,1e9,\n", "item,input,texts\n1,en,x\n"} {
+		f.Add(seed)
+	}
+	path := filepath.Join(f.TempDir(), "a.csv")
+	f.Fuzz(func(t *testing.T, content string) {
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for c, err := range ReadConsistency(path) {
+			if err == nil && (c.Item == "" || c.Input == "" || c.Instruction == "" || c.Run < 0) {
+				t.Errorf("%q: %+v", content, c)
+			}
+		}
+		for range ReadRewritings(path) {
+		}
+	})
 }

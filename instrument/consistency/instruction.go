@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"crosstalk"
 
@@ -130,22 +129,27 @@ var closers = map[rune]string{'"': `"`, '\'': `'’`, '“': `”"`, '„': `“
 // Quoted returns what a text has in quotation marks, in order. An apostrophe
 // within a word quotes nothing.
 func Quoted(text string) (words []string) {
-	for i := 0; i < len(text); {
-		mark, size := utf8.DecodeRuneInString(text[i:])
-		i += size
-		ends, opens := closers[mark]
-		if before, _ := utf8.DecodeLastRuneInString(text[:i-size]); !opens || unicode.IsLetter(before) && (mark == '\'' || mark == '‘') {
+	inWord := func(before, after rune) bool { return unicode.IsLetter(before) && unicode.IsLetter(after) }
+	runes := []rune(text)
+	at := func(i int) rune {
+		if i < 0 || i >= len(runes) {
+			return 0
+		}
+		return runes[i]
+	}
+	for i := 0; i < len(runes); i++ {
+		ends, opens := closers[runes[i]]
+		if !opens || strings.ContainsRune("'‘", runes[i]) && unicode.IsLetter(at(i-1)) {
 			continue
 		}
-		for j, r := range text[i:] {
-			after, _ := utf8.DecodeRuneInString(text[i+j+utf8.RuneLen(r):])
-			if !strings.ContainsRune(ends, r) || unicode.IsLetter(after) && strings.ContainsRune(`'’`, r) {
+		for j := i + 1; j < len(runes); j++ {
+			if !strings.ContainsRune(ends, runes[j]) || strings.ContainsRune("'’", runes[j]) && inWord(at(j-1), at(j+1)) {
 				continue
 			}
-			if word := strings.TrimSpace(text[i : i+j]); word != "" {
+			if word := strings.TrimSpace(string(runes[i+1 : j])); word != "" {
 				words = append(words, word)
 			}
-			i += j + utf8.RuneLen(r)
+			i = j
 			break
 		}
 	}
