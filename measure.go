@@ -52,6 +52,7 @@ type Observation struct {
 	Texts     map[string]string  `json:"texts,omitempty"`      // what was compared, after post-processing
 	Finding   string             `json:"finding,omitempty"`    // what kind of fault was found, in the measure's terms
 	Spans     []Span             `json:"spans,omitempty"`      // where in the answer the fault lies
+	Tokens    []Token            `json:"tokens,omitempty"`     // the answer's tokens around the fault, where their probabilities are known
 	Answers   []Key              `json:"answers,omitempty"`    // the answers it came from
 }
 
@@ -65,12 +66,28 @@ type Span struct {
 	Probability float32 `json:"probability,omitempty"` // the identifier's, of Language
 }
 
+// Token is a position of an answer, with what the candidates say of the
+// model's doubt there.
+type Token struct {
+	Start      int                `json:"start"` // bytes of the answer as received: [Start, End); a part of a character may be empty
+	End        int                `json:"end"`
+	Text       string             `json:"text"`                 // "\xe3\x81" for a part of a character
+	Fault      bool               `json:"fault,omitempty"`      // a fault begins here
+	Logprob    float64            `json:"logprob"`              // as received: not scaled
+	Entropy    Figure             `json:"entropy"`              // bits; null without candidates
+	Nucleus    int                `json:"nucleus,omitempty"`    // the fewest candidates that have the condition's top-p together; 0 without candidates
+	Censored   bool               `json:"censored,omitempty"`   // the candidates do not reach top-p: Nucleus is the least it can be
+	Mass       float64            `json:"mass"`                 // probability that the candidates have together
+	Candidates []CandidateLogprob `json:"candidates,omitempty"` // the likeliest ones, as received
+}
+
 // Estimate is a figure over observations (crosstalk/estimates/v1).
 type Estimate struct {
 	Measure      string            `json:"measure"`
-	Value        Figure            `json:"value"`        // a fraction; NaN where undefined
-	N            int               `json:"n"`            // items the figure is about, those included that Counts says could not be scored
-	Observations int               `json:"observations"` // scored observations: what Value is the mean of; N x samples when all are scored
+	Value        Figure            `json:"value"`          // NaN where undefined
+	Unit         string            `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
+	N            int               `json:"n"`              // items the figure is about, those included that Counts says could not be scored
+	Observations int               `json:"observations"`   // scored observations: what Value is the mean of; N x samples when all are scored
 	Clusters     int               `json:"clusters"`
 	Interval     *Interval         `json:"interval"` // nil where there is none
 	Counts       map[string]int    `json:"counts"`   // what was not scored, and ties

@@ -22,3 +22,10 @@ func (p Prompting) Request(prompt string, sample int) Request {
 	r.Messages = append(r.Messages, Message{Role: "user", Content: p.Prefix + prompt})
 	return r
 }
+
+// Demonstration is a question with an answer, shown to the model before a
+// prompt (few-shot prompting).
+type Demonstration struct {
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
+}

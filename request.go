@@ -142,13 +142,15 @@ type Usage struct {
 // candidates, natural logarithms of probabilities.
 type TokenLogprob struct {
 	Token   string             `json:"token"`
+	Bytes   []byte             `json:"bytes,omitempty"` // of a token that Token cannot hold: a part of a character
 	Logprob float64            `json:"logprob"`
-	Top     []CandidateLogprob `json:"top,omitempty"`
+	Top     []CandidateLogprob `json:"top,omitempty"` // likeliest first
 }
 
 // CandidateLogprob is one token that could have been taken.
 type CandidateLogprob struct {
 	Token   string  `json:"token"`
+	Bytes   []byte  `json:"bytes,omitempty"` // as in TokenLogprob
 	Logprob float64 `json:"logprob"`
 }
 

@@ -109,7 +109,7 @@ func Runs(runs []Run, o Options) (Result, error) {
 		o.Level = 0.95
 	}
 	result := Result{Schema: Schema, Level: o.Level, Adjustment: "holm", Comparisons: []Comparison{}, Refused: []Refusal{}}
-	t, err := read(runs)
+	t, err := read(runs, false)
 	if err != nil {
 		return result, err
 	}

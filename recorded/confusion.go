@@ -26,7 +26,8 @@ type Confusion struct {
 // completion and language, and any of model, task, source, id, prompt and
 // sample. The language is a BCP 47 tag (fr, pt-BR); its language alone counts.
 // Every other column that holds text becomes a label of the item, as do task,
-// source and language.
+// source and language. A row with a prompt has the label length, too, unless
+// the file has such a column: see crosstalk.LengthOf.
 //
 // Rows of one source and id are answers to one prompt, be it in several
 // languages: a cluster. Without an id the prompt stands for it, and without a
@@ -69,7 +70,7 @@ func readConfusion(row table.Row) (Confusion, error) {
 			return c, row.Errorf("%s is a list; expected a text", column)
 		}
 	}
-	code, err := languageOf(v["language"])
+	code, err := LanguageOf(v["language"])
 	if err != nil {
 		return c, row.Errorf("%w", err)
 	}
@@ -85,6 +86,9 @@ func readConfusion(row table.Row) (Confusion, error) {
 			labels[column] = value
 		}
 	}
+	if length := crosstalk.LengthOf(v["prompt"]); length != "" && !row.Has("length") {
+		labels["length"] = length
+	}
 	c.Item = crosstalk.Item{Labels: labels, Prompt: &crosstalk.Prompt{Text: v["prompt"], Language: code}}
 	if name := cmp.Or(v["id"], v["prompt"]); name != "" {
 		c.Item.Cluster = join(v["source"], name)
@@ -98,8 +102,9 @@ func join(names ...string) string {
 	return strings.Join(slices.DeleteFunc(names, func(s string) bool { return s == "" }), "/")
 }
 
-// languageOf returns the language of a BCP 47 tag as identifiers label it.
-func languageOf(tag string) (string, error) {
+// LanguageOf returns the language of a BCP 47 tag as identifiers label it: its
+// ISO 639-1 code where it has one.
+func LanguageOf(tag string) (string, error) {
 	t, err := language.Parse(tag)
 	if base, confidence := t.Base(); err == nil && confidence == language.Exact {
 		return base.String(), nil

@@ -2,11 +2,15 @@ package suite
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"crosstalk/recorded"
 )
 
-// Clusters counts the controls: the items that share one are not independent.
+// Clusters counts the prompts that items share, for leakage the controls: items
+// of one cluster are not independent.
 func (s *Suite) Clusters() int {
 	seen := map[string]bool{}
 	for _, item := range s.Items {
@@ -15,11 +19,41 @@ func (s *Suite) Clusters() int {
 	return len(seen)
 }
 
+// Languages are those of the items, as their labels have them, sorted.
+func (s *Suite) Languages() []string {
+	seen := map[string]bool{}
+	for _, item := range s.Items {
+		if l := item.Labels["language"]; l != "" {
+			seen[l] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
 // Check lists what can be read but looks like a mistake, or makes figures
 // worth less. It is empty for a good suite.
 func Check(s *Suite) []string {
 	remarks := slices.Clone(s.Unusable)
 	remark := func(format string, args ...any) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
+	clusters := "clusters"
+	switch s.Instrument {
+	case "leakage":
+		checkPairs(s, remark)
+		clusters = "controls"
+	case "confusion":
+		checkPrompts(s, remark)
+		clusters = "prompts"
+	}
+	if n := s.Clusters(); n < 5 {
+		remark("%d %s: intervals need at least 5", n, clusters)
+	}
+	if n := len(s.Items); n < 30 {
+		remark("%d items: intervals need at least 30", n)
+	}
+	return remarks
+}
+
+func checkPairs(s *Suite, remark func(string, ...any)) {
 	tests := map[string]string{}
 	for _, item := range s.Items {
 		p := item.Pair
@@ -45,13 +79,32 @@ func Check(s *Suite) []string {
 			}
 		}
 	}
-	if n := s.Clusters(); n < 5 {
-		remark("%d controls: intervals need at least 5", n)
+}
+
+func checkPrompts(s *Suite, remark func(string, ...any)) {
+	asked := map[[2]string]string{}
+	cells := map[[3]string]int{}
+	for _, item := range s.Items {
+		key := [2]string{item.Prompt.Language, item.Prompt.Text}
+		if other, again := asked[key]; again {
+			remark("%s: has the same prompt as %s", item.ID, other)
+		}
+		asked[key] = item.ID
+		cells[[3]string{item.Labels["task"], item.Labels["source"], item.Labels["language"]}]++
 	}
-	if n := len(s.Items); n < 30 {
-		remark("%d items: intervals need at least 30", n)
+	for _, cell := range slices.SortedFunc(maps.Keys(cells), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
+		if n := cells[cell]; n < 5 {
+			name := slices.DeleteFunc(cell[:], func(s string) bool { return s == "" })
+			remark("%s: %d items: a figure over so few says little", strings.Join(name, " "), n)
+		}
 	}
-	return remarks
+	if len(s.Demonstrations) > 0 {
+		for _, l := range s.Languages() {
+			if code, err := recorded.LanguageOf(l); err == nil && len(s.Demonstrations[code]) == 0 {
+				remark("%s: has no demonstrations; other languages have", l)
+			}
+		}
+	}
 }
 
 // mentions reports whether the text has the phrase in it as whole words, in

@@ -27,6 +27,9 @@ type Suite struct {
 	Prefix      map[crosstalk.API]string // what stands before each prompt, by kind of request
 	Items       []crosstalk.Item
 	Unusable    []string // rows of an imported file that make no item: line and why
+
+	// Demonstrations are for few-shot prompts, by language as in crosstalk.Prompt.
+	Demonstrations map[string][]crosstalk.Demonstration
 }
 
 // ID names the suite and its content: leakage-en@5a0c6f1e. It stands in
@@ -35,6 +38,9 @@ func (s *Suite) ID() string {
 	var f Fingerprint
 	for _, item := range s.Items {
 		f.Add(item)
+	}
+	if len(s.Demonstrations) > 0 {
+		f.add(s.Demonstrations)
 	}
 	return s.Name + "@" + f.String()
 }
@@ -52,7 +58,11 @@ func (f *Fingerprint) Add(item crosstalk.Item) {
 	if p := item.Prompt; p != nil {
 		item = crosstalk.Item{ID: item.ID, Prompt: p}
 	}
-	hash := sha256.Sum256(crosstalk.Canonical(item))
+	f.add(item)
+}
+
+func (f *Fingerprint) add(content any) {
+	hash := sha256.Sum256(crosstalk.Canonical(content))
 	f.sum += binary.BigEndian.Uint64(hash[:])
 }
 
@@ -85,6 +95,15 @@ func embedded(name string) (*Suite, error) {
 		return nil, err
 	}
 	return Parse(name+".yaml", text)
+}
+
+// LoadFor is Load for an instrument; a suite of another is an error.
+func LoadFor(instrument, nameOrFile string) (*Suite, error) {
+	s, err := Load(nameOrFile)
+	if err == nil && s.Instrument != instrument {
+		return nil, fmt.Errorf("the suite %s is one of %s; expected one of %s (see crosstalk suites list)", s.Name, s.Instrument, instrument)
+	}
+	return s, err
 }
 
 // Load returns the embedded suite of that name, or reads a file: a suite

@@ -35,15 +35,15 @@ func TestEmbedded(t *testing.T) {
 			t.Errorf("%s: %s", s.Name, r)
 		}
 		for _, i := range s.Items {
-			if i.Labels["category"] == "" || i.Labels["language"] != s.Language || len(i.Pair.Leaks) < 2 || len(i.Pair.Neutral) < 6 {
+			if i.Labels["language"] == "" || i.Pair != nil && (i.Labels["category"] == "" || i.Labels["language"] != s.Language || len(i.Pair.Leaks) < 2 || len(i.Pair.Neutral) < 6) {
 				t.Errorf("%s: %s is not complete", s.Name, i.ID)
 			}
 		}
 	}
-	if !reflect.DeepEqual(names, []string{"leakage-de", "leakage-en"}) {
+	if !reflect.DeepEqual(names, []string{"confusion", "leakage-de", "leakage-en"}) {
 		t.Errorf("suites %q", names)
 	}
-	en := suites[1]
+	en := suites[2]
 	categories := map[string]bool{}
 	for _, i := range en.Items {
 		categories[i.Labels["category"]] = true
@@ -68,9 +68,15 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: %v %v", name, s, err)
 		}
 	}
+	if s, err := LoadFor("confusion", "confusion"); err != nil || s.Name != "confusion" {
+		t.Errorf("%v %v", s, err)
+	}
+	if s, err := LoadFor("leakage", "confusion"); err == nil || s != nil || !strings.HasPrefix(err.Error(), "the suite confusion is one of confusion; expected one of leakage") {
+		t.Errorf("%v %v", s, err)
+	}
 	dir := t.TempDir()
 	for name, want := range map[string]string{
-		"leakage-fr":                   `there is no suite "leakage-fr": choose one of leakage-de, leakage-en, or name a file (.yaml, .txt, .csv, .jsonl, .xlsx)`,
+		"leakage-fr":                   `there is no suite "leakage-fr": choose one of confusion, leakage-de, leakage-en, or name a file (.yaml, .txt, .csv, .jsonl, .xlsx)`,
 		"":                             `there is no suite "": choose one of`,
 		dir:                            dir + ": is a directory; expected a file (",
 		filepath.Join(dir, "a.yaml"):   "open " + filepath.Join(dir, "a.yaml") + ": no such file or directory",
@@ -130,7 +136,7 @@ func TestCheck(t *testing.T) {
 	item := func(id, concept, test, control string, leaks ...string) crosstalk.Item {
 		return crosstalk.Item{ID: id, Cluster: control, Pair: &crosstalk.Pair{Concept: concept, Test: test, Control: control, Leaks: leaks, Neutral: []string{"n", "o", "p", "q", "r"}}}
 	}
-	got := Check(&Suite{Unusable: []string{"line 7: the concept is empty"}, Items: []crosstalk.Item{
+	got := Check(&Suite{Instrument: "leakage", Unusable: []string{"line 7: the concept is empty"}, Items: []crosstalk.Item{
 		item("a", "ant", "An ant in the restaurant", "In the restaurant", "l", "m"), // "ant" is no word of the control
 		item("b", "Blue Sky", "a", "The blue  sky a", "l"),
 		item("c", "c", "a", "The b", "l", "n"),

@@ -6,62 +6,128 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"crosstalk"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 )
 
-// The file format, described in docs/suites.md. Entries remember their line,
-// so that an error found after decoding can still name it.
-type file struct {
-	Suite       string            `yaml:"suite"`
-	Instrument  string            `yaml:"instrument"`
-	Version     int               `yaml:"version"`
-	Language    string            `yaml:"language"`
-	License     string            `yaml:"license"`
-	Description string            `yaml:"description"`
-	Prompt      map[string]string `yaml:"prompt"`
-	Templates   []at[template]    `yaml:"templates"`
-	Items       []at[single]      `yaml:"items"`
+// header is what the files of every instrument have. The rest is the
+// instrument's own; docs/suites.md describes it.
+type header struct {
+	Suite       string `yaml:"suite"`
+	Instrument  string `yaml:"instrument"`
+	Version     int    `yaml:"version"`
+	Language    string `yaml:"language"`
+	License     string `yaml:"license"`
+	Description string `yaml:"description"`
 }
 
-type template struct {
-	ID       string        `yaml:"id"`
-	Category string        `yaml:"category"`
-	Language string        `yaml:"language"`
-	Test     string        `yaml:"test"`
-	Control  string        `yaml:"control"`
-	Neutral  []string      `yaml:"neutral"`
-	Remove   []string      `yaml:"remove"`
-	Fillings []at[filling] `yaml:"fillings"`
+// instruments read what is theirs of a file into a suite.
+var instruments = []struct {
+	name string
+	read func(document, *Suite) error
+}{
+	{"leakage", readLeakage},
+	{"confusion", readConfusion},
 }
 
-type filling struct {
-	ID      string   `yaml:"id"`
-	Concept string   `yaml:"concept"`
-	Insert  string   `yaml:"insert"`
-	Leaks   []string `yaml:"leaks"`
-	Remove  []string `yaml:"remove"`
+// A suite's name stands in signatures and in the names of run directories.
+var suiteName = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]*$`)
+
+// Parse reads a suite in our own format. name is the file's, for errors, which
+// name the line too.
+func Parse(name string, text []byte) (*Suite, error) {
+	d, err := parseYAML(name, bytes.TrimPrefix(text, []byte("\ufeff")))
+	if err != nil {
+		return nil, err
+	}
+	var h header
+	if err := d.decode(&h); err != nil {
+		return nil, err
+	}
+	switch {
+	case h.Suite == "":
+		return nil, d.errorf(1, "expected suite: NAME")
+	case !suiteName.MatchString(h.Suite):
+		return nil, d.errorf(d.lineOf("suite"), "the suite's name is %.40q; expected letters, digits, - _ or . only", h.Suite)
+	case h.Version < 0:
+		return nil, d.errorf(d.lineOf("version"), "version is %d; expected a whole number from 1", h.Version)
+	}
+	s := &Suite{Name: h.Suite, Instrument: h.Instrument, Version: h.Version, Language: h.Language, License: h.License,
+		Description: strings.TrimSpace(h.Description), Prefix: map[crosstalk.API]string{}}
+	var known []string
+	for _, i := range instruments {
+		if i.name == h.Instrument {
+			return s, i.read(d, s)
+		}
+		known = append(known, i.name)
+	}
+	return nil, d.errorf(d.lineOf("instrument"), "instrument is %.40q; expected %s", h.Instrument, strings.Join(known, " or "))
 }
 
-type single struct {
-	ID       string   `yaml:"id"`
-	Category string   `yaml:"category"`
-	Language string   `yaml:"language"`
-	Cluster  string   `yaml:"cluster"`
-	Concept  string   `yaml:"concept"`
-	Test     string   `yaml:"test"`
-	Control  string   `yaml:"control"`
-	Leaks    []string `yaml:"leaks"`
-	Neutral  []string `yaml:"neutral"`
-	Remove   []string `yaml:"remove"`
+// document is a file that was parsed and not yet understood.
+type document struct {
+	name string
+	text []byte
+	root ast.Node // nil for a file without content
 }
 
-// at is a value and the line it starts in.
+// parseYAML parses a file, as far as it is one that may be read.
+func parseYAML(name string, text []byte) (d document, err error) {
+	defer recoverYAML(name, &err)
+	d = document{name: name, text: text}
+	if err := checkYAML(name, text); err != nil {
+		return d, err
+	}
+	f, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return d, yamlError(name, err)
+	}
+	if len(f.Docs) > 0 {
+		d.root = f.Docs[0].Body
+	}
+	return d, nil
+}
+
+// decode sets what v points to.
+func (d document) decode(v any, options ...yaml.DecodeOption) (err error) {
+	defer recoverYAML(d.name, &err)
+	if d.root == nil {
+		return nil
+	}
+	if err := yaml.NodeToValue(d.root, v, options...); err != nil {
+		return yamlError(d.name, err)
+	}
+	return nil
+}
+
+// recoverYAML: the library panics over some damaged text.
+func recoverYAML(name string, err *error) {
+	if recover() != nil {
+		*err = fmt.Errorf("%s: is not valid YAML", name)
+	}
+}
+
+func (d document) errorf(line int, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", d.name, line, fmt.Errorf(format, args...))
+}
+
+// lineOf is the line of a key at the top of the file.
+func (d document) lineOf(key string) int {
+	for i, line := range strings.Split(string(d.text), "\n") {
+		if strings.HasPrefix(line, key+":") {
+			return i + 1
+		}
+	}
+	return 1
+}
+
+// at is a value and the line it starts in, so that an error found after
+// decoding can still name it.
 type at[T any] struct {
 	value T
 	line  int
@@ -77,165 +143,33 @@ func (a *at[T]) UnmarshalYAML(node ast.Node) error {
 	return yaml.NodeToValue(node, &a.value, yaml.Strict())
 }
 
-const slot = "{concept}"
+// inOrder is a map whose entries keep the order of the file.
+type inOrder[T any] []entry[T]
 
-// A suite's name stands in signatures and in the names of run directories.
-var suiteName = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]*$`)
-
-// Parse reads a suite in our own format. name is the file's, for errors, which
-// name the line too.
-func Parse(name string, text []byte) (*Suite, error) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	f, err := decode(name, text)
-	if err != nil {
-		return nil, err
-	}
-	s := &Suite{Name: f.Suite, Instrument: f.Instrument, Version: f.Version, Language: f.Language, License: f.License,
-		Description: strings.TrimSpace(f.Description), Prefix: map[crosstalk.API]string{}}
-	switch {
-	case f.Suite == "":
-		return nil, fmt.Errorf("%s:1: expected suite: NAME", name)
-	case !suiteName.MatchString(f.Suite):
-		return nil, fmt.Errorf("%s:%d: the suite's name is %.40q; expected letters, digits, - _ or . only", name, lineOf(text, "suite"), f.Suite)
-	case f.Version < 0:
-		return nil, fmt.Errorf("%s:%d: version is %d; expected a whole number from 1", name, lineOf(text, "version"), f.Version)
-	case f.Instrument != "leakage":
-		return nil, fmt.Errorf("%s:%d: instrument is %.40q; expected leakage", name, lineOf(text, "instrument"), f.Instrument)
-	}
-	for api, prefix := range f.Prompt {
-		switch api {
-		case "chat":
-			s.Prefix[crosstalk.Chat] = prefix
-		case "completion", "completions":
-			s.Prefix[crosstalk.Completions] = prefix
-		default:
-			return nil, fmt.Errorf("%s:%d: prompt has %.40q; expected chat or completion", name, lineOf(text, "prompt"), api)
-		}
-	}
-	b := builder{suite: s, file: name, lines: map[string]int{}}
-	for i, t := range f.Templates {
-		if t.line == 0 {
-			return nil, fmt.Errorf("%s:%d: entry %d is empty", name, lineOf(text, "templates"), i+1)
-		}
-		if err := b.template(t.value, t.line); err != nil {
-			return nil, err
-		}
-	}
-	for i, item := range f.Items {
-		v := item.value
-		switch {
-		case item.line == 0:
-			return nil, fmt.Errorf("%s:%d: entry %d is empty", name, lineOf(text, "items"), i+1)
-		case v.ID == "":
-			return nil, b.errorf(item.line, "an item has no id")
-		}
-		err := b.add(item.line, v.ID, v.Category, v.Language, v.Cluster, crosstalk.Pair{Concept: v.Concept, Test: v.Test, Control: v.Control,
-			Remove: v.Remove, Leaks: v.Leaks, Neutral: v.Neutral})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if len(s.Items) == 0 {
-		return nil, fmt.Errorf("%s:1: expected templates or items, found neither", name)
-	}
-	return s, nil
+type entry[T any] struct {
+	key   string
+	value T
+	line  int
 }
 
-// builder makes items of a file's entries and refuses what cannot be one.
-type builder struct {
-	suite *Suite
-	file  string
-	lines map[string]int // of each id
-}
-
-func (b *builder) errorf(line int, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", b.file, line, fmt.Errorf(format, args...))
-}
-
-func (b *builder) template(t template, line int) error {
-	switch {
-	case t.ID == "":
-		return b.errorf(line, "a template has no id")
-	case strings.Count(t.Test, slot) != 1:
-		return b.errorf(line, "template %s: its test holds %s %d times; expected once", t.ID, slot, strings.Count(t.Test, slot))
-	case strings.Contains(t.Control, slot):
-		return b.errorf(line, "template %s: its control holds %s; a control leaves the concept out", t.ID, slot)
-	case len(t.Fillings) == 0:
-		return b.errorf(line, "template %s has no fillings", t.ID)
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (m *inOrder[T]) UnmarshalYAML(node ast.Node) error {
+	var whole map[string]any // an error of its own for what is no map
+	if err := yaml.NodeToValue(node, &whole); err != nil {
+		return err
 	}
-	for _, fill := range t.Fillings {
-		v := fill.value
-		if fill.line == 0 {
-			return b.errorf(line, "template %s: a filling is empty", t.ID)
-		}
-		id, insert := v.ID, v.Insert
-		if id == "" {
-			if id = slug(v.Concept); id == "" && v.Concept != "" {
-				return b.errorf(fill.line, "template %s: the concept %q has no letters to make an id of: give the filling an id", t.ID, v.Concept)
-			}
-		}
-		if insert == "" {
-			insert = v.Concept
-		}
-		err := b.add(fill.line, t.ID+"/"+id, t.Category, t.Language, "", crosstalk.Pair{
-			Concept: v.Concept, Test: strings.Replace(t.Test, slot, insert, 1), Control: t.Control,
-			Remove: slices.Concat(t.Remove, v.Remove), Leaks: v.Leaks, Neutral: t.Neutral})
-		if err != nil {
+	mapping, ok := node.(ast.MapNode)
+	if !ok { // null
+		return nil
+	}
+	for i := mapping.MapRange(); i.Next(); {
+		e := entry[T]{key: i.Key().GetToken().Value, line: i.Key().GetToken().Position.Line}
+		if err := yaml.NodeToValue(i.Value(), &e.value, yaml.Strict()); err != nil {
 			return err
 		}
+		*m = append(*m, e)
 	}
 	return nil
-}
-
-func (b *builder) add(line int, id, category, language, cluster string, p crosstalk.Pair) error {
-	p.Concept, p.Test, p.Control = strings.TrimSpace(p.Concept), strings.TrimSpace(p.Test), strings.TrimSpace(p.Control)
-	switch {
-	case p.Concept == "":
-		return b.errorf(line, "item %s has no concept", id)
-	case p.Test == "" || p.Control == "":
-		return b.errorf(line, "item %s needs a test and a control prompt", id)
-	case p.Test == p.Control:
-		return b.errorf(line, "item %s: test and control are the same prompt", id)
-	case b.lines[id] != 0:
-		return b.errorf(line, "the id %s stands in line %d already", id, b.lines[id])
-	}
-	for list, texts := range map[string][]string{"leaks": p.Leaks, "neutral": p.Neutral, "remove": p.Remove} {
-		if slices.ContainsFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" }) {
-			return b.errorf(line, "item %s: an entry of its %s is empty", id, list)
-		}
-	}
-	b.lines[id] = line
-	if language == "" {
-		language = b.suite.Language
-	}
-	if cluster == "" {
-		cluster = p.Control
-	}
-	labels := map[string]string{}
-	for column, value := range map[string]string{"category": category, "language": language} {
-		if value != "" {
-			labels[column] = value
-		}
-	}
-	b.suite.Items = append(b.suite.Items, crosstalk.Item{ID: id, Cluster: cluster, Labels: labels, Pair: &p})
-	return nil
-}
-
-var notSlug = regexp.MustCompile(`[^\pL\pN]+`)
-
-// slug makes an id of a concept.
-func slug(s string) string {
-	return strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-")
-}
-
-// lineOf is the line of a key at the top of the file.
-func lineOf(text []byte, key string) int {
-	for i, line := range strings.Split(string(text), "\n") {
-		if strings.HasPrefix(line, key+":") {
-			return i + 1
-		}
-	}
-	return 1
 }
 
 // yamlError says an error of the YAML reader as file:line: message.

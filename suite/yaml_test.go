@@ -78,7 +78,7 @@ func TestParseErrors(t *testing.T) {
 		"- a\n":                              "1: expected a map, found a list",
 		"instrument: leakage\n":              "1: expected suite: NAME",
 		"suite: s\n" + item:                  `1: instrument is ""; expected leakage`,
-		"suite: s\ninstrument: taste\n":      `2: instrument is "taste"; expected leakage`,
+		"suite: s\ninstrument: taste\n":      `2: instrument is "taste"; expected leakage or confusion`,
 		"suite: ../s\ninstrument: leakage\n": `1: the suite's name is "../s"; expected letters, digits, - _ or . only`,
 		"instrument: leakage\nsuite: a b\n":  `2: the suite's name is "a b"; expected letters, digits, - _ or . only`,
 		head:                                 "1: expected templates or items, found neither",
@@ -128,7 +128,7 @@ func TestParseErrors(t *testing.T) {
 		head + "items: !!set {a}\n":                              "3: tags are not read here: write the value without !!set",
 		head + "]\n":                                             "3: a bracket closes that was not opened",
 		"suite: " + strings.Repeat("s", 100) + " s\n" + head[9:]: `1: the suite's name is "` + strings.Repeat("s", 40) + `"; expected`,
-		strings.Repeat("k", 1000) + ": 1\n":                      `1: unknown field "` + strings.Repeat("k", 100),
+		head + strings.Repeat("k", 1000) + ": 1\n":               `3: unknown field "` + strings.Repeat("k", 100),
 	} {
 		_, err := Parse("s.yaml", []byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), "s.yaml:"+want) || len(err.Error()) > 300 {
@@ -209,6 +209,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(head + "items:\n  - id: a\n    concept: c\n    test: >-\n      t\n      c\n    control: |\n      t\n"))
 	f.Add([]byte("suite: !!binary aGk=\nitems: !!set {a}\n? b\n: - c\n"))
 	f.Add([]byte("a: &a [*a]\n<<: *a\n--- x\n...\n%YAML 1.2\n"))
+	f.Add([]byte(confusionText))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := Parse("s.yaml", text)
 		if err != nil {
@@ -219,8 +220,10 @@ func FuzzParse(f *testing.F) {
 		}
 		seen := map[string]bool{}
 		for _, item := range s.Items {
-			if item.ID == "" || seen[item.ID] || item.Cluster == "" || item.Pair.Concept == "" || item.Pair.Test == "" || item.Pair.Control == "" {
-				t.Errorf("item %+v %+v", item, item.Pair)
+			whole := item.Pair != nil && item.Pair.Concept != "" && item.Pair.Test != "" && item.Pair.Control != "" ||
+				item.Prompt != nil && item.Prompt.Text != "" && item.Prompt.Language != ""
+			if item.ID == "" || seen[item.ID] || item.Cluster == "" || !whole {
+				t.Errorf("item %+v %+v %+v", item, item.Pair, item.Prompt)
 			}
 			seen[item.ID] = true
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
 )
@@ -76,20 +75,4 @@ func checkYAML(name string, text []byte) error {
 		last = *t.Position
 	}
 	return nil
-}
-
-// decode reads a file strictly. The library panics over some damaged text.
-func decode(name string, text []byte) (f file, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s: is not valid YAML", name)
-		}
-	}()
-	if err := checkYAML(name, text); err != nil {
-		return f, err
-	}
-	if err := yaml.UnmarshalWithOptions(text, &f, yaml.Strict()); err != nil {
-		return f, yamlError(name, err)
-	}
-	return f, nil
 }

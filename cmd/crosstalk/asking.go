@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"time"
 
+	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/internal/config"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
@@ -35,6 +37,7 @@ func (a *asking) flags(c *cobra.Command, standIn string) {
 	f.StringSliceVarP(&a.models, "model", "m", []string{standIn}, "provider:name, as in openai:gpt-4o-mini or ollama:llama3.2; of this and of temperature, top-p, system, prefix and param several values are measured side by side")
 	f.StringSliceVar(&a.baseURLs, "base-url", nil, "where the provider's API is, instead of its own address; one for all models, or one for each")
 	f.StringSliceVar(&a.apis, "api", nil, "chat or completions (default: the provider's)")
+	config.Choices(f, "api", string(crosstalk.Chat), string(crosstalk.Completions))
 	f.StringVar(&a.keyVar, "key-var", "", "the environment variable that holds the API key (default: the provider's)")
 	f.IntVar(&a.samples, "samples", 0, "answers to each prompt (default: the protocol's)")
 	f.StringSliceVar(&a.temperatures, "temperature", nil, "sampling temperature, or \"default\" to leave it to the provider (default: the protocol's)")

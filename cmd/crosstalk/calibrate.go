@@ -9,6 +9,7 @@ import (
 	"crosstalk"
 	"crosstalk/calibrate"
 	"crosstalk/instrument/leakage"
+	"crosstalk/internal/config"
 	"crosstalk/measure/similarity"
 	"crosstalk/report"
 	"crosstalk/suite"
@@ -51,7 +52,7 @@ chance, outside 93 to 97 %.`,
 			if len(rules) > 1 {
 				return fmt.Errorf("--protocol names %d protocols; a calibration is of one", len(rules))
 			}
-			s, err := suite.Load(suiteName)
+			s, err := suite.LoadFor("leakage", suiteName)
 			if err != nil {
 				return err
 			}
@@ -84,6 +85,7 @@ chance, outside 93 to 97 %.`,
 	scoring.flags(c)
 	c.Flags().MarkHidden("by")
 	c.Flags().StringVar(&format, "format", "table", "table or json")
+	config.Choices(c.Flags(), "format", "table", "json")
 	c.Flags().SortFlags = false
 	return c
 }

@@ -52,7 +52,7 @@ func (r *leakageRun) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	s, err := suite.Load(r.suite)
+	s, err := suite.LoadFor("leakage", r.suite)
 	if err != nil {
 		return err
 	}

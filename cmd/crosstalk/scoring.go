@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"crosstalk/instrument/leakage"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ type output struct {
 
 func (o *output) flags(c *cobra.Command) {
 	c.Flags().StringVar(&o.format, "format", report.Formats[0], strings.Join(report.Formats, ", "))
+	config.Choices(c.Flags(), "format", report.Formats...)
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print the result and errors only")
 }
 
@@ -45,7 +47,9 @@ func (s *leakageScoring) flags(c *cobra.Command) {
 	}
 	f := c.Flags()
 	f.StringSliceVar(&s.protocols, "protocol", names[:1], "measuring rules, several side by side: "+strings.Join(names, ", "))
+	config.Choices(f, "protocol", names...)
 	f.StringVar(&s.post, "post", "", "what to cut off an answer, instead of the protocol's rule: "+strings.Join(posts, ", "))
+	config.Choices(f, "post", posts...)
 	f.IntVar(&s.round, "round", leakage.Exact, "round similarities to so many decimals (-1: do not), instead of the protocol's rule")
 	f.Float64Var(&s.tie, "tie", 0, "similarities that differ by no more are a tie")
 	f.StringSliceVar(&s.similarities, "similarity", []string{"gloss"}, "what compares concept and answer: "+similarityUsage()+"; models are fetched with models pull")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"crosstalk/instrument/confusion"
+	"crosstalk/internal/config"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/fasttext"
 	"crosstalk/measure/wordlist"
@@ -35,11 +36,13 @@ func (s *confusionScoring) flags(c *cobra.Command) {
 	}
 	f := c.Flags()
 	f.StringSliceVar(&s.protocols, "protocol", names[:1], "measuring rules, several side by side: "+strings.Join(names, ", "))
+	config.Choices(f, "protocol", names...)
 	f.StringVar(&s.lid, "lid", "", "a fastText model that identifies languages, such as lid.176.ftz (default: a small embedded one)")
 	f.StringVar(&s.words, "words", "", "a list of English words, one a line (default: an embedded one)")
 	f.Float64Var(&s.threshold, "threshold", 0, "a line needs a higher probability, instead of the protocol's rule")
 	f.IntVar(&s.minWords, "min-words", 0, "lines of fewer words are not checked, instead of the protocol's rule")
 	f.StringVar(&s.latin, "latin", "", "letters of other scripts in Latin-script languages, instead of the protocol's rule: "+strings.Join(latins, ", "))
+	config.Choices(f, "latin", latins...)
 	f.BoolVar(&s.kana, "kana", false, "let kana decide between Japanese and Chinese, which small identifiers confuse")
 	f.StringSliceVar(&s.by, "by", confusion.By, "group figures by columns of the suite or the recorded data")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -13,7 +14,12 @@ import (
 )
 
 func suitesCommand() *cobra.Command {
-	list := &cobra.Command{
+	return group("suites", "List, show and check suites", "List, show and check suites: the sets of items that are asked about.",
+		suitesListCommand(), suitesShowCommand(), suitesCheckCommand())
+}
+
+func suitesListCommand() *cobra.Command {
+	return &cobra.Command{
 		Use: "list", Short: "List the embedded suites", Args: cobra.NoArgs,
 		Example: "  crosstalk suites list",
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -24,21 +30,42 @@ func suitesCommand() *cobra.Command {
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "NAME\tINSTRUMENT\tLANGUAGE\tITEMS\tCONTROLS\tLICENSE")
 			for _, s := range suites {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", s.Name, s.Instrument, s.Language, len(s.Items), s.Clusters(), s.License)
+				controls := "-"
+				if s.Instrument == "leakage" {
+					controls = fmt.Sprint(s.Clusters())
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, s.Instrument, languages(s), len(s.Items), controls, s.License)
 			}
 			return w.Flush()
 		},
 	}
-	show := &cobra.Command{
+}
+
+// languages names a suite's languages, or counts them if they are many.
+func languages(s *suite.Suite) string {
+	switch l := s.Languages(); {
+	case len(l) == 0:
+		return "-"
+	case len(l) <= 3:
+		return strings.Join(l, ", ")
+	default:
+		return fmt.Sprintf("%d languages", len(l))
+	}
+}
+
+func suitesShowCommand() *cobra.Command {
+	return &cobra.Command{
 		Use: "show SUITE|FILE", Short: "Print a suite's items", Args: cobra.ExactArgs(1),
-		Example: "  crosstalk suites show leakage-en\n  crosstalk suites show my-suite.yaml",
+		Long: `Print a suite's items. A prompt that can be asked with its instruction at several
+places is shown with each; a star marks the one that is asked by default.`,
+		Example: "  crosstalk suites show leakage-en\n  crosstalk suites show confusion\n  crosstalk suites show my-suite.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := suite.Load(args[0])
 			if err != nil {
 				return err
 			}
 			var b strings.Builder
-			fmt.Fprintf(&b, "%s: %d items, %d controls", s.ID(), len(s.Items), s.Clusters())
+			fmt.Fprintf(&b, "%s: %s", s.ID(), contents(s))
 			if s.License != "" {
 				fmt.Fprintf(&b, ", %s", s.License)
 			}
@@ -52,22 +79,52 @@ func suitesCommand() *cobra.Command {
 				}
 			}
 			for _, i := range s.Items {
-				b.WriteString("\n" + strings.TrimRight(i.ID+"  "+i.Labels["category"], " ") + "\n")
-				fmt.Fprintf(&b, "  concept  %s\n  test     %s\n  control  %s\n", i.Pair.Concept, i.Pair.Test, i.Pair.Control)
-				for _, l := range []struct {
-					name  string
-					texts []string
-				}{{"remove", i.Pair.Remove}, {"leaks", i.Pair.Leaks}, {"neutral", i.Pair.Neutral}} {
-					if len(l.texts) > 0 {
-						fmt.Fprintf(&b, "  %-7s  %s\n", l.name, strings.Join(l.texts, " | "))
+				b.WriteString("\n" + i.ID)
+				for _, column := range shownLabels[s.Instrument] {
+					if value := i.Labels[column]; value != "" {
+						b.WriteString("  " + value)
 					}
 				}
+				b.WriteString("\n")
+				showContent(&b, i)
 			}
 			_, err = fmt.Fprint(c.OutOrStdout(), b.String())
 			return err
 		},
 	}
-	check := &cobra.Command{
+}
+
+// shownLabels are the columns that stand beside an item's id.
+var shownLabels = map[string][]string{"leakage": {"category"}, "confusion": {"task", "source", "language"}}
+
+// showContent prints what an item asks.
+func showContent(b *strings.Builder, i crosstalk.Item) {
+	show := func(mark string, width int, name, text string) {
+		if text != "" {
+			fmt.Fprintf(b, "%-2s%-*s  %s\n", mark, width, name, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 2+width+2)))
+		}
+	}
+	if p := i.Pair; p != nil {
+		for _, l := range []struct{ name, text string }{{"concept", p.Concept}, {"test", p.Test}, {"control", p.Control},
+			{"remove", strings.Join(p.Remove, " | ")}, {"leaks", strings.Join(p.Leaks, " | ")}, {"neutral", strings.Join(p.Neutral, " | ")}} {
+			show("", 7, l.name, l.text)
+		}
+	}
+	if p := i.Prompt; p != nil && len(p.Placed) == 0 {
+		show("", 6, "prompt", p.Text)
+	} else if p != nil {
+		for _, place := range slices.Sorted(maps.Keys(p.Placed)) {
+			mark := ""
+			if p.Placed[place] == p.Text { // what is asked by default
+				mark = "*"
+			}
+			show(mark, 10, place, p.Placed[place])
+		}
+	}
+}
+
+func suitesCheckCommand() *cobra.Command {
+	return &cobra.Command{
 		Use: "check SUITE|FILE...", Short: "Check suites for mistakes", Args: cobra.MinimumNArgs(1),
 		Long: `Check suites: what cannot be read is an error (exit 2), what looks like a
 mistake is listed.`,
@@ -84,17 +141,29 @@ mistake is listed.`,
 					fmt.Fprintf(&b, "%s: %s\n", name, r)
 				}
 				if len(remarks) == 0 {
-					fmt.Fprintf(&b, "%s: %d items, %d controls, %s\n", name, len(s.Items), s.Clusters(), categories(s))
+					fmt.Fprintf(&b, "%s: %s%s\n", name, contents(s), categories(s))
 				}
 			}
 			_, err := fmt.Fprint(c.OutOrStdout(), b.String())
 			return err
 		},
 	}
-	return group("suites", "List, show and check suites", "List, show and check suites: the sets of items that are asked about.", list, show, check)
 }
 
+// contents counts what a suite holds.
+func contents(s *suite.Suite) string {
+	clusters := "prompts, in " + languages(s)
+	if s.Instrument == "leakage" {
+		clusters = "controls"
+	}
+	return fmt.Sprintf("%d items, %d %s", len(s.Items), s.Clusters(), clusters)
+}
+
+// categories lists those of a leakage suite.
 func categories(s *suite.Suite) string {
+	if s.Instrument != "leakage" {
+		return ""
+	}
 	var names []string
 	for _, i := range s.Items {
 		if c := i.Labels["category"]; c != "" && !slices.Contains(names, c) {
@@ -102,7 +171,7 @@ func categories(s *suite.Suite) string {
 		}
 	}
 	if len(names) == 0 {
-		return "no categories"
+		return ", no categories"
 	}
-	return fmt.Sprintf("%d categories: %s", len(names), strings.Join(names, ", "))
+	return fmt.Sprintf(", %d categories: %s", len(names), strings.Join(names, ", "))
 }

@@ -59,8 +59,11 @@ const (
 type Instrument struct {
 	Protocol   Protocol
 	Identifier langid.Identifier
-	Words      *wordlist.List    // English words
-	Condition  map[string]string // stands in every observation: the model, and what a sweep varies
+	Words      *wordlist.List      // English words
+	Prompting  crosstalk.Prompting // not needed to score recorded answers; nor are Format and Samples
+	Format                         // how prompts are put
+	Samples    int                 // answers asked for to each prompt
+	Condition  map[string]string   // stands in every observation: the model, and what a sweep varies
 
 	// SuiteOf names the suite, with its hash, that a group of observations
 	// comes from, for the signature. It is called after the last observation.

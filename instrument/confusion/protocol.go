@@ -23,6 +23,18 @@ type Protocol struct {
 	// EmptyIsOne gives a (language, source) cell without an answer to measure
 	// the rate 1. Else the cell is undefined and left out of averages.
 	EmptyIsOne bool
+
+	// How a model is asked, unless the user says otherwise.
+	Temperature float64
+	TopP        float64
+	MaxTokens   int
+	Samples     int
+}
+
+// asked is how the paper asks (Marchisio et al. 2024, section 4.1).
+func asked(p Protocol) Protocol {
+	p.Temperature, p.TopP, p.MaxTokens, p.Samples = 0.3, 0.75, 100, 1
+	return p
 }
 
 // Latin says what becomes of letters of other scripts in answers that should
@@ -49,9 +61,9 @@ func ParseLatin(name string) (Latin, error) {
 // Protocols are the presets, the default first: ours, that of the paper, and
 // that of the script published with it.
 var Protocols = []Protocol{
-	{Name: "crosstalk-1", MinWords: 5, Threshold: 0.3, Latin: LatinApart},
-	{Name: "lcb-paper", MinWords: 5, Threshold: 0.3, Latin: LatinInWPR, AllAnswers: true},
-	{Name: "lcb-script", MinWords: 5, Threshold: 0.3, Latin: LatinOff, EmptyIsOne: true},
+	asked(Protocol{Name: "crosstalk-1", MinWords: 5, Threshold: 0.3, Latin: LatinApart}),
+	asked(Protocol{Name: "lcb-paper", MinWords: 5, Threshold: 0.3, Latin: LatinInWPR, AllAnswers: true}),
+	asked(Protocol{Name: "lcb-script", MinWords: 5, Threshold: 0.3, Latin: LatinOff, EmptyIsOne: true}),
 }
 
 // ProtocolNamed returns the preset of that name.

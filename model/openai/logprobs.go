@@ -2,8 +2,14 @@ package openai
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
+	"math"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"crosstalk"
 )
@@ -13,10 +19,7 @@ import (
 // older vLLM give chats that of completions.
 type logprobs struct {
 	// Of chats.
-	Content []struct {
-		candidate
-		Top []candidate `json:"top_logprobs"`
-	} `json:"content"`
+	Content []position `json:"content"`
 	// Of completions. A position that was not predicted is null: with echo,
 	// the first of the prompt.
 	Tokens        []string              `json:"tokens"`
@@ -24,9 +27,45 @@ type logprobs struct {
 	TopLogprobs   []map[string]*float64 `json:"top_logprobs"`
 }
 
+// position is a token in the form of chats. llama.cpp has TopProbs instead of
+// Top where it is told post_sampling_probs.
+type position struct {
+	candidate
+	Top      []candidate `json:"top_logprobs"`
+	TopProbs []candidate `json:"top_probs"`
+}
+
+// candidate has one of Logprob and Prob.
 type candidate struct {
-	Token   string   `json:"token"`
-	Logprob *float64 `json:"logprob"`
+	Token   string     `json:"token"`
+	Bytes   tokenBytes `json:"bytes"`
+	Logprob *float64   `json:"logprob"`
+	Prob    *float64   `json:"prob"`
+}
+
+// tokenBytes are a token's bytes, given as numbers. Anything else is passed
+// over: they are needed only for tokens that are no text.
+type tokenBytes []byte
+
+func (b *tokenBytes) UnmarshalJSON(text []byte) error {
+	var numbers []int
+	if json.Unmarshal(text, &numbers) != nil || slices.ContainsFunc(numbers, func(n int) bool { return n < 0 || n > 255 }) {
+		return nil
+	}
+	for _, n := range numbers {
+		*b = append(*b, byte(n))
+	}
+	return nil
+}
+
+// nativePosition is a token as llama.cpp's servers gave it until December 2024,
+// beside the choices.
+type nativePosition struct {
+	Content string `json:"content"`
+	Probs   []struct {
+		Token string  `json:"tok_str"`
+		Prob  float64 `json:"prob"`
+	} `json:"probs"`
 }
 
 var errLogprobs = errors.New("its logprobs do not match its tokens")
@@ -37,45 +76,111 @@ func (l *logprobs) tokens() ([]crosstalk.TokenLogprob, error) {
 	if l == nil {
 		return nil, nil
 	}
-	var out []crosstalk.TokenLogprob
-	for _, c := range l.Content {
-		if c.Logprob == nil {
-			continue
-		}
-		t := crosstalk.TokenLogprob{Token: c.Token, Logprob: *c.Logprob}
-		for _, c := range c.Top {
-			if c.Logprob != nil {
-				t.Top = append(t.Top, crosstalk.CandidateLogprob{Token: c.Token, Logprob: *c.Logprob})
-			}
-		}
-		out = append(out, sorted(t))
-	}
 	if len(l.Content) > 0 || l.Tokens == nil {
-		return out, nil
+		return positions(l.Content), nil
 	}
 	if len(l.TokenLogprobs) != len(l.Tokens) || l.TopLogprobs != nil && len(l.TopLogprobs) != len(l.Tokens) {
 		return nil, errLogprobs
 	}
+	var out []crosstalk.TokenLogprob
 	for i, token := range l.Tokens {
 		if l.TokenLogprobs[i] == nil {
 			continue
 		}
-		t := crosstalk.TokenLogprob{Token: token, Logprob: *l.TokenLogprobs[i]}
+		var top []crosstalk.CandidateLogprob
 		if l.TopLogprobs != nil {
 			for token, p := range l.TopLogprobs[i] {
 				if p != nil {
-					t.Top = append(t.Top, crosstalk.CandidateLogprob{Token: token, Logprob: *p})
+					top = append(top, unescape(token, *p))
 				}
 			}
 		}
-		out = append(out, sorted(t))
+		out = append(out, at(unescape(token, *l.TokenLogprobs[i]), top))
 	}
 	return out, nil
 }
 
-func sorted(t crosstalk.TokenLogprob) crosstalk.TokenLogprob {
-	slices.SortStableFunc(t.Top, func(a, b crosstalk.CandidateLogprob) int {
+func positions(content []position) (out []crosstalk.TokenLogprob) {
+	for _, p := range content {
+		taken, known := p.read()
+		if !known {
+			continue
+		}
+		var top []crosstalk.CandidateLogprob
+		for _, c := range slices.Concat(p.Top, p.TopProbs) {
+			if c, known := c.read(); known {
+				top = append(top, c)
+			}
+		}
+		out = append(out, at(taken, top))
+	}
+	return out
+}
+
+// read gives the candidate, if it has a probability above 0.
+func (c candidate) read() (crosstalk.CandidateLogprob, bool) {
+	out := crosstalk.CandidateLogprob{Token: c.Token}
+	switch {
+	case string(c.Bytes) == c.Token || len(c.Bytes) == 0:
+	case utf8.Valid(c.Bytes):
+		out.Token = string(c.Bytes)
+	default:
+		out.Bytes = c.Bytes
+	}
+	switch {
+	case c.Logprob != nil:
+		out.Logprob = *c.Logprob
+	case c.Prob != nil && *c.Prob > 0:
+		out.Logprob = math.Log(*c.Prob)
+	default:
+		return out, false
+	}
+	return out, true
+}
+
+// unescape gives a candidate of the completions' form, in which OpenAI writes
+// a token that is a part of a character as bytes:\xe2\x80.
+func unescape(token string, logprob float64) crosstalk.CandidateLogprob {
+	out := crosstalk.CandidateLogprob{Token: token, Logprob: logprob}
+	if escapes, found := strings.CutPrefix(token, "bytes:"); found && escaped.MatchString(escapes) {
+		out.Bytes = escaped.ReplaceAllFunc([]byte(escapes), func(e []byte) []byte {
+			n, _ := strconv.ParseUint(string(e[2:]), 16, 8)
+			return []byte{byte(n)}
+		})
+	}
+	return out
+}
+
+var escaped = regexp.MustCompile(`\\x[0-9a-fA-F]{2}`)
+
+// natives gives the positions of llama.cpp's older form. A token that is not
+// among its candidates is at most as likely as the last of them.
+func natives(content []nativePosition) (out []crosstalk.TokenLogprob) {
+	for _, p := range content {
+		taken := crosstalk.CandidateLogprob{Token: p.Content}
+		var top []crosstalk.CandidateLogprob
+		for _, c := range p.Probs {
+			if c.Prob > 0 {
+				top = append(top, crosstalk.CandidateLogprob{Token: c.Token, Logprob: math.Log(c.Prob)})
+			}
+		}
+		t := at(taken, top)
+		if len(t.Top) == 0 {
+			continue
+		}
+		t.Logprob = t.Top[len(t.Top)-1].Logprob
+		if i := slices.IndexFunc(t.Top, func(c crosstalk.CandidateLogprob) bool { return c.Token == t.Token }); i >= 0 {
+			t.Logprob = t.Top[i].Logprob
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// at is a position, its candidates in order.
+func at(taken crosstalk.CandidateLogprob, top []crosstalk.CandidateLogprob) crosstalk.TokenLogprob {
+	slices.SortStableFunc(top, func(a, b crosstalk.CandidateLogprob) int {
 		return cmp.Or(cmp.Compare(b.Logprob, a.Logprob), cmp.Compare(a.Token, b.Token))
 	})
-	return t
+	return crosstalk.TokenLogprob{Token: taken.Token, Bytes: taken.Bytes, Logprob: taken.Logprob, Top: top}
 }

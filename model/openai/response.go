@@ -11,8 +11,9 @@ import (
 
 // envelope is what both APIs put around their choices.
 type envelope struct {
-	Model string `json:"model"`
-	Usage usage  `json:"usage"`
+	Model   string           `json:"model"`
+	Usage   usage            `json:"usage"`
+	Natives []nativePosition `json:"completion_probabilities"`
 }
 
 type usage struct {
@@ -150,6 +151,8 @@ func (e envelope) answer(text, finish string, l *logprobs) (crosstalk.Answer, er
 		a.Reason += fmt.Sprintf("; %d reasoning tokens", a.Usage.Reasoning)
 	}
 	var err error
-	a.Logprobs, err = l.tokens()
+	if a.Logprobs, err = l.tokens(); a.Logprobs == nil {
+		a.Logprobs = natives(e.Natives)
+	}
 	return a, err
 }

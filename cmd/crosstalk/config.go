@@ -1,0 +1,38 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"crosstalk/internal/config"
+
+	"github.com/spf13/cobra"
+)
+
+// standardConfig is read where --config names no file.
+const standardConfig = "crosstalk.yaml"
+
+// configure lets a file say what the flags of the commands under root say. No
+// other command may have a PersistentPreRun, which would hide this one.
+func configure(root *cobra.Command) {
+	root.PersistentFlags().String(config.Flag, "", `a file of settings, one key for each flag (default: `+standardConfig+` if it is here; "" for none)`)
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		applied, err := config.Load(c, standardConfig)
+		if err != nil {
+			return err
+		}
+		if quiet := c.Flags().Lookup("quiet"); len(applied) > 0 && (quiet == nil || quiet.Value.String() != "true") {
+			fmt.Fprintln(c.ErrOrStderr(), applied)
+		}
+		if run := c.RunE; run != nil {
+			c.RunE = func(c *cobra.Command, args []string) error {
+				err := run(c, args)
+				if errors.As(err, new(*exitError)) { // that came of what was measured
+					return err
+				}
+				return applied.Explain(err)
+			}
+		}
+		return nil
+	}
+}

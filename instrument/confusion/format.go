@@ -1,0 +1,128 @@
+package confusion
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"crosstalk"
+)
+
+// Format is how an item's prompt is put to a model: the settings of a
+// condition that mitigate confusion, beside those of decoding (Marchisio et
+// al. 2024, section 5). The zero value asks the prompt as it stands.
+type Format struct {
+	Position string // of the instruction to answer in a language, one of Positions; "": as the item has it
+	Shots    int    // demonstrations before the prompt
+	Template Template
+
+	// Demonstrations are question and answer in one language, by language. An
+	// item is asked after the first Shots of the language that its answer
+	// should be in, for cross-lingual items too: they show the language of
+	// answers, not the instruction.
+	Demonstrations map[string][]crosstalk.Demonstration
+}
+
+// Positions are where an English prompt can have the instruction to answer in
+// another language (Marchisio et al. 2024, section 3).
+var Positions = []string{"start", "end", "integrated"}
+
+// Template is what stands around questions and answers.
+type Template string
+
+const (
+	// Auto puts demonstrations to chat models as turns of the chat, and to
+	// others in a Q/A template; a prompt alone stands as it is. It is the zero
+	// value's meaning too.
+	Auto Template = "auto"
+	// QA puts prompts to all models in the template
+	//
+	//	Q: {question}
+	//	A: {answer}
+	//
+	//	Q: {prompt}
+	//	A:
+	//
+	// with or without demonstrations, and ends the answer where the model goes
+	// on with a question of its own. It makes base models answer rather than
+	// continue. Chat models get it as one message.
+	QA Template = "qa"
+)
+
+// Templates are all values of Template.
+var Templates = []Template{Auto, QA}
+
+// ParseTemplate reads a value of Template.
+func ParseTemplate(name string) (Template, error) {
+	if !slices.Contains(Templates, Template(name)) {
+		return "", fmt.Errorf("there is no template %q: choose one of %v", name, Templates)
+	}
+	return Template(name), nil
+}
+
+// nextQuestion is where a model has finished its answer in a Q/A template.
+const nextQuestion = "\nQ:"
+
+// place is the item's prompt with the instruction where the format wants it,
+// and where it is: one of Positions, or "" for a prompt that has none.
+func (f Format) place(item crosstalk.Item) (prompt, position string, err error) {
+	p := item.Prompt
+	prompt = p.Text
+	if f.Position != "" && len(p.Placed) > 0 {
+		var known bool
+		if prompt, known = p.Placed[f.Position]; !known {
+			return "", "", fmt.Errorf("item %s has no prompt with the instruction at %q", item.ID, f.Position)
+		}
+	}
+	if prompt == "" {
+		return "", "", fmt.Errorf("item %s has no prompt to ask", item.ID)
+	}
+	for _, at := range Positions {
+		if p.Placed[at] == prompt {
+			position = at
+		}
+	}
+	return prompt, position, nil
+}
+
+// request is the request for one sample of a prompt whose answer should be in
+// language.
+func (f Format) request(p crosstalk.Prompting, prompt, language string, sample int) (crosstalk.Request, error) {
+	shown := f.Demonstrations[language]
+	if len(shown) < f.Shots {
+		return crosstalk.Request{}, fmt.Errorf("%d demonstrations are wanted, and there are %d in the language %s", f.Shots, len(shown), language)
+	}
+	shown = shown[:f.Shots]
+	if f.Template == QA || p.API == crosstalk.Completions && f.Shots > 0 {
+		p.Decoding.Stop = append(slices.Clip(p.Decoding.Stop), nextQuestion)
+		text := questionsAndAnswers(p.Prefix, shown, prompt)
+		p.Prefix = ""
+		return p.Request(text, sample), nil
+	}
+	r := p.Request(prompt, sample)
+	if len(shown) > 0 {
+		last := len(r.Messages) - 1
+		r.Messages = slices.Insert(r.Messages, last, turns(p.Prefix, shown)...)
+	}
+	return r, nil
+}
+
+// questionsAndAnswers is the Q/A template. The prefix stands before each
+// question.
+func questionsAndAnswers(prefix string, shown []crosstalk.Demonstration, prompt string) string {
+	var b strings.Builder
+	for _, d := range shown {
+		fmt.Fprintf(&b, "Q: %s%s\nA: %s\n\n", prefix, d.Question, d.Answer)
+	}
+	fmt.Fprintf(&b, "Q: %s%s\nA:", prefix, prompt)
+	return b.String()
+}
+
+// turns are demonstrations as a chat.
+func turns(prefix string, shown []crosstalk.Demonstration) (messages []crosstalk.Message) {
+	for _, d := range shown {
+		messages = append(messages, crosstalk.Message{Role: "user", Content: prefix + d.Question},
+			crosstalk.Message{Role: "assistant", Content: d.Answer})
+	}
+	return messages
+}

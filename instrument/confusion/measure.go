@@ -1,0 +1,54 @@
+package confusion
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"crosstalk"
+
+	"golang.org/x/sync/errgroup"
+)
+
+var _ crosstalk.Instrument = (*Instrument)(nil)
+
+// Name implements crosstalk.Instrument.
+func (in *Instrument) Name() string { return "confusion" }
+
+// Measure asks for all samples of the item's prompt and scores them. The
+// label "position" of the observations says where the prompt had its
+// instruction, if it had one.
+func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
+	if item.Prompt == nil {
+		return nil, fmt.Errorf("item %s has no prompt with the language of its answer: it is not a confusion item", item.ID)
+	}
+	prompt, position, err := in.Format.place(item)
+	if err != nil {
+		return nil, err
+	}
+	if position != "" {
+		labels := map[string]string{"position": position}
+		maps.Copy(labels, item.Labels)
+		item.Labels = labels
+	}
+	answers := make([]crosstalk.Answer, in.Samples)
+	var group errgroup.Group // no context of its own: an ask that is under way is paid for, whatever became of its siblings
+	for k := range answers {
+		request, err := in.Format.request(in.Prompting, prompt, item.Prompt.Language, k)
+		if err != nil {
+			return nil, fmt.Errorf("item %s: %w", item.ID, err)
+		}
+		group.Go(func() (err error) {
+			answers[k], err = ask.Ask(ctx, request)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	var observations []crosstalk.Observation
+	for k, answer := range answers {
+		observations = append(observations, in.Score(item, k, answer)...)
+	}
+	return observations, nil
+}

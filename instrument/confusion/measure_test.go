@@ -1,0 +1,181 @@
+package confusion
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"crosstalk"
+)
+
+// listener is an Asker that answers all with one text and keeps the requests.
+type listener struct {
+	answer crosstalk.Answer
+	err    error
+
+	mu       sync.Mutex
+	requests []crosstalk.Request
+}
+
+func (l *listener) Ask(_ context.Context, r crosstalk.Request) (crosstalk.Answer, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.requests = append(l.requests, r)
+	return l.answer, l.err
+}
+
+// one is the request of a measurement with one sample.
+func (l *listener) one(t *testing.T) crosstalk.Request {
+	t.Helper()
+	if len(l.requests) != 1 {
+		t.Fatalf("%d requests", len(l.requests))
+	}
+	return l.requests[0]
+}
+
+var (
+	monolingual = crosstalk.Item{ID: "de-1", Labels: map[string]string{"source": "s"}, Prompt: &crosstalk.Prompt{Text: "Wie?", Language: "de"}}
+	placed      = crosstalk.Item{ID: "x-1", Prompt: &crosstalk.Prompt{Text: "How? In German.", Language: "de",
+		Placed: map[string]string{"start": "In German: how?", "end": "How? In German.", "integrated": "Say in German how."}}}
+	shown = map[string][]crosstalk.Demonstration{"de": {{Question: "Was?", Answer: "Dies."}, {Question: "Wer?", Answer: "Er."}, {Question: "Wo?", Answer: "Da."}}}
+)
+
+func TestMeasure(t *testing.T) {
+	in := instrument(t, "crosstalk-1")
+	in.Samples, in.Condition = 3, map[string]string{"model": "m"}
+	asked := &listener{answer: crosstalk.Answer{Status: crosstalk.Text, Text: "de 1 2 3 4", Key: crosstalk.Key{7}}}
+	observations, err := in.Measure(t.Context(), asked, monolingual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(observations) != 9 || len(asked.requests) != 3 {
+		t.Fatalf("%d observations of %d asks", len(observations), len(asked.requests))
+	}
+	for i, o := range observations {
+		if o.Sample != i/3 || o.Item != "de-1" || o.Value != 1 || o.Condition["model"] != "m" || o.Labels["source"] != "s" ||
+			o.Labels["language"] != "de" || o.Labels["position"] != "" || o.Answers[0] != (crosstalk.Key{7}) {
+			t.Errorf("observed %+v", o)
+		}
+	}
+	samples := map[int]bool{}
+	for _, r := range asked.requests {
+		samples[r.Sample] = true
+	}
+	if len(samples) != 3 {
+		t.Errorf("the samples asked for are %v", samples)
+	}
+	if len(monolingual.Labels) != 1 {
+		t.Errorf("the item's labels became %v", monolingual.Labels)
+	}
+}
+
+func TestMeasureErrors(t *testing.T) {
+	in := instrument(t, "crosstalk-1")
+	in.Samples = 2
+	broken := errors.New("no disk")
+	if _, err := in.Measure(t.Context(), &listener{err: broken}, monolingual); !errors.Is(err, broken) {
+		t.Errorf("an ask fails: %v", err)
+	}
+	for want, change := range map[string]func(*Instrument) crosstalk.Item{
+		"item p has no prompt with the language of its answer": func(*Instrument) crosstalk.Item { return crosstalk.Item{ID: "p", Pair: &crosstalk.Pair{}} },
+		"item r has no prompt to ask": func(*Instrument) crosstalk.Item {
+			return crosstalk.Item{ID: "r", Prompt: &crosstalk.Prompt{Language: "de"}}
+		},
+		`item x-1 has no prompt with the instruction at "middle"`: func(in *Instrument) crosstalk.Item { in.Position = "middle"; return placed },
+		"item de-1: 4 demonstrations are wanted, and there are 3 in the language de": func(in *Instrument) crosstalk.Item {
+			in.Shots, in.Demonstrations = 4, shown
+			return monolingual
+		},
+	} {
+		in := *in
+		item := change(&in)
+		if _, err := in.Measure(t.Context(), &listener{}, item); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if _, err := ParseTemplate("chat"); err == nil || !strings.Contains(err.Error(), "[auto qa]") {
+		t.Errorf("no template: %v", err)
+	}
+}
+
+func TestPosition(t *testing.T) {
+	for _, test := range []struct {
+		item               crosstalk.Item
+		position           string
+		wantText, wantSaid string
+	}{
+		{placed, "", "How? In German.", "end"},
+		{placed, "start", "In German: how?", "start"},
+		{placed, "end", "How? In German.", "end"},
+		{placed, "integrated", "Say in German how.", "integrated"},
+		{monolingual, "start", "Wie?", ""},
+		{crosstalk.Item{ID: "y", Prompt: &crosstalk.Prompt{Text: "other", Language: "de", Placed: placed.Prompt.Placed}}, "", "other", ""},
+	} {
+		in := instrument(t, "crosstalk-1")
+		in.Samples, in.Position = 1, test.position
+		asked := &listener{}
+		observations, err := in.Measure(t.Context(), asked, test.item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := asked.one(t).Text(); got != test.wantText {
+			t.Errorf("%s at %q: asked %q, want %q", test.item.ID, test.position, got, test.wantText)
+		}
+		if got := observations[0].Labels["position"]; got != test.wantSaid {
+			t.Errorf("%s at %q: the label is %q, want %q", test.item.ID, test.position, got, test.wantSaid)
+		}
+	}
+}
+
+func TestFormats(t *testing.T) {
+	user := func(s string) crosstalk.Message { return crosstalk.Message{Role: "user", Content: s} }
+	assistant := func(s string) crosstalk.Message { return crosstalk.Message{Role: "assistant", Content: s} }
+	system := crosstalk.Message{Role: "system", Content: "Sys."}
+	stop := []string{"\nQ:"}
+	for _, test := range []struct {
+		name   string
+		api    crosstalk.API
+		format Format
+		want   crosstalk.Request
+	}{
+		{"chat", crosstalk.Chat, Format{}, crosstalk.Request{Messages: []crosstalk.Message{system, user("> Wie?")}}},
+		{"turns", crosstalk.Chat, Format{Shots: 2, Template: Auto}, crosstalk.Request{Messages: []crosstalk.Message{
+			system, user("> Was?"), assistant("Dies."), user("> Wer?"), assistant("Er."), user("> Wie?")}}},
+		{"one message", crosstalk.Chat, Format{Shots: 1, Template: QA}, crosstalk.Request{
+			Messages: []crosstalk.Message{system, user("Q: > Was?\nA: Dies.\n\nQ: > Wie?\nA:")}, Decoding: crosstalk.Decoding{Stop: stop}}},
+		{"continuation", crosstalk.Completions, Format{}, crosstalk.Request{Prompt: "> Wie?"}},
+		{"template", crosstalk.Completions, Format{Shots: 2}, crosstalk.Request{Prompt: "Q: > Was?\nA: Dies.\n\nQ: > Wer?\nA: Er.\n\nQ: > Wie?\nA:",
+			Decoding: crosstalk.Decoding{Stop: stop}}},
+		{"template without demonstrations", crosstalk.Completions, Format{Template: QA}, crosstalk.Request{Prompt: "Q: > Wie?\nA:",
+			Decoding: crosstalk.Decoding{Stop: stop}}},
+	} {
+		in := instrument(t, "crosstalk-1")
+		in.Samples, in.Format = 1, test.format
+		in.Demonstrations = shown
+		in.Prompting = crosstalk.Prompting{API: test.api, Prefix: "> ", System: "Sys.", Logprobs: 4, Decoding: crosstalk.Decoding{MaxTokens: 9}}
+		asked := &listener{}
+		if _, err := in.Measure(t.Context(), asked, monolingual); err != nil {
+			t.Fatal(err)
+		}
+		test.want.API, test.want.Logprobs, test.want.Decoding.MaxTokens = test.api, 4, 9
+		if got := asked.one(t); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: asked\n%s\nwant\n%s", test.name, crosstalk.Canonical(got), crosstalk.Canonical(test.want))
+		}
+	}
+
+	// The user's own stop sequences stay, and are not changed under the user's feet.
+	in := instrument(t, "crosstalk-1")
+	own := append(make([]string, 0, 4), "END")
+	in.Samples, in.Template, in.Prompting = 1, QA, crosstalk.Prompting{API: crosstalk.Completions, Decoding: crosstalk.Decoding{Stop: own}}
+	asked := &listener{}
+	if _, err := in.Measure(t.Context(), asked, monolingual); err != nil {
+		t.Fatal(err)
+	}
+	if got := asked.one(t).Decoding.Stop; !slices.Equal(got, []string{"END", "\nQ:"}) || own[:2][1] != "" {
+		t.Errorf("stop sequences %q, the user's %q", got, own[:2])
+	}
+}

@@ -1,0 +1,147 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Flag is the flag that names the file.
+const Flag = "config"
+
+// Load sets a command's flags by the file that --config names or else by the
+// one called standard, if there is one in the current directory. It is called
+// between the reading of the command line and the command.
+func Load(c *cobra.Command, standard string) (Applied, error) {
+	name, err := c.Flags().GetString(Flag)
+	if err != nil || !configurable(c) {
+		return nil, err
+	}
+	named := c.Flags().Changed(Flag)
+	switch {
+	case named && name == "": // no file
+		return nil, nil
+	case !named && len(flagsOf(c)) == 0: // nothing to set
+		return nil, nil
+	case !named:
+		name = standard
+	}
+	text, err := os.ReadFile(name)
+	if !named && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := Parse(name, text, c.Root())
+	if err != nil {
+		return nil, err
+	}
+	return f.Apply(c)
+}
+
+// Apply sets the flags of a command, but for those that the command line has
+// set. Of several keys for a flag that of the innermost section counts.
+func (f *File) Apply(c *cobra.Command) (Applied, error) {
+	var path []string
+	for at := c; at.HasParent(); at = at.Parent() {
+		path = append([]string{at.Name()}, path...)
+	}
+	var applied Applied
+	var failed []error
+	for _, flag := range flagsOf(c) {
+		if flag.Changed {
+			continue
+		}
+		for n := len(path); n >= 0; n-- {
+			key := join(strings.Join(path[:n], "."), flag.Name)
+			v, found := f.settings[key]
+			if !found {
+				continue
+			}
+			if err := set(flag, v); err != nil {
+				line := v.line
+				if m := new(mismatch); errors.As(err, &m) {
+					line = m.line
+				}
+				failed = append(failed, fmt.Errorf("%s:%d: %s: %w (for '%s')", f.name, line, key, err, c.CommandPath()))
+			}
+			applied = append(applied, setting{flag.Name, key, f.name, v})
+			break
+		}
+	}
+	return applied, errors.Join(failed...)
+}
+
+// set gives a flag the value, as the command line would.
+func set(f *pflag.Flag, v value) error {
+	if m := kindOf(f).check(v); m != nil {
+		return m
+	}
+	f.Changed = true
+	list, several := f.Value.(pflag.SliceValue)
+	if !several {
+		return f.Value.Set(v.scalars[0].text)
+	}
+	texts := []string{} // each as it is: commas split nothing
+	for _, s := range v.scalars {
+		texts = append(texts, s.text)
+	}
+	return list.Replace(texts)
+}
+
+// Applied are the flags of a command that a file has set.
+type Applied []setting
+
+type setting struct {
+	flag, key, file string
+	value           value
+}
+
+// String says which file has set what.
+func (a Applied) String() string {
+	if len(a) == 0 {
+		return ""
+	}
+	var flags []string
+	for _, s := range a {
+		flags = append(flags, "--"+s.flag)
+	}
+	return fmt.Sprintf("%s sets %s", a[0].file, strings.Join(flags, ", "))
+}
+
+// Explain adds to an error of a command where the flags were set that it
+// speaks of.
+func (a Applied) Explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	var places []string
+	for _, s := range a {
+		if s.concerns(err.Error()) {
+			places = append(places, fmt.Sprintf("\n%s:%d: %s is set here", s.file, s.value.line, s.key))
+		}
+	}
+	if places == nil {
+		return err
+	}
+	return fmt.Errorf("%w%s", err, strings.Join(places, ""))
+}
+
+// concerns is whether a message names the flag, or its value together with its
+// name in words, or a value that is hardly met by chance.
+func (s setting) concerns(message string) bool {
+	has := func(text string) bool {
+		return regexp.MustCompile(`(^|[^\pL\pN_-])` + regexp.QuoteMeta(text) + `($|[^\pL\pN_-])`).MatchString(message)
+	}
+	return has("--"+s.flag) || slices.ContainsFunc(s.value.scalars, func(v scalar) bool {
+		return v.text != "" && has(v.text) && (len(v.text) >= 6 || has(strings.ReplaceAll(s.flag, "-", " ")) || has(s.flag))
+	})
+}

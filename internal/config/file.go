@@ -1,0 +1,219 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/spf13/cobra"
+)
+
+// File is a file that was read and found to suit the commands.
+type File struct {
+	name     string
+	settings map[string]value // by the path of the key
+}
+
+// Parse reads a file for the commands under root. An error names the file and
+// the line, and there is one for every key that is wrong.
+func Parse(name string, text []byte, root *cobra.Command) (*File, error) {
+	p := &reader{name: name, top: sections(root), settings: map[string]value{}}
+	parsed, err := parser.ParseBytes(bytes.TrimPrefix(text, []byte("\ufeff")), 0)
+	if err != nil {
+		var e yaml.Error
+		if !errors.As(err, &e) || e.GetToken() == nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return nil, fmt.Errorf("%s:%d: %s", name, e.GetToken().Position.Line, e.GetMessage())
+	}
+	read := false
+	for _, doc := range parsed.Docs {
+		switch {
+		case doc.Body == nil: // nothing but comments
+		case read:
+			p.errorf(lineOf(doc.Body), "expected one document, found another")
+		default:
+			p.section(p.top, doc.Body)
+			read = true
+		}
+	}
+	if len(p.errors) > 0 {
+		return nil, errors.Join(p.errors...)
+	}
+	return &File{name, p.settings}, nil
+}
+
+type reader struct {
+	name     string
+	top      *section
+	settings map[string]value
+	errors   []error
+}
+
+func (p *reader) errorf(line int, format string, args ...any) {
+	p.errors = append(p.errors, fmt.Errorf("%s:%d: %w", p.name, line, fmt.Errorf(format, args...)))
+}
+
+// section reads what stands under a command's name; that may be nothing.
+func (p *reader) section(s *section, node ast.Node) {
+	entries, ok := entriesOf(node)
+	if !ok {
+		at := s.path
+		if at != "" {
+			at += ": "
+		}
+		p.errorf(lineOf(node), "%sexpected the names of commands and flags, found %s", at, scalarOf(node))
+	}
+	for _, entry := range entries {
+		line, key := entry.Key.GetToken().Position.Line, entry.Key.GetToken().Value
+		_, isMap := entriesOf(entry.Value)
+		part, flags := s.part(key), s.named(key)
+		switch {
+		case part != nil && (isMap || len(flags) == 0): // a name of both is the flag's where a value follows
+			p.section(part, entry.Value)
+		case len(flags) > 0:
+			p.setting(join(s.path, key), flags, entry.Value)
+		default:
+			p.errorf(line, "%s: %s", join(s.path, key), p.unknown(s, key))
+		}
+	}
+}
+
+// setting reads a key's value. It must suit one of the flags that it is for.
+func (p *reader) setting(path string, flags []flag, node ast.Node) {
+	v := valueOf(node)
+	for _, s := range v.scalars {
+		if secret.MatchString(s.text) {
+			p.errorf(s.line, "%s: this looks like an API key; %s", path, keepOut)
+			return
+		}
+	}
+	var wrong *mismatch
+	var expected []string
+	for _, f := range flags {
+		m := kindOf(f.Flag).check(v)
+		if m == nil {
+			p.settings[path] = v
+			return
+		}
+		if wrong == nil {
+			wrong = m
+		}
+		if !slices.Contains(expected, m.expected) {
+			expected = append(expected, m.expected)
+		}
+	}
+	wrong.expected = strings.Join(expected, "; or ")
+	p.errorf(wrong.line, "%s: %w", path, wrong)
+}
+
+// secret is what API keys look like, alone or in NAME=VALUE.
+var secret = regexp.MustCompile(`(^|[=: ])(sk-|hf_|gsk_|xai-|AIza)[A-Za-z0-9_-]{20,}$`)
+
+const keepOut = "keys do not belong in a file, they are read from the environment"
+
+// secretName is what they are called.
+var secretName = regexp.MustCompile(`(?i)(^|[_-])(api_?-?key|key|token|secret|password)$`)
+
+// unknown says why there is no such key, and which may be meant.
+func (p *reader) unknown(s *section, key string) string {
+	known := s.names()
+	for _, part := range s.parts {
+		known = append(known, part.name)
+	}
+	message := "there is no such command or flag"
+	if s.path != "" {
+		message += " of " + strings.ReplaceAll(s.path, ".", " ")
+	}
+	if near := nearest(key, known); near != "" {
+		return message + "; did you mean " + near + "?"
+	}
+	if secretName.MatchString(key) {
+		return keepOut
+	}
+	if strings.Contains(key, ".") {
+		return message + "; the name of each command stands on a line of its own"
+	}
+	var places []string
+	p.top.walk(func(other *section) {
+		for _, f := range other.flags {
+			if f.Name == key {
+				places = append(places, join(other.path, key))
+			}
+		}
+		if other.part(key) != nil {
+			places = append(places, join(other.path, key))
+		}
+	})
+	if len(places) > 0 {
+		return message + "; there is " + strings.Join(places, ", ")
+	}
+	return message
+}
+
+// nearest is the known name that differs least from the one given, "" if all
+// differ in more than a third of it.
+func nearest(name string, known []string) (best string) {
+	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+	least := max(1, len(name)/3) + 1
+	for _, k := range known {
+		if d := distance(name, k); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's, in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substituted := diagonal
+			if a[i] != b[j] {
+				substituted++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substituted, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// entriesOf are those of a map; nothing is an empty one.
+func entriesOf(node ast.Node) ([]*ast.MappingValueNode, bool) {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		return n.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}, true
+	case *ast.NullNode, nil:
+		return nil, true
+	}
+	return nil, false
+}
+
+func valueOf(node ast.Node) value {
+	v := value{line: lineOf(node)}
+	list, ok := node.(*ast.SequenceNode)
+	if !ok {
+		v.scalars = []scalar{scalarOf(node)}
+		return v
+	}
+	v.list = true
+	for _, element := range list.Values {
+		v.scalars = append(v.scalars, scalarOf(element))
+	}
+	return v
+}

@@ -1,0 +1,139 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
+
+type object = map[string]any
+
+// Schema is a JSON Schema (draft 7, which editors know) of the files for the
+// commands under root. What it admits Parse takes.
+func Schema(root *cobra.Command, title, about string) []byte {
+	d := &definitions{byText: map[string]string{}, all: object{}}
+	top := d.section(sections(root))
+	top["$schema"] = "http://json-schema.org/draft-07/schema#"
+	top["title"] = title
+	top["description"] = about
+	top["definitions"] = d.all
+	return append(indented(top), '\n')
+}
+
+// definitions are the schemas of flags, each once: many commands share theirs.
+type definitions struct {
+	byText map[string]string // the name of a definition
+	all    object
+}
+
+func (d *definitions) section(s *section) object {
+	properties := object{}
+	for _, name := range s.names() {
+		var variants []any
+		for _, f := range s.named(name) {
+			if ref := d.refer(f); !slices.ContainsFunc(variants, func(v any) bool { return v.(object)["$ref"] == ref["$ref"] }) {
+				variants = append(variants, ref)
+			}
+		}
+		properties[name] = anyOf(variants)
+	}
+	for _, part := range s.parts {
+		of := d.section(part)
+		if flag, both := properties[part.name]; both {
+			of["type"] = "object" // nothing is no value
+			properties[part.name] = anyOf([]any{of, flag})
+			continue
+		}
+		properties[part.name] = of
+	}
+	return object{"type": []string{"object", "null"}, "description": s.about, "properties": properties, "additionalProperties": false}
+}
+
+// refer returns a reference to the definition of a flag.
+func (d *definitions) refer(f flag) object {
+	schema := f.schema()
+	text := f.Name + string(indented(schema))
+	if d.byText[text] == "" {
+		name := f.Name
+		for n := 2; d.all[name] != nil; n++ {
+			name = fmt.Sprintf("%s.%d", f.Name, n)
+		}
+		d.byText[text], d.all[name] = name, schema
+	}
+	return object{"$ref": "#/definitions/" + d.byText[text]}
+}
+
+func (f flag) schema() object {
+	k := kindOf(f.Flag)
+	schema := k.schema()
+	if k.several {
+		one := k.schema()
+		if k.split && k.base == "text" && k.choices == nil {
+			one["pattern"] = "^[^,]*$"
+		}
+		schema = object{"anyOf": []any{one, object{"type": "array", "items": k.schema()}}}
+	}
+	schema["description"] = f.Usage
+	if values := defaults(f.Flag); len(values) == 1 {
+		schema["default"] = k.literal(values[0])
+	} else if len(values) > 1 {
+		var list []any
+		for _, v := range values {
+			list = append(list, k.literal(v))
+		}
+		schema["default"] = list
+	}
+	return schema
+}
+
+// schema is that of one value.
+func (k kind) schema() object {
+	switch {
+	case k.choices != nil:
+		values := []any{}
+		for _, c := range k.choices {
+			values = append(values, k.literal(c))
+		}
+		return object{"enum": values}
+	case k.base == "duration":
+		return object{"type": "string", "pattern": `^[-+]?([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`}
+	case k.base == "text":
+		return object{"type": []string{"string", "number"}}
+	}
+	return object{"type": k.base}
+}
+
+// literal is a value in JSON.
+func (k kind) literal(text string) any {
+	switch k.base {
+	case "boolean":
+		return text == "true"
+	case "integer", "number":
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			return json.Number(text)
+		}
+	}
+	return text
+}
+
+func anyOf(schemas []any) object {
+	if len(schemas) == 1 {
+		return schemas[0].(object)
+	}
+	return object{"anyOf": schemas}
+}
+
+func indented(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		panic(err) // maps of texts and numbers
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}

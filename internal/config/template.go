@@ -1,0 +1,160 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Template is a file for the commands under root that says nothing new: every
+// key is there once, in the outermost section whose commands all mean the same
+// by it, commented out with its default but for those of the names in live.
+func Template(root *cobra.Command, live []string) []byte {
+	t := &template{live: live, placed: map[string]bool{}}
+	return []byte(strings.TrimLeft(t.section(sections(root), ""), "\n"))
+}
+
+type template struct {
+	live   []string
+	placed map[string]bool // in a section that is being written
+}
+
+// line is a key with what is said of it.
+type line struct{ key, about string }
+
+// section is what stands under a command's name, but for the keys that stand
+// further out.
+func (t *template) section(s *section, indent string) string {
+	var b strings.Builder
+	var lines []line
+	for _, name := range s.names() {
+		uses := s.named(name)
+		if t.placed[name] || !s.holds(uses) {
+			continue
+		}
+		t.placed[name] = true
+		defer delete(t.placed, name)
+		l := t.line(uses)
+		if of := s.commands(name); len(of) > 0 {
+			l.about += " (" + strings.Join(of, ", ") + ")"
+		}
+		lines = append(lines, l)
+	}
+	width := 0
+	for _, l := range lines {
+		width = max(width, min(len(l.key), 32))
+	}
+	for _, l := range lines {
+		fmt.Fprintf(&b, "%s%-*s  # %s\n", indent, width, l.key, l.about)
+	}
+	for _, part := range s.parts {
+		if text := t.section(part, indent+"  "); text != "" {
+			fmt.Fprintf(&b, "\n%s# %s\n%s%s:\n%s", indent, part.about, indent, part.name, text)
+		}
+	}
+	return b.String()
+}
+
+// holds is whether the flags of a name belong into the section itself rather
+// than further in.
+func (s *section) holds(uses []flag) bool {
+	if s.part(uses[0].Name) != nil {
+		return false
+	}
+	parts := 0
+	for _, part := range s.parts {
+		if len(part.named(uses[0].Name)) > 0 {
+			parts++
+		}
+	}
+	same := func(f flag) bool {
+		return f.Usage == uses[0].Usage && kindOf(f.Flag).String() == kindOf(uses[0].Flag).String()
+	}
+	own := slices.ContainsFunc(s.flags, func(f flag) bool { return f.Name == uses[0].Name })
+	return own || parts > 1 && !slices.ContainsFunc(uses, func(f flag) bool { return !same(f) })
+}
+
+// commands are those under a section that have a flag of the name, a group
+// where all of its commands have it; nil if all have.
+func (s *section) commands(name string) (list []string) {
+	if s.lacks(name) == 0 {
+		return nil
+	}
+	for _, part := range s.parts {
+		switch {
+		case len(part.named(name)) == 0:
+		case part.lacks(name) == 0:
+			list = append(list, strings.ReplaceAll(part.path, ".", " "))
+		default:
+			list = append(list, part.commands(name)...)
+		}
+	}
+	return list
+}
+
+// lacks counts the commands with flags that have none of the name.
+func (s *section) lacks(name string) (n int) {
+	s.walk(func(s *section) {
+		if len(s.flags) > 0 && !slices.ContainsFunc(s.flags, func(f flag) bool { return f.Name == name }) {
+			n++
+		}
+	})
+	return n
+}
+
+// line shows the default; a flag without one, or with several, takes what its
+// kind says.
+func (t *template) line(uses []flag) line {
+	f := uses[0]
+	k := kindOf(f.Flag)
+	values := defaults(f.Flag)
+	for _, other := range uses {
+		if !slices.Equal(defaults(other.Flag), values) {
+			values = nil
+		}
+	}
+	usage := strings.Join(strings.Fields(f.Usage), " ")
+	if len(values) == 0 {
+		if k.choices != nil { // which usages list
+			return line{"#" + f.Name + ":", usage}
+		}
+		return line{"#" + f.Name + ":", k.String() + ": " + usage}
+	}
+	texts := slices.Clone(values)
+	for i, text := range texts {
+		texts[i] = k.written(text)
+	}
+	text := texts[0]
+	if len(texts) > 1 || k.split && strings.Contains(values[0], ",") {
+		text = "[" + strings.Join(texts, ", ") + "]"
+	}
+	key := f.Name + ": " + text
+	if !slices.Contains(t.live, f.Name) {
+		key = "#" + key
+	}
+	return line{key, usage}
+}
+
+func (k kind) written(text string) string {
+	if k.base != "text" {
+		return text
+	}
+	return quoted(text)
+}
+
+// simple text needs no quotes in YAML, a list included.
+var simple = regexp.MustCompile(`^(\pL|\.{0,2}/)[\pL\pN/._?=&+-]*(:[\pL\pN/._?=&+-]+)*$`)
+
+// quoted writes text for YAML.
+func quoted(text string) string {
+	reserved := []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+	if simple.MatchString(text) && !slices.Contains(reserved, strings.ToLower(text)) {
+		return text
+	}
+	b, _ := json.Marshal(text) // a JSON string is one in YAML
+	return string(b)
+}

@@ -1,0 +1,43 @@
+package crosstalk
+
+import "unicode"
+
+// LengthOf returns the bucket that a prompt falls in by its length in words:
+// "up to 10", "11 to 20", "21 to 50", "51 to 100" or "over 100", and "" for a
+// text without words. Figures are grouped by it as the column length.
+//
+// A word is what stands between white space and has a letter or digit in it.
+// In scripts that put no space between words a word counts two characters
+// (Chinese, Japanese) or four (Thai, Lao, Khmer, Burmese), about their average:
+// the same question then falls in the same bucket in most languages.
+func LengthOf(prompt string) string {
+	const word = 4
+	n, inWord := 0, false // quarters of a word
+	for _, r := range prompt {
+		switch {
+		case r >= '\u0e00' && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+			n, inWord = n+word/2, false
+		case r >= '\u0e00' && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
+			n, inWord = n+word/4, false
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			if !inWord {
+				n, inWord = n+word, true
+			}
+		case unicode.IsSpace(r):
+			inWord = false
+		}
+	}
+	switch {
+	case n == 0:
+		return ""
+	case n <= 10*word:
+		return "up to 10"
+	case n <= 20*word:
+		return "11 to 20"
+	case n <= 50*word:
+		return "21 to 50"
+	case n <= 100*word:
+		return "51 to 100"
+	}
+	return "over 100"
+}

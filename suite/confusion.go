@@ -1,0 +1,243 @@
+package suite
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/recorded"
+
+	"github.com/goccy/go-yaml"
+)
+
+// confusionFile is a suite of prompts and of the languages to answer in,
+// described in docs/suites.md.
+type confusionFile struct {
+	Header         header                       `yaml:",inline"`
+	Monolingual    inOrder[[]at[prompt]]        `yaml:"monolingual"`
+	Crosslingual   []at[prompt]                 `yaml:"crosslingual"`
+	Names          inOrder[string]              `yaml:"names"`
+	Amendments     []at[string]                 `yaml:"amendments"`
+	OwnAmendments  inOrder[[]at[string]]        `yaml:"own_amendments"`
+	Demonstrations inOrder[[]at[demonstration]] `yaml:"demonstrations"`
+}
+
+type prompt struct {
+	ID         string `yaml:"id"`
+	Source     string `yaml:"source"`
+	Prompt     string `yaml:"prompt"`
+	Integrated string `yaml:"integrated"`
+}
+
+type demonstration struct {
+	Question string `yaml:"question"`
+	Answer   string `yaml:"answer"`
+}
+
+// languageSlot is what the name of a language stands for.
+const languageSlot = "{language}"
+
+// Where the instruction to answer in a language can be: the keys of
+// crosstalk.Prompt.Placed.
+const (
+	atStart    = "start"
+	atEnd      = "end"
+	integrated = "integrated"
+)
+
+// readConfusion makes an item of each monolingual prompt, and one of each
+// cross-lingual prompt and language to answer in.
+func readConfusion(d document, s *Suite) error {
+	var f confusionFile
+	if err := d.decode(&f, yaml.Strict()); err != nil {
+		return err
+	}
+	b := confusionBuilder{document: d, suite: s, lines: map[string]int{}}
+	for _, language := range f.Monolingual {
+		if err := b.monolingual(language.key, language.line, language.value); err != nil {
+			return err
+		}
+	}
+	if err := b.crosslingual(f); err != nil {
+		return err
+	}
+	if len(s.Items) == 0 {
+		return d.errorf(1, "expected monolingual or crosslingual prompts, found neither")
+	}
+	return b.demonstrations(f.Demonstrations)
+}
+
+// confusionBuilder makes items of a file's entries and refuses what cannot be
+// one.
+type confusionBuilder struct {
+	document
+	suite *Suite
+	lines map[string]int // of each id
+}
+
+func (b *confusionBuilder) monolingual(language string, line int, prompts []at[prompt]) error {
+	code, err := recorded.LanguageOf(language)
+	if err != nil {
+		return b.errorf(line, "monolingual: %w", err)
+	}
+	if len(prompts) == 0 {
+		return b.errorf(line, "monolingual: %s has no prompts", language)
+	}
+	for _, p := range prompts {
+		if err := b.check(p, line); err != nil {
+			return err
+		}
+		if p.value.Integrated != "" {
+			return b.errorf(p.line, "prompt %s: only cross-lingual prompts have integrated", p.value.ID)
+		}
+		if err := b.add(p, p.value.ID, "monolingual", language, crosstalk.Prompt{Text: p.value.Prompt, Language: code}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// crosslingual renders each prompt for each language. Which wording the
+// instruction has, and where it is in the prompt's text, is drawn by the item's
+// id: it stays as it is when the suite grows.
+func (b *confusionBuilder) crosslingual(f confusionFile) error {
+	languages, err := b.instructions(f)
+	if err != nil {
+		return err
+	}
+	if len(f.Crosslingual) > 0 && len(languages) == 0 {
+		return b.errorf(b.lineOf("crosslingual"), "crosslingual needs names: the languages to answer in, each with what stands for %s", languageSlot)
+	}
+	for _, p := range f.Crosslingual {
+		if err := b.check(p, b.lineOf("crosslingual")); err != nil {
+			return err
+		}
+		v := p.value
+		switch {
+		case strings.Contains(v.Prompt, languageSlot):
+			return b.errorf(p.line, "prompt %s holds %s; only integrated has it", v.ID, languageSlot)
+		case v.Integrated != "" && strings.Count(v.Integrated, languageSlot) != 1:
+			return b.errorf(p.line, "prompt %s: integrated holds %s %d times; expected once", v.ID, languageSlot, strings.Count(v.Integrated, languageSlot))
+		}
+		for _, l := range languages {
+			id := v.ID + "/" + l.tag
+			placed := map[string]string{}
+			if len(l.instructions) > 0 {
+				instruction := l.instructions[draw(id, "wording", len(l.instructions))]
+				placed[atStart], placed[atEnd] = instruction+" "+v.Prompt, v.Prompt+" "+instruction
+			}
+			if v.Integrated != "" {
+				placed[integrated] = strings.Replace(v.Integrated, languageSlot, l.name, 1)
+			}
+			if len(placed) == 0 {
+				return b.errorf(p.line, "prompt %s does not say to answer in %s: expected amendments or integrated", v.ID, l.tag)
+			}
+			places := slices.DeleteFunc([]string{atStart, atEnd, integrated}, func(place string) bool { return placed[place] == "" })
+			text := placed[places[draw(id, "place", len(places))]]
+			if err := b.add(p, id, "crosslingual", l.tag, crosstalk.Prompt{Text: text, Language: l.code, Placed: placed}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// target is a language to answer in.
+type target struct {
+	tag, code    string   // as the file has it, as identifiers label it
+	name         string   // in the language of the prompts
+	instructions []string // to answer in it
+}
+
+// instructions returns the languages of cross-lingual prompts.
+func (b *confusionBuilder) instructions(f confusionFile) ([]target, error) {
+	own := map[string][]at[string]{}
+	for _, language := range f.OwnAmendments {
+		if !slices.ContainsFunc(f.Names, func(n entry[string]) bool { return n.key == language.key }) {
+			return nil, b.errorf(language.line, "own_amendments: %s is not in names", language.key)
+		}
+		own[language.key] = language.value
+	}
+	var targets []target
+	for _, n := range f.Names {
+		code, err := recorded.LanguageOf(n.key)
+		if err != nil {
+			return nil, b.errorf(n.line, "names: %w", err)
+		}
+		if strings.TrimSpace(n.value) == "" {
+			return nil, b.errorf(n.line, "names: %s has no name", n.key)
+		}
+		t := target{tag: n.key, code: code, name: n.value}
+		for _, a := range f.Amendments {
+			if strings.Count(a.value, languageSlot) != 1 {
+				return nil, b.errorf(a.line, "an amendment holds %s %d times; expected once", languageSlot, strings.Count(a.value, languageSlot))
+			}
+			t.instructions = append(t.instructions, strings.Replace(strings.TrimSpace(a.value), languageSlot, n.value, 1))
+		}
+		for _, a := range own[n.key] {
+			if strings.TrimSpace(a.value) == "" || strings.Contains(a.value, languageSlot) {
+				return nil, b.errorf(cmp.Or(a.line, n.line), "own_amendments: an entry of %s is empty or holds %s; expected an instruction in that language", n.key, languageSlot)
+			}
+			t.instructions = append(t.instructions, strings.TrimSpace(a.value))
+		}
+		targets = append(targets, t)
+	}
+	return targets, nil
+}
+
+// check refuses an entry that is no prompt. line is that of its list.
+func (b *confusionBuilder) check(p at[prompt], line int) error {
+	switch v := p.value; {
+	case p.line == 0:
+		return b.errorf(line, "a prompt is empty")
+	case v.ID == "":
+		return b.errorf(p.line, "a prompt has no id")
+	case strings.TrimSpace(v.Prompt) == "":
+		return b.errorf(p.line, "prompt %s has no text", v.ID)
+	}
+	return nil
+}
+
+func (b *confusionBuilder) add(p at[prompt], id, task, language string, content crosstalk.Prompt) error {
+	if b.lines[id] != 0 {
+		return b.errorf(p.line, "the id %s stands in line %d already", id, b.lines[id])
+	}
+	b.lines[id] = p.line
+	labels := map[string]string{"task": task, "language": language}
+	for column, value := range map[string]string{"source": p.value.Source, "length": crosstalk.LengthOf(content.Text)} {
+		if value != "" {
+			labels[column] = value
+		}
+	}
+	b.suite.Items = append(b.suite.Items, crosstalk.Item{ID: id, Cluster: p.value.ID, Labels: labels, Prompt: &content})
+	return nil
+}
+
+func (b *confusionBuilder) demonstrations(languages inOrder[[]at[demonstration]]) error {
+	for _, language := range languages {
+		code, err := recorded.LanguageOf(language.key)
+		if err != nil {
+			return b.errorf(language.line, "demonstrations: %w", err)
+		}
+		for _, d := range language.value {
+			if strings.TrimSpace(d.value.Question) == "" || strings.TrimSpace(d.value.Answer) == "" {
+				return b.errorf(cmp.Or(d.line, language.line), "demonstrations: one of %s lacks its question or answer", language.key)
+			}
+			if b.suite.Demonstrations == nil {
+				b.suite.Demonstrations = map[string][]crosstalk.Demonstration{}
+			}
+			b.suite.Demonstrations[code] = append(b.suite.Demonstrations[code], crosstalk.Demonstration(d.value))
+		}
+	}
+	return nil
+}
+
+// draw returns a number from 0 to below n that hangs on the id and the purpose
+// alone.
+func draw(id, purpose string, n int) int {
+	sum := sha256.Sum256([]byte(purpose + "\x00" + id))
+	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(n))
+}
