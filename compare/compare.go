@@ -73,12 +73,17 @@ type Result struct {
 	Refused     []Refusal    `json:"refused"`
 }
 
+// Subject is what is compared with what.
+type Subject struct {
+	Measure   string            `json:"measure"`
+	By        map[string]string `json:"by"` // the group, without the columns of conditions
+	Condition map[string]string `json:"condition"`
+	Reference map[string]string `json:"reference"` // empty where a pilot has one condition
+}
+
 // Comparison is the difference of one figure between two conditions.
 type Comparison struct {
-	Measure        string              `json:"measure"`
-	By             map[string]string   `json:"by"` // the group, without the columns of conditions
-	Condition      map[string]string   `json:"condition"`
-	Reference      map[string]string   `json:"reference"`
+	Subject
 	Value          crosstalk.Figure    `json:"value"` // over the pairs
 	ReferenceValue crosstalk.Figure    `json:"reference_value"`
 	Difference     crosstalk.Figure    `json:"difference"` // Value - ReferenceValue
@@ -96,7 +101,12 @@ type Comparison struct {
 	Signature      string              `json:"signature"`        // of the reference
 	Across         []string            `json:"across,omitempty"` // fields in which the other differs
 	Warnings       []string            `json:"warnings,omitempty"`
+
+	of, against *crosstalk.Estimate
 }
+
+// Figures are the two that are compared, over all their items.
+func (c Comparison) Figures() (of, against *crosstalk.Estimate) { return c.of, c.against }
 
 // Unpaired is the reason of items that only one condition has.
 const Unpaired = "unpaired"

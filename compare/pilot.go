@@ -11,10 +11,7 @@ import (
 // Study is what a planned comparison is known to vary by: read off a pilot, or
 // stated.
 type Study struct {
-	Measure   string            `json:"measure,omitempty"`
-	By        map[string]string `json:"by,omitempty"`
-	Condition map[string]string `json:"condition,omitempty"`
-	Reference map[string]string `json:"reference,omitempty"`
+	*Subject // of the pilot; nil: stated
 
 	Variance    Variance                          `json:"variance"`
 	ClusterSize float64                           `json:"cluster_size"` // items that an item shares its cluster with, itself included
@@ -78,7 +75,8 @@ const NotLinear = "a harmonic mean has no variance of its own: plan for the meas
 // study reads the components of variance off the paired samples, within the
 // cells that the figure averages over.
 func (t *table) study(p pair) Study {
-	s := Study{Measure: p.of.Measure, By: p.of.by(), Condition: p.of.side.condition, Reference: p.against.side.condition}
+	subject := p.subject()
+	s := Study{Subject: &subject}
 	m := t.match(p)
 	alone := p.of.side == p.against.side
 	d := m.differences()
@@ -112,7 +110,7 @@ func (t *table) study(p pair) Study {
 	s.Variance = Variance{crosstalk.Figure(v.Cluster), crosstalk.Figure(v.Item), crosstalk.Figure(v.Sample)}
 	if alone {
 		s.Variance = s.Variance.times(2)
-		s.Reference = nil
+		s.Reference = map[string]string{}
 		s.Warnings = append(s.Warnings, "the pilot has one condition: the other is taken to vary as much and to be unrelated, which asks for more items than most comparisons need")
 	}
 	s.ClusterSize = n.ClusterSize()

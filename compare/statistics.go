@@ -12,8 +12,9 @@ import (
 // compare compares two figures in a family of so many tests.
 func (t *table) compare(p pair, o Options, family int) Comparison {
 	c := Comparison{
-		Measure: p.of.Measure, By: p.of.by(), Condition: p.of.side.condition, Reference: p.against.side.condition,
-		Better: p.better(), Signature: p.against.Signature, Across: p.across, Paired: true,
+		Subject: p.subject(),
+		Better:  p.better(), Signature: p.against.Signature, Across: p.across, Paired: true,
+		of: p.of.Estimate, against: p.against.Estimate,
 	}
 	m := t.match(p)
 	c.LeftOut = m.leftOut
@@ -44,6 +45,10 @@ func (t *table) compare(p pair, o Options, family int) Comparison {
 	}
 	c.Warnings = append(c.Warnings, t.doubts(p, c)...)
 	return c
+}
+
+func (p pair) subject() Subject {
+	return Subject{p.of.Measure, p.of.by(), p.of.side.condition, p.against.side.condition}
 }
 
 // doubts are warnings beyond those of small samples.

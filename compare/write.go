@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -44,63 +43,15 @@ func encoder(w io.Writer) *json.Encoder {
 
 // table lays the comparisons out, a row each.
 func (r Result) table() report.Table {
-	var t report.Table
-	cs := withoutRun(r.Comparisons)
-	conditions := columnsIn(cs, func(c Comparison) map[string]string { return c.Condition })
-	groups := columnsIn(cs, func(c Comparison) map[string]string { return c.By })
-	several := func(text func(Comparison) string) bool {
-		return slices.ContainsFunc(cs, func(c Comparison) bool { return text(c) != text(cs[0]) })
+	subjects := make([]Subject, len(r.Comparisons))
+	for i, c := range r.Comparisons {
+		subjects[i] = c.Subject
 	}
-	// left are the columns of words; what is the same in every row stands above.
-	var left []func(Comparison) string
-	column := func(name string, text func(Comparison) string, constant string) {
-		if several(text) {
-			t.Header = append(t.Header, name)
-			left = append(left, text)
-		} else if constant != "" {
-			t.Heading = append(t.Heading, constant)
-		}
-	}
-	column("measure", func(c Comparison) string { return title(c.Measure) }, title(cs[0].Measure))
-	same := map[string]string{} // columns of conditions that have no column of the table
-	for _, name := range conditions {
-		text := func(c Comparison) string { return cmp.Or(c.Condition[name], "-") }
-		reference := func(c Comparison) string { return cmp.Or(c.Reference[name], "-") }
-		constant := name + " " + text(cs[0])
-		if several(reference) || reference(cs[0]) != text(cs[0]) {
-			constant = "" // stands beside what it is compared with
-		}
-		column(name, text, constant)
-		if !several(text) {
-			same[name] = cs[0].Condition[name]
-		}
-	}
-	against := func(c Comparison) string { return describe(c.Reference, c.Condition) }
-	own := describe(same, cs[0].Reference)
-	if several(against) && own != "" {
-		t.Heading = append(t.Heading, own)
-	}
-	column("against", against, strings.TrimSpace(own+" against "+against(cs[0])))
-	for _, name := range groups {
-		text := func(c Comparison) string { return cmp.Or(c.By[name], crosstalk.All) }
-		constant := name + " " + text(cs[0])
-		if text(cs[0]) == crosstalk.All {
-			constant = ""
-		}
-		column(name, text, constant)
-	}
-	if len(left) == 0 {
-		t.Header, left = []string{""}, []func(Comparison) string{func(Comparison) string { return crosstalk.All }}
-	}
-	t.Left = len(t.Header)
+	t := layout(subjects)
 	t.Header = append(t.Header, "reference %", "%", "difference", fmt.Sprintf("%g %% interval", 100*r.Level), "p", "n", "left out", "detectable")
-	names, warnings, leftOut := make([]string, len(cs)), make([][]string, len(cs)), map[string]int{}
-	for i, c := range cs {
-		var row []string
-		for _, text := range left {
-			row = append(row, text(c))
-		}
-		names[i], warnings[i] = strings.Join(row, "/"), c.Warnings
+	names, warnings, leftOut := make([]string, len(t.Rows)), make([][]string, len(t.Rows)), map[string]int{}
+	for i, c := range r.Comparisons {
+		names[i], warnings[i] = strings.Join(t.Rows[i], "/"), c.Warnings
 		difference, out := report.Points(c.Difference), 0
 		if c.Difference.Defined() && !c.Shown {
 			difference = "~"
@@ -109,18 +60,11 @@ func (r Result) table() report.Table {
 			leftOut[reason] += n
 			out += n
 		}
-		t.Rows = append(t.Rows, append(row, report.Percent(c.ReferenceValue), report.Percent(c.Value), difference, interval(c.Interval),
-			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(out), detectable(c)))
+		t.Rows[i] = append(t.Rows[i], report.Percent(c.ReferenceValue), report.Percent(c.Value), difference, interval(c.Interval),
+			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(out), detectable(c))
 	}
-	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(cs), report.Warnings(names, warnings), r.refusals())
+	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(r.Comparisons), report.Warnings(names, warnings), refusals(r.Refused))
 	return t
-}
-
-func interval(i *crosstalk.Interval) string {
-	if i == nil {
-		return "-"
-	}
-	return report.Points(crosstalk.Figure(i.Low)) + " to " + report.Points(crosstalk.Figure(i.High))
 }
 
 // detectable is what could have been found, if anything.
@@ -131,36 +75,11 @@ func detectable(c Comparison) string {
 	return report.Percent(c.Detectable)
 }
 
-func columnsIn(cs []Comparison, of func(Comparison) map[string]string) []string {
-	rows := make([]map[string]string, len(cs))
-	for i, c := range cs {
-		rows[i] = of(c)
+func interval(i *crosstalk.Interval) string {
+	if i == nil {
+		return "-"
 	}
-	return report.Columns(rows)
-}
-
-// withoutRun leaves the names of the runs out where the conditions are told
-// apart by their other columns.
-func withoutRun(cs []Comparison) []Comparison {
-	without := func(condition map[string]string) map[string]string {
-		condition = maps.Clone(condition)
-		delete(condition, RunColumn)
-		return condition
-	}
-	with := map[string]string{} // the whole condition by what is left of it
-	short := make([]Comparison, len(cs))
-	for i, c := range cs {
-		short[i] = c
-		short[i].Condition, short[i].Reference = without(c.Condition), without(c.Reference)
-		for _, pair := range [][2]map[string]string{{c.Condition, short[i].Condition}, {c.Reference, short[i].Reference}} {
-			whole, left := string(crosstalk.Canonical(pair[0])), string(crosstalk.Canonical(pair[1]))
-			if other, ok := with[left]; ok && other != whole {
-				return cs
-			}
-			with[left] = whole
-		}
-	}
-	return short
+	return report.Points(crosstalk.Figure(i.Low)) + " to " + report.Points(crosstalk.Figure(i.High))
 }
 
 // methods are the tests by their names in full.
@@ -216,9 +135,9 @@ func signatures(cs []Comparison) (notes []string) {
 }
 
 // refusals says once for each reason, or set of fields, what was not compared.
-func (r Result) refusals() (notes []string) {
+func refusals(refused []Refusal) (notes []string) {
 	counts, first := map[string]int{}, map[string]Refusal{}
-	for _, x := range r.Refused {
+	for _, x := range refused {
 		key := x.Reason + strings.Join(sorted(x.Fields), ",")
 		if counts[key]++; counts[key] == 1 {
 			first[key] = x
@@ -237,8 +156,11 @@ func (r Result) refusals() (notes []string) {
 // writeCSV writes a line for each comparison, with a column for every column
 // of groups and conditions.
 func writeCSV(w io.Writer, r Result) error {
-	groups := columnsIn(r.Comparisons, func(c Comparison) map[string]string { return c.By })
-	conditions := columnsIn(r.Comparisons, func(c Comparison) map[string]string { return c.Condition })
+	var by, of []map[string]string
+	for _, c := range r.Comparisons {
+		by, of = append(by, c.By), append(of, c.Condition)
+	}
+	groups, conditions := report.Columns(by), report.Columns(of)
 	header := slices.Concat([]string{"measure"}, groups, conditions)
 	for _, column := range conditions {
 		header = append(header, "reference_"+column)

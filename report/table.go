@@ -132,5 +132,8 @@ func PValue(p crosstalk.Figure) string {
 	return strconv.FormatFloat(float64(p), 'f', 3, 64)
 }
 
+// Markdown is a text of which markdown shows every character.
+func Markdown(text string) string { return markdownEscape.Replace(plain(text)) }
+
 // Number is a number as programs read it, empty where undefined.
 func Number(f crosstalk.Figure) string { return number(f) }

@@ -82,7 +82,7 @@ from a prompt into an unrelated answer (semantic leakage), one language breaking
 into another (language confusion).
 
 Results go to stdout, everything else to stderr. Exit codes: 0 fine,
-1 a calibration failed, 2 bad usage or input, 3 finished but incomplete
+1 a gate or a calibration failed, 2 bad usage or input, 3 finished but incomplete
 (asks failed, or a limit was reached), 130 interrupted.`,
 		Example: `  crosstalk run leakage                              a reference model, to see how it works
   crosstalk run leakage --model openai:gpt-4o-mini   a real one (OPENAI_API_KEY)
@@ -94,7 +94,7 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reportCommand(), compareCommand(), suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
+	root.AddCommand(runCommand(), scoreCommand(), reportCommand(), compareCommand(), gateCommand(), powerCommand(), suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
 	configure(root)
 	return root
 }
