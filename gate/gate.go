@@ -196,13 +196,13 @@ func unfit(e crosstalk.Estimate) string {
 	return ""
 }
 
-func percent(f float64) string { return strconv.FormatFloat(100*f, 'g', 3, 64) + " %" }
+func percent(f float64) string { return strconv.FormatFloat(100*f, 'g', 6, 64) + " %" }
 
 // apart is a percentage with as many digits as tell it from another.
 func apart(f, other float64) string {
 	for digits := 3; digits < 17; digits++ {
-		if s := strconv.FormatFloat(100*f, 'g', digits, 64); s != strconv.FormatFloat(100*other, 'g', digits, 64) {
-			return s + " %"
+		if s := strconv.FormatFloat(100*f, 'g', digits, 64) + " %"; s != percent(other) {
+			return s
 		}
 	}
 	return percent(f)

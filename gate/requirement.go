@@ -25,7 +25,7 @@ import (
 // only. Names that hold spaces, commas or an equals sign stand in double
 // quotes, in which \" and \\ are a quote and a backslash.
 type Requirement struct {
-	Text    string // as written
+	Text    string // as written, with single spaces
 	Measure string
 	Op      string // >=, <=, > or <
 	Value   float64

@@ -37,16 +37,23 @@ func Write(w io.Writer, format string, v Verdict) error {
 
 // headline says how it ended.
 func (v Verdict) headline() string {
-	if v.Passed {
-		return fmt.Sprintf("passed: all %d checks", len(v.Checks))
+	checks := fmt.Sprintf("%d checks", len(v.Checks))
+	if len(v.Checks) == 1 {
+		checks = "1 check"
 	}
-	return fmt.Sprintf("failed: %d of %d checks", v.Failed(), len(v.Checks))
+	if v.Passed {
+		return "passed: " + checks
+	}
+	return fmt.Sprintf("failed: %d of %s", v.Failed(), checks)
 }
 
 func (v Verdict) table() report.Table {
 	shared, columns := v.columns()
 	t := report.Table{Heading: append([]string{"gate " + v.headline()}, shared...)}
-	t.Header = slices.Concat([]string{"", "check"}, columns, []string{"why"})
+	t.Header = slices.Concat([]string{"", "check"}, columns)
+	if !v.Passed {
+		t.Header = append(t.Header, "why")
+	}
 	t.Left = len(t.Header)
 	t.Header = append(t.Header, "value", "interval", "n")
 	for _, c := range v.Checks {
@@ -55,9 +62,16 @@ func (v Verdict) table() report.Table {
 			row[0] = "passed"
 		}
 		for _, column := range columns {
-			row = append(row, cmp.Or(c.By[column], "-"))
+			value := cmp.Or(c.By[column], crosstalk.All)
+			if len(c.By) == 0 {
+				value = "-"
+			}
+			row = append(row, value)
 		}
-		t.Rows = append(t.Rows, append(row, cmp.Or(c.Reason, "-"), c.value(), c.interval(), strconv.Itoa(c.N)))
+		if !v.Passed {
+			row = append(row, cmp.Or(c.Reason, "-"))
+		}
+		t.Rows = append(t.Rows, append(row, c.value(), c.interval(), strconv.Itoa(c.N)))
 	}
 	names, remarks := make([]string, len(v.Checks)), make([][]string, len(v.Checks))
 	for i, c := range v.Checks {
@@ -77,7 +91,7 @@ func (v Verdict) columns() (shared, columns []string) {
 	for _, column := range report.Columns(by) {
 		var values []string
 		for _, b := range by {
-			if value, ok := b[column]; ok && !slices.Contains(values, value) {
+			if value := cmp.Or(b[column], crosstalk.All); len(b) > 0 && !slices.Contains(values, value) {
 				values = append(values, value)
 			}
 		}
