@@ -82,9 +82,9 @@ func (p Power) table() report.Table {
 		t.Notes = append(t.Notes, "-: no difference is so large, or the pilot has too few samples of an item to tell")
 	}
 	if s := p.Studies[0]; len(p.Studies) == 1 {
-		note := fmt.Sprintf("variance of a difference: between clusters %s, items %s, samples %s", share(s.Variance.Cluster), share(s.Variance.Item), share(s.Variance.Sample))
+		note := fmt.Sprintf("variance of a difference: between items %s, between samples of an item %s", share(s.Variance.Item), share(s.Variance.Sample))
 		if s.ClusterSize > 1 {
-			note += fmt.Sprintf("; an item shares its cluster with %.3g, itself included", s.ClusterSize)
+			note += fmt.Sprintf(", between clusters %s; an item shares its cluster with %.3g, itself included", share(s.Variance.Cluster), s.ClusterSize)
 		}
 		t.Notes = append(t.Notes, note)
 	}
