@@ -78,7 +78,7 @@ func WriteAnnotations(w io.Writer, v Verdict) error {
 			annotate(&b, "warning", c.name(columns), c.details())
 		}
 	}
-	annotate(&b, "notice", "crosstalk gate "+v.Run, v.headline())
+	annotate(&b, "notice", "crosstalk gate "+v.Run, v.Headline())
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -35,8 +35,8 @@ func Write(w io.Writer, format string, v Verdict) error {
 	return report.WriteTable(w, format, v.table())
 }
 
-// headline says how it ended.
-func (v Verdict) headline() string {
+// Headline says how it ended.
+func (v Verdict) Headline() string {
 	checks := fmt.Sprintf("%d checks", len(v.Checks))
 	if len(v.Checks) == 1 {
 		checks = "1 check"
@@ -49,7 +49,7 @@ func (v Verdict) headline() string {
 
 func (v Verdict) table() report.Table {
 	shared, columns := v.columns()
-	t := report.Table{Heading: append([]string{"gate " + v.headline()}, shared...)}
+	t := report.Table{Heading: append([]string{"gate " + v.Headline()}, shared...)}
 	t.Header = slices.Concat([]string{"", "check"}, columns)
 	if !v.Passed {
 		t.Header = append(t.Header, "why")

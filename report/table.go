@@ -45,6 +45,9 @@ func write(w io.Writer, format string, grids []grid) error {
 
 var firstNumber = regexp.MustCompile(`\d+`)
 
+// maxNamed is how many rows a warning names.
+const maxNamed = 8
+
 // Warnings says each kind of warning once, with the rows it holds for and, for
 // one that counts, the range of its first number. of[i] are the warnings of
 // the row called rows[i].
@@ -78,8 +81,11 @@ func Warnings(rows []string, of [][]string) []string {
 		if at := firstNumber.FindStringIndex(k.text); at != nil && k.low < k.top {
 			k.text = fmt.Sprintf("%s%d to %d%s", k.text[:at[0]], k.low, k.top, k.text[at[1]:])
 		}
-		if len(k.rows) == len(rows) && len(k.rows) > 1 {
+		switch n := len(k.rows); {
+		case n == len(rows) && n > 1:
 			k.rows = []string{"every row"}
+		case n > maxNamed:
+			k.rows = append(k.rows[:maxNamed:maxNamed], fmt.Sprintf("and %d more rows", n-maxNamed))
 		}
 		list = append(list, fmt.Sprintf("warning: %s: %s", strings.Join(k.rows, ", "), k.text))
 	}

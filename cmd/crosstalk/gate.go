@@ -101,7 +101,7 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 		return err
 	}
 	if !verdict.Passed {
-		return &exitError{exitGate, fmt.Errorf("the gate failed: %d of %d checks", verdict.Failed(), len(checks))}
+		return &exitError{exitGate, errors.New("the gate " + verdict.Headline())}
 	}
 	return nil
 }
