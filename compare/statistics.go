@@ -36,7 +36,11 @@ func (t *table) compare(p pair, o Options, family int) Comparison {
 	}
 	c.N, c.Clusters = m.n(c.Paired), min(e.Clusters, m.n(c.Paired))
 	c.Difference, c.P = crosstalk.Figure(e.Value), crosstalk.Figure(test)
-	c.Detectable = crosstalk.Figure(stats.MinDetectable(e.SE, (1-o.Level)/float64(family), 0.8))
+	c.Detectable = crosstalk.Undefined
+	// A permutation test of few clusters has no small p-value.
+	if alpha := (1 - o.Level) / float64(family); !c.Paired || math.Pow(2, float64(1-c.Clusters)) <= alpha {
+		c.Detectable = crosstalk.Figure(e.MinDetectable(alpha, 0.8))
+	}
 	if e.Interval.Defined() {
 		c.Interval = &crosstalk.Interval{Low: e.Interval.Low, High: e.Interval.High, Level: e.Interval.Level, Method: e.Interval.Method}
 	}

@@ -191,7 +191,7 @@ func TestMacro(t *testing.T) {
 			near(t, "low", c.Interval.Low, want.Interval.Low, 1e-9)
 			near(t, "high", c.Interval.High, want.Interval.High, 1e-9)
 			near(t, "value - reference", float64(c.Value-c.ReferenceValue), want.Value, 1e-12)
-			near(t, "detectable", float64(c.Detectable), stats.MinDetectable(want.SE, 0.05/4, 0.8), 1e-9)
+			near(t, "detectable", float64(c.Detectable), want.MinDetectable(0.05/4, 0.8), 1e-9)
 			if c.N != 140 || c.Clusters != 75 {
 				t.Errorf("n %d, clusters %d", c.N, c.Clusters)
 			}
@@ -297,6 +297,21 @@ func TestUnpaired(t *testing.T) {
 		return r
 	}())); !c.Paired {
 		t.Errorf("%+v", c)
+	}
+}
+
+// Four pairs cannot have a p-value of 5 %, so nothing is detectable, however
+// little they vary.
+func TestTooFewToDetect(t *testing.T) {
+	for pairs, detectable := range map[int]bool{4: false, 7: true} {
+		r := &recorded{}
+		for i := range pairs {
+			r.add("lpr", fmt.Sprint(i), "", 0.5, first, nil)
+			r.add("lpr", fmt.Sprint(i), "", 0.5+0.01*float64(i), second, nil)
+		}
+		if c := only(t, runs(t, Options{}, r)); c.Detectable.Defined() != detectable {
+			t.Errorf("%d pairs: %v", pairs, c.Detectable)
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func (r Result) table() report.Table {
 		subjects[i] = c.Subject
 	}
 	t := layout(subjects)
-	t.Header = append(t.Header, "reference %", "%", "difference", fmt.Sprintf("%g %% interval", 100*r.Level), "p", "n", "left out", "detectable")
+	t.Header = append(t.Header, "reference %", "%", "difference", fmt.Sprintf("%g %% interval", 100*r.Level), "p", "n", "clusters", "left out", "detectable")
 	names, warnings, leftOut := make([]string, len(t.Rows)), make([][]string, len(t.Rows)), map[string]int{}
 	for i, c := range r.Comparisons {
 		names[i], warnings[i] = strings.Join(t.Rows[i], "/"), c.Warnings
@@ -61,7 +61,7 @@ func (r Result) table() report.Table {
 			out += n
 		}
 		t.Rows[i] = append(t.Rows[i], report.Percent(c.ReferenceValue), report.Percent(c.Value), difference, interval(c.Interval),
-			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(out), detectable(c))
+			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(out), detectable(c))
 	}
 	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(r.Comparisons), report.Warnings(names, warnings), refusals(r.Refused))
 	return t
@@ -94,7 +94,7 @@ func (r Result) legend() []string {
 	}
 	notes := []string{
 		fmt.Sprintf("difference: in percentage points; ~: none is shown at %.2g %%, though one below detectable may well be there", alpha),
-		fmt.Sprintf("p: adjusted by Holm's method over %s; detectable: what is found with 80 %% power among them", tests),
+		fmt.Sprintf("p: adjusted by Holm's method over %s; detectable: what is found with 80 %% power among them, - if so few clusters can show nothing", tests),
 		"interval: of each difference for itself, not adjusted",
 	}
 	seen := map[string]bool{}

@@ -55,7 +55,7 @@ than --margin on the bad side. What is undefined, not measured or incomplete fai
 	f.StringVar(&g.noWorseThan, "no-worse-than", "", "a run that this one must not be worse than")
 	f.StringVar(&g.margin, "margin", "", "how much worse it may be, such as 0.01 or 1%")
 	f.StringVar(&g.junit, "junit", "", "write the checks to this file as JUnit XML")
-	f.BoolVar(&g.annotations, "annotations", os.Getenv("GITHUB_ACTIONS") == "true", "print workflow commands for GitHub to stderr (default: under GITHUB_ACTIONS)")
+	f.BoolVar(&g.annotations, "annotations", false, "print workflow commands for GitHub to stderr (default: under GITHUB_ACTIONS)")
 	f.StringVar(&g.summary, "summary", "", "append a summary in markdown to this file (default: $GITHUB_STEP_SUMMARY)")
 	g.comparing.flags(c)
 	g.output.flags(c)
@@ -167,7 +167,7 @@ func (g *gateFlags) tell(c *cobra.Command, v gate.Verdict) error {
 	if err := gate.Write(c.OutOrStdout(), g.format, v); err != nil {
 		return err
 	}
-	if g.annotations {
+	if g.annotations || !c.Flags().Changed("annotations") && os.Getenv("GITHUB_ACTIONS") == "true" {
 		if err := gate.WriteAnnotations(c.ErrOrStderr(), v); err != nil {
 			return err
 		}
