@@ -4,9 +4,9 @@
 //
 // A bound is checked on the figure, as users of gates expect of a threshold;
 // where the interval holds the bound a remark says that chance may have
-// decided, and Options.Interval wants the whole interval on the right side. No
-// worse is always decided on the interval: a difference that is not shown is
-// not one that is not there.
+// decided, and a caller may want the whole interval on the right side. No worse
+// is always decided on the interval: that no difference is shown is not to say
+// that there is none.
 //
 // What cannot be judged fails, with its reason: a figure that was not measured
 // or of which nothing was scored, and one that is not complete, since asks
@@ -15,6 +15,7 @@ package gate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -186,7 +187,7 @@ func unfit(e crosstalk.Estimate) string {
 		return fmt.Sprintf("incomplete: %d answers failed; the command that made the run asks for them again", failed)
 	case !e.Value.Defined():
 		var counts []string
-		for _, name := range []string{"empty", "refused", "unchecked", "line_error", "not_scored"} {
+		for _, name := range slices.Sorted(maps.Keys(e.Counts)) {
 			if n := e.Counts[name]; n > 0 {
 				counts = append(counts, fmt.Sprintf("%s %d", strings.ReplaceAll(name, "_", " "), n))
 			}

@@ -52,7 +52,7 @@ between answers to the same prompt.`,
 	f.StringSliceVar(&p.differences, "difference", nil, "differences to find, such as 0.05 or 5%")
 	f.IntSliceVar(&p.items, "items", nil, "numbers of items of which to tell what they find")
 	f.IntSliceVar(&p.samples, "samples", []int{1}, "numbers of answers to each prompt")
-	f.Float64Var(&p.power, "power", 0.8, "chance to find the difference, if it is there")
+	f.Float64Var(&p.power, "target-power", 0.8, "chance to find the difference, if it is there")
 	f.IntVar(&p.comparisons, "comparisons", 1, "number of comparisons that p-values will be adjusted for")
 	f.StringSliceVar(&p.pilot, "pilot", nil, "a run to read variances from, or runs to compare")
 	f.StringVar(&p.rate, "rate", "", "without a pilot: the rate under one condition")
