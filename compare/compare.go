@@ -84,7 +84,8 @@ type Subject struct {
 // Comparison is the difference of one figure between two conditions.
 type Comparison struct {
 	Subject
-	Value          crosstalk.Figure    `json:"value"` // over the pairs
+	Unit           string              `json:"unit,omitempty"` // of Value, Difference, Interval and Detectable; empty: a fraction
+	Value          crosstalk.Figure    `json:"value"`          // over the pairs
 	ReferenceValue crosstalk.Figure    `json:"reference_value"`
 	Difference     crosstalk.Figure    `json:"difference"` // Value - ReferenceValue
 	Interval       *crosstalk.Interval `json:"interval"`   // of the difference; nil where there is none

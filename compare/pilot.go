@@ -57,8 +57,15 @@ func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 	}
 	var studies []Study
 	for _, p := range pairs {
-		if len(t.averageOf(p.of).measures) > 1 {
-			refused = append(refused, Refusal{Measure: p.of.Measure, By: p.of.group, Condition: p.of.side.condition, Reference: map[string]string{}, Reason: NotLinear})
+		reason := ""
+		switch {
+		case len(t.averageOf(p.of).measures) > 1:
+			reason = NotLinear
+		case p.of.Unit != "":
+			reason = NoFraction
+		}
+		if reason != "" {
+			refused = append(refused, Refusal{Measure: p.of.Measure, By: p.of.group, Condition: p.of.side.condition, Reference: map[string]string{}, Reason: reason})
 			continue
 		}
 		studies = append(studies, t.study(p))
@@ -69,8 +76,11 @@ func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 	return studies, refused, nil
 }
 
-// NotLinear is the reason of figures that no variance of items stands for.
-const NotLinear = "a harmonic mean has no variance of its own: plan for the measures it is made of"
+// Reasons why nothing is planned for a figure.
+const (
+	NotLinear  = "a harmonic mean has no variance of its own: plan for the measures it is made of"
+	NoFraction = "differences to find are stated in points, and it is no fraction"
+)
 
 // study reads the components of variance off the paired samples, within the
 // cells that the figure averages over.

@@ -12,8 +12,8 @@ import (
 // compare compares two figures in a family of so many tests.
 func (t *table) compare(p pair, o Options, family int) Comparison {
 	c := Comparison{
-		Subject: p.subject(),
-		Better:  p.better(), Signature: p.against.Signature, Across: p.across, Paired: true,
+		Subject: p.subject(), Unit: p.of.Unit,
+		Better: p.better(), Signature: p.against.Signature, Across: p.across, Paired: true,
 		of: p.of.Estimate, against: p.against.Estimate,
 	}
 	m := t.match(p)
@@ -83,6 +83,7 @@ func (f figure) by() map[string]string {
 type matched struct {
 	table       *table
 	average     *average
+	fraction    bool     // the figure is one
 	sides       [2]*side // of, against
 	pairs       []int32  // items with a value of the first measure under both
 	items       []int32  // of the group
@@ -91,7 +92,7 @@ type matched struct {
 }
 
 func (t *table) match(p pair) *matched {
-	m := &matched{table: t, average: t.averageOf(p.of), sides: [2]*side{p.of.side, p.against.side}, leftOut: map[string]int{}}
+	m := &matched{table: t, average: t.averageOf(p.of), fraction: p.of.Unit == "", sides: [2]*side{p.of.side, p.against.side}, leftOut: map[string]int{}}
 	a, b := m.values(0, 0), m.values(1, 0)
 	m.items = m.complete(t.among(p.of))
 	for _, i := range m.items {
@@ -221,7 +222,7 @@ func (d *differences) bounds() stats.Bounds {
 }
 
 func (m *matched) differences() *differences {
-	d := &differences{fractions: true, binary: true, independent: true}
+	d := &differences{fractions: m.fraction, binary: true, independent: true}
 	a, b := m.values(0, 0), m.values(1, 0)
 	shared := m.shared()
 	for _, i := range m.pairs {

@@ -194,6 +194,28 @@ func TestTooFewToDetect(t *testing.T) {
 	}
 }
 
+// A figure with a unit has no bounds, however small its values.
+func TestUnit(t *testing.T) {
+	r := &recorded{}
+	for i := range 40 {
+		r.add("entropy", fmt.Sprint(i), "", 0.9, first, nil)
+		r.add("entropy", fmt.Sprint(i), "", 0.1-0.1*float64(i%2), second, nil)
+	}
+	run := r.run(t)
+	run.Estimates[0].Unit, run.Estimates[1].Unit = "bits", "bits"
+	result, err := Runs([]Run{run}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := only(t, result); c.Unit != "bits" || c.Interval == nil || c.Interval.Method != "cluster-robust-t" {
+		t.Errorf("%+v", c)
+	}
+	table := result.table()
+	if header := strings.Join(table.Header, ","); !strings.HasPrefix(header, ",reference bits,bits,difference") || table.Rows[0][3] != "-0.85" {
+		t.Errorf("%q: %q", table.Header, table.Rows)
+	}
+}
+
 // The family is all comparisons, whose p-values Holm's method adjusts.
 func TestFamily(t *testing.T) {
 	r := &recorded{}

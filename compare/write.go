@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -48,11 +49,15 @@ func (r Result) table() report.Table {
 		subjects[i] = c.Subject
 	}
 	t := layout(subjects)
-	t.Header = append(t.Header, "reference %", "%", "difference", fmt.Sprintf("%g %% interval", 100*r.Level), "p", "n", "clusters", "left out", "detectable")
+	unit, reference := unitOf(r.Comparisons), "reference"
+	if unit != "" {
+		reference += " " + unit
+	}
+	t.Header = append(t.Header, reference, cmp.Or(unit, "value"), "difference", fmt.Sprintf("%g %% interval", 100*r.Level), "p", "n", "clusters", "left out", "detectable")
 	names, warnings, leftOut := make([]string, len(t.Rows)), make([][]string, len(t.Rows)), map[string]int{}
 	for i, c := range r.Comparisons {
 		names[i], warnings[i] = strings.Join(t.Rows[i], "/"), c.Warnings
-		difference, out := report.Points(c.Difference), 0
+		difference, out := report.Difference(c.Difference, c.Unit), 0
 		if c.Difference.Defined() && !c.Shown {
 			difference = "~"
 		}
@@ -60,26 +65,38 @@ func (r Result) table() report.Table {
 			leftOut[reason] += n
 			out += n
 		}
-		t.Rows[i] = append(t.Rows[i], report.Percent(c.ReferenceValue), report.Percent(c.Value), difference, interval(c.Interval),
+		value := report.Value(c.Value, c.Unit)
+		if unit == "" {
+			value += " " + cmp.Or(c.Unit, "%")
+		}
+		t.Rows[i] = append(t.Rows[i], report.Value(c.ReferenceValue, c.Unit), value, difference, interval(c),
 			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(out), detectable(c))
 	}
 	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(r.Comparisons), report.Warnings(names, warnings), refusals(r.Refused))
 	return t
 }
 
-// detectable is what could have been found, if anything.
-func detectable(c Comparison) string {
-	if c.Detectable > 1 && c.Difference >= -1 && c.Difference <= 1 {
-		return ">100"
+// unitOf is the unit that all figures share, "" if there are several.
+func unitOf(cs []Comparison) string {
+	if slices.ContainsFunc(cs, func(c Comparison) bool { return c.Unit != cs[0].Unit }) {
+		return ""
 	}
-	return report.Percent(c.Detectable)
+	return cmp.Or(cs[0].Unit, "%")
 }
 
-func interval(i *crosstalk.Interval) string {
-	if i == nil {
+// detectable is what could have been found, if anything.
+func detectable(c Comparison) string {
+	if c.Unit == "" && c.Detectable > 1 {
+		return ">100"
+	}
+	return report.Value(c.Detectable, c.Unit)
+}
+
+func interval(c Comparison) string {
+	if c.Interval == nil {
 		return "-"
 	}
-	return report.Points(crosstalk.Figure(i.Low)) + " to " + report.Points(crosstalk.Figure(i.High))
+	return report.Difference(crosstalk.Figure(c.Interval.Low), c.Unit) + " to " + report.Difference(crosstalk.Figure(c.Interval.High), c.Unit)
 }
 
 // methods are the tests by their names in full.
@@ -92,8 +109,12 @@ func (r Result) legend() []string {
 	if r.Family == 1 {
 		tests = "this test alone"
 	}
+	other := ""
+	if slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return c.Unit != "" }) {
+		other = ", or the figure's unit"
+	}
 	notes := []string{
-		fmt.Sprintf("difference: in percentage points; ~: none is shown at %.2g %%, though one below detectable may well be there", alpha),
+		fmt.Sprintf("difference: in percentage points%s; ~: none is shown at %.2g %%, though one below detectable may well be there", other, alpha),
 		fmt.Sprintf("p: adjusted by Holm's method over %s; detectable: what is found with 80 %% power among them, - if so few clusters can show nothing", tests),
 		"interval: of each difference for itself, not adjusted",
 	}
@@ -166,6 +187,10 @@ func writeCSV(w io.Writer, r Result) error {
 		header = append(header, "reference_"+column)
 	}
 	out := csv.NewWriter(w)
+	units := slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return c.Unit != "" })
+	if units {
+		header = append(header, "unit")
+	}
 	out.Write(append(header, "value", "reference_value", "difference", "low", "high", "level", "interval", "p", "adjusted_p", "method", "shown", "detectable",
 		"paired", "n", "clusters", "left_out", "signature", "across", "warnings"))
 	for _, c := range r.Comparisons {
@@ -177,6 +202,9 @@ func writeCSV(w io.Writer, r Result) error {
 			for _, column := range conditions {
 				record = append(record, of[column])
 			}
+		}
+		if units {
+			record = append(record, c.Unit)
 		}
 		record = append(record, report.Number(c.Value), report.Number(c.ReferenceValue), report.Number(c.Difference))
 		if i := c.Interval; i != nil {

@@ -39,7 +39,8 @@ type Verdict struct {
 type Check struct {
 	Requirement string              `json:"requirement"`
 	Measure     string              `json:"measure"`
-	By          map[string]string   `json:"by"` // the figure's columns
+	By          map[string]string   `json:"by"`             // the figure's columns
+	Unit        string              `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
 	Passed      bool                `json:"passed"`
 	Reason      string              `json:"reason,omitempty"` // why it did not
 	Value       crosstalk.Figure    `json:"value"`            // the figure, or its difference to Reference
@@ -76,24 +77,34 @@ func Unfinished(requirement, reason string) Check {
 // slack forgives rounding in averages.
 const slack = 1e-12
 
+// bound is what a figure of a unit has to keep.
+type bound struct {
+	op    string
+	value float64
+	unit  string
+}
+
 // keeps reports whether a value keeps the bound.
-func (r Requirement) keeps(value float64) bool {
-	switch r.Op {
+func (b bound) keeps(value float64) bool {
+	switch b.op {
 	case ">=":
-		return value >= r.Value-slack
+		return value >= b.value-slack
 	case "<=":
-		return value <= r.Value+slack
+		return value <= b.value+slack
 	case ">":
-		return value > r.Value+slack
+		return value > b.value+slack
 	default:
-		return value < r.Value-slack
+		return value < b.value-slack
 	}
 }
 
+func (b bound) String() string { return b.op + " " + amount(b.value, b.unit) }
+
 // Check holds the figures of a run, grouped by the requirement's columns,
 // against it; interval wants their whole intervals to keep the bound. There is
-// one check at least.
-func (r Requirement) Check(estimates []crosstalk.Estimate, interval bool) (checks []Check) {
+// one check at least. An error, a *SyntaxError, is of a value that the figure
+// cannot have.
+func (r Requirement) Check(estimates []crosstalk.Estimate, interval bool) (checks []Check, err error) {
 	var measured []crosstalk.Estimate
 	for _, e := range estimates {
 		if e.Measure != r.Measure {
@@ -101,7 +112,11 @@ func (r Requirement) Check(estimates []crosstalk.Estimate, interval bool) (check
 		}
 		measured = append(measured, e)
 		if r.concerns(e) {
-			checks = append(checks, r.check(e, interval))
+			b := bound{op: r.Op, unit: e.Unit}
+			if b.value, err = r.Value.of(e.Unit); err != nil {
+				return nil, err
+			}
+			checks = append(checks, r.check(e, b, interval))
 		}
 	}
 	if checks == nil {
@@ -109,7 +124,7 @@ func (r Requirement) Check(estimates []crosstalk.Estimate, interval bool) (check
 		c.Measure = r.Measure
 		checks = append(checks, c)
 	}
-	return checks
+	return checks, nil
 }
 
 // concerns reports whether a figure has the values of where, and one of each
@@ -155,23 +170,22 @@ func list(estimates []crosstalk.Estimate, text func(crosstalk.Estimate) string) 
 	return strings.Join(names, ", ")
 }
 
-func (r Requirement) check(e crosstalk.Estimate, interval bool) Check {
-	c := Check{Requirement: r.Text, Measure: e.Measure, By: e.By, Value: e.Value, Interval: e.Interval, N: e.N}
-	bound := percent(r.Value)
-	whole := e.Interval != nil && r.keeps(e.Interval.Low) && r.keeps(e.Interval.High)
+func (r Requirement) check(e crosstalk.Estimate, b bound, interval bool) Check {
+	c := Check{Requirement: r.Text, Measure: e.Measure, By: e.By, Unit: e.Unit, Value: e.Value, Interval: e.Interval, N: e.N}
+	whole := e.Interval != nil && b.keeps(e.Interval.Low) && b.keeps(e.Interval.High)
 	switch reason := unfit(e); {
 	case reason != "":
 		c.Reason = reason
-	case !r.keeps(float64(e.Value)):
-		c.Reason = fmt.Sprintf("%s is not %s %s", apart(float64(e.Value), r.Value), r.Op, bound)
+	case !b.keeps(float64(e.Value)):
+		c.Reason = fmt.Sprintf("%s is not %s", apart(float64(e.Value), b), b)
 	case interval && e.Interval == nil:
 		c.Reason = "there is no interval"
 	case interval && !whole:
-		c.Reason = fmt.Sprintf("the interval of %s is not %s %s throughout", between(e.Interval), r.Op, bound)
+		c.Reason = fmt.Sprintf("the interval of %s is not %s throughout", between(e), b)
 	default:
 		c.Passed = true
 		if !whole && e.Interval != nil {
-			c.Remarks = append(c.Remarks, fmt.Sprintf("its interval of %s holds %s: chance may have decided", between(e.Interval), bound))
+			c.Remarks = append(c.Remarks, fmt.Sprintf("its interval of %s holds %s: chance may have decided", between(e), amount(b.value, b.unit)))
 		}
 		c.Remarks = append(c.Remarks, e.Warnings...)
 	}
@@ -197,18 +211,30 @@ func unfit(e crosstalk.Estimate) string {
 	return ""
 }
 
-func percent(f float64) string { return strconv.FormatFloat(100*f, 'g', 6, 64) + " %" }
+// amount is a percentage, or a number of units.
+func amount(f float64, unit string) string { return rounded(f, unit, 6) }
 
-// apart is a percentage with as many digits as tell it from another.
-func apart(f, other float64) string {
+func rounded(f float64, unit string, digits int) string {
+	if unit == "" {
+		f, unit = 100*f, "%"
+	}
+	return strconv.FormatFloat(f, 'g', digits, 64) + " " + unit
+}
+
+// apart is an amount with as many digits as tell it from the bound.
+func apart(f float64, b bound) string {
 	for digits := 3; digits < 17; digits++ {
-		if s := strconv.FormatFloat(100*f, 'g', digits, 64) + " %"; s != percent(other) {
+		if s := rounded(f, b.unit, digits); s != amount(b.value, b.unit) {
 			return s
 		}
 	}
-	return percent(f)
+	return amount(f, b.unit)
 }
 
-func between(i *crosstalk.Interval) string {
-	return report.Percent(crosstalk.Figure(i.Low)) + " to " + report.Percent(crosstalk.Figure(i.High)) + " %"
+func between(e crosstalk.Estimate) string {
+	unit := e.Unit
+	if unit == "" {
+		unit = "%"
+	}
+	return report.Value(crosstalk.Figure(e.Interval.Low), e.Unit) + " to " + report.Value(crosstalk.Figure(e.Interval.High), e.Unit) + " " + unit
 }

@@ -34,6 +34,16 @@ func parse(t *testing.T, text string) Requirement {
 	return r
 }
 
+// check holds figures against a requirement.
+func check(t *testing.T, require string, interval bool, estimates ...crosstalk.Estimate) []Check {
+	t.Helper()
+	checks, err := parse(t, require).Check(estimates, interval)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checks
+}
+
 // figures are those of two models in two languages, and one of a model that
 // answered nothing.
 func figures() []crosstalk.Estimate {
@@ -72,7 +82,7 @@ func TestBounds(t *testing.T) {
 		{"lpr>=50% where language=xx", false, 0, []string{"not measured: there is no language xx, but de, ko"}},
 		{"lpr>=50% by source", false, 0, []string{"not measured: no figure has source"}},
 	} {
-		checks := parse(t, c.require).Check(figures(), c.interval)
+		checks := check(t, c.require, c.interval, figures()...)
 		passed, failed := 0, []string{}
 		for _, check := range checks {
 			if check.Passed {
@@ -89,7 +99,6 @@ func TestBounds(t *testing.T) {
 
 // What is not complete fails, however good it looks.
 func TestIncomplete(t *testing.T) {
-	r := parse(t, "lpr>=50%")
 	for count, want := range map[string]string{
 		"failed":       "incomplete: 2 answers failed; the command that made the run asks for them again",
 		"not_measured": "incomplete: 2 items were not measured; the command that made the run goes on with it",
@@ -97,13 +106,13 @@ func TestIncomplete(t *testing.T) {
 	} {
 		e := figure("lpr", 0.9, columns{"language": "all"})
 		e.Counts[count] = 2
-		if c := r.Check([]crosstalk.Estimate{e}, false)[0]; c.Reason != want || c.Passed != (want == "") {
+		if c := check(t, "lpr>=50%", false, e)[0]; c.Reason != want || c.Passed != (want == "") {
 			t.Errorf("%s: %+v", count, c)
 		}
 	}
 	lone := figure("lpr", 0.9, columns{})
 	lone.Interval = nil
-	if c := r.Check([]crosstalk.Estimate{lone}, true)[0]; c.Passed || c.Reason != "there is no interval" {
+	if c := check(t, "lpr>=50%", true, lone)[0]; c.Passed || c.Reason != "there is no interval" {
 		t.Errorf("%+v", c)
 	}
 	if Judge("x", nil).Passed {
@@ -116,12 +125,12 @@ func TestIncomplete(t *testing.T) {
 func TestRemarks(t *testing.T) {
 	e := figure("lpr", 0.9, columns{})
 	e.Warnings = []string{"only 12 observations (need at least 30)"}
-	c := parse(t, "lpr>=88%").Check([]crosstalk.Estimate{e}, false)[0]
+	c := check(t, "lpr>=88%", false, e)[0]
 	want := []string{"its interval of 85.0 to 95.0 % holds 88 %: chance may have decided", "only 12 observations (need at least 30)"}
 	if !c.Passed || !slices.Equal(c.Remarks, want) {
 		t.Errorf("%q", c.Remarks)
 	}
-	if c := parse(t, "lpr>=80%").Check([]crosstalk.Estimate{e}, true)[0]; !c.Passed || !slices.Equal(c.Remarks, want[1:]) {
+	if c := check(t, "lpr>=80%", true, e)[0]; !c.Passed || !slices.Equal(c.Remarks, want[1:]) {
 		t.Errorf("%+v", c)
 	}
 }
@@ -152,6 +161,22 @@ func compared(t *testing.T, better crosstalk.Direction, worse, same, improved in
 		t.Fatal(err)
 	}
 	return result
+}
+
+// A figure with a unit has its bound in it.
+func TestUnits(t *testing.T) {
+	e := figure("entropy", 1.25, columns{})
+	e.Unit = "bits"
+	c := check(t, "entropy<=1.24", false, e)[0]
+	if c.Passed || c.Reason != "1.25 bits is not <= 1.24 bits" || c.value() != "1.25 bits" || c.interval() != "1.20 to 1.30" {
+		t.Errorf("%+v", c)
+	}
+	if c := check(t, "entropy<=1.28", false, e)[0]; !c.Passed || c.Remarks[0] != "its interval of 1.20 to 1.30 bits holds 1.28 bits: chance may have decided" {
+		t.Errorf("%+v", c)
+	}
+	if _, err := parse(t, "entropy<=50%").Check([]crosstalk.Estimate{e}, false); err == nil {
+		t.Error("a percentage of bits is taken")
+	}
 }
 
 // No worse is decided on the interval: what is not shown to be worse may still
@@ -214,13 +239,11 @@ func TestLost(t *testing.T) {
 }
 
 // verdict has checks of each kind, and names made to break the formats.
-func verdict() Verdict {
+func verdict(t *testing.T) Verdict {
 	few := figure("lpr", 0.93, columns{"model": "m|<1>", "language": "de: a,b"})
 	few.Warnings = []string{"only 12 observations (need at least 30)"}
-	r, _ := Parse("lpr >= 90% by language")
-	checks := r.Check([]crosstalk.Estimate{figure("lpr", 0.88, columns{"model": "m|<1>", "language": "ko\n100%"}), few}, false)
-	q, _ := Parse("bleu > 50%")
-	checks = append(checks, q.Check([]crosstalk.Estimate{few}, false)...)
+	checks := check(t, "lpr >= 90% by language", false, figure("lpr", 0.88, columns{"model": "m|<1>", "language": "ko\n100%"}), few)
+	checks = append(checks, check(t, "bleu > 50%", false, few)...)
 	e := figure("lpr", -0.004, columns{"model": "m|<1>", "language": "all"})
 	checks = append(checks, Check{Requirement: "lpr no worse than runs/old by more than 1 points", Measure: "lpr", By: e.By, Passed: true, Value: e.Value,
 		Interval: &crosstalk.Interval{Low: -0.009, High: 0.001, Level: 0.95}, N: 300, Reference: columns{"run": "old"}, Remarks: []string{"3 items are left out"}})
@@ -229,12 +252,12 @@ func verdict() Verdict {
 
 func TestGolden(t *testing.T) {
 	writers := map[string]func(*bytes.Buffer) error{
-		"junit.xml":   func(b *bytes.Buffer) error { return WriteJUnit(b, verdict()) },
-		"annotations": func(b *bytes.Buffer) error { return WriteAnnotations(b, verdict()) },
-		"summary.md":  func(b *bytes.Buffer) error { return WriteSummary(b, verdict()) },
+		"junit.xml":   func(b *bytes.Buffer) error { return WriteJUnit(b, verdict(t)) },
+		"annotations": func(b *bytes.Buffer) error { return WriteAnnotations(b, verdict(t)) },
+		"summary.md":  func(b *bytes.Buffer) error { return WriteSummary(b, verdict(t)) },
 	}
 	for _, format := range report.Formats {
-		writers["verdict."+format] = func(b *bytes.Buffer) error { return Write(b, format, verdict()) }
+		writers["verdict."+format] = func(b *bytes.Buffer) error { return Write(b, format, verdict(t)) }
 	}
 	for name, write := range writers {
 		t.Run(name, func(t *testing.T) {
@@ -262,7 +285,7 @@ func TestGolden(t *testing.T) {
 // CI systems read the counts and the failures of JUnit files.
 func TestJUnitIsXML(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteJUnit(&b, verdict()); err != nil {
+	if err := WriteJUnit(&b, verdict(t)); err != nil {
 		t.Fatal(err)
 	}
 	var suites struct {

@@ -21,10 +21,12 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 		if c.Better == "" && !slices.Contains(wanted, c.Measure) {
 			continue
 		}
-		check := Check{Requirement: c.Measure + " " + text, Measure: c.Measure, By: of.By, Value: c.Difference, Interval: c.Interval, N: c.N, Reference: c.Reference}
+		check := Check{Requirement: c.Measure + " " + text, Measure: c.Measure, By: of.By, Unit: c.Unit, Value: c.Difference, Interval: c.Interval, N: c.N, Reference: c.Reference}
 		check.Reason = unfit(*of)
 		switch {
 		case check.Reason != "":
+		case c.Unit != "":
+			check.Reason = "a margin in points says nothing of " + c.Unit
 		case c.Better == "":
 			check.Reason = "neither more nor less of it is better"
 		case !against.Value.Defined():

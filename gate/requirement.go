@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,7 +22,9 @@ import (
 //	leak_rate <= 60% by category
 //	lpr >= 98 where language=ko, model="openai:gpt-4o-mini"
 //
-// VALUE is as ParseFraction reads it. With by the figure of each value of the
+// VALUE is a percentage with %, and for a figure that is a fraction also beyond
+// 1 (60 is 60 %); a plain 1 could be either and is refused. For a figure with a
+// unit of its own, such as bits, it is a number of them. With by the figure of each value of the
 // columns has to keep the bound, and with where those of the stated values
 // only. Names that hold spaces, commas or an equals sign stand in double
 // quotes, in which \" and \\ are a quote and a backslash.
@@ -28,7 +32,7 @@ type Requirement struct {
 	Text    string // as written, with single spaces
 	Measure string
 	Op      string // >=, <=, > or <
-	Value   float64
+	Value   Number
 	By      []string
 	Where   []Match
 }
@@ -212,7 +216,7 @@ func (p *parser) operator() string {
 	return op
 }
 
-func (p *parser) value() float64 {
+func (p *parser) value() Number {
 	start := p.skip()
 	text := p.word()
 	if text != "" && !strings.HasSuffix(text, "%") {
@@ -227,11 +231,12 @@ func (p *parser) value() float64 {
 	if text == "" {
 		p.fail(start, "expected a number, %s", p.found(start))
 	}
-	v, err := ParseFraction(text)
+	n, err := parseNumber(text)
 	if err != nil {
 		p.fail(start, "%v", err)
 	}
-	return v
+	n.source, n.at = p.text, start
+	return n
 }
 
 func (p *parser) match(before []Match) Match {
@@ -266,33 +271,58 @@ func (p *parser) comma() bool {
 	return false
 }
 
+// Number is a number as it is written. What it says depends on the figure.
+type Number struct {
+	value   float64
+	percent bool
+	text    string // as written
+	source  string // the requirement, and where in it the number stands
+	at      int
+}
+
 var decimal = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)$`)
+
+func parseNumber(text string) (Number, error) {
+	text = strings.TrimSpace(text)
+	digits, percent := strings.CutSuffix(text, "%")
+	digits = strings.TrimSpace(digits)
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !decimal.MatchString(digits) {
+		return Number{}, fmt.Errorf("%q is no number; expected one such as 0.98 or 98%%", text)
+	}
+	return Number{value: v, percent: percent, text: text}, nil
+}
+
+// of is the number for a figure of a unit.
+func (n Number) of(unit string) (float64, error) {
+	v, problem := n.value, ""
+	switch {
+	case unit != "" && n.percent:
+		problem = fmt.Sprintf("the figure is a number of %s, which has no percentage", unit)
+	case unit != "":
+	case !n.percent && math.Abs(v) == 1:
+		problem = fmt.Sprintf("%s could be 1 %% or 100 %%: write %.0f%% or %.0f%%", n.text, v, 100*v)
+	case n.percent || math.Abs(v) > 1:
+		if v /= 100; math.Abs(v) > 1 {
+			problem = fmt.Sprintf("%s is more than 100 %%", n.text)
+		}
+	}
+	switch {
+	case problem == "":
+		return v, nil
+	case n.source == "":
+		return 0, errors.New(problem)
+	}
+	return 0, &SyntaxError{n.source, utf8.RuneCountInString(n.source[:n.at]) + 1, problem}
+}
 
 // ParseFraction reads a share: a number with % is a percentage, as is one
 // beyond 1 (60 is 60 %); any other is a fraction (0.6 is 60 %). A plain 1 could
 // be either and is refused, as is what is beyond 100 %.
 func ParseFraction(text string) (float64, error) {
-	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
-	digits = strings.TrimSpace(digits)
-	v, err := strconv.ParseFloat(digits, 64)
-	if err != nil || !decimal.MatchString(digits) {
-		return 0, fmt.Errorf("%q is no number; expected one such as 0.98 or 98%%", text)
+	n, err := parseNumber(text)
+	if err != nil {
+		return 0, err
 	}
-	switch {
-	case !percent && (v == 1 || v == -1):
-		return 0, fmt.Errorf("%s could be 1 %% or 100 %%: write %s%% or %s00%%", digits, sign(v)+"1", sign(v)+"1")
-	case percent || v > 1 || v < -1:
-		v /= 100
-	}
-	if v > 1 || v < -1 {
-		return 0, fmt.Errorf("%s is more than 100 %%", text)
-	}
-	return v, nil
-}
-
-func sign(v float64) string {
-	if v < 0 {
-		return "-"
-	}
-	return ""
+	return n.of("")
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -10,14 +11,14 @@ import (
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]Requirement{
-		"lpr>=0.98":                       {Text: "lpr>=0.98", Measure: "lpr", Op: ">=", Value: 0.98},
-		" leak_rate  <= 60\tby  category": {Text: "leak_rate <= 60 by category", Measure: "leak_rate", Op: "<=", Value: 0.6, By: []string{"category"}},
+		"lpr>=0.98":                       {Text: "lpr>=0.98", Measure: "lpr", Op: ">=", Value: Number{value: 0.98}},
+		" leak_rate  <= 60\tby  category": {Text: "leak_rate <= 60 by category", Measure: "leak_rate", Op: "<=", Value: Number{value: 60}, By: []string{"category"}},
 		"leak_rate<60%by x":               {Measure: ""},
-		"wpr > 97.5 % by language , source where task=crosslingual": {Text: "wpr > 97.5 % by language , source where task=crosslingual", Measure: "wpr", Op: ">", Value: 0.975,
+		"wpr > 97.5 % by language , source where task=crosslingual": {Text: "wpr > 97.5 % by language , source where task=crosslingual", Measure: "wpr", Op: ">", Value: Number{value: 97.5, percent: true},
 			By: []string{"language", "source"}, Where: []Match{{"task", "crosslingual"}}},
 		`x<.5 where model=reference:leaky?rate=0.6&seed=1, "my column" = "a, \"b\" \\ c" by d`: {Text: `x<.5 where model=reference:leaky?rate=0.6&seed=1, "my column" = "a, \"b\" \\ c" by d`,
-			Measure: "x", Op: "<", Value: 0.5, By: []string{"d"}, Where: []Match{{"model", "reference:leaky?rate=0.6&seed=1"}, {"my column", `a, "b" \ c`}}},
-		`"my measure" >= -5%`: {Text: `"my measure" >= -5%`, Measure: "my measure", Op: ">=", Value: -0.05},
+			Measure: "x", Op: "<", Value: Number{value: 0.5}, By: []string{"d"}, Where: []Match{{"model", "reference:leaky?rate=0.6&seed=1"}, {"my column", `a, "b" \ c`}}},
+		`"my measure" >= -5%`: {Text: `"my measure" >= -5%`, Measure: "my measure", Op: ">=", Value: Number{value: -5, percent: true}},
 	} {
 		got, err := Parse(text)
 		if want.Measure == "" {
@@ -26,7 +27,7 @@ func TestParse(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || got.Text != want.Text || got.Measure != want.Measure || got.Op != want.Op || got.Value != want.Value || !slices.Equal(got.By, want.By) || !slices.Equal(got.Where, want.Where) {
+		if err != nil || got.Text != want.Text || got.Measure != want.Measure || got.Op != want.Op || got.Value.value != want.Value.value || got.Value.percent != want.Value.percent || !slices.Equal(got.By, want.By) || !slices.Equal(got.Where, want.Where) {
 			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
 		}
 	}
@@ -51,9 +52,6 @@ func TestParseErrors(t *testing.T) {
 		{"lpr >=", 7, "expected a number, found nothing"},
 		{"lpr >= high", 8, `"high" is no number; expected one such as 0.98 or 98%`},
 		{"lpr >= 0,98", 9, `expected "by" or "where", found ",98"`},
-		{"lpr >= 1", 8, "1 could be 1 % or 100 %: write 1% or 100%"},
-		{"lpr >= 101%", 8, "101% is more than 100 %"},
-		{"lpr >= 980", 8, "980 is more than 100 %"},
 		{"lpr >= NaN", 8, `"NaN" is no number; expected one such as 0.98 or 98%`},
 		{"lpr >= 0x1p-2", 8, `"0x1p-2" is no number; expected one such as 0.98 or 98%`},
 		{"lpr >= 98% and wpr >= 90%", 12, `"and": give each requirement a --require of its own`},
@@ -84,6 +82,36 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+// What a number says depends on the figure: a share, or a number of units.
+func TestNumber(t *testing.T) {
+	for _, c := range []struct {
+		text, unit string
+		value      float64
+		message    string
+	}{
+		{"0.98", "", 0.98, ""}, {"98", "", 0.98, ""}, {"98%", "", 0.98, ""}, {"1.5", "", 0.015, ""}, {"0", "", 0, ""}, {"100", "", 1, ""}, {"-30%", "", -0.3, ""},
+		{"1", "", 0, "1 could be 1 % or 100 %: write 1% or 100%"},
+		{"-1", "", 0, "-1 could be 1 % or 100 %: write -1% or -100%"},
+		{"101%", "", 0, "101% is more than 100 %"},
+		{"980", "", 0, "980 is more than 100 %"},
+		{"1", "bits", 1, ""}, {"2.5", "bits", 2.5, ""}, {"400", "tokens", 400, ""},
+		{"50%", "bits", 0, "the figure is a number of bits, which has no percentage"},
+	} {
+		r := parse(t, "é >= "+c.text)
+		got, err := r.Value.of(c.unit)
+		var syntax *SyntaxError
+		switch {
+		case c.message == "" && (err != nil || math.Abs(got-c.value) > 1e-15):
+			t.Errorf("%s %s: %v, %v", c.text, c.unit, got, err)
+		case c.message != "" && (!errors.As(err, &syntax) || syntax.Column != 6 || syntax.Message != c.message):
+			t.Errorf("%s %s: %v", c.text, c.unit, err)
+		}
+	}
+	if _, err := ParseFraction("1"); err == nil || strings.Contains(err.Error(), "column") {
+		t.Errorf("%v", err)
+	}
+}
+
 // Whatever is written is read or refused at a place in it, and what is read
 // means the same when it is written again.
 func FuzzParse(f *testing.F) {
@@ -102,7 +130,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if r.Measure == "" || r.Value < -1 || r.Value > 1 || !slices.Contains([]string{">=", "<=", ">", "<"}, r.Op) || slices.Contains(r.By, "") {
+		if r.Measure == "" || math.IsNaN(r.Value.value) || !slices.Contains([]string{">=", "<=", ">", "<"}, r.Op) || slices.Contains(r.By, "") {
 			t.Fatalf("%q: %+v", text, r)
 		}
 		for _, m := range r.Where {

@@ -121,23 +121,24 @@ func (c Check) name(columns []string) string {
 }
 
 func (c Check) value() string {
-	if c.Reference != nil && c.Value.Defined() {
-		return report.Points(c.Value) + " points"
-	}
-	if !c.Value.Defined() {
+	switch {
+	case !c.Value.Defined():
 		return "-"
+	case c.Reference != nil:
+		return report.Difference(c.Value, c.Unit) + " " + cmp.Or(c.Unit, "points")
 	}
-	return report.Percent(c.Value) + " %"
+	return report.Value(c.Value, c.Unit) + " " + cmp.Or(c.Unit, "%")
 }
 
 func (c Check) interval() string {
-	switch {
-	case c.Interval == nil:
+	if c.Interval == nil {
 		return "-"
-	case c.Reference != nil:
-		return report.Points(crosstalk.Figure(c.Interval.Low)) + " to " + report.Points(crosstalk.Figure(c.Interval.High))
 	}
-	return report.Percent(crosstalk.Figure(c.Interval.Low)) + " to " + report.Percent(crosstalk.Figure(c.Interval.High))
+	show := report.Value
+	if c.Reference != nil {
+		show = report.Difference
+	}
+	return show(crosstalk.Figure(c.Interval.Low), c.Unit) + " to " + show(crosstalk.Figure(c.Interval.High), c.Unit)
 }
 
 func (v Verdict) writeCSV(w io.Writer) error {

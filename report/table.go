@@ -127,6 +127,18 @@ func Points(f crosstalk.Figure) string {
 	return s
 }
 
+// Difference is a difference of figures of a unit with its sign, in percentage
+// points where they are fractions.
+func Difference(f crosstalk.Figure, unit string) string {
+	if unit == "" || !f.Defined() {
+		return Points(f)
+	}
+	if s := fmt.Sprintf("%+.2f", float64(f)); s[1:] != "0.00" {
+		return s
+	}
+	return "0.00"
+}
+
 // PValue is a p-value with three decimals, "-" where undefined.
 func PValue(p crosstalk.Figure) string {
 	switch {

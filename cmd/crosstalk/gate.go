@@ -119,7 +119,14 @@ func (g *gateFlags) checkBound(c *cobra.Command, path string, r gate.Requirement
 		}
 		return nil
 	})
-	return r.Check(estimates, g.interval), err
+	if err != nil {
+		return nil, err
+	}
+	checks, err := r.Check(estimates, g.interval)
+	if err != nil {
+		return nil, fmt.Errorf("--require: %w", err)
+	}
+	return checks, nil
 }
 
 func (g *gateFlags) checkNoWorse(c *cobra.Command, path string, options compare.Options) ([]gate.Check, error) {
