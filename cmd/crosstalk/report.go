@@ -12,6 +12,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/confusion"
+	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
 	"crosstalk/report"
 	"crosstalk/run"
@@ -72,13 +73,15 @@ func (r *reporting) run(c *cobra.Command, path string) error {
 	return r.draw(c, path, estimates)
 }
 
-// estimatesOf sums up a run's observations, grouped as by says, or as they
+// estimatesOf sums up a run's observations, grouped as --by says, or as they
 // were when they were measured.
 func estimatesOf(c *cobra.Command, path string, by []string) ([]crosstalk.Estimate, error) {
-	manifest, err := run.ReadManifest(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, fmt.Errorf("%s holds no run: expected a directory that 'crosstalk run' wrote", path)
-	}
+	return estimatesBy(path, by, func(known columns) error { return known.check(c, by) })
+}
+
+// estimatesBy is estimatesOf with a check of the columns that there are.
+func estimatesBy(path string, by []string, check func(columns) error) ([]crosstalk.Estimate, error) {
+	manifest, err := readManifest(path)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +93,9 @@ func estimatesOf(c *cobra.Command, path string, by []string) ([]crosstalk.Estima
 		return stored, err
 	}
 	known, estimates := columns{}, []crosstalk.Estimate{}
+	if manifest.Plan.Instrument == "consistency" {
+		known[consistency.ByClass] = true
+	}
 	for _, scoring := range manifest.Scoring {
 		in, err := instrumentOf(manifest.Plan.Instrument, scoring, stored)
 		if err != nil {
@@ -112,7 +118,37 @@ func estimatesOf(c *cobra.Command, path string, by []string) ([]crosstalk.Estima
 			return nil, failed
 		}
 	}
-	return estimates, known.check(c, by)
+	for _, e := range stored {
+		if n := e.Counts[notMeasured]; n > 0 { // which no observation tells
+			markUnmeasured(estimates, n, "of the items were not measured")
+			break
+		}
+	}
+	return estimates, check(known)
+}
+
+// readManifest reads the manifest of a run.
+func readManifest(path string) (run.Manifest, error) {
+	manifest, err := run.ReadManifest(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return manifest, fmt.Errorf("%s holds no run: expected a directory that 'crosstalk run' wrote", path)
+	}
+	return manifest, err
+}
+
+// notMeasured counts items that a limit kept from being measured.
+const notMeasured = "not_measured"
+
+// markUnmeasured says in every figure how many items it lacks.
+func markUnmeasured(estimates []crosstalk.Estimate, n int, why string) {
+	for i := range estimates {
+		e := &estimates[i]
+		if e.Counts == nil {
+			e.Counts = map[string]int{}
+		}
+		e.Counts[notMeasured] = n
+		e.Warnings = append(e.Warnings, fmt.Sprintf("%d %s", n, why))
+	}
 }
 
 // estimator sums up observations as an instrument does.
@@ -127,8 +163,12 @@ func instrumentOf(name string, scoring run.Scoring, stored []crosstalk.Estimate)
 	if err != nil {
 		return nil, err
 	}
-	if name == "confusion" {
+	switch name {
+	case "confusion":
 		in := &confusionRules{suiteOf: suiteOfModel(stored)}
+		return in, json.Unmarshal(text, &in.Rules)
+	case "consistency":
+		in := &consistencyRules{suiteOf: suiteOfModel(stored)}
 		return in, json.Unmarshal(text, &in.Rules)
 	}
 	in := &leakage.Instrument{SuiteOf: suiteOf(stored)}
@@ -143,6 +183,17 @@ type confusionRules struct {
 }
 
 func (in *confusionRules) Estimate(observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate {
+	return in.Rules.Estimate(observations, by, in.suiteOf)
+}
+
+// consistencyRules is the part of the consistency instrument that is left in a
+// manifest.
+type consistencyRules struct {
+	consistency.Rules
+	suiteOf func(map[string]string) string
+}
+
+func (in *consistencyRules) Estimate(observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate {
 	return in.Rules.Estimate(observations, by, in.suiteOf)
 }
 
