@@ -203,11 +203,11 @@ func TestOrderAndSignature(t *testing.T) {
 	}
 	list := in.Words.Name()
 	want := []string{
-		"lpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=ipa,zh=jieba|v" + crosstalk.Version,
-		"wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=ipa,zh=jieba|list:" + list + "|v" + crosstalk.Version,
-		"lcpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=ipa,zh=jieba|list:" + list + "|v" + crosstalk.Version,
-		"line_accuracy|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=ipa,zh=jieba|v" + crosstalk.Version,
-		"latin_wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=ipa,zh=jieba|v" + crosstalk.Version,
+		"lpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
+		"wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
+		"lcpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
+		"line_accuracy|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
+		"latin_wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("signatures\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
