@@ -84,7 +84,9 @@ func TestKeptScoresBelongToOneSimilarity(t *testing.T) {
 // Of translations the source counts: the same texts of another are another pair.
 func TestKeptScoresOfSources(t *testing.T) {
 	for name, keep := range map[string]func(similarity.Similarity) similarity.Similarity{
-		"kept": func(s similarity.Similarity) similarity.Similarity { return similarity.Keep(s, similarity.NewMemory(1<<20)) }, "memo": similarity.Memo,
+		"kept": func(s similarity.Similarity) similarity.Similarity {
+			return similarity.Keep(s, similarity.NewMemory(1<<20))
+		}, "memo": similarity.Memo,
 	} {
 		c := &counting{}
 		s := keep(c)
