@@ -157,7 +157,7 @@ func plain(text string) string {
 // writeCSV writes one line an estimate, with a column for every key and count
 // that occurs.
 func writeCSV(w io.Writer, estimates []crosstalk.Estimate) error {
-	by := byColumns(estimates)
+	by := ByColumns(estimates)
 	units := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.Unit != "" })
 	counts := map[string]bool{}
 	for _, e := range estimates {
