@@ -4,7 +4,8 @@
 //
 // Results go to stdout, everything else to stderr. Exit codes: 0 fine, 1 a
 // gate or a calibration failed, 2 bad usage or input, 3 finished but
-// something is missing (asks failed, or a limit was reached), 130 interrupted.
+// something is missing (asks failed, a limit was reached, or people have
+// something to review), 130 interrupted.
 package main
 
 import (
@@ -84,7 +85,8 @@ a question does (multisense inconsistency).
 
 Results go to stdout, everything else to stderr. Exit codes: 0 fine,
 1 a gate or a calibration failed, 2 bad usage or input, 3 finished but incomplete
-(asks failed, or a limit was reached), 130 interrupted.`,
+(asks failed, a limit was reached, or people have something to review),
+130 interrupted.`,
 		Example: `  crosstalk run leakage                              a reference model, to see how it works
   crosstalk run leakage --model openai:gpt-4o-mini   a real one (OPENAI_API_KEY)
   crosstalk score leakage answers.jsonl              answers recorded elsewhere

@@ -81,6 +81,27 @@ func TestKeptScoresBelongToOneSimilarity(t *testing.T) {
 	}
 }
 
+// Of translations the source counts: the same texts of another are another pair.
+func TestKeptScoresOfSources(t *testing.T) {
+	for name, keep := range map[string]func(similarity.Similarity) similarity.Similarity{
+		"kept": func(s similarity.Similarity) similarity.Similarity {
+			return similarity.Keep(s, similarity.NewMemory(1<<20))
+		}, "memo": similarity.Memo,
+	} {
+		c := &counting{}
+		s := keep(c)
+		pairs := []similarity.Pair{{A: "a", B: "b"}, {A: "a", B: "b", Source: "x"}, {A: "a", B: "b", Source: "y"}}
+		for range 2 {
+			if _, err := s.Scores(context.Background(), pairs); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := c.pairs.Load(); n != 3 {
+			t.Errorf("%s: %d pairs were scored; want 3", name, n)
+		}
+	}
+}
+
 func TestBatchJoinsCallers(t *testing.T) {
 	c := &counting{}
 	s := similarity.Batch(c, 64)

@@ -78,7 +78,7 @@ func scorer(t *testing.T, how string, timeout time.Duration) *Scorer {
 	return s
 }
 
-var pairs = []similarity.Pair{{A: "koalas", B: "leaves"}, {A: "a\nb", B: "“ü”"}, {A: "", B: "xx"}, {A: "abc", B: ""}}
+var pairs = []similarity.Pair{{A: "koalas", B: "leaves"}, {A: "a\nb", B: "“ü”"}, {A: "", B: "xx"}, {A: "abc", B: ""}, {A: "ein", B: "eins", Source: "one"}, {A: "", B: "zwei", Source: "two"}}
 
 func TestScores(t *testing.T) {
 	for _, how := range []string{"score", "backwards"} {
@@ -89,7 +89,7 @@ func TestScores(t *testing.T) {
 				t.Fatal(how, err)
 			}
 			for i, p := range pairs {
-				if want := float64(len(p.A) - len(p.B)); got[i] != want {
+				if want := float64(len(p.A) - len(p.B) + 100*len(p.Source)); got[i] != want {
 					t.Errorf("%s: pair %d: got %g, want %g", how, i, got[i], want)
 				}
 			}
