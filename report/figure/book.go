@@ -41,7 +41,7 @@ func (b *Book) AddJudgement(o crosstalk.Observation) { b.sides.add(o, "people") 
 // Figures returns the figures, each with a name of its own.
 func (b *Book) Figures() []Figure {
 	figures := slices.Concat(
-		b.overviews(), b.sides.figures(), b.sweeps(), b.sizes(), b.groups(),
+		b.overviews(), b.sides.figures(), b.sweeps(), b.settings(), b.sizes(), b.groups(),
 		b.doubt(), b.drawnStrips(), b.senses(), b.classes(), b.quality(),
 	)
 	for i := range figures {
