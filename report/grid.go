@@ -66,7 +66,7 @@ func conditionOf(e crosstalk.Estimate) []string {
 
 func newGrid(estimates []crosstalk.Estimate) grid {
 	var g grid
-	columns := byColumns(estimates)
+	columns := ByColumns(estimates)
 	constant := func(c string) bool {
 		return !slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[c] != estimates[0].By[c] })
 	}
@@ -129,8 +129,8 @@ func newGrid(estimates []crosstalk.Estimate) grid {
 	return g
 }
 
-// byColumns lists the columns of By as Columns does.
-func byColumns(estimates []crosstalk.Estimate) []string {
+// ByColumns lists the columns of By as Columns does.
+func ByColumns(estimates []crosstalk.Estimate) []string {
 	by := make([]map[string]string, len(estimates))
 	for i, e := range estimates {
 		by[i] = e.By

@@ -159,7 +159,7 @@ func (g *grid) tidy() {
 // writeCSV writes one line an estimate, with a column for every key and count
 // that occurs.
 func writeCSV(w io.Writer, estimates []crosstalk.Estimate) error {
-	by := byColumns(estimates)
+	by := ByColumns(estimates)
 	counts := map[string]bool{}
 	for _, e := range estimates {
 		for c := range e.Counts {

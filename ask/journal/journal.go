@@ -162,20 +162,26 @@ func (j *Journal) openReader(query string) (err error) {
 
 // Get returns the answer to the ask with this key.
 func (j *Journal) Get(key crosstalk.Key) (answer crosstalk.Answer, found bool, err error) {
+	record, found, err := j.Record(key)
+	return record.Answer, found, err
+}
+
+// Record returns the ask with this key: the request and its answer.
+func (j *Journal) Record(key crosstalk.Key) (record Record, found bool, err error) {
 	j.reading.Lock()
 	defer j.reading.Unlock()
 	if j.get == nil {
-		return answer, false, j.wrap(errClosed)
+		return record, false, j.wrap(errClosed)
 	}
 	defer j.get.Reset()
 	if err := j.get.BindBlob(1, key[:]); err != nil {
-		return answer, false, j.wrap(err)
+		return record, false, j.wrap(err)
 	}
 	if !j.get.Step() {
-		return answer, false, j.wrap(j.get.Err())
+		return record, false, j.wrap(j.get.Err())
 	}
-	record, err := scan(j.get)
-	return record.Answer, err == nil, j.wrap(err)
+	record, err = scan(j.get)
+	return record, err == nil, j.wrap(err)
 }
 
 // Put writes an answer and returns when it is on the disk. An answer is never

@@ -19,37 +19,57 @@ import (
 	"github.com/spf13/cobra"
 )
 
+type reporting struct {
+	output
+	by      []string
+	html    string
+	figures string
+}
+
 func reportCommand() *cobra.Command {
-	var o output
-	var by []string
+	r := &reporting{}
 	c := &cobra.Command{
 		Use:   "report RUN",
-		Short: "Print the figures of a run",
-		Long:  `Print the figures of a run directory, from its observations. Nothing is asked or scored.`,
+		Short: "Print the figures of a run, and make a page of it",
+		Long: `Print the figures of a run directory, from its observations, and write
+RUN/report.html: one page with what was measured, the figures with their
+intervals, and every answer beside the figure that it is in. The page loads
+nothing and has no script. Nothing is asked or scored.`,
 		Example: `  crosstalk report runs/leakage-en-leaky-1a2b3c4d
-  crosstalk report RUN --by category --format latex`,
+  crosstalk report RUN --by category --format latex
+  crosstalk report RUN --html page.html --figures paper/`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := report.CheckFormat(o.format); err != nil {
-				return err
-			}
-			var columns []string // nil: as they were
-			if c.Flags().Changed("by") {
-				var err error
-				if columns, err = cleanColumns(by); err != nil {
-					return err
-				}
-			}
-			estimates, err := estimatesOf(c, args[0], columns)
-			if err != nil {
-				return err
-			}
-			return report.Write(c.OutOrStdout(), o.format, estimates)
-		},
+		RunE: func(c *cobra.Command, args []string) error { return r.run(c, args[0]) },
 	}
-	c.Flags().StringSliceVar(&by, "by", nil, "group figures by columns of the suite or the recorded data (default: as they were)")
-	o.flags(c)
+	c.Flags().StringSliceVar(&r.by, "by", nil, "group figures by columns of the suite or the recorded data (default: as they were)")
+	c.Flags().StringVar(&r.html, "html", "", "where to write the page: a file, - for stdout in place of the figures, none (default RUN/report.html)")
+	c.Flags().StringVar(&r.figures, "figures", "", "a directory for the figures as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX")
+	r.output.flags(c)
+	c.Flags().SortFlags = false
 	return c
+}
+
+func (r *reporting) run(c *cobra.Command, path string) error {
+	if err := report.CheckFormat(r.format); err != nil {
+		return err
+	}
+	var columns []string // nil: as they were
+	if c.Flags().Changed("by") {
+		var err error
+		if columns, err = cleanColumns(r.by); err != nil {
+			return err
+		}
+	}
+	estimates, err := estimatesOf(c, path, columns)
+	if err != nil {
+		return err
+	}
+	if r.html != "-" {
+		if err := report.Write(c.OutOrStdout(), r.format, estimates); err != nil {
+			return err
+		}
+	}
+	return r.draw(c, path, estimates)
 }
 
 // estimatesOf sums up a run's observations, grouped as by says, or as they

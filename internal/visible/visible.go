@@ -1,0 +1,60 @@
+// Package visible shows text that others wrote, such as a model's answer: what
+// a terminal, a browser or a reader's eye would obey or not see becomes a mark
+// that can be read.
+package visible
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// named are characters that reorder or hide the text around them.
+var named = map[rune]string{
+	'\u061c': "ALM", '\u200e': "LRM", '\u200f': "RLM",
+	'\u202a': "LRE", '\u202b': "RLE", '\u202c': "PDF", '\u202d': "LRO", '\u202e': "RLO",
+	'\u2066': "LRI", '\u2067': "RLI", '\u2068': "FSI", '\u2069': "PDI",
+	'\u00ad': "SHY", '\u200b': "ZWSP", '\u2060': "WJ", '\ufeff': "BOM", '\u2028': "LSEP", '\u2029': "PSEP",
+}
+
+// Text returns s with marks in place of control characters (␛, ⟨U+0085⟩),
+// bidirectional controls (⟨RLO⟩), invisible characters and tags, and of bytes
+// that are no UTF-8 (�). Line feeds and tabs stay, as do the joiners that
+// Persian, Indic scripts and emoji need.
+func Text(s string) string {
+	return mark(s, func(r rune) bool { return r == '\n' || r == '\t' })
+}
+
+// Line is Text for what must stay on one line: line feeds (␊) and tabs (␉) are
+// marked too.
+func Line(s string) string { return mark(s, func(rune) bool { return false }) }
+
+func mark(s string, keep func(rune) bool) string {
+	harmless := func(r rune) bool {
+		return keep(r) || r < utf8.RuneSelf && r >= ' ' && r != 0x7f || r >= utf8.RuneSelf && r != utf8.RuneError && !hidden(r)
+	}
+	if strings.IndexFunc(s, func(r rune) bool { return !harmless(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case harmless(r), r == utf8.RuneError:
+			b.WriteRune(r)
+		case r < ' ':
+			b.WriteRune('␀' + r)
+		case r == 0x7f:
+			b.WriteRune('␡')
+		case named[r] != "":
+			b.WriteString("⟨" + named[r] + "⟩")
+		default:
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		}
+	}
+	return b.String()
+}
+
+func hidden(r rune) bool {
+	return unicode.Is(unicode.Cc, r) || named[r] != "" || r >= 0xe0000 && r <= 0xe007f
+}

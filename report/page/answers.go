@@ -1,0 +1,272 @@
+package page
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/report"
+)
+
+// Answers are the answers of a run, gathered from its observations as far as
+// there is room for them in a page.
+type Answers struct {
+	// Prompt returns what was asked for an answer, if that is known. nil: it is
+	// not.
+	Prompt func(crosstalk.Key) (string, bool)
+
+	apart   []string // columns that sections are apart by
+	by      string   // the column that answers are grouped by within a section
+	list    []*Section
+	last    *Card
+	where   place
+	room    int // bytes left
+	dropped int
+	clean   []place // of the cards without a finding that are kept, in order
+}
+
+// place is where a card is kept.
+type place struct {
+	group *Group
+	card  int
+}
+
+// Section are the answers of a condition.
+type Section struct {
+	Name   string
+	Groups []*Group
+	labels map[string]string
+}
+
+// Group are the answers of a figure.
+type Group struct {
+	Name    string
+	Figures string // the estimates that the answers are in
+	Cards   []*Card
+	key     string
+	value   string
+	seen    int
+	faults  int
+}
+
+// Count says how many answers a group has.
+func (g *Group) Count() string {
+	s := fmt.Sprintf("%d %s, %d with a finding", g.seen, plural(g.seen, "item", "items"), g.faults)
+	if n := len(g.Cards); n < g.seen {
+		s += fmt.Sprintf("; %d shown", n)
+	}
+	return s
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// A page has about so many bytes, of which an estimate takes some in tables.
+const (
+	pageRoom     = 4_700_000
+	estimateRoom = 400
+	leastRoom    = 1_000_000 // for answers, however many estimates there are
+)
+
+// within are columns of conditions whose observations are of the same answer.
+var within = []string{"similarity", "at", "distribution", "reading", "part", "class", "from", "to"}
+
+// NewAnswers gathers answers for a page about these estimates, which say how
+// answers are put together.
+func NewAnswers(estimates []crosstalk.Estimate) *Answers {
+	a := &Answers{room: max(leastRoom, pageRoom-estimateRoom*len(estimates))}
+	all, one := map[string]bool{}, map[string]bool{}
+	for _, e := range estimates {
+		for c, v := range e.By {
+			all[c], one[c] = all[c] || v == crosstalk.All, one[c] || v != crosstalk.All
+		}
+	}
+	for _, c := range report.ByColumns(estimates) {
+		switch {
+		case slices.Contains(within, c):
+		case !all[c]:
+			a.apart = append(a.apart, c)
+		case one[c] && a.by == "":
+			a.by = c
+		}
+	}
+	return a
+}
+
+// Add takes in an observation. Those of an item follow each other.
+func (a *Answers) Add(o crosstalk.Observation) {
+	group := a.groupOf(o)
+	if a.last == nil || a.where.group != group || a.last.Name != o.Item {
+		a.keep()
+		a.last, a.where = &Card{Name: o.Item}, place{group: group}
+		a.last.asked = o.Answers
+	}
+	a.last.add(o)
+}
+
+// value is a column of an observation.
+func value(o crosstalk.Observation, column string) string {
+	if v, ok := o.Condition[column]; ok {
+		return v
+	}
+	return o.Labels[column]
+}
+
+func (a *Answers) groupOf(o crosstalk.Observation) *Group {
+	labels, key := map[string]string{}, ""
+	for _, c := range a.apart {
+		labels[c] = value(o, c)
+		key += labels[c] + "\x00"
+	}
+	by := value(o, a.by)
+	if g := a.where.group; g != nil && g.key == key && g.value == by {
+		return g
+	}
+	i := slices.IndexFunc(a.list, func(s *Section) bool { return maps.Equal(s.labels, labels) })
+	if i < 0 {
+		i = len(a.list)
+		var name []string
+		for _, c := range a.apart {
+			if v := labels[c]; v != "" {
+				name = append(name, c+" "+v)
+			}
+		}
+		a.list = append(a.list, &Section{Name: strings.Join(name, " · "), labels: labels})
+	}
+	s := a.list[i]
+	for _, g := range s.Groups {
+		if g.value == by {
+			return g
+		}
+	}
+	g := &Group{key: key, value: by, Name: by}
+	if by == "" {
+		g.Name = crosstalk.All
+	}
+	s.Groups = append(s.Groups, g)
+	return g
+}
+
+// prompts adds what was asked to a card.
+func (a *Answers) prompts(c *Card) {
+	if a.Prompt == nil || len(c.Entries) == 0 {
+		return
+	}
+	names := []string{"asked:"}
+	if _, paired := c.Entries[0].texts["control"]; paired {
+		names = []string{"test:", "control:"}
+	}
+	for i, name := range names[:min(len(names), len(c.asked))] {
+		if text, ok := a.Prompt(c.asked[i]); ok {
+			c.Prompts = append(c.Prompts, Setting{name, shorten(text)})
+		}
+	}
+}
+
+// promptRoom is how many bytes of a prompt are shown.
+const promptRoom = 600
+
+func shorten(s string) string {
+	if len(s) <= promptRoom {
+		return s
+	}
+	return strings.ToValidUTF8(s[:promptRoom], "") + fmt.Sprintf("… (%d more bytes are not shown)", len(s)-promptRoom)
+}
+
+// keep puts the last card into the page if there is room, for one with a
+// finding in the place of those without.
+func (a *Answers) keep() {
+	c, g := a.last, a.where.group
+	if c == nil {
+		return
+	}
+	g.seen++
+	if c.Fault {
+		g.faults++
+	}
+	size := c.size()
+	for c.Fault && size > a.room && len(a.clean) > 0 {
+		p := a.clean[len(a.clean)-1]
+		a.clean = a.clean[:len(a.clean)-1]
+		a.room += p.group.Cards[p.card].size()
+		p.group.Cards[p.card] = nil
+		a.dropped++
+	}
+	if size > a.room {
+		a.dropped++
+		return
+	}
+	a.room -= size
+	if !c.Fault {
+		a.clean = append(a.clean, place{g, len(g.Cards)})
+	}
+	g.Cards = append(g.Cards, c)
+}
+
+// sections are the answers as they are shown, those with a finding first.
+func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
+	if a == nil {
+		return nil
+	}
+	a.keep()
+	a.last = nil
+	for _, s := range a.list {
+		if s.Name == "" {
+			s.Name = "All answers"
+		}
+		for _, g := range s.Groups {
+			g.Cards = slices.DeleteFunc(g.Cards, func(c *Card) bool { return c == nil })
+			slices.SortStableFunc(g.Cards, func(x, y *Card) int { return faultFirst(y) - faultFirst(x) })
+			for _, c := range g.Cards {
+				a.prompts(c)
+				c.finish()
+			}
+			g.Figures = a.figuresOf(estimates, s, g)
+		}
+	}
+	return a.list
+}
+
+func faultFirst(c *Card) int {
+	if c.Fault {
+		return 1
+	}
+	return 0
+}
+
+// figuresOf names the estimates that a group's answers are in.
+func (a *Answers) figuresOf(estimates []crosstalk.Estimate, s *Section, g *Group) string {
+	var figures []string
+	for _, e := range estimates {
+		fits := len(figures) < 4
+		for c, v := range e.By {
+			switch {
+			case c == a.by:
+				fits = fits && (v == g.value || g.value == "" && v == crosstalk.All)
+			case slices.Contains(a.apart, c):
+				fits = fits && v == s.labels[c]
+			case c != "similarity":
+				fits = fits && v == crosstalk.All
+			}
+		}
+		if fits {
+			h := headline(e)
+			figures = append(figures, strings.TrimSpace(h.Measure+" "+e.By["similarity"])+" "+h.Value+strings.TrimRight(" "+h.Unit, " "))
+		}
+	}
+	return strings.Join(figures, " · ")
+}
+
+// Note says what is not in the page.
+func (a *Answers) Note() string {
+	if a.dropped == 0 {
+		return "Every answer that was scored, or could not be, under the figure that it is in."
+	}
+	return fmt.Sprintf("%d items are not shown, to keep this page small: those without a finding first. 'crosstalk export RUN --observations' has all.", a.dropped)
+}

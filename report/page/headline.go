@@ -1,0 +1,90 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/report"
+)
+
+// Headline is a figure over all that was measured under a condition.
+type Headline struct {
+	Measure, Value, Unit, Interval string
+	Of                             string // the condition
+	Counts                         string // how many, and what was left out
+}
+
+// mostHeadlines is how many a page begins with.
+const mostHeadlines = 12
+
+func headlines(estimates []crosstalk.Estimate) (list []Headline) {
+	for _, e := range overall(estimates) {
+		if len(list) < mostHeadlines {
+			list = append(list, headline(e))
+		}
+	}
+	return list
+}
+
+func moreHeadlines(estimates []crosstalk.Estimate) int {
+	return max(0, len(overall(estimates))-mostHeadlines)
+}
+
+// overall are the estimates over all values of the columns that figures are
+// grouped by, those taken apart by class left out.
+func overall(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
+	grouped := map[string]bool{}
+	for _, e := range estimates {
+		for c, v := range e.By {
+			grouped[c] = grouped[c] || v == crosstalk.All
+		}
+	}
+	for _, e := range estimates {
+		whole := e.By["class"] == "" && e.By["from"] == ""
+		for c, v := range e.By {
+			whole = whole && (!grouped[c] || v == crosstalk.All)
+		}
+		if whole {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func headline(e crosstalk.Estimate) Headline {
+	h := Headline{Measure: strings.ReplaceAll(e.Measure, "_", " "), Value: number(e, e.Value), Unit: cmp.Or(e.Unit, "%")}
+	if !e.Value.Defined() {
+		h.Unit = ""
+	}
+	if i := e.Interval; i != nil {
+		h.Interval = fmt.Sprintf("%s to %s (%g %% interval)", number(e, crosstalk.Figure(i.Low)), number(e, crosstalk.Figure(i.High)), 100*i.Level)
+	}
+	var of []string
+	for _, c := range report.ByColumns([]crosstalk.Estimate{e}) {
+		if v := e.By[c]; v != crosstalk.All {
+			of = append(of, v)
+		}
+	}
+	h.Of = strings.Join(of, " · ")
+	counts := []string{fmt.Sprintf("%d %s", e.N, plural(e.N, "item", "items"))}
+	if e.Observations != e.N {
+		counts = append(counts, fmt.Sprintf("%d scored", e.Observations))
+	}
+	for _, c := range sorted(e.Counts) {
+		if n := e.Counts[c]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(c, "_", " ")))
+		}
+	}
+	h.Counts = strings.Join(counts, " · ")
+	return h
+}
+
+// number is a value of an estimate without its unit.
+func number(e crosstalk.Estimate, f crosstalk.Figure) string {
+	if e.Unit == "" || !f.Defined() {
+		return report.Percent(f)
+	}
+	return fmt.Sprintf("%.2f", float64(f))
+}

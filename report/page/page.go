@@ -1,0 +1,77 @@
+// Package page makes web pages of what was measured: a style sheet, ways to
+// show answers that others wrote, and a report that is one file.
+//
+// Pages have no script. Their Content-Security-Policy allows the one style
+// sheet, by its hash, and nothing else: not even an answer that got past the
+// escaping could load, run or send anything.
+package page
+
+import (
+	"bufio"
+	"embed"
+	"html/template"
+	"io"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/internal/visible"
+	"crosstalk/report"
+	"crosstalk/report/figure"
+)
+
+// Report is a run in one page.
+type Report struct {
+	Title     string
+	Summary   []Setting // the few settings that tell this run from others
+	Settings  []Setting // all of them
+	Estimates []crosstalk.Estimate
+	Figures   []figure.Figure
+	Answers   *Answers
+}
+
+// Setting is a named value.
+type Setting struct{ Name, Value string }
+
+//go:embed templates
+var files embed.FS
+
+// Templates are the parts that pages are made of. "card" shows a Card.
+var Templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"visible": visible.Text,
+	"line":    visible.Line,
+	"svg":     svg,
+	"percent": report.Percent,
+	"joined":  func(parts []string) string { return strings.Join(parts, " · ") },
+	"style":   func() template.CSS { return template.CSS(style) },
+	"policy":  func() string { return Policy },
+	"version": func() string { return crosstalk.Version },
+	"columns": func(t report.Table, i int) bool { return i < t.Left },
+}).ParseFS(files, "templates/*.html"))
+
+// svg is a figure inside a page. It is our own markup; what others wrote in it
+// is escaped where it is written.
+func svg(f figure.Figure) (template.HTML, error) {
+	var b strings.Builder
+	err := f.WriteSVG(&b)
+	return template.HTML(b.String()), err
+}
+
+// Write writes the page.
+func (r Report) Write(w io.Writer) error {
+	out := bufio.NewWriterSize(w, 1<<16)
+	if err := Templates.ExecuteTemplate(out, "report.html", r.shown()); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// shown is what the template shows.
+func (r Report) shown() any {
+	return struct {
+		Report
+		Headlines []Headline
+		More      int
+		Tables    []report.Table
+		Sections  []*Section
+	}{Report: r, Headlines: headlines(r.Estimates), More: moreHeadlines(r.Estimates), Tables: report.Tables(r.Estimates), Sections: r.Answers.sections(r.Estimates)}
+}

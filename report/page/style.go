@@ -1,0 +1,47 @@
+package page
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"crosstalk/report/figure"
+)
+
+//go:embed style.css
+var sheet string
+
+// style is the style sheet with the inks of figures.
+var style = strings.NewReplacer("/*light*/", inks(figure.Light), "/*dark*/", inks(figure.Dark), "/*inks*/", classes()).Replace(sheet)
+
+// Style is the style sheet of all pages.
+func Style() string { return style }
+
+// Policy is the Content-Security-Policy of a page that holds Style in a style
+// element.
+var Policy = func() string {
+	sum := sha256.Sum256([]byte(style))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+}()
+
+var inkNames = []figure.Ink{"ink", "soft", "rule", "paper", "s0", "s1", "s2", "s3", "s4", "s5"}
+
+// inks declares the colours.
+func inks(colours map[figure.Ink]string) string {
+	var b strings.Builder
+	for _, name := range inkNames {
+		fmt.Fprintf(&b, "--%s:%s;", name, colours[name])
+	}
+	return b.String()
+}
+
+// classes lets figures take the colours of the page.
+func classes() string {
+	var b strings.Builder
+	for _, name := range inkNames {
+		fmt.Fprintf(&b, ".fill-%s{fill:var(--%s)}.line-%s{stroke:var(--%s)}", name, name, name, name)
+	}
+	return b.String()
+}

@@ -1,0 +1,108 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"crosstalk"
+)
+
+// Piece is a stretch of a text, marked or not.
+type Piece struct {
+	Text  string
+	Kind  string // of the mark: "line", "word", "echo"; empty: none
+	Label string // what stands at the mark
+}
+
+// Longest is how many bytes of a text are shown.
+const Longest = 4000
+
+// Marked cuts a text into pieces, the spans marked, and leaves out what is
+// beyond Longest, saying how much. Spans that lie outside of the text, or
+// overlap an earlier one, are left out.
+func Marked(text string, spans []crosstalk.Span) []Piece {
+	shown := text
+	if len(text) > Longest {
+		end := Longest
+		for end > Longest-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		shown = text[:end]
+	}
+	var pieces []Piece
+	at := 0
+	for _, s := range slices.SortedFunc(slices.Values(spans), func(a, b crosstalk.Span) int { return cmp.Compare(a.Start, b.Start) }) {
+		end := min(s.End, len(shown))
+		if s.Start < at || s.Start >= end {
+			continue
+		}
+		if s.Start > at {
+			pieces = append(pieces, Piece{Text: shown[at:s.Start]})
+		}
+		p := Piece{Text: shown[s.Start:end], Kind: "word"}
+		if s.Language != "" {
+			p.Kind, p.Label = "line", fmt.Sprintf("%s %.0f %%", s.Language, 100*s.Probability)
+		}
+		pieces, at = append(pieces, p), end
+	}
+	if at < len(shown) {
+		pieces = append(pieces, Piece{Text: shown[at:]})
+	}
+	if len(shown) < len(text) {
+		pieces = append(pieces, Piece{Text: "…", Kind: "cut", Label: fmt.Sprintf("%d more bytes are not shown", len(text)-len(shown))})
+	}
+	return pieces
+}
+
+// Echoes marks the words of a text that are a concept's, or begin like one:
+// "yellow" in "yellowish". It is a help for the eye and no measure.
+func Echoes(text, concept string) []Piece {
+	pieces := Marked(text, nil)
+	concepts := strings.FieldsFunc(strings.ToLower(concept), notLetter)
+	var marked []Piece
+	for _, p := range pieces {
+		if p.Kind != "" {
+			marked = append(marked, p)
+			continue
+		}
+		plain := 0
+		for start := 0; start < len(p.Text); {
+			r, size := utf8.DecodeRuneInString(p.Text[start:])
+			if notLetter(r) {
+				start += size
+				continue
+			}
+			end := start + max(strings.IndexFunc(p.Text[start:], notLetter), 0)
+			if end == start {
+				end = len(p.Text)
+			}
+			if echoes(strings.ToLower(p.Text[start:end]), concepts) {
+				if plain < start {
+					marked = append(marked, Piece{Text: p.Text[plain:start]})
+				}
+				marked, plain = append(marked, Piece{Text: p.Text[start:end], Kind: "echo"}), end
+			}
+			start = end
+		}
+		if plain < len(p.Text) {
+			marked = append(marked, Piece{Text: p.Text[plain:]})
+		}
+	}
+	return marked
+}
+
+func notLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }
+
+func echoes(word string, concepts []string) bool {
+	return slices.ContainsFunc(concepts, func(c string) bool {
+		short, long := c, word
+		if len(short) > len(long) {
+			short, long = long, short
+		}
+		return c == word && len(c) > 2 || len(short) >= 4 && len(long) <= len(short)+3 && strings.HasPrefix(long, short)
+	})
+}
