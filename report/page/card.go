@@ -18,6 +18,7 @@ type Card struct {
 	Fault    bool    // something was found in an answer
 	Unscored bool    // an answer has no value
 	asked    []crosstalk.Key
+	longest  int // bytes of a text that are shown; 0: Longest
 }
 
 // Entry is an answer, or answers side by side, and what was measured.
@@ -109,11 +110,11 @@ func (c *Card) finish() {
 			side := Side{Name: name}
 			switch concept := e.texts["concept"]; {
 			case concept != "":
-				c.Head, side.Pieces = concept, Echoes(text, concept)
+				c.Head, side.Pieces = concept, echoesIn(text, concept, c.longest)
 			case name == "answer":
-				side.Pieces = Marked(text, e.spans)
+				side.Pieces = marked(text, e.spans, c.longest)
 			default:
-				side.Pieces = Marked(text, nil)
+				side.Pieces = marked(text, nil, c.longest)
 			}
 			e.Sides = append(e.Sides, side)
 		}

@@ -1,0 +1,102 @@
+package index
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+
+	"crosstalk"
+)
+
+// where is where a line lies in the observations.
+type where struct{ offset, size int64 }
+
+// longestLine bounds what one observation can be.
+const longestLine = 256 << 20
+
+// batches yields the lines of a file, many at a time.
+func batches(name string, r io.Reader) iter.Seq2[batch, error] {
+	return func(yield func(batch, error) bool) {
+		in := bufio.NewReaderSize(r, 1<<20)
+		b, offset := batch{name: name}, int64(0)
+		for number := 1; ; number++ {
+			start := len(b.text)
+			var err error
+			for {
+				var piece []byte
+				piece, err = in.ReadSlice('\n')
+				b.text = append(b.text, piece...)
+				if len(b.text)-start > longestLine {
+					err = fmt.Errorf("%s:%d: is longer than %d MiB", name, number, longestLine>>20)
+				}
+				if err != bufio.ErrBufferFull {
+					break
+				}
+			}
+			if size := int64(len(b.text) - start); size > 0 {
+				b.lines = append(b.lines, where{offset, size})
+				offset += size
+			}
+			ended := err == io.EOF
+			if err != nil && !ended {
+				yield(b, err)
+				return
+			}
+			if len(b.text) >= batchSize || ended {
+				b.last = offset
+				if !yield(b, nil) || ended {
+					return
+				}
+				b = batch{name: name, number: number}
+			}
+		}
+	}
+}
+
+const batchSize = 256 << 10
+
+// batch are some lines of the observations.
+type batch struct {
+	name   string
+	number int // of the line before the first
+	text   []byte
+	lines  []where
+	last   int64 // offset of what follows
+}
+
+// seen is an observation as it is indexed.
+type seen struct {
+	crosstalk.Observation
+	where
+	block, answer string
+	tags          []tag
+	words         []string
+}
+
+// parse reads a batch.
+func (b batch) parse() ([]seen, error) {
+	list, at := make([]seen, 0, len(b.lines)), int64(0)
+	for i, line := range b.lines {
+		text := b.text[at : at+line.size]
+		at += line.size
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		s := seen{where: line}
+		if err := json.Unmarshal(text, &s.Observation); err != nil {
+			return nil, fmt.Errorf("%s:%d: is no observation: %w", b.name, b.number+i+1, err)
+		}
+		s.block, s.answer = answerOf(&s.Observation)
+		s.tags = tags(&s.Observation)
+		add := func(w string) { s.words = append(s.words, w) }
+		words(s.Item, add)
+		for _, text := range s.Texts {
+			words(text[:min(len(text), longestText)], add)
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
