@@ -166,7 +166,7 @@ func (s *Server) answers(w http.ResponseWriter, r *http.Request) {
 	defer done()
 	title, _ := titleOf(run)
 	path := "/runs/" + run.ID + "/answers"
-	p := answersPage{Run: run, Progress: progressOf(run, l), Clear: path}
+	p := answersPage{Run: run, Progress: progressOf(run, l, false), Clear: path}
 	p.frame = frame{Title: "Answers", Trail: []link{{"Runs", "/"}, {title, "/runs/" + run.ID}}}
 	if l.index != nil {
 		if err := p.fill(r, l, path); err != nil {

@@ -64,7 +64,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		if c.Name == order.column {
 			slices.SortStableFunc(rows, func(a, b row) int { return order.turn(c.less(a, b)) })
 		}
-		data.Columns = append(data.Columns, order.header(c.Name, c.Title, r.URL, "sort", ""))
+		h := order.header(c.Name, c.Title, r.URL, "sort", "")
+		h.Words = true
+		data.Columns = append(data.Columns, h)
 	}
 	if data.Rows = rows; len(rows) > mostRows {
 		data.Rows, data.More = rows[:mostRows], len(rows)-mostRows

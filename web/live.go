@@ -27,8 +27,13 @@ type progress struct {
 // quiet is how long no answer comes before a run is taken to have stopped.
 const quiet = time.Minute
 
-// progressOf says how far a run is.
-func progressOf(run *listed, l look) (p progress) {
+// progressOf says how far a run is, and with a tally how many answers it has.
+func progressOf(run *listed, l look, tally bool) (p progress) {
+	if !tally {
+		p.Changing = !run.finished
+		p.indexed(l)
+		return p
+	}
 	c := l.tally.now()
 	p.Version = fmt.Sprint(run.stamp)
 	again := run.finished && c.Last.After(run.stamp[1].time)
@@ -122,5 +127,5 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	l, done := s.runs.open(run)
 	defer done()
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(progressOf(run, l))
+	json.NewEncoder(w).Encode(progressOf(run, l, true))
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -36,6 +37,22 @@ type look struct {
 // open returns what there is to look at in a run, and a function to call when
 // that was done.
 func (o *opened) open(r *listed) (look, func()) {
+	found, done := o.look(r)
+	if x := found.index; x != nil && x.Progress().Size < soon {
+		ctx, cancel := context.WithTimeout(context.Background(), soonTime)
+		defer cancel()
+		x.Wait(ctx)
+	}
+	return found, done
+}
+
+// A small index is waited for, that long.
+const (
+	soon     = 16 << 20 // bytes of observations
+	soonTime = 400 * time.Millisecond
+)
+
+func (o *opened) look(r *listed) (look, func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	l := o.runs[r.ID]

@@ -45,12 +45,12 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	l, done := s.runs.open(run)
 	defer done()
 	title, models := titleOf(run)
-	p := runPage{Run: run, Progress: progressOf(run, l), Answers: "/runs/" + run.ID + "/answers", Trouble: run.Trouble}
-	p.frame = frame{Title: title, Trail: []link{{"Runs", "/"}}}
+	p := runPage{Run: run, Progress: progressOf(run, l, true), Answers: "/runs/" + run.ID + "/answers", Trouble: run.Trouble}
+	p.frame = frame{Title: heading(title, run, models), Trail: []link{{"Runs", "/"}}}
 	if p.Progress.Changing {
 		p.Live = "/runs/" + run.ID + "/live.json"
 	}
-	p.Summary = summary(run, models)
+	p.Summary = append(summary(run, models), page.Setting{Name: "state", Value: joined(p.Progress.State, p.Progress.Asks, p.Progress.Detail)})
 	if text, err := os.ReadFile(filepath.Join(run.path, "manifest.json")); err == nil {
 		p.Settings, _ = page.Settings(text) // it was read before
 	}
@@ -86,6 +86,18 @@ func (p *runPage) fill(r *http.Request, l look) error {
 	}
 	p.Found = newFilter(r.URL, columns).found(p.Answers)
 	return nil
+}
+
+// heading is a page's title: what was measured, and of whom.
+func heading(title string, run *listed, models string) string {
+	switch n := strings.Count(models, ", ") + 1; {
+	case models == "":
+		return title
+	case n > 2:
+		return title + " of " + count(n) + " models"
+	default:
+		return title + " of " + strings.Replace(models, ", ", " and ", 1)
+	}
 }
 
 // summary are the few settings that tell a run from others.

@@ -54,7 +54,7 @@ func (c counts) Done() (n int) {
 // tallyTime.
 const (
 	tallyAge  = 900 * time.Millisecond
-	tallyTime = 60 * time.Millisecond
+	tallyTime = 40 * time.Millisecond
 	rateOver  = 30 // seconds
 )
 

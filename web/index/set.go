@@ -7,7 +7,7 @@ import (
 )
 
 // chunkSize is how many answers a chunk has.
-const chunkSize = 8192
+const chunkSize = 16384
 
 // set are answers of a chunk, by their place in it.
 type set [chunkSize / 64]uint64
