@@ -108,7 +108,7 @@ func (p *answerPage) fill(observations []crosstalk.Observation, prompts *prompts
 		}
 	}
 	for _, c := range slices.Sorted(maps.Keys(labels)) {
-		p.Labels = append(p.Labels, page.Setting{Name: c, Value: labels[c]})
+		p.Labels = append(p.Labels, page.Setting{Name: brief(c), Value: brief(labels[c])})
 	}
 	for _, k := range keys {
 		if record, ok := prompts.record(k); ok {
@@ -128,12 +128,12 @@ func (p *answerPage) strip(tokens []crosstalk.Token) {
 }
 
 func observe(o crosstalk.Observation) observed {
-	out := observed{Measure: strings.ReplaceAll(o.Measure, "_", " "), Value: "-", Why: o.Finding}
+	out := observed{Measure: strings.ReplaceAll(o.Measure, "_", " "), Value: "-", Why: brief(o.Finding)}
 	if o.Value.Defined() {
 		out.Value = strconv.FormatFloat(float64(o.Value), 'g', 4, 64)
 	}
 	if o.NotScored != "" {
-		out.Why = "not scored: " + o.NotScored
+		out.Why = "not scored: " + brief(o.NotScored)
 	}
 	var of, numbers []string
 	for _, c := range slices.Sorted(maps.Keys(o.Condition)) {
@@ -142,7 +142,7 @@ func observe(o crosstalk.Observation) observed {
 	for _, c := range slices.Sorted(maps.Keys(o.Numbers)) {
 		numbers = append(numbers, strings.ReplaceAll(c, "_", " ")+" "+strconv.FormatFloat(o.Numbers[c], 'g', 4, 64))
 	}
-	out.Of, out.Numbers = strings.Join(of, " · "), strings.Join(numbers, " · ")
+	out.Of, out.Numbers = brief(strings.Join(of, " · ")), brief(strings.Join(numbers, " · "))
 	return out
 }
 
@@ -156,7 +156,7 @@ func askedOf(r journal.Record) asked {
 	}
 	add := func(name, value string) {
 		if value != "" {
-			a.Facts = append(a.Facts, page.Setting{Name: name, Value: value})
+			a.Facts = append(a.Facts, page.Setting{Name: name, Value: brief(value)})
 		}
 	}
 	add("model", r.Identity.String())

@@ -11,6 +11,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/internal/visible"
 	"crosstalk/report/page"
 	"crosstalk/web/index"
 )
@@ -47,11 +48,11 @@ const is = "is."
 func newFilter(at *url.URL, columns []index.Column) filter {
 	f := filter{Where: map[string]string{}, columns: columns}
 	query := at.Query()
-	f.Text = strings.TrimSpace(query.Get("q"))
+	f.Text = strings.TrimSpace(visible.Line(query.Get("q")))
 	for name, values := range query {
 		column, ok := strings.CutPrefix(name, is)
 		if ok && len(values) > 0 && values[0] != "" {
-			f.Where[column] = values[0]
+			f.Where[visible.Line(column)] = visible.Line(values[0])
 		}
 	}
 	return f

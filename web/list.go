@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"crosstalk/internal/visible"
 	"crosstalk/report/page"
 )
 
@@ -44,7 +45,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	for i, run := range runs {
 		rows[i] = rowOf(run)
 	}
-	search := strings.TrimSpace(r.URL.Query().Get("q"))
+	search := strings.TrimSpace(visible.Line(r.URL.Query().Get("q")))
 	if search != "" {
 		rows = slices.DeleteFunc(rows, func(r row) bool {
 			return !strings.Contains(strings.ToLower(r.Name+"\n"+r.Title+"\n"+r.Models+"\n"+r.Manifest.Plan.Suite), strings.ToLower(search))

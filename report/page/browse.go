@@ -14,7 +14,7 @@ func Headlines(estimates []crosstalk.Estimate) (list []Headline, more int) {
 func NewCard(observations []crosstalk.Observation, longest int, prompt func(crosstalk.Key) (string, bool)) *Card {
 	c := &Card{longest: longest}
 	for _, o := range observations {
-		c.Name = o.Item
+		c.Name = name(o.Item)
 		if c.asked == nil {
 			c.asked = o.Answers
 		}

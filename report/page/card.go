@@ -82,9 +82,9 @@ func factOf(o crosstalk.Observation) Fact {
 	case o.NotScored == notLooked:
 		return Fact{}
 	case o.NotScored != "":
-		return Fact{Text: "not scored: " + strings.ReplaceAll(o.NotScored, "_", " ")}
+		return Fact{Text: "not scored: " + name(strings.ReplaceAll(o.NotScored, "_", " "))}
 	case o.Finding != "":
-		return Fact{Text: o.Finding, Fault: true}
+		return Fact{Text: name(o.Finding), Fault: true}
 	case compared:
 		nearer := map[float64]string{1: "the test answer is nearer", 0.5: "a tie", 0: "the control answer is nearer"}[float64(o.Value)]
 		return Fact{Text: fmt.Sprintf("%s: %s, %s to %s", o.Condition["similarity"], nearer, similarity(test), similarity(o.Numbers["control"])), Fault: o.Value == 1}
@@ -102,26 +102,26 @@ var sides = []string{"test", "control", "source", "answer"}
 func (c *Card) finish() {
 	for i := range c.Entries {
 		e := &c.Entries[i]
-		for _, name := range sides {
-			text, ok := e.texts[name]
+		for _, side := range sides {
+			text, ok := e.texts[side]
 			if !ok {
 				continue
 			}
-			side := Side{Name: name}
+			shown := Side{Name: side}
 			switch concept := e.texts["concept"]; {
 			case concept != "":
-				c.Head, side.Pieces = concept, echoesIn(text, concept, c.longest)
-			case name == "answer":
-				side.Pieces = marked(text, e.spans, c.longest)
+				c.Head, shown.Pieces = name(concept), echoesIn(text, concept, c.longest)
+			case side == "answer":
+				shown.Pieces = marked(text, e.spans, c.longest)
 			default:
-				side.Pieces = marked(text, nil, c.longest)
+				shown.Pieces = marked(text, nil, c.longest)
 			}
-			e.Sides = append(e.Sides, side)
+			e.Sides = append(e.Sides, shown)
 		}
 		var rest []string
-		for _, name := range []string{"source_class", "class", "gold", "rule", "flags", "rewritten"} {
-			if v := e.texts[name]; v != "" {
-				rest = append(rest, strings.ReplaceAll(name, "_", " ")+" "+v)
+		for _, text := range []string{"source_class", "class", "gold", "rule", "flags", "rewritten"} {
+			if v := e.texts[text]; v != "" {
+				rest = append(rest, strings.ReplaceAll(text, "_", " ")+" "+name(v))
 			}
 		}
 		if rest != nil {

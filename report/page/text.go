@@ -48,7 +48,7 @@ func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 		}
 		p := Piece{Text: shown[s.Start:end], Kind: "word"}
 		if s.Language != "" {
-			p.Kind, p.Label = "line", fmt.Sprintf("%s %.0f %%", s.Language, 100*s.Probability)
+			p.Kind, p.Label = "line", fmt.Sprintf("%s %.0f %%", name(s.Language), 100*s.Probability)
 		}
 		pieces, at = append(pieces, p), end
 	}
@@ -59,6 +59,17 @@ func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 		pieces = append(pieces, Piece{Text: "…", Kind: "cut", Label: fmt.Sprintf("%d more bytes are not shown", len(text)-len(shown))})
 	}
 	return pieces
+}
+
+// longestName is how many bytes of a name are shown: of an item, a language.
+const longestName = 200
+
+// name is a name that somebody else gave, cut short.
+func name(s string) string {
+	if len(s) <= longestName {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longestName], "") + "…"
 }
 
 // Echoes marks the words of a text that are a concept's, or begin like one:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/visible"
 )
 
 // Found is the column that says what was found in an answer.
@@ -47,11 +48,12 @@ const longestValue = 120
 // tag is a value of a column.
 type tag struct{ column, value string }
 
-// tags are the columns of an observation.
+// tags are the columns of an observation, control characters made visible: they
+// go into addresses and forms, and come back.
 func tags(o *crosstalk.Observation) (list []tag) {
 	add := func(column, value string) {
 		if value != "" && len(value) <= longestValue && len(column) <= longestValue {
-			list = append(list, tag{column, value})
+			list = append(list, tag{visible.Line(column), visible.Line(value)})
 		}
 	}
 	for c, v := range o.Condition {
