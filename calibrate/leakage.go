@@ -1,6 +1,3 @@
-// Package calibrate measures models whose truth is known, as a phantom shows
-// what a scanner sees: the figures beside the truth, and how often the
-// intervals hold it.
 package calibrate
 
 import (
@@ -8,31 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 
 	"crosstalk"
-	"crosstalk/ask"
 	"crosstalk/instrument/leakage"
 	"crosstalk/measure/similarity"
-	"crosstalk/measure/stats"
 	"crosstalk/model/reference"
-	"crosstalk/run"
-
-	"golang.org/x/sync/errgroup"
 )
-
-// Result is a calibration of one figure at one setting of the reference model.
-type Result struct {
-	Measure   string             `json:"measure"`
-	Model     string             `json:"model"`
-	Truth     float64            `json:"truth"`    // expectation under the model and the measure, by enumeration
-	Estimate  crosstalk.Estimate `json:"estimate"` // of the first seed
-	Seeds     int                `json:"seeds"`
-	Mean      float64            `json:"mean"`     // of the figure over the seeds that have one
-	Coverage  float64            `json:"coverage"` // share of seeds whose interval holds the truth; one without an interval does not
-	Certainty stats.Interval     `json:"certainty"`
-	Width     float64            `json:"width"` // mean width of the intervals
-}
 
 // Leakage calibrates the Leak-Rate on items with reference:leaky at a rate,
 // over seeds; in has one similarity. Each seed runs the whole way of a measurement: asks,
@@ -52,49 +30,32 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Measure: leakage.Measure, Model: fmt.Sprintf("%s:leaky?rate=%g", reference.Provider, rate), Seeds: seeds}
+	result := Result{Measure: leakage.Measure, Model: fmt.Sprintf("%s:leaky?rate=%g", reference.Provider, rate)}
 	if result.Truth, err = leakageTruth(ctx, in, items, model); err != nil {
 		return result, err
 	}
 	if math.IsNaN(result.Truth) {
 		return result, fmt.Errorf("%s can score no pair of the suite: it may be made for another language", in.Similarities[0].Name())
 	}
-	estimates := make([]crosstalk.Estimate, seeds)
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for seed := range seeds {
-		group.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
+	results := []Result{result}
+	err = cover(ctx, results, seeds, func(seed uint64) ([]crosstalk.Estimate, error) {
+		// Each list of copies is answered by a model of its own seed, so that a
+		// control drawn twice is answered twice.
+		var sittings []sitting
+		for k, copies := range draw(items, seed) {
+			m, err := reference.NewLeaky(copies, rate, seed<<8+uint64(k))
+			if err != nil {
+				return nil, err
 			}
-			var err error
-			estimates[seed], err = measure(ctx, &in, draw(items, uint64(seed)), rate, uint64(seed))
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return result, err
-	}
-	covered, defined, intervals := 0, 0, 0
-	for _, e := range estimates {
-		if e.Value.Defined() {
-			result.Mean += float64(e.Value)
-			defined++
+			sittings = append(sittings, sitting{m, copies})
 		}
-		if i := e.Interval; i != nil {
-			result.Width += i.High - i.Low
-			intervals++
-			if i.Low <= result.Truth && result.Truth <= i.High {
-				covered++
-			}
+		estimates, err := observe(ctx, &in, sittings)
+		if len(estimates) == 0 {
+			estimates = []crosstalk.Estimate{{Value: crosstalk.Undefined}}
 		}
-	}
-	result.Mean /= float64(max(defined, 1))
-	result.Width /= float64(max(intervals, 1))
-	result.Estimate = estimates[0]
-	result.Coverage = float64(covered) / float64(seeds)
-	result.Certainty = stats.ClopperPearson(float64(covered), float64(seeds), 0.99)
-	return result, nil
+		return estimates, err
+	})
+	return results[0], err
 }
 
 // draw draws as many controls, with all their tests, as items have, with
@@ -126,37 +87,6 @@ func draw(items []crosstalk.Item, seed uint64) [][]crosstalk.Item {
 		}
 	}
 	return copies
-}
-
-// measure measures items; each list of copies is answered by a model of its
-// own seed, so that a control drawn twice is answered twice.
-func measure(ctx context.Context, in *leakage.Instrument, copies [][]crosstalk.Item, rate float64, seed uint64) (crosstalk.Estimate, error) {
-	var failed error
-	observe := func(yield func(crosstalk.Observation) bool) {
-		for k, items := range copies {
-			m, err := reference.NewLeaky(items, rate, seed<<8+uint64(k))
-			if err != nil {
-				failed = err
-				return
-			}
-			session := ask.NewSession(&ask.Memory{}, ask.Options{})
-			for measured := range run.Measure(ctx, []run.Arm{{Instrument: in, Ask: session.For(m)}}, items, 4) {
-				if failed = measured.Err; failed != nil {
-					return
-				}
-				for _, o := range measured.Observations {
-					if !yield(o) {
-						return
-					}
-				}
-			}
-		}
-	}
-	estimates := in.Estimate(observe, nil)
-	if failed != nil || len(estimates) == 0 {
-		return crosstalk.Estimate{Value: crosstalk.Undefined}, failed
-	}
-	return estimates[0], nil
 }
 
 // leakageTruth is the expected Leak-Rate: for each item the leak value over

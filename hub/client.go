@@ -2,34 +2,22 @@ package hub
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
-	"crosstalk"
+	"crosstalk/internal/fetch"
 )
 
 const (
-	maxJSON  = 32 << 20 // bytes of a listing or a configuration file that is read
-	attempts = 6        // in a row that failed
-	dials    = 3        // in a row that did not even reach the hub
-	maxWait  = 5 * time.Minute
-	maxHops  = 10
-)
-
-var (
-	firstWait = time.Second      // before the second attempt; doubles
-	stall     = 60 * time.Second // without a byte: the connection is dead
+	maxJSON = 32 << 20 // bytes of a listing or a configuration file that is read
+	maxHops = 10
 )
 
 // client talks to one hub.
@@ -56,9 +44,8 @@ func newClient() (*client, error) {
 	if strings.ContainsFunc(c.token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, fmt.Errorf("%s holds a space, a line break or another character that no token has: set it again", c.from)
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = stall
-	c.api = &http.Client{Transport: transport, Timeout: 2 * stall, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	transport := fetch.Transport()
+	c.api = &http.Client{Transport: transport, Timeout: 2 * fetch.Stall, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	c.files = &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		// net/http would send the token to subdomains and other ports, too.
 		for _, r := range append(via, req) {
@@ -89,7 +76,7 @@ func (c *client) list(ctx context.Context, name, revision string) (listing, erro
 		Siblings []struct{ Rfilename string }
 	}
 	what := about{name: name, revision: revision}
-	err := again(ctx, func() (bool, error) {
+	err := fetch.Again(ctx, func() (bool, error) {
 		resp, err := c.ask(ctx, http.MethodGet, c.endpoint.JoinPath("api", "models", name, "revision").String()+"/"+url.PathEscape(revision), what)
 		if err != nil {
 			return false, err
@@ -98,7 +85,7 @@ func (c *client) list(ctx context.Context, name, revision string) (listing, erro
 		b, err := io.ReadAll(io.LimitReader(resp.Body, maxJSON+1))
 		switch {
 		case err != nil:
-			return false, c.unreached(ctx, err)
+			return false, fetch.Unreached(ctx, c.address(), err)
 		case len(b) > maxJSON:
 			return false, fmt.Errorf("%s: the listing is longer than %d bytes", name, maxJSON)
 		}
@@ -129,7 +116,7 @@ type content struct {
 // stat asks for a file's hash and size. The hub says them itself, before it
 // redirects to where large files are.
 func (c *client) stat(ctx context.Context, address string, what about) (found content, err error) {
-	err = again(ctx, func() (bool, error) {
+	err = fetch.Again(ctx, func() (bool, error) {
 		resp, err := c.ask(ctx, http.MethodHead, address, what)
 		if err != nil {
 			return false, err
@@ -161,13 +148,13 @@ func (c *client) stat(ctx context.Context, address string, what about) (found co
 func (c *client) ask(ctx context.Context, method, address string, what about) (*http.Response, error) {
 	linked := http.Header{}
 	for range maxHops {
-		req, err := c.request(ctx, method, address)
+		req, err := c.request(ctx, method, address, 0)
 		if err != nil {
 			return nil, err
 		}
 		resp, err := c.api.Do(req)
 		if err != nil {
-			return nil, c.unreached(ctx, err)
+			return nil, fetch.Unreached(ctx, c.address(), err)
 		}
 		for _, name := range []string{"X-Linked-Etag", "X-Linked-Size"} {
 			if v := resp.Header.Get(name); v != "" && linked.Get(name) == "" {
@@ -199,17 +186,12 @@ func (c *client) ask(ctx context.Context, method, address string, what about) (*
 	return nil, fmt.Errorf("%s redirects in circles", c.address())
 }
 
-func (c *client) request(ctx context.Context, method, address string) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, method, address, nil)
-	if err != nil {
-		return nil, bare(err)
-	}
-	req.Header.Set("User-Agent", "crosstalk/"+crosstalk.Version)
-	req.Header.Set("Accept-Encoding", "identity") // so that sizes are those of the files
-	if c.token != "" {
+func (c *client) request(ctx context.Context, method, address string, from int64) (*http.Request, error) {
+	req, err := fetch.Request(ctx, method, address, from)
+	if err == nil && c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	return req, nil
+	return req, err
 }
 
 // address is the hub's, fit to be shown.
@@ -250,82 +232,9 @@ func (c *client) refused(resp *http.Response, what about) error {
 		return fmt.Errorf("the token in %s may not read %s at %s (HTTP 403)", c.from, what.name, c.address())
 	case status == http.StatusNotFound:
 		return fmt.Errorf("%s has no model %s, or that has no revision %s (HTTP 404)", c.address(), what.name, what.revision)
-	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500:
-		after, _ := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64)
-		return passing{fmt.Errorf("%s failed (%s)", c.address(), statusText(status)), time.Duration(min(max(after, 0), maxWait.Seconds()) * float64(time.Second))}
 	}
-	return fmt.Errorf("%s refused the request for %s (%s)", c.address(), what.name, statusText(status))
-}
-
-func statusText(status int) string {
-	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", status, http.StatusText(status)))
-}
-
-// unreachable is an error of the network before anything was answered.
-type unreachable struct{ error }
-
-func (u unreachable) Unwrap() error { return u.error }
-
-// unreached explains why no whole response came.
-func (c *client) unreached(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err, busy := fetch.Busy(resp, c.address()); busy {
+		return err
 	}
-	var certificate *tls.CertificateVerificationError
-	var dns *net.DNSError
-	var op *net.OpError
-	err = bare(err)
-	if errors.As(err, &certificate) {
-		return fmt.Errorf("%s has a certificate that is not trusted here (%w)", c.address(), err)
-	}
-	if errors.As(err, &dns) || errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
-		return passing{unreachable{fmt.Errorf("%s cannot be reached (%w)", c.address(), err)}, 0}
-	}
-	return passing{fmt.Errorf("the connection to %s failed (%w)", c.address(), err), 0}
-}
-
-// bare takes the address out of an error: it may be signed, which is a secret.
-func bare(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return err
-}
-
-// passing is a fault that may be gone at the next attempt.
-type passing struct {
-	error
-	after time.Duration // as the server wants
-}
-
-func (p passing) Unwrap() error { return p.error }
-
-// again repeats what ends in a passing fault, with growing random waits.
-// Attempts that moved things on do not count.
-func again(ctx context.Context, attempt func() (moved bool, err error)) error {
-	for failed := 0; ; {
-		moved, err := attempt()
-		var p passing
-		if !errors.As(err, &p) {
-			return err
-		}
-		if moved {
-			failed = 0
-		}
-		limit := attempts
-		if errors.As(err, new(unreachable)) {
-			limit = dials
-		}
-		if failed++; failed >= limit {
-			return fmt.Errorf("%w, after %d attempts", p.error, failed)
-		}
-		wait := firstWait << (failed - 1)
-		wait = max(p.after, wait/2+rand.N(wait/2+1))
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(wait):
-		}
-	}
+	return fmt.Errorf("%s refused the request for %s (%s)", c.address(), what.name, fetch.StatusText(status))
 }

@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"crosstalk/internal/fetch"
 )
 
 // MissingError says which files of a model are not on this machine.
@@ -165,7 +167,7 @@ func Pull(ctx context.Context, name, revision string, progress func(file string,
 		}
 	}
 	dir, latest, err := c.pull(ctx, r, revision, progress)
-	if errors.As(err, new(unreachable)) {
+	if errors.As(err, new(fetch.Unreachable)) {
 		_, commit, found = Find(name, revision, modulesFile)
 		if found == nil {
 			return "", "", fmt.Errorf("%w; the cache has commit %s, which can be used", err, commit)

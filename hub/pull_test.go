@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"crosstalk/internal/fetch"
 	"crosstalk/internal/hubtest"
 )
 
@@ -53,9 +54,9 @@ func start(t *testing.T) *hubtest.Server {
 	}
 	t.Setenv("HF_ENDPOINT", s.URL)
 	t.Setenv("HF_HOME", t.TempDir())
-	restore := []any{firstWait, stall}
-	firstWait = time.Millisecond
-	t.Cleanup(func() { firstWait, stall = restore[0].(time.Duration), restore[1].(time.Duration) })
+	wait, stall := fetch.FirstWait, fetch.Stall
+	fetch.FirstWait = time.Millisecond
+	t.Cleanup(func() { fetch.FirstWait, fetch.Stall = wait, stall })
 	return s
 }
 
@@ -214,7 +215,7 @@ func TestPullResumes(t *testing.T) {
 			cuts := 0
 			s.Break(func(w http.ResponseWriter, r *http.Request) bool {
 				// More often than attempts, but each time something arrives.
-				if strings.HasSuffix(r.URL.Path, "model.safetensors") && "http://"+r.Host == s.CDN && cuts < attempts+2 && !noRange {
+				if strings.HasSuffix(r.URL.Path, "model.safetensors") && "http://"+r.Host == s.CDN && cuts < fetch.Attempts+2 && !noRange {
 					cuts++
 					start := 0
 					fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &start)
@@ -324,14 +325,14 @@ func TestPullPassingFaults(t *testing.T) {
 		return true
 	})
 	refuses(t, tiny, "", "HTTP 502 Bad Gateway", "after 6 attempts")
-	if n := len(s.Requests()); n != attempts {
+	if n := len(s.Requests()); n != fetch.Attempts {
 		t.Errorf("%d requests", n)
 	}
 }
 
 func TestPullStalls(t *testing.T) {
 	s := start(t)
-	stall = 50 * time.Millisecond
+	fetch.Stall = 50 * time.Millisecond
 	var once sync.Once
 	s.Break(func(w http.ResponseWriter, r *http.Request) bool {
 		hung := false

@@ -216,3 +216,32 @@ func TestKeyStaysOut(t *testing.T) {
 		}
 	}
 }
+
+// Beam search is asked for where it is known, and refused where it is not:
+// servers pass over what they do not know.
+func TestBeams(t *testing.T) {
+	for _, name := range []string{"vllm:m", "compatible:m"} {
+		if got, err := Beams(name, 4); err != nil || got["use_beam_search"] != true || got["n"] != 4 || len(got) != 2 {
+			t.Errorf("%s: %v %v", name, got, err)
+		}
+	}
+	if got, err := Beams("ollama:m", 1); err != nil || got != nil {
+		t.Errorf("one beam is none: %v %v", got, err)
+	}
+	for name, want := range map[string]string{
+		"openai:gpt-4o": "openai has no beam search", "llamacpp:m": "llamacpp has no beam search", "reference:confused": "reference has no beam search",
+		"m": "expected provider:name",
+	} {
+		if _, err := Beams(name, 2); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+func TestHasLogprobs(t *testing.T) {
+	for name, ok := range map[string]bool{"openai:gpt-4o": true, "vllm:m": true, "reference:confused": true, "anthropic:claude": false, "Anthropic:claude": false, "m": false} {
+		if err := HasLogprobs(name); (err == nil) != ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package model
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Preset is a provider by name: where its models are, and which environment
 // variable holds the key.
@@ -82,4 +85,30 @@ var presets = []Preset{
 
 	{Name: "azure", KeyVar: "AZURE_OPENAI_API_KEY", newTokens: true, keyHeader: "api-key"},
 	{Name: Compatible, KeyVar: "CROSSTALK_API_KEY", Local: true},
+}
+
+// Beams returns the settings, sent as they are, that make a server look for the
+// likeliest answer with a beam of width n instead of drawing one; none for
+// width 1. vLLM takes n for the width (BeamSearchParams; before 0.6.3 best_of,
+// whose default is n) and gives the best answer first. Servers that are known
+// to have no beam search are an error: most pass over what they do not know.
+func Beams(name string, n int) (map[string]any, error) {
+	provider, _, err := cutName(name)
+	if err != nil || n <= 1 {
+		return nil, err
+	}
+	if provider != "vllm" && provider != Compatible {
+		return nil, fmt.Errorf("model %q: %s has no beam search; vllm has, and a server elsewhere that takes use_beam_search and n can be named %s:NAME", name, provider, Compatible)
+	}
+	return map[string]any{"use_beam_search": true, "n": n}, nil
+}
+
+// HasLogprobs is an error for a model that is known to give no log
+// probabilities.
+func HasLogprobs(name string) error {
+	provider, _, err := cutName(name)
+	if p, _ := lookup(provider); err == nil && p.protocol == anthropicMessages {
+		return fmt.Errorf("model %q: %s gives no log probabilities", name, provider)
+	}
+	return err
 }

@@ -89,12 +89,20 @@ func readConfusion(row table.Row) (Confusion, error) {
 	if length := crosstalk.LengthOf(v["prompt"]); length != "" && !row.Has("length") {
 		labels["length"] = length
 	}
-	c.Item = crosstalk.Item{Labels: labels, Prompt: &crosstalk.Prompt{Text: v["prompt"], Language: code}}
-	if name := cmp.Or(v["id"], v["prompt"]); name != "" {
-		c.Item.Cluster = join(v["source"], name)
-		c.Item.ID = join(v["task"], v["source"], v["language"], name)
-	}
+	c.Item = ConfusionItem(labels, cmp.Or(v["id"], v["prompt"]), &crosstalk.Prompt{Text: v["prompt"], Language: code})
 	return c, nil
+}
+
+// ConfusionItem is the item of a prompt that has this name within its task,
+// source and language. Prompts of one source and name are a cluster. Without a
+// name it has no id.
+func ConfusionItem(labels map[string]string, name string, p *crosstalk.Prompt) crosstalk.Item {
+	item := crosstalk.Item{Labels: labels, Prompt: p}
+	if name != "" {
+		item.Cluster = join(labels["source"], name)
+		item.ID = join(labels["task"], labels["source"], labels["language"], name)
+	}
+	return item
 }
 
 // join joins what is not empty with slashes.

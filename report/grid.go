@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -91,7 +92,8 @@ func newGrid(estimates []crosstalk.Estimate) grid {
 		g.header = []string{""}
 	}
 	g.left = len(g.header)
-	g.header = append(g.header, "%", "95 % interval", "n", "clusters")
+	unit := unitOf(estimates)
+	g.header = append(g.header, cmp.Or(unit, "value"), "95 % interval", "n", "clusters")
 	counts := countColumns(estimates)
 	g.header = append(g.header, counts...)
 	tested := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.Test != nil })
@@ -113,7 +115,11 @@ func newGrid(estimates []crosstalk.Estimate) grid {
 		if len(row) == 0 {
 			row = []string{crosstalk.All}
 		}
-		row = append(row, Percent(e.Value), interval(e.Interval), strconv.Itoa(e.N), strconv.Itoa(e.Clusters))
+		value := Value(e.Value, e.Unit)
+		if unit == "" && e.Value.Defined() {
+			value += " " + cmp.Or(e.Unit, "%")
+		}
+		row = append(row, value, interval(e.Interval, e.Unit), strconv.Itoa(e.N), strconv.Itoa(e.Clusters))
 		for _, c := range counts {
 			row = append(row, strconv.Itoa(e.Counts[countKey(c)]))
 		}
@@ -144,13 +150,13 @@ func countColumns(estimates []crosstalk.Estimate) []string {
 	present := map[string]bool{}
 	for _, e := range estimates {
 		for c, n := range e.Counts {
-			present[c] = present[c] || n > 0 || c == "unchecked"
+			present[c] = present[c] || n > 0 || c == "unchecked" || c == "no_logprobs"
 		}
 	}
-	if !present["unchecked"] {
+	if !present["unchecked"] && !present["no_logprobs"] {
 		present["not_scored"] = true
 	}
-	order := []string{"ties", "identical", "full_answer", "line", "word", "line_error", "not_scored", "unchecked", "empty", "refused", "failed", "not_measured"}
+	order := []string{"ties", "identical", "full_answer", "line", "word", "line_error", "not_scored", "unchecked", "no_logprobs", "empty", "refused", "failed", "not_measured"}
 	var columns, others []string
 	for _, c := range order {
 		if present[c] {
@@ -225,11 +231,29 @@ func Percent(f crosstalk.Figure) string {
 	return strconv.FormatFloat(100*float64(f), 'f', 1, 64)
 }
 
-func interval(i *crosstalk.Interval) string {
+// Value is a figure as tables show it: a percentage, or a number of units.
+func Value(f crosstalk.Figure, unit string) string {
+	if unit == "" || !f.Defined() {
+		return Percent(f)
+	}
+	return strconv.FormatFloat(float64(f), 'f', 2, 64)
+}
+
+// unitOf is the unit that all estimates share, "" if there are several.
+func unitOf(estimates []crosstalk.Estimate) string {
+	for _, e := range estimates {
+		if e.Unit != estimates[0].Unit {
+			return ""
+		}
+	}
+	return cmp.Or(estimates[0].Unit, "%")
+}
+
+func interval(i *crosstalk.Interval, unit string) string {
 	if i == nil {
 		return "-"
 	}
-	return Percent(crosstalk.Figure(i.Low)) + " to " + Percent(crosstalk.Figure(i.High))
+	return Value(crosstalk.Figure(i.Low), unit) + " to " + Value(crosstalk.Figure(i.High), unit)
 }
 
 func pValue(t *crosstalk.Test) string {

@@ -195,7 +195,7 @@ func TestUndefinedIsADash(t *testing.T) {
 		Percent(crosstalk.Undefined): "-", Percent(0): "0.0", Percent(1): "100.0", Percent(0.70185): "70.2",
 		pValue(nil): "-", pValue(&crosstalk.Test{P: crosstalk.Undefined}): "-", pValue(&crosstalk.Test{P: 0.0009}): "<0.001", pValue(&crosstalk.Test{P: 0.04}): "0.040",
 		effectSize(nil): "-", effectSize(&crosstalk.Effect{Value: crosstalk.Undefined}): "-", effectSize(&crosstalk.Effect{Value: -0.0001}): "0.000",
-		interval(nil): "-", number(crosstalk.Undefined): "",
+		interval(nil, ""): "-", number(crosstalk.Undefined): "",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -206,6 +206,37 @@ func TestUndefinedIsADash(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// Figures with a unit are numbers; where units are mixed each stands beside
+// its figure.
+func TestUnits(t *testing.T) {
+	figure := func(measure, at, unit string, value float64) crosstalk.Estimate {
+		return crosstalk.Estimate{Measure: measure, Unit: unit, Value: crosstalk.Figure(value), N: 7, Clusters: 7,
+			Interval: &crosstalk.Interval{Low: value / 2, High: 2 * value}, By: map[string]string{"model": "m", "at": at}, Signature: "s"}
+	}
+	bits, more := figure("entropy", "point", "bits", 2.345), figure("entropy", "elsewhere", "bits", 0.5)
+	var b bytes.Buffer
+	for _, test := range []struct {
+		format    string
+		estimates []crosstalk.Estimate
+		want      []string
+	}{
+		{"table", []crosstalk.Estimate{bits, more}, []string{"bits 95 % interval", "2.35 1.17 to 4.69", "0.50 0.25 to 1.00"}},
+		{"table", []crosstalk.Estimate{bits, figure("nucleus_size", "point", "tokens", 3), figure("lpr", "point", "", 0.25)},
+			[]string{"value 95 % interval", "2.35 bits 1.17 to 4.69", "3.00 tokens 1.50 to 6.00", "25.0 % 12.5 to 50.0"}},
+		{"csv", []crosstalk.Estimate{bits, figure("lpr", "point", "", 0.25)}, []string{"measure,model,at,value,unit,low", "entropy,m,point,2.345,bits,1.1725", "lpr,m,point,0.25,,0.125"}},
+	} {
+		b.Reset()
+		if err := Write(&b, test.format, test.estimates); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
+				t.Errorf("%s has no %q:\n%s", test.format, want, b.String())
+			}
+		}
+	}
+}
 
 func TestWriteErrors(t *testing.T) {
 	for _, format := range Formats {

@@ -160,6 +160,7 @@ func (g *grid) tidy() {
 // that occurs.
 func writeCSV(w io.Writer, estimates []crosstalk.Estimate) error {
 	by := ByColumns(estimates)
+	units := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.Unit != "" })
 	counts := map[string]bool{}
 	for _, e := range estimates {
 		for c := range e.Counts {
@@ -172,8 +173,12 @@ func writeCSV(w io.Writer, estimates []crosstalk.Estimate) error {
 	}
 	slices.Sort(countColumns)
 	out := csv.NewWriter(w)
-	out.Write(slices.Concat([]string{"measure"}, by,
-		[]string{"value", "low", "high", "level", "method", "n", "observations", "clusters"}, countColumns,
+	value := []string{"value"}
+	if units {
+		value = append(value, "unit")
+	}
+	out.Write(slices.Concat([]string{"measure"}, by, value,
+		[]string{"low", "high", "level", "method", "n", "observations", "clusters"}, countColumns,
 		[]string{"p", "effect", "signature", "warnings"}))
 	for _, e := range estimates {
 		record := []string{e.Measure}
@@ -181,6 +186,9 @@ func writeCSV(w io.Writer, estimates []crosstalk.Estimate) error {
 			record = append(record, e.By[c])
 		}
 		record = append(record, number(e.Value))
+		if units {
+			record = append(record, e.Unit)
+		}
 		if i := e.Interval; i != nil {
 			record = append(record, number(crosstalk.Figure(i.Low)), number(crosstalk.Figure(i.High)), number(crosstalk.Figure(i.Level)), i.Method)
 		} else {

@@ -11,10 +11,10 @@ import (
 // set within it, with the hash of the items met.
 type Sources struct {
 	files  []string
-	groups map[string]*source // by dataset; "" holds all
+	groups map[string]*origin // by dataset; "" holds all
 }
 
-type source struct {
+type origin struct {
 	names        []string
 	fingerprints Fingerprint
 	items        map[[2]string]struct{}
@@ -22,7 +22,7 @@ type source struct {
 
 // NewSources returns the sources that these files are.
 func NewSources(files []string) *Sources {
-	return &Sources{files: files, groups: map[string]*source{}}
+	return &Sources{files: files, groups: map[string]*origin{}}
 }
 
 // Add notes an item; again does no harm.
@@ -38,7 +38,7 @@ func (s *Sources) Add(file string, item crosstalk.Item) {
 func (s *Sources) add(group, file, name string, item crosstalk.Item) {
 	g := s.groups[group]
 	if g == nil {
-		g = &source{items: map[[2]string]struct{}{}}
+		g = &origin{items: map[[2]string]struct{}{}}
 		s.groups[group] = g
 	}
 	key := [2]string{item.Labels["dataset"], item.ID}

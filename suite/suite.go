@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/source"
 )
 
 // Suite is a named set of items for one instrument.
@@ -106,18 +108,23 @@ func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 	return s, err
 }
 
-// Load returns the embedded suite of that name, or reads a file: a suite
-// (.yaml), a list of prompts as Gonen et al. published it (.txt), or recorded
-// items (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
+// Load returns the embedded suite of that name, or one that was fetched (see
+// PulledDir), or reads a file: a suite (.yaml), a list of prompts as Gonen et al. published it (.txt), the test sets
+// of the Language Confusion Benchmark (.zip, or their folder), or recorded items
+// (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
 func Load(nameOrFile string) (*Suite, error) {
+	if slices.Contains(names(), nameOrFile) {
+		return embedded(nameOrFile)
+	}
+	if from, ok := source.Named(source.Suite, nameOrFile); ok {
+		return loadPulled(from)
+	}
 	ext := strings.ToLower(filepath.Ext(nameOrFile))
-	if ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
-		s, err := embedded(nameOrFile)
-		if os.IsNotExist(err) {
-			return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .txt, .csv, .jsonl, .xlsx)",
-				nameOrFile, strings.Join(names(), ", "))
-		}
-		return s, err
+	if info, err := os.Stat(nameOrFile); ext == ".zip" || err == nil && info.IsDir() {
+		return importLCB(nameOrFile)
+	} else if err != nil && ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
+		return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)",
+			nameOrFile, strings.Join(append(names(), slices.Sorted(maps.Keys(pulled))...), ", "))
 	}
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {
 		return fromRecorded(nameOrFile)

@@ -76,9 +76,8 @@ func TestLoad(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, want := range map[string]string{
-		"leakage-fr":                   `there is no suite "leakage-fr": choose one of confusion, leakage-de, leakage-en, or name a file (.yaml, .txt, .csv, .jsonl, .xlsx)`,
+		"leakage-fr":                   `there is no suite "leakage-fr": choose one of confusion, leakage-de, leakage-en, lcb, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)`,
 		"":                             `there is no suite "": choose one of`,
-		dir:                            dir + ": is a directory; expected a file (",
 		filepath.Join(dir, "a.yaml"):   "open " + filepath.Join(dir, "a.yaml") + ": no such file or directory",
 		filepath.Join(dir, "a.csv"):    filepath.Join(dir, "a.csv") + ": no such file or directory",
 		write(t, "a.yaml.gz", "x"):     "is not a gzip file",

@@ -1,16 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"crosstalk"
 	"crosstalk/calibrate"
+	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/leakage"
 	"crosstalk/internal/config"
 	"crosstalk/measure/similarity"
+	"crosstalk/measure/wordlist"
 	"crosstalk/report"
 	"crosstalk/suite"
 
@@ -21,73 +26,160 @@ import (
 // as the seeds can tell.
 var calibrated = [2]float64{0.93, 0.97}
 
+// calibrating are the flags of all calibrations.
+type calibrating struct {
+	seeds, samples int
+	format         string
+}
+
+// calibration is the part of an instrument.
+type calibration interface {
+	instrument() string
+	flags(c *cobra.Command)
+	calibrate(c *cobra.Command, all calibrating) ([]calibrate.Result, error)
+}
+
 func calibrateCommand() *cobra.Command {
-	var scoring leakageScoring
-	var suiteName, format string
-	var seeds, samples int
-	var rates []float64
+	all := calibrating{}
+	parts := []calibration{&leakageCalibration{}, &confusionCalibration{}}
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.instrument())
+	}
 	c := &cobra.Command{
-		Use:   "calibrate",
+		Use:   "calibrate [INSTRUMENT...]",
 		Short: "Measure the reference models, whose truth is known",
 		Long: `Measure the reference models, whose truth is known, through the whole pipeline:
 print the truth beside the measurement and its interval, and the share of
 seeds whose 95 % interval covers the truth. Exit code 1 if that share is, beyond
-chance, outside 93 to 97 %.`,
-		Example: "  crosstalk calibrate\n  crosstalk calibrate --seeds 2000 --rate 0.3,0.6,0.9",
-		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if format != "table" && format != "json" {
-				return fmt.Errorf("format %q is unknown: choose table or json", format)
+chance, outside 93 to 97 %. Instruments: ` + strings.Join(names, ", ") + `; all if none is named.`,
+		Example: "  crosstalk calibrate\n  crosstalk calibrate --seeds 2000\n  crosstalk calibrate leakage --rate 0.3,0.6,0.9",
+		RunE: func(c *cobra.Command, chosen []string) error {
+			for _, name := range chosen {
+				if !slices.Contains(names, name) {
+					return fmt.Errorf("there is no instrument %q to calibrate: choose of %s", name, strings.Join(names, ", "))
+				}
 			}
-			if len(rates) == 0 {
-				return fmt.Errorf("--rate names no rate; expected numbers from 0 to 1")
+			if all.format != "table" && all.format != "json" {
+				return fmt.Errorf("format %q is unknown: choose table or json", all.format)
 			}
-			if seeds < 1 || samples < 1 {
+			if all.seeds < 1 || all.samples < 1 {
 				return fmt.Errorf("--seeds and --samples need a number above 0")
 			}
-			rules, err := scoring.rules(c)
-			if err != nil {
-				return err
-			}
-			if len(rules) > 1 {
-				return fmt.Errorf("--protocol names %d protocols; a calibration is of one", len(rules))
-			}
-			s, err := suite.LoadFor("leakage", suiteName)
-			if err != nil {
-				return err
-			}
-			similarities, err := openSimilarities(scoring.similarities, suiteLanguage(s))
-			if err != nil {
-				return err
-			}
 			var results []calibrate.Result
-			for _, sim := range place(similarities, alone()) {
-				in := leakage.Instrument{Protocol: rules[0], Similarities: []similarity.Similarity{sim}, Samples: samples,
-					Condition: map[string]string{}, SuiteOf: func(map[string]string) string { return s.ID() }}
-				for _, rate := range rates {
-					r, err := calibrate.Leakage(c.Context(), in, s.Items, rate, seeds)
+			for _, p := range parts {
+				if len(chosen) == 0 || slices.Contains(chosen, p.instrument()) {
+					of, err := p.calibrate(c, all)
 					if err != nil {
 						return err
 					}
-					results = append(results, r)
+					results = append(results, of...)
 				}
 			}
-			if err := printCalibration(c.OutOrStdout(), format, results); err != nil {
+			if err := printCalibration(c.OutOrStdout(), all.format, results); err != nil {
 				return err
 			}
 			return verdict(results)
 		},
 	}
-	c.Flags().IntVar(&seeds, "seeds", 200, "how many measurements to make of each model")
-	c.Flags().Float64SliceVar(&rates, "rate", []float64{0.6}, "how often the model leaks, 0 to 1")
-	c.Flags().IntVar(&samples, "samples", 1, "answers to each prompt")
-	c.Flags().StringVar(&suiteName, "suite", "leakage-en", "an embedded suite or a file that lists leaks and neutral continuations")
-	scoring.flags(c)
-	c.Flags().MarkHidden("by")
-	c.Flags().StringVar(&format, "format", "table", "table or json")
+	c.Flags().IntVar(&all.seeds, "seeds", 200, "how many measurements to make of each model")
+	c.Flags().IntVar(&all.samples, "samples", 1, "answers to each prompt")
+	for _, p := range parts {
+		p.flags(c)
+	}
+	c.Flags().StringVar(&all.format, "format", "table", "table or json")
 	config.Choices(c.Flags(), "format", "table", "json")
 	c.Flags().SortFlags = false
 	return c
+}
+
+// leakageCalibration is that of the Leak-Rate.
+type leakageCalibration struct {
+	leakageScoring
+	suite string
+	rates []float64
+}
+
+func (l *leakageCalibration) instrument() string { return "leakage" }
+
+func (l *leakageCalibration) flags(c *cobra.Command) {
+	c.Flags().Float64SliceVar(&l.rates, "rate", []float64{0.6}, "leakage: how often the model leaks, 0 to 1")
+	c.Flags().StringVar(&l.suite, "suite", "leakage-en", "leakage: an embedded suite or a file that lists leaks and neutral continuations")
+	l.leakageScoring.flags(c)
+	c.Flags().MarkHidden("by")
+}
+
+func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (results []calibrate.Result, err error) {
+	if len(l.rates) == 0 {
+		return nil, fmt.Errorf("--rate names no rate; expected numbers from 0 to 1")
+	}
+	rules, err := l.rules(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(rules) > 1 {
+		return nil, fmt.Errorf("--protocol names %d protocols; a calibration is of one", len(rules))
+	}
+	s, err := suite.LoadFor("leakage", l.suite)
+	if err != nil {
+		return nil, err
+	}
+	similarities, err := openSimilarities(l.similarities, suiteLanguage(s))
+	if err != nil {
+		return nil, err
+	}
+	for _, sim := range place(similarities, alone()) {
+		in := leakage.Instrument{Protocol: rules[0], Similarities: []similarity.Similarity{sim}, Samples: all.samples,
+			Condition: map[string]string{}, SuiteOf: func(map[string]string) string { return s.ID() }}
+		for _, rate := range l.rates {
+			r, err := calibrate.Leakage(c.Context(), in, s.Items, rate, all.seeds)
+			if err != nil {
+				return nil, err
+			}
+			results = append(results, r)
+		}
+	}
+	return results, nil
+}
+
+// confusionCalibration is that of LPR and WPR, under the default protocol.
+type confusionCalibration struct {
+	lines, words []float64
+	lid          string
+}
+
+func (f *confusionCalibration) instrument() string { return "confusion" }
+
+func (f *confusionCalibration) flags(c *cobra.Command) {
+	c.Flags().Float64SliceVar(&f.lines, "line", []float64{0.1}, "confusion: how often a line is in another language, 0 to 1")
+	c.Flags().Float64SliceVar(&f.words, "word", []float64{0.05}, "confusion: how often a right line has an English word, 0 to 1")
+	c.Flags().StringVar(&f.lid, "lid", "", "confusion: a fastText model that identifies languages (default: a small embedded one)")
+}
+
+func (f *confusionCalibration) calibrate(c *cobra.Command, all calibrating) (results []calibrate.Result, err error) {
+	if len(f.lines) == 0 || len(f.words) == 0 {
+		return nil, fmt.Errorf("--line or --word names no rate; expected numbers from 0 to 1")
+	}
+	s, err := suite.Load("confusion")
+	if err != nil {
+		return nil, err
+	}
+	lid, err := openIdentifier(f.lid)
+	if err != nil {
+		return nil, err
+	}
+	in := confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: lid, Words: wordlist.English(), Samples: all.samples,
+		Condition: map[string]string{}, SuiteOf: func(map[string]string) string { return s.ID() }}
+	for _, line := range f.lines {
+		for _, word := range f.words {
+			of, err := calibrate.Confusion(c.Context(), in, s.Items, line, word, all.seeds)
+			if err != nil {
+				return nil, err
+			}
+			results = append(results, of...)
+		}
+	}
+	return results, nil
 }
 
 // verdict is an error with exit code 1 if some interval covers the truth too
@@ -95,7 +187,7 @@ chance, outside 93 to 97 %.`,
 func verdict(results []calibrate.Result) error {
 	for _, r := range results {
 		if r.Certainty.High < calibrated[0] || r.Certainty.Low > calibrated[1] {
-			return &exitError{exitGate, fmt.Errorf("%s: the 95 %% interval covers the truth in %.1f %% of %d seeds; expected 93 to 97 %%", r.Model, 100*r.Coverage, r.Seeds)}
+			return &exitError{exitGate, fmt.Errorf("%s: the 95 %% interval of %s covers the truth in %.1f %% of %d seeds; expected 93 to 97 %%", r.Model, r.Measure, 100*r.Coverage, r.Seeds)}
 		}
 	}
 	return nil
@@ -112,14 +204,14 @@ func printCalibration(w io.Writer, format string, results []calibrate.Result) er
 		}{"crosstalk/calibration/v1", results})
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "model\tmeasure\tsimilarity\ttruth %\tmeasured %\t95 % interval\tmean %\tseeds\tcoverage %\tmean width")
+	fmt.Fprintln(t, "model\tmeasure\tof\ttruth %\tmeasured %\t95 % interval\tmean %\tseeds\tcoverage %\tmean width")
 	for _, r := range results {
 		e := r.Estimate
 		interval := "-"
 		if e.Interval != nil {
 			interval = report.Percent(crosstalk.Figure(e.Interval.Low)) + " to " + report.Percent(crosstalk.Figure(e.Interval.High))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Model, r.Measure, e.By["similarity"],
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Model, r.Measure, cmp.Or(e.By["similarity"], e.By["task"], "-"),
 			report.Percent(crosstalk.Figure(r.Truth)), report.Percent(e.Value), interval,
 			report.Percent(crosstalk.Figure(r.Mean)), r.Seeds, report.Percent(crosstalk.Figure(r.Coverage)), report.Percent(crosstalk.Figure(r.Width)))
 	}

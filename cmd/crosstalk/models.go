@@ -1,36 +1,39 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
+	"path/filepath"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 	"time"
 
 	"crosstalk/hub"
+	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/similarity/bertscore"
 	"crosstalk/measure/similarity/gloss"
 	"crosstalk/model"
+	"crosstalk/source"
 
 	"github.com/spf13/cobra"
 )
 
 func modelsCommand() *cobra.Command {
 	return group("models", "List, fetch and check models",
-		`List the models that can be asked; list, fetch and check those that compare texts.`,
+		`List the models that can be asked; list, fetch and check those that compare texts
+or identify languages.`,
 		modelsListCommand(), modelsPullCommand(), modelsCheckCommand())
 }
 
 func modelsListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List providers, and models for --similarity", Args: cobra.NoArgs,
+		Use: "list", Short: "List providers, and models for --similarity and --lid", Args: cobra.NoArgs,
 		Long: `List the providers whose models can be asked (--model provider:name), with the
-environment variable that holds the API key, and the models for --similarity
-that are known by default, with the commit that is in the cache.`,
+environment variable that holds the API key; the models for --similarity that are
+known by default, with the commit that is in the cache; and the models for --lid.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "PROVIDER\tKEY VARIABLE\tSET\tBASE URL\tLOCAL")
@@ -66,9 +69,25 @@ that are known by default, with the commit that is in the cache.`,
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.kind, m.use, known.name, commit)
 			}
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			fmt.Fprintln(w, "\nIDENTIFIER\tSIZE\tLICENSE\tON THIS MACHINE")
+			fmt.Fprintf(w, "%s\t-\t-\tembedded\n", embedded.Identifier().Name())
+			for _, s := range source.All(source.Model) {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, size(s.Size()), s.License, whetherPulled(s))
+			}
 			return w.Flush()
 		},
 	}
+}
+
+// whetherPulled is yes or no.
+func whetherPulled(s source.Source) string {
+	if _, err := s.Find(); err != nil {
+		return "no"
+	}
+	return "yes"
 }
 
 func yes(is bool) string {
@@ -83,20 +102,27 @@ func modelsPullCommand() *cobra.Command {
 	var quiet bool
 	c := &cobra.Command{
 		Use:   "pull MODEL",
-		Short: "Fetch a model for --similarity",
+		Short: "Fetch a model for --similarity or --lid",
 		Long: `Fetch a model from the Hugging Face Hub into the cache that its own libraries
-use, and print its folder. What is there already is not fetched again; what was
-begun goes on where it stopped. Every file is checked against its checksum.
+use, and print its folder; or one of fastText's language identifiers, lid.176
+and lid.176.ftz, and print the file. What is there already is not fetched again;
+what was begun goes on where it stopped. Every file is checked against its
+checksum.
 
-HF_HOME or HF_HUB_CACHE say where the cache is, HF_TOKEN opens models that are
-gated or private, HF_ENDPOINT names another hub, HF_HUB_OFFLINE=1 forbids to
-fetch. Weights are read as safetensors only.`,
+HF_HOME or HF_HUB_CACHE say where the hub's cache is, HF_TOKEN opens models that
+are gated or private, HF_ENDPOINT names another hub, HF_HUB_OFFLINE=1 forbids to
+fetch. Weights are read as safetensors only. For identifiers, CROSSTALK_CACHE
+says where the cache is and CROSSTALK_MIRROR names an address with copies.`,
 		Example: `  crosstalk models pull bertscore
+  crosstalk models pull lid.176
   crosstalk models pull bertscore:bert-base-multilingual-cased
   crosstalk models pull sbert:sentence-transformers/all-MiniLM-L6-v2
   crosstalk models pull efederici/sentence-bert-base --revision main`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if s, ok := identifierSource(args[0]); ok {
+				return pullIdentifier(c, s, revision, quiet)
+			}
 			m, err := parseModelArgument(args[0])
 			if err != nil {
 				return err
@@ -107,15 +133,14 @@ fetch. Weights are read as safetensors only.`,
 				}
 				m.revision = revision
 			}
-			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
 			show := newPullProgress(c.ErrOrStderr(), quiet)
-			dir, _, err := hub.Pull(ctx, m.name, m.revision, show.file)
-			show.end()
-			switch {
-			case err != nil && ctx.Err() != nil:
-				return &exitError{exitInterrupted, errors.New("interrupted: what arrived is kept; the same command goes on from there")}
-			case err != nil:
+			var dir string
+			err = interruptible(c.Context(), func(ctx context.Context) error {
+				dir, _, err = hub.Pull(ctx, m.name, m.revision, show.file)
+				show.end()
+				return err
+			})
+			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(c.OutOrStdout(), dir)
@@ -123,8 +148,21 @@ fetch. Weights are read as safetensors only.`,
 		},
 	}
 	c.Flags().StringVar(&revision, "revision", "", "a branch, tag or commit (default main; MODEL@REVISION is the same)")
-	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print the folder and errors only")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print the folder or file, and errors, only")
 	return c
+}
+
+// pullIdentifier fetches a language identifier and prints its file.
+func pullIdentifier(c *cobra.Command, s source.Source, revision string, quiet bool) error {
+	if revision != "" {
+		return fmt.Errorf("%s has no revisions: leave --revision out", s.Name)
+	}
+	dir, err := pullSource(c, s, quiet)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(c.OutOrStdout(), filepath.Join(dir, s.Files[0].Name))
+	return err
 }
 
 // parseModelArgument reads KIND, KIND:MODEL or MODEL.

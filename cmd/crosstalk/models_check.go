@@ -20,15 +20,17 @@ import (
 func modelsCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check MODEL",
-		Short: "Load a model for --similarity and encode a sentence",
+		Short: "Load a model for --similarity or --lid and try it",
 		Long: `Load a model for --similarity and encode a sentence: print what it is, which
 code runs it, and how long that takes. Nothing is fetched. A model without
 bertscore: or sbert: is taken for sentence vectors. Of provider:name only the
-name and the key variable are checked; nothing is sent.`,
+name and the key variable are checked; nothing is sent. lid.176, lid.176.ftz and
+files that end so identify the language of a sentence.`,
 		Example: `  crosstalk models check gloss
   crosstalk models check bertscore
   crosstalk models check bertscore:./my-model/L5
   crosstalk models check sbert:all-MiniLM-L6-v2
+  crosstalk models check lid.176
   crosstalk models check openai:gpt-4o-mini`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return checkModel(c.Context(), c.OutOrStdout(), args[0]) },
@@ -45,6 +47,9 @@ func checkModel(ctx context.Context, stdout io.Writer, arg string) error {
 		_, err = fmt.Fprintf(stdout, "%s at %s: the name can be used, and its key is set where it needs one; nothing was sent\n", m.Identity(), m.Identity().Endpoint)
 		return err
 	}
+	if _, known := identifierSource(arg); known || strings.HasSuffix(arg, ".bin") || strings.HasSuffix(arg, ".ftz") {
+		return checkIdentifier(stdout, arg)
+	}
 	started := time.Now()
 	l, err := loadToCheck(arg)
 	if err != nil {
@@ -59,17 +64,34 @@ func checkModel(ctx context.Context, stdout io.Writer, arg string) error {
 	l.say("similarity", "%s", l.similarity.Name())
 	l.say("time", "%v to load, %v to compare two sentences", loaded.Sub(started).Round(time.Millisecond), took.Round(10*time.Microsecond))
 	l.say("scores", "%.4f a sentence with itself, %.4f with another", scores[0], scores[1])
-	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	for _, row := range l.rows {
-		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
-	}
-	if err := w.Flush(); err != nil {
+	if err := l.print(stdout); err != nil {
 		return err
 	}
 	if !(math.Abs(scores[0]-l.self) < 1e-3) || math.IsNaN(scores[1]) {
 		return fmt.Errorf("%s: a sentence with itself scores %v, expected %v: the weights are not right", arg, scores[0], l.self)
 	}
 	return nil
+}
+
+// checkIdentifier loads a language identifier and tries it.
+func checkIdentifier(stdout io.Writer, name string) error {
+	file, err := identifierFile(name)
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	m, err := openIdentifier(name)
+	if err != nil {
+		return err
+	}
+	loaded := time.Since(started)
+	guess := m.Identify(checked[0])
+	var c checkedModel
+	c.say("model", "%s", m.Name())
+	c.say("file", "%s", file)
+	c.say("identifies", "%d languages; an English sentence as %s, probability %.4f", len(m.Labels()), guess.Language, guess.Probability)
+	c.say("time", "%v to load", loaded.Round(time.Millisecond))
+	return c.print(stdout)
 }
 
 var checked = [2]string{"His favourite food is fresh bread with butter.", "The train to the mountains was late."}
@@ -83,6 +105,14 @@ type checkedModel struct {
 
 func (c *checkedModel) say(what, format string, args ...any) {
 	c.rows = append(c.rows, [2]string{what, fmt.Sprintf(format, args...)})
+}
+
+func (c *checkedModel) print(stdout io.Writer) error {
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	for _, row := range c.rows {
+		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
+	}
+	return w.Flush()
 }
 
 // loadToCheck opens what the argument names.

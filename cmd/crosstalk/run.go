@@ -21,7 +21,7 @@ func runCommand() *cobra.Command {
 		`Ask a model about a suite, score the answers and report the figures.
 
 The answers stay in a run directory. The same command again goes on where the
-last one stopped and asks for nothing twice.`, runLeakageCommand())
+last one stopped and asks for nothing twice.`, runLeakageCommand(), runConfusionCommand())
 }
 
 // running are the flags of every run.

@@ -38,7 +38,7 @@ Without --model a reference model answers, whose leakage is known.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return r.run(c) },
 	}
-	r.running.flags(c, reference.Provider+":"+reference.Default, "leakage-en")
+	r.running.flags(c, reference.Provider+":"+reference.DefaultLeaky, "leakage-en")
 	r.leakageScoring.flags(c)
 	c.Flags().SortFlags = false
 	return c

@@ -57,25 +57,17 @@ func (s *confusionScore) run(c *cobra.Command, files []string) error {
 	if err := report.CheckFormat(s.format); err != nil {
 		return err
 	}
-	rules, err := s.rules(c)
-	if err != nil {
-		return err
-	}
-	lid, err := openIdentifier(s.lid)
-	if err != nil {
-		return err
-	}
-	words, err := openWords(s.words)
+	instruments, lid, err := s.instruments(c)
 	if err != nil {
 		return err
 	}
 	a := &answersRead{files: files, model: s.model, languages: lid.Labels(), suites: map[string]*suite.Fingerprint{}, columns: columns{}}
 	a.columns.add(conditionOf("", "", s.protocols))
 	score := func(record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
-		for _, p := range rules {
-			in := &confusion.Instrument{Protocol: p, Identifier: lid, Words: words, SuiteOf: a.suiteOf}
+		for _, in := range instruments {
+			in.SuiteOf = a.suiteOf
 			estimates = append(estimates, in.Estimate(func(yield func(crosstalk.Observation) bool) {
-				for o, failed := range a.observations(in, s.protocols) {
+				for o, failed := range a.observations(&in, s.protocols) {
 					if err = failed; err == nil {
 						err = record(o)
 					}
@@ -95,9 +87,8 @@ func (s *confusionScore) run(c *cobra.Command, files []string) error {
 		estimates, err = score(func(crosstalk.Observation) error { return nil })
 	} else {
 		var scorings []run.Scoring
-		for _, p := range rules {
-			in := &confusion.Instrument{Protocol: p, Identifier: lid, Words: words}
-			scorings = append(scorings, run.Scoring{Protocol: p.Name, Rules: in.Rules(), By: s.by})
+		for _, in := range instruments {
+			scorings = append(scorings, run.Scoring{Protocol: in.Protocol.Name, Rules: in.Rules(), By: s.by})
 		}
 		estimates, err = s.write(c, a, score, scorings)
 	}
@@ -107,8 +98,8 @@ func (s *confusionScore) run(c *cobra.Command, files []string) error {
 	if err := report.Write(c.OutOrStdout(), s.format, estimates); err != nil {
 		return err
 	}
-	if s.lid == "" && !s.quiet {
-		fmt.Fprintf(c.ErrOrStderr(), "Languages are those that the small embedded model (%s) sees; published figures are made with lid.176 (--lid FILE).\n", lid.Name())
+	if !s.quiet {
+		s.sayIdentifier(c.ErrOrStderr(), lid)
 	}
 	return nil
 }

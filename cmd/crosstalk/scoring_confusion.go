@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -37,7 +38,7 @@ func (s *confusionScoring) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringSliceVar(&s.protocols, "protocol", names[:1], "measuring rules, several side by side: "+strings.Join(names, ", "))
 	config.Choices(f, "protocol", names...)
-	f.StringVar(&s.lid, "lid", "", "a fastText model that identifies languages, such as lid.176.ftz (default: a small embedded one)")
+	f.StringVar(&s.lid, "lid", "", "a fastText model that identifies languages: a file, or lid.176 or lid.176.ftz once pulled (default: a small embedded one)")
 	f.StringVar(&s.words, "words", "", "a list of English words, one a line (default: an embedded one)")
 	f.Float64Var(&s.threshold, "threshold", 0, "a line needs a higher probability, instead of the protocol's rule")
 	f.IntVar(&s.minWords, "min-words", 0, "lines of fewer words are not checked, instead of the protocol's rule")
@@ -94,10 +95,37 @@ func (s *confusionScoring) rulesOf(c *cobra.Command, name string) (confusion.Pro
 	return p, nil
 }
 
-// openIdentifier opens the fastText model in a file, or the embedded one.
-func openIdentifier(file string) (*fasttext.Model, error) {
-	if file == "" {
+// instruments opens an instrument for each protocol, and their identifier.
+func (s *confusionScoring) instruments(c *cobra.Command) (list []confusion.Instrument, lid *fasttext.Model, err error) {
+	protocols, err := s.rules(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if lid, err = openIdentifier(s.lid); err != nil {
+		return nil, nil, err
+	}
+	words, err := openWords(s.words)
+	for _, p := range protocols {
+		list = append(list, confusion.Instrument{Protocol: p, Identifier: lid, Words: words})
+	}
+	return list, lid, err
+}
+
+// sayIdentifier tells that the identifier is not that of published figures.
+func (s *confusionScoring) sayIdentifier(w io.Writer, lid *fasttext.Model) {
+	if s.lid == "" {
+		fmt.Fprintf(w, "Languages are those that the small embedded model (%s) sees; published figures are made with lid.176 (--lid lid.176).\n", lid.Name())
+	}
+}
+
+// openIdentifier opens the fastText model that --lid names, or the embedded one.
+func openIdentifier(name string) (*fasttext.Model, error) {
+	if name == "" {
 		return embedded.Identifier(), nil
+	}
+	file, err := identifierFile(name)
+	if err != nil {
+		return nil, err
 	}
 	return fasttext.Load(file)
 }

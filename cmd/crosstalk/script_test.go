@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +28,9 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"crosstalk": 
 //     and some-lab/gated, which the token $TOKEN opens, and an empty cache
 //     ($HF_HOME);
 //   - the same models as folders in $MODELS, named without their owners;
+//   - a server ($CROSSTALK_MIRROR) of the files in the folder mirror, by host and
+//     path, an empty cache ($CROSSTALK_CACHE), and mirror stop, which takes the
+//     server away;
 //   - exits CODE COMMAND..., which wants an exit code;
 //   - hub serve NAME FOLDER, which adds a model; hub stop, which takes the hub
 //     away; hub asked N, which wants N requests since the last hub command;
@@ -61,6 +65,11 @@ func TestScripts(t *testing.T) {
 				s.Models[owner+"/"+name] = m
 				e.Setenv(strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))+"_COMMIT", m.Commit())
 			}
+			mirror := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(e.WorkDir, "mirror"))))
+			e.Defer(mirror.Close)
+			e.Values["mirror"] = mirror
+			e.Setenv("CROSSTALK_MIRROR", mirror.URL)
+			e.Setenv("CROSSTALK_CACHE", filepath.Join(e.WorkDir, "cache"))
 			e.Setenv("HF_ENDPOINT", s.URL)
 			e.Setenv("HF_HOME", filepath.Join(e.WorkDir, "hf"))
 			e.Setenv("MODELS", models)
@@ -75,7 +84,7 @@ func TestScripts(t *testing.T) {
 			_, err := os.Stat(filepath.Join(shared, "data"))
 			return err == nil, nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "hub": hubCommand},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "hub": hubCommand, "mirror": mirrorCommand},
 	})
 }
 
@@ -95,6 +104,13 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("exit code %d, expected %s", code, args[0])
 	}
+}
+
+func mirrorCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 || args[0] != "stop" {
+		ts.Fatalf("usage: mirror stop")
+	}
+	ts.Value("mirror").(*httptest.Server).Close()
 }
 
 func hubCommand(ts *testscript.TestScript, neg bool, args []string) {

@@ -8,19 +8,20 @@ import (
 	"text/tabwriter"
 
 	"crosstalk"
+	"crosstalk/source"
 	"crosstalk/suite"
 
 	"github.com/spf13/cobra"
 )
 
 func suitesCommand() *cobra.Command {
-	return group("suites", "List, show and check suites", "List, show and check suites: the sets of items that are asked about.",
-		suitesListCommand(), suitesShowCommand(), suitesCheckCommand())
+	return group("suites", "List, show, check and fetch suites", "List, show, check and fetch suites: the sets of items that are asked about.",
+		suitesListCommand(), suitesShowCommand(), suitesCheckCommand(), suitesPullCommand())
 }
 
 func suitesListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the embedded suites", Args: cobra.NoArgs,
+		Use: "list", Short: "List the embedded suites, and data sets to fetch", Args: cobra.NoArgs,
 		Example: "  crosstalk suites list",
 		RunE: func(c *cobra.Command, _ []string) error {
 			suites, err := suite.Embedded()
@@ -35,6 +36,13 @@ func suitesListCommand() *cobra.Command {
 					controls = fmt.Sprint(s.Clusters())
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, s.Instrument, languages(s), len(s.Items), controls, s.License)
+			}
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			fmt.Fprintln(w, "\nTO PULL\tINSTRUMENT\tSIZE\tON THIS MACHINE\tLICENSE")
+			for _, s := range source.All(source.Suite) {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Instrument, size(s.Size()), whetherPulled(s), s.License)
 			}
 			return w.Flush()
 		},

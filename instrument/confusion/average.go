@@ -113,6 +113,9 @@ func (g *group) overallLCPR(a *average) formula {
 
 // figure computes a figure with its interval, and says what is not in it.
 func (g *group) figure(p Protocol, measure string) (e stats.Estimate, warnings []string) {
+	if isDoubt(measure) {
+		return g.doubt(measure)
+	}
 	a := &average{protocol: p}
 	var f formula
 	if measure == LCPR {
@@ -139,6 +142,27 @@ func (g *group) figure(p Protocol, measure string) (e stats.Estimate, warnings [
 			fate = "counted as 1"
 		}
 		warnings = append(warnings, fmt.Sprintf("nothing to measure in %s: %s", strings.Join(slices.Compact(a.undefined), ", "), fate))
+	}
+	return e, warnings
+}
+
+// units are those of figures that are no fraction.
+var units = map[string]string{Entropy: "bits", NucleusSize: "tokens"}
+
+func isDoubt(measure string) bool { return units[measure] != "" }
+
+// doubt is the plain mean over answers, whatever their language.
+func (g *group) doubt(measure string) (e stats.Estimate, warnings []string) {
+	c := g.cells[place{measure: measure}]
+	e = stats.Mean(&c.values, stats.Bounds{Low: 0, High: math.Inf(1)}, Level)
+	for _, w := range e.Warnings {
+		warnings = append(warnings, w.String())
+	}
+	if n := c.counts["censored"]; n > 0 && measure == NucleusSize {
+		warnings = append(warnings, fmt.Sprintf("at %d of %d tokens the candidates do not reach top-p: their nucleus counts as the least that it can be", n, c.counts["tokens"]))
+	}
+	if mass := c.mass / float64(c.values.N()); mass < 0.99 {
+		warnings = append(warnings, fmt.Sprintf("the candidates have %.1f %% of the probability; the rest counts as tokens as likely as the last of them", 100*mass))
 	}
 	return e, warnings
 }

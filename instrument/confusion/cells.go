@@ -26,10 +26,15 @@ type cell struct {
 	values stats.Clusters
 	counts map[string]int
 	items  items
+	mass   float64 // sum of what candidates have
+	topP   float64 // of nuclei
 }
 
 func (g *group) add(o crosstalk.Observation, cluster string) {
 	at := place{o.Measure, o.Labels["language"], o.Labels["source"]}
+	if isDoubt(o.Measure) {
+		at = place{measure: o.Measure}
+	}
 	c := g.cells[at]
 	if c == nil {
 		c = newCell(o.Measure)
@@ -38,6 +43,12 @@ func (g *group) add(o crosstalk.Observation, cluster string) {
 	c.items.add(o.Sample)
 	if o.Finding != "" {
 		c.counts[countName(o.Finding)]++
+	}
+	if isDoubt(o.Measure) {
+		c.counts["tokens"] += int(o.Numbers["tokens"])
+		c.counts["censored"] += int(o.Numbers["censored"])
+		c.mass += o.Numbers["mass"]
+		c.topP = o.Numbers["top_p"]
 	}
 	switch {
 	case o.NotScored != "":
@@ -56,6 +67,8 @@ func newCell(measure string) *cell {
 		names = append(names, FullAnswer, SomeLines)
 	case WPR, LatinWPR:
 		names = append(names, LineError, SingleWords)
+	case Entropy, NucleusSize:
+		names = []string{NoLogprobs, "tokens", "censored"}
 	}
 	c := &cell{counts: map[string]int{}}
 	for _, name := range names {

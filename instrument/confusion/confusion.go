@@ -14,6 +14,9 @@
 // Word errors are looked for in six languages that are not written in Latin
 // script, where they are English words of a list, and under some protocols in
 // languages of Latin script, where they are words with a letter of another.
+//
+// Where the model gives log probabilities, its doubt about the next token is
+// measured where confusions begin and elsewhere (section 4.3).
 package confusion
 
 import (
@@ -40,12 +43,15 @@ const (
 	LCPR         = "lcpr"          // language confusion pass rate
 	LineAccuracy = "line_accuracy" // share of right lines
 	LatinWPR     = "latin_wpr"     // word-level pass rate of languages in Latin script, where it is apart
+	Entropy      = "entropy"       // of the next token, in bits
+	NucleusSize  = "nucleus_size"  // fewest tokens that have the probability top-p together
 )
 
 // Reasons why an answer of text has no value.
 const (
-	Unchecked = "unchecked"  // no line is long enough to be checked
-	LineError = "line error" // words are not looked at: the answer is not in the expected language anyway
+	Unchecked  = "unchecked"   // no line is long enough to be checked
+	LineError  = "line error"  // words are not looked at: the answer is not in the expected language anyway
+	NoLogprobs = "no logprobs" // the model did not say how probable its tokens were, or the tokens are not those of the text
 )
 
 // What is found in an answer (Marchisio et al. 2024, section 3.1).
@@ -63,6 +69,7 @@ type Instrument struct {
 	Prompting  crosstalk.Prompting // not needed to score recorded answers; nor are Format and Samples
 	Format                         // how prompts are put
 	Samples    int                 // answers asked for to each prompt
+	AsServed   bool                // the log probabilities are of the distribution that tokens are drawn from: do not scale them
 	Condition  map[string]string   // stands in every observation: the model, and what a sweep varies
 
 	// SuiteOf names the suite, with its hash, that a group of observations
@@ -73,6 +80,8 @@ type Instrument struct {
 // Score makes observations of an answer to the item's prompt: of LPR and
 // LineAccuracy, and of WPR or LatinWPR where the expected language has a word
 // check. LPR's have the wrong lines as spans, the others' the wrong words.
+// Where log probabilities were asked for, observations of Entropy and
+// NucleusSize follow.
 func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.Answer) []crosstalk.Observation {
 	base := crosstalk.Observation{Item: item.ID, Cluster: cmp.Or(item.Cluster, item.ID), Sample: sample,
 		Value: crosstalk.Undefined, Condition: in.Condition, Labels: item.Labels}
@@ -99,8 +108,18 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 		}
 		return observations
 	}
-	in.judge(observations, in.check(item.Prompt.Language, answer.Text, words.isWrong))
+	c := in.check(item.Prompt.Language, answer.Text, words.isWrong)
+	in.judge(observations, c)
 	observations[0].Texts = map[string]string{"answer": answer.Text}
+	if in.Prompting.Logprobs > 0 && c.lines > 0 {
+		d := in.doubtIn(answer, c.begins(item.Prompt.Language, answer.Text))
+		for i := range observations {
+			if observations[i].Finding != "" {
+				observations[i].Tokens = d.strip()
+			}
+		}
+		observations = append(observations, in.observeDoubt(base, d)...)
+	}
 	return observations
 }
 
@@ -144,12 +163,14 @@ func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 type checked struct {
 	lines int              // checked
 	wrong []crosstalk.Span // lines
+	runs  []int            // where in wrong a run of lines begins that were taken for the same language
 	words []crosstalk.Span // wrong words, if no line is wrong
 }
 
 func (in *Instrument) check(expected, answer string, isWrong func(word string) bool) (c checked) {
 	var words []string
 	segmenter := segmenterOf(expected)
+	wrongBefore := false // the last line that was checked
 	for l := range lines(answer) {
 		words = segmenter.AppendWords(words[:0], l.text)
 		if len(words) < in.Protocol.MinWords {
@@ -158,9 +179,16 @@ func (in *Instrument) check(expected, answer string, isWrong func(word string) b
 		c.lines++
 		guess := in.identify(l.text)
 		if guess.Language != expected || !(float64(guess.Probability) > in.Protocol.Threshold) {
+			if n := len(c.wrong); !wrongBefore || c.wrong[n-1].Language != guess.Language {
+				c.runs = append(c.runs, n)
+			}
+			wrongBefore = true
 			c.wrong = append(c.wrong, crosstalk.Span{Line: l.number, Start: l.start, End: l.start + len(l.raw), Text: l.text,
 				Language: guess.Language, Probability: guess.Probability})
-		} else if isWrong != nil && len(c.wrong) == 0 {
+			continue
+		}
+		wrongBefore = false
+		if isWrong != nil && len(c.wrong) == 0 {
 			c.words = l.appendWrong(c.words, words, isWrong)
 		}
 	}

@@ -1,6 +1,7 @@
 package confusion
 
 import (
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -13,11 +14,12 @@ import (
 const Level = 0.95
 
 // set columns never share a figure, whatever figures are grouped by: answers
-// in the language of the prompt and in another are two tasks.
-var set = []string{"task"}
+// in the language of the prompt and in another are two tasks, and doubt at
+// confusion points and elsewhere two things.
+var set = []string{"task", "at"}
 
 // measures are in the order of their figures.
-var measures = []string{LPR, WPR, LCPR, LineAccuracy, LatinWPR}
+var measures = []string{LPR, WPR, LCPR, LineAccuracy, LatinWPR, Entropy, NucleusSize}
 
 // By are the columns that averages are taken over, and that figures are
 // grouped by unless the user says otherwise.
@@ -37,6 +39,10 @@ var By = []string{"language", "source"}
 //	full_answer, line   the answer has a line error: in all checked lines, in some
 //	word          it has a word error
 //	line_error    it is not in the word-level figure, since it has a line error
+//
+// Entropy and NucleusSize are plain means over answers, and over all languages
+// and sources unless figures are grouped otherwise than by By. They count
+// "tokens", those of them "censored" and the answers with "no_logprobs".
 func (in *Instrument) Estimate(observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate {
 	return in.Rules().Estimate(observations, by, in.SuiteOf)
 }
@@ -46,10 +52,13 @@ type Rules struct {
 	Protocol
 	Identifier string // its name
 	Words      string // the name of the English list
+	Candidates int    `json:",omitempty"` // asked for at each token; 0: none
 }
 
 // Rules returns the instrument's rules.
-func (in *Instrument) Rules() Rules { return Rules{in.Protocol, in.Identifier.Name(), in.Words.Name()} }
+func (in *Instrument) Rules() Rules {
+	return Rules{in.Protocol, in.Identifier.Name(), in.Words.Name(), in.Prompting.Logprobs}
+}
 
 // Estimate is Instrument.Estimate over observations that an instrument of
 // these rules made earlier.
@@ -71,7 +80,7 @@ func (r Rules) Estimate(observations iter.Seq[crosstalk.Observation], by []strin
 			for _, g := range groups[:n] {
 				if g.has(measure) {
 					e := g.estimate(r.Protocol, measure)
-					e.Signature = r.signature(measure, g.labels, suiteOf)
+					e.Signature = r.signature(measure, g, suiteOf)
 					estimates = append(estimates, e)
 				}
 			}
@@ -118,10 +127,16 @@ func (b *book) newGroups(o crosstalk.Observation) (groups []*group) {
 			condition[column] = value
 		}
 	}
-	rank := b.seen.Rank(string(crosstalk.Canonical(condition)))
-	for _, labels := range b.parts(o.Labels, condition) {
-		places := []int{rank}
-		for _, column := range b.by {
+	by := b.by
+	if isDoubt(o.Measure) && slices.Equal(by, By) {
+		by = nil
+	}
+	apart := maps.Clone(condition)
+	delete(apart, "at") // figures of one distribution stand together
+	rank := b.seen.Rank(string(crosstalk.Canonical(apart)))
+	for _, labels := range parts(by, o.Labels, condition) {
+		places := []int{rank, slices.Index(kinds, condition["at"])}
+		for _, column := range by {
 			places = append(places, b.seen.Rank(column, labels[column]))
 		}
 		maps.Copy(labels, condition)
@@ -136,9 +151,9 @@ func (b *book) newGroups(o crosstalk.Observation) (groups []*group) {
 
 // parts returns the labels of the groups within a condition that an
 // observation with these labels belongs to.
-func (b *book) parts(of, condition map[string]string) (parts []map[string]string) {
+func parts(by []string, of, condition map[string]string) (parts []map[string]string) {
 	var within []string
-	for _, column := range b.by {
+	for _, column := range by {
 		if _, constant := condition[column]; !constant && !slices.Contains(By, column) && !slices.Contains(within, column) {
 			within = append(within, column)
 		}
@@ -148,7 +163,7 @@ func (b *book) parts(of, condition map[string]string) (parts []map[string]string
 		for _, column := range By {
 			for _, labels := range crossed {
 				labels[column] = crosstalk.All
-				if value := of[column]; value != "" && value != crosstalk.All && slices.Contains(b.by, column) {
+				if value := of[column]; value != "" && value != crosstalk.All && slices.Contains(by, column) {
 					one := maps.Clone(labels)
 					one[column] = value
 					crossed = append(crossed, one)
@@ -162,8 +177,11 @@ func (b *book) parts(of, condition map[string]string) (parts []map[string]string
 
 func (g *group) estimate(p Protocol, measure string) crosstalk.Estimate {
 	figure, warnings := g.figure(p, measure)
-	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Figure(figure.Value), Counts: map[string]int{},
-		Average: averageOf(measure), Better: crosstalk.Higher, By: g.labels, Warnings: warnings}
+	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Figure(figure.Value), Unit: units[measure], Counts: map[string]int{},
+		By: g.labels, Warnings: warnings}
+	if !isDoubt(measure) {
+		e.Average, e.Better = averageOf(measure), crosstalk.Higher
+	}
 	for _, c := range g.cellsOf(measure) {
 		e.N += c.items.n
 		e.Observations += c.values.N()
@@ -178,13 +196,19 @@ func (g *group) estimate(p Protocol, measure string) crosstalk.Estimate {
 	return e
 }
 
-func (r Rules) signature(measure string, labels map[string]string, suiteOf func(map[string]string) string) string {
+func (r Rules) signature(measure string, g *group, suiteOf func(map[string]string) string) string {
 	suite := "-"
 	if suiteOf != nil {
-		suite = strings.NewReplacer("|", "_", "\n", "_", "\r", "_").Replace(suiteOf(labels)) // it may be a file's name
+		suite = strings.NewReplacer("|", "_", "\n", "_", "\r", "_").Replace(suiteOf(g.labels)) // it may be a file's name
 	}
 	parts := []string{measure, "suite:" + suite, "lid:" + r.Identifier, r.lineRules(), "segment:" + Segmenters}
-	if measure == WPR || measure == LCPR {
+	switch {
+	case isDoubt(measure):
+		parts = append(parts, r.wordRules(r.Words), fmt.Sprintf("top:%d", r.Candidates), g.labels["distribution"])
+		if measure == NucleusSize {
+			parts = append(parts, fmt.Sprintf("p=%g", g.cells[place{measure: measure}].topP))
+		}
+	case measure == WPR || measure == LCPR:
 		parts = append(parts, r.wordRules(r.Words))
 	}
 	return strings.Join(append(parts, "v"+crosstalk.Version), "|")

@@ -3,7 +3,6 @@ package confusion
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"crosstalk"
 
@@ -27,9 +26,7 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 		return nil, err
 	}
 	if position != "" {
-		labels := map[string]string{"position": position}
-		maps.Copy(labels, item.Labels)
-		item.Labels = labels
+		item.Labels = with(item.Labels, "position", position)
 	}
 	answers := make([]crosstalk.Answer, in.Samples)
 	var group errgroup.Group // no context of its own: an ask that is under way is paid for, whatever became of its siblings

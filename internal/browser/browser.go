@@ -5,9 +5,8 @@ package browser
 import (
 	"context"
 	"fmt"
-	"os"
+	"net/url"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +21,7 @@ import (
 )
 
 // patience is how long a test may take in the browser.
-const patience = 3 * time.Minute
+const patience = 2 * time.Minute
 
 // Page is a page in a browser.
 type Page struct {
@@ -31,7 +30,7 @@ type Page struct {
 
 	mu       sync.Mutex
 	errors   []string // of the console
-	requests []string // other than for the page itself
+	requests []string // other than of the page's own server
 }
 
 // Look says how a page is looked at.
@@ -95,7 +94,7 @@ func find() string {
 }
 
 // note remembers what pages ought not to do.
-func (p *Page) note(url string) func(any) {
+func (p *Page) note(page string) func(any) {
 	return func(event any) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -111,11 +110,18 @@ func (p *Page) note(url string) func(any) {
 				p.errors = append(p.errors, e.Entry.Text)
 			}
 		case *network.EventRequestWillBeSent:
-			if asked := e.Request.URL; asked != url && !strings.HasPrefix(asked, "data:") {
+			if asked := e.Request.URL; asked != page && !strings.HasPrefix(asked, "data:") && !sameServer(asked, page) {
 				p.requests = append(p.requests, asked)
 			}
 		}
 	}
+}
+
+// sameServer reports whether two addresses are of one web server.
+func sameServer(a, b string) bool {
+	x, errX := url.Parse(a)
+	y, errY := url.Parse(b)
+	return errX == nil && errY == nil && x.Scheme == "http" && x.Scheme == y.Scheme && x.Host == y.Host
 }
 
 // Do carries out actions.
@@ -148,23 +154,3 @@ func Eval[T any](p *Page, expression string) T {
 // Errors are what the console said, and Requests what was asked of the network.
 func (p *Page) Errors() []string   { p.mu.Lock(); defer p.mu.Unlock(); return p.errors }
 func (p *Page) Requests() []string { p.mu.Lock(); defer p.mu.Unlock(); return p.requests }
-
-// Screenshot saves the whole page as DIR/name.png, if CROSSTALK_SCREENSHOTS
-// names a directory; View saves what is in the window.
-func (p *Page) Screenshot(name string) { p.save(name, chromedp.FullScreenshot(100)) }
-func (p *Page) View(name string)       { p.save(name, chromedp.CaptureScreenshot()) }
-
-func (p *Page) save(name string, take chromedp.Action[[]byte]) {
-	p.t.Helper()
-	dir := os.Getenv("CROSSTALK_SCREENSHOTS")
-	if dir == "" {
-		return
-	}
-	picture, err := chromedp.Run(p.ctx, take)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+".png"), picture, 0o666)
-	}
-	if err != nil {
-		p.t.Error(err)
-	}
-}

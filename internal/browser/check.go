@@ -14,23 +14,29 @@ import (
 //go:embed check.js
 var script string
 
-// Check reports as errors of the test what keeps people from using the page:
-// sideways scrolling, errors of the console, requests to elsewhere, controls
-// without a name or out of the keyboard's reach, and the faults that check.js
-// looks for.
+// Check reports as errors of the test what keeps people from using the page as
+// it is now: sideways scrolling, errors of the console, requests to elsewhere,
+// controls without a name, and the faults that check.js looks for.
 func (p *Page) Check() {
 	p.t.Helper()
-	report := func(what string, list []string) {
-		p.t.Helper()
-		if n := len(list); n > 0 {
-			p.t.Errorf("%s: %d\n  %s", what, n, strings.Join(list[:min(n, 10)], "\n  "))
-		}
+	p.report("faults of the page", Eval[[]string](p, script))
+	p.report("nameless", p.nameless())
+	p.report("errors of the console", p.Errors())
+	p.report("requests", p.Requests())
+}
+
+// CheckKeyboard reports controls that the keyboard does not reach, or that do
+// not show that they have the focus. It is called before anything has it.
+func (p *Page) CheckKeyboard() {
+	p.t.Helper()
+	p.report("out of the keyboard's reach", p.unreached())
+}
+
+func (p *Page) report(what string, list []string) {
+	p.t.Helper()
+	if n := len(list); n > 0 {
+		p.t.Errorf("%s: %d\n  %s", what, n, strings.Join(list[:min(n, 10)], "\n  "))
 	}
-	report("faults of the page", Eval[[]string](p, script))
-	report("nameless", p.nameless())
-	report("out of the keyboard's reach", p.unreached())
-	report("errors of the console", p.Errors())
-	report("requests", p.Requests())
 }
 
 // named are the roles that need a name.
@@ -58,10 +64,9 @@ func text(v *accessibility.Value) string {
 // stops is how many of a page's controls are gone through with the keyboard.
 const stops = 60
 
-// unreached goes through the page with the tabulator key and returns the
-// controls that it leaves out, or that do not show that they have the focus.
+// unreached goes through the page with the tabulator key.
 func (p *Page) unreached() []string {
-	Eval[bool](p, `(() => { window.reached = []; document.activeElement.blur(); window.scrollTo(0, 0); return true })()`)
+	Eval[bool](p, `(() => { window.reached = []; return true })()`)
 	for range min(stops, Eval[int](p, `tabStops().length`)) {
 		p.Do(chromedp.KeyEvent(kb.Tab))
 		Eval[bool](p, `(() => { const e = document.activeElement; window.reached.push(e); e.unseen = getComputedStyle(e).outlineStyle == "none"; return true })()`)

@@ -10,9 +10,10 @@
     .filter(shown).filter(e => e.type != "radio" || e.checked)
 
   const all = q => [...document.querySelectorAll(q)]
+  const visible = all("body *").filter(shown)
   const root = document.documentElement
   if (root.scrollWidth > window.innerWidth) {
-    const wide = all("body *").filter(e => e.getBoundingClientRect().right > window.innerWidth + 1 && !e.closest(".scroll, svg")).slice(0, 5)
+    const wide = visible.filter(e => e.getBoundingClientRect().right > window.innerWidth + 1 && !e.closest(".scroll, svg")).slice(0, 5)
     wrong.push(`scrolls sideways: ${root.scrollWidth} of ${window.innerWidth}: ` + wide.map(describe).join("; "))
   }
   if (!root.lang) wrong.push("html has no lang")
@@ -37,7 +38,7 @@
   for (const e of all("img:not([alt]), svg[role=img]:not([aria-label])")) wrong.push("a picture without words: " + describe(e))
   for (const e of all("[onclick], [onload], [onerror], [style], script:not([src])")) wrong.push("inline script or style: " + describe(e))
   for (const e of all(".scroll").filter(shown)) if (e.scrollWidth > e.clientWidth && e.tabIndex < 0) wrong.push("scrolls, but not by keyboard: " + describe(e))
-  for (const e of all("body *").filter(e => ["auto", "scroll"].includes(getComputedStyle(e).overflowX) && e.tabIndex < 0)) wrong.push("scrolls, but not by keyboard: " + describe(e))
+  for (const e of visible.filter(e => ["auto", "scroll"].includes(getComputedStyle(e).overflowX) && e.tabIndex < 0)) wrong.push("scrolls, but not by keyboard: " + describe(e))
 
   // Contrast of text to what it stands on (WCAG 2.2, 1.4.3). Texts of figures
   // stand on shapes, and are checked where they are drawn.
@@ -54,7 +55,7 @@
     return "rgb(255, 255, 255)"
   }
   const seen = new Set()
-  for (const e of all("body *").filter(e => !e.closest("svg") && shown(e) && [...e.childNodes].some(n => n.nodeType == 3 && n.textContent.trim()))) {
+  for (const e of visible.filter(e => !e.closest("svg") && [...e.childNodes].some(n => n.nodeType == 3 && n.textContent.trim()))) {
     const s = getComputedStyle(e), back = ground(e), large = parseFloat(s.fontSize) >= 24 || parseFloat(s.fontSize) >= 18.66 && s.fontWeight >= 700
     const [a, b] = [luminance(s.color), luminance(back)].sort((x, y) => y - x)
     const ratio = (a + 0.05) / (b + 0.05), kind = s.color + back + large

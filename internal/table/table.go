@@ -52,8 +52,12 @@ func (r Row) Blank() bool {
 // are passed over; a blank row of a workbook is a row. A column without a name
 // (row numbers, as some programs write them) is left out.
 func Read(path string) iter.Seq2[Row, error] {
+	return rows(path, func(yield func(Row) bool) error { return read(path, yield) })
+}
+
+func rows(path string, read func(yield func(Row) bool) error) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		if err := read(path, func(r Row) bool { return yield(r, nil) }); err != nil {
+		if err := read(func(r Row) bool { return yield(r, nil) }); err != nil {
 			yield(Row{File: path}, err)
 		}
 	}
@@ -71,7 +75,17 @@ func read(path string, yield func(Row) bool) error {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return fmt.Errorf("%s: is a directory; expected a file (%s, each also as .gz)", path, Formats)
 	}
-	var in io.Reader = bufio.NewReaderSize(f, 1<<16)
+	return readFrom(path, f, yield)
+}
+
+// ReadFrom yields the rows of what a reader holds; the file's name says how it
+// is read.
+func ReadFrom(path string, in io.Reader) iter.Seq2[Row, error] {
+	return rows(path, func(yield func(Row) bool) error { return readFrom(path, in, yield) })
+}
+
+func readFrom(path string, in io.Reader, yield func(Row) bool) (err error) {
+	in = bufio.NewReaderSize(in, 1<<16)
 	name := strings.ToLower(filepath.Base(path))
 	if strings.HasSuffix(name, ".gz") {
 		name = strings.TrimSuffix(name, ".gz")

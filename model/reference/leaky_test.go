@@ -180,8 +180,8 @@ func TestOpen(t *testing.T) {
 		t.Errorf("%v %v", m, err)
 	}
 	for spec, want := range map[string]string{
-		"":                 "reference has no model \"\": choose leaky, as in reference:leaky?rate=0.6",
-		"confused":         "reference has no model \"confused\": choose leaky, as in reference:leaky?rate=0.6",
+		"":                 `reference has no model "": choose reference:leaky?rate=0.6 (leakage) or reference:confused?line=0.1&word=0.05 (confusion)`,
+		"talkative":        `reference has no model "talkative": choose reference:leaky`,
 		"leaky?rate=2":     "reference:leaky: rate is 2; expected a probability, 0 to 1",
 		"leaky?rate=-0.1":  "reference:leaky: rate is -0.1; expected a probability, 0 to 1",
 		"leaky?rate=NaN":   "reference:leaky: rate is NaN; expected a probability, 0 to 1",

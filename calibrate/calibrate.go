@@ -1,0 +1,107 @@
+// Package calibrate measures models whose truth is known, as a phantom shows
+// what a scanner sees: the figures beside the truth, and how often the
+// intervals hold it.
+package calibrate
+
+import (
+	"context"
+	"runtime"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/measure/stats"
+	"crosstalk/run"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Result is a calibration of one figure at one setting of the reference model.
+type Result struct {
+	Measure   string             `json:"measure"`
+	Model     string             `json:"model"`
+	Truth     float64            `json:"truth"`    // expectation under the model and the measure, by enumeration
+	Estimate  crosstalk.Estimate `json:"estimate"` // of the first seed
+	Seeds     int                `json:"seeds"`
+	Mean      float64            `json:"mean"`     // of the figure over the seeds that have one
+	Coverage  float64            `json:"coverage"` // share of seeds whose interval holds the truth; one without an interval does not
+	Certainty stats.Interval     `json:"certainty"`
+	Width     float64            `json:"width"` // mean width of the intervals
+}
+
+// cover measures once for each seed and fills in what results have beside
+// measure, model and truth. measure gives an estimate for each result, in
+// order.
+func cover(ctx context.Context, results []Result, seeds int, measure func(seed uint64) ([]crosstalk.Estimate, error)) error {
+	estimates := make([][]crosstalk.Estimate, seeds)
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for seed := range seeds {
+		group.Go(func() (err error) {
+			if err = ctx.Err(); err == nil {
+				estimates[seed], err = measure(uint64(seed))
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i := range results {
+		of := make([]crosstalk.Estimate, seeds)
+		for seed := range seeds {
+			of[seed] = estimates[seed][i]
+		}
+		results[i].sum(of)
+	}
+	return nil
+}
+
+// sum fills a result in from the estimates of all seeds.
+func (r *Result) sum(estimates []crosstalk.Estimate) {
+	covered, defined, intervals := 0, 0, 0
+	for _, e := range estimates {
+		if e.Value.Defined() {
+			r.Mean += float64(e.Value)
+			defined++
+		}
+		if i := e.Interval; i != nil {
+			r.Width += i.High - i.Low
+			intervals++
+			if i.Low <= r.Truth && r.Truth <= i.High {
+				covered++
+			}
+		}
+	}
+	r.Mean /= float64(max(defined, 1))
+	r.Width /= float64(max(intervals, 1))
+	r.Estimate, r.Seeds = estimates[0], len(estimates)
+	r.Coverage = float64(covered) / float64(r.Seeds)
+	r.Certainty = stats.ClopperPearson(float64(covered), float64(r.Seeds), 0.99)
+}
+
+// sitting is a part of a measurement: what one model is asked.
+type sitting struct {
+	model crosstalk.Model
+	items []crosstalk.Item
+}
+
+// observe measures the sittings as one run, with the journal in memory, and
+// sums up.
+func observe(ctx context.Context, in crosstalk.Instrument, sittings []sitting) (estimates []crosstalk.Estimate, failed error) {
+	estimates = in.Estimate(func(yield func(crosstalk.Observation) bool) {
+		for _, s := range sittings {
+			session := ask.NewSession(&ask.Memory{}, ask.Options{})
+			for measured := range run.Measure(ctx, []run.Arm{{Instrument: in, Ask: session.For(s.model)}}, s.items, 4) {
+				if failed = measured.Err; failed != nil {
+					return
+				}
+				for _, o := range measured.Observations {
+					if !yield(o) {
+						return
+					}
+				}
+			}
+		}
+	}, nil)
+	return estimates, failed
+}

@@ -1,0 +1,49 @@
+package suite
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"crosstalk/source"
+)
+
+// pulled makes suites of what crosstalk suites pull fetched, by the source's
+// name, from its folder.
+var pulled = map[string]func(dir string) (*Suite, error){
+	"lcb": func(dir string) (*Suite, error) { return importLCB(filepath.Join(dir, "test_sets.zip")) },
+}
+
+// PulledDir returns the folder with the files of a data set that was fetched:
+//
+//	paws-x  LANGUAGE/dev_2k.tsv, LANGUAGE/test_2k.tsv
+//	xnli    xnli.dev.tsv, xnli.test.tsv
+//	boolq   dev.jsonl
+//	lcb     test_sets.zip
+//
+// If it was not fetched, or not all of it, the error is a *source.MissingError
+// that names the command.
+func PulledDir(name string) (string, error) {
+	s, ok := source.Named(source.Suite, name)
+	if !ok {
+		return "", fmt.Errorf("there is no data set %q to fetch (see crosstalk suites list)", name)
+	}
+	return s.Find()
+}
+
+// loadPulled makes a suite of a data set that was fetched.
+func loadPulled(from source.Source) (*Suite, error) {
+	dir, err := from.Find()
+	if err != nil {
+		return nil, err
+	}
+	read := pulled[from.Name]
+	if read == nil {
+		return nil, fmt.Errorf("%s is no suite by itself; its files are in %s", from.Name, dir)
+	}
+	s, err := read(dir)
+	if err != nil {
+		return nil, err
+	}
+	s.Name, s.License, s.Description = from.Name, from.License, from.What
+	return s, nil
+}
