@@ -47,12 +47,11 @@ type asked struct {
 
 // answer shows one answer and its way to its figures.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
-	run, number, observations, done, err := s.observations(r)
+	run, number, observations, last, err := s.observations(r)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	defer done()
 	title, _ := titleOf(run)
 	path := "/runs/" + run.ID
 	p := answerPage{Number: number, Text: r.URL.Path + "/text",
@@ -60,7 +59,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	if number > 1 {
 		p.Previous = fmt.Sprintf("%s/answers/%d", path, number-1)
 	}
-	p.Next = fmt.Sprintf("%s/answers/%d", path, number+1)
+	if number < last {
+		p.Next = fmt.Sprintf("%s/answers/%d", path, number+1)
+	}
 	prompts := newPrompts(run.path)
 	defer prompts.close()
 	p.Card = page.NewCard(observations, longest, nil)
@@ -68,28 +69,25 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "answer.html", p)
 }
 
-// observations returns what was observed of the answer that an address names.
-func (s *Server) observations(r *http.Request) (run *listed, number int, of []crosstalk.Observation, done func(), err error) {
-	done = func() {}
+// observations returns what was observed of the answer that an address names,
+// and the number of the run's last answer.
+func (s *Server) observations(r *http.Request) (run *listed, number int, of []crosstalk.Observation, last int, err error) {
 	if run, err = s.listing.run(r.PathValue("run")); err != nil {
-		return
+		return nil, 0, nil, 0, err
 	}
 	if number, err = strconv.Atoi(r.PathValue("number")); err != nil {
-		err = index.ErrNone
-		return
+		return nil, 0, nil, 0, index.ErrNone
 	}
-	l, release := s.runs.open(run)
+	l, done := s.runs.open(run)
+	defer done()
 	if l.index == nil {
-		release()
-		err = index.ErrNone
-		return
+		return nil, 0, nil, 0, index.ErrNone
 	}
 	list, err := l.index.Observations(r.Context(), number)
 	if err != nil {
-		release()
-		return
+		return nil, 0, nil, 0, err
 	}
-	return run, number, list[0], release, nil
+	return run, number, list[0], l.index.Progress().Answers, nil
 }
 
 func (p *answerPage) fill(observations []crosstalk.Observation, prompts *prompts) {
@@ -122,6 +120,7 @@ func (p *answerPage) strip(tokens []crosstalk.Token) {
 	const most = 400
 	var b strings.Builder
 	f := figure.Strip{Tokens: tokens[:min(len(tokens), most)]}.Draw()
+	f.Title = "The model's doubt, token by token"
 	if f.WriteSVG(&b) == nil {
 		p.Strips = append(p.Strips, template.HTML(b.String()))
 	}
@@ -185,12 +184,11 @@ func cut(text string) string {
 
 // text sends an answer's texts as they are, whole and as plain text.
 func (s *Server) text(w http.ResponseWriter, r *http.Request) {
-	_, _, observations, done, err := s.observations(r)
+	_, _, observations, _, err := s.observations(r)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	defer done()
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	out, sent := bufio.NewWriter(w), map[string]bool{}
 	defer out.Flush()

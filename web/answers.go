@@ -142,6 +142,7 @@ type answersPage struct {
 	Found    []choice
 	Any      choice // whatever was found
 	Fields   []field
+	More     []field // that are asked for less
 	Page     index.Page
 	Count    string
 	Cards    []numbered
@@ -149,11 +150,20 @@ type answersPage struct {
 	Clear string
 }
 
+// mostFields is how many columns are in sight.
+const mostFields = 4
+
+// MoreChosen reports whether one of those out of sight is chosen.
+func (p *answersPage) MoreChosen() bool {
+	return slices.ContainsFunc(p.More, func(f field) bool { return f.Chosen != "" })
+}
+
 // numbered is an answer with the link to its own page.
 type numbered struct {
 	*page.Card
 	Number int
 	To     string
+	Of     string // the condition, where the run has several
 }
 
 // answers shows a page of answers.
@@ -178,7 +188,7 @@ func (s *Server) answers(w http.ResponseWriter, r *http.Request) {
 	if p.Progress.Changing {
 		p.Live = "/runs/" + run.ID + "/live.json"
 	}
-	s.show(w, r, "answers.html", p)
+	s.show(w, r, "answers.html", &p)
 }
 
 func (p *answersPage) fill(r *http.Request, l look, path string) error {
@@ -189,6 +199,9 @@ func (p *answersPage) fill(r *http.Request, l look, path string) error {
 	}
 	f := newFilter(r.URL, columns)
 	p.Filter, p.Found, p.Fields = f, f.found(path), f.fields()
+	if len(p.Fields) > mostFields {
+		p.Fields, p.More = p.Fields[:mostFields], p.Fields[mostFields:]
+	}
 	any := filter{f.Text, mapsWith(f.Where, index.Found, ""), nil}
 	delete(any.Where, index.Found)
 	p.Any = choice{"anything", l.index.Progress().Answers, any.to(path), f.Where[index.Found] == ""}
@@ -204,7 +217,7 @@ func (p *answersPage) fill(r *http.Request, l look, path string) error {
 	prompts := newPrompts(p.Run.path)
 	defer prompts.close()
 	for i, n := range p.Page.Numbers {
-		p.Cards = append(p.Cards, numbered{page.NewCard(observations[i], 0, prompts.prompt), n, path + "/" + strconv.Itoa(n)})
+		p.Cards = append(p.Cards, numbered{page.NewCard(observations[i], 0, prompts.prompt), n, path + "/" + strconv.Itoa(n), conditionOf(observations[i], columns)})
 	}
 	p.Count = p.count()
 	if k := len(p.Page.Numbers); k > 0 {
@@ -217,6 +230,17 @@ func (p *answersPage) fill(r *http.Request, l look, path string) error {
 		}
 	}
 	return nil
+}
+
+// conditionOf says under which of the run's conditions an answer was given.
+func conditionOf(of []crosstalk.Observation, columns []index.Column) string {
+	var parts []string
+	for _, c := range columns {
+		if v := of[0].Condition[c.Name]; v != "" && c.Name != "similarity" && len(c.Values) > 1 {
+			parts = append(parts, v)
+		}
+	}
+	return brief(strings.Join(parts, " · "))
 }
 
 // placeOf reads the number of an answer in an address, 0 if there is none.
