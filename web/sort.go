@@ -58,7 +58,11 @@ type table struct {
 	report.Table
 	ID      string
 	Columns []sortable
+	Open    bool
 }
+
+// mostOpenRows is how many rows a table has at most that is open at first.
+const mostOpenRows = 30
 
 // tables are the tables of a page at an address that says how they are
 // ordered.
@@ -71,7 +75,7 @@ func tables(list []report.Table, at *url.URL) (sorted []table) {
 			t.Rows = slices.Clone(t.Rows)
 			slices.SortStableFunc(t.Rows, func(a, b []string) int { return compareCells(a[column], b[column], o) })
 		}
-		s := table{Table: t, ID: id}
+		s := table{Table: t, ID: id, Open: len(t.Rows) <= mostOpenRows || o.column != ""}
 		for k, title := range t.Header {
 			h := o.header(strconv.Itoa(k), cmp.Or(title, "group"), at, id, id)
 			h.Words = k < t.Left

@@ -62,14 +62,8 @@ var templates = template.Must(template.Must(page.Templates.Clone()).Funcs(templa
 
 // New returns a server of the runs below a directory.
 func New(dir string, o Options) (*Server, error) {
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no directory %s: 'crosstalk run' and 'crosstalk score --out' make runs; name the directory that holds yours", dir)
-	case err != nil:
+	if err := CheckDir(dir); err != nil {
 		return nil, err
-	case !info.IsDir():
-		return nil, fmt.Errorf("%s is a file; expected the directory that holds runs", dir)
 	}
 	if o.Cache == "" {
 		base, err := os.UserCacheDir()
@@ -93,6 +87,20 @@ func New(dir string, o Options) (*Server, error) {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNothing) })
 	s.handler = s.guard(mux)
 	return s, nil
+}
+
+// CheckDir refuses what is no directory.
+func CheckDir(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no directory %s: 'crosstalk run' and 'crosstalk score --out' make runs; name the directory that holds yours", dir)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is a file; expected the directory that holds runs", dir)
+	}
+	return nil
 }
 
 // ServeHTTP implements http.Handler.

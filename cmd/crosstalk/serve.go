@@ -56,6 +56,9 @@ func serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []stri
 	if err != nil {
 		return fmt.Errorf("--addr %s: %w; expected HOST:PORT, such as 127.0.0.1:8020", addr, err)
 	}
+	if err := web.CheckDir(dir); err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("cannot listen at %s: %w; --addr names another, and port 0 is any that is free", addr, err)
