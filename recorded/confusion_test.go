@@ -72,6 +72,14 @@ func TestReadConfusion(t *testing.T) {
 	}
 }
 
+// A column length of the file's own stands.
+func TestReadConfusionLength(t *testing.T) {
+	rows, err := readConfusions(write(t, "a.csv", "completion,language,prompt,length\nx,fr,Oui ?,7 tokens\nx,fr,Non ?,\n"))
+	if err != nil || len(rows) != 2 || rows[0].Item.Labels["length"] != "7 tokens" || rows[1].Item.Labels["length"] != "" {
+		t.Errorf("%+v %v", rows, err)
+	}
+}
+
 func TestReadConfusionErrors(t *testing.T) {
 	for content, want := range map[string]string{
 		"":                                      "a.csv:1: is empty",

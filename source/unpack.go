@@ -30,11 +30,11 @@ func (f File) unpack(dir string) error {
 		return writeMember(memberPath(dir, name), in)
 	}
 	path := filepath.Join(dir, f.Name)
-	each := eachOfZip
+	walk := eachOfZip
 	if strings.HasSuffix(f.Name, ".tar.gz") {
-		each = eachOfTar
+		walk = eachOfTar
 	}
-	if err := each(path, take); err != nil {
+	if err := walk(path, take); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	for _, m := range f.Members {

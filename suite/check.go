@@ -19,12 +19,18 @@ func (s *Suite) Clusters() int {
 	return len(seen)
 }
 
-// Languages are those of the items, as their labels have them, sorted.
+// Languages are those of the items, as their labels have them or their texts
+// are in, sorted.
 func (s *Suite) Languages() []string {
 	seen := map[string]bool{}
 	for _, item := range s.Items {
 		if l := item.Labels["language"]; l != "" {
 			seen[l] = true
+		}
+		if item.Input != nil {
+			for l := range item.Input.Texts {
+				seen[l] = true
+			}
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
@@ -43,6 +49,8 @@ func Check(s *Suite) []string {
 	case "confusion":
 		checkPrompts(s, remark)
 		clusters = "prompts"
+	case "consistency":
+		checkTasks(s, remark)
 	}
 	if n := s.Clusters(); n < 5 {
 		remark("%d %s: intervals need at least 5", n, clusters)

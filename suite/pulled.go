@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
@@ -10,7 +11,10 @@ import (
 // pulled makes suites of what crosstalk suites pull fetched, by the source's
 // name, from its folder.
 var pulled = map[string]func(dir string) (*Suite, error){
-	"lcb": func(dir string) (*Suite, error) { return importLCB(filepath.Join(dir, "test_sets.zip")) },
+	"boolq":  func(string) (*Suite, error) { return loadPublished("boolq") },
+	"lcb":    func(dir string) (*Suite, error) { return importLCB(filepath.Join(dir, "test_sets.zip")) },
+	"paws-x": func(string) (*Suite, error) { return loadPublished("paws-x") },
+	"xnli":   func(string) (*Suite, error) { return loadPublished("xnli") },
 }
 
 // PulledDir returns the folder with the files of a data set that was fetched:
@@ -44,6 +48,6 @@ func loadPulled(from source.Source) (*Suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Name, s.License, s.Description = from.Name, from.License, from.What
+	s.Name, s.License, s.Description = from.Name, from.License, cmp.Or(s.Description, from.What)
 	return s, nil
 }

@@ -27,6 +27,7 @@ type Suite struct {
 	License     string
 	Description string
 	Prefix      map[crosstalk.API]string // what stands before each prompt, by kind of request
+	Tasks       []crosstalk.Task         // consistency: what the items are inputs of
 	Items       []crosstalk.Item
 	Unusable    []string // rows of an imported file that make no item: line and why
 
@@ -38,6 +39,9 @@ type Suite struct {
 // signatures.
 func (s *Suite) ID() string {
 	var f Fingerprint
+	for _, task := range s.Tasks {
+		f.add(task)
+	}
 	for _, item := range s.Items {
 		f.Add(item)
 	}
@@ -60,6 +64,9 @@ func (f *Fingerprint) Add(item crosstalk.Item) {
 	if p := item.Prompt; p != nil {
 		item = crosstalk.Item{ID: item.ID, Prompt: p}
 	}
+	if p := item.Input; p != nil {
+		item = crosstalk.Item{ID: item.ID, Input: p}
+	}
 	f.add(item)
 }
 
@@ -71,7 +78,10 @@ func (f *Fingerprint) add(content any) {
 // String is eight hexadecimal digits.
 func (f Fingerprint) String() string { return fmt.Sprintf("%08x", uint32(f.sum>>32)^uint32(f.sum)) }
 
-//go:embed data/*.yaml
+// data holds the embedded suites, tasks the tasks of data sets that others
+// publish.
+//
+//go:embed data/*.yaml tasks/*.yaml
 var data embed.FS
 
 // Embedded returns the suites that come with the program, by name.

@@ -40,10 +40,10 @@ func TestEmbedded(t *testing.T) {
 			}
 		}
 	}
-	if !reflect.DeepEqual(names, []string{"confusion", "leakage-de", "leakage-en"}) {
+	if !reflect.DeepEqual(names, []string{"confusion", "consistency", "leakage-de", "leakage-en"}) {
 		t.Errorf("suites %q", names)
 	}
-	en := suites[2]
+	en := suites[3]
 	categories := map[string]bool{}
 	for _, i := range en.Items {
 		categories[i.Labels["category"]] = true
@@ -76,7 +76,7 @@ func TestLoad(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, want := range map[string]string{
-		"leakage-fr":                   `there is no suite "leakage-fr": choose one of confusion, leakage-de, leakage-en, lcb, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)`,
+		"leakage-fr":                   `there is no suite "leakage-fr": choose one of confusion, consistency, leakage-de, leakage-en, boolq, lcb, paws-x, xnli, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)`,
 		"":                             `there is no suite "": choose one of`,
 		filepath.Join(dir, "a.yaml"):   "open " + filepath.Join(dir, "a.yaml") + ": no such file or directory",
 		filepath.Join(dir, "a.csv"):    filepath.Join(dir, "a.csv") + ": no such file or directory",

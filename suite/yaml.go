@@ -33,6 +33,7 @@ var instruments = []struct {
 }{
 	{"leakage", readLeakage},
 	{"confusion", readConfusion},
+	{"consistency", readConsistency},
 }
 
 // A suite's name stands in signatures and in the names of run directories.
@@ -41,10 +42,17 @@ var suiteName = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]*$`)
 // Parse reads a suite in our own format. name is the file's, for errors, which
 // name the line too.
 func Parse(name string, text []byte) (*Suite, error) {
+	return parse(name, text, false)
+}
+
+// parse reads a suite, or, partial, what of one the scoring of recorded answers
+// needs.
+func parse(name string, text []byte, partial bool) (*Suite, error) {
 	d, err := parseYAML(name, bytes.TrimPrefix(text, []byte("\ufeff")))
 	if err != nil {
 		return nil, err
 	}
+	d.partial = partial
 	var h header
 	if err := d.decode(&h); err != nil {
 		return nil, err
@@ -74,6 +82,8 @@ type document struct {
 	name string
 	text []byte
 	root ast.Node // nil for a file without content
+
+	partial bool // items of a task may be missing, or lack their texts
 }
 
 // parseYAML parses a file, as far as it is one that may be read.

@@ -201,7 +201,7 @@ func TestManual(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"leakage", "confusion"} {
+	for _, want := range []string{"leakage", "confusion", "consistency"} {
 		if !slices.Contains(instruments, want) {
 			t.Errorf("no example for %s", want)
 		}
@@ -216,6 +216,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("suite: !!binary aGk=\nitems: !!set {a}\n? b\n: - c\n"))
 	f.Add([]byte("a: &a [*a]\n<<: *a\n--- x\n...\n%YAML 1.2\n"))
 	f.Add([]byte(confusionText))
+	f.Add([]byte(twoWords + "    items:\n      - {id: i, gold: yes, a: x, b: y}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := Parse("s.yaml", text)
 		if err != nil {
@@ -227,9 +228,10 @@ func FuzzParse(f *testing.F) {
 		seen := map[string]bool{}
 		for _, item := range s.Items {
 			whole := item.Pair != nil && item.Pair.Concept != "" && item.Pair.Test != "" && item.Pair.Control != "" ||
-				item.Prompt != nil && item.Prompt.Text != "" && item.Prompt.Language != ""
+				item.Prompt != nil && item.Prompt.Text != "" && item.Prompt.Language != "" ||
+				item.Input != nil && item.Input.Task != "" && len(item.Input.Texts) > 0
 			if item.ID == "" || seen[item.ID] || item.Cluster == "" || !whole {
-				t.Errorf("item %+v %+v %+v", item, item.Pair, item.Prompt)
+				t.Errorf("item %+v %+v %+v %+v", item, item.Pair, item.Prompt, item.Input)
 			}
 			seen[item.ID] = true
 		}

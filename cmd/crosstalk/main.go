@@ -94,7 +94,7 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reportCommand(), compareCommand(), suitesCommand(), modelsCommand(), calibrateCommand(), serveCommand(), initCommand())
+	root.AddCommand(runCommand(), scoreCommand(), reportCommand(), exportCommand(), compareCommand(), serveCommand(), suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
 	configure(root)
 	return root
 }

@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"crosstalk/internal/browser"
@@ -28,33 +32,71 @@ func recordedRun(t *testing.T, args ...string) string {
 	return "file://" + filepath.ToSlash(page)
 }
 
-// Pages of real recorded answers can be read, and used by keyboard and screen
-// reader, on wide and narrow, light and dark screens.
+// Pages of real recorded answers, and of answers made to break them, can be
+// read, and used by keyboard and screen reader, on wide and narrow, light and
+// dark screens.
 func TestReportInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	for name, args := range map[string][]string{
-		"leakage":   {"score", "leakage", shared.File(t, "leakage/smilga_generations.jsonl")},
-		"confusion": {"score", "confusion", shared.File(t, "lcb/outputs/command-r-base.csv.gz"), "--lid", shared.File(t, "lid/lid.176.ftz")},
+	for name, args := range map[string]func(t *testing.T) []string{
+		"leakage": func(t *testing.T) []string {
+			return []string{"score", "leakage", shared.File(t, "leakage/smilga_generations.jsonl")}
+		},
+		"confusion": func(t *testing.T) []string {
+			return []string{"score", "confusion", shared.File(t, "lcb/outputs/command-r-base.csv.gz"), "--lid", shared.File(t, "lid/lid.176.ftz")}
+		},
+		"hostile": func(t *testing.T) []string { return []string{"score", "confusion", hostileAnswers(t)} },
 	} {
-		url := recordedRun(t, args...)
-		for _, look := range browser.Looks {
-			t.Run(name+" "+look.String(), func(t *testing.T) {
-				p := browser.Open(t, url, look)
-				p.Check()
-				p.CheckKeyboard()
-				// The first group of answers opens with the keyboard.
-				p.Do(chromedp.Focus("section[aria-labelledby=answers] summary"), chromedp.KeyEvent("\r"))
-				if !browser.Eval[bool](p, `document.querySelector("section[aria-labelledby=answers] details").open`) {
-					t.Error("Enter does not open a group of answers")
-				}
-				p.Check()
-				p.Do(chromedp.Focus("#show-faults"), chromedp.KeyEvent(" "))
-				if n := browser.Eval[int](p, `[...document.querySelectorAll("details[open] .card:not(.fault)")].filter(e => e.checkVisibility()).length`); n > 0 {
-					t.Errorf("%d answers without a finding are shown", n)
-				}
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			url := recordedRun(t, args(t)...)
+			for _, look := range browser.Looks {
+				t.Run(look.String(), func(t *testing.T) { lookAt(t, url, look) })
+			}
+		})
 	}
+}
+
+func lookAt(t *testing.T, url string, look browser.Look) {
+	p := browser.Open(t, url, look)
+	p.Check()
+	p.CheckKeyboard()
+	// The first group of answers opens with the keyboard.
+	p.Do(chromedp.Focus("section[aria-labelledby=answers] summary"), chromedp.KeyEvent("\r"))
+	if !browser.Eval[bool](p, `document.querySelector("section[aria-labelledby=answers] details").open`) {
+		t.Error("Enter does not open a group of answers")
+	}
+	p.Check()
+	p.Do(chromedp.Focus("#show-faults"), chromedp.KeyEvent(" "))
+	const others = `[...document.querySelectorAll("details[open] .card:not(.fault)")].filter(e => e.checkVisibility()).length`
+	if n := browser.Eval[int](p, others); n > 0 {
+		t.Errorf("%d answers without a finding are shown", n)
+	}
+	if browser.Eval[bool](p, `"pwned" in window`) {
+		t.Error("an answer ran a script")
+	}
+}
+
+// hostileAnswers is a file of recorded answers made to break a page.
+func hostileAnswers(t *testing.T) string {
+	t.Helper()
+	var b bytes.Buffer
+	for i, text := range []string{
+		"<script>window.pwned = 1</script><img src=x onerror='window.pwned = 1'><svg onload='window.pwned = 1'>",
+		"</p></article></details></section></main></body><style>* { display: none }</style><iframe src='javascript:parent.pwned = 1'></iframe>",
+		"\x1b[2J\x1b[31mred \u202eevil\u202c \u2066x \u200b\U000e0041 \x00 \x9b \r\n" + `"><a href="javascript:window.pwned = 1" autofocus onfocus="window.pwned = 1">x</a>`,
+		strings.Repeat("<b onclick=1>", 1<<20/13),
+		strings.Repeat("a", 1<<20),
+	} {
+		row, err := json.Marshal(map[string]string{"id": text[:min(len(text), 80)] + strconv.Itoa(i), "model": "<i>m</i>", "language": "de", "source": "<u>s", "completion": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(row, '\n'))
+	}
+	file := filepath.Join(t.TempDir(), "hostile.jsonl")
+	if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }

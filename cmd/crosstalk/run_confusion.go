@@ -82,18 +82,23 @@ func (r *confusionRun) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	inJapanese := false
 	for _, item := range s.Items {
-		if code := item.Prompt.Language; !slices.Contains(lid.Labels(), code) {
+		code := item.Prompt.Language
+		if !slices.Contains(lid.Labels(), code) {
 			return fmt.Errorf("item %s: the language %s cannot be identified; the model knows %d others: name one that knows it with --lid, or leave it out with --language", item.ID, code, len(lid.Labels()))
 		}
+		inJapanese = inJapanese || code == "ja"
+	}
+	if inJapanese && !r.dry {
+		go japanese.Load() // takes a third of a second
 	}
 	format, shown, err := r.formats(s)
 	if err != nil {
 		return err
 	}
 	id := s.ID()
-	study := &study{instrument: "confusion", suite: s, by: r.by, columns: columns{"position": true},
-		begin: func(surroundings) { go japanese.Load() }}
+	study := &study{instrument: "confusion", suite: s, by: r.by, columns: columns{"position": true}}
 	for _, in := range instruments {
 		rules := in.Protocol
 		in.Samples, in.AsServed = cmp.Or(r.samples, rules.Samples), r.asServed

@@ -86,6 +86,7 @@ places is shown with each; a star marks the one that is asked by default.`,
 					fmt.Fprintf(&b, "before each %s prompt: %q\n", api, prefix)
 				}
 			}
+			showTasks(&b, s)
 			for _, i := range s.Items {
 				b.WriteString("\n" + i.ID)
 				for _, column := range shownLabels[s.Instrument] {
@@ -95,6 +96,7 @@ places is shown with each; a star marks the one that is asked by default.`,
 				}
 				b.WriteString("\n")
 				showContent(&b, i)
+				showInput(&b, s, i)
 			}
 			_, err = fmt.Fprint(c.OutOrStdout(), b.String())
 			return err
@@ -103,7 +105,7 @@ places is shown with each; a star marks the one that is asked by default.`,
 }
 
 // shownLabels are the columns that stand beside an item's id.
-var shownLabels = map[string][]string{"leakage": {"category"}, "confusion": {"task", "source", "language"}}
+var shownLabels = map[string][]string{"leakage": {"category"}, "confusion": {"task", "source", "language"}, "consistency": {"task", "category"}}
 
 // showContent prints what an item asks.
 func showContent(b *strings.Builder, i crosstalk.Item) {
@@ -149,7 +151,7 @@ mistake is listed.`,
 					fmt.Fprintf(&b, "%s: %s\n", name, r)
 				}
 				if len(remarks) == 0 {
-					fmt.Fprintf(&b, "%s: %s%s\n", name, contents(s), categories(s))
+					fmt.Fprintf(&b, "%s: %s%s%s\n", name, contents(s), categories(s), tasks(s))
 				}
 			}
 			_, err := fmt.Fprint(c.OutOrStdout(), b.String())
@@ -161,8 +163,11 @@ mistake is listed.`,
 // contents counts what a suite holds.
 func contents(s *suite.Suite) string {
 	clusters := "prompts, in " + languages(s)
-	if s.Instrument == "leakage" {
+	switch s.Instrument {
+	case "leakage":
 		clusters = "controls"
+	case "consistency":
+		clusters = "clusters, in " + languages(s)
 	}
 	return fmt.Sprintf("%d items, %d %s", len(s.Items), s.Clusters(), clusters)
 }

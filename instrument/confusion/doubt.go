@@ -30,11 +30,11 @@ type doubt struct {
 }
 
 // doubtOf measures the distribution of which the candidates are the likeliest
-// tokens, likeliest first, raised to the power of 1/temperature and normalised. What they leave
-// of it is taken to be tokens as likely as the last of them, and one with the
-// remainder: the most concentrated distribution that has these candidates. At
-// temperature 1 the entropy is therefore a lower bound, and so is a censored
-// nucleus; the mass is exact.
+// tokens, likeliest first, raised to the power of 1/temperature and normalised.
+// What they leave of it is taken to be tokens as likely as the last of them, and
+// one with the remainder: the most concentrated distribution that has these
+// candidates. At temperature 1 the entropy is therefore a lower bound, and so is
+// a censored nucleus; the mass is exact.
 func doubtOf(candidates []crosstalk.CandidateLogprob, temperature, p float64) doubt {
 	largest := candidates[0].Logprob
 	scaled := func(logprob float64) float64 { return math.Exp((logprob - largest) / temperature) }
@@ -49,7 +49,7 @@ func doubtOf(candidates []crosstalk.CandidateLogprob, temperature, p float64) do
 	rest := math.Max(0, 1-given)
 	alike := math.Floor(rest / math.Exp(last)) // tokens as likely as the last candidate
 	weight := scaled(last)
-	remainder := scaled(math.Log(rest - alike*math.Exp(last)))
+	remainder := scaled(math.Log(math.Max(0, rest-alike*math.Exp(last))))
 	total := sum + alike*weight + remainder
 
 	surprise := func(weight float64) float64 {
@@ -70,26 +70,27 @@ func doubtOf(candidates []crosstalk.CandidateLogprob, temperature, p float64) do
 	}
 	if reached < p-rounding {
 		d.censored = true
-		d.nucleus += max(1, int(math.Ceil((p-reached)/(weight/total)-rounding)))
+		more := math.Ceil((p-reached)/(weight/total) - rounding)
+		d.nucleus += int(min(max(more, 1), math.MaxInt32))
 	}
 	return d
 }
 
 // doubts are those of an answer's tokens.
 type doubts struct {
-	tokens    []crosstalk.Token
-	confused  bool
-	firstFlaw int // the first token that begins a confusion
+	tokens   []crosstalk.Token
+	confused bool
+	first    int // token that begins a confusion, -1 if there is none
 }
 
 // doubtIn measures the doubt at the tokens of the part of an answer that is
 // scored. begins are the bytes at which confusions begin.
 func (in *Instrument) doubtIn(answer crosstalk.Answer, begins []int) doubts {
-	d := doubts{confused: len(begins) > 0, firstFlaw: -1}
-	first, end := scored(answer.Text)
+	d := doubts{confused: len(begins) > 0, first: -1}
+	begin, end := scored(answer.Text)
 	temperature, p, _ := in.distribution()
 	for i, at := range align(answer.Text, answer.Logprobs) {
-		if at == nowhere || at.end <= first && at.start < first || at.start >= end {
+		if at == nowhere || at.end <= begin && at.start < begin || at.start >= end {
 			continue
 		}
 		l := answer.Logprobs[i]
@@ -110,8 +111,8 @@ func (in *Instrument) doubtIn(answer crosstalk.Answer, begins []int) doubts {
 			i-- // an earlier part of the same character
 		}
 		d.tokens[i].Fault = true
-		if d.firstFlaw < 0 {
-			d.firstFlaw = i
+		if d.first < 0 {
+			d.first = i
 		}
 	}
 	return d
@@ -119,13 +120,15 @@ func (in *Instrument) doubtIn(answer crosstalk.Answer, begins []int) doubts {
 
 // likeliest returns up to k of the likeliest candidates. Servers add the token
 // taken to them, or put it in the last one's place; so if it is the last it is
-// left out, as there may be others before it.
+// left out, as there may be others before it, unless it has half the
+// probability.
 func likeliest(t crosstalk.TokenLogprob, k int) []crosstalk.CandidateLogprob {
+	const impossible = -100 // vLLM writes -9999
 	top := t.Top[:min(len(t.Top), k)]
-	for len(top) > 0 && math.Exp(top[len(top)-1].Logprob) == 0 { // -9999: not among those the server looked at
+	for len(top) > 0 && !(top[len(top)-1].Logprob > impossible) {
 		top = top[:len(top)-1]
 	}
-	if n := len(top); n > 1 && top[n-1].Token == t.Token && slices.Equal(top[n-1].Bytes, t.Bytes) {
+	if n := len(top); n > 0 && top[n-1].Token == t.Token && slices.Equal(top[n-1].Bytes, t.Bytes) && top[n-1].Logprob < math.Log(0.5) {
 		top = top[:n-1]
 	}
 	return top
@@ -201,10 +204,10 @@ const (
 )
 
 func (d doubts) strip() []crosstalk.Token {
-	if d.firstFlaw < 0 {
+	if d.first < 0 {
 		return nil
 	}
-	strip := slices.Clone(d.tokens[max(0, d.firstFlaw-stripTokens):min(len(d.tokens), d.firstFlaw+stripTokens+1)])
+	strip := slices.Clone(d.tokens[max(0, d.first-stripTokens):min(len(d.tokens), d.first+stripTokens+1)])
 	for i := range strip {
 		t := &strip[i]
 		t.Logprob, t.Entropy, t.Mass = brief(t.Logprob), crosstalk.Figure(brief(float64(t.Entropy))), brief(t.Mass)

@@ -89,6 +89,7 @@ func TestLikeliest(t *testing.T) {
 		{"completions add the token taken", at("t3", 0.5, 0.3, 0.1, 0.01), 3, 3},
 		{"vLLM puts it in the last one's place", at("t2", 0.5, 0.3, 0.01), 3, 2},
 		{"it is all there is", at("t0", 0.5), 3, 1},
+		{"and others may be likelier", at("t0", 0.4), 3, 0},
 		{"none", at("t0"), 3, 0},
 		{"outside the server's sampling", impossible, 5, 2},
 	} {
@@ -108,7 +109,7 @@ func tokens(p float64, texts ...string) (list []crosstalk.TokenLogprob) {
 	return list
 }
 
-func listening(t *testing.T) *Instrument {
+func listening(t testing.TB) *Instrument {
 	in := instrument(t, "crosstalk-1")
 	in.Prompting.Logprobs = 2
 	return in
@@ -315,6 +316,40 @@ func TestDoubtWarnings(t *testing.T) {
 	}
 }
 
+// FuzzDoubt holds whatever a server says: figures are finite and in range, and
+// tokens lie in the answer, in order.
+func FuzzDoubt(f *testing.F) {
+	f.Add("ru 1 2 3 4\nen 1 2 3 people", "ru| 1 2|\xff| 3|�|4\nen|x", -0.5, -3.0, 0.3)
+	f.Add("en é 中 1 2", "en| �|�| |中| 1 2", -1e-9, -9999.0, 1.5)
+	f.Add("zh 图书馆 about", "zh| å|\u009b|¾", 0.0, -700.0, 0.01)
+	in := listening(f)
+	f.Fuzz(func(t *testing.T, answer, tokens string, first, second, temperature float64) {
+		if !(first <= 0 && second <= 0 && temperature > 0) || math.IsInf(temperature, 0) {
+			return
+		}
+		in := *in
+		in.Prompting.Decoding.Temperature = &temperature
+		a := text(answer)
+		for i, token := range strings.Split(tokens, "|") {
+			l := crosstalk.TokenLogprob{Token: token, Logprob: second, Top: []crosstalk.CandidateLogprob{{Token: "a", Logprob: max(first, second)}, {Token: token, Logprob: min(first, second)}}}
+			if i%3 == 2 {
+				l.Bytes = []byte(token)
+			}
+			a.Logprobs = append(a.Logprobs, l)
+		}
+		for _, p := range align(answer, a.Logprobs) {
+			if p != nowhere && !(0 <= p.start && p.start <= p.end && p.end <= len(answer)) {
+				t.Errorf("%q in %q: %v", tokens, answer, p)
+			}
+		}
+		for _, o := range in.Score(item("ru"), 0, a) {
+			if isDoubt(o.Measure) && o.NotScored == "" && !(o.Value >= 0 && o.Value.Defined() && o.Numbers["mass"] > 0 && o.Numbers["mass"] <= 1+1e-9) {
+				t.Errorf("%q %q %g %g %g: %s %v %v", answer, tokens, first, second, temperature, o.Measure, o.Value, o.Numbers)
+			}
+		}
+	})
+}
+
 // A character of another script whose first part is a token of its own begins
 // there.
 func TestPointInParts(t *testing.T) {
@@ -330,7 +365,7 @@ func TestPointInParts(t *testing.T) {
 			t.Errorf("%s: the strip is not with the word error: %+v", name, o)
 		}
 		d := in.doubtIn(answer, []int{len("fr 1 2 3 ")})
-		if d.firstFlaw != 1 || !d.tokens[1].Fault || d.tokens[2].Fault {
+		if d.first != 1 || !d.tokens[1].Fault || d.tokens[2].Fault {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

@@ -31,7 +31,7 @@ type Protocol struct {
 	Samples     int
 }
 
-// asked is how the paper asks (Marchisio et al. 2024, section 4.1).
+// asked is how the paper asks.
 func asked(p Protocol) Protocol {
 	p.Temperature, p.TopP, p.MaxTokens, p.Samples = 0.3, 0.75, 100, 1
 	return p

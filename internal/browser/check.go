@@ -19,10 +19,14 @@ var script string
 // controls without a name, and the faults that check.js looks for.
 func (p *Page) Check() {
 	p.t.Helper()
-	p.report("faults of the page", Eval[[]string](p, script))
-	p.report("nameless", p.nameless())
-	p.report("errors of the console", p.Errors())
-	p.report("requests", p.Requests())
+	for what, list := range p.faults() {
+		p.report(what, list)
+	}
+}
+
+func (p *Page) faults() map[string][]string {
+	return map[string][]string{"faults of the page": Eval[[]string](p, script), "nameless": p.nameless(),
+		"errors of the console": p.Errors(), "requests": p.Requests()}
 }
 
 // CheckKeyboard reports controls that the keyboard does not reach, or that do

@@ -16,8 +16,8 @@ type Row struct {
 type Bars struct {
 	Series    []string // names; of one series no legend is drawn
 	Rows      []Row
-	Reference crosstalk.Figure // a line to compare with, where it is defined
-	Meaning   string           // of the line
+	Reference crosstalk.Figure // a line to compare with
+	Meaning   string           // of the line; empty: there is none
 }
 
 const (
@@ -125,7 +125,7 @@ func (f *Figure) across(x scale, top, bottom float64, q quantity, reference cros
 	name := q.name()
 	f.Marks = append([]Mark{{Shapes: []Shape{grid}}}, f.Marks...)
 	f.add(labels...)
-	if reference.Defined() && float64(reference) >= x.low && float64(reference) <= x.high {
+	if meaning != "" && float64(reference) >= x.low && float64(reference) <= x.high {
 		at := x.at(float64(reference))
 		line := segment(at, top, at, bottom, ink, 1)
 		line.Dash = []float64{3, 2}

@@ -22,7 +22,7 @@ func baseline(measure string) (crosstalk.Figure, string) {
 	if measure == "leak_rate" {
 		return 0.5, "no leakage"
 	}
-	return crosstalk.Undefined, ""
+	return 0, ""
 }
 
 // overviews are bars of the headlines by model.
@@ -118,7 +118,7 @@ func sizeOf(e *crosstalk.Estimate) (float64, bool) {
 			if times, err := strconv.ParseFloat(m[1], 64); err == nil {
 				n *= times
 			}
-			n *= map[string]float64{"b": 1, "m": 1e-3, "t": 1e3}[strings.ToLower(m[3])]
+			n /= map[string]float64{"b": 1, "m": 1000, "t": 0.001}[strings.ToLower(m[3])]
 			return n, n > 0
 		}
 	}

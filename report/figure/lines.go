@@ -22,7 +22,7 @@ type Lines struct {
 	Log       bool    // of that axis
 	Apart     bool    // points are not joined
 	Reference crosstalk.Figure
-	Meaning   string
+	Meaning   string // of the reference; empty: there is none
 }
 
 const plotHeight = 200
@@ -50,7 +50,7 @@ func (l Lines) Draw() Figure {
 			}
 		}
 	}
-	if l.Reference.Defined() {
+	if l.Meaning != "" {
 		ys = append(ys, float64(l.Reference))
 	}
 	up := around(ys, y+plotHeight, y+6)
@@ -68,7 +68,7 @@ func (l Lines) Draw() Figure {
 	}
 	f.upright(up, left, q)
 	f.below(x, xs, up.from, l.Axis, percent)
-	if l.Reference.Defined() {
+	if l.Meaning != "" {
 		line := segment(left, up.at(float64(l.Reference)), width, up.at(float64(l.Reference)), ink, 1)
 		line.Dash = []float64{3, 2}
 		f.add(line, Text{X: width, Y: up.at(float64(l.Reference)) - 3, Text: l.Meaning, Size: small, Anchor: End, Fill: soft})
@@ -119,7 +119,7 @@ func (d Dot) mark(axis, name string, x, up scale, i int, aside float64) Mark {
 		m.Data = append(m.Data, Datum{"x-low", number(crosstalk.Figure(v.Low))}, Datum{"x-high", number(crosstalk.Figure(v.High))})
 	}
 	m.Shapes = append(m.Shapes, marker(at.X, at.Y, i))
-	if d.Label != "" {
+	if d.Label != "" && i == 0 { // those of other series are beside the same X
 		text := label(at.X+6, at.Y-5, d.Label, Start, ink, 110)
 		text.Size = small
 		if at.X > (x.from+x.to)/2 {

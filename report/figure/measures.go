@@ -31,12 +31,7 @@ func (q quantity) name() string {
 func (q quantity) tick(v float64) string { return tick(v, q.isShare()) }
 
 // bare is a value for people without its unit.
-func (q quantity) bare(f crosstalk.Figure) string {
-	if q.isShare() || !f.Defined() {
-		return report.Percent(f)
-	}
-	return strconv.FormatFloat(float64(f), 'f', 2, 64)
-}
+func (q quantity) bare(f crosstalk.Figure) string { return report.Value(f, q.unit) }
 
 // amount is a value for people.
 func (q quantity) amount(f crosstalk.Figure) string {

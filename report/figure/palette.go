@@ -23,7 +23,7 @@ var series = []Ink{"s0", "s1", "s2", "s3", "s4", "s5"}
 // Light and Dark are the colours on a white and on a black ground.
 var (
 	Light = map[Ink]string{"ink": "#16181d", "soft": "#5a6070", "rule": "#d9dce3", "paper": "#ffffff",
-		"s0": "#2456c9", "s1": "#d06a00", "s2": "#125502", "s3": "#541f34", "s4": "#93607d", "s5": "#7697de"}
+		"s0": "#2456c9", "s1": "#ce6800", "s2": "#125502", "s3": "#541f34", "s4": "#93607d", "s5": "#7392d9"}
 	Dark = map[Ink]string{"ink": "#eceef2", "soft": "#a3aab8", "rule": "#363b46", "paper": "#14171c",
 		"s0": "#6f9bff", "s1": "#f5b04a", "s2": "#1a842d", "s3": "#f73592", "s4": "#e5cdef", "s5": "#cbf4cb"}
 )
@@ -103,7 +103,7 @@ func shade(depth float64) (ground, text Ink) {
 	between := func(a, b uint8) uint8 { return uint8(float64(a) + (float64(b)-float64(a))*(depth-float64(i)) + .5) }
 	a, b := shades[i], shades[i+1]
 	c := color.RGBA{between(a.R, b.R), between(a.G, b.G), between(a.B, b.B), 255}
-	if luminance(c) > 0.2 {
+	if luminance(c) > 0.179 { // where black and white have the same contrast
 		return hex(c), "#000000"
 	}
 	return hex(c), "#ffffff"

@@ -35,7 +35,7 @@ func (s Shares) Draw() Figure {
 		labels = max(labels, textWidth(visible.Line(r.Label), size, false))
 	}
 	labels = min(labels, 0.36*width)
-	x := scale{low: 0, high: 1, from: labels + gap, to: width}
+	x := scale{low: 0, high: 1, from: labels + gap, to: width - 10}
 	if s.Middle >= 0 {
 		x.low, x.high = s.reach()
 	}

@@ -130,9 +130,9 @@ func trim(x float64) string {
 	return s
 }
 
-var xml = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
+var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
 
-func escape(s string) string { return xml.Replace(visible.Line(s)) }
+func escape(s string) string { return markup.Replace(visible.Line(s)) }
 
 // attribute makes a name of an attribute of the name of a column.
 func attribute(name string) string {

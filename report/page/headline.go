@@ -54,12 +54,12 @@ func overall(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 }
 
 func headline(e crosstalk.Estimate) Headline {
-	h := Headline{Measure: strings.ReplaceAll(e.Measure, "_", " "), Value: number(e, e.Value), Unit: cmp.Or(e.Unit, "%")}
+	h := Headline{Measure: strings.ReplaceAll(e.Measure, "_", " "), Value: report.Value(e.Value, e.Unit), Unit: cmp.Or(e.Unit, "%")}
 	if !e.Value.Defined() {
 		h.Unit = ""
 	}
 	if i := e.Interval; i != nil {
-		h.Interval = fmt.Sprintf("%s to %s (%g %% interval)", number(e, crosstalk.Figure(i.Low)), number(e, crosstalk.Figure(i.High)), 100*i.Level)
+		h.Interval = fmt.Sprintf("%s to %s (%g %% interval)", report.Value(crosstalk.Figure(i.Low), e.Unit), report.Value(crosstalk.Figure(i.High), e.Unit), 100*i.Level)
 	}
 	var of []string
 	for _, c := range report.ByColumns([]crosstalk.Estimate{e}) {
@@ -79,12 +79,4 @@ func headline(e crosstalk.Estimate) Headline {
 	}
 	h.Counts = strings.Join(counts, " · ")
 	return h
-}
-
-// number is a value of an estimate without its unit.
-func number(e crosstalk.Estimate, f crosstalk.Figure) string {
-	if e.Unit == "" || !f.Defined() {
-		return report.Percent(f)
-	}
-	return fmt.Sprintf("%.2f", float64(f))
 }

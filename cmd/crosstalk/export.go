@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/ask/journal"
+	"crosstalk/report/export"
+	"crosstalk/run"
+
+	"github.com/spf13/cobra"
+)
+
+type exporting struct {
+	observations, answers bool
+	format                string
+	out                   string
+}
+
+func exportCommand() *cobra.Command {
+	e := &exporting{}
+	c := &cobra.Command{
+		Use:   "export RUN",
+		Short: "Write a run's observations or answers for other programs",
+		Long: `Write what a run observed, or the answers that it was given, as JSON Lines, CSV
+or Parquet, or as the samples of lm-evaluation-harness (--log_samples).
+
+Answers that were recorded elsewhere are not in a run's journal; their texts
+are in the observations.`,
+		Example: `  crosstalk export RUN > observations.jsonl
+  crosstalk export RUN --format parquet --out observations.parquet
+  crosstalk export RUN --answers --format csv
+  crosstalk export RUN --format lm-eval --out samples_leakage.jsonl`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return e.run(c, args[0]) },
+	}
+	f := c.Flags()
+	f.BoolVar(&e.observations, "observations", false, "what was measured (the default)")
+	f.BoolVar(&e.answers, "answers", false, "every ask with its answer")
+	f.StringVar(&e.format, "format", export.Formats[0], strings.Join(export.Formats, ", "))
+	f.StringVar(&e.out, "out", "", "a file to write to (default: stdout)")
+	f.SortFlags = false
+	c.MarkFlagsMutuallyExclusive("observations", "answers")
+	return c
+}
+
+func (e *exporting) run(c *cobra.Command, path string) error {
+	if err := export.CheckFormat(e.format); err != nil {
+		return err
+	}
+	if e.answers && e.format == export.LMEval {
+		return fmt.Errorf("--format %s is of observations: leave --answers out", e.format)
+	}
+	if _, err := run.ReadManifest(path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s holds no run: expected a directory that 'crosstalk run' wrote", path)
+	} else if err != nil {
+		return err
+	}
+	if e.out != "" {
+		return writeFile(e.out, func(w io.Writer) error { return e.write(w, path) })
+	}
+	if e.format == export.Parquet && isTerminal(c.OutOrStdout()) {
+		return fmt.Errorf("parquet is not for a terminal: name a file with --out")
+	}
+	return e.write(c.OutOrStdout(), path)
+}
+
+func (e *exporting) write(w io.Writer, path string) error {
+	if !e.answers {
+		if _, err := os.Stat(filepath.Join(path, "observations.jsonl")); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is not finished: the command that began it goes on with it", path)
+		}
+		if e.format != export.LMEval {
+			return export.Observations(w, e.format, run.ReadObservations(path))
+		}
+	}
+	j, err := journal.OpenReader(filepath.Join(path, "answers.db"))
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	if e.answers {
+		return export.Answers(w, e.format, answersOf(j))
+	}
+	return export.Samples(w, run.ReadObservations(path), func(key crosstalk.Key) (export.Answer, bool) {
+		record, found, err := j.Record(key)
+		return exported(key, record), found && err == nil
+	})
+}
+
+func answersOf(j *journal.Journal) iter.Seq2[export.Answer, error] {
+	return func(yield func(export.Answer, error) bool) {
+		for record, err := range j.All() {
+			if !yield(exported(record.Answer.Key, record), err) {
+				return
+			}
+		}
+	}
+}
+
+func exported(key crosstalk.Key, r journal.Record) export.Answer {
+	return export.Answer{Key: key, Identity: r.Identity, Request: r.Request, Answer: r.Answer}
+}

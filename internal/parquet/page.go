@@ -1,0 +1,312 @@
+package parquet
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// Kinds of pages.
+const (
+	dataPage       = 0
+	indexPage      = 1
+	dictionaryPage = 2
+	dataPageV2     = 3
+)
+
+// Encodings.
+const (
+	plain           = 0
+	plainDictionary = 2
+	runLength       = 3
+	dictionaryIndex = 8
+)
+
+var encodings = map[int64]string{4: "BIT_PACKED", 5: "DELTA_BINARY_PACKED", 6: "DELTA_LENGTH_BYTE_ARRAY", 7: "DELTA_BYTE_ARRAY", 9: "BYTE_STREAM_SPLIT"}
+
+var codecs = map[int64]string{3: "LZO", 4: "Brotli", 5: "LZ4", 6: "Zstandard", 7: "LZ4"}
+
+// readChunk appends the rows of a column chunk.
+func (f *File) readChunk(c *column, k chunk, rows [][]string) ([][]string, error) {
+	if f.values += k.values; f.values > maxValues {
+		return nil, fmt.Errorf("more than %d values", maxValues)
+	}
+	data := make([]byte, k.length)
+	if _, err := f.in.ReadAt(data, k.start); err != nil {
+		return nil, err
+	}
+	var dictionary []string
+	first := len(rows)
+	for left := k.values; left > 0; {
+		t := thrift{data: data}
+		header, err := t.structure(0)
+		if err != nil {
+			return nil, fmt.Errorf("page header: %w", err)
+		}
+		data = data[t.at:]
+		packed := header.int(3)
+		if packed < 0 || packed > int64(len(data)) {
+			return nil, errCut
+		}
+		page := page{file: f, column: c, codec: k.codec, data: data[:packed], size: header.int(2)}
+		data = data[packed:]
+		switch header.int(1) {
+		case indexPage:
+		case dictionaryPage:
+			if dictionary != nil {
+				return nil, errors.New("a second dictionary")
+			}
+			dictionary, err = page.dictionary(header.sub(7))
+		case dataPage:
+			rows, left, err = page.v1(header.sub(5), dictionary, rows, first, left)
+		case dataPageV2:
+			rows, left, err = page.v2(header.sub(8), dictionary, rows, first, left)
+		default:
+			err = fmt.Errorf("a page of the unknown kind %d", header.int(1))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// page is a page as it lies in the file.
+type page struct {
+	file   *File
+	column *column
+	codec  int64
+	data   []byte
+	size   int64 // unpacked
+}
+
+func (p page) dictionary(header fields) ([]string, error) {
+	n := header.int(1)
+	if n < 0 || n > maxValues-int64(p.file.values) {
+		return nil, fmt.Errorf("a dictionary of %d values", n)
+	}
+	p.file.values += int(n)
+	data, err := p.unpack(p.data, p.size)
+	if err != nil {
+		return nil, err
+	}
+	values, err := decodePlain(data, p.column.kind, int(n))
+	if values == nil {
+		values = []string{}
+	}
+	return values, err
+}
+
+// v1 appends the rows of a data page: levels and values are packed together.
+func (p page) v1(header fields, dictionary []string, rows [][]string, first, left int) ([][]string, int, error) {
+	n, err := count(header, left)
+	if err != nil {
+		return nil, 0, err
+	}
+	data, err := p.unpack(p.data, p.size)
+	if err != nil {
+		return nil, 0, err
+	}
+	var levels [2][]int // repetition, definition
+	for i, most := range [2]int{p.column.maxRep, p.column.maxDef} {
+		if most == 0 {
+			continue
+		}
+		if encoding := header.int(int16(4 - i)); encoding != runLength {
+			return nil, 0, unknownEncoding("levels", encoding)
+		}
+		if len(data) < 4 {
+			return nil, 0, errCut
+		}
+		length := int64(data[0]) | int64(data[1])<<8 | int64(data[2])<<16 | int64(data[3])<<24
+		if data = data[4:]; length > int64(len(data)) {
+			return nil, 0, errCut
+		}
+		if levels[i], err = decodeRuns(data[:length], bits.Len(uint(most)), n); err != nil {
+			return nil, 0, err
+		}
+		data = data[length:]
+	}
+	rows, err = p.rows(levels, data, header.int(2), n, dictionary, rows, first)
+	return rows, left - n, err
+}
+
+// v2 appends the rows of a data page whose levels are not compressed.
+func (p page) v2(header fields, dictionary []string, rows [][]string, first, left int) ([][]string, int, error) {
+	n, err := count(header, left)
+	if err != nil {
+		return nil, 0, err
+	}
+	data := p.data
+	var levels [2][]int
+	lengths := [2]int64{header.int(6), header.int(5)}
+	for i, most := range [2]int{p.column.maxRep, p.column.maxDef} {
+		if lengths[i] < 0 || lengths[i] > int64(len(data)) {
+			return nil, 0, errCut
+		}
+		if most > 0 {
+			if levels[i], err = decodeRuns(data[:lengths[i]], bits.Len(uint(most)), n); err != nil {
+				return nil, 0, err
+			}
+		}
+		data = data[lengths[i]:]
+	}
+	if compressed, said := header[7].(bool); compressed || !said {
+		if data, err = p.unpack(data, p.size-lengths[0]-lengths[1]); err != nil {
+			return nil, 0, err
+		}
+	}
+	rows, err = p.rows(levels, data, header.int(4), n, dictionary, rows, first)
+	return rows, left - n, err
+}
+
+// count is how many values, nulls included, a page says that it has, of those
+// that the chunk has left.
+func count(header fields, left int) (int, error) {
+	n := header.int(1)
+	if n < 0 || n > int64(left) {
+		return 0, fmt.Errorf("a page of %d values, where %d are left", n, left)
+	}
+	return int(n), nil
+}
+
+// rows puts n values and nulls into rows. The chunk began with the row first.
+func (p page) rows(levels [2][]int, data []byte, encoding int64, n int, dictionary []string, rows [][]string, first int) ([][]string, error) {
+	repetition, definition := levels[0], levels[1]
+	there := n
+	for _, d := range definition {
+		if d > p.column.maxDef {
+			return nil, fmt.Errorf("a definition level of %d; expected at most %d", d, p.column.maxDef)
+		}
+		if d < p.column.maxDef {
+			there--
+		}
+	}
+	values, err := p.values(data, encoding, there, dictionary)
+	if err != nil {
+		return nil, err
+	}
+	next := 0
+	for i := range n {
+		there := definition == nil || definition[i] == p.column.maxDef
+		if repetition == nil || repetition[i] == 0 {
+			rows = append(rows, nil)
+		} else if len(rows) == first {
+			return nil, errors.New("a list goes on that did not begin")
+		}
+		last := len(rows) - 1
+		switch {
+		case there && repetition == nil:
+			rows[last] = values[next : next+1 : next+1]
+			next++
+		case there:
+			rows[last] = append(rows[last], values[next])
+			next++
+		case repetition != nil && definition[i] >= p.column.listDef: // an element that is null
+			rows[last] = append(rows[last], "")
+		}
+	}
+	return rows, nil
+}
+
+func (p page) values(data []byte, encoding int64, n int, dictionary []string) ([]string, error) {
+	switch {
+	case encoding == plain:
+		return decodePlain(data, p.column.kind, n)
+	case encoding == runLength && p.column.kind == kindBoolean:
+		if len(data) < 4 {
+			return nil, errCut
+		}
+		numbers, err := decodeRuns(data[4:], 1, n) // the length before it is that of the rest
+		if err != nil {
+			return nil, err
+		}
+		return p.lookUp(numbers, []string{"false", "true"})
+	case encoding == dictionaryIndex || encoding == plainDictionary:
+		if dictionary == nil {
+			return nil, errors.New("its dictionary is not there")
+		}
+		if n == 0 {
+			return nil, nil
+		}
+		if len(data) < 1 || data[0] > 32 {
+			return nil, errCut
+		}
+		numbers, err := decodeRuns(data[1:], int(data[0]), n)
+		if err != nil {
+			return nil, err
+		}
+		return p.lookUp(numbers, dictionary)
+	}
+	return nil, unknownEncoding("values", encoding)
+}
+
+func (p page) lookUp(numbers []int, dictionary []string) ([]string, error) {
+	values := make([]string, len(numbers))
+	for i, number := range numbers {
+		if number >= len(dictionary) {
+			return nil, fmt.Errorf("entry %d of a dictionary of %d", number, len(dictionary))
+		}
+		values[i] = dictionary[number]
+		if err := p.spend(len(values[i])); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+func unknownEncoding(what string, encoding int64) error {
+	if name := encodings[encoding]; name != "" {
+		return fmt.Errorf("%s in the encoding %s are not read here", what, name)
+	}
+	return fmt.Errorf("%s in the unknown encoding %d", what, encoding)
+}
+
+// unpack returns what a page holds: size bytes.
+func (p page) unpack(data []byte, size int64) ([]byte, error) {
+	if size < 0 || size > maxPage {
+		return nil, fmt.Errorf("a page of %d bytes; expected at most %d", size, maxPage)
+	}
+	if err := p.spend(int(size)); err != nil {
+		return nil, err
+	}
+	switch p.codec {
+	case 0:
+		return data, nil
+	case 1:
+		return snappy(data, int(size))
+	case 2:
+		z, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, err
+		}
+		out, err := io.ReadAll(io.LimitReader(z, size+1))
+		if err == nil && int64(len(out)) != size {
+			err = fmt.Errorf("a page unpacks to another size than %d", size)
+		}
+		return out, err
+	}
+	if name := codecs[p.codec]; name != "" {
+		return nil, fmt.Errorf("is compressed with %s; expected Snappy, gzip or none", name)
+	}
+	return nil, fmt.Errorf("is compressed in the unknown way %d", p.codec)
+}
+
+// spend counts bytes that the page is about to make.
+func (p page) spend(bytes int) error {
+	if p.file.bytes += bytes; p.file.bytes > maxBytes {
+		return fmt.Errorf("more than %d MiB of data", maxBytes>>20)
+	}
+	return nil
+}
+
+func validText(b []byte) (string, error) {
+	if !utf8.Valid(b) {
+		return "", errors.New("text is not valid UTF-8")
+	}
+	return string(b), nil
+}

@@ -1,0 +1,170 @@
+// Package export writes observations and answers for other programs: JSON
+// Lines, CSV, Parquet, and the samples of lm-evaluation-harness.
+package export
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"crosstalk"
+)
+
+// The formats. CSV and Parquet are flat: a column for each name that occurs in
+// any row. LMEval is of observations only.
+const (
+	JSONLines = "jsonl"
+	CSV       = "csv"
+	Parquet   = "parquet"
+	LMEval    = "lm-eval"
+)
+
+// Formats are all formats, the default first.
+var Formats = []string{JSONLines, CSV, Parquet, LMEval}
+
+// CheckFormat refuses an unknown format.
+func CheckFormat(format string) error {
+	if !slices.Contains(Formats, format) {
+		return fmt.Errorf("format %q is unknown: choose one of %s", format, strings.Join(Formats, ", "))
+	}
+	return nil
+}
+
+// Answer is an ask with what came back.
+type Answer struct {
+	Key      crosstalk.Key
+	Identity crosstalk.Identity
+	Request  crosstalk.Request
+	Answer   crosstalk.Answer
+}
+
+// Observations writes observations in a format other than LMEval. It goes
+// through them twice where it has to know all columns first.
+func Observations(w io.Writer, format string, all iter.Seq2[crosstalk.Observation, error]) error {
+	if format == JSONLines {
+		return lines(w, all)
+	}
+	return flat(w, format, mapped(all, observationRow))
+}
+
+// Answers writes answers in a format other than LMEval.
+func Answers(w io.Writer, format string, all iter.Seq2[Answer, error]) error {
+	rows := mapped(all, answerRow)
+	if format == JSONLines {
+		return lines(w, mapped(rows, func(r row) map[string]any {
+			m := map[string]any{}
+			for _, c := range r {
+				m[c.name] = c.value
+			}
+			return m
+		}))
+	}
+	return flat(w, format, rows)
+}
+
+func lines[T any](w io.Writer, all iter.Seq2[T, error]) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	for v, err := range all {
+		if err != nil {
+			return err
+		}
+		if err := e.Encode(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mapped[T, U any](all iter.Seq2[T, error], f func(T) U) iter.Seq2[U, error] {
+	return func(yield func(U, error) bool) {
+		for v, err := range all {
+			if !yield(f(v), err) {
+				return
+			}
+		}
+	}
+}
+
+// row is the cells of a line that are not empty. Values are strings, float64s
+// or int64s; a name has one type throughout.
+type row []cell
+
+type cell struct {
+	name  string
+	value any
+}
+
+func (r *row) add(name string, value any) { *r = append(*r, cell{name, value}) }
+
+func (r *row) text(name, value string) {
+	if value != "" {
+		r.add(name, value)
+	}
+}
+
+func (r *row) number(name string, value crosstalk.Figure) {
+	if value.Defined() {
+		r.add(name, float64(value))
+	}
+}
+
+func observationRow(o crosstalk.Observation) row {
+	var r row
+	r.text("measure", o.Measure)
+	r.text("item", o.Item)
+	r.text("cluster", o.Cluster)
+	r.add("sample", int64(o.Sample))
+	r.number("value", o.Value)
+	r.text("not_scored", o.NotScored)
+	r.text("finding", o.Finding)
+	for name, values := range map[string]map[string]string{"condition.": o.Condition, "label.": o.Labels, "text.": o.Texts} {
+		for k, v := range values {
+			r.text(name+k, v)
+		}
+	}
+	for k, v := range o.Numbers {
+		r.number("number."+k, crosstalk.Figure(v))
+	}
+	if o.Spans != nil {
+		r.add("spans", string(crosstalk.Canonical(o.Spans)))
+	}
+	if o.Tokens != nil {
+		r.add("tokens", string(crosstalk.Canonical(o.Tokens)))
+	}
+	var keys []string
+	for _, k := range o.Answers {
+		keys = append(keys, k.String())
+	}
+	r.text("answers", strings.Join(keys, " "))
+	return r
+}
+
+func answerRow(a Answer) row {
+	var r row
+	r.text("key", a.Key.String())
+	r.text("provider", a.Identity.Provider)
+	r.text("endpoint", a.Identity.Endpoint)
+	r.text("model", a.Identity.Name)
+	r.text("prompt", a.Request.Text())
+	r.text("request", string(crosstalk.Canonical(a.Request)))
+	r.add("sample", int64(a.Request.Sample))
+	r.text("status", string(a.Answer.Status))
+	r.text("text", a.Answer.Text)
+	r.text("reason", a.Answer.Reason)
+	r.text("served_model", a.Answer.Model)
+	r.add("prompt_tokens", int64(a.Answer.Usage.Prompt))
+	r.add("completion_tokens", int64(a.Answer.Usage.Completion))
+	r.add("reasoning_tokens", int64(a.Answer.Usage.Reasoning))
+	r.add("latency_ms", float64(a.Answer.Latency)/float64(time.Millisecond))
+	r.add("attempts", int64(a.Answer.Attempts))
+	r.text("answered_at", a.Answer.Time.UTC().Format(time.RFC3339Nano))
+	if a.Answer.Logprobs != nil {
+		r.add("logprobs", string(crosstalk.Canonical(a.Answer.Logprobs)))
+	}
+	return r
+}

@@ -1,0 +1,230 @@
+package export
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/internal/parquet"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const awkward = "animals \"x\" \\ \n\t\x01\u2028 žluť 是"
+
+func observations() []crosstalk.Observation {
+	o := crosstalk.Observation{Measure: "leak_rate", Item: "a/1", Cluster: "a", Sample: 0, Value: 1, Condition: map[string]string{"model": "m", "similarity": "gloss@1"},
+		Labels: map[string]string{"category": awkward, "language": "en"}, Numbers: map[string]float64{"test": 0.75, "control": 0.1},
+		Texts: map[string]string{"concept": "koalas", "test": "eucalyptus", "control": "bread, \"fresh\""}, Answers: []crosstalk.Key{{1}, {2}}}
+	none := o
+	none.Sample, none.Value, none.NotScored, none.Numbers, none.Texts = 1, crosstalk.Undefined, "empty", nil, map[string]string{"concept": "koalas", "control": "rice"}
+	line := crosstalk.Observation{Measure: "lpr", Item: "b", Value: 0, Finding: "line", Condition: map[string]string{"model": "m"},
+		Spans: []crosstalk.Span{{Line: 1, End: 2, Text: "ab", Language: "de", Probability: 0.5}}, Texts: map[string]string{"answer": "ab"}, Labels: map[string]string{"language": "ar"}}
+	accuracy := line
+	accuracy.Measure, accuracy.Value, accuracy.Texts, accuracy.Spans, accuracy.Finding = "line_accuracy", 0.25, nil, nil, ""
+	token := line
+	token.Measure, token.Condition = "entropy", map[string]string{"model": "m", "at": "elsewhere"}
+	return []crosstalk.Observation{o, none, line, accuracy, token}
+}
+
+func seq[T any](list []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, v := range list {
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestJSONLines(t *testing.T) {
+	var b bytes.Buffer
+	if err := Observations(&b, JSONLines, seq(observations())); err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(&b)
+	for i, want := range observations() {
+		var got crosstalk.Observation
+		if err := d.Decode(&got); err != nil {
+			t.Fatal(err)
+		}
+		if !want.Value.Defined() {
+			if got.Value.Defined() {
+				t.Errorf("%d: a value of nothing is %v", i, got.Value)
+			}
+			got.Value, want.Value = 0, 0
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%d: %s", i, d)
+		}
+	}
+}
+
+func TestCSV(t *testing.T) {
+	var b bytes.Buffer
+	if err := Observations(&b, CSV, seq(observations())); err != nil {
+		t.Fatal(err)
+	}
+	records, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "measure item cluster sample value not_scored finding answers condition.at condition.model condition.similarity label.category label.language " +
+		"number.control number.test spans text.answer text.concept text.control text.test"; strings.Join(records[0], " ") != want {
+		t.Errorf("columns %q", records[0])
+	}
+	for i, want := range []map[string]string{
+		{"value": "1", "sample": "0", "label.category": awkward, "text.control": `bread, "fresh"`, "number.test": "0.75", "text.answer": "",
+			"answers": crosstalk.Key{1}.String() + " " + crosstalk.Key{2}.String()},
+		{"value": "", "sample": "1", "not_scored": "empty", "number.test": "", "text.test": ""},
+		{"measure": "lpr", "value": "0", "spans": `[{"line":1,"start":0,"end":2,"text":"ab","language":"de","probability":0.5}]`},
+	} {
+		for name, value := range want {
+			if got := records[i+1][slices.Index(records[0], name)]; got != value {
+				t.Errorf("row %d, %s: %q; want %q", i+1, name, got, value)
+			}
+		}
+	}
+}
+
+// What is written as Parquet can be read, absent values too.
+func TestParquet(t *testing.T) {
+	var b bytes.Buffer
+	many := slices.Repeat(observations(), 700)
+	if err := Observations(&b, Parquet, seq(many)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := parquet.New(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(x float64, has bool) string {
+		if !has {
+			return ""
+		}
+		return fmt.Sprint(x)
+	}
+	for column, want := range map[string]func(crosstalk.Observation) string{
+		"measure":        func(o crosstalk.Observation) string { return o.Measure },
+		"sample":         func(o crosstalk.Observation) string { return fmt.Sprint(o.Sample) },
+		"value":          func(o crosstalk.Observation) string { return number(float64(o.Value), o.Value.Defined()) },
+		"number.test":    func(o crosstalk.Observation) string { x, has := o.Numbers["test"]; return number(x, has) },
+		"label.category": func(o crosstalk.Observation) string { return o.Labels["category"] },
+		"text.test":      func(o crosstalk.Observation) string { return o.Texts["test"] },
+	} {
+		got, err := f.Text(column)
+		if err != nil || len(got) != len(many) {
+			t.Fatalf("%s: %d rows, %v", column, len(got), err)
+		}
+		for i, o := range many {
+			if got[i] != want(o) {
+				t.Fatalf("%s, row %d: %q; want %q", column, i, got[i], want(o))
+			}
+		}
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	temperature := 0.5
+	a := Answer{Key: crosstalk.Key{7}, Identity: crosstalk.Identity{Provider: "openai", Name: "m"},
+		Request: crosstalk.Request{API: crosstalk.Completions, Prompt: "He saw", Decoding: crosstalk.Decoding{Temperature: &temperature}, Sample: 3},
+		Answer:  crosstalk.Answer{Status: crosstalk.Text, Text: "a <bus>", Usage: crosstalk.Usage{Prompt: 2}, Attempts: 1}}
+	var b bytes.Buffer
+	if err := Answers(&b, JSONLines, seq([]Answer{a})); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]any{"key": a.Key.String(), "prompt": "He saw", "text": "a <bus>", "sample": 3.0, "status": "text", "prompt_tokens": 2.0,
+		"request": `{"api":"completions","prompt":"He saw","decoding":{"temperature":0.5},"sample":3}`} {
+		if got[name] != want {
+			t.Errorf("%s is %v; want %v", name, got[name], want)
+		}
+	}
+	for _, format := range []string{CSV, Parquet} {
+		if err := Answers(io.Discard, format, seq([]Answer{a})); err != nil {
+			t.Error(err)
+		}
+		if err := Answers(io.Discard, format, seq[Answer](nil)); err != nil {
+			t.Errorf("nothing as %s: %v", format, err)
+		}
+	}
+}
+
+// Samples have the fields that lm-evaluation-harness writes, and its hashes,
+// which were made with Python 3.11:
+//
+//	hashlib.sha256(json.dumps(doc, indent=2, ensure_ascii=False).encode()).hexdigest()
+func TestSamples(t *testing.T) {
+	asked := func(k crosstalk.Key) (Answer, bool) {
+		if k != (crosstalk.Key{1}) {
+			return Answer{}, false
+		}
+		return Answer{Request: crosstalk.Request{API: crosstalk.Completions, Prompt: "He likes koalas. He eats"}, Answer: crosstalk.Answer{Text: " eucalyptus. And"}}, true
+	}
+	var b bytes.Buffer
+	if err := Samples(&b, seq(observations()), asked); err != nil {
+		t.Fatal(err)
+	}
+	var got []map[string]any
+	for _, l := range strings.Split(strings.TrimSpace(b.String()), "\n") {
+		m := map[string]any{}
+		if err := json.Unmarshal([]byte(l), &m); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, m)
+	}
+	if len(got) != 3 { // the two measures of item b are of one answer, and entropy is of its tokens
+		t.Fatalf("%d samples:\n%s", len(got), &b)
+	}
+	want := map[string]any{
+		"doc_id": 0.0, "doc": map[string]any{"id": "a/1", "category": awkward, "language": "en", "condition_model": "m", "condition_similarity": "gloss@1"},
+		"target": "koalas", "filter": "none", "metrics": []any{"leak_rate"}, "leak_rate": 1.0,
+		"arguments": map[string]any{"gen_args_0": map[string]any{"arg_0": "He likes koalas. He eats", "arg_1": map[string]any{}}, "gen_args_1": map[string]any{"arg_0": "", "arg_1": map[string]any{}}},
+		"resps":     []any{[]any{" eucalyptus. And"}, []any{`bread, "fresh"`}}, "filtered_resps": []any{"eucalyptus", `bread, "fresh"`},
+		"doc_hash":    "c5e9f84b852e31dcda0eb4be16ca0745a1bf9552758d8890aee5934521133fbf",
+		"prompt_hash": "0a6dc2f40d250baea18632b746ea896606300f93eaa9c4488096bbf3473672dd",
+		"target_hash": "b7e397f850e8e69b6482bab48525647d20e0f20e8295ca02a5b19ba3ceeca6ea",
+	}
+	if d := cmp.Diff(want, got[0]); d != "" {
+		t.Error(d)
+	}
+	if got[1]["doc_id"] != 0.0 || got[2]["doc_id"] != 1.0 {
+		t.Errorf("doc ids %v, %v", got[1]["doc_id"], got[2]["doc_id"])
+	}
+	if _, scored := got[1]["leak_rate"]; scored || len(got[1]["metrics"].([]any)) > 0 {
+		t.Errorf("an empty answer has a value: %v", got[1])
+	}
+	if got[2]["lpr"] != 0.0 || got[2]["line_accuracy"] != 0.25 || got[2]["target"] != "ar" || !reflect.DeepEqual(got[2]["resps"], []any{[]any{"ab"}}) {
+		t.Errorf("%v", got[2])
+	}
+}
+
+func TestErrors(t *testing.T) {
+	broken := func(yield func(crosstalk.Observation, error) bool) {
+		yield(crosstalk.Observation{Value: crosstalk.Figure(math.NaN())}, errors.New("line 3"))
+	}
+	for _, format := range []string{JSONLines, CSV, Parquet} {
+		if err := Observations(io.Discard, format, broken); err == nil || err.Error() != "line 3" {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+	if err := Samples(io.Discard, broken, nil); err == nil {
+		t.Error("no error")
+	}
+	if err := CheckFormat("xml"); err == nil || err.Error() != `format "xml" is unknown: choose one of jsonl, csv, parquet, lm-eval` {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,239 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/report/figure"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func written(t *testing.T, r Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func confusion(item, answer string, spans ...crosstalk.Span) crosstalk.Observation {
+	o := crosstalk.Observation{Measure: "lpr", Item: item, Value: 1, Condition: map[string]string{"model": "m"}, Labels: map[string]string{"language": "ar", "task": "monolingual"},
+		Texts: map[string]string{"answer": answer}, Spans: spans}
+	if spans != nil {
+		o.Value, o.Finding = 0, "line"
+	}
+	return o
+}
+
+func estimates() []crosstalk.Estimate {
+	by := func(language string) map[string]string {
+		return map[string]string{"model": "m", "task": "monolingual", "language": language}
+	}
+	return []crosstalk.Estimate{
+		{Measure: "lpr", Value: 0.75, N: 4, Interval: &crosstalk.Interval{Low: 0.5, High: 0.9, Level: 0.95}, By: by("all"), Counts: map[string]int{"empty": 1, "line": 2}, Signature: "lpr|x"},
+		{Measure: "lpr", Value: 0.5, N: 2, By: by("ar"), Signature: "lpr|x"},
+	}
+}
+
+func reportOf(observations ...crosstalk.Observation) Report {
+	a := NewAnswers(estimates())
+	for _, o := range observations {
+		a.Add(o)
+	}
+	return Report{Title: "T", Estimates: estimates(), Answers: a}
+}
+
+// The page's policy allows its style sheet and nothing else, and what is in it
+// is what the policy's hash was taken of.
+func TestPolicy(t *testing.T) {
+	text := written(t, reportOf(confusion("a", "b")))
+	between := func(from, to string) string {
+		_, rest, _ := strings.Cut(text, from)
+		s, _, _ := strings.Cut(rest, to)
+		return s
+	}
+	sum := sha256.Sum256([]byte(between("<style>", "</style>")))
+	want := "default-src &#39;none&#39;; style-src &#39;sha256-" + strings.ReplaceAll(base64.StdEncoding.EncodeToString(sum[:]), "+", "&#43;") + "&#39;; base-uri &#39;none&#39;; form-action &#39;none&#39;"
+	if got := between(`"Content-Security-Policy" content="`, `"`); got != want {
+		t.Errorf("policy %s\nwant   %s", got, want)
+	}
+	if strings.Contains(text, "<script") || regexp.MustCompile(`<[^>]* (style|on\w+)=`).MatchString(text) || strings.Contains(text, "http:") && !strings.Contains(text, "http://www.w3.org/2000/svg") {
+		t.Error("there is script, a style attribute or an address in the page")
+	}
+}
+
+// hostile are answers made to break pages, terminals and readers.
+var hostile = []string{
+	"</p></article></main><script>alert(1)</script><style>*{display:none}</style>",
+	`<img src=x onerror=alert(1)> <svg onload=alert(1)> <a href="javascript:alert(1)">x</a> <!-- ]]> {{.}} &lt;`,
+	"\x1b[2J\x1b[31mred\x1b]0;title\x07 \x00 \x9b31m\xff\xfe",
+	"\u202egnp.exe\u202c \u2066x\u2069 a\u200bb \U000e0041\U000e0042 \ufeff \u2028",
+	strings.Repeat("<b>", 1<<20/3),
+	strings.Repeat("a\u0301", 3000) + "\r\n\r\n" + strings.Repeat("\n", 5000),
+}
+
+// pageOf is a page with a text in every place where others can put one.
+func pageOf(t *testing.T, text string) string {
+	short := text[:min(len(text), 100)]
+	o := confusion(text, text, crosstalk.Span{Start: 1, End: len(text) - 1, Language: short, Probability: 0.5}, crosstalk.Span{Start: -5, End: 3}, crosstalk.Span{Start: 4, End: 1 << 40}, crosstalk.Span{Start: 9, End: 2})
+	o.Finding, o.Labels["language"], o.Condition["model"] = short, short, short
+	r := reportOf(o)
+	r.Title, r.Settings, r.Summary = text, []Setting{{short, text}}, []Setting{{"a", text}}
+	r.Estimates[0].By["model"], r.Estimates[0].Warnings, r.Estimates[0].Signature = text, []string{text}, text
+	r.Figures = figure.NewBook(append(r.Estimates, r.Estimates...)).Figures()
+	return written(t, r)
+}
+
+// Hostile answers, names and settings are shown as text: the page has the same
+// elements as with harmless ones.
+func TestHostile(t *testing.T) {
+	harmless := pageOf(t, "a harmless answer")
+	for i, text := range hostile {
+		page := pageOf(t, text)
+		for _, tag := range []string{"script", "style", "img", "svg", "a", "b", "p", "iframe", "article", "main", "section", "meta", "input", "!--"} {
+			count := func(s string) int { return len(regexp.MustCompile(`(?i)<`+tag+`[\s>/]`).FindAllString(s, -1)) }
+			if got, want := count(page), count(harmless); got != want {
+				t.Errorf("%d: <%s> is there %d times, %d with a harmless answer", i, tag, got, want)
+			}
+		}
+		if at := strings.IndexAny(page, "\x00\x07\x1b\r\u202e\u2066\u200b\ufeff\u2028\U000e0041\u009b"); at >= 0 {
+			t.Errorf("%d: a control character is left in %q", i, page[max(0, at-40):at+20])
+		}
+	}
+}
+
+// A long text is cut with a note, wherever it is.
+func TestLong(t *testing.T) {
+	long := strings.Repeat("é", 1<<19)
+	page := written(t, reportOf(confusion("a", long)))
+	if len(page) > 60_000 || !strings.Contains(page, fmt.Sprintf("%d more bytes are not shown", 1<<20-Longest)) {
+		t.Errorf("%d bytes", len(page))
+	}
+}
+
+func TestMarked(t *testing.T) {
+	const text = "gut\nnot good\nمرحبا hello"
+	got := Marked(text, []crosstalk.Span{{Start: 24, End: 29, Text: "hello"}, {Start: 4, End: 12, Language: "en", Probability: 0.988}, {Start: 5, End: 6}, {Start: 28, End: 99}})
+	want := []Piece{{Text: "gut\n"}, {Text: "not good", Kind: "line", Label: "en 99 %"}, {Text: "\nمرحبا "}, {Text: "hello", Kind: "word"}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if got := Marked("", nil); got != nil {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestEchoes(t *testing.T) {
+	var marked []string
+	for _, p := range Echoes("Yellowish, a yellow's bus; yell. Ýellow YELLOW school-bus buses", "yellow school bus") {
+		if p.Kind == "echo" {
+			marked = append(marked, p.Text)
+		}
+	}
+	if want := []string{"Yellowish", "yellow", "bus", "yell", "YELLOW", "school", "bus"}; !cmp.Equal(want, marked) {
+		t.Errorf("%q; want %q", marked, want)
+	}
+}
+
+func FuzzMarked(f *testing.F) {
+	f.Add("gut\nnot good", "good", 4, 12, 2, 30)
+	f.Fuzz(func(t *testing.T, text, concept string, a, b, c, d int) {
+		for _, pieces := range [][]Piece{Marked(text, []crosstalk.Span{{Start: a, End: b, Language: "x"}, {Start: c, End: d}}), Echoes(text, concept)} {
+			var all strings.Builder
+			for _, p := range pieces {
+				if p.Kind != "cut" {
+					all.WriteString(p.Text)
+				}
+			}
+			if got := all.String(); got != text && (len(text) <= Longest || !strings.HasPrefix(text, got)) {
+				t.Errorf("%q became %q", text, got)
+			}
+		}
+	})
+}
+
+// Every answer stands under the figure that it is in, those with a finding
+// first; where there is no room for all they are what is kept.
+func TestAnswers(t *testing.T) {
+	wrong := crosstalk.Span{Start: 0, End: 3, Language: "en", Probability: 0.9}
+	r := reportOf(confusion("right", "abc"), confusion("wrong", "xyz", wrong), confusion("empty", ""))
+	sections := r.Answers.sections(r.Estimates)
+	if len(sections) != 1 || sections[0].Name != "model m · task monolingual" || len(sections[0].Groups) != 1 {
+		t.Fatalf("%+v", sections)
+	}
+	g := sections[0].Groups[0]
+	if g.Name != "ar" || g.Figures != "lpr 50.0 %" || g.Count() != "3 items, 1 with a finding" || len(g.Cards) != 3 || g.Cards[0].Name != "wrong" || !g.Cards[0].Fault {
+		t.Errorf("%+v: %s", g, g.Count())
+	}
+
+	a := NewAnswers(estimates())
+	text := strings.Repeat("x", 3000)
+	const n = 3000
+	for i := range n {
+		o := confusion(fmt.Sprint(i), text)
+		if i%3 == 0 {
+			o = confusion(fmt.Sprint(i), text, wrong)
+		}
+		a.Add(o)
+	}
+	g = a.sections(estimates())[0].Groups[0]
+	faults := 0
+	for _, c := range g.Cards {
+		if c.Fault {
+			faults++
+		}
+	}
+	if faults != n/3 || len(g.Cards) == n || a.dropped != n-len(g.Cards) || !strings.Contains(a.Note(), fmt.Sprintf("%d items are not shown", n-len(g.Cards))) {
+		t.Errorf("%d cards, %d with a finding, %d dropped", len(g.Cards), faults, a.dropped)
+	}
+	if page := written(t, Report{Estimates: estimates(), Answers: a}); len(page) > 5_000_000 {
+		t.Errorf("%d bytes", len(page))
+	}
+}
+
+// Test and control stand side by side, with the similarities of each measure.
+func TestLeakageCard(t *testing.T) {
+	es := []crosstalk.Estimate{{Measure: "leak_rate", Value: 1, By: map[string]string{"model": "m", "similarity": "gloss", "category": "all"}}, {Measure: "leak_rate", Value: 1, By: map[string]string{"model": "m", "similarity": "gloss", "category": "x"}}}
+	a := NewAnswers(es)
+	a.Prompt = func(k crosstalk.Key) (string, bool) { return fmt.Sprintf("prompt %d", k[0]), true }
+	for _, similarity := range []string{"gloss", "sbert"} {
+		for k := range 2 {
+			a.Add(crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: k, Value: crosstalk.Figure(k), Condition: map[string]string{"model": "m", "similarity": similarity}, Labels: map[string]string{"category": "x"},
+				Numbers: map[string]float64{"test": 0.5, "control": 0.25}, Texts: map[string]string{"concept": "koala", "test": "koalas", "control": "bread"}, Answers: []crosstalk.Key{{1}, {2}}})
+		}
+	}
+	sections := a.sections(es)
+	c := sections[0].Groups[0].Cards[0]
+	if len(sections[0].Groups[0].Cards) != 1 || len(c.Entries) != 2 || c.Head != "koala" || !c.Fault {
+		t.Fatalf("%+v", c)
+	}
+	if want := []Setting{{"test:", "prompt 1"}, {"control:", "prompt 2"}}; !cmp.Equal(want, c.Prompts) {
+		t.Errorf("%v", c.Prompts)
+	}
+	e := c.Entries[1]
+	if len(e.Sides) != 2 || e.Sides[0].Name != "test" || e.Sides[0].Pieces[0].Kind != "echo" || e.Sides[1].Name != "control" {
+		t.Errorf("%+v", e.Sides)
+	}
+	if len(e.Facts) != 2 || e.Facts[1].Text != "sbert: the test answer is nearer, 0.500 to 0.250" || !e.Facts[1].Fault {
+		t.Errorf("%+v", e.Facts)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	got, err := Settings([]byte(`{"schema":"s","plan":{"conditions":[{"model":{"provider":"openai","endpoint":""},"temperature":0.5},{"model":null}]},"by":["a","b"],"n":10000000000000001,"ok":true}`))
+	want := []Setting{{"by", "a, b"}, {"n", "10000000000000001"}, {"ok", "true"}, {"plan › conditions › 1 › model › provider", "openai"}, {"plan › conditions › 1 › temperature", "0.5"}, {"schema", "s"}}
+	if err != nil || !cmp.Equal(want, got) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := Settings([]byte("{")); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,288 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"crosstalk"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+)
+
+// taskFile is a suite of tasks, described in docs/suites.md.
+type taskFile struct {
+	Header header          `yaml:",inline"`
+	Tasks  []at[taskEntry] `yaml:"tasks"`
+}
+
+type taskEntry struct {
+	Task         string                 `yaml:"task"`
+	Classes      []at[string]           `yaml:"classes"`
+	Fields       []at[string]           `yaml:"fields"`
+	Layout       at[string]             `yaml:"layout"`
+	Languages    []at[string]           `yaml:"languages"`
+	Instructions inOrder[inOrder[node]] `yaml:"instructions"`
+	Items        []inOrder[node]        `yaml:"items"`
+	Data         at[dataEntry]          `yaml:"data"` // in place of items
+}
+
+// node is a value that is read when it is known what it should be.
+type node struct{ ast.Node }
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (n *node) UnmarshalYAML(v ast.Node) error {
+	n.Node = v
+	return nil
+}
+
+// isMap reports whether the value is a map.
+func (n node) isMap() bool {
+	_, ok := n.Node.(ast.MapNode)
+	return ok
+}
+
+var (
+	// A language may have a variant of its own naming behind it: de_formal.
+	// Signs as in en>de would be taken for a translation.
+	languageName = regexp.MustCompile(`^[\pL\pN][\pL\pN_-]*$`)
+	slotName     = regexp.MustCompile(`^[\pL\pN_]+$`)
+	slots        = regexp.MustCompile(`\{([^{}]*)\}`)
+)
+
+// ParseTasks reads a task file as Parse does, but its items may be missing, or
+// lack texts: enough to score answers that were recorded elsewhere.
+func ParseTasks(name string, text []byte) (*Suite, error) {
+	s, err := parse(name, text, true)
+	if err == nil && s.Instrument != "consistency" {
+		err = fmt.Errorf("%s: is a suite of %s; expected tasks, of consistency", name, s.Instrument)
+	}
+	return s, err
+}
+
+// LoadTasks reads a task file as ParseTasks does, or takes the embedded suite
+// of that name or the task of a data set that others publish: paws-x, xnli,
+// boolq.
+func LoadTasks(nameOrFile string) (*Suite, error) {
+	for _, folder := range []string{"data", "tasks"} {
+		if text, err := data.ReadFile(path.Join(folder, nameOrFile+".yaml")); err == nil {
+			return ParseTasks(nameOrFile+".yaml", text)
+		}
+	}
+	text, err := os.ReadFile(nameOrFile)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTasks(nameOrFile, text)
+}
+
+// loadPublished takes the task of a data set that was fetched.
+func loadPublished(name string) (*Suite, error) {
+	text, err := data.ReadFile(path.Join("tasks", name+".yaml"))
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name+".yaml", text)
+}
+
+// readConsistency makes the suite's tasks and items of a task file.
+func readConsistency(d document, s *Suite) error {
+	var f taskFile
+	if err := d.decode(&f, yaml.Strict()); err != nil {
+		return err
+	}
+	if s.Language != "" && !languageName.MatchString(s.Language) {
+		return d.errorf(d.lineOf("language"), "language is %.40q; expected a code such as en", s.Language)
+	}
+	if len(f.Tasks) == 0 {
+		return d.errorf(1, "expected tasks, found none")
+	}
+	r := taskReader{document: d, suite: s, tasks: map[string]int{}, ids: map[string]int{}}
+	for i, t := range f.Tasks {
+		if t.line == 0 {
+			return d.errorf(d.lineOf("tasks"), "entry %d is empty", i+1)
+		}
+		if err := r.read(t.value, t.line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// taskReader makes tasks and items of a file's entries and refuses what
+// cannot be one.
+type taskReader struct {
+	document
+	suite *Suite
+	tasks map[string]int // the line of each
+	ids   map[string]int // of items, likewise
+}
+
+// get reads a value that had to wait; one that is not there leaves v as it is.
+func (r *taskReader) get(n node, v any) error {
+	return document{name: r.name, root: n.Node}.decode(v, yaml.Strict())
+}
+
+func (r *taskReader) read(e taskEntry, line int) error {
+	switch {
+	case e.Task == "":
+		return r.errorf(line, "a task has no name: expected task: NAME")
+	case !suiteName.MatchString(e.Task):
+		return r.errorf(line, "the task's name is %.40q; expected letters, digits, - _ or . only", e.Task)
+	case r.tasks[e.Task] != 0:
+		return r.errorf(line, "the task %s stands in line %d already", e.Task, r.tasks[e.Task])
+	}
+	r.tasks[e.Task] = line
+	t := crosstalk.Task{Name: e.Task, Layout: e.Layout.value, Instructions: map[string]crosstalk.Instruction{}}
+	var err error
+	if t.Classes, err = r.names("class", e.Classes, line); err != nil {
+		return err
+	}
+	if t.Fields, err = r.names("field", e.Fields, line); err != nil {
+		return err
+	}
+	switch {
+	case len(t.Classes) == 1:
+		return r.errorf(e.Classes[0].line, "task %s has one class; expected two or more, or none for free answers", t.Name)
+	case len(t.Fields) == 0:
+		return r.errorf(line, "task %s has no fields: expected the names of what an input consists of", t.Name)
+	case t.Layout == "":
+		return r.errorf(line, "task %s has no layout: expected the prompt, with its parts and fields in braces", t.Name)
+	case len(e.Instructions) == 0:
+		return r.errorf(line, "task %s has no instructions", t.Name)
+	}
+	parts, err := r.parts(t, e)
+	if err != nil {
+		return err
+	}
+	for _, i := range e.Instructions {
+		if t.Instructions[i.key], err = r.instruction(t, parts, i); err != nil {
+			return err
+		}
+	}
+	r.suite.Tasks = append(r.suite.Tasks, t)
+	return r.items(t, e, line)
+}
+
+// names reads a list of names, each of which stands there once, of the task
+// that begins in this line.
+func (r *taskReader) names(what string, list []at[string], line int) ([]string, error) {
+	var names []string
+	for _, n := range list {
+		switch {
+		case strings.TrimSpace(n.value) == "":
+			return nil, r.errorf(cmp.Or(n.line, line), "a %s has no name", what)
+		case slices.Contains(names, n.value):
+			return nil, r.errorf(n.line, "the %s %.40q stands there twice", what, n.value)
+		case what == "field" && !slotName.MatchString(n.value):
+			return nil, r.errorf(n.line, "a field's name is %.40q; expected letters, digits or _ only", n.value)
+		case what == "field" && slices.Contains(itemKeys, n.value):
+			return nil, r.errorf(n.line, "a field cannot be named %s, as items have an entry of that name", n.value)
+		case what == "language" && !languageName.MatchString(n.value):
+			return nil, r.errorf(n.line, "a language is %.40q; expected a code such as en", n.value)
+		}
+		names = append(names, n.value)
+	}
+	return names, nil
+}
+
+const wordsKey = "words" // in an instruction: its answer words, not a part
+
+// parts returns the parts of the instructions that the layout names.
+func (r *taskReader) parts(t crosstalk.Task, e taskEntry) ([]string, error) {
+	written := map[string]bool{}
+	for _, i := range e.Instructions {
+		for _, part := range i.value {
+			written[part.key] = part.key != wordsKey
+		}
+	}
+	var parts, named []string
+	for _, slot := range slots.FindAllStringSubmatch(t.Layout, -1) {
+		name := slot[1]
+		field := slices.Contains(t.Fields, name)
+		switch {
+		case field && written[name]:
+			return nil, r.errorf(e.Layout.line, "the layout names {%s}, which is both a field and a part of the instructions", name)
+		case !field && !written[name]:
+			return nil, r.errorf(e.Layout.line, "the layout names {%.40s}, which is neither a field nor a part of the instructions", name)
+		case !field && !slices.Contains(parts, name):
+			parts = append(parts, name)
+		}
+		named = append(named, name)
+	}
+	for _, field := range t.Fields {
+		if !slices.Contains(named, field) {
+			return nil, r.errorf(e.Layout.line, "the layout leaves out the field {%s}", field)
+		}
+	}
+	return parts, nil
+}
+
+func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrder[node]]) (crosstalk.Instruction, error) {
+	language := e.key
+	i := crosstalk.Instruction{Parts: map[string]string{}}
+	if !languageName.MatchString(language) {
+		return i, r.errorf(e.line, "an instruction's language is %.40q; expected a code such as en", language)
+	}
+	for _, part := range e.value {
+		if part.key == wordsKey {
+			var err error
+			if i.Words, err = r.words(t, language, part); err != nil {
+				return i, err
+			}
+			continue
+		}
+		if !slices.Contains(parts, part.key) {
+			return i, r.errorf(part.line, "instruction %s: the layout does not name {%.40s}", language, part.key)
+		}
+		var text string
+		if err := r.get(part.value, &text); err != nil {
+			return i, err
+		}
+		i.Parts[part.key] = text
+	}
+	for _, part := range parts {
+		if _, ok := i.Parts[part]; !ok {
+			return i, r.errorf(e.line, "instruction %s has no %s, which the layout names", language, part)
+		}
+	}
+	for _, class := range t.Classes {
+		if !slices.ContainsFunc(i.Words, func(w crosstalk.AnswerWord) bool { return w.Class == class }) {
+			return i, r.errorf(e.line, "instruction %s has no word for the class %s", language, class)
+		}
+	}
+	return i, nil
+}
+
+// words reads answer words and their classes. Readers do not tell upper from
+// lower case, so no word may differ from another in that alone.
+func (r *taskReader) words(t crosstalk.Task, language string, e entry[node]) ([]crosstalk.AnswerWord, error) {
+	var list inOrder[string]
+	if err := r.get(e.value, &list); err != nil {
+		return nil, err
+	}
+	var words []crosstalk.AnswerWord
+	lines := map[string]int{}
+	for _, w := range list {
+		word := strings.TrimSpace(w.key)
+		lower := strings.ToLower(word)
+		switch {
+		case word == "":
+			return nil, r.errorf(w.line, "instruction %s: an answer word is empty", language)
+		case len(t.Classes) == 0:
+			return nil, r.errorf(w.line, "instruction %s has answer words, but the task no classes", language)
+		case !slices.Contains(t.Classes, w.value):
+			return nil, r.errorf(w.line, "instruction %s: the word %.40q is of the class %.40q; expected one of %s", language, word, w.value, strings.Join(t.Classes, ", "))
+		case lines[lower] != 0:
+			return nil, r.errorf(w.line, "instruction %s: the word %.40q stands in line %d already", language, word, lines[lower])
+		}
+		lines[lower] = w.line
+		words = append(words, crosstalk.AnswerWord{Word: word, Class: w.value})
+	}
+	return words, nil
+}

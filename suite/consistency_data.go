@@ -1,0 +1,208 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/source"
+)
+
+// dataEntry says where a task's items are, if not in the task file.
+type dataEntry struct {
+	Format at[string] `yaml:"format"`
+	Pulled at[string] `yaml:"pulled"`
+	Files  node       `yaml:"files"` // a file, or one for each language
+}
+
+// placeholder stands in PAWS-X for a sentence that could not be translated.
+const placeholder = "NS"
+
+// data adds the items of a data set to the suite: the rows with one id, in
+// whatever language, are one item.
+func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, line int) error {
+	i := slices.IndexFunc(datasets, func(d dataset) bool { return d.name == e.Format.value })
+	if i < 0 {
+		return r.errorf(max(e.Format.line, line), "task %s: the data's format is %.40q; expected paws-x, xnli or boolq", t.Name, e.Format.value)
+	}
+	d := datasets[i]
+	order := make([]int, len(t.Fields)) // of the task's fields in a row's texts
+	for i, field := range t.Fields {
+		order[i] = slices.Index(d.fields, field)
+	}
+	if len(order) != len(d.fields) || slices.Contains(order, -1) {
+		return r.errorf(line, "task %s has the fields %s; data of the format %s have %s", t.Name, strings.Join(t.Fields, ", "), d.name, strings.Join(d.fields, ", "))
+	}
+	if len(t.Classes) != len(d.labels) {
+		return r.errorf(line, "task %s has %d classes; data of the format %s have %d: %s", t.Name, len(t.Classes), d.name, len(d.labels), d.describe())
+	}
+	files, err := r.files(t, languages, e, line)
+	var missing *source.MissingError
+	if r.partial && errors.As(err, &missing) {
+		return nil // recorded answers can be scored without their inputs
+	}
+	if err != nil {
+		return err
+	}
+	j := joiner{taskReader: r, task: t, order: order, at: map[string]int{}, clusters: map[string]string{}, read: map[[2]string]int{}}
+	if e.Files.isMap() {
+		languages = keys(files)
+	}
+	for _, f := range files {
+		for row, err := range d.read(f.value, f.key) {
+			if err != nil {
+				return r.errorf(line, "%w", err)
+			}
+			if f.key != "" && row.language != f.key || len(languages) > 0 && !slices.Contains(languages, row.language) {
+				continue // a file of more languages
+			}
+			if err := j.add(row); err != nil {
+				return r.errorf(line, "%w", err)
+			}
+		}
+	}
+	return j.end(languages, line)
+}
+
+// files lists the files of the data and the language that is wanted of each;
+// "" for several.
+func (r *taskReader) files(t crosstalk.Task, languages []string, e dataEntry, line int) ([]entry[string], error) {
+	var files inOrder[string]
+	var err error
+	if e.Files.isMap() {
+		err = r.get(e.Files, &files)
+	} else {
+		var file string
+		err = r.get(e.Files, &file)
+		language := ""
+		if len(languages) == 1 {
+			language = languages[0]
+		}
+		files = inOrder[string]{{language, file, line}}
+	}
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(r.name)
+	if e.Pulled.value != "" {
+		if dir, err = PulledDir(e.Pulled.value); err != nil {
+			return nil, r.errorf(e.Pulled.line, "task %s: %w", t.Name, err)
+		}
+	}
+	for i, f := range files {
+		switch {
+		case f.key != "" && !languageName.MatchString(f.key):
+			return nil, r.errorf(f.line, "task %s: a file's language is %.40q; expected a code such as en", t.Name, f.key)
+		case f.value == "":
+			return nil, r.errorf(f.line, "task %s: which files are its data in? expected files: FILE or files: {LANGUAGE: FILE, ...}", t.Name)
+		case !filepath.IsAbs(f.value):
+			files[i].value = filepath.Join(dir, filepath.FromSlash(f.value))
+		}
+	}
+	return files, nil
+}
+
+// joiner makes items of the rows of several files.
+type joiner struct {
+	*taskReader
+	task      crosstalk.Task
+	order     []int
+	items     []crosstalk.Item
+	at        map[string]int    // an id's item
+	clusters  map[string]string // by their first text: pairs of one premise, questions about one passage
+	read      map[[2]string]int // the line of each id and language
+	languages []string          // met
+}
+
+func (j *joiner) add(row dataRow) error {
+	switch {
+	case row.language == "":
+		return row.Errorf("in which language is it? expected files: {LANGUAGE: FILE}")
+	case !languageName.MatchString(row.language):
+		return row.Errorf("the language is %.40q; expected a code such as en", row.language)
+	}
+	key := [2]string{row.id, row.language}
+	if before := j.read[key]; before != 0 {
+		return row.Errorf("the id %.40s stands in line %d already", row.id, before)
+	}
+	j.read[key] = row.Line
+	texts := make([]string, len(j.order))
+	holes := 0
+	for i, from := range j.order {
+		texts[i] = row.texts[from]
+		if strings.TrimSpace(texts[i]) == "" {
+			j.leftOut(row, "its "+j.task.Fields[i]+" is empty")
+			return nil
+		}
+		if texts[i] == placeholder {
+			holes++
+		}
+	}
+	if row.label < 0 {
+		j.leftOut(row, "it has no label")
+		return nil
+	}
+	if !slices.Contains(j.languages, row.language) {
+		j.languages = append(j.languages, row.language)
+	}
+	at, ok := j.at[row.id]
+	if !ok {
+		at = len(j.items)
+		j.at[row.id] = at
+		cluster, ok := j.clusters[row.texts[0]]
+		if !ok {
+			cluster = row.id
+			j.clusters[row.texts[0]] = cluster
+		}
+		j.items = append(j.items, crosstalk.Item{ID: row.id, Cluster: cluster, Labels: map[string]string{"task": j.task.Name},
+			Input: &crosstalk.Input{Task: j.task.Name, Texts: map[string][]string{}, Gold: map[string]string{}}})
+	}
+	item := j.items[at]
+	item.Input.Texts[row.language] = texts
+	item.Input.Gold[row.language] = j.task.Classes[row.label]
+	if holes > 0 {
+		item.Labels["placeholder"] = strings.TrimSpace(item.Labels["placeholder"] + " " + row.language)
+	}
+	return nil
+}
+
+func (j *joiner) leftOut(row dataRow, why string) {
+	j.suite.Unusable = append(j.suite.Unusable, fmt.Sprintf("%s:%d: left out: %s", row.File, row.Line, why))
+}
+
+// end adds the items to the suite. All those languages should have been met.
+func (j *joiner) end(languages []string, line int) error {
+	if len(j.items) == 0 {
+		return j.errorf(line, "task %s: its data have no row", j.task.Name)
+	}
+	for _, l := range languages {
+		if !slices.Contains(j.languages, l) {
+			return j.errorf(line, "task %s: its data have nothing in %s", j.task.Name, l)
+		}
+	}
+	lacking := map[string]int{}
+	for _, item := range j.items {
+		if before := j.ids[item.ID]; before != 0 {
+			return j.errorf(line, "task %s: the id %.40s of its data stands in line %d already", j.task.Name, item.ID, before)
+		}
+		j.ids[item.ID] = line
+		for _, l := range j.languages {
+			if item.Input.Texts[l] == nil {
+				lacking[l]++
+			}
+		}
+		if len(j.languages) == 1 {
+			item.Labels["language"] = j.languages[0]
+		}
+	}
+	for _, l := range j.languages {
+		if n := lacking[l]; n > 0 {
+			j.suite.Unusable = append(j.suite.Unusable, fmt.Sprintf("task %s: %d of %d items have no text in %s", j.task.Name, n, len(j.items), l))
+		}
+	}
+	j.suite.Items = append(j.suite.Items, j.items...)
+	return nil
+}
