@@ -1,5 +1,7 @@
 package crosstalk
 
+import "strings"
+
 // Task is what consistency items are inputs of: an instruction, in several
 // languages, and the classes that its answers fall into (Ohmer et al. 2023,
 // section 3).
@@ -8,10 +10,10 @@ type Task struct {
 	Classes      []string               `json:"classes,omitempty"` // ids; none: answers are free text
 	Fields       []string               `json:"fields"`            // what an input consists of: sentence1, sentence2
 	Layout       string                 `json:"layout"`            // the prompt: {prefix} {unit} 1: "{sentence1}" {unit} 2: "{sentence2}"{suffix}
-	Instructions map[string]Instruction `json:"instructions"`      // by language
+	Instructions map[string]Instruction `json:"instructions"`      // by sense: a language, or en>de for what a model made of the English one
 }
 
-// Instruction is a task's instruction in one language. Its parts are rewritten
+// Instruction is a task's instruction in one sense. Its parts are rewritten
 // one by one and then put together again by the task's layout.
 type Instruction struct {
 	Parts map[string]string `json:"parts"` // by their name in the layout: prefix, unit, suffix
@@ -29,5 +31,42 @@ type AnswerWord struct {
 type Input struct {
 	Task  string              `json:"task"`
 	Texts map[string][]string `json:"texts"`          // by language: the task's fields, in order
-	Gold  map[string]string   `json:"gold,omitempty"` // the right class by language: they can differ
+	Gold  map[string]string   `json:"gold,omitempty"` // the right class, or the right free answer, by language: they can differ
+}
+
+// Prompt puts an instruction and an input's texts into the layout. A part that
+// the instruction lacks is empty; braces within parts and texts stay as they
+// are.
+func (t Task) Prompt(in Instruction, texts []string) string {
+	var slots []string
+	for name, part := range in.Parts {
+		slots = append(slots, "{"+name+"}", part)
+	}
+	for i, field := range t.Fields {
+		if i < len(texts) {
+			slots = append(slots, "{"+field+"}", texts[i])
+		}
+	}
+	for _, name := range t.Slots() {
+		slots = append(slots, "{"+name+"}", "") // where nothing above came first
+	}
+	return strings.NewReplacer(slots...).Replace(t.Layout)
+}
+
+// Slots are the names in braces in the layout, in order, each once: the task's
+// fields and the parts of its instructions.
+func (t Task) Slots() (names []string) {
+	seen := map[string]bool{}
+	for rest := t.Layout; ; {
+		_, after, open := strings.Cut(rest, "{")
+		name, after, closed := strings.Cut(after, "}")
+		if !open || !closed {
+			return names
+		}
+		if !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+		rest = after
+	}
 }

@@ -112,7 +112,7 @@ func TestReadConfusionErrors(t *testing.T) {
 }
 
 func TestConfusionManual(t *testing.T) {
-	_, text := manual(t)
+	_, text, _ := manual(t)
 	found := examples.FindAllStringSubmatch(text, -1)
 	if len(found) != 1 {
 		t.Fatalf("%d examples, want one", len(found))

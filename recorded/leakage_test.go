@@ -263,19 +263,20 @@ func TestReadItems(t *testing.T) {
 
 var examples = regexp.MustCompile("(?s)```(csv|jsonl)\n(.*?)```")
 
-// manual returns the parts of the manual about leakage and about confusion.
-func manual(t *testing.T) (leakage, confusion string) {
+// manual returns the parts of the manual about each instrument.
+func manual(t *testing.T) (leakage, confusion, consistency string) {
 	text, err := os.ReadFile("../docs/recorded.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	leakage, confusion, _ = strings.Cut(string(text), "\n## Confusion\n")
-	return leakage, confusion
+	confusion, consistency, _ = strings.Cut(confusion, "\n## Consistency\n")
+	return leakage, confusion, consistency
 }
 
 // Every example of the manual is read.
 func TestManual(t *testing.T) {
-	leakage, _ := manual(t)
+	leakage, _, _ := manual(t)
 	found := examples.FindAllStringSubmatch(leakage, -1)
 	if len(found) < 3 {
 		t.Fatalf("%d examples, want one for each layout", len(found))

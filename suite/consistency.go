@@ -161,7 +161,7 @@ func (r *taskReader) read(e taskEntry, line int) error {
 		return err
 	}
 	for _, i := range e.Instructions {
-		if t.Instructions[i.key], err = r.instruction(t, parts, i); err != nil {
+		if t.Instructions[i.key], err = r.instruction(t, parts, i, e.Instructions); err != nil {
 			return err
 		}
 	}
@@ -223,11 +223,17 @@ func (r *taskReader) parts(t crosstalk.Task, e taskEntry) ([]string, error) {
 	return parts, nil
 }
 
-func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrder[node]]) (crosstalk.Instruction, error) {
+func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrder[node]], all inOrder[inOrder[node]]) (crosstalk.Instruction, error) {
 	language := e.key
 	i := crosstalk.Instruction{Parts: map[string]string{}}
-	if !languageName.MatchString(language) {
-		return i, r.errorf(e.line, "an instruction's language is %.40q; expected a code such as en", language)
+	first, _, rewritten := strings.Cut(language, ">")
+	for _, step := range strings.Split(language, ">") {
+		if !languageName.MatchString(step) {
+			return i, r.errorf(e.line, "an instruction's language is %.40q; expected a code such as en, or en>de for what a model made of it", language)
+		}
+	}
+	if rewritten && !slices.ContainsFunc(all, func(e entry[inOrder[node]]) bool { return e.key == first }) {
+		return i, r.errorf(e.line, "instruction %s is made of one in %s, which the task lacks", language, first)
 	}
 	for _, part := range e.value {
 		if part.key == wordsKey {
@@ -247,7 +253,7 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 		i.Parts[part.key] = text
 	}
 	for _, part := range parts {
-		if _, ok := i.Parts[part]; !ok {
+		if _, ok := i.Parts[part]; !ok && !rewritten { // of recorded ones the words may be all that is known
 			return i, r.errorf(e.line, "instruction %s has no %s, which the layout names", language, part)
 		}
 	}

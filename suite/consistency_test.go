@@ -68,6 +68,10 @@ func TestParseTasks(t *testing.T) {
 	if len(s.Items) != len(items) || s.Clusters() != 4 {
 		t.Errorf("%d items, %d clusters", len(s.Items), s.Clusters())
 	}
+	rewritten := strings.Replace(twoWords, "de: {prefix: Gleich?, unit: Text", "en>de: {unit: Text", 1)
+	if s, err := ParseTasks("s.yaml", []byte(rewritten)); err != nil || s.Tasks[0].Instructions["en>de"].Words[1].Word != "ja" {
+		t.Errorf("with a rewritten instruction: %+v %v", s, err)
+	}
 	if s, err := ParseTasks("s.yaml", []byte(twoWords)); err != nil || len(s.Tasks) != 1 || len(s.Items) != 0 {
 		t.Errorf("without items: %+v %v", s, err)
 	}
@@ -141,7 +145,8 @@ func TestParseTasksErrors(t *testing.T) {
 		{"de: {prefix: Gleich?, ", "de: {", "11: instruction de has no prefix, which the layout names"},
 		{"de: {prefix: Gleich?, ", "de: {prefix: [Gleich], ", "11: expected text, found a list"},
 		{"de: {prefix", "en: {prefix", `11: mapping key "en" already defined at [10:`},
-		{"de: {prefix", "en>de: {prefix", `11: an instruction's language is "en>de"; expected a code such as en`},
+		{"de: {prefix", "en>: {prefix", `11: an instruction's language is "en>"; expected a code such as en, or en>de for what a model made of it`},
+		{"de: {prefix", "fr>de: {prefix", `11: instruction fr>de is made of one in fr, which the task lacks`},
 		{"nein: no", "nein: maybe", `11: instruction de: the word "nein" is of the class "maybe"; expected one of no, yes`},
 		{"nein: no", "nein: no, JA: no", `11: instruction de: the word "ja" stands in line 11 already`},
 		{"nein: no", "\" \": no", "11: instruction de: an answer word is empty"},

@@ -1,12 +1,13 @@
 // Command segment measures the segmenters: time to load, memory, and lines per
-// second; for Chinese beside Debian's python3-jieba, pass by pass in one run.
+// second; for Chinese beside Debian's python3-jieba, for Japanese beside MeCab
+// with UniDic, pass by pass in one run. The words must be the same.
 //
-//	apt-get install python3-jieba
+//	apt-get install python3-jieba mecab unidic-mecab
 //	go run ./bench/segment [-passes 7] [-zh FILE] [-ja FILE]
 //
 // A file holds JSON Lines with a field "line" and may be gzipped, as the
-// reference data zh_tokens and ja_tokens. Without one the Chinese lines are our
-// own test vectors, and Japanese is only loaded. Linux only, for the peak memory.
+// reference data zh_tokens and ja_tokens. Without one the lines are our own test
+// vectors. Linux only, for the peak memory.
 package main
 
 import (
@@ -38,9 +39,9 @@ func main() {
 	log.SetFlags(0)
 	passes := flag.Int("passes", 7, "passes over the lines")
 	zh := flag.String("zh", "measure/segment/jieba/testdata/lcut.jsonl", "Chinese lines")
-	ja := flag.String("ja", "", "Japanese lines")
+	ja := flag.String("ja", "measure/segment/japanese/testdata/wakati.jsonl", "Japanese lines")
 	flag.Parse()
-	chinese := read(*zh)
+	chinese, japaneseLines := read(*zh), read(*ja)
 
 	var list *wordlist.List
 	load("word list", func() { list = wordlist.English() })
@@ -63,15 +64,37 @@ func main() {
 		n/median(ours), n/median(theirs), median(theirs)/median(ours), *passes, len(chinese))
 	peer.end()
 
-	if *ja == "" {
-		return
+	for i := range *passes {
+		seconds, words := pass(japanese.Segmenter{}, japaneseLines)
+		ours[i] = seconds
+		var different int
+		theirs[i], different = mecab(japaneseLines)
+		if different > 0 {
+			log.Fatalf("japanese: %d words, of %d lines %d are not as MeCab's", words, len(japaneseLines), different)
+		}
 	}
-	lines := read(*ja)
-	seconds := make([]float64, *passes)
-	for i := range seconds {
-		seconds[i], _ = pass(japanese.Segmenter{}, lines)
+	n = float64(len(japaneseLines))
+	fmt.Printf("japanese: %.0f lines/s; mecab, its start included: %.0f lines/s; ratio %.1f (median of %d passes over %d lines)\n",
+		n/median(ours), n/median(theirs), median(theirs)/median(ours), *passes, len(japaneseLines))
+	fmt.Printf("process peak %d MB\n", peak()/1024)
+}
+
+// mecab returns how long MeCab takes, and how many lines have other words.
+func mecab(lines []string) (seconds float64, different int) {
+	c := exec.Command("mecab", "-d", "/var/lib/mecab/dic/unidic", "-O", "wakati", "-b", "1000000")
+	c.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
+	c.Stderr = os.Stderr
+	start := time.Now()
+	out, err := c.Output()
+	seconds = time.Since(start).Seconds()
+	check(err)
+	split := strings.Split(string(out), "\n")
+	for i, line := range lines {
+		if !slices.Equal(segment.Words(japanese.Segmenter{}, line), segment.Words(segment.Space{}, split[i])) {
+			different++
+		}
 	}
-	fmt.Printf("japanese: %.0f lines/s (%d lines)\n", float64(len(lines))/median(seconds), len(lines))
+	return seconds, different
 }
 
 // load prints what reading a table takes: time, live memory, and the peak of

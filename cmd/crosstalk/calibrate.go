@@ -12,10 +12,12 @@ import (
 	"crosstalk"
 	"crosstalk/calibrate"
 	"crosstalk/instrument/confusion"
+	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
 	"crosstalk/internal/config"
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/wordlist"
+	"crosstalk/model/reference"
 	"crosstalk/report"
 	"crosstalk/suite"
 
@@ -41,7 +43,7 @@ type calibration interface {
 
 func calibrateCommand() *cobra.Command {
 	all := calibrating{}
-	parts := []calibration{&leakageCalibration{}, &confusionCalibration{}}
+	parts := []calibration{&leakageCalibration{}, &confusionCalibration{}, &consistencyCalibration{}}
 	var names []string
 	for _, p := range parts {
 		names = append(names, p.instrument())
@@ -186,6 +188,42 @@ func (f *confusionCalibration) calibrate(c *cobra.Command, all calibrating) (res
 			}
 			results = append(results, of...)
 		}
+	}
+	return results, nil
+}
+
+// consistencyCalibration is that of consistency and accuracy, under the default
+// protocol.
+type consistencyCalibration struct {
+	flips   []float64
+	invalid float64
+}
+
+func (s *consistencyCalibration) instrument() string { return "consistency" }
+
+func (s *consistencyCalibration) flags(c *cobra.Command) {
+	c.Flags().Float64SliceVar(&s.flips, "flip", []float64{0.2}, "consistency: how often an answer in another sense is of another class, 0 to 1")
+	c.Flags().Float64Var(&s.invalid, "invalid", 0.01, "consistency: how often an answer has no label, 0 to 1")
+}
+
+func (s *consistencyCalibration) calibrate(c *cobra.Command, all calibrating) (results []calibrate.Result, err error) {
+	if len(s.flips) == 0 {
+		return nil, fmt.Errorf("--flip names no rate; expected numbers from 0 to 1")
+	}
+	tasks, err := suite.Load("consistency")
+	if err != nil {
+		return nil, err
+	}
+	tasks.Tasks = tasks.Tasks[:1] // the model answers all alike
+	tasks.Items = slices.DeleteFunc(tasks.Items, func(item crosstalk.Item) bool { return item.Input.Task != tasks.Tasks[0].Name })
+	in := consistency.Instrument{Protocol: consistency.Protocols[0], Tasks: tasks.Tasks, Samples: all.samples, Condition: map[string]string{},
+		Senses: consistency.Senses{From: []string{tasks.Language}, To: []string{"de"}}, SuiteOf: func(map[string]string) string { return tasks.ID() }}
+	for _, flip := range s.flips {
+		of, err := calibrate.Consistency(c.Context(), in, tasks.Items, reference.Inconsistency{Flip: flip, Invalid: s.invalid, Wrong: 0.2}, all.seeds)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, of...)
 	}
 	return results, nil
 }

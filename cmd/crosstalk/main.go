@@ -79,7 +79,8 @@ func rootCommand() *cobra.Command {
 		Short: "Measure what bleeds through in language models",
 		Long: `Crosstalk measures what bleeds through in language models: meaning that leaks
 from a prompt into an unrelated answer (semantic leakage), one language breaking
-into another (language confusion).
+into another (language confusion), and answers that change when only the form of
+a question does (multisense inconsistency).
 
 Results go to stdout, everything else to stderr. Exit codes: 0 fine,
 1 a calibration failed, 2 bad usage or input, 3 finished but incomplete
@@ -94,7 +95,7 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reportCommand(), exportCommand(), compareCommand(), serveCommand(), suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
+	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), reportCommand(), exportCommand(), compareCommand(), serveCommand(), suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
 	configure(root)
 	return root
 }

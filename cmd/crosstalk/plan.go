@@ -30,6 +30,9 @@ type study struct {
 	// begin, if it is set, gives what scores its surroundings when the run
 	// directory is there. Until then no instrument scores.
 	begin func(surroundings)
+
+	// prepare, if it is set, asks what must be known before the items are.
+	prepare func(ctx context.Context, dir *run.Dir, session *ask.Session) error
 }
 
 // protocol is the part of a study that is measured by one set of rules.

@@ -12,6 +12,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/confusion"
+	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
 	"crosstalk/report"
 	"crosstalk/run"
@@ -90,6 +91,9 @@ func estimatesOf(c *cobra.Command, path string, by []string) ([]crosstalk.Estima
 		return stored, err
 	}
 	known, estimates := columns{}, []crosstalk.Estimate{}
+	if manifest.Plan.Instrument == "consistency" {
+		known[consistency.ByClass] = true
+	}
 	for _, scoring := range manifest.Scoring {
 		in, err := instrumentOf(manifest.Plan.Instrument, scoring, stored)
 		if err != nil {
@@ -127,8 +131,12 @@ func instrumentOf(name string, scoring run.Scoring, stored []crosstalk.Estimate)
 	if err != nil {
 		return nil, err
 	}
-	if name == "confusion" {
+	switch name {
+	case "confusion":
 		in := &confusionRules{suiteOf: suiteOfModel(stored)}
+		return in, json.Unmarshal(text, &in.Rules)
+	case "consistency":
+		in := &consistencyRules{suiteOf: suiteOfModel(stored)}
 		return in, json.Unmarshal(text, &in.Rules)
 	}
 	in := &leakage.Instrument{SuiteOf: suiteOf(stored)}
@@ -143,6 +151,17 @@ type confusionRules struct {
 }
 
 func (in *confusionRules) Estimate(observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate {
+	return in.Rules.Estimate(observations, by, in.suiteOf)
+}
+
+// consistencyRules is the part of the consistency instrument that is left in a
+// manifest.
+type consistencyRules struct {
+	consistency.Rules
+	suiteOf func(map[string]string) string
+}
+
+func (in *consistencyRules) Estimate(observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate {
 	return in.Rules.Estimate(observations, by, in.suiteOf)
 }
 

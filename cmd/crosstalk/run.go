@@ -21,7 +21,7 @@ func runCommand() *cobra.Command {
 		`Ask a model about a suite, score the answers and report the figures.
 
 The answers stay in a run directory. The same command again goes on where the
-last one stopped and asks for nothing twice.`, runLeakageCommand(), runConfusionCommand())
+last one stopped and asks for nothing twice.`, runLeakageCommand(), runConfusionCommand(), runConsistencyCommand())
 }
 
 // running are the flags of every run.
@@ -101,6 +101,12 @@ func (m *measurement) run() error {
 	progress := startProgress(stderr, m.session, m.planned, m.quiet)
 	defer progress.stop()
 
+	if m.prepare != nil {
+		if err := m.prepare(ctx, m.dir, m.session); err != nil {
+			progress.stop()
+			return m.explain(err)
+		}
+	}
 	var estimates []crosstalk.Estimate
 	err := m.dir.RecordObservations(func(record func(crosstalk.Observation) error) error {
 		for _, p := range m.protocols {
@@ -167,6 +173,9 @@ const parallelItems = 512
 
 // explain turns what ended a run early into what the user should know.
 func (m *measurement) explain(err error) error {
+	if errors.As(err, new(*exitError)) {
+		return err // it says all
+	}
 	stopped := errors.Is(err, ask.ErrStopped) || errors.Is(err, context.Canceled)
 	reason := m.session.Reason()
 	if stopped && reason != nil && !errors.Is(reason, ask.ErrStopped) && !errors.As(reason, new(*ask.LimitError)) {

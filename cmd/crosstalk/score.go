@@ -22,7 +22,7 @@ import (
 
 func scoreCommand() *cobra.Command {
 	return group("score", "Score answers recorded elsewhere",
-		`Score answers that were recorded elsewhere. No model is asked.`, scoreLeakageCommand(), scoreConfusionCommand())
+		`Score answers that were recorded elsewhere. No model is asked.`, scoreLeakageCommand(), scoreConfusionCommand(), scoreConsistencyCommand())
 }
 
 type leakageScore struct {

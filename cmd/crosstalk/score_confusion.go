@@ -146,7 +146,7 @@ func (a *answersRead) rows() iter.Seq2[recorded.Confusion, error] {
 				}
 				if err == nil && row.Item.Prompt.Language == "ja" && !japaneseRead {
 					japaneseRead = true
-					go japanese.Load() // takes a third of a second, so not when the first row is scored
+					go japanese.Load() // takes a fifth of a second, so not when the first row is scored
 				}
 				if !yield(row, err) || err != nil {
 					return

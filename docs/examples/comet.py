@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Score pairs with COMET for crosstalk:  --similarity 'exec:python3 comet.py Unbabel/wmt22-comet-da'
 
+or translations:  --quality 'exec:python3 comet.py Unbabel/wmt22-comet-da'
+
 Needs: pip install unbabel-comet. Reads {"id","a","b"} and writes {"id","score"}, one JSON object a line.
-COMET compares a translation with a source and a reference; a stands for source and reference, b for the translation.
+COMET compares a translation with a source and a reference. Of a translation a is the one to judge, b the reference, and a
+further "source" the source; else a stands for source and reference, b for the translation.
 """
 import json
 import os
@@ -27,7 +30,10 @@ def rows():
 def main():
     model = load_from_checkpoint(download_model(sys.argv[1] if len(sys.argv) > 1 else "Unbabel/wmt22-comet-da"))
     for batch in rows():
-        data = [{"src": r["a"], "mt": r["b"], "ref": r["a"]} for r in batch]
+        data = [
+            {"src": r["source"], "mt": r["a"], "ref": r["b"]} if "source" in r else {"src": r["a"], "mt": r["b"], "ref": r["a"]}
+            for r in batch
+        ]
         scores = model.predict(data, batch_size=BATCH, gpus=0, progress_bar=False).scores
         for row, score in zip(batch, scores):
             print(json.dumps({"id": row["id"], "score": float(score)}), flush=True)

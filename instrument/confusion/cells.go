@@ -1,9 +1,7 @@
 package confusion
 
 import (
-	"hash/fnv"
 	"slices"
-	"strconv"
 	"strings"
 
 	"crosstalk"
@@ -127,34 +125,4 @@ func (i *items) add(sample int) {
 	case sample == i.first:
 		i.n++
 	}
-}
-
-// Memory must not grow with the answers, so clusters are told apart up to a
-// number. Those that appear later are put together at random in as many as
-// matter: an interval from thousands of random groups is as good.
-const (
-	maxClusters = 1 << 14
-	groupBits   = 11
-)
-
-// clusters are the names of the clusters that are told apart.
-type clusters map[string]string
-
-// name returns what a cluster is called; "" is a cluster of its own.
-func (known clusters) name(cluster string) string {
-	if cluster == "" {
-		return ""
-	}
-	if name, ok := known[cluster]; ok {
-		return name
-	}
-	if len(known) < maxClusters {
-		name := strings.Clone(cluster) // not the record that it is a part of
-		known[name] = name
-		return name
-	}
-	h := fnv.New64a()
-	h.Write([]byte(cluster))
-	mixed := h.Sum64() * 0x9E3779B97F4A7C15 // similar names must not share a group more often
-	return "group " + strconv.Itoa(int(mixed>>(64-groupBits)))
 }

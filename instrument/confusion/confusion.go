@@ -238,7 +238,7 @@ func byKana(language, text string) string {
 
 // Segmenters names what splits lines into words, for signatures. Languages
 // that are not named are split at white space.
-const Segmenters = "ja=ipa,zh=jieba"
+const Segmenters = "ja=unidic-3.1.1,zh=jieba"
 
 func segmenterOf(language string) segment.Segmenter {
 	switch language {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/measure/stats"
 )
 
 // Level is the level of all intervals.
@@ -63,10 +64,10 @@ func (in *Instrument) Rules() Rules {
 // Estimate is Instrument.Estimate over observations that an instrument of
 // these rules made earlier.
 func (r Rules) Estimate(observations iter.Seq[crosstalk.Observation], by []string, suiteOf func(group map[string]string) string) []crosstalk.Estimate {
-	b := &book{by: by, known: map[string][]*group{}, groups: map[string]*group{}, seen: crosstalk.Ranks{}, clusters: clusters{}}
+	b := &book{by: by, known: map[string][]*group{}, groups: map[string]*group{}, seen: crosstalk.Ranks{}}
 	for o := range observations {
 		for _, g := range b.groupsOf(o) {
-			g.add(o, b.clusters.name(o.Cluster))
+			g.add(o, b.clusters.Name(o.Cluster))
 		}
 	}
 	groups := slices.SortedFunc(maps.Values(b.groups), func(a, b *group) int { return slices.Compare(a.places, b.places) })
@@ -96,7 +97,7 @@ type book struct {
 	known    map[string][]*group // by the observation's condition and columns
 	groups   map[string]*group   // by their labels
 	seen     crosstalk.Ranks
-	clusters clusters
+	clusters stats.ClusterNames
 	key      []byte
 }
 

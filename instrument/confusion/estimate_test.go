@@ -203,11 +203,11 @@ func TestOrderAndSignature(t *testing.T) {
 	}
 	list := in.Words.Name()
 	want := []string{
-		"lpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=ipa,zh=jieba|v" + crosstalk.Version,
-		"wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=ipa,zh=jieba|list:" + list + "|v" + crosstalk.Version,
-		"lcpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=ipa,zh=jieba|list:" + list + "|v" + crosstalk.Version,
-		"line_accuracy|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=ipa,zh=jieba|v" + crosstalk.Version,
-		"latin_wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=ipa,zh=jieba|v" + crosstalk.Version,
+		"lpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
+		"wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
+		"lcpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
+		"line_accuracy|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
+		"latin_wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("signatures\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -268,29 +268,3 @@ func TestItems(t *testing.T) {
 }
 
 func width(e crosstalk.Estimate) float64 { return e.Interval.High - e.Interval.Low }
-
-// TestManyClusters checks that memory is bounded and that the intervals of what
-// was put together are as good.
-func TestManyClusters(t *testing.T) {
-	known := clusters{}
-	names := map[string]bool{}
-	const n = 200_000
-	for i := range n {
-		names[known.name(strconv.Itoa(i))] = true
-	}
-	if len(known) != maxClusters || len(names) != maxClusters+1<<groupBits {
-		t.Errorf("%d clusters are known, with %d names", len(known), len(names))
-	}
-	hashed := known.name("199999")
-	if known.name("5") != "5" || known.name("199999") != hashed || known.name("") != "" {
-		t.Error("a cluster changes its name")
-	}
-	var values stats.Clusters
-	for i := range n {
-		values.Add(known.name(strconv.Itoa(i)), float64(i*7919%10/9))
-	}
-	got, want := stats.Mean(&values, stats.Proportion, Level).Interval, stats.Wilson(n/10, n, Level)
-	if math.Abs(got.Width()/want.Width()-1) > 0.1 {
-		t.Errorf("interval %+v, by itself %+v", got, want)
-	}
-}

@@ -65,7 +65,12 @@ func (s kept) Scores(ctx context.Context, pairs []Pair) ([]float64, error) {
 	return scores, s.keeper.Put(values)
 }
 
-func (s kept) key(p Pair) Key { return KeyOf("score", s.Name(), p.A, p.B) }
+func (s kept) key(p Pair) Key {
+	if p.Source != "" {
+		return KeyOf("score", s.Name(), p.A, p.B, p.Source)
+	}
+	return KeyOf("score", s.Name(), p.A, p.B)
+}
 
 // Bytes writes a vector, little-endian.
 func Bytes(v []float32) []byte {

@@ -12,7 +12,10 @@ var nan = math.NaN()
 // Pair is two texts to compare. For leakage A is the concept and B the answer;
 // measures that are not symmetric take A as the candidate and B as the
 // reference (Gonen et al. 2024).
-type Pair struct{ A, B string }
+type Pair struct {
+	A, B   string
+	Source string // what A and B are translations of, for scorers of translations such as COMET; else empty
+}
 
 // Similarity scores how near two texts are in meaning. Scores of different
 // similarities are never compared with each other.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -38,7 +39,7 @@ func chat(content string, sample int) crosstalk.Request {
 }
 
 // Each sentence has enough words to be checked, and an English word that the
-// list has in place of one of its own.
+// list has, and that is found, in place of one of its own.
 func TestSentences(t *testing.T) {
 	if n := len(Languages()); n != 15 {
 		t.Errorf("%d languages", n)
@@ -63,6 +64,9 @@ func TestSentences(t *testing.T) {
 				seen[s.text()] = true
 				if n := len(segmenter.AppendWords(nil, s.text())); n < 8 {
 					t.Errorf("%s: %d words: %s", language, n, s.text())
+				}
+				if words := segment.Words(segmenter, s.confused()); segmenter != (segment.Space{}) && !slices.Contains(words, s.english) {
+					t.Errorf("%s: %s is no word of %q", language, s.english, words)
 				}
 				if !wordlist.English().Contains(s.english) || s.own == "" || s.before == "" || strings.ContainsAny(s.text(), "{|}\t\n") {
 					t.Errorf("%s: %+v", language, s)

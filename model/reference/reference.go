@@ -21,13 +21,14 @@ const Provider = "reference"
 
 // The reference models that run where none is named.
 const (
-	DefaultLeaky    = "leaky?rate=0.6"
-	DefaultConfused = "confused?line=0.1&word=0.05"
+	DefaultLeaky        = "leaky?rate=0.6"
+	DefaultConfused     = "confused?line=0.1&word=0.05"
+	DefaultInconsistent = "inconsistent?flip=0.2&invalid=0.01"
 )
 
 // Open returns the reference model of a specification such as
-// "leaky?rate=0.6&seed=2" over a suite's items.
-func Open(spec string, items []crosstalk.Item) (crosstalk.Model, error) {
+// "leaky?rate=0.6&seed=2" over a suite's items, and tasks if it has any.
+func Open(spec string, items []crosstalk.Item, tasks ...crosstalk.Task) (crosstalk.Model, error) {
 	name, query, _ := strings.Cut(spec, "?")
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -46,8 +47,13 @@ func Open(spec string, items []crosstalk.Item) (crosstalk.Model, error) {
 		if err = s.done(); err == nil {
 			m, err = NewConfused(items, line, word, seed)
 		}
+	case "inconsistent":
+		truth, seed := Inconsistency{s.probability("flip", 0.2), s.probability("invalid", 0.01), s.probability("wrong", 0.2)}, s.seed()
+		if err = s.done(); err == nil {
+			m, err = NewInconsistent(tasks, items, truth, seed)
+		}
 	default:
-		err = fmt.Errorf("%s has no model %q: choose %[1]s:%[3]s (leakage) or %[1]s:%[4]s (confusion)", Provider, name, DefaultLeaky, DefaultConfused)
+		err = fmt.Errorf("%s has no model %q: choose %[1]s:%[3]s (leakage), %[1]s:%[4]s (confusion) or %[1]s:%[5]s (consistency)", Provider, name, DefaultLeaky, DefaultConfused, DefaultInconsistent)
 	}
 	if err != nil {
 		return nil, err

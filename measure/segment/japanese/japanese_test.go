@@ -1,6 +1,9 @@
 package japanese
 
 import (
+	"bufio"
+	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -8,84 +11,50 @@ import (
 
 	"crosstalk/measure/internal/golden"
 	"crosstalk/measure/segment"
-	"crosstalk/measure/wordlist"
 )
 
 func words(text string) []string { return segment.Words(Segmenter{}, text) }
 
-func TestWords(t *testing.T) {
-	for text, want := range map[string]string{
-		"":               "",
-		" \t\u3000":      "",
-		"すもももももももものうち":   "すもも|も|もも|も|もも|の|うち",
-		"2024年5月":        "2|0|2|4|年|5|月",
-		"１２時":            "１|２|時",
-		"1234567番":       "1|2|3|4|5|6|7|番",
-		"20010711 1222":  "20010711|1|2|2|2",
-		"リンゴ・バナナ・ゾルボ":    "リンゴ|・|バナナ|・|ゾルボ",
-		"ゾルボ・メルダ":        "ゾルボ|・|メルダ",
-		"私はcrosstalkが好き": "私|は|crosstalk|が|好き",
-		"東京 大阪":          "東京|大阪",
-		"東京\u3000大阪":     "東京|大阪",
-	} {
-		if got := strings.Join(words(text), "|"); got != want {
-			t.Errorf("%q gives %q, want %q", text, got, want)
-		}
-	}
-}
-
-type record struct {
-	Line           string
-	Unidic, Ipadic []string
-}
-
-// TestGolden compares the decisions that hang on the words with those of MeCab
-// and UniDic: whether a line has five words, and whether one is English.
-func TestGolden(t *testing.T) {
-	english, err := wordlist.Read(golden.Open(t, "data/lcb/words"))
+// TestVectors compares with what MeCab made of our own lines.
+func TestVectors(t *testing.T) {
+	f, err := os.Open("testdata/wakati.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var same, ipa, five, word int
+	defer f.Close()
+	n := 0
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		var line string
+		var want []string
+		if err := json.Unmarshal(lines.Bytes(), &[]any{&line, &want}); err != nil {
+			t.Fatal(err)
+		}
+		if got := words(line); !slices.Equal(got, want) {
+			t.Errorf("%q:\n got %q\nwant %q", line, got, want)
+		}
+		n++
+	}
+	if n < 300 {
+		t.Errorf("%d lines, want at least 300", n)
+	}
+}
+
+// TestGolden compares with MeCab on lines of recorded answers.
+func TestGolden(t *testing.T) {
+	type record struct {
+		Line   string
+		Unidic []string
+	}
 	records := golden.Lines[record](t, "data/lcb/golden/ja_tokens.jsonl.gz")
 	for _, r := range records {
-		got := words(r.Line)
-		same += one(slices.Equal(got, r.Unidic))
-		ipa += one(slices.Equal(got, units(r.Ipadic)))
-		five += one(len(got) >= 5 == (len(r.Unidic) >= 5))
-		word += one(slices.ContainsFunc(got, english.Contains) == slices.ContainsFunc(r.Unidic, english.Contains))
-	}
-	n := len(records)
-	t.Logf("of %d lines: words as MeCab with UniDic %d, with IPA %d; five words or not %d; English words or not %d",
-		n, same, ipa, five, word)
-	for _, agreement := range []struct {
-		what string
-		got  int
-		want float64
-	}{
-		{"words as MeCab with IPA", ipa, 0.985},
-		{"five words or not", five, 0.97},
-		{"English words or not", word, 0.985},
-	} {
-		if float64(agreement.got) < agreement.want*float64(n) {
-			t.Errorf("%s: the same for %d of %d lines, want a share of %g", agreement.what, agreement.got, n, agreement.want)
+		if got := words(r.Line); !slices.Equal(got, r.Unidic) {
+			t.Errorf("%q:\n got %q\nwant %q", r.Line, got, r.Unidic)
 		}
 	}
-}
-
-func units(words []string) []string {
-	var all []string
-	for _, w := range words {
-		all = appendUnits(all, w)
-	}
-	return all
-}
-
-func one(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	t.Logf("%d lines", len(records))
 }
 
 // bare is the text without white space.

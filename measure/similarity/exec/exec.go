@@ -5,7 +5,8 @@
 //
 //	{"id": 0, "a": "concept", "b": "answer"}
 //
-// and writes one for each, in any order:
+// (of a translation a is the one to judge, b the reference, and a further
+// "source" what was translated) and writes one for each, in any order:
 //
 //	{"id": 0, "score": 0.83}
 //
@@ -150,10 +151,11 @@ func write(w io.Writer, first int, pairs []similarity.Pair) error {
 	e.SetEscapeHTML(false)
 	for i, p := range pairs {
 		if err := e.Encode(struct {
-			ID int    `json:"id"`
-			A  string `json:"a"`
-			B  string `json:"b"`
-		}{first + i, p.A, p.B}); err != nil {
+			ID     int    `json:"id"`
+			A      string `json:"a"`
+			B      string `json:"b"`
+			Source string `json:"source,omitempty"`
+		}{first + i, p.A, p.B, p.Source}); err != nil {
 			return err
 		}
 	}

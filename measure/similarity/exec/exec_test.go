@@ -26,11 +26,11 @@ func TestMain(m *testing.M) {
 
 func behave(how string) {
 	type row struct {
-		ID   int
-		A, B string
+		ID           int
+		A, B, Source string
 	}
 	var rows []row
-	score := func(r row) { fmt.Printf("{\"id\": %d, \"score\": %d}\n", r.ID, len(r.A)-len(r.B)) }
+	score := func(r row) { fmt.Printf("{\"id\": %d, \"score\": %d}\n", r.ID, len(r.A)-len(r.B)+100*len(r.Source)) }
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		var r row

@@ -1,0 +1,94 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/instrument/consistency"
+	"crosstalk/model/reference"
+)
+
+// Consistency calibrates the consistency of whole tasks (T), their accuracy in
+// the new sense, and its change, on items with reference:inconsistent, over
+// seeds. Each seed runs the whole way of a measurement: rewriting, answering
+// in both senses, journal (in memory), reading, figures.
+//
+// The model answers all items alike, so the suite's items are as good as drawn
+// from a population. in says from which language into which sense; it has one
+// of each.
+func Consistency(ctx context.Context, in consistency.Instrument, items []crosstalk.Item, truth reference.Inconsistency, seeds int) ([]Result, error) {
+	if seeds < 1 || in.Samples < 1 || len(in.Senses.From) != 1 || len(in.Senses.To) != 1 {
+		return nil, fmt.Errorf("a calibration needs a seed, a sample and one pair of senses, not %d, %d, %v and %v", seeds, in.Samples, in.Senses.From, in.Senses.To)
+	}
+	in.Senses.Parts = []consistency.Part{consistency.Both}
+	in.Prompting.API, in.Rewriting.Prompting.API = crosstalk.Chat, crosstalk.Chat
+	sense := consistency.Sense(in.Senses.From[0]).To(in.Senses.To[0])
+	tasks := in.Tasks
+	model, err := reference.NewInconsistent(tasks, items, truth, 1)
+	if err != nil {
+		return nil, err
+	}
+	if in.Tasks, err = rewrittenTasks(ctx, &in, model, sense); err != nil {
+		return nil, err
+	}
+	var results []Result
+	for _, task := range tasks {
+		for _, r := range consistencyTruth(in.Protocol, len(task.Classes), truth) {
+			r.Model = fmt.Sprintf("%s:inconsistent?flip=%g&invalid=%g&wrong=%g", reference.Provider, truth.Flip, truth.Invalid, truth.Wrong)
+			r.Estimate.By = map[string]string{"task": task.Name}
+			results = append(results, r)
+		}
+	}
+	err = cover(ctx, results, seeds, func(seed uint64) ([]crosstalk.Estimate, error) {
+		m, err := reference.NewInconsistent(tasks, items, truth, seed)
+		if err != nil {
+			return nil, err
+		}
+		estimates, err := observe(ctx, &in, []sitting{{m, items}})
+		ordered := make([]crosstalk.Estimate, len(results))
+		for i, r := range results {
+			ordered[i].Value = crosstalk.Undefined
+			for _, e := range estimates {
+				if e.Measure == r.Measure && e.By["task"] == r.Estimate.By["task"] && e.By["pair"] == string(sense) && e.By["part"] == string(consistency.Both) {
+					ordered[i] = e
+				}
+			}
+		}
+		return ordered, err
+	})
+	return results, err
+}
+
+// rewrittenTasks are the tasks with their instructions as the model rewrites
+// them, which it does alike for all seeds.
+func rewrittenTasks(ctx context.Context, in *consistency.Instrument, model crosstalk.Model, sense consistency.Sense) ([]crosstalk.Task, error) {
+	session := ask.NewSession(&ask.Memory{}, ask.Options{})
+	tasks := slices.Clone(in.Tasks)
+	for i, task := range tasks {
+		r, err := in.RewriteInstruction(ctx, session.For(model), task, sense)
+		if err != nil {
+			return nil, err
+		}
+		tasks[i].Instructions = maps.Clone(task.Instructions)
+		tasks[i].Instructions[string(sense)] = r.Instruction()
+	}
+	return tasks, nil
+}
+
+// consistencyTruth is what figures of a task with so many classes are expected
+// to be.
+func consistencyTruth(p consistency.Protocol, classes int, truth reference.Inconsistency) []Result {
+	valid, same := 1-truth.Invalid, 1-truth.Flip
+	consistent := same
+	if p.InvalidIsClass {
+		consistent = truth.Invalid*truth.Invalid + valid*valid*same
+	}
+	source := valid * (1 - truth.Wrong)
+	// A wrong answer that flips falls on the right class by chance.
+	right := valid * ((1-truth.Wrong)*same + truth.Wrong*truth.Flip/float64(classes-1))
+	return []Result{{Measure: consistency.Consistency, Truth: consistent}, {Measure: consistency.Accuracy, Truth: right}, {Measure: consistency.AccuracyChange, Truth: right - source}}
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"crosstalk"
+	"crosstalk/internal/testserver"
+	"crosstalk/model/reference"
+	"crosstalk/report"
+	"crosstalk/suite"
+)
+
+// translator answers as a server whose model rewrites and classifies as the
+// reference model does.
+func translator(t *testing.T, name string, truth reference.Inconsistency) func(testserver.Request) testserver.Reply {
+	t.Helper()
+	s, err := suite.LoadFor("consistency", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := reference.NewInconsistent(s.Tasks, s.Items, truth, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(r testserver.Request) testserver.Reply {
+		sample := 0
+		if r.Seed != nil {
+			sample = int(*r.Seed)
+		}
+		a, err := m.Answer(t.Context(), crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: r.Prompt}}, Sample: sample})
+		if err != nil {
+			return testserver.Reply{Text: err.Error()}
+		}
+		return testserver.Reply{Text: a.Text}
+	}
+}
+
+func runConsistency(s *testserver.Server, out string, more ...string) []string {
+	return append([]string{"run", "consistency", "--model", "compatible:m", "--base-url", s.URL + "/v1", "--out", out, "--format", "json"}, more...)
+}
+
+// kill -9 twice in a run of the embedded tasks, whose asks are made of answers:
+// no answered ask is asked again, and the result is that of a run that nobody
+// disturbed.
+func TestKilledConsistencyRun(t *testing.T) {
+	const concurrency = 32
+	var answers atomic.Int64
+	answer := translator(t, "consistency", reference.Inconsistency{Flip: 0.2, Invalid: 0.02, Wrong: 0.2})
+	s := newServer(t, testserver.Options{Seed: 7, Latency: 3 * time.Millisecond, Jitter: 12 * time.Millisecond, RetryAfter: 3 * time.Millisecond,
+		Faults: map[testserver.Fault]float64{testserver.RateLimited: 0.005, testserver.ServerError: 0.02, testserver.Cut: 0.02, testserver.Empty: 0.01, testserver.Refusal: 0.01},
+		Answer: func(r testserver.Request) testserver.Reply { answers.Add(1); return answer(r) }})
+	out := filepath.Join(t.TempDir(), "run")
+	args := runConsistency(s, out, "--to", "de,zh", "--accept-rewrites", "--seed", "3", "--concurrency", "32", "--retries", "30", "--quiet", "--by", "category,class")
+
+	random := rand.New(rand.NewPCG(1, 2))
+	lost := map[string]int{} // by the request's hash: how often its answer was in flight at a kill
+	lostInAll := 0
+	for range 2 {
+		before, p := answers.Load(), start(t, nil, args...)
+		want := before + 800 + int64(random.IntN(800))
+		until(t, "answers", func() bool { return answers.Load() >= want })
+		p.cmd.Process.Kill()
+		if p.code() != -1 {
+			t.Fatalf("the kill came too late; stderr:\n%s", p.stderr.String())
+		}
+		until(t, "the server to notice", func() bool { return s.Stats().InFlight == 0 })
+		durable := map[string]bool{}
+		for _, r := range journalled(t, out) {
+			durable[hash(t, r.Answer.Raw)] = true
+		}
+		now := 0
+		for full, r := range s.Stats().Requests {
+			if h := full[:24]; r.Answered > lost[h] && !durable[h] {
+				lost[h]++
+				now++
+			}
+		}
+		if now > concurrency {
+			t.Errorf("%d answers were lost in a kill", now)
+		}
+		lostInAll += now
+	}
+	start(t, nil, args...).expect(0)
+	requests, more := 0, 0
+	for full, r := range s.Stats().Requests {
+		requests++
+		more += r.Answered - 1
+		if most := 1 + lost[full[:24]]; r.Answered < 1 || r.Answered > most {
+			t.Errorf("an ask was answered %d times; at most %d were in flight at a kill", r.Answered, most-1)
+		}
+	}
+	if more != lostInAll {
+		t.Errorf("%d answers were given again, and %d lost", more, lostInAll)
+	}
+	t.Logf("%d asks; 2 kills lost %d answers in flight, which were asked for again", requests, lostInAll)
+
+	undisturbed := filepath.Join(t.TempDir(), "run")
+	args[slices.Index(args, out)] = undisturbed
+	start(t, nil, args...).expect(0)
+	sameResult(t, out, undisturbed)
+	if a, b := readFile(t, out, "instructions.yaml"), readFile(t, undisturbed, "instructions.yaml"); a != b || !strings.Contains(a, "en>zh") {
+		t.Error("the rewritten instructions differ")
+	}
+	if got := len(journalled(t, undisturbed)); got != requests {
+		t.Errorf("%d answers in the undisturbed run, %d asks", got, requests)
+	}
+	noKey(t, out)
+}
+
+// Rewritten instructions are not used until people have approved them; both
+// versions are kept, and what they edited is what is asked.
+func TestReviewInstructions(t *testing.T) {
+	task := filepath.Join(t.TempDir(), "task.yaml")
+	if err := os.WriteFile(task, []byte(smallTask), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	answer := translator(t, task, reference.Inconsistency{})
+	s := newServer(t, testserver.Options{Record: true, Answer: func(r testserver.Request) testserver.Reply {
+		r.Prompt = strings.ReplaceAll(r.Prompt, "Gleich?", "[German] The same?") // the reviewer's word
+		return answer(r)
+	}})
+	out := filepath.Join(t.TempDir(), "run")
+	args := runConsistency(s, out, "--suite", task, "--to", "de")
+	p := start(t, nil, args...)
+	p.expect(exitIncomplete)
+	file := filepath.Join(out, "instructions.yaml")
+	if p.stdout.Len() > 0 || !strings.Contains(p.stderr.String(), "1 rewritten instructions wait for a review before they are used: look at "+file) {
+		t.Errorf("%s%s", p.stdout.String(), p.stderr.String())
+	}
+	if n := len(journalled(t, out)); n != 2 {
+		t.Errorf("%d asks before the review; want the instruction's 2 parts", n)
+	}
+	p = start(t, nil, "review", "instructions", out)
+	p.expect(0)
+	for _, want := range []string{"compatible:m same en>de: waits\n", `  suffix: " Say \"yes\" or \"no\"." -> " [German] Say \"yes\" or \"no\"."`, `  no: "no"`} {
+		if !strings.Contains(p.stdout.String(), want) {
+			t.Errorf("no %q in\n%s", want, p.stdout.String())
+		}
+	}
+	p = start(t, nil, args...) // nothing has changed
+	p.expect(exitIncomplete)
+	if n := len(journalled(t, out)); n != 2 {
+		t.Errorf("%d asks", n)
+	}
+	edit := func(old, new string) {
+		text := readFile(t, file)
+		if !strings.Contains(text, old) {
+			t.Fatalf("no %q in\n%s", old, text)
+		}
+		if err := os.WriteFile(file, []byte(strings.Replace(text, old, new, 1)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit(`text: "[German] The same?"`, `text: Gleich?`)
+	edit("approved: false", "approved: true\n    reviewer: ab")
+	edit("class: \"yes\"", "class: maybe")
+	p = start(t, nil, args...)
+	p.expect(2)
+	if !strings.Contains(p.stderr.String(), `the instruction of same in en>de has a word of the class "maybe"; expected one of no, yes`) {
+		t.Errorf("%s", p.stderr.String())
+	}
+	edit("class: maybe", "class: \"yes\"")
+	p = start(t, nil, args...)
+	p.expect(0)
+	var document report.Document
+	if err := json.Unmarshal(p.stdout.Bytes(), &document); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range document.Estimates {
+		if e.Measure == "consistency" && e.Value != 1 || !strings.Contains(e.Signature, "|rewrites:own+reviewed|") {
+			t.Errorf("%+v", e)
+		}
+	}
+	if text := readFile(t, file); !strings.Contains(text, `output: "[German] The same?"`) || !strings.Contains(text, "text: Gleich?") {
+		t.Errorf("not both versions are kept:\n%s", text)
+	}
+	asked := 0
+	for _, r := range s.Records() {
+		if strings.Contains(string(r.Body), "Gleich? 1: [German] one") {
+			asked++
+		}
+	}
+	if asked != 2 {
+		t.Errorf("the edited instruction was asked %d times", asked)
+	}
+	// Another run uses what was reviewed, and asks for no instruction.
+	other := filepath.Join(t.TempDir(), "run")
+	args[slices.Index(args, out)] = other
+	start(t, nil, append(args, "--instructions", file)...).expect(0)
+	for _, r := range journalled(t, other) {
+		if strings.Contains(string(crosstalk.Canonical(r.Request)), "The same?\\\"") {
+			t.Errorf("asked %s", crosstalk.Canonical(r.Request))
+		}
+	}
+}
+
+const smallTask = `suite: small
+instrument: consistency
+language: en
+tasks:
+- task: same
+  classes: [no, yes]
+  fields: [a, b]
+  layout: '{prefix} 1: {a} 2: {b}{suffix}'
+  instructions:
+    en: {prefix: The same?, suffix: ' Say "yes" or "no".', words: {no: no, yes: yes}}
+  items:
+  - {id: 1, gold: yes, a: one, b: uno}
+  - {id: 2, gold: no, a: one, b: two}
+`

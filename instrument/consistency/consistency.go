@@ -1,0 +1,146 @@
+// Package consistency measures multisense consistency: whether a model means
+// the same when the form of a question changes (Ohmer et al. 2023, "Separating
+// form and meaning: Using self-consistency to quantify task understanding
+// across multiple senses").
+//
+// A task is an instruction and an input. The model itself rewrites both into
+// another sense (another language, a paraphrase, an equal formula) and then
+// answers in both senses. Consistency is the share of items whose class in the
+// new sense equals that in the source sense:
+//
+//	T  instruction and input are rewritten
+//	I  the instruction only
+//	X  the input only
+//
+// The source asked again is the baseline: what of the inconsistency is chance.
+package consistency
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"crosstalk"
+	"crosstalk/measure/langid"
+	"crosstalk/measure/similarity"
+)
+
+// What is observed.
+const (
+	Consistency = "consistency" // the class is that of the source sense; 0 or 1
+	Accuracy    = "accuracy"    // the class is the right one; 0 or 1
+	Rewriting   = "rewriting"   // an input was rewritten without a flag; 0 or 1
+	ItemBLEU    = "bleu_item"   // of a rewritten input against the one that people wrote, the mean over its texts; 0 to 1
+	ROUGE1      = "rouge1"
+	ROUGE2      = "rouge2"
+	ROUGEL      = "rougeL"
+	Quality     = "quality" // the same by an external scorer, in its own unit
+)
+
+// Reasons why there is no value, beside the status of an answer that is no
+// text.
+const (
+	Invalid     = "invalid"      // an answer has no label
+	Missing     = "missing"      // an answer was never recorded
+	NoRewriting = "no rewriting" // the model did not rewrite, so there was nothing to ask
+	NoGold      = "no gold"      // nobody said what is right
+	Undefined   = "undefined"    // the measure has no value for these texts
+)
+
+// What is found in answers.
+const (
+	Inconsistent = "inconsistent"
+	Wrong        = "wrong"
+)
+
+// Instrument measures consistency. It is safe for concurrent use.
+type Instrument struct {
+	Protocol  Protocol
+	Tasks     []crosstalk.Task  // with the instructions in all senses that are asked or were recorded
+	Condition map[string]string // stands in every observation: the model, and what a sweep varies
+
+	Free      Comparer              // compares free answers; needed for tasks without classes
+	Quality   similarity.Similarity // a further measure of rewritten texts; nil: none
+	Languages langid.Identifier     // flags rewritings in a wrong language; nil: does not
+	Overrides Overrides             // readings that people corrected; nil: none
+
+	Rewrites string // for the signature: who rewrote, and who looked at the instructions
+
+	// Not needed to score recorded answers.
+	Prompting crosstalk.Prompting // of questions
+	Rewriting Rewriter
+	Senses    Senses
+	Samples   int // answers to each question
+
+	// SuiteOf names the suite, with its hash, that a group of observations
+	// comes from, for the signature. It is called after the last observation.
+	SuiteOf func(group map[string]string) string
+}
+
+// Answers are the answers to one item by form and run. All forms that items of
+// the task were asked in are there, and a run without an answer has the zero
+// Answer.
+type Answers map[Form][]crosstalk.Answer
+
+// Reading is the version of an answer's class in figures: as the reader found
+// it, or with what people corrected.
+const (
+	ReadingColumn = "reading"
+	AsRead        = "as read"
+	Reviewed      = "reviewed"
+)
+
+// Score makes observations of the answers to an item, and of its rewritten
+// texts, of which there may be none. ask is needed only where free answers are
+// compared by asking.
+func (in *Instrument) Score(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item, answers Answers, rewritten map[Sense]Rewritten) ([]crosstalk.Observation, error) {
+	task, err := in.taskOf(item)
+	if err != nil {
+		return nil, err
+	}
+	return in.score(ctx, ask, task, item, answers, rewritten)
+}
+
+func (in *Instrument) score(ctx context.Context, ask crosstalk.Asker, task crosstalk.Task, item crosstalk.Item, answers Answers, rewritten map[Sense]Rewritten) ([]crosstalk.Observation, error) {
+	s := &scoring{Instrument: in, ctx: ctx, ask: ask, item: item, task: task, answers: answers, rewritten: rewritten,
+		forms: slices.SortedFunc(maps.Keys(answers), compareForms), bleu: map[Sense]float64{}}
+	if err := s.scoreRewritten(); err != nil {
+		return nil, err
+	}
+	if in.Overrides != nil {
+		s.reading = AsRead
+	}
+	if err := s.scoreAnswers(nil); err != nil {
+		return nil, err
+	}
+	if in.Overrides != nil {
+		s.reading = Reviewed
+		if err := s.scoreAnswers(in.Overrides); err != nil {
+			return nil, err
+		}
+	}
+	return s.observations, nil
+}
+
+func (in *Instrument) taskOf(item crosstalk.Item) (crosstalk.Task, error) {
+	if item.Input == nil {
+		return crosstalk.Task{}, fmt.Errorf("item %s has no input of a task: it is not a consistency item", item.ID)
+	}
+	i := slices.IndexFunc(in.Tasks, func(t crosstalk.Task) bool { return t.Name == item.Input.Task })
+	if i < 0 {
+		return crosstalk.Task{}, fmt.Errorf("item %s is of the task %q, which is not there", item.ID, item.Input.Task)
+	}
+	return in.Tasks[i], nil
+}
+
+// InstructionIn returns the task's instruction in a sense. Where there is none
+// of a rewritten sense it is that of the language, whose answer words hold for
+// both.
+func InstructionIn(task crosstalk.Task, s Sense) (crosstalk.Instruction, bool) {
+	if in, ok := task.Instructions[string(s)]; ok {
+		return in, true
+	}
+	in, ok := task.Instructions[s.Target()]
+	return in, ok
+}

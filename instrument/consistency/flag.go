@@ -1,0 +1,85 @@
+package consistency
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"crosstalk/measure/langid"
+
+	"golang.org/x/text/language"
+)
+
+// Flag says what makes a rewritten text doubtful. A flagged rewriting is used
+// all the same, and counted.
+type Flag string
+
+// The flags.
+const (
+	Unchanged Flag = "unchanged" // it is the source
+	Length    Flag = "length"    // it is over three times as long as the source, or under a third, in bytes of UTF-8
+	Language  Flag = "language"  // it is taken, with a probability above 0.8, for another language than it should be in
+	Lines     Flag = "lines"     // it has more lines than the source
+	Identical Flag = "identical" // two texts of an input became one
+)
+
+// Texts shorter than this say little by their length or their language.
+const enough = 24 // bytes
+
+// FlagTexts returns what is doubtful about texts rewritten from sources into a
+// sense, each flag once. lid may be nil.
+func FlagTexts(sense Sense, sources, texts []string, lid langid.Identifier) []Flag {
+	found := map[Flag]bool{}
+	for i, text := range texts {
+		if i >= len(sources) {
+			break
+		}
+		source := sources[i]
+		short, long := min(len(source), len(text)), max(len(source), len(text))
+		found[Unchanged] = found[Unchanged] || strings.EqualFold(bare(source), bare(text))
+		found[Length] = found[Length] || long >= enough && long > 3*short
+		found[Lines] = found[Lines] || lines(text) > lines(source)
+		for j := range i {
+			found[Identical] = found[Identical] || texts[j] == text && sources[j] != source
+		}
+		if expected := languageOf(sense); lid != nil && expected != "" && len(text) >= enough {
+			guess := lid.Identify(text)
+			found[Language] = found[Language] || guess.Language != expected && guess.Probability > 0.8
+		}
+	}
+	var flags []Flag
+	for _, flag := range []Flag{Unchanged, Length, Language, Lines, Identical} {
+		if found[flag] {
+			flags = append(flags, flag)
+		}
+	}
+	return flags
+}
+
+// languageOf is the language that texts of a sense should be in: the last step
+// that names one, as identifiers label it.
+func languageOf(s Sense) string {
+	steps := strings.Split(string(s), ">")
+	for _, step := range slices.Backward(steps) {
+		tag, err := language.Parse(step)
+		if base, confidence := tag.Base(); err == nil && confidence == language.Exact {
+			return base.String()
+		}
+	}
+	return ""
+}
+
+// bare is a text without the white space that does not matter.
+func bare(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func lines(text string) int { return strings.Count(strings.TrimSpace(text), "\n") }
+
+func joinFlags(flags []Flag) string {
+	names := make([]string, len(flags))
+	for i, f := range flags {
+		names[i] = string(f)
+	}
+	return strings.Join(names, ", ")
+}
+
+func sortedSenses[V any](m map[Sense]V) []Sense { return slices.Sorted(maps.Keys(m)) }

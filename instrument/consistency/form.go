@@ -1,0 +1,88 @@
+package consistency
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Sense is a way to say something. "en" is English as people wrote it, "en>de"
+// what became of it in German, "en>paraphrase" and "en>formula" what became of
+// it otherwise.
+type Sense string
+
+// Origin is the sense that people wrote: "en" of "en>de", and of "en".
+func (s Sense) Origin() Sense {
+	origin, _, _ := strings.Cut(string(s), ">")
+	return Sense(origin)
+}
+
+// Target is what the last rewriting was into: "de" of "en>de", and of "de".
+func (s Sense) Target() string { return string(s[strings.LastIndexByte(string(s), '>')+1:]) }
+
+// Rewritten reports whether people did not write it.
+func (s Sense) Rewritten() bool { return strings.Contains(string(s), ">") }
+
+// To is the sense rewritten into another.
+func (s Sense) To(target string) Sense { return s + ">" + Sense(target) }
+
+// Form is how a question is put: in which sense its input, in which its
+// instruction.
+type Form struct{ Input, Instruction Sense }
+
+// Part says what of a question is in another sense than its source (Ohmer et
+// al. 2023, section 3).
+type Part string
+
+// The parts.
+const (
+	Source       Part = "source" // nothing: as people wrote it, all in one language
+	Repeat       Part = "repeat" // nothing: the source asked again
+	Both         Part = "T"      // the whole task
+	Instructions Part = "I"      // the instruction only
+	Inputs       Part = "X"      // the input only
+	Mixed        Part = "mixed"  // input and instruction are in different languages, or rewritten otherwise
+	Gold         Part = "gold"   // no answers, but what would have been right
+)
+
+// Parts are all, in the order of tables.
+var Parts = []Part{Source, Repeat, Both, Instructions, Inputs, Mixed, Gold}
+
+// Source is the form that a form is compared with.
+func (f Form) Source() Form {
+	origin := f.Input.Origin()
+	return Form{origin, origin}
+}
+
+// Place names a form: the pair of senses, as in "en>de", and the part. Where
+// input and instruction go different ways the pair is "en/de".
+func (f Form) Place() (pair string, part Part) {
+	switch {
+	case f.Input == f.Instruction && !f.Input.Rewritten():
+		return string(f.Input), Source
+	case f.Input == f.Instruction:
+		return string(f.Input), Both
+	case f.Input.Rewritten() && f.Instruction == f.Input.Origin():
+		return string(f.Input), Inputs
+	case f.Instruction.Rewritten() && f.Input == f.Instruction.Origin():
+		return string(f.Instruction), Instructions
+	}
+	return string(f.Input) + "/" + string(f.Instruction), Mixed
+}
+
+// compareForms orders forms: sources first, then pair by pair.
+func compareForms(a, b Form) int {
+	pairA, partA := a.Place()
+	pairB, partB := b.Place()
+	rank := func(p Part) int {
+		switch p {
+		case Source:
+			return 0
+		case Mixed:
+			return 2
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(rank(partA), rank(partB)), cmp.Compare(pairA, pairB),
+		cmp.Compare(slices.Index(Parts, partA), slices.Index(Parts, partB)))
+}

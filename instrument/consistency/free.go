@@ -1,0 +1,45 @@
+package consistency
+
+import (
+	"context"
+	"fmt"
+
+	"crosstalk"
+)
+
+// Verdict says whether two answers mean the same.
+type Verdict int
+
+// The verdicts.
+const (
+	Unknown Verdict = iota - 1
+	No
+	Yes
+)
+
+func verdictOf(same bool) Verdict {
+	if same {
+		return Yes
+	}
+	return No
+}
+
+// A Comparer says whether two free answers to a question mean the same.
+type Comparer interface {
+	// Name stands in signatures.
+	Name() string
+	// Same compares two answers. It returns the keys of what it asked a model,
+	// if it did. An error means that measuring cannot go on.
+	Same(ctx context.Context, ask crosstalk.Asker, question, a, b string) (Verdict, []crosstalk.Key, error)
+}
+
+// sameFree compares free answers to a question. It shows the question in the
+// form that people wrote.
+func (s *scoring) sameFree(form Form, a, b string) (Verdict, []crosstalk.Key, error) {
+	if s.Free == nil {
+		return Unknown, nil, fmt.Errorf("the task %s has no classes, and nothing to compare free answers with was chosen", s.task.Name)
+	}
+	form = form.Source()
+	instruction, _ := InstructionIn(s.task, form.Instruction)
+	return s.Free.Same(s.ctx, s.ask, s.task.Prompt(instruction, s.item.Input.Texts[string(form.Input)]), a, b)
+}

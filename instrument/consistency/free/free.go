@@ -1,0 +1,129 @@
+// Package free says whether two free answers to a question mean the same: by
+// their text, by the number they give, by a similarity, or by asking the model
+// itself.
+package free
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"crosstalk"
+	"crosstalk/instrument/consistency"
+	"crosstalk/instrument/consistency/read"
+	"crosstalk/measure/similarity"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Text compares answers as texts, whatever their case, their punctuation at
+// either end, their white space, and their spelling of one character (NFKC).
+type Text struct{}
+
+var _ consistency.Comparer = Text{}
+
+// Name implements consistency.Comparer.
+func (Text) Name() string { return "text" }
+
+// Same implements consistency.Comparer.
+func (Text) Same(_ context.Context, _ crosstalk.Asker, _, a, b string) (consistency.Verdict, []crosstalk.Key, error) {
+	return verdict(normalised(a) == normalised(b)), nil, nil
+}
+
+func normalised(text string) string {
+	text = strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(text))), " ")
+	return strings.TrimFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsPunct(r) && r != '-' && r != '%' || r == '`'
+	})
+}
+
+// Number compares answers by the one number that each gives, in digits or in
+// words: 5, "five", "5 times", "fünf". Answers of which one gives no number or
+// several are compared as texts.
+type Number struct{}
+
+var _ consistency.Comparer = Number{}
+
+// Name implements consistency.Comparer.
+func (Number) Name() string { return "number" }
+
+// Same implements consistency.Comparer.
+func (Number) Same(ctx context.Context, ask crosstalk.Asker, question, a, b string) (consistency.Verdict, []crosstalk.Key, error) {
+	x, okX := Only(a)
+	y, okY := Only(b)
+	if !okX || !okY {
+		return Text{}.Same(ctx, ask, question, a, b)
+	}
+	return verdict(x == y), nil, nil
+}
+
+// Similar takes answers whose similarity is Threshold or more for the same.
+// Where it is undefined there is no verdict.
+type Similar struct {
+	Similarity similarity.Similarity
+	Threshold  float64
+}
+
+var _ consistency.Comparer = Similar{}
+
+// Name implements consistency.Comparer.
+func (s Similar) Name() string { return fmt.Sprintf("%s>=%g", s.Similarity.Name(), s.Threshold) }
+
+// Same implements consistency.Comparer.
+func (s Similar) Same(ctx context.Context, _ crosstalk.Asker, _, a, b string) (consistency.Verdict, []crosstalk.Key, error) {
+	scores, err := s.Similarity.Scores(ctx, []similarity.Pair{{A: a, B: b}})
+	if err != nil {
+		return consistency.Unknown, nil, err
+	}
+	if score := crosstalk.Figure(scores[0]); score.Defined() {
+		return verdict(scores[0] >= s.Threshold), nil, nil
+	}
+	return consistency.Unknown, nil, nil
+}
+
+// Asked asks the model itself whether two answers mean the same.
+type Asked struct{ Prompting crosstalk.Prompting }
+
+var _ consistency.Comparer = Asked{}
+
+// Name implements consistency.Comparer.
+func (Asked) Name() string { return "model" }
+
+const askedPrompt = `Two people were asked the same question, each in a language of their own. Do their answers mean the same? It does not matter whether they are right. Reply with "yes" or "no" only.
+
+Question: %s
+
+First answer: %s
+
+Second answer: %s`
+
+// Same implements consistency.Comparer. Equal texts mean the same without
+// being asked about.
+func (c Asked) Same(ctx context.Context, ask crosstalk.Asker, question, a, b string) (consistency.Verdict, []crosstalk.Key, error) {
+	if normalised(a) == normalised(b) {
+		return consistency.Yes, nil, nil
+	}
+	if ask == nil {
+		return consistency.Unknown, nil, fmt.Errorf("whether two free answers mean the same cannot be asked of a model when recorded answers are scored: compare them by text, number or a similarity")
+	}
+	answer, err := ask.Ask(ctx, c.Prompting.Request(fmt.Sprintf(askedPrompt, question, a, b), 0))
+	if err != nil || answer.Status != crosstalk.Text {
+		return consistency.Unknown, nil, err
+	}
+	asked := []crosstalk.Key{answer.Key}
+	switch read.Crosstalk1(answer.Text, []string{"yes", "no"}).Label {
+	case "yes":
+		return consistency.Yes, asked, nil
+	case "no":
+		return consistency.No, asked, nil
+	}
+	return consistency.Unknown, asked, nil
+}
+
+func verdict(same bool) consistency.Verdict {
+	if same {
+		return consistency.Yes
+	}
+	return consistency.No
+}

@@ -1,0 +1,162 @@
+package consistency
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"crosstalk"
+
+	"golang.org/x/sync/errgroup"
+)
+
+var _ crosstalk.Instrument = (*Instrument)(nil)
+
+// Name implements crosstalk.Instrument.
+func (in *Instrument) Name() string { return "consistency" }
+
+// Senses say what is asked about: each item in every language of From, and for
+// each of these rewritten into every sense of To.
+type Senses struct {
+	From  []string // languages that people wrote inputs and instructions in
+	To    []string // languages, Paraphrase, or names of Rewriter.Prompts
+	Mixed []string // languages whose own instructions are put to inputs in those of From too
+	Parts []Part   // of Both, Instructions, Inputs: what is rewritten at a time; nil: each
+}
+
+// Forms are the forms that an item is asked in, sources first.
+func (in *Instrument) Forms() []Form {
+	var forms []Form
+	add := func(f Form) {
+		if !slices.Contains(forms, f) {
+			forms = append(forms, f)
+		}
+	}
+	for _, from := range in.Senses.From {
+		add(Form{Sense(from), Sense(from)})
+	}
+	for _, from := range in.Senses.From {
+		for _, to := range in.Senses.To {
+			if from == to {
+				continue
+			}
+			source, rewritten := Sense(from), Sense(from).To(to)
+			for _, f := range []Form{{rewritten, rewritten}, {source, rewritten}, {rewritten, source}} {
+				_, part := f.Place()
+				if (part == Inputs || !in.Rewriting.InputsOnly(to)) && (in.Senses.Parts == nil || slices.Contains(in.Senses.Parts, part)) {
+					add(f)
+				}
+			}
+		}
+		for _, language := range in.Senses.Mixed {
+			if from != language {
+				add(Form{Sense(from), Sense(language)})
+			}
+		}
+	}
+	return forms
+}
+
+// Measure has the item's texts rewritten, asks all samples of the question in
+// all forms, and scores the answers. The sources are asked once more, for the
+// baseline. An instruction that Tasks lacks in some sense is rewritten as well,
+// and used without a review.
+func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
+	task, err := in.taskOf(item)
+	if err != nil {
+		return nil, err
+	}
+	forms := in.Forms()
+	if task, err = in.withInstructions(ctx, ask, task, forms); err != nil {
+		return nil, err
+	}
+	asked := &asked{Instrument: in, ask: ask, item: item, task: task, answers: Answers{}, rewritten: map[Sense]*Rewritten{}}
+	bySense := map[Sense][]Form{}
+	for _, form := range forms {
+		n := in.Samples
+		if _, part := form.Place(); part == Source {
+			n++
+		}
+		asked.answers[form] = make([]crosstalk.Answer, n)
+		bySense[form.Input] = append(bySense[form.Input], form)
+		if form.Input.Rewritten() {
+			asked.rewritten[form.Input] = &Rewritten{}
+		}
+	}
+	var group errgroup.Group // no context of its own: an ask that is under way is paid for, whatever became of its siblings
+	for input, forms := range bySense {
+		group.Go(func() error { return asked.ofInput(ctx, input, forms) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	rewritten := map[Sense]Rewritten{}
+	for sense, r := range asked.rewritten {
+		rewritten[sense] = *r
+	}
+	return in.score(ctx, ask, task, item, asked.answers, rewritten)
+}
+
+// asked is an item that is being asked about. Each goroutine writes only to
+// its own entries.
+type asked struct {
+	*Instrument
+	ask       crosstalk.Asker
+	item      crosstalk.Item
+	task      crosstalk.Task
+	answers   Answers
+	rewritten map[Sense]*Rewritten
+}
+
+// ofInput asks all forms with the same input.
+func (a *asked) ofInput(ctx context.Context, input Sense, forms []Form) error {
+	texts, written := a.item.Input.Texts[string(input.Origin())]
+	if !written {
+		return fmt.Errorf("item %s has no text in %s", a.item.ID, input.Origin())
+	}
+	if input.Rewritten() {
+		r, err := a.input(ctx, a.ask, a.item, input)
+		if err != nil {
+			return err
+		}
+		*a.rewritten[input] = r
+		if texts = r.Texts; texts == nil {
+			return nil // there is nothing to ask
+		}
+	}
+	var group errgroup.Group
+	for _, form := range forms {
+		prompt := a.task.Prompt(a.task.Instructions[string(form.Instruction)], texts)
+		for k := range a.answers[form] {
+			group.Go(func() (err error) {
+				a.answers[form][k], err = a.ask.Ask(ctx, a.Prompting.Request(prompt, k))
+				return err
+			})
+		}
+	}
+	return group.Wait()
+}
+
+// withInstructions is the task with its instruction in the senses of all forms.
+func (in *Instrument) withInstructions(ctx context.Context, ask crosstalk.Asker, task crosstalk.Task, forms []Form) (crosstalk.Task, error) {
+	cloned := false
+	for _, form := range forms {
+		s := form.Instruction
+		if _, ok := task.Instructions[string(s)]; ok {
+			continue
+		}
+		if !s.Rewritten() {
+			return task, fmt.Errorf("the task %s has no instruction in %s", task.Name, s)
+		}
+		r, err := in.RewriteInstruction(ctx, ask, task, s)
+		if err != nil {
+			return task, err
+		}
+		if !cloned {
+			task.Instructions, cloned = maps.Clone(task.Instructions), true
+		}
+		task.Instructions[string(s)] = r.Instruction()
+	}
+	return task, nil
+}

@@ -1,0 +1,201 @@
+package consistency
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"crosstalk"
+)
+
+// translator answers rewriting asks from a list, and questions with yes in
+// whatever language.
+func translator(asked *[]string, texts map[string]string) asker {
+	var mu sync.Mutex
+	return func(prompt string, sample int) crosstalk.Answer {
+		mu.Lock()
+		*asked = append(*asked, prompt)
+		mu.Unlock()
+		order, text, rewriting := strings.Cut(prompt, "\n\n")
+		if !rewriting {
+			word := "Yes."
+			switch {
+			case strings.Contains(prompt, "„jo“"):
+				word = "Jo."
+			case strings.Contains(prompt, "ntworte"):
+				word = "Ja."
+			}
+			return crosstalk.Answer{Status: crosstalk.Text, Text: word}
+		}
+		if !strings.Contains(order, "from English into German") {
+			return crosstalk.Answer{Status: crosstalk.Failed}
+		}
+		text, known := texts[strings.Trim(text, `"`)]
+		if !known {
+			return crosstalk.Answer{Status: crosstalk.Empty}
+		}
+		return crosstalk.Answer{Status: crosstalk.Text, Text: text}
+	}
+}
+
+var german = map[string]string{
+	"the cat sleeps in the garden": `"die Katze schläft im Garten"`, "a cat is asleep in the garden": " eine Katze schläft im Garten\n",
+	"Is it the same?": "Ist es das Gleiche?", "Text": "Text", `Answer "yes" or "no".`: `Antworte „jo“ oder "nö".`,
+}
+
+func TestMeasure(t *testing.T) {
+	in := instrument("crosstalk-1")
+	in.Prompting.API, in.Rewriting.Prompting.API = crosstalk.Chat, crosstalk.Chat
+	in.Senses, in.Samples = Senses{From: []string{"en"}, To: []string{"de"}, Mixed: []string{"de"}}, 2
+	var asked []string
+	got, err := in.Measure(t.Context(), translator(&asked, german), item("1", "same"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"en repeat 0 ": "1", "en repeat 1 ": "1"}
+	for _, place := range []string{"en>de T", "en>de I", "en>de X", "en/de mixed"} {
+		want[place+" 0 "], want[place+" 1 "] = "1", "1"
+	}
+	if values := observed(got, Consistency); !maps.Equal(values, want) {
+		t.Errorf("%v, want %v", values, want)
+	}
+	questions := map[string]int{}
+	rewritings := map[string]int{}
+	for _, prompt := range asked {
+		if _, text, rewriting := strings.Cut(prompt, "\n\n"); rewriting {
+			rewritings[text]++
+		} else {
+			questions[prompt]++
+		}
+	}
+	wantQuestions := map[string]int{
+		`Is it the same? Text 1: the cat sleeps in the garden Text 2: a cat is asleep in the garden Answer "yes" or "no".`:        3,
+		`Is it the same? Text 1: die Katze schläft im Garten Text 2: eine Katze schläft im Garten Answer "yes" or "no".`:          2,
+		`Ist es das Gleiche? Text 1: die Katze schläft im Garten Text 2: eine Katze schläft im Garten Antworte „jo“ oder "nö".`:   2,
+		`Ist es das Gleiche? Text 1: the cat sleeps in the garden Text 2: a cat is asleep in the garden Antworte „jo“ oder "nö".`: 2,
+		`Ist es dasselbe? Text 1: the cat sleeps in the garden Text 2: a cat is asleep in the garden Antworte "ja" oder "nein".`:  2,
+	}
+	if !maps.Equal(questions, wantQuestions) {
+		t.Errorf("asked %v", questions)
+	}
+	if len(rewritings) != 5 {
+		t.Errorf("had rewritten %v", rewritings)
+	}
+	for _, o := range got {
+		if o.Measure == Consistency && o.Labels["part"] == "T" && len(o.Answers) != 4 {
+			t.Errorf("%d answers behind %+v", len(o.Answers), o)
+		}
+	}
+}
+
+// An approved instruction is used as it is, and texts from elsewhere too.
+func TestMeasureApproved(t *testing.T) {
+	in := instrument("crosstalk-1")
+	in.Tasks[0].Instructions["en>de"] = crosstalk.Instruction{Parts: map[string]string{"prefix": "Gleich?", "unit": "Satz", "suffix": ` "ja", "nein"`}, Words: words("nein", "ja")}
+	in.Senses, in.Samples = Senses{From: []string{"en"}, To: []string{"de"}}, 1
+	in.Rewriting.Elsewhere = func(item crosstalk.Item, s Sense) ([]string, bool) {
+		return []string{"eins", "zwei"}, item.ID == "1" && s == "en>de"
+	}
+	var asked []string
+	if _, err := in.Measure(t.Context(), translator(&asked, german), item("1", "same")); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(asked, `Gleich? Satz 1: eins Satz 2: zwei "ja", "nein"`) || len(asked) != 2+3 {
+		t.Errorf("asked %q", asked)
+	}
+}
+
+// What is not rewritten is not asked about.
+func TestMeasureNoRewriting(t *testing.T) {
+	in := instrument("crosstalk-1")
+	in.Senses, in.Samples = Senses{From: []string{"en"}, To: []string{"de"}, Parts: []Part{Inputs}}, 1
+	var asked []string
+	got, err := in.Measure(t.Context(), translator(&asked, map[string]string{"the cat sleeps in the garden": "x"}), item("1", "same"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(asked) != 2+2 {
+		t.Errorf("asked %q", asked)
+	}
+	if values := observed(got, Consistency); values["en>de X 0 "] != NoRewriting {
+		t.Errorf("%v", values)
+	}
+}
+
+func TestRewriteInstruction(t *testing.T) {
+	in := instrument("crosstalk-1")
+	var asked []string
+	r, err := in.RewriteInstruction(t.Context(), translator(&asked, german), in.Tasks[0], "en>de")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := RewrittenInstruction{Task: "same", Sense: "en>de", Words: words("nö", "jo"), Doubts: []string{"unit: unchanged"}, Parts: []RewrittenPart{
+		{"prefix", "Is it the same?", "Ist es das Gleiche?", "Ist es das Gleiche?"}, {"unit", "Text", "Text", "Text"},
+		{"suffix", ` Answer "yes" or "no".`, `Antworte „jo“ oder "nö".`, ` Antworte „jo“ oder "nö".`}}}
+	if !reflect.DeepEqual(r, want) {
+		t.Errorf("%+v, want %+v", r, want)
+	}
+	for answer, doubt := range map[string]string{
+		`Antworte.`:                         "cannot tell the answer words of different, same",
+		`Antworte "ja".`:                    "cannot tell the answer words of different, same",
+		`Antworte "ja" oder "ja".`:          `the answer word "ja" stands for both different and same`,
+		`Antworte "ja", "vielleicht", "no"`: "cannot tell the answer words of different, same",
+	} {
+		texts := maps.Clone(german)
+		texts[`Answer "yes" or "no".`] = answer
+		r, err := in.RewriteInstruction(t.Context(), translator(&asked, texts), in.Tasks[0], "en>de")
+		if err != nil || !slices.Contains(r.Doubts, doubt) || len(r.Words) > 0 {
+			t.Errorf("%s: %+v, %v", answer, r, err)
+		}
+	}
+	for _, sense := range []Sense{"fr>de", "en>german", "en>"} {
+		if _, err := in.RewriteInstruction(t.Context(), translator(&asked, german), in.Tasks[0], sense); err == nil {
+			t.Errorf("rewrote into %s", sense)
+		}
+	}
+}
+
+func TestQuoted(t *testing.T) {
+	for text, want := range map[string][]string{
+		`Answer "yes" or "no".`:            {"yes", "no"},
+		`Answer 'yes' or 'no'.`:            {"yes", "no"},
+		`Antworte mit „ja“ oder „nein“.`:   {"ja", "nein"},
+		`请用“是”或“不是”回答。`:                    {"是", "不是"},
+		`Répondez par « oui » ou « non ».`: {"oui", "non"},
+		`C'est l'une ou l'autre: 'oui'`:    {"oui"},
+		`Don't say 'don't know' but 'no'`:  {"don't know", "no"},
+		`「はい」か「いいえ」`:                       {"はい", "いいえ"},
+		`"A", "B", or "C"`:                 {"A", "B", "C"},
+		`an open "quote`:                   nil,
+		`"" and "x"`:                       {"x"},
+		``:                                 nil,
+	} {
+		if got := Quoted(text); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzQuoted(f *testing.F) {
+	f.Add(`a "b' «c» \xff`)
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, word := range Quoted(text) {
+			if !strings.Contains(string([]rune(text)), word) || strings.TrimSpace(word) == "" {
+				t.Errorf("%q of %q", word, text)
+			}
+		}
+	})
+}
+
+func TestCleaned(t *testing.T) {
+	for _, c := range [][3]string{
+		{" a b. ", `"x"`, " x "}, {"a", "  x\n", "x"}, {"", "", ""}, {"  ", "  ", "  "}, {` say "a" or "b".`, `"Sag "x" oder "y"."`, ` Sag "x" oder "y".`},
+	} {
+		if got := cleaned(c[0], c[1]); got != c[2] {
+			t.Errorf("%q for %q: %q, want %q", c[1], c[0], got, c[2])
+		}
+	}
+}

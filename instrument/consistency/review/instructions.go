@@ -1,0 +1,206 @@
+package review
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument/consistency"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Instruction is a rewritten instruction under review: what the model answered
+// (Output) and what of it goes into prompts (Text) stand side by side.
+type Instruction struct {
+	Model    string   `yaml:"model,omitempty"` // empty: holds for any
+	Task     string   `yaml:"task"`
+	Sense    string   `yaml:"sense"`
+	Approved bool     `yaml:"approved"`
+	Reviewer string   `yaml:"reviewer,omitempty"`
+	Parts    []Part   `yaml:"parts"`
+	Words    []Word   `yaml:"words,omitempty"`
+	Doubts   []string `yaml:"doubts,omitempty"`
+
+	where string // file:line
+}
+
+// Part is one part of a rewritten instruction.
+type Part struct {
+	Part   string `yaml:"part"`
+	Source string `yaml:"source,omitempty"`
+	Output string `yaml:"output,omitempty"`
+	Text   string `yaml:"text"`
+}
+
+// Word is an answer word and its class.
+type Word struct {
+	Word  string `yaml:"word"`
+	Class string `yaml:"class"`
+}
+
+const header = `# What models made of the instructions. Compare source and text, edit text and
+# words where they need it, set approved to true, and run the same command
+# again. output is what the model answered; it stays as it is.
+`
+
+// ReadInstructions reads a review file. One that is not there holds nothing.
+func ReadInstructions(path string) (list []Instruction, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the YAML reader's, on some texts that are none
+			err = fmt.Errorf("%s: is not valid YAML", path)
+		}
+	}()
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var file struct {
+		Instructions []located `yaml:"instructions"`
+	}
+	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
+		return nil, yamlError(path, err)
+	}
+	list = make([]Instruction, len(file.Instructions))
+	for i, entry := range file.Instructions {
+		in := entry.Instruction
+		in.where = fmt.Sprintf("%s:%d", path, entry.line)
+		if in.Task == "" || in.Sense == "" {
+			return nil, fmt.Errorf("%s: an instruction needs task and sense", in.where)
+		}
+		for _, before := range list[:i] {
+			if before.names(in.Model, in.Task, in.Sense) {
+				return nil, fmt.Errorf("%s: the instruction of %s in %s stands there already (%s)", in.where, in.Task, in.Sense, before.where)
+			}
+		}
+		list[i] = in
+	}
+	return list, nil
+}
+
+// located is an instruction that knows its line.
+type located struct {
+	Instruction
+	line int
+}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (l *located) UnmarshalYAML(node ast.Node) error {
+	l.line = node.GetToken().Position.Line
+	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {
+		l.line = m.Values[0].Key.GetToken().Position.Line
+	}
+	return yaml.NodeToValue(node, &l.Instruction, yaml.Strict())
+}
+
+func yamlError(path string, err error) error {
+	var e yaml.Error
+	if errors.As(err, &e) && e.GetToken() != nil {
+		return fmt.Errorf("%s:%d: %s", path, e.GetToken().Position.Line, e.GetMessage())
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// WriteInstructions writes a review file.
+func WriteInstructions(path string, list []Instruction) error {
+	text, err := yaml.MarshalWithOptions(struct {
+		Instructions []Instruction `yaml:"instructions"`
+	}{list}, yaml.UseLiteralStyleIfMultiline(true), yaml.IndentSequence(true))
+	if err != nil {
+		return err
+	}
+	text = append([]byte(header), text...)
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+		return nil
+	}
+	return replace(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+func (in Instruction) names(model, task, sense string) bool {
+	return in.Model == model && in.Task == task && in.Sense == sense
+}
+
+// Find returns the instruction of a model for a task in a sense, or one that
+// holds for any model.
+func Find(list []Instruction, model, task string, sense consistency.Sense) (Instruction, bool) {
+	for _, m := range []string{model, ""} {
+		if i := slices.IndexFunc(list, func(in Instruction) bool { return in.names(m, task, string(sense)) }); i >= 0 {
+			return list[i], true
+		}
+	}
+	return Instruction{}, false
+}
+
+// Merge is what a model made of an instruction, as it was reviewed before if it
+// is still what the model says.
+func Merge(list []Instruction, model string, r consistency.RewrittenInstruction) Instruction {
+	in := Instruction{Model: model, Task: r.Task, Sense: string(r.Sense), Doubts: r.Doubts}
+	for _, p := range r.Parts {
+		in.Parts = append(in.Parts, Part{p.Name, p.Source, p.Output, p.Text})
+	}
+	for _, w := range r.Words {
+		in.Words = append(in.Words, Word{w.Word, w.Class})
+	}
+	old, known := Find(list, model, r.Task, r.Sense)
+	same := func(a, b Part) bool { return a.Part == b.Part && a.Source == b.Source && a.Output == b.Output }
+	if known && slices.EqualFunc(old.Parts, in.Parts, same) {
+		old.Doubts = in.Doubts
+		return old
+	}
+	return in
+}
+
+// Instruction is the instruction that goes into prompts, or why it cannot.
+func (in Instruction) Instruction(task crosstalk.Task) (crosstalk.Instruction, error) {
+	fail := func(format string, args ...any) (crosstalk.Instruction, error) {
+		err := fmt.Errorf("the instruction of %s in %s %w", in.Task, in.Sense, fmt.Errorf(format, args...))
+		if in.where != "" {
+			err = fmt.Errorf("%s: %w", in.where, err)
+		}
+		return crosstalk.Instruction{}, err
+	}
+	made := crosstalk.Instruction{Parts: map[string]string{}}
+	source := task.Instructions[string(consistency.Sense(in.Sense).Origin())]
+	for _, p := range in.Parts {
+		if _, ok := source.Parts[p.Part]; !ok {
+			return fail("has the part %q, which the task does not", p.Part)
+		}
+		if p.Text == "" && source.Parts[p.Part] != "" {
+			return fail("has no text for its %s", p.Part)
+		}
+		made.Parts[p.Part] = p.Text
+	}
+	for name := range source.Parts {
+		if _, ok := made.Parts[name]; !ok {
+			return fail("lacks its %s", name)
+		}
+	}
+	for _, w := range in.Words {
+		switch {
+		case !slices.Contains(task.Classes, w.Class):
+			return fail("has a word of the class %q; expected one of %s", w.Class, strings.Join(task.Classes, ", "))
+		case strings.TrimSpace(w.Word) == "":
+			return fail("has an empty answer word")
+		case slices.ContainsFunc(made.Words, func(other crosstalk.AnswerWord) bool { return strings.EqualFold(other.Word, w.Word) }):
+			return fail("has the answer word %q twice", w.Word)
+		}
+		made.Words = append(made.Words, crosstalk.AnswerWord{Word: w.Word, Class: w.Class})
+	}
+	if missing := consistency.MissingWords(task, made.Words); len(missing) > 0 {
+		return fail("has no answer word for %s", strings.Join(missing, ", "))
+	}
+	return made, nil
+}

@@ -1,0 +1,128 @@
+package review
+
+import (
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument/consistency"
+	"crosstalk/internal/table"
+	"crosstalk/measure/stats"
+)
+
+var pairColumns = []string{"model", "task", "item", "pair", "part", "sample", "source_class", "class", "source_answer", "answer", "source_input", "input", "flags", "code", "note"}
+
+// WritePairs writes the inconsistent pairs of answers, in which people fill in
+// code (several with ; between) and note.
+func WritePairs(w io.Writer, observations iter.Seq2[crosstalk.Observation, error]) error {
+	var rows [][]string
+	for o, err := range observations {
+		if err != nil {
+			return err
+		}
+		if o.Measure != consistency.Consistency || o.Finding != consistency.Inconsistent || o.Condition[consistency.ReadingColumn] == consistency.AsRead {
+			continue
+		}
+		t := o.Texts
+		rows = append(rows, []string{o.Condition["model"], o.Labels["task"], o.Item, o.Labels["pair"], o.Labels["part"], strconv.Itoa(o.Sample),
+			t["source_class"], t["class"], t["source"], t["answer"], t["source_input"], t["input"], t["flags"], "", ""})
+	}
+	return writeCSV(w, pairColumns, rows)
+}
+
+// Code is the figure of a code's share among coded pairs.
+const Code = "code_share"
+
+// Codes sums up what people filled in: the share of each code among the coded
+// rows of the files, for all of them and by each prefix of the columns in by.
+// A row with several codes counts for each.
+func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
+	type coded struct {
+		labels  map[string]string
+		cluster string
+		codes   []string
+	}
+	var rows []coded
+	var codes []string
+	for _, path := range paths {
+		for row, err := range table.Read(path) {
+			if err != nil {
+				return nil, err
+			}
+			for _, column := range append([]string{"code", "item"}, by...) {
+				if !row.Has(column) {
+					return nil, row.Errorf("has no column %q; expected %s", column, strings.Join(pairColumns, ", "))
+				}
+			}
+			r := coded{labels: row.Values, cluster: row.Values["task"] + "/" + row.Values["item"]}
+			for code := range strings.SplitSeq(row.Values["code"], ";") {
+				if code = strings.TrimSpace(code); code == "" || slices.Contains(r.codes, code) {
+					continue
+				}
+				r.codes = append(r.codes, code)
+				if !slices.Contains(codes, code) {
+					codes = append(codes, code)
+				}
+			}
+			rows = append(rows, r)
+		}
+	}
+	slices.Sort(codes)
+	type group struct {
+		labels  map[string]string
+		values  map[string]*stats.Clusters // by code
+		items   map[string]bool
+		uncoded int
+	}
+	groups, order := map[string]*group{}, []string{}
+	for _, r := range rows {
+		for _, labels := range crosstalk.Rollup(r.labels, by) {
+			key := string(crosstalk.Canonical(labels))
+			g := groups[key]
+			if g == nil {
+				g = &group{labels: labels, values: map[string]*stats.Clusters{}, items: map[string]bool{}}
+				for _, code := range codes {
+					g.values[code] = &stats.Clusters{}
+				}
+				groups[key] = g
+				order = append(order, key)
+			}
+			g.items[r.cluster] = true
+			if len(r.codes) == 0 {
+				g.uncoded++
+				continue
+			}
+			for _, code := range codes {
+				value := 0.0
+				if slices.Contains(r.codes, code) {
+					value = 1
+				}
+				g.values[code].Add(r.cluster, value)
+			}
+		}
+	}
+	var estimates []crosstalk.Estimate
+	for _, key := range order {
+		g := groups[key]
+		for _, code := range codes {
+			mean := stats.Mean(g.values[code], stats.Proportion, consistency.Level)
+			e := crosstalk.Estimate{Measure: Code, Value: crosstalk.Figure(mean.Value), N: len(g.items), Observations: mean.N, Clusters: mean.Clusters,
+				Counts: map[string]int{"coded": int(mean.Value*float64(mean.N) + 0.5), "uncoded": g.uncoded}, By: map[string]string{"code": code},
+				Signature: Code + "|v" + crosstalk.Version}
+			for column, value := range g.labels {
+				e.By[column] = value
+			}
+			if i := mean.Interval; i.Defined() {
+				e.Interval = &crosstalk.Interval{Low: i.Low, High: i.High, Level: i.Level, Method: i.Method}
+			}
+			for _, w := range mean.Warnings {
+				e.Warnings = append(e.Warnings, w.String())
+			}
+			estimates = append(estimates, e)
+		}
+	}
+	return estimates, nil
+}

@@ -1,0 +1,148 @@
+package review
+
+import (
+	"bytes"
+	"iter"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/instrument/consistency"
+)
+
+func task() crosstalk.Task {
+	return crosstalk.Task{Name: "t", Classes: []string{"no", "yes"}, Layout: "{ask} {say}", Instructions: map[string]crosstalk.Instruction{
+		"en": {Parts: map[string]string{"ask": "Is it?", "say": `Say "yes" or "no".`, "none": ""}, Words: []crosstalk.AnswerWord{{Word: "no", Class: "no"}, {Word: "yes", Class: "yes"}}}}}
+}
+
+func rewritten() consistency.RewrittenInstruction {
+	return consistency.RewrittenInstruction{Task: "t", Sense: "en>de", Doubts: []string{"ask: length"},
+		Parts: []consistency.RewrittenPart{{Name: "ask", Source: "Is it?", Output: "\"Ist es?\"\n", Text: "Ist es?"}, {Name: "say", Source: `Say "yes" or "no".`, Output: `Sag "ja" oder "nein".`, Text: `Sag "ja" oder "nein".`}, {Name: "none"}},
+		Words: []crosstalk.AnswerWord{{Word: "nein", Class: "no"}, {Word: "ja", Class: "yes"}}}
+}
+
+// What people did to a rewritten instruction stays with it as long as the model
+// says the same.
+func TestMerge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "instructions.yaml")
+	if list, err := ReadInstructions(path); err != nil || list != nil {
+		t.Errorf("%v, %v", list, err)
+	}
+	first := Merge(nil, "m", rewritten())
+	if first.Approved || first.Parts[0].Output != "\"Ist es?\"\n" || first.Words[1] != (Word{"ja", "yes"}) {
+		t.Errorf("%+v", first)
+	}
+	if err := WriteInstructions(path, []Instruction{first}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := ReadInstructions(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list[0].where = ""
+	if !reflect.DeepEqual(list, []Instruction{first}) {
+		t.Errorf("%+v\nwant %+v", list[0], first)
+	}
+	list[0].Approved, list[0].Reviewer, list[0].Parts[0].Text, list[0].Words[0].Word = true, "ab", "Ist das so?", "nee"
+	again := Merge(list, "m", rewritten())
+	if !again.Approved || again.Parts[0].Text != "Ist das so?" || again.Parts[0].Output != first.Parts[0].Output || again.Words[0].Word != "nee" {
+		t.Errorf("%+v", again)
+	}
+	made, err := again.Instruction(task())
+	if err != nil || made.Parts["ask"] != "Ist das so?" || made.Words[0] != (crosstalk.AnswerWord{Word: "nee", Class: "no"}) {
+		t.Errorf("%+v, %v", made, err)
+	}
+	if other := Merge(list, "n", rewritten()); other.Approved {
+		t.Error("another model's instruction is approved")
+	}
+	changed := rewritten()
+	changed.Parts[0].Output = "Ist es denn?"
+	if other := Merge(list, "m", changed); other.Approved || other.Parts[0].Text != "Ist es?" {
+		t.Errorf("another answer is approved: %+v", other)
+	}
+	list[0].Model = ""
+	if in, ok := Find(list, "n", "t", "en>de"); !ok || !in.Approved {
+		t.Error("an instruction for any model is not found")
+	}
+}
+
+func TestUnusable(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit func(*Instruction)
+		want string
+	}{
+		"no text":     {func(in *Instruction) { in.Parts[1].Text = "" }, "has no text for its say"},
+		"part gone":   {func(in *Instruction) { in.Parts = in.Parts[1:] }, "lacks its ask"},
+		"part new":    {func(in *Instruction) { in.Parts[0].Part = "aks" }, `has the part "aks", which the task does not`},
+		"class":       {func(in *Instruction) { in.Words[0].Class = "maybe" }, `has a word of the class "maybe"; expected one of no, yes`},
+		"word":        {func(in *Instruction) { in.Words[0].Word = " " }, "has an empty answer word"},
+		"words twice": {func(in *Instruction) { in.Words[0].Word = "JA" }, `has the answer word "ja" twice`},
+		"words":       {func(in *Instruction) { in.Words = in.Words[:1] }, "has no answer word for yes"},
+	} {
+		in := Merge(nil, "m", rewritten())
+		c.edit(&in)
+		if _, err := in.Instruction(task()); err == nil || err.Error() != "the instruction of t in en>de "+c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestReadInstructionsRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"instructions:\n  - sense: en>de\n":                                         ":2: an instruction needs task and sense",
+		"instructions:\n  - {task: t, sense: en>de}\n  - {task: t, sense: en>de}\n": ":3: the instruction of t in en>de stands there already",
+		"instructions:\n  - task: t\n    sense: en>de\n    aproved: true\n":         `:4: unknown field "aproved"`,
+		"instructions:\n  - task: t\n    sense: en>de\n    approved: perhaps\n":     ":4: ",
+		"instructions: [\n": ":1: ",
+	} {
+		path := filepath.Join(t.TempDir(), "i.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadInstructions(path); err == nil || !strings.Contains(err.Error(), "i.yaml"+want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func observations(of ...crosstalk.Observation) iter.Seq2[crosstalk.Observation, error] {
+	return func(yield func(crosstalk.Observation, error) bool) {
+		for _, o := range of {
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Doubtful answers come once, the most frequent first; read again they are
+// overrides.
+func TestDoubts(t *testing.T) {
+	read := func(text, class, confidence, reading string) crosstalk.Observation {
+		return crosstalk.Observation{Measure: consistency.Accuracy, Condition: map[string]string{consistency.ReadingColumn: reading}, Labels: map[string]string{"task": "t"},
+			Texts: map[string]string{"instruction": "en", "answer": text, "class": class, "rule": "r", "confidence": confidence}}
+	}
+	doubts, err := Doubts(observations(read("b", "", "none", ""), read("a, \"well\"", "yes", "low", ""), read("a, \"well\"", "yes", "low", consistency.AsRead), read("a, \"well\"", "no", "full", consistency.Reviewed),
+		read("c", "no", "high", ""), crosstalk.Observation{Measure: consistency.Consistency, Texts: map[string]string{"rule": "r"}}))
+	if err != nil || len(doubts) != 2 || doubts[0].Text != "a, \"well\"" || doubts[0].Count != 2 || doubts[1].Class != "" {
+		t.Fatalf("%+v, %v", doubts, err)
+	}
+	var b bytes.Buffer
+	if err := WriteDoubts(&b, doubts); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "a.csv")
+	filled := strings.Replace(strings.Replace(b.String(), "low,,,", "low,none,ab,it evades", 1), "none,,,", "none,yes,ab,it agrees", 1)
+	if err := os.WriteFile(path, []byte(filled), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadOverrides(path, []crosstalk.Task{task()})
+	want := consistency.Overrides{{Task: "t", Instruction: "en", Text: "a, \"well\""}: {Class: "", Reviewer: "ab", Reason: "it evades"},
+		{Task: "t", Instruction: "en", Text: "b"}: {Class: "yes", Reviewer: "ab", Reason: "it agrees"}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

@@ -1,0 +1,137 @@
+package consistency
+
+import (
+	"strings"
+
+	"crosstalk"
+	"crosstalk/measure/segment"
+	"crosstalk/measure/segment/jieba"
+	"crosstalk/measure/similarity"
+	"crosstalk/measure/translation"
+)
+
+// Rewritten is what became of an item's texts in another sense.
+type Rewritten struct {
+	Texts   []string // the task's fields, as they are put into prompts; nil if there are none
+	Outputs []string // as the model gave them, where it did
+	Flags   []Flag   // what makes them doubtful
+	Answers []crosstalk.Key
+}
+
+// describe notes a rewriting on an observation that rests on it.
+func (r Rewritten) describe(o *crosstalk.Observation, source []string) {
+	o.Texts["source_input"], o.Texts["input"] = strings.Join(source, "\n"), strings.Join(r.Texts, "\n")
+	if len(r.Flags) > 0 {
+		o.Texts["flags"] = joinFlags(r.Flags)
+	}
+	o.Answers = append(o.Answers, r.Answers...)
+}
+
+// scoreRewritten observes the rewritten inputs.
+func (s *scoring) scoreRewritten() error {
+	for _, sense := range sortedSenses(s.rewritten) {
+		r := s.rewritten[sense]
+		o := s.observation(Rewriting, string(sense), "", 0)
+		o.Texts = map[string]string{}
+		r.describe(&o, s.item.Input.Texts[string(sense.Origin())])
+		switch {
+		case r.Texts == nil:
+			o.NotScored = NoRewriting
+		case len(r.Flags) > 0:
+			o.Value, o.Finding = 0, o.Texts["flags"]
+		default:
+			o.Value = 1
+		}
+		s.observations = append(s.observations, o)
+		if err := s.scoreQuality(sense, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scoreQuality observes how near rewritten inputs are to those that people
+// wrote in the same language. The figure of an item is the mean over its texts
+// (Ohmer et al. 2023, section 5.2).
+func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
+	reference := s.item.Input.Texts[sense.Target()]
+	if len(r.Texts) == 0 || len(reference) != len(r.Texts) {
+		return nil
+	}
+	bleu, rouge := bleuFor(string(sense)), s.Protocol.rouge(sense.Target())
+	var sum translation.BLEUStats
+	figures := map[string]float64{}
+	n := float64(len(r.Texts))
+	for i, text := range r.Texts {
+		stats, err := bleu.Stats(text, reference[i])
+		if err != nil {
+			return nil // a reference without a word says nothing of the rewriting
+		}
+		score, err := bleu.Score(stats)
+		if err != nil {
+			return err
+		}
+		sum.Add(stats)
+		figures[ItemBLEU] += score.Score / 100 / n
+		overlap := rouge.Score(text, reference[i])
+		if s.Protocol.ROUGE == ROUGEPapers && rouge.Signature() == translation.ROUGEChinese.Signature() {
+			overlap = rouge.ScoreWords(segment.Words(jieba.Segmenter{}, text), segment.Words(jieba.Segmenter{}, reference[i]))
+		}
+		figures[ROUGE1] += overlap.ROUGE1.F1 / n
+		figures[ROUGE2] += overlap.ROUGE2.F1 / n
+		figures[ROUGEL] += overlap.ROUGEL.F1 / n
+	}
+	s.bleu[sense] = figures[ItemBLEU]
+	figures[ItemBLEU] = min(figures[ItemBLEU], 1) // exp and log may say 100.00000000000004 of equal texts
+	measures := []string{ItemBLEU, ROUGE1, ROUGE2, ROUGEL}
+	if s.Quality != nil {
+		pairs := make([]similarity.Pair, len(r.Texts))
+		for i := range pairs {
+			pairs[i] = similarity.Pair{A: r.Texts[i], B: reference[i]}
+			if source := s.item.Input.Texts[string(sense.Origin())]; i < len(source) {
+				pairs[i].Source = source[i]
+			}
+		}
+		scores, err := s.Quality.Scores(s.ctx, pairs)
+		if err != nil {
+			return err
+		}
+		for _, score := range scores {
+			figures[Quality] += score / n
+		}
+		measures = append(measures, Quality)
+	}
+	for _, measure := range measures {
+		o := s.observation(measure, string(sense), "", 0)
+		o.Answers = r.Answers
+		if f := crosstalk.Figure(figures[measure]); f.Defined() {
+			o.Value = f
+		} else {
+			o.NotScored = Undefined
+		}
+		if measure == ItemBLEU {
+			o.Numbers = bleuNumbers(sum)
+			o.Texts = map[string]string{"reference": strings.Join(reference, "\n"), "input": strings.Join(r.Texts, "\n")}
+		}
+		s.observations = append(s.observations, o)
+	}
+	return nil
+}
+
+// BLEU of many items is a function of the sums of their counts, which
+// observations carry.
+var bleuNames = [...]string{"matches_1", "matches_2", "matches_3", "matches_4", "ngrams_1", "ngrams_2", "ngrams_3", "ngrams_4", "words", "reference_words", "texts"}
+
+func bleuNumbers(b translation.BLEUStats) map[string]float64 {
+	numbers := map[string]float64{}
+	for i, n := range append(append(append([]int{}, b.Counts...), b.Totals...), b.SysLen, b.RefLen, b.Segments) {
+		numbers[bleuNames[i]] = float64(n)
+	}
+	return numbers
+}
+
+func bleuStats(numbers map[string]float64) translation.BLEUStats {
+	at := func(i int) int { return int(numbers[bleuNames[i]]) }
+	return translation.BLEUStats{NRefs: 1, Counts: []int{at(0), at(1), at(2), at(3)}, Totals: []int{at(4), at(5), at(6), at(7)},
+		SysLen: at(8), RefLen: at(9), Segments: at(10)}
+}

@@ -1,0 +1,254 @@
+package consistency
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"crosstalk"
+)
+
+// scoring is the scoring of one item.
+type scoring struct {
+	*Instrument
+	ctx       context.Context
+	ask       crosstalk.Asker
+	item      crosstalk.Item
+	task      crosstalk.Task
+	answers   Answers
+	rewritten map[Sense]Rewritten
+	forms     []Form
+	bleu      map[Sense]float64 // of rewritten inputs
+	reading   string            // AsRead, Reviewed, or "" where nothing is reviewed
+
+	observations []crosstalk.Observation
+}
+
+// observation is one without a value yet.
+func (s *scoring) observation(measure, pair string, part Part, sample int) crosstalk.Observation {
+	labels := map[string]string{}
+	maps.Copy(labels, s.item.Labels)
+	labels["task"], labels["pair"] = s.task.Name, pair
+	if part != "" {
+		labels["part"] = string(part)
+	}
+	condition := s.Condition
+	if s.reading != "" {
+		condition = map[string]string{ReadingColumn: s.reading}
+		maps.Copy(condition, s.Condition)
+	}
+	return crosstalk.Observation{Measure: measure, Item: s.item.ID, Cluster: cmp.Or(s.item.Cluster, s.item.ID), Sample: sample,
+		Value: crosstalk.Undefined, Condition: condition, Labels: labels}
+}
+
+// scoreAnswers observes each answer, and each beside that to the source.
+func (s *scoring) scoreAnswers(overrides Overrides) error {
+	answers := map[Form][]answer{}
+	for _, form := range s.forms {
+		for _, a := range s.answers[form] {
+			answers[form] = append(answers[form], s.read(form, a, overrides))
+		}
+	}
+	samples := s.samples()
+	for _, form := range s.forms {
+		pair, part := form.Place()
+		for k, a := range answers[form] {
+			if part == Source && k >= samples {
+				part = Repeat
+			}
+			o := s.observation(Accuracy, pair, part, k)
+			if err := s.judge(&o, form, a); err != nil {
+				return err
+			}
+			s.observations = append(s.observations, o)
+		}
+	}
+	for _, form := range s.forms {
+		pair, part := form.Place()
+		source, compared := answers[form.Source()], answers[form]
+		if part == Source {
+			part, compared = Repeat, compared[min(1, len(compared)):]
+		}
+		if source == nil {
+			continue // nothing to compare with was ever asked
+		}
+		for k, a := range compared {
+			o := s.observation(Consistency, pair, part, k)
+			if err := s.compare(&o, form, at(source, k), a); err != nil {
+				return err
+			}
+			if part != Repeat {
+				if err := s.repeat(&o, form.Source(), at(source, k), at(source, k+1)); err != nil {
+					return err
+				}
+			}
+			s.observations = append(s.observations, o)
+		}
+	}
+	return nil
+}
+
+func at(answers []answer, k int) answer {
+	if k < len(answers) {
+		return answers[k]
+	}
+	return answer{reason: Missing}
+}
+
+// samples is how often each question was asked. A source is asked once more,
+// for the baseline.
+func (s *scoring) samples() int {
+	n, sources := 0, 0
+	for form, answers := range s.answers {
+		if _, part := form.Place(); part == Source {
+			sources = max(sources, len(answers))
+		} else {
+			n = max(n, len(answers))
+		}
+	}
+	return cmp.Or(n, max(1, sources-1))
+}
+
+// judge fills in the observation of one answer.
+func (s *scoring) judge(o *crosstalk.Observation, form Form, a answer) error {
+	o.Answers = keys(a.Key)
+	o.Texts = map[string]string{"answer": a.Text, "class": a.class, "instruction": string(form.Instruction)}
+	if a.rule != "" {
+		o.Texts["rule"], o.Texts["confidence"] = a.rule, a.confidence.String()
+	}
+	if a.override != nil {
+		o.Texts["reviewer"], o.Texts["review_reason"] = a.override.Reviewer, a.override.Reason
+	}
+	gold, known := s.gold(form)
+	if known {
+		o.Texts["gold"] = gold
+	}
+	switch {
+	case a.reason != "":
+		o.NotScored = a.reason
+		return nil
+	case a.class == "":
+		o.Finding = Invalid
+	}
+	right, used, err := s.right(form, a)
+	switch {
+	case err != nil:
+		return err
+	case !known:
+		o.NotScored = NoGold
+	case right == Unknown:
+		o.NotScored = Undefined
+	case right == No:
+		o.Value, o.Finding = 0, cmp.Or(o.Finding, Wrong)
+	default:
+		o.Value = 1
+	}
+	o.Answers = append(o.Answers, used...)
+	return nil
+}
+
+// compare fills in the observation of an answer beside that to the source.
+func (s *scoring) compare(o *crosstalk.Observation, form Form, source, a answer) error {
+	o.Answers = keys(source.Key, a.Key)
+	o.Texts = map[string]string{"source": source.Text, "answer": a.Text, "source_class": source.class, "class": a.class}
+	if a.rule != "" {
+		o.Texts["source_rule"], o.Texts["rule"] = source.rule, a.rule
+	}
+	o.Numbers = map[string]float64{}
+	for name, side := range map[string]struct {
+		Form
+		answer
+	}{"source_correct": {form.Source(), source}, "correct": {form, a}} {
+		right, _, err := s.right(side.Form, side.answer)
+		if err != nil {
+			return err
+		}
+		if right != Unknown {
+			o.Numbers[name] = float64(right)
+		}
+	}
+	if r, ok := s.rewritten[form.Input]; ok {
+		r.describe(o, s.item.Input.Texts[string(form.Input.Origin())])
+		if bleu, ok := s.bleu[form.Input]; ok {
+			o.Numbers["bleu"] = bleu
+		}
+	}
+	if o.NotScored = s.incomparable(source, a); o.NotScored != "" {
+		return nil
+	}
+	same, used, err := s.same(form.Source(), source, a)
+	if err != nil {
+		return err
+	}
+	o.Answers = append(o.Answers, used...)
+	switch same {
+	case Unknown:
+		o.NotScored = Undefined
+	case Yes:
+		o.Value = 1
+	default:
+		o.Value, o.Finding = 0, Inconsistent
+	}
+	return nil
+}
+
+// repeat notes whether the source's next run is consistent with this one.
+func (s *scoring) repeat(o *crosstalk.Observation, source Form, this, next answer) error {
+	if s.incomparable(this, next) != "" {
+		return nil
+	}
+	same, _, err := s.same(source, this, next)
+	if same != Unknown {
+		o.Numbers["repeat"] = float64(same)
+	}
+	return err
+}
+
+// incomparable is why two answers cannot be compared, "" if they can.
+func (s *scoring) incomparable(a, b answer) string {
+	for _, reason := range []string{string(crosstalk.Failed), string(crosstalk.Refused), string(crosstalk.Empty), NoRewriting, Missing} {
+		if a.reason == reason || b.reason == reason {
+			return reason
+		}
+	}
+	if !s.Protocol.InvalidIsClass && (a.class == "" || b.class == "") {
+		return Invalid
+	}
+	return ""
+}
+
+// same compares two answers to a question: classes by id, free answers by the
+// instrument's comparer. It returns the answers that it asked for.
+func (s *scoring) same(question Form, a, b answer) (Verdict, []crosstalk.Key, error) {
+	if len(s.task.Classes) > 0 {
+		return verdictOf(a.class == b.class), nil, nil
+	}
+	return s.sameFree(question, a.class, b.class)
+}
+
+// right compares an answer with what is right. An answer without a class is
+// wrong.
+func (s *scoring) right(form Form, a answer) (Verdict, []crosstalk.Key, error) {
+	gold, known := s.gold(form)
+	switch {
+	case !known || a.reason != "":
+		return Unknown, nil, nil
+	case a.class == "":
+		return No, nil, nil
+	case len(s.task.Classes) > 0:
+		return verdictOf(a.class == gold), nil, nil
+	}
+	return s.sameFree(form, gold, a.class)
+}
+
+// gold is what is right for the text that the input comes from: the languages'
+// can differ.
+func (s *scoring) gold(form Form) (string, bool) {
+	gold, known := s.item.Input.Gold[string(form.Input.Origin())]
+	return gold, known
+}
+
+func keys(of ...crosstalk.Key) []crosstalk.Key {
+	return slices.DeleteFunc(of, func(k crosstalk.Key) bool { return k == crosstalk.Key{} })
+}

@@ -1,0 +1,218 @@
+// Package transcript joins answers that were recorded elsewhere, one a row, to
+// the items that they answer.
+package transcript
+
+import (
+	"fmt"
+	"hash/maphash"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument/consistency"
+	"crosstalk/measure/langid"
+	"crosstalk/recorded"
+)
+
+// Transcript is what some files hold, checked.
+type Transcript struct {
+	Tasks     []crosstalk.Task
+	Of        string                          // where tasks and items are from, for errors
+	Files     []string                        // of answers
+	Texts     *Texts                          // of the items in other senses
+	ModelOf   func(file, model string) string // the model of a row that says so or not
+	By        []string                        // columns that part an item's answers, where the files have them
+	Languages langid.Identifier               // flags rewritings in a wrong language; may be nil
+	Columns   map[string]bool                 // that the answers have, once checked
+
+	items    map[name]crosstalk.Item
+	forms    map[[2]string]map[consistency.Form]int // runs, by model and task
+	expected map[uint64]int                         // answers of a question
+	seed     maphash.Seed
+}
+
+// Answered is an item with a model's answers.
+type Answered struct {
+	Model     string
+	Item      crosstalk.Item
+	Answers   consistency.Answers
+	Rewritten map[consistency.Sense]consistency.Rewritten
+}
+
+// Check reads all files once. It refuses what belongs to no item, what stands
+// there twice, and languages that the tasks lack, each with file and line.
+func (t *Transcript) Check() error {
+	t.seed = maphash.MakeSeed()
+	t.items, t.forms, t.expected = map[name]crosstalk.Item{}, map[[2]string]map[consistency.Form]int{}, map[uint64]int{}
+	t.Columns = map[string]bool{}
+	for _, item := range t.Texts.Items {
+		t.items[name{item.Input.Task, item.ID}] = item
+	}
+	seen := map[uint64]int{} // the row that holds an answer
+	row := 0
+	for a, err := range t.rows() {
+		if err == nil {
+			err = t.check(a)
+		}
+		if err != nil {
+			return err
+		}
+		answer := t.hash(a, a.Input, a.Instruction, fmt.Sprint(a.Run))
+		if first, again := seen[answer]; again {
+			return fmt.Errorf("%s: item %s in %s, instruction in %s, run %d of model %s stands in %s already", a.Where, a.Item, a.Input, a.Instruction, a.Run+1, a.Model, t.where(first))
+		}
+		seen[answer] = row
+		row++
+		t.expected[t.hash(a)]++
+		at := [2]string{a.Model, a.Task}
+		if t.forms[at] == nil {
+			t.forms[at] = map[consistency.Form]int{}
+		}
+		form := consistency.Form{Input: consistency.Sense(a.Input), Instruction: consistency.Sense(a.Instruction)}
+		t.forms[at][form] = max(t.forms[at][form], a.Run+1)
+		for column := range a.Labels {
+			t.Columns[column] = true
+		}
+	}
+	return nil
+}
+
+// rows yields the answers of all files, with model and task.
+func (t *Transcript) rows() iter.Seq2[recorded.Consistency, error] {
+	return func(yield func(recorded.Consistency, error) bool) {
+		for _, file := range t.Files {
+			for a, err := range recorded.ReadConsistency(file) {
+				if err == nil {
+					a.Model = t.ModelOf(file, a.Model)
+					a.Task, err = taskOf(t.Tasks, t.Of, a.Where, a.Task)
+				}
+				if !yield(a, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// check refuses an answer to what is not there.
+func (t *Transcript) check(a recorded.Consistency) error {
+	item, known := t.items[name{a.Task, a.Item}]
+	if !known {
+		return fmt.Errorf("%s: %s has no item %q of the task %s", a.Where, t.Of, a.Item, a.Task)
+	}
+	task := taskNamed(t.Tasks, a.Task)
+	if _, known := consistency.InstructionIn(task, consistency.Sense(a.Instruction)); !known {
+		return fmt.Errorf("%s: the task %s has no instruction in %s, and so no answer words; it has %s", a.Where, a.Task, a.Instruction, list(task.Instructions))
+	}
+	origin := string(consistency.Sense(a.Input).Origin())
+	_, text := item.Input.Texts[origin]
+	_, gold := item.Input.Gold[origin]
+	switch {
+	case len(item.Input.Gold) > 0 && !gold:
+		return fmt.Errorf("%s: item %s has no gold class in %s; it has %s", a.Where, a.Item, origin, list(item.Input.Gold))
+	case len(item.Input.Gold) == 0 && len(item.Input.Texts) > 0 && !text:
+		return fmt.Errorf("%s: item %s has no text in %s; it has %s", a.Where, a.Item, origin, list(item.Input.Texts))
+	}
+	return nil
+}
+
+func list[V any](m map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(m)), ", ") }
+
+// hash names a row's question, with what else parts it.
+func (t *Transcript) hash(a recorded.Consistency, more ...string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(t.seed)
+	parts := append([]string{a.Model, a.Task, a.Item}, more...)
+	for _, column := range t.By {
+		parts = append(parts, a.Labels[column])
+	}
+	for _, part := range parts {
+		h.WriteString(part)
+		h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+// where is the place of a row.
+func (t *Transcript) where(number int) string {
+	row := 0
+	for a, err := range t.rows() {
+		if err != nil || row == number {
+			return a.Where
+		}
+		row++
+	}
+	return "an earlier row"
+}
+
+// Joined yields each item when its last answer was read, so memory holds no
+// more than the items whose answers are not together.
+func (t *Transcript) Joined() iter.Seq2[Answered, error] {
+	return func(yield func(Answered, error) bool) {
+		open := map[uint64]*pending{}
+		for a, err := range t.rows() {
+			if err != nil {
+				yield(Answered{}, err)
+				return
+			}
+			at := t.hash(a)
+			p := open[at]
+			if p == nil {
+				p = t.begin(a)
+				open[at] = p
+			}
+			p.add(a)
+			if p.answers < t.expected[at] {
+				continue
+			}
+			delete(open, at)
+			p.Item.Labels = p.labels()
+			if !yield(p.Answered, nil) {
+				return
+			}
+		}
+	}
+}
+
+// pending is an item some of whose answers are still to come.
+type pending struct {
+	Answered
+	answers int
+	own     map[string]string // labels of the rows
+	differ  map[string]bool   // of which some say otherwise
+}
+
+func (t *Transcript) begin(a recorded.Consistency) *pending {
+	item := t.items[name{a.Task, a.Item}]
+	p := &pending{own: maps.Clone(a.Labels), differ: map[string]bool{}, Answered: Answered{Model: a.Model, Item: item, Answers: consistency.Answers{}, Rewritten: map[consistency.Sense]consistency.Rewritten{}}}
+	for form, runs := range t.forms[[2]string{a.Model, a.Task}] {
+		p.Answers[form] = make([]crosstalk.Answer, runs)
+		s := form.Input
+		if texts, ok := t.Texts.Of(a.Model, item, s); ok {
+			p.Rewritten[s] = consistency.Rewritten{Texts: texts, Flags: consistency.FlagTexts(s, item.Input.Texts[string(s.Origin())], texts, t.Languages)}
+		}
+	}
+	return p
+}
+
+func (p *pending) add(a recorded.Consistency) {
+	p.answers++
+	p.Answers[consistency.Form{Input: consistency.Sense(a.Input), Instruction: consistency.Sense(a.Instruction)}][a.Run] = a.Answer
+	for column := range p.own {
+		p.differ[column] = p.differ[column] || a.Labels[column] != p.own[column]
+	}
+}
+
+// labels are the item's and those that all rows share.
+func (p *pending) labels() map[string]string {
+	labels := map[string]string{}
+	for column, value := range p.own {
+		if !p.differ[column] {
+			labels[column] = value
+		}
+	}
+	maps.Copy(labels, p.Item.Labels)
+	return labels
+}

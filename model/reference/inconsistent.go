@@ -1,0 +1,174 @@
+package reference
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"slices"
+	"strings"
+
+	"crosstalk"
+)
+
+// Inconsistency is the truth of a reference model. All are probabilities, 0 to
+// 1, and independent of each other.
+type Inconsistency struct {
+	Flip    float64 // that an answer in another sense is of another class than that to the source
+	Invalid float64 // that an answer has no label
+	Wrong   float64 // that an item's source is answered wrongly
+}
+
+// Inconsistent answers the questions of classification tasks. An item has one
+// answer in a language that people wrote it in, the right one but with
+// probability Wrong; in every form in which something was rewritten the class
+// flips, with probability Flip, to one of the others. It rewrites a text by putting the sense before
+// it, as in "[German] Is it so?", and knows its texts again by that, so that a
+// measurement goes its whole way. An answer depends on seed, question and
+// sample alone, but for the class of the source, which is the same in all
+// samples.
+type Inconsistent struct {
+	Inconsistency
+	seed      uint64
+	content   string // hash of tasks and items
+	questions map[string]question
+	texts     map[string]bool // what may have to be rewritten
+}
+
+// question is an item's in the languages of its input and its instruction.
+type question struct {
+	item     *crosstalk.Item
+	task     *crosstalk.Task
+	language string
+	crosstalk.Instruction
+}
+
+var _ crosstalk.Model = (*Inconsistent)(nil)
+
+// NewInconsistent returns an inconsistent model of these tasks and items.
+func NewInconsistent(tasks []crosstalk.Task, items []crosstalk.Item, truth Inconsistency, seed uint64) (*Inconsistent, error) {
+	err := cmp.Or(checkProbability("inconsistent", "flip", truth.Flip), checkProbability("inconsistent", "invalid", truth.Invalid), checkProbability("inconsistent", "wrong", truth.Wrong))
+	if err != nil {
+		return nil, err
+	}
+	m := &Inconsistent{Inconsistency: truth, seed: seed, questions: map[string]question{}, texts: map[string]bool{}}
+	hash := fnv.New64a()
+	for i := range tasks {
+		hash.Write(crosstalk.Canonical(tasks[i]))
+		for _, in := range tasks[i].Instructions {
+			for _, part := range in.Parts {
+				m.texts[strings.TrimSpace(part)] = true
+			}
+		}
+	}
+	for i := range items {
+		item := &items[i]
+		t := slices.IndexFunc(tasks, func(t crosstalk.Task) bool { return item.Input != nil && t.Name == item.Input.Task })
+		if t < 0 || len(tasks[t].Classes) < 2 {
+			return nil, fmt.Errorf("item %s is of no task with classes, which %s:inconsistent answers with: name a model (--model openai:gpt-4o-mini), or use a suite that has them", item.ID, Provider)
+		}
+		hash.Write(crosstalk.Canonical(item.Input))
+		for language, texts := range item.Input.Texts {
+			for _, text := range texts {
+				m.texts[strings.TrimSpace(text)] = true
+			}
+			for _, in := range tasks[t].Instructions {
+				m.questions[unmarked(tasks[t].Prompt(in, texts))] = question{item, &tasks[t], language, in}
+			}
+		}
+	}
+	m.content = hex.EncodeToString(hash.Sum(nil))
+	return m, nil
+}
+
+// Identity names the settings, and as endpoint the tasks that it knows: answers
+// depend on both.
+func (m *Inconsistent) Identity() crosstalk.Identity {
+	return crosstalk.Identity{Provider: Provider, Endpoint: "suite:" + m.content,
+		Name: fmt.Sprintf("inconsistent?flip=%g&invalid=%g&wrong=%g&seed=%d", m.Flip, m.Invalid, m.Wrong, m.seed)}
+}
+
+// API is that of a model that follows instructions.
+func (m *Inconsistent) API() crosstalk.API { return crosstalk.Chat }
+
+// Answer implements crosstalk.Model.
+func (m *Inconsistent) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return crosstalk.Answer{}, err
+	}
+	text, known := m.reply(req.Text(), req.Sample)
+	if !known {
+		text, known = m.rewrite(req.Text())
+	}
+	if !known {
+		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected,
+			Message: fmt.Sprintf("%s:inconsistent knows only the questions and texts of the suite's tasks, not %q", Provider, req.Text())}
+	}
+	return crosstalk.Answer{Status: crosstalk.Text, Text: text, Reason: "stop", Model: m.Identity().Name,
+		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(strings.Fields(text))}}, nil
+}
+
+var target = regexp.MustCompile(` into ([\pL() ]+)[.,:]`)
+
+// rewrite rewrites the longest text of the suite that a prompt ends with, in
+// quotation marks or not.
+func (m *Inconsistent) rewrite(prompt string) (text string, known bool) {
+	inner := strings.TrimSuffix(prompt, `"`)
+	for candidate := range m.texts {
+		if len(candidate) > len(text) && (strings.HasSuffix(inner, candidate) || strings.HasSuffix(prompt, candidate)) {
+			text = candidate
+		}
+	}
+	sense := "otherwise"
+	if found := target.FindStringSubmatch(prompt[:len(prompt)-len(text)]); found != nil {
+		sense = found[1]
+	}
+	return mark(sense) + text, text != ""
+}
+
+func mark(sense string) string { return "[" + sense + "] " }
+
+var marks = regexp.MustCompile(`\[[\pL() ]+\] `)
+
+func unmarked(prompt string) string { return marks.ReplaceAllString(prompt, "") }
+
+// noLabel is the answer that has none.
+const noLabel = "Who could tell?"
+
+// reply answers a question of the suite, in whatever sense.
+func (m *Inconsistent) reply(prompt string, sample int) (text string, known bool) {
+	q, known := m.questions[unmarked(prompt)]
+	if !known {
+		return "", false
+	}
+	class := m.source(q)
+	random := draws(m.seed, prompt, sample)
+	flip, other, invalid := random.Float64() < m.Flip, random.IntN(len(q.task.Classes)-1), random.Float64() < m.Invalid
+	if flip && marks.MatchString(prompt) {
+		class = without(q.task.Classes, class)[other]
+	}
+	word := slices.IndexFunc(q.Words, func(w crosstalk.AnswerWord) bool { return w.Class == class })
+	if invalid || word < 0 {
+		return noLabel, true
+	}
+	return q.Words[word].Word + ".", true
+}
+
+// source is the class of an item's answer in the sense that people wrote.
+func (m *Inconsistent) source(q question) string {
+	classes := q.task.Classes
+	random := draws(m.seed, q.item.ID, 0)
+	wrong, other := random.Float64() < m.Wrong, random.IntN(len(classes)-1)
+	any := classes[random.IntN(len(classes))] // where nobody says what is right
+	gold := cmp.Or(q.item.Input.Gold[q.language], any)
+	if wrong {
+		return without(classes, gold)[other]
+	}
+	return gold
+}
+
+func without(classes []string, class string) []string {
+	return slices.DeleteFunc(slices.Clone(classes), func(c string) bool { return c == class })
+}

@@ -1,0 +1,146 @@
+package recorded
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/internal/table"
+)
+
+// Consistency is an answer to an item of a task, put in one form.
+type Consistency struct {
+	Where       string // file:line
+	Model       string // empty if the file does not say
+	Task        string // empty if the file does not say
+	Item        string
+	Input       string // the sense of the item's texts: "en", or "en>de" for the model's rewriting
+	Instruction string // the sense of the instruction
+	Run         int    // from 0: the same question may be asked again
+	Labels      map[string]string
+	Answer      crosstalk.Answer
+}
+
+// ReadConsistency yields the answers of a file, one a row, with the columns
+// item, input, instruction and answer, and any of task, model and run, which
+// counts from 1. Every other column that holds text becomes a label. Memory
+// does not grow with the rows.
+func ReadConsistency(path string) iter.Seq2[Consistency, error] {
+	return readRows(path, func(row table.Row) (Consistency, error) {
+		v := row.Values
+		c := Consistency{Where: fmt.Sprintf("%s:%d", row.File, row.Line), Model: v["model"], Task: v["task"], Item: v["item"], Answer: answers([]string{v["answer"]})[0]}
+		if err := require(row, []string{"item", "input", "instruction", "answer"}, "task", "model", "run"); err != nil {
+			return c, err
+		}
+		var err error
+		if c.Input, err = senseOf(row, "input"); err != nil {
+			return c, err
+		}
+		if c.Instruction, err = senseOf(row, "instruction"); err != nil {
+			return c, err
+		}
+		if s := strings.TrimSpace(v["run"]); s != "" {
+			n, ok := wholeNumber(s)
+			if !ok || n < 1 {
+				return c, row.Errorf("run is %q; expected a whole number from 1", s)
+			}
+			c.Run = n - 1
+		}
+		c.Labels = labelsOf(row, "item", "input", "instruction", "answer", "task", "model", "run")
+		return c, nil
+	})
+}
+
+// Rewriting is what became of an item's texts in another sense.
+type Rewriting struct {
+	Where  string // file:line
+	Model  string // who rewrote; empty if the file does not say
+	Task   string // empty if the file does not say
+	Item   string
+	Input  string            // the sense: "en>de", or a language that people wrote the texts in
+	Texts  []string          // the task's fields, in order; nil if they are columns of their own
+	Fields map[string]string // all columns
+}
+
+// ReadRewritings yields the texts of a file, one item and sense a row, with the
+// columns item and input, the list texts or a column for each of the task's
+// fields, and any of task and model.
+func ReadRewritings(path string) iter.Seq2[Rewriting, error] {
+	return readRows(path, func(row table.Row) (Rewriting, error) {
+		v := row.Values
+		r := Rewriting{Where: fmt.Sprintf("%s:%d", row.File, row.Line), Model: v["model"], Task: v["task"], Item: v["item"], Texts: row.Lists["texts"], Fields: v}
+		if err := require(row, []string{"item", "input"}, "task", "model"); err != nil {
+			return r, err
+		}
+		var err error
+		r.Input, err = senseOf(row, "input")
+		return r, err
+	})
+}
+
+// readRows yields what read makes of a file's rows, up to an error.
+func readRows[T any](path string, read func(table.Row) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		empty := true
+		for row, err := range table.Read(path) {
+			if err == nil && row.Blank() {
+				continue
+			}
+			var v T
+			if err == nil {
+				v, err = read(row)
+			}
+			if !yield(v, err) || err != nil {
+				return
+			}
+			empty = false
+		}
+		if empty {
+			var none T
+			yield(none, fmt.Errorf("%s: holds no rows", path))
+		}
+	}
+}
+
+// require refuses a row without the needed columns, or with a list where a
+// text is expected.
+func require(row table.Row, needed []string, possible ...string) error {
+	for _, c := range needed {
+		if !row.Has(c) {
+			return row.Errorf("has no column %q; expected %s, and any of %s", c, strings.Join(needed, ", "), strings.Join(possible, ", "))
+		}
+	}
+	for _, c := range append(slices.Clone(needed), possible...) {
+		if _, list := row.Lists[c]; list {
+			return row.Errorf("%s is a list; expected a text", c)
+		}
+	}
+	if row.Values["item"] == "" {
+		return row.Errorf("item is empty; expected the name of an item of the task file")
+	}
+	return nil
+}
+
+// senseOf reads the name of a sense: a language, or several from left to right,
+// each made of the one before.
+func senseOf(row table.Row, column string) (string, error) {
+	steps := strings.Split(row.Values[column], ">")
+	for i := range steps {
+		if steps[i] = strings.TrimSpace(steps[i]); steps[i] == "" {
+			return "", row.Errorf("%s is %q; expected a language such as en, or en>de for what was rewritten", column, row.Values[column])
+		}
+	}
+	return strings.Join(steps, ">"), nil
+}
+
+func labelsOf(row table.Row, contents ...string) map[string]string {
+	labels := map[string]string{}
+	for column, value := range row.Values {
+		if value != "" && column != "" && !slices.Contains(contents, column) {
+			labels[column] = value
+		}
+	}
+	return labels
+}
