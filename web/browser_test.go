@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
@@ -55,10 +56,10 @@ func TestPagesInABrowser(t *testing.T) {
 				}
 			}
 			p.Do(chromedp.Navigate(server.URL + "/runs/" + idOf("senses") + "/answers?is.found=inconsistent"))
-			if texts := browser.Eval[[]string](p, "[...document.querySelectorAll(`.sides .t`)].map(e => e.textContent)"); len(texts) != 2 || texts[0] != "No." {
+			if texts := browser.Eval[[]string](p, "[...document.querySelectorAll(`.sides .t`)].map(e => e.textContent)"); len(texts) != 4 || texts[0] != "The first sentence." || texts[1] != "الجملة الأولى" || texts[2] != "No." {
 				t.Errorf("the senses are %q", texts)
 			}
-			if left := browser.Eval[bool](p, "(() => { const [a, b] = document.querySelectorAll(`.sides .t`), r = document.createRange(); r.selectNodeContents(b); return r.getBoundingClientRect().right > b.getBoundingClientRect().right - 2 })()"); !left {
+			if left := browser.Eval[bool](p, "(() => { const [, b] = document.querySelectorAll(`.sides .t`), r = document.createRange(); r.selectNodeContents(b); return r.getBoundingClientRect().right > b.getBoundingClientRect().right - 2 })()"); !left {
 				t.Error("Arabic does not begin at the right")
 			}
 		})
@@ -81,7 +82,13 @@ func TestLiveInABrowser(t *testing.T) {
 	put := func(i int) { t.Helper(); putAnswer(t, d, i, crosstalk.Text) }
 	put(0)
 	s := newServer(t, dir, Options{})
-	server := httptest.NewServer(s)
+	loads := make(chan bool, 9) // of the page
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.ServeHTTP(w, r)
+		if r.URL.Path == "/runs/"+idOf("mine") {
+			loads <- true
+		}
+	}))
 	defer server.Close()
 	p := browser.Open(t, server.URL+"/runs/"+idOf("mine"), browser.Looks[0])
 	p.Check()
@@ -107,7 +114,15 @@ func TestLiveInABrowser(t *testing.T) {
 	if err := d.WriteEstimates(map[string]any{"schema": "crosstalk/estimates/v1", "estimates": []any{}}); err != nil {
 		t.Fatal(err)
 	}
-	wait("document.body && !document.body.dataset.live && document.body.innerText.includes(`finished`)")
+	for range 2 {
+		select {
+		case <-loads:
+		case <-time.After(time.Minute):
+			t.Fatal("the page is not loaded again")
+		}
+	}
+	p.Do(chromedp.Navigate(server.URL + "/runs/" + idOf("mine"))) // no later than the page's own load
+	wait("!document.body.dataset.live && document.body.innerText.includes(`finished`)")
 	p.Check()
 }
 

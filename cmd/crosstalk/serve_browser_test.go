@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"crosstalk/internal/browser"
+	"crosstalk/internal/multisense"
 	"crosstalk/internal/shared"
 	"crosstalk/web"
 
@@ -16,9 +17,11 @@ import (
 
 // recordings are real answers of each instrument, and how they are scored.
 func recordings(t *testing.T) map[string][]string {
+	task, answers, texts := multisense.Read(t).Write(t, t.TempDir())
 	return map[string][]string{
-		"leakage":   {"score", "leakage", shared.File(t, "leakage/smilga_generations.jsonl")},
-		"confusion": {"score", "confusion", shared.File(t, "lcb/outputs/command-r-base.csv.gz"), "--lid", shared.File(t, "lid/lid.176.ftz")},
+		"consistency": {"score", "consistency", answers, "--task", task, "--texts", texts, "--protocol", "ohmer-2023"},
+		"leakage":     {"score", "leakage", shared.File(t, "leakage/smilga_generations.jsonl")},
+		"confusion":   {"score", "confusion", shared.File(t, "lcb/outputs/command-r-base.csv.gz"), "--lid", shared.File(t, "lid/lid.176.ftz")},
 	}
 }
 
@@ -61,6 +64,7 @@ func browse(t *testing.T, p *browser.Page, url, name, look string) {
 	t.Helper()
 	p.Do(chromedp.Navigate(url + "/?sort=run"))
 	check := func(what string) {
+		p.Picture(name+" "+what+" "+look, what != "answers" && what != "found")
 		t.Helper()
 		if browser.Eval[bool](p, `document.title.includes("Not Found")`) {
 			t.Fatalf("%s: %s", what, browser.Eval[string](p, `location.href`))

@@ -1,6 +1,10 @@
 package page
 
-import "crosstalk"
+import (
+	"slices"
+
+	"crosstalk"
+)
 
 // Headlines are the first figures over all that was measured under a condition,
 // and how many more there are.
@@ -12,7 +16,7 @@ func Headlines(estimates []crosstalk.Estimate) (list []Headline, more int) {
 // to longest bytes of each text. prompt returns what was asked for an answer,
 // if that is known; it may be nil.
 func NewCard(observations []crosstalk.Observation, longest int, prompt func(crosstalk.Key) (string, bool)) *Card {
-	c := &Card{longest: longest}
+	c := &Card{longest: longest, sides: slices.Concat([]string{"source_input", "input", "reference"}, sides)}
 	for _, o := range observations {
 		c.Name = name(o.Item)
 		if c.asked == nil {

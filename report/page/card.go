@@ -18,7 +18,8 @@ type Card struct {
 	Fault    bool    // something was found in an answer
 	Unscored bool    // an answer has no value
 	asked    []crosstalk.Key
-	longest  int // bytes of a text that are shown; 0: Longest
+	longest  int      // bytes of a text that are shown; 0: Longest
+	sides    []string // texts that are shown; nil: sides
 }
 
 // Entry is an answer, or answers side by side, and what was measured.
@@ -100,14 +101,17 @@ var sides = []string{"test", "control", "source", "answer"}
 
 // finish makes the sides of what was gathered.
 func (c *Card) finish() {
+	if c.sides == nil {
+		c.sides = sides
+	}
 	for i := range c.Entries {
 		e := &c.Entries[i]
-		for _, side := range sides {
+		for _, side := range c.sides {
 			text, ok := e.texts[side]
 			if !ok {
 				continue
 			}
-			shown := Side{Name: side}
+			shown := Side{Name: strings.ReplaceAll(side, "_", " ")}
 			switch concept := e.texts["concept"]; {
 			case concept != "":
 				c.Head, shown.Pieces = name(concept), echoesIn(text, concept, c.longest)

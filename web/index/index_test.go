@@ -190,7 +190,8 @@ func TestAnswers(t *testing.T) {
 	}
 	list = append(list, crosstalk.Observation{Measure: "leak_rate", Item: "i", Condition: map[string]string{"similarity": "gloss", "model": "other"}, Value: crosstalk.Undefined, NotScored: "empty"},
 		crosstalk.Observation{Measure: "consistency", Item: "j", Labels: map[string]string{"pair": "en>de", "part": "T"}, Value: 1},
-		crosstalk.Observation{Measure: "consistency", Item: "j", Labels: map[string]string{"pair": "en>de", "part": "X"}, Value: 0, Finding: "inconsistent"})
+		crosstalk.Observation{Measure: "consistency", Item: "j", Labels: map[string]string{"pair": "en>de", "part": "X"}, Value: 0, Finding: "inconsistent"},
+		crosstalk.Observation{Measure: "rewriting", Item: "j", Labels: map[string]string{"pair": "en>de", "part": "R"}, Value: 0, Finding: "length, lines"})
 	write(t, dir, list)
 	x := open(t, dir, t.TempDir())
 	columns, err := x.Columns(t.Context())
@@ -203,14 +204,14 @@ func TestAnswers(t *testing.T) {
 			got[c.Name] += fmt.Sprintf("%s %d, ", v.Name, v.N)
 		}
 	}
-	for name, want := range map[string]string{"found": "tie 2, empty 1, inconsistent 1, leaked 1, not leaked 1, not scored 1, nothing 1, ", "leaked by": "gloss 1, ", "similarity": "gloss 3, exec 2, ",
-		"model": "m 2, other 1, ", "category": "colour 2, ", "concept": "yellow 2, ", "part": "T 1, X 1, ", "pair": "en>de 2, "} {
+	for name, want := range map[string]string{"found": "tie 2, empty 1, inconsistent 1, leaked 1, not leaked 1, not scored 1, no finding 1, rewriting: length 1, rewriting: lines 1, ", "leaked by": "gloss 1, ", "similarity": "gloss 3, exec 2, ",
+		"model": "m 2, other 1, ", "category": "colour 2, ", "concept": "yellow 2, ", "part": "T 1, X 1, R 1, ", "pair": "en>de 3, "} {
 		if a, b := strings.Split(got[name], ", "), strings.Split(want, ", "); !slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))) {
 			t.Errorf("%s: %s; want %s", name, got[name], want)
 		}
 	}
-	if n := x.Progress().Answers; n != 5 {
-		t.Errorf("%d answers; want 5", n)
+	if n := x.Progress().Answers; n != 6 {
+		t.Errorf("%d answers; want 6", n)
 	}
 }
 

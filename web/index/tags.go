@@ -23,7 +23,7 @@ const (
 	NotLeaked     = "not leaked"
 	WrongLanguage = "wrong language"
 	WrongWord     = "wrong word"
-	Nothing       = "nothing" // scored, and without a fault
+	Nothing       = "no finding" // scored, and without a fault
 	NotScored     = "not scored"
 )
 
@@ -74,7 +74,7 @@ func tags(o *crosstalk.Observation) (list []tag) {
 		add(Found, NotScored)
 		add(Found, o.NotScored)
 	case o.Finding != "":
-		for _, f := range findingsOf(o.Finding) {
+		for _, f := range findingsOf(o) {
 			add(Found, f)
 		}
 	case compared:
@@ -88,11 +88,18 @@ func tags(o *crosstalk.Observation) (list []tag) {
 	return list
 }
 
-func findingsOf(finding string) []string {
-	if list, ok := findings[finding]; ok {
+func findingsOf(o *crosstalk.Observation) []string {
+	if list, ok := findings[o.Finding]; ok {
 		return list
 	}
-	return []string{finding}
+	if o.Measure != "rewriting" {
+		return []string{o.Finding}
+	}
+	var flags []string // what is doubtful about a rewritten text
+	for flag := range strings.SplitSeq(o.Finding, ", ") {
+		flags = append(flags, "rewriting: "+flag)
+	}
+	return flags
 }
 
 // within are columns of conditions whose observations are of the same answer.
