@@ -64,7 +64,6 @@ func browse(t *testing.T, p *browser.Page, url, name, look string) {
 	t.Helper()
 	p.Do(chromedp.Navigate(url + "/?sort=run"))
 	check := func(what string) {
-		p.Picture(name+" "+what+" "+look, what != "answers" && what != "found")
 		t.Helper()
 		if browser.Eval[bool](p, `document.title.includes("Not Found")`) {
 			t.Fatalf("%s: %s", what, browser.Eval[string](p, `location.href`))
