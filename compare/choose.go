@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -159,13 +158,16 @@ func outermost(figures []figure) []bool {
 }
 
 // within reports whether a group is a proper part of another.
-func within(part, whole map[string]string) bool {
-	for column, value := range whole {
-		if part[column] != value {
+func within(part, whole map[string]string) bool { return has(part, whole) && len(part) > len(whole) }
+
+// has reports whether columns have all the wanted values.
+func has(columns, wanted map[string]string) bool {
+	for column, value := range wanted {
+		if got, ok := columns[column]; !ok || got != value {
 			return false
 		}
 	}
-	return len(part) > len(whole)
+	return true
 }
 
 func (o Options) everyPair(figures []figure, pairs []pair, refused []Refusal) ([]pair, []Refusal) {
@@ -190,7 +192,7 @@ func (o Options) withReference(t *table, figures []figure, pairs []pair, refused
 	for i, f := range figures {
 		isReference := i == 0
 		if len(o.Reference) > 0 {
-			isReference = within(f.side.condition, o.Reference) || maps.Equal(f.side.condition, o.Reference)
+			isReference = has(f.side.condition, o.Reference)
 		} else if t.several {
 			isReference = f.side.run == 0
 		}

@@ -73,13 +73,19 @@ type Result struct {
 	Refused     []Refusal    `json:"refused"`
 }
 
+// Subject is what is compared with what.
+type Subject struct {
+	Measure   string            `json:"measure"`
+	By        map[string]string `json:"by"` // the group, without the columns of conditions
+	Condition map[string]string `json:"condition"`
+	Reference map[string]string `json:"reference"` // empty where a pilot has one condition
+}
+
 // Comparison is the difference of one figure between two conditions.
 type Comparison struct {
-	Measure        string              `json:"measure"`
-	By             map[string]string   `json:"by"` // the group, without the columns of conditions
-	Condition      map[string]string   `json:"condition"`
-	Reference      map[string]string   `json:"reference"`
-	Value          crosstalk.Figure    `json:"value"` // over the pairs
+	Subject
+	Unit           string              `json:"unit,omitempty"` // of Value, Difference, Interval and Detectable; empty: a fraction
+	Value          crosstalk.Figure    `json:"value"`          // over the pairs
 	ReferenceValue crosstalk.Figure    `json:"reference_value"`
 	Difference     crosstalk.Figure    `json:"difference"` // Value - ReferenceValue
 	Interval       *crosstalk.Interval `json:"interval"`   // of the difference; nil where there is none
@@ -96,7 +102,12 @@ type Comparison struct {
 	Signature      string              `json:"signature"`        // of the reference
 	Across         []string            `json:"across,omitempty"` // fields in which the other differs
 	Warnings       []string            `json:"warnings,omitempty"`
+
+	of, against *crosstalk.Estimate
 }
+
+// Figures are the two that are compared, over all their items.
+func (c Comparison) Figures() (of, against *crosstalk.Estimate) { return c.of, c.against }
 
 // Unpaired is the reason of items that only one condition has.
 const Unpaired = "unpaired"
@@ -109,7 +120,7 @@ func Runs(runs []Run, o Options) (Result, error) {
 		o.Level = 0.95
 	}
 	result := Result{Schema: Schema, Level: o.Level, Adjustment: "holm", Comparisons: []Comparison{}, Refused: []Refusal{}}
-	t, err := read(runs)
+	t, err := read(runs, false)
 	if err != nil {
 		return result, err
 	}

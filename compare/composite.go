@@ -118,12 +118,10 @@ func (p parts) means() []float64 {
 
 // bounds are those of fractions, where all values are.
 func (m *matched) bounds(a, b parts) stats.Bounds {
-	for _, c := range slices.Concat(a, b) {
-		if c.N() > 0 && !c.Within(stats.Proportion) {
-			return stats.Unbounded
-		}
+	if m.fraction && !slices.ContainsFunc(slices.Concat(a, b), func(c *stats.Clusters) bool { return !c.Within(stats.Proportion) }) {
+		return stats.Difference
 	}
-	return stats.Difference
+	return stats.Unbounded
 }
 
 // exchange tests the difference of composite figures on the pairs.

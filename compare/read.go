@@ -62,10 +62,10 @@ type figure struct {
 	key   string            // measure and group
 }
 
-// read reads the runs. The columns of their figures must be known before.
-func read(runs []Run) (*table, error) {
-	t := &table{several: len(runs) > 1, index: map[string]int32{}, words: map[string]int32{"": 0}, names: []string{""}, members: map[string][]int32{}}
-	t.columns = columnsOf(runs)
+// read reads the runs, and keeps every sample if it is told to.
+func read(runs []Run, sampling bool) (*table, error) {
+	t := &table{several: len(runs) > 1, columns: columnsOf(runs), sampling: sampling,
+		index: map[string]int32{}, words: map[string]int32{"": 0}, names: []string{""}, members: map[string][]int32{}}
 	for i, run := range runs {
 		if err := t.read(i, run); err != nil {
 			return nil, err
@@ -74,6 +74,7 @@ func read(runs []Run) (*table, error) {
 	return t, nil
 }
 
+// columnsOf are the columns that figures are grouped by and averaged over.
 func columnsOf(runs []Run) []string {
 	columns := map[string]bool{}
 	for _, run := range runs {

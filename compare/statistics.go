@@ -12,8 +12,9 @@ import (
 // compare compares two figures in a family of so many tests.
 func (t *table) compare(p pair, o Options, family int) Comparison {
 	c := Comparison{
-		Measure: p.of.Measure, By: p.of.by(), Condition: p.of.side.condition, Reference: p.against.side.condition,
+		Subject: p.subject(), Unit: p.of.Unit,
 		Better: p.better(), Signature: p.against.Signature, Across: p.across, Paired: true,
+		of: p.of.Estimate, against: p.against.Estimate,
 	}
 	m := t.match(p)
 	c.LeftOut = m.leftOut
@@ -35,7 +36,11 @@ func (t *table) compare(p pair, o Options, family int) Comparison {
 	}
 	c.N, c.Clusters = m.n(c.Paired), min(e.Clusters, m.n(c.Paired))
 	c.Difference, c.P = crosstalk.Figure(e.Value), crosstalk.Figure(test)
-	c.Detectable = crosstalk.Figure(stats.MinDetectable(e.SE, (1-o.Level)/float64(family), 0.8))
+	c.Detectable = crosstalk.Undefined
+	// A permutation test of few clusters has no small p-value.
+	if alpha := (1 - o.Level) / float64(family); !c.Paired || math.Pow(2, float64(1-c.Clusters)) <= alpha {
+		c.Detectable = crosstalk.Figure(e.MinDetectable(alpha, 0.8))
+	}
 	if e.Interval.Defined() {
 		c.Interval = &crosstalk.Interval{Low: e.Interval.Low, High: e.Interval.High, Level: e.Interval.Level, Method: e.Interval.Method}
 	}
@@ -44,6 +49,10 @@ func (t *table) compare(p pair, o Options, family int) Comparison {
 	}
 	c.Warnings = append(c.Warnings, t.doubts(p, c)...)
 	return c
+}
+
+func (p pair) subject() Subject {
+	return Subject{p.of.Measure, p.of.by(), p.of.side.condition, p.against.side.condition}
 }
 
 // doubts are warnings beyond those of small samples.
@@ -74,6 +83,7 @@ func (f figure) by() map[string]string {
 type matched struct {
 	table       *table
 	average     *average
+	fraction    bool     // the figure is one
 	sides       [2]*side // of, against
 	pairs       []int32  // items with a value of the first measure under both
 	items       []int32  // of the group
@@ -82,7 +92,7 @@ type matched struct {
 }
 
 func (t *table) match(p pair) *matched {
-	m := &matched{table: t, average: t.averageOf(p.of), sides: [2]*side{p.of.side, p.against.side}, leftOut: map[string]int{}}
+	m := &matched{table: t, average: t.averageOf(p.of), fraction: p.of.Unit == "", sides: [2]*side{p.of.side, p.against.side}, leftOut: map[string]int{}}
 	a, b := m.values(0, 0), m.values(1, 0)
 	m.items = m.complete(t.among(p.of))
 	for _, i := range m.items {
@@ -212,7 +222,7 @@ func (d *differences) bounds() stats.Bounds {
 }
 
 func (m *matched) differences() *differences {
-	d := &differences{fractions: true, binary: true, independent: true}
+	d := &differences{fractions: m.fraction, binary: true, independent: true}
 	a, b := m.values(0, 0), m.values(1, 0)
 	shared := m.shared()
 	for _, i := range m.pairs {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk"
 	"crosstalk/measure/stats"
 )
 
@@ -140,126 +139,6 @@ func TestNoDifference(t *testing.T) {
 	}
 }
 
-// macro is the average of confusion's figures.
-var macro = &crosstalk.Average{Over: []string{"language", "source"}}
-
-// cells are a number of answers in each of some languages and sources.
-func cells(rng *rand.Rand, use func(item, cluster string, labels columns, cell int)) {
-	cell := 0
-	for language, sources := range map[string][]int{"ar": {30, 10}, "de": {25}, "ko": {40, 15, 20}} {
-		for source, n := range sources {
-			for i := range n {
-				use(fmt.Sprint(language, source, i), fmt.Sprint("prompt", source, i), columns{"language": language, "source": fmt.Sprint(source)}, cell)
-			}
-			cell++
-		}
-	}
-}
-
-// A figure that is a mean over languages of means over sources is compared in
-// the same averaging, over prompts that languages share.
-func TestMacro(t *testing.T) {
-	r := &recorded{by: []string{"language"}, average: map[string]*crosstalk.Average{"lpr": macro}}
-	rng := rand.New(rand.NewPCG(2, 2))
-	diffs := map[string][]*stats.Clusters{} // by language
-	at := map[int]*stats.Clusters{}
-	cells(rng, func(item, cluster string, labels columns, cell int) {
-		a, b := math.Round(rng.Float64()), math.Round(0.4+rng.Float64()*0.6)
-		r.add("lpr", item, cluster, a, first, labels)
-		r.add("lpr", item, cluster, b, second, labels)
-		if at[cell] == nil {
-			at[cell] = &stats.Clusters{}
-			diffs[labels["language"]] = append(diffs[labels["language"]], at[cell])
-		}
-		at[cell].Add(cluster, b-a)
-	})
-	var all []*stats.Clusters
-	for _, language := range []string{"ar", "de", "ko"} {
-		all = append(all, diffs[language]...)
-	}
-	want := stats.Combine(all, func(m []float64) float64 {
-		return ((m[0]+m[1])/2 + m[2] + (m[3]+m[4]+m[5])/3) / 3
-	}, stats.Difference, 0.95)
-	result := runs(t, Options{Groups: true}, r)
-	if len(result.Comparisons) != 4 || result.Family != 4 {
-		t.Fatalf("%d comparisons in a family of %d", len(result.Comparisons), result.Family)
-	}
-	for _, c := range result.Comparisons {
-		switch c.By["language"] {
-		case "all":
-			near(t, "difference", float64(c.Difference), want.Value, 1e-12)
-			near(t, "low", c.Interval.Low, want.Interval.Low, 1e-9)
-			near(t, "high", c.Interval.High, want.Interval.High, 1e-9)
-			near(t, "value - reference", float64(c.Value-c.ReferenceValue), want.Value, 1e-12)
-			near(t, "detectable", float64(c.Detectable), stats.MinDetectable(want.SE, 0.05/4, 0.8), 1e-9)
-			if c.N != 140 || c.Clusters != 75 {
-				t.Errorf("n %d, clusters %d", c.N, c.Clusters)
-			}
-		case "de":
-			near(t, "de", float64(c.Difference), diffs["de"][0].Mean(), 1e-12)
-			if c.Method != "mcnemar" {
-				t.Errorf("de: %s", c.Method)
-			}
-		case "ko":
-			near(t, "ko", float64(c.Difference), (diffs["ko"][0].Mean()+diffs["ko"][1].Mean()+diffs["ko"][2].Mean())/3, 1e-12)
-		}
-	}
-}
-
-// LCPR is compared as the mean over languages of the harmonic mean of two
-// rates, of which the second leaves out the answers that fail the first.
-func TestHarmonic(t *testing.T) {
-	lcpr := &crosstalk.Average{Over: []string{"language", "source"}, HarmonicOf: []string{"lpr", "wpr"}}
-	r := &recorded{average: map[string]*crosstalk.Average{"lpr": macro, "wpr": macro, "lcpr": lcpr}}
-	rng := rand.New(rand.NewPCG(3, 3))
-	type rates struct{ line, lines, word, words float64 }
-	sums := [2]map[string]*rates{{}, {}} // by language, of one source each
-	for _, language := range []string{"ar", "ko", "de"} {
-		for side, condition := range []columns{first, second} {
-			x := &rates{}
-			sums[side][language] = x
-			for i := range 60 {
-				item, labels := fmt.Sprint(language, i), columns{"language": language, "source": "s"}
-				line := rng.Float64() < 0.9-0.2*float64(side)
-				if language == "ar" && side == 1 {
-					line = false // every answer is in another language
-				}
-				r.add("lpr", item, fmt.Sprint(i), map[bool]float64{true: 1}[line], condition, labels)
-				x.lines++
-				if language == "de" {
-					continue // has no word check, and is in no LCPR
-				}
-				if !line {
-					r.miss("wpr", item, "line error", condition, labels)
-					continue
-				}
-				x.line++
-				x.words++
-				word := math.Ceil(rng.Float64() - 0.2)
-				x.word += word
-				r.add("wpr", item, fmt.Sprint(i), word, condition, labels)
-			}
-		}
-	}
-	figure := func(side int) float64 {
-		var sum float64
-		for _, language := range []string{"ar", "ko"} {
-			x := sums[side][language]
-			if x.line > 0 {
-				sum += stats.HarmonicMean([]float64{x.line / x.lines, x.word / x.words}) / 2
-			}
-		}
-		return sum
-	}
-	c := only(t, runs(t, Options{Measures: []string{"lcpr"}}, r))
-	near(t, "reference", float64(c.ReferenceValue), figure(0), 1e-12)
-	near(t, "value", float64(c.Value), figure(1), 1e-12)
-	near(t, "difference", float64(c.Difference), figure(1)-figure(0), 1e-12)
-	if c.Method != "exchange" || c.N != 120 || !c.Shown || c.Interval == nil || !(c.Interval.High < 0) {
-		t.Errorf("%+v", c)
-	}
-}
-
 // Answers without an id have no pair; where asked for, figures are compared as
 // independent ones.
 func TestUnpaired(t *testing.T) {
@@ -297,6 +176,104 @@ func TestUnpaired(t *testing.T) {
 		return r
 	}())); !c.Paired {
 		t.Errorf("%+v", c)
+	}
+}
+
+// Four pairs cannot have a p-value of 5 %, so nothing is detectable, however
+// little they vary.
+func TestTooFewToDetect(t *testing.T) {
+	for pairs, detectable := range map[int]bool{4: false, 7: true} {
+		r := &recorded{}
+		for i := range pairs {
+			r.add("lpr", fmt.Sprint(i), "", 0.5, first, nil)
+			r.add("lpr", fmt.Sprint(i), "", 0.5+0.01*float64(i), second, nil)
+		}
+		if c := only(t, runs(t, Options{}, r)); c.Detectable.Defined() != detectable {
+			t.Errorf("%d pairs: %v", pairs, c.Detectable)
+		}
+	}
+}
+
+// A figure with a unit has no bounds, however small its values.
+func TestUnit(t *testing.T) {
+	r := &recorded{}
+	for i := range 40 {
+		r.add("entropy", fmt.Sprint(i), "", 0.9, first, nil)
+		r.add("entropy", fmt.Sprint(i), "", 0.1-0.1*float64(i%2), second, nil)
+	}
+	run := r.run(t)
+	run.Estimates[0].Unit, run.Estimates[1].Unit = "bits", "bits"
+	result, err := Runs([]Run{run}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := only(t, result); c.Unit != "bits" || c.Interval == nil || c.Interval.Method != "cluster-robust-t" {
+		t.Errorf("%+v", c)
+	}
+	table := result.table()
+	if header := strings.Join(table.Header, ","); !strings.HasPrefix(header, ",reference bits,bits,difference") || table.Rows[0][3] != "-0.85" {
+		t.Errorf("%q: %q", table.Header, table.Rows)
+	}
+}
+
+// The family is all comparisons, whose p-values Holm's method adjusts.
+func TestFamily(t *testing.T) {
+	r := &recorded{}
+	for i := range 40 {
+		for k, model := range []string{"a", "b", "c", "d"} {
+			r.add("lpr", fmt.Sprint(i), "", map[bool]float64{true: 1}[i >= 4*k], columns{"model": model}, nil)
+		}
+	}
+	result := runs(t, Options{}, r)
+	var ps []float64
+	for _, c := range result.Comparisons {
+		ps = append(ps, float64(c.P))
+	}
+	if len(ps) != 3 || result.Family != 3 {
+		t.Fatalf("%d tests in a family of %d", len(ps), result.Family)
+	}
+	for i, want := range stats.Holm(ps) {
+		if c := result.Comparisons[i]; float64(c.Adjusted) != want || c.Shown != (want <= 0.05) {
+			t.Errorf("%v: adjusted %v, shown %v; want %v", c.Condition, c.Adjusted, c.Shown, want)
+		}
+	}
+}
+
+// McNemar's test takes pairs as independent, so those that share a cluster have
+// another.
+func TestBinaryPairsInClusters(t *testing.T) {
+	r := &recorded{}
+	for i := range 40 {
+		r.add("lpr", fmt.Sprint(i), fmt.Sprint(i/2), 1, first, nil)
+		r.add("lpr", fmt.Sprint(i), fmt.Sprint(i/2), float64(i%2), second, nil)
+	}
+	if c := only(t, runs(t, Options{}, r)); c.Method != "sign-flip" || c.Clusters != 20 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A figure is of the condition that says most about it.
+func TestConditionWithinAnother(t *testing.T) {
+	r := &recorded{}
+	for i := range 10 {
+		r.add("lpr", fmt.Sprint(i), "", 1, columns{"model": "a"}, nil)
+		r.add("lpr", fmt.Sprint(i), "", 0, columns{"model": "a", "temperature": "1"}, nil)
+	}
+	if c := only(t, runs(t, Options{}, r)); c.Difference != -1 || c.Condition["temperature"] != "1" || c.Reference["temperature"] != "" {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A column that is the conditions' own sets no items apart.
+func TestColumnOfConditions(t *testing.T) {
+	r := &recorded{}
+	for i := range 10 {
+		for _, condition := range []columns{first, second} {
+			r.add("lpr", fmt.Sprint(i), "", 1, condition, condition)
+		}
+	}
+	if c := only(t, runs(t, Options{}, r)); c.N != 10 {
+		t.Errorf("%d pairs, want 10", c.N)
 	}
 }
 

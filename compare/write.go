@@ -44,64 +44,20 @@ func encoder(w io.Writer) *json.Encoder {
 
 // table lays the comparisons out, a row each.
 func (r Result) table() report.Table {
-	var t report.Table
-	cs := withoutRun(r.Comparisons)
-	conditions := columnsIn(cs, func(c Comparison) map[string]string { return c.Condition })
-	groups := columnsIn(cs, func(c Comparison) map[string]string { return c.By })
-	several := func(text func(Comparison) string) bool {
-		return slices.ContainsFunc(cs, func(c Comparison) bool { return text(c) != text(cs[0]) })
+	subjects := make([]Subject, len(r.Comparisons))
+	for i, c := range r.Comparisons {
+		subjects[i] = c.Subject
 	}
-	// left are the columns of words; what is the same in every row stands above.
-	var left []func(Comparison) string
-	column := func(name string, text func(Comparison) string, constant string) {
-		if several(text) {
-			t.Header = append(t.Header, name)
-			left = append(left, text)
-		} else if constant != "" {
-			t.Heading = append(t.Heading, constant)
-		}
+	t := layout(subjects)
+	unit, reference := unitOf(r.Comparisons), "reference"
+	if unit != "" {
+		reference += " " + unit
 	}
-	column("measure", func(c Comparison) string { return title(c.Measure) }, title(cs[0].Measure))
-	same := map[string]string{} // columns of conditions that have no column of the table
-	for _, name := range conditions {
-		text := func(c Comparison) string { return cmp.Or(c.Condition[name], "-") }
-		reference := func(c Comparison) string { return cmp.Or(c.Reference[name], "-") }
-		constant := name + " " + text(cs[0])
-		if several(reference) || reference(cs[0]) != text(cs[0]) {
-			constant = "" // stands beside what it is compared with
-		}
-		column(name, text, constant)
-		if !several(text) {
-			same[name] = cs[0].Condition[name]
-		}
-	}
-	against := func(c Comparison) string { return describe(c.Reference, c.Condition) }
-	own := describe(same, cs[0].Reference)
-	if several(against) && own != "" {
-		t.Heading = append(t.Heading, own)
-	}
-	column("against", against, strings.TrimSpace(own+" against "+against(cs[0])))
-	for _, name := range groups {
-		text := func(c Comparison) string { return cmp.Or(c.By[name], crosstalk.All) }
-		constant := name + " " + text(cs[0])
-		if text(cs[0]) == crosstalk.All {
-			constant = ""
-		}
-		column(name, text, constant)
-	}
-	if len(left) == 0 {
-		t.Header, left = []string{""}, []func(Comparison) string{func(Comparison) string { return crosstalk.All }}
-	}
-	t.Left = len(t.Header)
-	t.Header = append(t.Header, "reference %", "%", "difference", fmt.Sprintf("%g %% interval", 100*r.Level), "p", "n", "left out", "detectable")
-	names, warnings, leftOut := make([]string, len(cs)), make([][]string, len(cs)), map[string]int{}
-	for i, c := range cs {
-		var row []string
-		for _, text := range left {
-			row = append(row, text(c))
-		}
-		names[i], warnings[i] = strings.Join(row, "/"), c.Warnings
-		difference, out := report.Points(c.Difference), 0
+	t.Header = append(t.Header, reference, cmp.Or(unit, "value"), "difference", fmt.Sprintf("%g %% interval", 100*r.Level), "p", "n", "clusters", "left out", "detectable")
+	names, warnings, leftOut := make([]string, len(t.Rows)), make([][]string, len(t.Rows)), map[string]int{}
+	for i, c := range r.Comparisons {
+		names[i], warnings[i] = strings.Join(t.Rows[i], "/"), c.Warnings
+		difference, out := report.Difference(c.Difference, c.Unit), 0
 		if c.Difference.Defined() && !c.Shown {
 			difference = "~"
 		}
@@ -109,58 +65,38 @@ func (r Result) table() report.Table {
 			leftOut[reason] += n
 			out += n
 		}
-		t.Rows = append(t.Rows, append(row, report.Percent(c.ReferenceValue), report.Percent(c.Value), difference, interval(c.Interval),
-			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(out), detectable(c)))
+		value := report.Value(c.Value, c.Unit)
+		if unit == "" {
+			value += " " + cmp.Or(c.Unit, "%")
+		}
+		t.Rows[i] = append(t.Rows[i], report.Value(c.ReferenceValue, c.Unit), value, difference, interval(c),
+			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(out), detectable(c))
 	}
-	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(cs), report.Warnings(names, warnings), r.refusals())
+	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(r.Comparisons), report.Warnings(names, warnings), refusals(r.Refused))
 	return t
 }
 
-func interval(i *crosstalk.Interval) string {
-	if i == nil {
-		return "-"
+// unitOf is the unit that all figures share, "" if there are several.
+func unitOf(cs []Comparison) string {
+	if slices.ContainsFunc(cs, func(c Comparison) bool { return c.Unit != cs[0].Unit }) {
+		return ""
 	}
-	return report.Points(crosstalk.Figure(i.Low)) + " to " + report.Points(crosstalk.Figure(i.High))
+	return cmp.Or(cs[0].Unit, "%")
 }
 
 // detectable is what could have been found, if anything.
 func detectable(c Comparison) string {
-	if c.Detectable > 1 && c.Difference >= -1 && c.Difference <= 1 {
+	if c.Unit == "" && c.Detectable > 1 {
 		return ">100"
 	}
-	return report.Percent(c.Detectable)
+	return report.Value(c.Detectable, c.Unit)
 }
 
-func columnsIn(cs []Comparison, of func(Comparison) map[string]string) []string {
-	rows := make([]map[string]string, len(cs))
-	for i, c := range cs {
-		rows[i] = of(c)
+func interval(c Comparison) string {
+	if c.Interval == nil {
+		return "-"
 	}
-	return report.Columns(rows)
-}
-
-// withoutRun leaves the names of the runs out where the conditions are told
-// apart by their other columns.
-func withoutRun(cs []Comparison) []Comparison {
-	without := func(condition map[string]string) map[string]string {
-		condition = maps.Clone(condition)
-		delete(condition, RunColumn)
-		return condition
-	}
-	with := map[string]string{} // the whole condition by what is left of it
-	short := make([]Comparison, len(cs))
-	for i, c := range cs {
-		short[i] = c
-		short[i].Condition, short[i].Reference = without(c.Condition), without(c.Reference)
-		for _, pair := range [][2]map[string]string{{c.Condition, short[i].Condition}, {c.Reference, short[i].Reference}} {
-			whole, left := string(crosstalk.Canonical(pair[0])), string(crosstalk.Canonical(pair[1]))
-			if other, ok := with[left]; ok && other != whole {
-				return cs
-			}
-			with[left] = whole
-		}
-	}
-	return short
+	return report.Difference(crosstalk.Figure(c.Interval.Low), c.Unit) + " to " + report.Difference(crosstalk.Figure(c.Interval.High), c.Unit)
 }
 
 // methods are the tests by their names in full.
@@ -173,9 +109,13 @@ func (r Result) legend() []string {
 	if r.Family == 1 {
 		tests = "this test alone"
 	}
+	other := ""
+	if slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return c.Unit != "" }) {
+		other = ", or the figure's unit"
+	}
 	notes := []string{
-		fmt.Sprintf("difference: in percentage points; ~: none is shown at %.2g %%, though one below detectable may well be there", alpha),
-		fmt.Sprintf("p: adjusted by Holm's method over %s; detectable: what is found with 80 %% power among them", tests),
+		fmt.Sprintf("difference: in percentage points%s; ~: none is shown at %.2g %%, though one below detectable may well be there", other, alpha),
+		fmt.Sprintf("p: adjusted by Holm's method over %s; detectable: what is found with 80 %% power among them, - if so few clusters can show nothing", tests),
 		"interval: of each difference for itself, not adjusted",
 	}
 	seen := map[string]bool{}
@@ -216,9 +156,9 @@ func signatures(cs []Comparison) (notes []string) {
 }
 
 // refusals says once for each reason, or set of fields, what was not compared.
-func (r Result) refusals() (notes []string) {
+func refusals(refused []Refusal) (notes []string) {
 	counts, first := map[string]int{}, map[string]Refusal{}
-	for _, x := range r.Refused {
+	for _, x := range refused {
 		key := x.Reason + strings.Join(sorted(x.Fields), ",")
 		if counts[key]++; counts[key] == 1 {
 			first[key] = x
@@ -237,13 +177,20 @@ func (r Result) refusals() (notes []string) {
 // writeCSV writes a line for each comparison, with a column for every column
 // of groups and conditions.
 func writeCSV(w io.Writer, r Result) error {
-	groups := columnsIn(r.Comparisons, func(c Comparison) map[string]string { return c.By })
-	conditions := columnsIn(r.Comparisons, func(c Comparison) map[string]string { return c.Condition })
+	var by, of []map[string]string
+	for _, c := range r.Comparisons {
+		by, of = append(by, c.By), append(of, c.Condition)
+	}
+	groups, conditions := report.Columns(by), report.Columns(of)
 	header := slices.Concat([]string{"measure"}, groups, conditions)
 	for _, column := range conditions {
 		header = append(header, "reference_"+column)
 	}
 	out := csv.NewWriter(w)
+	units := slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return c.Unit != "" })
+	if units {
+		header = append(header, "unit")
+	}
 	out.Write(append(header, "value", "reference_value", "difference", "low", "high", "level", "interval", "p", "adjusted_p", "method", "shown", "detectable",
 		"paired", "n", "clusters", "left_out", "signature", "across", "warnings"))
 	for _, c := range r.Comparisons {
@@ -255,6 +202,9 @@ func writeCSV(w io.Writer, r Result) error {
 			for _, column := range conditions {
 				record = append(record, of[column])
 			}
+		}
+		if units {
+			record = append(record, c.Unit)
 		}
 		record = append(record, report.Number(c.Value), report.Number(c.ReferenceValue), report.Number(c.Difference))
 		if i := c.Interval; i != nil {

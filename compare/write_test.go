@@ -22,8 +22,8 @@ func compared() Result {
 	comparison := func(measure, language, temperature string, reference, value, p float64, shown bool) Comparison {
 		d := value - reference
 		return Comparison{
-			Measure: measure, By: columns{"task": "crosslingual", "language": language},
-			Condition: columns{"model": "m|1", "temperature": temperature}, Reference: columns{"model": "m|1", "temperature": "0"},
+			Subject: Subject{Measure: measure, By: columns{"task": "crosslingual", "language": language},
+				Condition: columns{"model": "m|1", "temperature": temperature}, Reference: columns{"model": "m|1", "temperature": "0"}},
 			Value: crosstalk.Figure(value), ReferenceValue: crosstalk.Figure(reference), Difference: crosstalk.Figure(d),
 			Interval: &crosstalk.Interval{Low: d - 0.031, High: d + 0.029, Level: 0.95, Method: "cluster-robust-logit-t"},
 			Method:   "sign-flip", P: crosstalk.Figure(p / 3), Adjusted: crosstalk.Figure(p), Shown: shown, Detectable: 0.052, Paired: true,

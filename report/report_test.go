@@ -249,3 +249,31 @@ func TestWriteErrors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestDifference(t *testing.T) {
+	for _, c := range []struct {
+		f          crosstalk.Figure
+		unit, want string
+	}{
+		{0.0364, "", "+3.6"}, {-0.0364, "", "-3.6"}, {0.0001, "", "0.0"}, {-0.0001, "", "0.0"}, {crosstalk.Undefined, "", "-"},
+		{0.25, "bits", "+0.25"}, {-1.5, "bits", "-1.50"}, {-0.001, "bits", "0.00"}, {crosstalk.Undefined, "bits", "-"},
+	} {
+		if got := Difference(c.f, c.unit); got != c.want {
+			t.Errorf("%v %s: %s, want %s", c.f, c.unit, got, c.want)
+		}
+	}
+}
+
+// Many rows are named in part, and numbers become ranges.
+func TestWarnings(t *testing.T) {
+	rows := strings.Split("abcdefghijkl", "")
+	of := make([][]string, len(rows))
+	for i := range 10 {
+		of[i] = []string{"only " + string(rune('1'+i%3)) + " items"}
+	}
+	of[11] = []string{"odd"}
+	want := []string{"warning: a, b, c, d, e, f, g, h, and 2 more rows: only 1 to 3 items", "warning: l: odd"}
+	if got := Warnings(rows, of); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -45,6 +45,9 @@ func write(w io.Writer, format string, grids []grid) error {
 
 var firstNumber = regexp.MustCompile(`\d+`)
 
+// maxNamed is how many rows a warning names.
+const maxNamed = 8
+
 // Warnings says each kind of warning once, with the rows it holds for and, for
 // one that counts, the range of its first number. of[i] are the warnings of
 // the row called rows[i].
@@ -78,8 +81,11 @@ func Warnings(rows []string, of [][]string) []string {
 		if at := firstNumber.FindStringIndex(k.text); at != nil && k.low < k.top {
 			k.text = fmt.Sprintf("%s%d to %d%s", k.text[:at[0]], k.low, k.top, k.text[at[1]:])
 		}
-		if len(k.rows) == len(rows) && len(k.rows) > 1 {
+		switch n := len(k.rows); {
+		case n == len(rows) && n > 1:
 			k.rows = []string{"every row"}
+		case n > maxNamed:
+			k.rows = append(k.rows[:maxNamed:maxNamed], fmt.Sprintf("and %d more rows", n-maxNamed))
 		}
 		list = append(list, fmt.Sprintf("warning: %s: %s", strings.Join(k.rows, ", "), k.text))
 	}
@@ -121,6 +127,18 @@ func Points(f crosstalk.Figure) string {
 	return s
 }
 
+// Difference is a difference of figures of a unit with its sign, in percentage
+// points where they are fractions.
+func Difference(f crosstalk.Figure, unit string) string {
+	if unit == "" || !f.Defined() {
+		return Points(f)
+	}
+	if s := fmt.Sprintf("%+.2f", float64(f)); s[1:] != "0.00" {
+		return s
+	}
+	return "0.00"
+}
+
 // PValue is a p-value with three decimals, "-" where undefined.
 func PValue(p crosstalk.Figure) string {
 	switch {
@@ -131,6 +149,9 @@ func PValue(p crosstalk.Figure) string {
 	}
 	return strconv.FormatFloat(float64(p), 'f', 3, 64)
 }
+
+// Markdown is a text of which markdown shows every character.
+func Markdown(text string) string { return markdownEscape.Replace(plain(text)) }
 
 // Number is a number as programs read it, empty where undefined.
 func Number(f crosstalk.Figure) string { return number(f) }

@@ -138,22 +138,20 @@ func writeLaTeX(w io.Writer, grids []grid) error {
 // tidy puts spaces for control characters, which names from elsewhere may hold
 // and a terminal, a table row or a comment would obey.
 func (g *grid) tidy() {
-	plain := func(texts []string) {
+	for _, texts := range append([][]string{g.heading, g.header, g.notes}, g.rows...) {
 		for i, t := range texts {
-			texts[i] = strings.Map(func(r rune) rune {
-				if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-					return ' '
-				}
-				return r
-			}, t)
+			texts[i] = plain(t)
 		}
 	}
-	plain(g.heading)
-	plain(g.header)
-	plain(g.notes)
-	for _, row := range g.rows {
-		plain(row)
-	}
+}
+
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // writeCSV writes one line an estimate, with a column for every key and count

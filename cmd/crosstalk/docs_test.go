@@ -26,7 +26,7 @@ func TestManualCommands(t *testing.T) {
 			}
 			for _, line := range strings.Split(code, "\n") {
 				line = strings.TrimPrefix(strings.TrimPrefix(line, "go run ./cmd/"), "$ ")
-				args := strings.Fields(strings.Split(line, "#")[0])
+				args := words(strings.Split(line, "#")[0])
 				if len(args) < 2 || args[0] != "crosstalk" || strings.HasPrefix(args[1], "RUN") || strings.Contains(line, "|") {
 					continue
 				}
@@ -50,4 +50,16 @@ func TestManualCommands(t *testing.T) {
 	if commands < 10 {
 		t.Errorf("only %d commands found", commands)
 	}
+}
+
+// words splits a command line at white space that is not between single quotes.
+func words(line string) (words []string) {
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	return words
 }

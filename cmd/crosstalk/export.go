@@ -58,13 +58,11 @@ func (e *exporting) run(c *cobra.Command, path string) error {
 	if e.answers && e.format == export.LMEval {
 		return fmt.Errorf("--format %s is of observations: leave --answers out", e.format)
 	}
-	if _, err := run.ReadManifest(path); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s holds no run: expected a directory that 'crosstalk run' wrote", path)
-	} else if err != nil {
+	if _, err := readManifest(path); err != nil {
 		return err
 	}
 	if e.out != "" {
-		return writeFile(e.out, func(w io.Writer) error { return e.write(w, path) })
+		return replaceFile(e.out, func(w io.Writer) error { return e.write(w, path) })
 	}
 	if e.format == export.Parquet && isTerminal(c.OutOrStdout()) {
 		return fmt.Errorf("parquet is not for a terminal: name a file with --out")

@@ -83,19 +83,22 @@ into another (language confusion), and answers that change when only the form of
 a question does (multisense inconsistency).
 
 Results go to stdout, everything else to stderr. Exit codes: 0 fine,
-1 a calibration failed, 2 bad usage or input, 3 finished but incomplete
+1 a gate or a calibration failed, 2 bad usage or input, 3 finished but incomplete
 (asks failed, or a limit was reached), 130 interrupted.`,
 		Example: `  crosstalk run leakage                              a reference model, to see how it works
   crosstalk run leakage --model openai:gpt-4o-mini   a real one (OPENAI_API_KEY)
   crosstalk score leakage answers.jsonl              answers recorded elsewhere
-  crosstalk score confusion answers.csv`,
+  crosstalk score confusion answers.csv
+  crosstalk compare runs/before runs/after           did it change?
+  crosstalk gate runs/after --require 'lpr>=98%'     is it good enough?`,
 		Version:       crosstalk.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), reportCommand(), exportCommand(), compareCommand(), serveCommand(), suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
+	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), reportCommand(), exportCommand(), compareCommand(), gateCommand(), powerCommand(), serveCommand(),
+		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
 	configure(root)
 	return root
 }

@@ -73,13 +73,15 @@ func (r *reporting) run(c *cobra.Command, path string) error {
 	return r.draw(c, path, estimates)
 }
 
-// estimatesOf sums up a run's observations, grouped as by says, or as they
+// estimatesOf sums up a run's observations, grouped as --by says, or as they
 // were when they were measured.
 func estimatesOf(c *cobra.Command, path string, by []string) ([]crosstalk.Estimate, error) {
-	manifest, err := run.ReadManifest(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, fmt.Errorf("%s holds no run: expected a directory that 'crosstalk run' wrote", path)
-	}
+	return estimatesBy(path, by, func(known columns) error { return known.check(c, by) })
+}
+
+// estimatesBy is estimatesOf with a check of the columns that there are.
+func estimatesBy(path string, by []string, check func(columns) error) ([]crosstalk.Estimate, error) {
+	manifest, err := readManifest(path)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +118,37 @@ func estimatesOf(c *cobra.Command, path string, by []string) ([]crosstalk.Estima
 			return nil, failed
 		}
 	}
-	return estimates, known.check(c, by)
+	for _, e := range stored {
+		if n := e.Counts[notMeasured]; n > 0 { // which no observation tells
+			markUnmeasured(estimates, n, "of the items were not measured")
+			break
+		}
+	}
+	return estimates, check(known)
+}
+
+// readManifest reads the manifest of a run.
+func readManifest(path string) (run.Manifest, error) {
+	manifest, err := run.ReadManifest(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return manifest, fmt.Errorf("%s holds no run: expected a directory that 'crosstalk run' wrote", path)
+	}
+	return manifest, err
+}
+
+// notMeasured counts items that a limit kept from being measured.
+const notMeasured = "not_measured"
+
+// markUnmeasured says in every figure how many items it lacks.
+func markUnmeasured(estimates []crosstalk.Estimate, n int, why string) {
+	for i := range estimates {
+		e := &estimates[i]
+		if e.Counts == nil {
+			e.Counts = map[string]int{}
+		}
+		e.Counts[notMeasured] = n
+		e.Warnings = append(e.Warnings, fmt.Sprintf("%d %s", n, why))
+	}
 }
 
 // estimator sums up observations as an instrument does.

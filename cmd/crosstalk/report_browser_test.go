@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"crosstalk/internal/browser"
+	"crosstalk/internal/multisense"
 	"crosstalk/internal/shared"
 
 	"github.com/chromedp/chromedp"
@@ -45,6 +46,10 @@ func TestReportInABrowser(t *testing.T) {
 		},
 		"confusion": func(t *testing.T) []string {
 			return []string{"score", "confusion", shared.File(t, "lcb/outputs/command-r-base.csv.gz"), "--lid", shared.File(t, "lid/lid.176.ftz")}
+		},
+		"consistency": func(t *testing.T) []string {
+			task, answers, texts := multisense.Read(t).Write(t, t.TempDir())
+			return []string{"score", "consistency", answers, "--task", task, "--texts", texts, "--by", "class"}
 		},
 		"hostile": func(t *testing.T) []string { return []string{"score", "confusion", hostileAnswers(t)} },
 	} {

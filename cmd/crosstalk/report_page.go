@@ -47,7 +47,7 @@ func (r *reporting) draw(c *cobra.Command, path string, estimates []crosstalk.Es
 }
 
 func (r *reporting) writePage(c *cobra.Command, path string, p page.Report) error {
-	manifest, err := run.ReadManifest(path)
+	manifest, err := readManifest(path)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (r *reporting) writePage(c *cobra.Command, path string, p page.Report) erro
 		return p.Write(c.OutOrStdout())
 	}
 	file := cmp.Or(r.html, filepath.Join(path, "report.html"))
-	if err := writeFile(file, p.Write); err != nil {
+	if err := replaceFile(file, p.Write); err != nil {
 		return err
 	}
 	if !r.quiet {
@@ -128,14 +128,14 @@ func (r *reporting) writeFigures(c *cobra.Command, estimates []crosstalk.Estimat
 	}
 	for _, f := range figures {
 		for ending, write := range map[string]func(io.Writer) error{".svg": f.WriteSVG, ".pdf": f.WritePDF, ".png": f.WritePNG} {
-			if err := writeFile(filepath.Join(r.figures, f.Name+ending), write); err != nil {
+			if err := replaceFile(filepath.Join(r.figures, f.Name+ending), write); err != nil {
 				return err
 			}
 		}
 	}
 	for ending, format := range map[string]string{".csv": "csv", ".md": "markdown", ".tex": "latex"} {
 		write := func(w io.Writer) error { return report.Write(w, format, estimates) }
-		if err := writeFile(filepath.Join(r.figures, "tables"+ending), write); err != nil {
+		if err := replaceFile(filepath.Join(r.figures, "tables"+ending), write); err != nil {
 			return err
 		}
 	}
@@ -145,8 +145,8 @@ func (r *reporting) writeFigures(c *cobra.Command, estimates []crosstalk.Estimat
 	return nil
 }
 
-// writeFile writes a file aside and renames it when it is whole.
-func writeFile(path string, write func(io.Writer) error) (err error) {
+// replaceFile writes a file aside and renames it when it is whole.
+func replaceFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
 	if err != nil {
 		return err

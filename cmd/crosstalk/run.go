@@ -199,10 +199,7 @@ func (m *measurement) finish(estimates []crosstalk.Estimate) error {
 		items += len(p.conditions) * len(m.suite.Items)
 	}
 	if m.unmeasured > 0 {
-		warning := fmt.Sprintf("%d of %d items were not measured: %v", m.unmeasured, items, m.limit)
-		for i := range estimates {
-			estimates[i].Warnings = append(estimates[i].Warnings, warning)
-		}
+		markUnmeasured(estimates, m.unmeasured, fmt.Sprintf("of %d items were not measured: %v", items, m.limit))
 	}
 	if err := m.dir.WriteEstimates(report.NewDocument(estimates)); err != nil {
 		return err

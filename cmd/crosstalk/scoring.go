@@ -130,8 +130,12 @@ func (known columns) add(labels map[string]string) {
 func (known columns) check(c *cobra.Command, by []string) error {
 	for _, column := range by {
 		if !known[column] && c.Flags().Changed("by") {
-			return fmt.Errorf("--by: there is no column %q: choose of %s", column, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			return fmt.Errorf("--by: %w", known.unknown(column))
 		}
 	}
 	return nil
+}
+
+func (known columns) unknown(column string) error {
+	return fmt.Errorf("there is no column %q: choose of %s", column, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 }

@@ -109,7 +109,9 @@ func (p *reader) setting(path string, flags []flag, node ast.Node) {
 			expected = append(expected, m.expected)
 		}
 	}
-	wrong.expected = strings.Join(expected, "; or ")
+	// A list of something is also one of it.
+	either := slices.DeleteFunc(slices.Clone(expected), func(one string) bool { return slices.Contains(expected, one+orList) })
+	wrong.expected = strings.Join(either, "; or ")
 	p.errorf(wrong.line, "%s: %w", path, wrong)
 }
 

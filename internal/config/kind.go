@@ -49,10 +49,13 @@ func kindOf(f *pflag.Flag) kind {
 	return k
 }
 
+// orList follows what a list's elements are.
+const orList = ", or a list"
+
 // String says what is expected.
 func (k kind) String() string {
 	if k.several {
-		return k.one() + ", or a list"
+		return k.one() + orList
 	}
 	return k.one()
 }

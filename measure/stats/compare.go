@@ -18,6 +18,6 @@ func Compare(diffs *Clusters, bounds Bounds, level float64, draws int, seed uint
 	return Comparison{
 		Estimate:      e,
 		P:             SignFlip(diffs, draws, seed).P,
-		MinDetectable: MinDetectable(e.SE, 1-level, 0.8),
+		MinDetectable: e.MinDetectable(1-level, 0.8),
 	}
 }

@@ -18,6 +18,21 @@ func (e Estimate) P(null float64) float64 {
 	return tTwoSided(quotient(e.Value-null, e.SE), e.DF)
 }
 
+// MinDetectable is the smallest true value, other than 0, that data with this
+// standard error and these degrees of freedom find at two-sided significance
+// alpha with the stated power: (t_{alpha/2} + t_beta) SE. NaN where no
+// variance shows, or unless alpha and power lie between 0 and 1.
+func (e Estimate) MinDetectable(alpha, power float64) float64 {
+	if !(e.SE > 0 && e.DF > 0 && alpha > 0 && alpha < 1 && power > 0 && power < 1) {
+		return math.NaN()
+	}
+	beta := tQuantile(math.Max(power, 1-power), e.DF)
+	if power < 0.5 {
+		beta = -beta
+	}
+	return (tQuantile(1-alpha/2, e.DF) + beta) * e.SE
+}
+
 // The names of intervals, as they stand in Interval.Method. Those of Mean
 // and Combine begin with "cluster-robust-".
 const (

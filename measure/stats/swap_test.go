@@ -110,6 +110,14 @@ func TestEstimateP(t *testing.T) {
 	if p := Mean(&Clusters{}, Unbounded, 0.95).P(0); !math.IsNaN(p) {
 		t.Errorf("no data: P %v", p)
 	}
+	// With many degrees of freedom t is the normal, and power is what it finds.
+	e.DF = 1e7
+	for _, power := range []float64{0.3, 0.5, 0.8} {
+		near(t, "power", Power(e.MinDetectable(0.01, power), e.SE, 0.01), power, 1e-5)
+	}
+	if d := (Estimate{DF: 5}).MinDetectable(0.05, 0.8); !math.IsNaN(d) {
+		t.Errorf("without variance %v is detectable", d)
+	}
 	if d := MinDetectable(0, 0.05, 0.8); !math.IsNaN(d) {
 		t.Errorf("without variance %v is detectable", d)
 	}

@@ -1,6 +1,8 @@
 package figure
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,12 +18,12 @@ type Book struct {
 	estimates []crosstalk.Estimate
 	sides     sides
 	strips    []strip
-	names     map[string]int
+	names     map[string]bool
 }
 
 // NewBook is a book about these estimates.
 func NewBook(estimates []crosstalk.Estimate) *Book {
-	return &Book{estimates: estimates, names: map[string]int{}}
+	return &Book{estimates: estimates, names: map[string]bool{}}
 }
 
 // Add takes an observation in. It keeps a number of those that compare two
@@ -48,23 +50,21 @@ func (b *Book) Figures() []Figure {
 	return figures
 }
 
+// longest is how many letters a figure's name has at most, without its number.
+const longest = 72
+
 // name makes a file's name of a title, one that is not taken.
 func (b *Book) name(title string) string {
-	name := strings.Trim(strings.Map(func(r rune) rune {
-		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
-			return unicode.ToLower(r)
-		}
-		return '-'
-	}, title), "-")
-	for strings.Contains(name, "--") {
-		name = strings.ReplaceAll(name, "--", "-")
+	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	name := strings.Join(words, "-")
+	base := cmp.Or(strings.Trim(name[:min(len(name), longest)], "-"), "figure")
+	name = base
+	for n := 2; b.names[name]; n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
 	}
-	if name = strings.Trim(name[:min(len(name), 80)], "-"); name == "" {
-		name = "figure"
-	}
-	if b.names[name]++; b.names[name] > 1 {
-		return b.name(name + " " + count(float64(b.names[name])))
-	}
+	b.names[name] = true
 	return name
 }
 
@@ -139,36 +139,36 @@ func (p part) values(column string) (values []string) {
 	return values
 }
 
-// measures are those of the estimates, in the order of their appearance.
-func (p part) measures() (measures []string) {
-	for _, e := range p.estimates {
-		if !slices.Contains(measures, e.Measure) {
-			measures = append(measures, e.Measure)
-		}
-	}
-	return measures
-}
-
-// rows lays estimates out as the values of one column, over the values of
+// rows lays estimates out as the values of some columns, over the values of
 // another or, where that is "measure", over measures.
-func (p part) rows(row, column string) (rows []Row, columns []string) {
-	valueOf := func(e *crosstalk.Estimate) string {
+func (p part) rows(column string, named ...string) (rows []Row, columns []string) {
+	for _, e := range p.estimates {
+		over := e.By[column]
 		if column == "measure" {
-			return words(e.Measure)
+			over = words(e.Measure)
 		}
-		return e.By[column]
-	}
-	for _, e := range p.estimates {
-		if v := valueOf(e); !slices.Contains(columns, v) {
-			columns = append(columns, v)
+		var name []string
+		for _, c := range named {
+			name = append(name, e.By[c])
 		}
+		row := Row{Label: strings.Join(name, " ")}
+		i := slices.IndexFunc(rows, func(r Row) bool { return r.Label == row.Label })
+		if i < 0 {
+			i, rows = len(rows), append(rows, row)
+		}
+		at := slices.Index(columns, over)
+		if at < 0 {
+			at, columns = len(columns), append(columns, over)
+		}
+		for len(rows[i].Cells) <= at {
+			rows[i].Cells = append(rows[i].Cells, nil)
+		}
+		rows[i].Cells[at] = e
 	}
-	for _, v := range p.values(row) {
-		rows = append(rows, Row{Label: v, Cells: make([]*crosstalk.Estimate, len(columns))})
-	}
-	for _, e := range p.estimates {
-		i := slices.IndexFunc(rows, func(r Row) bool { return r.Label == e.By[row] })
-		rows[i].Cells[slices.Index(columns, valueOf(e))] = e
+	for i := range rows {
+		for len(rows[i].Cells) < len(columns) {
+			rows[i].Cells = append(rows[i].Cells, nil)
+		}
 	}
 	return rows, columns
 }

@@ -33,7 +33,7 @@ func (b *Book) overviews() (figures []Figure) {
 			column = "similarity"
 		}
 		for _, p := range b.parts(measures, "model", column) {
-			rows, series := p.rows("model", column)
+			rows, series := p.rows(column, "model")
 			if len(p.estimates) < 2 {
 				continue
 			}
@@ -158,7 +158,7 @@ func (b *Book) groups() (figures []Figure) {
 	for _, measure := range grouped {
 		for _, column := range b.groupColumns(measure) {
 			for _, p := range b.parts([]string{measure}, "model", column) {
-				rows, models := p.rows(column, "model")
+				rows, models := p.rows("model", column)
 				if len(rows) < 2 {
 					continue
 				}
@@ -200,7 +200,7 @@ func (b *Book) groupColumns(measure string) (columns []string) {
 func (b *Book) doubt() (figures []Figure) {
 	for _, measure := range []string{"entropy", "nucleus_size"} {
 		for _, p := range b.parts([]string{measure}, "model", "at") {
-			rows, models := p.rows("at", "model")
+			rows, models := p.rows("model", "at")
 			figures = append(figures, titled(Bars{Series: models, Rows: rows}.Draw(), words(measure)+" at and away from confusion points", p, intervals))
 		}
 	}
@@ -211,12 +211,12 @@ func (b *Book) doubt() (figures []Figure) {
 func (b *Book) senses() (figures []Figure) {
 	for _, measure := range []string{"consistency", "accuracy", "invalid"} {
 		for _, p := range b.parts([]string{measure}, "pair", "part") {
-			rows, parts := p.rows("pair", "part")
+			rows, parts := p.rows("part", "pair")
 			figures = append(figures, titled(Bars{Series: parts, Rows: rows}.Draw(), words(measure)+" by pair and part", p, intervals))
 		}
 	}
-	for _, p := range b.parts([]string{"consistency_correct", "consistency_incorrect"}, "pair", "measure") {
-		rows, measures := p.rows("pair", "measure")
+	for _, p := range b.parts([]string{"consistency_correct", "consistency_incorrect"}, "pair", "part") {
+		rows, measures := p.rows("measure", "pair", "part")
 		figures = append(figures, titled(Bars{Series: measures, Rows: rows}.Draw(), "consistency where the source is right and wrong", p, intervals))
 	}
 	return figures
@@ -242,8 +242,8 @@ func (b *Book) classes() (figures []Figure) {
 		figures = append(figures, titled(s.Draw(), "classes of the answers", p, ""))
 	}
 	for _, p := range b.parts([]string{"transition"}, "from", "to") {
-		rows, to := p.rows("from", "to")
-		figures = append(figures, titled(Heat{Columns: to, Rows: rows}.Draw(), "classes in the source (rows) and in the other sense (columns)", p, "Shares of a row."))
+		rows, to := p.rows("to", "from")
+		figures = append(figures, titled(Heat{Columns: to, Rows: rows}.Draw(), "transitions between classes", p, "Rows are the classes in the source, columns those in the other sense; the numbers are shares of a row."))
 	}
 	return figures
 }

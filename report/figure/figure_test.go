@@ -329,7 +329,7 @@ func TestConsistency(t *testing.T) {
 	check(t, only(t, figures, "Consistency by pair and part"), list, measured("consistency"))
 	check(t, only(t, figures, "Consistency where the source is right and wrong"), list, func(e crosstalk.Estimate) bool { return strings.HasPrefix(e.Measure, "consistency_") })
 	check(t, only(t, figures, "Classes of the answers"), list, measured("label_share"))
-	check(t, only(t, figures, "Classes in the source"), list, measured("transition"))
+	check(t, only(t, figures, "Transitions between classes"), list, measured("transition"))
 	f := only(t, figures, "Consistency and translation quality")
 	check(t, f, list, measured("consistency"))
 	if x := value(t, read(t, f), map[string]string{"by-pair": "zh>en", "by-part": "T", "x": "0.376"}); x != 0.70 {
@@ -364,6 +364,18 @@ func TestHostileNames(t *testing.T) {
 	}
 	if figures := NewBook(nil).Figures(); len(figures) != 0 {
 		t.Errorf("%d figures of nothing", len(figures))
+	}
+}
+
+// Names of files differ, however long and alike the titles are.
+func TestNames(t *testing.T) {
+	b, taken := NewBook(nil), map[string]bool{}
+	for _, title := range []string{"a", "a", "A 2", "", "是", strings.Repeat("long ", 50), strings.Repeat("long ", 60), strings.Repeat("long ", 70), "x/../y · z"} {
+		name := b.name(title)
+		if taken[name] || len(name) > 80 || strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-", r) }) {
+			t.Errorf("%.20q is called %q", title, name)
+		}
+		taken[name] = true
 	}
 }
 

@@ -20,9 +20,8 @@ type Answers struct {
 	apart   []string // columns that sections are apart by
 	by      string   // the column that answers are grouped by within a section
 	list    []*Section
-	last    *Card
-	where   place
-	room    int // bytes left
+	open    []draft // of the item that is gathered now
+	room    int     // bytes left
 	dropped int
 	clean   []place // of the cards without a finding that are kept, in order
 }
@@ -31,6 +30,12 @@ type Answers struct {
 type place struct {
 	group *Group
 	card  int
+}
+
+// draft is a card in the making.
+type draft struct {
+	*Card
+	group *Group
 }
 
 // Section are the answers of a condition.
@@ -101,13 +106,16 @@ func NewAnswers(estimates []crosstalk.Estimate) *Answers {
 
 // Add takes in an observation. Those of an item follow each other.
 func (a *Answers) Add(o crosstalk.Observation) {
-	group := a.groupOf(o)
-	if a.last == nil || a.where.group != group || a.last.Name != o.Item {
+	if len(a.open) > 0 && a.open[0].Name != o.Item {
 		a.keep()
-		a.last, a.where = &Card{Name: o.Item}, place{group: group}
-		a.last.asked = o.Answers
 	}
-	a.last.add(o)
+	group := a.groupOf(o)
+	i := slices.IndexFunc(a.open, func(d draft) bool { return d.group == group })
+	if i < 0 {
+		i = len(a.open)
+		a.open = append(a.open, draft{&Card{Name: o.Item, asked: o.Answers}, group})
+	}
+	a.open[i].add(o)
 }
 
 // value is a column of an observation.
@@ -125,8 +133,10 @@ func (a *Answers) groupOf(o crosstalk.Observation) *Group {
 		key += labels[c] + "\x00"
 	}
 	by := value(o, a.by)
-	if g := a.where.group; g != nil && g.key == key && g.value == by {
-		return g
+	for _, d := range a.open {
+		if d.group.key == key && d.group.value == by {
+			return d.group
+		}
 	}
 	i := slices.IndexFunc(a.list, func(s *Section) bool { return maps.Equal(s.labels, labels) })
 	if i < 0 {
@@ -179,34 +189,34 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s[:promptRoom], "") + fmt.Sprintf("… (%d more bytes are not shown)", len(s)-promptRoom)
 }
 
-// keep puts the last card into the page if there is room, for one with a
-// finding in the place of those without.
+// keep puts the item's cards into the page if there is room, those with a
+// finding in the place of others.
 func (a *Answers) keep() {
-	c, g := a.last, a.where.group
-	if c == nil {
-		return
+	for _, d := range a.open {
+		c, g := d.Card, d.group
+		g.seen++
+		if c.Fault {
+			g.faults++
+		}
+		size := c.size()
+		for c.Fault && size > a.room && len(a.clean) > 0 {
+			p := a.clean[len(a.clean)-1]
+			a.clean = a.clean[:len(a.clean)-1]
+			a.room += p.group.Cards[p.card].size()
+			p.group.Cards[p.card] = nil
+			a.dropped++
+		}
+		if size > a.room {
+			a.dropped++
+			continue
+		}
+		a.room -= size
+		if !c.Fault {
+			a.clean = append(a.clean, place{g, len(g.Cards)})
+		}
+		g.Cards = append(g.Cards, c)
 	}
-	g.seen++
-	if c.Fault {
-		g.faults++
-	}
-	size := c.size()
-	for c.Fault && size > a.room && len(a.clean) > 0 {
-		p := a.clean[len(a.clean)-1]
-		a.clean = a.clean[:len(a.clean)-1]
-		a.room += p.group.Cards[p.card].size()
-		p.group.Cards[p.card] = nil
-		a.dropped++
-	}
-	if size > a.room {
-		a.dropped++
-		return
-	}
-	a.room -= size
-	if !c.Fault {
-		a.clean = append(a.clean, place{g, len(g.Cards)})
-	}
-	g.Cards = append(g.Cards, c)
+	a.open = nil
 }
 
 // sections are the answers as they are shown, those with a finding first.
@@ -215,7 +225,6 @@ func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 		return nil
 	}
 	a.keep()
-	a.last = nil
 	for _, s := range a.list {
 		if s.Name == "" {
 			s.Name = "All answers"
@@ -251,13 +260,13 @@ func (a *Answers) figuresOf(estimates []crosstalk.Estimate, s *Section, g *Group
 				fits = fits && (v == g.value || g.value == "" && v == crosstalk.All)
 			case slices.Contains(a.apart, c):
 				fits = fits && v == s.labels[c]
-			case c != "similarity":
+			case c != "similarity" && c != "part":
 				fits = fits && v == crosstalk.All
 			}
 		}
 		if fits {
 			h := headline(e)
-			figures = append(figures, strings.TrimSpace(h.Measure+" "+e.By["similarity"])+" "+h.Value+strings.TrimRight(" "+h.Unit, " "))
+			figures = append(figures, strings.TrimSpace(h.Measure+" "+e.By["similarity"]+e.By["part"])+" "+h.Value+strings.TrimRight(" "+h.Unit, " "))
 		}
 	}
 	return strings.Join(figures, " · ")

@@ -1,10 +1,6 @@
 package page
 
-import (
-	"slices"
-
-	"crosstalk"
-)
+import "crosstalk"
 
 // Headlines are the first figures over all that was measured under a condition,
 // and how many more there are.
@@ -16,9 +12,9 @@ func Headlines(estimates []crosstalk.Estimate) (list []Headline, more int) {
 // to longest bytes of each text. prompt returns what was asked for an answer,
 // if that is known; it may be nil.
 func NewCard(observations []crosstalk.Observation, longest int, prompt func(crosstalk.Key) (string, bool)) *Card {
-	c := &Card{longest: longest, sides: slices.Concat([]string{"source_input", "input", "reference"}, sides)}
+	c := &Card{longest: longest}
 	for _, o := range observations {
-		c.Name = name(o.Item)
+		c.Name = brief(o.Item)
 		if c.asked == nil {
 			c.asked = o.Answers
 		}

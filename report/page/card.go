@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,8 +19,7 @@ type Card struct {
 	Fault    bool    // something was found in an answer
 	Unscored bool    // an answer has no value
 	asked    []crosstalk.Key
-	longest  int      // bytes of a text that are shown; 0: Longest
-	sides    []string // texts that are shown; nil: sides
+	longest  int // bytes of a text that are shown; 0: Longest
 }
 
 // Entry is an answer, or answers side by side, and what was measured.
@@ -27,6 +27,7 @@ type Entry struct {
 	Sample int
 	Place  string // the pair and part of the senses
 	Sides  []Side
+	Again  bool // its sides have the names of the entry before
 	Facts  []Fact
 	texts  map[string]string
 	spans  []crosstalk.Span
@@ -53,15 +54,26 @@ func (c *Card) add(o crosstalk.Observation) {
 		c.Entries = append(c.Entries, Entry{Sample: o.Sample, Place: place})
 	}
 	e := &c.Entries[i]
-	if len(o.Texts) > len(e.texts) {
-		e.texts = o.Texts
-	}
+	e.texts = joined(e.texts, o.Texts)
 	e.spans = append(e.spans, o.Spans...)
 	if fact := factOf(o); fact.Text != "" && !slices.Contains(e.Facts, fact) {
 		e.Facts = append(e.Facts, fact)
 	}
 	c.Fault = c.Fault || isFault(o)
 	c.Unscored = c.Unscored || o.NotScored != "" && o.NotScored != notLooked
+}
+
+// joined are the texts of both; it changes neither.
+func joined(a, b map[string]string) map[string]string {
+	if len(a) == 0 || len(b) == 0 {
+		if len(a) == 0 {
+			return b
+		}
+		return a
+	}
+	both := maps.Clone(b)
+	maps.Copy(both, a)
+	return both
 }
 
 // notLooked is why an observation has no value when another of the same answer
@@ -83,9 +95,9 @@ func factOf(o crosstalk.Observation) Fact {
 	case o.NotScored == notLooked:
 		return Fact{}
 	case o.NotScored != "":
-		return Fact{Text: "not scored: " + name(strings.ReplaceAll(o.NotScored, "_", " "))}
+		return Fact{Text: "not scored: " + brief(strings.ReplaceAll(o.NotScored, "_", " "))}
 	case o.Finding != "":
-		return Fact{Text: name(o.Finding), Fault: true}
+		return Fact{Text: brief(o.Finding), Fault: true}
 	case compared:
 		nearer := map[float64]string{1: "the test answer is nearer", 0.5: "a tie", 0: "the control answer is nearer"}[float64(o.Value)]
 		return Fact{Text: fmt.Sprintf("%s: %s, %s to %s", o.Condition["similarity"], nearer, similarity(test), similarity(o.Numbers["control"])), Fault: o.Value == 1}
@@ -97,35 +109,37 @@ func similarity(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
 // sides are the texts that are set side by side, in this order; the others are
 // facts.
-var sides = []string{"test", "control", "source", "answer"}
+var sides = []string{"test", "control", "source_input", "input", "source", "answer"}
 
 // finish makes the sides of what was gathered.
 func (c *Card) finish() {
-	if c.sides == nil {
-		c.sides = sides
-	}
+	shown := map[string]bool{} // inputs are shown once
 	for i := range c.Entries {
 		e := &c.Entries[i]
-		for _, side := range c.sides {
-			text, ok := e.texts[side]
-			if !ok {
+		for _, name := range sides {
+			text, ok := e.texts[name]
+			if !ok || strings.HasSuffix(name, "input") && shown[text] {
 				continue
 			}
-			shown := Side{Name: strings.ReplaceAll(side, "_", " ")}
+			shown[text] = true
+			side := Side{Name: strings.ReplaceAll(name, "_", " ")}
 			switch concept := e.texts["concept"]; {
 			case concept != "":
-				c.Head, shown.Pieces = name(concept), echoesIn(text, concept, c.longest)
-			case side == "answer":
-				shown.Pieces = marked(text, e.spans, c.longest)
+				c.Head, side.Pieces = brief(concept), echoesIn(text, concept, c.longest)
+			case name == "answer":
+				side.Pieces = marked(text, e.spans, c.longest)
 			default:
-				shown.Pieces = marked(text, nil, c.longest)
+				side.Pieces = marked(text, nil, c.longest)
 			}
-			e.Sides = append(e.Sides, shown)
+			e.Sides = append(e.Sides, side)
+		}
+		if i > 0 {
+			e.Again = slices.EqualFunc(e.Sides, c.Entries[i-1].Sides, func(a, b Side) bool { return a.Name == b.Name })
 		}
 		var rest []string
-		for _, text := range []string{"source_class", "class", "gold", "rule", "flags", "rewritten"} {
-			if v := e.texts[text]; v != "" {
-				rest = append(rest, strings.ReplaceAll(text, "_", " ")+" "+name(v))
+		for _, name := range []string{"source_class", "class", "gold", "rule", "flags"} {
+			if v := e.texts[name]; v != "" {
+				rest = append(rest, strings.ReplaceAll(name, "_", " ")+" "+brief(v))
 			}
 		}
 		if rest != nil {
@@ -135,9 +149,6 @@ func (c *Card) finish() {
 			e.Facts = append([]Fact{{Text: e.Place}}, e.Facts...)
 		}
 		e.texts, e.spans = nil, nil
-	}
-	if c.Head == "" && len(c.Entries) > 0 {
-		slices.SortStableFunc(c.Entries, func(a, b Entry) int { return a.Sample - b.Sample })
 	}
 }
 

@@ -48,7 +48,7 @@ func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 		}
 		p := Piece{Text: shown[s.Start:end], Kind: "word"}
 		if s.Language != "" {
-			p.Kind, p.Label = "line", fmt.Sprintf("%s %.0f %%", name(s.Language), 100*s.Probability)
+			p.Kind, p.Label = "line", fmt.Sprintf("%s %.0f %%", brief(s.Language), 100*s.Probability)
 		}
 		pieces, at = append(pieces, p), end
 	}
@@ -64,8 +64,8 @@ func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 // longestName is how many bytes of a name are shown: of an item, a language.
 const longestName = 200
 
-// name is a name that somebody else gave, cut short.
-func name(s string) string {
+// brief is a name that somebody else gave, cut short.
+func brief(s string) string {
 	if len(s) <= longestName {
 		return s
 	}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"crosstalk/compare"
+	"crosstalk/gate"
+	"crosstalk/report"
+	"crosstalk/run"
+
+	"github.com/spf13/cobra"
+)
+
+type gateFlags struct {
+	output
+	comparing
+	require     []string
+	interval    bool
+	noWorseThan string
+	margin      string
+	junit       string
+	annotations bool
+	summary     string
+}
+
+func gateCommand() *cobra.Command {
+	g := &gateFlags{}
+	c := &cobra.Command{
+		Use:   "gate RUN",
+		Short: "Fail if a run is not good enough",
+		Long: `Fail, with exit code 1, if a run's figures do not keep stated bounds or are worse
+than another run's. A requirement is
+
+  MEASURE >=|<=|>|< VALUE [by COLUMN,...] [where COLUMN=VALUE,...]
+
+98%, 0.98 and 98 are the same value; a plain 1 is refused, since it could be 1 or
+100 %. Every condition of the run has to keep it, with by every group as well.
+The figure has to; --interval wants its whole interval to.
+
+--no-worse-than is decided on the interval of the paired difference: no further
+than --margin on the bad side. What is undefined, not measured or incomplete fails.`,
+		Example: `  crosstalk gate runs/new --require 'lpr>=0.98' --require 'leak_rate<=60 by category'
+  crosstalk gate runs/new --require 'lpr >= 95% where language=ko' --interval
+  crosstalk gate runs/new --no-worse-than runs/old --margin 1% --junit gate.xml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return g.run(c, args[0]) },
+	}
+	f := c.Flags()
+	f.StringArrayVar(&g.require, "require", nil, "a bound that figures have to keep; may be given several times")
+	f.BoolVar(&g.interval, "interval", false, "want the whole interval to keep the bounds")
+	f.StringVar(&g.noWorseThan, "no-worse-than", "", "a run that this one must not be worse than")
+	f.StringVar(&g.margin, "margin", "", "how much worse it may be, such as 0.01 or 1%")
+	f.StringVar(&g.junit, "junit", "", "write the checks to this file as JUnit XML")
+	f.BoolVar(&g.annotations, "annotations", false, "print workflow commands for GitHub to stderr (default: under GITHUB_ACTIONS)")
+	f.StringVar(&g.summary, "summary", "", "append a summary in markdown to this file (default: $GITHUB_STEP_SUMMARY)")
+	g.comparing.flags(c)
+	g.output.flags(c)
+	f.SortFlags = false
+	return c
+}
+
+func (g *gateFlags) run(c *cobra.Command, path string) error {
+	if err := report.CheckFormat(g.format); err != nil {
+		return err
+	}
+	options, err := g.options(c)
+	if err != nil {
+		return err
+	}
+	if len(g.require) == 0 && g.noWorseThan == "" {
+		return fmt.Errorf("nothing is required: expected --require, such as --require 'lpr>=0.98', or --no-worse-than RUN")
+	}
+	var checks []gate.Check
+	for _, text := range g.require {
+		r, err := gate.Parse(text)
+		if err != nil {
+			return fmt.Errorf("--require: %w", err)
+		}
+		found, err := g.checkBound(c, path, r)
+		if err != nil {
+			return err
+		}
+		checks = append(checks, found...)
+	}
+	if g.noWorseThan != "" {
+		found, err := g.checkNoWorse(c, path, options)
+		if err != nil {
+			return err
+		}
+		checks = append(checks, found...)
+	}
+	if len(checks) == 0 {
+		return fmt.Errorf("no figure is better higher or lower: name those to compare with --measure")
+	}
+	verdict := gate.Judge(path, checks)
+	if err := g.tell(c, verdict); err != nil {
+		return err
+	}
+	if !verdict.Passed {
+		return &exitError{exitGate, errors.New("the gate " + verdict.Headline())}
+	}
+	return nil
+}
+
+// checkBound checks one requirement. That a run is not finished fails it.
+func (g *gateFlags) checkBound(c *cobra.Command, path string, r gate.Requirement) ([]gate.Check, error) {
+	if reason, err := unfinished(path); reason != "" || err != nil {
+		return []gate.Check{gate.Unfinished(r.Text, reason)}, err
+	}
+	estimates, err := estimatesBy(path, r.Columns(), func(known columns) error {
+		for _, column := range r.Columns() {
+			if !known[column] {
+				return fmt.Errorf("--require %s: %w", r.Text, known.unknown(column))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	checks, err := r.Check(estimates, g.interval)
+	if err != nil {
+		return nil, fmt.Errorf("--require: %w", err)
+	}
+	return checks, nil
+}
+
+func (g *gateFlags) checkNoWorse(c *cobra.Command, path string, options compare.Options) ([]gate.Check, error) {
+	if g.margin == "" {
+		return nil, fmt.Errorf("--no-worse-than needs a --margin, such as 0.01 or 1%%: no two runs are known to be equal")
+	}
+	margin, err := gate.ParseFraction(g.margin)
+	if err != nil {
+		return nil, fmt.Errorf("--margin: %w", err)
+	}
+	if margin < 0 {
+		return nil, fmt.Errorf("--margin is %s; expected 0 or more", g.margin)
+	}
+	for _, p := range []string{path, g.noWorseThan} {
+		if reason, err := unfinished(p); reason != "" || err != nil {
+			return []gate.Check{gate.Unfinished("no worse than "+g.noWorseThan, p+": "+reason)}, err
+		}
+	}
+	options.Unpaired = true
+	runs, err := g.open(c, []string{g.noWorseThan, path}, options.Groups)
+	if err != nil {
+		return nil, err
+	}
+	result, err := compare.Runs(runs, options)
+	if err != nil && len(result.Refused) == 0 {
+		return nil, err
+	}
+	checks := gate.NoWorse(result, g.noWorseThan, margin, g.measures)
+	return append(checks, gate.Lost(runs[1].Estimates, runs[0].Estimates, g.noWorseThan, g.measures)...), nil
+}
+
+// unfinished is why a run has no figures yet, empty where it has.
+func unfinished(path string) (reason string, err error) {
+	if _, err := readManifest(path); err != nil {
+		return "", err
+	}
+	if _, err = run.ReadEstimates(path); errors.Is(err, fs.ErrNotExist) {
+		return "incomplete: the run is not finished; the command that began it goes on with it", nil
+	}
+	return "", err
+}
+
+// tell prints the verdict, and writes it where CI systems look for it.
+func (g *gateFlags) tell(c *cobra.Command, v gate.Verdict) error {
+	if err := gate.Write(c.OutOrStdout(), g.format, v); err != nil {
+		return err
+	}
+	if g.annotations || !c.Flags().Changed("annotations") && os.Getenv("GITHUB_ACTIONS") == "true" {
+		if err := gate.WriteAnnotations(c.ErrOrStderr(), v); err != nil {
+			return err
+		}
+	}
+	if g.junit != "" {
+		if err := writeFile(g.junit, os.O_TRUNC, func(w io.Writer) error { return gate.WriteJUnit(w, v) }); err != nil {
+			return fmt.Errorf("--junit: %w", err)
+		}
+	}
+	summary := g.summary
+	if !c.Flags().Changed("summary") {
+		summary = os.Getenv("GITHUB_STEP_SUMMARY")
+	}
+	if summary != "" {
+		if err := writeFile(summary, os.O_APPEND, func(w io.Writer) error { return gate.WriteSummary(w, v) }); err != nil {
+			return fmt.Errorf("--summary: %w", err)
+		}
+	}
+	return nil
+}
+
+func writeFile(name string, mode int, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|mode, 0o666)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"crosstalk/compare"
+	"crosstalk/gate"
+	"crosstalk/report"
+
+	"github.com/spf13/cobra"
+)
+
+type powerFlags struct {
+	output
+	comparing
+	pilot       []string
+	rate        string
+	discordant  string
+	within      float64
+	icc         float64
+	clusterSize float64
+	differences []string
+	items       []int
+	samples     []int
+	power       float64
+	comparisons int
+}
+
+func powerCommand() *cobra.Command {
+	p := &powerFlags{}
+	c := &cobra.Command{
+		Use:   "power",
+		Short: "Plan how many items a comparison needs",
+		Long: `Plan how many items and answers to each it takes to find a difference between two
+conditions on the same items, or what difference a number of items finds: from a
+pilot run, whose variance between clusters, items and samples is read, or from a
+stated rate.
+
+A pilot is best a run of the two conditions to be compared. To plan from a rate,
+--discordant says on what share of items the two disagree (default: as if they
+had nothing to do with each other), --within what share of the variance lies
+between answers to the same prompt.`,
+		Example: `  crosstalk power --rate 0.6 --difference 0.05 --cluster-size 3.6 --icc 0.2
+  crosstalk power --rate 95% --difference 1%,2% --discordant 6% --within 0.3 --samples 1,5,10
+  crosstalk power --pilot runs/pilot --difference 0.05 --items 200,1000`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return p.run(c) },
+	}
+	f := c.Flags()
+	f.StringSliceVar(&p.differences, "difference", nil, "differences to find, such as 0.05 or 5%")
+	f.IntSliceVar(&p.items, "items", nil, "numbers of items of which to tell what they find")
+	f.IntSliceVar(&p.samples, "samples", []int{1}, "numbers of answers to each prompt")
+	f.Float64Var(&p.power, "target-power", 0.8, "chance to find the difference, if it is there")
+	f.IntVar(&p.comparisons, "comparisons", 1, "number of comparisons that p-values will be adjusted for")
+	f.StringSliceVar(&p.pilot, "pilot", nil, "a run to read variances from, or runs to compare")
+	f.StringVar(&p.rate, "rate", "", "without a pilot: the rate under one condition")
+	f.StringVar(&p.discordant, "discordant", "", "without a pilot: the share of items on which the conditions disagree")
+	f.Float64Var(&p.within, "within", 0, "without a pilot: the share of the variance between answers to one prompt, 0 to 1")
+	f.Float64Var(&p.clusterSize, "cluster-size", 1, "without a pilot: items of a cluster, such as tests that share a control")
+	f.Float64Var(&p.icc, "icc", 0, "without a pilot: correlation of two items of a cluster, 0 to 1")
+	p.comparing.flags(c)
+	p.output.flags(c)
+	f.SortFlags = false
+	return c
+}
+
+func (p *powerFlags) run(c *cobra.Command) error {
+	if err := report.CheckFormat(p.format); err != nil {
+		return err
+	}
+	options, err := p.options(c)
+	if err != nil {
+		return err
+	}
+	goal := compare.Goal{Level: p.level, Power: p.power, Comparisons: p.comparisons, Samples: p.samples, Items: p.items}
+	for _, text := range p.differences {
+		d, err := gate.ParseFraction(text)
+		if err != nil {
+			return fmt.Errorf("--difference: %w", err)
+		}
+		goal.Differences = append(goal.Differences, math.Abs(d))
+	}
+	if len(p.differences) == 0 && len(p.items) == 0 {
+		return fmt.Errorf("expected --difference, such as 0.05, or --items, such as 500")
+	}
+	var studies []compare.Study
+	var refused []compare.Refusal
+	switch stated := p.stated(c); {
+	case len(p.pilot) > 0 && len(stated) > 0:
+		return fmt.Errorf("--pilot and --%s exclude each other: a pilot tells it", stated[0])
+	case len(p.pilot) > 0:
+		runs, err := p.open(c, p.pilot, options.Groups)
+		if err != nil {
+			return err
+		}
+		if studies, refused, err = compare.Pilots(runs, options); err != nil {
+			return err
+		}
+	default:
+		study, err := p.study()
+		if err != nil {
+			return err
+		}
+		studies = []compare.Study{study}
+	}
+	plan, err := goal.Plan(studies)
+	if err != nil {
+		return err
+	}
+	plan.Refused = append(plan.Refused, refused...)
+	return compare.WritePower(c.OutOrStdout(), p.format, plan)
+}
+
+// stated are the flags that a pilot makes needless.
+func (p *powerFlags) stated(c *cobra.Command) (names []string) {
+	for _, name := range []string{"rate", "discordant", "within", "cluster-size", "icc"} {
+		if c.Flags().Changed(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// study is what the flags state.
+func (p *powerFlags) study() (compare.Study, error) {
+	if p.rate == "" {
+		return compare.Study{}, fmt.Errorf("expected --pilot RUN, or --rate, such as 0.6")
+	}
+	rate, err := gate.ParseFraction(p.rate)
+	if err != nil {
+		return compare.Study{}, fmt.Errorf("--rate: %w", err)
+	}
+	discordant := math.NaN()
+	if p.discordant != "" {
+		if discordant, err = gate.ParseFraction(p.discordant); err != nil {
+			return compare.Study{}, fmt.Errorf("--discordant: %w", err)
+		}
+	}
+	for _, samples := range p.samples {
+		if samples > 1 && p.within == 0 {
+			return compare.Study{}, fmt.Errorf("--samples %s needs --within, the share of the variance that lies between answers to one prompt: without it more answers are of no use",
+				strings.Trim(strings.Join(strings.Fields(fmt.Sprint(p.samples)), ","), "[]"))
+		}
+	}
+	return compare.Stated(rate, discordant, p.within, p.icc, p.clusterSize)
+}

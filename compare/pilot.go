@@ -1,0 +1,186 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+
+	"crosstalk"
+	"crosstalk/measure/stats"
+)
+
+// Study is what a planned comparison is known to vary by: read off a pilot, or
+// stated.
+type Study struct {
+	*Subject // of the pilot; nil: stated
+
+	Variance    Variance                          `json:"variance"`
+	ClusterSize float64                           `json:"cluster_size"` // items that an item shares its cluster with, itself included
+	Items       int                               `json:"items"`        // of the pilot; 0: stated
+	Samples     int                               `json:"samples"`      // the most answers to one prompt in the pilot
+	Warnings    []string                          `json:"warnings,omitempty"`
+	stated      func(difference float64) Variance // of a difference between rates, where these are stated
+}
+
+// Variance is that of the difference of one sample, by where it comes from.
+// What a pilot cannot tell apart is undefined and held in Item.
+type Variance struct {
+	Cluster crosstalk.Figure `json:"cluster"`
+	Item    crosstalk.Figure `json:"item"`
+	Sample  crosstalk.Figure `json:"sample"`
+}
+
+func (v Variance) times(f float64) Variance {
+	k := crosstalk.Figure(f)
+	return Variance{k * v.Cluster, k * v.Item, k * v.Sample}
+}
+
+// Pilots reads the variances of the comparisons that Runs would make off the
+// runs' observations, which it keeps in memory. Where there is one condition
+// only, the variance is that of a comparison with another that varies as much
+// and is unrelated to it: more than most comparisons have.
+func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
+	t, err := read(runs, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := o.check(t); err != nil {
+		return nil, nil, err
+	}
+	var pairs []pair
+	refused := []Refusal{}
+	if len(t.sides) == 1 {
+		for _, figures := range o.families(t) {
+			pairs = append(pairs, pair{of: figures[0], against: figures[0]})
+		}
+	} else {
+		pairs, refused = o.choose(t)
+	}
+	var studies []Study
+	for _, p := range pairs {
+		reason := ""
+		switch {
+		case len(t.averageOf(p.of).measures) > 1:
+			reason = NotLinear
+		case p.of.Unit != "":
+			reason = NoFraction
+		}
+		if reason != "" {
+			refused = append(refused, Refusal{Measure: p.of.Measure, By: p.of.group, Condition: p.of.side.condition, Reference: map[string]string{}, Reason: reason})
+			continue
+		}
+		studies = append(studies, t.study(p))
+	}
+	if len(studies) == 0 {
+		return nil, refused, nothing(t, refused)
+	}
+	return studies, refused, nil
+}
+
+// Reasons why nothing is planned for a figure.
+const (
+	NotLinear  = "a harmonic mean has no variance of its own: plan for the measures it is made of"
+	NoFraction = "differences to find are stated in points, and it is no fraction"
+)
+
+// study reads the components of variance off the paired samples, within the
+// cells that the figure averages over.
+func (t *table) study(p pair) Study {
+	subject := p.subject()
+	s := Study{Subject: &subject}
+	m := t.match(p)
+	alone := p.of.side == p.against.side
+	d := m.differences()
+	var n stats.Nested
+	var plain stats.Clusters
+	a, b := m.values(0, 0), m.values(1, 0)
+	for _, i := range m.pairs {
+		k := m.average.cell(t.items[i], 0)
+		centre := d.of[k] - d.against[k]
+		if alone {
+			centre = d.of[k]
+		}
+		matched := 0
+		for _, x := range a.samples[i] {
+			value, ok := x.value, true
+			if !alone {
+				value, ok = b.difference(i, x)
+			}
+			if ok {
+				n.Add(t.cluster(i), fmt.Sprint(i), value-centre)
+				plain.Add(t.cluster(i), value-centre)
+				matched++
+			}
+		}
+		if matched > 0 {
+			s.Items++
+		}
+		s.Samples = max(s.Samples, matched)
+	}
+	v := n.Components()
+	s.Variance = Variance{crosstalk.Figure(v.Cluster), crosstalk.Figure(v.Item), crosstalk.Figure(v.Sample)}
+	if alone {
+		s.Variance = s.Variance.times(2)
+		s.Reference = map[string]string{}
+		s.Warnings = append(s.Warnings, "the pilot has one condition: the other is taken to vary as much and to be unrelated, which asks for more items than most comparisons need")
+	}
+	s.ClusterSize = n.ClusterSize()
+	for _, w := range stats.Mean(&plain, stats.Unbounded, 0.95).Warnings {
+		s.Warnings = append(s.Warnings, "the pilot: "+w.String())
+	}
+	if left := total(m.leftOut); left > 0 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of the pilot's %d items have no pair of values: ask for as many more", left, left+len(m.pairs)))
+	}
+	if k := len(d.cells); k > 1 {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("items are meant to be spread evenly over the %d cells that are averaged", k))
+	}
+	return s
+}
+
+// difference is a sample's minus the one of the same number.
+func (v *values) difference(i int32, x sample) (float64, bool) {
+	for _, y := range v.samples[i] {
+		if y.number == x.number {
+			return x.value - y.value, true
+		}
+	}
+	return 0, false
+}
+
+func total(counts map[string]int) (n int) {
+	for _, k := range counts {
+		n += k
+	}
+	return n
+}
+
+// Stated is a study of two rates of which one is stated: the share of items on
+// which one sample of each condition disagrees (NaN: as of unrelated
+// conditions), the share of the variance that lies between samples of an item,
+// and the correlation of the differences of two items of a cluster.
+func Stated(rate, discordant, within, correlation, clusterSize float64) (Study, error) {
+	s := Study{ClusterSize: clusterSize, stated: func(difference float64) Variance {
+		other := rate + difference // towards a half, where rates vary more
+		if rate >= 0.5 {
+			other = rate - difference
+		}
+		share := discordant
+		if math.IsNaN(share) {
+			share = stats.IndependentDiscordance(rate, other)
+		}
+		v := stats.PairedRates(rate, other, share).Between
+		return Variance{crosstalk.Figure(correlation), crosstalk.Figure(1 - correlation - within), crosstalk.Figure(within)}.times(v)
+	}}
+	for name, share := range map[string]float64{"rate": rate, "share of disagreement": discordant, "share within items": within, "correlation within clusters": correlation} {
+		if share < 0 || share > 1 {
+			return s, fmt.Errorf("the %s is %g; expected 0 to 1", name, share)
+		}
+	}
+	if correlation+within > 1 {
+		return s, fmt.Errorf("the correlation within clusters is %g and the share within items %g: together they are more than all of the variance", correlation, within)
+	}
+	if !(clusterSize >= 1) {
+		return s, fmt.Errorf("the cluster size is %g; expected 1 or more", clusterSize)
+	}
+	s.Variance = s.stated(0)
+	return s, nil
+}

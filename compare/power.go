@@ -1,0 +1,116 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+
+	"crosstalk"
+	"crosstalk/measure/stats"
+)
+
+// PowerSchema names the machine format of a Power.
+const PowerSchema = "crosstalk/power/v1"
+
+// Goal is what a study should find.
+type Goal struct {
+	Level       float64   `json:"level"`       // 0.95
+	Power       float64   `json:"power"`       // chance to find a difference that is there
+	Comparisons int       `json:"comparisons"` // of the family, of which the strictest is planned for
+	Samples     []int     `json:"-"`           // answers to each prompt
+	Differences []float64 `json:"-"`           // to be found
+	Items       []int     `json:"-"`           // to be asked
+}
+
+// Power is what studies need.
+type Power struct {
+	Schema string `json:"schema"`
+	Goal
+	Studies []Study   `json:"studies"`
+	Plans   []Plan    `json:"plans"`
+	Refused []Refusal `json:"refused"`
+}
+
+// Plan is one size of a study. Of Difference and Items one is given, the other
+// follows.
+type Plan struct {
+	Study        int              `json:"study"` // index
+	Samples      int              `json:"samples"`
+	Given        string           `json:"given"`        // "difference" or "items"
+	Difference   crosstalk.Figure `json:"difference"`   // found with the stated power
+	Items        crosstalk.Figure `json:"items"`        // with a value under both conditions
+	Observations crosstalk.Figure `json:"observations"` // Items x Samples, under each condition
+}
+
+// Plan plans studies for a goal: the items that each difference needs, and the
+// difference that each number of items finds, for each number of samples.
+func (g Goal) Plan(studies []Study) (Power, error) {
+	p := Power{Schema: PowerSchema, Goal: g, Studies: studies, Plans: []Plan{}, Refused: []Refusal{}}
+	switch {
+	case !(g.Level > 0 && g.Level < 1):
+		return p, fmt.Errorf("the level is %g; expected a number between 0 and 1, such as 0.95", g.Level)
+	case !(g.Power > 0 && g.Power < 1):
+		return p, fmt.Errorf("the power is %g; expected a number between 0 and 1, such as 0.8", g.Power)
+	case g.Comparisons < 1:
+		return p, fmt.Errorf("the number of comparisons is %d; expected 1 or more", g.Comparisons)
+	case len(g.Differences) == 0 && len(g.Items) == 0:
+		return p, fmt.Errorf("neither a difference to find nor a number of items is stated")
+	}
+	alpha := (1 - g.Level) / float64(g.Comparisons)
+	for i, s := range studies {
+		for _, samples := range g.Samples {
+			if samples < 1 {
+				return p, fmt.Errorf("the number of samples is %d; expected 1 or more", samples)
+			}
+			for _, d := range g.Differences {
+				if !(d > 0 && d < 1) {
+					return p, fmt.Errorf("the difference is %g; expected more than 0 and less than 1", d)
+				}
+				if s.stated != nil && math.IsNaN(float64(s.stated(d).Item)) {
+					return p, fmt.Errorf("a difference of %g cannot be with these rates and disagreement: they disagree on no less than the difference", d)
+				}
+				p.Plans = append(p.Plans, plan(i, samples, "difference", d, s.design(d, samples).Items(d, alpha, g.Power)))
+			}
+			for _, n := range g.Items {
+				if n < 1 {
+					return p, fmt.Errorf("the number of items is %d; expected 1 or more", n)
+				}
+				p.Plans = append(p.Plans, plan(i, samples, "items", s.detectable(float64(n), samples, alpha, g.Power), float64(n)))
+			}
+		}
+	}
+	return p, nil
+}
+
+func plan(study, samples int, given string, difference, items float64) Plan {
+	return Plan{study, samples, given, crosstalk.Figure(difference), crosstalk.Figure(items), crosstalk.Figure(items * float64(samples))}
+}
+
+func (s Study) design(difference float64, samples int) stats.Design {
+	v := s.Variance
+	if s.stated != nil {
+		v = s.stated(difference)
+	}
+	return stats.Components{Cluster: float64(v.Cluster), Item: float64(v.Item), Sample: float64(v.Sample)}.Design(samples, s.ClusterSize)
+}
+
+// detectable is the difference that so many items find; NaN where it is more
+// than there can be. The variance of stated rates depends on it, so it is
+// looked for by halving.
+func (s Study) detectable(items float64, samples int, alpha, power float64) float64 {
+	if s.stated == nil {
+		return stats.MinDetectable(s.design(0, samples).StdErr(items), alpha, power)
+	}
+	needed := func(d float64) float64 { return s.design(d, samples).Items(d, alpha, power) }
+	low, high := 0.0, 1.0
+	for range 60 {
+		if d := (low + high) / 2; needed(d) > items {
+			low = d
+		} else {
+			high = d // also where there can be no such difference
+		}
+	}
+	if !(needed(high) <= items) {
+		return math.NaN()
+	}
+	return high
+}

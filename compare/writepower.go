@@ -1,0 +1,133 @@
+package compare
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/report"
+)
+
+// WritePower writes plans in one of report.Formats.
+func WritePower(w io.Writer, format string, p Power) error {
+	switch format {
+	case "json":
+		e := encoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(p)
+	case "jsonl":
+		e := encoder(w)
+		for _, plan := range p.Plans {
+			if err := e.Encode(plan); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "csv":
+		return p.writeCSV(w)
+	}
+	return report.WriteTable(w, format, p.table())
+}
+
+// table has a row for each study and number of samples, and a column for each
+// goal.
+func (p Power) table() report.Table {
+	t := report.Table{Header: []string{""}, Left: 1, Rows: [][]string{{"stated rate"}}}
+	if p.Studies[0].Subject != nil {
+		subjects := make([]Subject, len(p.Studies))
+		for i, s := range p.Studies {
+			subjects[i] = *s.Subject
+		}
+		t = layout(subjects)
+	}
+	heading := fmt.Sprintf("power %s %% at level %s %%", plainPercent(p.Power), plainPercent(p.Level))
+	if p.Comparisons > 1 {
+		heading += fmt.Sprintf(" among %d comparisons", p.Comparisons)
+	}
+	t.Heading = append([]string{heading}, t.Heading...)
+	names, warnings := make([]string, len(p.Studies)), make([][]string, len(p.Studies))
+	for i, s := range p.Studies {
+		names[i], warnings[i] = strings.Join(t.Rows[i], "/"), s.Warnings
+	}
+	t.Header = append(t.Header, "samples")
+	for _, d := range p.Differences {
+		t.Header = append(t.Header, fmt.Sprintf("items for %s points", plainPercent(d)))
+	}
+	for _, n := range p.Items {
+		t.Header = append(t.Header, fmt.Sprintf("points with %d items", n))
+	}
+	words, undefined := t.Rows, false
+	t.Rows = nil
+	for i, plan := range p.Plans {
+		if i%(len(p.Differences)+len(p.Items)) == 0 {
+			t.Rows = append(t.Rows, append(slices.Clone(words[plan.Study]), strconv.Itoa(plan.Samples)))
+		}
+		cell := report.Percent(plan.Difference)
+		if plan.Given == "difference" {
+			cell = "-"
+			if plan.Items.Defined() {
+				cell = strconv.FormatFloat(float64(plan.Items), 'f', 0, 64)
+			}
+		}
+		undefined = undefined || cell == "-"
+		row := &t.Rows[len(t.Rows)-1]
+		*row = append(*row, cell)
+	}
+	t.Notes = []string{"items: with a value under both conditions, and so many samples under each"}
+	if undefined {
+		t.Notes = append(t.Notes, "-: no difference is so large, or the pilot has too few samples of an item to tell")
+	}
+	if s := p.Studies[0]; len(p.Studies) == 1 {
+		note := fmt.Sprintf("variance of a difference: between items %s, between samples of an item %s", share(s.Variance.Item), share(s.Variance.Sample))
+		if s.ClusterSize > 1 {
+			note += fmt.Sprintf(", between clusters %s; an item shares its cluster with %.3g, itself included", share(s.Variance.Cluster), s.ClusterSize)
+		}
+		t.Notes = append(t.Notes, note)
+	}
+	t.Notes = slices.Concat(t.Notes, report.Warnings(names, warnings), refusals(p.Refused))
+	return t
+}
+
+func share(f crosstalk.Figure) string {
+	if !f.Defined() {
+		return "unknown"
+	}
+	return strconv.FormatFloat(float64(f), 'g', 3, 64)
+}
+
+func plainPercent(f float64) string { return strconv.FormatFloat(100*f, 'g', 4, 64) }
+
+// name is what a pilot's study is of.
+func (s Study) name() string {
+	if s.Subject == nil {
+		return "stated"
+	}
+	var parts []string
+	if s.Measure != "" {
+		parts = append(parts, title(s.Measure))
+	}
+	for _, column := range sorted(s.By) {
+		if value := s.By[column]; value != crosstalk.All {
+			parts = append(parts, column+" "+value)
+		}
+	}
+	if len(s.Reference) > 0 {
+		parts = append(parts, describe(s.Condition, s.Reference)+" against "+describe(s.Reference, s.Condition))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p Power) writeCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"study", "samples", "given", "difference", "items", "observations", "level", "power", "comparisons"})
+	for _, plan := range p.Plans {
+		out.Write([]string{p.Studies[plan.Study].name(), strconv.Itoa(plan.Samples), plan.Given, report.Number(plan.Difference), report.Number(plan.Items),
+			report.Number(plan.Observations), report.Number(crosstalk.Figure(p.Level)), report.Number(crosstalk.Figure(p.Power)), strconv.Itoa(p.Comparisons)})
+	}
+	out.Flush()
+	return out.Error()
+}

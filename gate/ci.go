@@ -1,0 +1,106 @@
+package gate
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"crosstalk/report"
+)
+
+// WriteJUnit writes the verdict as JUnit XML: a test case for each check.
+func WriteJUnit(w io.Writer, v Verdict) error {
+	type failure struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr"`
+		Text    string `xml:",chardata"`
+	}
+	type testCase struct {
+		Name    string   `xml:"name,attr"`
+		Class   string   `xml:"classname,attr"`
+		Time    string   `xml:"time,attr"`
+		Failure *failure `xml:"failure"`
+		Out     string   `xml:"system-out,omitempty"`
+	}
+	type suite struct {
+		Name     string     `xml:"name,attr"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Errors   int        `xml:"errors,attr"`
+		Skipped  int        `xml:"skipped,attr"`
+		Time     string     `xml:"time,attr"`
+		Cases    []testCase `xml:"testcase"`
+	}
+	type suites struct {
+		XMLName  xml.Name `xml:"testsuites"`
+		Tests    int      `xml:"tests,attr"`
+		Failures int      `xml:"failures,attr"`
+		Suites   []suite  `xml:"testsuite"`
+	}
+	s := suite{Name: "crosstalk gate " + v.Run, Tests: len(v.Checks), Failures: v.Failed(), Time: "0"}
+	_, columns := v.columns()
+	for _, c := range v.Checks {
+		t := testCase{Name: c.name(columns), Class: "crosstalk." + strings.ReplaceAll(v.Run, ".", "_"), Time: "0", Out: c.details()}
+		if !c.Passed {
+			t.Failure = &failure{Message: c.Reason, Type: "requirement", Text: c.details()}
+			t.Out = ""
+		}
+		s.Cases = append(s.Cases, t)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(suites{Tests: s.Tests, Failures: s.Failures, Suites: []suite{s}}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// details say what was found.
+func (c Check) details() string {
+	lines := []string{fmt.Sprintf("%s, interval %s, n %d", c.value(), c.interval(), c.N)}
+	return strings.Join(append(lines, c.Remarks...), "\n")
+}
+
+// WriteAnnotations writes a GitHub workflow command for each check that failed
+// and each that has remarks, and one that sums up.
+func WriteAnnotations(w io.Writer, v Verdict) error {
+	var b strings.Builder
+	_, columns := v.columns()
+	for _, c := range v.Checks {
+		if !c.Passed {
+			annotate(&b, "error", c.name(columns), c.Reason+" ("+c.details()+")")
+		} else if len(c.Remarks) > 0 {
+			annotate(&b, "warning", c.name(columns), c.details())
+		}
+	}
+	annotate(&b, "notice", "crosstalk gate "+v.Run, v.Headline())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Workflow commands end at a line's end, and properties at some marks.
+var (
+	commandData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+func annotate(b *strings.Builder, level, title, message string) {
+	fmt.Fprintf(b, "::%s title=%s::%s\n", level, commandProperty.Replace(title), commandData.Replace(message))
+}
+
+// WriteSummary writes the verdict as markdown with a heading of its own.
+func WriteSummary(w io.Writer, v Verdict) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### crosstalk gate: %s\n\n", report.Markdown(v.Run))
+	if err := report.WriteTable(&b, "markdown", v.table()); err != nil {
+		return err
+	}
+	b.WriteString("\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,310 @@
+package gate
+
+import (
+	"bytes"
+	"encoding/xml"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/compare"
+	"crosstalk/report"
+)
+
+var update = flag.Bool("update", false, "write what is printed to testdata")
+
+type columns = map[string]string
+
+// figure is an estimate with an interval of 5 points to each side.
+func figure(measure string, value float64, by columns) crosstalk.Estimate {
+	return crosstalk.Estimate{Measure: measure, Value: crosstalk.Figure(value), N: 100, Counts: map[string]int{}, Better: crosstalk.Higher,
+		Interval: &crosstalk.Interval{Low: value - 0.05, High: value + 0.05, Level: 0.95}, By: by}
+}
+
+func parse(t *testing.T, text string) Requirement {
+	t.Helper()
+	r, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// check holds figures against a requirement.
+func check(t *testing.T, require string, interval bool, estimates ...crosstalk.Estimate) []Check {
+	t.Helper()
+	checks, err := parse(t, require).Check(estimates, interval)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checks
+}
+
+// figures are those of two models in two languages, and one of a model that
+// answered nothing.
+func figures() []crosstalk.Estimate {
+	nothing := figure("wpr", 0, columns{"model": "a", "language": "ko"})
+	nothing.Value, nothing.Interval, nothing.Counts = crosstalk.Undefined, nil, map[string]int{"empty": 3, "line_error": 97}
+	return []crosstalk.Estimate{
+		figure("lpr", 0.9, columns{"model": "a", "language": "all"}),
+		figure("lpr", 0.98, columns{"model": "a", "language": "de"}),
+		figure("lpr", 0.82, columns{"model": "a", "language": "ko"}),
+		figure("lpr", 0.95, columns{"model": "b", "language": "all"}),
+		figure("lpr", 0.94, columns{"model": "b", "language": "de"}),
+		figure("lpr", 0.96, columns{"model": "b", "language": "ko"}),
+		nothing,
+	}
+}
+
+func TestBounds(t *testing.T) {
+	for _, c := range []struct {
+		require  string
+		interval bool
+		passed   int
+		failed   []string // reasons
+	}{
+		{"lpr>=0.9 by language", false, 3, []string{"82 % is not >= 90 %"}},
+		{"lpr>=0.9 where language=de", true, 1, []string{"the interval of 89.0 to 99.0 % is not >= 90 % throughout"}},
+		{"lpr<=0.9 where language=ko, model=a", true, 1, nil},
+		{"lpr>=82 by language", false, 4, nil},
+		{"lpr>82 by language", false, 3, []string{"82 % is not > 82 %"}},
+		{"lpr<=98% by language", false, 4, nil},
+		{"lpr<98% by language", false, 3, []string{"98 % is not < 98 %"}},
+		{"lpr>=90% where language=ko", false, 1, []string{"82 % is not >= 90 %"}},
+		{"lpr>=90% where language=ko, model=b", false, 1, nil},
+		{"lpr>=98.0001% where language=de, model=a", false, 0, []string{"98 % is not >= 98.0001 %"}},
+		{"wpr>=0%", false, 0, []string{"undefined: nothing was scored; empty 3, line error 97"}},
+		{"bleu>=50%", false, 0, []string{"not measured: the run has lpr, wpr"}},
+		{"lpr>=50% where language=xx", false, 0, []string{"not measured: there is no language xx, but de, ko"}},
+		{"lpr>=50% by source", false, 0, []string{"not measured: no figure has source"}},
+	} {
+		checks := check(t, c.require, c.interval, figures()...)
+		passed, failed := 0, []string{}
+		for _, check := range checks {
+			if check.Passed {
+				passed++
+			} else {
+				failed = append(failed, check.Reason)
+			}
+		}
+		if passed != c.passed || !slices.Equal(failed, append([]string{}, c.failed...)) {
+			t.Errorf("%s: %d passed, failed %q; want %d and %q", c.require, passed, failed, c.passed, c.failed)
+		}
+	}
+}
+
+// What is not complete fails, however good it looks.
+func TestIncomplete(t *testing.T) {
+	for count, want := range map[string]string{
+		"failed":       "incomplete: 2 answers failed; the command that made the run asks for them again",
+		"not_measured": "incomplete: 2 items were not measured; the command that made the run goes on with it",
+		"empty":        "",
+	} {
+		e := figure("lpr", 0.9, columns{"language": "all"})
+		e.Counts[count] = 2
+		if c := check(t, "lpr>=50%", false, e)[0]; c.Reason != want || c.Passed != (want == "") {
+			t.Errorf("%s: %+v", count, c)
+		}
+	}
+	lone := figure("lpr", 0.9, columns{})
+	lone.Interval = nil
+	if c := check(t, "lpr>=50%", true, lone)[0]; c.Passed || c.Reason != "there is no interval" {
+		t.Errorf("%+v", c)
+	}
+	if Judge("x", nil).Passed {
+		t.Error("nothing checked passes")
+	}
+}
+
+// A figure that passes where its interval does not, or that rests on little,
+// says so.
+func TestRemarks(t *testing.T) {
+	e := figure("lpr", 0.9, columns{})
+	e.Warnings = []string{"only 12 observations (need at least 30)"}
+	c := check(t, "lpr>=88%", false, e)[0]
+	want := []string{"its interval of 85.0 to 95.0 % holds 88 %: chance may have decided", "only 12 observations (need at least 30)"}
+	if !c.Passed || !slices.Equal(c.Remarks, want) {
+		t.Errorf("%q", c.Remarks)
+	}
+	if c := check(t, "lpr>=80%", true, e)[0]; !c.Passed || !slices.Equal(c.Remarks, want[1:]) {
+		t.Errorf("%+v", c)
+	}
+}
+
+// compared is a comparison of a figure of the direction by differences of the
+// items: n items each.
+func compared(t *testing.T, better crosstalk.Direction, worse, same, improved int) compare.Result {
+	t.Helper()
+	conditions := []columns{{"model": "new"}, {"model": "old"}}
+	runs := make([]compare.Run, 2)
+	for side, name := range []string{"before", "after"} {
+		condition := conditions[1-side]
+		e := figure("m", 0.5, condition)
+		e.Better, e.Signature = better, "m|suite:s|v0.1.0"
+		runs[side] = compare.Run{Name: name, Estimates: []crosstalk.Estimate{e}, Observations: func(yield func(crosstalk.Observation, error) bool) {
+			for i := range worse + same + improved {
+				bad := side == 1 && i < worse || side == 0 && i >= worse+same
+				value := crosstalk.Figure(1)
+				if bad == (better == crosstalk.Higher) {
+					value = 0
+				}
+				yield(crosstalk.Observation{Measure: "m", Item: strings.Repeat("i", i+1), Value: value, Condition: condition}, nil)
+			}
+		}}
+	}
+	result, err := compare.Runs(runs, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// A figure with a unit has its bound in it.
+func TestUnits(t *testing.T) {
+	e := figure("entropy", 1.25, columns{})
+	e.Unit = "bits"
+	c := check(t, "entropy<=1.24", false, e)[0]
+	if c.Passed || c.Reason != "1.25 bits is not <= 1.24 bits" || c.value() != "1.25 bits" || c.interval() != "1.20 to 1.30" {
+		t.Errorf("%+v", c)
+	}
+	if c := check(t, "entropy<=1.28", false, e)[0]; !c.Passed || c.Remarks[0] != "its interval of 1.20 to 1.30 bits holds 1.28 bits: chance may have decided" {
+		t.Errorf("%+v", c)
+	}
+	if _, err := parse(t, "entropy<=50%").Check([]crosstalk.Estimate{e}, false); err == nil {
+		t.Error("a percentage of bits is taken")
+	}
+}
+
+// No worse is decided on the interval: what is not shown to be worse may still
+// be too much worse.
+func TestNoWorse(t *testing.T) {
+	for _, better := range []crosstalk.Direction{crosstalk.Higher, crosstalk.Lower} {
+		sign := map[crosstalk.Direction]string{crosstalk.Higher: "-", crosstalk.Lower: "+"}[better]
+		for _, c := range []struct {
+			worse, same, improved int
+			reason                string
+		}{
+			{0, 400, 0, ""},
+			{3, 394, 3, ""},
+			{0, 380, 20, ""},
+			{30, 340, 30, "the difference may be as bad as " + sign},
+			{40, 360, 0, "it is worse by 10.0 points"},
+			{0, 20, 0, "the difference may be as bad as " + sign},
+		} {
+			checks := NoWorse(compared(t, better, c.worse, c.same, c.improved), "before", 0.02, nil)
+			if len(checks) != 1 || checks[0].Passed != (c.reason == "") || !strings.HasPrefix(checks[0].Reason, c.reason) {
+				t.Errorf("%s, %+v: %+v", better, c, checks)
+			}
+			if got := checks[0].Requirement; got != "m no worse than before by more than 2 points" {
+				t.Errorf("%s", got)
+			}
+		}
+	}
+	if checks := NoWorse(compared(t, "", 0, 100, 0), "before", 0.02, nil); len(checks) != 0 {
+		t.Errorf("%+v", checks)
+	}
+	if checks := NoWorse(compared(t, "", 0, 100, 0), "before", 0.02, []string{"m"}); len(checks) != 1 || checks[0].Reason != "neither more nor less of it is better" {
+		t.Errorf("%+v", checks)
+	}
+	result := compared(t, crosstalk.Higher, 0, 400, 0)
+	of, against := result.Comparisons[0].Figures()
+	of.Counts["failed"], against.Counts["failed"] = 0, 3
+	if checks := NoWorse(result, "before", 0.02, nil); !checks[0].Passed || !slices.Contains(checks[0].Remarks, "3 answers of the reference failed") {
+		t.Errorf("%+v", checks)
+	}
+	of.Counts["failed"] = 1
+	if checks := NoWorse(result, "before", 0.02, nil); checks[0].Passed || !strings.HasPrefix(checks[0].Reason, "incomplete: 1 answers failed") {
+		t.Errorf("%+v", checks)
+	}
+	result.Refused = []compare.Refusal{{Measure: "n", Reason: compare.NoCounterpart}, {Measure: "bleu", Reason: compare.NoAverage}}
+	if checks := NoWorse(result, "before", 0.02, nil); len(checks) != 2 || !strings.HasPrefix(checks[1].Reason, "cannot be compared: n ") {
+		t.Errorf("%+v", checks)
+	}
+}
+
+func TestLost(t *testing.T) {
+	neither := figure("share", 0.5, columns{})
+	neither.Better = ""
+	before := []crosstalk.Estimate{figure("lpr", 0.5, columns{}), figure("wpr", 0.5, columns{"x": "1"}), figure("wpr", 0.5, columns{"x": "2"}), neither}
+	if got := Lost(before[:1], before, "old", nil); len(got) != 1 || got[0].Measure != "wpr" || got[0].Passed {
+		t.Errorf("%+v", got)
+	}
+	if got := Lost(before[:1], before, "old", []string{"share"}); len(got) != 1 || got[0].Measure != "share" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// verdict has checks of each kind, and names made to break the formats.
+func verdict(t *testing.T) Verdict {
+	few := figure("lpr", 0.93, columns{"model": "m|<1>", "language": "de: a,b"})
+	few.Warnings = []string{"only 12 observations (need at least 30)"}
+	checks := check(t, "lpr >= 90% by language", false, figure("lpr", 0.88, columns{"model": "m|<1>", "language": "ko\n100%"}), few)
+	checks = append(checks, check(t, "bleu > 50%", false, few)...)
+	e := figure("lpr", -0.004, columns{"model": "m|<1>", "language": "all"})
+	checks = append(checks, Check{Requirement: "lpr no worse than runs/old by more than 1 points", Measure: "lpr", By: e.By, Passed: true, Value: e.Value,
+		Interval: &crosstalk.Interval{Low: -0.009, High: 0.001, Level: 0.95}, N: 300, Reference: columns{"run": "old"}, Remarks: []string{"3 items are left out"}})
+	return Judge("runs/new.1", checks)
+}
+
+func TestGolden(t *testing.T) {
+	writers := map[string]func(*bytes.Buffer) error{
+		"junit.xml":   func(b *bytes.Buffer) error { return WriteJUnit(b, verdict(t)) },
+		"annotations": func(b *bytes.Buffer) error { return WriteAnnotations(b, verdict(t)) },
+		"summary.md":  func(b *bytes.Buffer) error { return WriteSummary(b, verdict(t)) },
+	}
+	for _, format := range report.Formats {
+		writers["verdict."+format] = func(b *bytes.Buffer) error { return Write(b, format, verdict(t)) }
+	}
+	for name, write := range writers {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := write(&b); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join("testdata", name)
+			if *update {
+				if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(b.Bytes(), want) {
+				t.Errorf("printed\n%s\nwant\n%s", &b, want)
+			}
+		})
+	}
+}
+
+// CI systems read the counts and the failures of JUnit files.
+func TestJUnitIsXML(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteJUnit(&b, verdict(t)); err != nil {
+		t.Fatal(err)
+	}
+	var suites struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Suites   []struct {
+			Cases []struct {
+				Name    string `xml:"name,attr"`
+				Failure *struct {
+					Message string `xml:"message,attr"`
+				} `xml:"failure"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal(b.Bytes(), &suites); err != nil {
+		t.Fatal(err)
+	}
+	cases := suites.Suites[0].Cases
+	if suites.Tests != 4 || suites.Failures != 2 || len(cases) != 4 || cases[0].Failure.Message != "88 % is not >= 90 %" || cases[1].Failure != nil {
+		t.Errorf("%+v", suites)
+	}
+}

@@ -1,0 +1,107 @@
+package gate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"crosstalk"
+	"crosstalk/compare"
+	"crosstalk/report"
+)
+
+// NoWorse checks that no compared figure is worse than its reference by more
+// than the margin, on the interval of the difference: with figures of which
+// more is better its lower end, else its upper one. Figures of which neither
+// is better are left out unless they are wanted by name.
+func NoWorse(result compare.Result, reference string, margin float64, wanted []string) (checks []Check) {
+	text := fmt.Sprintf("no worse than %s by more than %.3g points", reference, 100*margin)
+	for _, c := range result.Comparisons {
+		of, against := c.Figures()
+		if c.Better == "" && !slices.Contains(wanted, c.Measure) {
+			continue
+		}
+		check := Check{Requirement: c.Measure + " " + text, Measure: c.Measure, By: of.By, Unit: c.Unit, Value: c.Difference, Interval: c.Interval, N: c.N, Reference: c.Reference}
+		check.Reason = unfit(*of)
+		switch {
+		case check.Reason != "":
+		case c.Unit != "":
+			check.Reason = "a margin in points says nothing of " + c.Unit
+		case c.Better == "":
+			check.Reason = "neither more nor less of it is better"
+		case !against.Value.Defined():
+			check.Reason = "the reference is undefined"
+		case c.Interval == nil:
+			check.Reason = fmt.Sprintf("the difference of %d items has no interval", c.N)
+		case c.Better == crosstalk.Higher && c.Interval.Low < -margin-slack, c.Better == crosstalk.Lower && c.Interval.High > margin+slack:
+			check.Reason = fmt.Sprintf("the difference may be as bad as %s points", report.Points(worst(c)))
+			if worse(c) > margin {
+				check.Reason = fmt.Sprintf("it is worse by %s points", report.Percent(crosstalk.Figure(worse(c))))
+			}
+		default:
+			check.Passed = true
+			check.Remarks = remarks(c, *against)
+		}
+		checks = append(checks, check)
+	}
+	for _, r := range result.Refused {
+		if r.Reason == compare.NoAverage && !slices.Contains(wanted, r.Measure) {
+			continue
+		}
+		by := maps.Clone(r.Condition)
+		maps.Copy(by, r.By)
+		checks = append(checks, Check{Requirement: r.Measure + " " + text, Measure: r.Measure, By: by, Value: crosstalk.Undefined,
+			Reason: "cannot be compared: " + r.String(), Reference: r.Reference})
+	}
+	return checks
+}
+
+// Lost fails what the reference measures and the run does not.
+func Lost(of, reference []crosstalk.Estimate, name string, wanted []string) (checks []Check) {
+	has := map[string]bool{}
+	for _, e := range of {
+		has[e.Measure] = true
+	}
+	for _, e := range reference {
+		if !has[e.Measure] && (len(wanted) == 0 && e.Better != "" || slices.Contains(wanted, e.Measure)) {
+			has[e.Measure] = true
+			c := Unfinished(e.Measure+" no worse than "+name, "not measured, other than there")
+			c.Measure = e.Measure
+			checks = append(checks, c)
+		}
+	}
+	return checks
+}
+
+// worst is the end of the interval at which the figure is worst.
+func worst(c compare.Comparison) crosstalk.Figure {
+	if c.Better == crosstalk.Lower {
+		return crosstalk.Figure(c.Interval.High)
+	}
+	return crosstalk.Figure(c.Interval.Low)
+}
+
+// worse is by how much the figure itself is worse.
+func worse(c compare.Comparison) float64 {
+	if c.Better == crosstalk.Lower {
+		return float64(c.Difference)
+	}
+	return -float64(c.Difference)
+}
+
+func remarks(c compare.Comparison, against crosstalk.Estimate) (list []string) {
+	if !c.Paired {
+		list = append(list, "the runs have too few items in common to be paired")
+	}
+	if n := against.Counts["failed"]; n > 0 {
+		list = append(list, fmt.Sprintf("%d answers of the reference failed", n))
+	}
+	left := 0
+	for _, n := range c.LeftOut {
+		left += n
+	}
+	if left > 0 {
+		list = append(list, fmt.Sprintf("%d items are left out", left))
+	}
+	return append(list, c.Warnings...)
+}

@@ -1,0 +1,165 @@
+package gate
+
+import (
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/report"
+)
+
+// Write writes a verdict in one of report.Formats.
+func Write(w io.Writer, format string, v Verdict) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	switch format {
+	case "json":
+		e.SetIndent("", "  ")
+		return e.Encode(v)
+	case "jsonl":
+		for _, c := range v.Checks {
+			if err := e.Encode(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "csv":
+		return v.writeCSV(w)
+	}
+	return report.WriteTable(w, format, v.table())
+}
+
+// Headline says how it ended.
+func (v Verdict) Headline() string {
+	checks := fmt.Sprintf("%d checks", len(v.Checks))
+	if len(v.Checks) == 1 {
+		checks = "1 check"
+	}
+	if v.Passed {
+		return "passed: " + checks
+	}
+	return fmt.Sprintf("failed: %d of %s", v.Failed(), checks)
+}
+
+func (v Verdict) table() report.Table {
+	shared, columns := v.columns()
+	t := report.Table{Heading: append([]string{"gate " + v.Headline()}, shared...)}
+	t.Header = slices.Concat([]string{"", "check"}, columns)
+	if !v.Passed {
+		t.Header = append(t.Header, "why")
+	}
+	t.Left = len(t.Header)
+	t.Header = append(t.Header, "value", "interval", "n")
+	for _, c := range v.Checks {
+		row := []string{"FAILED", c.Requirement}
+		if c.Passed {
+			row[0] = "passed"
+		}
+		for _, column := range columns {
+			value := cmp.Or(c.By[column], crosstalk.All)
+			if len(c.By) == 0 {
+				value = "-"
+			}
+			row = append(row, value)
+		}
+		if !v.Passed {
+			row = append(row, cmp.Or(c.Reason, "-"))
+		}
+		t.Rows = append(t.Rows, append(row, c.value(), c.interval(), strconv.Itoa(c.N)))
+	}
+	names, remarks := make([]string, len(v.Checks)), make([][]string, len(v.Checks))
+	for i, c := range v.Checks {
+		names[i], remarks[i] = c.name(columns), c.Remarks
+	}
+	t.Notes = report.Warnings(names, remarks)
+	return t
+}
+
+// columns splits those of the figures into what all have in common, for the
+// heading, and the names of the others. A check without a figure has none.
+func (v Verdict) columns() (shared, columns []string) {
+	var by []map[string]string
+	for _, c := range v.Checks {
+		by = append(by, c.By)
+	}
+	for _, column := range report.Columns(by) {
+		var values []string
+		for _, b := range by {
+			if value := cmp.Or(b[column], crosstalk.All); len(b) > 0 && !slices.Contains(values, value) {
+				values = append(values, value)
+			}
+		}
+		switch {
+		case len(values) > 1:
+			columns = append(columns, column)
+		case values[0] != crosstalk.All:
+			shared = append(shared, column+" "+values[0])
+		}
+	}
+	return shared, columns
+}
+
+// name is the check with what sets its figure apart.
+func (c Check) name(columns []string) string {
+	name := c.Requirement
+	var parts []string
+	for _, column := range columns {
+		if value := c.By[column]; value != "" && value != crosstalk.All {
+			parts = append(parts, column+" "+value)
+		}
+	}
+	if parts != nil {
+		name += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return name
+}
+
+func (c Check) value() string {
+	switch {
+	case !c.Value.Defined():
+		return "-"
+	case c.Reference != nil:
+		return report.Difference(c.Value, c.Unit) + " " + cmp.Or(c.Unit, "points")
+	}
+	return report.Value(c.Value, c.Unit) + " " + cmp.Or(c.Unit, "%")
+}
+
+func (c Check) interval() string {
+	if c.Interval == nil {
+		return "-"
+	}
+	show := report.Value
+	if c.Reference != nil {
+		show = report.Difference
+	}
+	return show(crosstalk.Figure(c.Interval.Low), c.Unit) + " to " + show(crosstalk.Figure(c.Interval.High), c.Unit)
+}
+
+func (v Verdict) writeCSV(w io.Writer) error {
+	var by []map[string]string
+	for _, c := range v.Checks {
+		by = append(by, c.By)
+	}
+	columns := report.Columns(by)
+	out := csv.NewWriter(w)
+	out.Write(slices.Concat([]string{"requirement", "measure"}, columns, []string{"passed", "reason", "value", "low", "high", "n", "remarks"}))
+	for _, c := range v.Checks {
+		record := []string{c.Requirement, c.Measure}
+		for _, column := range columns {
+			record = append(record, c.By[column])
+		}
+		low, high := "", ""
+		if i := c.Interval; i != nil {
+			low, high = report.Number(crosstalk.Figure(i.Low)), report.Number(crosstalk.Figure(i.High))
+		}
+		out.Write(append(record, strconv.FormatBool(c.Passed), c.Reason, report.Number(c.Value), low, high, strconv.Itoa(c.N), strings.Join(c.Remarks, "; ")))
+	}
+	out.Flush()
+	return out.Error()
+}
