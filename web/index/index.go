@@ -72,15 +72,16 @@ func Open(run, cache string, book Book) (*Index, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	x := &Index{run: run, stamp: stampOf(run), observations: f, size: info.Size(), built: make(chan struct{}), conns: make(chan *sqlite3.Conn, 4), stop: func() {}}
+	sealed := seal(cache, x.stamp)
 	places := []string{filepath.Join(run, "browse.db"), filepath.Join(cache, cacheName(run))}
 	for _, path := range places {
-		if n, ok := current(path, x.stamp); ok {
+		if n, ok := current(path, sealed); ok {
 			x.path, x.now = path, State{Answers: n, Read: x.size, Size: x.size}
 			close(x.built)
 			return x, nil
 		}
 	}
-	b, err := newBuilder(places, x.stamp)
+	b, err := newBuilder(places, sealed)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

@@ -258,6 +258,15 @@ func TestPlace(t *testing.T) {
 	if n := open(t, dir, cache).Progress().Answers; n != 20 {
 		t.Errorf("%d answers", n)
 	}
+	// One that somebody else made is not used.
+	sent, err := os.ReadFile(there)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir, t.TempDir()).Close()
+	if made, err := os.ReadFile(there); err != nil || string(made) == string(sent) {
+		t.Error("somebody else's index was used", err)
+	}
 	for _, damage := range []string{"", "no database", strings.Repeat("SQLite format 3\x00", 1000)} {
 		if err := os.WriteFile(there, []byte(damage), 0o666); err != nil {
 			t.Fatal(err)
