@@ -202,6 +202,54 @@ func TestReviewInstructions(t *testing.T) {
 	}
 }
 
+// Free answers can be compared by asking the model whether they mean the same.
+func TestFreeAnswersAsked(t *testing.T) {
+	task := filepath.Join(t.TempDir(), "task.yaml")
+	text := "suite: capitals\ninstrument: consistency\nlanguage: en\ntasks:\n- task: capitals\n  fields: [country]\n  layout: '{ask} {country}?'\n  instructions:\n    en: {ask: What is the capital of}\n" +
+		"  items:\n  - {id: at, gold: Vienna, country: Austria}\n  - {id: ch, gold: Bern, country: Switzerland}\n"
+	if err := os.WriteFile(task, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var judged atomic.Int64
+	s := newServer(t, testserver.Options{Answer: func(r testserver.Request) testserver.Reply {
+		switch p := r.Prompt; {
+		case strings.HasPrefix(p, "Two people were asked"):
+			judged.Add(1)
+			return testserver.Reply{Text: map[bool]string{true: "Yes.", false: "No."}[strings.Contains(p, "Wien") && strings.Contains(p, "Vienna")]}
+		case strings.HasPrefix(p, "Translate") && strings.Contains(p, "Austria"):
+			return testserver.Reply{Text: "Österreich"}
+		case strings.HasPrefix(p, "Translate"):
+			return testserver.Reply{Text: "die Schweiz"}
+		case strings.Contains(p, "Österreich"):
+			return testserver.Reply{Text: "Wien"}
+		case strings.Contains(p, "Austria"):
+			return testserver.Reply{Text: "Vienna"}
+		case strings.Contains(p, "die Schweiz"):
+			return testserver.Reply{Text: "Zürich"}
+		}
+		return testserver.Reply{Text: "bern."}
+	}})
+	p := start(t, nil, runConsistency(s, filepath.Join(t.TempDir(), "run"), "--suite", task, "--to", "de", "--part", "X", "--free", "model")...)
+	p.expect(0)
+	var document report.Document
+	if err := json.Unmarshal(p.stdout.Bytes(), &document); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, e := range document.Estimates {
+		want := map[string]crosstalk.Figure{"consistency X": 0.5, "accuracy X": 0.5, "consistency repeat": 1, "accuracy source": 1}
+		if value, ok := want[e.Measure+" "+e.By["part"]]; ok {
+			found++
+			if e.Value != value || !strings.Contains(e.Signature, "|free:model|") {
+				t.Errorf("%+v, want %g", e, value)
+			}
+		}
+	}
+	if found != 4 || judged.Load() != 3 { // Vienna and Wien; Zürich beside "bern." and beside Bern
+		t.Errorf("%d figures; %d judgements, want 3: equal texts need none, and the same question is asked once", found, judged.Load())
+	}
+}
+
 const smallTask = `suite: small
 instrument: consistency
 language: en

@@ -247,6 +247,10 @@ func TestNotItems(t *testing.T) {
 		t.Error("an item of an unknown task was measured")
 	}
 	in.Senses, in.Samples = Senses{From: []string{"fr"}}, 1
+	if _, err := in.Measure(t.Context(), asker(nil), item("x", "")); err == nil || !strings.Contains(err.Error(), "the task same has no instruction in fr") {
+		t.Errorf("%v", err)
+	}
+	in.Tasks[0].Instructions["fr"] = in.Tasks[0].Instructions["en"]
 	if _, err := in.Measure(t.Context(), asker(nil), item("x", "")); err == nil || !strings.Contains(err.Error(), "item x has no text in fr") {
 		t.Errorf("%v", err)
 	}
