@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"iter"
@@ -276,45 +275,4 @@ func step(s *sqlite3.Stmt, values ...any) error {
 		}
 	}
 	return s.Exec()
-}
-
-// packLines writes where the lines of answers are.
-func packLines(answers []answer) []byte {
-	var b []byte
-	end := int64(0)
-	for _, a := range answers {
-		b = binary.AppendUvarint(b, uint64(len(a.lines)))
-		for _, l := range a.lines {
-			b = binary.AppendVarint(b, l.offset-end)
-			b = binary.AppendUvarint(b, uint64(l.size))
-			end = l.offset + l.size
-		}
-	}
-	return b
-}
-
-// unpackLines reads what packLines wrote.
-func unpackLines(b []byte, n int) ([]answer, error) {
-	answers, end := make([]answer, n), int64(0)
-	for i := range answers {
-		count, k := binary.Uvarint(b)
-		if k <= 0 || count > uint64(len(b)) {
-			return nil, errSet
-		}
-		b = b[k:]
-		for range count {
-			d, k := binary.Varint(b)
-			if k <= 0 {
-				return nil, errSet
-			}
-			size, m := binary.Uvarint(b[k:])
-			if m <= 0 || size > longestLine {
-				return nil, errSet
-			}
-			b = b[k+m:]
-			l := where{end + d, int64(size)}
-			answers[i].lines, end = append(answers[i].lines, l), l.offset+l.size
-		}
-	}
-	return answers, nil
 }

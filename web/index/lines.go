@@ -3,6 +3,7 @@ package index
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -99,4 +100,45 @@ func (b batch) parse() ([]seen, error) {
 		list = append(list, s)
 	}
 	return list, nil
+}
+
+// packLines writes where the lines of answers are.
+func packLines(answers []answer) []byte {
+	var b []byte
+	end := int64(0)
+	for _, a := range answers {
+		b = binary.AppendUvarint(b, uint64(len(a.lines)))
+		for _, l := range a.lines {
+			b = binary.AppendVarint(b, l.offset-end)
+			b = binary.AppendUvarint(b, uint64(l.size))
+			end = l.offset + l.size
+		}
+	}
+	return b
+}
+
+// unpackLines reads what packLines wrote.
+func unpackLines(b []byte, n int) ([]answer, error) {
+	answers, end := make([]answer, n), int64(0)
+	for i := range answers {
+		count, k := binary.Uvarint(b)
+		if k <= 0 || count > uint64(len(b)) {
+			return nil, errSet
+		}
+		b = b[k:]
+		for range count {
+			d, k := binary.Varint(b)
+			if k <= 0 {
+				return nil, errSet
+			}
+			size, m := binary.Uvarint(b[k:])
+			if m <= 0 || size > longestLine {
+				return nil, errSet
+			}
+			b = b[k+m:]
+			l := where{end + d, int64(size)}
+			answers[i].lines, end = append(answers[i].lines, l), l.offset+l.size
+		}
+	}
+	return answers, nil
 }
