@@ -26,7 +26,8 @@ type Manifest struct {
 	Schema    string    `json:"schema"`
 	Crosstalk string    `json:"crosstalk"` // the version that wrote it last
 	Plan      Plan      `json:"plan"`
-	Scoring   []Scoring `json:"scoring"` // one for each protocol
+	Scoring   []Scoring `json:"scoring"`        // one for each protocol
+	Asks      int       `json:"asks,omitempty"` // that measuring takes; 0: not known
 }
 
 const (
@@ -59,7 +60,7 @@ func Create(path string, plan Plan) (*Dir, error) {
 	if err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
-	d := &Dir{Path: path, Journal: j, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan, Scoring: old.Scoring}}
+	d := &Dir{Path: path, Journal: j, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan, Scoring: old.Scoring, Asks: old.Asks}}
 	if err := d.writeJSON("manifest.json", d.Manifest); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -128,6 +129,13 @@ func ReadManifest(path string) (Manifest, error) {
 // SetScoring notes in the manifest how answers are scored from now on.
 func (d *Dir) SetScoring(s ...Scoring) error {
 	d.Manifest.Scoring = s
+	return d.writeJSON("manifest.json", d.Manifest)
+}
+
+// SetAsks notes in the manifest how many asks measuring takes, for those who
+// watch the run.
+func (d *Dir) SetAsks(n int) error {
+	d.Manifest.Asks = n
 	return d.writeJSON("manifest.json", d.Manifest)
 }
 

@@ -26,7 +26,8 @@ func TestManualCommands(t *testing.T) {
 			}
 			for _, line := range strings.Split(code, "\n") {
 				line = strings.TrimPrefix(strings.TrimPrefix(line, "go run ./cmd/"), "$ ")
-				args := words(strings.Split(line, "#")[0])
+				command, _, _ := strings.Cut(strings.Split(line, "#")[0], "  ") // what follows is a remark
+				args := words(command)
 				if len(args) < 2 || args[0] != "crosstalk" || strings.HasPrefix(args[1], "RUN") || strings.Contains(line, "|") {
 					continue
 				}

@@ -99,7 +99,7 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), reportCommand(), exportCommand(), compareCommand(), gateCommand(), powerCommand(),
+	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), reportCommand(), exportCommand(), compareCommand(), gateCommand(), powerCommand(), serveCommand(),
 		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
 	configure(root)
 	return root

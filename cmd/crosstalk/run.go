@@ -65,6 +65,9 @@ func (r *running) measure(c *cobra.Command, s *study) error {
 	if err != nil {
 		return err
 	}
+	if err := dir.SetAsks(total.asks); err != nil {
+		return errors.Join(err, dir.Close())
+	}
 	kept, err := dir.OpenKept()
 	if err != nil {
 		return errors.Join(err, dir.Close())

@@ -5,6 +5,7 @@ package browser
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os/exec"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ type Page struct {
 
 	mu       sync.Mutex
 	errors   []string // of the console
-	requests []string // other than for the page itself
+	requests []string // other than of the page's own server
 }
 
 // Look says how a page is looked at.
@@ -93,7 +94,7 @@ func find() string {
 }
 
 // note remembers what pages ought not to do.
-func (p *Page) note(url string) func(any) {
+func (p *Page) note(page string) func(any) {
 	return func(event any) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -109,11 +110,18 @@ func (p *Page) note(url string) func(any) {
 				p.errors = append(p.errors, e.Entry.Text)
 			}
 		case *network.EventRequestWillBeSent:
-			if asked := e.Request.URL; asked != url && !strings.HasPrefix(asked, "data:") {
+			if asked := e.Request.URL; asked != page && !strings.HasPrefix(asked, "data:") && !sameServer(asked, page) {
 				p.requests = append(p.requests, asked)
 			}
 		}
 	}
+}
+
+// sameServer reports whether two addresses are of one web server.
+func sameServer(a, b string) bool {
+	x, errX := url.Parse(a)
+	y, errY := url.Parse(b)
+	return errX == nil && errY == nil && x.Scheme == "http" && x.Scheme == y.Scheme && x.Host == y.Host
 }
 
 // Do carries out actions.

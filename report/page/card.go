@@ -19,6 +19,7 @@ type Card struct {
 	Fault    bool    // something was found in an answer
 	Unscored bool    // an answer has no value
 	asked    []crosstalk.Key
+	longest  int // bytes of a text that are shown; 0: Longest
 }
 
 // Entry is an answer, or answers side by side, and what was measured.
@@ -94,9 +95,9 @@ func factOf(o crosstalk.Observation) Fact {
 	case o.NotScored == notLooked:
 		return Fact{}
 	case o.NotScored != "":
-		return Fact{Text: "not scored: " + strings.ReplaceAll(o.NotScored, "_", " ")}
+		return Fact{Text: "not scored: " + brief(strings.ReplaceAll(o.NotScored, "_", " "))}
 	case o.Finding != "":
-		return Fact{Text: o.Finding, Fault: true}
+		return Fact{Text: brief(o.Finding), Fault: true}
 	case compared:
 		nearer := map[float64]string{1: "the test answer is nearer", 0.5: "a tie", 0: "the control answer is nearer"}[float64(o.Value)]
 		return Fact{Text: fmt.Sprintf("%s: %s, %s to %s", o.Condition["similarity"], nearer, similarity(test), similarity(o.Numbers["control"])), Fault: o.Value == 1}
@@ -124,11 +125,11 @@ func (c *Card) finish() {
 			side := Side{Name: strings.ReplaceAll(name, "_", " ")}
 			switch concept := e.texts["concept"]; {
 			case concept != "":
-				c.Head, side.Pieces = concept, Echoes(text, concept)
+				c.Head, side.Pieces = brief(concept), echoesIn(text, concept, c.longest)
 			case name == "answer":
-				side.Pieces = Marked(text, e.spans)
+				side.Pieces = marked(text, e.spans, c.longest)
 			default:
-				side.Pieces = Marked(text, nil)
+				side.Pieces = marked(text, nil, c.longest)
 			}
 			e.Sides = append(e.Sides, side)
 		}
@@ -138,7 +139,7 @@ func (c *Card) finish() {
 		var rest []string
 		for _, name := range []string{"source_class", "class", "gold", "rule", "flags"} {
 			if v := e.texts[name]; v != "" {
-				rest = append(rest, strings.ReplaceAll(name, "_", " ")+" "+v)
+				rest = append(rest, strings.ReplaceAll(name, "_", " ")+" "+brief(v))
 			}
 		}
 		if rest != nil {

@@ -24,11 +24,14 @@ const Longest = 4000
 // Marked cuts a text into pieces, the spans marked, and leaves out what is
 // beyond Longest, saying how much. Spans that lie outside of the text, or
 // overlap an earlier one, are left out.
-func Marked(text string, spans []crosstalk.Span) []Piece {
+func Marked(text string, spans []crosstalk.Span) []Piece { return marked(text, spans, Longest) }
+
+func marked(text string, spans []crosstalk.Span, longest int) []Piece {
+	longest = cmp.Or(longest, Longest)
 	shown := text
-	if len(text) > Longest {
-		end := Longest
-		for end > Longest-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+	if len(text) > longest {
+		end := longest
+		for end > longest-utf8.UTFMax && !utf8.RuneStart(text[end]) {
 			end--
 		}
 		shown = text[:end]
@@ -45,7 +48,7 @@ func Marked(text string, spans []crosstalk.Span) []Piece {
 		}
 		p := Piece{Text: shown[s.Start:end], Kind: "word"}
 		if s.Language != "" {
-			p.Kind, p.Label = "line", fmt.Sprintf("%s %.0f %%", s.Language, 100*s.Probability)
+			p.Kind, p.Label = "line", fmt.Sprintf("%s %.0f %%", brief(s.Language), 100*s.Probability)
 		}
 		pieces, at = append(pieces, p), end
 	}
@@ -58,15 +61,28 @@ func Marked(text string, spans []crosstalk.Span) []Piece {
 	return pieces
 }
 
+// longestName is how many bytes of a name are shown: of an item, a language.
+const longestName = 200
+
+// brief is a name that somebody else gave, cut short.
+func brief(s string) string {
+	if len(s) <= longestName {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longestName], "") + "…"
+}
+
 // Echoes marks the words of a text that are a concept's, or begin like one:
 // "yellow" in "yellowish". It is a help for the eye and no measure.
-func Echoes(text, concept string) []Piece {
-	pieces := Marked(text, nil)
+func Echoes(text, concept string) []Piece { return echoesIn(text, concept, Longest) }
+
+func echoesIn(text, concept string, longest int) []Piece {
+	pieces := marked(text, nil, longest)
 	concepts := strings.FieldsFunc(strings.ToLower(concept), notLetter)
-	var marked []Piece
+	var all []Piece
 	for _, p := range pieces {
 		if p.Kind != "" {
-			marked = append(marked, p)
+			all = append(all, p)
 			continue
 		}
 		plain := 0
@@ -82,17 +98,17 @@ func Echoes(text, concept string) []Piece {
 			}
 			if echoes(strings.ToLower(p.Text[start:end]), concepts) {
 				if plain < start {
-					marked = append(marked, Piece{Text: p.Text[plain:start]})
+					all = append(all, Piece{Text: p.Text[plain:start]})
 				}
-				marked, plain = append(marked, Piece{Text: p.Text[start:end], Kind: "echo"}), end
+				all, plain = append(all, Piece{Text: p.Text[start:end], Kind: "echo"}), end
 			}
 			start = end
 		}
 		if plain < len(p.Text) {
-			marked = append(marked, Piece{Text: p.Text[plain:]})
+			all = append(all, Piece{Text: p.Text[plain:]})
 		}
 	}
-	return marked
+	return all
 }
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }

@@ -1,0 +1,203 @@
+package web
+
+import (
+	"bufio"
+	"fmt"
+	"html/template"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/ask/journal"
+	"crosstalk/report/figure"
+	"crosstalk/report/page"
+	"crosstalk/web/index"
+)
+
+// How many bytes of a text are on an answer's own page; its plain text has all.
+const longest = 64 << 10
+
+// answerPage is what the page of one answer shows.
+type answerPage struct {
+	frame
+	Number         int
+	Previous, Next string
+	Text           string // where the answer is as plain text
+	Card           *page.Card
+	Labels         []page.Setting
+	Observations   []observed
+	Spans          []crosstalk.Span
+	Strips         []template.HTML
+	Asks           []asked
+}
+
+// observed is an observation in words.
+type observed struct{ Measure, Of, Value, Why, Numbers string }
+
+// asked is a request with its answer.
+type asked struct {
+	Messages []page.Setting
+	Facts    []page.Setting
+	Answer   string
+	Raw      string
+}
+
+// answer shows one answer and its way to its figures.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+	run, number, observations, last, err := s.observations(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	title, _ := titleOf(run)
+	path := "/runs/" + run.ID
+	p := answerPage{Number: number, Text: r.URL.Path + "/text",
+		frame: frame{Title: "Answer " + count(number), Trail: []link{{"Runs", "/"}, {title, path}, {"Answers", path + "/answers"}}}}
+	if number > 1 {
+		p.Previous = fmt.Sprintf("%s/answers/%d", path, number-1)
+	}
+	if number < last {
+		p.Next = fmt.Sprintf("%s/answers/%d", path, number+1)
+	}
+	prompts := newPrompts(run.path)
+	defer prompts.close()
+	p.Card = page.NewCard(observations, longest, nil)
+	p.fill(observations, prompts)
+	s.show(w, r, "answer.html", p)
+}
+
+// observations returns what was observed of the answer that an address names,
+// and the number of the run's last answer.
+func (s *Server) observations(r *http.Request) (run *listed, number int, of []crosstalk.Observation, last int, err error) {
+	if run, err = s.listing.run(r.PathValue("run")); err != nil {
+		return nil, 0, nil, 0, err
+	}
+	if number, err = strconv.Atoi(r.PathValue("number")); err != nil {
+		return nil, 0, nil, 0, index.ErrNone
+	}
+	l, done := s.runs.open(run)
+	defer done()
+	if l.index == nil {
+		return nil, 0, nil, 0, index.ErrNone
+	}
+	list, err := l.index.Observations(r.Context(), number)
+	if err != nil {
+		return nil, 0, nil, 0, err
+	}
+	return run, number, list[0], l.index.Progress().Answers, nil
+}
+
+func (p *answerPage) fill(observations []crosstalk.Observation, prompts *prompts) {
+	keys, labels := []crosstalk.Key{}, map[string]string{}
+	for _, o := range observations {
+		p.Observations = append(p.Observations, observe(o))
+		p.Spans = append(p.Spans, o.Spans...)
+		if len(o.Tokens) > 0 {
+			p.strip(o.Tokens)
+		}
+		maps.Copy(labels, o.Labels)
+		for _, k := range o.Answers {
+			if !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
+	}
+	for _, c := range slices.Sorted(maps.Keys(labels)) {
+		p.Labels = append(p.Labels, page.Setting{Name: brief(c), Value: brief(labels[c])})
+	}
+	for _, k := range keys {
+		if record, ok := prompts.record(k); ok {
+			p.Asks = append(p.Asks, askedOf(record))
+		}
+	}
+}
+
+// strip draws the tokens around a fault.
+func (p *answerPage) strip(tokens []crosstalk.Token) {
+	const most = 400
+	var b strings.Builder
+	f := figure.Strip{Tokens: tokens[:min(len(tokens), most)]}.Draw()
+	f.Title = "The model's doubt, token by token"
+	if f.WriteSVG(&b) == nil {
+		p.Strips = append(p.Strips, template.HTML(b.String()))
+	}
+}
+
+func observe(o crosstalk.Observation) observed {
+	out := observed{Measure: strings.ReplaceAll(o.Measure, "_", " "), Value: "-", Why: brief(o.Finding)}
+	if o.Value.Defined() {
+		out.Value = strconv.FormatFloat(float64(o.Value), 'g', 4, 64)
+	}
+	if o.NotScored != "" {
+		out.Why = "not scored: " + brief(o.NotScored)
+	}
+	var of, numbers []string
+	for _, c := range slices.Sorted(maps.Keys(o.Condition)) {
+		of = append(of, c+" "+o.Condition[c])
+	}
+	for _, c := range slices.Sorted(maps.Keys(o.Numbers)) {
+		numbers = append(numbers, strings.ReplaceAll(c, "_", " ")+" "+strconv.FormatFloat(o.Numbers[c], 'g', 4, 64))
+	}
+	out.Of, out.Numbers = brief(strings.Join(of, " · ")), brief(strings.Join(numbers, " · "))
+	return out
+}
+
+func askedOf(r journal.Record) asked {
+	a := asked{Answer: cut(r.Answer.Text), Raw: cut(string(r.Answer.Raw))}
+	for _, m := range r.Request.Messages {
+		a.Messages = append(a.Messages, page.Setting{Name: m.Role, Value: cut(m.Content)})
+	}
+	if r.Request.Prompt != "" {
+		a.Messages = append(a.Messages, page.Setting{Name: "prompt", Value: cut(r.Request.Prompt)})
+	}
+	add := func(name, value string) {
+		if value != "" {
+			a.Facts = append(a.Facts, page.Setting{Name: name, Value: brief(value)})
+		}
+	}
+	add("model", r.Identity.String())
+	add("endpoint", r.Identity.Endpoint)
+	add("served by", r.Answer.Model)
+	add("decoding", string(crosstalk.Canonical(r.Request.Decoding)))
+	add("sample", strconv.Itoa(r.Request.Sample))
+	add("status", string(r.Answer.Status))
+	add("ended by", r.Answer.Reason)
+	add("tokens", fmt.Sprintf("%d asked, %d answered", r.Answer.Usage.Prompt, r.Answer.Usage.Completion))
+	add("took", r.Answer.Latency.Round(1e6).String())
+	if r.Answer.Attempts > 1 {
+		add("attempts", strconv.Itoa(r.Answer.Attempts))
+	}
+	add("arrived", r.Answer.Time.Format("2006-01-02 15:04:05 MST"))
+	return a
+}
+
+// cut leaves out what is beyond longest.
+func cut(text string) string {
+	if len(text) <= longest {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longest], "") + fmt.Sprintf("… (%s more are not shown)", size(int64(len(text)-longest)))
+}
+
+// text sends an answer's texts as they are, whole and as plain text.
+func (s *Server) text(w http.ResponseWriter, r *http.Request) {
+	_, _, observations, _, err := s.observations(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	out, sent := bufio.NewWriter(w), map[string]bool{}
+	defer out.Flush()
+	for _, o := range observations {
+		for _, name := range slices.Sorted(maps.Keys(o.Texts)) {
+			if !sent[name] {
+				fmt.Fprintf(out, "--- %s ---\n%s\n\n", name, o.Texts[name])
+				sent[name] = true
+			}
+		}
+	}
+}

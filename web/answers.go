@@ -1,0 +1,299 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/ask/journal"
+	"crosstalk/internal/visible"
+	"crosstalk/report/page"
+	"crosstalk/web/index"
+)
+
+// perPage is how many answers a page has.
+const perPage = 50
+
+// filter is how answers are chosen, as an address says it.
+type filter struct {
+	Text    string
+	Where   map[string]string
+	columns []index.Column
+}
+
+// field is a column to choose by.
+type field struct {
+	Name, Parameter string
+	Chosen          string
+	Values          []index.Value
+}
+
+// choice is a value to choose, with a link to what it chooses.
+type choice struct {
+	Name   string
+	N      int
+	To     string
+	Chosen bool
+}
+
+// is begins the parameter of a column, which may be called anything.
+const is = "is."
+
+// newFilter reads an address. Columns that the run has not are left out.
+func newFilter(at *url.URL, columns []index.Column) filter {
+	f := filter{Where: map[string]string{}, columns: columns}
+	query := at.Query()
+	f.Text = strings.TrimSpace(visible.Line(query.Get("q")))
+	for name, values := range query {
+		column, ok := strings.CutPrefix(name, is)
+		if ok && len(values) > 0 && values[0] != "" {
+			f.Where[visible.Line(column)] = visible.Line(values[0])
+		}
+	}
+	return f
+}
+
+// to is the address of a page of answers with this filter.
+func (f filter) to(path string, more ...string) string {
+	query := url.Values{}
+	if f.Text != "" {
+		query.Set("q", f.Text)
+	}
+	for c, v := range f.Where {
+		query.Set(is+c, v)
+	}
+	for i := 0; i+1 < len(more); i += 2 {
+		query.Set(more[i], more[i+1])
+	}
+	return (&url.URL{Path: path, RawQuery: query.Encode()}).String()
+}
+
+// found are the links to what was found in answers, the filter else unchanged.
+func (f filter) found(path string) (list []choice) {
+	for _, c := range f.columns {
+		if c.Name != index.Found {
+			continue
+		}
+		for _, v := range c.Values {
+			with := filter{f.Text, mapsWith(f.Where, index.Found, v.Name), nil}
+			list = append(list, choice{v.Name, v.N, with.to(path), f.Where[index.Found] == v.Name})
+		}
+	}
+	return list
+}
+
+func mapsWith(m map[string]string, name, value string) map[string]string {
+	all := map[string]string{name: value}
+	for k, v := range m {
+		if k != name {
+			all[k] = v
+		}
+	}
+	return all
+}
+
+// fields are the other columns to choose by: those with several values, and
+// those that are chosen.
+func (f filter) fields() (list []field) {
+	for _, c := range f.columns {
+		chosen := f.Where[c.Name]
+		if c.Name == index.Found || len(c.Values) < 2 && chosen == "" {
+			continue
+		}
+		values := slices.Clone(c.Values)
+		slices.SortFunc(values, func(a, b index.Value) int { return compareCells(a.Name, b.Name, order{}) })
+		if chosen != "" && !slices.ContainsFunc(values, func(v index.Value) bool { return v.Name == chosen }) {
+			values = append(values, index.Value{Name: chosen})
+		}
+		list = append(list, field{c.Name, is + c.Name, chosen, values})
+	}
+	slices.SortStableFunc(list, func(a, b field) int { return cmp.Compare(rank(a.Name), rank(b.Name)) })
+	return list
+}
+
+// Kept are the choices that the form passes on as they are.
+func (f filter) Kept() (list []field) {
+	if v := f.Where[index.Found]; v != "" {
+		list = append(list, field{Parameter: is + index.Found, Chosen: v})
+	}
+	return list
+}
+
+// rank puts the columns first that people ask for first.
+func rank(column string) int {
+	first := []string{"model", "language", "category", "task", "pair", "part", "source", "similarity"}
+	if i := slices.Index(first, column); i >= 0 {
+		return i
+	}
+	return len(first)
+}
+
+// answersPage is what a page of answers shows.
+type answersPage struct {
+	frame
+	Run      *listed
+	Progress progress
+	Filter   filter
+	Found    []choice
+	Any      choice // whatever was found
+	Fields   []field
+	More     []field // that are asked for less
+	Page     index.Page
+	Count    string
+	Cards    []numbered
+	First, Previous, Next, Last,
+	Clear string
+}
+
+// mostFields is how many columns are in sight.
+const mostFields = 4
+
+// MoreChosen reports whether one of those out of sight is chosen.
+func (p *answersPage) MoreChosen() bool {
+	return slices.ContainsFunc(p.More, func(f field) bool { return f.Chosen != "" })
+}
+
+// numbered is an answer with the link to its own page.
+type numbered struct {
+	*page.Card
+	Number int
+	To     string
+	Of     string // the condition, where the run has several
+}
+
+// answers shows a page of answers.
+func (s *Server) answers(w http.ResponseWriter, r *http.Request) {
+	run, err := s.listing.run(r.PathValue("run"))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	l, done := s.runs.open(run)
+	defer done()
+	title, _ := titleOf(run)
+	path := "/runs/" + run.ID + "/answers"
+	p := answersPage{Run: run, Progress: progressOf(run, l, false), Clear: path}
+	p.frame = frame{Title: "Answers", Trail: []link{{"Runs", "/"}, {title, "/runs/" + run.ID}}}
+	if l.index != nil {
+		if err := p.fill(r, l, path); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+	}
+	if p.Progress.Changing {
+		p.Live = "/runs/" + run.ID + "/live.json"
+	}
+	s.show(w, r, "answers.html", &p)
+}
+
+func (p *answersPage) fill(r *http.Request, l look, path string) error {
+	ctx := r.Context()
+	columns, err := l.index.Columns(ctx)
+	if err != nil {
+		return err
+	}
+	f := newFilter(r.URL, columns)
+	p.Filter, p.Found, p.Fields = f, f.found(path), f.fields()
+	if len(p.Fields) > mostFields {
+		p.Fields, p.More = p.Fields[:mostFields], p.Fields[mostFields:]
+	}
+	any := filter{f.Text, mapsWith(f.Where, index.Found, ""), nil}
+	delete(any.Where, index.Found)
+	p.Any = choice{"anything", l.index.Progress().Answers, any.to(path), f.Where[index.Found] == ""}
+	q := index.Query{Where: f.Where, Text: f.Text, Limit: perPage}
+	q.After, q.Before = placeOf(r.URL, "after"), placeOf(r.URL, "before")
+	if p.Page, err = l.index.Search(ctx, q); err != nil {
+		return err
+	}
+	observations, err := l.index.Observations(ctx, p.Page.Numbers...)
+	if err != nil {
+		return err
+	}
+	prompts := newPrompts(p.Run.path)
+	defer prompts.close()
+	for i, n := range p.Page.Numbers {
+		p.Cards = append(p.Cards, numbered{page.NewCard(observations[i], 0, prompts.prompt), n, path + "/" + strconv.Itoa(n), conditionOf(observations[i], columns)})
+	}
+	p.Count = p.count()
+	if k := len(p.Page.Numbers); k > 0 {
+		if p.Page.Earlier {
+			p.First, p.Previous = f.to(path), f.to(path, "before", strconv.Itoa(p.Page.Numbers[0]))
+		}
+		if p.Page.Later {
+			p.Next = f.to(path, "after", strconv.Itoa(p.Page.Numbers[k-1]))
+			p.Last = f.to(path, "before", strconv.Itoa(1<<40))
+		}
+	}
+	return nil
+}
+
+// conditionOf says under which of the run's conditions an answer was given.
+func conditionOf(of []crosstalk.Observation, columns []index.Column) string {
+	var parts []string
+	for _, c := range columns {
+		if v := of[0].Condition[c.Name]; v != "" && c.Name != "similarity" && len(c.Values) > 1 {
+			parts = append(parts, v)
+		}
+	}
+	return brief(strings.Join(parts, " · "))
+}
+
+// placeOf reads the number of an answer in an address, 0 if there is none.
+func placeOf(at *url.URL, parameter string) int {
+	n, err := strconv.Atoi(at.Query().Get(parameter))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return min(n, 1<<40)
+}
+
+// count says which answers are shown, of how many.
+func (p *answersPage) count() string {
+	k := len(p.Page.Numbers)
+	switch {
+	case p.Page.Total == 0, k == 0 && !p.Page.Cut:
+		return "No answer is like that."
+	case p.Page.Cut:
+		return number(k, "answer", "answers") + " found before the search took too long. Fewer answers are searched with a filter or a rarer word."
+	case p.Page.Total < 0:
+		return number(k, "answer", "answers") + " on this page"
+	case p.Page.First == 0:
+		return number(p.Page.Total, "answer", "answers")
+	}
+	return count(p.Page.First) + "–" + count(p.Page.First+k-1) + " of " + number(p.Page.Total, "answer", "answers")
+}
+
+// prompts looks up what was asked.
+type prompts struct{ journal *journal.Journal }
+
+func newPrompts(path string) *prompts {
+	j, err := journal.OpenReader(filepath.Join(path, "answers.db"))
+	if err != nil {
+		return &prompts{} // answers that were recorded elsewhere have none
+	}
+	return &prompts{j}
+}
+
+func (p *prompts) prompt(key crosstalk.Key) (string, bool) {
+	record, found := p.record(key)
+	return record.Request.Text(), found
+}
+
+func (p *prompts) record(key crosstalk.Key) (journal.Record, bool) {
+	if p.journal == nil {
+		return journal.Record{}, false
+	}
+	record, found, err := p.journal.Record(key)
+	return record, found && err == nil
+}
+
+func (p *prompts) close() {
+	if p.journal != nil {
+		p.journal.Close()
+	}
+}

@@ -1,0 +1,138 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"crosstalk"
+	"crosstalk/ask/journal"
+	"crosstalk/internal/browser"
+	"crosstalk/run"
+
+	"github.com/chromedp/chromedp"
+)
+
+// senses are observations as multisense consistency has them.
+func senses() (list []crosstalk.Observation) {
+	for i, o := range []crosstalk.Observation{
+		{Measure: "consistency", Value: 1, Texts: map[string]string{"source": "Yes, they say the same.", "answer": "Ja, das ist dasselbe.", "source_class": "same", "class": "same", "rule": "first word", "source_rule": "first word"}},
+		{Measure: "consistency", Value: 0, Finding: "inconsistent", Texts: map[string]string{"source": "No.", "answer": "نعم، المعنى واحد.", "source_class": "different", "class": "same", "input": "الجملة الأولى", "source_input": "The first sentence."}},
+		{Measure: "consistency", Value: crosstalk.Undefined, NotScored: "refused", Texts: map[string]string{"source": "Yes.", "answer": ""}},
+		{Measure: "accuracy", Value: 0, Finding: "invalid", Texts: map[string]string{"answer": "I like trains.", "gold": "same", "instruction": "en"}},
+	} {
+		o.Item, o.Cluster = fmt.Sprintf("pair-%d", i), fmt.Sprintf("pair-%d", i)
+		o.Condition = map[string]string{"model": "m"}
+		o.Labels = map[string]string{"task": "paraphrase", "pair": "en>" + []string{"de", "ar"}[i%2], "part": "T"}
+		list = append(list, o)
+	}
+	return list
+}
+
+// Both senses stand side by side, and hostile answers break no page.
+func TestPagesInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	dir := t.TempDir()
+	makeRun(t, filepath.Join(dir, "senses"), "consistency", senses())
+	hostileRun(t, filepath.Join(dir, "hostile"))
+	s := newServer(t, dir, Options{})
+	built(t, s, idOf("senses"))
+	built(t, s, idOf("hostile"))
+	server := httptest.NewServer(s)
+	defer server.Close()
+	for _, look := range browser.Looks {
+		t.Run(look.String(), func(t *testing.T) {
+			p := browser.Open(t, server.URL+"/", look)
+			p.Check()
+			for name, pages := range map[string][]string{"senses": {"", "/answers", "/answers/2"}, "hostile": {"", "/answers", "/answers/1", "/answers/9", "/answers/13"}} {
+				for _, page := range pages {
+					p.Do(chromedp.Navigate(server.URL + "/runs/" + idOf(name) + page))
+					p.Check()
+				}
+			}
+			p.Do(chromedp.Navigate(server.URL + "/runs/" + idOf("senses") + "/answers?is.found=inconsistent"))
+			if texts := browser.Eval[[]string](p, "[...document.querySelectorAll(`.sides .t`)].map(e => e.textContent)"); len(texts) != 4 || texts[0] != "The first sentence." || texts[1] != "الجملة الأولى" || texts[2] != "No." {
+				t.Errorf("the senses are %q", texts)
+			}
+			if left := browser.Eval[bool](p, "(() => { const [, b] = document.querySelectorAll(`.sides .t`), r = document.createRange(); r.selectNodeContents(b); return r.getBoundingClientRect().right > b.getBoundingClientRect().right - 2 })()"); !left {
+				t.Error("Arabic does not begin at the right")
+			}
+		})
+	}
+}
+
+// A page of a run at work shows how far it is without being loaded again, and
+// is loaded again when the run has ended.
+func TestLiveInABrowser(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "mine")
+	d, err := run.Create(path, run.Recorded("leakage", "suite@1", "m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.SetAsks(10); err != nil {
+		t.Fatal(err)
+	}
+	put := func(i int) { t.Helper(); putAnswer(t, d, i, crosstalk.Text) }
+	put(0)
+	s := newServer(t, dir, Options{})
+	loads := make(chan bool, 9) // of the page
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.ServeHTTP(w, r)
+		if r.URL.Path == "/runs/"+idOf("mine") {
+			loads <- true
+		}
+	}))
+	defer server.Close()
+	p := browser.Open(t, server.URL+"/runs/"+idOf("mine"), browser.Looks[0])
+	p.Check()
+	wait := func(expression string) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); !browser.Eval[bool](p, expression); time.Sleep(100 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal(expression, browser.Eval[string](p, "document.body.innerText"))
+			}
+		}
+	}
+	wait("document.getElementById(`live-asks`).textContent.startsWith(`1 of 10`)")
+	for i := range 5 {
+		put(1 + i)
+	}
+	wait("document.getElementById(`live-asks`).textContent.startsWith(`6 of 10`) && document.getElementById(`live-bar`).value == 6")
+	wait("document.querySelector(`#live-latest .t`).textContent.includes(`<b>answer</b> 5`) && !document.querySelector(`#live-latest b`)")
+	p.Check()
+	err = d.RecordObservations(func(record func(crosstalk.Observation) error) error { return record(senses()[0]) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.WriteEstimates(map[string]any{"schema": "crosstalk/estimates/v1", "estimates": []any{}}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		select {
+		case <-loads:
+		case <-time.After(time.Minute):
+			t.Fatal("the page is not loaded again")
+		}
+	}
+	p.Do(chromedp.Navigate(server.URL + "/runs/" + idOf("mine"))) // no later than the page's own load
+	wait("!document.body.dataset.live && document.body.innerText.includes(`finished`)")
+	p.Check()
+}
+
+// putAnswer puts an answer into the journal of a run.
+func putAnswer(t testing.TB, d *run.Dir, i int, status crosstalk.Status) {
+	t.Helper()
+	request := crosstalk.Request{API: crosstalk.Completions, Prompt: fmt.Sprintf("prompt %d", i)}
+	id := crosstalk.Identity{Provider: "openai", Name: "m"}
+	answer := crosstalk.Answer{Key: crosstalk.KeyOf(id, request), Status: status, Text: fmt.Sprintf("<b>answer</b> %d", i), Time: time.Now(), Usage: crosstalk.Usage{Prompt: 2, Completion: 3}}
+	if err := d.Journal.Put(journal.Record{Identity: id, Request: request, Answer: answer}); err != nil {
+		t.Fatal(err)
+	}
+}

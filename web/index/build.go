@@ -1,0 +1,278 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"crosstalk/internal/parallel"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// builder writes an index.
+type builder struct {
+	part, whole string
+	stamp       string
+	conn        *sqlite3.Conn
+
+	chunk  int
+	answer []answer                       // of the chunk
+	places map[string]map[string][]uint16 // kind, value
+	values map[string]map[string]bool     // of kinds, in all chunks; nil for one that has too many
+}
+
+// answer is one row of what is looked through.
+type answer struct{ lines []where }
+
+// A column with more values than that is no help in choosing answers.
+const mostValues = 200
+
+func newBuilder(places []string, stamp string) (*builder, error) {
+	part, whole, err := create(places)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{part: part, whole: whole, stamp: stamp, places: map[string]map[string][]uint16{}, values: map[string]map[string]bool{}}
+	if b.conn, err = sqlite3.Open(part); err == nil {
+		// What a crash leaves is never used: nothing needs to reach the disk.
+		err = b.conn.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;" + schema)
+	}
+	if err != nil {
+		b.conn.Close()
+		remove(part)
+		return nil, err
+	}
+	return b, nil
+}
+
+// building bounds how many indexes are built at a time.
+var building = make(chan struct{}, 2)
+
+// build builds the index. Those who read it see every chunk once it is written.
+func (x *Index) build(ctx context.Context, b *builder, book Book) {
+	defer close(x.built)
+	building <- struct{}{}
+	defer func() { <-building }()
+	begun := time.Now()
+	err := b.read(ctx, x, book)
+	if err == nil {
+		err = x.finish(b, book)
+	} else {
+		err = errors.Join(err, b.conn.Close())
+	}
+	x.progress(func(s *State) { s.Building, s.Err, s.Took = false, err, time.Since(begun) })
+}
+
+func (b *builder) read(ctx context.Context, x *Index, book Book) error {
+	in := batches(x.observations.Name(), io.NewSectionReader(x.observations, 0, x.size))
+	type parsed struct {
+		seen []seen
+		last int64
+	}
+	each := func(_ context.Context, in batch) (parsed, error) {
+		list, err := in.parse()
+		return parsed{list, in.last}, err
+	}
+	var block []seen // observations that may be of the same answers
+	for p, err := range parallel.Map(ctx, iter.Seq2[batch, error](in), runtime.GOMAXPROCS(0), each) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		for _, s := range p.seen {
+			book.Add(s.Observation)
+			s.Spans, s.Tokens, s.Texts = nil, nil, nil
+			if len(block) > 0 && (block[0].block != s.block || len(block) == mostOfAnItem) {
+				if err := b.take(x, block); err != nil {
+					return err
+				}
+				block = block[:0]
+			}
+			block = append(block, s)
+		}
+		x.progress(func(s *State) { s.Read = p.last })
+	}
+	return errors.Join(ctx.Err(), b.take(x, block), b.flush(x))
+}
+
+// mostOfAnItem bounds how many observations are looked through for those of the
+// same answer.
+const mostOfAnItem = 20_000
+
+// take adds the answers that a block of observations is of.
+func (b *builder) take(x *Index, block []seen) error {
+	numbers := make(map[string]int, 1)
+	var answers [][]*seen
+	for i := range block {
+		s := &block[i]
+		n, ok := numbers[s.answer]
+		if !ok {
+			n = len(answers)
+			numbers[s.answer] = n
+			answers = append(answers, nil)
+		}
+		answers[n] = append(answers[n], s)
+	}
+	for _, list := range answers {
+		if len(b.answer) == chunkSize {
+			if err := b.flush(x); err != nil {
+				return err
+			}
+		}
+		place := uint16(len(b.answer))
+		var a answer
+		fault := slices.ContainsFunc(list, func(s *seen) bool {
+			return slices.ContainsFunc(s.tags, func(t tag) bool { return t.column == Found && t.value != Nothing })
+		})
+		for _, s := range list {
+			a.lines = append(a.lines, s.where)
+			for _, t := range s.tags {
+				if !fault || t != (tag{Found, Nothing}) {
+					b.add(t.column, t.value, place)
+				}
+			}
+			for _, w := range s.words {
+				b.add("", w, place)
+			}
+		}
+		b.answer = append(b.answer, a)
+	}
+	return nil
+}
+
+// add notes that an answer has a value.
+func (b *builder) add(kind, value string, place uint16) {
+	places := b.places[kind]
+	if places == nil {
+		places = map[string][]uint16{}
+		b.places[kind] = places
+	}
+	list := places[value]
+	if n := len(list); n > 0 && list[n-1] == place {
+		return
+	}
+	places[value] = append(list, place)
+}
+
+// flush writes the chunk.
+func (b *builder) flush(x *Index) (err error) {
+	n := len(b.answer)
+	if n == 0 {
+		return nil
+	}
+	txn, err := b.conn.BeginImmediate()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if txn.End(&err); err == nil {
+			x.progress(func(s *State) { s.Answers += n })
+		}
+	}()
+	if err := b.run("INSERT INTO chunks VALUES (?, ?, ?)", b.chunk, n, packLines(b.answer)); err != nil {
+		return err
+	}
+	put, _, err := b.conn.Prepare("INSERT INTO sets VALUES (?, ?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	defer put.Close()
+	for _, kind := range slices.Sorted(maps.Keys(b.places)) {
+		if kind != "" && !b.facets(kind) {
+			continue
+		}
+		places := b.places[kind]
+		for _, value := range slices.Sorted(maps.Keys(places)) {
+			if err := step(put, b.chunk, kind, value, pack(places[value])); err != nil {
+				return err
+			}
+			if kind != "" {
+				if err := b.run("INSERT INTO facets VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n", kind, value, len(places[value])); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	b.chunk++
+	b.answer = b.answer[:0]
+	clear(b.places)
+	return nil
+}
+
+// facets reports whether a column has few enough values to choose by, and
+// forgets it once it has not.
+func (b *builder) facets(kind string) bool {
+	known, old := b.values[kind]
+	if old && known == nil {
+		return false
+	}
+	if known == nil {
+		known = map[string]bool{}
+		b.values[kind] = known
+	}
+	for value := range b.places[kind] {
+		known[value] = true
+	}
+	if len(known) <= mostValues {
+		return true
+	}
+	b.values[kind] = nil
+	return b.run("DELETE FROM facets WHERE kind = ?", kind) != nil
+}
+
+// finish makes the index a file of its own in its place.
+func (x *Index) finish(b *builder, book Book) error {
+	pages, err := book.Pages()
+	if err == nil {
+		err = errors.Join(b.run("INSERT INTO meta VALUES ('pages', ?)", pages), b.run("INSERT INTO meta VALUES ('stamp', ?)", []byte(b.stamp)))
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	err = errors.Join(err, x.drain())
+	if err == nil {
+		err = b.conn.Exec("PRAGMA journal_mode = DELETE") // it is one file then, that nobody needs to write
+	}
+	if err = errors.Join(err, b.conn.Close()); err != nil {
+		return err
+	}
+	if os.Rename(b.part, b.whole) == nil { // else it serves where it is
+		x.path = b.whole
+	}
+	return nil
+}
+
+func (b *builder) run(query string, values ...any) error {
+	s, _, err := b.conn.Prepare(query)
+	if err != nil {
+		return err
+	}
+	return errors.Join(step(s, values...), s.Close())
+}
+
+// step runs a statement with these values.
+func step(s *sqlite3.Stmt, values ...any) error {
+	for i, v := range values {
+		var err error
+		switch v := v.(type) {
+		case int:
+			err = s.BindInt(i+1, v)
+		case string:
+			err = s.BindText(i+1, v)
+		case []byte:
+			err = s.BindBlob(i+1, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.Exec()
+}

@@ -1,0 +1,104 @@
+package index
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// layout is raised when the tables or what is in them change.
+const layout = 1
+
+const schema = `
+	CREATE TABLE meta (name TEXT PRIMARY KEY, value);
+	CREATE TABLE chunks (
+		chunk INTEGER PRIMARY KEY, -- from 0
+		n     INTEGER NOT NULL,    -- answers
+		lines BLOB NOT NULL        -- where their observations are
+	);
+	CREATE TABLE sets (            -- answers that have a value of a column, or a word (of the column '')
+		chunk  INTEGER NOT NULL,
+		kind   TEXT NOT NULL,
+		value  TEXT NOT NULL,
+		places BLOB NOT NULL,
+		PRIMARY KEY (chunk, kind, value)
+	) WITHOUT ROWID;
+	CREATE TABLE facets (          -- how many answers have a value of a column
+		kind  TEXT NOT NULL,
+		value TEXT NOT NULL,
+		n     INTEGER NOT NULL,
+		PRIMARY KEY (kind, value)
+	) WITHOUT ROWID;`
+
+// current reports whether the file is a whole index of the observations with
+// this stamp, and of how many answers.
+func current(path, stamp string) (answers int, ok bool) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return 0, false
+	}
+	c, err := sqlite3.OpenFlags(path, sqlite3.OPEN_READONLY)
+	if err != nil {
+		return 0, false
+	}
+	defer c.Close()
+	have, err := blob(c, "SELECT value FROM meta WHERE name = 'stamp'")
+	if err != nil || string(have) != stamp {
+		return 0, false
+	}
+	s, _, err := c.Prepare("SELECT coalesce(sum(n), 0) FROM chunks")
+	if err != nil {
+		return 0, false
+	}
+	defer s.Close()
+	ok = s.Step()
+	return s.ColumnInt(0), ok
+}
+
+// cacheName is the name of a run's index outside of the run.
+func cacheName(run string) string {
+	if whole, err := filepath.Abs(run); err == nil {
+		run = whole
+	}
+	sum := sha256.Sum256([]byte(run))
+	return hex.EncodeToString(sum[:12]) + ".db"
+}
+
+// create makes an unfinished index in the first of these places that can be
+// written.
+func create(places []string) (part, whole string, err error) {
+	for i, place := range places {
+		if i > 0 {
+			err = errors.Join(err, os.MkdirAll(filepath.Dir(place), 0o700))
+		}
+		f, failed := os.CreateTemp(filepath.Dir(place), filepath.Base(place)+".*.part")
+		if failed == nil {
+			sweep(place)
+			return f.Name(), place, f.Close()
+		}
+		err = errors.Join(err, failed)
+	}
+	return "", "", fmt.Errorf("an index of the answers cannot be written: %w", err)
+}
+
+// sweep removes unfinished indexes that were left by a kill.
+func sweep(place string) {
+	left, _ := filepath.Glob(place + ".*.part")
+	for _, path := range left {
+		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+			remove(path)
+		}
+	}
+}
+
+// remove removes an index with what SQLite has beside it.
+func remove(path string) {
+	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
+		os.Remove(path + end)
+	}
+}

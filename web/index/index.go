@@ -1,0 +1,216 @@
+// Package index makes a run's observations quick to look through: which
+// answers there are, where in observations.jsonl they stand, and which of them
+// have a value of a column or a word. It is a SQLite file, browse.db, beside the
+// observations, or in a cache where that directory cannot be written. It can be
+// deleted, and is made anew when the observations change.
+//
+// Answers are numbered from 1 in the order of the observations and come in
+// chunks. For each value of a column, and each word, a chunk has the set of its
+// answers; a search is the intersection of sets, chunk by chunk, from where the
+// last page ended. So a page takes the same time wherever it is, and a chunk can
+// be looked through as soon as it is written.
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"crosstalk"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// Index is the index of one run's observations. It is safe for concurrent use.
+type Index struct {
+	run, stamp   string
+	observations *os.File
+	size         int64
+	stop         context.CancelFunc
+	built        chan struct{} // closed when building has ended
+
+	mu    sync.RWMutex // held for writing while the file changes its place
+	path  string       // of the file that is read
+	conns chan *sqlite3.Conn
+
+	state        sync.Mutex
+	now          State
+	lines        []answer // of the chunk that was asked for last
+	linesOfChunk int
+}
+
+// State is how far an index is.
+type State struct {
+	Answers  int           // that can be looked through
+	Read     int64         // bytes of the observations
+	Size     int64         // bytes of all observations
+	Building bool          // Answers are not all
+	Took     time.Duration // to build; 0 for one that was there
+	Err      error         // why building ended early
+}
+
+// Open returns the index of the observations in a run's directory. If there is
+// none that is up to date it begins to build one, in the run's directory or else
+// in the directory cache; what is built can be used meanwhile. The error is
+// fs.ErrNotExist if nothing was observed yet. book is called with every
+// observation while building, and at the end for what is to be kept with the
+// index.
+func Open(run, cache string, book Book) (*Index, error) {
+	f, err := os.Open(filepath.Join(run, "observations.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: is not a file", f.Name())
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	x := &Index{run: run, stamp: stampOf(run), observations: f, size: info.Size(), built: make(chan struct{}), conns: make(chan *sqlite3.Conn, 4), stop: func() {}}
+	sealed := seal(cache, x.stamp)
+	places := []string{filepath.Join(run, "browse.db"), filepath.Join(cache, cacheName(run))}
+	for _, path := range places {
+		if n, ok := current(path, sealed); ok {
+			x.path, x.now = path, State{Answers: n, Read: x.size, Size: x.size}
+			close(x.built)
+			return x, nil
+		}
+	}
+	b, err := newBuilder(places, sealed)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	x.path, x.now = b.part, State{Size: x.size, Building: true}
+	ctx, cancel := context.WithCancel(context.Background())
+	x.stop = cancel
+	go x.build(ctx, b, book)
+	return x, nil
+}
+
+// Book gathers from all observations what is to be kept with the index.
+type Book interface {
+	Add(crosstalk.Observation)
+	Pages() ([]byte, error)
+}
+
+// Fresh reports whether what was observed is still what is in the index.
+func (x *Index) Fresh() bool { return stampOf(x.run) == x.stamp }
+
+// stampOf tells the state of a run's observations and figures from others.
+func stampOf(run string) string {
+	stamp := fmt.Sprintf("%d %s", layout, crosstalk.Version)
+	for _, name := range []string{"observations.jsonl", "estimates.json"} {
+		if info, err := os.Stat(filepath.Join(run, name)); err == nil {
+			stamp += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return stamp
+}
+
+// Progress returns how far the index is.
+func (x *Index) Progress() State {
+	x.state.Lock()
+	defer x.state.Unlock()
+	return x.now
+}
+
+func (x *Index) progress(change func(*State)) {
+	x.state.Lock()
+	defer x.state.Unlock()
+	change(&x.now)
+}
+
+// Wait waits until the index is built, or ctx ends.
+func (x *Index) Wait(ctx context.Context) error {
+	select {
+	case <-x.built:
+		return x.Progress().Err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close ends building and closes the files.
+func (x *Index) Close() error {
+	x.stop()
+	<-x.built
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	err := x.drain()
+	if x.Progress().Err != nil {
+		remove(x.path)
+	}
+	return errors.Join(err, x.observations.Close())
+}
+
+// drain closes the connections that are not in use.
+func (x *Index) drain() (err error) {
+	for {
+		select {
+		case c := <-x.conns:
+			err = errors.Join(err, c.Close())
+		default:
+			return err
+		}
+	}
+}
+
+// read calls f with a connection that only reads, and interrupts it when ctx
+// ends.
+func (x *Index) read(ctx context.Context, f func(*sqlite3.Conn) error) (err error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var c *sqlite3.Conn
+	select {
+	case c = <-x.conns:
+	default:
+		if c, err = sqlite3.OpenFlags(x.path, sqlite3.OPEN_READONLY); err != nil {
+			return err
+		}
+		if err := errors.Join(c.BusyTimeout(5*time.Second), c.Exec("PRAGMA query_only = ON; BEGIN; COMMIT")); err != nil {
+			return errors.Join(err, c.Close())
+		}
+	}
+	old := c.SetInterrupt(ctx)
+	err = f(c)
+	c.SetInterrupt(old)
+	if ctx.Err() != nil {
+		err = errors.Join(ctx.Err(), err)
+	}
+	if err == nil {
+		select {
+		case x.conns <- c:
+			return nil
+		default:
+		}
+	}
+	return errors.Join(err, c.Close())
+}
+
+// Pages returns what Book made of the observations, nil while the index is
+// built.
+func (x *Index) Pages(ctx context.Context) (pages []byte, err error) {
+	err = x.read(ctx, func(c *sqlite3.Conn) error {
+		pages, err = blob(c, "SELECT value FROM meta WHERE name = 'pages'")
+		return err
+	})
+	return pages, err
+}
+
+// blob is the only value of a query, nil if there is none.
+func blob(c *sqlite3.Conn, query string) ([]byte, error) {
+	s, _, err := c.Prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if !s.Step() {
+		return nil, s.Err()
+	}
+	return s.ColumnBlob(0, nil), s.Err()
+}

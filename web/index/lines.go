@@ -1,0 +1,144 @@
+package index
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+
+	"crosstalk"
+)
+
+// where is where a line lies in the observations.
+type where struct{ offset, size int64 }
+
+// longestLine bounds what one observation can be.
+const longestLine = 256 << 20
+
+// batches yields the lines of a file, many at a time.
+func batches(name string, r io.Reader) iter.Seq2[batch, error] {
+	return func(yield func(batch, error) bool) {
+		in := bufio.NewReaderSize(r, 1<<20)
+		b, offset := batch{name: name}, int64(0)
+		for number := 1; ; number++ {
+			start := len(b.text)
+			var err error
+			for {
+				var piece []byte
+				piece, err = in.ReadSlice('\n')
+				b.text = append(b.text, piece...)
+				if len(b.text)-start > longestLine {
+					err = fmt.Errorf("%s:%d: is longer than %d MiB", name, number, longestLine>>20)
+				}
+				if err != bufio.ErrBufferFull {
+					break
+				}
+			}
+			if size := int64(len(b.text) - start); size > 0 {
+				b.lines = append(b.lines, where{offset, size})
+				offset += size
+			}
+			ended := err == io.EOF
+			if err != nil && !ended {
+				yield(b, err)
+				return
+			}
+			if len(b.text) >= batchSize || ended {
+				b.last = offset
+				if !yield(b, nil) || ended {
+					return
+				}
+				b = batch{name: name, number: number}
+			}
+		}
+	}
+}
+
+const batchSize = 256 << 10
+
+// batch are some lines of the observations.
+type batch struct {
+	name   string
+	number int // of the line before the first
+	text   []byte
+	lines  []where
+	last   int64 // offset of what follows
+}
+
+// seen is an observation as it is indexed.
+type seen struct {
+	crosstalk.Observation
+	where
+	block, answer string
+	tags          []tag
+	words         []string
+}
+
+// parse reads a batch.
+func (b batch) parse() ([]seen, error) {
+	list, at := make([]seen, 0, len(b.lines)), int64(0)
+	for i, line := range b.lines {
+		text := b.text[at : at+line.size]
+		at += line.size
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		s := seen{where: line}
+		if err := json.Unmarshal(text, &s.Observation); err != nil {
+			return nil, fmt.Errorf("%s:%d: is no observation: %w", b.name, b.number+i+1, err)
+		}
+		s.block, s.answer = answerOf(&s.Observation)
+		s.tags = tags(&s.Observation)
+		add := func(w string) { s.words = append(s.words, w) }
+		words(s.Item, add)
+		for _, text := range s.Texts {
+			words(text[:min(len(text), longestText)], add)
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// packLines writes where the lines of answers are.
+func packLines(answers []answer) []byte {
+	var b []byte
+	end := int64(0)
+	for _, a := range answers {
+		b = binary.AppendUvarint(b, uint64(len(a.lines)))
+		for _, l := range a.lines {
+			b = binary.AppendVarint(b, l.offset-end)
+			b = binary.AppendUvarint(b, uint64(l.size))
+			end = l.offset + l.size
+		}
+	}
+	return b
+}
+
+// unpackLines reads what packLines wrote.
+func unpackLines(b []byte, n int) ([]answer, error) {
+	answers, end := make([]answer, n), int64(0)
+	for i := range answers {
+		count, k := binary.Uvarint(b)
+		if k <= 0 || count > uint64(len(b)) {
+			return nil, errSet
+		}
+		b = b[k:]
+		for range count {
+			d, k := binary.Varint(b)
+			if k <= 0 {
+				return nil, errSet
+			}
+			size, m := binary.Uvarint(b[k:])
+			if m <= 0 || size > longestLine {
+				return nil, errSet
+			}
+			b = b[k+m:]
+			l := where{end + d, int64(size)}
+			answers[i].lines, end = append(answers[i].lines, l), l.offset+l.size
+		}
+	}
+	return answers, nil
+}

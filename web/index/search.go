@@ -1,0 +1,271 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"crosstalk"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// Query says which answers are wanted.
+type Query struct {
+	Where  map[string]string // values of columns, all of which hold
+	Text   string            // words that begin words of the answer; "as it stands" in quotation marks
+	After  int               // numbers larger than that, the least first
+	Before int               // if not 0: numbers less than that, the largest of them, in ascending order
+	Limit  int
+}
+
+// Page are some of the answers that a query is about.
+type Page struct {
+	Numbers []int // of answers, ascending
+	First   int   // the place of the first among all that the query finds, from 1; 0: not known
+	Total   int   // how many it finds; -1: not known
+	Earlier bool  // there are more before
+	Later   bool  // there are more after
+	Cut     bool  // the search took too long: there may be more
+}
+
+// Column is a column with its values, most frequent first.
+type Column struct {
+	Name   string
+	Values []Value
+}
+
+// Value is a value of a column, and how many answers have it.
+type Value struct {
+	Name string
+	N    int
+}
+
+// Columns lists what answers can be chosen by.
+func (x *Index) Columns(ctx context.Context) (columns []Column, err error) {
+	err = x.read(ctx, func(c *sqlite3.Conn) error {
+		s, _, err := c.Prepare("SELECT kind, value, n FROM facets ORDER BY kind, n DESC, value")
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		for s.Step() {
+			if n := len(columns); n == 0 || columns[n-1].Name != s.ColumnText(0) {
+				columns = append(columns, Column{Name: s.ColumnText(0)})
+			}
+			last := &columns[len(columns)-1]
+			last.Values = append(last.Values, Value{s.ColumnText(1), s.ColumnInt(2)})
+		}
+		return s.Err()
+	})
+	return columns, err
+}
+
+// Patience is how long a search looks for answers, and how long it counts.
+const (
+	patience = 3 * time.Second
+	counting = 40 * time.Millisecond
+)
+
+// Search returns a page of answers.
+func (x *Index) Search(ctx context.Context, q Query) (p Page, err error) {
+	err = x.read(ctx, func(c *sqlite3.Conn) error {
+		s := &search{x: x, conn: c, query: q, terms: terms(q.Text), begun: time.Now()}
+		defer s.close()
+		if err := s.prepare(); err != nil {
+			return err
+		}
+		p, err = s.page()
+		return err
+	})
+	return p, err
+}
+
+// search is a query under way.
+type search struct {
+	x         *Index
+	conn      *sqlite3.Conn
+	query     Query
+	terms     []term
+	begun     time.Time
+	sizes     []int // of chunks
+	get, from *sqlite3.Stmt
+}
+
+func (s *search) close() {
+	for _, stmt := range []*sqlite3.Stmt{s.get, s.from} {
+		stmt.Close()
+	}
+}
+
+func (s *search) prepare() (err error) {
+	sizes, _, err := s.conn.Prepare("SELECT n FROM chunks ORDER BY chunk")
+	if err != nil {
+		return err
+	}
+	defer sizes.Close()
+	for sizes.Step() {
+		s.sizes = append(s.sizes, sizes.ColumnInt(0))
+	}
+	if err := sizes.Err(); err != nil {
+		return err
+	}
+	if s.get, _, err = s.conn.Prepare("SELECT places FROM sets WHERE chunk = ? AND kind = ? AND value = ?"); err != nil {
+		return err
+	}
+	s.from, _, err = s.conn.Prepare("SELECT places FROM sets WHERE chunk = ? AND kind = '' AND value >= ? AND value < ?")
+	return err
+}
+
+// page finds the page, backwards from Before or forwards from After, and counts.
+func (s *search) page() (p Page, err error) {
+	back := s.query.Before > 0
+	chunk, step, edge := min(s.query.After, 1<<40)/chunkSize, 1, s.query.After // After is the index of the number that follows it
+	if back {
+		chunk, step, edge = min((s.query.Before-1)/chunkSize, len(s.sizes)-1), -1, s.query.Before-1
+	}
+	for ; chunk >= 0 && chunk < len(s.sizes) && len(p.Numbers) <= s.query.Limit; chunk += step {
+		if time.Since(s.begun) > patience {
+			p.Cut = true
+			break
+		}
+		found, err := s.find(chunk)
+		if err != nil {
+			return p, err
+		}
+		for k := range s.sizes[chunk] {
+			place := k
+			if back {
+				place = s.sizes[chunk] - 1 - k
+			}
+			at := chunk*chunkSize + place
+			if !found.has(place) || !back && at < edge || back && at >= edge {
+				continue
+			}
+			if ok, err := s.check(at + 1); err != nil {
+				return p, err
+			} else if ok {
+				p.Numbers = append(p.Numbers, at+1)
+			}
+			if p.Cut = time.Since(s.begun) > patience; p.Cut || len(p.Numbers) > s.query.Limit {
+				break
+			}
+		}
+	}
+	more := len(p.Numbers) > s.query.Limit
+	if more {
+		p.Numbers = p.Numbers[:s.query.Limit]
+	}
+	p.Earlier, p.Later = s.query.After > 0, more
+	if back {
+		slices.Reverse(p.Numbers)
+		p.Earlier, p.Later = more, true
+	}
+	return p, s.count(&p)
+}
+
+// count counts all that the query finds, if that is quickly done.
+func (s *search) count(p *Page) error {
+	p.Total = -1
+	if p.Cut || slices.ContainsFunc(s.terms, func(t term) bool { return t.text != "" }) {
+		return nil
+	}
+	begun, total, before := time.Now(), 0, 0
+	for chunk := range s.sizes {
+		if time.Since(begun) > counting {
+			return nil
+		}
+		found, err := s.find(chunk)
+		if err != nil {
+			return err
+		}
+		total += found.count()
+		if len(p.Numbers) > 0 {
+			upto := min(max(p.Numbers[0]-1-chunk*chunkSize, 0), chunkSize)
+			found.and(first(upto))
+			before += found.count()
+		}
+	}
+	p.Total = total
+	if len(p.Numbers) > 0 {
+		p.First, p.Earlier, p.Later = before+1, before > 0, before+len(p.Numbers) < total
+	}
+	return nil
+}
+
+// find is the set of a chunk's answers that have all values and words.
+func (s *search) find(chunk int) (*set, error) {
+	found := first(s.sizes[chunk])
+	for column, value := range s.query.Where {
+		var with set
+		if err := with.fill(s.get, chunk, column, value); err != nil {
+			return nil, err
+		}
+		found.and(&with)
+	}
+	for _, t := range s.terms {
+		for i, word := range t.words {
+			var with set
+			var err error
+			if i == len(t.words)-1 && t.prefix {
+				err = with.fill(s.from, chunk, word, word+"\U0010ffff")
+			} else {
+				err = with.fill(s.get, chunk, "", word)
+			}
+			if err != nil {
+				return nil, err
+			}
+			found.and(&with)
+		}
+	}
+	return found, nil
+}
+
+// fill adds the sets that a statement selects.
+func (s *set) fill(stmt *sqlite3.Stmt, chunk int, a, b string) error {
+	defer stmt.Reset()
+	if err := errors.Join(stmt.BindInt(1, chunk), stmt.BindText(2, a), stmt.BindText(3, b)); err != nil {
+		return err
+	}
+	for stmt.Step() {
+		if err := s.unpack(stmt.ColumnRawBlob(0)); err != nil {
+			return err
+		}
+	}
+	return stmt.Err()
+}
+
+// check reports whether an answer has the texts that are looked for as they
+// stand.
+func (s *search) check(number int) (bool, error) {
+	var texts []string
+	for _, t := range s.terms {
+		if t.text == "" {
+			continue
+		}
+		if texts == nil {
+			list, err := s.x.observationsOf(s.conn, number)
+			if err != nil {
+				return false, err
+			}
+			texts = textsOf(list)
+		}
+		if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, t.text) }) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// textsOf are the texts of observations in the form that terms have.
+func textsOf(list []crosstalk.Observation) (texts []string) {
+	for _, o := range list {
+		for _, text := range append(slices.Collect(maps.Values(o.Texts)), o.Item) {
+			texts = append(texts, strings.ToLower(strings.Join(strings.Fields(text), " ")))
+		}
+	}
+	return texts
+}

@@ -1,0 +1,104 @@
+package index
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// longestWord is how many bytes of a word are told apart.
+const longestWord = 32
+
+// longestText is how many bytes of each text of an observation are searched.
+const longestText = 1 << 20
+
+// unspaced are scripts that do not part words by spaces: each letter counts as
+// a word.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+
+// words calls use with each word of a text, in lower case: letters with their
+// marks, and digits.
+func words(text string, use func(string)) {
+	start := -1
+	end := func(i int) {
+		if start >= 0 {
+			use(fold(text[start:i]))
+			start = -1
+		}
+	}
+	for i := 0; i < len(text); {
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[i:])
+		}
+		switch {
+		case r < utf8.RuneSelf:
+			if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+				if start < 0 {
+					start = i
+				}
+			} else {
+				end(i)
+			}
+		case unicode.In(r, unspaced...):
+			end(i)
+			use(text[i : i+size])
+		case unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r):
+			if start < 0 {
+				start = i
+			}
+		default:
+			end(i)
+		}
+		i += size
+	}
+	end(len(text))
+}
+
+// fold is a word in lower case, cut to longestWord.
+func fold(word string) string {
+	word = strings.ToLower(word)
+	if len(word) <= longestWord {
+		return word
+	}
+	n := longestWord
+	for !utf8.RuneStart(word[n]) {
+		n--
+	}
+	return word[:n]
+}
+
+// Term is something to search a text for.
+type term struct {
+	words  []string // that it is made of
+	prefix bool     // the last may go on
+	text   string   // in lower case, to be looked for as it stands; "": the words say it all
+}
+
+// terms reads what somebody searches for. Words are found where a word begins
+// like them; what stands in quotation marks is found as it stands.
+func terms(query string) (list []term) {
+	for i, part := range strings.Split(query, `"`) {
+		if i%2 == 1 {
+			if t := newTerm(part, false); t.words != nil {
+				list = append(list, t)
+			}
+			continue
+		}
+		for _, word := range strings.Fields(part) {
+			if t := newTerm(word, true); t.words != nil {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}
+
+func newTerm(text string, prefix bool) term {
+	t := term{prefix: true}
+	words(text, func(w string) { t.words = append(t.words, w) })
+	if !prefix || len(t.words) > 1 || len(text) > longestWord {
+		t.text = strings.ToLower(strings.Join(strings.Fields(text), " "))
+	}
+	return t
+}

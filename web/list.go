@@ -1,0 +1,111 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"crosstalk/internal/visible"
+	"crosstalk/report/page"
+)
+
+// row is a run in the list.
+type row struct {
+	*listed
+	Title     string
+	Models    string
+	State     string
+	Headlines []page.Headline
+}
+
+// listColumns are the columns that the list can be ordered by.
+var listColumns = []struct {
+	Name  string
+	Title string
+	less  func(a, b row) int
+}{
+	{"changed", "Changed", func(a, b row) int { return b.Changed.Compare(a.Changed) }},
+	{"run", "Run", func(a, b row) int { return strings.Compare(a.Name, b.Name) }},
+	{"measured", "Measured", func(a, b row) int {
+		return cmp.Or(strings.Compare(a.Title, b.Title), strings.Compare(a.Manifest.Plan.Suite, b.Manifest.Plan.Suite))
+	}},
+	{"models", "Models", func(a, b row) int { return strings.Compare(a.Models, b.Models) }},
+	{"state", "State", func(a, b row) int { return strings.Compare(a.State, b.State) }},
+}
+
+// list shows the runs.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	runs, err := s.listing.all()
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	rows := make([]row, len(runs))
+	for i, run := range runs {
+		rows[i] = rowOf(run)
+	}
+	search := strings.TrimSpace(visible.Line(r.URL.Query().Get("q")))
+	if search != "" {
+		rows = slices.DeleteFunc(rows, func(r row) bool {
+			return !strings.Contains(strings.ToLower(r.Name+"\n"+r.Title+"\n"+r.Models+"\n"+r.Manifest.Plan.Suite), strings.ToLower(search))
+		})
+	}
+	order := orderOf(r.URL.Query().Get("sort"))
+	data := struct {
+		frame
+		Dir     string
+		All     int
+		Search  string
+		Columns []sortable
+		Rows    []row
+		More    int
+	}{frame: frame{Title: "Runs"}, Dir: s.listing.dir, All: len(runs), Search: search}
+	for _, c := range listColumns {
+		if c.Name == order.column {
+			slices.SortStableFunc(rows, func(a, b row) int { return order.turn(c.less(a, b)) })
+		}
+		h := order.header(c.Name, c.Title, r.URL, "sort", "")
+		h.Words = true
+		data.Columns = append(data.Columns, h)
+	}
+	if data.Rows = rows; len(rows) > mostRows {
+		data.Rows, data.More = rows[:mostRows], len(rows)-mostRows
+	}
+	s.show(w, r, "list.html", data)
+}
+
+// mostRows is how many runs are on a page; the search finds the others.
+const mostRows = 300
+
+func rowOf(run *listed) row {
+	r := row{listed: run, State: "not finished"}
+	r.Title, r.Models = titleOf(run)
+	if run.finished {
+		r.State = "finished"
+	}
+	r.Headlines, _ = page.Headlines(run.Estimates)
+	r.Headlines = r.Headlines[:min(len(r.Headlines), 3)]
+	return r
+}
+
+// instruments are what runs measure.
+var instruments = map[string]string{"leakage": "Semantic leakage", "confusion": "Language confusion", "consistency": "Multisense consistency"}
+
+// titleOf says what a run measured, and of which models.
+func titleOf(run *listed) (title, models string) {
+	var names []string
+	for _, e := range run.Estimates {
+		if m := e.By["model"]; m != "" && !slices.Contains(names, m) {
+			names = append(names, m)
+		}
+	}
+	if names == nil {
+		for _, c := range run.Manifest.Plan.Conditions {
+			if m := cmp.Or(c.Name["model"], c.Model.Name); m != "" && !slices.Contains(names, m) {
+				names = append(names, m)
+			}
+		}
+	}
+	return cmp.Or(instruments[run.Manifest.Plan.Instrument], run.Manifest.Plan.Instrument), strings.Join(names, ", ")
+}

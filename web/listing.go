@@ -1,0 +1,169 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"crosstalk"
+	"crosstalk/run"
+)
+
+// listed is a run that was found.
+type listed struct {
+	ID       string // names it in addresses
+	Name     string // its path below the directory
+	path     string
+	Manifest run.Manifest
+	Changed  time.Time // its manifest or figures
+
+	Estimates []crosstalk.Estimate
+	Trouble   string // why its figures cannot be read
+	finished  bool
+	stamp     [2]fileStamp
+}
+
+// fileStamp tells states of a file apart.
+type fileStamp struct {
+	size int64
+	time time.Time
+}
+
+func stampOf(path string) (s fileStamp) {
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		s = fileStamp{info.Size(), info.ModTime()}
+	}
+	return s
+}
+
+// listing finds the runs below a directory.
+type listing struct {
+	dir string
+
+	mu   sync.Mutex
+	when time.Time
+	runs map[string]*listed // by id
+}
+
+// The listing is read again when it is older than that.
+const listingAge = time.Second
+
+// How deep runs lie at most, and how many are listed.
+const (
+	deepest  = 8
+	mostRuns = 5000
+)
+
+// all returns the runs, those that changed last first.
+func (l *listing) all() ([]*listed, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refresh(); err != nil {
+		return nil, err
+	}
+	runs := make([]*listed, 0, len(l.runs))
+	for _, r := range l.runs {
+		runs = append(runs, r)
+	}
+	slices.SortFunc(runs, func(a, b *listed) int {
+		if c := b.Changed.Compare(a.Changed); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return runs, nil
+}
+
+// run returns the run with this id.
+func (l *listing) run(id string) (*listed, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refresh(); err != nil {
+		return nil, err
+	}
+	if r, ok := l.runs[id]; ok {
+		return r, nil
+	}
+	return nil, errNothing
+}
+
+func (l *listing) refresh() error {
+	if time.Since(l.when) < listingAge {
+		return nil
+	}
+	found := map[string]*listed{}
+	err := filepath.WalkDir(l.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			if path == l.dir {
+				return err
+			}
+			return fs.SkipDir // that one cannot be read is no reason not to show the others
+		}
+		name, err := filepath.Rel(l.dir, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !e.IsDir(): // nor a link: runs are below the directory
+			return nil
+		case path != l.dir && strings.HasPrefix(e.Name(), "."), strings.Count(name, string(filepath.Separator)) >= deepest:
+			return fs.SkipDir
+		}
+		manifest := stampOf(filepath.Join(path, "manifest.json"))
+		if manifest == (fileStamp{}) {
+			return nil
+		}
+		id := idOf(name)
+		if r := l.read(id, path, name, manifest); r != nil {
+			found[id] = r
+		}
+		if len(found) == mostRuns {
+			return fs.SkipAll
+		}
+		return fs.SkipDir
+	})
+	if err == nil {
+		l.runs, l.when = found, time.Now()
+	}
+	return err
+}
+
+// read returns the run in a directory, nil if there is none.
+func (l *listing) read(id, path, name string, manifest fileStamp) *listed {
+	stamp := [2]fileStamp{manifest, stampOf(filepath.Join(path, "estimates.json"))}
+	if known, ok := l.runs[id]; ok && known.stamp == stamp {
+		return known
+	}
+	m, err := run.ReadManifest(path)
+	if err != nil {
+		return nil
+	}
+	if name == "." {
+		whole, err := filepath.Abs(path)
+		if err == nil {
+			name = filepath.Base(whole)
+		}
+	}
+	r := &listed{ID: id, Name: filepath.ToSlash(name), path: path, Manifest: m, Changed: manifest.time, stamp: stamp}
+	if r.finished = stamp[1] != (fileStamp{}); r.finished {
+		if stamp[1].time.After(r.Changed) {
+			r.Changed = stamp[1].time
+		}
+		if r.Estimates, err = run.ReadEstimates(path); err != nil {
+			r.Trouble = strings.ReplaceAll(err.Error(), path, name)
+		}
+	}
+	return r
+}
+
+// idOf names a run in addresses.
+func idOf(name string) string {
+	sum := sha256.Sum256([]byte(filepath.ToSlash(name)))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,118 @@
+package web
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk/report"
+)
+
+// order says by which column a table is ordered: NAME, or -NAME for the other
+// way around.
+type order struct {
+	column string
+	down   bool
+}
+
+func orderOf(value string) order {
+	name, down := strings.CutPrefix(value, "-")
+	return order{name, down}
+}
+
+func (o order) turn(c int) int {
+	if o.down {
+		return -c
+	}
+	return c
+}
+
+// sortable is the head of a column that a table can be ordered by.
+type sortable struct {
+	Title, To string
+	Sorted    string // "ascending", "descending" or ""
+	Words     bool   // the column holds words
+}
+
+// header makes the head of a column: a link to the same page ordered by it.
+func (o order) header(name, title string, at *url.URL, parameter, fragment string) sortable {
+	s, value := sortable{Title: title}, name
+	if name == o.column {
+		s.Sorted = "ascending"
+		if o.down {
+			s.Sorted = "descending"
+		} else {
+			value = "-" + name
+		}
+	}
+	query := at.Query()
+	query.Set(parameter, value)
+	s.To = (&url.URL{Path: at.Path, RawQuery: query.Encode(), Fragment: fragment}).String()
+	return s
+}
+
+// table is a table of figures that can be ordered.
+type table struct {
+	report.Table
+	ID      string
+	Columns []sortable
+	Open    bool
+}
+
+// mostOpenRows is how many rows a table has at most that is open at first.
+const mostOpenRows = 30
+
+// tables are the tables of a page at an address that says how they are
+// ordered.
+func tables(list []report.Table, at *url.URL) (sorted []table) {
+	for i, t := range list {
+		id := "table-" + strconv.Itoa(i+1)
+		o := orderOf(at.Query().Get(id))
+		column, err := strconv.Atoi(o.column)
+		if err == nil && column >= 0 && column < len(t.Header) {
+			t.Rows = slices.Clone(t.Rows)
+			slices.SortStableFunc(t.Rows, func(a, b []string) int { return compareCells(a[column], b[column], o) })
+		}
+		s := table{Table: t, ID: id, Open: len(t.Rows) <= mostOpenRows || o.column != ""}
+		for k, title := range t.Header {
+			h := o.header(strconv.Itoa(k), cmp.Or(title, "group"), at, id, id)
+			h.Words = k < t.Left
+			s.Columns = append(s.Columns, h)
+		}
+		sorted = append(sorted, s)
+	}
+	return sorted
+}
+
+// compareCells orders cells by their first number if both have one, undefined
+// ones last whichever way.
+func compareCells(a, b string, o order) int {
+	x, isX := cellNumber(a)
+	y, isY := cellNumber(b)
+	switch {
+	case isX && isY:
+		return o.turn(cmp.Compare(x, y))
+	case a == "-" || b == "-":
+		return cmp.Compare(one(a == "-"), one(b == "-"))
+	}
+	return o.turn(strings.Compare(a, b))
+}
+
+func cellNumber(s string) (float64, bool) {
+	s = strings.TrimLeft(s, "[(<+~ ")
+	end := strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789.-e", r) })
+	if end >= 0 {
+		s = s[:end]
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	return x, err == nil
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

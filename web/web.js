@@ -1,0 +1,61 @@
+// The pages work without this. It keeps what changes up to date, and addresses
+// of searches short. It makes no markup of what others wrote: only text.
+"use strict"
+
+for (const form of document.querySelectorAll("form"))
+  form.addEventListener("submit", () => {
+    for (const e of form.elements) if (e.name && !e.value) e.disabled = true
+  })
+addEventListener("pageshow", () => {
+  for (const e of document.querySelectorAll("form [disabled]")) e.disabled = false
+})
+
+for (const select of document.querySelectorAll("form select"))
+  select.addEventListener("change", () => select.form.requestSubmit())
+
+const live = document.body.dataset.live
+if (live) {
+  const get = name => document.getElementById("live-" + name)
+  const say = (name, text) => {
+    const e = get(name)
+    if (e && e.textContent != text) e.textContent = text
+    if (e) e.hidden = !text
+  }
+  const list = latest => {
+    const old = get("latest")
+    if (!old) return
+    old.replaceChildren(...latest.map(a => {
+      const li = document.createElement("li"), prompt = document.createElement("p"), answer = document.createElement("p")
+      prompt.className = "k"
+      answer.className = "t"
+      for (const p of [prompt, answer]) p.dir = "auto"
+      prompt.textContent = a.Prompt
+      answer.textContent = a.Answer || a.Status
+      li.append(prompt, answer)
+      return li
+    }))
+  }
+  let version, wait = 1500
+  const look = async () => {
+    if (document.hidden) return setTimeout(look, 1000)
+    try {
+      const r = await fetch(live, { headers: { Accept: "application/json" } })
+      if (!r.ok) throw r.status
+      const p = await r.json()
+      if (!p.Changing || version && version != p.Version) {
+        if (get("state")) return location.reload()
+        return say("index", "All answers can be looked through now: reload to see them.") // who reads is not interrupted
+      }
+      version = p.Version
+      for (const name of ["State", "Asks", "Detail", "Index"]) say(name.toLowerCase(), p[name])
+      const bar = get("bar")
+      if (bar && p.Of) { bar.max = p.Of; bar.value = p.Done }
+      list(p.Latest || [])
+      wait = 1500
+    } catch (_) {
+      wait = Math.min(2 * wait, 30000)
+    }
+    setTimeout(look, wait)
+  }
+  setTimeout(look, wait)
+}
