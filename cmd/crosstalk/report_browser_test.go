@@ -30,6 +30,10 @@ func recordedRun(t *testing.T, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	info, err := os.Stat(page)
+	if err != nil || info.Size() > 5_000_000 {
+		t.Errorf("a page of %d bytes, %v; expected less than 5 MB", info.Size(), err)
+	}
 	return "file://" + filepath.ToSlash(page)
 }
 

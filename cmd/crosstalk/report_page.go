@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"crosstalk"
 	"crosstalk/ask/journal"
@@ -74,7 +75,12 @@ func (r *reporting) writePage(c *cobra.Command, path string, p page.Report) erro
 		return p.Write(c.OutOrStdout())
 	}
 	file := cmp.Or(r.html, filepath.Join(path, "report.html"))
-	if err := replaceFile(file, p.Write); err != nil {
+	err = replaceFile(file, p.Write)
+	if r.html == "" && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
+		fmt.Fprintf(c.ErrOrStderr(), "There is no page: %s cannot be written: name another file with --html\n", path)
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	if !r.quiet {

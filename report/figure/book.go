@@ -16,6 +16,7 @@ import (
 // and columns that they have.
 type Book struct {
 	estimates []crosstalk.Estimate
+	columns   []string // of the estimates
 	sides     sides
 	strips    []strip
 	names     map[string]bool
@@ -23,7 +24,7 @@ type Book struct {
 
 // NewBook is a book about these estimates.
 func NewBook(estimates []crosstalk.Estimate) *Book {
-	return &Book{estimates: estimates, names: map[string]bool{}}
+	return &Book{estimates: estimates, columns: report.ByColumns(estimates), names: map[string]bool{}}
 }
 
 // Add takes an observation in. It keeps a number of those that compare two
@@ -41,7 +42,7 @@ func (b *Book) AddJudgement(o crosstalk.Observation) { b.sides.add(o, "people") 
 // Figures returns the figures, each with a name of its own.
 func (b *Book) Figures() []Figure {
 	figures := slices.Concat(
-		b.overviews(), b.sides.figures(), b.sweeps(), b.sizes(), b.groups(),
+		b.overviews(), b.sides.figures(), b.sweeps(), b.settings(), b.sizes(), b.groups(),
 		b.doubt(), b.drawnStrips(), b.senses(), b.classes(), b.quality(),
 	)
 	for i := range figures {
@@ -104,7 +105,7 @@ func (b *Book) parts(measures []string, shown ...string) []part {
 	for _, e := range estimates {
 		var of []string
 		fits := true
-		for _, c := range report.ByColumns(b.estimates) {
+		for _, c := range b.columns {
 			v, has := e.By[c]
 			switch {
 			case slices.Contains(shown, c):

@@ -1,8 +1,6 @@
 package figure
 
 import (
-	"cmp"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -49,57 +47,6 @@ func (b *Book) overviews() (figures []Figure) {
 		}
 	}
 	return figures
-}
-
-// swept are the measures that are drawn over what a sweep varies.
-var swept = []string{"leak_rate", "lpr", "wpr", "lcpr", "consistency", "accuracy"}
-
-// sweeps are lines over the columns of conditions that are numbers.
-func (b *Book) sweeps() (figures []Figure) {
-	for _, measure := range swept {
-		for _, column := range b.numeric(measure) {
-			for _, p := range b.parts([]string{measure}, "model", column) {
-				l := Lines{Axis: column}
-				l.Reference, l.Meaning = baseline(measure)
-				for _, model := range p.values("model") {
-					var dots []Dot
-					for _, e := range p.estimates {
-						if x, err := strconv.ParseFloat(e.By[column], 64); err == nil && e.By["model"] == model {
-							dots = append(dots, Dot{X: x, Estimate: e})
-						}
-					}
-					slices.SortFunc(dots, func(a, b Dot) int { return cmp.Compare(a.X, b.X) })
-					l.Series, l.Dots = append(l.Series, model), append(l.Dots, dots)
-				}
-				figures = append(figures, titled(l.Draw(), words(measure)+" over "+words(column), p, intervals))
-			}
-		}
-	}
-	return figures
-}
-
-// numeric are the condition columns of a measure with several numbers.
-func (b *Book) numeric(measure string) (columns []string) {
-	values := map[string][]string{}
-	for _, e := range b.estimates {
-		if e.Measure == measure {
-			for c, v := range e.By {
-				if !slices.Contains(values[c], v) {
-					values[c] = append(values[c], v)
-				}
-			}
-		}
-	}
-	for _, c := range sortedKeys(values) {
-		numbers := !slices.ContainsFunc(values[c], func(v string) bool {
-			x, err := strconv.ParseFloat(v, 64)
-			return err != nil || math.IsNaN(x) || math.IsInf(x, 0)
-		})
-		if numbers && len(values[c]) > 1 {
-			columns = append(columns, c)
-		}
-	}
-	return columns
 }
 
 // parameters is a number of parameters in a model's name: 0.5B, 70b, 8x7B,

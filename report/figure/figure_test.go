@@ -260,6 +260,21 @@ func TestConfusion(t *testing.T) {
 	}
 }
 
+// Settings that are words are bars, those that are numbers lines.
+func TestSettings(t *testing.T) {
+	var list []crosstalk.Estimate
+	for i, position := range []string{"start", "end", "integrated"} {
+		for j, shots := range []string{"0", "5"} {
+			list = append(list, estimate("lpr", 0.7+0.05*float64(i)+0.02*float64(j), "model", "m", "position", position, "shots", shots, "task", "crosslingual", "language", "all"))
+		}
+	}
+	figures := NewBook(list).Figures()
+	for _, shots := range []string{"0", "5"} {
+		check(t, only(t, figures, "LPR by position · shots "+shots), list, func(e crosstalk.Estimate) bool { return e.By["shots"] == shots })
+	}
+	check(t, only(t, figures, "LPR over shots · position end"), list, func(e crosstalk.Estimate) bool { return e.By["position"] == "end" })
+}
+
 // The doubt at confusion points, and the tokens around one.
 func TestDoubt(t *testing.T) {
 	var list []crosstalk.Estimate

@@ -40,7 +40,6 @@ var Templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"visible": visible.Text,
 	"line":    visible.Line,
 	"svg":     svg,
-	"percent": report.Percent,
 	"joined":  func(parts []string) string { return strings.Join(parts, " · ") },
 	"style":   func() template.CSS { return template.CSS(style) },
 	"policy":  func() string { return Policy },
