@@ -119,6 +119,8 @@ func static(kind string, content []byte) http.HandlerFunc {
 // errNothing is a page that there is not.
 var errNothing = &statusError{http.StatusNotFound, "There is no such page. It may have been of a run that is gone."}
 
+var errSlow = &statusError{http.StatusServiceUnavailable, "This took too long. Try a search that finds less."}
+
 // statusError is an error that the browser's user is told.
 type statusError struct {
 	status  int
@@ -159,7 +161,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, index.ErrNone), errors.Is(err, fs.ErrNotExist):
 		status, err = errNothing.status, errNothing
 	case r.Context().Err() != nil:
-		status, err = http.StatusServiceUnavailable, errors.New("This took too long. Try a search that finds less.")
+		status, err = errSlow.status, errSlow
 	}
 	var b bytes.Buffer
 	message := strings.ReplaceAll(err.Error(), s.listing.dir, "…")

@@ -61,20 +61,7 @@ func (s *leakageScoring) rules(c *cobra.Command) (list []leakage.Protocol, err e
 	if s.by, err = cleanColumns(s.by); err != nil {
 		return nil, err
 	}
-	for i, name := range s.protocols {
-		p, err := s.rulesOf(c, name)
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(s.protocols[:i], name) {
-			return nil, fmt.Errorf("--protocol names %s twice", name)
-		}
-		list = append(list, p)
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("--protocol names nothing")
-	}
-	return list, nil
+	return protocolsNamed(s.protocols, func(name string) (leakage.Protocol, error) { return s.rulesOf(c, name) })
 }
 
 func (s *leakageScoring) rulesOf(c *cobra.Command, name string) (leakage.Protocol, error) {
@@ -100,6 +87,24 @@ func (s *leakageScoring) rulesOf(c *cobra.Command, name string) (leakage.Protoco
 		p.Tie = s.tie
 	}
 	return p, nil
+}
+
+// protocolsNamed resolves the value of --protocol, each name by one.
+func protocolsNamed[P any](names []string, one func(name string) (P, error)) (list []P, err error) {
+	for i, name := range names {
+		p, err := one(name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("--protocol names %s twice", name)
+		}
+		list = append(list, p)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("--protocol names nothing")
+	}
+	return list, nil
 }
 
 // cleanColumns reads the value of --by.

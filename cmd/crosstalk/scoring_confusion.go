@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"crosstalk/instrument/confusion"
@@ -53,20 +52,7 @@ func (s *confusionScoring) rules(c *cobra.Command) (list []confusion.Protocol, e
 	if s.by, err = cleanColumns(s.by); err != nil {
 		return nil, err
 	}
-	for i, name := range s.protocols {
-		p, err := s.rulesOf(c, name)
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(s.protocols[:i], name) {
-			return nil, fmt.Errorf("--protocol names %s twice", name)
-		}
-		list = append(list, p)
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("--protocol names nothing")
-	}
-	return list, nil
+	return protocolsNamed(s.protocols, func(name string) (confusion.Protocol, error) { return s.rulesOf(c, name) })
 }
 
 func (s *confusionScoring) rulesOf(c *cobra.Command, name string) (confusion.Protocol, error) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -45,27 +44,19 @@ func (s *consistencyScoring) rules() (list []consistency.Protocol, err error) {
 	if s.by, err = cleanColumns(s.by); err != nil {
 		return nil, err
 	}
-	for i, name := range s.protocols {
-		p, err := consistency.ProtocolNamed(name)
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(s.protocols[:i], name) {
-			return nil, fmt.Errorf("--protocol names %s twice", name)
-		}
-		switch rouge := consistency.ROUGE(s.rouge); rouge {
-		case "":
-		case consistency.ROUGEUnicode, consistency.ROUGEPapers:
-			p.ROUGE = rouge
-		default:
-			return nil, fmt.Errorf("--rouge is %q; expected %s or %s", s.rouge, consistency.ROUGEUnicode, consistency.ROUGEPapers)
-		}
-		list = append(list, p)
+	return protocolsNamed(s.protocols, s.rulesOf)
+}
+
+func (s *consistencyScoring) rulesOf(name string) (consistency.Protocol, error) {
+	p, err := consistency.ProtocolNamed(name)
+	switch rouge := consistency.ROUGE(s.rouge); rouge {
+	case "":
+	case consistency.ROUGEUnicode, consistency.ROUGEPapers:
+		p.ROUGE = rouge
+	default:
+		return p, fmt.Errorf("--rouge is %q; expected %s or %s", s.rouge, consistency.ROUGEUnicode, consistency.ROUGEPapers)
 	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("--protocol names nothing")
-	}
-	return list, nil
+	return p, err
 }
 
 // scorers are what answers are scored with.

@@ -21,12 +21,6 @@ func (s *set) and(t *set) {
 	}
 }
 
-func (s *set) or(t *set) {
-	for i := range s {
-		s[i] |= t[i]
-	}
-}
-
 func (s *set) count() (n int) {
 	for _, w := range s {
 		n += bits.OnesCount64(w)
