@@ -157,8 +157,9 @@ func TestBudgets(t *testing.T) {
 			if first < c.least || first > c.most || s.Stats().Attempts != first || len(journalled(t, out)) != first {
 				t.Errorf("%d asks, %d answers, %d saved", s.Stats().Attempts, first, len(journalled(t, out)))
 			}
-			if !strings.Contains(p.stdout.String(), "items were not measured: stopped") {
-				t.Errorf("no warning beside the figures:\n%s", p.stdout.String())
+			// The asks may have been spent before any item had both its answers.
+			if figures := p.stdout.String(); !strings.Contains(figures, "items were not measured: stopped") && !strings.Contains(figures, `"estimates": []`) {
+				t.Errorf("no warning beside the figures:\n%s", figures)
 			}
 			goes := 1
 			for ; p.code() == 3 && goes < 10; goes++ {
