@@ -116,6 +116,7 @@ func (a *asking) conditions(c *cobra.Command, defaults settings) ([]condition, e
 			p.System = ""
 		}
 	}
+	a.options.Concurrency = a.concurrency(conditions)
 	return conditions, a.checkPrices(conditions)
 }
 
@@ -125,11 +126,20 @@ func (a *asking) checkPrices(conditions []condition) error {
 		if _, priced := a.options.Budget.Prices[name]; !priced && (a.options.Budget.Cost > 0 || a.prices != "") {
 			return fmt.Errorf("no price is known for %s: name a file with one, as in --prices prices.yaml with %s: {input: 0.15, output: 0.60}", name, name)
 		}
-		if a.options.Concurrency == 0 {
-			a.options.Concurrency = model.Concurrency(c.name)
-		}
 	}
 	return nil
+}
+
+// concurrency is the user's bound or, where there is none, the least that a
+// model's preset has; 0: neither.
+func (a *asking) concurrency(conditions []condition) int {
+	least := a.options.Concurrency
+	for _, c := range conditions {
+		if n := model.Concurrency(c.name); a.options.Concurrency == 0 && n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
 }
 
 // axes are the settings that all instruments share.

@@ -35,3 +35,18 @@ func TestGrid(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A local server's bound holds for all, unless the user has named one.
+func TestConcurrencyOfSeveralModels(t *testing.T) {
+	conditions := []condition{{name: "openai:a"}, {name: "ollama:b"}, {name: "openai:c"}}
+	for given, want := range map[int]int{0: 4, 2: 2, 100: 100} {
+		a := &asking{}
+		a.options.Concurrency = given
+		if got := a.concurrency(conditions); got != want {
+			t.Errorf("given %d: %d; want %d", given, got, want)
+		}
+	}
+	if got := (&asking{}).concurrency(conditions[:1]); got != 0 {
+		t.Errorf("openai alone: %d", got)
+	}
+}
