@@ -24,7 +24,7 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 	if seeds < 1 || len(in.Similarities) != 1 {
 		return Result{}, fmt.Errorf("a calibration needs a seed and one similarity, not %d and %d", seeds, len(in.Similarities))
 	}
-	in.Similarities = []similarity.Similarity{similarity.Memo(in.Similarities[0])}
+	in.Similarities = []similarity.Similarity{similarity.Cached(in.Similarities[0], similarity.NewMemoryCache(256<<20))}
 	in.Prompting.API = crosstalk.Completions
 	model, err := reference.NewLeaky(items, rate, 1)
 	if err != nil {

@@ -78,10 +78,10 @@ func (m *matched) complete(items []int32) []int32 {
 // difference is the difference of figures that need not be linear in their
 // cells, nor have the same items on both sides, of which n is the smaller
 // number.
-func (m *matched) difference(level float64, n int, of func(side int) parts) (e stats.Estimate, x, y crosstalk.Figure) {
+func (m *matched) difference(level float64, n int, of func(side int) parts) (e stats.Estimate, x, y crosstalk.Value) {
 	a, b := m.both(of)
 	f := m.average.formula()
-	x, y = crosstalk.Figure(f(a.means())), crosstalk.Figure(f(b.means()))
+	x, y = crosstalk.Value(f(a.means())), crosstalk.Value(f(b.means()))
 	if len(a) == 0 || !x.Defined() || !y.Defined() {
 		return stats.Mean(&stats.Clusters{}, stats.Difference, level), x, y
 	}

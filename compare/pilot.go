@@ -24,13 +24,13 @@ type Study struct {
 // Variance is that of the difference of one sample, by where it comes from.
 // What a pilot cannot tell apart is undefined and held in Item.
 type Variance struct {
-	Cluster crosstalk.Figure `json:"cluster"`
-	Item    crosstalk.Figure `json:"item"`
-	Sample  crosstalk.Figure `json:"sample"`
+	Cluster crosstalk.Value `json:"cluster"`
+	Item    crosstalk.Value `json:"item"`
+	Sample  crosstalk.Value `json:"sample"`
 }
 
 func (v Variance) times(f float64) Variance {
-	k := crosstalk.Figure(f)
+	k := crosstalk.Value(f)
 	return Variance{k * v.Cluster, k * v.Item, k * v.Sample}
 }
 
@@ -117,7 +117,7 @@ func (t *table) study(p pair) Study {
 		s.Samples = max(s.Samples, matched)
 	}
 	v := n.Components()
-	s.Variance = Variance{crosstalk.Figure(v.Cluster), crosstalk.Figure(v.Item), crosstalk.Figure(v.Sample)}
+	s.Variance = Variance{crosstalk.Value(v.Cluster), crosstalk.Value(v.Item), crosstalk.Value(v.Sample)}
 	if alone {
 		s.Variance = s.Variance.times(2)
 		s.Reference = map[string]string{}
@@ -168,7 +168,7 @@ func Stated(rate, discordant, within, correlation, clusterSize float64) (Study, 
 			share = stats.IndependentDiscordance(rate, other)
 		}
 		v := stats.PairedRates(rate, other, share).Between
-		return Variance{crosstalk.Figure(correlation), crosstalk.Figure(1 - correlation - within), crosstalk.Figure(within)}.times(v)
+		return Variance{crosstalk.Value(correlation), crosstalk.Value(1 - correlation - within), crosstalk.Value(within)}.times(v)
 	}}
 	for name, share := range map[string]float64{"rate": rate, "share of disagreement": discordant, "share within items": within, "correlation within clusters": correlation} {
 		if share < 0 || share > 1 {

@@ -36,9 +36,9 @@ type Plan struct {
 	Study        int              `json:"study"` // index
 	Samples      int              `json:"samples"`
 	Given        string           `json:"given"`        // "difference" or "items"
-	Difference   crosstalk.Figure `json:"difference"`   // found with the stated power
-	Items        crosstalk.Figure `json:"items"`        // with a value under both conditions
-	Observations crosstalk.Figure `json:"observations"` // Items x Samples, under each condition
+	Difference   crosstalk.Value `json:"difference"`   // found with the stated power
+	Items        crosstalk.Value `json:"items"`        // with a value under both conditions
+	Observations crosstalk.Value `json:"observations"` // Items x Samples, under each condition
 }
 
 // Plan plans studies for a goal: the items that each difference needs, and the
@@ -82,7 +82,7 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 }
 
 func plan(study, samples int, given string, difference, items float64) Plan {
-	return Plan{study, samples, given, crosstalk.Figure(difference), crosstalk.Figure(items), crosstalk.Figure(items * float64(samples))}
+	return Plan{study, samples, given, crosstalk.Value(difference), crosstalk.Value(items), crosstalk.Value(items * float64(samples))}
 }
 
 func (s Study) design(difference float64, samples int) stats.Design {

@@ -21,7 +21,7 @@ type recorded struct {
 type columns = map[string]string
 
 func (r *recorded) add(measure, item, cluster string, value float64, condition, labels columns) {
-	r.observations = append(r.observations, crosstalk.Observation{Measure: measure, Item: item, Cluster: cluster, Value: crosstalk.Figure(value), Condition: condition, Labels: labels})
+	r.observations = append(r.observations, crosstalk.Observation{Measure: measure, Item: item, Cluster: cluster, Value: crosstalk.Value(value), Condition: condition, Labels: labels})
 }
 
 func (r *recorded) miss(measure, item, reason string, condition, labels columns) {

@@ -35,11 +35,11 @@ func (t *table) compare(p pair, o Options, family int) Comparison {
 		c.Method, test = m.test(d, o, family)
 	}
 	c.N, c.Clusters = m.n(c.Paired), min(e.Clusters, m.n(c.Paired))
-	c.Difference, c.P = crosstalk.Figure(e.Value), crosstalk.Figure(test)
+	c.Difference, c.P = crosstalk.Value(e.Value), crosstalk.Value(test)
 	c.Detectable = crosstalk.Undefined
 	// A permutation test of few clusters has no small p-value.
 	if alpha := (1 - o.Level) / float64(family); !c.Paired || math.Pow(2, float64(1-c.Clusters)) <= alpha {
-		c.Detectable = crosstalk.Figure(e.MinDetectable(alpha, 0.8))
+		c.Detectable = crosstalk.Value(e.MinDetectable(alpha, 0.8))
 	}
 	if e.Interval.Defined() {
 		c.Interval = &crosstalk.Interval{Low: e.Interval.Low, High: e.Interval.High, Level: e.Interval.Level, Method: e.Interval.Method}
@@ -185,7 +185,7 @@ func (t *table) cluster(i int32) string {
 
 // linear is the difference of figures that are linear in their cells: that of
 // the paired differences within cells.
-func (m *matched) linear(d *differences, level float64) (e stats.Estimate, of, against crosstalk.Figure) {
+func (m *matched) linear(d *differences, level float64) (e stats.Estimate, of, against crosstalk.Value) {
 	if len(d.cells) == 0 {
 		return stats.Mean(&stats.Clusters{}, stats.Difference, level), crosstalk.Undefined, crosstalk.Undefined
 	}
@@ -201,7 +201,7 @@ func (m *matched) linear(d *differences, level float64) (e stats.Estimate, of, a
 		}, d.bounds(), level)
 	}
 	f := m.average.formula()
-	return e, crosstalk.Figure(f(d.of)), crosstalk.Figure(f(d.against))
+	return e, crosstalk.Value(f(d.of)), crosstalk.Value(f(d.against))
 }
 
 // differences are the paired differences by cell.

@@ -96,7 +96,7 @@ func interval(c Comparison) string {
 	if c.Interval == nil {
 		return "-"
 	}
-	return report.Difference(crosstalk.Figure(c.Interval.Low), c.Unit) + " to " + report.Difference(crosstalk.Figure(c.Interval.High), c.Unit)
+	return report.Difference(crosstalk.Value(c.Interval.Low), c.Unit) + " to " + report.Difference(crosstalk.Value(c.Interval.High), c.Unit)
 }
 
 // methods are the tests by their names in full.
@@ -208,7 +208,7 @@ func writeCSV(w io.Writer, r Result) error {
 		}
 		record = append(record, report.Number(c.Value), report.Number(c.ReferenceValue), report.Number(c.Difference))
 		if i := c.Interval; i != nil {
-			record = append(record, report.Number(crosstalk.Figure(i.Low)), report.Number(crosstalk.Figure(i.High)), report.Number(crosstalk.Figure(i.Level)), i.Method)
+			record = append(record, report.Number(crosstalk.Value(i.Low)), report.Number(crosstalk.Value(i.High)), report.Number(crosstalk.Value(i.Level)), i.Method)
 		} else {
 			record = append(record, "", "", "", "")
 		}

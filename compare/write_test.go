@@ -24,9 +24,9 @@ func compared() Result {
 		return Comparison{
 			Subject: Subject{Measure: measure, By: columns{"task": "crosslingual", "language": language},
 				Condition: columns{"model": "m|1", "temperature": temperature}, Reference: columns{"model": "m|1", "temperature": "0"}},
-			Value: crosstalk.Figure(value), ReferenceValue: crosstalk.Figure(reference), Difference: crosstalk.Figure(d),
+			Value: crosstalk.Value(value), ReferenceValue: crosstalk.Value(reference), Difference: crosstalk.Value(d),
 			Interval: &crosstalk.Interval{Low: d - 0.031, High: d + 0.029, Level: 0.95, Method: "cluster-robust-logit-t"},
-			Method:   "sign-flip", P: crosstalk.Figure(p / 3), Adjusted: crosstalk.Figure(p), Shown: shown, Detectable: 0.052, Paired: true,
+			Method:   "sign-flip", P: crosstalk.Value(p / 3), Adjusted: crosstalk.Value(p), Shown: shown, Detectable: 0.052, Paired: true,
 			N: 300, Clusters: 100, LeftOut: map[string]int{"unpaired": 2, "line_error": 3}, Better: crosstalk.Higher, Signature: signature,
 		}
 	}

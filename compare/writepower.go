@@ -92,7 +92,7 @@ func (p Power) table() report.Table {
 	return t
 }
 
-func share(f crosstalk.Figure) string {
+func share(f crosstalk.Value) string {
 	if !f.Defined() {
 		return "unknown"
 	}
@@ -126,7 +126,7 @@ func (p Power) writeCSV(w io.Writer) error {
 	out.Write([]string{"study", "samples", "given", "difference", "items", "observations", "level", "power", "comparisons"})
 	for _, plan := range p.Plans {
 		out.Write([]string{p.Studies[plan.Study].name(), strconv.Itoa(plan.Samples), plan.Given, report.Number(plan.Difference), report.Number(plan.Items),
-			report.Number(plan.Observations), report.Number(crosstalk.Figure(p.Level)), report.Number(crosstalk.Figure(p.Power)), strconv.Itoa(p.Comparisons)})
+			report.Number(plan.Observations), report.Number(crosstalk.Value(p.Level)), report.Number(crosstalk.Value(p.Power)), strconv.Itoa(p.Comparisons)})
 	}
 	out.Flush()
 	return out.Error()

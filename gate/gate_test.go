@@ -21,7 +21,7 @@ type columns = map[string]string
 
 // figure is an estimate with an interval of 5 points to each side.
 func figure(measure string, value float64, by columns) crosstalk.Estimate {
-	return crosstalk.Estimate{Measure: measure, Value: crosstalk.Figure(value), N: 100, Counts: map[string]int{}, Better: crosstalk.Higher,
+	return crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 100, Counts: map[string]int{}, Better: crosstalk.Higher,
 		Interval: &crosstalk.Interval{Low: value - 0.05, High: value + 0.05, Level: 0.95}, By: by}
 }
 
@@ -148,7 +148,7 @@ func compared(t *testing.T, better crosstalk.Direction, worse, same, improved in
 		runs[side] = compare.Run{Name: name, Estimates: []crosstalk.Estimate{e}, Observations: func(yield func(crosstalk.Observation, error) bool) {
 			for i := range worse + same + improved {
 				bad := side == 1 && i < worse || side == 0 && i >= worse+same
-				value := crosstalk.Figure(1)
+				value := crosstalk.Value(1)
 				if bad == (better == crosstalk.Higher) {
 					value = 0
 				}

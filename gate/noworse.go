@@ -36,7 +36,7 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 		case c.Better == crosstalk.Higher && c.Interval.Low < -margin-slack, c.Better == crosstalk.Lower && c.Interval.High > margin+slack:
 			check.Reason = fmt.Sprintf("the difference may be as bad as %s points", report.Points(worst(c)))
 			if worse(c) > margin {
-				check.Reason = fmt.Sprintf("it is worse by %s points", report.Percent(crosstalk.Figure(worse(c))))
+				check.Reason = fmt.Sprintf("it is worse by %s points", report.Percent(crosstalk.Value(worse(c))))
 			}
 		default:
 			check.Passed = true
@@ -74,11 +74,11 @@ func Lost(of, reference []crosstalk.Estimate, name string, wanted []string) (che
 }
 
 // worst is the end of the interval at which the figure is worst.
-func worst(c compare.Comparison) crosstalk.Figure {
+func worst(c compare.Comparison) crosstalk.Value {
 	if c.Better == crosstalk.Lower {
-		return crosstalk.Figure(c.Interval.High)
+		return crosstalk.Value(c.Interval.High)
 	}
-	return crosstalk.Figure(c.Interval.Low)
+	return crosstalk.Value(c.Interval.Low)
 }
 
 // worse is by how much the figure itself is worse.

@@ -138,7 +138,7 @@ func (c Check) interval() string {
 	if c.Reference != nil {
 		show = report.Difference
 	}
-	return show(crosstalk.Figure(c.Interval.Low), c.Unit) + " to " + show(crosstalk.Figure(c.Interval.High), c.Unit)
+	return show(crosstalk.Value(c.Interval.Low), c.Unit) + " to " + show(crosstalk.Value(c.Interval.High), c.Unit)
 }
 
 func (v Verdict) writeCSV(w io.Writer) error {
@@ -156,7 +156,7 @@ func (v Verdict) writeCSV(w io.Writer) error {
 		}
 		low, high := "", ""
 		if i := c.Interval; i != nil {
-			low, high = report.Number(crosstalk.Figure(i.Low)), report.Number(crosstalk.Figure(i.High))
+			low, high = report.Number(crosstalk.Value(i.Low)), report.Number(crosstalk.Value(i.High))
 		}
 		out.Write(append(record, strconv.FormatBool(c.Passed), c.Reason, report.Number(c.Value), low, high, strconv.Itoa(c.N), strings.Join(c.Remarks, "; ")))
 	}

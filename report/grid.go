@@ -187,7 +187,7 @@ func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []st
 	}
 	for _, e := range estimates {
 		if e.Test != nil {
-			s := fmt.Sprintf("p: %s-test against %s", e.Test.Method, Percent(crosstalk.Figure(e.Test.Null)))
+			s := fmt.Sprintf("p: %s-test against %s", e.Test.Method, Percent(crosstalk.Value(e.Test.Null)))
 			if e.Effect != nil {
 				s += "; effect: " + e.Effect.Name
 			}
@@ -224,7 +224,7 @@ func rowName(e crosstalk.Estimate, varying []string) string {
 }
 
 // Percent is a fraction as a percentage with one decimal, "-" where undefined.
-func Percent(f crosstalk.Figure) string {
+func Percent(f crosstalk.Value) string {
 	if !f.Defined() {
 		return "-"
 	}
@@ -232,7 +232,7 @@ func Percent(f crosstalk.Figure) string {
 }
 
 // Value is a figure as tables show it: a percentage, or a number of units.
-func Value(f crosstalk.Figure, unit string) string {
+func Value(f crosstalk.Value, unit string) string {
 	if unit == "" || !f.Defined() {
 		return Percent(f)
 	}
@@ -253,7 +253,7 @@ func interval(i *crosstalk.Interval, unit string) string {
 	if i == nil {
 		return "-"
 	}
-	return Value(crosstalk.Figure(i.Low), unit) + " to " + Value(crosstalk.Figure(i.High), unit)
+	return Value(crosstalk.Value(i.Low), unit) + " to " + Value(crosstalk.Value(i.High), unit)
 }
 
 func pValue(t *crosstalk.Test) string {

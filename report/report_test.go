@@ -27,7 +27,7 @@ func estimates() []crosstalk.Estimate {
 		return map[string]int{"ties": ties, "identical": 0, "not_scored": notScored, "empty": empty, "refused": 0, "failed": 0}
 	}
 	estimate := func(by map[string]string, value float64, n int) crosstalk.Estimate {
-		return crosstalk.Estimate{Measure: "leak_rate", Value: crosstalk.Figure(value), N: n, Observations: 5 * n, Clusters: n / 3, Counts: counts(n/10, 1, 0),
+		return crosstalk.Estimate{Measure: "leak_rate", Value: crosstalk.Value(value), N: n, Observations: 5 * n, Clusters: n / 3, Counts: counts(n/10, 1, 0),
 			Interval: &crosstalk.Interval{Low: value - 0.08, High: value + 0.07, Level: 0.95, Method: "cluster-robust-t-logit"},
 			Test:     &crosstalk.Test{Method: "cluster-t", Null: 0.5, Statistic: 2.5, DF: 30.5, P: 0.0123},
 			Effect:   &crosstalk.Effect{Name: "mean similarity difference", Value: 0.1234}, By: by, Signature: signature}
@@ -211,7 +211,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 // its figure.
 func TestUnits(t *testing.T) {
 	figure := func(measure, at, unit string, value float64) crosstalk.Estimate {
-		return crosstalk.Estimate{Measure: measure, Unit: unit, Value: crosstalk.Figure(value), N: 7, Clusters: 7,
+		return crosstalk.Estimate{Measure: measure, Unit: unit, Value: crosstalk.Value(value), N: 7, Clusters: 7,
 			Interval: &crosstalk.Interval{Low: value / 2, High: 2 * value}, By: map[string]string{"model": "m", "at": at}, Signature: "s"}
 	}
 	bits, more := figure("entropy", "point", "bits", 2.345), figure("entropy", "elsewhere", "bits", 0.5)
@@ -252,7 +252,7 @@ func TestWriteErrors(t *testing.T) {
 
 func TestDifference(t *testing.T) {
 	for _, c := range []struct {
-		f          crosstalk.Figure
+		f          crosstalk.Value
 		unit, want string
 	}{
 		{0.0364, "", "+3.6"}, {-0.0364, "", "-3.6"}, {0.0001, "", "0.0"}, {-0.0001, "", "0.0"}, {crosstalk.Undefined, "", "-"},

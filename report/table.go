@@ -116,7 +116,7 @@ func Columns(rows []map[string]string) []string {
 
 // Points is a difference of fractions in percentage points, with its sign, "-"
 // where undefined.
-func Points(f crosstalk.Figure) string {
+func Points(f crosstalk.Value) string {
 	s := Percent(f)
 	switch {
 	case s == "-0.0":
@@ -129,7 +129,7 @@ func Points(f crosstalk.Figure) string {
 
 // Difference is a difference of figures of a unit with its sign, in percentage
 // points where they are fractions.
-func Difference(f crosstalk.Figure, unit string) string {
+func Difference(f crosstalk.Value, unit string) string {
 	if unit == "" || !f.Defined() {
 		return Points(f)
 	}
@@ -140,7 +140,7 @@ func Difference(f crosstalk.Figure, unit string) string {
 }
 
 // PValue is a p-value with three decimals, "-" where undefined.
-func PValue(p crosstalk.Figure) string {
+func PValue(p crosstalk.Value) string {
 	switch {
 	case !p.Defined():
 		return "-"
@@ -154,4 +154,4 @@ func PValue(p crosstalk.Figure) string {
 func Markdown(text string) string { return markdownEscape.Replace(plain(text)) }
 
 // Number is a number as programs read it, empty where undefined.
-func Number(f crosstalk.Figure) string { return number(f) }
+func Number(f crosstalk.Value) string { return number(f) }

@@ -188,7 +188,7 @@ func writeCSV(w io.Writer, estimates []crosstalk.Estimate) error {
 			record = append(record, e.Unit)
 		}
 		if i := e.Interval; i != nil {
-			record = append(record, number(crosstalk.Figure(i.Low)), number(crosstalk.Figure(i.High)), number(crosstalk.Figure(i.Level)), i.Method)
+			record = append(record, number(crosstalk.Value(i.Low)), number(crosstalk.Value(i.High)), number(crosstalk.Value(i.Level)), i.Method)
 		} else {
 			record = append(record, "", "", "", "")
 		}
@@ -209,7 +209,7 @@ func writeCSV(w io.Writer, estimates []crosstalk.Estimate) error {
 	return out.Error()
 }
 
-func number(f crosstalk.Figure) string {
+func number(f crosstalk.Value) string {
 	if !f.Defined() {
 		return ""
 	}

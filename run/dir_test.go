@@ -17,7 +17,7 @@ func temperature(t float64) *float64 { return &t }
 
 func plan() Plan {
 	return Plan{Instrument: "leakage", Suite: "s@1", Conditions: []Condition{{Model: crosstalk.Identity{Provider: "openai", Endpoint: "http://h/v1", Name: "m"},
-		Prompting: crosstalk.Prompting{API: crosstalk.Chat, Prefix: "p",
+		Prompting: crosstalk.PromptConfig{API: crosstalk.Chat, Prefix: "p",
 			Decoding: crosstalk.Decoding{Temperature: temperature(0.5), MaxTokens: 10, Extra: map[string]any{"top_k": 5.0}}}}}}
 }
 

@@ -21,7 +21,7 @@ type Plan struct {
 // sweep ranges over.
 type Condition struct {
 	Model     crosstalk.Identity  `json:"model"`
-	Prompting crosstalk.Prompting `json:"prompting"`
+	Prompting crosstalk.PromptConfig `json:"prompting"`
 	Format    map[string]string   `json:"format,omitempty"` // the instrument's own settings of the prompt
 	Name      map[string]string   `json:"name,omitempty"`   // stands in every observation: the model, and the settings that vary within the run
 }

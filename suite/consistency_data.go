@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/source"
+	"crosstalk/datasets"
 )
 
 // dataEntry says where a task's items are, if not in the task file.
@@ -24,11 +24,11 @@ const placeholder = "NS"
 // data adds the items of a data set to the suite: the rows with one id, in
 // whatever language, are one item.
 func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, line int) error {
-	i := slices.IndexFunc(datasets, func(d dataset) bool { return d.name == e.Format.value })
+	i := slices.IndexFunc(publishedTasks, func(d dataset) bool { return d.name == e.Format.value })
 	if i < 0 {
 		return r.errorf(max(e.Format.line, line), "task %s: the data's format is %.40q; expected paws-x, xnli or boolq", t.Name, e.Format.value)
 	}
-	d := datasets[i]
+	d := publishedTasks[i]
 	order := make([]int, len(t.Fields)) // of the task's fields in a row's texts
 	for i, field := range t.Fields {
 		order[i] = slices.Index(d.fields, field)
@@ -40,7 +40,7 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 		return r.errorf(line, "task %s has %d classes; data of the format %s have %d: %s", t.Name, len(t.Classes), d.name, len(d.labels), d.describe())
 	}
 	files, err := r.files(t, languages, e, line)
-	var missing *source.MissingError
+	var missing *datasets.MissingError
 	if r.partial && errors.As(err, &missing) {
 		return nil // recorded answers can be scored without their inputs
 	}

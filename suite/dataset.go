@@ -22,7 +22,7 @@ type dataset struct {
 	read func(file, language string) iter.Seq2[dataRow, error]
 }
 
-var datasets = []dataset{
+var publishedTasks = []dataset{
 	{"paws-x", []string{"sentence1", "sentence2"}, []string{"different meaning", "same meaning"}, readPAWSX},
 	{"xnli", []string{"premise", "hypothesis"}, xnliLabels, readXNLI},
 	{"boolq", []string{"passage", "question"}, []string{"no", "yes"}, readBoolQ},

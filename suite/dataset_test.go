@@ -16,7 +16,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/shared"
-	"crosstalk/source"
+	"crosstalk/datasets"
 )
 
 const (
@@ -221,7 +221,7 @@ func TestDataNotPulled(t *testing.T) {
 	if err != nil || len(s.Tasks) != 1 || len(s.Items) != 0 {
 		t.Errorf("%+v %v", s, err)
 	}
-	var missing *source.MissingError
+	var missing *datasets.MissingError
 	if _, err := Parse("s.yaml", text); !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), "s.yaml:10: task t: ") || !strings.HasSuffix(err.Error(), "crosstalk suites pull paws-x") {
 		t.Error(err)
 	}
@@ -245,12 +245,12 @@ func TestPublished(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range source.All(source.Suite) {
+	for _, s := range datasets.All(datasets.Suite) {
 		for _, f := range s.Files {
 			put(s.Name+"/"+f.Name, "", f.Size)
 		}
 	}
-	boolq, _ := source.Named(source.Suite, "boolq")
+	boolq, _ := datasets.Named(datasets.Suite, "boolq")
 	line := `{"question": "is it so", "answer": true, "passage": "It is."}` + "\n"
 	put("boolq/dev.jsonl", line+strings.Repeat("\n", int(boolq.Size())-len(line)), 0)
 	xnli := "language\tgold_label\tsentence1\tsentence2\tpairID\n"
@@ -412,7 +412,7 @@ func FuzzDatasets(f *testing.F) {
 	f.Add("language\tgold_label\tsentence1\tsentence2\tpairID\nen\tneutral\ta\tb\t7\n", uint8(1))
 	f.Add(`{"question": "q", "passage": "p", "answer": true}`, uint8(2))
 	f.Fuzz(func(t *testing.T, text string, which uint8) {
-		d := datasets[int(which)%len(datasets)]
+		d := publishedTasks[int(which)%len(publishedTasks)]
 		ending := ".tsv"
 		if d.name == "boolq" {
 			ending = ".jsonl"

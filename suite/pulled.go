@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"crosstalk/source"
+	"crosstalk/datasets"
 )
 
 // pulled makes suites of what crosstalk suites pull fetched, by the source's
@@ -24,10 +24,10 @@ var pulled = map[string]func(dir string) (*Suite, error){
 //	boolq   dev.jsonl
 //	lcb     test_sets.zip
 //
-// If it was not fetched, or not all of it, the error is a *source.MissingError
+// If it was not fetched, or not all of it, the error is a *datasets.MissingError
 // that names the command.
 func PulledDir(name string) (string, error) {
-	s, ok := source.Named(source.Suite, name)
+	s, ok := datasets.Named(datasets.Suite, name)
 	if !ok {
 		return "", fmt.Errorf("there is no data set %q to fetch (see crosstalk suites list)", name)
 	}
@@ -35,7 +35,7 @@ func PulledDir(name string) (string, error) {
 }
 
 // loadPulled makes a suite of a data set that was fetched.
-func loadPulled(from source.Source) (*Suite, error) {
+func loadPulled(from datasets.Source) (*Suite, error) {
 	dir, err := from.Find()
 	if err != nil {
 		return nil, err

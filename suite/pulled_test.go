@@ -8,19 +8,19 @@ import (
 	"testing"
 
 	"crosstalk/internal/shared"
-	"crosstalk/source"
+	"crosstalk/datasets"
 )
 
 // Every data set that can be fetched is meant by its name, and named by the
 // error if it was not fetched.
 func TestNotPulled(t *testing.T) {
 	t.Setenv("CROSSTALK_CACHE", t.TempDir())
-	for _, s := range source.All(source.Suite) {
+	for _, s := range datasets.All(datasets.Suite) {
 		for _, get := range []func() error{
 			func() error { _, err := Load(s.Name); return err },
 			func() error { _, err := PulledDir(s.Name); return err },
 		} {
-			if err := get(); !errors.As(err, new(*source.MissingError)) || !strings.HasSuffix(err.Error(), "crosstalk suites pull "+s.Name) {
+			if err := get(); !errors.As(err, new(*datasets.MissingError)) || !strings.HasSuffix(err.Error(), "crosstalk suites pull "+s.Name) {
 				t.Errorf("%s: %v", s.Name, err)
 			}
 		}
@@ -29,7 +29,7 @@ func TestNotPulled(t *testing.T) {
 		t.Error(err)
 	}
 	for name := range pulled {
-		if _, ok := source.Named(source.Suite, name); !ok {
+		if _, ok := datasets.Named(datasets.Suite, name); !ok {
 			t.Errorf("%s is read and cannot be fetched", name)
 		}
 	}

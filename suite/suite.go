@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/source"
+	"crosstalk/datasets"
 )
 
 // Suite is a named set of items for one instrument.
@@ -126,7 +126,7 @@ func Load(nameOrFile string) (*Suite, error) {
 	if slices.Contains(names(), nameOrFile) {
 		return embedded(nameOrFile)
 	}
-	if from, ok := source.Named(source.Suite, nameOrFile); ok {
+	if from, ok := datasets.Named(datasets.Suite, nameOrFile); ok {
 		return loadPulled(from)
 	}
 	ext := strings.ToLower(filepath.Ext(nameOrFile))

@@ -12,7 +12,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
-	"crosstalk/report/figure"
+	"crosstalk/report/plot"
 	"crosstalk/report/page"
 	"crosstalk/web/index"
 )
@@ -119,7 +119,7 @@ func (p *answerPage) fill(observations []crosstalk.Observation, prompts *prompts
 func (p *answerPage) strip(tokens []crosstalk.Token) {
 	const most = 400
 	var b strings.Builder
-	f := figure.Strip{Tokens: tokens[:min(len(tokens), most)]}.Draw()
+	f := plot.Strip{Tokens: tokens[:min(len(tokens), most)]}.Draw()
 	f.Title = "The model's doubt, token by token"
 	if f.WriteSVG(&b) == nil {
 		p.Strips = append(p.Strips, template.HTML(b.String()))

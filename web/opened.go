@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/report/figure"
+	"crosstalk/report/plot"
 	"crosstalk/web/index"
 )
 
@@ -66,7 +66,7 @@ func (o *opened) look(r *listed) (look, func()) {
 		l.index = nil
 	}
 	if l.index == nil {
-		if l.index, l.err = index.Open(r.path, o.cache, &gallery{book: figure.NewBook(r.Estimates)}); errors.Is(l.err, fs.ErrNotExist) {
+		if l.index, l.err = index.Open(r.path, o.cache, &gallery{book: plot.NewBook(r.Estimates)}); errors.Is(l.err, fs.ErrNotExist) {
 			l.err = nil
 		}
 	}
@@ -114,7 +114,7 @@ func (o *opened) close() (err error) {
 }
 
 // gallery draws a run's figures while its index is built.
-type gallery struct{ book *figure.Book }
+type gallery struct{ book *plot.Book }
 
 // drawn is a figure.
 type drawn struct {

@@ -75,7 +75,7 @@ func difference(rng *rand.Rand, measure string, average *crosstalk.Average, draw
 }
 
 func observation(measure, item, cluster string, value float64, condition, labels map[string]string) crosstalk.Observation {
-	o := crosstalk.Observation{Measure: measure, Item: item, Cluster: cluster, Value: crosstalk.Figure(value), Condition: condition, Labels: labels}
+	o := crosstalk.Observation{Measure: measure, Item: item, Cluster: cluster, Value: crosstalk.Value(value), Condition: condition, Labels: labels}
 	if value == notScored {
 		o.Value, o.NotScored = crosstalk.Undefined, "line error"
 	}

@@ -255,11 +255,11 @@ func printCalibration(w io.Writer, format string, results []calibrate.Result) er
 		e := r.Estimate
 		interval := "-"
 		if e.Interval != nil {
-			interval = report.Percent(crosstalk.Figure(e.Interval.Low)) + " to " + report.Percent(crosstalk.Figure(e.Interval.High))
+			interval = report.Percent(crosstalk.Value(e.Interval.Low)) + " to " + report.Percent(crosstalk.Value(e.Interval.High))
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Model, r.Measure, cmp.Or(e.By["similarity"], e.By["task"], "-"),
-			report.Percent(crosstalk.Figure(r.Truth)), report.Percent(e.Value), interval,
-			report.Percent(crosstalk.Figure(r.Mean)), r.Seeds, report.Percent(crosstalk.Figure(r.Coverage)), report.Percent(crosstalk.Figure(r.Width)))
+			report.Percent(crosstalk.Value(r.Truth)), report.Percent(e.Value), interval,
+			report.Percent(crosstalk.Value(r.Mean)), r.Seeds, report.Percent(crosstalk.Value(r.Coverage)), report.Percent(crosstalk.Value(r.Width)))
 	}
 	return t.Flush()
 }

@@ -16,7 +16,7 @@ import (
 	"crosstalk/measure/similarity/bertscore"
 	"crosstalk/measure/similarity/gloss"
 	"crosstalk/model"
-	"crosstalk/source"
+	"crosstalk/datasets"
 
 	"github.com/spf13/cobra"
 )
@@ -74,7 +74,7 @@ known by default, with the commit that is in the cache; and the models for --lid
 			}
 			fmt.Fprintln(w, "\nIDENTIFIER\tSIZE\tLICENSE\tON THIS MACHINE")
 			fmt.Fprintf(w, "%s\t-\t-\tembedded\n", embedded.Identifier().Name())
-			for _, s := range source.All(source.Model) {
+			for _, s := range datasets.All(datasets.Model) {
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, size(s.Size()), s.License, whetherPulled(s))
 			}
 			return w.Flush()
@@ -83,7 +83,7 @@ known by default, with the commit that is in the cache; and the models for --lid
 }
 
 // whetherPulled is yes or no.
-func whetherPulled(s source.Source) string {
+func whetherPulled(s datasets.Source) string {
 	if _, err := s.Find(); err != nil {
 		return "no"
 	}
@@ -153,7 +153,7 @@ says where the cache is and CROSSTALK_MIRROR names an address with copies.`,
 }
 
 // pullIdentifier fetches a language identifier and prints its file.
-func pullIdentifier(c *cobra.Command, s source.Source, revision string, quiet bool) error {
+func pullIdentifier(c *cobra.Command, s datasets.Source, revision string, quiet bool) error {
 	if revision != "" {
 		return fmt.Errorf("%s has no revisions: leave --revision out", s.Name)
 	}

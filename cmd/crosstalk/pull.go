@@ -11,14 +11,14 @@ import (
 	"strings"
 	"syscall"
 
-	"crosstalk/source"
+	"crosstalk/datasets"
 
 	"github.com/spf13/cobra"
 )
 
 func suitesPullCommand() *cobra.Command {
 	var names []string
-	for _, s := range source.All(source.Suite) {
+	for _, s := range datasets.All(datasets.Suite) {
 		names = append(names, s.Name)
 	}
 	var quiet bool
@@ -34,7 +34,7 @@ folder), CROSSTALK_MIRROR an address that has copies, by host and path, and is
 asked instead.`,
 		Example: "  crosstalk suites pull lcb\n  crosstalk suites pull paws-x",
 		RunE: func(c *cobra.Command, args []string) error {
-			s, ok := source.Named(source.Suite, args[0])
+			s, ok := datasets.Named(datasets.Suite, args[0])
 			if !ok {
 				return fmt.Errorf("there is no data set %q: choose one of %s", args[0], strings.Join(names, ", "))
 			}
@@ -51,7 +51,7 @@ asked instead.`,
 }
 
 // pullSource fetches what is missing of a source and returns its folder.
-func pullSource(c *cobra.Command, s source.Source, quiet bool) (dir string, err error) {
+func pullSource(c *cobra.Command, s datasets.Source, quiet bool) (dir string, err error) {
 	if dir, err := s.Find(); err == nil {
 		return dir, nil
 	}
@@ -81,11 +81,11 @@ func interruptible(ctx context.Context, pull func(context.Context) error) error 
 
 // identifierSource returns the source of a language identifier that --lid and
 // models pull name.
-func identifierSource(name string) (source.Source, bool) {
+func identifierSource(name string) (datasets.Source, bool) {
 	if name == "lid.176.bin" {
 		name = "lid.176"
 	}
-	return source.Named(source.Model, name)
+	return datasets.Named(datasets.Model, name)
 }
 
 // identifierFile is the file of a language identifier: the one of that name, or

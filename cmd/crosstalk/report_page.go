@@ -15,7 +15,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/report"
-	"crosstalk/report/figure"
+	"crosstalk/report/plot"
 	"crosstalk/report/page"
 	"crosstalk/run"
 
@@ -27,7 +27,7 @@ func (r *reporting) draw(c *cobra.Command, path string, estimates []crosstalk.Es
 	if r.html == "none" && r.figures == "" {
 		return nil
 	}
-	answers, figures := page.NewAnswers(estimates), figure.NewBook(estimates)
+	answers, figures := page.NewAnswers(estimates), plot.NewBook(estimates)
 	for o, err := range run.ReadObservations(path) {
 		if err != nil {
 			return err
@@ -128,7 +128,7 @@ func summaryOf(m run.Manifest, estimates []crosstalk.Estimate) (title string, su
 }
 
 // writeFigures writes each figure in three formats, and the tables.
-func (r *reporting) writeFigures(c *cobra.Command, estimates []crosstalk.Estimate, figures []figure.Figure) error {
+func (r *reporting) writeFigures(c *cobra.Command, estimates []crosstalk.Estimate, figures []plot.Figure) error {
 	if err := os.MkdirAll(r.figures, 0o777); err != nil {
 		return fmt.Errorf("--figures: %w", err)
 	}

@@ -68,7 +68,7 @@ func (r *running) measure(c *cobra.Command, s *study) error {
 	if err := dir.SetAsks(total.asks); err != nil {
 		return errors.Join(err, dir.Close())
 	}
-	kept, err := dir.OpenKept()
+	kept, err := dir.OpenSimilarityCache()
 	if err != nil {
 		return errors.Join(err, dir.Close())
 	}

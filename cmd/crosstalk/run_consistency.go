@@ -195,7 +195,7 @@ func (r *consistencyRun) rewriter(s *suite.Suite) (consistency.Rewriter, error) 
 
 // rewriting is how a model is asked to rewrite: as it is asked, but for what a
 // sweep varies, so that the conditions of a sweep share their rewritings.
-func (r *consistencyRun) rewriting(c condition, rules consistency.Protocol) crosstalk.Prompting {
+func (r *consistencyRun) rewriting(c condition, rules consistency.Protocol) crosstalk.PromptConfig {
 	p := c.Prompting
 	p.Prefix, p.Logprobs = "", 0
 	p.Decoding.MaxTokens = cmp.Or(r.rewriteTokens, rules.RewriteTokens)

@@ -237,7 +237,7 @@ func TestFreeAnswersAsked(t *testing.T) {
 	}
 	found := 0
 	for _, e := range document.Estimates {
-		want := map[string]crosstalk.Figure{"consistency X": 0.5, "accuracy X": 0.5, "consistency repeat": 1, "accuracy source": 1}
+		want := map[string]crosstalk.Value{"consistency X": 0.5, "accuracy X": 0.5, "consistency repeat": 1, "accuracy source": 1}
 		if value, ok := want[e.Measure+" "+e.By["part"]]; ok {
 			found++
 			if e.Value != value || !strings.Contains(e.Signature, "|free:model|") {

@@ -205,7 +205,7 @@ func (s *leakageScore) observe(c *cobra.Command, files []string, in *leakage.Ins
 // write scores into a run directory.
 func (s *leakageScore) write(score func(surroundings, func(crosstalk.Observation) error) ([]crosstalk.Estimate, error), sources *suite.Sources, scorings []run.Scoring) ([]crosstalk.Estimate, error) {
 	return intoRun(s.out, run.Recorded("leakage", sources.Names(), s.model), scorings, func(dir *run.Dir, record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
-		kept, err := dir.OpenKept()
+		kept, err := dir.OpenSimilarityCache()
 		if err != nil {
 			return nil, err
 		}

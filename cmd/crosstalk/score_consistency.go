@@ -129,7 +129,7 @@ func (s *consistencyScore) run(c *cobra.Command, files []string) error {
 			scorings = append(scorings, run.Scoring{Protocol: p.Name, Rules: instrument(p).Rules(), By: s.by})
 		}
 		estimates, err = intoRun(s.out, run.Recorded("consistency", id, s.model), scorings, func(dir *run.Dir, record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, err error) {
-			kept, err := dir.OpenKept()
+			kept, err := dir.OpenSimilarityCache()
 			if err != nil {
 				return nil, err
 			}

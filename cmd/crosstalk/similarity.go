@@ -33,7 +33,7 @@ type languageOf func() (string, error)
 // surroundings are what a similarity may need of the measurement it serves.
 type surroundings struct {
 	ask  func(crosstalk.Model) crosstalk.Asker // an endpoint's embeddings are asked for as answers are
-	keep similarity.Keeper                     // what was computed before
+	keep similarity.Cache                     // what was computed before
 }
 
 // opened is a similarity that is ready but for its surroundings: whatever can
@@ -71,7 +71,7 @@ const batchPairs = 16384
 // times the room.
 func keptScores(s similarity.Similarity) opened {
 	return func(r surroundings) similarity.Similarity {
-		return similarity.Batch(similarity.Keep(s, r.keep), batchPairs)
+		return similarity.Batch(similarity.Cached(s, r.keep), batchPairs)
 	}
 }
 
@@ -162,7 +162,7 @@ func place(list []opened, r surroundings) []similarity.Similarity {
 // alone are the surroundings of a measurement without a run directory.
 func alone() surroundings {
 	session := ask.NewSession(&ask.Memory{}, ask.Options{})
-	return surroundings{session.For, similarity.NewMemory(128 << 20)}
+	return surroundings{session.For, similarity.NewMemoryCache(128 << 20)}
 }
 
 func openGloss(model string, _ languageOf) (opened, error) {

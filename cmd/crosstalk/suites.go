@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 
 	"crosstalk"
-	"crosstalk/source"
+	"crosstalk/datasets"
 	"crosstalk/suite"
 
 	"github.com/spf13/cobra"
@@ -41,7 +41,7 @@ func suitesListCommand() *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(w, "\nTO PULL\tINSTRUMENT\tSIZE\tON THIS MACHINE\tLICENSE")
-			for _, s := range source.All(source.Suite) {
+			for _, s := range datasets.All(datasets.Suite) {
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Instrument, size(s.Size()), whetherPulled(s), s.License)
 			}
 			return w.Flush()

@@ -66,7 +66,7 @@ type Instrument struct {
 	Protocol   Protocol
 	Identifier langid.Identifier
 	Words      *wordlist.List      // English words
-	Prompting  crosstalk.Prompting // not needed to score recorded answers; nor are Format and Samples
+	Prompting  crosstalk.PromptConfig // not needed to score recorded answers; nor are Format and Samples
 	Format                         // how prompts are put
 	Samples    int                 // answers asked for to each prompt
 	AsServed   bool                // the log probabilities are of the distribution that tokens are drawn from: do not scale them
@@ -146,7 +146,7 @@ func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 			lpr.Finding = FullAnswer
 		}
 	}
-	accuracy.Value = crosstalk.Figure(c.lines-len(c.wrong)) / crosstalk.Figure(c.lines)
+	accuracy.Value = crosstalk.Value(c.lines-len(c.wrong)) / crosstalk.Value(c.lines)
 	for i := range observations[2:] {
 		switch o := &observations[2+i]; {
 		case len(c.wrong) > 0:

@@ -99,7 +99,7 @@ func TestScore(t *testing.T) {
 func TestThresholdIsStrict(t *testing.T) {
 	in := instrument(t, "lcb-script")
 	in.Protocol.Threshold = 0.25
-	for p, want := range map[tagged]crosstalk.Figure{0.25: 0, 0.2500001: 1, 1.00001: 1} {
+	for p, want := range map[tagged]crosstalk.Value{0.25: 0, 0.2500001: 1, 1.00001: 1} {
 		in.Identifier = p
 		if got := in.Score(item("ru"), 0, text("ru 1 2 3 4"))[0].Value; got != want {
 			t.Errorf("probability %g: LPR %v, want %v", p, got, want)
@@ -164,7 +164,7 @@ func TestKana(t *testing.T) {
 		}
 	}
 	in := instrument(t, "crosstalk-1")
-	for kana, want := range map[bool]crosstalk.Figure{false: 0, true: 1} {
+	for kana, want := range map[bool]crosstalk.Value{false: 0, true: 1} {
 		in.Protocol.Kana = kana
 		if got := in.Score(item("ja"), 0, text("zh 図書館で本を読む"))[0].Value; got != want {
 			t.Errorf("kana %v: LPR %v, want %v", kana, got, want)

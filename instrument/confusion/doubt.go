@@ -97,7 +97,7 @@ func (in *Instrument) doubtIn(answer crosstalk.Answer, begins []int) doubts {
 		t := crosstalk.Token{Start: at.start, End: at.end, Text: printable(l.Token, l.Bytes), Logprob: l.Logprob, Entropy: crosstalk.Undefined}
 		if top := likeliest(l, in.Prompting.Logprobs); len(top) > 0 {
 			of := doubtOf(top, temperature, p)
-			t.Entropy, t.Nucleus, t.Censored, t.Mass = crosstalk.Figure(of.entropy), of.nucleus, of.censored, of.mass
+			t.Entropy, t.Nucleus, t.Censored, t.Mass = crosstalk.Value(of.entropy), of.nucleus, of.censored, of.mass
 			t.Candidates = top
 		}
 		d.tokens = append(d.tokens, t)
@@ -180,7 +180,7 @@ func (in *Instrument) observeDoubt(base crosstalk.Observation, d doubts) (observ
 		if n == 0 {
 			o.NotScored = NoLogprobs
 		} else {
-			entropy, nucleus = crosstalk.Figure(entropies/n), crosstalk.Figure(nuclei/n)
+			entropy, nucleus = crosstalk.Value(entropies/n), crosstalk.Value(nuclei/n)
 			maps.Copy(o.Numbers, map[string]float64{"censored": censored, "candidates": candidates / n, "mass": mass / n})
 		}
 		o.Measure, o.Value = Entropy, entropy
@@ -210,7 +210,7 @@ func (d doubts) strip() []crosstalk.Token {
 	strip := slices.Clone(d.tokens[max(0, d.first-stripTokens):min(len(d.tokens), d.first+stripTokens+1)])
 	for i := range strip {
 		t := &strip[i]
-		t.Logprob, t.Entropy, t.Mass = brief(t.Logprob), crosstalk.Figure(brief(float64(t.Entropy))), brief(t.Mass)
+		t.Logprob, t.Entropy, t.Mass = brief(t.Logprob), crosstalk.Value(brief(float64(t.Entropy))), brief(t.Mass)
 		t.Candidates = slices.Clone(t.Candidates[:min(len(t.Candidates), stripCandidates)])
 		for j := range t.Candidates {
 			t.Candidates[j].Logprob = brief(t.Candidates[j].Logprob)

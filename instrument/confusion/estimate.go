@@ -178,7 +178,7 @@ func parts(by []string, of, condition map[string]string) (parts []map[string]str
 
 func (g *group) estimate(p Protocol, measure string) crosstalk.Estimate {
 	figure, warnings := g.figure(p, measure)
-	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Figure(figure.Value), Unit: units[measure], Counts: map[string]int{},
+	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(figure.Value), Unit: units[measure], Counts: map[string]int{},
 		By: g.labels, Warnings: warnings}
 	if !isDoubt(measure) {
 		e.Average, e.Better = averageOf(measure), crosstalk.Higher

@@ -57,7 +57,7 @@ func find(t *testing.T, all []crosstalk.Estimate, measure, language, source stri
 	return crosstalk.Estimate{}
 }
 
-func near(a crosstalk.Figure, b float64) bool { return math.Abs(float64(a)-b) < 1e-12 }
+func near(a crosstalk.Value, b float64) bool { return math.Abs(float64(a)-b) < 1e-12 }
 
 // Answers of a model that answers Korean prompts of source a in another
 // language, and is never long enough in Hindi.

@@ -87,7 +87,7 @@ func (f Format) place(item crosstalk.Item) (prompt, position string, err error) 
 
 // request is the request for one sample of a prompt whose answer should be in
 // language.
-func (f Format) request(p crosstalk.Prompting, prompt, language string, sample int) (crosstalk.Request, error) {
+func (f Format) request(p crosstalk.PromptConfig, prompt, language string, sample int) (crosstalk.Request, error) {
 	shown := f.Demonstrations[language]
 	if len(shown) < f.Shots {
 		return crosstalk.Request{}, fmt.Errorf("%d demonstrations are wanted, and there are %d in the language %s", f.Shots, len(shown), language)

@@ -156,7 +156,7 @@ func TestFormats(t *testing.T) {
 		in := instrument(t, "crosstalk-1")
 		in.Samples, in.Format = 1, test.format
 		in.Demonstrations = shown
-		in.Prompting = crosstalk.Prompting{API: test.api, Prefix: "> ", System: "Sys.", Logprobs: 4, Decoding: crosstalk.Decoding{MaxTokens: 9}}
+		in.Prompting = crosstalk.PromptConfig{API: test.api, Prefix: "> ", System: "Sys.", Logprobs: 4, Decoding: crosstalk.Decoding{MaxTokens: 9}}
 		asked := &listener{}
 		if _, err := in.Measure(t.Context(), asked, monolingual); err != nil {
 			t.Fatal(err)
@@ -170,7 +170,7 @@ func TestFormats(t *testing.T) {
 	// The user's own stop sequences stay, and are not changed under the user's feet.
 	in := instrument(t, "crosstalk-1")
 	own := append(make([]string, 0, 4), "END")
-	in.Samples, in.Template, in.Prompting = 1, QA, crosstalk.Prompting{API: crosstalk.Completions, Decoding: crosstalk.Decoding{Stop: own}}
+	in.Samples, in.Template, in.Prompting = 1, QA, crosstalk.PromptConfig{API: crosstalk.Completions, Decoding: crosstalk.Decoding{Stop: own}}
 	asked := &listener{}
 	if _, err := in.Measure(t.Context(), asked, monolingual); err != nil {
 		t.Fatal(err)

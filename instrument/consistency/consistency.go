@@ -68,7 +68,7 @@ type Instrument struct {
 	Rewrites string // for the signature: who rewrote, and who looked at the instructions
 
 	// Not needed to score recorded answers.
-	Prompting crosstalk.Prompting // of questions
+	Prompting crosstalk.PromptConfig // of questions
 	Rewriting Rewriter
 	Senses    Senses
 	Samples   int // answers to each question

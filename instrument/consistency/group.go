@@ -95,7 +95,7 @@ var better = map[string]crosstalk.Direction{
 
 func (g *group) mean(e *crosstalk.Estimate, bounds stats.Bounds) {
 	mean := stats.Mean(&g.values, bounds, Level)
-	e.Value, e.Interval, e.Warnings = crosstalk.Figure(mean.Value), interval(mean.Interval), warnings(mean.Warnings)
+	e.Value, e.Interval, e.Warnings = crosstalk.Value(mean.Value), interval(mean.Interval), warnings(mean.Warnings)
 }
 
 // draws is how often observations are resampled. The seed is fixed: the same
@@ -110,16 +110,16 @@ const (
 func (g *group) test(e *crosstalk.Estimate) {
 	e.Test = &crosstalk.Test{Method: "mcnemar", Statistic: crosstalk.Undefined, DF: crosstalk.Undefined}
 	if g.values.N() == g.values.Len() {
-		e.Test.P = crosstalk.Figure(stats.McNemar(g.better, g.worse))
+		e.Test.P = crosstalk.Value(stats.McNemar(g.better, g.worse))
 		return
 	}
-	e.Test.Method, e.Test.P = "sign-flip", crosstalk.Figure(stats.SignFlip(&g.values, draws, seed).P)
+	e.Test.Method, e.Test.P = "sign-flip", crosstalk.Value(stats.SignFlip(&g.values, draws, seed).P)
 }
 
 func (g *group) correlate(e *crosstalk.Estimate) {
 	c := stats.Pearson(g.x, g.y, Level)
-	e.Value, e.Interval = crosstalk.Figure(c.Value), interval(c.Interval)
-	e.Test = &crosstalk.Test{Method: "t", Statistic: crosstalk.Undefined, DF: crosstalk.Figure(len(g.x) - 2), P: crosstalk.Figure(c.P)}
+	e.Value, e.Interval = crosstalk.Value(c.Value), interval(c.Interval)
+	e.Test = &crosstalk.Test{Method: "t", Statistic: crosstalk.Undefined, DF: crosstalk.Value(len(g.x) - 2), P: crosstalk.Value(c.P)}
 	if e.Clusters < e.Observations {
 		e.Warnings = append(e.Warnings, "interval and p take all pairs of values as independent")
 	}
@@ -141,7 +141,7 @@ func (g *group) corpus(e *crosstalk.Estimate) {
 		return score.Score / 100
 	}
 	b := stats.UnitBootstrap(len(parts), corpus, stats.BootstrapOptions{Draws: draws, Level: Level, Seed: seed, Bounds: stats.Proportion})
-	e.Value, e.Interval, e.Warnings = crosstalk.Figure(b.Value), interval(b.Interval), warnings(b.Warnings)
+	e.Value, e.Interval, e.Warnings = crosstalk.Value(b.Value), interval(b.Interval), warnings(b.Warnings)
 }
 
 func interval(i stats.Interval) *crosstalk.Interval {

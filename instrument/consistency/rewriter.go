@@ -16,7 +16,7 @@ import (
 
 // Rewriter has texts said in another sense by the model under test.
 type Rewriter struct {
-	Prompting crosstalk.Prompting
+	Prompting crosstalk.PromptConfig
 
 	// Prompts tell how texts are rewritten into senses that are no languages,
 	// by name; {text} stands for the text. Paraphrase has one already. Only

@@ -104,7 +104,7 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 	for _, measure := range measures {
 		o := s.observation(measure, string(sense), "", 0)
 		o.Answers = r.Answers
-		if f := crosstalk.Figure(figures[measure]); f.Defined() {
+		if f := crosstalk.Value(figures[measure]); f.Defined() {
 			o.Value = f
 		} else {
 			o.NotScored = Undefined

@@ -108,15 +108,15 @@ func (g *group) estimate(in *Instrument) crosstalk.Estimate {
 		test, method = stats.ClusterTTest(&g.values, 0.5), "cluster-t"
 	}
 	e := crosstalk.Estimate{
-		Measure: Measure, Value: crosstalk.Figure(mean.Value),
+		Measure: Measure, Value: crosstalk.Value(mean.Value),
 		N: len(g.items), Observations: mean.N, Clusters: mean.Clusters, Counts: g.counts,
-		Test: &crosstalk.Test{Method: method, Null: 0.5, Statistic: crosstalk.Figure(test.Statistic),
-			DF: crosstalk.Figure(test.DF), P: crosstalk.Figure(test.P)},
+		Test: &crosstalk.Test{Method: method, Null: 0.5, Statistic: crosstalk.Value(test.Statistic),
+			DF: crosstalk.Value(test.DF), P: crosstalk.Value(test.P)},
 		Effect: &crosstalk.Effect{Name: "mean similarity difference", Value: crosstalk.Undefined},
 		Better: crosstalk.Lower, By: g.labels, Signature: in.signature(g.labels),
 	}
 	if mean.N > 0 {
-		e.Effect.Value = crosstalk.Figure(g.distance / float64(mean.N))
+		e.Effect.Value = crosstalk.Value(g.distance / float64(mean.N))
 	}
 	if i := mean.Interval; i.Defined() {
 		e.Interval = &crosstalk.Interval{Low: i.Low, High: i.High, Level: i.Level, Method: i.Method}

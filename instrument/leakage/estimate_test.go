@@ -14,7 +14,7 @@ import (
 
 // scored is an observation with a value; the item is its own cluster.
 func scored(item string, value float64, labels ...string) crosstalk.Observation {
-	o := crosstalk.Observation{Measure: Measure, Item: item, Cluster: item, Value: crosstalk.Figure(value),
+	o := crosstalk.Observation{Measure: Measure, Item: item, Cluster: item, Value: crosstalk.Value(value),
 		Condition: map[string]string{"model": "m", "similarity": "s"}, Labels: map[string]string{},
 		Numbers: map[string]float64{"test": value, "control": 0.5}, Texts: map[string]string{"test": "a", "control": "b"}}
 	for i := 0; i+1 < len(labels); i += 2 {

@@ -36,7 +36,7 @@ const (
 type Instrument struct {
 	Protocol     Protocol
 	Similarities []similarity.Similarity // one figure each, never mixed
-	Prompting    crosstalk.Prompting     // not needed to score recorded answers
+	Prompting    crosstalk.PromptConfig     // not needed to score recorded answers
 	Samples      int                     // answers asked for to each prompt
 	Condition    map[string]string       // stands in every observation: the model, and what a sweep varies
 
@@ -155,12 +155,12 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 
 // compare sets the leak value.
 func (in *Instrument) compare(o *crosstalk.Observation, test, control float64) {
-	if !crosstalk.Figure(test).Defined() || !crosstalk.Figure(control).Defined() {
+	if !crosstalk.Value(test).Defined() || !crosstalk.Value(control).Defined() {
 		o.NotScored = NoVector
 		return
 	}
 	o.Numbers = map[string]float64{"test": test, "control": control}
-	o.Value = crosstalk.Figure(in.Protocol.LeakValue(test, control))
+	o.Value = crosstalk.Value(in.Protocol.LeakValue(test, control))
 }
 
 // LeakValue compares the similarities of the concept to the two answers.

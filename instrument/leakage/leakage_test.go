@@ -97,7 +97,7 @@ func TestScoreKeepsSamplesApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, want := range []crosstalk.Figure{0, crosstalk.Undefined, 1, 0.5} {
+	for k, want := range []crosstalk.Value{0, crosstalk.Undefined, 1, 0.5} {
 		if o := got[k]; o.Value.Defined() != want.Defined() || want.Defined() && o.Value != want {
 			t.Errorf("sample %d: %v, want %v", k, o.Value, want)
 		}
@@ -206,7 +206,7 @@ func (a asker) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, 
 func TestMeasure(t *testing.T) {
 	a := asker{asks: make(chan crosstalk.Request, 100)}
 	in := &Instrument{Protocol: Protocols[0], Similarities: []similarity.Similarity{fake("a", map[string]float64{"x": 1})},
-		Samples: 3, Prompting: crosstalk.Prompting{API: crosstalk.Chat, Prefix: "Go on: ", System: "Be brief."}}
+		Samples: 3, Prompting: crosstalk.PromptConfig{API: crosstalk.Chat, Prefix: "Go on: ", System: "Be brief."}}
 	got, err := in.Measure(bg, a, koalas)
 	if err != nil || len(got) != 3 {
 		t.Fatal(got, err)
@@ -233,7 +233,7 @@ func TestMeasure(t *testing.T) {
 }
 
 func TestRequestOfACompletionModel(t *testing.T) {
-	got := crosstalk.Prompting{API: crosstalk.Completions, Prefix: "> ", System: "unused"}.Request("a", 2)
+	got := crosstalk.PromptConfig{API: crosstalk.Completions, Prefix: "> ", System: "unused"}.Request("a", 2)
 	if got.Prompt != "> a" || got.Messages != nil || got.Sample != 2 {
 		t.Errorf("%+v", got)
 	}

@@ -36,11 +36,11 @@ func (c *counting) Scores(_ context.Context, pairs []similarity.Pair) ([]float64
 	return scores, nil
 }
 
-type mapKeeper map[similarity.Key][]byte
+type mapCache map[similarity.Key][]byte
 
-func (m mapKeeper) Get(k similarity.Key) ([]byte, bool, error) { v, ok := m[k]; return v, ok, nil }
+func (m mapCache) Get(k similarity.Key) ([]byte, bool, error) { v, ok := m[k]; return v, ok, nil }
 
-func (m mapKeeper) Put(values map[similarity.Key][]byte) error {
+func (m mapCache) Put(values map[similarity.Key][]byte) error {
 	for k, v := range values {
 		m[k] = v
 	}
@@ -56,8 +56,8 @@ func same(a, b []float64) bool {
 func TestEachPairIsScoredOnce(t *testing.T) {
 	want := []float64{102, math.NaN(), 301}
 	for name, wrap := range map[string]func(similarity.Similarity) similarity.Similarity{
-		"memo": similarity.Memo,
-		"keep": func(s similarity.Similarity) similarity.Similarity { return similarity.Keep(s, mapKeeper{}) },
+		"memory": func(s similarity.Similarity) similarity.Similarity { return similarity.Cached(s, similarity.NewMemoryCache(1<<20)) },
+		"map": func(s similarity.Similarity) similarity.Similarity { return similarity.Cached(s, mapCache{}) },
 	} {
 		c := &counting{}
 		s := wrap(c)
@@ -85,8 +85,8 @@ func TestKeptScoresBelongToOneSimilarity(t *testing.T) {
 func TestKeptScoresOfSources(t *testing.T) {
 	for name, keep := range map[string]func(similarity.Similarity) similarity.Similarity{
 		"kept": func(s similarity.Similarity) similarity.Similarity {
-			return similarity.Keep(s, similarity.NewMemory(1<<20))
-		}, "memo": similarity.Memo,
+			return similarity.Cached(s, similarity.NewMemoryCache(1<<20))
+		}, "memory": func(s similarity.Similarity) similarity.Similarity { return similarity.Cached(s, similarity.NewMemoryCache(1<<20)) },
 	} {
 		c := &counting{}
 		s := keep(c)

@@ -107,7 +107,7 @@ func (r *row) text(name, value string) {
 	}
 }
 
-func (r *row) number(name string, value crosstalk.Figure) {
+func (r *row) number(name string, value crosstalk.Value) {
 	if value.Defined() {
 		r.add(name, float64(value))
 	}
@@ -128,7 +128,7 @@ func observationRow(o crosstalk.Observation) row {
 		}
 	}
 	for k, v := range o.Numbers {
-		r.number("number."+k, crosstalk.Figure(v))
+		r.number("number."+k, crosstalk.Value(v))
 	}
 	if o.Spans != nil {
 		r.add("spans", string(crosstalk.Canonical(o.Spans)))

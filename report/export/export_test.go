@@ -214,7 +214,7 @@ func TestSamples(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	broken := func(yield func(crosstalk.Observation, error) bool) {
-		yield(crosstalk.Observation{Value: crosstalk.Figure(math.NaN())}, errors.New("line 3"))
+		yield(crosstalk.Observation{Value: crosstalk.Value(math.NaN())}, errors.New("line 3"))
 	}
 	for _, format := range []string{JSONLines, CSV, Parquet} {
 		if err := Observations(io.Discard, format, broken); err == nil || err.Error() != "line 3" {

@@ -59,7 +59,7 @@ func headline(e crosstalk.Estimate) Headline {
 		h.Unit = ""
 	}
 	if i := e.Interval; i != nil {
-		h.Interval = fmt.Sprintf("%s to %s (%g %% interval)", report.Value(crosstalk.Figure(i.Low), e.Unit), report.Value(crosstalk.Figure(i.High), e.Unit), 100*i.Level)
+		h.Interval = fmt.Sprintf("%s to %s (%g %% interval)", report.Value(crosstalk.Value(i.Low), e.Unit), report.Value(crosstalk.Value(i.High), e.Unit), 100*i.Level)
 	}
 	var of []string
 	for _, c := range report.ByColumns([]crosstalk.Estimate{e}) {

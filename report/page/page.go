@@ -16,7 +16,7 @@ import (
 	"crosstalk"
 	"crosstalk/internal/visible"
 	"crosstalk/report"
-	"crosstalk/report/figure"
+	"crosstalk/report/plot"
 )
 
 // Report is a run in one page.
@@ -25,7 +25,7 @@ type Report struct {
 	Summary   []Setting // the few settings that tell this run from others
 	Settings  []Setting // all of them
 	Estimates []crosstalk.Estimate
-	Figures   []figure.Figure
+	Figures   []plot.Figure
 	Answers   *Answers
 }
 
@@ -49,7 +49,7 @@ var Templates = template.Must(template.New("").Funcs(template.FuncMap{
 
 // svg is a figure inside a page. It is our own markup; what others wrote in it
 // is escaped where it is written.
-func svg(f figure.Figure) (template.HTML, error) {
+func svg(f plot.Figure) (template.HTML, error) {
 	var b strings.Builder
 	err := f.WriteSVG(&b)
 	return template.HTML(b.String()), err

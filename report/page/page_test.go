@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/report/figure"
+	"crosstalk/report/plot"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -88,7 +88,7 @@ func pageOf(t *testing.T, text string) string {
 	r := reportOf(o)
 	r.Title, r.Settings, r.Summary = text, []Setting{{short, text}}, []Setting{{"a", text}}
 	r.Estimates[0].By["model"], r.Estimates[0].Warnings, r.Estimates[0].Signature = text, []string{text}, text
-	r.Figures = figure.NewBook(append(r.Estimates, r.Estimates...)).Figures()
+	r.Figures = plot.NewBook(append(r.Estimates, r.Estimates...)).Figures()
 	return written(t, r)
 }
 
@@ -206,7 +206,7 @@ func TestLeakageCard(t *testing.T) {
 	a.Prompt = func(k crosstalk.Key) (string, bool) { return fmt.Sprintf("prompt %d", k[0]), true }
 	for _, similarity := range []string{"gloss", "sbert"} {
 		for k := range 2 {
-			a.Add(crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: k, Value: crosstalk.Figure(k), Condition: map[string]string{"model": "m", "similarity": similarity}, Labels: map[string]string{"category": "x"},
+			a.Add(crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: k, Value: crosstalk.Value(k), Condition: map[string]string{"model": "m", "similarity": similarity}, Labels: map[string]string{"category": "x"},
 				Numbers: map[string]float64{"test": 0.5, "control": 0.25}, Texts: map[string]string{"concept": "koala", "test": "koalas", "control": "bread"}, Answers: []crosstalk.Key{{1}, {2}}})
 		}
 	}

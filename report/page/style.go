@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"strings"
 
-	"crosstalk/report/figure"
+	"crosstalk/report/plot"
 )
 
 //go:embed style.css
 var sheet string
 
 // style is the style sheet with the inks of figures.
-var style = strings.NewReplacer("/*light*/", inks(figure.Light), "/*dark*/", inks(figure.Dark), "/*inks*/", classes()).Replace(sheet)
+var style = strings.NewReplacer("/*light*/", inks(plot.Light), "/*dark*/", inks(plot.Dark), "/*inks*/", classes()).Replace(sheet)
 
 // Style is the style sheet of all pages.
 func Style() string { return style }
@@ -26,10 +26,10 @@ var Policy = func() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }()
 
-var inkNames = []figure.Ink{"ink", "soft", "rule", "paper", "s0", "s1", "s2", "s3", "s4", "s5"}
+var inkNames = []plot.Ink{"ink", "soft", "rule", "paper", "s0", "s1", "s2", "s3", "s4", "s5"}
 
 // inks declares the colours.
-func inks(colours map[figure.Ink]string) string {
+func inks(colours map[plot.Ink]string) string {
 	var b strings.Builder
 	for _, name := range inkNames {
 		fmt.Fprintf(&b, "--%s:%s;", name, colours[name])

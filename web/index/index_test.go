@@ -180,7 +180,7 @@ func TestAnswers(t *testing.T) {
 	var list []crosstalk.Observation
 	for _, sim := range []string{"gloss", "exec"} {
 		for sample := range 2 {
-			o := crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: sample, Value: crosstalk.Figure(sample), Numbers: map[string]float64{"test": 1, "control": 0},
+			o := crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: sample, Value: crosstalk.Value(sample), Numbers: map[string]float64{"test": 1, "control": 0},
 				Condition: map[string]string{"similarity": sim, "model": "m"}, Labels: map[string]string{"category": "colour"}, Texts: map[string]string{"concept": "yellow", "test": "a"}}
 			if sim == "exec" {
 				o.Value = 0.5

@@ -78,7 +78,7 @@ func tags(o *crosstalk.Observation) (list []tag) {
 			add(Found, f)
 		}
 	case compared:
-		add(Found, map[crosstalk.Figure]string{1: Leaked, 0.5: Tie, 0: NotLeaked}[o.Value])
+		add(Found, map[crosstalk.Value]string{1: Leaked, 0.5: Tie, 0: NotLeaked}[o.Value])
 		if o.Value == 1 {
 			add("leaked by", o.Condition["similarity"])
 		}

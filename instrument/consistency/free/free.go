@@ -76,14 +76,14 @@ func (s Similar) Same(ctx context.Context, _ crosstalk.Asker, _, a, b string) (c
 	if err != nil {
 		return consistency.Unknown, nil, err
 	}
-	if score := crosstalk.Figure(scores[0]); score.Defined() {
+	if score := crosstalk.Value(scores[0]); score.Defined() {
 		return verdict(scores[0] >= s.Threshold), nil, nil
 	}
 	return consistency.Unknown, nil, nil
 }
 
 // Asked asks the model itself whether two answers mean the same.
-type Asked struct{ Prompting crosstalk.Prompting }
+type Asked struct{ Prompting crosstalk.PromptConfig }
 
 var _ consistency.Comparer = Asked{}
 

@@ -109,7 +109,7 @@ func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
 		g := groups[key]
 		for _, code := range codes {
 			mean := stats.Mean(g.values[code], stats.Proportion, consistency.Level)
-			e := crosstalk.Estimate{Measure: Code, Value: crosstalk.Figure(mean.Value), N: len(g.items), Observations: mean.N, Clusters: mean.Clusters,
+			e := crosstalk.Estimate{Measure: Code, Value: crosstalk.Value(mean.Value), N: len(g.items), Observations: mean.N, Clusters: mean.Clusters,
 				Counts: map[string]int{"coded": int(mean.Value*float64(mean.N) + 0.5), "uncoded": g.uncoded}, By: map[string]string{"code": code},
 				Signature: Code + "|v" + crosstalk.Version}
 			for column, value := range g.labels {

@@ -22,11 +22,11 @@ type Embedder interface {
 // New returns the cosine similarity of an embedder's vectors, in [-1, 1], and
 // NaN for an empty text. Each distinct text of a call is embedded once, and
 // not at all if keep holds its vector; keep may be nil.
-func New(e Embedder, keep similarity.Keeper) similarity.Similarity { return cosine{e, keep} }
+func New(e Embedder, keep similarity.Cache) similarity.Similarity { return cosine{e, keep} }
 
 type cosine struct {
 	Embedder
-	keep similarity.Keeper
+	keep similarity.Cache
 }
 
 func (c cosine) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {

@@ -1,0 +1,33 @@
+package crosstalk
+
+// Item is one thing to measure.
+type Item struct {
+	ID      string            `json:"id"`
+	Cluster string            `json:"cluster,omitempty"` // items of one cluster share a prompt and are not independent; empty: a cluster of its own
+	Labels  map[string]string `json:"labels,omitempty"`  // columns that figures can be grouped by: category, language, source, ...
+	Pair    *Pair             `json:"pair,omitempty"`    // leakage
+	Prompt  *Prompt           `json:"prompt,omitempty"`  // confusion
+	Input   *Input            `json:"input,omitempty"`   // consistency
+}
+
+// Pair is the content of a leakage item: two prompts with the same ending, of
+// which only Test mentions Concept (Gonen et al. 2024, section 3).
+type Pair struct {
+	Concept string   `json:"concept"`
+	Test    string   `json:"test"`
+	Control string   `json:"control"`
+	Remove  []string `json:"remove,omitempty"`  // cut out of both answers before scoring
+	Leaks   []string `json:"leaks,omitempty"`   // continuations of Test that would be a leak
+	Neutral []string `json:"neutral,omitempty"` // continuations of Control
+}
+
+// Prompt is the content of a confusion item: what is asked, and the language
+// that the answer should be in (Marchisio et al. 2024, section 3).
+type Prompt struct {
+	Text     string `json:"text"`     // empty where an answer was recorded without its prompt
+	Language string `json:"language"` // as language identifiers label it: ISO 639-1 where there is a code, else ISO 639-3
+
+	// Placed are the same prompt with the instruction to answer in Language at
+	// another place, by place: "start", "end", "integrated". Text is one of them.
+	Placed map[string]string `json:"placed,omitempty"`
+}

@@ -1,0 +1,91 @@
+package similarity
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+)
+
+// Key names something that was computed: the hash of what it was made from.
+type Key [16]byte
+
+// KeyOf is the key of what these parts determine.
+func KeyOf(parts ...string) Key {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(p))))
+		h.Write([]byte(p))
+	}
+	return Key(h.Sum(nil)[:16])
+}
+
+// Cache keeps results that are expensive to compute from one measurement to the next. Safe
+// for concurrent use.
+type Cache interface {
+	Get(Key) (value []byte, found bool, err error)
+	Put(map[Key][]byte) error
+}
+
+// Cached returns a similarity whose scores are computed once and cached in c.
+func Cached(s Similarity, c Cache) Similarity { return cached{s, c} }
+
+type cached struct {
+	Similarity
+	cache Cache
+}
+
+func (s cached) Scores(ctx context.Context, pairs []Pair) ([]float64, error) {
+	scores := make([]float64, len(pairs))
+	var missing []Pair
+	var places []int
+	for i, p := range pairs {
+		value, found, err := s.cache.Get(s.key(p))
+		if err != nil {
+			return nil, err
+		}
+		if found && len(value) == 8 {
+			scores[i] = math.Float64frombits(binary.LittleEndian.Uint64(value))
+			continue
+		}
+		missing, places = append(missing, p), append(places, i)
+	}
+	if len(missing) == 0 {
+		return scores, nil
+	}
+	made, err := s.Similarity.Scores(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	values := make(map[Key][]byte, len(made))
+	for i, score := range made {
+		scores[places[i]] = score
+		values[s.key(missing[i])] = binary.LittleEndian.AppendUint64(nil, math.Float64bits(score))
+	}
+	return scores, s.cache.Put(values)
+}
+
+func (s cached) key(p Pair) Key {
+	if p.Source != "" {
+		return KeyOf("score", s.Name(), p.A, p.B, p.Source)
+	}
+	return KeyOf("score", s.Name(), p.A, p.B)
+}
+
+// Bytes writes a vector, little-endian.
+func Bytes(v []float32) []byte {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+// Floats reads what Bytes wrote.
+func Floats(b []byte) []float32 {
+	v := make([]float32, len(b)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return v
+}

@@ -1,0 +1,75 @@
+package crosstalk
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// Observation is one measured value for one item and sample.
+type Observation struct {
+	Measure   string             `json:"measure"`
+	Item      string             `json:"item"`
+	Cluster   string             `json:"cluster"`
+	Sample    int                `json:"sample"`
+	Value     Value              `json:"value"`                // NaN when not scored
+	NotScored string             `json:"not_scored,omitempty"` // why: "empty", "refused", "failed", or the measure's own reason
+	Condition map[string]string  `json:"condition"`            // what was measured and how: model, similarity, what a sweep varies; never mixed in one figure
+	Labels    map[string]string  `json:"labels,omitempty"`     // the item's columns
+	Numbers   map[string]float64 `json:"numbers,omitempty"`    // what the value was made from
+	Texts     map[string]string  `json:"texts,omitempty"`      // what was compared, after post-processing
+	Finding   string             `json:"finding,omitempty"`    // what kind of fault was found, in the measure's terms
+	Spans     []Span             `json:"spans,omitempty"`      // where in the answer the fault lies
+	Tokens    []Token            `json:"tokens,omitempty"`     // the answer's tokens around the fault, where their probabilities are known
+	Answers   []Key              `json:"answers,omitempty"`    // the answers it came from
+}
+
+// Span is a piece of an answer.
+type Span struct {
+	Line        int     `json:"line"`  // of the answer, from 1
+	Start       int     `json:"start"` // bytes of the answer as received: [Start, End)
+	End         int     `json:"end"`
+	Text        string  `json:"text"`                  // as it was checked
+	Language    string  `json:"language,omitempty"`    // what it was taken for
+	Probability float32 `json:"probability,omitempty"` // the identifier's, of Language
+}
+
+// Token is a position of an answer, with what the candidates say of the
+// model's doubt there.
+type Token struct {
+	Start      int                `json:"start"` // bytes of the answer as received: [Start, End); a part of a character may be empty
+	End        int                `json:"end"`
+	Text       string             `json:"text"`                 // "\xe3\x81" for a part of a character
+	Fault      bool               `json:"fault,omitempty"`      // a fault begins here
+	Logprob    float64            `json:"logprob"`              // as received: not scaled
+	Entropy    Value              `json:"entropy"`              // bits; null without candidates
+	Nucleus    int                `json:"nucleus,omitempty"`    // the fewest candidates that have the condition's top-p together; 0 without candidates
+	Censored   bool               `json:"censored,omitempty"`   // the candidates do not reach top-p: Nucleus is the least it can be
+	Mass       float64            `json:"mass"`                 // probability that the candidates have together
+	Candidates []CandidateLogprob `json:"candidates,omitempty"` // the likeliest ones, as received
+}
+
+// Value is a number that may be undefined: NaN, null in JSON, "-" in tables.
+type Value float64
+
+// Undefined is the value of a figure over nothing.
+var Undefined = Value(math.NaN())
+
+// Defined reports whether f is a number.
+func (f Value) Defined() bool { return !math.IsNaN(float64(f)) && !math.IsInf(float64(f), 0) }
+
+// MarshalJSON writes null for an undefined figure.
+func (f Value) MarshalJSON() ([]byte, error) {
+	if !f.Defined() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(f))
+}
+
+// UnmarshalJSON reads null as undefined.
+func (f *Value) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*f = Undefined
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(f))
+}

@@ -1,0 +1,140 @@
+package plot
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+)
+
+// WritePDF writes the figure as a page of its own size. Texts are outlines.
+func (f Figure) WritePDF(w io.Writer) error {
+	c := vgpdf.New(vg.Length(f.Width), vg.Length(f.Height))
+	f.paint(c)
+	_, err := c.WriteTo(w)
+	return err
+}
+
+// WritePNG writes the figure as a picture of 300 dots an inch.
+func (f Figure) WritePNG(w io.Writer) error {
+	c := vgimg.NewWith(vgimg.UseWH(vg.Length(f.Width), vg.Length(f.Height)), vgimg.UseDPI(300))
+	f.paint(c)
+	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
+	return err
+}
+
+// paint draws the figure on a canvas, whose y goes upwards.
+func (f Figure) paint(c vg.Canvas) {
+	up := func(p Point) vg.Point { return vg.Point{X: vg.Length(p.X), Y: vg.Length(f.Height - p.Y)} }
+	for _, m := range append([]Mark{{Shapes: []Shape{rectangle(0, 0, f.Width, f.Height, paper)}}}, f.Marks...) {
+		for _, shape := range m.Shapes {
+			switch shape := shape.(type) {
+			case Path:
+				shape.paint(c, up)
+			case Text:
+				shape.paint(c, up)
+			}
+		}
+	}
+}
+
+func (p Path) paint(c vg.Canvas, up func(Point) vg.Point) {
+	var path vg.Path
+	for _, line := range p.Lines {
+		for i, at := range line {
+			if i == 0 {
+				path.Move(up(at))
+			} else {
+				path.Line(up(at))
+			}
+		}
+		if p.Closed {
+			path.Close()
+		}
+	}
+	if p.Fill != none {
+		c.SetColor(p.Fill.onLight())
+		c.Fill(path)
+	}
+	if p.Stroke != none {
+		var dash []vg.Length
+		for _, d := range p.Dash {
+			dash = append(dash, vg.Length(d))
+		}
+		c.SetColor(p.Stroke.onLight())
+		c.SetLineWidth(vg.Length(p.Width))
+		c.SetLineDash(dash, 0)
+		c.Stroke(path)
+	}
+}
+
+// paint fills the outlines of the text's letters. Shaping, which Arabic and
+// Indic scripts need, is left to browsers: the font has none of their letters.
+func (t Text) paint(c vg.Canvas, up func(Point) vg.Point) {
+	lettering.Lock()
+	defer lettering.Unlock()
+	f, text := faceOf(t.Bold), visual(t.Text)
+	sin, cos := math.Sincos(t.Turn * math.Pi / 180)
+	at := func(x, y float64) vg.Point { // from the anchor, along the text and downwards
+		return up(Point{t.X + x*cos + y*sin, t.Y - x*sin + y*cos})
+	}
+	x := -f.width(text) * t.Size * float64(t.Anchor) / 2
+	var path vg.Path
+	for _, r := range text {
+		if g := f.glyph(r); g != 0 {
+			x += f.outline(&path, g, x, 0, t.Size, at)
+		} else {
+			f.code(&path, r, x, t.Size, at)
+			x += t.Size
+		}
+	}
+	c.SetColor(t.Fill.onLight())
+	c.Fill(path)
+}
+
+// outline adds a glyph to a path and returns how far it reaches.
+func (f *face) outline(path *vg.Path, g sfnt.GlyphIndex, x, y, size float64, at func(x, y float64) vg.Point) float64 {
+	segments, err := f.LoadGlyph(&f.buffer, g, fixed.Int26_6(f.UnitsPerEm()), nil)
+	if err != nil {
+		return 0
+	}
+	place := func(p fixed.Point26_6) vg.Point {
+		return at(x+float64(p.X)/f.units*size, y+float64(p.Y)/f.units*size)
+	}
+	for i, s := range segments {
+		switch s.Op {
+		case sfnt.SegmentOpMoveTo:
+			if i > 0 {
+				path.Close()
+			}
+			path.Move(place(s.Args[0]))
+		case sfnt.SegmentOpLineTo:
+			path.Line(place(s.Args[0]))
+		case sfnt.SegmentOpQuadTo:
+			path.QuadTo(place(s.Args[0]), place(s.Args[1]))
+		}
+	}
+	if len(segments) > 0 {
+		path.Close()
+	}
+	return f.advance(g) * size
+}
+
+// code adds a letter that the font lacks: its code point, in two lines on one
+// em.
+func (f *face) code(path *vg.Path, r rune, x, size float64, at func(x, y float64) vg.Point) {
+	digits := fmt.Sprintf("%04X", r)
+	half := (len(digits) + 1) / 2
+	small := size * 0.8 / float64(half)
+	for i, line := range []string{digits[:half], digits[half:]} {
+		from := x + size*0.06
+		for _, d := range line {
+			from += f.outline(path, f.glyph(d), from, size*(0.42*float64(i)-0.36), small*1.1, at)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package plot
+
+import (
+	"math"
+
+	"crosstalk"
+	"crosstalk/internal/visible"
+)
+
+// Heat is a map of estimates: the darker, the worse.
+type Heat struct {
+	Columns     []string
+	Rows        []Row
+	RowsName    string // what the rows are
+	ColumnsName string
+}
+
+const (
+	cellHeight = 17
+	cellWidth  = 44
+	cellMost   = 86
+)
+
+// Draw lays the map out. Its scale runs between round numbers around the
+// values.
+func (h Heat) Draw() Figure {
+	labels, values, better := 0.0, []float64{}, crosstalk.Direction("")
+	var q quantity
+	for _, r := range h.Rows {
+		labels = max(labels, textWidth(visible.Line(r.Label), size, false))
+		for _, e := range r.Cells {
+			if e != nil && e.Value.Defined() {
+				values = append(values, float64(e.Value))
+			}
+			if e != nil {
+				q, better = quantityOf(e), e.Better
+			}
+		}
+	}
+	labels = min(labels, 0.36*width)
+	across := min(max((width-labels-gap)/float64(len(h.Columns)), cellWidth), cellMost)
+	f := Figure{Width: max(width, labels+gap+across*float64(len(h.Columns)))}
+	left := labels + gap
+	y := f.columns(h.Columns, left, across)
+	depth := around(values, 0, 1)
+	if better == crosstalk.Higher {
+		depth.from, depth.to = 1, 0
+	}
+	for _, r := range h.Rows {
+		f.add(label(labels, y+cellHeight/2+size*0.35, r.Label, End, ink, labels))
+		for i, e := range r.Cells {
+			if e == nil {
+				continue
+			}
+			m := of(r.Label+", "+h.Columns[i], e)
+			m.Shapes = cell(left+across*float64(i), y, across, q.bare(e.Value), depth.at(float64(e.Value)))
+			f.Marks = append(f.Marks, m)
+		}
+		y += cellHeight
+	}
+	f.ramp(depth, left, y+gap, q, better)
+	f.Height = y + gap + 32
+	return f
+}
+
+// cell is a field of a map: its number on its shade, or a mark that there is
+// none.
+func cell(x, y, across float64, text string, depth float64) []Shape {
+	ground, on := paper, ink
+	if !math.IsNaN(depth) {
+		ground, on = shade(depth)
+	}
+	return []Shape{rectangle(x+0.5, y+0.5, across-1, cellHeight-1, ground),
+		Text{X: x + across/2, Y: y + cellHeight/2 + size*0.35, Text: text, Size: size, Anchor: Middle, Fill: on}}
+}
+
+// columns adds the names of columns, aslant where they are wider than a
+// column, and returns the height below.
+func (f *Figure) columns(names []string, left, across float64) float64 {
+	widest := 0.0
+	for _, name := range names {
+		widest = max(widest, textWidth(visible.Line(name), size, false))
+	}
+	if widest <= across-4 {
+		for i, name := range names {
+			f.add(label(left+across*(float64(i)+0.5), size+1, name, Middle, ink, across))
+		}
+		return leading + 2
+	}
+	const turn = 35
+	most := 150.0
+	widest = min(widest, most)
+	sin, cos := math.Sincos(turn * math.Pi / 180)
+	height := widest*sin + size
+	for i, name := range names {
+		x := left + across*(float64(i)+0.4)
+		t := label(x, height-2, name, Start, ink, most)
+		t.Turn = turn
+		f.add(t)
+		f.Width = max(f.Width, x+textWidth(t.Text, size, false)*cos+size)
+	}
+	return height + 2
+}
+
+// ramp explains the shades.
+func (f *Figure) ramp(depth scale, x, y float64, q quantity, better crosstalk.Direction) {
+	const steps, across, high = 24, 120.0, 7.0
+	for i := range steps {
+		at := (float64(i) + 0.5) / steps
+		ground, _ := shade(depth.at(depth.low + at*(depth.high-depth.low)))
+		f.add(rectangle(x+across*float64(i)/steps, y, across/steps+0.2, high, ground))
+	}
+	name := q.name()
+	if better != "" {
+		name += "; darker is worse"
+	}
+	f.add(
+		Text{X: x, Y: y + high + 10, Text: q.tick(depth.low), Size: small, Fill: soft},
+		Text{X: x + across, Y: y + high + 10, Text: q.tick(depth.high), Size: small, Anchor: End, Fill: soft},
+		Text{X: x + across + gap, Y: y + high, Text: name, Size: small, Fill: soft})
+	f.Width = max(f.Width, x+across+gap+textWidth(name, small, false))
+}

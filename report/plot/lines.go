@@ -1,0 +1,180 @@
+package plot
+
+import (
+	"math"
+
+	"crosstalk"
+)
+
+// Dot is an estimate at a place on the horizontal axis.
+type Dot struct {
+	X        float64
+	Label    string // written beside it, if any
+	Estimate *crosstalk.Estimate
+	Across   *crosstalk.Estimate // X is its value, with its interval
+}
+
+// Lines are estimates over a number, a line and marker for each series.
+type Lines struct {
+	Series    []string
+	Dots      [][]Dot // by series, in the order of X
+	Axis      string  // the name of the horizontal axis
+	Log       bool    // of that axis
+	Apart     bool    // points are not joined
+	Reference crosstalk.Value
+	Meaning   string // of the reference; empty: there is none
+}
+
+const plotHeight = 200
+
+// Draw lays the chart out.
+func (l Lines) Draw() Figure {
+	f := Figure{Width: width}
+	y := 0.0
+	if len(l.Series) > 1 {
+		sign := stroke
+		if l.Apart {
+			sign = dot
+		}
+		y = f.legend(l.Series, y, sign)
+	}
+	percent := false
+	var q quantity
+	var xs, ys []float64
+	for _, dots := range l.Dots {
+		for _, d := range dots {
+			q = quantityOf(d.Estimate)
+			xs, ys = append(xs, d.X), append(ys, ends(d.Estimate)...)
+			if d.Across != nil {
+				xs, percent = append(xs, ends(d.Across)...), quantityOf(d.Across).isShare()
+			}
+		}
+	}
+	if l.Meaning != "" {
+		ys = append(ys, float64(l.Reference))
+	}
+	up := around(ys, y+plotHeight, y+6)
+	if q.isShare() {
+		up.low, up.high = max(up.low, 0), min(up.high, 1)
+	}
+	left := 0.0
+	for _, v := range up.ticks() {
+		left = max(left, textWidth(q.tick(v), small, false))
+	}
+	left += 22
+	x := around(xs, left+10, width-14)
+	if l.Log {
+		x = scale{low: minOf(xs) / 1.3, high: maxOf(xs) * 1.3, from: left + 10, to: width - 14, log: true}
+	}
+	f.upright(up, left, q)
+	f.below(x, xs, up.from, l.Axis, percent)
+	if l.Meaning != "" {
+		line := segment(left, up.at(float64(l.Reference)), width, up.at(float64(l.Reference)), ink, 1)
+		line.Dash = []float64{3, 2}
+		f.add(line, Text{X: width, Y: up.at(float64(l.Reference)) - 3, Text: l.Meaning, Size: small, Anchor: End, Fill: soft})
+	}
+	for i, dots := range l.Dots {
+		if !l.Apart {
+			f.join(dots, x, up, i)
+		}
+		aside := (float64(i) - float64(len(l.Dots)-1)/2) * 3 // so that intervals do not hide each other
+		if l.Apart {
+			aside = 0
+		}
+		for _, d := range dots {
+			f.Marks = append(f.Marks, d.mark(l.Axis, l.name(i), x, up, i, aside))
+		}
+	}
+	f.Height = up.from + axisSpace
+	return f
+}
+
+func (l Lines) name(i int) string {
+	if i < len(l.Series) {
+		return l.Series[i]
+	}
+	return ""
+}
+
+func (d Dot) mark(axis, name string, x, up scale, i int, aside float64) Mark {
+	where := axis + " " + tick(d.X, false)
+	if d.Label != "" {
+		where = d.Label
+	}
+	if name != "" {
+		where = name + ", " + where
+	}
+	m := of(where, d.Estimate)
+	m.Data = append(m.Data, Datum{"x", number(crosstalk.Value(d.X))})
+	if !d.Estimate.Value.Defined() || math.IsNaN(d.X) {
+		return m
+	}
+	at := Point{x.at(d.X) + aside, up.at(float64(d.Estimate.Value))}
+	if v := d.Estimate.Interval; v != nil {
+		m.Shapes = append(m.Shapes, whisker(up.at(v.Low), up.at(v.High), at.X, 2.5, false))
+	}
+	if d.Across != nil && d.Across.Interval != nil {
+		v := d.Across.Interval
+		m.Shapes = append(m.Shapes, whisker(x.at(v.Low), x.at(v.High), at.Y, 2.5, true))
+		m.Data = append(m.Data, Datum{"x-low", number(crosstalk.Value(v.Low))}, Datum{"x-high", number(crosstalk.Value(v.High))})
+	}
+	m.Shapes = append(m.Shapes, marker(at.X, at.Y, i))
+	if d.Label != "" && i == 0 { // those of other series are beside the same X
+		text := label(at.X+6, at.Y-5, d.Label, Start, ink, 110)
+		text.Size = small
+		if at.X > (x.from+x.to)/2 {
+			text.X, text.Anchor = at.X-6, End
+		}
+		m.Shapes = append(m.Shapes, text)
+	}
+	return m
+}
+
+// join draws the line of a series.
+func (f *Figure) join(dots []Dot, x, up scale, i int) {
+	var line []Point
+	for _, d := range dots {
+		if d.Estimate.Value.Defined() {
+			line = append(line, Point{x.at(d.X), up.at(float64(d.Estimate.Value))})
+		}
+	}
+	if len(line) > 1 {
+		f.add(Path{Lines: [][]Point{line}, Stroke: seriesInk(i), Width: 1.6, Dash: dashes[i%len(dashes)]})
+	}
+}
+
+// upright adds a vertical axis with its grid.
+func (f *Figure) upright(up scale, left float64, q quantity) {
+	grid := Path{Stroke: rule, Width: 0.7}
+	for _, v := range up.ticks() {
+		grid.Lines = append(grid.Lines, []Point{{left, up.at(v)}, {width, up.at(v)}})
+		f.add(Text{X: left - 5, Y: up.at(v) + 3, Text: q.tick(v), Size: small, Anchor: End, Fill: soft})
+	}
+	f.add(grid, Text{X: 9, Y: (up.from + up.to) / 2, Text: q.name(), Size: small, Anchor: Middle, Turn: 90, Fill: soft})
+}
+
+// below adds a horizontal axis. Where few values occur, they are its labels.
+func (f *Figure) below(x scale, occur []float64, y float64, name string, percent bool) {
+	labels := distinct(occur)
+	if len(labels) > 7 || percent {
+		if labels = x.ticks(); x.log {
+			labels = nil
+			for v := math.Pow(10, math.Floor(math.Log10(x.low))); v <= x.high; v *= 10 {
+				labels = append(labels, v)
+			}
+		}
+	}
+	after := math.Inf(-1) // where the last label ends
+	for _, v := range labels {
+		if v < x.low || v > x.high {
+			continue
+		}
+		text := tick(v, percent)
+		f.add(segment(x.at(v), y, x.at(v), y+3, soft, 0.7))
+		if half := textWidth(text, small, false) / 2; x.at(v)-half > after {
+			f.add(Text{X: x.at(v), Y: y + 12, Text: text, Size: small, Anchor: Middle, Fill: soft})
+			after = x.at(v) + half + 3
+		}
+	}
+	f.add(Text{X: (x.from + x.to) / 2, Y: y + 25, Text: words(name), Size: small, Anchor: Middle, Fill: soft})
+}

@@ -1,0 +1,64 @@
+package plot
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/report"
+)
+
+// quantity is what an axis shows: a measure and its unit, "" for a share,
+// which is shown in percent.
+type quantity struct{ measure, unit string }
+
+func quantityOf(e *crosstalk.Estimate) quantity { return quantity{e.Measure, e.Unit} }
+
+func (q quantity) isShare() bool { return q.unit == "" }
+
+// name stands at the axis.
+func (q quantity) name() string {
+	if q.isShare() {
+		return strings.TrimPrefix(words(q.measure)+", %", ", ")
+	}
+	return words(q.measure) + ", " + q.unit
+}
+
+// tick is the label of a value at the axis.
+func (q quantity) tick(v float64) string { return tick(v, q.isShare()) }
+
+// bare is a value for people without its unit.
+func (q quantity) bare(f crosstalk.Value) string { return report.Value(f, q.unit) }
+
+// amount is a value for people.
+func (q quantity) amount(f crosstalk.Value) string {
+	switch {
+	case !f.Defined():
+		return "-"
+	case q.isShare():
+		return q.bare(f) + " %"
+	}
+	return q.bare(f) + " " + q.unit
+}
+
+// percent is a share for people, without its sign.
+func percent(share float64) string { return report.Percent(crosstalk.Value(share)) }
+
+// number is a value for programs: a decimal fraction, or "-".
+func number(f crosstalk.Value) string {
+	if !f.Defined() {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(f), 'g', -1, 64)
+}
+
+// spoken are names that are more than their words.
+var spoken = map[string]string{"lpr": "LPR", "wpr": "WPR", "lcpr": "LCPR", "latin_wpr": "Latin WPR", "bleu": "BLEU", "top_p": "top-p"}
+
+// words is the name of a measure or a column as people read it.
+func words(name string) string { return cmp.Or(spoken[name], strings.ReplaceAll(name, "_", " ")) }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,165 @@
+package plot
+
+import (
+	"fmt"
+	"strconv"
+
+	"crosstalk"
+	"crosstalk/internal/visible"
+)
+
+// Shares are counts as parts of a bar, one bar a row.
+type Shares struct {
+	Parts  []string // names, at least two
+	Rows   []ShareRow
+	Middle int // the part that the bars are centred on; -1: all bars begin at the left
+}
+
+// ShareRow is a bar.
+type ShareRow struct {
+	Label  string
+	Counts []float64 // by part
+	// Estimates, where there are any, are the counts' figures.
+	Estimates []*crosstalk.Estimate
+	// Depths, where there are any, shade the parts from their outer end to the
+	// middle: how strong each slice of equal count is, from 0 to 1.
+	Depths [][]float64
+}
+
+// Draw lays the chart out.
+func (s Shares) Draw() Figure {
+	f := Figure{Width: width}
+	y := f.legend(s.Parts, 0, func(x, y float64, i int) []Shape { return s.area(x, y-4.5, 13, 9, i) })
+	labels := 0.0
+	for _, r := range s.Rows {
+		labels = max(labels, textWidth(visible.Line(r.Label), size, false))
+	}
+	labels = min(labels, 0.36*width)
+	x := scale{low: 0, high: 1, from: labels + gap, to: width - 10}
+	if s.Middle >= 0 {
+		x.low, x.high = s.reach()
+	}
+	top := y
+	for _, r := range s.Rows {
+		y += gap / 2
+		f.add(label(labels, y+barHeight/2+size*0.35, r.Label, End, ink, labels))
+		f.bar(s, r, x, y)
+		y += barHeight + 2 + gap/2
+	}
+	grid := Path{Stroke: rule, Width: 0.7}
+	for _, v := range x.ticks() {
+		grid.Lines = append(grid.Lines, []Point{{x.at(v), top}, {x.at(v), y}})
+		f.add(Text{X: x.at(v), Y: y + 12, Text: tick(max(v, -v), true), Size: small, Anchor: Middle, Fill: soft})
+	}
+	f.Marks = append([]Mark{{Shapes: []Shape{grid}}}, f.Marks...)
+	f.add(Text{X: (x.from + x.to) / 2, Y: y + 25, Text: "share, %", Size: small, Anchor: Middle, Fill: soft})
+	f.Height = y + axisSpace
+	return f
+}
+
+// area is the sign of a part; the middle one is pale.
+func (s Shares) area(x, y, w, h float64, i int) []Shape {
+	switch {
+	case i == s.Middle:
+		p := rectangle(x, y, w, h, rule)
+		p.Stroke, p.Width = soft, 0.7
+		return []Shape{p}
+	case s.Middle >= 0 && i > s.Middle:
+		i--
+	}
+	return filled(x, y, w, h, i)
+}
+
+// reach is how far bars go to both sides of the middle.
+func (s Shares) reach() (low, high float64) {
+	for _, r := range s.Rows {
+		from, to := r.extent(s.Middle)
+		low, high = min(low, from), max(high, to)
+	}
+	around := around([]float64{low, high}, 0, 1)
+	return around.low, around.high
+}
+
+// extent is where a bar begins and ends if its middle part is centred on 0.
+func (r ShareRow) extent(middle int) (low, high float64) {
+	total := r.total()
+	for i, n := range r.Counts {
+		switch share := n / total; {
+		case i < middle:
+			low -= share
+		case i > middle:
+			high += share
+		default:
+			low, high = low-share/2, high+share/2
+		}
+	}
+	return low, high
+}
+
+func (r ShareRow) total() (total float64) {
+	for _, n := range r.Counts {
+		total += n
+	}
+	return max(total, 1e-300)
+}
+
+func (f *Figure) bar(s Shares, r ShareRow, x scale, y float64) {
+	at, total := 0.0, r.total()
+	if s.Middle >= 0 {
+		at, _ = r.extent(s.Middle)
+	}
+	for i, n := range r.Counts {
+		share := n / total
+		from, to := x.at(at), x.at(at+share)
+		at += share
+		m := Mark{
+			Title: fmt.Sprintf("%s, %s: %s %% (%s of %s)", r.Label, s.Parts[i], percent(share), count(n), count(total)),
+			Data:  []Datum{{"row", r.Label}, {"part", s.Parts[i]}, {"value", number(crosstalk.Value(share))}, {"count", count(n)}},
+		}
+		if i < len(r.Estimates) && r.Estimates[i] != nil {
+			m = of(r.Label+", "+s.Parts[i], r.Estimates[i])
+		}
+		if n > 0 {
+			m.Shapes = s.area(from, y, to-from, barHeight+2, i)
+			if depths := r.depths(i); depths != nil {
+				m.Shapes = s.graded(from, to, y, i, depths)
+			}
+		}
+		if text := percent(share); to-from > textWidth(text, small, true)+8 {
+			middle := (from + to) / 2
+			pill := textWidth(text, small, true) + 4
+			m.Shapes = append(m.Shapes, rectangle(middle-pill/2, y+2, pill, barHeight-2, paper),
+				Text{X: middle, Y: y + (barHeight+2)/2 + small*0.36, Text: text, Size: small, Bold: true, Anchor: Middle, Fill: ink})
+		}
+		f.Marks = append(f.Marks, m)
+	}
+}
+
+func (r ShareRow) depths(i int) []float64 {
+	if i < len(r.Depths) {
+		return r.Depths[i]
+	}
+	return nil
+}
+
+// graded is an area in slices, each the fuller the stronger it is.
+func (s Shares) graded(from, to, y float64, part int, depths []float64) []Shape {
+	if part == s.Middle {
+		return s.area(from, y, to-from, barHeight+2, part)
+	}
+	sign := part
+	if s.Middle >= 0 && part > s.Middle {
+		sign--
+	}
+	frame := rectangle(from, y, to-from, barHeight+2, none)
+	frame.Stroke, frame.Width = seriesInk(sign), 0.8
+	shapes := []Shape{frame}
+	step := (to - from) / float64(len(depths))
+	for i, d := range depths {
+		h := (barHeight + 2) * min(max(d, 0.04), 1)
+		shapes = append(shapes, rectangle(from+step*float64(i), y+barHeight+2-h, step, h, seriesInk(sign)))
+	}
+	return shapes
+}
+
+func count(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -1,0 +1,147 @@
+package plot
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"crosstalk/internal/visible"
+)
+
+// WriteSVG writes the figure as an SVG document. Named inks are classes (fill-s0,
+// line-ink) beside the colours that they have on a white ground, so that the
+// style sheet of a page around it can change them; it has no style attributes
+// and no script.
+func (f Figure) WriteSVG(w io.Writer) error {
+	out := &svg{bufio.NewWriter(w)}
+	out.print(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 `, trim(f.Width), " ", trim(f.Height), `" width="`, trim(f.Width), `" height="`, trim(f.Height),
+		`" role="img" aria-label="`, escape(f.Title), `" font-family="Liberation Sans, Arial, Helvetica, sans-serif"`, ">\n")
+	out.print("<title>", escape(f.Title), "</title>\n")
+	if f.Note != "" {
+		out.print("<desc>", escape(f.Note), "</desc>\n")
+	}
+	for _, m := range f.Marks {
+		if m.Title == "" && len(m.Data) == 0 {
+			out.shapes(m.Shapes)
+			continue
+		}
+		out.print("<g")
+		for _, d := range m.Data {
+			out.print(" data-", attribute(d.Name), `="`, escape(d.Value), `"`)
+		}
+		out.print("><title>", escape(m.Title), "</title>")
+		out.shapes(m.Shapes)
+		out.print("</g>\n")
+	}
+	out.print("</svg>\n")
+	return out.w.Flush()
+}
+
+type svg struct{ w *bufio.Writer }
+
+func (s *svg) print(parts ...string) {
+	for _, p := range parts {
+		s.w.WriteString(p)
+	}
+}
+
+func (s *svg) shapes(shapes []Shape) {
+	for _, shape := range shapes {
+		switch shape := shape.(type) {
+		case Path:
+			s.path(shape)
+		case Text:
+			s.text(shape)
+		}
+	}
+}
+
+func (s *svg) path(p Path) {
+	s.print(`<path d="`)
+	for _, line := range p.Lines {
+		for i, at := range line {
+			command := "L"
+			if i == 0 {
+				command = "M"
+			}
+			s.print(command, trim(at.X), " ", trim(at.Y))
+		}
+		if p.Closed {
+			s.print("Z")
+		}
+	}
+	s.print(`"`)
+	var classes []string
+	paint := func(attribute string, prefix string, i Ink) {
+		if i == none {
+			s.print(" ", attribute, `="none"`)
+			return
+		}
+		if _, named := Light[i]; named {
+			classes = append(classes, prefix+string(i))
+		}
+		s.print(" ", attribute, `="`, string(hex(i.onLight())), `"`)
+	}
+	paint("fill", "fill-", p.Fill)
+	if p.Stroke != none {
+		paint("stroke", "line-", p.Stroke)
+		s.print(` stroke-width="`, trim(p.Width), `"`)
+	}
+	if p.Dash != nil {
+		lengths := make([]string, len(p.Dash))
+		for i, d := range p.Dash {
+			lengths[i] = trim(d)
+		}
+		s.print(` stroke-dasharray="`, strings.Join(lengths, " "), `"`)
+	}
+	if classes != nil {
+		s.print(` class="`, strings.Join(classes, " "), `"`)
+	}
+	s.print("/>")
+}
+
+func (s *svg) text(t Text) {
+	s.print(`<text x="`, trim(t.X), `" y="`, trim(t.Y), `" font-size="`, trim(t.Size), `"`)
+	if t.Anchor != Start {
+		s.print(` text-anchor="`, []string{"start", "middle", "end"}[t.Anchor], `"`)
+	}
+	if t.Bold {
+		s.print(` font-weight="bold"`)
+	}
+	if t.Turn != 0 {
+		s.print(fmt.Sprintf(` transform="rotate(%s %s %s)"`, trim(-t.Turn), trim(t.X), trim(t.Y)))
+	}
+	s.print(` fill="`, string(hex(t.Fill.onLight())), `"`)
+	if _, named := Light[t.Fill]; named {
+		s.print(` class="fill-`, string(t.Fill), `"`)
+	}
+	s.print(` unicode-bidi="isolate">`, escape(t.Text), "</text>")
+}
+
+// trim is a length with two decimals at the most.
+func trim(x float64) string {
+	s := strings.TrimRight(strconv.FormatFloat(x, 'f', 2, 64), "0")
+	if s = strings.TrimSuffix(s, "."); s == "-0" {
+		return "0"
+	}
+	return s
+}
+
+var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
+
+func escape(s string) string { return markup.Replace(visible.Line(s)) }
+
+// attribute makes a name of an attribute of the name of a column.
+func attribute(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLower(r) || unicode.IsDigit(r) || r == '-') {
+			return r
+		} else if r < unicode.MaxASCII && unicode.IsUpper(r) {
+			return unicode.ToLower(r)
+		}
+		return '-'
+	}, name)
+}
