@@ -41,9 +41,7 @@ func (t *table) compare(p pair, o Options, family int) Comparison {
 	if alpha := (1 - o.Level) / float64(family); !c.Paired || math.Pow(2, float64(1-c.Clusters)) <= alpha {
 		c.Detectable = crosstalk.Value(e.MinDetectable(alpha, 0.8))
 	}
-	if e.Interval.Defined() {
-		c.Interval = &crosstalk.Interval{Low: e.Interval.Low, High: e.Interval.High, Level: e.Interval.Level, Method: e.Interval.Method}
-	}
+	c.Interval = e.Interval.Known()
 	for _, w := range e.Warnings {
 		c.Warnings = append(c.Warnings, w.String())
 	}

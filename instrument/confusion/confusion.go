@@ -15,7 +15,7 @@
 // script, where they are English words of a list, and under some protocols in
 // languages of Latin script, where they are words with a letter of another.
 //
-// Where the model gives log probabilities, its doubt about the next token is
+// Where the model gives log probabilities, its uncertainty about the next token is
 // measured where confusions begin and elsewhere (section 4.3).
 package confusion
 
@@ -65,16 +65,12 @@ const (
 type Instrument struct {
 	Protocol   Protocol
 	Identifier langid.Identifier
-	Words      *wordlist.List      // English words
+	Words      *wordlist.List         // English words
 	Prompting  crosstalk.PromptConfig // not needed to score recorded answers; nor are Format and Samples
-	Format                         // how prompts are put
-	Samples    int                 // answers asked for to each prompt
-	AsServed   bool                // the log probabilities are of the distribution that tokens are drawn from: do not scale them
-	Condition  map[string]string   // stands in every observation: the model, and what a sweep varies
-
-	// SuiteOf names the suite, with its hash, that a group of observations
-	// comes from, for the signature. It is called after the last observation.
-	SuiteOf func(group map[string]string) string
+	Format                            // how prompts are put
+	Samples    int                    // answers asked for to each prompt
+	AsServed   bool                   // the log probabilities are of the distribution that tokens are drawn from: do not scale them
+	Condition  map[string]string      // stands in every observation: the model, and what a sweep varies
 }
 
 // Score makes observations of an answer to the item's prompt: of LPR and
@@ -112,13 +108,13 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 	in.judge(observations, c)
 	observations[0].Texts = map[string]string{"answer": answer.Text}
 	if in.Prompting.Logprobs > 0 && c.lines > 0 {
-		d := in.doubtIn(answer, c.begins(item.Prompt.Language, answer.Text))
+		d := in.uncertaintyIn(answer, c.begins(item.Prompt.Language, answer.Text))
 		for i := range observations {
 			if observations[i].Finding != "" {
 				observations[i].Tokens = d.strip()
 			}
 		}
-		observations = append(observations, in.observeDoubt(base, d)...)
+		observations = append(observations, in.observeUncertainty(base, d)...)
 	}
 	return observations
 }

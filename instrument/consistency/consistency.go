@@ -72,10 +72,6 @@ type Instrument struct {
 	Rewriting Rewriter
 	Senses    Senses
 	Samples   int // answers to each question
-
-	// SuiteOf names the suite, with its hash, that a group of observations
-	// comes from, for the signature. It is called after the last observation.
-	SuiteOf func(group map[string]string) string
 }
 
 // Answers are the answers to one item by form and run. All forms that items of

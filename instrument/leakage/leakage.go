@@ -36,19 +36,12 @@ const (
 type Instrument struct {
 	Protocol     Protocol
 	Similarities []similarity.Similarity // one figure each, never mixed
-	Prompting    crosstalk.PromptConfig     // not needed to score recorded answers
+	Prompting    crosstalk.PromptConfig  // not needed to score recorded answers
 	Samples      int                     // answers asked for to each prompt
 	Condition    map[string]string       // stands in every observation: the model, and what a sweep varies
-
-	// SuiteOf names the suite, with its hash, that a group of observations
-	// comes from, for the signature. It is called after the last observation.
-	SuiteOf func(group map[string]string) string
 }
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
-
-// Name implements crosstalk.Instrument.
-func (in *Instrument) Name() string { return "leakage" }
 
 // Measure asks for all samples of the item's two prompts and scores them.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {

@@ -255,7 +255,7 @@ func TestProtocols(t *testing.T) {
 		"post:stop|round:0|ties:0.5<=0.03":       {Post: Stop, Round: 0, Tie: 0.03},
 		"post:period|round:none|ties:0.5<=1e-07": {Post: Period, Round: Exact, Tie: 1e-7},
 	} {
-		if got := p.rules(); got != want {
+		if got := strings.Join(p.fields(), "|"); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

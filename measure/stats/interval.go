@@ -3,29 +3,16 @@ package stats
 import (
 	"fmt"
 	"math"
+
+	"crosstalk"
 )
 
-// Interval is a two-sided confidence interval. Low and High are NaN where
-// the interval is undefined; Level is the nominal coverage, as 0.95; Method
-// names the construction, as "wilson" or "cluster-robust-logit".
-type Interval struct {
-	Low, High, Level float64
-	Method           string
-}
-
-// Defined reports whether both ends are known.
-func (i Interval) Defined() bool { return !math.IsNaN(i.Low) && !math.IsNaN(i.High) }
-
-// Contains reports whether x lies in the closed interval. An undefined
-// interval contains nothing.
-func (i Interval) Contains(x float64) bool { return i.Low <= x && x <= i.High }
-
-// Width is High - Low, NaN where undefined.
-func (i Interval) Width() float64 { return i.High - i.Low }
+// Interval is a two-sided confidence interval.
+type Interval = crosstalk.Interval
 
 // undefined is the interval of data that say nothing.
 func undefined(level float64, method string) Interval {
-	return Interval{math.NaN(), math.NaN(), level, method}
+	return Interval{Low: math.NaN(), High: math.NaN(), Level: level, Method: method}
 }
 
 // Bounds is the range that values, and so their mean, cannot leave.

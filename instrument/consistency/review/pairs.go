@@ -3,6 +3,7 @@ package review
 import (
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument/consistency"
 	"crosstalk/internal/table"
+	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
 )
 
@@ -79,7 +81,7 @@ func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
 	}
 	groups, order := map[string]*group{}, []string{}
 	for _, r := range rows {
-		for _, labels := range crosstalk.Rollup(r.labels, by) {
+		for _, labels := range estimate.Rollup(r.labels, by) {
 			key := string(crosstalk.Canonical(labels))
 			g := groups[key]
 			if g == nil {
@@ -108,19 +110,12 @@ func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
 	for _, key := range order {
 		g := groups[key]
 		for _, code := range codes {
-			mean := stats.Mean(g.values[code], stats.Proportion, consistency.Level)
-			e := crosstalk.Estimate{Measure: Code, Value: crosstalk.Value(mean.Value), N: len(g.items), Observations: mean.N, Clusters: mean.Clusters,
-				Counts: map[string]int{"coded": int(mean.Value*float64(mean.N) + 0.5), "uncoded": g.uncoded}, By: map[string]string{"code": code},
-				Signature: Code + "|v" + crosstalk.Version}
-			for column, value := range g.labels {
-				e.By[column] = value
-			}
-			if i := mean.Interval; i.Defined() {
-				e.Interval = &crosstalk.Interval{Low: i.Low, High: i.High, Level: i.Level, Method: i.Method}
-			}
-			for _, w := range mean.Warnings {
-				e.Warnings = append(e.Warnings, w.String())
-			}
+			mean := stats.Mean(g.values[code], stats.Proportion, estimate.Level)
+			e := crosstalk.Estimate{Measure: Code, N: len(g.items), Observations: mean.N, Clusters: mean.Clusters,
+				Counts: map[string]int{"coded": int(mean.Value*float64(mean.N) + 0.5), "uncoded": g.uncoded},
+				By:     map[string]string{"code": code}, Signature: estimate.Signature(Code)}
+			maps.Copy(e.By, g.labels)
+			estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)
 			estimates = append(estimates, e)
 		}
 	}

@@ -18,33 +18,33 @@ func candidates(probabilities ...float64) (list []crosstalk.CandidateLogprob) {
 	return list
 }
 
-func TestDoubtOf(t *testing.T) {
+func TestUncertaintyOf(t *testing.T) {
 	for _, test := range []struct {
 		name          string
 		probabilities []float64
 		temperature   float64
 		p             float64
-		want          doubt
+		want          uncertainty
 	}{
-		{"a fair coin", []float64{0.5, 0.5}, 1, 0.75, doubt{entropy: 1, nucleus: 2, mass: 1}},
-		{"p is just reached", []float64{0.5, 0.25, 0.25}, 1, 0.75, doubt{entropy: 1.5, nucleus: 2, mass: 1}},
-		{"no doubt", []float64{1}, 1, 0.75, doubt{entropy: 0, nucleus: 1, mass: 1}},
-		{"sums above 1 are rounding", []float64{0.7, 0.3000001}, 1, 1, doubt{entropy: 0.8813, nucleus: 2, mass: 1}},
+		{"a fair coin", []float64{0.5, 0.5}, 1, 0.75, uncertainty{entropy: 1, nucleus: 2, mass: 1}},
+		{"p is just reached", []float64{0.5, 0.25, 0.25}, 1, 0.75, uncertainty{entropy: 1.5, nucleus: 2, mass: 1}},
+		{"no uncertainty", []float64{1}, 1, 0.75, uncertainty{entropy: 0, nucleus: 1, mass: 1}},
+		{"sums above 1 are rounding", []float64{0.7, 0.3000001}, 1, 1, uncertainty{entropy: 0.8813, nucleus: 2, mass: 1}},
 		// The other half is two tokens of 1/4.
-		{"the rest is like the last", []float64{0.25, 0.25}, 1, 0.75, doubt{entropy: 2, nucleus: 3, censored: true, mass: 0.5}},
+		{"the rest is like the last", []float64{0.25, 0.25}, 1, 0.75, uncertainty{entropy: 2, nucleus: 3, censored: true, mass: 0.5}},
 		// The rest, 0.3, is 0.25 and 0.05.
-		{"the rest has a remainder", []float64{0.45, 0.25}, 1, 0.5, doubt{entropy: 0.5184 + 2*0.5 + 0.2161, nucleus: 2, mass: 0.7}},
-		{"the rest is less than the last", []float64{0.9}, 1, 0.75, doubt{entropy: 0.4690, nucleus: 1, mass: 0.9}},
+		{"the rest has a remainder", []float64{0.45, 0.25}, 1, 0.5, uncertainty{entropy: 0.5184 + 2*0.5 + 0.2161, nucleus: 2, mass: 0.7}},
+		{"the rest is less than the last", []float64{0.9}, 1, 0.75, uncertainty{entropy: 0.4690, nucleus: 1, mass: 0.9}},
 		// Squares: 16, 4, 4 of 24.
-		{"low temperature", []float64{0.5, 0.25, 0.25}, 0.5, 0.75, doubt{entropy: 1.2516, nucleus: 2, mass: 1}},
+		{"low temperature", []float64{0.5, 0.25, 0.25}, 0.5, 0.75, uncertainty{entropy: 1.2516, nucleus: 2, mass: 1}},
 		// 0.5, 0.25 and the rest 0.25: the same, of which the candidates have 20/24.
-		{"low temperature with a rest", []float64{0.5, 0.25}, 0.5, 0.9, doubt{entropy: 1.2516, nucleus: 3, censored: true, mass: 20.0 / 24}},
+		{"low temperature with a rest", []float64{0.5, 0.25}, 0.5, 0.9, uncertainty{entropy: 1.2516, nucleus: 3, censored: true, mass: 20.0 / 24}},
 		// Roots: 2, 1, 1 of 4 where the probabilities are 4/6, 1/6, 1/6.
-		{"high temperature", []float64{4.0 / 6, 1.0 / 6}, 2, 0.7, doubt{entropy: 1.5, nucleus: 2, mass: 0.75}},
-		{"very low temperature", []float64{0.5, 0.4, 0.1}, 0.001, 0.75, doubt{entropy: 0, nucleus: 1, mass: 1}},
-		{"a hundred tokens", []float64{0.01}, 1, 0.75, doubt{entropy: math.Log2(100), nucleus: 75, censored: true, mass: 0.01}},
+		{"high temperature", []float64{4.0 / 6, 1.0 / 6}, 2, 0.7, uncertainty{entropy: 1.5, nucleus: 2, mass: 0.75}},
+		{"very low temperature", []float64{0.5, 0.4, 0.1}, 0.001, 0.75, uncertainty{entropy: 0, nucleus: 1, mass: 1}},
+		{"a hundred tokens", []float64{0.01}, 1, 0.75, uncertainty{entropy: math.Log2(100), nucleus: 75, censored: true, mass: 0.01}},
 	} {
-		got := doubtOf(candidates(test.probabilities...), test.temperature, test.p)
+		got := uncertaintyOf(candidates(test.probabilities...), test.temperature, test.p)
 		if math.Abs(got.entropy-test.want.entropy) > 1e-4 || math.Abs(got.mass-test.want.mass) > 1e-6 || got.nucleus != test.want.nucleus || got.censored != test.want.censored {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
@@ -53,7 +53,7 @@ func TestDoubtOf(t *testing.T) {
 
 // With fewer candidates the entropy and the nucleus are never larger, at
 // temperature 1: they are lower bounds.
-func TestDoubtIsALowerBound(t *testing.T) {
+func TestUncertaintyIsALowerBound(t *testing.T) {
 	zipf := make([]float64, 200)
 	var sum float64
 	for i := range zipf {
@@ -63,9 +63,9 @@ func TestDoubtIsALowerBound(t *testing.T) {
 	for i := range zipf {
 		zipf[i] /= sum
 	}
-	all := doubtOf(candidates(zipf...), 1, 0.75)
+	all := uncertaintyOf(candidates(zipf...), 1, 0.75)
 	for k := len(zipf) - 1; k > 0; k-- {
-		of := doubtOf(candidates(zipf[:k]...), 1, 0.75)
+		of := uncertaintyOf(candidates(zipf[:k]...), 1, 0.75)
 		if of.entropy > all.entropy+1e-9 || of.nucleus > all.nucleus || !of.censored && of.nucleus != all.nucleus || of.censored != (k < all.nucleus) {
 			t.Errorf("%d of 200 candidates: %+v; all: %+v", k, of, all)
 		}
@@ -115,7 +115,7 @@ func listening(t testing.TB) *Instrument {
 	return in
 }
 
-func TestDoubtInAnswers(t *testing.T) {
+func TestUncertaintyInAnswers(t *testing.T) {
 	in := listening(t)
 	answer := text("ru 1 2 3 4\n en one two три four")
 	answer.Logprobs = tokens(0.99, "ru 1 2 3", " 4\n ")
@@ -131,7 +131,7 @@ func TestDoubtInAnswers(t *testing.T) {
 	}
 	found := map[string]crosstalk.Observation{}
 	for _, o := range observations[2:] {
-		if isDoubt(o.Measure) {
+		if isUncertainty(o.Measure) {
 			found[o.Measure+" "+o.Labels["at"]] = o
 		}
 	}
@@ -154,7 +154,7 @@ func TestDoubtInAnswers(t *testing.T) {
 	}
 }
 
-// Which distribution the doubt is of stands in the condition, and the top-p of
+// Which distribution the uncertainty is of stands in the condition, and the top-p of
 // nuclei in the signature.
 func TestDistribution(t *testing.T) {
 	t03, t0, p05 := 0.3, 0.0, 0.5
@@ -180,7 +180,7 @@ func TestDistribution(t *testing.T) {
 		if scaled != strings.HasPrefix(test.want, "T=") {
 			t.Errorf("%s: entropy %v", test.want, o[3].Value)
 		}
-		estimates := in.Estimate(slices.Values(o), nil)
+		estimates := sumUp(in, slices.Values(o), nil)
 		if e := estimates[len(estimates)-1]; !strings.Contains(e.Signature, "|top:2|"+test.want+"|"+test.topP+"|v") {
 			t.Errorf("%s: the signature is %s", test.want, e.Signature)
 		}
@@ -257,7 +257,7 @@ func TestAlign(t *testing.T) {
 
 // A table like the paper's: means over answers of the mean over their tokens,
 // with what was not scored, over all languages unless asked otherwise.
-func TestEstimateDoubt(t *testing.T) {
+func TestEstimateUncertainty(t *testing.T) {
 	in := listening(t)
 	var all []crosstalk.Observation
 	score := func(id, language, answer string, logprobs []crosstalk.TokenLogprob) {
@@ -276,7 +276,7 @@ func TestEstimateDoubt(t *testing.T) {
 	h := func(p float64) float64 { return -p*math.Log2(p) - (1-p)*math.Log2(1-p) }
 	for _, by := range [][]string{By, {"language"}, nil} {
 		found := map[string]crosstalk.Estimate{}
-		for _, e := range in.Estimate(slices.Values(all), by) {
+		for _, e := range sumUp(in, slices.Values(all), by) {
 			found[strings.TrimSpace(e.Measure+" "+e.By["at"]+" "+e.By["language"])] = e
 		}
 		if e, apart := found["entropy confusion point ru"]; apart != (len(by) == 1) || apart && (e.Value != 1 || e.N != 1) {
@@ -297,15 +297,15 @@ func TestEstimateDoubt(t *testing.T) {
 }
 
 // What was not known of the distribution is said.
-func TestDoubtWarnings(t *testing.T) {
+func TestUncertaintyWarnings(t *testing.T) {
 	in := listening(t)
 	answer := text("ru 1 2 3 4")
 	for _, token := range []string{"ru", " 1 2", " 3 4"} {
 		answer.Logprobs = append(answer.Logprobs, crosstalk.TokenLogprob{Token: token, Top: candidates(0.4, 0.2)})
 	}
 	var warnings []string
-	for _, e := range in.Estimate(slices.Values(in.Score(item("ru"), 0, answer)), nil) {
-		if isDoubt(e.Measure) {
+	for _, e := range sumUp(in, slices.Values(in.Score(item("ru"), 0, answer)), nil) {
+		if isUncertainty(e.Measure) {
 			warnings = append(warnings, strings.Join(e.Warnings, "; "))
 		}
 	}
@@ -316,9 +316,9 @@ func TestDoubtWarnings(t *testing.T) {
 	}
 }
 
-// FuzzDoubt holds whatever a server says: figures are finite and in range, and
+// FuzzUncertainty holds whatever a server says: figures are finite and in range, and
 // tokens lie in the answer, in order.
-func FuzzDoubt(f *testing.F) {
+func FuzzUncertainty(f *testing.F) {
 	f.Add("ru 1 2 3 4\nen 1 2 3 people", "ru| 1 2|\xff| 3|�|4\nen|x", -0.5, -3.0, 0.3)
 	f.Add("en é 中 1 2", "en| �|�| |中| 1 2", -1e-9, -9999.0, 1.5)
 	f.Add("zh 图书馆 about", "zh| å|\u009b|¾", 0.0, -700.0, 0.01)
@@ -343,7 +343,7 @@ func FuzzDoubt(f *testing.F) {
 			}
 		}
 		for _, o := range in.Score(item("ru"), 0, a) {
-			if isDoubt(o.Measure) && o.NotScored == "" && !(o.Value >= 0 && o.Value.Defined() && o.Numbers["mass"] > 0 && o.Numbers["mass"] <= 1+1e-9) {
+			if isUncertainty(o.Measure) && o.NotScored == "" && !(o.Value >= 0 && o.Value.Defined() && o.Numbers["mass"] > 0 && o.Numbers["mass"] <= 1+1e-9) {
 				t.Errorf("%q %q %g %g %g: %s %v %v", answer, tokens, first, second, temperature, o.Measure, o.Value, o.Numbers)
 			}
 		}
@@ -364,7 +364,7 @@ func TestPointInParts(t *testing.T) {
 		if o[0].Tokens != nil || o[2].Measure != LatinWPR || len(o[2].Tokens) != 3 {
 			t.Errorf("%s: the strip is not with the word error: %+v", name, o)
 		}
-		d := in.doubtIn(answer, []int{len("fr 1 2 3 ")})
+		d := in.uncertaintyIn(answer, []int{len("fr 1 2 3 ")})
 		if d.first != 1 || !d.tokens[1].Fault || d.tokens[2].Fault {
 			t.Errorf("%s: %+v", name, d)
 		}

@@ -2,6 +2,7 @@ package confusion
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
 )
 
@@ -27,7 +29,7 @@ const (
 
 // estimates scores answers and returns their figures.
 func estimates(in *Instrument, by []string, recorded ...answers) []crosstalk.Estimate {
-	return in.Estimate(func(yield func(crosstalk.Observation) bool) {
+	return sumUp(in, func(yield func(crosstalk.Observation) bool) {
 		for _, a := range recorded {
 			for i := range a.n {
 				answer := text(strings.ReplaceAll(a.answer, "%s", a.language))
@@ -43,6 +45,15 @@ func estimates(in *Instrument, by []string, recorded ...answers) []crosstalk.Est
 			}
 		}
 	}, by)
+}
+
+// sumUp is the estimates over observations.
+func sumUp(in *Instrument, observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate {
+	e := in.Rules().Estimator(by)
+	for o := range observations {
+		e.Add(o)
+	}
+	return e.Estimates(crosstalk.SuiteIDs{All: "a|b@1"})
 }
 
 // find returns the figure of a measure, language and source.
@@ -97,7 +108,7 @@ func TestAverages(t *testing.T) {
 			if !near(e.Value, value) && !(math.IsNaN(value) && !e.Value.Defined()) {
 				t.Errorf("%s %s is %v, want %v", protocol, name, e.Value, value)
 			}
-			if i := e.Interval; i != nil && !(i.Low <= value && value <= i.High && i.Level == Level) {
+			if i := e.Interval; i != nil && !(i.Low <= value && value <= i.High && i.Level == estimate.Level) {
 				t.Errorf("%s %s has the interval %+v", protocol, name, *i)
 			} else if i == nil && e.Observations > 0 {
 				t.Errorf("%s %s has no interval", protocol, name)
@@ -126,8 +137,8 @@ func TestCounts(t *testing.T) {
 	if wpr.N != 60 || wpr.Observations != 40 || wpr.Counts["line_error"] != 10 || wpr.Counts["word"] != 10 || wpr.Counts["unchecked"] != 7 {
 		t.Errorf("WPR of 40 answers without a line error: %+v", wpr)
 	}
-	wilson := stats.Wilson(30, 40, Level)
-	if *wpr.Interval != (crosstalk.Interval{Low: wilson.Low, High: wilson.High, Level: Level, Method: "wilson"}) {
+	wilson := stats.Wilson(30, 40, estimate.Level)
+	if *wpr.Interval != (crosstalk.Interval{Low: wilson.Low, High: wilson.High, Level: estimate.Level, Method: "wilson"}) {
 		t.Errorf("the interval of independent answers is %+v", *wpr.Interval)
 	}
 	lcpr := find(t, all, LCPR, "all", "all")
@@ -196,7 +207,6 @@ func TestGroups(t *testing.T) {
 
 func TestOrderAndSignature(t *testing.T) {
 	in := instrument(t, "crosstalk-1")
-	in.SuiteOf = func(map[string]string) string { return "a|b@1" }
 	var got []string
 	for _, e := range estimates(in, nil, confused...) {
 		got = append(got, e.Signature)
@@ -212,7 +222,7 @@ func TestOrderAndSignature(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("signatures\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if got := in.Rules().Estimate(func(func(crosstalk.Observation) bool) {}, nil, nil); len(got) != 0 {
+	if got := in.Rules().Estimator(nil).Estimates(crosstalk.SuiteIDs{}); len(got) != 0 {
 		t.Errorf("figures over nothing: %v", got)
 	}
 }
@@ -222,7 +232,7 @@ func TestOrderAndSignature(t *testing.T) {
 func TestClusters(t *testing.T) {
 	in := instrument(t, "lcb-script")
 	clustered := func(name func(prompt, language, sample int) string) []crosstalk.Estimate {
-		return in.Estimate(func(yield func(crosstalk.Observation) bool) {
+		return sumUp(in, func(yield func(crosstalk.Observation) bool) {
 			for prompt := range 40 {
 				for language, code := range []string{"ru", "ko"} {
 					for sample := range 3 {
@@ -253,17 +263,6 @@ func TestClusters(t *testing.T) {
 	// Within a prompt all answers are the same: the interval is that of 40.
 	if ratio := width(prompts) / width(own); ratio < 2 || ratio > 3.2 {
 		t.Errorf("the interval by prompt is %.2f times as wide, want about √6", ratio)
-	}
-}
-
-// TestItems counts items whose samples come in any order and from any number.
-func TestItems(t *testing.T) {
-	var i items
-	for _, sample := range []int{2, 2, 3, 1, 2, 1, 3, 1} {
-		i.add(sample)
-	}
-	if i.n != 3 {
-		t.Errorf("%d items, want 3", i.n)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -38,14 +37,23 @@ func groups(estimates []crosstalk.Estimate, columns ...string) []string {
 	return list
 }
 
-func estimate(by []string, observations ...crosstalk.Observation) []crosstalk.Estimate {
-	in := &Instrument{Protocol: Protocols[0]}
-	return in.Estimate(slices.Values(observations), by)
+func estimates(by []string, observations ...crosstalk.Observation) []crosstalk.Estimate {
+	return estimatesOf(Protocols[0], by, crosstalk.SuiteIDs{}, observations...)
+}
+
+func estimatesOf(p Protocol, by []string, suites crosstalk.SuiteIDs, observations ...crosstalk.Observation) []crosstalk.Estimate {
+	e := Rules{p}.Estimator(by)
+	for _, o := range observations {
+		e.Add(o)
+	}
+	return e.Estimates(suites)
 }
 
 func TestEstimateGroups(t *testing.T) {
-	got := groups(estimate([]string{"category"},
-		scored("i1", 1, "category", "zebras"), scored("i1", 0, "category", "zebras"), scored("i2", 1, "category", "ants"), scored("i3", 0.5)), "category")
+	again := scored("i1", 0, "category", "zebras")
+	again.Sample = 1
+	got := groups(estimates([]string{"category"},
+		scored("i1", 1, "category", "zebras"), again, scored("i2", 1, "category", "ants"), scored("i3", 0.5)), "category")
 	want := []string{"all: 0.625 3/4", "zebras: 0.500 1/2", "ants: 1.000 1/1"} // in the order of the data; i3 is in the sum only
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -53,13 +61,13 @@ func TestEstimateGroups(t *testing.T) {
 }
 
 func TestEstimateRollsUp(t *testing.T) {
-	got := groups(estimate([]string{"category", "kind"},
+	got := groups(estimates([]string{"category", "kind"},
 		scored("i1", 1, "category", "a", "kind", "x"), scored("i2", 0, "category", "a"), scored("i3", 1, "kind", "y"), scored("i4", 1, "category", "b", "kind", "x")), "category", "kind")
 	want := []string{"all all: 0.750 4/4", "a all: 0.500 2/2", "a x: 1.000 1/1", "b all: 1.000 1/1", "b x: 1.000 1/1"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := groups(estimate(nil, scored("i1", 1, "category", "a"))); !reflect.DeepEqual(got, []string{": 1.000 1/1"}) {
+	if got := groups(estimates(nil, scored("i1", 1, "category", "a"))); !reflect.DeepEqual(got, []string{": 1.000 1/1"}) {
 		t.Errorf("grouped by nothing: %q", got)
 	}
 }
@@ -67,7 +75,7 @@ func TestEstimateRollsUp(t *testing.T) {
 // A column twice, or one whose value is "all", counts nothing twice.
 func TestEstimateCountsOnce(t *testing.T) {
 	for _, by := range [][]string{{"category", "category"}, {"category"}} {
-		got := groups(estimate(by, scored("i1", 1, "category", "all"), scored("i2", 0, "category", "a")), "category")
+		got := groups(estimates(by, scored("i1", 1, "category", "all"), scored("i2", 0, "category", "a")), "category")
 		if want := []string{"all: 0.500 2/2", "a: 0.000 1/1"}; !reflect.DeepEqual(got, want) {
 			t.Errorf("by %q: %q, want %q", by, got, want)
 		}
@@ -82,16 +90,16 @@ func TestEstimateNeverMixes(t *testing.T) {
 	observations := []crosstalk.Observation{scored("i1", 1, "dataset", "d1", "language", "en"), scored("i2", 0, "dataset", "d2", "language", "en"),
 		scored("i3", 0, "dataset", "d1", "language", "de"), other}
 	for _, by := range [][]string{nil, {"dataset"}, {"language", "dataset"}, {"model", "category"}, {"similarity"}} {
-		got := groups(estimate(by, observations...), "model", "dataset", "language")
+		got := groups(estimates(by, observations...), "model", "dataset", "language")
 		want := []string{"m d1 en: 1.000 1/1", "m d2 en: 0.000 1/1", "m d1 de: 0.000 1/1", "n: 0.000 1/1"}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("by %q: %q, want %q", by, got, want)
 		}
 	}
-	got := groups(estimate([]string{"dataset", "category"}, scored("i1", 1, "dataset", "d1", "category", "a"), scored("i2", 0, "dataset", "d2", "category", "a")), "dataset", "category")
+	got := groups(estimates([]string{"dataset", "category"}, scored("i1", 1, "dataset", "d1", "category", "a"), scored("i2", 0, "dataset", "d2", "category", "a")), "dataset", "category")
 	bare := scored("i", 1, "language", "en")
 	bare.Condition = nil
-	if got := groups(estimate(nil, bare), "model", "language"); !reflect.DeepEqual(got, []string{"en: 1.000 1/1"}) {
+	if got := groups(estimates(nil, bare), "model", "language"); !reflect.DeepEqual(got, []string{"en: 1.000 1/1"}) {
 		t.Errorf("without a condition: %q", got)
 	}
 	if want := []string{"d1 all: 1.000 1/1", "d1 a: 1.000 1/1", "d2 all: 0.000 1/1", "d2 a: 0.000 1/1"}; !reflect.DeepEqual(got, want) {
@@ -109,7 +117,7 @@ func TestEstimateCounts(t *testing.T) {
 		observations = append(observations, o)
 	}
 	damaged := scored("n9", math.NaN())
-	e := estimate(nil, append(observations, damaged)...)[0]
+	e := estimates(nil, append(observations, damaged)...)[0]
 	want := map[string]int{"ties": 1, "identical": 1, "empty": 2, "refused": 1, "failed": 1, "not_scored": 5}
 	if !reflect.DeepEqual(e.Counts, want) {
 		t.Errorf("counts %v, want %v", e.Counts, want)
@@ -124,12 +132,12 @@ func TestEstimateCounts(t *testing.T) {
 
 // A figure over nothing is undefined, never 0.
 func TestEstimateOfNothing(t *testing.T) {
-	if got := estimate([]string{"category"}); len(got) != 0 {
+	if got := estimates([]string{"category"}); len(got) != 0 {
 		t.Errorf("no observations: %v", got)
 	}
 	o := scored("i", 0)
 	o.Value, o.NotScored = crosstalk.Undefined, "failed"
-	e := estimate(nil, o)[0]
+	e := estimates(nil, o)[0]
 	if e.Value.Defined() || e.Interval != nil || e.Effect.Value.Defined() || e.Test.P.Defined() || e.N != 1 || e.Observations != 0 || e.Clusters != 0 {
 		t.Errorf("%+v", e)
 	}
@@ -153,11 +161,11 @@ func TestEstimateClusters(t *testing.T) {
 		o.Cluster = fmt.Sprint("c", i/4)
 		observations = append(observations, o)
 	}
-	e := estimate(nil, observations...)[0]
+	e := estimates(nil, observations...)[0]
 	if e.Clusters != 10 || e.N != 40 || e.Value != 0.3 || e.Test.Method != "cluster-t" || e.Interval == nil {
 		t.Fatalf("%+v", e)
 	}
-	plain := (&Instrument{Protocol: Protocols[1]}).Estimate(slices.Values(observations), nil)[0]
+	plain := estimatesOf(Protocols[1], nil, crosstalk.SuiteIDs{}, observations...)[0]
 	if plain.Test.Method != "t" || !(plain.Test.P < e.Test.P) || plain.Test.DF != 39 {
 		t.Errorf("plain %+v, by cluster %+v", plain.Test, e.Test)
 	}
@@ -171,16 +179,17 @@ func TestEstimateClusters(t *testing.T) {
 }
 
 func TestSignature(t *testing.T) {
-	in := &Instrument{Protocol: Protocols[2], SuiteOf: func(group map[string]string) string { return "my|file\n" + group["dataset"] + "@12345678" }}
-	e := in.Estimate(slices.Values([]crosstalk.Observation{scored("i", 1, "dataset", "d", "category", "c")}), []string{"category"})
+	suites := crosstalk.SuiteIDs{All: "file@1", Column: "dataset", Each: map[string]string{"d": "my|file\nd@12345678"}}
+	observation := scored("i", 1, "dataset", "d", "category", "c")
 	want := "leak_rate|suite:my_file_d@12345678|sim:s|post:none|round:3|ties:0.5|v" + crosstalk.Version
-	for _, e := range e {
+	for _, e := range estimatesOf(Protocols[2], []string{"category"}, suites, observation) {
 		if e.Signature != want {
 			t.Errorf("%s, want %s", e.Signature, want)
 		}
 	}
-	in.SuiteOf = nil
-	if e := in.Estimate(slices.Values([]crosstalk.Observation{scored("i", 1)}), nil); !strings.HasPrefix(e[0].Signature, "leak_rate|suite:-|sim:s|") {
-		t.Error(e[0].Signature)
+	for id, suites := range map[string]crosstalk.SuiteIDs{"-": {}, "file@1": suites} {
+		if e := estimatesOf(Protocols[2], nil, suites, scored("i", 1)); !strings.HasPrefix(e[0].Signature, "leak_rate|suite:"+id+"|sim:s|") {
+			t.Error(e[0].Signature)
+		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"crosstalk"
 )
 
-// The figures, beside those named like what is observed.
+// The measures of figures, beside those named like what is observed.
 const (
 	ConsistencyCorrect   = "consistency_correct"      // of items whose source is answered rightly
 	ConsistencyIncorrect = "consistency_incorrect"    // of items whose source is answered wrongly
@@ -19,8 +19,8 @@ const (
 	Transition           = "transition"               // share of a class among items that the source puts into another
 )
 
-// figures are all, in the order of tables.
-var figures = []string{Consistency, ConsistencyCorrect, ConsistencyIncorrect, ConsistencyBLEU50, ConsistencyChange, Accuracy, AccuracyChange,
+// measures are all, in the order of tables.
+var measures = []string{Consistency, ConsistencyCorrect, ConsistencyIncorrect, ConsistencyBLEU50, ConsistencyChange, Accuracy, AccuracyChange,
 	InvalidShare, Rewriting, BLEU, ItemBLEU, ROUGE1, ROUGE2, ROUGEL, Quality, BLEUConsistency, BLEUAccuracy, LabelShare, Transition}
 
 // Above is the BLEU that items of ConsistencyBLEU50 exceed.
@@ -28,17 +28,17 @@ const Above = 0.5
 
 // share is what an observation says about a figure.
 type share struct {
-	figure string
-	labels map[string]string // beside the observation's
-	value  float64
-	with   float64 // what value is correlated with
-	reason string  // why there is no value
+	measure string
+	labels  map[string]string // beside the observation's
+	value   float64
+	with    float64 // what value is correlated with
+	reason  string  // why there is no value
 }
 
 // shares are an observation's shares in figures. With detail, those that take
 // answers apart by class are among them.
 func (r Rules) shares(o crosstalk.Observation, detail bool) []share {
-	own := share{figure: o.Measure, value: float64(o.Value), reason: o.NotScored}
+	own := share{measure: o.Measure, value: float64(o.Value), reason: o.NotScored}
 	switch o.Measure {
 	case Consistency:
 		return r.consistencyShares(o, own, detail)
@@ -46,7 +46,7 @@ func (r Rules) shares(o crosstalk.Observation, detail bool) []share {
 		return r.answerShares(o, own, detail)
 	case ItemBLEU:
 		corpus := own
-		corpus.figure = BLEU
+		corpus.measure = BLEU
 		return []share{corpus, own}
 	}
 	return []share{own}
@@ -54,8 +54,8 @@ func (r Rules) shares(o crosstalk.Observation, detail bool) []share {
 
 func (r Rules) consistencyShares(o crosstalk.Observation, own share, detail bool) []share {
 	shares := []share{own}
-	add := func(figure string, value, with float64) {
-		shares = append(shares, share{figure: figure, value: value, with: with, reason: own.reason})
+	add := func(measure string, value, with float64) {
+		shares = append(shares, share{measure: measure, value: value, with: with, reason: own.reason})
 	}
 	sourceRight, judged := o.Numbers["source_correct"]
 	switch {
@@ -66,7 +66,7 @@ func (r Rules) consistencyShares(o crosstalk.Observation, own share, detail bool
 	}
 	right, rightKnown := o.Numbers["correct"]
 	if judged && rightKnown { // an answer without a label is wrong, whatever becomes of its pair
-		shares = append(shares, share{figure: AccuracyChange, value: right - sourceRight})
+		shares = append(shares, share{measure: AccuracyChange, value: right - sourceRight})
 	}
 	if repeat, ok := o.Numbers["repeat"]; ok {
 		add(ConsistencyChange, own.value-repeat, 0)
@@ -77,13 +77,13 @@ func (r Rules) consistencyShares(o crosstalk.Observation, own share, detail bool
 		}
 		add(BLEUConsistency, own.value, bleu)
 		if rightKnown {
-			shares = append(shares, share{figure: BLEUAccuracy, value: right, with: bleu})
+			shares = append(shares, share{measure: BLEUAccuracy, value: right, with: bleu})
 		}
 	}
 	if detail && (own.reason == "" || own.reason == Invalid) {
 		from := orInvalid(o.Texts["source_class"])
-		for _, to := range r.classes(o) {
-			shares = append(shares, share{figure: Transition, labels: map[string]string{"from": from, "to": to},
+		for _, to := range r.classes(o.Labels["task"]) {
+			shares = append(shares, share{measure: Transition, labels: map[string]string{"from": from, "to": to},
 				value: float64(verdictOf(orInvalid(o.Texts["class"]) == to))})
 		}
 	}
@@ -92,7 +92,7 @@ func (r Rules) consistencyShares(o crosstalk.Observation, own share, detail bool
 
 func (r Rules) answerShares(o crosstalk.Observation, own share, detail bool) []share {
 	shares := []share{own}
-	invalid := share{figure: InvalidShare, value: float64(verdictOf(o.Finding == Invalid)), reason: o.NotScored}
+	invalid := share{measure: InvalidShare, value: float64(verdictOf(o.Finding == Invalid)), reason: o.NotScored}
 	if o.NotScored == NoGold || o.NotScored == Undefined {
 		invalid.reason = ""
 	}
@@ -101,8 +101,8 @@ func (r Rules) answerShares(o crosstalk.Observation, own share, detail bool) []s
 		return shares
 	}
 	byClass := func(found string, part Part, reason string) {
-		for _, class := range r.classes(o) {
-			shares = append(shares, share{figure: LabelShare, labels: map[string]string{"class": class, "part": string(part)},
+		for _, class := range r.classes(o.Labels["task"]) {
+			shares = append(shares, share{measure: LabelShare, labels: map[string]string{"class": class, "part": string(part)},
 				value: float64(verdictOf(found == class)), reason: reason})
 		}
 	}
@@ -114,9 +114,9 @@ func (r Rules) answerShares(o crosstalk.Observation, own share, detail bool) []s
 	return shares
 }
 
-// classes are those of the observation's task, and Invalid.
-func (r Rules) classes(o crosstalk.Observation) []string {
-	classes := r.Classes[o.Labels["task"]]
+// classes are those of a task, and Invalid.
+func (r Rules) classes(task string) []string {
+	classes := r.Classes[task]
 	if len(classes) == 0 {
 		return nil
 	}

@@ -1,8 +1,6 @@
-package crosstalk
+package estimate
 
 import (
-	"encoding/json"
-	"math"
 	"reflect"
 	"testing"
 )
@@ -23,21 +21,5 @@ func TestRollup(t *testing.T) {
 		if got := Rollup(c.labels, c.by); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("Rollup(%v, %v) = %v, want %v", c.labels, c.by, got, c.want)
 		}
-	}
-}
-
-func TestFigure(t *testing.T) {
-	for text, f := range map[string]Value{"0.5": 0.5, "null": Undefined} {
-		b, err := json.Marshal(f)
-		if err != nil || string(b) != text {
-			t.Errorf("%v: %s %v", f, b, err)
-		}
-		var back Value
-		if err := json.Unmarshal(b, &back); err != nil || back.Defined() != f.Defined() || f.Defined() && back != f {
-			t.Errorf("%s: %v %v", b, back, err)
-		}
-	}
-	if b, err := json.Marshal(Value(math.Inf(-1))); err != nil || string(b) != "null" {
-		t.Errorf("infinite: %s %v", b, err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"crosstalk"
 )
 
-// Where a model's doubt is measured: the label "at" of Entropy and NucleusSize.
+// Where a model's uncertainty is measured: the label "at" of Entropy and NucleusSize.
 const (
 	AtPoint     = "confusion point" // the tokens that begin a confusion
 	Elsewhere   = "elsewhere"       // all other tokens of answers with a confusion
@@ -20,22 +20,22 @@ const (
 
 var kinds = []string{AtPoint, Elsewhere, CleanAnswer}
 
-// doubt is what the candidates at a position say of the distribution that the
+// uncertainty is what the candidates at a position say of the distribution that the
 // token was drawn from.
-type doubt struct {
+type uncertainty struct {
 	entropy  float64 // in bits
 	nucleus  int     // fewest tokens that have the probability p together
 	censored bool    // the candidates do not have it: nucleus is the least it can be
 	mass     float64 // what they have
 }
 
-// doubtOf measures the distribution of which the candidates are the likeliest
+// uncertaintyOf measures the distribution of which the candidates are the likeliest
 // tokens, likeliest first, raised to the power of 1/temperature and normalised.
 // What they leave of it is taken to be tokens as likely as the last of them, and
 // one with the remainder: the most concentrated distribution that has these
 // candidates. At temperature 1 the entropy is therefore a lower bound, and so is
 // a censored nucleus; the mass is exact.
-func doubtOf(candidates []crosstalk.CandidateLogprob, temperature, p float64) doubt {
+func uncertaintyOf(candidates []crosstalk.CandidateLogprob, temperature, p float64) uncertainty {
 	largest := candidates[0].Logprob
 	scaled := func(logprob float64) float64 { return math.Exp((logprob - largest) / temperature) }
 	var given, sum float64
@@ -58,7 +58,7 @@ func doubtOf(candidates []crosstalk.CandidateLogprob, temperature, p float64) do
 		}
 		return -weight / total * math.Log2(weight/total)
 	}
-	d := doubt{entropy: alike*surprise(weight) + surprise(remainder), mass: sum / total}
+	d := uncertainty{entropy: alike*surprise(weight) + surprise(remainder), mass: sum / total}
 	var reached float64
 	const rounding = 1e-9
 	for _, w := range weights {
@@ -76,17 +76,17 @@ func doubtOf(candidates []crosstalk.CandidateLogprob, temperature, p float64) do
 	return d
 }
 
-// doubts are those of an answer's tokens.
-type doubts struct {
+// answerUncertainty are those of an answer's tokens.
+type answerUncertainty struct {
 	tokens   []crosstalk.Token
 	confused bool
 	first    int // token that begins a confusion, -1 if there is none
 }
 
-// doubtIn measures the doubt at the tokens of the part of an answer that is
+// uncertaintyIn measures the uncertainty at the tokens of the part of an answer that is
 // scored. begins are the bytes at which confusions begin.
-func (in *Instrument) doubtIn(answer crosstalk.Answer, begins []int) doubts {
-	d := doubts{confused: len(begins) > 0, first: -1}
+func (in *Instrument) uncertaintyIn(answer crosstalk.Answer, begins []int) answerUncertainty {
+	d := answerUncertainty{confused: len(begins) > 0, first: -1}
 	begin, end := scored(answer.Text)
 	temperature, p, _ := in.distribution()
 	for i, at := range align(answer.Text, answer.Logprobs) {
@@ -96,7 +96,7 @@ func (in *Instrument) doubtIn(answer crosstalk.Answer, begins []int) doubts {
 		l := answer.Logprobs[i]
 		t := crosstalk.Token{Start: at.start, End: at.end, Text: printable(l.Token, l.Bytes), Logprob: l.Logprob, Entropy: crosstalk.Undefined}
 		if top := likeliest(l, in.Prompting.Logprobs); len(top) > 0 {
-			of := doubtOf(top, temperature, p)
+			of := uncertaintyOf(top, temperature, p)
 			t.Entropy, t.Nucleus, t.Censored, t.Mass = crosstalk.Value(of.entropy), of.nucleus, of.censored, of.mass
 			t.Candidates = top
 		}
@@ -134,7 +134,7 @@ func likeliest(t crosstalk.TokenLogprob, k int) []crosstalk.CandidateLogprob {
 	return top
 }
 
-// distribution says of which distribution the doubt is: its temperature, in
+// distribution says of which distribution the uncertainty is: its temperature, in
 // words too, and the top-p of nuclei.
 func (in *Instrument) distribution() (temperature, p float64, name string) {
 	temperature, p, name = 1, in.Protocol.TopP, "unscaled"
@@ -149,11 +149,11 @@ func (in *Instrument) distribution() (temperature, p float64, name string) {
 	return temperature, p, name
 }
 
-// observeDoubt makes observations of an answer: the mean over its confusion
+// observeUncertainty makes observations of an answer: the mean over its confusion
 // points and over its other tokens, or over all tokens if it has no confusion.
 // Numbers: how many tokens ("tokens") and of them censored, the means of the
 // candidates' number and probability ("candidates", "mass"), and "top_p".
-func (in *Instrument) observeDoubt(base crosstalk.Observation, d doubts) (observations []crosstalk.Observation) {
+func (in *Instrument) observeUncertainty(base crosstalk.Observation, d answerUncertainty) (observations []crosstalk.Observation) {
 	_, p, name := in.distribution()
 	of := []string{CleanAnswer}
 	if d.confused {
@@ -203,7 +203,7 @@ const (
 	stripCandidates = 5
 )
 
-func (d doubts) strip() []crosstalk.Token {
+func (d answerUncertainty) strip() []crosstalk.Token {
 	if d.first < 0 {
 		return nil
 	}

@@ -5,18 +5,16 @@ import (
 	"slices"
 
 	"crosstalk"
+	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
 	"crosstalk/measure/translation"
 )
 
-// group is one figure in the making. It keeps sums per cluster, and of a
-// correlation the pairs of values.
-type group struct {
-	figure string
-	labels map[string]string
-	places []int // where it stands among the figures
+// sum is the observations behind one figure. It keeps sums per cluster, and of
+// a correlation the pairs of values.
+type sum struct {
 	counts map[string]int
-	items  items
+	items  estimate.Items
 
 	values        stats.Clusters
 	better, worse int                              // of changes
@@ -24,33 +22,33 @@ type group struct {
 	bleu          map[string]translation.BLEUStats // by cluster
 }
 
-func newGroup(figure string, labels map[string]string, places []int) *group {
-	return &group{figure: figure, labels: labels, places: places, bleu: map[string]translation.BLEUStats{},
+func newSum(map[string]string) *sum {
+	return &sum{bleu: map[string]translation.BLEUStats{},
 		counts: map[string]int{Invalid: 0, "not_scored": 0, "empty": 0, "refused": 0, "failed": 0}}
 }
 
-func (g *group) add(o crosstalk.Observation, s share, cluster string) {
-	g.items.add(o.Sample)
+func (g *sum) add(o crosstalk.Observation, s share, cluster string) {
+	g.items.Add(o.Sample)
 	g.count(o, s)
 	if s.reason != "" {
 		return
 	}
 	g.values.Add(cluster, s.value)
-	switch g.figure {
+	switch s.measure {
 	case ConsistencyChange, AccuracyChange:
 		g.better += int(max(s.value, 0))
 		g.worse += int(max(-s.value, 0))
 	case BLEUConsistency, BLEUAccuracy:
 		g.x, g.y = append(g.x, s.with), append(g.y, s.value)
 	case BLEU:
-		sum := g.bleu[cluster]
-		sum.Add(bleuStats(o.Numbers))
-		g.bleu[cluster] = sum
+		total := g.bleu[cluster]
+		total.Add(bleuStats(o.Numbers))
+		g.bleu[cluster] = total
 	}
 }
 
 // count counts what is behind the figure and what is not.
-func (g *group) count(o crosstalk.Observation, s share) {
+func (g *sum) count(o crosstalk.Observation, s share) {
 	if o.Texts["flags"] != "" {
 		g.counts["flagged"]++
 	}
@@ -66,9 +64,10 @@ func (g *group) count(o crosstalk.Observation, s share) {
 	}
 }
 
-func (g *group) estimate() crosstalk.Estimate {
-	e := crosstalk.Estimate{Measure: g.figure, Unit: units[g.figure], Better: better[g.figure], N: g.items.n, Observations: g.values.N(), Clusters: g.values.Len(), Counts: g.counts, By: g.labels}
-	switch g.figure {
+func (g *sum) estimate(measure string) crosstalk.Estimate {
+	e := crosstalk.Estimate{Measure: measure, Unit: units[measure], Better: better[measure],
+		N: g.items.N(), Observations: g.values.N(), Clusters: g.values.Len(), Counts: g.counts}
+	switch measure {
 	case BLEUConsistency, BLEUAccuracy:
 		g.correlate(&e)
 	case BLEU:
@@ -93,9 +92,9 @@ var better = map[string]crosstalk.Direction{
 	Rewriting: crosstalk.Higher, BLEU: crosstalk.Higher, ItemBLEU: crosstalk.Higher, ROUGE1: crosstalk.Higher, ROUGE2: crosstalk.Higher, ROUGEL: crosstalk.Higher, Quality: crosstalk.Higher,
 }
 
-func (g *group) mean(e *crosstalk.Estimate, bounds stats.Bounds) {
-	mean := stats.Mean(&g.values, bounds, Level)
-	e.Value, e.Interval, e.Warnings = crosstalk.Value(mean.Value), interval(mean.Interval), warnings(mean.Warnings)
+func (g *sum) mean(e *crosstalk.Estimate, bounds stats.Bounds) {
+	mean := stats.Mean(&g.values, bounds, estimate.Level)
+	estimate.Set(e, mean.Value, mean.Interval, mean.Warnings)
 }
 
 // draws is how often observations are resampled. The seed is fixed: the same
@@ -107,7 +106,7 @@ const (
 
 // test tests a change against none: by McNemar's exact test where each cluster
 // has one observation, else by flipping the signs of clusters.
-func (g *group) test(e *crosstalk.Estimate) {
+func (g *sum) test(e *crosstalk.Estimate) {
 	e.Test = &crosstalk.Test{Method: "mcnemar", Statistic: crosstalk.Undefined, DF: crosstalk.Undefined}
 	if g.values.N() == g.values.Len() {
 		e.Test.P = crosstalk.Value(stats.McNemar(g.better, g.worse))
@@ -116,9 +115,9 @@ func (g *group) test(e *crosstalk.Estimate) {
 	e.Test.Method, e.Test.P = "sign-flip", crosstalk.Value(stats.SignFlip(&g.values, draws, seed).P)
 }
 
-func (g *group) correlate(e *crosstalk.Estimate) {
-	c := stats.Pearson(g.x, g.y, Level)
-	e.Value, e.Interval = crosstalk.Value(c.Value), interval(c.Interval)
+func (g *sum) correlate(e *crosstalk.Estimate) {
+	c := stats.Pearson(g.x, g.y, estimate.Level)
+	estimate.Set(e, c.Value, c.Interval, nil)
 	e.Test = &crosstalk.Test{Method: "t", Statistic: crosstalk.Undefined, DF: crosstalk.Value(len(g.x) - 2), P: crosstalk.Value(c.P)}
 	if e.Clusters < e.Observations {
 		e.Warnings = append(e.Warnings, "interval and p take all pairs of values as independent")
@@ -127,45 +126,19 @@ func (g *group) correlate(e *crosstalk.Estimate) {
 
 // corpus is the BLEU of all texts together, with an interval from resampling
 // clusters.
-func (g *group) corpus(e *crosstalk.Estimate) {
+func (g *sum) corpus(e *crosstalk.Estimate) {
 	var parts []translation.BLEUStats
 	for _, name := range slices.Sorted(maps.Keys(g.bleu)) {
 		parts = append(parts, g.bleu[name])
 	}
 	corpus := func(units []int) float64 {
-		sum := translation.BLEUStats{}
+		total := translation.BLEUStats{}
 		for _, i := range units {
-			sum.Add(parts[i])
+			total.Add(parts[i])
 		}
-		score, _ := translation.BLEU{}.Score(sum) // tokens are counted already
+		score, _ := translation.BLEU{}.Score(total) // tokens are counted already
 		return score.Score / 100
 	}
-	b := stats.UnitBootstrap(len(parts), corpus, stats.BootstrapOptions{Draws: draws, Level: Level, Seed: seed, Bounds: stats.Proportion})
-	e.Value, e.Interval, e.Warnings = crosstalk.Value(b.Value), interval(b.Interval), warnings(b.Warnings)
-}
-
-func interval(i stats.Interval) *crosstalk.Interval {
-	if !i.Defined() {
-		return nil
-	}
-	return &crosstalk.Interval{Low: i.Low, High: i.High, Level: i.Level, Method: i.Method}
-}
-
-func warnings(of []stats.Warning) (texts []string) {
-	for _, w := range of {
-		texts = append(texts, w.String())
-	}
-	return texts
-}
-
-// items counts items by their first sample, so that it needs no list of them.
-type items struct{ first, n int }
-
-func (i *items) add(sample int) {
-	switch {
-	case i.n == 0 || sample < i.first:
-		i.first, i.n = sample, 1
-	case sample == i.first:
-		i.n++
-	}
+	b := stats.UnitBootstrap(len(parts), corpus, stats.BootstrapOptions{Draws: draws, Level: estimate.Level, Seed: seed, Bounds: stats.Proportion})
+	estimate.Set(e, b.Value, b.Interval, b.Warnings)
 }
