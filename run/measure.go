@@ -3,8 +3,10 @@ package run
 import (
 	"bufio"
 	"context"
+	"crosstalk/internal/atomicfile"
 	"encoding/json"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -64,7 +66,7 @@ func Measure(ctx context.Context, arms []Arm, items []crosstalk.Item, parallel i
 // RecordObservations writes the run's observations.jsonl: what use hands to
 // record, in that order. The file appears when use has ended without an error.
 func (d *Dir) RecordObservations(use func(record func(crosstalk.Observation) error) error) error {
-	return replace(filepath.Join(d.Path, "observations.jsonl"), func(f *os.File) error {
+	return atomicfile.Write(filepath.Join(d.Path, "observations.jsonl"), func(f io.Writer) error {
 		w := bufio.NewWriterSize(f, 1<<16)
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)

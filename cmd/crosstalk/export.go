@@ -12,6 +12,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/internal/atomicfile"
 	"crosstalk/report/export"
 	"crosstalk/run"
 
@@ -62,7 +63,7 @@ func (e *exporting) run(c *cobra.Command, path string) error {
 		return err
 	}
 	if e.out != "" {
-		return replaceFile(e.out, func(w io.Writer) error { return e.write(w, path) })
+		return atomicfile.Write(e.out, func(w io.Writer) error { return e.write(w, path) })
 	}
 	if e.format == export.Parquet && isTerminal(c.OutOrStdout()) {
 		return fmt.Errorf("parquet is not for a terminal: name a file with --out")

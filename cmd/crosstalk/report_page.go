@@ -14,9 +14,10 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/internal/atomicfile"
 	"crosstalk/report"
-	"crosstalk/report/plot"
 	"crosstalk/report/page"
+	"crosstalk/report/plot"
 	"crosstalk/run"
 
 	"github.com/spf13/cobra"
@@ -75,7 +76,7 @@ func (r *reporting) writePage(c *cobra.Command, path string, p page.Report) erro
 		return p.Write(c.OutOrStdout())
 	}
 	file := cmp.Or(r.html, filepath.Join(path, "report.html"))
-	err = replaceFile(file, p.Write)
+	err = atomicfile.Write(file, p.Write)
 	if r.html == "" && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
 		fmt.Fprintf(c.ErrOrStderr(), "There is no page: %s cannot be written: name another file with --html\n", path)
 		return nil
@@ -134,14 +135,14 @@ func (r *reporting) writeFigures(c *cobra.Command, estimates []crosstalk.Estimat
 	}
 	for _, f := range figures {
 		for ending, write := range map[string]func(io.Writer) error{".svg": f.WriteSVG, ".pdf": f.WritePDF, ".png": f.WritePNG} {
-			if err := replaceFile(filepath.Join(r.figures, f.Name+ending), write); err != nil {
+			if err := atomicfile.Write(filepath.Join(r.figures, f.Name+ending), write); err != nil {
 				return err
 			}
 		}
 	}
 	for ending, format := range map[string]string{".csv": "csv", ".md": "markdown", ".tex": "latex"} {
 		write := func(w io.Writer) error { return report.Write(w, format, estimates) }
-		if err := replaceFile(filepath.Join(r.figures, "tables"+ending), write); err != nil {
+		if err := atomicfile.Write(filepath.Join(r.figures, "tables"+ending), write); err != nil {
 			return err
 		}
 	}
@@ -149,21 +150,4 @@ func (r *reporting) writeFigures(c *cobra.Command, estimates []crosstalk.Estimat
 		fmt.Fprintf(c.ErrOrStderr(), "%d figures (.svg, .pdf, .png) and tables (.csv, .md, .tex): %s\n", len(figures), r.figures)
 	}
 	return nil
-}
-
-// replaceFile writes a file aside and renames it when it is whole.
-func replaceFile(path string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/consistency"
+	"crosstalk/internal/atomicfile"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -123,10 +123,7 @@ func WriteInstructions(path string, list []Instruction) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return nil
 	}
-	return replace(path, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	return atomicfile.WriteBytes(path, text)
 }
 
 func (in Instruction) names(model, task, sense string) bool {

@@ -7,25 +7,7 @@ package review
 import (
 	"encoding/csv"
 	"io"
-	"os"
 )
-
-// replace writes a file aside and renames it when it is whole.
-func replace(path string, write func(io.Writer) error) error {
-	f, err := os.Create(path + ".part")
-	if err != nil {
-		return err
-	}
-	err = write(f)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
 
 // writeCSV writes a table.
 func writeCSV(w io.Writer, header []string, rows [][]string) error {
