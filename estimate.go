@@ -1,6 +1,9 @@
 package crosstalk
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Estimate is a figure over observations (crosstalk/estimates/v1).
 type Estimate struct {
@@ -98,13 +101,11 @@ type SuiteIDs struct {
 
 // Of returns the suite of a figure with these columns, "-" where none is known.
 func (s SuiteIDs) Of(by map[string]string) string {
-	if id, known := s.Each[by[s.Column]]; known && s.Column != "" {
-		return id
+	id := s.All
+	if value := by[s.Column]; s.Column != "" && value != "" && value != All {
+		id = s.Each[value]
 	}
-	if s.All == "" {
-		return "-"
-	}
-	return s.All
+	return cmp.Or(id, "-")
 }
 
 // All is the value of a column in figures over all its values.

@@ -10,7 +10,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/measure/stats"
-	"crosstalk/run"
+	"crosstalk/study"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -87,21 +87,18 @@ type sitting struct {
 
 // observe measures the sittings as one run, with the journal in memory, and
 // sums up.
-func observe(ctx context.Context, in crosstalk.Instrument, sittings []sitting) (estimates []crosstalk.Estimate, failed error) {
-	estimates = in.Estimate(func(yield func(crosstalk.Observation) bool) {
-		for _, s := range sittings {
-			session := ask.NewSession(&ask.Memory{}, ask.Options{})
-			for measured := range run.Measure(ctx, []run.Arm{{Instrument: in, Ask: session.For(s.model)}}, s.items, 4) {
-				if failed = measured.Err; failed != nil {
-					return
-				}
-				for _, o := range measured.Observations {
-					if !yield(o) {
-						return
-					}
-				}
+func observe(ctx context.Context, in crosstalk.Instrument, rules crosstalk.Rules, sittings []sitting) ([]crosstalk.Estimate, error) {
+	estimator := rules.Estimator(nil)
+	for _, s := range sittings {
+		session := ask.NewSession(&ask.Memory{}, ask.Options{})
+		for measured := range study.Measure(ctx, []study.Arm{{Instrument: in, Ask: session.For(s.model)}}, s.items, 4) {
+			if measured.Err != nil {
+				return nil, measured.Err
+			}
+			for _, o := range measured.Observations {
+				estimator.Add(o)
 			}
 		}
-	}, nil)
-	return estimates, failed
+	}
+	return estimator.Estimates(crosstalk.SuiteIDs{}), nil
 }

@@ -42,7 +42,7 @@ func Confusion(ctx context.Context, in confusion.Instrument, items []crosstalk.I
 		if err != nil {
 			return nil, err
 		}
-		estimates, err := observe(ctx, &in, []sitting{{m, items}})
+		estimates, err := observe(ctx, &in, in.Rules(), []sitting{{m, items}})
 		ordered := make([]crosstalk.Estimate, len(results))
 		for i, r := range results {
 			ordered[i].Value = crosstalk.Undefined

@@ -48,7 +48,7 @@ func Consistency(ctx context.Context, in consistency.Instrument, items []crossta
 		if err != nil {
 			return nil, err
 		}
-		estimates, err := observe(ctx, &in, []sitting{{m, items}})
+		estimates, err := observe(ctx, &in, in.Rules(), []sitting{{m, items}})
 		ordered := make([]crosstalk.Estimate, len(results))
 		for i, r := range results {
 			ordered[i].Value = crosstalk.Undefined

@@ -49,7 +49,7 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 			}
 			sittings = append(sittings, sitting{m, copies})
 		}
-		estimates, err := observe(ctx, &in, sittings)
+		estimates, err := observe(ctx, &in, in.Rules(), sittings)
 		if len(estimates) == 0 {
 			estimates = []crosstalk.Estimate{{Value: crosstalk.Undefined}}
 		}

@@ -12,22 +12,35 @@ import (
 	"crosstalk/instrument/leakage"
 )
 
-// ReadRules reads the rules that a run of the named instrument was scored by,
-// as its manifest has them.
-func ReadRules(name string, text json.RawMessage) (crosstalk.Rules, error) {
-	switch name {
-	case "leakage":
-		return readRules[leakage.Rules](text)
-	case "confusion":
-		return readRules[confusion.Rules](text)
-	case "consistency":
-		return readRules[consistency.Rules](text)
-	}
-	return nil, fmt.Errorf("unknown instrument %q", name)
+// scored is what a run keeps of an instrument's scoring.
+type scored struct {
+	read func(json.RawMessage) (crosstalk.Rules, error)
+	// columns can be grouped by though no observation has them.
+	columns []string
 }
 
-func readRules[R crosstalk.Rules](text json.RawMessage) (crosstalk.Rules, error) {
+var scoredBy = map[string]scored{
+	"leakage":     {read: read[leakage.Rules]},
+	"confusion":   {read: read[confusion.Rules]},
+	"consistency": {read: read[consistency.Rules], columns: []string{consistency.ByClass}},
+}
+
+func read[R crosstalk.Rules](text json.RawMessage) (crosstalk.Rules, error) {
 	var rules R
 	err := json.Unmarshal(text, &rules)
 	return rules, err
 }
+
+// ReadRules reads the rules that a run of the named instrument was scored by,
+// as its manifest has them.
+func ReadRules(name string, text json.RawMessage) (crosstalk.Rules, error) {
+	of, known := scoredBy[name]
+	if !known {
+		return nil, fmt.Errorf("unknown instrument %q", name)
+	}
+	return of.read(text)
+}
+
+// ExtraColumns are columns that figures of the named instrument can be grouped
+// by though no observation has them.
+func ExtraColumns(name string) []string { return scoredBy[name].columns }

@@ -30,6 +30,9 @@ type Manifest struct {
 	Plan      Plan      `json:"plan"`
 	Scoring   []Scoring `json:"scoring"`        // one for each protocol
 	Asks      int       `json:"asks,omitempty"` // that measuring takes; 0: not known
+
+	Suites      crosstalk.SuiteIDs `json:"suites"`                 // that the figures are about
+	NotMeasured int                `json:"not_measured,omitempty"` // items that a limit kept from being measured
 }
 
 const (
@@ -65,7 +68,8 @@ func Create(path string, plan Plan) (*Dir, error) {
 	if err := removeParts(path); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
-	d := &Dir{Path: path, Journal: j, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan, Scoring: old.Scoring, Asks: old.Asks}}
+	d := &Dir{Path: path, Journal: j, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan,
+		Scoring: old.Scoring, Asks: old.Asks, Suites: old.Suites, NotMeasured: old.NotMeasured}}
 	if err := d.writeJSON("manifest.json", d.Manifest); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -149,9 +153,10 @@ func ReadManifest(path string) (Manifest, error) {
 	return m, nil
 }
 
-// SetScoring notes in the manifest how answers are scored from now on.
-func (d *Dir) SetScoring(s ...Scoring) error {
-	d.Manifest.Scoring = s
+// SetScoring notes in the manifest how answers are scored from now on, the
+// suites that the figures are about, and how many items were not measured.
+func (d *Dir) SetScoring(s []Scoring, suites crosstalk.SuiteIDs, notMeasured int) error {
+	d.Manifest.Scoring, d.Manifest.Suites, d.Manifest.NotMeasured = s, suites, notMeasured
 	return d.writeJSON("manifest.json", d.Manifest)
 }
 

@@ -55,21 +55,17 @@ func (s *Sources) add(group, file, name string, item crosstalk.Item) {
 	}
 }
 
-// ID names the suite of a group of observations, as Suite.ID does.
-func (s *Sources) ID(group map[string]string) string {
-	dataset := group["dataset"]
-	if dataset == crosstalk.All {
-		dataset = ""
+// IDs names the suites as Suite.ID does: all that was met, and each data set.
+func (s *Sources) IDs() crosstalk.SuiteIDs {
+	ids := crosstalk.SuiteIDs{Column: "dataset", Each: map[string]string{}}
+	for dataset, g := range s.groups {
+		if dataset == "" {
+			ids.All = s.Names() + "@" + g.fingerprints.String()
+		} else {
+			ids.Each[dataset] = strings.Join(g.names, "+") + "@" + g.fingerprints.String()
+		}
 	}
-	g := s.groups[dataset]
-	if g == nil {
-		return "-"
-	}
-	name := strings.Join(g.names, "+")
-	if dataset == "" {
-		name = s.Names()
-	}
-	return name + "@" + g.fingerprints.String()
+	return ids
 }
 
 // Names are the files' names.

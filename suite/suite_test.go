@@ -262,19 +262,19 @@ func TestSources(t *testing.T) {
 	}
 	s := NewSources([]string{"dir/a.csv.gz", "b.jsonl"})
 	s.Add("dir/a.csv.gz", item("1", "d"))
-	one := s.ID(map[string]string{"dataset": "d"})
+	one := idOf(s, map[string]string{"dataset": "d"})
 	s.Add("dir/a.csv.gz", item("1", "d")) // again, as another sample
-	if again := s.ID(map[string]string{"dataset": "d"}); again != one || !strings.HasPrefix(one, "a-d@") {
+	if again := idOf(s, map[string]string{"dataset": "d"}); again != one || !strings.HasPrefix(one, "a-d@") {
 		t.Errorf("%s, then %s", one, again)
 	}
 	s.Add("b.jsonl", item("2", "d"))
 	s.Add("b.jsonl", item("3", "e"))
 	for group, want := range map[string]string{"": "a+b@", "all": "a+b@", "d": "a-d+b-d@", "e": "b-e@"} {
-		if got := s.ID(map[string]string{"dataset": group}); !strings.HasPrefix(got, want) {
+		if got := idOf(s, map[string]string{"dataset": group}); !strings.HasPrefix(got, want) {
 			t.Errorf("data set %q: %s, want %s...", group, got, want)
 		}
 	}
-	if got := s.ID(map[string]string{"dataset": "none"}); got != "-" {
+	if got := idOf(s, map[string]string{"dataset": "none"}); got != "-" {
 		t.Errorf("an unknown data set: %s", got)
 	}
 	// The id of a file's items is that of the suite made of them.
@@ -287,7 +287,10 @@ func TestSources(t *testing.T) {
 	for _, i := range suite.Items {
 		sources.Add(file, i)
 	}
-	if got := sources.ID(nil); got != suite.ID() {
+	if got := idOf(sources, nil); got != suite.ID() {
 		t.Errorf("%s, as a suite %s", got, suite.ID())
 	}
 }
+
+// idOf is the suite of a figure with these columns.
+func idOf(s *Sources, by map[string]string) string { return s.IDs().Of(by) }

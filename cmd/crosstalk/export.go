@@ -15,6 +15,7 @@ import (
 	"crosstalk/internal/atomicfile"
 	"crosstalk/report/export"
 	"crosstalk/run"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
@@ -59,7 +60,7 @@ func (e *exporting) run(c *cobra.Command, path string) error {
 	if e.answers && e.format == export.LMEval {
 		return fmt.Errorf("--format %s is of observations: leave --answers out", e.format)
 	}
-	if _, err := readManifest(path); err != nil {
+	if _, err := study.ReadManifest(path); err != nil {
 		return err
 	}
 	if e.out != "" {

@@ -115,7 +115,7 @@ func TestGridComparedAndGated(t *testing.T) {
 func TestGateOfAnIncompleteRun(t *testing.T) {
 	server := newServer(t, testserver.Options{})
 	suite, out := writeSuite(t, 3), filepath.Join(t.TempDir(), "run")
-	start(t, nil, runLeakage(server, suite, out, "--max-asks", "20")...).expect(exitIncomplete)
+	start(t, nil, runLeakage(server, suite, out, "--budget-asks", "20")...).expect(exitIncomplete)
 	for _, require := range []string{"leak_rate>=0", "leak_rate>=0 by category"} {
 		p := start(t, nil, "gate", out, "--require", require).expect(1, "the gate failed")
 		if !strings.Contains(p.stdout.String(), "items were not measured; the command that made the run goes on with it") {

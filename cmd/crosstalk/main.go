@@ -54,24 +54,45 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	if errors.As(err, &e) {
 		code = e.code
 	}
-	if message := err.Error(); message != "" {
+	if message := message(err); message != "" {
 		fmt.Fprintf(stderr, "crosstalk: %s\n", message)
 	}
-	if code == exitUsage && isUsage(err) {
+	if errors.As(err, new(*usageError)) {
 		fmt.Fprintf(stderr, "See '%s --help'.\n", command.CommandPath())
 	}
 	return code
 }
 
-// isUsage tells a command line that could not be understood from input that
-// could not be used. Cobra's errors have no type.
-func isUsage(err error) bool {
-	for _, start := range []string{"unknown command", "unknown flag", "unknown shorthand", "flag needs", "invalid argument", "accepts ", "requires "} {
-		if strings.HasPrefix(err.Error(), start) {
-			return true
+// message is an error as the user reads it: an option is a flag here.
+func message(err error) string {
+	if _, option := err.(*crosstalk.OptionError); option {
+		return "--" + err.Error()
+	}
+	return err.Error()
+}
+
+// usageError is a command line that could not be understood, not input that
+// could not be used.
+type usageError struct{ error }
+
+// Unwrap returns the error.
+func (e *usageError) Unwrap() error { return e.error }
+
+// reportUsage makes errors of flags and arguments of a command, and of those
+// below it, usage errors.
+func reportUsage(c *cobra.Command) {
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	if args := c.Args; args != nil {
+		c.Args = func(c *cobra.Command, list []string) error {
+			if err := args(c, list); err != nil {
+				return &usageError{err}
+			}
+			return nil
 		}
 	}
-	return false
+	for _, sub := range c.Commands() {
+		reportUsage(sub)
+	}
 }
 
 func rootCommand() *cobra.Command {
@@ -102,6 +123,7 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine,
 	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), reportCommand(), exportCommand(), compareCommand(), gateCommand(), powerCommand(), serveCommand(),
 		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
 	configure(root)
+	reportUsage(root)
 	return root
 }
 
@@ -114,7 +136,7 @@ func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 				names = append(names, sub.Name())
 			}
 			if len(args) > 0 {
-				return fmt.Errorf("unknown command %q: %s takes one of %s", args[0], c.CommandPath(), strings.Join(names, ", "))
+				return &usageError{fmt.Errorf("unknown command %q; %s takes one of: %s", args[0], c.CommandPath(), strings.Join(names, ", "))}
 			}
 			return c.Help()
 		}}

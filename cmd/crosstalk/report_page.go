@@ -19,12 +19,13 @@ import (
 	"crosstalk/report/page"
 	"crosstalk/report/plot"
 	"crosstalk/run"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
 
 // draw writes the page and the files of figures.
-func (r *reporting) draw(c *cobra.Command, path string, estimates []crosstalk.Estimate) error {
+func (r *reportFlags) draw(c *cobra.Command, path string, estimates []crosstalk.Estimate) error {
 	if r.html == "none" && r.figures == "" {
 		return nil
 	}
@@ -48,8 +49,8 @@ func (r *reporting) draw(c *cobra.Command, path string, estimates []crosstalk.Es
 	return r.writeFigures(c, estimates, drawn)
 }
 
-func (r *reporting) writePage(c *cobra.Command, path string, p page.Report) error {
-	manifest, err := readManifest(path)
+func (r *reportFlags) writePage(c *cobra.Command, path string, p page.Report) error {
+	manifest, err := study.ReadManifest(path)
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func summaryOf(m run.Manifest, estimates []crosstalk.Estimate) (title string, su
 }
 
 // writeFigures writes each figure in three formats, and the tables.
-func (r *reporting) writeFigures(c *cobra.Command, estimates []crosstalk.Estimate, figures []plot.Figure) error {
+func (r *reportFlags) writeFigures(c *cobra.Command, estimates []crosstalk.Estimate, figures []plot.Figure) error {
 	if err := os.MkdirAll(r.figures, 0o777); err != nil {
 		return fmt.Errorf("--figures: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/report"
 	"crosstalk/run"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
@@ -32,7 +33,7 @@ run directory, in instructions.yaml: edit text and words there, and set approved
 to true. --approve does that for all that can be used.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			path := filepath.Join(args[0], instructionsFile)
+			path := filepath.Join(args[0], study.InstructionsFile)
 			list, err := review.ReadInstructions(path)
 			if err != nil {
 				return err
@@ -131,7 +132,7 @@ func finished(path string) error {
 }
 
 func reviewCodesCommand() *cobra.Command {
-	var o output
+	var o outputFlags
 	var by []string
 	c := &cobra.Command{
 		Use:     "codes FILE...",
@@ -143,7 +144,7 @@ func reviewCodesCommand() *cobra.Command {
 			if err := report.CheckFormat(o.format); err != nil {
 				return err
 			}
-			columns, err := cleanColumns(by)
+			columns, err := study.ParseBy(by)
 			if err != nil {
 				return err
 			}
@@ -158,6 +159,6 @@ func reviewCodesCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringSliceVar(&by, "by", nil, "group shares by columns of the table")
-	o.flags(c)
+	o.add(c)
 	return c
 }

@@ -142,15 +142,15 @@ func TestBudgets(t *testing.T) {
 		most  int
 		says  string
 	}{
-		"asks":   {[]string{"--max-asks", "30"}, 30, 30, "stopped after 30 asks (--max-asks 30)"},
-		"tokens": {[]string{"--max-tokens", "2000"}, 20, 95, "--max-tokens 2000"},
-		"cost":   {[]string{"--max-cost", "400", "--prices", prices}, 15, 95, "one more ask could pass --max-cost 400"},
+		"asks":   {[]string{"--budget-asks", "30"}, 30, 30, "stopped after 30 asks (--budget-asks 30)"},
+		"tokens": {[]string{"--budget-tokens", "2000"}, 20, 95, "--budget-tokens 2000"},
+		"cost":   {[]string{"--budget-cost", "400", "--prices", prices}, 15, 95, "one more ask could pass --budget-cost 400"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, testserver.Options{Latency: 5 * time.Millisecond})
 			suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
-			bound := []string{"--answer-tokens", "20"}
+			bound := []string{"--max-tokens", "20"}
 			args := runLeakage(s, suite, out, append(bound, c.flags...)...)
 			p := start(t, nil, args...).expect(3, c.says, "the same command goes on from there")
 			first := s.Stats().Answered
@@ -301,8 +301,8 @@ func TestMoreSamples(t *testing.T) {
 
 // Flags out of range are named, and nothing is made.
 func TestFlags(t *testing.T) {
-	for _, flag := range []string{"--concurrency=0", "--rpm=-1", "--tpm=0", "--retries=-1", "--fail-after=0", "--max-asks=0", "--max-tokens=-5", "--max-cost=0",
-		"--max-cost=NaN", "--max-cost=-1", "--timeout=0s", "--timeout=-1m", "--samples=0", "--answer-tokens=0", "--temperature=warm", "--temperature=-1",
+	for _, flag := range []string{"--concurrency=0", "--rpm=-1", "--tpm=0", "--retries=-1", "--fail-after=0", "--budget-asks=0", "--budget-tokens=-5", "--budget-cost=0",
+		"--budget-cost=NaN", "--budget-cost=-1", "--timeout=0s", "--timeout=-1m", "--samples=0", "--max-tokens=0", "--temperature=warm", "--temperature=-1",
 		"--temperature=NaN", "--top-p=0", "--top-p=1.1", "--param=x", "--prices=none.yaml", "--similarity=none", "--format=xml", "--protocol=mine"} {
 		t.Run(flag, func(t *testing.T) {
 			t.Parallel()

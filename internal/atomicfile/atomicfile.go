@@ -18,24 +18,49 @@ import (
 // FILE. One that is there when no process writes FILE was left by a kill.
 const Ending = ".part"
 
-// Write replaces the file at path by what write writes, or makes it. After an
-// error, the file is as it was. Several processes may write the same file at
-// once: the last one wins.
-//
-// The file gets the permissions of any new file.
-func Write(path string, write func(io.Writer) error) (err error) {
+// File is a file that is being written aside. Commit or Discard ends it.
+type File struct {
+	*os.File
+	path string
+}
+
+// Create begins to replace the file at path, or to make it. The file gets the
+// permissions of any new file. Several processes may write the same file at
+// once: the last one to commit wins.
+func Create(path string) (*File, error) {
 	f, err := create(path)
+	return &File{f, path}, err
+}
+
+// Commit puts the file in its place, once its content is on the disk.
+func (f *File) Commit() error {
+	err := Rename(f.File, f.path)
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// Discard removes what was written, and leaves the old file. After Commit it
+// does nothing.
+func (f *File) Discard() {
+	if f.Close() == nil {
+		os.Remove(f.Name())
+	}
+}
+
+// Write replaces the file at path by what write writes, or makes it. After an
+// error, the file is as it was.
+func Write(path string, write func(io.Writer) error) error {
+	f, err := Create(path)
 	if err != nil {
 		return err
 	}
-	defer func() { // write may panic
-		f.Close()
-		os.Remove(f.Name())
-	}()
-	if err := write(f); err != nil {
+	defer f.Discard() // write may panic
+	if err := write(f.File); err != nil {
 		return err
 	}
-	return Rename(f, path)
+	return f.Commit()
 }
 
 // WriteBytes replaces the file at path by one that contains b.

@@ -1,4 +1,4 @@
-package main
+package study
 
 import (
 	"context"
@@ -11,29 +11,62 @@ import (
 	"crosstalk/ask"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/consistency/review"
+	"crosstalk/model/reference"
 	"crosstalk/run"
 	"crosstalk/suite"
 )
 
-// instructionsFile is the run's file of rewritten instructions.
-const instructionsFile = "instructions.yaml"
+// InstructionsFile is the run's file of rewritten instructions.
+const InstructionsFile = "instructions.yaml"
 
-// reviewing has instructions rewritten and reviewed before they are used.
-type reviewing struct {
-	*consistencyRun
+// ReviewError says that rewritten instructions wait for people to look at them
+// before they are used.
+type ReviewError struct {
+	Waiting int
+	File    string // in which they are to be approved
+	Run     string
+}
+
+func (e *ReviewError) Error() string {
+	return fmt.Sprintf("%d rewritten instructions wait for review before they are used: look at %s, edit text and words, set approved to true, "+
+		"and run the same command again; or approve all with 'crosstalk review instructions %s --approve', or use --accept-rewrites",
+		e.Waiting, e.File, e.Run)
+}
+
+// reviews has instructions rewritten and reviewed before they are used.
+type reviews struct {
 	suite     *suite.Suite
+	accept    bool
 	imported  []review.Instruction
 	protocols []reviewed
 	made      map[string]map[string]map[string]crosstalk.Instruction // by model, task and sense
 }
 
 type reviewed struct {
-	conditions []condition
-	set        func(condition) *consistency.Instrument
+	conditions []Condition
+	set        func(Condition) *consistency.Instrument
+}
+
+// label says in signatures who rewrote, and who looked at it.
+func (v *reviews) label(c Condition, elsewhere bool) string {
+	inputs, instructions := "own", "reviewed"
+	if elsewhere {
+		inputs = "elsewhere"
+	}
+	if v.accepts(c) {
+		instructions = "accepted"
+	}
+	return inputs + "+" + instructions
+}
+
+// accepts reports whether a model's instructions are used without a review. A
+// reference model's are as they must be.
+func (v *reviews) accepts(c Condition) bool {
+	return v.accept || c.Model.Provider == reference.Provider
 }
 
 // modelName tells models apart in the review.
-func modelName(c condition) string {
+func modelName(c Condition) string {
 	name := c.Model.String()
 	if base := c.Name["base_url"]; base != "" {
 		name += " " + base
@@ -45,7 +78,7 @@ func modelName(c condition) string {
 }
 
 // tasks are the suite's tasks with the instructions that a model made.
-func (v *reviewing) tasks(c condition) []crosstalk.Task {
+func (v *reviews) tasks(c Condition) []crosstalk.Task {
 	tasks := slices.Clone(v.suite.Tasks)
 	for i := range tasks {
 		tasks[i].Instructions = maps.Clone(tasks[i].Instructions)
@@ -56,8 +89,8 @@ func (v *reviewing) tasks(c condition) []crosstalk.Task {
 
 // prepare has the instructions rewritten, writes them into the run's directory,
 // and stops if people have not approved them.
-func (v *reviewing) prepare(ctx context.Context, dir *run.Dir, session *ask.Session) error {
-	path := filepath.Join(dir.Path, instructionsFile)
+func (v *reviews) prepare(ctx context.Context, dir *run.Dir, session *ask.Session) error {
+	path := filepath.Join(dir.Path, InstructionsFile)
 	before, err := review.ReadInstructions(path)
 	if err != nil {
 		return err
@@ -93,8 +126,7 @@ func (v *reviewing) prepare(ctx context.Context, dir *run.Dir, session *ask.Sess
 		return err
 	}
 	if len(waiting) > 0 {
-		return &exitError{exitIncomplete, fmt.Errorf("%d rewritten instructions wait for a review before they are used: look at %s, edit text and words, set approved to true, and run the same command again; or approve all with 'crosstalk review instructions %s --approve', or use --accept-rewrites",
-			len(waiting), path, dir.Path)}
+		return &ReviewError{len(waiting), path, dir.Path}
 	}
 	for _, in := range list {
 		if v.made[in.Model] == nil {
@@ -118,7 +150,7 @@ func (v *reviewing) prepare(ctx context.Context, dir *run.Dir, session *ask.Sess
 
 // ofModel are the instructions that a model makes, as far as they were reviewed
 // before.
-func (v *reviewing) ofModel(ctx context.Context, in *consistency.Instrument, asker crosstalk.Asker, model string, before []review.Instruction) (list []review.Instruction, err error) {
+func (v *reviews) ofModel(ctx context.Context, in *consistency.Instrument, asker crosstalk.Asker, model string, before []review.Instruction) (list []review.Instruction, err error) {
 	var senses []consistency.Sense
 	for _, form := range in.Forms() {
 		if s := form.Instruction; s.Rewritten() && !slices.Contains(senses, s) {

@@ -1,10 +1,9 @@
-package run
+package study
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
@@ -14,19 +13,14 @@ import (
 	"crosstalk"
 )
 
-// instrument is a crosstalk.Instrument whose Measure is a function.
-type instrument func(ctx context.Context, item crosstalk.Item) ([]crosstalk.Observation, error)
+// fakeInstrument is a crosstalk.Instrument whose Measure is a function.
+type fakeInstrument func(ctx context.Context, item crosstalk.Item) ([]crosstalk.Observation, error)
 
-var _ crosstalk.Instrument = instrument(nil)
+var _ crosstalk.Instrument = fakeInstrument(nil)
 
-func (f instrument) Name() string { return "test" }
-func (f instrument) Measure(ctx context.Context, _ crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
+func (f fakeInstrument) Measure(ctx context.Context, _ crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
 	return f(ctx, item)
 }
-func (f instrument) Estimate(iter.Seq[crosstalk.Observation], []string) []crosstalk.Estimate {
-	return nil
-}
-
 func items(n int) []crosstalk.Item {
 	items := make([]crosstalk.Item, n)
 	for i := range items {
@@ -47,7 +41,7 @@ func TestMeasure(t *testing.T) {
 			}
 			odd := errors.New("odd")
 			var underWay, most atomic.Int32
-			in := instrument(func(_ context.Context, item crosstalk.Item) ([]crosstalk.Observation, error) {
+			in := fakeInstrument(func(_ context.Context, item crosstalk.Item) ([]crosstalk.Observation, error) {
 				now := underWay.Add(1)
 				defer underWay.Add(-1)
 				for {
@@ -73,7 +67,7 @@ func TestMeasure(t *testing.T) {
 			}
 		})
 	}
-	for range Measure(t.Context(), []Arm{{instrument(nil), nil}}, nil, 3) {
+	for range Measure(t.Context(), []Arm{{fakeInstrument(nil), nil}}, nil, 3) {
 		t.Error("an item out of nothing")
 	}
 }
@@ -84,7 +78,7 @@ func TestMeasureArms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var arms []Arm
 		for k := range 3 {
-			arms = append(arms, Arm{instrument(func(_ context.Context, item crosstalk.Item) ([]crosstalk.Observation, error) {
+			arms = append(arms, Arm{fakeInstrument(func(_ context.Context, item crosstalk.Item) ([]crosstalk.Observation, error) {
 				time.Sleep(time.Second)
 				return []crosstalk.Observation{{Item: item.ID, Sample: k}}, nil
 			}), nil})
@@ -106,7 +100,7 @@ func TestMeasureArms(t *testing.T) {
 func TestMeasureIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var started, ended atomic.Int32
-		in := instrument(func(ctx context.Context, item crosstalk.Item) ([]crosstalk.Observation, error) {
+		in := fakeInstrument(func(ctx context.Context, item crosstalk.Item) ([]crosstalk.Observation, error) {
 			started.Add(1)
 			defer ended.Add(1)
 			if item.ID != "0" {
@@ -131,7 +125,7 @@ func TestMeasureIsCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
 		var started atomic.Int32
-		in := instrument(func(ctx context.Context, item crosstalk.Item) ([]crosstalk.Observation, error) {
+		in := fakeInstrument(func(ctx context.Context, item crosstalk.Item) ([]crosstalk.Observation, error) {
 			started.Add(1)
 			time.Sleep(time.Second)
 			return nil, nil

@@ -1,4 +1,4 @@
-package main
+package study
 
 import (
 	"fmt"
@@ -8,15 +8,15 @@ import (
 
 // The last axis varies fastest, and only axes of several values name a
 // condition.
-func TestGrid(t *testing.T) {
+func TestCross(t *testing.T) {
 	extra := func(name string, values ...any) axis {
-		a := axis{column: name, set: func(c *condition, i int) { c.setExtra(name, values[i]) }}
+		a := axis{column: name, set: func(c *Condition, i int) { c.setExtra(name, values[i]) }}
 		for _, v := range values {
 			a.values = append(a.values, fmt.Sprint(v))
 		}
 		return a
 	}
-	conditions, err := grid([]axis{extra("a", 1, 2), extra("b", "x"), extra("c", true, false)})
+	conditions, err := cross([]axis{extra("a", 1, 2), extra("b", "x"), extra("c", true, false)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,22 +31,18 @@ func TestGrid(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	if _, err := grid([]axis{extra("top_k", 1, 2, 1)}); err == nil || err.Error() != `the top-k "1" is named twice` {
+	if _, err := cross([]axis{extra("top_k", 1, 2, 1)}); err == nil || err.Error() != `duplicate top-k "1"` {
 		t.Errorf("%v", err)
 	}
 }
 
-// A local server's bound holds for all, unless the user has named one.
+// The smallest hint of a local server is for all.
 func TestConcurrencyOfSeveralModels(t *testing.T) {
-	conditions := []condition{{name: "openai:a"}, {name: "ollama:b"}, {name: "openai:c"}}
-	for given, want := range map[int]int{0: 4, 2: 2, 100: 100} {
-		a := &asking{}
-		a.options.Concurrency = given
-		if got := a.concurrency(conditions); got != want {
-			t.Errorf("given %d: %d; want %d", given, got, want)
-		}
+	conditions := []Condition{{name: "openai:a"}, {name: "ollama:b"}, {name: "openai:c"}}
+	if got := concurrency(conditions); got != 4 {
+		t.Errorf("%d; want 4", got)
 	}
-	if got := (&asking{}).concurrency(conditions[:1]); got != 0 {
+	if got := concurrency(conditions[:1]); got != 0 {
 		t.Errorf("openai alone: %d", got)
 	}
 }
