@@ -102,7 +102,7 @@ func (c Confusion) open() (*Study, []confusion.Instrument, *fasttext.Model, erro
 		return nil, nil, nil, err
 	}
 	study := &Study{Instrument: "confusion"}
-	if study.By, _, err = grouping(c.By, confusion.By); err != nil {
+	if err := study.group(c.By, confusion.By); err != nil {
 		return nil, nil, nil, err
 	}
 	identifier, err := OpenIdentifier(c.Identifier)
@@ -251,11 +251,6 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	r := &recordedConfusion{Study: study, files: files, model: model, identifier: identifier, items: map[string]*suite.Fingerprint{}}
 	r.columns = Columns{}
 	r.columns.Add(conditionOf("", "", len(instruments)))
-	if c.By == nil { // the default columns may be missing
-		for _, column := range r.By {
-			r.columns[column] = true
-		}
-	}
 	r.suites, r.plan, r.rescan = r.suiteIDs, run.Recorded("confusion", r.names(), model), r.check
 	for i, in := range instruments {
 		r.Protocols = append(r.Protocols, Protocol{
@@ -286,7 +281,7 @@ func (r *recordedConfusion) check() error {
 		}
 		r.columns.Add(row.Item.Labels)
 	}
-	return r.columns.Check(r.By)
+	return r.checkBy(r.columns)
 }
 
 // rows yields the rows of the files one after the other, with their models.

@@ -69,7 +69,7 @@ func (c Consistency) Open() (*Study, error) {
 	study := &Study{Instrument: "consistency", Suite: s, env: similarities.NewEnv(),
 		columns: Columns{"pair": true, "part": true, consistency.ByClass: true},
 		suites:  func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: s.ID()} }}
-	if study.By, _, err = grouping(c.By, nil); err != nil {
+	if err := study.group(c.By, nil); err != nil {
 		return nil, err
 	}
 	scoring, err := c.instrument(s.Tasks, study.env)
@@ -276,7 +276,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 	study := &Study{Instrument: "consistency", env: similarities.NewEnv(), plan: run.Recorded("consistency", id, model),
 		columns: Columns{"task": true, "pair": true, "part": true, consistency.ByClass: true},
 		suites:  func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: id} }}
-	if study.By, _, err = grouping(c.By, nil); err != nil {
+	if err := study.group(c.By, nil); err != nil {
 		return nil, err
 	}
 	scoring, err := c.instrument(tasks.Tasks, study.env)
@@ -294,7 +294,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 		for _, item := range tasks.Items {
 			study.columns.Add(item.Labels)
 		}
-		return study.columns.Check(study.By)
+		return study.checkBy(study.columns)
 	}
 	study.columns.Add(conditionOf("", "", len(protocols)))
 	for _, rules := range protocols {

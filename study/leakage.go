@@ -48,7 +48,7 @@ func (l Leakage) Open() (*Study, error) {
 	}
 	study := &Study{Instrument: "leakage", Suite: s, columns: Columns{"similarity": true}, env: similarities.NewEnv(),
 		suites: func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: s.ID()} }}
-	if study.By, _, err = grouping(l.By, leakage.By); err != nil {
+	if err := study.group(l.By, leakage.By); err != nil {
 		return nil, err
 	}
 	in := leakage.Instrument{}
@@ -102,23 +102,21 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	r := &recordedLeakage{files: files, model: model, sources: suite.NewSources(files)}
 	r.Study = &Study{Instrument: "leakage", env: similarities.NewEnv(), columns: Columns{"similarity": true}, suites: r.sources.IDs,
 		plan: run.Recorded("leakage", r.sources.Names(), model)}
-	by, asked, err := grouping(l.By, leakage.By)
-	if err != nil {
+	if err := r.group(l.By, leakage.By); err != nil {
 		return nil, err
 	}
-	r.By = by
 	in := leakage.Instrument{}
 	if in.Similarities, err = similarities.OpenAll(l.similarities(), func() (string, error) { return similarities.CommonLanguage(r.items) }, r.env); err != nil {
 		return nil, err
 	}
 	r.columns.Add(conditionOf("", "", len(protocols)))
-	r.Study.check = func() error { return r.check(asked) }
+	r.Study.check = r.check
 	for _, rules := range protocols {
 		in := in
 		in.Protocol = rules
 		r.Protocols = append(r.Protocols, Protocol{
 			Rules:   in.Rules(),
-			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Similarities: l.similarities(), By: by},
+			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Similarities: l.similarities(), By: r.By},
 			recorded: func(ctx context.Context) iter.Seq2[[]crosstalk.Observation, error] {
 				return r.observations(ctx, in, len(protocols))
 			}})
@@ -163,7 +161,7 @@ func (r *recordedLeakage) items(yield func(crosstalk.Item, error) bool) {
 
 // check reads the files once before anything is scored or written, and notes
 // the rows that cannot be scored.
-func (r *recordedLeakage) check(by bool) error {
+func (r *recordedLeakage) check() error {
 	type sample struct {
 		dataset, model, id string
 		number             int
@@ -193,12 +191,7 @@ func (r *recordedLeakage) check(by bool) error {
 	if rows == 0 {
 		return fmt.Errorf("%s: no row can be scored%s", strings.Join(r.files, ", "), r.Notes.first())
 	}
-	if !by { // the default columns may be missing
-		for _, column := range r.By {
-			r.columns[column] = true
-		}
-	}
-	return r.columns.Check(r.By)
+	return r.checkBy(r.columns)
 }
 
 // rowsAtOnce is how many rows are scored at a time, so that an encoder sees

@@ -191,7 +191,7 @@ func (s *Study) sumUp(ctx context.Context, session *ask.Session, record func(cro
 		}
 	}
 	if s.IsRecorded() { // only now all columns are known
-		if err := s.columns.Check(s.By); err != nil {
+		if err := s.checkBy(s.columns); err != nil {
 			return result, err
 		}
 	}

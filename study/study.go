@@ -31,6 +31,7 @@ type Study struct {
 	Protocols  []Protocol
 	Notes      Notes // on recorded rows that are not scored
 
+	asked   bool                      // for By: columns of the instrument's default may be missing
 	suites  func() crosstalk.SuiteIDs // known when all is observed
 	columns Columns                   // that the instrument adds to the suite's and the grid's, or that recorded answers have
 	check   func() error              // reads what was recorded once before it is scored; nil: scoring finds out
@@ -144,6 +145,13 @@ func (s *Study) CheckBy() error {
 	for _, item := range s.Suite.Items {
 		known.Add(item.Labels)
 	}
+	return s.checkBy(known)
+}
+
+func (s *Study) checkBy(known Columns) error {
+	if !s.asked {
+		return nil
+	}
 	return known.Check(s.By)
 }
 
@@ -206,14 +214,14 @@ func ParseBy(by []string) ([]string, error) {
 	return clean, nil
 }
 
-// grouping is how an option to group by is read: nil is the instrument's own,
-// whose columns may be missing.
-func grouping(by, byDefault []string) (columns []string, asked bool, err error) {
-	if by == nil {
-		return byDefault, false, nil
+// group sets the columns that figures are grouped by: those of an option or,
+// where it is nil, the instrument's own, which observations may lack.
+func (s *Study) group(by, byDefault []string) (err error) {
+	s.By, s.asked = byDefault, by != nil
+	if s.asked {
+		s.By, err = ParseBy(by)
 	}
-	columns, err = ParseBy(by)
-	return columns, true, err
+	return err
 }
 
 // Notes are remarks on single rows; the first few are kept, the rest counted.

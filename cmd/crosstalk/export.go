@@ -75,7 +75,7 @@ func (e *exporting) run(c *cobra.Command, path string) error {
 func (e *exporting) write(w io.Writer, path string) error {
 	if !e.answers {
 		if _, err := os.Stat(filepath.Join(path, "observations.jsonl")); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is not finished: the command that began it goes on with it", path)
+			return fmt.Errorf("%s is not finished: run the same command again to resume it", path)
 		}
 		if e.format != export.LMEval {
 			return export.Observations(w, e.format, run.ReadObservations(path))

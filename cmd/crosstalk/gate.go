@@ -176,7 +176,7 @@ func unfinished(path string) (reason string, err error) {
 		return "", err
 	}
 	if _, err = run.ReadEstimates(path); errors.Is(err, fs.ErrNotExist) {
-		return "incomplete: the run is not finished; the command that began it goes on with it", nil
+		return "incomplete: the run is not finished; run the same command again to resume it", nil
 	}
 	return "", err
 }

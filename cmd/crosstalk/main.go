@@ -54,21 +54,13 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	if errors.As(err, &e) {
 		code = e.code
 	}
-	if message := message(err); message != "" {
+	if message := err.Error(); message != "" {
 		fmt.Fprintf(stderr, "crosstalk: %s\n", message)
 	}
 	if errors.As(err, new(*usageError)) {
 		fmt.Fprintf(stderr, "See '%s --help'.\n", command.CommandPath())
 	}
 	return code
-}
-
-// message is an error as the user reads it: an option is a flag here.
-func message(err error) string {
-	if _, option := err.(*crosstalk.OptionError); option {
-		return "--" + err.Error()
-	}
-	return err.Error()
 }
 
 // usageError is a command line that could not be understood, not input that
@@ -114,11 +106,14 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine,
   crosstalk score confusion answers.csv
   crosstalk compare runs/before runs/after           did it change?
   crosstalk gate runs/after --require 'lpr>=98%'     is it good enough?`,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          chooseCommand,
 		Version:       crosstalk.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
 	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), reportCommand(), exportCommand(), compareCommand(), gateCommand(), powerCommand(), serveCommand(),
 		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
@@ -127,19 +122,9 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine,
 	return root
 }
 
-// group is a command that only holds others.
+// group is a command that only has others below it.
 func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Long: long,
-		RunE: func(c *cobra.Command, args []string) error {
-			var names []string
-			for _, sub := range c.Commands() {
-				names = append(names, sub.Name())
-			}
-			if len(args) > 0 {
-				return &usageError{fmt.Errorf("unknown command %q; %s takes one of: %s", args[0], c.CommandPath(), strings.Join(names, ", "))}
-			}
-			return c.Help()
-		}}
+	c := &cobra.Command{Use: use, Short: short, Long: long, Args: cobra.ArbitraryArgs, RunE: chooseCommand}
 	c.AddCommand(commands...)
 	var examples []string // one of each
 	for _, sub := range commands {
@@ -148,4 +133,24 @@ func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 	}
 	c.Example = strings.Join(examples, "\n")
 	return c
+}
+
+// chooseCommand is run where no command below c was named.
+func chooseCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return c.Help()
+	}
+	message := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
+	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
+		message += "; did you mean " + strings.Join(like, " or ") + "?"
+	} else {
+		var names []string
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				names = append(names, sub.Name())
+			}
+		}
+		message += "; choose one of: " + strings.Join(names, ", ")
+	}
+	return &usageError{errors.New(message)}
 }

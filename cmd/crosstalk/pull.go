@@ -73,7 +73,7 @@ func interruptible(ctx context.Context, pull func(context.Context) error) error 
 	defer stop()
 	err := pull(ctx)
 	if err != nil && ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted: what arrived is kept; the same command goes on from there")}
+		return &exitError{exitInterrupted, errors.New("interrupted: what arrived is kept; run the same command again to resume")}
 	}
 	return err
 }

@@ -120,13 +120,13 @@ func finished(path string) error {
 	manifest, err := run.ReadManifest(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s holds no run: expected a directory that 'crosstalk run consistency' or 'score consistency --out' wrote", path)
+		return fmt.Errorf("%s is not a run directory: expected one written by 'crosstalk run consistency' or 'score consistency --out'", path)
 	case err != nil:
 		return err
 	case manifest.Plan.Instrument != "consistency":
-		return fmt.Errorf("%s holds a run of %s; expected one of consistency", path, manifest.Plan.Instrument)
+		return fmt.Errorf("%s is a run of %s; expected one of consistency", path, manifest.Plan.Instrument)
 	case len(manifest.Scoring) == 0:
-		return fmt.Errorf("%s is not finished: the command that began it goes on with it", path)
+		return fmt.Errorf("%s is not finished: run the same command again to resume it", path)
 	}
 	return nil
 }
