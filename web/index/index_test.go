@@ -236,6 +236,26 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
+// A column that cannot be forgotten ends building: its counts would be wrong.
+func TestForgetFails(t *testing.T) {
+	b, err := newBuilder([]string{filepath.Join(t.TempDir(), "browse.db")}, "stamp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.conn.Close()
+	if err := b.conn.Exec("CREATE TRIGGER full BEFORE DELETE ON facets BEGIN SELECT raise(ABORT, 'disk full'); END"); err != nil {
+		t.Fatal(err)
+	}
+	x, err := &Index{}, error(nil)
+	for i := 0; i <= mostValues && err == nil; i++ {
+		s := seen{tags: []tag{{"many", fmt.Sprint(i)}}}
+		err = errors.Join(b.take(x, []seen{s}), b.flush(x))
+	}
+	if err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Errorf("%v; want the error of the database", err)
+	}
+}
+
 // An index is used again, made anew when the run changed, and lies elsewhere
 // when the run cannot be written. One that is damaged is made anew.
 func TestPlace(t *testing.T) {
