@@ -173,6 +173,25 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// The last page is there when the last chunk is full, and when there is none.
+func TestLastPage(t *testing.T) {
+	for _, n := range []int{0, 1, chunkSize, 2 * chunkSize} {
+		dir := t.TempDir()
+		var list []crosstalk.Observation
+		for i := range n {
+			list = append(list, crosstalk.Observation{Item: fmt.Sprint(i)})
+		}
+		write(t, dir, list)
+		x := open(t, dir, t.TempDir())
+		for _, before := range []int{n + 1, n + 2, 1 << 40} {
+			p, err := x.Search(t.Context(), Query{Before: before, Limit: 1})
+			if err != nil || len(p.Numbers) != min(n, 1) || n > 0 && p.Numbers[0] != n {
+				t.Errorf("%d answers, before %d: %+v, %v", n, before, p, err)
+			}
+		}
+	}
+}
+
 // Samples and similarities of an item are put together as answers; columns are
 // those of conditions, labels and findings.
 func TestAnswers(t *testing.T) {
