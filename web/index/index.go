@@ -17,8 +17,8 @@
 // instead of 59, for a file of 156 MB instead of 152 MB. Beginnings of four
 // letters or more have no list, so FTS5 merges all their words before it gives
 // the first answer: a page for "w123" took 267 ms instead of 10 ms (median,
-// n = 20), and the query alone for a word of all answers 365 ms or more, twice
-// that with the count. Whole words were fast, but languages that inflect or join
+// n = 20), and the query alone for a word of all answers 365 ms or more, where
+// the page takes 15 ms here. Whole words were fast, but languages that inflect or join
 // words (Korean, Turkish, German) need beginnings. It saved 75 lines.
 package index
 
