@@ -69,7 +69,9 @@ func measure(answers, rounds int, dir string) error {
 	if info, err := os.Stat(filepath.Join(path, "browse.db")); err == nil {
 		fmt.Printf("browse.db %.0f MB\n", float64(info.Size())/1e6)
 	}
-	return pages(dir, at, rounds)
+	err = pages(dir, at, rounds)
+	fmt.Printf("peak memory, pages included: %d MB\n", peak()>>10)
+	return err
 }
 
 // index times building, with the first page meanwhile.
@@ -110,10 +112,15 @@ func pages(dir, run string, rounds int) error {
 		{"first page", ""},
 		{"last page", "?before=1099511627776"},
 		{"page in the middle", "?after=500000"},
+		{"a language, in the middle", "?is.language=ja&after=500000"},
 		{"wrong language", "?is.found=wrong+language"},
 		{"a language and a model", "?is.language=ja&is.model=model-b&is.found=wrong+word"},
 		{"a frequent word", "?q=w1"},
 		{"a rare word", "?q=w29999"},
+		{"a beginning of four letters", "?q=w123"},
+		{"a word of every answer", "?q=item"},
+		{"three words", "?q=w7+w13+w21"},
+		{"a word, with a filter", "?q=w13&is.language=ja"},
 		{"two words as they stand", "?q=%22w0+w1%22"},
 	} {
 		s, err := web.New(dir, web.Options{})
@@ -135,7 +142,7 @@ func pages(dir, run string, rounds int) error {
 			return err
 		}
 		slices.Sort(warm)
-		fmt.Printf("%-26s cold %6.1f ms, then median %6.1f ms, slowest %6.1f ms (n = %d)\n", p.name, ms(cold), ms(warm[rounds/2]), ms(warm[rounds-1]), rounds)
+		fmt.Printf("%-27s cold %6.1f ms, then fastest %6.1f ms, median %6.1f ms, slowest %6.1f ms (n = %d)\n", p.name, ms(cold), ms(warm[0]), ms(warm[rounds/2]), ms(warm[rounds-1]), rounds)
 	}
 	return nil
 }

@@ -173,6 +173,25 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// The last page is there when the last chunk is full, and when there is none.
+func TestLastPage(t *testing.T) {
+	for _, n := range []int{0, 1, chunkSize, 2 * chunkSize} {
+		dir := t.TempDir()
+		var list []crosstalk.Observation
+		for i := range n {
+			list = append(list, crosstalk.Observation{Item: fmt.Sprint(i)})
+		}
+		write(t, dir, list)
+		x := open(t, dir, t.TempDir())
+		for _, before := range []int{n + 1, n + 2, 1 << 40} {
+			p, err := x.Search(t.Context(), Query{Before: before, Limit: 1})
+			if err != nil || len(p.Numbers) != min(n, 1) || n > 0 && p.Numbers[0] != n {
+				t.Errorf("%d answers, before %d: %+v, %v", n, before, p, err)
+			}
+		}
+	}
+}
+
 // Samples and similarities of an item are put together as answers; columns are
 // those of conditions, labels and findings.
 func TestAnswers(t *testing.T) {
@@ -233,6 +252,26 @@ func TestManyValues(t *testing.T) {
 	}
 	if !slices.Equal(names, []string{"few", "found"}) {
 		t.Errorf("%v", names)
+	}
+}
+
+// A column that cannot be forgotten ends building: its counts would be wrong.
+func TestForgetFails(t *testing.T) {
+	b, err := newBuilder([]string{filepath.Join(t.TempDir(), "browse.db")}, "stamp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.conn.Close()
+	if err := b.conn.Exec("CREATE TRIGGER full BEFORE DELETE ON facets BEGIN SELECT raise(ABORT, 'disk full'); END"); err != nil {
+		t.Fatal(err)
+	}
+	x, err := &Index{}, error(nil)
+	for i := 0; i <= mostValues && err == nil; i++ {
+		s := seen{tags: []tag{{"many", fmt.Sprint(i)}}}
+		err = errors.Join(b.take(x, []seen{s}), b.flush(x))
+	}
+	if err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Errorf("%v; want the error of the database", err)
 	}
 }
 
