@@ -1,0 +1,36 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"testing"
+)
+
+// stopped lets a program use what is written for tests: a call that would end the test panics with the message instead.
+type stopped struct {
+	testing.TB // nil: methods that are not here are not called
+}
+
+type message string
+
+func (stopped) Helper()                       {}
+func (stopped) Fatal(args ...any)             { panic(message(fmt.Sprint(args...))) }
+func (stopped) Fatalf(text string, a ...any)  { panic(message(fmt.Sprintf(text, a...))) }
+func (s stopped) Skipf(text string, a ...any) { s.Fatalf(text, a...) }
+func (s stopped) Skip(args ...any)            { s.Fatal(args...) }
+
+// asTest calls f and returns what would have ended a test as an error.
+func asTest(f func(testing.TB)) (err error) {
+	defer func() {
+		switch m := recover().(type) {
+		case nil:
+		case message:
+			err = fmt.Errorf("%s", m)
+		default:
+			panic(m)
+		}
+	}()
+	f(stopped{})
+	return nil
+}
