@@ -44,6 +44,6 @@
 // At a correlation of 0.8 and rates from 0.9, where two or three clusters hold
 // all that misses, Mean falls to 92, and nothing tried does better at its
 // width. In a fixed suite whose tests differ much in difficulty it covers more
-// than it says. The command in bench/stats prints the whole table, those of the other
-// instruments, and the false positives of Compare.
+// than it says. The command in tools/bench/stats prints the whole table, those
+// of the other instruments, and the false positives of Compare.
 package stats

@@ -21,7 +21,7 @@ import (
 	"unicode/utf8"
 )
 
-//go:generate go run ./build -out english.txt.gz
+//go:generate go -C ../../tools run ./build/wordlist
 
 // english holds one word per line.
 //

@@ -21,11 +21,11 @@ import (
 	"strings"
 	"sync"
 
-	"crosstalk/measure/similarity/gloss/internal/lexicon"
-	"crosstalk/measure/similarity/gloss/internal/vectorfile"
+	"crosstalk/internal/gloss/lexicon"
+	"crosstalk/internal/gloss/vectorfile"
 )
 
-//go:generate go run ./build -out vectors.bin
+//go:generate go -C ../../../tools run ./build/gloss
 
 // Version numbers the vectors and the way texts are read and scored. Scores of
 // the same version are equal on every machine.

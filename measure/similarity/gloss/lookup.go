@@ -3,7 +3,7 @@ package gloss
 import (
 	"strings"
 
-	"crosstalk/measure/similarity/gloss/internal/lexicon"
+	"crosstalk/internal/gloss/lexicon"
 )
 
 // Lemma is a word of a text with an entry that it was looked up as.

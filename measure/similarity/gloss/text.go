@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"crosstalk/measure/similarity/gloss/internal/lexicon"
-	"crosstalk/measure/similarity/gloss/internal/vectorfile"
+	"crosstalk/internal/gloss/lexicon"
+	"crosstalk/internal/gloss/vectorfile"
 )
 
 // text is a text prepared for comparison.
