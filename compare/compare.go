@@ -85,15 +85,15 @@ type Subject struct {
 type Comparison struct {
 	Subject
 	Unit           string              `json:"unit,omitempty"` // of Value, Difference, Interval and Detectable; empty: a fraction
-	Value          crosstalk.Value    `json:"value"`          // over the pairs
-	ReferenceValue crosstalk.Value    `json:"reference_value"`
-	Difference     crosstalk.Value    `json:"difference"` // Value - ReferenceValue
+	Value          crosstalk.Value     `json:"value"`          // over the pairs
+	ReferenceValue crosstalk.Value     `json:"reference_value"`
+	Difference     crosstalk.Value     `json:"difference"` // Value - ReferenceValue
 	Interval       *crosstalk.Interval `json:"interval"`   // of the difference; nil where there is none
 	Method         string              `json:"method"`     // of the test
-	P              crosstalk.Value    `json:"p"`
-	Adjusted       crosstalk.Value    `json:"adjusted_p"`
+	P              crosstalk.Value     `json:"p"`
+	Adjusted       crosstalk.Value     `json:"adjusted_p"`
 	Shown          bool                `json:"shown"`      // a difference is: Adjusted is at most 1 - level
-	Detectable     crosstalk.Value    `json:"detectable"` // true difference found with 80 % power in this family
+	Detectable     crosstalk.Value     `json:"detectable"` // true difference found with 80 % power in this family
 	Paired         bool                `json:"paired"`
 	N              int                 `json:"n"` // pairs; of unpaired figures, the items of both
 	Clusters       int                 `json:"clusters"`

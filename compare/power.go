@@ -33,9 +33,9 @@ type Power struct {
 // Plan is one size of a study. Of Difference and Items one is given, the other
 // follows.
 type Plan struct {
-	Study        int              `json:"study"` // index
-	Samples      int              `json:"samples"`
-	Given        string           `json:"given"`        // "difference" or "items"
+	Study        int             `json:"study"` // index
+	Samples      int             `json:"samples"`
+	Given        string          `json:"given"`        // "difference" or "items"
 	Difference   crosstalk.Value `json:"difference"`   // found with the stated power
 	Items        crosstalk.Value `json:"items"`        // with a value under both conditions
 	Observations crosstalk.Value `json:"observations"` // Items x Samples, under each condition

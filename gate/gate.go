@@ -43,7 +43,7 @@ type Check struct {
 	Unit        string              `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
 	Passed      bool                `json:"passed"`
 	Reason      string              `json:"reason,omitempty"` // why it did not
-	Value       crosstalk.Value    `json:"value"`            // the figure, or its difference to Reference
+	Value       crosstalk.Value     `json:"value"`            // the figure, or its difference to Reference
 	Interval    *crosstalk.Interval `json:"interval"`
 	N           int                 `json:"n"`
 	Reference   map[string]string   `json:"reference,omitempty"` // what the difference is to

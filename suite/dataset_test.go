@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/shared"
 	"crosstalk/datasets"
+	"crosstalk/internal/shared"
 )
 
 const (

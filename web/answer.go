@@ -12,8 +12,8 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
-	"crosstalk/report/plot"
 	"crosstalk/report/page"
+	"crosstalk/report/plot"
 	"crosstalk/web/index"
 )
 

@@ -22,7 +22,7 @@ type Protocol struct {
 	// How a model is asked, unless the user says otherwise.
 	Temperature   float64
 	TopP          float64
-	MaxTokens  int
+	MaxTokens     int
 	RewriteTokens int
 	System        string
 }

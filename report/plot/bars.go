@@ -17,7 +17,7 @@ type Bars struct {
 	Series    []string // names; of one series no legend is drawn
 	Rows      []Row
 	Reference crosstalk.Value // a line to compare with
-	Meaning   string           // of the line; empty: there is none
+	Meaning   string          // of the line; empty: there is none
 }
 
 const (
