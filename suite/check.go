@@ -66,7 +66,7 @@ func checkPairs(s *Suite, remark func(string, ...any)) {
 	for _, item := range s.Items {
 		p := item.Pair
 		if other, again := tests[p.Test]; again {
-			remark("%s: has the same test prompt as %s", item.ID, other)
+			remark("%s: same test prompt as %s", item.ID, other)
 		}
 		tests[p.Test] = item.ID
 		if mentions(p.Control, p.Concept) {
@@ -76,7 +76,7 @@ func checkPairs(s *Suite, remark func(string, ...any)) {
 			remark("%s: test and control end differently (%q, %q)", item.ID, lastWord(p.Test), lastWord(p.Control))
 		}
 		if n := len(p.Leaks); n == 1 {
-			remark("%s: one leak; the reference model needs at least 2 to be worth measuring", item.ID)
+			remark("%s: only one leak; the reference model needs at least 2 for a useful measurement", item.ID)
 		}
 		if n := len(p.Neutral); n > 0 && n < 6 {
 			remark("%s: %d neutral continuations; expected at least 6", item.ID, n)
@@ -95,7 +95,7 @@ func checkPrompts(s *Suite, remark func(string, ...any)) {
 	for _, item := range s.Items {
 		key := [2]string{item.Prompt.Language, item.Prompt.Text}
 		if other, again := asked[key]; again {
-			remark("%s: has the same prompt as %s", item.ID, other)
+			remark("%s: same prompt as %s", item.ID, other)
 		}
 		asked[key] = item.ID
 		cells[[3]string{item.Labels["task"], item.Labels["source"], item.Labels["language"]}]++
@@ -103,13 +103,13 @@ func checkPrompts(s *Suite, remark func(string, ...any)) {
 	for _, cell := range slices.SortedFunc(maps.Keys(cells), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
 		if n := cells[cell]; n < 5 {
 			name := slices.DeleteFunc(cell[:], func(s string) bool { return s == "" })
-			remark("%s: %d items: a figure over so few says little", strings.Join(name, " "), n)
+			remark("%s: too few items for a reliable figure (%d)", strings.Join(name, " "), n)
 		}
 	}
 	if len(s.Demonstrations) > 0 {
 		for _, l := range s.Languages() {
 			if code, err := recorded.LanguageOf(l); err == nil && len(s.Demonstrations[code]) == 0 {
-				remark("%s: has no demonstrations; other languages have", l)
+				remark("%s: no demonstrations, unlike other languages", l)
 			}
 		}
 	}

@@ -91,7 +91,7 @@ func (b *confusionBuilder) monolingual(language string, line int, prompts []at[p
 			return err
 		}
 		if p.value.Integrated != "" {
-			return b.errorf(p.line, "prompt %s: only cross-lingual prompts have integrated", p.value.ID)
+			return b.errorf(p.line, "prompt %s: only cross-lingual prompts can have integrated", p.value.ID)
 		}
 		if err := b.add(p, p.value.ID, "monolingual", language, crosstalk.Prompt{Text: p.value.Prompt, Language: code}); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (b *confusionBuilder) crosslingual(f confusionFile) error {
 		return err
 	}
 	if len(f.Crosslingual) > 0 && len(languages) == 0 {
-		return b.errorf(b.lineOf("crosslingual"), "crosslingual needs names: the languages to answer in, each with what stands for %s", languageSlot)
+		return b.errorf(b.lineOf("crosslingual"), "crosslingual needs names: the languages to answer in, each with the text that replaces %s", languageSlot)
 	}
 	for _, p := range f.Crosslingual {
 		if err := b.check(p, b.lineOf("crosslingual")); err != nil {
@@ -118,9 +118,9 @@ func (b *confusionBuilder) crosslingual(f confusionFile) error {
 		v := p.value
 		switch {
 		case strings.Contains(v.Prompt, languageSlot):
-			return b.errorf(p.line, "prompt %s holds %s; only integrated has it", v.ID, languageSlot)
+			return b.errorf(p.line, "prompt %s contains %s, which only integrated may contain", v.ID, languageSlot)
 		case v.Integrated != "" && strings.Count(v.Integrated, languageSlot) != 1:
-			return b.errorf(p.line, "prompt %s: integrated holds %s %d times; expected once", v.ID, languageSlot, strings.Count(v.Integrated, languageSlot))
+			return b.errorf(p.line, "prompt %s: integrated contains %s %d times; expected once", v.ID, languageSlot, strings.Count(v.Integrated, languageSlot))
 		}
 		for _, l := range languages {
 			id := v.ID + "/" + l.tag
@@ -173,13 +173,13 @@ func (b *confusionBuilder) instructions(f confusionFile) ([]target, error) {
 		t := target{tag: n.key, code: code, name: n.value}
 		for _, a := range f.Amendments {
 			if strings.Count(a.value, languageSlot) != 1 {
-				return nil, b.errorf(a.line, "an amendment holds %s %d times; expected once", languageSlot, strings.Count(a.value, languageSlot))
+				return nil, b.errorf(a.line, "an amendment contains %s %d times; expected once", languageSlot, strings.Count(a.value, languageSlot))
 			}
 			t.instructions = append(t.instructions, strings.Replace(strings.TrimSpace(a.value), languageSlot, n.value, 1))
 		}
 		for _, a := range own[n.key] {
 			if strings.TrimSpace(a.value) == "" || strings.Contains(a.value, languageSlot) {
-				return nil, b.errorf(cmp.Or(a.line, n.line), "own_amendments: an entry of %s is empty or holds %s; expected an instruction in that language", n.key, languageSlot)
+				return nil, b.errorf(cmp.Or(a.line, n.line), "own_amendments: an entry of %s is empty or contains %s; expected an instruction in that language", n.key, languageSlot)
 			}
 			t.instructions = append(t.instructions, strings.TrimSpace(a.value))
 		}
@@ -203,7 +203,7 @@ func (b *confusionBuilder) check(p at[prompt], line int) error {
 
 func (b *confusionBuilder) add(p at[prompt], id, task, language string, content crosstalk.Prompt) error {
 	if b.lines[id] != 0 {
-		return b.errorf(p.line, "the id %s stands in line %d already", id, b.lines[id])
+		return b.errorf(p.line, "duplicate id %q (first used in line %d)", id, b.lines[id])
 	}
 	b.lines[id] = p.line
 	labels := map[string]string{"task": task, "language": language}
@@ -224,7 +224,7 @@ func (b *confusionBuilder) demonstrations(languages inOrder[[]at[demonstration]]
 		}
 		for _, d := range language.value {
 			if strings.TrimSpace(d.value.Question) == "" || strings.TrimSpace(d.value.Answer) == "" {
-				return b.errorf(cmp.Or(d.line, language.line), "demonstrations: one of %s lacks its question or answer", language.key)
+				return b.errorf(cmp.Or(d.line, language.line), "demonstrations: an entry of %s lacks its question or answer", language.key)
 			}
 			if b.suite.Demonstrations == nil {
 				b.suite.Demonstrations = map[string][]crosstalk.Demonstration{}

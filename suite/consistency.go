@@ -60,7 +60,7 @@ var (
 func ParseTasks(name string, text []byte) (*Suite, error) {
 	s, err := parse(name, text, true)
 	if err == nil && s.Instrument != "consistency" {
-		err = fmt.Errorf("%s: is a suite of %s; expected tasks, of consistency", name, s.Instrument)
+		err = fmt.Errorf("%s: is a %s suite; expected a consistency suite", name, s.Instrument)
 	}
 	return s, err
 }
@@ -97,7 +97,7 @@ func readConsistency(d document, s *Suite) error {
 		return err
 	}
 	if s.Language != "" && !languageName.MatchString(s.Language) {
-		return d.errorf(d.lineOf("language"), "language is %.40q; expected a code such as en", s.Language)
+		return d.errorf(d.lineOf("language"), "%.40q is not a valid language; expected a code such as en", s.Language)
 	}
 	if len(f.Tasks) == 0 {
 		return d.errorf(1, "expected tasks, found none")
@@ -131,11 +131,11 @@ func (r *taskReader) get(n node, v any) error {
 func (r *taskReader) read(e taskEntry, line int) error {
 	switch {
 	case e.Task == "":
-		return r.errorf(line, "a task has no name: expected task: NAME")
+		return r.errorf(line, "a task has no name; expected task: NAME")
 	case !suiteName.MatchString(e.Task):
-		return r.errorf(line, "the task's name is %.40q; expected letters, digits, - _ or . only", e.Task)
+		return r.errorf(line, "%.40q is not a valid task name; use only letters, digits, -, _ and .", e.Task)
 	case r.tasks[e.Task] != 0:
-		return r.errorf(line, "the task %s stands in line %d already", e.Task, r.tasks[e.Task])
+		return r.errorf(line, "duplicate task %q (first used in line %d)", e.Task, r.tasks[e.Task])
 	}
 	r.tasks[e.Task] = line
 	t := crosstalk.Task{Name: e.Task, Layout: e.Layout.value, Instructions: map[string]crosstalk.Instruction{}}
@@ -150,9 +150,9 @@ func (r *taskReader) read(e taskEntry, line int) error {
 	case len(t.Classes) == 1:
 		return r.errorf(e.Classes[0].line, "task %s has one class; expected two or more, or none for free answers", t.Name)
 	case len(t.Fields) == 0:
-		return r.errorf(line, "task %s has no fields: expected the names of what an input consists of", t.Name)
+		return r.errorf(line, "task %s has no fields; expected the names of the texts in an input", t.Name)
 	case t.Layout == "":
-		return r.errorf(line, "task %s has no layout: expected the prompt, with its parts and fields in braces", t.Name)
+		return r.errorf(line, "task %s has no layout; expected the prompt, with its parts and fields in braces", t.Name)
 	case len(e.Instructions) == 0:
 		return r.errorf(line, "task %s has no instructions", t.Name)
 	}
@@ -178,13 +178,13 @@ func (r *taskReader) names(what string, list []at[string], line int) ([]string, 
 		case strings.TrimSpace(n.value) == "":
 			return nil, r.errorf(cmp.Or(n.line, line), "a %s has no name", what)
 		case slices.Contains(names, n.value):
-			return nil, r.errorf(n.line, "the %s %.40q stands there twice", what, n.value)
+			return nil, r.errorf(n.line, "duplicate %s %.40q", what, n.value)
 		case what == "field" && !slotName.MatchString(n.value):
-			return nil, r.errorf(n.line, "a field's name is %.40q; expected letters, digits or _ only", n.value)
+			return nil, r.errorf(n.line, "%.40q is not a valid field name; use only letters, digits and _", n.value)
 		case what == "field" && slices.Contains(itemKeys, n.value):
-			return nil, r.errorf(n.line, "a field cannot be named %s, as items have an entry of that name", n.value)
+			return nil, r.errorf(n.line, "a field cannot be named %s: items already have a key of that name", n.value)
 		case what == "language" && !languageName.MatchString(n.value):
-			return nil, r.errorf(n.line, "a language is %.40q; expected a code such as en", n.value)
+			return nil, r.errorf(n.line, "%.40q is not a valid language; expected a code such as en", n.value)
 		}
 		names = append(names, n.value)
 	}
@@ -217,7 +217,7 @@ func (r *taskReader) parts(t crosstalk.Task, e taskEntry) ([]string, error) {
 	}
 	for _, field := range t.Fields {
 		if !slices.Contains(named, field) {
-			return nil, r.errorf(e.Layout.line, "the layout leaves out the field {%s}", field)
+			return nil, r.errorf(e.Layout.line, "the layout does not use the field {%s}", field)
 		}
 	}
 	return parts, nil
@@ -229,11 +229,11 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 	first, _, rewritten := strings.Cut(language, ">")
 	for _, step := range strings.Split(language, ">") {
 		if !languageName.MatchString(step) {
-			return i, r.errorf(e.line, "an instruction's language is %.40q; expected a code such as en, or en>de for what a model made of it", language)
+			return i, r.errorf(e.line, "%.40q is not a valid language of an instruction; expected a code such as en, or en>de for a rewritten instruction", language)
 		}
 	}
 	if rewritten && !slices.ContainsFunc(all, func(e entry[inOrder[node]]) bool { return e.key == first }) {
-		return i, r.errorf(e.line, "instruction %s is made of one in %s, which the task lacks", language, first)
+		return i, r.errorf(e.line, "instruction %s rewrites the one in %s, which the task does not have", language, first)
 	}
 	for _, part := range e.value {
 		if part.key == wordsKey {
@@ -244,7 +244,7 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 			continue
 		}
 		if !slices.Contains(parts, part.key) {
-			return i, r.errorf(part.line, "instruction %s: the layout does not name {%.40s}", language, part.key)
+			return i, r.errorf(part.line, "instruction %s: the layout does not use {%.40s}", language, part.key)
 		}
 		var text string
 		if err := r.get(part.value, &text); err != nil {
@@ -254,7 +254,7 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 	}
 	for _, part := range parts {
 		if _, ok := i.Parts[part]; !ok && !rewritten { // of recorded ones the words may be all that is known
-			return i, r.errorf(e.line, "instruction %s has no %s, which the layout names", language, part)
+			return i, r.errorf(e.line, "instruction %s has no %s, which the layout uses", language, part)
 		}
 	}
 	for _, class := range t.Classes {
@@ -281,11 +281,11 @@ func (r *taskReader) words(t crosstalk.Task, language string, e entry[node]) ([]
 		case word == "":
 			return nil, r.errorf(w.line, "instruction %s: an answer word is empty", language)
 		case len(t.Classes) == 0:
-			return nil, r.errorf(w.line, "instruction %s has answer words, but the task no classes", language)
+			return nil, r.errorf(w.line, "instruction %s has answer words, but the task has no classes", language)
 		case !slices.Contains(t.Classes, w.value):
-			return nil, r.errorf(w.line, "instruction %s: the word %.40q is of the class %.40q; expected one of %s", language, word, w.value, strings.Join(t.Classes, ", "))
+			return nil, r.errorf(w.line, "instruction %s: the word %.40q has the unknown class %.40q; choose one of: %s", language, word, w.value, strings.Join(t.Classes, ", "))
 		case lines[lower] != 0:
-			return nil, r.errorf(w.line, "instruction %s: the word %.40q stands in line %d already", language, word, lines[lower])
+			return nil, r.errorf(w.line, "instruction %s: duplicate word %.40q (first used in line %d)", language, word, lines[lower])
 		}
 		lines[lower] = w.line
 		words = append(words, crosstalk.AnswerWord{Word: word, Class: w.value})

@@ -14,7 +14,7 @@ func checkTasks(s *Suite, remark func(string, ...any)) {
 		for _, language := range slices.Sorted(maps.Keys(t.Instructions)) {
 			for _, class := range t.Classes {
 				if !asksFor(t.Instructions[language], class) {
-					remark("task %s: instruction %s names no word for the class %s", t.Name, language, class)
+					remark("task %s: instruction %s has no answer word for the class %s", t.Name, language, class)
 				}
 			}
 		}
@@ -28,7 +28,7 @@ func checkTasks(s *Suite, remark func(string, ...any)) {
 			for language, texts := range item.Input.Texts {
 				key := language + "\x00" + strings.Join(texts, "\x00")
 				if other, again := asked[key]; again {
-					remark("%s: has the same text in %s as %s", item.ID, language, other)
+					remark("%s: same text in %s as %s", item.ID, language, other)
 				}
 				asked[key] = item.ID
 			}
@@ -50,17 +50,17 @@ func checkTasks(s *Suite, remark func(string, ...any)) {
 			}
 		}
 		if noGold > 0 {
-			remark("task %s: %d items have no gold: their accuracy is unknown", t.Name, noGold)
+			remark("task %s: no gold class, and so no accuracy, for %d of the items", t.Name, noGold)
 		}
 		if differing > 0 {
-			remark("task %s: the gold of %d items differs between languages", t.Name, differing)
+			remark("task %s: the gold class differs between languages for %d of the items", t.Name, differing)
 		}
 		if placeholders > 0 {
-			remark("task %s: %d items have the placeholder %s for a text (see the column placeholder)", t.Name, placeholders, placeholder)
+			remark("task %s: the placeholder %s replaces a text in %d of the items (see the column placeholder)", t.Name, placeholder, placeholders)
 		}
 		for _, class := range t.Classes {
 			if len(met) > 0 && !met[class] {
-				remark("task %s: no item has the gold %s", t.Name, class)
+				remark("task %s: no item has the gold class %s", t.Name, class)
 			}
 		}
 	}

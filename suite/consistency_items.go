@@ -21,11 +21,11 @@ func (r *taskReader) items(t crosstalk.Task, e taskEntry, line int) error {
 	}
 	switch {
 	case len(e.Items) > 0 && len(languages) == 0:
-		return r.errorf(line, "task %s: in which languages are its items? expected language: CODE at the top or languages: [CODE, ...]", t.Name)
+		return r.errorf(line, "task %s: the language of its items is unknown; expected language: CODE at the top or languages: [CODE, ...]", t.Name)
 	case len(e.Items) > 0 && e.Data.line > 0:
 		return r.errorf(e.Data.line, "task %s has both items and data; expected one of them", t.Name)
 	case len(e.Languages) > 0 && e.Data.value.Files.isMap():
-		return r.errorf(e.Languages[0].line, "task %s: its languages are those that files: {...} names; leave out languages", t.Name)
+		return r.errorf(e.Languages[0].line, "task %s: files: {...} already names its languages; remove languages", t.Name)
 	case e.Data.line > 0:
 		return r.data(t, languages, e.Data.value, e.Data.line)
 	case len(e.Items) == 0 && !r.partial:
@@ -58,7 +58,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 	case item.ID == "":
 		return r.errorf(line, "an item has no id")
 	case r.ids[item.ID] != 0:
-		return r.errorf(line, "the id %.40s stands in line %d already", item.ID, r.ids[item.ID])
+		return r.errorf(line, "duplicate id %.40q (first used in line %d)", item.ID, r.ids[item.ID])
 	}
 	r.ids[item.ID] = line
 	fields := map[string]string{}
@@ -73,7 +73,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 		case !slices.Contains(t.Fields, kv.key):
 			err = r.errorf(kv.line, "item %.40s has the unknown field %.40q; expected %s", item.ID, kv.key, strings.Join(slices.Concat(itemKeys, t.Fields), ", "))
 		case len(languages) > 1:
-			err = r.errorf(kv.line, "item %.40s: its task has inputs in %s: expected texts: {LANGUAGE: {%s: ...}}", item.ID, strings.Join(languages, ", "), kv.key)
+			err = r.errorf(kv.line, "item %.40s: its task has inputs in %s; expected texts: {LANGUAGE: {%s: ...}}", item.ID, strings.Join(languages, ", "), kv.key)
 		default:
 			var text string
 			err = r.get(kv.value, &text)
@@ -94,7 +94,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 		item.Input.Texts = map[string][]string{languages[0]: texts}
 	}
 	if item.Input.Texts == nil && !r.partial {
-		return r.errorf(line, "item %.40s has no texts: expected %s", item.ID, strings.Join(t.Fields, ", "))
+		return r.errorf(line, "item %.40s has no texts; expected %s", item.ID, strings.Join(t.Fields, ", "))
 	}
 	if item.Cluster == "" {
 		item.Cluster = item.ID
@@ -131,7 +131,7 @@ func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, e ent
 	gold := map[string]string{}
 	for _, g := range by {
 		if len(t.Classes) > 0 && !slices.Contains(t.Classes, g.value) {
-			return nil, r.errorf(g.line, "item %.40s: gold is the unknown class %.40q; expected one of %s", id, g.value, strings.Join(t.Classes, ", "))
+			return nil, r.errorf(g.line, "item %.40s: gold is the unknown class %.40q; choose one of: %s", id, g.value, strings.Join(t.Classes, ", "))
 		}
 		if strings.TrimSpace(g.value) == "" {
 			return nil, r.errorf(g.line, "item %.40s: gold is empty", id)

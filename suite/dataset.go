@@ -45,7 +45,7 @@ func readPAWSX(file, language string) iter.Seq2[dataRow, error] {
 		row := dataRow{Row: r, id: r.Values["id"], language: language, label: labelNumber(r.Values["label"], 2)}
 		for _, column := range []string{"sentence1", "sentence2"} {
 			if !r.Has(column) {
-				return nil, r.Errorf("has no column %q; expected those of PAWS-X: id, sentence1, sentence2, label", column)
+				return nil, r.Errorf("has no column %q; expected the columns of PAWS-X: id, sentence1, sentence2, label", column)
 			}
 			row.texts = append(row.texts, unquote(r.Values[column]))
 		}
@@ -91,7 +91,7 @@ func readXNLI(file, language string) iter.Seq2[dataRow, error] {
 			}
 			return rows, nil
 		}
-		return nil, r.Errorf("has no column gold_label or premise; expected those of XNLI: language, gold_label, sentence1, sentence2, pairID")
+		return nil, r.Errorf("has neither a column gold_label nor premise; expected the columns of XNLI: language, gold_label, sentence1, sentence2, pairID")
 	})
 }
 
@@ -102,7 +102,7 @@ func readBoolQ(file, language string) iter.Seq2[dataRow, error] {
 		v := r.Values
 		for _, column := range []string{"question", "passage"} {
 			if !r.Has(column) {
-				return nil, r.Errorf("has no %q; expected those of BoolQ: question, passage, answer", column)
+				return nil, r.Errorf("has no %q; expected the columns of BoolQ: question, passage, answer", column)
 			}
 		}
 		return []dataRow{{r, cmp.Or(v["idx"], strconv.Itoa(n)), language, []string{v["passage"], question(v["question"], language)}, labelNumber(cmp.Or(v["answer"], v["label"]), 2)}}, nil

@@ -35,7 +35,7 @@ func fromRecorded(path string) (*Suite, error) {
 		s.Items = append(s.Items, row.Item)
 	}
 	if len(s.Items) == 0 {
-		return nil, fmt.Errorf("%s: has no row with a test and a control prompt", path)
+		return nil, fmt.Errorf("%s: no row has both a test and a control prompt", path)
 	}
 	return s, nil
 }
@@ -56,7 +56,7 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 	var tests []prompt
 	flush := func() error {
 		if control.text != "" && len(tests) == 0 {
-			return fmt.Errorf("%s:%d: a control without a test: the next line has another ending", name, control.line)
+			return fmt.Errorf("%s:%d: a control without a test: the next line has a different ending", name, control.line)
 		}
 		texts := make([]string, len(tests))
 		for i, t := range tests {
@@ -64,7 +64,7 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 		}
 		for i, concept := range concepts(control.text, texts) {
 			if concept == "" {
-				return fmt.Errorf("%s:%d: cannot tell the concept: the prompt is not its control with something added", name, tests[i].line)
+				return fmt.Errorf("%s:%d: cannot find the concept: the prompt is not its control with words added", name, tests[i].line)
 			}
 			s.Items = append(s.Items, crosstalk.Item{ID: fmt.Sprintf("line-%d", tests[i].line), Cluster: control.text,
 				Labels: map[string]string{"language": s.Language},
@@ -98,7 +98,7 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 		return nil, err
 	}
 	if len(s.Items) == 0 {
-		return nil, fmt.Errorf("%s: holds no prompts", name)
+		return nil, fmt.Errorf("%s: contains no prompts", name)
 	}
 	return s, nil
 }

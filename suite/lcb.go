@@ -44,7 +44,7 @@ func importLCB(archive string) (*Suite, error) {
 	}
 	defer closeAll()
 	if len(sets) == 0 {
-		return nil, fmt.Errorf("%s: holds no file such as crosslingual/okapi/fr.csv; expected the test_sets of the Language Confusion Benchmark", archive)
+		return nil, fmt.Errorf("%s: contains no file such as crosslingual/okapi/fr.csv; expected the test_sets of the Language Confusion Benchmark", archive)
 	}
 	s := &Suite{Name: BaseName(archive), Instrument: "confusion", Version: 1}
 	left := int64(maxArchive)
@@ -69,7 +69,7 @@ func importLCB(archive string) (*Suite, error) {
 		}
 	}
 	if len(s.Items) == 0 {
-		return nil, fmt.Errorf("%s: holds no prompts", archive)
+		return nil, fmt.Errorf("%s: contains no prompts", archive)
 	}
 	return s, nil
 }
@@ -82,7 +82,7 @@ func (s *Suite) addLCB(task string, row table.Row, n int, lines map[string]strin
 	v := row.Values
 	for _, column := range []string{"prompt", "source", "language"} {
 		if strings.TrimSpace(v[column]) == "" {
-			return row.Errorf("has no %s; expected the columns prompt, source and language, and location where there is one", column)
+			return row.Errorf("has no %s; expected the columns prompt, source and language, and optionally location", column)
 		}
 	}
 	code, err := recorded.LanguageOf(v["language"])
@@ -105,7 +105,7 @@ func (s *Suite) addLCB(task string, row table.Row, n int, lines map[string]strin
 	}
 	item := recorded.ConfusionItem(labels, strconv.Itoa(n), p)
 	if other := lines[item.ID]; other != "" {
-		return row.Errorf("is item %s again, which stands at %s", item.ID, other)
+		return row.Errorf("duplicate item %q (first used at %s)", item.ID, other)
 	}
 	lines[item.ID] = fmt.Sprintf("%s:%d", row.File, row.Line)
 	s.Items = append(s.Items, item)
@@ -122,7 +122,7 @@ func testSets(archive string) (sets []testSet, closeAll func() error, err error)
 	if info.IsDir() {
 		sets, err = setsOfFolder(archive)
 	} else if info.Size() > maxArchive {
-		err = fmt.Errorf("%s: is longer than %d MiB", archive, maxArchive>>20)
+		err = fmt.Errorf("%s: is larger than %d MiB", archive, maxArchive>>20)
 	} else {
 		sets, closeAll, err = setsOfZip(archive)
 	}
@@ -158,11 +158,11 @@ func setsOfZip(archive string) (sets []testSet, closeAll func() error, err error
 		name := strings.TrimSuffix(f.Name, "/")
 		switch {
 		case i == maxFiles:
-			err = fmt.Errorf("%s: holds more than %d files", archive, maxFiles)
+			err = fmt.Errorf("%s: contains more than %d files", archive, maxFiles)
 		case !fs.ValidPath(name) || strings.Contains(name, `\`):
-			err = fmt.Errorf("%s: holds a file with the name %.100q, which leaves the archive", archive, f.Name)
+			err = fmt.Errorf("%s: contains a file named %.100q, which points outside the archive", archive, f.Name)
 		case seen[name]:
-			err = fmt.Errorf("%s: holds %.100q twice", archive, name)
+			err = fmt.Errorf("%s: contains %.100q twice", archive, name)
 		}
 		if err != nil {
 			return nil, nil, errors.Join(err, z.Close())
@@ -185,7 +185,7 @@ type limited struct {
 
 func (l *limited) Read(p []byte) (int, error) {
 	if *l.left <= 0 {
-		return 0, fmt.Errorf("the files hold more than %d MiB", maxArchive>>20)
+		return 0, fmt.Errorf("the unpacked files are larger than %d MiB", maxArchive>>20)
 	}
 	n, err := l.in.Read(p)
 	*l.left -= int64(n)

@@ -29,7 +29,7 @@ var pulled = map[string]func(dir string) (*Suite, error){
 func PulledDir(name string) (string, error) {
 	s, ok := datasets.Named(datasets.Suite, name)
 	if !ok {
-		return "", fmt.Errorf("there is no data set %q to fetch (see crosstalk suites list)", name)
+		return "", fmt.Errorf("unknown data set %q (see crosstalk suites list)", name)
 	}
 	return s.Find()
 }
@@ -42,7 +42,7 @@ func loadPulled(from datasets.Source) (*Suite, error) {
 	}
 	read := pulled[from.Name]
 	if read == nil {
-		return nil, fmt.Errorf("%s is no suite by itself; its files are in %s", from.Name, dir)
+		return nil, fmt.Errorf("%s is not a suite; its files are in %s", from.Name, dir)
 	}
 	s, err := read(dir)
 	if err != nil {

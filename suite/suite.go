@@ -113,7 +113,7 @@ func embedded(name string) (*Suite, error) {
 func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 	s, err := Load(nameOrFile)
 	if err == nil && s.Instrument != instrument {
-		return nil, fmt.Errorf("the suite %s is one of %s; expected one of %s (see crosstalk suites list)", s.Name, s.Instrument, instrument)
+		return nil, fmt.Errorf("%s is a %s suite; expected a %s suite (see crosstalk suites list)", s.Name, s.Instrument, instrument)
 	}
 	return s, err
 }
@@ -133,7 +133,7 @@ func Load(nameOrFile string) (*Suite, error) {
 	if info, err := os.Stat(nameOrFile); ext == ".zip" || err == nil && info.IsDir() {
 		return importLCB(nameOrFile)
 	} else if err != nil && ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
-		return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)",
+		return nil, fmt.Errorf("unknown suite %q; choose one of: %s; or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)",
 			nameOrFile, strings.Join(append(names(), slices.Sorted(maps.Keys(pulled))...), ", "))
 	}
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {

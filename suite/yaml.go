@@ -61,7 +61,7 @@ func parse(name string, text []byte, partial bool) (*Suite, error) {
 	case h.Suite == "":
 		return nil, d.errorf(1, "expected suite: NAME")
 	case !suiteName.MatchString(h.Suite):
-		return nil, d.errorf(d.lineOf("suite"), "the suite's name is %.40q; expected letters, digits, - _ or . only", h.Suite)
+		return nil, d.errorf(d.lineOf("suite"), "%.40q is not a valid suite name; use only letters, digits, -, _ and .", h.Suite)
 	case h.Version < 0:
 		return nil, d.errorf(d.lineOf("version"), "version is %d; expected a whole number from 1", h.Version)
 	}
