@@ -49,7 +49,7 @@ func ReadConfusion(path string) iter.Seq2[Confusion, error] {
 			empty = false
 		}
 		if empty {
-			yield(Confusion{}, fmt.Errorf("%s: holds no rows", path))
+			yield(Confusion{}, fmt.Errorf("%s: has no rows", path))
 		}
 	}
 }
@@ -62,12 +62,12 @@ func readConfusion(row table.Row) (Confusion, error) {
 	c := Confusion{Where: fmt.Sprintf("%s:%d", row.File, row.Line), Model: v["model"], Answer: answers([]string{v["completion"]})[0]}
 	for _, column := range []string{"completion", "language"} {
 		if !row.Has(column) {
-			return c, row.Errorf("has no column %q; expected completion and language, and any of model, task, source, id, prompt, sample", column)
+			return c, row.Errorf("has no column %q; expected completion and language, and optionally model, task, source, id, prompt, sample", column)
 		}
 	}
 	for column := range row.Lists {
 		if slices.Contains(confusionContents, column) || slices.Contains([]string{"language", "task", "source"}, column) {
-			return c, row.Errorf("%s is a list; expected a text", column)
+			return c, row.Errorf("%s is a list; expected text", column)
 		}
 	}
 	code, err := LanguageOf(v["language"])
@@ -117,5 +117,5 @@ func LanguageOf(tag string) (string, error) {
 	if base, confidence := t.Base(); err == nil && confidence == language.Exact {
 		return base.String(), nil
 	}
-	return "", fmt.Errorf("language is %q; expected a code such as fr, zh or pt-BR", tag)
+	return "", fmt.Errorf("%q is not a valid language; expected a code such as fr, zh or pt-BR", tag)
 }

@@ -99,7 +99,7 @@ func readRows[T any](path string, read func(table.Row) (T, error)) iter.Seq2[T, 
 		}
 		if empty {
 			var none T
-			yield(none, fmt.Errorf("%s: holds no rows", path))
+			yield(none, fmt.Errorf("%s: has no rows", path))
 		}
 	}
 }
@@ -109,16 +109,16 @@ func readRows[T any](path string, read func(table.Row) (T, error)) iter.Seq2[T, 
 func require(row table.Row, needed []string, possible ...string) error {
 	for _, c := range needed {
 		if !row.Has(c) {
-			return row.Errorf("has no column %q; expected %s, and any of %s", c, strings.Join(needed, ", "), strings.Join(possible, ", "))
+			return row.Errorf("has no column %q; expected %s, and optionally %s", c, strings.Join(needed, ", "), strings.Join(possible, ", "))
 		}
 	}
 	for _, c := range append(slices.Clone(needed), possible...) {
 		if _, list := row.Lists[c]; list {
-			return row.Errorf("%s is a list; expected a text", c)
+			return row.Errorf("%s is a list; expected text", c)
 		}
 	}
 	if row.Values["item"] == "" {
-		return row.Errorf("item is empty; expected the name of an item of the task file")
+		return row.Errorf("item is empty; expected the id of an item in the task file")
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func senseOf(row table.Row, column string) (string, error) {
 	steps := strings.Split(row.Values[column], ">")
 	for i := range steps {
 		if steps[i] = strings.TrimSpace(steps[i]); steps[i] == "" {
-			return "", row.Errorf("%s is %q; expected a language such as en, or en>de for what was rewritten", column, row.Values[column])
+			return "", row.Errorf("%s is %q; expected a language such as en, or en>de for rewritten text", column, row.Values[column])
 		}
 	}
 	return strings.Join(steps, ">"), nil

@@ -81,7 +81,7 @@ func readLeakage(path string, answered bool) iter.Seq2[Leakage, error] {
 			return
 		}
 		if read == nil {
-			yield(Leakage{}, fmt.Errorf("%s: holds no rows", path))
+			yield(Leakage{}, fmt.Errorf("%s: has no rows", path))
 		}
 	}
 }
@@ -104,7 +104,7 @@ var contents = []string{"", "id", "prompt", "control_prompt", "test", "control",
 func refuseLists(row table.Row) error {
 	for _, c := range []string{"id", "model", "concept", "prompt", "control_prompt", "sample", "test", "control", "n_control"} {
 		if _, list := row.Lists[c]; list {
-			return row.Errorf("%s is a list; expected a text (lists of answers are test_generations and control_generations)", c)
+			return row.Errorf("%s is a list; expected text (only test_generations and control_generations can be lists)", c)
 		}
 	}
 	return nil
@@ -138,7 +138,7 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 		if m, again := meanings[at]; !again {
 			meanings[at] = meaning{pair, row.Line}
 		} else if m.pair != pair {
-			return l, row.Errorf("item %q has another prompt, concept or control than in line %d: give each item an id of its own", at.id, m.line)
+			return l, row.Errorf("item %q differs from line %d in its prompt, concept or control: give each item its own id", at.id, m.line)
 		}
 		test, control, err := rowAnswers(row, answered)
 		if err != nil {
@@ -155,7 +155,7 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 		n := max(len(test), len(control))
 		for k := l.First; k < l.First+n; k++ {
 			if first, again := seen[sample{at, k}]; again {
-				return l, row.Errorf("item %q, sample %d of model %q stands in line %d already", at.id, k, l.Model, first)
+				return l, row.Errorf("duplicate answer: item %q, sample %d, model %q (first used in line %d)", at.id, k, l.Model, first)
 			}
 			seen[sample{at, k}] = row.Line
 		}
@@ -274,7 +274,7 @@ func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) b
 		case isControl[i] || row.Values["is_control_item"] == "1" || row.Blank():
 			continue
 		default:
-			l.Unusable = "it names no control (n_control)"
+			l.Unusable = "n_control names no control"
 		}
 		if !yield(l, nil) {
 			return
