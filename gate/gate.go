@@ -43,7 +43,7 @@ type Check struct {
 	Unit        string              `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
 	Passed      bool                `json:"passed"`
 	Reason      string              `json:"reason,omitempty"` // why it did not
-	Value       crosstalk.Value    `json:"value"`            // the figure, or its difference to Reference
+	Value       crosstalk.Value     `json:"value"`            // the figure, or its difference to Reference
 	Interval    *crosstalk.Interval `json:"interval"`
 	N           int                 `json:"n"`
 	Reference   map[string]string   `json:"reference,omitempty"` // what the difference is to
@@ -150,7 +150,7 @@ func (r Requirement) missing(estimates, measured []crosstalk.Estimate) string {
 	}
 	for _, m := range r.Where {
 		if !slices.ContainsFunc(measured, func(e crosstalk.Estimate) bool { return e.By[m.Column] == m.Value }) {
-			return fmt.Sprintf("not measured: there is no %s %s, but %s", m.Column, m.Value, list(measured, func(e crosstalk.Estimate) string { return e.By[m.Column] }))
+			return fmt.Sprintf("not measured: no figure has %s %s; the run has %s", m.Column, m.Value, list(measured, func(e crosstalk.Estimate) string { return e.By[m.Column] }))
 		}
 	}
 	return "not measured: no figure has " + strings.Join(r.Columns(), " and ")
@@ -179,13 +179,13 @@ func (r Requirement) check(e crosstalk.Estimate, b bound, interval bool) Check {
 	case !b.keeps(float64(e.Value)):
 		c.Reason = fmt.Sprintf("%s is not %s", apart(float64(e.Value), b), b)
 	case interval && e.Interval == nil:
-		c.Reason = "there is no interval"
+		c.Reason = "the figure has no interval"
 	case interval && !whole:
-		c.Reason = fmt.Sprintf("the interval of %s is not %s throughout", between(e), b)
+		c.Reason = fmt.Sprintf("the interval, %s, is not entirely %s", between(e), b)
 	default:
 		c.Passed = true
 		if !whole && e.Interval != nil {
-			c.Remarks = append(c.Remarks, fmt.Sprintf("its interval of %s holds %s: chance may have decided", between(e), amount(b.value, b.unit)))
+			c.Remarks = append(c.Remarks, fmt.Sprintf("%s is inside the interval, %s: chance may have decided", amount(b.value, b.unit), between(e)))
 		}
 		c.Remarks = append(c.Remarks, e.Warnings...)
 	}
@@ -196,9 +196,9 @@ func (r Requirement) check(e crosstalk.Estimate, b bound, interval bool) Check {
 func unfit(e crosstalk.Estimate) string {
 	switch failed, missing := e.Counts["failed"], e.Counts["not_measured"]; {
 	case missing > 0:
-		return fmt.Sprintf("incomplete: %d items were not measured; the command that made the run goes on with it", missing)
+		return fmt.Sprintf("incomplete: %d items were not measured; run the same command again to resume", missing)
 	case failed > 0:
-		return fmt.Sprintf("incomplete: %d answers failed; the command that made the run asks for them again", failed)
+		return fmt.Sprintf("incomplete: %d answers failed; run the same command again to retry them", failed)
 	case !e.Value.Defined():
 		var counts []string
 		for _, name := range slices.Sorted(maps.Keys(e.Counts)) {

@@ -27,7 +27,7 @@ func parseNumber(text string) (Number, error) {
 	digits = strings.TrimSpace(digits)
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil || !decimal.MatchString(digits) {
-		return Number{}, fmt.Errorf("%q is no number; expected one such as 0.98 or 98%%", text)
+		return Number{}, fmt.Errorf("%q is not a valid number; expected one such as 0.98 or 98%%", text)
 	}
 	return Number{value: v, percent: percent, text: text}, nil
 }
@@ -37,10 +37,10 @@ func (n Number) of(unit string) (float64, error) {
 	v, problem := n.value, ""
 	switch {
 	case unit != "" && n.percent:
-		problem = fmt.Sprintf("the figure is a number of %s, which has no percentage", unit)
+		problem = fmt.Sprintf("the figure is in %s; expected a plain number, not a percentage", unit)
 	case unit != "":
 	case !n.percent && math.Abs(v) == 1:
-		problem = fmt.Sprintf("%s could be 1 %% or 100 %%: write %.0f%% or %.0f%%", n.text, v, 100*v)
+		problem = fmt.Sprintf("%s is ambiguous: write %.0f%% or %.0f%%", n.text, v, 100*v)
 	case n.percent || math.Abs(v) > 1:
 		if v /= 100; math.Abs(v) > 1 {
 			problem = fmt.Sprintf("%s is more than 100 %%", n.text)
@@ -64,4 +64,12 @@ func ParseFraction(text string) (float64, error) {
 		return 0, err
 	}
 	return n.of("")
+}
+
+// points is a number of percentage points with its unit.
+func points(f float64) string {
+	if s := fmt.Sprintf("%.3g", f); s != "1" {
+		return s + " points"
+	}
+	return "1 point"
 }

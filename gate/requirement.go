@@ -98,7 +98,7 @@ func Parse(text string) (r Requirement, err error) {
 				at := p.skip()
 				column := p.name("a column, such as category")
 				if slices.Contains(r.By, column) {
-					p.fail(at, "the column %s is named twice", column)
+					p.fail(at, "duplicate column %s", column)
 				}
 				r.By = append(r.By, column)
 			}
@@ -107,9 +107,9 @@ func Parse(text string) (r Requirement, err error) {
 				r.Where = append(r.Where, p.match(r.Where))
 			}
 		case word == "by" || word == "where":
-			p.fail(start, "%q stands there twice", word)
+			p.fail(start, "duplicate %q", word)
 		case word == "and" || word == "or":
-			p.fail(start, `%q: give each requirement a --require of its own`, word)
+			p.fail(start, `%q: give each requirement its own --require`, word)
 		default:
 			p.fail(start, `expected "by" or "where", found %q`, p.rest(start))
 		}
@@ -186,7 +186,7 @@ func (p *parser) quoted() string {
 		switch c := p.text[i]; {
 		case c == '"':
 			if p.at = i + 1; b.Len() == 0 {
-				p.fail(start, "there is nothing between the quotes")
+				p.fail(start, "the quotes are empty")
 			}
 			return b.String()
 		case c == '\\' && i+1 < len(p.text) && (p.text[i+1] == '"' || p.text[i+1] == '\\'):
@@ -196,7 +196,7 @@ func (p *parser) quoted() string {
 			b.WriteByte(c)
 		}
 	}
-	p.fail(start, "the quote does not end")
+	p.fail(start, "the quote is not closed")
 	return ""
 }
 
@@ -239,11 +239,11 @@ func (p *parser) match(before []Match) Match {
 	start := p.skip()
 	m := Match{Column: p.name("a column, such as language")}
 	if slices.ContainsFunc(before, func(b Match) bool { return b.Column == m.Column }) {
-		p.fail(start, "the column %s is named twice", m.Column)
+		p.fail(start, "duplicate column %s", m.Column)
 	}
 	equals := p.skip()
 	if !strings.HasPrefix(p.text[p.at:], "=") {
-		p.fail(equals, "expected = and a value of %s, %s", m.Column, p.found(equals))
+		p.fail(equals, "expected = and a value for %s, %s", m.Column, p.found(equals))
 	}
 	p.at++
 	at := p.skip()
@@ -251,7 +251,7 @@ func (p *parser) match(before []Match) Match {
 		m.Value = p.until(`,"`)
 	}
 	if m.Value == "" {
-		p.fail(at, "expected a value of %s, %s", m.Column, p.found(at))
+		p.fail(at, "expected a value for %s, %s", m.Column, p.found(at))
 	}
 	return m
 }
