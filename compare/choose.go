@@ -31,7 +31,7 @@ func title(name string) string { return strings.ReplaceAll(name, "_", " ") }
 // check refuses options that name what is not there.
 func (o Options) check(t *table) error {
 	if len(t.figures) == 0 {
-		return fmt.Errorf("there is no figure to compare")
+		return fmt.Errorf("there are no figures to compare")
 	}
 	measures, fields := map[string]bool{}, map[string]bool{AcrossAll: true}
 	for _, f := range t.figures {
@@ -42,12 +42,12 @@ func (o Options) check(t *table) error {
 	}
 	for _, m := range o.Measures {
 		if !measures[m] {
-			return fmt.Errorf("there is no measure %q: choose of %s", m, strings.Join(sorted(measures), ", "))
+			return fmt.Errorf("unknown measure %q; choose one of: %s", m, strings.Join(sorted(measures), ", "))
 		}
 	}
 	for _, name := range o.Across {
 		if !fields[name] {
-			return fmt.Errorf("signatures have no field %q: choose of %s", name, strings.Join(sorted(fields), ", "))
+			return fmt.Errorf("unknown signature field %q; choose one of: %s", name, strings.Join(sorted(fields), ", "))
 		}
 	}
 	return checkReference(o.Reference, t.sides)
@@ -69,18 +69,18 @@ func checkReference(reference map[string]string, sides []*side) error {
 					columns[column] = true
 				}
 			}
-			return fmt.Errorf("no condition has a column %q: choose of %s", column, strings.Join(sorted(columns), ", "))
+			return fmt.Errorf("unknown column %q; choose one of: %s", column, strings.Join(sorted(columns), ", "))
 		}
 		if !values[reference[column]] {
-			return fmt.Errorf("no condition has %s %s: choose of %s", column, reference[column], strings.Join(sorted(values), ", "))
+			return fmt.Errorf("no condition has %s %s; choose one of: %s", column, reference[column], strings.Join(sorted(values), ", "))
 		}
 		left = slices.DeleteFunc(slices.Clone(left), func(s *side) bool { return s.condition[column] != reference[column] })
 	}
 	switch {
 	case len(reference) > 0 && len(left) == 0:
-		return fmt.Errorf("no condition is the reference %s", describe(reference, nil))
+		return fmt.Errorf("no condition matches the reference %s", describe(reference, nil))
 	case len(reference) > 0 && len(left) == len(sides):
-		return fmt.Errorf("every condition is the reference %s: there is nothing to compare it with", describe(reference, nil))
+		return fmt.Errorf("every condition matches the reference %s: nothing is left to compare it with", describe(reference, nil))
 	}
 	return nil
 }

@@ -85,15 +85,15 @@ type Subject struct {
 type Comparison struct {
 	Subject
 	Unit           string              `json:"unit,omitempty"` // of Value, Difference, Interval and Detectable; empty: a fraction
-	Value          crosstalk.Value    `json:"value"`          // over the pairs
-	ReferenceValue crosstalk.Value    `json:"reference_value"`
-	Difference     crosstalk.Value    `json:"difference"` // Value - ReferenceValue
+	Value          crosstalk.Value     `json:"value"`          // over the pairs
+	ReferenceValue crosstalk.Value     `json:"reference_value"`
+	Difference     crosstalk.Value     `json:"difference"` // Value - ReferenceValue
 	Interval       *crosstalk.Interval `json:"interval"`   // of the difference; nil where there is none
 	Method         string              `json:"method"`     // of the test
-	P              crosstalk.Value    `json:"p"`
-	Adjusted       crosstalk.Value    `json:"adjusted_p"`
+	P              crosstalk.Value     `json:"p"`
+	Adjusted       crosstalk.Value     `json:"adjusted_p"`
 	Shown          bool                `json:"shown"`      // a difference is: Adjusted is at most 1 - level
-	Detectable     crosstalk.Value    `json:"detectable"` // true difference found with 80 % power in this family
+	Detectable     crosstalk.Value     `json:"detectable"` // true difference found with 80 % power in this family
 	Paired         bool                `json:"paired"`
 	N              int                 `json:"n"` // pairs; of unpaired figures, the items of both
 	Clusters       int                 `json:"clusters"`
@@ -158,12 +158,12 @@ func (r *Result) adjust() {
 // nothing says why there is nothing to compare.
 func nothing(t *table, refused []Refusal) error {
 	if len(refused) > 0 {
-		return fmt.Errorf("nothing can be compared: %s", refused[0].String())
+		return fmt.Errorf("there is nothing to compare: %s", refused[0].String())
 	}
 	if len(t.sides) == 1 {
-		return fmt.Errorf("there is one condition only (%s): name another run to compare it with", describe(t.sides[0].condition, nil))
+		return fmt.Errorf("there is only one condition (%s): name another run to compare it with", describe(t.sides[0].condition, nil))
 	}
-	return fmt.Errorf("there is no figure to compare")
+	return fmt.Errorf("there are no figures to compare")
 }
 
 // staged runs a permutation test with more and more draws, until enough of

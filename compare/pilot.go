@@ -78,8 +78,8 @@ func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 
 // Reasons why nothing is planned for a figure.
 const (
-	NotLinear  = "a harmonic mean has no variance of its own: plan for the measures it is made of"
-	NoFraction = "differences to find are stated in points, and it is no fraction"
+	NotLinear  = "a harmonic mean has no variance per item: plan for the measures it combines"
+	NoFraction = "a difference in points does not apply: the measure is not a fraction"
 )
 
 // study reads the components of variance off the paired samples, within the
@@ -121,17 +121,17 @@ func (t *table) study(p pair) Study {
 	if alone {
 		s.Variance = s.Variance.times(2)
 		s.Reference = map[string]string{}
-		s.Warnings = append(s.Warnings, "the pilot has one condition: the other is taken to vary as much and to be unrelated, which asks for more items than most comparisons need")
+		s.Warnings = append(s.Warnings, "the pilot has one condition: the other is assumed to vary as much and to be independent, so most comparisons need fewer items than stated")
 	}
 	s.ClusterSize = n.ClusterSize()
 	for _, w := range stats.Mean(&plain, stats.Unbounded, 0.95).Warnings {
-		s.Warnings = append(s.Warnings, "the pilot: "+w.String())
+		s.Warnings = append(s.Warnings, "pilot: "+w.String())
 	}
 	if left := total(m.leftOut); left > 0 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of the pilot's %d items have no pair of values: ask for as many more", left, left+len(m.pairs)))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of the pilot's %d items have no pair of values: plan for as many more", left, left+len(m.pairs)))
 	}
 	if k := len(d.cells); k > 1 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("items are meant to be spread evenly over the %d cells that are averaged", k))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("items are assumed to be spread evenly over the %d cells that are averaged", k))
 	}
 	return s
 }
@@ -176,7 +176,7 @@ func Stated(rate, discordant, within, correlation, clusterSize float64) (Study, 
 		}
 	}
 	if correlation+within > 1 {
-		return s, fmt.Errorf("the correlation within clusters is %g and the share within items %g: together they are more than all of the variance", correlation, within)
+		return s, fmt.Errorf("the correlation within clusters is %g and the share within items %g: together they exceed the whole variance", correlation, within)
 	}
 	if !(clusterSize >= 1) {
 		return s, fmt.Errorf("the cluster size is %g; expected 1 or more", clusterSize)

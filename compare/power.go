@@ -33,9 +33,9 @@ type Power struct {
 // Plan is one size of a study. Of Difference and Items one is given, the other
 // follows.
 type Plan struct {
-	Study        int              `json:"study"` // index
-	Samples      int              `json:"samples"`
-	Given        string           `json:"given"`        // "difference" or "items"
+	Study        int             `json:"study"` // index
+	Samples      int             `json:"samples"`
+	Given        string          `json:"given"`        // "difference" or "items"
 	Difference   crosstalk.Value `json:"difference"`   // found with the stated power
 	Items        crosstalk.Value `json:"items"`        // with a value under both conditions
 	Observations crosstalk.Value `json:"observations"` // Items x Samples, under each condition
@@ -53,7 +53,7 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 	case g.Comparisons < 1:
 		return p, fmt.Errorf("the number of comparisons is %d; expected 1 or more", g.Comparisons)
 	case len(g.Differences) == 0 && len(g.Items) == 0:
-		return p, fmt.Errorf("neither a difference to find nor a number of items is stated")
+		return p, fmt.Errorf("expected a difference to find or a number of items, found neither")
 	}
 	alpha := (1 - g.Level) / float64(g.Comparisons)
 	for i, s := range studies {
@@ -66,7 +66,7 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 					return p, fmt.Errorf("the difference is %g; expected more than 0 and less than 1", d)
 				}
 				if s.stated != nil && math.IsNaN(float64(s.stated(d).Item)) {
-					return p, fmt.Errorf("a difference of %g cannot be with these rates and disagreement: they disagree on no less than the difference", d)
+					return p, fmt.Errorf("a difference of %g is impossible here: it cannot exceed the share of items on which the conditions disagree", d)
 				}
 				p.Plans = append(p.Plans, plan(i, samples, "difference", d, s.design(d, samples).Items(d, alpha, g.Power)))
 			}

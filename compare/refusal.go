@@ -20,7 +20,7 @@ type Refusal struct {
 const (
 	Incomparable  = "signatures differ"
 	NoCounterpart = "the reference has no such figure"
-	NoAverage     = "the figure is no average of observations"
+	NoAverage     = "the figure is not an average of observations"
 )
 
 // String says why, and names the fields that differ with both values.
@@ -36,7 +36,7 @@ func (r Refusal) String() string {
 	for _, name := range sorted(r.Fields) {
 		fields = append(fields, fmt.Sprintf("%s is %s and %s", name, orDash(r.Fields[name][0]), orDash(r.Fields[name][1])))
 	}
-	return fmt.Sprintf("%s was measured differently under %s and under %s: %s (--across %s compares them nevertheless)", what,
+	return fmt.Sprintf("%s was measured differently under %s and under %s: %s (use --across %s to compare anyway)", what,
 		describe(r.Reference, r.Condition), describe(r.Condition, r.Reference), strings.Join(fields, "; "), strings.Join(sorted(r.Fields), ","))
 }
 

@@ -59,7 +59,7 @@ func (p pair) subject() Subject {
 func (t *table) doubts(p pair, c Comparison) (warnings []string) {
 	for _, f := range []figure{p.against, p.of} {
 		if mean := t.observed(f); f.Value.Defined() && !(math.Abs(float64(f.Value)-mean) <= 1e-6) {
-			warnings = append(warnings, fmt.Sprintf("the figure under %s is %.4f; compared is the mean over its items, %.4f", describe(f.side.condition, nil), f.Value, mean))
+			warnings = append(warnings, fmt.Sprintf("the figure under %s is %.4f; the comparison uses the mean over its items, %.4f", describe(f.side.condition, nil), f.Value, mean))
 		}
 	}
 	if t.unnamed > 0 && c.LeftOut[Unpaired] > 0 {
