@@ -24,7 +24,7 @@ import (
 // languages of what the identifier and the word list make of the model's lines.
 func Confusion(ctx context.Context, in confusion.Instrument, items []crosstalk.Item, line, word float64, seeds int) ([]Result, error) {
 	if seeds < 1 || in.Samples < 1 {
-		return nil, fmt.Errorf("a calibration needs a seed and a sample, not %d and %d", seeds, in.Samples)
+		return nil, fmt.Errorf("expected at least one seed and one sample, got %d and %d", seeds, in.Samples)
 	}
 	in.Identifier = &memo{Identifier: in.Identifier}
 	in.Prompting.API = crosstalk.Chat

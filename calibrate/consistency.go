@@ -22,7 +22,7 @@ import (
 // of each.
 func Consistency(ctx context.Context, in consistency.Instrument, items []crosstalk.Item, truth reference.Inconsistency, seeds int) ([]Result, error) {
 	if seeds < 1 || in.Samples < 1 || len(in.Senses.From) != 1 || len(in.Senses.To) != 1 {
-		return nil, fmt.Errorf("a calibration needs a seed, a sample and one pair of senses, not %d, %d, %v and %v", seeds, in.Samples, in.Senses.From, in.Senses.To)
+		return nil, fmt.Errorf("expected at least one seed, one sample and one pair of senses, got %d, %d, %v and %v", seeds, in.Samples, in.Senses.From, in.Senses.To)
 	}
 	in.Senses.Parts = []consistency.Part{consistency.Both}
 	in.Prompting.API, in.Rewriting.Prompting.API = crosstalk.Chat, crosstalk.Chat

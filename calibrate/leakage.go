@@ -22,7 +22,7 @@ import (
 // suite plays the population.
 func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, rate float64, seeds int) (Result, error) {
 	if seeds < 1 || len(in.Similarities) != 1 {
-		return Result{}, fmt.Errorf("a calibration needs a seed and one similarity, not %d and %d", seeds, len(in.Similarities))
+		return Result{}, fmt.Errorf("expected at least one seed and exactly one similarity, got %d and %d", seeds, len(in.Similarities))
 	}
 	in.Similarities = []similarity.Similarity{similarity.Cached(in.Similarities[0], similarity.NewMemoryCache(256<<20))}
 	in.Prompting.API = crosstalk.Completions
@@ -35,7 +35,7 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 		return result, err
 	}
 	if math.IsNaN(result.Truth) {
-		return result, fmt.Errorf("%s can score no pair of the suite: it may be made for another language", in.Similarities[0].Name())
+		return result, fmt.Errorf("%s cannot score any pair of the suite; it may be for another language", in.Similarities[0].Name())
 	}
 	results := []Result{result}
 	err = cover(ctx, results, seeds, func(seed uint64) ([]crosstalk.Estimate, error) {
