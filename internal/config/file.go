@@ -37,7 +37,7 @@ func Parse(name string, text []byte, root *cobra.Command) (*File, error) {
 		switch {
 		case doc.Body == nil: // nothing but comments
 		case read:
-			p.errorf(lineOf(doc.Body), "expected one document, found another")
+			p.errorf(lineOf(doc.Body), "expected one document, found a second one")
 		default:
 			p.section(p.top, doc.Body)
 			read = true
@@ -118,7 +118,7 @@ func (p *reader) setting(path string, flags []flag, node ast.Node) {
 // secret is what API keys look like, alone or in NAME=VALUE.
 var secret = regexp.MustCompile(`(^|[=: ])(sk-|hf_|gsk_|xai-|AIza)[A-Za-z0-9_-]{20,}$`)
 
-const keepOut = "keys do not belong in a file, they are read from the environment"
+const keepOut = "keys do not belong in a file; set them in the environment"
 
 // secretName is what they are called.
 var secretName = regexp.MustCompile(`(?i)(^|[_-])(api_?-?key|key|token|secret|password)$`)
@@ -129,7 +129,7 @@ func (p *reader) unknown(s *section, key string) string {
 	for _, part := range s.parts {
 		known = append(known, part.name)
 	}
-	message := "there is no such command or flag"
+	message := "unknown command or flag"
 	if s.path != "" {
 		message += " of " + strings.ReplaceAll(s.path, ".", " ")
 	}
@@ -140,7 +140,7 @@ func (p *reader) unknown(s *section, key string) string {
 		return keepOut
 	}
 	if strings.Contains(key, ".") {
-		return message + "; the name of each command stands on a line of its own"
+		return message + "; put the name of each command on its own line"
 	}
 	var places []string
 	p.top.walk(func(other *section) {
@@ -154,7 +154,7 @@ func (p *reader) unknown(s *section, key string) string {
 		}
 	})
 	if len(places) > 0 {
-		return message + "; there is " + strings.Join(places, ", ")
+		return message + "; expected " + strings.Join(places, ", ")
 	}
 	return message
 }

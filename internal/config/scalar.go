@@ -29,7 +29,7 @@ func scalarOf(node ast.Node) scalar {
 	case *ast.MappingNode, *ast.MappingValueNode:
 		s.is = "a map"
 	case *ast.AnchorNode, *ast.AliasNode:
-		s.is = "an anchor or alias, which are not read: a key of a group is for all its commands"
+		s.is = "an anchor or alias, which are not supported: a key under a group applies to all its commands"
 	default:
 		s.is = node.String()
 	}
