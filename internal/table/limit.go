@@ -29,7 +29,7 @@ type packed struct{ *gzip.Reader }
 func (p packed) Read(b []byte) (int, error) {
 	n, err := p.Reader.Read(b)
 	if err != nil && err != io.EOF {
-		err = fmt.Errorf("the gzip file is cut off or damaged: %w", err)
+		err = fmt.Errorf("the gzip file is truncated or damaged: %w", err)
 	}
 	return n, err
 }

@@ -73,7 +73,7 @@ func read(path string, yield func(Row) bool) error {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return fmt.Errorf("%s: is a directory; expected a file (%s, each also as .gz)", path, Formats)
+		return fmt.Errorf("%s: is a directory; expected a file (%s, optionally with .gz)", path, Formats)
 	}
 	return readFrom(path, f, yield)
 }
@@ -103,7 +103,7 @@ func readFrom(path string, in io.Reader, yield func(Row) bool) (err error) {
 	case ".xlsx":
 		return readWorkbook(path, in, yield)
 	}
-	return fmt.Errorf("%s: expected a file that ends in %s, each also with .gz", path, Formats)
+	return fmt.Errorf("%s: expected a file that ends in %s, optionally with .gz", path, Formats)
 }
 
 func notFound(path string, err error) error {
@@ -122,7 +122,7 @@ func checkHeader(path string, line int, columns []string) error {
 			return err
 		}
 		if c != "" && seen[c] {
-			return fmt.Errorf("%s:%d: the column %q stands twice in the header", path, line, c)
+			return fmt.Errorf("%s:%d: duplicate column %q in the header", path, line, c)
 		}
 		seen[c] = true
 	}

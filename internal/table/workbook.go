@@ -44,7 +44,7 @@ func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
 		}
 	}
 	if columns == nil {
-		return fmt.Errorf("%s: its first sheet is empty", path)
+		return fmt.Errorf("%s: the first sheet is empty", path)
 	}
 	return nil
 }
