@@ -94,9 +94,9 @@ func ReadOverrides(path string, tasks []crosstalk.Task) (consistency.Overrides, 
 		t := slices.IndexFunc(tasks, func(t crosstalk.Task) bool { return t.Name == v["task"] })
 		switch {
 		case t < 0:
-			return nil, row.Errorf("there is no task %q", v["task"])
+			return nil, row.Errorf("unknown task %q", v["task"])
 		case class != None && len(tasks[t].Classes) > 0 && !slices.Contains(tasks[t].Classes, class):
-			return nil, row.Errorf("reviewed_class is %q; expected one of %s, or %s", class, strings.Join(tasks[t].Classes, ", "), None)
+			return nil, row.Errorf("reviewed_class is %q; choose one of: %s, %s", class, strings.Join(tasks[t].Classes, ", "), None)
 		case strings.TrimSpace(v["reviewer"]) == "" || strings.TrimSpace(v["reason"]) == "":
 			return nil, row.Errorf("a reviewed_class needs a reviewer and a reason")
 		}
@@ -106,7 +106,7 @@ func ReadOverrides(path string, tasks []crosstalk.Task) (consistency.Overrides, 
 		at := consistency.Answered{Task: v["task"], Instruction: v["instruction"], Text: v["answer"]}
 		override := consistency.Override{Class: class, Reviewer: v["reviewer"], Reason: v["reason"]}
 		if before, again := overrides[at]; again && before.Class != override.Class {
-			return nil, row.Errorf("the answer is of another class than in %s", where[at])
+			return nil, row.Errorf("conflicting class for this answer (first classified in %s)", where[at])
 		}
 		overrides[at], where[at] = override, fmt.Sprintf("%s:%d", row.File, row.Line)
 	}

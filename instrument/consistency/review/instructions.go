@@ -80,7 +80,7 @@ func ReadInstructions(path string) (list []Instruction, err error) {
 		}
 		for _, before := range list[:i] {
 			if before.names(in.Model, in.Task, in.Sense) {
-				return nil, fmt.Errorf("%s: the instruction of %s in %s stands there already (%s)", in.where, in.Task, in.Sense, before.where)
+				return nil, fmt.Errorf("%s: duplicate instruction of %s in %s (first used in %s)", in.where, in.Task, in.Sense, before.where)
 			}
 		}
 		list[i] = in
@@ -176,26 +176,26 @@ func (in Instruction) Instruction(task crosstalk.Task) (crosstalk.Instruction, e
 	source := task.Instructions[string(consistency.Sense(in.Sense).Origin())]
 	for _, p := range in.Parts {
 		if _, ok := source.Parts[p.Part]; !ok {
-			return fail("has the part %q, which the task does not", p.Part)
+			return fail("has the part %q, which the task does not have", p.Part)
 		}
 		if p.Text == "" && source.Parts[p.Part] != "" {
-			return fail("has no text for its %s", p.Part)
+			return fail("has no text for %s", p.Part)
 		}
 		made.Parts[p.Part] = p.Text
 	}
 	for name := range source.Parts {
 		if _, ok := made.Parts[name]; !ok {
-			return fail("lacks its %s", name)
+			return fail("has no %s", name)
 		}
 	}
 	for _, w := range in.Words {
 		switch {
 		case !slices.Contains(task.Classes, w.Class):
-			return fail("has a word of the class %q; expected one of %s", w.Class, strings.Join(task.Classes, ", "))
+			return fail("has a word with the unknown class %q; choose one of: %s", w.Class, strings.Join(task.Classes, ", "))
 		case strings.TrimSpace(w.Word) == "":
 			return fail("has an empty answer word")
 		case slices.ContainsFunc(made.Words, func(other crosstalk.AnswerWord) bool { return strings.EqualFold(other.Word, w.Word) }):
-			return fail("has the answer word %q twice", w.Word)
+			return fail("has the duplicate answer word %q", w.Word)
 		}
 		made.Words = append(made.Words, crosstalk.AnswerWord{Word: w.Word, Class: w.Class})
 	}
