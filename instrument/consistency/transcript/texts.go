@@ -48,7 +48,7 @@ func ReadTexts(files []string, of string, tasks []crosstalk.Task, items []crosst
 				return nil, fmt.Errorf("%s: %s has no item %q of the task %s", r.Where, of, r.Item, r.Task)
 			}
 			if first, again := where[at]; again {
-				return nil, fmt.Errorf("%s: the texts of item %s in %s stand in %s already", r.Where, r.Item, r.Input, first)
+				return nil, fmt.Errorf("%s: duplicate texts of item %s in %s (first used in %s)", r.Where, r.Item, r.Input, first)
 			}
 			where[at] = r.Where
 			texts, err := fieldsOf(taskNamed(tasks, r.Task), r)
@@ -107,9 +107,9 @@ func taskOf(tasks []crosstalk.Task, of, where, named string) (string, error) {
 	case named == "" && len(names) == 1:
 		return names[0], nil
 	case named == "":
-		return "", fmt.Errorf("%s: names no task; expected one of %s", where, strings.Join(names, ", "))
+		return "", fmt.Errorf("%s: names no task; choose one of: %s", where, strings.Join(names, ", "))
 	case !slices.Contains(names, named):
-		return "", fmt.Errorf("%s: %s has no task %q; it has %s", where, of, named, strings.Join(names, ", "))
+		return "", fmt.Errorf("%s: %s has no task %q; choose one of: %s", where, of, named, strings.Join(names, ", "))
 	}
 	return named, nil
 }

@@ -61,7 +61,7 @@ func (t *Transcript) Check() error {
 		}
 		answer := t.hash(a, a.Input, a.Instruction, fmt.Sprint(a.Run))
 		if first, again := seen[answer]; again {
-			return fmt.Errorf("%s: item %s in %s, instruction in %s, run %d of model %s stands in %s already", a.Where, a.Item, a.Input, a.Instruction, a.Run+1, a.Model, t.where(first))
+			return fmt.Errorf("%s: duplicate answer: item %s in %s, instruction in %s, run %d of model %s (first used in %s)", a.Where, a.Item, a.Input, a.Instruction, a.Run+1, a.Model, t.where(first))
 		}
 		seen[answer] = row
 		row++
@@ -104,7 +104,7 @@ func (t *Transcript) check(a recorded.Consistency) error {
 	}
 	task := taskNamed(t.Tasks, a.Task)
 	if _, known := consistency.InstructionIn(task, consistency.Sense(a.Instruction)); !known {
-		return fmt.Errorf("%s: the task %s has no instruction in %s, and so no answer words; it has %s", a.Where, a.Task, a.Instruction, list(task.Instructions))
+		return fmt.Errorf("%s: the task %s has no instruction in %s, so no answer words; it has %s", a.Where, a.Task, a.Instruction, list(task.Instructions))
 	}
 	origin := string(consistency.Sense(a.Input).Origin())
 	_, text := item.Input.Texts[origin]
