@@ -88,7 +88,7 @@ const (
 func (n *Nested) Bootstrap(stages Stage, o BootstrapOptions) Bootstrap {
 	o = o.withDefaults()
 	if o.Method != Percentile {
-		panic("stats: no nested bootstrap by " + string(o.Method))
+		panic("stats: unknown method for a nested bootstrap: " + string(o.Method))
 	}
 	flat := n.Flatten()
 	s := flat.summary()

@@ -152,7 +152,7 @@ func (b BLEU) Score(stats BLEUStats) (BLEUScore, error) {
 		return BLEUScore{}, err
 	}
 	if stats.Segments > 0 && (len(stats.Counts) != b.order() || len(stats.Totals) != b.order()) {
-		return BLEUScore{}, fmt.Errorf("translation: BLEU statistics of order %d, want %d", len(stats.Counts), b.order())
+		return BLEUScore{}, fmt.Errorf("translation: BLEU statistics of order %d, expected %d", len(stats.Counts), b.order())
 	}
 	return b.score(stats), nil
 }
@@ -175,10 +175,10 @@ func (b BLEU) check() error {
 		return err
 	}
 	if !slices.Contains(Smoothings, b.smooth()) {
-		return fmt.Errorf("translation: unknown smoothing %q (want one of %s)", string(b.Smooth), list(Smoothings))
+		return fmt.Errorf("translation: unknown smoothing %q; choose one of: %s", string(b.Smooth), list(Smoothings))
 	}
 	if !(b.SmoothValue >= 0) || math.IsInf(b.SmoothValue, 1) {
-		return fmt.Errorf("translation: smoothing value %g (want a number >= 0)", b.SmoothValue)
+		return fmt.Errorf("translation: smoothing value %g; expected a finite number, at least 0", b.SmoothValue)
 	}
 	return checkOrder("BLEU n-gram", b.MaxOrder)
 }

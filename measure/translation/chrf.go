@@ -132,7 +132,7 @@ func (c CHRF) Score(stats CHRFStats) (CHRFScore, error) {
 		return s, nil
 	}
 	if len(stats.Hyp) != orders || len(stats.Ref) != orders || len(stats.Match) != orders {
-		return CHRFScore{}, fmt.Errorf("translation: chrF statistics of %d orders, want %d", len(stats.Hyp), orders)
+		return CHRFScore{}, fmt.Errorf("translation: chrF statistics of %d orders, expected %d", len(stats.Hyp), orders)
 	}
 	s.Score = c.fScore(stats)
 	return s, nil
@@ -153,7 +153,7 @@ func (c CHRF) check() error {
 		return err
 	}
 	if c.Beta < 0 {
-		return fmt.Errorf("translation: chrF beta %d (want a number >= 0; 0 means 2)", c.Beta)
+		return fmt.Errorf("translation: chrF beta %d; expected at least 0 (0 means 2)", c.Beta)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func checkLengths(hyps []string, refs [][]string) error {
 
 func checkOrder(what string, n int) error {
 	if n < 0 || n > 100 {
-		return fmt.Errorf("translation: %s order %d (want 0, for the default, to 100)", what, n)
+		return fmt.Errorf("translation: %s order %d; expected 1 to 100, or 0 for the default", what, n)
 	}
 	return nil
 }

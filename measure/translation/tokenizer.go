@@ -48,7 +48,7 @@ func (t Tokenizer) orDefault() Tokenizer {
 
 func (t Tokenizer) check() error {
 	if !slices.Contains(Tokenizers, t.orDefault()) {
-		return fmt.Errorf("translation: unknown tokenizer %q (want one of %s)", string(t), list(Tokenizers))
+		return fmt.Errorf("translation: unknown tokenizer %q; choose one of: %s", string(t), list(Tokenizers))
 	}
 	return nil
 }

@@ -109,21 +109,21 @@ func Read(r io.Reader) (*List, error) {
 		word := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\uFEFF"))
 		switch {
 		case !utf8.ValidString(word):
-			return nil, fmt.Errorf("line %d: %q is not UTF-8; want one word per line, in UTF-8", n, word)
+			return nil, fmt.Errorf("line %d: %q is not valid UTF-8; expected one word per line, in UTF-8", n, word)
 		case strings.ContainsFunc(word, notInWord):
-			return nil, fmt.Errorf("line %d: %q is not a word; want one word per line", n, word)
+			return nil, fmt.Errorf("line %d: %q is not a word; expected one word per line", n, word)
 		}
 		if Uses(word) {
 			list.words[word] = struct{}{}
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("line %d: longer than %d bytes; want one word per line", n+1, maxLine)
+		return nil, fmt.Errorf("line %d: longer than %d bytes; expected one word per line", n+1, maxLine)
 	} else if err != nil {
 		return nil, fmt.Errorf("line %d: %w", n+1, err)
 	}
 	if list.Len() == 0 {
-		return nil, fmt.Errorf("%d lines without a word in lower case of more than 3 letters; want at least one", n)
+		return nil, fmt.Errorf("%d lines without a lower-case word of more than 3 letters; expected at least one", n)
 	}
 	list.name = hex.EncodeToString(sum.Sum(nil))[:8]
 	return list, nil

@@ -66,7 +66,7 @@ func Load(dir string, o Options) (*Scorer, error) {
 	case o.Layer == 0:
 		layer, ok := Layer(o.Model)
 		if !ok {
-			return nil, fmt.Errorf("bertscore: no layer is recommended for model %q; name one", o.Model)
+			return nil, fmt.Errorf("bertscore: no layer is recommended for model %q; name one, as in bertscore:MODEL/L5", o.Model)
 		}
 		o.Layer = layer
 	}
@@ -75,7 +75,7 @@ func Load(dir string, o Options) (*Scorer, error) {
 		return nil, err
 	}
 	if o.Layer < 0 || o.Layer > text.Layers {
-		return nil, fmt.Errorf("bertscore: layer %d of %s, which has %d", o.Layer, o.Model, text.Layers)
+		return nil, fmt.Errorf("bertscore: %s has no layer %d; expected at most %d", o.Model, o.Layer, text.Layers)
 	}
 	return &Scorer{text, o.Layer, text.MaxLength(), fmt.Sprintf("bertscore:%s@%s/L%d", o.Model, o.Revision, o.Layer)}, nil
 }

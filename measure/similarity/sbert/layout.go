@@ -36,7 +36,7 @@ func readLayout(dir string) (layout, error) {
 	} else if found {
 		for _, m := range modules {
 			if m.Path != "" && !filepath.IsLocal(m.Path) {
-				return l, fmt.Errorf("%s: path %q leads out of the directory", path, m.Path)
+				return l, fmt.Errorf("%s: path %q points outside the directory", path, m.Path)
 			}
 			at := filepath.Join(dir, m.Path)
 			switch m.Type[strings.LastIndexByte(m.Type, '.')+1:] {
@@ -49,7 +49,7 @@ func readLayout(dir string) (layout, error) {
 			case "Normalize":
 				l.normalize = true
 			default:
-				return l, fmt.Errorf("%s: module %q is not supported, expected Transformer, Pooling and Normalize", path, m.Type)
+				return l, fmt.Errorf("%s: module %q is not supported; expected Transformer, Pooling or Normalize", path, m.Type)
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func readPooling(path string) (pools []pool, names []string, err error) {
 		}
 	}
 	if pools == nil {
-		return nil, nil, fmt.Errorf("%s: no pooling mode is on", path)
+		return nil, nil, fmt.Errorf("%s: no pooling mode is enabled", path)
 	}
 	return pools, names, nil
 }
