@@ -9,8 +9,8 @@ import (
 	"crosstalk/recorded"
 )
 
-// Clusters counts the prompts that items share, for leakage the controls: items
-// of one cluster are not independent.
+// Clusters counts the prompts that items share (for leakage, the controls).
+// Items of one cluster are not independent.
 func (s *Suite) Clusters() int {
 	seen := map[string]bool{}
 	for _, item := range s.Items {
@@ -19,8 +19,7 @@ func (s *Suite) Clusters() int {
 	return len(seen)
 }
 
-// Languages are those of the items, as their labels have them or their texts
-// are in, sorted.
+// Languages are the languages of the items' labels or texts, sorted.
 func (s *Suite) Languages() []string {
 	seen := map[string]bool{}
 	for _, item := range s.Items {
@@ -36,8 +35,8 @@ func (s *Suite) Languages() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Check lists what can be read but looks like a mistake, or makes figures
-// worth less. It is empty for a good suite.
+// Check lists likely mistakes and what makes figures less reliable. It is empty
+// for a good suite.
 func Check(s *Suite) []string {
 	remarks := slices.Clone(s.Unusable)
 	remark := func(format string, args ...any) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
@@ -115,8 +114,8 @@ func checkPrompts(s *Suite, remark func(string, ...any)) {
 	}
 }
 
-// mentions reports whether the text has the phrase in it as whole words, in
-// any case.
+// mentions reports whether the text contains the phrase as whole words, in any
+// case.
 func mentions(text, phrase string) bool {
 	words := func(s string) string {
 		return " " + strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), " "), " ") + " "

@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// confusionFile is a suite of prompts and of the languages to answer in,
-// described in docs/suites.md.
+// confusionFile is a suite of prompts and the languages to answer in.
+// docs/suites.md describes it.
 type confusionFile struct {
 	Header         header                       `yaml:",inline"`
 	Monolingual    inOrder[[]at[prompt]]        `yaml:"monolingual"`
@@ -37,10 +37,10 @@ type demonstration struct {
 	Answer   string `yaml:"answer"`
 }
 
-// languageSlot is what the name of a language stands for.
+// languageSlot is replaced by the name of a language.
 const languageSlot = "{language}"
 
-// Where the instruction to answer in a language can be: the keys of
+// Positions of the instruction to answer in a language: the keys of
 // crosstalk.Prompt.Placed.
 const (
 	atStart    = "start"
@@ -48,8 +48,8 @@ const (
 	integrated = "integrated"
 )
 
-// readConfusion makes an item of each monolingual prompt, and one of each
-// cross-lingual prompt and language to answer in.
+// readConfusion builds an item from each monolingual prompt, and one from each
+// cross-lingual prompt and language.
 func readConfusion(d document, s *Suite) error {
 	var f confusionFile
 	if err := d.decode(&f, yaml.Strict()); err != nil {
@@ -70,12 +70,11 @@ func readConfusion(d document, s *Suite) error {
 	return b.demonstrations(f.Demonstrations)
 }
 
-// confusionBuilder makes items of a file's entries and refuses what cannot be
-// one.
+// confusionBuilder builds items from a file's entries and refuses invalid ones.
 type confusionBuilder struct {
 	document
 	suite *Suite
-	lines map[string]int // of each id
+	lines map[string]int // by id
 }
 
 func (b *confusionBuilder) monolingual(language string, line int, prompts []at[prompt]) error {
@@ -100,9 +99,9 @@ func (b *confusionBuilder) monolingual(language string, line int, prompts []at[p
 	return nil
 }
 
-// crosslingual renders each prompt for each language. Which wording the
-// instruction has, and where it is in the prompt's text, is drawn by the item's
-// id: it stays as it is when the suite grows.
+// crosslingual renders each prompt for each language. The item's id alone
+// determines the wording and the position of the instruction, so they do not
+// change when the suite grows.
 func (b *confusionBuilder) crosslingual(f confusionFile) error {
 	languages, err := b.instructions(f)
 	if err != nil {
@@ -147,9 +146,9 @@ func (b *confusionBuilder) crosslingual(f confusionFile) error {
 
 // target is a language to answer in.
 type target struct {
-	tag, code    string   // as the file has it, as identifiers label it
+	tag, code    string   // in the file, in the labels of identifiers
 	name         string   // in the language of the prompts
-	instructions []string // to answer in it
+	instructions []string // to answer in the language
 }
 
 // instructions returns the languages of cross-lingual prompts.
@@ -188,7 +187,7 @@ func (b *confusionBuilder) instructions(f confusionFile) ([]target, error) {
 	return targets, nil
 }
 
-// check refuses an entry that is no prompt. line is that of its list.
+// check refuses an invalid entry. line is the line of its list.
 func (b *confusionBuilder) check(p at[prompt], line int) error {
 	switch v := p.value; {
 	case p.line == 0:
@@ -235,8 +234,8 @@ func (b *confusionBuilder) demonstrations(languages inOrder[[]at[demonstration]]
 	return nil
 }
 
-// draw returns a number from 0 to below n that hangs on the id and the purpose
-// alone.
+// draw returns a number from 0 to n-1 that depends only on the id and the
+// purpose.
 func draw(id, purpose string, n int) int {
 	sum := sha256.Sum256([]byte(purpose + "\x00" + id))
 	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(n))

@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// taskFile is a suite of tasks, described in docs/suites.md.
+// taskFile is a suite of tasks. docs/suites.md describes it.
 type taskFile struct {
 	Header header          `yaml:",inline"`
 	Tasks  []at[taskEntry] `yaml:"tasks"`
@@ -29,10 +29,10 @@ type taskEntry struct {
 	Languages    []at[string]           `yaml:"languages"`
 	Instructions inOrder[inOrder[node]] `yaml:"instructions"`
 	Items        []inOrder[node]        `yaml:"items"`
-	Data         at[dataEntry]          `yaml:"data"` // in place of items
+	Data         at[dataEntry]          `yaml:"data"` // instead of items
 }
 
-// node is a value that is read when it is known what it should be.
+// node is a value that is decoded later, when its type is known.
 type node struct{ ast.Node }
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
@@ -48,15 +48,15 @@ func (n node) isMap() bool {
 }
 
 var (
-	// A language may have a variant of its own naming behind it: de_formal.
-	// Signs as in en>de would be taken for a translation.
+	// A language can have a variant with a suffix, such as de_formal. Other
+	// signs are refused: en>de would look like a translation.
 	languageName = regexp.MustCompile(`^[\pL\pN][\pL\pN_-]*$`)
 	slotName     = regexp.MustCompile(`^[\pL\pN_]+$`)
 	slots        = regexp.MustCompile(`\{([^{}]*)\}`)
 )
 
-// ParseTasks reads a task file as Parse does, but its items may be missing, or
-// lack texts: enough to score answers that were recorded elsewhere.
+// ParseTasks reads a task file as Parse does, but items may be missing or have
+// no texts, which is enough to score answers that were recorded elsewhere.
 func ParseTasks(name string, text []byte) (*Suite, error) {
 	s, err := parse(name, text, true)
 	if err == nil && s.Instrument != "consistency" {
@@ -65,9 +65,8 @@ func ParseTasks(name string, text []byte) (*Suite, error) {
 	return s, err
 }
 
-// LoadTasks reads a task file as ParseTasks does, or takes the embedded suite
-// of that name or the task of a data set that others publish: paws-x, xnli,
-// boolq.
+// LoadTasks reads a task file as ParseTasks does, or returns the embedded suite
+// of that name, or the task of a published data set: paws-x, xnli, boolq.
 func LoadTasks(nameOrFile string) (*Suite, error) {
 	for _, folder := range []string{"data", "tasks"} {
 		if text, err := data.ReadFile(path.Join(folder, nameOrFile+".yaml")); err == nil {
@@ -81,7 +80,7 @@ func LoadTasks(nameOrFile string) (*Suite, error) {
 	return ParseTasks(nameOrFile, text)
 }
 
-// loadPublished takes the task of a data set that was fetched.
+// loadPublished returns the task of a data set that was fetched.
 func loadPublished(name string) (*Suite, error) {
 	text, err := data.ReadFile(path.Join("tasks", name+".yaml"))
 	if err != nil {
@@ -90,7 +89,7 @@ func loadPublished(name string) (*Suite, error) {
 	return Parse(name+".yaml", text)
 }
 
-// readConsistency makes the suite's tasks and items of a task file.
+// readConsistency builds the suite's tasks and items from a task file.
 func readConsistency(d document, s *Suite) error {
 	var f taskFile
 	if err := d.decode(&f, yaml.Strict()); err != nil {
@@ -114,16 +113,16 @@ func readConsistency(d document, s *Suite) error {
 	return nil
 }
 
-// taskReader makes tasks and items of a file's entries and refuses what
-// cannot be one.
+// taskReader builds tasks and items from a file's entries and refuses invalid
+// ones.
 type taskReader struct {
 	document
 	suite *Suite
-	tasks map[string]int // the line of each
-	ids   map[string]int // of items, likewise
+	tasks map[string]int // lines by name
+	ids   map[string]int // lines by item id
 }
 
-// get reads a value that had to wait; one that is not there leaves v as it is.
+// get decodes a node; a missing one leaves v unchanged.
 func (r *taskReader) get(n node, v any) error {
 	return document{name: r.name, root: n.Node}.decode(v, yaml.Strict())
 }
@@ -169,8 +168,7 @@ func (r *taskReader) read(e taskEntry, line int) error {
 	return r.items(t, e, line)
 }
 
-// names reads a list of names, each of which stands there once, of the task
-// that begins in this line.
+// names reads a list of unique names of the task that begins in this line.
 func (r *taskReader) names(what string, list []at[string], line int) ([]string, error) {
 	var names []string
 	for _, n := range list {
@@ -191,9 +189,9 @@ func (r *taskReader) names(what string, list []at[string], line int) ([]string, 
 	return names, nil
 }
 
-const wordsKey = "words" // in an instruction: its answer words, not a part
+const wordsKey = "words" // key of an instruction for its answer words, not a part
 
-// parts returns the parts of the instructions that the layout names.
+// parts returns the parts of instructions that the layout uses.
 func (r *taskReader) parts(t crosstalk.Task, e taskEntry) ([]string, error) {
 	written := map[string]bool{}
 	for _, i := range e.Instructions {
@@ -253,7 +251,7 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 		i.Parts[part.key] = text
 	}
 	for _, part := range parts {
-		if _, ok := i.Parts[part]; !ok && !rewritten { // of recorded ones the words may be all that is known
+		if _, ok := i.Parts[part]; !ok && !rewritten { // recorded instructions may have words only
 			return i, r.errorf(e.line, "instruction %s has no %s, which the layout uses", language, part)
 		}
 	}
@@ -265,8 +263,8 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 	return i, nil
 }
 
-// words reads answer words and their classes. Readers do not tell upper from
-// lower case, so no word may differ from another in that alone.
+// words reads answer words and their classes. Readers ignore case, so words
+// must differ in more than case.
 func (r *taskReader) words(t crosstalk.Task, language string, e entry[node]) ([]crosstalk.AnswerWord, error) {
 	var list inOrder[string]
 	if err := r.get(e.value, &list); err != nil {

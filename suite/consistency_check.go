@@ -8,7 +8,7 @@ import (
 	"crosstalk"
 )
 
-// checkTasks remarks on tasks and their inputs.
+// checkTasks lists likely mistakes in tasks and their inputs.
 func checkTasks(s *Suite, remark func(string, ...any)) {
 	for _, t := range s.Tasks {
 		for _, language := range slices.Sorted(maps.Keys(t.Instructions)) {
@@ -66,8 +66,8 @@ func checkTasks(s *Suite, remark func(string, ...any)) {
 	}
 }
 
-// asksFor reports whether the instruction's text, if it is known, has a word of
-// the class in it.
+// asksFor reports whether the instruction's text, if known, contains a word of
+// the class.
 func asksFor(i crosstalk.Instruction, class string) bool {
 	return len(i.Parts) == 0 || slices.ContainsFunc(i.Words, func(w crosstalk.AnswerWord) bool {
 		for _, text := range i.Parts {

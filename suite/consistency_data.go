@@ -11,18 +11,18 @@ import (
 	"crosstalk/datasets"
 )
 
-// dataEntry says where a task's items are, if not in the task file.
+// dataEntry locates a task's items outside the task file.
 type dataEntry struct {
 	Format at[string] `yaml:"format"`
 	Pulled at[string] `yaml:"pulled"`
 	Files  node       `yaml:"files"` // a file, or one for each language
 }
 
-// placeholder stands in PAWS-X for a sentence that could not be translated.
+// placeholder replaces a sentence in PAWS-X that could not be translated.
 const placeholder = "NS"
 
-// data adds the items of a data set to the suite: the rows with one id, in
-// whatever language, are one item.
+// data adds the items of a data set to the suite. Rows with the same id, in any
+// language, form one item.
 func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, line int) error {
 	i := slices.IndexFunc(publishedTasks, func(d dataset) bool { return d.name == e.Format.value })
 	if i < 0 {
@@ -57,7 +57,7 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 				return r.errorf(line, "%w", err)
 			}
 			if f.key != "" && row.language != f.key || len(languages) > 0 && !slices.Contains(languages, row.language) {
-				continue // a file of more languages
+				continue // the task does not use this language
 			}
 			if err := j.add(row); err != nil {
 				return r.errorf(line, "%w", err)
@@ -67,8 +67,7 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 	return j.end(languages, line)
 }
 
-// files lists the files of the data and the language that is wanted of each;
-// "" for several.
+// files lists the files of the data, each with its language, "" for several.
 func (r *taskReader) files(t crosstalk.Task, languages []string, e dataEntry, line int) ([]entry[string], error) {
 	var files inOrder[string]
 	var err error
@@ -105,16 +104,16 @@ func (r *taskReader) files(t crosstalk.Task, languages []string, e dataEntry, li
 	return files, nil
 }
 
-// joiner makes items of the rows of several files.
+// joiner builds items from the rows of several files.
 type joiner struct {
 	*taskReader
 	task      crosstalk.Task
 	order     []int
 	items     []crosstalk.Item
-	at        map[string]int    // an id's item
+	at        map[string]int    // items by id
 	clusters  map[string]string // by their first text: pairs of one premise, questions about one passage
-	read      map[[2]string]int // the line of each id and language
-	languages []string          // met
+	read      map[[2]string]int // lines by id and language
+	languages []string          // seen
 }
 
 func (j *joiner) add(row dataRow) error {
@@ -173,7 +172,7 @@ func (j *joiner) leftOut(row dataRow, why string) {
 	j.suite.Unusable = append(j.suite.Unusable, fmt.Sprintf("%s:%d: skipped: %s", row.File, row.Line, why))
 }
 
-// end adds the items to the suite. All those languages should have been met.
+// end adds the items to the suite and checks that every language occurred.
 func (j *joiner) end(languages []string, line int) error {
 	if len(j.items) == 0 {
 		return j.errorf(line, "task %s: its data have no rows", j.task.Name)

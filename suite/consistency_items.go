@@ -7,7 +7,7 @@ import (
 	"crosstalk"
 )
 
-// itemKeys are the entries of an item beside its fields.
+// itemKeys are the keys of an item besides its fields.
 var itemKeys = []string{"id", "category", "cluster", "gold", "texts"}
 
 // items adds a task's items to the suite.
@@ -47,7 +47,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 	item := crosstalk.Item{Labels: map[string]string{"task": t.Name}, Input: &crosstalk.Input{Task: t.Name}}
 	var category string
 	simple := map[string]*string{"id": &item.ID, "category": &category, "cluster": &item.Cluster}
-	for _, kv := range written { // the id first, for messages
+	for _, kv := range written { // the id first, because messages need it
 		if v := simple[kv.key]; v != nil {
 			if err := r.get(kv.value, v); err != nil {
 				return err
@@ -109,7 +109,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 	return nil
 }
 
-// gold reads the right class: one for all languages, or one for each.
+// gold reads the correct class: one for all languages, or one for each.
 func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, e entry[node]) (map[string]string, error) {
 	var by inOrder[string]
 	if e.value.isMap() {
@@ -178,7 +178,7 @@ func (r *taskReader) input(t crosstalk.Task, id, language string, fields map[str
 	return texts, nil
 }
 
-// complete refuses a map that has other languages than the task's inputs.
+// complete refuses a map whose languages are not those of the task's inputs.
 func (r *taskReader) complete(id, what string, languages []string, line int, found []string) error {
 	for _, l := range found {
 		if !slices.Contains(languages, l) {

@@ -20,23 +20,23 @@ import (
 
 const (
 	maxArchive = 64 << 20 // bytes, packed and unpacked; the benchmark has 5 MB
-	maxFiles   = 10000    // of an archive
+	maxFiles   = 10000    // in an archive
 )
 
-// testSet is one file of the benchmark: TASK/SOURCE/LANGUAGE.csv, wherever that
-// is in a zip file or a folder.
+// testSet is one file of the benchmark, TASK/SOURCE/LANGUAGE.csv, anywhere in a
+// zip file or a folder.
 type testSet struct {
-	name string // with that of the archive or folder, for errors
+	name string // including the archive or folder, for errors
 	task string
 	open func() (io.ReadCloser, error)
 }
 
-// tasks of the benchmark: its folders, and what recorded answers call them.
+// tasks are the benchmark's folders and the names of tasks in recorded answers.
 var tasks = []string{"monolingual", "crosslingual"}
 
 // importLCB reads the test sets of the Language Confusion Benchmark (Marchisio
-// et al. 2024), as published in a zip file or unpacked. Items are named and
-// labelled as the answers that its authors published are.
+// et al. 2024), as a zip file or a folder. Items have the names and labels of
+// the answers that its authors published.
 func importLCB(archive string) (*Suite, error) {
 	sets, closeAll, err := testSets(archive)
 	if err != nil {
@@ -48,7 +48,7 @@ func importLCB(archive string) (*Suite, error) {
 	}
 	s := &Suite{Name: BaseName(archive), Instrument: "confusion", Version: 1}
 	left := int64(maxArchive)
-	lines := map[string]string{} // of each id
+	lines := map[string]string{} // by id
 	for _, set := range sets {
 		in, err := set.open()
 		if err != nil {
@@ -74,10 +74,10 @@ func importLCB(archive string) (*Suite, error) {
 	return s, nil
 }
 
-// places are the benchmark's words for where the instruction is.
+// places maps the benchmark's names of positions to ours.
 var places = map[string]string{"Start": atStart, "Middle": integrated, "End": atEnd}
 
-// addLCB makes an item of row n, counted from 0, of a file.
+// addLCB builds an item from row n of a file, counted from 0.
 func (s *Suite) addLCB(task string, row table.Row, n int, lines map[string]string) error {
 	v := row.Values
 	for _, column := range []string{"prompt", "source", "language"} {
@@ -130,7 +130,7 @@ func testSets(archive string) (sets []testSet, closeAll func() error, err error)
 	return sets, closeAll, err
 }
 
-// setsOfFolder looks in the folder, and in test_sets in it.
+// setsOfFolder searches the folder and its subfolder test_sets.
 func setsOfFolder(dir string) (sets []testSet, err error) {
 	root := os.DirFS(dir)
 	for _, task := range tasks {
@@ -147,7 +147,7 @@ func setsOfFolder(dir string) (sets []testSet, err error) {
 	return sets, nil
 }
 
-// setsOfZip looks at names only; nothing is unpacked to the disk.
+// setsOfZip reads only the names; nothing is unpacked to the disk.
 func setsOfZip(archive string) (sets []testSet, closeAll func() error, err error) {
 	z, err := zip.OpenReader(archive)
 	if err != nil {
@@ -176,8 +176,8 @@ func setsOfZip(archive string) (sets []testSet, closeAll func() error, err error
 	return sets, z.Close, nil
 }
 
-// limited is a reader that fails when the bytes left for all readers are used
-// up: a few packed bytes can hold gigabytes.
+// limited is a reader that fails when the byte limit that all readers share is
+// used up, because a few packed bytes can expand to gigabytes.
 type limited struct {
 	in   io.Reader
 	left *int64

@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// leakageFile is a suite of test/control pairs, described in docs/suites.md.
+// leakageFile is a suite of test/control pairs. docs/suites.md describes it.
 type leakageFile struct {
 	Header    header            `yaml:",inline"`
 	Prompt    map[string]string `yaml:"prompt"`
@@ -52,7 +52,7 @@ type single struct {
 
 const slot = "{concept}"
 
-// readLeakage makes the suite's items of the templates and the items.
+// readLeakage builds the suite's items from the templates and the items.
 func readLeakage(d document, s *Suite) error {
 	var f leakageFile
 	if err := d.decode(&f, yaml.Strict()); err != nil {
@@ -97,11 +97,11 @@ func readLeakage(d document, s *Suite) error {
 	return nil
 }
 
-// leakageBuilder makes items of a file's entries and refuses what cannot be one.
+// leakageBuilder builds items from a file's entries and refuses invalid ones.
 type leakageBuilder struct {
 	document
 	suite *Suite
-	lines map[string]int // of each id
+	lines map[string]int // by id
 }
 
 func (b *leakageBuilder) template(t template, line int) error {
@@ -175,7 +175,7 @@ func (b *leakageBuilder) add(line int, id, category, language, cluster string, p
 
 var notSlug = regexp.MustCompile(`[^\pL\pN]+`)
 
-// slug makes an id of a concept.
+// slug derives an id from a concept.
 func slug(s string) string {
 	return strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-")
 }

@@ -8,8 +8,8 @@ import (
 	"crosstalk/datasets"
 )
 
-// pulled makes suites of what crosstalk suites pull fetched, by the source's
-// name, from its folder.
+// pulled builds suites from what crosstalk suites pull fetched, by the name of
+// the data set, from its folder.
 var pulled = map[string]func(dir string) (*Suite, error){
 	"boolq":  func(string) (*Suite, error) { return loadPublished("boolq") },
 	"lcb":    func(dir string) (*Suite, error) { return importLCB(filepath.Join(dir, "test_sets.zip")) },
@@ -24,8 +24,8 @@ var pulled = map[string]func(dir string) (*Suite, error){
 //	boolq   dev.jsonl
 //	lcb     test_sets.zip
 //
-// If it was not fetched, or not all of it, the error is a *datasets.MissingError
-// that names the command.
+// If it was not fetched completely, the error is a *datasets.MissingError that
+// names the command.
 func PulledDir(name string) (string, error) {
 	s, ok := datasets.Named(datasets.Suite, name)
 	if !ok {
@@ -34,7 +34,7 @@ func PulledDir(name string) (string, error) {
 	return s.Find()
 }
 
-// loadPulled makes a suite of a data set that was fetched.
+// loadPulled builds a suite from a data set that was fetched.
 func loadPulled(from datasets.Source) (*Suite, error) {
 	dir, err := from.Find()
 	if err != nil {

@@ -11,12 +11,11 @@ import (
 const (
 	maxYAML  = 4 << 20
 	maxDepth = 16  // a suite needs 5
-	maxKeys  = 100 // of one map; a suite needs 10, and the reader's time grows with their square
+	maxKeys  = 100 // per map; a suite needs 10, and the reader's time is quadratic in it
 )
 
-// checkYAML refuses, before anything is built of it, text that the reader
-// would spend memory or time without bound on, and the parts of YAML that
-// suites do without.
+// checkYAML refuses, before parsing, text on which the reader would spend
+// unbounded memory or time, and the parts of YAML that suites do not need.
 func checkYAML(name string, text []byte) error {
 	if len(text) > maxYAML {
 		return fmt.Errorf("%s: is larger than %d MiB", name, maxYAML>>20)
