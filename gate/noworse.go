@@ -11,9 +11,9 @@ import (
 )
 
 // NoWorse checks that no compared figure is worse than its reference by more
-// than the margin, on the interval of the difference: with figures of which
-// more is better its lower end, else its upper one. Figures of which neither
-// is better are left out unless they are wanted by name.
+// than the margin. It uses the interval of the difference: the lower end if
+// higher is better, otherwise the upper end. Figures without a better direction
+// are skipped unless wanted names them.
 func NoWorse(result compare.Result, reference string, margin float64, wanted []string) (checks []Check) {
 	text := fmt.Sprintf("no worse than %s by more than %s", reference, points(100*margin))
 	for _, c := range result.Comparisons {
@@ -56,7 +56,8 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 	return checks
 }
 
-// Lost fails what the reference measures and the run does not.
+// Lost returns a failed check for each measure of the reference that the run
+// lacks.
 func Lost(of, reference []crosstalk.Estimate, name string, wanted []string) (checks []Check) {
 	has := map[string]bool{}
 	for _, e := range of {
@@ -73,7 +74,7 @@ func Lost(of, reference []crosstalk.Estimate, name string, wanted []string) (che
 	return checks
 }
 
-// worst is the end of the interval at which the figure is worst.
+// worst is the end of the interval in the worse direction.
 func worst(c compare.Comparison) crosstalk.Value {
 	if c.Better == crosstalk.Lower {
 		return crosstalk.Value(c.Interval.High)
@@ -81,7 +82,7 @@ func worst(c compare.Comparison) crosstalk.Value {
 	return crosstalk.Value(c.Interval.Low)
 }
 
-// worse is by how much the figure itself is worse.
+// worse is how much worse the point estimate is.
 func worse(c compare.Comparison) float64 {
 	if c.Better == crosstalk.Lower {
 		return float64(c.Difference)

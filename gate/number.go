@@ -10,12 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// Number is a number as it is written. What it says depends on the figure.
+// Number is a number as written. Its meaning depends on the figure.
 type Number struct {
 	value   float64
 	percent bool
 	text    string // as written
-	source  string // the requirement, and where in it the number stands
+	source  string // the requirement, and the number's position in it
 	at      int
 }
 
@@ -32,7 +32,7 @@ func parseNumber(text string) (Number, error) {
 	return Number{value: v, percent: percent, text: text}, nil
 }
 
-// of is the number for a figure of a unit.
+// of converts the number for a figure with a unit.
 func (n Number) of(unit string) (float64, error) {
 	v, problem := n.value, ""
 	switch {
@@ -55,9 +55,9 @@ func (n Number) of(unit string) (float64, error) {
 	return 0, &SyntaxError{n.source, utf8.RuneCountInString(n.source[:n.at]) + 1, problem}
 }
 
-// ParseFraction reads a share: a number with % is a percentage, as is one
-// beyond 1 (60 is 60 %); any other is a fraction (0.6 is 60 %). A plain 1 could
-// be either and is refused, as is what is beyond 100 %.
+// ParseFraction reads a fraction: a number with % is a percentage, as is a
+// number above 1 (60 is 60 %); any other number is a fraction (0.6 is 60 %). It
+// refuses a plain 1, which is ambiguous, and values above 100 %.
 func ParseFraction(text string) (float64, error) {
 	n, err := parseNumber(text)
 	if err != nil {
@@ -66,7 +66,7 @@ func ParseFraction(text string) (float64, error) {
 	return n.of("")
 }
 
-// points is a number of percentage points with its unit.
+// points formats percentage points with their unit.
 func points(f float64) string {
 	if s := fmt.Sprintf("%.3g", f); s != "1" {
 		return s + " points"
