@@ -6,10 +6,11 @@ import (
 	"strconv"
 )
 
-// average is how a figure is made of cells. A cell is the observations of one
-// measure that share the columns averaged over.
+// average defines how a figure is computed from cells. A cell contains the
+// observations of one measure with the same values in the columns averaged
+// over.
 type average struct {
-	measures []string // one, or those whose harmonic mean it is
+	measures []string // one, or those of a harmonic mean
 	over     []int    // columns of the table
 	cells    []cell
 	index    map[string]int
@@ -54,10 +55,10 @@ func (a *average) cell(it item, measure int) int {
 	return i
 }
 
-// formula computes a figure from the means of cells, NaN where one has none.
+// formula computes a figure from the means of cells; NaN if a cell has none.
 type formula func(means []float64) float64
 
-// formula is the figure of the cells so far.
+// formula is the figure over the cells so far.
 func (a *average) formula() formula {
 	all := make([]int, len(a.cells))
 	for i := range all {
@@ -73,7 +74,7 @@ func (a *average) formula() formula {
 }
 
 // mean is the mean over the values of the column at depth of the mean over the
-// next, and of cells in the end.
+// next column, and finally of cells.
 func (a *average) mean(cells []int, depth int) formula {
 	if depth == len(a.over) {
 		i := cells[0]
@@ -82,7 +83,7 @@ func (a *average) mean(cells []int, depth int) formula {
 	return plain(a.split(cells, depth, func(part []int) formula { return a.mean(part, depth+1) }))
 }
 
-// split makes a formula for each value of a column. Nil ones are left out.
+// split builds a formula for each value of a column. Nil ones are skipped.
 func (a *average) split(cells []int, depth int, make func(part []int) formula) (formulas []formula) {
 	parts := map[int32][]int{}
 	var order []int32
@@ -101,7 +102,7 @@ func (a *average) split(cells []int, depth int, make func(part []int) formula) (
 	return formulas
 }
 
-// plain is the mean of those that are defined.
+// plain is the mean of the defined values.
 func plain(of []formula) formula {
 	return func(means []float64) float64 {
 		var sum, n float64
@@ -115,9 +116,9 @@ func plain(of []formula) formula {
 	}
 }
 
-// harmonic is the harmonic mean of the measures' figures, nil where one has no
-// cell. Where the first is 0 it is 0: it left nothing to the others, which are
-// undefined then and count as 1.
+// harmonic is the harmonic mean of the measures' figures, nil if one has no
+// cell. If the first is 0, the result is 0: the others then have no
+// observations, are undefined and count as 1.
 func (a *average) harmonic(cells []int, depth int) formula {
 	var rates []formula
 	for m := range a.measures {
@@ -140,7 +141,7 @@ func (a *average) harmonic(cells []int, depth int) formula {
 	}
 }
 
-// weights are what each cell weighs in a figure that is linear in them.
+// weights are the cells' weights in a figure that is linear in them.
 func (a *average) weights() []float64 {
 	f, unit := a.formula(), make([]float64, len(a.cells))
 	w := make([]float64, len(a.cells))

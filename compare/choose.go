@@ -14,8 +14,8 @@ type pair struct {
 	across      []string // fields in which their signatures differ
 }
 
-// describe writes a condition in a line; where another is given, only the
-// columns in which they differ.
+// describe formats a condition in one line. If another condition is given, only
+// columns with different values appear.
 func describe(condition, other map[string]string) string {
 	var parts []string
 	for _, column := range sorted(condition) {
@@ -28,7 +28,7 @@ func describe(condition, other map[string]string) string {
 
 func title(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// check refuses options that name what is not there.
+// check refuses options with unknown names.
 func (o Options) check(t *table) error {
 	if len(t.figures) == 0 {
 		return fmt.Errorf("there are no figures to compare")
@@ -105,13 +105,13 @@ func (o Options) choose(t *table) (pairs []pair, refused []Refusal) {
 	return pairs, refused
 }
 
-// averages reports whether a figure is one of observations that are there.
+// averages reports whether a figure is an average of available observations.
 func (t *table) averages(f figure) bool {
 	return !slices.ContainsFunc(t.averageOf(f).measures, func(name string) bool { return f.side.values[name] == nil })
 }
 
-// families are the figures that can be compared with each other by what they
-// are of: by measure in the order of their first appearance, then by group.
+// families are the groups of comparable figures: by measure in the order of
+// their first appearance, then by group.
 func (o Options) families(t *table) [][]figure {
 	outer := outermost(t.figures)
 	byKey := map[string][]figure{}
@@ -138,8 +138,8 @@ func (o Options) families(t *table) [][]figure {
 	return families
 }
 
-// outermost tells which figures are part of no other of their measure and
-// side: totals, each of what never shares a figure.
+// outermost marks the figures that are part of no other figure of their measure
+// and side: the totals.
 func outermost(figures []figure) []bool {
 	type place struct {
 		*side
@@ -184,9 +184,10 @@ func (o Options) everyPair(figures []figure, pairs []pair, refused []Refusal) ([
 }
 
 // withReference pairs every figure with the nearest comparable one of the
-// reference: that in which the fewest columns of the condition differ, the
-// first of equals. Without a stated reference it is the first run; in one run
-// the first condition, and the first of those that are not comparable with it.
+// reference: the one with the fewest differing columns of the condition, the
+// first among equals. Without a stated reference it is the first run. Within
+// one run it is the first condition, and the first of those that are not
+// comparable with it.
 func (o Options) withReference(t *table, figures []figure, pairs []pair, refused []Refusal) ([]pair, []Refusal) {
 	var references, others []figure
 	for i, f := range figures {
@@ -241,7 +242,7 @@ func distance(a, b figure) (n int) {
 	return n
 }
 
-// better is the direction that two figures agree on.
+// better is the common direction of two figures.
 func (p pair) better() crosstalk.Direction {
 	if p.of.Better != p.against.Better {
 		return ""

@@ -8,21 +8,21 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// Study is what a planned comparison is known to vary by: read off a pilot, or
-// stated.
+// Study contains the variance for a planned comparison: estimated from a pilot,
+// or stated.
 type Study struct {
-	*Subject // of the pilot; nil: stated
+	*Subject // of the pilot; nil if stated
 
 	Variance    Variance                          `json:"variance"`
-	ClusterSize float64                           `json:"cluster_size"` // items that an item shares its cluster with, itself included
-	Items       int                               `json:"items"`        // of the pilot; 0: stated
-	Samples     int                               `json:"samples"`      // the most answers to one prompt in the pilot
+	ClusterSize float64                           `json:"cluster_size"` // mean over items of the number of items in their cluster
+	Items       int                               `json:"items"`        // of the pilot; 0 if stated
+	Samples     int                               `json:"samples"`      // maximum number of answers to one prompt in the pilot
 	Warnings    []string                          `json:"warnings,omitempty"`
-	stated      func(difference float64) Variance // of a difference between rates, where these are stated
+	stated      func(difference float64) Variance // of a difference between stated rates
 }
 
-// Variance is that of the difference of one sample, by where it comes from.
-// What a pilot cannot tell apart is undefined and held in Item.
+// Variance is the variance of the difference of one sample, by component.
+// Components that a pilot cannot separate are undefined and included in Item.
 type Variance struct {
 	Cluster crosstalk.Value `json:"cluster"`
 	Item    crosstalk.Value `json:"item"`
@@ -34,10 +34,10 @@ func (v Variance) times(f float64) Variance {
 	return Variance{k * v.Cluster, k * v.Item, k * v.Sample}
 }
 
-// Pilots reads the variances of the comparisons that Runs would make off the
-// runs' observations, which it keeps in memory. Where there is one condition
-// only, the variance is that of a comparison with another that varies as much
-// and is unrelated to it: more than most comparisons have.
+// Pilots estimates the variances of the comparisons that Runs would make. It
+// keeps the runs' observations in memory. With a single condition, the other is
+// assumed to vary as much and to be independent, which overestimates the
+// variance of most comparisons.
 func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 	t, err := read(runs, true)
 	if err != nil {
@@ -82,8 +82,8 @@ const (
 	NoFraction = "a difference in points does not apply: the measure is not a fraction"
 )
 
-// study reads the components of variance off the paired samples, within the
-// cells that the figure averages over.
+// study estimates the components of variance from the paired samples, within
+// the cells that the figure averages over.
 func (t *table) study(p pair) Study {
 	subject := p.subject()
 	s := Study{Subject: &subject}
@@ -136,7 +136,7 @@ func (t *table) study(p pair) Study {
 	return s
 }
 
-// difference is a sample's minus the one of the same number.
+// difference is a sample's value minus that of the sample with the same number.
 func (v *values) difference(i int32, x sample) (float64, bool) {
 	for _, y := range v.samples[i] {
 		if y.number == x.number {
@@ -153,10 +153,10 @@ func total(counts map[string]int) (n int) {
 	return n
 }
 
-// Stated is a study of two rates of which one is stated: the share of items on
-// which one sample of each condition disagrees (NaN: as of unrelated
-// conditions), the share of the variance that lies between samples of an item,
-// and the correlation of the differences of two items of a cluster.
+// Stated is a study of two rates, one of which is stated, with the share of
+// items on which one sample of each condition disagrees (NaN: as for
+// independent conditions), the share of the variance between samples of an
+// item, and the correlation of the differences of two items in a cluster.
 func Stated(rate, discordant, within, correlation, clusterSize float64) (Study, error) {
 	s := Study{ClusterSize: clusterSize, stated: func(difference float64) Variance {
 		other := rate + difference // towards a half, where rates vary more

@@ -42,7 +42,7 @@ func encoder(w io.Writer) *json.Encoder {
 	return e
 }
 
-// table lays the comparisons out, a row each.
+// table lays out the comparisons, one per row.
 func (r Result) table() report.Table {
 	subjects := make([]Subject, len(r.Comparisons))
 	for i, c := range r.Comparisons {
@@ -84,7 +84,7 @@ func unitOf(cs []Comparison) string {
 	return cmp.Or(cs[0].Unit, "%")
 }
 
-// detectable is what could have been found, if anything.
+// detectable formats the detectable difference, if there is one.
 func detectable(c Comparison) string {
 	if c.Unit == "" && c.Detectable > 1 {
 		return ">100"
@@ -99,7 +99,7 @@ func interval(c Comparison) string {
 	return report.Difference(crosstalk.Value(c.Interval.Low), c.Unit) + " to " + report.Difference(crosstalk.Value(c.Interval.High), c.Unit)
 }
 
-// methods are the tests by their names in full.
+// methods are the full names of the tests.
 var methods = map[string]string{"sign-flip": "sign-flip permutation test over clusters", "mcnemar": "McNemar's exact test",
 	"exchange": "permutation test that exchanges the conditions of clusters", "t": "t test of unpaired figures"}
 
@@ -155,7 +155,7 @@ func signatures(cs []Comparison) (notes []string) {
 	return notes
 }
 
-// refusals says once for each reason, or set of fields, what was not compared.
+// refusals states each reason, or set of fields, once.
 func refusals(refused []Refusal) (notes []string) {
 	counts, first := map[string]int{}, map[string]Refusal{}
 	for _, x := range refused {

@@ -92,7 +92,7 @@ func (p Power) table() report.Table {
 	return t
 }
 
-// points is a difference in percentage points with its unit.
+// points formats a difference in percentage points with its unit.
 func points(d float64) string {
 	if s := plainPercent(d); s != "1" {
 		return s + " points"
@@ -109,7 +109,7 @@ func share(f crosstalk.Value) string {
 
 func plainPercent(f float64) string { return strconv.FormatFloat(100*f, 'g', 4, 64) }
 
-// name is what a pilot's study is of.
+// name is the subject of a pilot's study.
 func (s Study) name() string {
 	if s.Subject == nil {
 		return "stated"
