@@ -5,7 +5,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// scalarOf reads one value, or says what stands in its place.
+// scalarOf reads a single value, or describes what was found instead.
 func scalarOf(node ast.Node) scalar {
 	s := scalar{line: lineOf(node)}
 	switch n := node.(type) {
