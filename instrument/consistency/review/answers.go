@@ -15,8 +15,7 @@ import (
 	"crosstalk/internal/table"
 )
 
-// Doubt is an answer whose reading people should look at, with how often it was
-// given.
+// Doubt is an answer that people should review, with its frequency.
 type Doubt struct {
 	consistency.Answered
 	Class      string // as it was read; "" for none
@@ -25,8 +24,8 @@ type Doubt struct {
 	Count      int
 }
 
-// Doubts are the answers without a label, or with one that may not be meant,
-// the most frequent first.
+// Doubts are the answers without a label, or with an uncertain one, most
+// frequent first.
 func Doubts(observations iter.Seq2[crosstalk.Observation, error]) ([]Doubt, error) {
 	found := map[consistency.Answered]*Doubt{}
 	for o, err := range observations {
@@ -70,11 +69,11 @@ func WriteDoubts(w io.Writer, doubts []Doubt) error {
 	return writeCSV(w, answerColumns, rows)
 }
 
-// None stands for no class in reviewed_class.
+// None in reviewed_class means no class.
 const None = "none"
 
-// ReadOverrides reads what people filled in. Rows without a reviewed_class
-// leave the reading as it is.
+// ReadOverrides reads the table that people filled in. Rows without a
+// reviewed_class change nothing.
 func ReadOverrides(path string, tasks []crosstalk.Task) (consistency.Overrides, error) {
 	overrides, where := consistency.Overrides{}, map[consistency.Answered]string{}
 	for row, err := range table.Read(path) {

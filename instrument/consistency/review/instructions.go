@@ -17,10 +17,10 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Instruction is a rewritten instruction under review: what the model answered
-// (Output) and what of it goes into prompts (Text) stand side by side.
+// Instruction is a rewritten instruction under review, with the model's answer
+// (Output) beside the text for prompts (Text).
 type Instruction struct {
-	Model    string   `yaml:"model,omitempty"` // empty: holds for any
+	Model    string   `yaml:"model,omitempty"` // empty: any model
 	Task     string   `yaml:"task"`
 	Sense    string   `yaml:"sense"`
 	Approved bool     `yaml:"approved"`
@@ -51,10 +51,10 @@ const header = `# What models made of the instructions. Compare source and text,
 # again. output is what the model answered; it stays as it is.
 `
 
-// ReadInstructions reads a review file. One that is not there holds nothing.
+// ReadInstructions reads a review file. A missing file has no instructions.
 func ReadInstructions(path string) (list []Instruction, err error) {
 	defer func() {
-		if p := recover(); p != nil { // the YAML reader's, on some texts that are none
+		if p := recover(); p != nil { // the YAML reader panics on some invalid texts
 			err = fmt.Errorf("%s: is not valid YAML", path)
 		}
 	}()
@@ -88,7 +88,7 @@ func ReadInstructions(path string) (list []Instruction, err error) {
 	return list, nil
 }
 
-// located is an instruction that knows its line.
+// located is an instruction with its line.
 type located struct {
 	Instruction
 	line int
@@ -133,8 +133,8 @@ func (in Instruction) names(model, task, sense string) bool {
 	return in.Model == model && in.Task == task && in.Sense == sense
 }
 
-// Find returns the instruction of a model for a task in a sense, or one that
-// holds for any model.
+// Find returns the instruction of a model for a task in a sense, or one for any
+// model.
 func Find(list []Instruction, model, task string, sense consistency.Sense) (Instruction, bool) {
 	for _, m := range []string{model, ""} {
 		if i := slices.IndexFunc(list, func(in Instruction) bool { return in.names(m, task, string(sense)) }); i >= 0 {
@@ -144,8 +144,8 @@ func Find(list []Instruction, model, task string, sense consistency.Sense) (Inst
 	return Instruction{}, false
 }
 
-// Merge is what a model made of an instruction, as it was reviewed before if it
-// is still what the model says.
+// Merge returns a model's rewritten instruction, with its earlier review if the
+// model's answer is unchanged.
 func Merge(list []Instruction, model string, r consistency.RewrittenInstruction) Instruction {
 	in := Instruction{Model: model, Task: r.Task, Sense: string(r.Sense), Doubts: r.Doubts}
 	for _, p := range r.Parts {
@@ -163,7 +163,8 @@ func Merge(list []Instruction, model string, r consistency.RewrittenInstruction)
 	return in
 }
 
-// Instruction is the instruction that goes into prompts, or why it cannot.
+// Instruction returns the instruction for prompts, or an error that explains
+// why it is not usable.
 func (in Instruction) Instruction(task crosstalk.Task) (crosstalk.Instruction, error) {
 	fail := func(format string, args ...any) (crosstalk.Instruction, error) {
 		err := fmt.Errorf("the instruction of %s in %s %w", in.Task, in.Sense, fmt.Errorf(format, args...))
