@@ -46,9 +46,9 @@ type Word struct {
 	Class string `yaml:"class"`
 }
 
-const header = `# What models made of the instructions. Compare source and text, edit text and
-# words where they need it, set approved to true, and run the same command
-# again. output is what the model answered; it stays as it is.
+const header = `# Instructions that models rewrote. Compare source and text, edit text and words
+# where necessary, set approved to true, and run the same command again. output is
+# the answer of the model; leave it unchanged.
 `
 
 // ReadInstructions reads a review file. A missing file has no instructions.
