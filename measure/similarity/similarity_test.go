@@ -56,7 +56,9 @@ func same(a, b []float64) bool {
 func TestEachPairIsScoredOnce(t *testing.T) {
 	want := []float64{102, math.NaN(), 301}
 	for name, wrap := range map[string]func(similarity.Similarity) similarity.Similarity{
-		"memory": func(s similarity.Similarity) similarity.Similarity { return similarity.Cached(s, similarity.NewMemoryCache(1<<20)) },
+		"memory": func(s similarity.Similarity) similarity.Similarity {
+			return similarity.Cached(s, similarity.NewMemoryCache(1<<20))
+		},
 		"map": func(s similarity.Similarity) similarity.Similarity { return similarity.Cached(s, mapCache{}) },
 	} {
 		c := &counting{}
@@ -86,7 +88,9 @@ func TestKeptScoresOfSources(t *testing.T) {
 	for name, keep := range map[string]func(similarity.Similarity) similarity.Similarity{
 		"kept": func(s similarity.Similarity) similarity.Similarity {
 			return similarity.Cached(s, similarity.NewMemoryCache(1<<20))
-		}, "memory": func(s similarity.Similarity) similarity.Similarity { return similarity.Cached(s, similarity.NewMemoryCache(1<<20)) },
+		}, "memory": func(s similarity.Similarity) similarity.Similarity {
+			return similarity.Cached(s, similarity.NewMemoryCache(1<<20))
+		},
 	} {
 		c := &counting{}
 		s := keep(c)

@@ -119,7 +119,7 @@ func Decode(data []byte) (*File, error) {
 	return decode(data)
 }
 
-// decode reads data behind the checksum; it trusts nothing.
+// decode reads data after the checksum and validates everything.
 func decode(data []byte) (*File, error) {
 	r := reader{data: data, at: len(magic) + 4}
 	n, exceptions := int(r.uint32()), int(r.uint32())
