@@ -196,9 +196,9 @@ func (r Requirement) check(e crosstalk.Estimate, b bound, interval bool) Check {
 func unfit(e crosstalk.Estimate) string {
 	switch failed, missing := e.Counts["failed"], e.Counts["not_measured"]; {
 	case missing > 0:
-		return fmt.Sprintf("incomplete: %d items were not measured; run the same command again to resume", missing)
+		return fmt.Sprintf("incomplete: %d items were not measured; resume the run to measure them", missing)
 	case failed > 0:
-		return fmt.Sprintf("incomplete: %d answers failed; run the same command again to retry them", failed)
+		return fmt.Sprintf("incomplete: %d answers failed; resume the run to retry them", failed)
 	case !e.Value.Defined():
 		var counts []string
 		for _, name := range slices.Sorted(maps.Keys(e.Counts)) {

@@ -100,8 +100,8 @@ func TestBounds(t *testing.T) {
 // What is not complete fails, however good it looks.
 func TestIncomplete(t *testing.T) {
 	for count, want := range map[string]string{
-		"failed":       "incomplete: 2 answers failed; run the same command again to retry them",
-		"not_measured": "incomplete: 2 items were not measured; run the same command again to resume",
+		"failed":       "incomplete: 2 answers failed; resume the run to retry them",
+		"not_measured": "incomplete: 2 items were not measured; resume the run to measure them",
 		"empty":        "",
 	} {
 		e := figure("lpr", 0.9, columns{"language": "all"})
