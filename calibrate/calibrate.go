@@ -1,6 +1,6 @@
-// Package calibrate measures models whose truth is known, as a phantom shows
-// what a scanner sees: the figures beside the truth, and how often the
-// intervals hold it.
+// Package calibrate measures models whose truth is known, as a phantom
+// calibrates a scanner: it compares figures with the truth and counts how often
+// the intervals cover it.
 package calibrate
 
 import (
@@ -22,15 +22,15 @@ type Result struct {
 	Truth     float64            `json:"truth"`    // expectation under the model and the measure, by enumeration
 	Estimate  crosstalk.Estimate `json:"estimate"` // of the first seed
 	Seeds     int                `json:"seeds"`
-	Mean      float64            `json:"mean"`     // of the figure over the seeds that have one
-	Coverage  float64            `json:"coverage"` // share of seeds whose interval holds the truth; one without an interval does not
+	Mean      float64            `json:"mean"`     // of the figure over the seeds with a defined figure
+	Coverage  float64            `json:"coverage"` // share of seeds whose interval covers the truth; no interval counts as not covering
 	Certainty stats.Interval     `json:"certainty"`
 	Width     float64            `json:"width"` // mean width of the intervals
 }
 
-// cover measures once for each seed and fills in what results have beside
-// measure, model and truth. measure gives an estimate for each result, in
-// order.
+// cover measures once for each seed and fills in the results, which already
+// have measure, model and truth. measure returns an estimate for each result,
+// in order.
 func cover(ctx context.Context, results []Result, seeds int, measure func(seed uint64) ([]crosstalk.Estimate, error)) error {
 	estimates := make([][]crosstalk.Estimate, seeds)
 	var group errgroup.Group
@@ -56,7 +56,7 @@ func cover(ctx context.Context, results []Result, seeds int, measure func(seed u
 	return nil
 }
 
-// sum fills a result in from the estimates of all seeds.
+// sum fills in a result from the estimates of all seeds.
 func (r *Result) sum(estimates []crosstalk.Estimate) {
 	covered, defined, intervals := 0, 0, 0
 	for _, e := range estimates {
@@ -79,7 +79,7 @@ func (r *Result) sum(estimates []crosstalk.Estimate) {
 	r.Certainty = stats.ClopperPearson(float64(covered), float64(r.Seeds), 0.99)
 }
 
-// sitting is a part of a measurement: what one model is asked.
+// sitting is a part of a measurement: the items for one model.
 type sitting struct {
 	model crosstalk.Model
 	items []crosstalk.Item

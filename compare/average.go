@@ -8,8 +8,9 @@ import (
 	"crosstalk/measure/estimate"
 )
 
-// average is how a figure is made of cells. A cell is the observations of one
-// measure that share the columns averaged over.
+// average defines how a figure is computed from cells. A cell contains the
+// observations of one measure with the same values in the columns averaged
+// over.
 type average struct {
 	crosstalk.Average
 	measures []string // one, or those whose harmonic mean it is
@@ -56,7 +57,7 @@ func (a *average) cell(it item, measure int) int {
 // formula is the figure of the cells so far.
 func (a *average) formula() estimate.Formula { return estimate.FormulaOf(a.Average, a.cells) }
 
-// weights are what each cell weighs in a figure that is linear in them.
+// weights are the cells' weights in a figure that is linear in them.
 func (a *average) weights() []float64 {
 	f, unit := a.formula(), make([]float64, len(a.cells))
 	w := make([]float64, len(a.cells))

@@ -35,8 +35,8 @@ func create(t *testing.T, path string, p Plan) *Dir {
 func TestOnePlan(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "run")
 	d := create(t, path, plan())
-	scoring := Scoring{Protocol: "crosstalk-1", Rules: map[string]any{"round": 3.0}, Samples: 2, By: []string{"category"}}
-	if err := errors.Join(d.SetScoring(scoring), d.Close()); err != nil {
+	scoring := Scoring{Protocol: "crosstalk-1", Rules: json.RawMessage(`{"round":3}`), Samples: 2, By: []string{"category"}}
+	if err := errors.Join(d.SetScoring([]Scoring{scoring}, crosstalk.SuiteIDs{All: "s@1"}, 0), d.Close()); err != nil {
 		t.Fatal(err)
 	}
 	before := read(t, path)
@@ -175,14 +175,20 @@ func TestInterruptedWrites(t *testing.T) {
 	defer func() { d.Close() }()
 	one := crosstalk.Observation{Measure: "m", Item: "<i>", Value: crosstalk.Undefined, Answers: []crosstalk.Key{{1}}}
 	write := func(n int, end error) error {
-		return d.RecordObservations(func(record func(crosstalk.Observation) error) error {
-			for range n {
-				if err := record(one); err != nil {
-					return err
-				}
+		r, err := d.Record()
+		if err != nil {
+			return err
+		}
+		defer r.Discard()
+		for range n {
+			if err := r.Add(one); err != nil {
+				return err
 			}
+		}
+		if end != nil {
 			return end
-		})
+		}
+		return r.Commit()
 	}
 	if err := write(3, nil); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func TestNotPulled(t *testing.T) {
 			}
 		}
 	}
-	if _, err := PulledDir("okapi"); err == nil || !strings.Contains(err.Error(), `no data set "okapi"`) {
+	if _, err := PulledDir("okapi"); err == nil || !strings.Contains(err.Error(), `unknown data set "okapi"`) {
 		t.Error(err)
 	}
 	for name := range pulled {

@@ -107,10 +107,7 @@ func TestLiveInABrowser(t *testing.T) {
 	wait("document.getElementById(`live-asks`).textContent.startsWith(`6 of 10`) && document.getElementById(`live-bar`).value == 6")
 	wait("document.querySelector(`#live-latest .t`).textContent.includes(`<b>answer</b> 5`) && !document.querySelector(`#live-latest b`)")
 	p.Check()
-	err = d.RecordObservations(func(record func(crosstalk.Observation) error) error { return record(senses()[0]) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	recordAll(t, d, senses()[0])
 	if err := d.WriteEstimates(map[string]any{"schema": "crosstalk/estimates/v1", "estimates": []any{}}); err != nil {
 		t.Fatal(err)
 	}

@@ -51,17 +51,7 @@ func makeRun(t testing.TB, path, instrument string, observations []crosstalk.Obs
 			t.Fatal(err)
 		}
 	}
-	err = d.RecordObservations(func(record func(crosstalk.Observation) error) error {
-		for _, o := range observations {
-			if err := record(o); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	recordAll(t, d, observations...)
 	estimates := []crosstalk.Estimate{
 		{Measure: "leak_rate", Value: 0.7, N: 10, Observations: 10, By: map[string]string{"model": "m", "category": "all"}, Signature: "s"},
 		{Measure: "leak_rate", Value: 0.5, N: 4, Observations: 4, By: map[string]string{"model": "m", "category": "colour"}, Signature: "s"},
@@ -350,5 +340,23 @@ func TestConcurrentRequests(t *testing.T) {
 	close(release)
 	if w := get(h, "/"); w.Code != 200 {
 		t.Error(w.Code)
+	}
+}
+
+// recordAll writes observations into a run.
+func recordAll(t *testing.T, d *run.Dir, observations ...crosstalk.Observation) {
+	t.Helper()
+	r, err := d.Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Discard()
+	for _, o := range observations {
+		if err := r.Add(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Commit(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -164,7 +164,7 @@ func TestReviewInstructions(t *testing.T) {
 	edit("class: \"yes\"", "class: maybe")
 	p = start(t, nil, args...)
 	p.expect(2)
-	if !strings.Contains(p.stderr.String(), `the instruction of same in en>de has a word of the class "maybe"; expected one of no, yes`) {
+	if !strings.Contains(p.stderr.String(), `the instruction of same in en>de has a word with the unknown class "maybe"; choose one of: no, yes`) {
 		t.Errorf("%s", p.stderr.String())
 	}
 	edit("class: maybe", "class: \"yes\"")

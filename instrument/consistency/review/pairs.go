@@ -17,8 +17,8 @@ import (
 
 var pairColumns = []string{"model", "task", "item", "pair", "part", "sample", "source_class", "class", "source_answer", "answer", "source_input", "input", "flags", "code", "note"}
 
-// WritePairs writes the inconsistent pairs of answers, in which people fill in
-// code (several with ; between) and note.
+// WritePairs writes the inconsistent pairs of answers in a table in which
+// people fill in code (several separated by ;) and note.
 func WritePairs(w io.Writer, observations iter.Seq2[crosstalk.Observation, error]) error {
 	var rows [][]string
 	for o, err := range observations {
@@ -35,12 +35,12 @@ func WritePairs(w io.Writer, observations iter.Seq2[crosstalk.Observation, error
 	return writeCSV(w, pairColumns, rows)
 }
 
-// Code is the figure of a code's share among coded pairs.
+// Code is the measure of a code's share among coded pairs.
 const Code = "code_share"
 
-// Codes sums up what people filled in: the share of each code among the coded
-// rows of the files, for all of them and by each prefix of the columns in by.
-// A row with several codes counts for each.
+// Codes summarises what people filled in: the share of each code among the
+// coded rows of the files, in total and by each prefix of the columns in by. A
+// row with several codes counts for each of them.
 func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
 	type coded struct {
 		labels  map[string]string

@@ -1,7 +1,6 @@
-// Package review holds the files that people edit between two steps of a
-// consistency measurement: what the model made of instructions, before they are
-// used; answers whose reading is doubtful; and inconsistent pairs of answers,
-// for coding.
+// Package review reads and writes the files that people edit between two steps
+// of a consistency measurement: rewritten instructions before they are used,
+// answers with an uncertain reading, and inconsistent pairs of answers to code.
 package review
 
 import (

@@ -74,12 +74,12 @@ func TestUnusable(t *testing.T) {
 		edit func(*Instruction)
 		want string
 	}{
-		"no text":     {func(in *Instruction) { in.Parts[1].Text = "" }, "has no text for its say"},
-		"part gone":   {func(in *Instruction) { in.Parts = in.Parts[1:] }, "lacks its ask"},
-		"part new":    {func(in *Instruction) { in.Parts[0].Part = "aks" }, `has the part "aks", which the task does not`},
-		"class":       {func(in *Instruction) { in.Words[0].Class = "maybe" }, `has a word of the class "maybe"; expected one of no, yes`},
+		"no text":     {func(in *Instruction) { in.Parts[1].Text = "" }, "has no text for say"},
+		"part gone":   {func(in *Instruction) { in.Parts = in.Parts[1:] }, "has no ask"},
+		"part new":    {func(in *Instruction) { in.Parts[0].Part = "aks" }, `has the part "aks", which the task does not have`},
+		"class":       {func(in *Instruction) { in.Words[0].Class = "maybe" }, `has a word with the unknown class "maybe"; choose one of: no, yes`},
 		"word":        {func(in *Instruction) { in.Words[0].Word = " " }, "has an empty answer word"},
-		"words twice": {func(in *Instruction) { in.Words[0].Word = "JA" }, `has the answer word "ja" twice`},
+		"words twice": {func(in *Instruction) { in.Words[0].Word = "JA" }, `has the duplicate answer word "ja"`},
 		"words":       {func(in *Instruction) { in.Words = in.Words[:1] }, "has no answer word for yes"},
 	} {
 		in := Merge(nil, "m", rewritten())
@@ -93,7 +93,7 @@ func TestUnusable(t *testing.T) {
 func TestReadInstructionsRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"instructions:\n  - sense: en>de\n":                                         ":2: an instruction needs task and sense",
-		"instructions:\n  - {task: t, sense: en>de}\n  - {task: t, sense: en>de}\n": ":3: the instruction of t in en>de stands there already",
+		"instructions:\n  - {task: t, sense: en>de}\n  - {task: t, sense: en>de}\n": ":3: duplicate instruction of t in en>de",
 		"instructions:\n  - task: t\n    sense: en>de\n    aproved: true\n":         `:4: unknown field "aproved"`,
 		"instructions:\n  - task: t\n    sense: en>de\n    approved: perhaps\n":     ":4: ",
 		"instructions: [\n": ":1: ",

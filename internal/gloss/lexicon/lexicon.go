@@ -41,12 +41,12 @@ type Lexicon struct {
 	pos        []Set
 	index      map[string]int32
 	exceptions [len(All)]map[string][]int32
-	// longest holds, for each first word of a multiword lemma, the number of
+	// longest is, for each first word of a multiword lemma, the number of
 	// words of the longest such lemma: most words start none.
 	longest map[string]int
 }
 
-// New returns a lexicon of the given lemmas; pos holds the parts of speech of
+// New returns a lexicon of the given lemmas; pos are the parts of speech of
 // each. Lemmas must be distinct. Both slices are kept, not copied.
 func New(lemmas []string, pos []Set) *Lexicon {
 	l := &Lexicon{lemmas: lemmas, pos: pos, index: make(map[string]int32, len(lemmas)), longest: map[string]int{}}
@@ -93,8 +93,8 @@ var rules = [len(All)][]struct{ ending, base string }{
 // any lemma of WordNet (71), and a bound on the work per word.
 const maxWord = 80
 
-// Bases appends to dst the indices of the lemmas of which word is an inflected
-// form, without word itself, each once, nouns first.
+// Bases appends to dst the indices of the lemmas that word is an inflected form
+// of, without word itself, without duplicates, nouns first.
 func (l *Lexicon) Bases(dst []int32, word string) []int32 {
 	if len(word) > maxWord {
 		return dst
@@ -137,8 +137,8 @@ func (l *Lexicon) Bases(dst []int32, word string) []int32 {
 	return dst
 }
 
-// undouble returns the verb of which word is the form with a doubled final
-// consonant ("stopped", "stopping" -> "stop"), or "".
+// undouble returns the verb for a form with a doubled final consonant
+// ("stopped", "stopping" -> "stop"), or "".
 func undouble(word string) string {
 	stem, ok := strings.CutSuffix(word, "ed")
 	if !ok {
@@ -151,9 +151,9 @@ func undouble(word string) string {
 	return stem[:n-1]
 }
 
-// Lemmas appends to dst the indices of the lemmas of word: word itself where
-// it is a lemma, else its bases, else those of the word before a possessive
-// 's. Nothing is appended for an unknown word.
+// Lemmas appends to dst the indices of the lemmas of word: word itself if it is
+// a lemma, else its bases, else those of the word before a possessive 's.
+// Nothing is appended for an unknown word.
 func (l *Lexicon) Lemmas(dst []int32, word string) []int32 {
 	for len(word) <= maxWord {
 		if id, ok := l.index[word]; ok {
@@ -172,9 +172,9 @@ func (l *Lexicon) Lemmas(dst []int32, word string) []int32 {
 	return dst
 }
 
-// Multiword returns the longest lemma of two to limit words that tokens begin
-// with, and its number of words; the last word may be inflected. n is 0 where
-// there is none. A caller does not ask where the first token is a stop word.
+// Multiword returns the longest lemma of two to limit words at the start of
+// tokens, and its number of words; the last word may be inflected. n is 0 if
+// there is none. The first token must not be a stop word.
 func (l *Lexicon) Multiword(tokens []string, limit int) (id int32, n int) {
 	if len(tokens) < 2 {
 		return 0, 0

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// latin holds the unaccented lower-case letters of U+00C0 to U+017F; "." marks
-// what is no letter or folds to two.
+// latin is the unaccented lower-case letters of U+00C0 to U+017F; "." marks
+// characters that are not letters or fold to two.
 const latin = "aaaaaa.ceeeeiiii.nooooo.ouuuuy..aaaaaa.ceeeeiiii.nooooo.ouuuuy.y" +
 	"aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii..jjkk.llllllllll" +
 	"nnnnnnnnnoooooo..rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs"
@@ -95,7 +95,7 @@ func Stop(token string) bool {
 }
 
 // StopWord reports whether token is a word of grammar, or of the wording of
-// dictionary glosses. Contractions are none.
+// dictionary glosses. It is false for contractions.
 func StopWord(token string) bool {
 	switch token {
 	case "a", "an", "the",

@@ -119,7 +119,7 @@ func Decode(data []byte) (*File, error) {
 	return decode(data)
 }
 
-// decode reads data behind the checksum; it trusts nothing.
+// decode reads data after the checksum and validates everything.
 func decode(data []byte) (*File, error) {
 	r := reader{data: data, at: len(magic) + 4}
 	n, exceptions := int(r.uint32()), int(r.uint32())
@@ -201,7 +201,7 @@ func (r *reader) uint32() uint32 {
 func (r *reader) index(n int) int32 {
 	x, size := binary.Uvarint(r.data[min(r.at, len(r.data)):])
 	if size <= 0 || x >= uint64(n) {
-		r.fail(fmt.Errorf("base is no index below %d", n))
+		r.fail(fmt.Errorf("base is not an index below %d", n))
 		return 0
 	}
 	r.at += size

@@ -82,7 +82,7 @@ func TestDecodeRefuses(t *testing.T) {
 func TestDecodeRefusesBaseBeyondLemmas(t *testing.T) {
 	f := sample()
 	f.Exceptions[0].Bases[0] = int32(len(f.Lemmas))
-	if _, err := Decode(encode(t, f)); err == nil || !strings.Contains(err.Error(), "exception 0: base is no index below 5") {
+	if _, err := Decode(encode(t, f)); err == nil || !strings.Contains(err.Error(), "exception 0: base is not an index below 5") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -70,7 +70,7 @@ func measure(answers, rounds int, dir string) error {
 		fmt.Printf("browse.db %.0f MB\n", float64(info.Size())/1e6)
 	}
 	err = pages(dir, at, rounds)
-	fmt.Printf("peak memory, pages included: %d MB\n", peak()>>10)
+	fmt.Printf("peak memory, pages included: %.0f MB\n", bench.Peak())
 	return err
 }
 
@@ -179,17 +179,19 @@ func makeRun(path string, answers int) error {
 	defer d.Close()
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.1, 5, 29_999)
-	err = d.RecordObservations(func(record func(crosstalk.Observation) error) error {
-		for i := range answers {
-			for _, o := range observe(r, zipf, i) {
-				if err := record(o); err != nil {
-					return err
-				}
+	recorder, err := d.Record()
+	if err != nil {
+		return err
+	}
+	defer recorder.Discard()
+	for i := range answers {
+		for _, o := range observe(r, zipf, i) {
+			if err := recorder.Add(o); err != nil {
+				return err
 			}
 		}
-		return nil
-	})
-	if err != nil {
+	}
+	if err := recorder.Commit(); err != nil {
 		return err
 	}
 	return d.WriteEstimates(report.NewDocument([]crosstalk.Estimate{{Measure: "lpr", Value: 0.9, N: answers, Observations: answers, By: map[string]string{"model": "model-a"}, Signature: "made up"}}))
