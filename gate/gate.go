@@ -43,7 +43,7 @@ type Check struct {
 	Unit        string              `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
 	Passed      bool                `json:"passed"`
 	Reason      string              `json:"reason,omitempty"` // why it did not
-	Value       crosstalk.Value    `json:"value"`            // the figure, or its difference to Reference
+	Value       crosstalk.Value     `json:"value"`            // the figure, or its difference to Reference
 	Interval    *crosstalk.Interval `json:"interval"`
 	N           int                 `json:"n"`
 	Reference   map[string]string   `json:"reference,omitempty"` // what the difference is to
@@ -194,7 +194,7 @@ func (r Requirement) check(e crosstalk.Estimate, b bound, interval bool) Check {
 
 // unfit is why a figure cannot be judged, empty where it can.
 func unfit(e crosstalk.Estimate) string {
-	switch failed, missing := e.Counts["failed"], e.Counts["not_measured"]; {
+	switch failed, missing := e.Counts[string(crosstalk.Failed)], e.Counts[crosstalk.NotMeasured]; {
 	case missing > 0:
 		return fmt.Sprintf("incomplete: %d items were not measured; the command that made the run goes on with it", missing)
 	case failed > 0:

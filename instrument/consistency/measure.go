@@ -14,7 +14,7 @@ import (
 var _ crosstalk.Instrument = (*Instrument)(nil)
 
 // Name implements crosstalk.Instrument.
-func (in *Instrument) Name() string { return "consistency" }
+func (in *Instrument) Name() string { return Kind.Name }
 
 // Senses say what is asked about: each item in every language of From, and for
 // each of these rewritten into every sense of To.

@@ -92,11 +92,11 @@ func (g *group) add(o crosstalk.Observation) {
 		return
 	}
 	g.values.Add(o.Cluster, float64(o.Value))
-	g.distance += o.Numbers["test"] - o.Numbers["control"]
+	g.distance += o.Numbers[Test] - o.Numbers[Control]
 	if o.Value == 0.5 {
 		g.counts["ties"]++
 	}
-	if o.Texts["test"] == o.Texts["control"] {
+	if o.Text(Test) == o.Text(Control) {
 		g.counts["identical"]++
 	}
 }

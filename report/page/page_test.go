@@ -26,7 +26,8 @@ func written(t *testing.T, r Report) string {
 
 func confusion(item, answer string, spans ...crosstalk.Span) crosstalk.Observation {
 	o := crosstalk.Observation{Measure: "lpr", Item: item, Value: 1, Condition: map[string]string{"model": "m"}, Labels: map[string]string{"language": "ar", "task": "monolingual"},
-		Texts: map[string]string{"answer": answer}, Spans: spans}
+		Spans: spans}
+	o.AddText(crosstalk.Side, "answer", answer)
 	if spans != nil {
 		o.Value, o.Finding = 0, "line"
 	}
@@ -88,7 +89,7 @@ func pageOf(t *testing.T, text string) string {
 	r := reportOf(o)
 	r.Title, r.Settings, r.Summary = text, []Setting{{short, text}}, []Setting{{"a", text}}
 	r.Estimates[0].By["model"], r.Estimates[0].Warnings, r.Estimates[0].Signature = text, []string{text}, text
-	r.Figures = plot.NewBook(append(r.Estimates, r.Estimates...)).Figures()
+	r.Plots = plot.NewCollector(append(r.Estimates, r.Estimates...)).Plots()
 	return written(t, r)
 }
 
@@ -170,7 +171,7 @@ func TestAnswers(t *testing.T) {
 		t.Fatalf("%+v", sections)
 	}
 	g := sections[0].Groups[0]
-	if g.Name != "ar" || g.Figures != "lpr 50.0 %" || g.Count() != "3 items, 1 with a finding" || len(g.Cards) != 3 || g.Cards[0].Name != "wrong" || !g.Cards[0].Fault {
+	if g.Name != "ar" || g.Figures != "LPR 50.0 %" || g.Count() != "3 items, 1 with a finding" || len(g.Cards) != 3 || g.Cards[0].Name != "wrong" || !g.Cards[0].Fault {
 		t.Errorf("%+v: %s", g, g.Count())
 	}
 
@@ -207,7 +208,8 @@ func TestLeakageCard(t *testing.T) {
 	for _, similarity := range []string{"gloss", "sbert"} {
 		for k := range 2 {
 			a.Add(crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: k, Value: crosstalk.Value(k), Condition: map[string]string{"model": "m", "similarity": similarity}, Labels: map[string]string{"category": "x"},
-				Numbers: map[string]float64{"test": 0.5, "control": 0.25}, Texts: map[string]string{"concept": "koala", "test": "koalas", "control": "bread"}, Answers: []crosstalk.Key{{1}, {2}}})
+				Numbers: map[string]float64{"test": 0.5, "control": 0.25}, Finding: []string{"not leaked", "leaked"}[k], Answers: []crosstalk.Key{{1}, {2}},
+				Texts: []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "koala"}, {Name: "test", Role: crosstalk.Side, Text: "koalas"}, {Name: "control", Role: crosstalk.Side, Text: "bread"}}})
 		}
 	}
 	sections := a.sections(es)
@@ -222,7 +224,7 @@ func TestLeakageCard(t *testing.T) {
 	if len(e.Sides) != 2 || e.Sides[0].Name != "test" || e.Sides[0].Pieces[0].Kind != "echo" || e.Sides[1].Name != "control" {
 		t.Errorf("%+v", e.Sides)
 	}
-	if len(e.Facts) != 2 || e.Facts[1].Text != "sbert: the test answer is nearer, 0.500 to 0.250" || !e.Facts[1].Fault {
+	if len(e.Facts) != 2 || e.Facts[1].Text != "sbert: the test answer is nearer (test 0.500, control 0.250)" || !e.Facts[1].Fault {
 		t.Errorf("%+v", e.Facts)
 	}
 }

@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -263,8 +262,8 @@ func (s *search) check(number int) (bool, error) {
 // textsOf are the texts of observations in the form that terms have.
 func textsOf(list []crosstalk.Observation) (texts []string) {
 	for _, o := range list {
-		for _, text := range append(slices.Collect(maps.Values(o.Texts)), o.Item) {
-			texts = append(texts, strings.ToLower(strings.Join(strings.Fields(text), " ")))
+		for _, t := range append(slices.Clip(o.Texts), crosstalk.NamedText{Text: o.Item}) {
+			texts = append(texts, strings.ToLower(strings.Join(strings.Fields(t.Text), " ")))
 		}
 	}
 	return texts
