@@ -1,6 +1,7 @@
 package instrument_test
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -38,7 +39,8 @@ func said(text string) crosstalk.Answer {
 	return crosstalk.Answer{Status: crosstalk.Text, Text: text, Key: crosstalk.KeyOf(crosstalk.Identity{}, crosstalk.Request{Prompt: text})}
 }
 
-var unanswered = []crosstalk.Answer{{Status: crosstalk.Empty}, {Status: crosstalk.Refused}, {Status: crosstalk.Failed}}
+var unanswered = []crosstalk.Answer{{Status: crosstalk.Empty, Key: crosstalk.Key{1}}, {Status: crosstalk.Refused, Key: crosstalk.Key{2}},
+	{Status: crosstalk.Failed, Key: crosstalk.Key{3}}}
 
 func ofLeakage(t *testing.T) made {
 	length := similarity.Func("length", func(_, b string) (float64, bool) { return float64(len(b)), b != "unknown" })
@@ -104,6 +106,7 @@ func ofConsistency(t *testing.T) made {
 	item := crosstalk.Item{ID: "i", Input: &crosstalk.Input{Task: "t", Gold: map[string]string{"en": "same"},
 		Texts: map[string][]string{"en": {"the cat sleeps in the garden"}, "de": {"die Katze schläft im Garten"}}}}
 	source, both := consistency.Form{Input: "en", Instruction: "en"}, consistency.Form{Input: "en>de", Instruction: "en>de"}
+	inputs := consistency.Form{Input: "en>de", Instruction: "en"}
 	in := &consistency.Instrument{Protocol: consistency.Protocols[0], Tasks: []crosstalk.Task{task}, Condition: condition,
 		Quality:   similarity.Func("length", func(a, _ string) (float64, bool) { return float64(len(a)), true }),
 		Overrides: consistency.Overrides{{Task: "t", Instruction: "en>de", Text: "hm"}: {Class: "same", Reviewer: "ab", Reason: "it agrees"}}}
@@ -114,10 +117,11 @@ func ofConsistency(t *testing.T) made {
 	}{
 		{[]string{"die Katze schläft im Garten"}, []crosstalk.Answer{said("yes"), said("no")}, []crosstalk.Answer{said("ja"), said("nein"), said("hm"), said("?")}},
 		{[]string{"the cat sleeps in the garden"}, []crosstalk.Answer{said("no"), said("no")}, append([]crosstalk.Answer{said("nein")}, unanswered...)},
-		{nil, []crosstalk.Answer{said("no"), said("no")}, make([]crosstalk.Answer, 1)},
+		{nil, []crosstalk.Answer{{}, said("no")}, []crosstalk.Answer{said("ja")}},
 	} {
 		rewritten := consistency.Rewritten{Texts: c.texts, Flags: consistency.FlagTexts("en>de", item.Input.Texts["en"], c.texts, nil)}
-		list, err := in.Score(t.Context(), nil, item, consistency.Answers{source: c.source, both: c.other}, map[consistency.Sense]consistency.Rewritten{"en>de": rewritten})
+		item.ID += "i"
+		list, err := in.Score(t.Context(), nil, item, consistency.Answers{source: c.source, both: c.other, inputs: c.source[:1]}, map[consistency.Sense]consistency.Rewritten{"en>de": rewritten})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,26 +176,27 @@ func TestKinds(t *testing.T) {
 	for _, m := range all(t) {
 		t.Run(m.kind.Name, func(t *testing.T) {
 			measures, findings, columns, counts := keysOf(m.kind)
-			said := map[string]set{"measure": {}, "finding": {}, "column": {}, "count": {}, "text or label": {}}
+			answers := map[string]string{} // by item, variant, sample and side
+			has := map[string]set{"measure": {}, "finding": {}, "column": {}, "count": {}, "text or label": {}}
 			roles := map[string]crosstalk.Role{}
 			for _, o := range m.observations {
-				said["measure"][o.Measure] = true
+				has["measure"][o.Measure] = true
 				if o.Finding != "" {
-					said["finding"][o.Finding] = true
+					has["finding"][o.Finding] = true
 				}
 				for column := range o.Condition {
 					if column != crosstalk.ModelColumn {
-						said["column"][column] = true
+						has["column"][column] = true
 					}
 				}
 				for column := range o.Labels {
-					said["text or label"][column] = true
+					has["text or label"][column] = true
 					if !slices.Contains(m.labels, column) || columns[column] {
-						said["column"][column] = true
+						has["column"][column] = true
 					}
 				}
 				for _, text := range o.Texts {
-					said["text or label"][text.Name] = true
+					has["text or label"][text.Name] = true
 					if !slices.Contains(crosstalk.Roles, text.Role) {
 						t.Errorf("%s of %s has the role %q", text.Name, o.Measure, text.Role)
 					}
@@ -205,17 +210,32 @@ func TestKinds(t *testing.T) {
 						t.Errorf("an observation of %s has no number %s", o.Measure, number)
 					}
 				}
+				sides := 0
+				for _, text := range o.Texts {
+					if text.Role != crosstalk.Side {
+						continue
+					}
+					if sides == len(o.Answers) || text.Text != "" && o.Answers[sides] != said(text.Text).Key {
+						t.Fatalf("%s of %s is not of the answer in its place: %+v", text.Name, o.Measure, o)
+					}
+					sides++
+					answer := fmt.Sprint(o.Item, o.Variant, o.Sample, text.Name)
+					if before, known := answers[answer]; known && before != text.Text {
+						t.Errorf("the %s of %s is %q and %q", text.Name, o.Variant, before, text.Text)
+					}
+					answers[answer] = text.Text
+				}
 				if _, ok := o.Condition[m.kind.Judge]; !ok && m.kind.Judge != "" {
 					t.Errorf("an observation of %s has no column %s", o.Measure, m.kind.Judge)
 				}
-				if o.Implied && o.NotScored == "" {
-					t.Errorf("an observation of %s has a value that is implied", o.Measure)
+				if implied := o.NotScored == confusion.LineError; o.Implied != implied {
+					t.Errorf("an observation of %s without a value, %q, is implied: %v", o.Measure, o.NotScored, o.Implied)
 				}
 			}
 			for _, e := range m.estimates {
-				said["measure"][e.Measure] = true
+				has["measure"][e.Measure] = true
 				for count := range e.Counts {
-					said["count"][count] = true
+					has["count"][count] = true
 				}
 				unscored := m.kind.Measure(e.Measure).Unscored
 				if _, counted := e.Counts[unscored]; !counted {
@@ -223,22 +243,22 @@ func TestKinds(t *testing.T) {
 				}
 				for column := range e.By {
 					if columns[column] {
-						said["column"][column] = true
+						has["column"][column] = true
 					}
 				}
 			}
-			measures.lacks(t, "Kind.Measures lacks", list(said["measure"])...)
-			said["measure"].lacks(t, "nothing is measured of", list(measures)...)
-			findings.lacks(t, "Kind.Findings lacks", list(said["finding"])...)
-			said["finding"].lacks(t, "nothing is found of", list(findings)...)
-			columns.lacks(t, "Kind.Columns lacks", list(said["column"])...)
-			said["column"].lacks(t, "nothing has the column", list(columns)...)
-			counts.lacks(t, "Kind.Counts lacks", list(said["count"])...)
+			measures.lacks(t, "Kind.Measures lacks", list(has["measure"])...)
+			has["measure"].lacks(t, "nothing is measured of", list(measures)...)
+			findings.lacks(t, "Kind.Findings lacks", list(has["finding"])...)
+			has["finding"].lacks(t, "nothing is found of", list(findings)...)
+			columns.lacks(t, "Kind.Columns lacks", list(has["column"])...)
+			has["column"].lacks(t, "nothing has the column", list(columns)...)
+			counts.lacks(t, "Kind.Counts lacks", list(has["count"])...)
 			for _, key := range crosstalk.Unanswered {
-				said["count"][key] = true
+				has["count"][key] = true
 			}
-			said["count"].lacks(t, "nothing is counted as", list(counts)...)
-			said["text or label"].lacks(t, "there is no target", m.kind.Target)
+			has["count"].lacks(t, "nothing is counted as", list(counts)...)
+			has["text or label"].lacks(t, "there is no target", m.kind.Target)
 			for _, chart := range m.kind.Charts {
 				measures.lacks(t, "a chart is of", chart.Measures...)
 				for _, column := range append(slices.Clone(chart.Rows), chart.Series) {

@@ -6,11 +6,13 @@ import (
 	"encoding/base64"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"crosstalk"
 	"crosstalk/report/plot"
+	"crosstalk/run"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -226,6 +228,79 @@ func TestLeakageCard(t *testing.T) {
 	}
 	if len(e.Facts) != 2 || e.Facts[1].Text != "sbert: the test answer is nearer (test 0.500, control 0.250)" || !e.Facts[1].Fault {
 		t.Errorf("%+v", e.Facts)
+	}
+}
+
+// What is known of an answer comes from several observations: texts keep their
+// order, what was given is shown once, and only gaps are called so.
+func TestCardOfSeveralObservations(t *testing.T) {
+	named := func(role crosstalk.Role, pairs ...string) (texts []crosstalk.NamedText) {
+		for i := 0; i < len(pairs); i += 2 {
+			texts = append(texts, crosstalk.NamedText{Name: pairs[i], Role: role, Text: pairs[i+1]})
+		}
+		return texts
+	}
+	given := named(crosstalk.Given, "source_input", "The cat.", "input", "Die Katze.")
+	accuracy := slices.Concat(named(crosstalk.Side, "answer", "ja"), named(crosstalk.Fact, "class", "yes", "gold", "no"), named(crosstalk.Aside, "instruction", "en"))
+	compared := slices.Concat(given, named(crosstalk.Side, "source", "no", "answer", "ja"), named(crosstalk.Fact, "source_class", "no", "class", "yes"))
+	prompt := func(k crosstalk.Key) (string, bool) { return fmt.Sprintf("prompt %d", k[0]), true }
+	c := NewCard([]crosstalk.Observation{
+		{Measure: "rewriting", Item: "i", Variant: "en>de", Value: 0, Finding: "flagged", Texts: given, Answers: []crosstalk.Key{{9}}},
+		{Measure: "accuracy", Item: "i", Variant: "en>de T", Value: 0, Finding: "wrong", Texts: accuracy, Answers: []crosstalk.Key{{1}}},
+		{Measure: "consistency", Item: "i", Variant: "en>de T", Value: 0, Finding: "inconsistent", Texts: compared, Answers: []crosstalk.Key{{2}, {1}, {9}}},
+	}, 0, prompt)
+	var got []string
+	for _, e := range c.Entries {
+		for _, side := range e.Sides {
+			got = append(got, side.Name)
+		}
+		for _, fact := range e.Facts {
+			got = append(got, fmt.Sprint(fact.Text, " ", fact.Fault))
+		}
+	}
+	want := []string{"source input", "input", "en>de false", "rewriting flagged true",
+		"source", "answer", "en>de T false", "wrong true", "inconsistent true", "source class no, class yes, gold no false"}
+	if d := cmp.Diff(want, got); d != "" || !c.Fault || c.Unscored {
+		t.Errorf("%s: %+v", d, c)
+	}
+	if want := []Setting{{"asked:", "prompt 1"}}; !cmp.Equal(want, c.Prompts) {
+		t.Errorf("%v", c.Prompts)
+	}
+
+	line := crosstalk.Observation{Measure: "wpr", Value: crosstalk.Undefined, NotScored: "line error", Implied: true}
+	if c := NewCard([]crosstalk.Observation{line}, 0, nil); c.Unscored || c.Fault || c.Entries[0].Facts != nil {
+		t.Errorf("what another observation says: %+v", c)
+	}
+	line.Implied = false
+	if c := NewCard([]crosstalk.Observation{line}, 0, nil); !c.Unscored || len(c.Entries[0].Facts) != 1 {
+		t.Errorf("a gap: %+v", c)
+	}
+	tie := crosstalk.Observation{Measure: "leak_rate", Value: 0.5, Finding: "tie", Condition: map[string]string{"similarity": "s"}, Numbers: map[string]float64{"test": 1, "control": 1}}
+	if c := NewCard([]crosstalk.Observation{tie}, 0, nil); c.Fault || !cmp.Equal(c.Entries[0].Facts, []Fact{{Text: "s: a tie (test 1.000, control 1.000)"}}) {
+		t.Errorf("a tie: %+v", c)
+	}
+}
+
+// A page's title and summary say what was measured, by the figures or, as long
+// as there are none, by the plan.
+func TestAbout(t *testing.T) {
+	m := run.Manifest{Crosstalk: "1", Plan: run.Plan{Instrument: "leakage", Suite: "s@1", Conditions: []run.Condition{{Model: crosstalk.Identity{Name: "planned"}}}},
+		Scoring: []run.Scoring{{Protocol: "a", Similarities: []string{"gloss", "sbert"}, By: []string{"x", "y"}}, {Protocol: "b", Similarities: []string{"gloss"}, By: []string{"x", "y"}}}}
+	var estimates []crosstalk.Estimate
+	for _, want := range []string{"Semantic leakage of planned", "Semantic leakage of m1", "Semantic leakage of m1 and m2", "Semantic leakage of 3 models"} {
+		a := NewAbout(m, estimates)
+		if a.Heading() != want || a.Title != "Semantic leakage" || a.Sentence == "" {
+			t.Errorf("%+v: %s; want %s", a, a.Heading(), want)
+		}
+		model := fmt.Sprint("m", len(estimates)+1)
+		estimates = append(estimates, crosstalk.Estimate{Measure: "leak_rate", By: map[string]string{"model": model}, Signature: "g"})
+	}
+	want := []Setting{{"suite", "s@1"}, {"models", "m1\nm2"}, {"protocol", "a\nb"}, {"similarities", "gloss\nsbert"}, {"grouped by", "x, y"}, {"crosstalk", "1"}, {"signatures", "g"}}
+	if d := cmp.Diff(want, NewAbout(m, estimates[:2]).Summary()); d != "" {
+		t.Error(d)
+	}
+	if list := Meanings(append(estimates, crosstalk.Estimate{Measure: "lpr"}, crosstalk.Estimate{Measure: "no_such"})); len(list) != 2 || list[1].Label != "LPR" || list[1].Name != "line-level pass rate" {
+		t.Errorf("%+v", list)
 	}
 }
 

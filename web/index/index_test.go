@@ -114,6 +114,7 @@ func TestSearch(t *testing.T) {
 		"a column":   {Query{Where: map[string]string{"language": "ja"}}, func(i int) bool { return observations[2*i].Labels["language"] == "ja" }},
 		"two":        {Query{Where: map[string]string{"model": "m1", Found: wrongWord}}, func(i int) bool { return observations[2*i].Condition["model"] == "m1" && found(i, wrongWord) }},
 		"nothing":    {Query{Where: map[string]string{Found: Nothing}}, func(i int) bool { return found(i, Nothing) }},
+		"a gap":      {Query{Where: map[string]string{Found: NotScored}}, func(int) bool { return false }},
 		"no such":    {Query{Where: map[string]string{"language": "xx"}}, func(int) bool { return false }},
 		"a word":     {Query{Text: "WORD17"}, func(i int) bool { return strings.HasPrefix(text(i), "word17 ") }},
 		"beginnings": {Query{Text: "word4 wor"}, func(i int) bool { return strings.Contains(text(i), "word4") }},
