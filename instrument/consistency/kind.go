@@ -123,7 +123,7 @@ var Kind = crosstalk.Kind{
 		{Key: ToColumn, Within: true},
 	},
 	Counts:  slices.Concat([]string{NotScored}, crosstalk.Unanswered, []string{Coded, Flagged, Invalid, Uncoded}),
-	Choices: []string{"language", TaskColumn, PairColumn, PartColumn},
+	Choices: []string{"language", "category", TaskColumn, PairColumn, PartColumn},
 	Target:  GoldText,
 	Charts: []crosstalk.Chart{
 		{Form: crosstalk.SweepCharts, Measures: []string{Consistency, Accuracy}},

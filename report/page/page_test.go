@@ -281,6 +281,16 @@ func TestCardOfSeveralObservations(t *testing.T) {
 	}
 }
 
+// The first figures are over all answers, not over those of one class.
+func TestHeadlines(t *testing.T) {
+	by := map[string]string{"model": "m", "task": "t", "pair": "en>de", "part": "T"}
+	list, more := Headlines([]crosstalk.Estimate{{Measure: "consistency", Value: 0.75, N: 4, By: by, Counts: map[string]int{"not_scored": 1}},
+		{Measure: "transition", Value: 0.25, By: by}, {Measure: "label_share", Value: 0.25, By: by}})
+	if more != 0 || len(list) != 1 || list[0].Measure != "consistency" || list[0].Value != "75.0" || !strings.HasSuffix(list[0].Counts, "1 not scored") {
+		t.Errorf("%+v, %d more", list, more)
+	}
+}
+
 // A page's title and summary say what was measured, by the figures or, as long
 // as there are none, by the plan.
 func TestAbout(t *testing.T) {

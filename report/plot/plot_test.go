@@ -203,6 +203,16 @@ func TestLeakage(t *testing.T) {
 	}
 }
 
+// A model alone is not drawn: its figure stands over the plots.
+func TestOneModel(t *testing.T) {
+	one := []crosstalk.Estimate{estimate("leak_rate", 0.6, "model", "m", "similarity", "s", "category", "all")}
+	if plots := NewCollector(one).Plots(); len(plots) != 0 {
+		t.Errorf("%d plots of one figure: %q", len(plots), plots[0].Title)
+	}
+	one = append(one, estimate("leak_rate", 0.7, "model", "n", "similarity", "s", "category", "all"))
+	only(t, NewCollector(one).Plots(), "Leak rate by model")
+}
+
 // Names say sizes in several ways.
 func TestSizes(t *testing.T) {
 	var list []crosstalk.Estimate
