@@ -194,7 +194,7 @@ func (r Requirement) check(e crosstalk.Estimate, b bound, interval bool) Check {
 
 // unfit explains why a figure cannot be judged; it is empty if it can.
 func unfit(e crosstalk.Estimate) string {
-	switch failed, missing := e.Counts["failed"], e.Counts["not_measured"]; {
+	switch failed, missing := e.Counts[string(crosstalk.Failed)], e.Counts[crosstalk.NotMeasured]; {
 	case missing > 0:
 		return fmt.Sprintf("incomplete: %d items were not measured; resume the run to measure them", missing)
 	case failed > 0:

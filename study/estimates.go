@@ -12,9 +12,6 @@ import (
 	"crosstalk/run"
 )
 
-// notMeasured counts items that a limit kept from being measured.
-const notMeasured = "not_measured"
-
 // markNotMeasured says in every figure how many items it lacks.
 func markNotMeasured(estimates []crosstalk.Estimate, n int, why string) {
 	for i := range estimates {
@@ -22,7 +19,7 @@ func markNotMeasured(estimates []crosstalk.Estimate, n int, why string) {
 		if e.Counts == nil {
 			e.Counts = map[string]int{}
 		}
-		e.Counts[notMeasured] = n
+		e.Counts[crosstalk.NotMeasured] = n
 		e.Warnings = append(e.Warnings, fmt.Sprintf("%d %s", n, why))
 	}
 }
@@ -64,7 +61,7 @@ func Grouped(path string, by ...[]string) ([][]crosstalk.Estimate, error) {
 		return nil, err
 	}
 	known := Columns{}
-	for _, column := range instrument.ExtraColumns(manifest.Plan.Instrument) {
+	for _, column := range instrument.Named(manifest.Plan.Instrument).Derived {
 		known[column] = true
 	}
 	type scored struct {

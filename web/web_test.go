@@ -75,7 +75,7 @@ func hostileRun(t testing.TB, path string) {
 		label := h[:min(len(h), 100)]
 		observations = append(observations, crosstalk.Observation{Measure: "lpr", Item: "item" + h, Cluster: "c", Value: 0, Finding: label,
 			Condition: map[string]string{"model": label}, Labels: map[string]string{"language": label, h[:min(len(h), 20)]: "x" + fmt.Sprint(i%3)},
-			Texts: map[string]string{"answer": h, "concept": ""}, Answers: []crosstalk.Key{answer.Key},
+			Texts: []crosstalk.NamedText{{Name: "answer", Role: crosstalk.Side, Text: h}, {Name: h[:min(len(h), 30)], Role: crosstalk.Fact, Text: h}, {Name: "given" + h[:min(len(h), 30)], Role: crosstalk.Given, Text: h}}, Answers: []crosstalk.Key{answer.Key},
 			Spans:  []crosstalk.Span{{Line: 1, Start: 1, End: 5, Text: h, Language: h, Probability: 0.5}, {Start: -5, End: 1 << 40}, {Start: 3, End: 2}},
 			Tokens: []crosstalk.Token{{Start: 0, End: 1, Text: label, Fault: true, Entropy: 1, Candidates: []crosstalk.CandidateLogprob{{Token: label, Logprob: -1}}}}})
 	}
@@ -344,7 +344,7 @@ func TestConcurrentRequests(t *testing.T) {
 }
 
 // recordAll writes observations into a run.
-func recordAll(t *testing.T, d *run.Dir, observations ...crosstalk.Observation) {
+func recordAll(t testing.TB, d *run.Dir, observations ...crosstalk.Observation) {
 	t.Helper()
 	r, err := d.Record()
 	if err != nil {

@@ -21,9 +21,9 @@ import (
 )
 
 type exporting struct {
-	observations, answers bool
-	format                string
-	out                   string
+	answers bool
+	format  string
+	out     string
 }
 
 func exportCommand() *cobra.Command {
@@ -44,12 +44,10 @@ are in the observations.`,
 		RunE: func(c *cobra.Command, args []string) error { return e.run(c, args[0]) },
 	}
 	f := c.Flags()
-	f.BoolVar(&e.observations, "observations", false, "what was measured (the default)")
-	f.BoolVar(&e.answers, "answers", false, "every ask with its answer")
+	f.BoolVar(&e.answers, "answers", false, "every ask with its answer, instead of the observations")
 	f.StringVar(&e.format, "format", export.Formats[0], strings.Join(export.Formats, ", "))
 	f.StringVar(&e.out, "out", "", "a file to write to (default: stdout)")
 	f.SortFlags = false
-	c.MarkFlagsMutuallyExclusive("observations", "answers")
 	return c
 }
 

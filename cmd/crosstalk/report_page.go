@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 
 	"crosstalk"
@@ -24,29 +22,29 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// draw writes the page and the files of figures.
+// draw writes the page and the files of plots.
 func (r *reportFlags) draw(c *cobra.Command, path string, estimates []crosstalk.Estimate) error {
 	if r.html == "none" && r.figures == "" {
 		return nil
 	}
-	answers, figures := page.NewAnswers(estimates), plot.NewBook(estimates)
+	answers, collector := page.NewAnswers(estimates), plot.NewCollector(estimates)
 	for o, err := range run.ReadObservations(path) {
 		if err != nil {
 			return err
 		}
 		answers.Add(o)
-		figures.Add(o)
+		collector.Add(o)
 	}
-	drawn := figures.Figures()
+	plots := collector.Plots()
 	if r.html != "none" {
-		if err := r.writePage(c, path, page.Report{Estimates: estimates, Figures: drawn, Answers: answers}); err != nil {
+		if err := r.writePage(c, path, page.Report{Estimates: estimates, Plots: plots, Answers: answers}); err != nil {
 			return err
 		}
 	}
 	if r.figures == "" {
 		return nil
 	}
-	return r.writeFigures(c, estimates, drawn)
+	return r.writeFigures(c, estimates, plots)
 }
 
 func (r *reportFlags) writePage(c *cobra.Command, path string, p page.Report) error {
@@ -61,7 +59,8 @@ func (r *reportFlags) writePage(c *cobra.Command, path string, p page.Report) er
 	if p.Settings, err = page.Settings(text); err != nil {
 		return err
 	}
-	p.Title, p.Summary = summaryOf(manifest, p.Estimates)
+	about := page.NewAbout(manifest, p.Estimates)
+	p.Title, p.Lead, p.Summary = about.Heading(), about.Sentence, about.Summary()
 	j, err := journal.OpenReader(filepath.Join(path, "answers.db"))
 	switch {
 	case err == nil:
@@ -91,52 +90,14 @@ func (r *reportFlags) writePage(c *cobra.Command, path string, p page.Report) er
 	return nil
 }
 
-// titles are what instruments measure.
-var titles = map[string]string{"leakage": "Semantic leakage", "confusion": "Language confusion", "consistency": "Multisense consistency"}
-
-// summaryOf is the page's title and what tells the run from others.
-func summaryOf(m run.Manifest, estimates []crosstalk.Estimate) (title string, summary []page.Setting) {
-	var models, signatures []string
-	for _, e := range estimates {
-		if model := e.By["model"]; model != "" && !slices.Contains(models, model) {
-			models = append(models, model)
-		}
-		if !slices.Contains(signatures, e.Signature) {
-			signatures = append(signatures, e.Signature)
-		}
-	}
-	title = cmp.Or(titles[m.Plan.Instrument], m.Plan.Instrument)
-	switch n := len(models); {
-	case n > 2:
-		title += fmt.Sprintf(" of %d models", n)
-	case n > 0:
-		title += " of " + strings.Join(models, " and ")
-	}
-	add := func(name string, values ...string) {
-		if text := strings.Join(values, "\n"); text != "" {
-			summary = append(summary, page.Setting{Name: name, Value: text})
-		}
-	}
-	add("suite", m.Plan.Suite)
-	add("models", models...)
-	for _, s := range m.Scoring {
-		add("protocol", s.Protocol)
-		add("similarities", s.Similarities...)
-		add("grouped by", strings.Join(s.By, ", "))
-	}
-	add("crosstalk", m.Crosstalk)
-	add("signatures", signatures...)
-	return title, summary
-}
-
-// writeFigures writes each figure in three formats, and the tables.
-func (r *reportFlags) writeFigures(c *cobra.Command, estimates []crosstalk.Estimate, figures []plot.Figure) error {
+// writeFigures writes each plot in three formats, and the tables.
+func (r *reportFlags) writeFigures(c *cobra.Command, estimates []crosstalk.Estimate, plots []plot.Plot) error {
 	if err := os.MkdirAll(r.figures, 0o777); err != nil {
 		return fmt.Errorf("--figures: %w", err)
 	}
-	for _, f := range figures {
-		for ending, write := range map[string]func(io.Writer) error{".svg": f.WriteSVG, ".pdf": f.WritePDF, ".png": f.WritePNG} {
-			if err := atomicfile.Write(filepath.Join(r.figures, f.Name+ending), write); err != nil {
+	for _, p := range plots {
+		for ending, write := range map[string]func(io.Writer) error{".svg": p.WriteSVG, ".pdf": p.WritePDF, ".png": p.WritePNG} {
+			if err := atomicfile.Write(filepath.Join(r.figures, p.Name+ending), write); err != nil {
 				return err
 			}
 		}
@@ -148,7 +109,7 @@ func (r *reportFlags) writeFigures(c *cobra.Command, estimates []crosstalk.Estim
 		}
 	}
 	if !r.quiet {
-		fmt.Fprintf(c.ErrOrStderr(), "%d figures (.svg, .pdf, .png) and tables (.csv, .md, .tex): %s\n", len(figures), r.figures)
+		fmt.Fprintf(c.ErrOrStderr(), "%d figures (.svg, .pdf, .png) and tables (.csv, .md, .tex): %s\n", len(plots), r.figures)
 	}
 	return nil
 }

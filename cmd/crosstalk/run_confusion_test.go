@@ -226,7 +226,7 @@ func TestConfusionPoints(t *testing.T) {
 				strips++
 				faults := 0
 				for _, token := range o.Tokens {
-					if o.Texts["answer"][token.Start:token.End] != token.Text || !token.Entropy.Defined() || token.Nucleus == 0 || len(token.Candidates) == 0 {
+					if o.Text("answer")[token.Start:token.End] != token.Text || !token.Entropy.Defined() || token.Nucleus == 0 || len(token.Candidates) == 0 {
 						t.Errorf("%+v", token)
 					}
 					if token.Fault {

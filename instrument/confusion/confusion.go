@@ -81,12 +81,12 @@ type Instrument struct {
 func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.Answer) []crosstalk.Observation {
 	base := crosstalk.Observation{Item: item.ID, Cluster: cmp.Or(item.Cluster, item.ID), Sample: sample,
 		Value: crosstalk.Undefined, Condition: in.Condition, Labels: item.Labels}
-	if base.Labels["language"] == "" {
+	if base.Labels[LanguageColumn] == "" {
 		base.Labels = maps.Clone(base.Labels)
 		if base.Labels == nil {
 			base.Labels = map[string]string{}
 		}
-		base.Labels["language"] = item.Prompt.Language
+		base.Labels[LanguageColumn] = item.Prompt.Language
 	}
 	if answer.Key != (crosstalk.Key{}) {
 		base.Answers = []crosstalk.Key{answer.Key}
@@ -106,7 +106,7 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 	}
 	c := in.check(item.Prompt.Language, answer.Text, words.isWrong)
 	in.judge(observations, c)
-	observations[0].Texts = map[string]string{"answer": answer.Text}
+	observations[0].AddText(crosstalk.Side, AnswerText, answer.Text)
 	if in.Prompting.Logprobs > 0 && c.lines > 0 {
 		d := in.uncertaintyIn(answer, c.begins(item.Prompt.Language, answer.Text))
 		for i := range observations {
@@ -121,7 +121,7 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 
 // judge sets the values of the observations.
 func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
-	numbers := map[string]float64{"lines_checked": float64(c.lines), "lines_wrong": float64(len(c.wrong))}
+	numbers := map[string]float64{LinesChecked: float64(c.lines), LinesWrong: float64(len(c.wrong))}
 	lpr, accuracy := &observations[0], &observations[1]
 	lpr.Numbers, accuracy.Numbers = numbers, numbers
 	switch {
@@ -146,7 +146,7 @@ func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 	for i := range observations[2:] {
 		switch o := &observations[2+i]; {
 		case len(c.wrong) > 0:
-			o.NotScored = LineError
+			o.NotScored, o.Implied = LineError, true // the line says it
 		case len(c.words) > 0:
 			o.Value, o.Spans, o.Finding = 0, c.words, SingleWords
 		default:

@@ -123,7 +123,7 @@ func TestEvidence(t *testing.T) {
 	in := instrument(t, "crosstalk-1")
 	const some = "ru 1 2 3 4\n\n  en (one), two — three, four\n"
 	lpr := in.Score(item("ru"), 0, text(some))[0]
-	if len(lpr.Spans) != 1 || lpr.Finding != SomeLines || lpr.Texts["answer"] != some {
+	if len(lpr.Spans) != 1 || lpr.Finding != SomeLines || lpr.Text(AnswerText) != some {
 		t.Fatalf("observed %+v", lpr)
 	}
 	s := lpr.Spans[0]

@@ -161,7 +161,7 @@ func (in *Instrument) observeUncertainty(base crosstalk.Observation, d answerUnc
 	}
 	for _, kind := range of {
 		o := base
-		o.Condition, o.Labels = with(base.Condition, "distribution", name), with(base.Labels, "at", kind)
+		o.Condition, o.Labels = with(base.Condition, DistributionColumn, name), with(base.Labels, AtColumn, kind)
 		var n, censored, candidates, entropies, nuclei, mass float64
 		for _, t := range d.tokens {
 			if t.Entropy.Defined() && t.Fault == (kind == AtPoint) {
@@ -175,13 +175,13 @@ func (in *Instrument) observeUncertainty(base crosstalk.Observation, d answerUnc
 				}
 			}
 		}
-		o.Numbers = map[string]float64{"tokens": n, "top_p": p}
+		o.Numbers = map[string]float64{TokensCount: n, "top_p": p}
 		entropy, nucleus := crosstalk.Undefined, crosstalk.Undefined
 		if n == 0 {
 			o.NotScored = NoLogprobs
 		} else {
 			entropy, nucleus = crosstalk.Value(entropies/n), crosstalk.Value(nuclei/n)
-			maps.Copy(o.Numbers, map[string]float64{"censored": censored, "candidates": candidates / n, "mass": mass / n})
+			maps.Copy(o.Numbers, map[string]float64{CensoredCount: censored, "candidates": candidates / n, "mass": mass / n})
 		}
 		o.Measure, o.Value = Entropy, entropy
 		observations = append(observations, o)

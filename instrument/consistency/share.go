@@ -57,21 +57,21 @@ func (r Rules) consistencyShares(o crosstalk.Observation, own share, detail bool
 	add := func(measure string, value, with float64) {
 		shares = append(shares, share{measure: measure, value: value, with: with, reason: own.reason})
 	}
-	sourceRight, judged := o.Numbers["source_correct"]
+	sourceRight, judged := o.Numbers[SourceCorrect]
 	switch {
 	case judged && sourceRight == 1:
 		add(ConsistencyCorrect, own.value, 0)
 	case judged:
 		add(ConsistencyIncorrect, own.value, 0)
 	}
-	right, rightKnown := o.Numbers["correct"]
+	right, rightKnown := o.Numbers[Correct]
 	if judged && rightKnown { // an answer without a label is wrong, whatever becomes of its pair
 		shares = append(shares, share{measure: AccuracyChange, value: right - sourceRight})
 	}
-	if repeat, ok := o.Numbers["repeat"]; ok {
+	if repeat, ok := o.Numbers[Repeated]; ok {
 		add(ConsistencyChange, own.value-repeat, 0)
 	}
-	if bleu, ok := o.Numbers["bleu"]; ok {
+	if bleu, ok := o.Numbers[BLEUNumber]; ok {
 		if bleu > Above {
 			add(ConsistencyBLEU50, own.value, 0)
 		}
@@ -81,10 +81,10 @@ func (r Rules) consistencyShares(o crosstalk.Observation, own share, detail bool
 		}
 	}
 	if detail && (own.reason == "" || own.reason == Invalid) {
-		from := orInvalid(o.Texts["source_class"])
+		from := orInvalid(o.Text(SourceClass))
 		for _, to := range r.classes(o.Labels["task"]) {
 			shares = append(shares, share{measure: Transition, labels: map[string]string{"from": from, "to": to},
-				value: float64(verdictOf(orInvalid(o.Texts["class"]) == to))})
+				value: float64(verdictOf(orInvalid(o.Text(ClassText)) == to))})
 		}
 	}
 	return shares
@@ -107,8 +107,8 @@ func (r Rules) answerShares(o crosstalk.Observation, own share, detail bool) []s
 		}
 	}
 	part := Part(o.Labels["part"])
-	byClass(orInvalid(o.Texts["class"]), part, invalid.reason)
-	if gold := o.Texts["gold"]; gold != "" && part == Source && o.Sample == 0 {
+	byClass(orInvalid(o.Text(ClassText)), part, invalid.reason)
+	if gold := o.Text(GoldText); gold != "" && part == Source && o.Sample == 0 {
 		byClass(gold, Gold, "")
 	}
 	return shares

@@ -49,12 +49,12 @@ func (g *sum) add(o crosstalk.Observation, s share, cluster string) {
 
 // count counts what is behind the figure and what is not.
 func (g *sum) count(o crosstalk.Observation, s share) {
-	if o.Texts["flags"] != "" {
+	if o.Text(FlagsText) != "" {
 		g.counts["flagged"]++
 	}
 	switch s.reason {
 	case "":
-		if o.Finding == Invalid || o.Measure == Consistency && (o.Texts["class"] == "" || o.Texts["source_class"] == "") {
+		if o.Finding == Invalid || o.Measure == Consistency && (o.Text(ClassText) == "" || o.Text(SourceClass) == "") {
 			g.counts[Invalid]++
 		}
 	case Invalid, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed):

@@ -12,7 +12,7 @@ var By = []string{"category"}
 
 // apart are columns that never share a figure: a rate over two data sets or
 // languages measures neither.
-var apart = []string{"dataset", "language"}
+var apart = []string{DatasetColumn, LanguageColumn}
 
 // Rules are all that figures over the same answers depend on.
 type Rules struct{ Protocol }
@@ -64,7 +64,8 @@ type sum struct {
 }
 
 func newSum(map[string]string) *sum {
-	return &sum{counts: map[string]int{"ties": 0, "identical": 0, "not_scored": 0, "empty": 0, "refused": 0, "failed": 0}}
+	return &sum{counts: map[string]int{Ties: 0, Identical: 0, NotScored: 0,
+		string(crosstalk.Empty): 0, string(crosstalk.Refused): 0, string(crosstalk.Failed): 0}}
 }
 
 func (s *sum) add(o crosstalk.Observation, cluster string) {
@@ -74,17 +75,17 @@ func (s *sum) add(o crosstalk.Observation, cluster string) {
 		case crosstalk.Empty, crosstalk.Refused, crosstalk.Failed:
 			s.counts[string(reason)]++
 		default:
-			s.counts["not_scored"]++
+			s.counts[NotScored]++
 		}
 		return
 	}
 	s.values.Add(cluster, float64(o.Value))
-	s.distance += o.Numbers["test"] - o.Numbers["control"]
+	s.distance += o.Numbers[Test] - o.Numbers[Control]
 	if o.Value == 0.5 {
-		s.counts["ties"]++
+		s.counts[Ties]++
 	}
-	if o.Texts["test"] == o.Texts["control"] {
-		s.counts["identical"]++
+	if o.Text(Test) == o.Text(Control) {
+		s.counts[Identical]++
 	}
 }
 
@@ -109,6 +110,6 @@ func (s *sum) estimate(r Rules, by map[string]string, suites crosstalk.SuiteIDs)
 }
 
 func (r Rules) signature(by map[string]string, suites crosstalk.SuiteIDs) string {
-	fields := append([]string{Measure, "suite:" + suites.Of(by), "sim:" + by["similarity"]}, r.fields()...)
+	fields := append([]string{Measure, "suite:" + suites.Of(by), "sim:" + by[SimilarityColumn]}, r.fields()...)
 	return estimate.Signature(fields...)
 }

@@ -11,11 +11,15 @@ import (
 	"crosstalk"
 )
 
+func sides(test, control string) []crosstalk.NamedText {
+	return []crosstalk.NamedText{{Name: Test, Text: test}, {Name: Control, Text: control}}
+}
+
 // scored is an observation with a value; the item is its own cluster.
 func scored(item string, value float64, labels ...string) crosstalk.Observation {
 	o := crosstalk.Observation{Measure: Measure, Item: item, Cluster: item, Value: crosstalk.Value(value),
 		Condition: map[string]string{"model": "m", "similarity": "s"}, Labels: map[string]string{},
-		Numbers: map[string]float64{"test": value, "control": 0.5}, Texts: map[string]string{"test": "a", "control": "b"}}
+		Numbers: map[string]float64{"test": value, "control": 0.5}, Texts: sides("a", "b")}
 	for i := 0; i+1 < len(labels); i += 2 {
 		o.Labels[labels[i]] = labels[i+1]
 	}
@@ -109,7 +113,7 @@ func TestEstimateNeverMixes(t *testing.T) {
 
 func TestEstimateCounts(t *testing.T) {
 	tie, same := scored("i1", 0.5), scored("i2", 1)
-	same.Texts = map[string]string{"test": "a", "control": "a"}
+	same.Texts = sides("a", "a")
 	observations := []crosstalk.Observation{tie, same}
 	for i, reason := range []string{"empty", "empty", "refused", "failed", NoVector, NoText, Unpaired, "ties"} {
 		o := scored(fmt.Sprintf("n%d", i), 0)

@@ -94,8 +94,8 @@ func (b batch) parse() ([]seen, error) {
 		s.tags = tags(&s.Observation)
 		add := func(w string) { s.words = append(s.words, w) }
 		words(s.Item, add)
-		for _, text := range s.Texts {
-			words(text[:min(len(text), longestText)], add)
+		for _, t := range s.Texts {
+			words(t.Text[:min(len(t.Text), longestText)], add)
 		}
 		list = append(list, s)
 	}

@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -255,8 +254,8 @@ func (s *search) check(number int) (bool, error) {
 // textsOf are the texts of observations in the form that terms have.
 func textsOf(list []crosstalk.Observation) (texts []string) {
 	for _, o := range list {
-		for _, text := range append(slices.Collect(maps.Values(o.Texts)), o.Item) {
-			texts = append(texts, plain(text))
+		for _, text := range append(slices.Clip(o.Texts), crosstalk.NamedText{Text: o.Item}) {
+			texts = append(texts, plain(text.Text))
 		}
 	}
 	return texts

@@ -32,11 +32,11 @@ func Doubts(observations iter.Seq2[crosstalk.Observation, error]) ([]Doubt, erro
 		if err != nil {
 			return nil, err
 		}
-		if o.Measure != consistency.Accuracy || o.Texts["rule"] == "" || o.Condition[consistency.ReadingColumn] == consistency.Reviewed {
+		if o.Measure != consistency.Accuracy || o.Text(consistency.RuleText) == "" || o.Condition[consistency.ReadingColumn] == consistency.Reviewed {
 			continue
 		}
-		d := Doubt{Answered: consistency.Answered{Task: o.Labels["task"], Instruction: o.Texts["instruction"], Text: o.Texts["answer"]}, Class: o.Texts["class"], Rule: o.Texts["rule"]}
-		if err := d.Confidence.UnmarshalText([]byte(o.Texts["confidence"])); err != nil {
+		d := Doubt{Answered: consistency.Answered{Task: o.Labels["task"], Instruction: o.Text(consistency.SenseText), Text: o.Text(consistency.AnswerText)}, Class: o.Text(consistency.ClassText), Rule: o.Text(consistency.RuleText)}
+		if err := d.Confidence.UnmarshalText([]byte(o.Text(consistency.Confidence))); err != nil {
 			return nil, err
 		}
 		if d.Confidence > read.Low {

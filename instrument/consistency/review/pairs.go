@@ -28,15 +28,14 @@ func WritePairs(w io.Writer, observations iter.Seq2[crosstalk.Observation, error
 		if o.Measure != consistency.Consistency || o.Finding != consistency.Inconsistent || o.Condition[consistency.ReadingColumn] == consistency.AsRead {
 			continue
 		}
-		t := o.Texts
 		rows = append(rows, []string{o.Condition["model"], o.Labels["task"], o.Item, o.Labels["pair"], o.Labels["part"], strconv.Itoa(o.Sample),
-			t["source_class"], t["class"], t["source"], t["answer"], t["source_input"], t["input"], t["flags"], "", ""})
+			o.Text(consistency.SourceClass), o.Text(consistency.ClassText), o.Text(consistency.SourceAnswer), o.Text(consistency.AnswerText), o.Text(consistency.SourceInput), o.Text(consistency.InputText), o.Text(consistency.FlagsText), "", ""})
 	}
 	return writeCSV(w, pairColumns, rows)
 }
 
-// Code is the measure of a code's share among coded pairs.
-const Code = "code_share"
+// Code is the figure of a code's share among coded pairs.
+const Code = consistency.CodeShare
 
 // Codes summarises what people filled in: the share of each code among the
 // coded rows of the files, in total and by each prefix of the columns in by. A
@@ -112,7 +111,7 @@ func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
 		for _, code := range codes {
 			mean := stats.Mean(g.values[code], stats.Proportion, estimate.Level)
 			e := crosstalk.Estimate{Measure: Code, N: len(g.items), Observations: mean.N, Clusters: mean.Clusters,
-				Counts: map[string]int{"coded": int(mean.Value*float64(mean.N) + 0.5), "uncoded": g.uncoded},
+				Counts: map[string]int{consistency.Coded: int(mean.Value*float64(mean.N) + 0.5), consistency.Uncoded: g.uncoded},
 				By:     map[string]string{"code": code}, Signature: estimate.Signature(Code)}
 			maps.Copy(e.By, g.labels)
 			estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)

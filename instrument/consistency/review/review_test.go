@@ -123,10 +123,11 @@ func observations(of ...crosstalk.Observation) iter.Seq2[crosstalk.Observation, 
 func TestDoubts(t *testing.T) {
 	read := func(text, class, confidence, reading string) crosstalk.Observation {
 		return crosstalk.Observation{Measure: consistency.Accuracy, Condition: map[string]string{consistency.ReadingColumn: reading}, Labels: map[string]string{"task": "t"},
-			Texts: map[string]string{"instruction": "en", "answer": text, "class": class, "rule": "r", "confidence": confidence}}
+			Texts: []crosstalk.NamedText{{Name: consistency.SenseText, Text: "en"}, {Name: consistency.AnswerText, Text: text}, {Name: consistency.ClassText, Text: class},
+				{Name: consistency.RuleText, Text: "r"}, {Name: consistency.Confidence, Text: confidence}}}
 	}
 	doubts, err := Doubts(observations(read("b", "", "none", ""), read("a, \"well\"", "yes", "low", ""), read("a, \"well\"", "yes", "low", consistency.AsRead), read("a, \"well\"", "no", "full", consistency.Reviewed),
-		read("c", "no", "high", ""), crosstalk.Observation{Measure: consistency.Consistency, Texts: map[string]string{"rule": "r"}}))
+		read("c", "no", "high", ""), crosstalk.Observation{Measure: consistency.Consistency, Texts: []crosstalk.NamedText{{Name: consistency.RuleText, Text: "r"}}}))
 	if err != nil || len(doubts) != 2 || doubts[0].Text != "a, \"well\"" || doubts[0].Count != 2 || doubts[1].Class != "" {
 		t.Fatalf("%+v, %v", doubts, err)
 	}

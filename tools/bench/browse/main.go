@@ -210,10 +210,11 @@ func observe(r *rand.Rand, zipf *rand.Zipf, i int) []crosstalk.Observation {
 		Labels:    map[string]string{"language": languages[r.IntN(len(languages))], "source": sources[r.IntN(len(sources))], "task": "monolingual"}}
 	line, accuracy, word := base, base, base
 	line.Measure, accuracy.Measure, word.Measure = "lpr", "line_accuracy", "wpr"
-	line.Texts = map[string]string{"answer": text.String()}
+	line.AddText(crosstalk.Side, "answer", text.String())
 	switch {
 	case r.IntN(10) == 0:
 		line.Value, line.Finding, word.Value, word.NotScored = 0, "line", crosstalk.Undefined, "line error"
+		word.Implied = true
 		line.Spans = []crosstalk.Span{{Line: 1, Start: 0, End: 10, Text: text.String()[:10], Language: "en", Probability: 0.9}}
 	case r.IntN(20) == 0:
 		word.Value, word.Finding = 0, "word"

@@ -1,12 +1,12 @@
 // Package plot draws estimates and observations: bars, lines, heat maps,
-// shares and token strips, with their intervals. It knows measures by the
-// columns and numbers that they have, no instrument.
+// shares and token strips, with their intervals. What is drawn of an instrument
+// is what its Kind has for charts.
 //
-// A figure is laid out once, as marks made of paths and texts, and written as
+// A plot is laid out once, as marks made of paths and texts, and written as
 // SVG, PDF or PNG. In the SVG each mark says what it shows: its title is a
-// sentence, its data-* attributes are the numbers. Figures are narrow, so that
-// they fit a telephone and a column of a paper, and have no title of their own:
-// a page or a paper puts it beside them.
+// sentence, its data-* attributes are the numbers. Plots are narrow, so that
+// they fit a telephone and a column of a paper, and have no title in them: a
+// page or a paper puts it beside them.
 package plot
 
 import (
@@ -17,8 +17,8 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// Figure is a drawing, Width x Height points, x to the right and y downwards.
-type Figure struct {
+// Plot is a drawing, Width x Height points, x to the right and y downwards.
+type Plot struct {
 	Name          string // for a file: lower-case letters, digits and hyphens
 	Title         string // what it shows
 	Note          string // how to read it
@@ -77,7 +77,7 @@ func (Text) shape() {}
 
 // Sizes, in points.
 const (
-	width   = 360 // of a figure, unless it needs more
+	width   = 360 // of a plot, unless it needs more
 	size    = 10.5
 	small   = 9
 	leading = 14
@@ -85,7 +85,7 @@ const (
 )
 
 // add puts decoration into the drawing.
-func (f *Figure) add(shapes ...Shape) { f.Marks = append(f.Marks, Mark{Shapes: shapes}) }
+func (f *Plot) add(shapes ...Shape) { f.Marks = append(f.Marks, Mark{Shapes: shapes}) }
 
 // rectangle is a closed path.
 func rectangle(x, y, w, h float64, fill Ink) Path {
@@ -118,7 +118,7 @@ func label(x, y float64, text string, anchor Anchor, fill Ink, most float64) Tex
 // of describes an estimate: what it is of, and its numbers.
 func of(name string, e *crosstalk.Estimate) Mark {
 	q := quantityOf(e)
-	title := fmt.Sprintf("%s: %s %s", name, words(e.Measure), q.amount(e.Value))
+	title := fmt.Sprintf("%s: %s %s", name, labelOf(e.Measure), q.amount(e.Value))
 	data := []Datum{{"measure", e.Measure}, {"value", number(e.Value)}}
 	if i := e.Interval; i != nil {
 		title += fmt.Sprintf(" (%s to %s)", q.bare(crosstalk.Value(i.Low)), q.bare(crosstalk.Value(i.High)))

@@ -27,7 +27,7 @@ type mark struct {
 }
 
 // read reads the marks back from the figure's SVG.
-func read(t *testing.T, f Figure) (marks []mark) {
+func read(t *testing.T, f Plot) (marks []mark) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := f.WriteSVG(&b); err != nil {
@@ -107,9 +107,9 @@ func estimate(measure string, v float64, by ...string) crosstalk.Estimate {
 }
 
 // only returns the figure whose title begins so.
-func only(t *testing.T, figures []Figure, title string) Figure {
+func only(t *testing.T, figures []Plot, title string) Plot {
 	t.Helper()
-	var found []Figure
+	var found []Plot
 	var titles []string
 	for _, f := range figures {
 		titles = append(titles, f.Title)
@@ -124,7 +124,7 @@ func only(t *testing.T, figures []Figure, title string) Figure {
 }
 
 // check compares the values in the SVG with the estimates of some measures.
-func check(t *testing.T, f Figure, estimates []crosstalk.Estimate, of func(crosstalk.Estimate) bool) {
+func check(t *testing.T, f Plot, estimates []crosstalk.Estimate, of func(crosstalk.Estimate) bool) {
 	t.Helper()
 	marks, n := read(t, f), 0
 	for _, e := range estimates {
@@ -183,7 +183,7 @@ func TestLeakage(t *testing.T) {
 			list = append(list, estimate("leak_rate", percent/100, "model", row.model, "similarity", row.similarity, "category", []string{"all", "1", "2", "3"}[i]))
 		}
 	}
-	figures := NewBook(list).Figures()
+	figures := NewCollector(list).Plots()
 	whole := func(e crosstalk.Estimate) bool { return e.By["category"] == crosstalk.All }
 	check(t, only(t, figures, "Leak rate by model and similarity"), list, whole)
 	for _, similarity := range []string{"bertscore", "sbert"} {
@@ -203,13 +203,23 @@ func TestLeakage(t *testing.T) {
 	}
 }
 
+// A model alone is not drawn: its figure stands over the plots.
+func TestOneModel(t *testing.T) {
+	one := []crosstalk.Estimate{estimate("leak_rate", 0.6, "model", "m", "similarity", "s", "category", "all")}
+	if plots := NewCollector(one).Plots(); len(plots) != 0 {
+		t.Errorf("%d plots of one figure: %q", len(plots), plots[0].Title)
+	}
+	one = append(one, estimate("leak_rate", 0.7, "model", "n", "similarity", "s", "category", "all"))
+	only(t, NewCollector(one).Plots(), "Leak rate by model")
+}
+
 // Names say sizes in several ways.
 func TestSizes(t *testing.T) {
 	var list []crosstalk.Estimate
 	for _, model := range []string{"mix-8x7B", "other-350m", "plain-70b-chat"} {
 		list = append(list, estimate("leak_rate", 0.6, "model", model, "similarity", "gloss@1", "category", "all"))
 	}
-	marks := read(t, only(t, NewBook(list).Figures(), "Leak rate and the size of the model"))
+	marks := read(t, only(t, NewCollector(list).Plots(), "Leak rate and the size of the model"))
 	for model, want := range map[string]string{"mix-8x7B": "56", "other-350m": "0.35", "plain-70b-chat": "70"} {
 		value(t, marks, map[string]string{"by-model": model, "x": want})
 	}
@@ -226,7 +236,7 @@ func TestTemperatures(t *testing.T) {
 			}
 		}
 	}
-	figures := NewBook(sweep).Figures()
+	figures := NewCollector(sweep).Plots()
 	for _, similarity := range []string{"bertscore", "sbert"} {
 		f := only(t, figures, "Leak rate over temperature · similarity "+similarity)
 		check(t, f, sweep, func(e crosstalk.Estimate) bool { return e.By["similarity"] == similarity })
@@ -237,7 +247,7 @@ func TestTemperatures(t *testing.T) {
 
 // The shares of test, neither and control, beside what people said.
 func TestSides(t *testing.T) {
-	b := NewBook(nil)
+	b := NewCollector(nil)
 	counts := map[float64]int{0: 20, 0.5: 30, 1: 50}
 	for v, n := range counts {
 		for i := range n {
@@ -245,12 +255,12 @@ func TestSides(t *testing.T) {
 				Numbers: map[string]float64{"test": 0.5 + (v-0.5)*float64(i)/50, "control": 0.5}}
 			b.Add(o)
 			if i%2 == 0 {
-				b.AddJudgement(crosstalk.Observation{Value: crosstalk.Value(v), Condition: map[string]string{"model": "m"}, Labels: o.Labels})
+				b.AddJudgement(crosstalk.Observation{Measure: o.Measure, Value: crosstalk.Value(v), Condition: map[string]string{"model": "m"}, Labels: o.Labels})
 			}
 		}
 	}
 	b.Add(crosstalk.Observation{Measure: "leak_rate", Value: crosstalk.Undefined, NotScored: "empty", Condition: map[string]string{"model": "m"}})
-	f := only(t, b.Figures(), "Which answer is nearer")
+	f := only(t, b.Plots(), "Which answer is nearer")
 	marks := read(t, f)
 	for _, row := range []string{"m, gloss@1", "m, people"} {
 		for part, want := range map[string]float64{"control": 0.2, "neither": 0.3, "test": 0.5} {
@@ -297,7 +307,7 @@ func TestConfusion(t *testing.T) {
 			add("lpr", row.sources[source], "all", source)
 		}
 	}
-	figures := NewBook(list).Figures()
+	figures := NewCollector(list).Plots()
 	in := func(task string, more func(crosstalk.Estimate) bool) func(crosstalk.Estimate) bool {
 		return func(e crosstalk.Estimate) bool { return e.By["task"] == task && more(e) }
 	}
@@ -316,7 +326,7 @@ func TestSettings(t *testing.T) {
 			list = append(list, estimate("lpr", 0.7+0.05*float64(i)+0.02*float64(j), "model", "m", "position", position, "shots", shots, "task", "crosslingual", "language", "all"))
 		}
 	}
-	figures := NewBook(list).Figures()
+	figures := NewCollector(list).Plots()
 	for _, shots := range []string{"0", "5"} {
 		check(t, only(t, figures, "LPR by position · shots "+shots), list, func(e crosstalk.Estimate) bool { return e.By["shots"] == shots })
 	}
@@ -331,7 +341,7 @@ func TestDoubt(t *testing.T) {
 		e.Unit, e.Better, e.Interval = "bits", "", &crosstalk.Interval{Low: bits - 0.1, High: bits + 0.2}
 		list = append(list, e)
 	}
-	b := NewBook(list)
+	b := NewCollector(list)
 	tokens := []crosstalk.Token{
 		{Text: "Der", Logprob: math.Log(0.9), Entropy: 0.4, Nucleus: 1, Mass: 0.99},
 		{Text: " Fluss", Logprob: math.Log(0.8), Entropy: 0.9, Nucleus: 1, Mass: 0.98},
@@ -340,7 +350,7 @@ func TestDoubt(t *testing.T) {
 		{Text: `\xe3\x81`, Logprob: -1, Entropy: crosstalk.Undefined},
 	}
 	b.Add(crosstalk.Observation{Measure: "lpr", Item: "i", Condition: map[string]string{"model": "m"}, Tokens: tokens})
-	figures := b.Figures()
+	figures := b.Plots()
 	check(t, only(t, figures, "Entropy at and away"), list, measured("entropy"))
 	f := only(t, figures, "Where a confusion begins · m, i")
 	marks := read(t, f)
@@ -388,7 +398,7 @@ func TestConsistency(t *testing.T) {
 	slices.SortStableFunc(list, func(a, b crosstalk.Estimate) int {
 		return strings.Compare(a.By["pair"]+a.By["part"], b.By["pair"]+b.By["part"])
 	})
-	figures := NewBook(list).Figures()
+	figures := NewCollector(list).Plots()
 	check(t, only(t, figures, "Consistency by pair and part"), list, measured("consistency"))
 	check(t, only(t, figures, "Consistency where the source is right and wrong"), list, func(e crosstalk.Estimate) bool { return strings.HasPrefix(e.Measure, "consistency_") })
 	check(t, only(t, figures, "Classes of the answers"), list, measured("label_share"))
@@ -405,7 +415,7 @@ func TestHostileNames(t *testing.T) {
 	hostile := "</title><script>alert(1)</script>\x1b[31m\u202e\" onload=x " + strings.Repeat("long ", 500)
 	list := []crosstalk.Estimate{estimate("leak_rate", 0.5, "model", hostile, "similarity", "a", "\" onclick=", "x"), estimate("leak_rate", math.NaN(), "model", "b", "similarity", "a", "\" onclick=", "x")}
 	list[1].Interval = nil
-	for _, f := range NewBook(list).Figures() {
+	for _, f := range NewCollector(list).Plots() {
 		marks := read(t, f)
 		if len(marks) != 2 || marks[1].data["value"] != "-" || !strings.Contains(marks[1].title, "leak rate -") {
 			t.Errorf("%+v", marks)
@@ -425,14 +435,14 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("%v, %.9q", err, b.Bytes())
 		}
 	}
-	if figures := NewBook(nil).Figures(); len(figures) != 0 {
+	if figures := NewCollector(nil).Plots(); len(figures) != 0 {
 		t.Errorf("%d figures of nothing", len(figures))
 	}
 }
 
 // Names of files differ, however long and alike the titles are.
 func TestNames(t *testing.T) {
-	b, taken := NewBook(nil), map[string]bool{}
+	b, taken := NewCollector(nil), map[string]bool{}
 	for _, title := range []string{"a", "a", "A 2", "", "是", strings.Repeat("long ", 50), strings.Repeat("long ", 60), strings.Repeat("long ", 70), "x/../y · z"} {
 		name := b.name(title)
 		if taken[name] || len(name) > 80 || strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-", r) }) {

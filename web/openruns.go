@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"crosstalk"
 	"crosstalk/report/plot"
 	"crosstalk/web/index"
 )
@@ -17,16 +16,16 @@ import (
 // mostOpen is how many runs are kept open.
 const mostOpen = 32
 
-// opened are the runs that somebody looks at.
-type opened struct {
+// openRuns are the runs that somebody looks at.
+type openRuns struct {
 	cache string
 
 	mu   sync.Mutex
-	runs map[string]*look
+	runs map[string]*openRun
 }
 
-// look is a run that somebody looks at.
-type look struct {
+// openRun is a run that somebody looks at.
+type openRun struct {
 	tally *tally
 	index *index.Index // nil: nothing was observed yet, or it cannot be indexed
 	err   error        // why there is no index
@@ -36,8 +35,8 @@ type look struct {
 
 // open returns what there is to look at in a run, and a function to call when
 // that was done.
-func (o *opened) open(r *listed) (look, func()) {
-	found, done := o.look(r)
+func (o *openRuns) open(r *runEntry) (openRun, func()) {
+	found, done := o.acquire(r)
 	if x := found.index; x != nil && x.Progress().Size < soon {
 		ctx, cancel := context.WithTimeout(context.Background(), soonTime)
 		defer cancel()
@@ -52,21 +51,21 @@ const (
 	soonTime = 400 * time.Millisecond
 )
 
-func (o *opened) look(r *listed) (look, func()) {
+func (o *openRuns) acquire(r *runEntry) (openRun, func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	l := o.runs[r.ID]
 	switch {
 	case l == nil:
 		o.makeRoom()
-		l = &look{tally: &tally{path: r.path}}
+		l = &openRun{tally: &tally{path: r.path}}
 		o.runs[r.ID] = l
 	case l.users == 0 && l.index != nil && !l.index.Fresh():
 		go l.index.Close()
 		l.index = nil
 	}
 	if l.index == nil {
-		if l.index, l.err = index.Open(r.path, o.cache, &gallery{book: plot.NewBook(r.Estimates)}); errors.Is(l.err, fs.ErrNotExist) {
+		if l.index, l.err = index.Open(r.path, o.cache, &gallery{plot.NewCollector(r.Estimates)}); errors.Is(l.err, fs.ErrNotExist) {
 			l.err = nil
 		}
 	}
@@ -80,9 +79,9 @@ func (o *opened) look(r *listed) (look, func()) {
 }
 
 // makeRoom closes the run that was not looked at for the longest time.
-func (o *opened) makeRoom() {
+func (o *openRuns) makeRoom() {
 	if o.runs == nil {
-		o.runs = map[string]*look{}
+		o.runs = map[string]*openRun{}
 	}
 	if len(o.runs) < mostOpen {
 		return
@@ -101,7 +100,7 @@ func (o *opened) makeRoom() {
 	}
 }
 
-func (o *opened) close() (err error) {
+func (o *openRuns) close() (err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, l := range o.runs {
@@ -113,26 +112,25 @@ func (o *opened) close() (err error) {
 	return err
 }
 
-// gallery draws a run's figures while its index is built.
-type gallery struct{ book *plot.Book }
+// gallery draws a run's plots while its index is built.
+type gallery struct{ *plot.Collector }
 
-// drawn is a figure.
-type drawn struct {
+// plotSVG is a plot as the index keeps it.
+type plotSVG struct {
 	Title, Note string
 	Wide        bool
 	SVG         string
 }
 
-func (g *gallery) Add(o crosstalk.Observation) { g.book.Add(o) }
-
+// Pages implements index.Book.
 func (g *gallery) Pages() ([]byte, error) {
-	var list []drawn
-	for _, f := range g.book.Figures() {
+	var list []plotSVG
+	for _, p := range g.Plots() {
 		var b strings.Builder
-		if err := f.WriteSVG(&b); err != nil {
+		if err := p.WriteSVG(&b); err != nil {
 			return nil, err
 		}
-		list = append(list, drawn{f.Title, f.Note, f.Width > 361, b.String()})
+		list = append(list, plotSVG{p.Title, p.Note, p.Width > 361, b.String()})
 	}
 	return json.Marshal(list)
 }
