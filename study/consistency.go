@@ -69,14 +69,14 @@ func (c Consistency) Open() (*Study, error) {
 	study := &Study{Instrument: "consistency", Suite: s, env: similarities.NewEnv(),
 		columns: Columns{"pair": true, "part": true, consistency.ByClass: true},
 		suites:  func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: s.ID()} }}
-	if err := study.group(c.By, nil); err != nil {
+	if err := study.group(c.By, consistency.By); err != nil {
 		return nil, err
 	}
 	scoring, err := c.instrument(s.Tasks, study.env)
 	if err != nil {
 		return nil, err
 	}
-	scoring.Senses, scoring.Samples, scoring.Rewriting = senses, max(1, c.Samples), rewriter
+	scoring.Senses, scoring.Rewriting = senses, rewriter
 	reviews := &reviews{suite: s, accept: c.AcceptRewrites, made: map[string]map[string]map[string]crosstalk.Instruction{}}
 	if c.Instructions != "" {
 		if reviews.imported, err = review.ReadInstructions(c.Instructions); err != nil {
@@ -97,9 +97,10 @@ func (c Consistency) Open() (*Study, error) {
 		if err != nil {
 			return nil, err
 		}
+		samples := cmp.Or(c.Samples, rules.Samples)
 		set := func(condition Condition) *consistency.Instrument {
 			in := scoring
-			in.Protocol, in.Prompting, in.Condition = rules, condition.Prompting, condition.Name
+			in.Protocol, in.Prompting, in.Condition, in.Samples = rules, condition.Prompting, condition.Name, samples
 			in.Rewriting.Prompting = rewritePrompts(condition, rules, c.RewriteTokens)
 			if _, asks := in.Free.(free.Asked); asks {
 				in.Free = free.Asked{Prompting: condition.Prompting}
@@ -112,7 +113,7 @@ func (c Consistency) Open() (*Study, error) {
 		ruled := set(conditions[0]).Rules()
 		study.Protocols = append(study.Protocols, Protocol{
 			Rules: ruled, Conditions: conditions,
-			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(ruled), Samples: scoring.Samples, By: study.By},
+			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(ruled), Samples: samples, By: study.By},
 			instrument: func(condition Condition, score bool) crosstalk.Instrument {
 				in := set(condition)
 				if _, compares := in.Free.(free.Similar); !score {
@@ -276,7 +277,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 	study := &Study{Instrument: "consistency", env: similarities.NewEnv(), plan: run.Recorded("consistency", id, model),
 		columns: Columns{"task": true, "pair": true, "part": true, consistency.ByClass: true},
 		suites:  func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: id} }}
-	if err := study.group(c.By, nil); err != nil {
+	if err := study.group(c.By, consistency.By); err != nil {
 		return nil, err
 	}
 	scoring, err := c.instrument(tasks.Tasks, study.env)
