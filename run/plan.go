@@ -2,6 +2,8 @@ package run
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"reflect"
 	"strings"
@@ -20,10 +22,10 @@ type Plan struct {
 // Condition is a model with its decoding settings and prompt format: what a
 // sweep ranges over.
 type Condition struct {
-	Model     crosstalk.Identity  `json:"model"`
+	Model     crosstalk.Identity     `json:"model"`
 	Prompting crosstalk.PromptConfig `json:"prompting"`
-	Format    map[string]string   `json:"format,omitempty"` // the instrument's own settings of the prompt
-	Name      map[string]string   `json:"name,omitempty"`   // stands in every observation: the model, and the settings that vary within the run
+	Format    map[string]string      `json:"format,omitempty"` // the instrument's own settings of the prompt
+	Name      map[string]string      `json:"name,omitempty"`   // stands in every observation: the model, and the settings that vary within the run
 }
 
 // Recorded is the plan of scoring answers that were recorded elsewhere.
@@ -33,8 +35,8 @@ func Recorded(instrument, suite, model string) Plan {
 
 // Hash is a short hash of the plan, for naming directories.
 func (p Plan) Hash() string {
-	key := crosstalk.KeyOf(crosstalk.Identity{}, crosstalk.Request{Prompt: string(crosstalk.Canonical(p))})
-	return key.String()[:8]
+	sum := sha256.Sum256(crosstalk.Canonical(p))
+	return hex.EncodeToString(sum[:4])
 }
 
 // Scoring is how the answers were last turned into figures. It may change
