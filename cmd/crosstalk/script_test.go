@@ -15,6 +15,7 @@ import (
 
 	"crosstalk/internal/hubtest"
 	"crosstalk/internal/randmodel"
+	"crosstalk/internal/shared"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -36,12 +37,8 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"crosstalk": 
 //     away; hub asked N, which wants N requests since the last hub command;
 //     hub break CODE, which makes all requests fail;
 //   - the condition [shared] and $SHARED for reference data of others, see
-//     package golden.
+//     package shared.
 func TestScripts(t *testing.T) {
-	shared := os.Getenv("CROSSTALK_SHARED")
-	if shared == "" {
-		shared, _ = filepath.Abs("../../../shared")
-	}
 	models := t.TempDir()
 	writeModels(t, models)
 	testscript.Run(t, testscript.Params{
@@ -74,15 +71,14 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HF_HOME", filepath.Join(e.WorkDir, "hf"))
 			e.Setenv("MODELS", models)
 			e.Setenv("TOKEN", s.Token)
-			e.Setenv("SHARED", shared)
+			e.Setenv("SHARED", shared.Root())
 			return nil
 		},
 		Condition: func(condition string) (bool, error) {
 			if condition != "shared" {
 				return false, fmt.Errorf("unknown condition %q", condition)
 			}
-			_, err := os.Stat(filepath.Join(shared, "data"))
-			return err == nil, nil
+			return shared.Root() != "", nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "hub": hubCommand, "mirror": mirrorCommand},
 	})
