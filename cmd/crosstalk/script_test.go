@@ -59,7 +59,7 @@ func TestScripts(t *testing.T) {
 					return err
 				}
 				m.Gated = name == "gated"
-				s.Models[owner+"/"+name] = m
+				s.Put(owner+"/"+name, m)
 				e.Setenv(strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))+"_COMMIT", m.Commit())
 			}
 			mirror := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(e.WorkDir, "mirror"))))
@@ -118,7 +118,7 @@ func hubCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case args[0] == "serve" && len(args) == 3:
 		m, err := hubtest.Read(ts.MkAbs(args[2]))
 		ts.Check(err)
-		s.Models[args[1]] = m
+		s.Put(args[1], m)
 	case args[0] == "stop":
 		s.Close()
 	case args[0] == "asked" && len(args) == 2:
