@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,9 +47,10 @@ func TestPagesInABrowser(t *testing.T) {
 	built(t, s, idOf("hostile"))
 	server := httptest.NewServer(s)
 	defer server.Close()
+	b := browser.Start(t)
 	for _, look := range browser.Looks {
 		t.Run(look.String(), func(t *testing.T) {
-			p := browser.Open(t, server.URL+"/", look)
+			p := b.Open(t, server.URL+"/", look)
 			p.Check()
 			for name, pages := range map[string][]string{"senses": {"", "/answers", "/answers/2"}, "hostile": {"", "/answers", "/answers/1", "/answers/9", "/answers/13"}} {
 				for _, page := range pages {
@@ -83,44 +85,32 @@ func TestLiveInABrowser(t *testing.T) {
 	put := func(i int) { t.Helper(); putAnswer(t, d, i, crosstalk.Text) }
 	put(0)
 	s := newServer(t, dir, Options{})
-	loads := make(chan bool, 9) // of the page
+	var loads atomic.Int64 // of the page
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.ServeHTTP(w, r)
 		if r.URL.Path == "/runs/"+idOf("mine") {
-			loads <- true
+			loads.Add(1)
 		}
 	}))
 	defer server.Close()
-	p := browser.Open(t, server.URL+"/runs/"+idOf("mine"), browser.Looks[0])
+	p := browser.Start(t).Open(t, server.URL+"/runs/"+idOf("mine"), browser.Looks[0])
 	p.Check()
-	wait := func(expression string) {
-		t.Helper()
-		for end := time.Now().Add(time.Minute); !browser.Eval[bool](p, expression); time.Sleep(100 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal(expression, browser.Eval[string](p, "document.body.innerText"))
-			}
-		}
-	}
-	wait("document.getElementById(`live-asks`).textContent.startsWith(`1 of 10`)")
+	p.Wait("document.getElementById(`live-asks`).textContent.startsWith(`1 of 10`)")
 	for i := range 5 {
 		put(1 + i)
 	}
-	wait("document.getElementById(`live-asks`).textContent.startsWith(`6 of 10`) && document.getElementById(`live-bar`).value == 6")
-	wait("document.querySelector(`#live-latest .t`).textContent.includes(`<b>answer</b> 5`) && !document.querySelector(`#live-latest b`)")
+	p.Wait("document.getElementById(`live-asks`).textContent.startsWith(`6 of 10`) && document.getElementById(`live-bar`).value == 6")
+	p.Wait("document.querySelector(`#live-latest .t`).textContent.includes(`<b>answer</b> 5`) && !document.querySelector(`#live-latest b`)")
 	p.Check()
 	recordAll(t, d, senses()[0])
 	if err := d.WriteEstimates(map[string]any{"schema": "crosstalk/estimates/v1", "estimates": []any{}}); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		select {
-		case <-loads:
-		case <-time.After(time.Minute):
-			t.Fatal("the page is not loaded again")
-		}
+	// Nothing but the page's own script loads it again.
+	p.Wait("!document.body.dataset.live && document.body.innerText.includes(`finished`)")
+	if n := loads.Load(); n < 2 {
+		t.Errorf("the page was loaded %d times", n)
 	}
-	p.Do(chromedp.Navigate(server.URL + "/runs/" + idOf("mine"))) // no later than the page's own load
-	wait("!document.body.dataset.live && document.body.innerText.includes(`finished`)")
 	p.Check()
 }
 

@@ -109,7 +109,7 @@ func built(t testing.TB, s *Server, id string) {
 	}
 	l, done := s.runs.open(r)
 	defer done()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	if l.index == nil {
 		t.Fatal("there is no index: ", l.err)

@@ -71,12 +71,16 @@ func start(t *testing.T, env []string, args ...string) *process {
 	return p
 }
 
+// patience is how long a command may take that does not hang. None takes more
+// than some seconds, but a busy machine may have no time for it.
+const patience = 5 * time.Minute
+
 // code waits for the end and returns the exit code, -1 for a kill.
 func (p *process) code() int {
 	p.t.Helper()
 	select {
 	case <-p.ended:
-	case <-time.After(60 * time.Second):
+	case <-time.After(patience):
 		p.cmd.Process.Signal(syscall.SIGQUIT)
 		<-p.ended
 		p.t.Fatalf("the command hangs; stderr:\n%s", p.stderr.String())
@@ -111,7 +115,7 @@ func (p *process) expect(code int, says ...string) *process {
 // until waits for a condition of the world outside the command.
 func until(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !condition(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain for %s", what)
 		}

@@ -14,7 +14,7 @@ func TestInterruptedPull(t *testing.T) {
 	s := hubtest.New()
 	t.Cleanup(s.Close)
 	weights := make([]byte, 1<<20)
-	s.Models["lab/model"] = &hubtest.Model{Files: map[string][]byte{"config.json": []byte("{}"), "vocab.txt": []byte("[PAD]"), "model.safetensors": weights}}
+	s.Put("lab/model", &hubtest.Model{Files: map[string][]byte{"config.json": []byte("{}"), "vocab.txt": []byte("[PAD]"), "model.safetensors": weights}})
 	s.Break(func(w http.ResponseWriter, r *http.Request) bool {
 		if "http://"+r.Host != s.CDN {
 			return false

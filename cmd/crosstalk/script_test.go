@@ -15,6 +15,7 @@ import (
 
 	"crosstalk/internal/hubtest"
 	"crosstalk/internal/randmodel"
+	"crosstalk/internal/shared"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -36,12 +37,8 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"crosstalk": 
 //     away; hub asked N, which wants N requests since the last hub command;
 //     hub break CODE, which makes all requests fail;
 //   - the condition [shared] and $SHARED for reference data of others, see
-//     package golden.
+//     package shared.
 func TestScripts(t *testing.T) {
-	shared := os.Getenv("CROSSTALK_SHARED")
-	if shared == "" {
-		shared, _ = filepath.Abs("../../../shared")
-	}
 	models := t.TempDir()
 	writeModels(t, models)
 	testscript.Run(t, testscript.Params{
@@ -62,7 +59,7 @@ func TestScripts(t *testing.T) {
 					return err
 				}
 				m.Gated = name == "gated"
-				s.Models[owner+"/"+name] = m
+				s.Put(owner+"/"+name, m)
 				e.Setenv(strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))+"_COMMIT", m.Commit())
 			}
 			mirror := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(e.WorkDir, "mirror"))))
@@ -74,15 +71,14 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HF_HOME", filepath.Join(e.WorkDir, "hf"))
 			e.Setenv("MODELS", models)
 			e.Setenv("TOKEN", s.Token)
-			e.Setenv("SHARED", shared)
+			e.Setenv("SHARED", shared.Root())
 			return nil
 		},
 		Condition: func(condition string) (bool, error) {
 			if condition != "shared" {
 				return false, fmt.Errorf("unknown condition %q", condition)
 			}
-			_, err := os.Stat(filepath.Join(shared, "data"))
-			return err == nil, nil
+			return shared.Root() != "", nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "hub": hubCommand, "mirror": mirrorCommand},
 	})
@@ -122,7 +118,7 @@ func hubCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case args[0] == "serve" && len(args) == 3:
 		m, err := hubtest.Read(ts.MkAbs(args[2]))
 		ts.Check(err)
-		s.Models[args[1]] = m
+		s.Put(args[1], m)
 	case args[0] == "stop":
 		s.Close()
 	case args[0] == "asked" && len(args) == 2:

@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"crosstalk/internal/browser"
 	"crosstalk/internal/multisense"
@@ -46,9 +45,10 @@ func TestServeInABrowser(t *testing.T) {
 	defer s.Close()
 	server := httptest.NewServer(s)
 	defer server.Close()
+	b := browser.Start(t)
 	for _, look := range browser.Looks {
 		t.Run(look.String(), func(t *testing.T) {
-			p := browser.Open(t, server.URL+"/", look)
+			p := b.Open(t, server.URL+"/", look)
 			p.Check()
 			p.CheckKeyboard()
 			for name := range list {
@@ -69,7 +69,6 @@ func browse(t *testing.T, p *browser.Page, url, name, look string) {
 			t.Fatalf("%s: %s", what, browser.Eval[string](p, `location.href`))
 		}
 		p.Check()
-
 	}
 	follow := func(selector string) {
 		t.Helper()
@@ -77,10 +76,7 @@ func browse(t *testing.T, p *browser.Page, url, name, look string) {
 	}
 	run := browser.Eval[string](p, "[...document.querySelectorAll(`tbody th a`)].find(a => a.textContent == `"+name+"`).href")
 	p.Do(chromedp.Navigate(run))
-	for browser.Eval[bool](p, "!!document.body.dataset.live") { // the index is being built
-		time.Sleep(200 * time.Millisecond)
-		p.Do(chromedp.Navigate(run))
-	}
+	p.Wait("!document.body.dataset.live") // the index is built: until then the page loads itself again
 	check("run")
 	p.CheckKeyboard()
 	follow("thead th:nth-child(2) a") // orders a table
@@ -92,9 +88,7 @@ func browse(t *testing.T, p *browser.Page, url, name, look string) {
 	check("answers")
 	// A filter and a search, by keyboard.
 	p.Do(chromedp.Focus("#q"), chromedp.KeyEvent("a\r"))
-	for !browser.Eval[bool](p, "location.search == `?q=a` && document.readyState == `complete`") {
-		time.Sleep(50 * time.Millisecond)
-	}
+	p.Wait("location.search == `?q=a`")
 	check("search")
 	p.CheckKeyboard()
 	follow(".chips li:nth-child(2) a")

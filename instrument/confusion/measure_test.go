@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/asktest"
 )
 
 // listener is an Asker that answers all with one text and keeps the requests.
@@ -71,6 +72,12 @@ func TestMeasure(t *testing.T) {
 	if len(monolingual.Labels) != 1 {
 		t.Errorf("the item's labels became %v", monolingual.Labels)
 	}
+}
+
+func TestMeasureKeepsPaidAsks(t *testing.T) {
+	in := instrument(t, "crosstalk-1")
+	in.Samples = 3
+	asktest.Paid(t, in, monolingual, 3, func(r crosstalk.Request) bool { return r.Sample == 1 })
 }
 
 func TestMeasureErrors(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/multisense"
+	"crosstalk/internal/shared"
 	"crosstalk/measure/similarity"
 )
 
@@ -90,11 +91,11 @@ func TestGoldenPrompts(t *testing.T) {
 	for _, c := range data.Conditions {
 		byName[c.Name] = c
 	}
-	rows := multisense.Lines[struct {
+	rows := shared.Lines[struct {
 		Cond   string
 		I      int
 		Prompt string
-	}](t, "prompts.paws-x.jsonl.gz")
+	}](t, "multisense/prompts.paws-x.jsonl.gz")
 	if len(rows) != 160 {
 		t.Fatalf("%d prompts, want 160", len(rows))
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/asktest"
 )
 
 // translator answers rewriting asks from a list, and questions with yes in
@@ -89,6 +90,30 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("%d answers behind %+v", len(o.Answers), o)
 		}
 	}
+}
+
+// Whichever ask of an item fails, the others are paid for: a question, a text
+// that is being rewritten, a part of an instruction.
+func TestMeasureKeepsPaidAsks(t *testing.T) {
+	in := instrument("crosstalk-1")
+	in.Prompting.API, in.Rewriting.Prompting.API = crosstalk.Chat, crosstalk.Chat
+	in.Senses, in.Samples = Senses{From: []string{"en"}, To: []string{"de"}, Parts: []Part{Inputs}}, 2
+	for name, c := range map[string]struct {
+		n     int64 // asks: 3 of the source, 2 texts to rewrite, 2 with the rewritten input
+		fails func(crosstalk.Request) bool
+	}{
+		"question": {3 + 2 + 2, func(r crosstalk.Request) bool { return r.Sample == 2 }},
+		"rewriting": {3 + 2, func(r crosstalk.Request) bool {
+			return strings.HasSuffix(r.Text(), "\n\n\"the cat sleeps in the garden\"")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) { asktest.Paid(t, in, item("1", "same"), c.n, c.fails) })
+	}
+	t.Run("instruction", func(t *testing.T) {
+		in := *in
+		in.Senses.Parts = []Part{Instructions}
+		asktest.Paid(t, &in, item("1", "same"), 3, func(r crosstalk.Request) bool { return strings.HasSuffix(r.Text(), "\n\n\"Text\"") })
+	})
 }
 
 // An approved instruction is used as it is, and texts from elsewhere too.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/asktest"
 	"crosstalk/measure/similarity"
 )
 
@@ -203,6 +204,11 @@ type asker struct {
 func (a asker) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	a.asks <- req
 	return text("x"), a.fail
+}
+
+func TestMeasureKeepsPaidAsks(t *testing.T) {
+	in := &Instrument{Protocol: Protocols[0], Samples: 2}
+	asktest.Paid(t, in, koalas, 4, func(r crosstalk.Request) bool { return r.Text() == koalas.Pair.Test && r.Sample == 0 })
 }
 
 func TestMeasure(t *testing.T) {

@@ -20,8 +20,40 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a test may take in the browser.
-const patience = 2 * time.Minute
+// patience is how long one step in the browser may take. No step takes long,
+// but a busy machine may have none of its time left for a browser.
+const patience = 4 * time.Minute
+
+// Browser is a running browser. Starting one takes longer than most tests of
+// pages, so the subtests of a test share it.
+type Browser struct{ ctx context.Context }
+
+// Start starts a browser that lives as long as the test. Without one the test
+// is skipped.
+func Start(t testing.TB) *Browser {
+	t.Helper()
+	path := find()
+	if path == "" {
+		t.Skip("there is no browser: Debian's is apt-get install chromium")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(patience))
+	// The context of a test ends before its cleanup, which would kill the
+	// browser: ended by itself it leaves no process and no files behind.
+	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(func() {
+		end, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		chromedp.Cancel(end)
+		stop()
+	})
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal("the browser does not start: ", err)
+	}
+	return &Browser{ctx}
+}
 
 // Page is a page in a browser.
 type Page struct {
@@ -49,24 +81,12 @@ func (l Look) String() string {
 	return fmt.Sprintf("%d light", l.Width)
 }
 
-// Open shows a page.
-func Open(t testing.TB, url string, look Look) *Page {
+// Open shows a page in a tab with no cookies and no cache, which is closed when
+// the test ends.
+func (b *Browser) Open(t testing.TB, url string, look Look) *Page {
 	t.Helper()
-	path := find()
-	if path == "" {
-		t.Skip("there is no browser: Debian's is apt-get install chromium")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(time.Minute))
-	ctx, stop := context.WithTimeout(t.Context(), patience)
+	ctx, stop := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(stop)
-	ctx, stop = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(func() {
-		chromedp.Cancel(ctx) // waits until it has ended and its files are gone
-		stop()
-	})
 	p := &Page{t: t, ctx: ctx}
 	if err := chromedp.Listen(ctx, p.note(url)); err != nil {
 		t.Fatal(err)
@@ -75,8 +95,10 @@ func Open(t testing.TB, url string, look Look) *Page {
 	if look.Dark {
 		scheme = "dark"
 	}
+	p.Do() // opens the tab; a tab that opens within a step would live as long as that step may take
 	call(p, network.Enable, network.EnableParams{})
 	call(p, log.Enable, cdp.Empty{})
+	call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: look.Width, Height: look.Height, DeviceScaleFactor: 1, Mobile: look.Width < 600})
 	p.Do(chromedp.Navigate(url))
@@ -127,28 +149,52 @@ func sameServer(a, b string) bool {
 // Do carries out actions.
 func (p *Page) Do(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	if err := chromedp.Do(p.ctx, actions...); err != nil {
-		p.t.Fatal(err)
+	for _, action := range actions {
+		step(p, func(ctx context.Context) (chromedp.Void, error) { return chromedp.Void{}, chromedp.Do(ctx, action) })
 	}
 }
 
 func call[P, R any](p *Page, command cdp.Command[P, R], params P) R {
 	p.t.Helper()
-	result, err := chromedp.Call(p.ctx, command, params)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return result
+	return step(p, func(ctx context.Context) (R, error) { return chromedp.Call(ctx, command, params) })
 }
 
-// Eval returns the value of a JavaScript expression.
+// Eval returns the value of a JavaScript expression. The page must not be about
+// to load another one: see Wait.
 func Eval[T any](p *Page, expression string) T {
 	p.t.Helper()
-	value, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression))
+	return step(p, func(ctx context.Context) (T, error) { return chromedp.Run(ctx, chromedp.Evaluate[T](expression)) })
+}
+
+// step returns what f does in the page, which must not take longer than
+// patience.
+func step[T any](p *Page, f func(context.Context) (T, error)) T {
+	p.t.Helper()
+	ctx, stop := context.WithTimeout(p.ctx, patience)
+	defer stop()
+	value, err := f(ctx)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	return value
+}
+
+// Wait waits until a JavaScript expression is true of a page that is loaded.
+// The page may load others meanwhile, in which there is nothing to evaluate
+// the expression in.
+func (p *Page) Wait(expression string) {
+	p.t.Helper()
+	var last error
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		ctx, stop := context.WithDeadline(p.ctx, end)
+		met, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState == "complete" && (`+expression+`)`))
+		stop()
+		if met {
+			return
+		}
+		last = err
+	}
+	p.t.Fatalf("waited in vain for %s (%v) on the page\n%s", expression, last, Eval[string](p, "document.body.innerText"))
 }
 
 // Errors are what the console said, and Requests what was asked of the network.

@@ -14,6 +14,10 @@ const page = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>
 
 // The checks are quiet about a good page and say what is wrong with others.
 func TestChecks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute on a busy machine")
+	}
+	b := Start(t)
 	for name, c := range map[string]struct {
 		old, new string
 		want     string // a part of what is said
@@ -44,7 +48,7 @@ func TestChecks(t *testing.T) {
 			if err := os.WriteFile(file, []byte(strings.Replace(page, c.old, c.new, 1)), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			p := Open(t, "file://"+filepath.ToSlash(file), Looks[2])
+			p := b.Open(t, "file://"+filepath.ToSlash(file), Looks[2])
 			var said []string
 			for _, list := range p.faults() {
 				said = append(said, list...)

@@ -1,6 +1,7 @@
 package multisense
 
 import (
+	"crosstalk/internal/shared"
 	"strings"
 	"testing"
 )
@@ -18,7 +19,7 @@ type Figure struct {
 // Figures are all cells that hold PAWS-X figures.
 func Figures(t testing.TB) (figures []Figure) {
 	t.Helper()
-	var file struct {
+	file := shared.JSON[struct {
 		Cells []struct {
 			Table      string
 			Cell       []string
@@ -26,8 +27,7 @@ func Figures(t testing.TB) (figures []Figure) {
 			Stored     float64
 			N          int
 		}
-	}
-	readJSON(t, "golden_tables.paws-x.json", &file)
+	}](t, "multisense/golden_tables.paws-x.json")
 	for _, c := range file.Cells {
 		f := name(c.Table, c.Cell)
 		f.Table, f.Cell, f.Observations, f.Want = c.Table, strings.Join(c.Cell, " "), c.N, c.Stored // COMET's was not computed again

@@ -3,11 +3,7 @@
 package multisense
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -36,35 +32,12 @@ type Data struct {
 	COMET      []map[string][]float64 // of each rewritten text, by sense
 }
 
-// Lines decodes each line of a gzipped file of the data.
-func Lines[T any](t testing.TB, name string) (rows []T) {
-	t.Helper()
-	f, err := os.Open(shared.File(t, "multisense/"+name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for d := json.NewDecoder(bufio.NewReader(z)); d.More(); {
-		var row T
-		if err := d.Decode(&row); err != nil {
-			t.Fatalf("%s: row %d: %v", name, len(rows)+1, err)
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 // Read reads the data. Without them the test is skipped.
 func Read(t testing.TB) *Data {
 	t.Helper()
-	var file struct {
+	file := shared.JSON[struct {
 		Tasks map[string]struct{ Conditions []Condition }
-	}
-	readJSON(t, "conditions.json", &file)
+	}](t, "multisense/conditions.json")
 	d := &Data{Conditions: file.Tasks["paws-x"].Conditions}
 	units := map[string]string{"en": "Sentence", "de": "Satz", "zh": "句子", "es": "Oración", "fr": "Phrase"}
 	d.Task = crosstalk.Task{Name: "paws-x", Classes: []string{"0", "1"}, Fields: []string{"sentence1", "sentence2"},
@@ -76,12 +49,12 @@ func Read(t testing.TB) *Data {
 		}
 		d.Task.Instructions[c.I] = in
 	}
-	sources := Lines[struct{ Src map[string][]string }](t, "paws-x.source.jsonl.gz")
-	golds := Lines[struct{ Gold map[string]int }](t, "paws-x.gold.jsonl.gz")
-	responses := Lines[struct{ R map[string][]*string }](t, "paws-x.responses.jsonl.gz")
-	translations := Lines[struct {
+	sources := shared.Lines[struct{ Src map[string][]string }](t, "multisense/paws-x.source.jsonl.gz")
+	golds := shared.Lines[struct{ Gold map[string]int }](t, "multisense/paws-x.gold.jsonl.gz")
+	responses := shared.Lines[struct{ R map[string][]*string }](t, "multisense/paws-x.responses.jsonl.gz")
+	translations := shared.Lines[struct {
 		Tr map[string]struct{ Clean []string }
-	}](t, "paws-x.translations.jsonl.gz")
+	}](t, "multisense/paws-x.translations.jsonl.gz")
 	for i := range sources {
 		gold, answers, rewritten := map[string]string{}, map[string]string{}, map[string][]string{}
 		for language, class := range golds[i].Gold {
@@ -96,23 +69,12 @@ func Read(t testing.TB) *Data {
 		d.Items = append(d.Items, crosstalk.Item{ID: strconv.Itoa(i), Input: &crosstalk.Input{Task: "paws-x", Texts: sources[i].Src, Gold: gold}})
 		d.Answers, d.Rewritten, d.COMET = append(d.Answers, answers), append(d.Rewritten, rewritten), append(d.COMET, map[string][]float64{})
 	}
-	for _, row := range Lines[struct {
+	for _, row := range shared.Lines[struct {
 		I     int
 		Pair  string
 		Comet []float64
-	}](t, "paws-x.scores.jsonl.gz") {
+	}](t, "multisense/paws-x.scores.jsonl.gz") {
 		d.COMET[row.I][row.Pair] = row.Comet
 	}
 	return d
-}
-
-func readJSON(t testing.TB, name string, v any) {
-	t.Helper()
-	text, err := os.ReadFile(shared.File(t, "multisense/"+name))
-	if err == nil {
-		err = json.Unmarshal(text, v)
-	}
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
 }

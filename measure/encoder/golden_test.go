@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"crosstalk/measure/internal/golden"
+	"crosstalk/internal/shared"
 )
 
 // Tolerances of the reference values (float64 arithmetic, rounded once).
@@ -16,12 +16,12 @@ const tolerance, pooledTolerance, unitTolerance = 2e-5, 1e-5, 1e-6
 
 // models calls f in a subtest for each reference model and each kernel.
 func models(t *testing.T, f func(t *testing.T, m *Model, dir string)) {
-	names := golden.Names(t, "data/encoder/models")
+	names := shared.Names(t, "encoder/models")
 	if len(names) != 17 {
 		t.Errorf("%d models, expected 17", len(names))
 	}
 	for _, name := range names {
-		m, err := Load(filepath.Join(golden.Dir(t, "data/encoder/models"), name))
+		m, err := Load(filepath.Join(shared.File(t, "encoder/models"), name))
 		if err != nil {
 			t.Error(err)
 			continue
@@ -31,7 +31,7 @@ func models(t *testing.T, f func(t *testing.T, m *Model, dir string)) {
 				if err := m.UseKernel(kernel); err != nil {
 					t.Fatal(err)
 				}
-				f(t, m, path.Join("data/encoder/encoder", name))
+				f(t, m, path.Join("encoder/encoder", name))
 			})
 		}
 	}
@@ -39,7 +39,7 @@ func models(t *testing.T, f func(t *testing.T, m *Model, dir string)) {
 
 func TestHiddenStates(t *testing.T) {
 	models(t, func(t *testing.T, m *Model, dir string) {
-		index := golden.JSON[struct {
+		index := shared.JSON[struct {
 			Layers int
 			Items  []struct {
 				Tokens int `json:"n_tokens"`
@@ -47,7 +47,7 @@ func TestHiddenStates(t *testing.T) {
 				IDs    []int32
 			} `json:"hidden_index"`
 		}](t, path.Join(dir, "index.json"))
-		want, columns := golden.Matrix(t, path.Join(dir, "hidden.npy"))
+		want, columns := shared.Matrix(t, path.Join(dir, "hidden.npy"))
 		if columns != m.Hidden || index.Layers != m.Layers || len(index.Items) == 0 {
 			t.Fatalf("%d columns, %d layers, %d texts", columns, index.Layers, len(index.Items))
 		}
@@ -73,12 +73,12 @@ func TestHiddenStates(t *testing.T) {
 func TestPooled(t *testing.T) {
 	models(t, func(t *testing.T, m *Model, dir string) {
 		var seqs [][]int32
-		for _, text := range golden.Lines[struct{ IDs []int32 }](t, path.Join(dir, "texts.jsonl")) {
+		for _, text := range shared.Lines[struct{ IDs []int32 }](t, path.Join(dir, "texts.jsonl")) {
 			seqs = append(seqs, text.IDs)
 		}
-		mean, _ := golden.Matrix(t, path.Join(dir, "mean.npy"))
-		unit, _ := golden.Matrix(t, path.Join(dir, "mean_norm.npy"))
-		cls, _ := golden.Matrix(t, path.Join(dir, "cls.npy"))
+		mean, _ := shared.Matrix(t, path.Join(dir, "mean.npy"))
+		unit, _ := shared.Matrix(t, path.Join(dir, "mean_norm.npy"))
+		cls, _ := shared.Matrix(t, path.Join(dir, "cls.npy"))
 		var worst [3]float64
 		for i, hidden := range encode(t, m, seqs, m.Layers) {
 			at := func(all []float32) []float32 { return all[i*m.Hidden:][:m.Hidden] }

@@ -1,63 +1,13 @@
 package translation
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
+	"crosstalk/internal/shared"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 )
-
-// shared finds a file of the reference data, which is not part of the project.
-func shared(t *testing.T, name string) string {
-	t.Helper()
-	dir := os.Getenv("CROSSTALK_SHARED")
-	if dir == "" {
-		at, err := filepath.Abs(".")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for dir = filepath.Join(at, "shared"); at != filepath.Dir(at); dir = filepath.Join(at, "shared") {
-			if _, err := os.Stat(filepath.Join(dir, "data")); err == nil {
-				break
-			}
-			at = filepath.Dir(at)
-		}
-	}
-	path := filepath.Join(dir, "data", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("reference data %s is not here (set CROSSTALK_SHARED to its folder)", name)
-	}
-	return path
-}
-
-// readLines decodes each line of a gzipped JSON Lines file.
-func readLines[T any](t *testing.T, name string) []T {
-	t.Helper()
-	f, err := os.Open(shared(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []T
-	for d := json.NewDecoder(bufio.NewReader(z)); d.More(); {
-		var row T
-		if err := d.Decode(&row); err != nil {
-			t.Fatalf("%s: row %d: %v", name, len(rows)+1, err)
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
@@ -69,7 +19,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 // TestSentences compares tokens, counts and figures of single sentences with
 // those of sacreBLEU and the ROUGE packages.
 func TestSentences(t *testing.T) {
-	rows := readLines[struct {
+	rows := shared.Lines[struct {
 		N                      int
 		Tok                    Tokenizer
 		Lang                   string
@@ -145,8 +95,8 @@ type pawsx struct {
 }
 
 func readPAWSX(t *testing.T) (p pawsx) {
-	p.source = readLines[struct{ Src map[string][2]string }](t, "multisense/paws-x.source.jsonl.gz")
-	p.own = readLines[struct {
+	p.source = shared.Lines[struct{ Src map[string][2]string }](t, "multisense/paws-x.source.jsonl.gz")
+	p.own = shared.Lines[struct {
 		Tr map[string]struct{ Clean [2]string }
 	}](t, "multisense/paws-x.translations.jsonl.gz")
 	if len(p.source) != 2000 || len(p.own) != 2000 {
@@ -175,7 +125,7 @@ func tokenizerOf(pair string) Tokenizer {
 // TestItems compares the figures of every sentence of every translation pair.
 func TestItems(t *testing.T) {
 	p := readPAWSX(t)
-	rows := readLines[struct {
+	rows := shared.Lines[struct {
 		I                            int
 		Pair                         string
 		BLEU, ROUGE1, ROUGE2, ROUGEL [2]float64
@@ -206,11 +156,7 @@ func TestItems(t *testing.T) {
 // TestCorpora compares the corpus figures of the four pairs in the tables.
 func TestCorpora(t *testing.T) {
 	p := readPAWSX(t)
-	data, err := os.ReadFile(shared(t, "multisense/golden_tables.paws-x.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var golden struct {
+	golden := shared.JSON[struct {
 		Cells []struct {
 			Cell       []string
 			Recomputed float64
@@ -220,10 +166,7 @@ func TestCorpora(t *testing.T) {
 			SysLen     int `json:"sys_len"`
 			RefLen     int `json:"ref_len"`
 		}
-	}
-	if err := json.Unmarshal(data, &golden); err != nil {
-		t.Fatal(err)
-	}
+	}](t, "multisense/golden_tables.paws-x.json")
 	checked := 0
 	for _, c := range golden.Cells {
 		if len(c.Cell) != 3 || c.Stored == 0 {

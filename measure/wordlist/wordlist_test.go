@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/measure/internal/golden"
+	"crosstalk/internal/shared"
 	"crosstalk/measure/segment"
 )
 
@@ -111,7 +111,7 @@ type answer struct {
 // four models in the languages with spaces, the very words that the published
 // script found; and with the embedded list as good as the same decisions.
 func TestGolden(t *testing.T) {
-	published, err := Read(golden.Open(t, "data/lcb/words"))
+	published, err := Read(shared.Open(t, "lcb/words"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestGolden(t *testing.T) {
 	}
 	answers, agree := 0, 0
 	for _, model := range []string{"command-r-base", "command-r-plus", "gpt-3.5-turbo", "llama-3-instruct"} {
-		for _, a := range golden.Lines[answer](t, "data/lcb/golden/"+model+".jsonl.gz") {
+		for _, a := range shared.Lines[answer](t, "lcb/golden/"+model+".jsonl.gz") {
 			if !slices.Contains([]string{"ar", "hi", "ko", "ru"}, a.Language) {
 				continue
 			}

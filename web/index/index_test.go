@@ -395,7 +395,7 @@ func TestWhileBuilding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); x.Progress().Answers < chunkSize; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); x.Progress().Answers < chunkSize; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("no chunk came")
 		}

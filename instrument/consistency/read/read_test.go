@@ -1,63 +1,14 @@
 package read
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"crosstalk/internal/shared"
 	"crosstalk/measure/pytext"
 )
-
-// shared finds a file of the reference data, which is not part of the project.
-func shared(t *testing.T, name string) string {
-	t.Helper()
-	dir := os.Getenv("CROSSTALK_SHARED")
-	if dir == "" {
-		at, err := filepath.Abs(".")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for dir = filepath.Join(at, "shared"); at != filepath.Dir(at); dir = filepath.Join(at, "shared") {
-			if _, err := os.Stat(filepath.Join(dir, "data")); err == nil {
-				break
-			}
-			at = filepath.Dir(at)
-		}
-	}
-	path := filepath.Join(dir, "data", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("reference data %s is not here (set CROSSTALK_SHARED to its folder)", name)
-	}
-	return path
-}
-
-// readLines decodes each line of a gzipped JSON Lines file.
-func readLines[T any](t *testing.T, name string) []T {
-	t.Helper()
-	f, err := os.Open(shared(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []T
-	for d := json.NewDecoder(bufio.NewReader(z)); d.More(); {
-		var row T
-		if err := d.Decode(&row); err != nil {
-			t.Fatalf("%s: row %d: %v", name, len(rows)+1, err)
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
 
 // orderedKeys are the keys of a JSON object in the order they stand in.
 type orderedKeys []string
@@ -90,7 +41,7 @@ type answerRow struct {
 }
 
 func answerRows(t *testing.T) []answerRow {
-	rows := readLines[answerRow](t, "multisense/standardise.jsonl.gz")
+	rows := shared.Lines[answerRow](t, "multisense/standardise.jsonl.gz")
 	if len(rows) != 7133 {
 		t.Fatalf("%d rows, want 7133", len(rows))
 	}
@@ -114,7 +65,7 @@ func TestOhmer2023(t *testing.T) {
 }
 
 func TestStripQuotesGolden(t *testing.T) {
-	rows := readLines[struct{ Raw, Clean string }](t, "multisense/quotes.jsonl.gz")
+	rows := shared.Lines[struct{ Raw, Clean string }](t, "multisense/quotes.jsonl.gz")
 	if len(rows) != 3469 {
 		t.Fatalf("%d rows, want 3469", len(rows))
 	}

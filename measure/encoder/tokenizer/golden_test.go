@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"crosstalk/measure/internal/golden"
+	"crosstalk/internal/shared"
 )
 
 // expected is a text's ids by the Rust library; Why tells why other tokenizers
@@ -26,7 +26,7 @@ func (e expected) excused() bool { return slices.Contains(e.Why, "unicode-tables
 
 func texts(t *testing.T) map[int]string {
 	all := map[int]string{}
-	for _, e := range golden.Lines[expected](t, "data/encoder/tokenizer/uncased.jsonl") {
+	for _, e := range shared.Lines[expected](t, "encoder/tokenizer/uncased.jsonl") {
 		all[e.ID] = e.Text
 	}
 	return all
@@ -34,12 +34,12 @@ func texts(t *testing.T) map[int]string {
 
 func variant(t *testing.T, name string) *Tokenizer {
 	t.Helper()
-	root := "data/encoder/tokenizer"
-	c := golden.JSON[struct {
+	root := "encoder/tokenizer"
+	c := shared.JSON[struct {
 		Vocab string
 		config
 	}](t, path.Join(root, name+".config.json"))
-	vocab, err := io.ReadAll(golden.Open(t, path.Join(root, c.Vocab)))
+	vocab, err := io.ReadAll(shared.Open(t, path.Join(root, c.Vocab)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestGoldenVariants(t *testing.T) {
 	for _, name := range []string{"uncased", "cased", "cased_strip", "cased_lower", "cased_lower_nostrip", "cased_nocjk", "uncased_small"} {
 		t.Run(name, func(t *testing.T) {
 			tok := variant(t, name)
-			rows, excused := golden.Lines[expected](t, fmt.Sprintf("data/encoder/tokenizer/%s.jsonl", name)), 0
+			rows, excused := shared.Lines[expected](t, fmt.Sprintf("encoder/tokenizer/%s.jsonl", name)), 0
 			for _, e := range rows {
 				got := tok.Encode(all[e.ID], 0)
 				if slices.Equal(got, e.IDs) {
@@ -72,7 +72,7 @@ func TestGoldenVariants(t *testing.T) {
 
 func TestGoldenTruncation(t *testing.T) {
 	all, tok := texts(t), variant(t, "uncased")
-	for _, e := range golden.Lines[expected](t, "data/encoder/tokenizer/truncation.jsonl") {
+	for _, e := range shared.Lines[expected](t, "encoder/tokenizer/truncation.jsonl") {
 		if got := tok.Encode(all[e.ID], e.Max); !slices.Equal(got, e.IDs) {
 			t.Errorf("%d at most %d: %v, want %v", e.ID, e.Max, got, e.IDs)
 		}
@@ -83,20 +83,20 @@ func TestGoldenTruncation(t *testing.T) {
 // or vocab.txt alone.
 func TestGoldenModels(t *testing.T) {
 	n := 0
-	for _, name := range golden.Names(t, "data/encoder/models") {
+	for _, name := range shared.Names(t, "encoder/models") {
 		if name[:4] == "xlmr" { // they come without a tokenizer
 			continue
 		}
-		tok, err := Load(filepath.Join(golden.Dir(t, "data/encoder/models"), name))
+		tok, err := Load(filepath.Join(shared.File(t, "encoder/models"), name))
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		for _, e := range golden.Lines[struct {
+		for _, e := range shared.Lines[struct {
 			Text string
 			IDs  []int32
 			Full int `json:"n_full"`
-		}](t, path.Join("data/encoder/encoder", name, "texts.jsonl")) {
+		}](t, path.Join("encoder/encoder", name, "texts.jsonl")) {
 			if got := tok.Encode(e.Text, 0); len(got) != e.Full {
 				t.Errorf("%s: %q has %d ids, want %d", name, e.Text, len(got), e.Full)
 			}

@@ -1,17 +1,14 @@
 package embedded
 
 import (
-	"bufio"
-	"compress/gzip"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"crosstalk/internal/shared"
 	"crosstalk/measure/langid"
 )
 
@@ -63,31 +60,6 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// shared finds a folder of the reference data, which is not part of the project.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	dir := os.Getenv("CROSSTALK_SHARED")
-	at, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir == "" && at != filepath.Dir(at); at = filepath.Dir(at) {
-		if beside := filepath.Join(at, "../shared"); isDir(beside) {
-			dir = beside
-		}
-	}
-	path := filepath.Join(dir, "data", name)
-	if !isDir(path) {
-		t.Skipf("reference data %s not found beside the project (or set CROSSTALK_SHARED)", name)
-	}
-	return path
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // answer is a record of the benchmark's golden files. Lines without a label
 // were too short to be checked.
 type answer struct {
@@ -97,30 +69,10 @@ type answer struct {
 }
 
 func answers(t *testing.T) []answer {
-	files, err := filepath.Glob(filepath.Join(shared(t, "lcb/golden"), "*.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []answer
-	for _, path := range files {
-		if strings.Contains(path, "_tokens") {
-			continue
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for d := json.NewDecoder(bufio.NewReader(z)); d.More(); {
-			var a answer
-			if err := d.Decode(&a); err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
-			all = append(all, a)
+	for _, name := range shared.Names(t, "lcb/golden") {
+		if !strings.Contains(name, "_tokens") {
+			all = append(all, shared.Lines[answer](t, "lcb/golden/"+name)...)
 		}
 	}
 	return all

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"crosstalk/measure/internal/golden"
+	"crosstalk/internal/shared"
 	"crosstalk/measure/segment"
 )
 
@@ -48,7 +48,7 @@ func TestGolden(t *testing.T) {
 		Line   string
 		Unidic []string
 	}
-	records := golden.Lines[record](t, "data/lcb/golden/ja_tokens.jsonl.gz")
+	records := shared.Lines[record](t, "lcb/golden/ja_tokens.jsonl.gz")
 	for _, r := range records {
 		if got := words(r.Line); !slices.Equal(got, r.Unidic) {
 			t.Errorf("%q:\n got %q\nwant %q", r.Line, got, r.Unidic)

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"crosstalk/measure/internal/golden"
+	"crosstalk/internal/shared"
 	"crosstalk/measure/segment"
 )
 
@@ -48,7 +48,7 @@ func TestGolden(t *testing.T) {
 		Line  string
 		Jieba []string
 	}
-	records := golden.Lines[record](t, "data/lcb/golden/zh_tokens.jsonl.gz")
+	records := shared.Lines[record](t, "lcb/golden/zh_tokens.jsonl.gz")
 	for _, r := range records {
 		if got := words(r.Line); !slices.Equal(got, r.Jieba) {
 			t.Errorf("%q:\n got %q\nwant %q", r.Line, got, r.Jieba)

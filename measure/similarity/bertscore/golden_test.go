@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"crosstalk/internal/shared"
 	"crosstalk/measure/encoder"
-	"crosstalk/measure/internal/golden"
 	"crosstalk/measure/similarity"
 )
 
@@ -26,7 +26,7 @@ func TestGolden(t *testing.T) {
 		P, R, F   *float64 // nil: NaN
 	}
 	pairs := map[int]pair{}
-	for _, p := range golden.Lines[pair](t, "data/encoder/pairs/pairs.jsonl") {
+	for _, p := range shared.Lines[pair](t, "encoder/pairs/pairs.jsonl") {
 		pairs[p.ID] = p
 	}
 	type key struct {
@@ -34,7 +34,7 @@ func TestGolden(t *testing.T) {
 		layer int
 	}
 	rows := map[key][]row{}
-	for _, r := range golden.Lines[row](t, "data/encoder/pairs/bertscore.jsonl") {
+	for _, r := range shared.Lines[row](t, "encoder/pairs/bertscore.jsonl") {
 		rows[key{r.Model, r.Layer}] = append(rows[key{r.Model, r.Layer}], r)
 	}
 	for k, rows := range rows {
@@ -42,7 +42,7 @@ func TestGolden(t *testing.T) {
 		if layer == 0 {
 			layer = Embeddings
 		}
-		s, err := Load(filepath.Join(golden.Dir(t, "data/encoder/models"), k.model), Options{Layer: layer})
+		s, err := Load(filepath.Join(shared.File(t, "encoder/models"), k.model), Options{Layer: layer})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package gloss
 
 import (
+	"crosstalk/internal/shared"
 	"os"
 	"strings"
 	"testing"
@@ -35,7 +36,7 @@ func share(t *testing.T, v *Vectors, triples [][3]string) (share float64, notSco
 // triples reads the reference triples.
 func triples(t *testing.T) [][3]string {
 	t.Helper()
-	content, err := os.ReadFile(shared(t, "leakage/relatedness_triples.tsv"))
+	content, err := os.ReadFile(shared.File(t, "leakage/relatedness_triples.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"crosstalk/internal/shared"
 	"crosstalk/measure/encoder"
-	"crosstalk/measure/internal/golden"
 	"crosstalk/measure/similarity"
 )
 
@@ -23,15 +23,15 @@ func TestGolden(t *testing.T) {
 		Mean  float64 `json:"cos_mean"`
 	}
 	pairs := map[int]pair{}
-	for _, p := range golden.Lines[pair](t, "data/encoder/pairs/pairs.jsonl") {
+	for _, p := range shared.Lines[pair](t, "encoder/pairs/pairs.jsonl") {
 		pairs[p.ID] = p
 	}
 	rows := map[string][]row{}
-	for _, r := range golden.Lines[row](t, "data/encoder/pairs/similarity.jsonl") {
+	for _, r := range shared.Lines[row](t, "encoder/pairs/similarity.jsonl") {
 		rows[r.Model] = append(rows[r.Model], r)
 	}
 	for model, rows := range rows {
-		s, err := Load(filepath.Join(golden.Dir(t, "data/encoder/models"), model), Options{})
+		s, err := Load(filepath.Join(shared.File(t, "encoder/models"), model), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

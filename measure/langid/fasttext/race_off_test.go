@@ -1,0 +1,5 @@
+//go:build !race
+
+package fasttext
+
+const raceDetector = false
