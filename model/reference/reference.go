@@ -35,30 +35,48 @@ func Open(spec string, items []crosstalk.Item, tasks ...crosstalk.Task) (crossta
 		return nil, fmt.Errorf("%s:%s: cannot read the settings: %w", Provider, spec, err)
 	}
 	s := &settings{name: name, values: values}
-	var m crosstalk.Model
-	switch name {
-	case "leaky":
+	var known []string
+	for _, m := range models {
+		if m.name != name {
+			known = append(known, fmt.Sprintf("%s:%s (%s)", Provider, m.byDefault, m.instrument))
+			continue
+		}
+		model, err := m.open(s, items, tasks)
+		if err != nil {
+			return nil, err
+		}
+		return model, nil
+	}
+	return nil, fmt.Errorf("%s has no model %q; choose one of: %s", Provider, name, strings.Join(known, ", "))
+}
+
+// models are the reference models: of which instrument the truth is known, and
+// how one is made of its settings. open reads all settings before it uses any.
+var models = []struct {
+	name, byDefault, instrument string
+	open                        func(s *settings, items []crosstalk.Item, tasks []crosstalk.Task) (crosstalk.Model, error)
+}{
+	{"leaky", DefaultLeaky, "leakage", func(s *settings, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
 		rate, seed := s.probability("rate", 0.6), s.seed()
-		if err = s.done(); err == nil {
-			m, err = NewLeaky(items, rate, seed)
+		if err := s.done(); err != nil {
+			return nil, err
 		}
-	case "confused":
+		return NewLeaky(items, rate, seed)
+	}},
+	{"confused", DefaultConfused, "confusion", func(s *settings, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
 		line, word, seed := s.probability("line", 0.1), s.probability("word", 0.05), s.seed()
-		if err = s.done(); err == nil {
-			m, err = NewConfused(items, line, word, seed)
+		if err := s.done(); err != nil {
+			return nil, err
 		}
-	case "inconsistent":
+		return NewConfused(items, line, word, seed)
+	}},
+	{"inconsistent", DefaultInconsistent, "consistency", func(s *settings, items []crosstalk.Item, tasks []crosstalk.Task) (crosstalk.Model, error) {
 		truth, seed := Inconsistency{s.probability("flip", 0.2), s.probability("invalid", 0.01), s.probability("wrong", 0.2)}, s.seed()
-		if err = s.done(); err == nil {
-			m, err = NewInconsistent(tasks, items, truth, seed)
+		if err := s.done(); err != nil {
+			return nil, err
 		}
-	default:
-		err = fmt.Errorf("%s has no model %q: choose %[1]s:%[3]s (leakage), %[1]s:%[4]s (confusion) or %[1]s:%[5]s (consistency)", Provider, name, DefaultLeaky, DefaultConfused, DefaultInconsistent)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+		return NewInconsistent(tasks, items, truth, seed)
+	}},
 }
 
 // settings are what stands after the name of a model. The first that cannot be
