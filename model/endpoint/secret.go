@@ -9,7 +9,7 @@ import (
 )
 
 // secrets are what must not reach a message, an answer or the journal: the API
-// key, a password or key in the base URL.
+// key, a password or key in the base URL, the values of headers.
 type secrets []string
 
 const (
