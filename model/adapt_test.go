@@ -34,7 +34,7 @@ func TestAdapt(t *testing.T) {
 		{"openai:gpt-5-mini", "", "max_tokens 100 is sent as 4100: gpt-5-mini thinks, and has 4000 tokens for it; longer answers are cut when they arrive\n" +
 			"temperature 0 is not sent: gpt-5-mini takes only its default\ntop_p 0.75 is not sent: gpt-5-mini takes only its default\n" +
 			"stop [\"\\n\"] is not sent: gpt-5-mini takes none; answers are cut at it when they arrive\nlogprobs 5 is not sent: gpt-5-mini gives none"},
-		{"openrouter:openai/gpt-5-mini", "off", "reasoning off is not sent: openai/gpt-5-mini always thinks\nmax_tokens 100 is sent as 4100"},
+		{"openrouter:openai/gpt-5-mini", "off", "reasoning off is not sent: openai/gpt-5-mini always thinks\nmax_tokens 100 is sent as 4100\ntemperature\ntop_p\nstop\nlogprobs"},
 		{"openai:gpt-5-chat-latest", "", ""},
 		{"openai:gpt-5.1", "", "stop"},
 		{"openai:gpt-5.1", "high", "max_tokens 100 is sent as 8100: gpt-5.1 thinks\ntemperature 0 is not sent: gpt-5.1 takes only its default while it thinks\ntop_p\nstop\nlogprobs 5 is not sent: gpt-5.1 gives none while it thinks"},

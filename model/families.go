@@ -63,8 +63,8 @@ type Reasoning struct {
 	// as much for high.
 	Headroom int `yaml:"headroom,omitempty" json:"headroom,omitempty"`
 	// Send gives the parameters that ask for each level; default
-	// reasoning_effort, with "none" for off. The text $budget stands for the
-	// room for thoughts.
+	// reasoning_effort, with "none" for off. The text $budget is replaced by the
+	// number of tokens for thoughts.
 	Send map[string]map[string]any `yaml:"send,omitempty" json:"send,omitempty"`
 }
 

@@ -64,9 +64,9 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 const leastSecret = 12
 
 func secretName(name string) bool {
-	name = strings.ToLower(name)
-	for _, word := range []string{"key", "token", "secret", "auth", "pass", "cookie", "sig"} {
-		if strings.Contains(name, word) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
+		switch word {
+		case "key", "apikey", "token", "secret", "auth", "authorization", "password", "cookie", "signature", "credential", "credentials":
 			return true
 		}
 	}

@@ -264,3 +264,44 @@ func TestHasLogprobs(t *testing.T) {
 		}
 	}
 }
+
+// Headers are sent with every request, and their values are neither shown nor
+// saved, nor a part of what names an ask.
+func TestHeadersStayOut(t *testing.T) {
+	const secret, bearer = "gw-0123456789/abcdefgh", "tok-9876543210+zyxwvut"
+	getenv := env("GATE", secret, "OPENAI_API_KEY", "sk-unused-0123456789", "ANTHROPIC_API_KEY", "sk-unused-0123456789")
+	for _, name := range []string{"openai:m", "anthropic:m"} {
+		for _, status := range []int{200, 400, 401, 500} {
+			var got http.Header
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				got = r.Header
+				w.WriteHeader(status)
+				fmt.Fprintf(w, `{"choices":[{"message":{"content":"%[1]s %[2]s","reasoning":"%[1]s"},"finish_reason":"%[1]s"}],"content":[{"type":"text","text":"%[2]s"},{"type":"thinking","thinking":"%[1]s"}],"message":"%[1]s %[2]s"}`,
+					r.Header.Get("X-Gateway"), r.Header.Get("Authorization"))
+			}))
+			o := Options{BaseURL: s.URL + "/v1", Getenv: getenv, Header: []string{"X-Gateway=$GATE", "Authorization=Bearer " + bearer, "X-Provider=ollama"}}
+			m, err := Open(name, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := m.Answer(t.Context(), crosstalk.Request{API: crosstalk.Chat})
+			if got.Get("X-Gateway") != secret || got.Get("Authorization") != "Bearer "+bearer || got.Get("X-Provider") != "ollama" {
+				t.Errorf("%s: sent %v", name, got)
+			}
+			if (err == nil) != (status == 200) {
+				t.Errorf("%s %d: %v", name, status, err)
+			}
+			all := fmt.Sprintf("%+v %s %s %+v %#v %v", a, a.Raw, crosstalk.Canonical(a), err, err, m.Identity())
+			for _, part := range []string{secret, bearer} {
+				if strings.Contains(all, part) {
+					t.Errorf("%s %d: %s", name, status, all)
+				}
+			}
+			plain, err := Open(name, Options{BaseURL: s.URL + "/v1", Getenv: getenv})
+			if err != nil || plain.Identity() != m.Identity() {
+				t.Errorf("headers are a part of the identity: %v, %v, %v", plain.Identity(), m.Identity(), err)
+			}
+			s.Close()
+		}
+	}
+}

@@ -9,10 +9,10 @@ import (
 )
 
 // Preset is a provider by name: where its models are, and which environment
-// variable holds the key.
+// variable has the key.
 type Preset struct {
 	Name        string
-	BaseURL     string // "": has to be given; {VARIABLE} stands for an environment variable, {VARIABLE:default} if it need not be set
+	BaseURL     string // "": the user has to give one; {VARIABLE} is replaced by an environment variable, {VARIABLE:default} by it or a default
 	KeyVar      string
 	Local       bool   // runs on the user's machine; the key is sent if there is one
 	Concurrency int    // asks in flight that make sense unless the user says otherwise; 0: let asking find out
@@ -21,7 +21,7 @@ type Preset struct {
 
 	protocol  protocol
 	newTokens bool   // chat takes max_completion_tokens only
-	keyHeader string // "": Authorization
+	keyHeader string // "": Authorization, as a bearer token
 }
 
 type protocol int

@@ -28,7 +28,8 @@ func (b *Body) Set(name string, value any) {
 	}
 }
 
-// Budget stands in parameters for the number of tokens that a model may think.
+// Budget is a placeholder in parameters for the number of tokens that a model
+// may think.
 const Budget = "$budget"
 
 // leastBudget is the least that Claude takes, and little for any model.

@@ -94,7 +94,7 @@ var mentions = []wording{
 	{crosstalk.ParamTemperature, mention(`temperature`)},
 	{crosstalk.ParamTopP, mention(`top_p|topP|top-p`)},
 	{crosstalk.ParamStop, regexp.MustCompile("(?i)[\"'`](stop|stop_sequences)[\"'`]|stop_sequences|parameters?:? (stop)\\b|argument .*: (stop)\\b|\\bstop parameter")},
-	{crosstalk.ParamSeed, regexp.MustCompile("(?i)[\"'`](seed|random_seed)[\"'`]|random_seed|parameters?:? (seed)\\b|argument .*: (seed)\\b|\\bseed parameter")},
+	{crosstalk.ParamSeed, regexp.MustCompile("(?i)[\"'`](seed|random_seed)[\"'`]|random_seed|parameters?:? (seed)\\b|argument .*: (seed)\\b|\\bseed parameter|^seed: ")},
 	{crosstalk.ParamLogprobs, mention(`log ?probs|top_logprobs|responseLogprobs`)},
 	{crosstalk.ParamMaxTokens, mention(`max_tokens|max_completion_tokens|max_output_tokens`)},
 	{crosstalk.ParamReasoning, mention(`reasoning_effort|reasoning\.effort|reasoning|thinking(?:[._]\w+)*|enable_thinking|budget_tokens|chat_template_kwargs|output_config(?:\.\w+)?`)},

@@ -78,6 +78,7 @@ func TestParam(t *testing.T) {
 		{`{"error":{"code":"1210","message":"Invalid API parameter, please check: temperature should be in [0, 1]"}}`, "temperature"},
 		{message("'logprobs' is not supported with this model"), "logprobs"},
 		{message("System role not supported"), "system"},
+		{message("seed: Extra inputs are not permitted"), "seed"},
 		{message("reasoning_effort is not supported by this model"), "reasoning"},
 
 		{message("This model's maximum context length is 8192 tokens. max_tokens must be reduced"), ""},

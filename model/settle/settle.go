@@ -50,6 +50,26 @@ func Answer(req crosstalk.Request, r Received) crosstalk.Answer {
 	return a
 }
 
+// Recorded is an answer that was recorded with the model's thoughts still in
+// its text, as it would be received today. Any other is returned as it is.
+func Recorded(a crosstalk.Answer) crosstalk.Answer {
+	if a.Status != crosstalk.Text || a.Reasoning != "" {
+		return a
+	}
+	text, reasoning := thoughts.Split(a.Text)
+	if text == a.Text {
+		return a
+	}
+	if len(a.Logprobs) > 0 {
+		a.Logprobs = visible(a.Logprobs, a.Text)
+	}
+	a.Text, a.Reasoning = text, reasoning
+	if a.Status = Kind(text); a.Status == crosstalk.Empty {
+		a.Reason = crosstalk.Thinking
+	}
+	return a
+}
+
 // Kind is Text, or Empty for a text of white space.
 func Kind(text string) crosstalk.Status {
 	if strings.TrimSpace(text) == "" {

@@ -77,6 +77,21 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+func TestRecorded(t *testing.T) {
+	for _, c := range []struct{ before, after crosstalk.Answer }{
+		{crosstalk.Answer{Status: "text", Text: "a `<think>` tag", Reason: "stop"}, crosstalk.Answer{Status: "text", Text: "a `<think>` tag", Reason: "stop"}},
+		{crosstalk.Answer{Status: "text", Text: "<think>b</think>\na", Reason: "stop", Logprobs: tokens("<think>", "b", "</think>", "\n", "a")},
+			crosstalk.Answer{Status: "text", Text: "a", Reasoning: "b", Reason: "stop", Logprobs: tokens("a")}},
+		{crosstalk.Answer{Status: "text", Text: "<think>b", Reason: "length"}, crosstalk.Answer{Status: "empty", Reasoning: "b", Reason: "thinking"}},
+		{crosstalk.Answer{Status: "text", Text: "<think>is a tag</think>", Reasoning: "separated before"}, crosstalk.Answer{Status: "text", Text: "<think>is a tag</think>", Reasoning: "separated before"}},
+		{crosstalk.Answer{Status: "failed", Text: "<think>b"}, crosstalk.Answer{Status: "failed", Text: "<think>b"}},
+	} {
+		if got := Recorded(c.before); !reflect.DeepEqual(got, c.after) {
+			t.Errorf("%+v:\n got %+v\nwant %+v", c.before, got, c.after)
+		}
+	}
+}
+
 func TestBoundary(t *testing.T) {
 	for _, c := range []struct {
 		text  string
