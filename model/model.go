@@ -52,6 +52,9 @@ func Open(name string, o Options) (crosstalk.Model, error) {
 	default:
 		return nil, fmt.Errorf("api %q: expected chat, responses or completions (--api)", o.API)
 	}
+	if err := Validate(o.Families); err != nil {
+		return nil, err
+	}
 	var m crosstalk.Model
 	if open, found := o.Others[provider]; found {
 		m, err = open(model)
