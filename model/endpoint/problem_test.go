@@ -78,6 +78,8 @@ func TestParam(t *testing.T) {
 		{`{"error":{"code":"1210","message":"Invalid API parameter, please check: temperature should be in [0, 1]"}}`, "temperature"},
 		{message("'logprobs' is not supported with this model"), "logprobs"},
 		{message("System role not supported"), "system"},
+		{`{"error":{"message":"bad value","param":"top_p"}}`, "top_p"},
+		{`{"error":{"message":"bad value","param":"generationConfig.maxOutputTokens"}}`, "max_tokens"},
 		{message("seed: Extra inputs are not permitted"), "seed"},
 		{message("reasoning_effort is not supported by this model"), "reasoning"},
 
