@@ -265,8 +265,8 @@ func TestResponsesAPI(t *testing.T) {
 
 func TestList(t *testing.T) {
 	var names []string
-	for i := range 45 {
-		names = append(names, fmt.Sprintf("m-%02d", i))
+	for i := range 2105 {
+		names = append(names, fmt.Sprintf("m-%04d", i))
 	}
 	s := testserver.New(testserver.Options{Models: names, Key: "sk-0123456789", Record: true})
 	defer s.Close()
