@@ -286,8 +286,8 @@ func TestOpenConfused(t *testing.T) {
 	greek := append(prompts(), crosstalk.Item{ID: "el", Prompt: &crosstalk.Prompt{Text: "Πώς;", Language: "el"}})
 	for want, list := range map[string][]crosstalk.Item{
 		"item fr: the prompt asks for an answer in fr, and another item has the same prompt for ru": twice,
-		"item el: reference:confused has no sentences in the language el, only in ar,": greek,
-		"item k has no prompt that reference:confused can answer":                      items(),
+		"item el: reference:confused has no sentences in the language el, only in ar,":              greek,
+		"item k has no prompt that reference:confused can answer":                                   items(),
 	} {
 		if _, err := NewConfused(list, 0.1, 0.1, 1); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
