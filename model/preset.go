@@ -140,8 +140,11 @@ func HasLogprobs(name string) error {
 	if err != nil {
 		return err
 	}
-	if p, _ := lookup(provider); p.protocol == anthropicMessages || refused(FamilyOf(name, nil).Logprobs) {
-		return fmt.Errorf("model %q: %s gives no log probabilities of %s", name, provider, model)
+	if p, _ := lookup(provider); p.protocol == anthropicMessages {
+		return fmt.Errorf("model %q: %s gives no log probabilities", name, provider)
+	}
+	if refused(FamilyOf(name, nil).Logprobs) {
+		return fmt.Errorf("model %q: %s gives no log probabilities", name, model)
 	}
 	return nil
 }
