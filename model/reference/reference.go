@@ -1,6 +1,6 @@
-// Package reference holds models whose truth is known, as a phantom's is for a
-// scanner: they calibrate an instrument and stand in where no language model
-// is named. They are never presented as language models.
+// Package reference has models with a known truth, as a phantom is for a
+// scanner: they calibrate an instrument, and answer where no language model is
+// named. They are never presented as language models.
 package reference
 
 import (
@@ -79,8 +79,8 @@ var models = []struct {
 	}},
 }
 
-// settings are what stands after the name of a model. The first that cannot be
-// read is the error.
+// settings are what follows the name of a model. The first that cannot be read
+// is the error.
 type settings struct {
 	name   string
 	values url.Values
@@ -88,7 +88,7 @@ type settings struct {
 	err    error
 }
 
-// probability is a number; whether it is from 0 to 1 the model checks.
+// probability is a number; the model checks that it is from 0 to 1.
 func (s *settings) probability(name string, otherwise float64) float64 {
 	s.known = append(s.known, name)
 	if !s.values.Has(name) {
