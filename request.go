@@ -118,17 +118,19 @@ const (
 
 // Answer is what came back from one request.
 type Answer struct {
-	Key      Key             `json:"key"` // set by whoever asked
-	Status   Status          `json:"status"`
-	Text     string          `json:"text"`             // as received, never trimmed
-	Reason   string          `json:"reason,omitempty"` // why it ended, was refused or failed
-	Model    string          `json:"model,omitempty"`  // the model's name as the server reports it
-	Usage    Usage           `json:"usage"`
-	Logprobs []TokenLogprob  `json:"logprobs,omitempty"`
-	Raw      json.RawMessage `json:"-"` // the response body
-	Latency  time.Duration   `json:"latency_ns"`
-	Attempts int             `json:"attempts"`
-	Time     time.Time       `json:"time"` // when it arrived
+	Key       Key             `json:"key"` // set by whoever asked
+	Status    Status          `json:"status"`
+	Text      string          `json:"text"`                // as received, never trimmed
+	Reasoning string          `json:"reasoning,omitempty"` // what the model thought, where the server tells it
+	Reason    string          `json:"reason,omitempty"`    // why it ended, was refused or failed
+	Cut       bool            `json:"cut,omitempty"`       // the limit on its tokens ended it
+	Model     string          `json:"model,omitempty"`     // the model's name as the server reports it
+	Usage     Usage           `json:"usage"`
+	Logprobs  []TokenLogprob  `json:"logprobs,omitempty"`
+	Raw       json.RawMessage `json:"-"` // the response body
+	Latency   time.Duration   `json:"latency_ns"`
+	Attempts  int             `json:"attempts"`
+	Time      time.Time       `json:"time"` // when it arrived
 }
 
 // Usage counts tokens as the provider bills them.
@@ -169,6 +171,7 @@ type AskError struct {
 	Fault      Fault
 	Status     int           // HTTP status, 0 if none arrived
 	RetryAfter time.Duration // the server's wish, 0 if it stated none
+	Param      string        // the request's parameter that was refused, if the server names one
 	Message    string        // what went wrong and what to do; never holds an API key
 	Err        error
 }
