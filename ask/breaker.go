@@ -17,15 +17,15 @@ import (
 // a streak that outlasts the patience ends the asking.
 //
 // A failure counts against its ask only if there is evidence that the ask is to
-// blame: other asks were answered meanwhile, or no other ask fails. So an
+// blame: others that began later were answered, or no other ask fails. So an
 // outage costs no retries.
 type breaker struct {
 	patience time.Duration
 
 	mu       sync.Mutex
 	reached  bool // the server was there once, even if only to say no
-	answers  int  // so far
 	begun    int  // attempts so far
+	newest   int  // the number of the latest attempt that was answered
 	inFlight int
 	streak   streak
 	open     bool
@@ -50,10 +50,11 @@ type streak struct {
 // trial is one ask on its way through its attempts.
 type trial struct {
 	failures int  // that count against it
-	suspect  bool // others were answered while it failed
+	suspect  bool // others that began later than its first attempt were answered
 	probe    bool // the one that an open circuit tries
+	first    int  // the number of its first attempt
 	number   int  // of the attempt under way
-	answers  int  // how many the endpoint had given when this ask failed last
+	failed   int  // of the one that failed last
 }
 
 // The circuit opens after this many failures in a row, of two asks or more: or
@@ -98,12 +99,12 @@ func (b *breaker) begin(t *trial) bool {
 	if b.open && !t.probe {
 		return false
 	}
-	if t.number == 0 {
-		t.answers = b.answers
-	}
 	b.begun++
 	b.inFlight++
 	t.number = b.begun
+	if t.first == 0 {
+		t.first, t.failed = t.number, t.number
+	}
 	return true
 }
 
@@ -151,7 +152,7 @@ func (b *breaker) answered(t *trial) {
 	defer b.mu.Unlock()
 	b.ended(t)
 	b.reached = true
-	b.answers++
+	b.newest = max(b.newest, t.number)
 	b.streak = streak{}
 	b.shut()
 }
@@ -207,36 +208,37 @@ func (b *breaker) failed(t *trial, err error) (counts bool, ends error) {
 	probe := b.ended(t)
 	s.last = err
 	b.reached = b.reached || !dead
+	t.suspect = t.suspect || b.newest > t.first
+	if !t.suspect && !dead {
+		s.asks[t] = struct{}{}
+	}
 	switch {
-	case dead:
+	case dead: // which is no ask's fault
 	case b.open: // a probe, unless it was under way when the circuit opened
 		counts = probe && !gateway(e) && b.waiting.len() < 2
+	case t.suspect:
+		counts = b.newest > t.failed || len(s.asks) == 0
 	default:
-		counts = b.answers > t.answers || t.suspect
-		if !t.suspect {
-			s.asks[t] = struct{}{}
-		}
-		counts = counts || len(s.asks) == 1
+		counts = len(s.asks) == 1
 	}
 	if counts {
 		t.failures++
-		t.suspect = t.suspect || t.failures > 1 && b.answers > t.answers
 	}
-	t.answers = b.answers
+	t.failed = t.number
 	if !t.suspect && !busy {
 		s.failures++
 	}
 	if dead {
 		s.unreachable++
 	}
-	if (b.open || s.older <= 0) && now.Add(asked).Sub(s.since) >= b.patience {
+	if (b.open || !counts && s.older <= 0) && now.Add(asked).Sub(s.since) >= b.patience {
 		return counts, b.impatient(asked)
 	}
 	switch {
 	case b.open && probe:
 		b.pause = min(2*b.pause, longestPause)
 		b.schedule(now, asked)
-	case b.open || busy:
+	case b.open, busy:
 	case s.older > 0 && now.Sub(s.since) < openRegardless:
 	case s.unreachable >= openAfterUnreachable, len(s.asks) > 1 && s.failures >= openAfter:
 		b.open, b.pause = true, firstPause

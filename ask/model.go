@@ -181,7 +181,7 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 	s.model.mu.Unlock()
 	b := &s.model.endpoint.breaker
 	b.mu.Lock()
-	reached, alive, patience := b.reached, b.answers > 0, b.patience
+	reached, alive, patience := b.reached, b.newest > 0, b.patience
 	b.mu.Unlock()
 
 	s.mu.Lock()
@@ -209,7 +209,7 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 	}
 	var e *crosstalk.AskError
 	polite := errors.As(f.err, &e) && (e.Status == 429 || e.RetryAfter > 0) // the server says when to come back
-	slow := errors.Is(f.err, errTimeout) && f.attempts < 2
+	slow := errors.Is(f.err, errTimeout) && time.Since(s.began) < f.took*3/2 // it may be loading the model
 	late := time.Since(s.began)+f.pause+f.took > mostScouting
 	if polite {
 		late = time.Since(s.began)+f.pause > patience

@@ -69,7 +69,7 @@ func TestBackoff(t *testing.T) {
 			l.enter(req)
 			return crosstalk.Answer{}, fault(crosstalk.Transient)
 		}}
-		s := ask.NewSession(&ask.Memory{}, ask.Options{Retries: 40, Backoff: time.Second, Patience: time.Hour})
+		s := ask.NewSession(&ask.Memory{}, ask.Options{Retries: 40, Backoff: time.Second})
 		s.For(m).Ask(t.Context(), request(1))
 		s.For(m).Ask(t.Context(), request(0))
 		distinct := map[time.Duration]bool{}
