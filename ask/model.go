@@ -208,7 +208,7 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 		return true, nil // it was answered in an earlier run: this one may be to blame itself
 	}
 	var e *crosstalk.AskError
-	polite := errors.As(f.err, &e) && (e.Status == 429 || e.RetryAfter > 0) // the server says when to come back
+	polite := errors.As(f.err, &e) && (e.Status == 429 || e.RetryAfter > 0)  // the server says when to come back
 	slow := errors.Is(f.err, errTimeout) && time.Since(s.began) < f.took*3/2 // it may be loading the model
 	late := time.Since(s.began)+f.pause+f.took > mostScouting
 	if polite {
