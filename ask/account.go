@@ -49,7 +49,7 @@ type account struct {
 	reserved Need
 	working  int     // who may give something back without waiting for the budget
 	queue    []*item // not yet let in, in order
-	closed   bool    // an item was turned away
+	closed   error   // why an item was turned away, and all later ones are
 }
 
 // item is one item's part of the budget.
@@ -57,6 +57,7 @@ type item struct {
 	account *account
 	need    Need
 	left    Need          // of need: not yet used by its asks
+	asks    bool          // it has an ask that the journal does not answer
 	decided chan struct{} // closed when it was let in or turned away
 	denied  error
 	ended   bool
@@ -97,16 +98,15 @@ func (a *account) admit() {
 		over := a.over(it.need, "the next item")
 		switch {
 		case it.ended || it.need == Need{}:
-		case over == "" && !a.closed:
+		case a.closed != nil:
+			it.denied = a.closed
+		case over == "":
 			it.left = it.need
 			a.reserved.plus(it.need, 1)
 			a.working++
-		case a.working == 0 || a.closed:
-			a.closed = true
-			it.denied = &LimitError{over}
-			if over == "" {
-				it.denied = &LimitError{"stopped at an earlier item, for which the budget was too small"}
-			}
+		case a.working == 0 && it.asks: // else the journal may answer all of it
+			a.closed = &LimitError{over}
+			it.denied = a.closed
 		default:
 			return
 		}
@@ -160,12 +160,14 @@ func (a *account) reserve(ctx, stop context.Context, model string, req crosstalk
 	want.Add(a.Prices, model, req)
 	it, _ := ctx.Value(itemKey{}).(*item)
 	if it != nil && it.account == a {
-		select {
-		case <-it.decided:
-		default:
-			if err := until(ctx, stop, it.decided); err != nil {
-				return nil, err
-			}
+		a.mu.Lock()
+		if !it.asks {
+			it.asks = true
+			a.admit()
+		}
+		a.mu.Unlock()
+		if err := until(ctx, stop, it.decided); err != nil {
+			return nil, err
 		}
 		if it.denied != nil {
 			return nil, it.denied
