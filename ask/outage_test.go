@@ -14,10 +14,12 @@ import (
 	"crosstalk/ask"
 )
 
+var unreachable = &net.OpError{Op: "dial", Err: errors.New("refused")}
+
 // outages are the ways in which a server can be gone.
 var outages = map[string]func(context.Context) error{
 	"nobody listens": func(context.Context) error {
-		return &crosstalk.AskError{Message: "nothing listens", Err: &net.OpError{Op: "dial", Err: errors.New("refused")}}
+		return &crosstalk.AskError{Message: "nothing listens", Err: unreachable}
 	},
 	"500": func(context.Context) error { return &crosstalk.AskError{Status: 500, Message: "failed"} },
 	"502": func(context.Context) error { return &crosstalk.AskError{Status: 502, Message: "bad gateway"} },
