@@ -149,7 +149,7 @@ func TestAnswersAreAskedForOnce(t *testing.T) {
 func TestStatsCountKinds(t *testing.T) {
 	kinds := []crosstalk.Status{crosstalk.Empty, crosstalk.Refused, crosstalk.Text}
 	m := &model{answer: func(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
-		return crosstalk.Answer{Status: kinds[req.Sample%3], Cut: req.Sample == 2, Usage: crosstalk.Usage{Prompt: 1e6, Completion: 2e6, Reasoning: 1e6}}, nil
+		return crosstalk.Answer{Status: kinds[req.Sample%3], Finish: map[int]crosstalk.Finish{2: crosstalk.FinishLength}[req.Sample], Usage: crosstalk.Usage{Prompt: 1e6, Completion: 2e6, Reasoning: 1e6}}, nil
 	}}
 	s := ask.NewSession(&ask.Memory{}, ask.Options{Budget: ask.Budget{Prices: ask.Prices{"m": {Input: 1, Output: 2}}}})
 	askAll(t.Context(), s.For(m), 6)

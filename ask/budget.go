@@ -39,7 +39,7 @@ func Worst(req crosstalk.Request) crosstalk.Usage {
 	for _, m := range req.Messages {
 		prompt += textTokens(m.Content) + 4 // a turn's own tokens
 	}
-	worst := crosstalk.Usage{Prompt: prompt, Completion: req.Decoding.MaxTokens}
+	worst := crosstalk.Usage{Prompt: prompt, Completion: req.Decoding.Limit()}
 	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // a --param goes before a flag
 		if n, ok := req.Decoding.Extra[name].(float64); ok {
 			worst.Completion = int(n)

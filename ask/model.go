@@ -134,7 +134,7 @@ func (s *shape) works(answer crosstalk.Answer, cached bool) error {
 	case !cached: // what was empty before says nothing of the others
 		s.empty++
 		s.reasoning += answer.Usage.Reasoning
-		if answer.Cut {
+		if answer.Finish == crosstalk.FinishLength {
 			s.cut++
 		}
 		if s.empty >= s.stopEmpty {

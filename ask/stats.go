@@ -97,7 +97,7 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	case crosstalk.Refused:
 		s.stats.Refused++
 	}
-	if answer.Cut {
+	if answer.Finish == crosstalk.FinishLength {
 		s.stats.Cut++
 	}
 	if cached {

@@ -65,7 +65,7 @@ func (o *observed) note(req crosstalk.Request, answer crosstalk.Answer, same fun
 			o.given++
 		}
 	}
-	if answer.Status == crosstalk.Empty && answer.Cut {
+	if answer.Status == crosstalk.Empty && (answer.Finish == crosstalk.FinishLength || answer.Reason == crosstalk.Thinking) {
 		o.noText++
 		o.thought += answer.Usage.Reasoning
 	}

@@ -113,9 +113,9 @@ func TestWarnings(t *testing.T) {
 		"changed":       {many(4, 5), nil, served("m-1", "m-2"), []string{`test:m: answered under several names, so the model may have changed during the run: "m-1" (2), "m-2" (2)`}},
 		"cut thoughts": {many(10, 5), nil, func(i int, _ crosstalk.Request) crosstalk.Answer {
 			if i%2 == 0 {
-				return crosstalk.Answer{Status: crosstalk.Empty, Cut: true, Usage: crosstalk.Usage{Prompt: 20, Completion: 9, Reasoning: 9}}
+				return crosstalk.Answer{Status: crosstalk.Empty, Finish: crosstalk.FinishLength, Usage: crosstalk.Usage{Prompt: 20, Completion: 9, Reasoning: 9}}
 			}
-			return crosstalk.Answer{Cut: true}
+			return crosstalk.Answer{Finish: crosstalk.FinishLength}
 		}, []string{"test:m: 5 of 10 answers reached their limit before they said anything: raise --reasoning-tokens, or --max-tokens"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,22 +48,22 @@ func values(r Record) []any {
 	if a.Logprobs != nil {
 		logprobs = crosstalk.Canonical(a.Logprobs)
 	}
-	cut := int64(0)
-	if a.Cut {
-		cut = 1
+	var missing []byte
+	if len(a.Missing) > 0 {
+		missing = crosstalk.Canonical(a.Missing)
 	}
 	text := func(s string) []byte { return []byte(s) }
 	return []any{a.Key[:], text(r.Identity.Provider), text(r.Identity.Endpoint), text(r.Identity.Name), crosstalk.Canonical(r.Request),
 		text(string(a.Status)), text(a.Text), text(a.Reason), text(a.Model),
 		int64(a.Usage.Prompt), int64(a.Usage.Completion), int64(a.Usage.Reasoning), logprobs, []byte(a.Raw),
-		int64(a.Latency), int64(a.Attempts), a.Time.UnixMilli(), text(a.Reasoning), cut}
+		int64(a.Latency), int64(a.Attempts), a.Time.UnixMilli(), text(a.Reasoning), text(string(a.Finish)), missing}
 }
 
 // The columns that are blobs, and where the checksum stands.
 const (
 	keyColumn      = 0
 	rawColumn      = 13
-	checksumColumn = 19
+	checksumColumn = 20
 )
 
 // bind sets the parameters of the insertion to a row.
@@ -151,6 +151,11 @@ func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 	}
 	a.Raw = s.ColumnBlob(rawColumn, nil)
 	a.Latency, a.Attempts, a.Time = time.Duration(s.ColumnInt64(14)), s.ColumnInt(15), time.UnixMilli(s.ColumnInt64(16)).UTC()
-	a.Reasoning, a.Cut = s.ColumnText(17), s.ColumnInt(18) != 0
+	a.Reasoning, a.Finish = s.ColumnText(17), crosstalk.Finish(s.ColumnText(18))
+	if missing := s.ColumnRawText(19); len(missing) > 0 {
+		if err := json.Unmarshal(missing, &a.Missing); err != nil {
+			return corrupt(fmt.Errorf("its list of missing parameters is no JSON: %w", err))
+		}
+	}
 	return r, nil
 }

@@ -31,21 +31,23 @@ var migrations = []string{
 		attempts          INTEGER NOT NULL,
 		answered_at       INTEGER NOT NULL      -- Unix time in ms
 	)`,
-	// reasoning: what the model thought; cut: 1 if the limit on its tokens ended
-	// the answer; checksum: of the columns before it, NULL in rows of version 1.
+	// reasoning: what the model thought; finish: how the answer ended; missing:
+	// the parameters without effect, a JSON list or empty; checksum: of the
+	// columns before it, NULL in rows of version 1.
 	`ALTER TABLE asks ADD COLUMN reasoning TEXT NOT NULL DEFAULT '';
-	ALTER TABLE asks ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE asks ADD COLUMN finish TEXT NOT NULL DEFAULT '';
+	ALTER TABLE asks ADD COLUMN missing TEXT NOT NULL DEFAULT '';
 	ALTER TABLE asks ADD COLUMN checksum BLOB`,
 }
 
 // columns are those of the newest version, in the order of the table.
 const columns = "key, provider, endpoint, model, request, status, text, reason, served_model, " +
 	"prompt_tokens, completion_tokens, reasoning_tokens, logprobs, raw, latency_ns, attempts, answered_at, " +
-	"reasoning, cut, checksum"
+	"reasoning, finish, missing, checksum"
 
 // added says what stands in the place of the columns that version i+2 has and
 // version i+1 has not.
-var added = []struct{ columns, defaults string }{{"reasoning, cut, checksum", "'', 0, NULL"}}
+var added = []struct{ columns, defaults string }{{"reasoning, finish, missing, checksum", "'', '', '', NULL"}}
 
 // columnsOf is columns as they are read from a journal of a version.
 func columnsOf(version int) string {

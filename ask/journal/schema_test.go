@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"crosstalk"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
 )
@@ -103,7 +105,7 @@ func version1(t *testing.T, path string, records ...Record) {
 // thoughtful is a record with what version 2 has.
 func thoughtful(i int) Record {
 	r := record(i)
-	r.Answer.Reasoning, r.Answer.Cut, r.Answer.Raw = "I think", true, []byte("{}")
+	r.Answer.Reasoning, r.Answer.Finish, r.Answer.Missing, r.Answer.Raw = "I think", crosstalk.FinishLength, []string{"seed"}, []byte("{}")
 	return r
 }
 
@@ -146,7 +148,7 @@ func TestVersion1(t *testing.T) {
 	check(open2(t, path), record(1), record(2), thoughtful(3))
 	// Who opened it before goes on reading, without what is new.
 	old := thoughtful(3)
-	old.Answer.Reasoning, old.Answer.Cut = "", false
+	old.Answer.Reasoning, old.Answer.Finish, old.Answer.Missing = "", "", nil
 	check(reader, record(1), record(2), old)
 }
 

@@ -20,7 +20,7 @@ import (
 func TestChecksum(t *testing.T) {
 	for column, change := range map[string]string{
 		"text": "'other'", "request": "'{}'", "status": "'empty'", "raw": "NULL", "logprobs": "'[]'", "reasoning": "''",
-		"prompt_tokens": "7", "attempts": "2", "answered_at": "0", "cut": "0", "model": "'x'", "served_model": "'y'", "checksum": "zeroblob(16)",
+		"prompt_tokens": "7", "attempts": "2", "answered_at": "0", "finish": "''", "missing": "''", "model": "'x'", "served_model": "'y'", "checksum": "zeroblob(16)",
 	} {
 		t.Run(column, func(t *testing.T) {
 			path := newPath(t)
