@@ -3,6 +3,7 @@ package ask
 import (
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -40,6 +41,7 @@ type observed struct {
 	given    int             // and came
 	noText   int             // answers that were cut off before they said anything
 	thought  int             // tokens of reasoning in these
+	without  map[string]int  // parameters that had no effect, with the answers that say so
 	served   map[string]int  // names that the server gave, with their answers
 	others   map[string]int  // of these, other models
 }
@@ -68,6 +70,12 @@ func (o *observed) note(req crosstalk.Request, answer crosstalk.Answer, same fun
 	if answer.Status == crosstalk.Empty && (answer.Finish == crosstalk.FinishLength || answer.Reason == crosstalk.Thinking) {
 		o.noText++
 		o.thought += answer.Usage.Reasoning
+	}
+	for _, param := range answer.Missing {
+		if o.without == nil {
+			o.without = map[string]int{}
+		}
+		o.without[param]++
 	}
 	if name := answer.Model; name != "" {
 		if o.served == nil {
@@ -168,6 +176,11 @@ func (o *observed) warnings() (list []string) {
 	}
 	if o.wanted >= 3 && o.given == 0 {
 		add("log probabilities were asked for, and none of %d answers has any", o.wanted)
+	}
+	for _, param := range slices.Sorted(maps.Keys(o.without)) {
+		if param != crosstalk.ParamLogprobs || o.given > 0 {
+			add("the parameter %s was sent and had no effect on %d of %d answers", param, o.without[param], o.answers)
+		}
 	}
 	if o.noText > 0 {
 		what := "--max-tokens"

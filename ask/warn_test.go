@@ -108,6 +108,9 @@ func TestWarnings(t *testing.T) {
 			}
 			return crosstalk.Answer{}
 		}, nil},
+		"no effect": {many(4, 5), nil, func(i int, _ crosstalk.Request) crosstalk.Answer {
+			return crosstalk.Answer{Missing: [][]string{{"seed", "reasoning"}, {"seed"}}[i%2]}
+		}, []string{"test:m: the parameter reasoning was sent and had no effect on 2 of 4 answers", "test:m: the parameter seed was sent and had no effect on 4 of 4 answers"}},
 		"dated":         {many(5, 5), nil, served("m-2026-01-01"), nil},
 		"another model": {many(4, 5), nil, served("n", "m"), []string{`test:m: answered as another model: "n" (2)`}},
 		"changed":       {many(4, 5), nil, served("m-1", "m-2"), []string{`test:m: answered under several names, so the model may have changed during the run: "m-1" (2), "m-2" (2)`}},
