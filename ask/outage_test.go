@@ -64,7 +64,7 @@ func TestOutage(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					const from, to = 10 * time.Second, 310 * time.Second
 					l := newLog()
-					s := ask.NewSession(&ask.Memory{}, ask.Options{Concurrency: concurrency, Timeout: 30 * time.Second})
+					s := ask.NewSession(&ask.Memory{}, ask.Options{Concurrency: concurrency, Timeout: 30 * time.Second, Retries: 1})
 					waits := make(chan []ask.Wait, 1)
 					time.AfterFunc(200*time.Second, func() { waits <- s.Stats().Waits })
 					for i, r := range askAll(t.Context(), s.For(down(l, from, to, how)), 2000) {
