@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"crosstalk"
@@ -26,7 +27,7 @@ func (a *asker) attempt(ctx context.Context, s *shape, req crosstalk.Request, fa
 		}
 		started := time.Now()
 		s.attempted(started)
-		answer, err := a.try(ctx, req)
+		answer, err := a.try(ctx, s, req)
 		if err == nil {
 			e.limit.learn(started, nil, 0)
 			e.breaker.answered(t)
@@ -37,6 +38,11 @@ func (a *asker) attempt(ctx context.Context, s *shape, req crosstalk.Request, fa
 			e.breaker.passed(t, false)
 			e.limit.leave()
 			return answer, nil, context.Cause(ctx)
+		}
+		if errors.Is(err, errGivenUp) {
+			e.breaker.passed(t, false)
+			e.limit.leave()
+			return answer, nil, context.Cause(s.stop)
 		}
 		f := failure{err: err, fault: faultOf(err), trial: t, attempts: n, took: time.Since(started), pause: a.pause(n, err),
 			spent: t.failures >= a.options.Retries, failedBefore: failedBefore}
@@ -134,11 +140,25 @@ func unreachable(err error) bool {
 // errTimeout is an attempt that took all its time.
 var errTimeout = errors.New("timeout")
 
+// errGivenUp is an attempt that was called off, for others have shown that it
+// is pointless.
+var errGivenUp = errors.New("the model was given up")
+
 // try is one attempt within its time.
-func (a *asker) try(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+func (a *asker) try(ctx context.Context, s *shape, req crosstalk.Request) (crosstalk.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.options.Timeout)
 	defer cancel()
+	var off atomic.Bool
+	defer context.AfterFunc(s.stop, func() {
+		if errors.As(context.Cause(s.stop), new(*ModelError)) && !s.isSettled() {
+			off.Store(true)
+			cancel()
+		}
+	})()
 	answer, err := a.model.Answer(ctx, req)
+	if err != nil && off.Load() {
+		return answer, errGivenUp
+	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return answer, &crosstalk.AskError{Fault: crosstalk.Overloaded, Err: errors.Join(errTimeout, err),
 			Message: fmt.Sprintf("%s: no answer within %v (--timeout)", a.about.id, a.options.Timeout)}

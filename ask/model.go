@@ -144,6 +144,13 @@ func (s *shape) works(answer crosstalk.Answer, cached bool) error {
 	return nil
 }
 
+// isSettled reports whether an answer has shown that the settings work.
+func (s *shape) isSettled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settled
+}
+
 // explainEmpty says what to do about answers that are all empty. The caller
 // holds mu.
 func (s *shape) explainEmpty() string {

@@ -30,6 +30,13 @@ var outages = map[string]func(context.Context) error{
 		return &crosstalk.AskError{Fault: crosstalk.Overloaded, Status: 503, RetryAfter: 20 * time.Second, Message: "busy"}
 	},
 	"reset": func(context.Context) error { return errors.New("connection reset by peer") },
+	"some hang": func(ctx context.Context) error {
+		if time.Now().UnixNano()/1000%3 == 0 {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		return &crosstalk.AskError{Status: 500, Message: "failed"}
+	},
 	"hangs": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 	"slow 500": func(ctx context.Context) error {
 		if err := wait(ctx, 20*time.Second); err != nil {
@@ -47,7 +54,7 @@ func down(l *log, from, to time.Duration, how func(context.Context) error) *mode
 		if at := time.Since(l.start); at >= from && at < to {
 			return crosstalk.Answer{}, how(ctx)
 		}
-		err := wait(ctx, time.Second)
+		err := wait(ctx, time.Second+time.Duration(req.Sample)*time.Microsecond)
 		if at := time.Since(l.start); err == nil && at >= from && at < to {
 			return crosstalk.Answer{}, how(ctx) // it goes away in the middle
 		}
@@ -222,7 +229,7 @@ func TestBrokenFromTheStart(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					l := newLog()
 					options := ask.Options{Retries: retries, Patience: time.Minute}
-					if name == "hangs" {
+					if strings.HasSuffix(name, "hang") || name == "hangs" {
 						options.Timeout = 20 * time.Second
 					}
 					s := ask.NewSession(&ask.Memory{}, options)
@@ -246,6 +253,33 @@ func TestBrokenFromTheStart(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A scout that hangs does not keep the others from ending the run.
+func TestHangingScout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &model{answer: func(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+			if req.Sample == 0 {
+				return crosstalk.Answer{}, outages["hangs"](ctx)
+			}
+			return crosstalk.Answer{}, outages["500"](ctx)
+		}}
+		s := ask.NewSession(&ask.Memory{}, ask.Options{Timeout: time.Hour})
+		asker := s.For(m)
+		var first result
+		start := time.Now()
+		done := make(chan struct{})
+		go func() {
+			first.answer, first.err = asker.Ask(t.Context(), request(0))
+			close(done)
+		}()
+		synctest.Wait()
+		askAll(t.Context(), asker, 50)
+		<-done
+		if took := time.Since(start); took > time.Minute || !errors.As(first.err, new(*ask.ModelError)) {
+			t.Errorf("%v after %v", first.err, took)
+		}
+	})
 }
 
 // What a server asks for is shown while it lasts; what is longer than the
