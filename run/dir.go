@@ -33,6 +33,7 @@ type Manifest struct {
 
 	Suites      crosstalk.SuiteIDs `json:"suites"`                 // that the figures are about
 	NotMeasured int                `json:"not_measured,omitempty"` // items that a limit kept from being measured
+	Changes     []string           `json:"changes,omitempty"`      // settings that were not sent as the plan has them, in words
 }
 
 const (
@@ -69,7 +70,7 @@ func Create(path string, plan Plan) (*Dir, error) {
 		return nil, errors.Join(err, j.Close())
 	}
 	d := &Dir{Path: path, Journal: j, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan,
-		Scoring: old.Scoring, Asks: old.Asks, Suites: old.Suites, NotMeasured: old.NotMeasured}}
+		Scoring: old.Scoring, Asks: old.Asks, Suites: old.Suites, NotMeasured: old.NotMeasured, Changes: old.Changes}}
 	if err := d.writeJSON("manifest.json", d.Manifest); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -154,9 +155,10 @@ func ReadManifest(path string) (Manifest, error) {
 }
 
 // SetScoring notes in the manifest how answers are scored from now on, the
-// suites that the figures are about, and how many items were not measured.
-func (d *Dir) SetScoring(s []Scoring, suites crosstalk.SuiteIDs, notMeasured int) error {
-	d.Manifest.Scoring, d.Manifest.Suites, d.Manifest.NotMeasured = s, suites, notMeasured
+// suites that the figures are about, how many items were not measured, and what
+// was not sent as planned.
+func (d *Dir) SetScoring(s []Scoring, suites crosstalk.SuiteIDs, notMeasured int, changes []string) error {
+	d.Manifest.Scoring, d.Manifest.Suites, d.Manifest.NotMeasured, d.Manifest.Changes = s, suites, notMeasured, changes
 	return d.writeJSON("manifest.json", d.Manifest)
 }
 

@@ -86,8 +86,9 @@ func (c Consistency) Open() (*Study, error) {
 	if len(c.Models) == 0 {
 		c.Models = []string{reference.Provider + ":" + reference.DefaultInconsistent}
 	}
+	study.families = c.Families
 	for _, rules := range protocols {
-		conditions, err := c.conditions(defaults{system: rules.System, prefix: s.Prefix,
+		conditions, err := c.conditions(defaults{strict: strictly(rules.Name), system: rules.System, prefix: s.Prefix,
 			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
 			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items, s.Tasks...) }})
 		if err != nil {

@@ -56,8 +56,9 @@ func (l Leakage) Open() (*Study, error) {
 	if len(l.Models) == 0 {
 		l.Models = []string{reference.Provider + ":" + reference.DefaultLeaky}
 	}
+	study.families = l.Families
 	for _, rules := range protocols {
-		conditions, err := l.conditions(defaults{system: rules.System, prefix: s.Prefix,
+		conditions, err := l.conditions(defaults{strict: strictly(rules.Name), system: rules.System, prefix: s.Prefix,
 			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature},
 			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items) }})
 		if err != nil {

@@ -111,7 +111,7 @@ func TestInterruptBeforeRetry(t *testing.T) {
 	until(t, "the server's refusals", func() bool { st := s.Stats(); return st.Attempts > 0 && st.InFlight == 0 })
 	until(t, "the trouble on stderr", func() bool { return strings.Contains(p.stderr.String(), "limits the rate of requests (HTTP 429") })
 	p.cmd.Process.Signal(syscall.SIGINT)
-	p.expect(130, "0/10 asks", "interrupted: 0 of 10 requests are answered")
+	p.expect(130, "0/10 requests", "interrupted: 0 of 10 requests are answered")
 }
 
 // One run directory has one writer; who comes second does it no harm.

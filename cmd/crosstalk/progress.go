@@ -61,7 +61,7 @@ func (p *progress) stop() {
 func (p *progress) show() {
 	s, took := p.session.Stats(), time.Since(p.started)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d/%d asks", s.Done, max(s.Done, p.total))
+	fmt.Fprintf(&b, "%d/%d requests", s.Done, max(s.Done, p.total))
 	if asked := s.Done - s.Cached; asked > 0 {
 		rate := float64(asked) / took.Seconds()
 		left := time.Duration(float64(max(0, p.total-s.Done)) / rate * float64(time.Second))
@@ -79,9 +79,12 @@ func (p *progress) show() {
 	if s.Cost > 0 {
 		fmt.Fprintf(&b, ", cost %.4f", s.Cost)
 	}
+	for _, w := range s.Waits {
+		b.WriteString("; " + w.Text(time.Now()))
+	}
 	if s.Trouble != p.trouble && time.Since(p.told) > 5*time.Second {
 		p.trouble, p.told = s.Trouble, time.Now()
-		p.line.Note("an attempt gave no answer: " + p.trouble)
+		p.line.Note("request failed, retrying: " + p.trouble)
 	}
 	p.line.Show(b.String())
 }

@@ -54,15 +54,17 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	if r.dry {
 		return r.dryRun(c, s)
 	}
+	known := s.Changes()
+	r.warn(c, known)
 	m, err := s.Begin(c.Context(), r.out, r.options)
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.measure(c, s, m), m.Close())
+	return errors.Join(r.measure(c, s, m, len(known)), m.Close())
 }
 
 // measure asks, scores, writes and prints.
-func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement) error {
+func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
 	stderr := c.ErrOrStderr()
 	ctx, release := onInterrupt(c.Context(), stderr, m.Session)
 	defer release()
@@ -70,6 +72,8 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	defer progress.stop()
 	result, err := m.Run(ctx)
 	progress.stop()
+	r.warn(c, s.Changes()[warned:])
+	r.warn(c, m.Session.Warnings())
 	if err != nil {
 		return explain(m, err)
 	}
@@ -81,12 +85,23 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	}
 	stats := m.Session.Stats()
 	switch {
-	case result.NotMeasured > 0:
+	case result.Limit != nil:
 		return &exitError{exitIncomplete, fmt.Errorf("%w; run the same command again to resume, with the limit counted anew", result.Limit)}
+	case result.NotMeasured > 0:
+		return &exitError{exitIncomplete, fmt.Errorf("%d of %d items were not measured: %w; run the same command again to resume", result.NotMeasured, s.Items(), result.Why())}
 	case stats.Failed > 0:
 		return &exitError{exitIncomplete, fmt.Errorf("%d of %d requests failed (the last: %s); run the same command again to retry them", stats.Failed, stats.Done, stats.Trouble)}
 	}
 	return nil
+}
+
+// warn prints what the user should know, unless only the result is wanted.
+func (r *runFlags) warn(c *cobra.Command, warnings []string) {
+	for _, w := range warnings {
+		if !r.quiet {
+			fmt.Fprintln(c.ErrOrStderr(), "note: "+w)
+		}
+	}
 }
 
 // explain turns what ended a run early into what the user should know.
@@ -101,11 +116,11 @@ func explain(m *study.Measurement, err error) error {
 	}
 	stats := m.Session.Stats()
 	saved := fmt.Sprintf("%d of %d requests are answered and saved in %s; run the same command again to resume",
-		stats.Done-stats.Failed, max(stats.Done, m.Planned), m.Dir.Path)
+		stats.Answered, max(stats.Done, m.Planned), m.Dir.Path)
 	switch {
 	case stopped:
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %s", saved)}
-	case stats.Done > stats.Failed:
+	case stats.Answered > 0:
 		return fmt.Errorf("%w\n%s", err, saved)
 	}
 	return err
@@ -114,9 +129,12 @@ func explain(m *study.Measurement, err error) error {
 // summarize tells what the figures rest on and where they are.
 func summarize(c *cobra.Command, s *study.Study, m *study.Measurement) {
 	stderr, stats, plan := c.ErrOrStderr(), m.Session.Stats(), s.Plan()
-	fmt.Fprintf(stderr, "\n%d answers", stats.Done)
+	fmt.Fprintf(stderr, "\n%d answers", stats.Answered)
 	if stats.Cached > 0 {
 		fmt.Fprintf(stderr, ", %d of them from an earlier run", stats.Cached)
+	}
+	if stats.Cut > 0 {
+		fmt.Fprintf(stderr, ", %d cut at the token limit", stats.Cut)
 	}
 	if stats.Cost > 0 {
 		fmt.Fprintf(stderr, ", cost %.4f", stats.Cost)
