@@ -74,13 +74,15 @@ func (a *adapting) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.An
 		sent, version := a.apply(req)
 		answer, err := a.Asker.Ask(ctx, sent)
 		var refused *ask.RefusedError
+		var empty *ask.EmptyError
 		switch {
 		case errors.As(err, &refused):
 			if err := a.drop(refused, sent, version); err != nil {
 				return answer, err
 			}
 			continue
-		case err == nil && answer.Status == crosstalk.Empty && model.Thought(answer) && a.giveRoom(sent):
+		case errors.As(err, &empty) && empty.Reasoning > 0 && a.giveRoom(sent),
+			err == nil && answer.Status == crosstalk.Empty && model.Thought(answer) && a.giveRoom(sent):
 			continue
 		}
 		return answer, err
