@@ -15,13 +15,14 @@ import (
 )
 
 func suitesCommand() *cobra.Command {
-	return group("suites", "List, show, check and fetch suites", "List, show, check and fetch suites: the sets of items that are asked about.",
+	return group("suites", "List, show, check and fetch suites",
+		"List, show, check and fetch suites: the sets of items that models are asked.",
 		suitesListCommand(), suitesShowCommand(), suitesCheckCommand(), suitesPullCommand())
 }
 
 func suitesListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the embedded suites, and data sets to fetch", Args: cobra.NoArgs,
+		Use: "list", Short: "List the embedded suites and the data sets to fetch", Args: cobra.NoArgs,
 		Example: "  crosstalk suites list",
 		RunE: func(c *cobra.Command, _ []string) error {
 			suites, err := suite.Embedded()
@@ -49,7 +50,7 @@ func suitesListCommand() *cobra.Command {
 	}
 }
 
-// languages names a suite's languages, or counts them if they are many.
+// languages lists a suite's languages, or counts them if there are many.
 func languages(s *suite.Suite) string {
 	switch l := s.Languages(); {
 	case len(l) == 0:
@@ -64,8 +65,8 @@ func languages(s *suite.Suite) string {
 func suitesShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show SUITE|FILE", Short: "Print a suite's items", Args: cobra.ExactArgs(1),
-		Long: `Print a suite's items. A prompt that can be asked with its instruction at several
-places is shown with each; a star marks the one that is asked by default.`,
+		Long: `Print a suite's items. If the instruction of a prompt can be in several places,
+every version is printed; a star marks the default.`,
 		Example: "  crosstalk suites show leakage-en\n  crosstalk suites show confusion\n  crosstalk suites show my-suite.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := suite.Load(args[0])
@@ -104,10 +105,14 @@ places is shown with each; a star marks the one that is asked by default.`,
 	}
 }
 
-// shownLabels are the columns that stand beside an item's id.
-var shownLabels = map[string][]string{"leakage": {"category"}, "confusion": {"task", "source", "language"}, "consistency": {"task", "category"}}
+// shownLabels are the columns that are printed beside an item's id.
+var shownLabels = map[string][]string{
+	"leakage":     {"category"},
+	"confusion":   {"task", "source", "language"},
+	"consistency": {"task", "category"},
+}
 
-// showContent prints what an item asks.
+// showContent prints an item's texts.
 func showContent(b *strings.Builder, i crosstalk.Item) {
 	show := func(mark string, width int, name, text string) {
 		if text != "" {
@@ -125,7 +130,7 @@ func showContent(b *strings.Builder, i crosstalk.Item) {
 	} else if p != nil {
 		for _, place := range slices.Sorted(maps.Keys(p.Placed)) {
 			mark := ""
-			if p.Placed[place] == p.Text { // what is asked by default
+			if p.Placed[place] == p.Text { // the default
 				mark = "*"
 			}
 			show(mark, 10, place, p.Placed[place])
@@ -136,8 +141,8 @@ func showContent(b *strings.Builder, i crosstalk.Item) {
 func suitesCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "check SUITE|FILE...", Short: "Check suites for mistakes", Args: cobra.MinimumNArgs(1),
-		Long: `Check suites: what cannot be read is an error (exit 2), what looks like a
-mistake is listed.`,
+		Long: `Check suites for mistakes and list them. A suite that cannot be read is an error
+(exit code 2).`,
 		Example: "  crosstalk suites check my-suite.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			var b strings.Builder
@@ -160,7 +165,7 @@ mistake is listed.`,
 	}
 }
 
-// contents counts what a suite holds.
+// contents counts a suite's items and clusters.
 func contents(s *suite.Suite) string {
 	clusters := "prompts, in " + languages(s)
 	switch s.Instrument {
@@ -172,7 +177,7 @@ func contents(s *suite.Suite) string {
 	return fmt.Sprintf("%d items, %d %s", len(s.Items), s.Clusters(), clusters)
 }
 
-// categories lists those of a leakage suite.
+// categories lists the categories of a leakage suite.
 func categories(s *suite.Suite) string {
 	if s.Instrument != "leakage" {
 		return ""
