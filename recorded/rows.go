@@ -25,7 +25,7 @@ func readRows[T any](path string, read func(table.Row) (T, error)) iter.Seq2[T, 
 		}
 		if empty {
 			var none T
-			yield(none, fmt.Errorf("%s: holds no rows", path))
+			yield(none, fmt.Errorf("%s: has no rows", path))
 		}
 	}
 }

@@ -38,17 +38,16 @@ type calibrating struct {
 
 // calibration is an instrument's part of the command.
 type calibration interface {
-	instrument() string
 	flags(c *cobra.Command)
 	calibrate(c *cobra.Command, all calibrating) ([]calibrate.Result, error)
 }
 
 func calibrateCommand() *cobra.Command {
 	all := calibrating{}
-	parts := []calibration{&leakageCalibration{}, &confusionCalibration{}, &consistencyCalibration{}}
+	var parts []calibration
 	var names []string
-	for _, p := range parts {
-		names = append(names, p.instrument())
+	for _, in := range instruments() {
+		parts, names = append(parts, in.calibrate()), append(names, in.name)
 	}
 	c := &cobra.Command{
 		Use:   "calibrate [INSTRUMENT...]",
@@ -73,8 +72,8 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 				return fmt.Errorf("--seeds and --samples: expected a number above 0")
 			}
 			var results []calibrate.Result
-			for _, p := range parts {
-				if len(chosen) == 0 || slices.Contains(chosen, p.instrument()) {
+			for i, p := range parts {
+				if len(chosen) == 0 || slices.Contains(chosen, names[i]) {
 					of, err := p.calibrate(c, all)
 					if err != nil {
 						return err
@@ -105,8 +104,6 @@ type leakageCalibration struct {
 	suite string
 	rates []float64
 }
-
-func (l *leakageCalibration) instrument() string { return "leakage" }
 
 func (l *leakageCalibration) flags(c *cobra.Command) {
 	c.Flags().Float64SliceVar(&l.rates, "rate", []float64{0.6}, "leakage: probability of a leak, 0 to 1")
@@ -161,8 +158,6 @@ type confusionCalibration struct {
 // and take half the time of all.
 var crosslingualLanguages = []string{"de", "fr", "ko", "ru", "zh"}
 
-func (f *confusionCalibration) instrument() string { return "confusion" }
-
 func (f *confusionCalibration) flags(c *cobra.Command) {
 	c.Flags().Float64SliceVar(&f.lines, "line", []float64{0.1}, "confusion: probability that a line is in another language, 0 to 1")
 	c.Flags().Float64SliceVar(&f.words, "word", []float64{0.05},
@@ -206,8 +201,6 @@ type consistencyCalibration struct {
 	flips   []float64
 	invalid float64
 }
-
-func (s *consistencyCalibration) instrument() string { return "consistency" }
 
 func (s *consistencyCalibration) flags(c *cobra.Command) {
 	c.Flags().Float64SliceVar(&s.flips, "flip", []float64{0.2},

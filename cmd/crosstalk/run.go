@@ -19,7 +19,7 @@ func runCommand() *cobra.Command {
 		`Ask a model the items of a suite, score its answers and print the figures.
 
 The answers are saved in a run directory. Run the same command again to resume;
-nothing is asked twice.`, runLeakageCommand(), runConfusionCommand(), runConsistencyCommand())
+nothing is asked twice.`, each(func(in instrument) *cobra.Command { return in.run() })...)
 }
 
 // runFlags are the flags of every run.

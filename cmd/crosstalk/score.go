@@ -15,7 +15,7 @@ import (
 func scoreCommand() *cobra.Command {
 	return group("score", "Score answers recorded elsewhere",
 		`Score answers that were recorded elsewhere. No model is asked.`,
-		scoreLeakageCommand(), scoreConfusionCommand(), scoreConsistencyCommand())
+		each(func(in instrument) *cobra.Command { return in.score() })...)
 }
 
 // scoreFlags are the flags of every command that scores recorded answers.
