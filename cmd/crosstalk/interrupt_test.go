@@ -45,7 +45,7 @@ func TestInterrupt(t *testing.T) {
 			p := start(t, nil, args...)
 			until(t, "answers", func() bool { return n.Load() >= 40 })
 			p.cmd.Process.Signal(signal)
-			p.expect(130, "stopping when what is in flight has arrived; interrupt again to stop now", "; run the same command again to resume")
+			p.expect(130, "stopping after the requests in flight; interrupt again to stop now", "; run the same command again to resume")
 			stats, saved := s.Stats(), len(journalled(t, out))
 			if stats.Attempts != stats.Answered || stats.Answered != saved || saved >= 200 || saved < 40 {
 				t.Errorf("%d asks were sent, %d answered, %d saved", stats.Attempts, stats.Answered, saved)

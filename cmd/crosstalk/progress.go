@@ -15,13 +15,13 @@ import (
 	"crosstalk/internal/statusline"
 )
 
-// progress shows on stderr how far a run is, the first time soon.
+// progress shows the progress of a run on stderr, the first time soon.
 type progress struct {
 	line    *statusline.Line
 	session *ask.Session
 	total   int
 	started time.Time
-	trouble string // that was told, and when
+	trouble string // the last failure that was printed, at told
 	told    time.Time
 	done    chan struct{}
 	once    sync.Once
@@ -52,7 +52,7 @@ func startProgress(w io.Writer, s *ask.Session, total int, quiet bool) *progress
 	return p
 }
 
-// stop ends the display; more than once does no harm.
+// stop ends the display. It can be called more than once.
 func (p *progress) stop() {
 	p.once.Do(func() { close(p.done) })
 	p.ended.Wait()
@@ -89,8 +89,8 @@ func (p *progress) show() {
 	p.line.Show(b.String())
 }
 
-// onInterrupt makes the first interrupt stop the session, which lets what is
-// in flight finish, and the second cancel the context. release ends that.
+// onInterrupt makes the first interrupt stop the session, which lets requests
+// in flight finish, and the second cancel the context. release undoes this.
 func onInterrupt(ctx context.Context, stderr io.Writer, s *ask.Session) (_ context.Context, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)
@@ -98,7 +98,7 @@ func onInterrupt(ctx context.Context, stderr io.Writer, s *ask.Session) (_ conte
 	go func() {
 		select {
 		case <-signals:
-			fmt.Fprintln(stderr, "\nstopping when what is in flight has arrived; interrupt again to stop now")
+			fmt.Fprintln(stderr, "\nstopping after the requests in flight; interrupt again to stop now")
 			s.Stop()
 		case <-ctx.Done():
 			return

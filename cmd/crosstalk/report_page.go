@@ -78,7 +78,7 @@ func (r *reportFlags) writePage(c *cobra.Command, path string, p page.Report) er
 	file := cmp.Or(r.html, filepath.Join(path, "report.html"))
 	err = atomicfile.Write(file, p.Write)
 	if r.html == "" && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
-		fmt.Fprintf(c.ErrOrStderr(), "There is no page: %s cannot be written: name another file with --html\n", path)
+		fmt.Fprintf(c.ErrOrStderr(), "The page was not written: %s is not writable; name another file with --html\n", path)
 		return nil
 	}
 	if err != nil {
@@ -109,7 +109,7 @@ func (r *reportFlags) writeFigures(c *cobra.Command, estimates []crosstalk.Estim
 		}
 	}
 	if !r.quiet {
-		fmt.Fprintf(c.ErrOrStderr(), "%d figures (.svg, .pdf, .png) and tables (.csv, .md, .tex): %s\n", len(plots), r.figures)
+		fmt.Fprintf(c.ErrOrStderr(), "%d plots (.svg, .pdf, .png) and tables (.csv, .md, .tex): %s\n", len(plots), r.figures)
 	}
 	return nil
 }
