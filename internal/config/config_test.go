@@ -84,7 +84,7 @@ var files = []struct{ text, want string }{
 	{"power: 2.5", ""},
 	{"ask: {power: 3, param: \"a=1,2\"}", ""},
 	{"model: []", ""},
-	{"---\nsamples: 1\n---\n# the end\n", ""},
+	{"---\nsamples: 1\n# the end\n", ""},
 	{"model: some/sk-shaped-name-of-a-model-7", ""},
 
 	{"fromat: json", "f:1: fromat: unknown command or flag; did you mean format?"},
@@ -122,9 +122,9 @@ var files = []struct{ text, want string }{
 	{"- ask", "f:1: expected the names of commands and flags, found a list"},
 	{"plain: {x: 1}", "f:1: plain.x: unknown command or flag of plain"},
 	{"power: x", `f:1: power: expected a number, found "x"`},
-	{"model: &m a", "f:1: model: expected text, or a list, found an anchor or alias, which are not supported: a key under a group applies to all its commands"},
-	{"samples: 1\n---\nsamples: 2", "f:3: expected one document, found a second one"},
-	{"samples: 1\nsamples: 2", `f:2: mapping key "samples" already defined at [1:1]`},
+	{"model: &m a", "f:1: anchors and aliases are not supported: write the value out"},
+	{"samples: 1\n---\nsamples: 2", "f:2: a second document begins here; expected one set of keys per file"},
+	{"samples: 1\nsamples: 2", `f:2: duplicate key "samples" (first used in line 1)`},
 	{"ask: [", "f:1: sequence end token ']' not found"},
 	{"one: 1\nask:\n  two: 2", "f:1: one: unknown command or flag\nf:3: ask.two: unknown command or flag of ask"},
 }
