@@ -34,7 +34,7 @@ to true. --approve does that for all that can be used.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			path := filepath.Join(args[0], study.InstructionsFile)
-			list, err := review.ReadInstructions(path)
+			list, err := review.ReadRunInstructions(path)
 			if err != nil {
 				return err
 			}
