@@ -35,7 +35,7 @@ true. --approve approves all of them unchanged.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			path := filepath.Join(args[0], study.InstructionsFile)
-			list, err := review.ReadInstructions(path)
+			list, err := review.ReadRunInstructions(path)
 			if err != nil {
 				return err
 			}
