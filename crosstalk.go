@@ -6,10 +6,7 @@
 // as estimates.
 package crosstalk
 
-import (
-	"context"
-	"iter"
-)
+import "context"
 
 // Version stands in every signature.
 const Version = "0.1.0"
@@ -38,15 +35,26 @@ type Asker interface {
 
 // An Instrument turns items and a model's answers into observations.
 type Instrument interface {
-	// Name is the instrument's name on the command line.
-	Name() string
 	// Measure asks what the item needs and scores the answers. Running it
 	// again over journalled answers resumes, re-scores or extends it.
 	// An error is the Asker's or the measure's; an answer that could not be
 	// scored is an Observation that says why.
 	Measure(ctx context.Context, ask Asker, item Item) ([]Observation, error)
-	// Estimate sums observations up: one figure over all and one for each
-	// value of the columns named in by (see Rollup). It reads observations
-	// once and keeps only sums per group and cluster.
-	Estimate(observations iter.Seq[Observation], by []string) []Estimate
+}
+
+// Rules are what figures over the same answers depend on: an instrument's part
+// of a run's manifest, from which its figures can be made again.
+type Rules interface {
+	// Estimator returns an estimator of these rules: one figure over all
+	// observations and one for each prefix of the columns in by.
+	Estimator(by []string) Estimator
+}
+
+// An Estimator sums observations up as they come. It keeps sums per group and
+// cluster, never the observations. It is for one goroutine.
+type Estimator interface {
+	Add(Observation)
+	// Estimates are the figures over all that was added, in the order of
+	// tables. suites is for their signatures.
+	Estimates(suites SuiteIDs) []Estimate
 }

@@ -1,6 +1,9 @@
 package crosstalk
 
-import "strings"
+import (
+	"cmp"
+	"math"
+)
 
 // Estimate is a figure over observations (crosstalk/estimates/v1).
 type Estimate struct {
@@ -28,10 +31,13 @@ type Average struct {
 	// first of the plain mean over those of the second, and so on, of the mean
 	// of the observations that share them all.
 	Over []string `json:"over,omitempty"`
-	// HarmonicOf are measures: the mean over the first column is one of their
+	// HarmonicOf are two measures: the mean over the first column is one of their
 	// harmonic mean within each of its values. The first is of all answers, the
-	// others may be of some of them. Empty: the figure is of its own measure.
+	// second may be of some of them. Empty: the figure is of its own measure.
 	HarmonicOf []string `json:"harmonic_of,omitempty"`
+	// EmptyIsOne gives parts without an observation to measure the mean 1. Else
+	// they are left out.
+	EmptyIsOne bool `json:"empty_is_one,omitempty"`
 }
 
 // Direction says which figures are better.
@@ -42,13 +48,32 @@ const (
 	Lower  Direction = "lower"
 )
 
-// Interval is a confidence interval.
+// Interval is a two-sided confidence interval. Low and High are NaN where it is
+// undefined.
 type Interval struct {
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
-	Level  float64 `json:"level"` // 0.95
-	Method string  `json:"method"`
+	Level  float64 `json:"level"`  // nominal coverage: 0.95
+	Method string  `json:"method"` // how it was constructed: "wilson", "cluster-robust-logit-t", ...
 }
+
+// Defined reports whether both ends are known.
+func (i Interval) Defined() bool { return !math.IsNaN(i.Low) && !math.IsNaN(i.High) }
+
+// Known returns the interval, or nil where it is undefined, as estimates have it.
+func (i Interval) Known() *Interval {
+	if !i.Defined() {
+		return nil
+	}
+	return &i
+}
+
+// Contains reports whether x lies in the closed interval. An undefined interval
+// contains nothing.
+func (i Interval) Contains(x float64) bool { return i.Low <= x && x <= i.High }
+
+// Width is High - Low, NaN where undefined.
+func (i Interval) Width() float64 { return i.High - i.Low }
 
 // Test is a test of the figure against Null.
 type Test struct {
@@ -65,47 +90,23 @@ type Effect struct {
 	Value Value  `json:"value"`
 }
 
-// Rollup returns the groups that an observation with these labels belongs to:
-// everything, then each prefix of the columns in by. A column that stands for
-// everything has the value "all". With by = [category language] an
-// observation of category x and language en is in (all, all), (x, all) and
-// (x, en). A column that the observation lacks ends the prefixes, as does one
-// that says "all" itself: the observation is in the sums only.
-func Rollup(labels map[string]string, by []string) []map[string]string {
-	groups := make([]map[string]string, 0, len(by)+1)
-	for depth := 0; depth <= len(by); depth++ {
-		group := make(map[string]string, len(by))
-		for i, column := range by {
-			if i < depth {
-				group[column] = labels[column]
-			} else {
-				group[column] = All
-			}
-		}
-		if depth > 0 && (group[by[depth-1]] == "" || group[by[depth-1]] == All) {
-			break
-		}
-		groups = append(groups, group)
+// SuiteIDs name the suites that figures are about, each with a hash of its
+// items (name@hash): one for all, and where recorded answers come from several
+// one for each value of a column.
+type SuiteIDs struct {
+	All    string            `json:"all,omitempty"`
+	Column string            `json:"column,omitempty"` // "dataset" or "model"
+	Each   map[string]string `json:"each,omitempty"`   // by the column's value
+}
+
+// Of returns the suite of a figure with these columns, "-" where none is known.
+func (s SuiteIDs) Of(by map[string]string) string {
+	id := s.All
+	if value := by[s.Column]; s.Column != "" && value != "" && value != All {
+		id = s.Each[value]
 	}
-	return groups
+	return cmp.Or(id, "-")
 }
 
 // All is the value of a column in figures over all its values.
 const All = "all"
-
-// Ranks orders figures: values in the order of their first appearance, All
-// before any.
-type Ranks map[string]int
-
-// Rank is the place of a value, which may be named by several parts; the last
-// decides whether it stands for all.
-func (seen Ranks) Rank(value ...string) int {
-	if value[len(value)-1] == All {
-		return -1
-	}
-	key := strings.Join(value, "\x00")
-	if _, ok := seen[key]; !ok {
-		seen[key] = len(seen)
-	}
-	return seen[key]
-}

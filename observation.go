@@ -5,22 +5,64 @@ import (
 	"math"
 )
 
-// Observation is one measured value for one item and sample.
+// Observation is one measured value for one item and sample. It says all that
+// is needed to show it; how to name and order what it says is in the
+// instrument's Kind.
 type Observation struct {
 	Measure   string             `json:"measure"`
 	Item      string             `json:"item"`
 	Cluster   string             `json:"cluster"`
 	Sample    int                `json:"sample"`
+	Variant   string             `json:"variant,omitempty"`    // how the item was asked, where one is asked in several ways: "en>de T"
 	Value     Value              `json:"value"`                // NaN when not scored
 	NotScored string             `json:"not_scored,omitempty"` // why: "empty", "refused", "failed", or the measure's own reason
+	Implied   bool               `json:"implied,omitempty"`    // not scored because of what another observation of the same answer says: no gap
 	Condition map[string]string  `json:"condition"`            // what was measured and how: model, similarity, what a sweep varies; never mixed in one figure
 	Labels    map[string]string  `json:"labels,omitempty"`     // the item's columns
 	Numbers   map[string]float64 `json:"numbers,omitempty"`    // what the value was made from
-	Texts     map[string]string  `json:"texts,omitempty"`      // what was compared, after post-processing
-	Finding   string             `json:"finding,omitempty"`    // what kind of fault was found, in the measure's terms
-	Spans     []Span             `json:"spans,omitempty"`      // where in the answer the fault lies
+	Texts     []NamedText        `json:"texts,omitempty"`      // what was compared, after post-processing, and what was read in it
+	Finding   string             `json:"finding,omitempty"`    // what was found: the key of one of the Kind's findings
+	Spans     []Span             `json:"spans,omitempty"`      // where in the last Side the fault lies
 	Tokens    []Token            `json:"tokens,omitempty"`     // the answer's tokens around the fault, where their probabilities are known
-	Answers   []Key              `json:"answers,omitempty"`    // the answers it came from
+	Answers   []Key              `json:"answers,omitempty"`    // the answers it came from: those of its sides first, in their order
+}
+
+// NamedText is a text that an observation rests on. Names are unique in an
+// observation, and have one role throughout an instrument.
+type NamedText struct {
+	Name string `json:"name"`
+	Role Role   `json:"role"`
+	Text string `json:"text"`
+}
+
+// Role says what a text is, and so how it is shown.
+type Role string
+
+// The roles.
+const (
+	Topic Role = "topic" // what the answers are held against; its words are marked in them
+	Given Role = "given" // a part of the question, or what an answer should be like; the same one is shown once
+	Side  Role = "side"  // an answer; several are shown side by side, in order
+	Fact  Role = "fact"  // something known of an answer in a word or two: a class, a rule; answers can be chosen by it
+	Aside Role = "aside" // kept for other programs, not shown
+)
+
+// Roles are all roles.
+var Roles = []Role{Topic, Given, Side, Fact, Aside}
+
+// Text returns the text of this name, "" if there is none.
+func (o Observation) Text(name string) string {
+	for _, t := range o.Texts {
+		if t.Name == name {
+			return t.Text
+		}
+	}
+	return ""
+}
+
+// AddText adds a text behind those that are there.
+func (o *Observation) AddText(role Role, name, text string) {
+	o.Texts = append(o.Texts[:len(o.Texts):len(o.Texts)], NamedText{name, role, text})
 }
 
 // Span is a piece of an answer.

@@ -149,11 +149,11 @@ func (a *account) over(want spending) string {
 	next.add(want, 1)
 	switch {
 	case a.Asks > 0 && next.asks > a.Asks:
-		return fmt.Sprintf("stopped after %d asks (--max-asks %d)", a.spent.asks+a.reserved.asks, a.Asks)
+		return fmt.Sprintf("stopped after %d asks (--budget-asks %d)", a.spent.asks+a.reserved.asks, a.Asks)
 	case a.Tokens > 0 && next.tokens > a.Tokens:
-		return fmt.Sprintf("stopped after %d tokens: one more ask could pass --max-tokens %d", a.spent.tokens, a.Tokens)
+		return fmt.Sprintf("stopped after %d tokens: one more ask could pass --budget-tokens %d", a.spent.tokens, a.Tokens)
 	case a.Budget.Cost > 0 && next.cost > a.Budget.Cost:
-		return fmt.Sprintf("stopped at a cost of %.4f: one more ask could pass --max-cost %g", a.spent.cost, a.Budget.Cost)
+		return fmt.Sprintf("stopped at a cost of %.4f: one more ask could pass --budget-cost %g", a.spent.cost, a.Budget.Cost)
 	}
 	return ""
 }

@@ -1,6 +1,6 @@
-// Package calibrate measures models whose truth is known, as a phantom shows
-// what a scanner sees: the figures beside the truth, and how often the
-// intervals hold it.
+// Package calibrate measures models whose truth is known, as a phantom
+// calibrates a scanner: it compares figures with the truth and counts how often
+// the intervals cover it.
 package calibrate
 
 import (
@@ -10,7 +10,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/measure/stats"
-	"crosstalk/run"
+	"crosstalk/study"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -22,15 +22,15 @@ type Result struct {
 	Truth     float64            `json:"truth"`    // expectation under the model and the measure, by enumeration
 	Estimate  crosstalk.Estimate `json:"estimate"` // of the first seed
 	Seeds     int                `json:"seeds"`
-	Mean      float64            `json:"mean"`     // of the figure over the seeds that have one
-	Coverage  float64            `json:"coverage"` // share of seeds whose interval holds the truth; one without an interval does not
+	Mean      float64            `json:"mean"`     // of the figure over the seeds with a defined figure
+	Coverage  float64            `json:"coverage"` // share of seeds whose interval covers the truth; no interval counts as not covering
 	Certainty stats.Interval     `json:"certainty"`
 	Width     float64            `json:"width"` // mean width of the intervals
 }
 
-// cover measures once for each seed and fills in what results have beside
-// measure, model and truth. measure gives an estimate for each result, in
-// order.
+// cover measures once for each seed and fills in the results, which already
+// have measure, model and truth. measure returns an estimate for each result,
+// in order.
 func cover(ctx context.Context, results []Result, seeds int, measure func(seed uint64) ([]crosstalk.Estimate, error)) error {
 	estimates := make([][]crosstalk.Estimate, seeds)
 	var group errgroup.Group
@@ -56,7 +56,7 @@ func cover(ctx context.Context, results []Result, seeds int, measure func(seed u
 	return nil
 }
 
-// sum fills a result in from the estimates of all seeds.
+// sum fills in a result from the estimates of all seeds.
 func (r *Result) sum(estimates []crosstalk.Estimate) {
 	covered, defined, intervals := 0, 0, 0
 	for _, e := range estimates {
@@ -79,7 +79,7 @@ func (r *Result) sum(estimates []crosstalk.Estimate) {
 	r.Certainty = stats.ClopperPearson(float64(covered), float64(r.Seeds), 0.99)
 }
 
-// sitting is a part of a measurement: what one model is asked.
+// sitting is a part of a measurement: the items for one model.
 type sitting struct {
 	model crosstalk.Model
 	items []crosstalk.Item
@@ -87,21 +87,18 @@ type sitting struct {
 
 // observe measures the sittings as one run, with the journal in memory, and
 // sums up.
-func observe(ctx context.Context, in crosstalk.Instrument, sittings []sitting) (estimates []crosstalk.Estimate, failed error) {
-	estimates = in.Estimate(func(yield func(crosstalk.Observation) bool) {
-		for _, s := range sittings {
-			session := ask.NewSession(&ask.Memory{}, ask.Options{})
-			for measured := range run.Measure(ctx, []run.Arm{{Instrument: in, Ask: session.For(s.model)}}, s.items, 4) {
-				if failed = measured.Err; failed != nil {
-					return
-				}
-				for _, o := range measured.Observations {
-					if !yield(o) {
-						return
-					}
-				}
+func observe(ctx context.Context, in crosstalk.Instrument, rules crosstalk.Rules, sittings []sitting) ([]crosstalk.Estimate, error) {
+	estimator := rules.Estimator(nil)
+	for _, s := range sittings {
+		session := ask.NewSession(&ask.Memory{}, ask.Options{})
+		for measured := range study.Measure(ctx, []study.Arm{{Instrument: in, Ask: session.For(s.model)}}, s.items, 4) {
+			if measured.Err != nil {
+				return nil, measured.Err
+			}
+			for _, o := range measured.Observations {
+				estimator.Add(o)
 			}
 		}
-	}, nil)
-	return estimates, failed
+	}
+	return estimator.Estimates(crosstalk.SuiteIDs{}), nil
 }

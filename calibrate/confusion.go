@@ -16,15 +16,16 @@ import (
 
 // Confusion calibrates LPR and WPR of each task on items with
 // reference:confused at the rates of wrong lines and words, over seeds. Each
-// seed runs the whole way of a measurement: asks, journal (in memory), scores,
-// averages over languages and sources.
+// seed is a complete measurement: asks, journal (in memory), scores, averages
+// over languages and sources.
 //
-// The model answers all prompts in a language alike, so the suite's prompts
-// are as good as drawn from a population, and the truth is the mean over its
-// languages of what the identifier and the word list make of the model's lines.
+// The model answers all prompts in a language alike, so the suite's prompts can
+// be treated as a sample of a population. The truth is the mean over its
+// languages of the result of the identifier and the word list for the model's
+// lines.
 func Confusion(ctx context.Context, in confusion.Instrument, items []crosstalk.Item, line, word float64, seeds int) ([]Result, error) {
 	if seeds < 1 || in.Samples < 1 {
-		return nil, fmt.Errorf("a calibration needs a seed and a sample, not %d and %d", seeds, in.Samples)
+		return nil, fmt.Errorf("expected at least one seed and one sample, got %d and %d", seeds, in.Samples)
 	}
 	in.Identifier = &memo{Identifier: in.Identifier}
 	in.Prompting.API = crosstalk.Chat
@@ -42,7 +43,7 @@ func Confusion(ctx context.Context, in confusion.Instrument, items []crosstalk.I
 		if err != nil {
 			return nil, err
 		}
-		estimates, err := observe(ctx, &in, []sitting{{m, items}})
+		estimates, err := observe(ctx, &in, in.Rules(), []sitting{{m, items}})
 		ordered := make([]crosstalk.Estimate, len(results))
 		for i, r := range results {
 			ordered[i].Value = crosstalk.Undefined
@@ -57,12 +58,11 @@ func Confusion(ctx context.Context, in confusion.Instrument, items []crosstalk.I
 	return results, err
 }
 
-// confusionTruth gives the expected LPR and WPR of each task of the items, as
-// results whose estimates have the task only: the mean over its languages.
-// Languages in which nothing can be measured are left out, as in a
-// measurement.
+// confusionTruth returns the expected LPR and WPR of each task of the items, as
+// results whose estimates have only the task: the mean over its languages.
+// Languages in which nothing can be measured are excluded, as in a measurement.
 func confusionTruth(in *confusion.Instrument, items []crosstalk.Item, m *reference.Confused) (results []Result) {
-	languages := map[string]map[string]bool{} // of each task
+	languages := map[string]map[string]bool{} // by task
 	var tasks []string
 	for _, item := range items {
 		task := item.Labels["task"]
@@ -95,7 +95,7 @@ func confusionTruth(in *confusion.Instrument, items []crosstalk.Item, m *referen
 	return results
 }
 
-// mean is one of numbers that are defined.
+// mean is the mean of the defined numbers.
 type mean struct{ sum, n float64 }
 
 func (m *mean) add(v float64) {
@@ -105,12 +105,11 @@ func (m *mean) add(v float64) {
 	}
 }
 
-// answerRates gives the probabilities that an answer in the language has no
-// wrong line, of those with a line that is checked, and that it has no wrong
-// word, of those without a wrong line; NaN where there are none. Lines are
-// judged one by one and are independent, so what holds for an answer follows
-// from the shares of lines that are wrong, have wrong words, or are not
-// checked.
+// answerRates returns the probabilities that an answer in the language has no
+// wrong line, given a checked line, and that it has no wrong word, given no
+// wrong line; NaN if undefined. Lines are judged one by one and are
+// independent, so the rates follow from the shares of lines that are wrong,
+// have wrong words, or are not checked.
 func answerRates(in *confusion.Instrument, m *reference.Confused, language string) (lpr, wpr float64) {
 	var checked, passed, clean float64 // answers with a checked line, of them without a wrong line, of them without a wrong word
 	notWrong, notFaulty, unchecked := 1.0, 1.0, 1.0

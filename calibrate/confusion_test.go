@@ -122,7 +122,7 @@ func TestConfusionErrors(t *testing.T) {
 	stop()
 	in := confusionInstrument()
 	for want, f := range map[string]func() ([]Result, error){
-		"a calibration needs a seed and a sample, not 0 and 1":        func() ([]Result, error) { return Confusion(bg, in, asked(2), 0.5, 0.5, 0) },
+		"expected at least one seed and one sample, got 0 and 1":      func() ([]Result, error) { return Confusion(bg, in, asked(2), 0.5, 0.5, 0) },
 		"reference:confused: line is 2; expected a probability":       func() ([]Result, error) { return Confusion(bg, in, asked(2), 2, 0.5, 1) },
 		"item x0x0x has no prompt that reference:confused can answer": func() ([]Result, error) { return Confusion(bg, in, items(1), 0.5, 0.5, 1) },
 		"context canceled": func() ([]Result, error) { return Confusion(stopped, in, asked(2), 0.5, 0.5, 1) },

@@ -14,15 +14,14 @@ import (
 
 // Consistency calibrates the consistency of whole tasks (T), their accuracy in
 // the new sense, and its change, on items with reference:inconsistent, over
-// seeds. Each seed runs the whole way of a measurement: rewriting, answering
-// in both senses, journal (in memory), reading, figures.
+// seeds. Each seed is a complete measurement: rewriting, answering in both
+// senses, journal (in memory), reading, figures.
 //
-// The model answers all items alike, so the suite's items are as good as drawn
-// from a population. in says from which language into which sense; it has one
-// of each.
+// The model answers all items alike, so the suite's items can be treated as a
+// sample of a population. in names one source language and one sense.
 func Consistency(ctx context.Context, in consistency.Instrument, items []crosstalk.Item, truth reference.Inconsistency, seeds int) ([]Result, error) {
 	if seeds < 1 || in.Samples < 1 || len(in.Senses.From) != 1 || len(in.Senses.To) != 1 {
-		return nil, fmt.Errorf("a calibration needs a seed, a sample and one pair of senses, not %d, %d, %v and %v", seeds, in.Samples, in.Senses.From, in.Senses.To)
+		return nil, fmt.Errorf("expected at least one seed, one sample and one pair of senses, got %d, %d, %v and %v", seeds, in.Samples, in.Senses.From, in.Senses.To)
 	}
 	in.Senses.Parts = []consistency.Part{consistency.Both}
 	in.Prompting.API, in.Rewriting.Prompting.API = crosstalk.Chat, crosstalk.Chat
@@ -48,7 +47,7 @@ func Consistency(ctx context.Context, in consistency.Instrument, items []crossta
 		if err != nil {
 			return nil, err
 		}
-		estimates, err := observe(ctx, &in, []sitting{{m, items}})
+		estimates, err := observe(ctx, &in, in.Rules(), []sitting{{m, items}})
 		ordered := make([]crosstalk.Estimate, len(results))
 		for i, r := range results {
 			ordered[i].Value = crosstalk.Undefined
@@ -64,7 +63,7 @@ func Consistency(ctx context.Context, in consistency.Instrument, items []crossta
 }
 
 // rewrittenTasks are the tasks with their instructions as the model rewrites
-// them, which it does alike for all seeds.
+// them, which is the same for all seeds.
 func rewrittenTasks(ctx context.Context, in *consistency.Instrument, model crosstalk.Model, sense consistency.Sense) ([]crosstalk.Task, error) {
 	session := ask.NewSession(&ask.Memory{}, ask.Options{})
 	tasks := slices.Clone(in.Tasks)
@@ -79,8 +78,8 @@ func rewrittenTasks(ctx context.Context, in *consistency.Instrument, model cross
 	return tasks, nil
 }
 
-// consistencyTruth is what figures of a task with so many classes are expected
-// to be.
+// consistencyTruth returns the expected figures of a task with this number of
+// classes.
 func consistencyTruth(p consistency.Protocol, classes int, truth reference.Inconsistency) []Result {
 	valid, same := 1-truth.Invalid, 1-truth.Flip
 	consistent := same

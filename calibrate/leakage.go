@@ -13,16 +13,16 @@ import (
 )
 
 // Leakage calibrates the Leak-Rate on items with reference:leaky at a rate,
-// over seeds; in has one similarity. Each seed runs the whole way of a measurement: asks,
+// over seeds; in has one similarity. Each seed is a complete measurement: asks,
 // journal (in memory), scores, estimate.
 //
-// The suite's controls are a fixed set, while the interval speaks of controls
-// drawn from a population. So each seed draws as many controls as the suite
-// has, with replacement, and the truth is the expectation over the suite: the
-// suite plays the population.
+// The suite's controls are a fixed set, but the interval is about controls
+// drawn from a population. Each seed therefore draws as many controls as the
+// suite has, with replacement, and the truth is the expectation over the suite:
+// the suite acts as the population.
 func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, rate float64, seeds int) (Result, error) {
 	if seeds < 1 || len(in.Similarities) != 1 {
-		return Result{}, fmt.Errorf("a calibration needs a seed and one similarity, not %d and %d", seeds, len(in.Similarities))
+		return Result{}, fmt.Errorf("expected at least one seed and exactly one similarity, got %d and %d", seeds, len(in.Similarities))
 	}
 	in.Similarities = []similarity.Similarity{similarity.Cached(in.Similarities[0], similarity.NewMemoryCache(256<<20))}
 	in.Prompting.API = crosstalk.Completions
@@ -35,11 +35,11 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 		return result, err
 	}
 	if math.IsNaN(result.Truth) {
-		return result, fmt.Errorf("%s can score no pair of the suite: it may be made for another language", in.Similarities[0].Name())
+		return result, fmt.Errorf("%s cannot score any pair of the suite; it may be for another language", in.Similarities[0].Name())
 	}
 	results := []Result{result}
 	err = cover(ctx, results, seeds, func(seed uint64) ([]crosstalk.Estimate, error) {
-		// Each list of copies is answered by a model of its own seed, so that a
+		// Each list of copies gets a model with another seed, so that a
 		// control drawn twice is answered twice.
 		var sittings []sitting
 		for k, copies := range draw(items, seed) {
@@ -49,7 +49,7 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 			}
 			sittings = append(sittings, sitting{m, copies})
 		}
-		estimates, err := observe(ctx, &in, sittings)
+		estimates, err := observe(ctx, &in, in.Rules(), sittings)
 		if len(estimates) == 0 {
 			estimates = []crosstalk.Estimate{{Value: crosstalk.Undefined}}
 		}
@@ -60,7 +60,7 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 
 // draw draws as many controls, with all their tests, as items have, with
 // replacement, and returns the first copies, the second copies, and so on.
-// Copies have names of their own.
+// Copies have distinct names.
 func draw(items []crosstalk.Item, seed uint64) [][]crosstalk.Item {
 	clusters := map[string][]crosstalk.Item{}
 	var names []string
@@ -89,9 +89,9 @@ func draw(items []crosstalk.Item, seed uint64) [][]crosstalk.Item {
 	return copies
 }
 
-// leakageTruth is the expected Leak-Rate: for each item the leak value over
-// all answers to its two prompts, weighted by their probabilities. Pairs that
-// the similarity cannot score weigh nothing, as in a measurement.
+// leakageTruth is the expected Leak-Rate: for each item the leak value over all
+// answers to its two prompts, weighted by their probabilities. Pairs that the
+// similarity cannot score have no weight, as in a measurement.
 func leakageTruth(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, m *reference.Leaky) (float64, error) {
 	var sum, weight float64
 	for _, item := range items {

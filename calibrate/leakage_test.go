@@ -105,12 +105,12 @@ func TestLeakageErrors(t *testing.T) {
 	stopped, stop := context.WithCancel(bg)
 	stop()
 	for want, f := range map[string]func() (Result, error){
-		"nothing can score no pair of the suite: it may be made for another language": func() (Result, error) { return Leakage(bg, instrument(nothing), items(2), 0.5, 2) },
-		"a calibration needs a seed and one similarity, not 0 and 1":                  func() (Result, error) { return Leakage(bg, instrument(contains), items(2), 0.5, 0) },
-		"a calibration needs a seed and one similarity, not 1 and 2":                  func() (Result, error) { return Leakage(bg, two, items(2), 0.5, 1) },
-		"reference:leaky: rate is 2; expected a probability, 0 to 1":                  func() (Result, error) { return Leakage(bg, instrument(contains), items(2), 2, 1) },
-		"item x0x0x lists no leaks":                                                   func() (Result, error) { return Leakage(bg, instrument(contains), bare, 0.5, 1) },
-		"context canceled":                                                            func() (Result, error) { return Leakage(stopped, instrument(contains), items(2), 0.5, 1) },
+		"nothing cannot score any pair of the suite; it may be for another language": func() (Result, error) { return Leakage(bg, instrument(nothing), items(2), 0.5, 2) },
+		"expected at least one seed and exactly one similarity, got 0 and 1":         func() (Result, error) { return Leakage(bg, instrument(contains), items(2), 0.5, 0) },
+		"expected at least one seed and exactly one similarity, got 1 and 2":         func() (Result, error) { return Leakage(bg, two, items(2), 0.5, 1) },
+		"reference:leaky: rate is 2; expected a probability, 0 to 1":                 func() (Result, error) { return Leakage(bg, instrument(contains), items(2), 2, 1) },
+		"item x0x0x lists no leaks": func() (Result, error) { return Leakage(bg, instrument(contains), bare, 0.5, 1) },
+		"context canceled":          func() (Result, error) { return Leakage(stopped, instrument(contains), items(2), 0.5, 1) },
 	} {
 		if _, err := f(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -1,24 +1,23 @@
 package compare
 
 import (
-	"math"
 	"slices"
 	"strconv"
+
+	"crosstalk"
+	"crosstalk/measure/estimate"
 )
 
-// average is how a figure is made of cells. A cell is the observations of one
-// measure that share the columns averaged over.
+// average defines how a figure is computed from cells. A cell contains the
+// observations of one measure with the same values in the columns averaged
+// over.
 type average struct {
+	crosstalk.Average
 	measures []string // one, or those whose harmonic mean it is
 	over     []int    // columns of the table
-	cells    []cell
+	cells    []estimate.Cell
 	index    map[string]int
 	key      []byte
-}
-
-type cell struct {
-	measure int     // of measures
-	place   []int32 // values of the columns
 }
 
 func (t *table) averageOf(f figure) *average {
@@ -26,6 +25,7 @@ func (t *table) averageOf(f figure) *average {
 	if f.Average == nil {
 		return a
 	}
+	a.Average = *f.Average
 	if len(f.Average.HarmonicOf) > 0 {
 		a.measures = f.Average.HarmonicOf
 	}
@@ -46,101 +46,18 @@ func (a *average) cell(it item, measure int) int {
 	}
 	i := len(a.cells)
 	a.index[string(a.key)] = i
-	c := cell{measure: measure}
+	c := estimate.Cell{Measure: measure}
 	for _, column := range a.over {
-		c.place = append(c.place, it.labels[column])
+		c.Values = append(c.Values, int(it.labels[column]))
 	}
 	a.cells = append(a.cells, c)
 	return i
 }
 
-// formula computes a figure from the means of cells, NaN where one has none.
-type formula func(means []float64) float64
-
 // formula is the figure of the cells so far.
-func (a *average) formula() formula {
-	all := make([]int, len(a.cells))
-	for i := range all {
-		all[i] = i
-	}
-	if len(a.measures) == 1 {
-		return a.mean(all, 0)
-	}
-	if len(a.over) == 0 {
-		return a.harmonic(all, 0)
-	}
-	return plain(a.split(all, 0, func(part []int) formula { return a.harmonic(part, 1) }))
-}
+func (a *average) formula() estimate.Formula { return estimate.FormulaOf(a.Average, a.cells) }
 
-// mean is the mean over the values of the column at depth of the mean over the
-// next, and of cells in the end.
-func (a *average) mean(cells []int, depth int) formula {
-	if depth == len(a.over) {
-		i := cells[0]
-		return func(means []float64) float64 { return means[i] }
-	}
-	return plain(a.split(cells, depth, func(part []int) formula { return a.mean(part, depth+1) }))
-}
-
-// split makes a formula for each value of a column. Nil ones are left out.
-func (a *average) split(cells []int, depth int, make func(part []int) formula) (formulas []formula) {
-	parts := map[int32][]int{}
-	var order []int32
-	for _, i := range cells {
-		value := a.cells[i].place[depth]
-		if parts[value] == nil {
-			order = append(order, value)
-		}
-		parts[value] = append(parts[value], i)
-	}
-	for _, value := range order {
-		if f := make(parts[value]); f != nil {
-			formulas = append(formulas, f)
-		}
-	}
-	return formulas
-}
-
-// plain is the mean of those that are defined.
-func plain(of []formula) formula {
-	return func(means []float64) float64 {
-		var sum, n float64
-		for _, f := range of {
-			if x := f(means); !math.IsNaN(x) {
-				sum += x
-				n++
-			}
-		}
-		return sum / n
-	}
-}
-
-// harmonic is the harmonic mean of the measures' figures, nil where one has no
-// cell. Where the first is 0 it is 0: it left nothing to the others, which are
-// undefined then and count as 1.
-func (a *average) harmonic(cells []int, depth int) formula {
-	var rates []formula
-	for m := range a.measures {
-		of := slices.DeleteFunc(slices.Clone(cells), func(i int) bool { return a.cells[i].measure != m })
-		if len(of) == 0 {
-			return nil
-		}
-		rates = append(rates, a.mean(of, depth))
-	}
-	return func(means []float64) float64 {
-		var inverse float64
-		for i, f := range rates {
-			rate := f(means)
-			if i > 0 && math.IsNaN(rate) {
-				rate = 1
-			}
-			inverse += 1 / rate
-		}
-		return float64(len(rates)) / inverse
-	}
-}
-
-// weights are what each cell weighs in a figure that is linear in them.
+// weights are the cells' weights in a figure that is linear in them.
 func (a *average) weights() []float64 {
 	f, unit := a.formula(), make([]float64, len(a.cells))
 	w := make([]float64, len(a.cells))

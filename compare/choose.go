@@ -14,8 +14,8 @@ type pair struct {
 	across      []string // fields in which their signatures differ
 }
 
-// describe writes a condition in a line; where another is given, only the
-// columns in which they differ.
+// describe formats a condition in one line. If another condition is given, only
+// columns with different values appear.
 func describe(condition, other map[string]string) string {
 	var parts []string
 	for _, column := range sorted(condition) {
@@ -28,10 +28,10 @@ func describe(condition, other map[string]string) string {
 
 func title(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// check refuses options that name what is not there.
+// check refuses options with unknown names.
 func (o Options) check(t *table) error {
 	if len(t.figures) == 0 {
-		return fmt.Errorf("there is no figure to compare")
+		return fmt.Errorf("there are no figures to compare")
 	}
 	measures, fields := map[string]bool{}, map[string]bool{AcrossAll: true}
 	for _, f := range t.figures {
@@ -42,12 +42,12 @@ func (o Options) check(t *table) error {
 	}
 	for _, m := range o.Measures {
 		if !measures[m] {
-			return fmt.Errorf("there is no measure %q: choose of %s", m, strings.Join(sorted(measures), ", "))
+			return fmt.Errorf("unknown measure %q; choose one of: %s", m, strings.Join(sorted(measures), ", "))
 		}
 	}
 	for _, name := range o.Across {
 		if !fields[name] {
-			return fmt.Errorf("signatures have no field %q: choose of %s", name, strings.Join(sorted(fields), ", "))
+			return fmt.Errorf("unknown signature field %q; choose one of: %s", name, strings.Join(sorted(fields), ", "))
 		}
 	}
 	return checkReference(o.Reference, t.sides)
@@ -69,18 +69,18 @@ func checkReference(reference map[string]string, sides []*side) error {
 					columns[column] = true
 				}
 			}
-			return fmt.Errorf("no condition has a column %q: choose of %s", column, strings.Join(sorted(columns), ", "))
+			return fmt.Errorf("unknown column %q; choose one of: %s", column, strings.Join(sorted(columns), ", "))
 		}
 		if !values[reference[column]] {
-			return fmt.Errorf("no condition has %s %s: choose of %s", column, reference[column], strings.Join(sorted(values), ", "))
+			return fmt.Errorf("no condition has %s %s; choose one of: %s", column, reference[column], strings.Join(sorted(values), ", "))
 		}
 		left = slices.DeleteFunc(slices.Clone(left), func(s *side) bool { return s.condition[column] != reference[column] })
 	}
 	switch {
 	case len(reference) > 0 && len(left) == 0:
-		return fmt.Errorf("no condition is the reference %s", describe(reference, nil))
+		return fmt.Errorf("no condition matches the reference %s", describe(reference, nil))
 	case len(reference) > 0 && len(left) == len(sides):
-		return fmt.Errorf("every condition is the reference %s: there is nothing to compare it with", describe(reference, nil))
+		return fmt.Errorf("every condition matches the reference %s: nothing is left to compare it with", describe(reference, nil))
 	}
 	return nil
 }
@@ -105,13 +105,13 @@ func (o Options) choose(t *table) (pairs []pair, refused []Refusal) {
 	return pairs, refused
 }
 
-// averages reports whether a figure is one of observations that are there.
+// averages reports whether a figure is an average of available observations.
 func (t *table) averages(f figure) bool {
 	return !slices.ContainsFunc(t.averageOf(f).measures, func(name string) bool { return f.side.values[name] == nil })
 }
 
-// families are the figures that can be compared with each other by what they
-// are of: by measure in the order of their first appearance, then by group.
+// families are the groups of comparable figures: by measure in the order of
+// their first appearance, then by group.
 func (o Options) families(t *table) [][]figure {
 	outer := outermost(t.figures)
 	byKey := map[string][]figure{}
@@ -138,8 +138,8 @@ func (o Options) families(t *table) [][]figure {
 	return families
 }
 
-// outermost tells which figures are part of no other of their measure and
-// side: totals, each of what never shares a figure.
+// outermost marks the figures that are part of no other figure of their measure
+// and side: the totals.
 func outermost(figures []figure) []bool {
 	type place struct {
 		*side
@@ -184,9 +184,10 @@ func (o Options) everyPair(figures []figure, pairs []pair, refused []Refusal) ([
 }
 
 // withReference pairs every figure with the nearest comparable one of the
-// reference: that in which the fewest columns of the condition differ, the
-// first of equals. Without a stated reference it is the first run; in one run
-// the first condition, and the first of those that are not comparable with it.
+// reference: the one with the fewest differing columns of the condition, the
+// first among equals. Without a stated reference it is the first run. Within
+// one run it is the first condition, and the first of those that are not
+// comparable with it.
 func (o Options) withReference(t *table, figures []figure, pairs []pair, refused []Refusal) ([]pair, []Refusal) {
 	var references, others []figure
 	for i, f := range figures {
@@ -241,7 +242,7 @@ func distance(a, b figure) (n int) {
 	return n
 }
 
-// better is the direction that two figures agree on.
+// better is the common direction of two figures.
 func (p pair) better() crosstalk.Direction {
 	if p.of.Better != p.against.Better {
 		return ""

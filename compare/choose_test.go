@@ -50,7 +50,7 @@ func TestGrid(t *testing.T) {
 	if len(r.Refused) != 1 || r.Refused[0].Fields["sim"] != [2]string{"gloss@1", "sbert@1"} {
 		t.Errorf("refused %+v", r.Refused)
 	}
-	if s := r.Refused[0].String(); !strings.Contains(s, "under similarity gloss@1 and under similarity sbert@1: sim is gloss@1 and sbert@1 (--across sim") {
+	if s := r.Refused[0].String(); !strings.Contains(s, "under similarity gloss@1 and under similarity sbert@1: sim is gloss@1 and sbert@1 (use --across sim") {
 		t.Errorf("refusal: %s", s)
 	}
 	// Across similarities there is one reference.
@@ -75,8 +75,8 @@ func TestReference(t *testing.T) {
 		}
 	}
 	for want, reference := range map[string]columns{
-		`no condition has a column "colour": choose of model, similarity, temperature`: {"colour": "red"},
-		"no condition has temperature 7: choose of 0, 0.5, 1, 1.5":                     {"model": "m1", "temperature": "7"},
+		`unknown column "colour"; choose one of: model, similarity, temperature`: {"colour": "red"},
+		"no condition has temperature 7; choose one of: 0, 0.5, 1, 1.5":          {"model": "m1", "temperature": "7"},
 	} {
 		if _, err := Runs([]Run{grid().run(t)}, Options{Reference: reference}); err == nil || err.Error() != want {
 			t.Errorf("%v: %v", reference, err)
@@ -109,7 +109,7 @@ func TestSeveralRuns(t *testing.T) {
 		t.Errorf("%q", pairs)
 	}
 	_, err := Runs([]Run{one("x", "m1", "s@1").run(t), one("y", "m1", "s@2").run(t)}, Options{})
-	if err == nil || !strings.Contains(err.Error(), "nothing can be compared: lpr was measured differently under run x and under run y: suite is s@1 and s@2 (--across suite") {
+	if err == nil || !strings.Contains(err.Error(), "there is nothing to compare: lpr was measured differently under run x and under run y: suite is s@1 and s@2 (use --across suite") {
 		t.Errorf("%v", err)
 	}
 	for _, across := range []string{"suite", AcrossAll} {
@@ -127,11 +127,11 @@ func TestNothingToCompare(t *testing.T) {
 		options Options
 		want    string
 	}{
-		"one condition":   {[]Run{r.run(t)}, Options{}, "there is one condition only (model a): name another run to compare it with"},
-		"unknown measure": {[]Run{r.run(t)}, Options{Measures: []string{"bleu"}}, `there is no measure "bleu": choose of lpr`},
-		"unknown field":   {[]Run{r.run(t)}, Options{Across: []string{"color"}}, `signatures have no field "color": choose of all, suite, version`},
+		"one condition":   {[]Run{r.run(t)}, Options{}, "there is only one condition (model a): name another run to compare it with"},
+		"unknown measure": {[]Run{r.run(t)}, Options{Measures: []string{"bleu"}}, `unknown measure "bleu"; choose one of: lpr`},
+		"unknown field":   {[]Run{r.run(t)}, Options{Across: []string{"color"}}, `unknown signature field "color"; choose one of: all, suite, version`},
 		"no observation":  {[]Run{(&recorded{name: "x"}).run(t)}, Options{}, "x has no observations"},
-		"every condition": {[]Run{r.run(t)}, Options{Reference: columns{"model": "a"}}, "every condition is the reference model a: there is nothing to compare it with"},
+		"every condition": {[]Run{r.run(t)}, Options{Reference: columns{"model": "a"}}, "every condition matches the reference model a: nothing is left to compare it with"},
 	} {
 		if _, err := Runs(c.runs, c.options); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)

@@ -1,15 +1,15 @@
-// Package compare tells whether two conditions differ: a model and its
-// quantised copy, two temperatures, a run and the run before. It knows
-// estimates and observations, no instrument.
+// Package compare decides whether two conditions differ: a model and its
+// quantised copy, two temperatures, a run and the previous one. It knows
+// estimates and observations, but no instruments.
 //
 // # Pairs
 //
-// A condition is a distinct Observation.Condition, and between runs the run as
-// well. Figures of the same measure and group are compared if their signatures
-// agree. They are compared on the items that have a value under both
-// conditions, an item's value being the mean over its samples, and averaged as
-// the figure is (crosstalk.Average). So Value and ReferenceValue can differ a
-// little from the figures, which are over all items that have a value.
+// A condition is a distinct Observation.Condition; between runs it includes the
+// run. Figures of the same measure and group are compared if their signatures
+// agree. The comparison uses the items with a value under both conditions. An
+// item's value is the mean over its samples, and items are averaged as in the
+// figure (crosstalk.Average). So Value and ReferenceValue can differ slightly
+// from the figures, which cover all items with a value.
 //
 // # Statistics
 //
@@ -20,12 +20,12 @@
 //   - A harmonic mean (LCPR): both conditions' rates on the items paired under
 //     its first measure, the interval of stats.Combine over clusters that the
 //     conditions share, and the exchange test stats.Swap.
-//   - Unpaired, where allowed and no more than half of the items pair: the
-//     difference of the figures, with the t test of stats.Combine.
+//   - Unpaired, if allowed and at most half of the items pair: the difference
+//     of the figures, with the t-test of stats.Combine.
 //
-// The family of tests is all that one call compares. Its p-values are adjusted
-// by Holm's method, and the detectable difference is that of its strictest
-// step. Intervals are each for itself.
+// The family of tests is everything that one call compares. Its p-values are
+// adjusted by Holm's method, and the detectable difference is for its strictest
+// step. Intervals are not adjusted.
 package compare
 
 import (
@@ -40,26 +40,26 @@ import (
 // Schema names the machine format of a Result.
 const Schema = "crosstalk/comparison/v1"
 
-// RunColumn is the column of a condition that names its run, where several
-// runs are compared.
+// RunColumn is the column of a condition that names its run if several runs are
+// compared.
 const RunColumn = "run"
 
-// Run is a run as it is compared.
+// Run is a run to compare.
 type Run struct {
 	Name         string // unique among the runs
 	Estimates    []crosstalk.Estimate
 	Observations iter.Seq2[crosstalk.Observation, error] // read once
 }
 
-// Options say what is compared.
+// Options select what to compare.
 type Options struct {
-	Groups    bool              // every figure; else only those that are part of no other
+	Groups    bool              // every figure; otherwise only totals
 	Measures  []string          // nil: all
 	Reference map[string]string // columns of the conditions that the others are compared with; nil: the first run, or the first condition
 	AllPairs  bool              // every pair of conditions
 	Across    []string          // fields in which signatures may differ; "all"
-	Unpaired  bool              // compare as independent where no more than half of the items pair
-	Level     float64           // of intervals and, less from 1, of tests; 0: 0.95
+	Unpaired  bool              // compare as independent if at most half of the items pair
+	Level     float64           // confidence level of intervals; tests use 1 - Level; 0: 0.95
 	Seed      uint64            // of the permutation tests
 }
 
@@ -68,34 +68,34 @@ type Result struct {
 	Schema      string       `json:"schema"`
 	Level       float64      `json:"level"`
 	Adjustment  string       `json:"adjustment"` // of p-values: "holm"
-	Family      int          `json:"family"`     // number of tests it is over
+	Family      int          `json:"family"`     // number of tests
 	Comparisons []Comparison `json:"comparisons"`
 	Refused     []Refusal    `json:"refused"`
 }
 
-// Subject is what is compared with what.
+// Subject is the figure and the two conditions that are compared.
 type Subject struct {
 	Measure   string            `json:"measure"`
 	By        map[string]string `json:"by"` // the group, without the columns of conditions
 	Condition map[string]string `json:"condition"`
-	Reference map[string]string `json:"reference"` // empty where a pilot has one condition
+	Reference map[string]string `json:"reference"` // empty if a pilot has one condition
 }
 
 // Comparison is the difference of one figure between two conditions.
 type Comparison struct {
 	Subject
 	Unit           string              `json:"unit,omitempty"` // of Value, Difference, Interval and Detectable; empty: a fraction
-	Value          crosstalk.Value    `json:"value"`          // over the pairs
-	ReferenceValue crosstalk.Value    `json:"reference_value"`
-	Difference     crosstalk.Value    `json:"difference"` // Value - ReferenceValue
-	Interval       *crosstalk.Interval `json:"interval"`   // of the difference; nil where there is none
+	Value          crosstalk.Value     `json:"value"`          // over the pairs
+	ReferenceValue crosstalk.Value     `json:"reference_value"`
+	Difference     crosstalk.Value     `json:"difference"` // Value - ReferenceValue
+	Interval       *crosstalk.Interval `json:"interval"`   // of the difference; nil if there is none
 	Method         string              `json:"method"`     // of the test
-	P              crosstalk.Value    `json:"p"`
-	Adjusted       crosstalk.Value    `json:"adjusted_p"`
-	Shown          bool                `json:"shown"`      // a difference is: Adjusted is at most 1 - level
-	Detectable     crosstalk.Value    `json:"detectable"` // true difference found with 80 % power in this family
+	P              crosstalk.Value     `json:"p"`
+	Adjusted       crosstalk.Value     `json:"adjusted_p"`
+	Shown          bool                `json:"shown"`      // significant: Adjusted is at most 1 - level
+	Detectable     crosstalk.Value     `json:"detectable"` // true difference found with 80 % power in this family
 	Paired         bool                `json:"paired"`
-	N              int                 `json:"n"` // pairs; of unpaired figures, the items of both
+	N              int                 `json:"n"` // pairs; for unpaired figures, the items of both
 	Clusters       int                 `json:"clusters"`
 	LeftOut        map[string]int      `json:"left_out"` // items, by reason: "unpaired", or why one had no value
 	Better         crosstalk.Direction `json:"better,omitempty"`
@@ -106,15 +106,16 @@ type Comparison struct {
 	of, against *crosstalk.Estimate
 }
 
-// Figures are the two that are compared, over all their items.
+// Figures are the two compared figures, over all their items.
 func (c Comparison) Figures() (of, against *crosstalk.Estimate) { return c.of, c.against }
 
-// Unpaired is the reason of items that only one condition has.
+// Unpaired is the reason for items that only one condition has.
 const Unpaired = "unpaired"
 
 // Runs compares the conditions of one run or of several. It reads the
 // observations of each run once and keeps a sum for each item, measure and
-// condition. An error is of reading, or says why nothing can be compared.
+// condition. An error concerns reading, or explains why there is nothing to
+// compare.
 func Runs(runs []Run, o Options) (Result, error) {
 	if o.Level == 0 {
 		o.Level = 0.95
@@ -155,22 +156,23 @@ func (r *Result) adjust() {
 	}
 }
 
-// nothing says why there is nothing to compare.
+// nothing explains why there is nothing to compare.
 func nothing(t *table, refused []Refusal) error {
 	if len(refused) > 0 {
-		return fmt.Errorf("nothing can be compared: %s", refused[0].String())
+		return fmt.Errorf("there is nothing to compare: %s", refused[0].String())
 	}
 	if len(t.sides) == 1 {
-		return fmt.Errorf("there is one condition only (%s): name another run to compare it with", describe(t.sides[0].condition, nil))
+		return fmt.Errorf("there is only one condition (%s): name another run to compare it with", describe(t.sides[0].condition, nil))
 	}
-	return fmt.Errorf("there is no figure to compare")
+	return fmt.Errorf("there are no figures to compare")
 }
 
-// staged runs a permutation test with more and more draws, until enough of
-// them are as extreme as the data for the p-value to be known to a tenth of
-// it. The last stage has so many that the smallest p-value stays small after
-// Holm. A p-value of at most alpha can only come from a stage whose own p-value
-// is at most alpha, so its chance is at most alpha, as in one run of the test.
+// staged runs a permutation test with increasing numbers of draws, until enough
+// of them are as extreme as the data to determine the p-value to within a
+// tenth of itself. The last stage has enough draws for the smallest p-value to stay small
+// after Holm's adjustment. A p-value of at most alpha can only come from a
+// stage whose own p-value is at most alpha, so its probability is at most
+// alpha, as in a single run of the test.
 func staged(family int, seed uint64, test func(draws int, seed uint64) float64) (p float64) {
 	const enough = 100
 	for i, draws := range []int{2_000, 20_000, min(2_000*family, 5_000_000)} {

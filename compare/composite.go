@@ -8,11 +8,11 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// parts are the values of one side by cell, in clusters that the other side
-// names alike.
+// parts are the values of one side by cell, in clusters with names that are
+// common to both sides.
 type parts []*stats.Clusters
 
-// paired are the values of the pairs, everything those of all items.
+// paired are the values of the pairs, everything the values of all items.
 func (m *matched) paired(side int) parts     { return m.parts(side, m.pairs) }
 func (m *matched) everything(side int) parts { return m.parts(side, m.items) }
 
@@ -23,7 +23,7 @@ func (m *matched) parts(side int, items []int32) (p parts) {
 			if !v.has(i) {
 				continue
 			}
-			k := m.average.cell(m.table.items[i], measure) // also of values that there are none of
+			k := m.average.cell(m.table.items[i], measure) // also if there are no values
 			for len(p) <= k {
 				p = append(p, &stats.Clusters{})
 			}
@@ -35,7 +35,7 @@ func (m *matched) parts(side int, items []int32) (p parts) {
 	return p
 }
 
-// both makes the parts of the two sides and gives them the same cells.
+// both builds the parts of the two sides and gives them the same cells.
 func (m *matched) both(of func(side int) parts) (a, b parts) {
 	a, b = of(0), of(1)
 	for len(a) < len(m.average.cells) {
@@ -47,8 +47,8 @@ func (m *matched) both(of func(side int) parts) (a, b parts) {
 	return a, b
 }
 
-// complete leaves items out that a harmonic mean does not speak of: those in
-// values of its first column for which a measure has no observation.
+// complete removes items that a harmonic mean does not cover: those with values
+// of its first column for which a measure has no observation.
 func (m *matched) complete(items []int32) []int32 {
 	if len(m.average.measures) == 1 || len(m.average.over) == 0 {
 		return items
@@ -75,9 +75,9 @@ func (m *matched) complete(items []int32) []int32 {
 	})
 }
 
-// difference is the difference of figures that need not be linear in their
-// cells, nor have the same items on both sides, of which n is the smaller
-// number.
+// difference is the difference of figures that may be nonlinear in their cells
+// and may have different items on the two sides. n is the smaller number of
+// items.
 func (m *matched) difference(level float64, n int, of func(side int) parts) (e stats.Estimate, x, y crosstalk.Value) {
 	a, b := m.both(of)
 	f := m.average.formula()
@@ -85,7 +85,7 @@ func (m *matched) difference(level float64, n int, of func(side int) parts) (e s
 	if len(a) == 0 || !x.Defined() || !y.Defined() {
 		return stats.Mean(&stats.Clusters{}, stats.Difference, level), x, y
 	}
-	// Parts without a mean stay without one.
+	// Parts without a mean stay undefined.
 	var defined []*stats.Clusters
 	var places []int
 	for i, c := range slices.Concat(a, b) {
@@ -116,7 +116,7 @@ func (p parts) means() []float64 {
 	return means
 }
 
-// bounds are those of fractions, where all values are.
+// bounds are 0 and 1 if all values are fractions.
 func (m *matched) bounds(a, b parts) stats.Bounds {
 	if m.fraction && !slices.ContainsFunc(slices.Concat(a, b), func(c *stats.Clusters) bool { return !c.Within(stats.Proportion) }) {
 		return stats.Difference
@@ -131,7 +131,7 @@ func (m *matched) exchange(o Options, family int) float64 {
 	return staged(family, o.Seed, func(draws int, seed uint64) float64 { return stats.Swap(a, b, f, draws, seed) })
 }
 
-// observed is a figure made again of the observations.
+// observed is a figure recomputed from the observations.
 func (t *table) observed(f figure) float64 {
 	a := t.averageOf(f)
 	var sums, counts []float64

@@ -10,8 +10,8 @@ import (
 	"crosstalk/report"
 )
 
-// layout starts a table with a row for each subject: what all share is the
-// heading, what sets them apart the columns of words.
+// layout starts a table with a row for each subject. Common values form the
+// heading; values that differ form columns.
 func layout(subjects []Subject) (t report.Table) {
 	subjects = withoutRun(subjects)
 	var columns []func(Subject) string
@@ -32,13 +32,13 @@ func layout(subjects []Subject) (t report.Table) {
 	for _, s := range subjects {
 		conditions, groups = append(conditions, s.Condition), append(groups, s.By)
 	}
-	own := map[string]string{} // what the conditions share and the references do not
+	own := map[string]string{} // values common to the conditions but not to the references
 	for _, name := range report.Columns(conditions) {
 		text := func(s Subject) string { return cmp.Or(s.Condition[name], "-") }
 		reference := func(s Subject) string { return cmp.Or(s.Reference[name], "-") }
 		constant := name + " " + text(first)
 		if len(first.Reference) > 0 && (several(reference) || reference(first) != text(first)) {
-			constant = "" // stands beside what it is compared with
+			constant = "" // shown beside its reference
 		}
 		column(name, text, constant)
 		if constant == "" && !several(text) {
@@ -77,15 +77,15 @@ func layout(subjects []Subject) (t report.Table) {
 	return t
 }
 
-// withoutRun leaves the names of the runs out where the conditions are told
-// apart by their other columns.
+// withoutRun omits the names of the runs if the other columns distinguish the
+// conditions.
 func withoutRun(subjects []Subject) []Subject {
 	without := func(condition map[string]string) map[string]string {
 		condition = maps.Clone(condition)
 		delete(condition, RunColumn)
 		return condition
 	}
-	whole := map[string]string{} // conditions by what is left of them
+	whole := map[string]string{} // conditions by their remaining columns
 	short := make([]Subject, len(subjects))
 	for i, s := range subjects {
 		short[i] = s

@@ -8,21 +8,21 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// Study is what a planned comparison is known to vary by: read off a pilot, or
-// stated.
+// Study contains the variance for a planned comparison: estimated from a pilot,
+// or stated.
 type Study struct {
-	*Subject // of the pilot; nil: stated
+	*Subject // of the pilot; nil if stated
 
 	Variance    Variance                          `json:"variance"`
-	ClusterSize float64                           `json:"cluster_size"` // items that an item shares its cluster with, itself included
-	Items       int                               `json:"items"`        // of the pilot; 0: stated
-	Samples     int                               `json:"samples"`      // the most answers to one prompt in the pilot
+	ClusterSize float64                           `json:"cluster_size"` // mean over items of the number of items in their cluster
+	Items       int                               `json:"items"`        // of the pilot; 0 if stated
+	Samples     int                               `json:"samples"`      // maximum number of answers to one prompt in the pilot
 	Warnings    []string                          `json:"warnings,omitempty"`
-	stated      func(difference float64) Variance // of a difference between rates, where these are stated
+	stated      func(difference float64) Variance // of a difference between stated rates
 }
 
-// Variance is that of the difference of one sample, by where it comes from.
-// What a pilot cannot tell apart is undefined and held in Item.
+// Variance is the variance of the difference of one sample, by component.
+// Components that a pilot cannot separate are undefined and included in Item.
 type Variance struct {
 	Cluster crosstalk.Value `json:"cluster"`
 	Item    crosstalk.Value `json:"item"`
@@ -34,10 +34,10 @@ func (v Variance) times(f float64) Variance {
 	return Variance{k * v.Cluster, k * v.Item, k * v.Sample}
 }
 
-// Pilots reads the variances of the comparisons that Runs would make off the
-// runs' observations, which it keeps in memory. Where there is one condition
-// only, the variance is that of a comparison with another that varies as much
-// and is unrelated to it: more than most comparisons have.
+// Pilots estimates the variances of the comparisons that Runs would make. It
+// keeps the runs' observations in memory. With a single condition, the other is
+// assumed to vary as much and to be independent, which overestimates the
+// variance of most comparisons.
 func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 	t, err := read(runs, true)
 	if err != nil {
@@ -78,12 +78,12 @@ func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 
 // Reasons why nothing is planned for a figure.
 const (
-	NotLinear  = "a harmonic mean has no variance of its own: plan for the measures it is made of"
-	NoFraction = "differences to find are stated in points, and it is no fraction"
+	NotLinear  = "a harmonic mean has no variance per item: plan for the measures it combines"
+	NoFraction = "a difference in points does not apply: the measure is not a fraction"
 )
 
-// study reads the components of variance off the paired samples, within the
-// cells that the figure averages over.
+// study estimates the components of variance from the paired samples, within
+// the cells that the figure averages over.
 func (t *table) study(p pair) Study {
 	subject := p.subject()
 	s := Study{Subject: &subject}
@@ -121,22 +121,22 @@ func (t *table) study(p pair) Study {
 	if alone {
 		s.Variance = s.Variance.times(2)
 		s.Reference = map[string]string{}
-		s.Warnings = append(s.Warnings, "the pilot has one condition: the other is taken to vary as much and to be unrelated, which asks for more items than most comparisons need")
+		s.Warnings = append(s.Warnings, "the pilot has one condition: the other is assumed to vary as much and to be independent, so most comparisons need fewer items than stated")
 	}
 	s.ClusterSize = n.ClusterSize()
 	for _, w := range stats.Mean(&plain, stats.Unbounded, 0.95).Warnings {
-		s.Warnings = append(s.Warnings, "the pilot: "+w.String())
+		s.Warnings = append(s.Warnings, "pilot: "+w.String())
 	}
 	if left := total(m.leftOut); left > 0 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of the pilot's %d items have no pair of values: ask for as many more", left, left+len(m.pairs)))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of the pilot's %d items have no pair of values: plan for as many more", left, left+len(m.pairs)))
 	}
 	if k := len(d.cells); k > 1 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("items are meant to be spread evenly over the %d cells that are averaged", k))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("items are assumed to be spread evenly over the %d cells that are averaged", k))
 	}
 	return s
 }
 
-// difference is a sample's minus the one of the same number.
+// difference is a sample's value minus that of the sample with the same number.
 func (v *values) difference(i int32, x sample) (float64, bool) {
 	for _, y := range v.samples[i] {
 		if y.number == x.number {
@@ -153,10 +153,10 @@ func total(counts map[string]int) (n int) {
 	return n
 }
 
-// Stated is a study of two rates of which one is stated: the share of items on
-// which one sample of each condition disagrees (NaN: as of unrelated
-// conditions), the share of the variance that lies between samples of an item,
-// and the correlation of the differences of two items of a cluster.
+// Stated is a study of two rates, one of which is stated, with the share of
+// items on which one sample of each condition disagrees (NaN: as for
+// independent conditions), the share of the variance between samples of an
+// item, and the correlation of the differences of two items in a cluster.
 func Stated(rate, discordant, within, correlation, clusterSize float64) (Study, error) {
 	s := Study{ClusterSize: clusterSize, stated: func(difference float64) Variance {
 		other := rate + difference // towards a half, where rates vary more
@@ -176,7 +176,7 @@ func Stated(rate, discordant, within, correlation, clusterSize float64) (Study, 
 		}
 	}
 	if correlation+within > 1 {
-		return s, fmt.Errorf("the correlation within clusters is %g and the share within items %g: together they are more than all of the variance", correlation, within)
+		return s, fmt.Errorf("the correlation within clusters is %g and the share within items %g: together they exceed the whole variance", correlation, within)
 	}
 	if !(clusterSize >= 1) {
 		return s, fmt.Errorf("the cluster size is %g; expected 1 or more", clusterSize)

@@ -11,17 +11,17 @@ import (
 // PowerSchema names the machine format of a Power.
 const PowerSchema = "crosstalk/power/v1"
 
-// Goal is what a study should find.
+// Goal is what a study should detect.
 type Goal struct {
 	Level       float64   `json:"level"`       // 0.95
-	Power       float64   `json:"power"`       // chance to find a difference that is there
-	Comparisons int       `json:"comparisons"` // of the family, of which the strictest is planned for
+	Power       float64   `json:"power"`       // probability to detect an existing difference
+	Comparisons int       `json:"comparisons"` // in the family; the plan is for the strictest
 	Samples     []int     `json:"-"`           // answers to each prompt
-	Differences []float64 `json:"-"`           // to be found
-	Items       []int     `json:"-"`           // to be asked
+	Differences []float64 `json:"-"`           // to detect
+	Items       []int     `json:"-"`           // numbers to evaluate
 }
 
-// Power is what studies need.
+// Power is the result of planning.
 type Power struct {
 	Schema string `json:"schema"`
 	Goal
@@ -30,19 +30,19 @@ type Power struct {
 	Refused []Refusal `json:"refused"`
 }
 
-// Plan is one size of a study. Of Difference and Items one is given, the other
-// follows.
+// Plan is one size of a study. Given says which of Difference and Items is
+// given; the other is computed.
 type Plan struct {
-	Study        int              `json:"study"` // index
-	Samples      int              `json:"samples"`
-	Given        string           `json:"given"`        // "difference" or "items"
-	Difference   crosstalk.Value `json:"difference"`   // found with the stated power
+	Study        int             `json:"study"` // index
+	Samples      int             `json:"samples"`
+	Given        string          `json:"given"`        // "difference" or "items"
+	Difference   crosstalk.Value `json:"difference"`   // detected with the stated power
 	Items        crosstalk.Value `json:"items"`        // with a value under both conditions
 	Observations crosstalk.Value `json:"observations"` // Items x Samples, under each condition
 }
 
 // Plan plans studies for a goal: the items that each difference needs, and the
-// difference that each number of items finds, for each number of samples.
+// difference that each number of items detects, for each number of samples.
 func (g Goal) Plan(studies []Study) (Power, error) {
 	p := Power{Schema: PowerSchema, Goal: g, Studies: studies, Plans: []Plan{}, Refused: []Refusal{}}
 	switch {
@@ -53,7 +53,7 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 	case g.Comparisons < 1:
 		return p, fmt.Errorf("the number of comparisons is %d; expected 1 or more", g.Comparisons)
 	case len(g.Differences) == 0 && len(g.Items) == 0:
-		return p, fmt.Errorf("neither a difference to find nor a number of items is stated")
+		return p, fmt.Errorf("expected a difference to find or a number of items, found neither")
 	}
 	alpha := (1 - g.Level) / float64(g.Comparisons)
 	for i, s := range studies {
@@ -66,7 +66,7 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 					return p, fmt.Errorf("the difference is %g; expected more than 0 and less than 1", d)
 				}
 				if s.stated != nil && math.IsNaN(float64(s.stated(d).Item)) {
-					return p, fmt.Errorf("a difference of %g cannot be with these rates and disagreement: they disagree on no less than the difference", d)
+					return p, fmt.Errorf("a difference of %g is impossible here: it cannot exceed the share of items on which the conditions disagree", d)
 				}
 				p.Plans = append(p.Plans, plan(i, samples, "difference", d, s.design(d, samples).Items(d, alpha, g.Power)))
 			}
@@ -93,9 +93,9 @@ func (s Study) design(difference float64, samples int) stats.Design {
 	return stats.Components{Cluster: float64(v.Cluster), Item: float64(v.Item), Sample: float64(v.Sample)}.Design(samples, s.ClusterSize)
 }
 
-// detectable is the difference that so many items find; NaN where it is more
-// than there can be. The variance of stated rates depends on it, so it is
-// looked for by halving.
+// detectable is the difference that this many items detect; NaN if it is
+// impossible. The variance of stated rates depends on the difference, so it is
+// found by bisection.
 func (s Study) detectable(items float64, samples int, alpha, power float64) float64 {
 	if s.stated == nil {
 		return stats.MinDetectable(s.design(0, samples).StdErr(items), alpha, power)
@@ -106,7 +106,7 @@ func (s Study) detectable(items float64, samples int, alpha, power float64) floa
 		if d := (low + high) / 2; needed(d) > items {
 			low = d
 		} else {
-			high = d // also where there can be no such difference
+			high = d // also if the difference is impossible
 		}
 	}
 	if !(needed(high) <= items) {

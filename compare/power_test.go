@@ -173,7 +173,7 @@ func TestWritePower(t *testing.T) {
 	if err := WritePower(&b, "table", p); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"power 80 % at level 95 % among 3 comparisons", "items for 5 points", "points with 10 items", "an item shares its cluster with 3", "-: no difference is so large"} {
+	for _, want := range []string{"power 80 % at level 95 % among 3 comparisons", "items for 5 points", "points with 10 items", "the average item is in a cluster of 3", "-: the difference is impossible"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)
 		}

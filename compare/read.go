@@ -9,13 +9,13 @@ import (
 	"crosstalk"
 )
 
-// table is what the observations of all runs say of each item: a sum over its
-// samples for each condition and measure, never the observations.
+// table contains a sum over the samples of each item, for each condition and
+// measure; it does not keep the observations.
 type table struct {
 	several bool     // runs
-	columns []string // that, with their names, tell items apart, and that group them
+	columns []string // that identify items together with their names, and that group them
 	items   []item
-	sides   []*side // in the order of the runs, and in them of appearance
+	sides   []*side // in the order of the runs, then of appearance
 	figures []figure
 
 	index    map[string]int32   // items by name and columns
@@ -24,29 +24,29 @@ type table struct {
 	members  map[string][]int32 // items of a group
 	unnamed  int
 	key      []byte
-	ofRun    map[string]*side // the sides of the run that is read
+	ofRun    map[string]*side // sides of the current run
 	sampling bool             // keep the samples
 }
 
-// item is one thing that was measured.
+// item is one measured item.
 type item struct {
-	cluster int32   // 0: of its own
+	cluster int32   // 0: a separate cluster
 	labels  []int32 // in the order of columns; 0: none
 }
 
 // side is one condition of one run.
 type side struct {
 	run       int
-	condition map[string]string // with its run, where there are several
+	condition map[string]string // with its run if there are several
 	values    map[string]*values
 }
 
-// values are those of one measure under one condition, by item.
+// values are the values of one measure under one condition, by item.
 type values struct {
 	sum     []float64
-	count   []int32    // of samples with a value
+	count   []int32    // number of samples with a value
 	reason  []int32    // why an item has no value; 0: it was not measured
-	samples [][]sample // where they are kept
+	samples [][]sample // if they are kept
 }
 
 type sample struct {
@@ -54,15 +54,15 @@ type sample struct {
 	value  float64
 }
 
-// figure is an estimate of a side.
+// figure is an estimate on one side.
 type figure struct {
 	*crosstalk.Estimate
 	side  *side
-	group map[string]string // By without the columns of the condition and those that stand for all
+	group map[string]string // By without the columns of the condition and without "all"
 	key   string            // measure and group
 }
 
-// read reads the runs, and keeps every sample if it is told to.
+// read reads the runs; it keeps every sample if asked to.
 func read(runs []Run, sampling bool) (*table, error) {
 	t := &table{several: len(runs) > 1, columns: columnsOf(runs), sampling: sampling,
 		index: map[string]int32{}, words: map[string]int32{"": 0}, names: []string{""}, members: map[string][]int32{}}
@@ -74,7 +74,7 @@ func read(runs []Run, sampling bool) (*table, error) {
 	return t, nil
 }
 
-// columnsOf are the columns that figures are grouped by and averaged over.
+// columnsOf are the columns that figures are grouped by or averaged over.
 func columnsOf(runs []Run) []string {
 	columns := map[string]bool{}
 	for _, run := range runs {
@@ -123,7 +123,7 @@ func (t *table) read(number int, run Run) error {
 	return nil
 }
 
-// sideOf returns the side of a condition, if it is known, and leaves its key in
+// sideOf returns the side of a condition, if known, and leaves its key in
 // t.key.
 func (t *table) sideOf(condition map[string]string) *side {
 	t.key = t.key[:0]
@@ -157,7 +157,8 @@ func (t *table) add(s *side, o crosstalk.Observation) {
 	}
 }
 
-// reasonOf is why an observation has no value, as counts spell it.
+// reasonOf is the reason why an observation has no value, in the spelling of
+// counts.
 func reasonOf(o crosstalk.Observation) string {
 	if o.NotScored == "" {
 		return "undefined"
@@ -165,8 +166,8 @@ func reasonOf(o crosstalk.Observation) string {
 	return strings.ReplaceAll(o.NotScored, " ", "_")
 }
 
-// itemOf returns the number of an observation's item. One without a name is
-// like no other.
+// itemOf returns the number of an observation's item. Items without a name are
+// all distinct.
 func (t *table) itemOf(o crosstalk.Observation) int32 {
 	t.key = append(append(t.key[:0], o.Item...), 0)
 	if o.Item == "" {
@@ -192,7 +193,7 @@ func (t *table) itemOf(o crosstalk.Observation) int32 {
 	return i
 }
 
-// label is the value of an item's column. One that the condition has is no
+// label is the value of an item's column. A column of the condition is not a
 // property of the item.
 func label(o crosstalk.Observation, column string) string {
 	if _, ok := o.Condition[column]; ok {
@@ -206,15 +207,15 @@ func (t *table) word(text string) int32 {
 	if i, ok := t.words[text]; ok {
 		return i
 	}
-	text = strings.Clone(text) // not the record that it is a part of
+	text = strings.Clone(text) // do not keep the whole record in memory
 	i := int32(len(t.names))
 	t.words[text] = i
 	t.names = append(t.names, text)
 	return i
 }
 
-// figureOf finds the side that an estimate is of: the condition that has the
-// most columns in common with it and none against it.
+// figureOf finds the side of an estimate: the condition with the most columns
+// in common and none that differs.
 func (t *table) figureOf(e *crosstalk.Estimate, sides []*side) (figure, bool) {
 	f := figure{Estimate: e, group: map[string]string{}}
 	for _, s := range sides {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/measure/estimate"
 )
 
 // recorded is a run in the making: observations, and a figure of each measure
@@ -36,7 +37,7 @@ func (r *recorded) run(t *testing.T) Run {
 	figures := map[place]*crosstalk.Estimate{}
 	measures := map[string]bool{}
 	for _, o := range r.observations {
-		for _, group := range crosstalk.Rollup(o.Labels, r.by) {
+		for _, group := range estimate.Rollup(o.Labels, r.by) {
 			for measure := range r.average {
 				if a := r.average[measure]; a != nil && len(a.HarmonicOf) > 0 && a.HarmonicOf[0] == o.Measure {
 					measures[measure] = true

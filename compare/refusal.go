@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// Refusal is a figure that was compared with none.
+// Refusal is a figure that could not be compared.
 type Refusal struct {
 	Measure   string               `json:"measure"`
 	By        map[string]string    `json:"by"`
 	Condition map[string]string    `json:"condition"`
-	Reference map[string]string    `json:"reference"` // the nearest; empty: none has such a figure
+	Reference map[string]string    `json:"reference"` // the nearest; empty if none has such a figure
 	Reason    string               `json:"reason"`
-	Fields    map[string][2]string `json:"fields,omitempty"` // of the signatures that differ: of Reference, of Condition
+	Fields    map[string][2]string `json:"fields,omitempty"` // signature fields that differ: value of Reference, of Condition
 }
 
 // Reasons of refusals.
 const (
 	Incomparable  = "signatures differ"
 	NoCounterpart = "the reference has no such figure"
-	NoAverage     = "the figure is no average of observations"
+	NoAverage     = "the figure is not an average of observations"
 )
 
-// String says why, and names the fields that differ with both values.
+// String gives the reason, and the fields that differ with both values.
 func (r Refusal) String() string {
 	what := title(r.Measure)
 	if by := describe(r.By, nil); by != "" {
@@ -36,7 +36,7 @@ func (r Refusal) String() string {
 	for _, name := range sorted(r.Fields) {
 		fields = append(fields, fmt.Sprintf("%s is %s and %s", name, orDash(r.Fields[name][0]), orDash(r.Fields[name][1])))
 	}
-	return fmt.Sprintf("%s was measured differently under %s and under %s: %s (--across %s compares them nevertheless)", what,
+	return fmt.Sprintf("%s was measured differently under %s and under %s: %s (use --across %s to compare anyway)", what,
 		describe(r.Reference, r.Condition), describe(r.Condition, r.Reference), strings.Join(fields, "; "), strings.Join(sorted(r.Fields), ","))
 }
 
@@ -55,11 +55,11 @@ func refuse(of, against figure, fields map[string][2]string) Refusal {
 	return r
 }
 
-// AcrossAll stands for all fields of signatures.
+// AcrossAll selects all fields of signatures.
 const AcrossAll = "all"
 
 // comparable returns the fields in which two figures' signatures differ, and
-// whether they may.
+// whether these differences are allowed.
 func (o Options) comparable(against, of figure) (map[string][2]string, bool) {
 	fields, ok := map[string][2]string{}, true
 	a, b := fieldsOf(against.Signature), fieldsOf(of.Signature)

@@ -9,7 +9,7 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// compare compares two figures in a family of so many tests.
+// compare compares two figures in a family of the given number of tests.
 func (t *table) compare(p pair, o Options, family int) Comparison {
 	c := Comparison{
 		Subject: p.subject(), Unit: p.of.Unit,
@@ -41,9 +41,7 @@ func (t *table) compare(p pair, o Options, family int) Comparison {
 	if alpha := (1 - o.Level) / float64(family); !c.Paired || math.Pow(2, float64(1-c.Clusters)) <= alpha {
 		c.Detectable = crosstalk.Value(e.MinDetectable(alpha, 0.8))
 	}
-	if e.Interval.Defined() {
-		c.Interval = &crosstalk.Interval{Low: e.Interval.Low, High: e.Interval.High, Level: e.Interval.Level, Method: e.Interval.Method}
-	}
+	c.Interval = e.Interval.Known()
 	for _, w := range e.Warnings {
 		c.Warnings = append(c.Warnings, w.String())
 	}
@@ -55,11 +53,11 @@ func (p pair) subject() Subject {
 	return Subject{p.of.Measure, p.of.by(), p.of.side.condition, p.against.side.condition}
 }
 
-// doubts are warnings beyond those of small samples.
+// doubts are warnings other than those about small samples.
 func (t *table) doubts(p pair, c Comparison) (warnings []string) {
 	for _, f := range []figure{p.against, p.of} {
 		if mean := t.observed(f); f.Value.Defined() && !(math.Abs(float64(f.Value)-mean) <= 1e-6) {
-			warnings = append(warnings, fmt.Sprintf("the figure under %s is %.4f; compared is the mean over its items, %.4f", describe(f.side.condition, nil), f.Value, mean))
+			warnings = append(warnings, fmt.Sprintf("the figure under %s is %.4f; the comparison uses the mean over its items, %.4f", describe(f.side.condition, nil), f.Value, mean))
 		}
 	}
 	if t.unnamed > 0 && c.LeftOut[Unpaired] > 0 {
@@ -68,7 +66,7 @@ func (t *table) doubts(p pair, c Comparison) (warnings []string) {
 	return warnings
 }
 
-// by is the figure's group as figures name it.
+// by is the figure's group in the terms of figures.
 func (f figure) by() map[string]string {
 	by := map[string]string{}
 	for column, value := range f.By {
@@ -172,7 +170,7 @@ func (v *values) n(i int32) int32 {
 
 func (v *values) reasonOf(i int32) int32 { return v.reason[i] }
 
-// mean is the mean over the samples of an item that has some.
+// mean is the mean over the samples of an item with at least one value.
 func (v *values) mean(i int32) float64 { return v.sum[i] / float64(v.count[i]) }
 
 // cluster names the cluster of an item.
@@ -183,8 +181,8 @@ func (t *table) cluster(i int32) string {
 	return fmt.Sprintf("\x00%d", i)
 }
 
-// linear is the difference of figures that are linear in their cells: that of
-// the paired differences within cells.
+// linear is the difference of figures that are linear in their cells: the
+// paired differences within cells.
 func (m *matched) linear(d *differences, level float64) (e stats.Estimate, of, against crosstalk.Value) {
 	if len(d.cells) == 0 {
 		return stats.Mean(&stats.Clusters{}, stats.Difference, level), crosstalk.Undefined, crosstalk.Undefined
@@ -255,7 +253,7 @@ func (m *matched) differences() *differences {
 	return d
 }
 
-// shared are the clusters that several pairs have in common.
+// shared are the clusters with several pairs.
 func (m *matched) shared() map[int32]bool {
 	shared := map[int32]bool{}
 	for _, i := range m.pairs {
@@ -277,8 +275,8 @@ func (m *matched) test(d *differences, o Options, family int) (method string, p 
 	}
 	weighted := d.cells[0]
 	if len(d.cells) > 1 {
-		// A figure over cells is a sum over clusters, too, of differences that
-		// weigh what their cell does.
+		// A figure over cells is also a sum over clusters of differences,
+		// each with the weight of its cell.
 		weighted = &stats.Clusters{}
 		weights, shared := m.average.weights(), m.shared()
 		a, b := m.values(0, 0), m.values(1, 0)

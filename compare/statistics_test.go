@@ -292,7 +292,7 @@ func TestFigureThatIsNoMean(t *testing.T) {
 	}
 	warnings := result.Comparisons[0].Warnings
 	if !slices.ContainsFunc(warnings, func(w string) bool {
-		return strings.Contains(w, "under model b is 0.4000; compared is the mean over its items, 0.3000")
+		return strings.Contains(w, "under model b is 0.4000; the comparison uses the mean over its items, 0.3000")
 	}) ||
 		slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, "under model a is") }) {
 		t.Errorf("%q", warnings)

@@ -42,7 +42,7 @@ func encoder(w io.Writer) *json.Encoder {
 	return e
 }
 
-// table lays the comparisons out, a row each.
+// table lays out the comparisons, one per row.
 func (r Result) table() report.Table {
 	subjects := make([]Subject, len(r.Comparisons))
 	for i, c := range r.Comparisons {
@@ -84,7 +84,7 @@ func unitOf(cs []Comparison) string {
 	return cmp.Or(cs[0].Unit, "%")
 }
 
-// detectable is what could have been found, if anything.
+// detectable formats the detectable difference, if there is one.
 func detectable(c Comparison) string {
 	if c.Unit == "" && c.Detectable > 1 {
 		return ">100"
@@ -99,7 +99,7 @@ func interval(c Comparison) string {
 	return report.Difference(crosstalk.Value(c.Interval.Low), c.Unit) + " to " + report.Difference(crosstalk.Value(c.Interval.High), c.Unit)
 }
 
-// methods are the tests by their names in full.
+// methods are the full names of the tests.
 var methods = map[string]string{"sign-flip": "sign-flip permutation test over clusters", "mcnemar": "McNemar's exact test",
 	"exchange": "permutation test that exchanges the conditions of clusters", "t": "t test of unpaired figures"}
 
@@ -114,9 +114,9 @@ func (r Result) legend() []string {
 		other = ", or the figure's unit"
 	}
 	notes := []string{
-		fmt.Sprintf("difference: in percentage points%s; ~: none is shown at %.2g %%, though one below detectable may well be there", other, alpha),
-		fmt.Sprintf("p: adjusted by Holm's method over %s; detectable: what is found with 80 %% power among them, - if so few clusters can show nothing", tests),
-		"interval: of each difference for itself, not adjusted",
+		fmt.Sprintf("difference: in percentage points%s; ~: not significant at %.2g %%, but a true difference below detectable may well exist", other, alpha),
+		fmt.Sprintf("p: adjusted by Holm's method over %s; detectable: the difference found with 80 %% power after this adjustment, - with too few clusters to find any", tests),
+		"interval: for each difference separately, not adjusted",
 	}
 	seen := map[string]bool{}
 	for _, c := range r.Comparisons {
@@ -126,7 +126,7 @@ func (r Result) legend() []string {
 		}
 	}
 	if slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Paired }) {
-		notes = append(notes, "unpaired: too few items are in both, so n counts the items of both")
+		notes = append(notes, "unpaired: too few items in common, so n counts the items of both sides")
 	}
 	return notes
 }
@@ -139,7 +139,7 @@ func leftOutNotes(leftOut map[string]int) []string {
 	if parts == nil {
 		return nil
 	}
-	return []string{"left out: items without a pair, over all rows: " + strings.Join(parts, ", ")}
+	return []string{"left out: items without a pair, summed over all rows: " + strings.Join(parts, ", ")}
 }
 
 func signatures(cs []Comparison) (notes []string) {
@@ -155,7 +155,7 @@ func signatures(cs []Comparison) (notes []string) {
 	return notes
 }
 
-// refusals says once for each reason, or set of fields, what was not compared.
+// refusals states each reason, or set of fields, once.
 func refusals(refused []Refusal) (notes []string) {
 	counts, first := map[string]int{}, map[string]Refusal{}
 	for _, x := range refused {
@@ -167,7 +167,7 @@ func refusals(refused []Refusal) (notes []string) {
 	for _, key := range sorted(counts) {
 		note := "not compared: " + first[key].String()
 		if n := counts[key]; n > 1 {
-			note += fmt.Sprintf(", and %d more for this reason", n-1)
+			note += fmt.Sprintf(", and %d more for the same reason", n-1)
 		}
 		notes = append(notes, note)
 	}

@@ -55,7 +55,7 @@ func (p Power) table() report.Table {
 	}
 	t.Header = append(t.Header, "samples")
 	for _, d := range p.Differences {
-		t.Header = append(t.Header, fmt.Sprintf("items for %s points", plainPercent(d)))
+		t.Header = append(t.Header, "items for "+points(d))
 	}
 	for _, n := range p.Items {
 		t.Header = append(t.Header, fmt.Sprintf("points with %d items", n))
@@ -77,19 +77,27 @@ func (p Power) table() report.Table {
 		row := &t.Rows[len(t.Rows)-1]
 		*row = append(*row, cell)
 	}
-	t.Notes = []string{"items: with a value under both conditions, and so many samples under each"}
+	t.Notes = []string{"items: with a value under both conditions, and the stated number of samples under each"}
 	if undefined {
-		t.Notes = append(t.Notes, "-: no difference is so large, or the pilot has too few samples of an item to tell")
+		t.Notes = append(t.Notes, "-: the difference is impossible, or the pilot has too few samples per item to tell")
 	}
 	if s := p.Studies[0]; len(p.Studies) == 1 {
 		note := fmt.Sprintf("variance of a difference: between items %s, between samples of an item %s", share(s.Variance.Item), share(s.Variance.Sample))
 		if s.ClusterSize > 1 {
-			note += fmt.Sprintf(", between clusters %s; an item shares its cluster with %.3g, itself included", share(s.Variance.Cluster), s.ClusterSize)
+			note += fmt.Sprintf(", between clusters %s; the average item is in a cluster of %.3g", share(s.Variance.Cluster), s.ClusterSize)
 		}
 		t.Notes = append(t.Notes, note)
 	}
 	t.Notes = slices.Concat(t.Notes, report.Warnings(names, warnings), refusals(p.Refused))
 	return t
+}
+
+// points formats a difference in percentage points with its unit.
+func points(d float64) string {
+	if s := plainPercent(d); s != "1" {
+		return s + " points"
+	}
+	return "1 point"
 }
 
 func share(f crosstalk.Value) string {
@@ -101,7 +109,7 @@ func share(f crosstalk.Value) string {
 
 func plainPercent(f float64) string { return strconv.FormatFloat(100*f, 'g', 4, 64) }
 
-// name is what a pilot's study is of.
+// name is the subject of a pilot's study.
 func (s Study) name() string {
 	if s.Subject == nil {
 		return "stated"

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"compress/gzip"
+	"crosstalk/internal/atomicfile"
 	"errors"
 	"fmt"
 	"io"
@@ -92,17 +93,11 @@ func writeMember(path string, in io.Reader) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	out, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
-	if err != nil {
+	return atomicfile.Write(path, func(out io.Writer) error {
+		n, err := io.Copy(out, io.LimitReader(in, maxMember+1))
+		if n > maxMember {
+			return fmt.Errorf("%s is longer than %d MiB", filepath.Base(path), maxMember>>20)
+		}
 		return err
-	}
-	defer os.Remove(out.Name())
-	n, err := io.Copy(out, io.LimitReader(in, maxMember+1))
-	if n > maxMember {
-		err = fmt.Errorf("%s is longer than %d MiB", filepath.Base(path), maxMember>>20)
-	}
-	if err := errors.Join(err, out.Chmod(0o644), out.Sync(), out.Close()); err != nil {
-		return err
-	}
-	return os.Rename(out.Name(), path)
+	})
 }

@@ -60,14 +60,14 @@ func WriteJUnit(w io.Writer, v Verdict) error {
 	return err
 }
 
-// details say what was found.
+// details describe the result.
 func (c Check) details() string {
 	lines := []string{fmt.Sprintf("%s, interval %s, n %d", c.value(), c.interval(), c.N)}
 	return strings.Join(append(lines, c.Remarks...), "\n")
 }
 
 // WriteAnnotations writes a GitHub workflow command for each check that failed
-// and each that has remarks, and one that sums up.
+// or has remarks, and a summary.
 func WriteAnnotations(w io.Writer, v Verdict) error {
 	var b strings.Builder
 	_, columns := v.columns()
@@ -83,7 +83,8 @@ func WriteAnnotations(w io.Writer, v Verdict) error {
 	return err
 }
 
-// Workflow commands end at a line's end, and properties at some marks.
+// Workflow commands end at a line break, and their properties at some
+// punctuation marks.
 var (
 	commandData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -93,7 +94,7 @@ func annotate(b *strings.Builder, level, title, message string) {
 	fmt.Fprintf(b, "::%s title=%s::%s\n", level, commandProperty.Replace(title), commandData.Replace(message))
 }
 
-// WriteSummary writes the verdict as markdown with a heading of its own.
+// WriteSummary writes the verdict as markdown with a heading.
 func WriteSummary(w io.Writer, v Verdict) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### crosstalk gate: %s\n\n", report.Markdown(v.Run))

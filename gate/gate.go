@@ -1,16 +1,16 @@
-// Package gate decides whether a run is good enough: its figures keep stated
-// bounds, and are no worse than those of another run. It knows estimates and
-// comparisons, no instrument.
+// Package gate decides whether a run is good enough: its figures satisfy stated
+// bounds and are no worse than those of another run. It knows estimates and
+// comparisons, but no instruments.
 //
-// A bound is checked on the figure, as users of gates expect of a threshold;
-// where the interval holds the bound a remark says that chance may have
-// decided, and a caller may want the whole interval on the right side. No worse
-// is always decided on the interval: that no difference is shown is not to say
-// that there is none.
+// A bound is checked on the point estimate, as users expect of a threshold. If
+// the bound lies inside the interval, a remark says that chance may have
+// decided; a caller can require the whole interval to satisfy the bound.
+// Whether a run is no worse is always decided on the interval, because a
+// difference that is not significant may still exist.
 //
-// What cannot be judged fails, with its reason: a figure that was not measured
-// or of which nothing was scored, and one that is not complete, since asks
-// failed or items were not measured.
+// What cannot be judged fails, with the reason: a figure that was not measured
+// or has no scored observations, and a figure that is incomplete because
+// requests failed or items were not measured.
 package gate
 
 import (
@@ -31,23 +31,23 @@ const Schema = "crosstalk/gate/v1"
 type Verdict struct {
 	Schema string  `json:"schema"`
 	Run    string  `json:"run"`
-	Passed bool    `json:"passed"` // every check did, and there is one
+	Passed bool    `json:"passed"` // there are checks, and all of them passed
 	Checks []Check `json:"checks"`
 }
 
-// Check is one figure held against a requirement.
+// Check is the result of one requirement for one figure.
 type Check struct {
 	Requirement string              `json:"requirement"`
 	Measure     string              `json:"measure"`
 	By          map[string]string   `json:"by"`             // the figure's columns
 	Unit        string              `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
 	Passed      bool                `json:"passed"`
-	Reason      string              `json:"reason,omitempty"` // why it did not
-	Value       crosstalk.Value    `json:"value"`            // the figure, or its difference to Reference
+	Reason      string              `json:"reason,omitempty"` // why it failed
+	Value       crosstalk.Value     `json:"value"`            // the figure, or its difference from Reference
 	Interval    *crosstalk.Interval `json:"interval"`
 	N           int                 `json:"n"`
-	Reference   map[string]string   `json:"reference,omitempty"` // what the difference is to
-	Remarks     []string            `json:"remarks,omitempty"`   // what to know of a check that passed
+	Reference   map[string]string   `json:"reference,omitempty"` // the condition of the reference
+	Remarks     []string            `json:"remarks,omitempty"`   // cautions about a check that passed
 }
 
 // Judge makes a verdict of checks.
@@ -69,7 +69,7 @@ func (v Verdict) Failed() (n int) {
 	return n
 }
 
-// Unfinished fails a requirement for a reason that lies in the run.
+// Unfinished returns a failed check for a reason that concerns the whole run.
 func Unfinished(requirement, reason string) Check {
 	return Check{Requirement: requirement, By: map[string]string{}, Value: crosstalk.Undefined, Reason: reason}
 }
@@ -77,14 +77,14 @@ func Unfinished(requirement, reason string) Check {
 // slack forgives rounding in averages.
 const slack = 1e-12
 
-// bound is what a figure of a unit has to keep.
+// bound is a threshold for a figure with a unit.
 type bound struct {
 	op    string
 	value float64
 	unit  string
 }
 
-// keeps reports whether a value keeps the bound.
+// keeps reports whether a value satisfies the bound.
 func (b bound) keeps(value float64) bool {
 	switch b.op {
 	case ">=":
@@ -100,10 +100,10 @@ func (b bound) keeps(value float64) bool {
 
 func (b bound) String() string { return b.op + " " + amount(b.value, b.unit) }
 
-// Check holds the figures of a run, grouped by the requirement's columns,
-// against it; interval wants their whole intervals to keep the bound. There is
-// one check at least. An error, a *SyntaxError, is of a value that the figure
-// cannot have.
+// Check tests the figures of a run, grouped by the requirement's columns; with
+// interval, whole intervals must satisfy the bound. It returns at least one
+// check. An error, always a *SyntaxError, means that the figure cannot have the
+// stated value.
 func (r Requirement) Check(estimates []crosstalk.Estimate, interval bool) (checks []Check, err error) {
 	var measured []crosstalk.Estimate
 	for _, e := range estimates {
@@ -127,8 +127,8 @@ func (r Requirement) Check(estimates []crosstalk.Estimate, interval bool) (check
 	return checks, nil
 }
 
-// concerns reports whether a figure has the values of where, and one of each
-// column of by.
+// concerns reports whether a figure has the values of where and one value for
+// each column of by.
 func (r Requirement) concerns(e crosstalk.Estimate) bool {
 	for _, m := range r.Where {
 		if e.By[m.Column] != m.Value {
@@ -143,14 +143,14 @@ func (r Requirement) concerns(e crosstalk.Estimate) bool {
 	return true
 }
 
-// missing says why no figure is concerned.
+// missing explains why no figure matches.
 func (r Requirement) missing(estimates, measured []crosstalk.Estimate) string {
 	if len(measured) == 0 {
 		return "not measured: the run has " + list(estimates, func(e crosstalk.Estimate) string { return e.Measure })
 	}
 	for _, m := range r.Where {
 		if !slices.ContainsFunc(measured, func(e crosstalk.Estimate) bool { return e.By[m.Column] == m.Value }) {
-			return fmt.Sprintf("not measured: there is no %s %s, but %s", m.Column, m.Value, list(measured, func(e crosstalk.Estimate) string { return e.By[m.Column] }))
+			return fmt.Sprintf("not measured: no figure has %s %s; the run has %s", m.Column, m.Value, list(measured, func(e crosstalk.Estimate) string { return e.By[m.Column] }))
 		}
 	}
 	return "not measured: no figure has " + strings.Join(r.Columns(), " and ")
@@ -179,26 +179,26 @@ func (r Requirement) check(e crosstalk.Estimate, b bound, interval bool) Check {
 	case !b.keeps(float64(e.Value)):
 		c.Reason = fmt.Sprintf("%s is not %s", apart(float64(e.Value), b), b)
 	case interval && e.Interval == nil:
-		c.Reason = "there is no interval"
+		c.Reason = "the figure has no interval"
 	case interval && !whole:
-		c.Reason = fmt.Sprintf("the interval of %s is not %s throughout", between(e), b)
+		c.Reason = fmt.Sprintf("the interval, %s, is not entirely %s", between(e), b)
 	default:
 		c.Passed = true
 		if !whole && e.Interval != nil {
-			c.Remarks = append(c.Remarks, fmt.Sprintf("its interval of %s holds %s: chance may have decided", between(e), amount(b.value, b.unit)))
+			c.Remarks = append(c.Remarks, fmt.Sprintf("%s is inside the interval, %s: chance may have decided", amount(b.value, b.unit), between(e)))
 		}
 		c.Remarks = append(c.Remarks, e.Warnings...)
 	}
 	return c
 }
 
-// unfit is why a figure cannot be judged, empty where it can.
+// unfit explains why a figure cannot be judged; it is empty if it can.
 func unfit(e crosstalk.Estimate) string {
-	switch failed, missing := e.Counts["failed"], e.Counts["not_measured"]; {
+	switch failed, missing := e.Counts[string(crosstalk.Failed)], e.Counts[crosstalk.NotMeasured]; {
 	case missing > 0:
-		return fmt.Sprintf("incomplete: %d items were not measured; the command that made the run goes on with it", missing)
+		return fmt.Sprintf("incomplete: %d items were not measured; resume the run to measure them", missing)
 	case failed > 0:
-		return fmt.Sprintf("incomplete: %d answers failed; the command that made the run asks for them again", failed)
+		return fmt.Sprintf("incomplete: %d answers failed; resume the run to retry them", failed)
 	case !e.Value.Defined():
 		var counts []string
 		for _, name := range slices.Sorted(maps.Keys(e.Counts)) {
@@ -211,7 +211,7 @@ func unfit(e crosstalk.Estimate) string {
 	return ""
 }
 
-// amount is a percentage, or a number of units.
+// amount formats a percentage, or a number with its unit.
 func amount(f float64, unit string) string { return rounded(f, unit, 6) }
 
 func rounded(f float64, unit string, digits int) string {
@@ -221,7 +221,7 @@ func rounded(f float64, unit string, digits int) string {
 	return strconv.FormatFloat(f, 'g', digits, 64) + " " + unit
 }
 
-// apart is an amount with as many digits as tell it from the bound.
+// apart formats an amount with enough digits to distinguish it from the bound.
 func apart(f float64, b bound) string {
 	for digits := 3; digits < 17; digits++ {
 		if s := rounded(f, b.unit, digits); s != amount(b.value, b.unit) {

@@ -68,7 +68,7 @@ func TestBounds(t *testing.T) {
 		failed   []string // reasons
 	}{
 		{"lpr>=0.9 by language", false, 3, []string{"82 % is not >= 90 %"}},
-		{"lpr>=0.9 where language=de", true, 1, []string{"the interval of 89.0 to 99.0 % is not >= 90 % throughout"}},
+		{"lpr>=0.9 where language=de", true, 1, []string{"the interval, 89.0 to 99.0 %, is not entirely >= 90 %"}},
 		{"lpr<=0.9 where language=ko, model=a", true, 1, nil},
 		{"lpr>=82 by language", false, 4, nil},
 		{"lpr>82 by language", false, 3, []string{"82 % is not > 82 %"}},
@@ -79,7 +79,7 @@ func TestBounds(t *testing.T) {
 		{"lpr>=98.0001% where language=de, model=a", false, 0, []string{"98 % is not >= 98.0001 %"}},
 		{"wpr>=0%", false, 0, []string{"undefined: nothing was scored; empty 3, line error 97"}},
 		{"bleu>=50%", false, 0, []string{"not measured: the run has lpr, wpr"}},
-		{"lpr>=50% where language=xx", false, 0, []string{"not measured: there is no language xx, but de, ko"}},
+		{"lpr>=50% where language=xx", false, 0, []string{"not measured: no figure has language xx; the run has de, ko"}},
 		{"lpr>=50% by source", false, 0, []string{"not measured: no figure has source"}},
 	} {
 		checks := check(t, c.require, c.interval, figures()...)
@@ -100,8 +100,8 @@ func TestBounds(t *testing.T) {
 // What is not complete fails, however good it looks.
 func TestIncomplete(t *testing.T) {
 	for count, want := range map[string]string{
-		"failed":       "incomplete: 2 answers failed; the command that made the run asks for them again",
-		"not_measured": "incomplete: 2 items were not measured; the command that made the run goes on with it",
+		"failed":       "incomplete: 2 answers failed; resume the run to retry them",
+		"not_measured": "incomplete: 2 items were not measured; resume the run to measure them",
 		"empty":        "",
 	} {
 		e := figure("lpr", 0.9, columns{"language": "all"})
@@ -112,7 +112,7 @@ func TestIncomplete(t *testing.T) {
 	}
 	lone := figure("lpr", 0.9, columns{})
 	lone.Interval = nil
-	if c := check(t, "lpr>=50%", true, lone)[0]; c.Passed || c.Reason != "there is no interval" {
+	if c := check(t, "lpr>=50%", true, lone)[0]; c.Passed || c.Reason != "the figure has no interval" {
 		t.Errorf("%+v", c)
 	}
 	if Judge("x", nil).Passed {
@@ -126,7 +126,7 @@ func TestRemarks(t *testing.T) {
 	e := figure("lpr", 0.9, columns{})
 	e.Warnings = []string{"only 12 observations (need at least 30)"}
 	c := check(t, "lpr>=88%", false, e)[0]
-	want := []string{"its interval of 85.0 to 95.0 % holds 88 %: chance may have decided", "only 12 observations (need at least 30)"}
+	want := []string{"88 % is inside the interval, 85.0 to 95.0 %: chance may have decided", "only 12 observations (need at least 30)"}
 	if !c.Passed || !slices.Equal(c.Remarks, want) {
 		t.Errorf("%q", c.Remarks)
 	}
@@ -171,7 +171,7 @@ func TestUnits(t *testing.T) {
 	if c.Passed || c.Reason != "1.25 bits is not <= 1.24 bits" || c.value() != "1.25 bits" || c.interval() != "1.20 to 1.30" {
 		t.Errorf("%+v", c)
 	}
-	if c := check(t, "entropy<=1.28", false, e)[0]; !c.Passed || c.Remarks[0] != "its interval of 1.20 to 1.30 bits holds 1.28 bits: chance may have decided" {
+	if c := check(t, "entropy<=1.28", false, e)[0]; !c.Passed || c.Remarks[0] != "1.28 bits is inside the interval, 1.20 to 1.30 bits: chance may have decided" {
 		t.Errorf("%+v", c)
 	}
 	if _, err := parse(t, "entropy<=50%").Check([]crosstalk.Estimate{e}, false); err == nil {
@@ -192,7 +192,7 @@ func TestNoWorse(t *testing.T) {
 			{3, 394, 3, ""},
 			{0, 380, 20, ""},
 			{30, 340, 30, "the difference may be as bad as " + sign},
-			{40, 360, 0, "it is worse by 10.0 points"},
+			{40, 360, 0, "worse by 10.0 points"},
 			{0, 20, 0, "the difference may be as bad as " + sign},
 		} {
 			checks := NoWorse(compared(t, better, c.worse, c.same, c.improved), "before", 0.02, nil)
@@ -207,13 +207,13 @@ func TestNoWorse(t *testing.T) {
 	if checks := NoWorse(compared(t, "", 0, 100, 0), "before", 0.02, nil); len(checks) != 0 {
 		t.Errorf("%+v", checks)
 	}
-	if checks := NoWorse(compared(t, "", 0, 100, 0), "before", 0.02, []string{"m"}); len(checks) != 1 || checks[0].Reason != "neither more nor less of it is better" {
+	if checks := NoWorse(compared(t, "", 0, 100, 0), "before", 0.02, []string{"m"}); len(checks) != 1 || checks[0].Reason != "the measure has no better direction" {
 		t.Errorf("%+v", checks)
 	}
 	result := compared(t, crosstalk.Higher, 0, 400, 0)
 	of, against := result.Comparisons[0].Figures()
 	of.Counts["failed"], against.Counts["failed"] = 0, 3
-	if checks := NoWorse(result, "before", 0.02, nil); !checks[0].Passed || !slices.Contains(checks[0].Remarks, "3 answers of the reference failed") {
+	if checks := NoWorse(result, "before", 0.02, nil); !checks[0].Passed || !slices.Contains(checks[0].Remarks, "3 answers of the reference run failed") {
 		t.Errorf("%+v", checks)
 	}
 	of.Counts["failed"] = 1
@@ -245,8 +245,8 @@ func verdict(t *testing.T) Verdict {
 	checks := check(t, "lpr >= 90% by language", false, figure("lpr", 0.88, columns{"model": "m|<1>", "language": "ko\n100%"}), few)
 	checks = append(checks, check(t, "bleu > 50%", false, few)...)
 	e := figure("lpr", -0.004, columns{"model": "m|<1>", "language": "all"})
-	checks = append(checks, Check{Requirement: "lpr no worse than runs/old by more than 1 points", Measure: "lpr", By: e.By, Passed: true, Value: e.Value,
-		Interval: &crosstalk.Interval{Low: -0.009, High: 0.001, Level: 0.95}, N: 300, Reference: columns{"run": "old"}, Remarks: []string{"3 items are left out"}})
+	checks = append(checks, Check{Requirement: "lpr no worse than runs/old by more than 1 point", Measure: "lpr", By: e.By, Passed: true, Value: e.Value,
+		Interval: &crosstalk.Interval{Low: -0.009, High: 0.001, Level: 0.95}, N: 300, Reference: columns{"run": "old"}, Remarks: []string{"3 items were left out"}})
 	return Judge("runs/new.1", checks)
 }
 

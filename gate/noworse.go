@@ -11,11 +11,11 @@ import (
 )
 
 // NoWorse checks that no compared figure is worse than its reference by more
-// than the margin, on the interval of the difference: with figures of which
-// more is better its lower end, else its upper one. Figures of which neither
-// is better are left out unless they are wanted by name.
+// than the margin. It uses the interval of the difference: the lower end if
+// higher is better, otherwise the upper end. Figures without a better direction
+// are skipped unless wanted names them.
 func NoWorse(result compare.Result, reference string, margin float64, wanted []string) (checks []Check) {
-	text := fmt.Sprintf("no worse than %s by more than %.3g points", reference, 100*margin)
+	text := fmt.Sprintf("no worse than %s by more than %s", reference, points(100*margin))
 	for _, c := range result.Comparisons {
 		of, against := c.Figures()
 		if c.Better == "" && !slices.Contains(wanted, c.Measure) {
@@ -26,17 +26,17 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 		switch {
 		case check.Reason != "":
 		case c.Unit != "":
-			check.Reason = "a margin in points says nothing of " + c.Unit
+			check.Reason = "a margin in points does not apply to " + c.Unit
 		case c.Better == "":
-			check.Reason = "neither more nor less of it is better"
+			check.Reason = "the measure has no better direction"
 		case !against.Value.Defined():
 			check.Reason = "the reference is undefined"
 		case c.Interval == nil:
-			check.Reason = fmt.Sprintf("the difference of %d items has no interval", c.N)
+			check.Reason = fmt.Sprintf("the difference over %d items has no interval", c.N)
 		case c.Better == crosstalk.Higher && c.Interval.Low < -margin-slack, c.Better == crosstalk.Lower && c.Interval.High > margin+slack:
 			check.Reason = fmt.Sprintf("the difference may be as bad as %s points", report.Points(worst(c)))
 			if worse(c) > margin {
-				check.Reason = fmt.Sprintf("it is worse by %s points", report.Percent(crosstalk.Value(worse(c))))
+				check.Reason = fmt.Sprintf("worse by %s points", report.Percent(crosstalk.Value(worse(c))))
 			}
 		default:
 			check.Passed = true
@@ -56,7 +56,8 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 	return checks
 }
 
-// Lost fails what the reference measures and the run does not.
+// Lost returns a failed check for each measure of the reference that the run
+// lacks.
 func Lost(of, reference []crosstalk.Estimate, name string, wanted []string) (checks []Check) {
 	has := map[string]bool{}
 	for _, e := range of {
@@ -65,7 +66,7 @@ func Lost(of, reference []crosstalk.Estimate, name string, wanted []string) (che
 	for _, e := range reference {
 		if !has[e.Measure] && (len(wanted) == 0 && e.Better != "" || slices.Contains(wanted, e.Measure)) {
 			has[e.Measure] = true
-			c := Unfinished(e.Measure+" no worse than "+name, "not measured, other than there")
+			c := Unfinished(e.Measure+" no worse than "+name, "measured in the reference run only")
 			c.Measure = e.Measure
 			checks = append(checks, c)
 		}
@@ -73,7 +74,7 @@ func Lost(of, reference []crosstalk.Estimate, name string, wanted []string) (che
 	return checks
 }
 
-// worst is the end of the interval at which the figure is worst.
+// worst is the end of the interval in the worse direction.
 func worst(c compare.Comparison) crosstalk.Value {
 	if c.Better == crosstalk.Lower {
 		return crosstalk.Value(c.Interval.High)
@@ -81,7 +82,7 @@ func worst(c compare.Comparison) crosstalk.Value {
 	return crosstalk.Value(c.Interval.Low)
 }
 
-// worse is by how much the figure itself is worse.
+// worse is how much worse the point estimate is.
 func worse(c compare.Comparison) float64 {
 	if c.Better == crosstalk.Lower {
 		return float64(c.Difference)
@@ -91,17 +92,17 @@ func worse(c compare.Comparison) float64 {
 
 func remarks(c compare.Comparison, against crosstalk.Estimate) (list []string) {
 	if !c.Paired {
-		list = append(list, "the runs have too few items in common to be paired")
+		list = append(list, "the runs share too few items to pair them")
 	}
 	if n := against.Counts["failed"]; n > 0 {
-		list = append(list, fmt.Sprintf("%d answers of the reference failed", n))
+		list = append(list, fmt.Sprintf("%d answers of the reference run failed", n))
 	}
 	left := 0
 	for _, n := range c.LeftOut {
 		left += n
 	}
 	if left > 0 {
-		list = append(list, fmt.Sprintf("%d items are left out", left))
+		list = append(list, fmt.Sprintf("%d items were left out", left))
 	}
 	return append(list, c.Warnings...)
 }

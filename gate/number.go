@@ -10,12 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// Number is a number as it is written. What it says depends on the figure.
+// Number is a number as written. Its meaning depends on the figure.
 type Number struct {
 	value   float64
 	percent bool
 	text    string // as written
-	source  string // the requirement, and where in it the number stands
+	source  string // the requirement, and the number's position in it
 	at      int
 }
 
@@ -27,20 +27,20 @@ func parseNumber(text string) (Number, error) {
 	digits = strings.TrimSpace(digits)
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil || !decimal.MatchString(digits) {
-		return Number{}, fmt.Errorf("%q is no number; expected one such as 0.98 or 98%%", text)
+		return Number{}, fmt.Errorf("%q is not a valid number; expected one such as 0.98 or 98%%", text)
 	}
 	return Number{value: v, percent: percent, text: text}, nil
 }
 
-// of is the number for a figure of a unit.
+// of converts the number for a figure with a unit.
 func (n Number) of(unit string) (float64, error) {
 	v, problem := n.value, ""
 	switch {
 	case unit != "" && n.percent:
-		problem = fmt.Sprintf("the figure is a number of %s, which has no percentage", unit)
+		problem = fmt.Sprintf("the figure is in %s; expected a plain number, not a percentage", unit)
 	case unit != "":
 	case !n.percent && math.Abs(v) == 1:
-		problem = fmt.Sprintf("%s could be 1 %% or 100 %%: write %.0f%% or %.0f%%", n.text, v, 100*v)
+		problem = fmt.Sprintf("%s is ambiguous: write %.0f%% or %.0f%%", n.text, v, 100*v)
 	case n.percent || math.Abs(v) > 1:
 		if v /= 100; math.Abs(v) > 1 {
 			problem = fmt.Sprintf("%s is more than 100 %%", n.text)
@@ -55,13 +55,21 @@ func (n Number) of(unit string) (float64, error) {
 	return 0, &SyntaxError{n.source, utf8.RuneCountInString(n.source[:n.at]) + 1, problem}
 }
 
-// ParseFraction reads a share: a number with % is a percentage, as is one
-// beyond 1 (60 is 60 %); any other is a fraction (0.6 is 60 %). A plain 1 could
-// be either and is refused, as is what is beyond 100 %.
+// ParseFraction reads a fraction: a number with % is a percentage, as is a
+// number above 1 (60 is 60 %); any other number is a fraction (0.6 is 60 %). It
+// refuses a plain 1, which is ambiguous, and values above 100 %.
 func ParseFraction(text string) (float64, error) {
 	n, err := parseNumber(text)
 	if err != nil {
 		return 0, err
 	}
 	return n.of("")
+}
+
+// points formats percentage points with their unit.
+func points(f float64) string {
+	if s := fmt.Sprintf("%.3g", f); s != "1" {
+		return s + " points"
+	}
+	return "1 point"
 }

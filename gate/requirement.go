@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Requirement is a bound that figures have to keep, as it is written:
+// Requirement is a bound that figures must satisfy, as written:
 //
 //	MEASURE >=|<=|>|< VALUE [by COLUMN,...] [where COLUMN=VALUE,...]
 //
@@ -18,12 +18,12 @@ import (
 //	leak_rate <= 60% by category
 //	lpr >= 98 where language=ko, model="openai:gpt-4o-mini"
 //
-// VALUE is a percentage with %, and for a figure that is a fraction also beyond
-// 1 (60 is 60 %); a plain 1 could be either and is refused. For a figure with a
-// unit of its own, such as bits, it is a number of them. With by the figure of each value of the
-// columns has to keep the bound, and with where those of the stated values
-// only. Names that hold spaces, commas or an equals sign stand in double
-// quotes, in which \" and \\ are a quote and a backslash.
+// VALUE is a percentage with %, and for a figure that is a fraction also above
+// 1 (60 is 60 %); a plain 1 is ambiguous and refused. For a figure with a unit,
+// such as bits, it is in that unit. With by, the figure of each value of the
+// columns must satisfy the bound; with where, only those of the stated values.
+// Names with spaces, commas or an equals sign are in double quotes, in which \"
+// and \\ are a quote and a backslash.
 type Requirement struct {
 	Text    string // as written, with single spaces
 	Measure string
@@ -33,11 +33,11 @@ type Requirement struct {
 	Where   []Match
 }
 
-// Match is a column that has to have a value.
+// Match is a column and its required value.
 type Match struct{ Column, Value string }
 
-// Columns are those that figures must be grouped by to check the requirement:
-// of where, then of by.
+// Columns are the columns by which figures must be grouped to check the
+// requirement: those of where, then those of by.
 func (r Requirement) Columns() []string {
 	columns := []string{}
 	for _, m := range r.Where {
@@ -51,14 +51,14 @@ func (r Requirement) Columns() []string {
 	return columns
 }
 
-// A SyntaxError is a requirement that cannot be read.
+// A SyntaxError is an invalid requirement.
 type SyntaxError struct {
 	Text    string
 	Column  int // of Text, in characters from 1
 	Message string
 }
 
-// Error shows the place under the requirement.
+// Error marks the position under the requirement.
 func (e *SyntaxError) Error() string {
 	line := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -98,7 +98,7 @@ func Parse(text string) (r Requirement, err error) {
 				at := p.skip()
 				column := p.name("a column, such as category")
 				if slices.Contains(r.By, column) {
-					p.fail(at, "the column %s is named twice", column)
+					p.fail(at, "duplicate column %s", column)
 				}
 				r.By = append(r.By, column)
 			}
@@ -107,9 +107,9 @@ func Parse(text string) (r Requirement, err error) {
 				r.Where = append(r.Where, p.match(r.Where))
 			}
 		case word == "by" || word == "where":
-			p.fail(start, "%q stands there twice", word)
+			p.fail(start, "duplicate %q", word)
 		case word == "and" || word == "or":
-			p.fail(start, `%q: give each requirement a --require of its own`, word)
+			p.fail(start, `%q: give each requirement its own --require`, word)
 		default:
 			p.fail(start, `expected "by" or "where", found %q`, p.rest(start))
 		}
@@ -133,7 +133,7 @@ func (p *parser) skip() int {
 	return p.at
 }
 
-// rest is what stands at a place, up to the next white space.
+// rest is the text from a position to the next white space.
 func (p *parser) rest(at int) string {
 	if end := strings.IndexFunc(p.text[at:], unicode.IsSpace); end > 0 {
 		return p.text[at : at+end]
@@ -141,7 +141,7 @@ func (p *parser) rest(at int) string {
 	return p.text[at:]
 }
 
-// found says what stands at a place for a message.
+// found describes the text at a position for a message.
 func (p *parser) found(at int) string {
 	if at == len(p.text) {
 		return "found nothing"
@@ -149,7 +149,7 @@ func (p *parser) found(at int) string {
 	return fmt.Sprintf("found %q", p.rest(at))
 }
 
-// word reads up to what a name cannot hold.
+// word reads up to a character that a name cannot contain.
 func (p *parser) word() string { return p.until(`,<>="`) }
 
 func (p *parser) until(marks string) string {
@@ -175,7 +175,7 @@ func (p *parser) name(expected string) string {
 	return name
 }
 
-// quoted reads a text in double quotes, if one stands there. It is never empty.
+// quoted reads a non-empty text in double quotes, if one follows.
 func (p *parser) quoted() string {
 	start := p.at
 	if !strings.HasPrefix(p.text[start:], `"`) {
@@ -186,7 +186,7 @@ func (p *parser) quoted() string {
 		switch c := p.text[i]; {
 		case c == '"':
 			if p.at = i + 1; b.Len() == 0 {
-				p.fail(start, "there is nothing between the quotes")
+				p.fail(start, "the quotes are empty")
 			}
 			return b.String()
 		case c == '\\' && i+1 < len(p.text) && (p.text[i+1] == '"' || p.text[i+1] == '\\'):
@@ -196,7 +196,7 @@ func (p *parser) quoted() string {
 			b.WriteByte(c)
 		}
 	}
-	p.fail(start, "the quote does not end")
+	p.fail(start, "the quote is not closed")
 	return ""
 }
 
@@ -239,11 +239,11 @@ func (p *parser) match(before []Match) Match {
 	start := p.skip()
 	m := Match{Column: p.name("a column, such as language")}
 	if slices.ContainsFunc(before, func(b Match) bool { return b.Column == m.Column }) {
-		p.fail(start, "the column %s is named twice", m.Column)
+		p.fail(start, "duplicate column %s", m.Column)
 	}
 	equals := p.skip()
 	if !strings.HasPrefix(p.text[p.at:], "=") {
-		p.fail(equals, "expected = and a value of %s, %s", m.Column, p.found(equals))
+		p.fail(equals, "expected = and a value for %s, %s", m.Column, p.found(equals))
 	}
 	p.at++
 	at := p.skip()
@@ -251,12 +251,12 @@ func (p *parser) match(before []Match) Match {
 		m.Value = p.until(`,"`)
 	}
 	if m.Value == "" {
-		p.fail(at, "expected a value of %s, %s", m.Column, p.found(at))
+		p.fail(at, "expected a value for %s, %s", m.Column, p.found(at))
 	}
 	return m
 }
 
-// comma reports whether the list goes on.
+// comma reports whether the list continues.
 func (p *parser) comma() bool {
 	end := p.at
 	if p.skip(); strings.HasPrefix(p.text[p.at:], ",") {

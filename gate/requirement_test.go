@@ -50,21 +50,21 @@ func TestParseErrors(t *testing.T) {
 		{"lpr => 0.98", 5, `expected >=, <=, > or <, found "=>"`},
 		{"lpr ≥ 0.98", 5, `expected >=, <=, > or <, found "≥"`},
 		{"lpr >=", 7, "expected a number, found nothing"},
-		{"lpr >= high", 8, `"high" is no number; expected one such as 0.98 or 98%`},
+		{"lpr >= high", 8, `"high" is not a valid number; expected one such as 0.98 or 98%`},
 		{"lpr >= 0,98", 9, `expected "by" or "where", found ",98"`},
-		{"lpr >= NaN", 8, `"NaN" is no number; expected one such as 0.98 or 98%`},
-		{"lpr >= 0x1p-2", 8, `"0x1p-2" is no number; expected one such as 0.98 or 98%`},
-		{"lpr >= 98% and wpr >= 90%", 12, `"and": give each requirement a --require of its own`},
+		{"lpr >= NaN", 8, `"NaN" is not a valid number; expected one such as 0.98 or 98%`},
+		{"lpr >= 0x1p-2", 8, `"0x1p-2" is not a valid number; expected one such as 0.98 or 98%`},
+		{"lpr >= 98% and wpr >= 90%", 12, `"and": give each requirement its own --require`},
 		{"lpr >= 98% for ko", 12, `expected "by" or "where", found "for"`},
 		{"lpr >= 98% by", 14, "expected a column, such as category, found nothing"},
-		{"lpr >= 98% by a, a", 18, "the column a is named twice"},
-		{"lpr >= 98% by a by b", 17, `"by" stands there twice`},
+		{"lpr >= 98% by a, a", 18, "duplicate column a"},
+		{"lpr >= 98% by a by b", 17, `duplicate "by"`},
 		{"lpr >= 98% where", 17, "expected a column, such as language, found nothing"},
-		{"lpr >= 98% where language", 26, "expected = and a value of language, found nothing"},
-		{"lpr >= 98% where language=", 27, "expected a value of language, found nothing"},
-		{"lpr >= 98% where a=1, a=2", 23, "the column a is named twice"},
-		{`lpr >= 98% where ü="ko`, 20, "the quote does not end"},
-		{`lpr >= 98% where a=""`, 20, "there is nothing between the quotes"},
+		{"lpr >= 98% where language", 26, "expected = and a value for language, found nothing"},
+		{"lpr >= 98% where language=", 27, "expected a value for language, found nothing"},
+		{"lpr >= 98% where a=1, a=2", 23, "duplicate column a"},
+		{`lpr >= 98% where ü="ko`, 20, "the quote is not closed"},
+		{`lpr >= 98% where a=""`, 20, "the quotes are empty"},
 	} {
 		_, err := Parse(c.text)
 		var syntax *SyntaxError
@@ -90,12 +90,12 @@ func TestNumber(t *testing.T) {
 		message    string
 	}{
 		{"0.98", "", 0.98, ""}, {"98", "", 0.98, ""}, {"98%", "", 0.98, ""}, {"1.5", "", 0.015, ""}, {"0", "", 0, ""}, {"100", "", 1, ""}, {"-30%", "", -0.3, ""},
-		{"1", "", 0, "1 could be 1 % or 100 %: write 1% or 100%"},
-		{"-1", "", 0, "-1 could be 1 % or 100 %: write -1% or -100%"},
+		{"1", "", 0, "1 is ambiguous: write 1% or 100%"},
+		{"-1", "", 0, "-1 is ambiguous: write -1% or -100%"},
 		{"101%", "", 0, "101% is more than 100 %"},
 		{"980", "", 0, "980 is more than 100 %"},
 		{"1", "bits", 1, ""}, {"2.5", "bits", 2.5, ""}, {"400", "tokens", 400, ""},
-		{"50%", "bits", 0, "the figure is a number of bits, which has no percentage"},
+		{"50%", "bits", 0, "the figure is in bits; expected a plain number, not a percentage"},
 	} {
 		r := parse(t, "é >= "+c.text)
 		got, err := r.Value.of(c.unit)

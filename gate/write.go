@@ -35,7 +35,7 @@ func Write(w io.Writer, format string, v Verdict) error {
 	return report.WriteTable(w, format, v.table())
 }
 
-// Headline says how it ended.
+// Headline is the result in a few words.
 func (v Verdict) Headline() string {
 	checks := fmt.Sprintf("%d checks", len(v.Checks))
 	if len(v.Checks) == 1 {
@@ -81,8 +81,8 @@ func (v Verdict) table() report.Table {
 	return t
 }
 
-// columns splits those of the figures into what all have in common, for the
-// heading, and the names of the others. A check without a figure has none.
+// columns splits the columns of the figures into those with a common value, for
+// the heading, and the names of the others. A check without a figure has none.
 func (v Verdict) columns() (shared, columns []string) {
 	var by []map[string]string
 	for _, c := range v.Checks {
@@ -105,7 +105,7 @@ func (v Verdict) columns() (shared, columns []string) {
 	return shared, columns
 }
 
-// name is the check with what sets its figure apart.
+// name is the check with the values that distinguish its figure.
 func (c Check) name(columns []string) string {
 	name := c.Requirement
 	var parts []string

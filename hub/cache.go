@@ -2,6 +2,7 @@ package hub
 
 import (
 	"bytes"
+	"crosstalk/internal/atomicfile"
 	"errors"
 	"fmt"
 	"io"
@@ -100,7 +101,7 @@ func link(blob, path string) error {
 		return err
 	}
 	defer f.Close()
-	return replace(path, func(w io.Writer) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
 		_, err := io.Copy(w, f)
 		return err
 	})
@@ -117,23 +118,7 @@ func writeFile(path string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return replace(path, func(w io.Writer) error {
-		_, err := w.Write(b)
-		return err
-	})
-}
-
-func replace(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	err = errors.Join(write(f), f.Chmod(0o644), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.WriteBytes(path, b)
 }
 
 // home is the folder of Hugging Face's libraries.

@@ -22,16 +22,17 @@ type Confusion struct {
 	Answer crosstalk.Answer
 }
 
-// ReadConfusion yields the answers of a file, one a row, with the columns
-// completion and language, and any of model, task, source, id, prompt and
-// sample. The language is a BCP 47 tag (fr, pt-BR); its language alone counts.
-// Every other column that holds text becomes a label of the item, as do task,
-// source and language. A row with a prompt has the label length, too, unless
+// ReadConfusion yields the answers of a file, one per row, with the columns
+// completion and language, and optionally model, task, source, id, prompt and
+// sample. The language is a BCP 47 tag (fr, pt-BR); region and script are
+// ignored. Every other text column becomes a label of the item, as do task,
+// source and language. A row with a prompt also gets the label length, unless
 // the file has such a column: see crosstalk.LengthOf.
 //
-// Rows of one source and id are answers to one prompt, be it in several
-// languages: a cluster. Without an id the prompt stands for it, and without a
-// prompt every row is by itself. Memory does not grow with the rows.
+// Rows with the same source and id answer one prompt, possibly in several
+// languages, and form a cluster. Without an id the prompt identifies it;
+// without a prompt every row is independent. Memory does not grow with the
+// rows.
 func ReadConfusion(path string) iter.Seq2[Confusion, error] {
 	return func(yield func(Confusion, error) bool) {
 		empty := true
@@ -49,7 +50,7 @@ func ReadConfusion(path string) iter.Seq2[Confusion, error] {
 			empty = false
 		}
 		if empty {
-			yield(Confusion{}, fmt.Errorf("%s: holds no rows", path))
+			yield(Confusion{}, fmt.Errorf("%s: has no rows", path))
 		}
 	}
 }
@@ -62,12 +63,12 @@ func readConfusion(row table.Row) (Confusion, error) {
 	c := Confusion{Where: fmt.Sprintf("%s:%d", row.File, row.Line), Model: v["model"], Answer: answers([]string{v["completion"]})[0]}
 	for _, column := range []string{"completion", "language"} {
 		if !row.Has(column) {
-			return c, row.Errorf("has no column %q; expected completion and language, and any of model, task, source, id, prompt, sample", column)
+			return c, row.Errorf("has no column %q; expected completion and language, and optionally model, task, source, id, prompt, sample", column)
 		}
 	}
 	for column := range row.Lists {
 		if slices.Contains(confusionContents, column) || slices.Contains([]string{"language", "task", "source"}, column) {
-			return c, row.Errorf("%s is a list; expected a text", column)
+			return c, row.Errorf("%s is a list; expected text", column)
 		}
 	}
 	code, err := LanguageOf(v["language"])
@@ -93,8 +94,8 @@ func readConfusion(row table.Row) (Confusion, error) {
 	return c, nil
 }
 
-// ConfusionItem is the item of a prompt that has this name within its task,
-// source and language. Prompts of one source and name are a cluster. Without a
+// ConfusionItem is the item of a prompt with this name within its task, source
+// and language. Prompts with the same source and name form a cluster. Without a
 // name it has no id.
 func ConfusionItem(labels map[string]string, name string, p *crosstalk.Prompt) crosstalk.Item {
 	item := crosstalk.Item{Labels: labels, Prompt: p}
@@ -105,17 +106,17 @@ func ConfusionItem(labels map[string]string, name string, p *crosstalk.Prompt) c
 	return item
 }
 
-// join joins what is not empty with slashes.
+// join joins the non-empty parts with slashes.
 func join(names ...string) string {
 	return strings.Join(slices.DeleteFunc(names, func(s string) bool { return s == "" }), "/")
 }
 
-// LanguageOf returns the language of a BCP 47 tag as identifiers label it: its
-// ISO 639-1 code where it has one.
+// LanguageOf returns the language of a BCP 47 tag in the labels of identifiers:
+// its ISO 639-1 code if it has one.
 func LanguageOf(tag string) (string, error) {
 	t, err := language.Parse(tag)
 	if base, confidence := t.Base(); err == nil && confidence == language.Exact {
 		return base.String(), nil
 	}
-	return "", fmt.Errorf("language is %q; expected a code such as fr, zh or pt-BR", tag)
+	return "", fmt.Errorf("%q is not a valid language; expected a code such as fr, zh or pt-BR", tag)
 }

@@ -83,13 +83,13 @@ func TestReadConfusionLength(t *testing.T) {
 func TestReadConfusionErrors(t *testing.T) {
 	for content, want := range map[string]string{
 		"":                                      "a.csv:1: is empty",
-		"completion,language\n":                 "a.csv: holds no rows",
+		"completion,language\n":                 "a.csv: has no rows",
 		"language,text\nfr,x\n":                 `a.csv:2: has no column "completion"; expected completion and language`,
 		"completion\nx\n":                       `a.csv:2: has no column "language"`,
-		"completion,language\nx,fr\ny,French\n": `a.csv:3: language is "French"; expected a code such as fr, zh or pt-BR`,
-		"completion,language\nx,\n":             `a.csv:2: language is ""`,
-		"completion,language\nx,und\n":          `a.csv:2: language is "und"`,
-		"completion,language\nx,xx\n":           `a.csv:2: language is "xx"`,
+		"completion,language\nx,fr\ny,French\n": `a.csv:3: "French" is not a valid language; expected a code such as fr, zh or pt-BR`,
+		"completion,language\nx,\n":             `a.csv:2: "" is not a valid language`,
+		"completion,language\nx,und\n":          `a.csv:2: "und" is not a valid language`,
+		"completion,language\nx,xx\n":           `a.csv:2: "xx" is not a valid language`,
 		"completion,language\nx\n":              "a.csv:2: has 1 fields; the header has 2",
 		"completion,language,sample\nx,fr,-1\n": `a.csv:2: sample is "-1"; expected a whole number from 0`,
 		"completion,language\n\xff,fr\n":        `a.csv:2: the column "completion" is not valid UTF-8`,
@@ -100,9 +100,9 @@ func TestReadConfusionErrors(t *testing.T) {
 		}
 	}
 	for content, want := range map[string]string{
-		`{"completion":["x"],"language":"fr"}`:                              "a.jsonl:1: completion is a list; expected a text",
+		`{"completion":["x"],"language":"fr"}`:                              "a.jsonl:1: completion is a list; expected text",
 		`{"completion":"x","language":["fr"]}`:                              "a.jsonl:1: language is a list",
-		"{\"completion\":\"x\",\"language\":\"fr\"}\n{\"completion\":\"x\"": "a.jsonl:2: not valid JSON: the line is cut off",
+		"{\"completion\":\"x\",\"language\":\"fr\"}\n{\"completion\":\"x\"": "a.jsonl:2: not valid JSON: the line is truncated",
 	} {
 		_, err := readConfusions(write(t, "a.jsonl", content))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -10,23 +10,23 @@ import (
 	"crosstalk/internal/table"
 )
 
-// Consistency is an answer to an item of a task, put in one form.
+// Consistency is an answer to an item of a task in one form.
 type Consistency struct {
 	Where       string // file:line
 	Model       string // empty if the file does not say
 	Task        string // empty if the file does not say
 	Item        string
-	Input       string // the sense of the item's texts: "en", or "en>de" for the model's rewriting
+	Input       string // the sense of the item's texts: "en", or "en>de" for a rewritten text
 	Instruction string // the sense of the instruction
-	Run         int    // from 0: the same question may be asked again
+	Run         int    // from 0, for questions that were asked repeatedly
 	Labels      map[string]string
 	Answer      crosstalk.Answer
 }
 
-// ReadConsistency yields the answers of a file, one a row, with the columns
-// item, input, instruction and answer, and any of task, model and run, which
-// counts from 1. Every other column that holds text becomes a label. Memory
-// does not grow with the rows.
+// ReadConsistency yields the answers of a file, one per row, with the columns
+// item, input, instruction and answer, and optionally task, model and run
+// (counted from 1). Every other text column becomes a label. Memory does not
+// grow with the rows.
 func ReadConsistency(path string) iter.Seq2[Consistency, error] {
 	return readRows(path, func(row table.Row) (Consistency, error) {
 		v := row.Values
@@ -53,20 +53,20 @@ func ReadConsistency(path string) iter.Seq2[Consistency, error] {
 	})
 }
 
-// Rewriting is what became of an item's texts in another sense.
+// Rewriting contains an item's texts in another sense.
 type Rewriting struct {
 	Where  string // file:line
-	Model  string // who rewrote; empty if the file does not say
+	Model  string // that rewrote them; empty if the file does not say
 	Task   string // empty if the file does not say
 	Item   string
-	Input  string            // the sense: "en>de", or a language that people wrote the texts in
-	Texts  []string          // the task's fields, in order; nil if they are columns of their own
+	Input  string            // the sense: "en>de", or a language for original texts
+	Texts  []string          // the task's fields, in order; nil if they are separate columns
 	Fields map[string]string // all columns
 }
 
-// ReadRewritings yields the texts of a file, one item and sense a row, with the
-// columns item and input, the list texts or a column for each of the task's
-// fields, and any of task and model.
+// ReadRewritings yields the texts of a file, one item and sense per row, with
+// the columns item and input, the list texts or a column for each field of the
+// task, and optionally task and model.
 func ReadRewritings(path string) iter.Seq2[Rewriting, error] {
 	return readRows(path, func(row table.Row) (Rewriting, error) {
 		v := row.Values
@@ -80,7 +80,7 @@ func ReadRewritings(path string) iter.Seq2[Rewriting, error] {
 	})
 }
 
-// readRows yields what read makes of a file's rows, up to an error.
+// readRows yields the results of read for a file's rows, up to the first error.
 func readRows[T any](path string, read func(table.Row) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		empty := true
@@ -99,37 +99,37 @@ func readRows[T any](path string, read func(table.Row) (T, error)) iter.Seq2[T, 
 		}
 		if empty {
 			var none T
-			yield(none, fmt.Errorf("%s: holds no rows", path))
+			yield(none, fmt.Errorf("%s: has no rows", path))
 		}
 	}
 }
 
-// require refuses a row without the needed columns, or with a list where a
-// text is expected.
+// require refuses a row without the needed columns, or with a list instead of
+// text.
 func require(row table.Row, needed []string, possible ...string) error {
 	for _, c := range needed {
 		if !row.Has(c) {
-			return row.Errorf("has no column %q; expected %s, and any of %s", c, strings.Join(needed, ", "), strings.Join(possible, ", "))
+			return row.Errorf("has no column %q; expected %s, and optionally %s", c, strings.Join(needed, ", "), strings.Join(possible, ", "))
 		}
 	}
 	for _, c := range append(slices.Clone(needed), possible...) {
 		if _, list := row.Lists[c]; list {
-			return row.Errorf("%s is a list; expected a text", c)
+			return row.Errorf("%s is a list; expected text", c)
 		}
 	}
 	if row.Values["item"] == "" {
-		return row.Errorf("item is empty; expected the name of an item of the task file")
+		return row.Errorf("item is empty; expected the id of an item in the task file")
 	}
 	return nil
 }
 
 // senseOf reads the name of a sense: a language, or several from left to right,
-// each made of the one before.
+// each rewritten from the previous one.
 func senseOf(row table.Row, column string) (string, error) {
 	steps := strings.Split(row.Values[column], ">")
 	for i := range steps {
 		if steps[i] = strings.TrimSpace(steps[i]); steps[i] == "" {
-			return "", row.Errorf("%s is %q; expected a language such as en, or en>de for what was rewritten", column, row.Values[column])
+			return "", row.Errorf("%s is %q; expected a language such as en, or en>de for rewritten text", column, row.Values[column])
 		}
 	}
 	return strings.Join(steps, ">"), nil

@@ -54,13 +54,13 @@ func TestReadConsistency(t *testing.T) {
 func TestReadConsistencyRefuses(t *testing.T) {
 	const header = "item,input,instruction,run,answer\n"
 	for content, want := range map[string]string{
-		"item,input,answer\n1,en,yes\n":         `a.csv:2: has no column "instruction"; expected item, input, instruction, answer, and any of task, model, run`,
-		header + "1,,en,1,yes\n":                `a.csv:2: input is ""; expected a language such as en, or en>de for what was rewritten`,
+		"item,input,answer\n1,en,yes\n":         `a.csv:2: has no column "instruction"; expected item, input, instruction, answer, and optionally task, model, run`,
+		header + "1,,en,1,yes\n":                `a.csv:2: input is ""; expected a language such as en, or en>de for rewritten text`,
 		header + "1,en,en>,1,yes\n":             `a.csv:2: instruction is "en>"`,
 		header + "1,en,en,1,yes\n1,en,en,0,x\n": `a.csv:3: run is "0"; expected a whole number from 1`,
 		header + "1,en,en,first,yes\n":          `a.csv:2: run is "first"`,
 		header + ",en,en,1,yes\n":               `a.csv:2: item is empty`,
-		header:                                  `a.csv: holds no rows`,
+		header:                                  `a.csv: has no rows`,
 	} {
 		path := write(t, "a.csv", content)
 		_, err := collect(ReadConsistency(path))
@@ -69,7 +69,7 @@ func TestReadConsistencyRefuses(t *testing.T) {
 		}
 	}
 	path := write(t, "b.jsonl", `{"item":"1","input":"en","instruction":"en","answer":["yes"]}`+"\n")
-	if _, err := collect(ReadConsistency(path)); err == nil || !strings.Contains(err.Error(), "b.jsonl:1: answer is a list; expected a text") {
+	if _, err := collect(ReadConsistency(path)); err == nil || !strings.Contains(err.Error(), "b.jsonl:1: answer is a list; expected text") {
 		t.Errorf("%v", err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Leakage is one row of recorded leakage answers: an item and the answers to
-// its two prompts, sample First and those after it.
+// its two prompts, from sample First on.
 type Leakage struct {
 	Where    string // file:line
 	Item     crosstalk.Item
@@ -28,21 +28,21 @@ type Leakage struct {
 	Unusable string // why the row cannot be scored; the other fields may be empty then
 }
 
-// ReadLeakage yields the rows of a file (table.Formats). Three layouts are
-// told apart by their columns:
+// ReadLeakage yields the rows of a file (table.Formats). Its columns decide
+// which of three layouts it has:
 //
-//   - one row a sample: prompt, control_prompt, concept, test, control, and
-//     sample, or samples are counted per model and id;
+//   - one row per sample: prompt, control_prompt, concept, test, control, and
+//     optionally sample (default: rows are counted per model and id);
 //   - lists: test_generations and control_generations instead of test and
 //     control (JSON Lines);
 //   - Smilga's workbooks: prompt, concept, generation_1, generation_2, ...,
 //     where a control is a row like any other and n_control is its position,
 //     counted from 0.
 //
-// Every other column that holds text becomes a label of the item.
+// Every other text column becomes a label of the item.
 func ReadLeakage(path string) iter.Seq2[Leakage, error] { return readLeakage(path, true) }
 
-// ReadItems is ReadLeakage for files that need not hold answers.
+// ReadItems is ReadLeakage for files that may lack answers.
 func ReadItems(path string) iter.Seq2[Leakage, error] { return readLeakage(path, false) }
 
 func readLeakage(path string, answered bool) iter.Seq2[Leakage, error] {
@@ -81,7 +81,7 @@ func readLeakage(path string, answered bool) iter.Seq2[Leakage, error] {
 			return
 		}
 		if read == nil {
-			yield(Leakage{}, fmt.Errorf("%s: holds no rows", path))
+			yield(Leakage{}, fmt.Errorf("%s: has no rows", path))
 		}
 	}
 }
@@ -99,19 +99,18 @@ func requireColumns(row table.Row, columns ...string) error {
 // Columns that are not labels.
 var contents = []string{"", "id", "prompt", "control_prompt", "test", "control", "sample", "model", "remove", "prompt_raw", "concept_raw"}
 
-// refuseLists refuses a list where a text is expected: it would be read as
-// nothing.
+// refuseLists refuses a list instead of text, which would be read as empty.
 func refuseLists(row table.Row) error {
 	for _, c := range []string{"id", "model", "concept", "prompt", "control_prompt", "sample", "test", "control", "n_control"} {
 		if _, list := row.Lists[c]; list {
-			return row.Errorf("%s is a list; expected a text (lists of answers are test_generations and control_generations)", c)
+			return row.Errorf("%s is a list; expected text (only test_generations and control_generations can be lists)", c)
 		}
 	}
 	return nil
 }
 
-// newRowReader returns a reader of rows that hold both prompts. It refuses a
-// sample that was there before, and an id that stands for two items.
+// newRowReader returns a reader of rows with both prompts. It refuses a
+// duplicate sample, and an id with two different items.
 func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 	type place struct{ dataset, model, id string }
 	type sample struct {
@@ -123,8 +122,8 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 		line int
 	}
 	next := map[place]int{}         // the sample to expect
-	seen := map[sample]int{}        // its line
-	meanings := map[place]meaning{} // what a model's id stands for
+	seen := map[sample]int{}        // lines
+	meanings := map[place]meaning{} // items by model and id
 	seed := maphash.MakeSeed()
 	return func(row table.Row) (Leakage, error) {
 		v := row.Values
@@ -138,7 +137,7 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 		if m, again := meanings[at]; !again {
 			meanings[at] = meaning{pair, row.Line}
 		} else if m.pair != pair {
-			return l, row.Errorf("item %q has another prompt, concept or control than in line %d: give each item an id of its own", at.id, m.line)
+			return l, row.Errorf("item %q differs from line %d in its prompt, concept or control: give each item its own id", at.id, m.line)
 		}
 		test, control, err := rowAnswers(row, answered)
 		if err != nil {
@@ -155,7 +154,7 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 		n := max(len(test), len(control))
 		for k := l.First; k < l.First+n; k++ {
 			if first, again := seen[sample{at, k}]; again {
-				return l, row.Errorf("item %q, sample %d of model %q stands in line %d already", at.id, k, l.Model, first)
+				return l, row.Errorf("duplicate answer: item %q, sample %d, model %q (first used in line %d)", at.id, k, l.Model, first)
 			}
 			seen[sample{at, k}] = row.Line
 		}
@@ -165,8 +164,8 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 	}
 }
 
-// rowAnswers returns the answers to the two prompts of a row: none if it need
-// not have any.
+// rowAnswers returns the answers to the two prompts of a row; none if the row
+// may lack them.
 func rowAnswers(row table.Row, answered bool) (test, control []string, err error) {
 	test, tests := row.Lists["test_generations"]
 	control, controls := row.Lists["control_generations"]
@@ -224,8 +223,8 @@ func unusable(p *crosstalk.Pair) string {
 	return ""
 }
 
-// answers makes answers of recorded texts; one that holds nothing is empty,
-// as it would be if it were asked for.
+// answers builds answers from recorded texts. An answer without text is empty,
+// as it would be in a run.
 func answers(texts []string) []crosstalk.Answer {
 	list := make([]crosstalk.Answer, len(texts))
 	for i, t := range texts {
@@ -237,8 +236,8 @@ func answers(texts []string) []crosstalk.Answer {
 	return list
 }
 
-// readPositions yields the rows of a workbook whose controls are rows, named
-// by position.
+// readPositions yields the rows of a workbook whose controls are identified by
+// row position.
 func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) bool) {
 	required := []string{"prompt", "concept", "n_control"}
 	if answered {
@@ -274,7 +273,7 @@ func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) b
 		case isControl[i] || row.Values["is_control_item"] == "1" || row.Blank():
 			continue
 		default:
-			l.Unusable = "it names no control (n_control)"
+			l.Unusable = "n_control names no control"
 		}
 		if !yield(l, nil) {
 			return
@@ -282,7 +281,7 @@ func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) b
 	}
 }
 
-// position reads n_control: -1 where there is none.
+// position reads n_control; -1 if there is none.
 func position(row table.Row, rows int) (int, error) {
 	s := strings.TrimSpace(row.Values["n_control"])
 	if s == "" || strings.EqualFold(s, "none") {

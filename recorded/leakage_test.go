@@ -170,7 +170,7 @@ func TestPositions(t *testing.T) {
 		want := []string{
 			":3 row-1 red: a rose|(empty) / a car|a bus / It is",
 			":4 row-2 blue: the sky|sea / a car|a bus / It is",
-			":6 it names no control (n_control)",
+			":6 n_control names no control",
 			":7 the prompt is empty",
 		}
 		if !reflect.DeepEqual(got, want) {
@@ -208,23 +208,23 @@ func TestBadRows(t *testing.T) {
 	const head = "id,model,concept,prompt,control_prompt,sample,test,control\n"
 	const row = `{"id":"i","concept":"c","prompt":"p c","control_prompt":"p",`
 	for _, c := range []struct{ name, content, want string }{
-		{"a.csv", head, ": holds no rows"},
-		{"a.jsonl", "", ": holds no rows"},
+		{"a.csv", head, ": has no rows"},
+		{"a.jsonl", "", ": has no rows"},
 		{"a.csv", "concept,prompt,test,control\nc,p,a,b\n", `:2: has no column "control_prompt"; expected prompt, control_prompt, concept, and the answers in test and control, in test_generations and control_generations, or in generation_1, generation_2, ...`},
 		{"a.csv", "concept,prompt,control_prompt,test\nc,p c,p,a\n", ":2: has neither test and control nor the lists test_generations and control_generations"},
-		{"a.csv", head + "i,m,c,p c,p,0,a,b\ni,m,c,p c,p,0,a,b\n", `:3: item "i", sample 0 of model "m" stands in line 2 already`},
-		{"a.csv", head + "i,m,c,p c,p,,a,b\ni,m,c,p c,p,0,a,b\n", `:3: item "i", sample 0 of model "m" stands in line 2 already`},
+		{"a.csv", head + "i,m,c,p c,p,0,a,b\ni,m,c,p c,p,0,a,b\n", `:3: duplicate answer: item "i", sample 0, model "m" (first used in line 2)`},
+		{"a.csv", head + "i,m,c,p c,p,,a,b\ni,m,c,p c,p,0,a,b\n", `:3: duplicate answer: item "i", sample 0, model "m" (first used in line 2)`},
 		{"a.csv", head + "i,m,c,p c,p,-1,a,b\n", `:2: sample is "-1"; expected a whole number from 0`},
 		{"a.csv", head + "i,m,c,p c,p,first,a,b\n", `:2: sample is "first"; expected a whole number from 0`},
 		{"a.csv", head + "i,m,c,p c,p,1.5,a,b\n", `:2: sample is "1.5"; expected a whole number from 0`},
 		{"a.csv", head + "i,m,c,p c,p,9223372036854775807,a,b\n", `:2: sample is "9223372036854775807"; expected a whole number from 0`},
 		{"a.csv", head + "i,m,c,p c,p,NaN,a,b\n", `:2: sample is "NaN"; expected a whole number from 0`},
-		{"a.csv", head + "i,m,c,p c,p,0,a,b\ni,m,d,p d,p,1,a,b\n", `:3: item "i" has another prompt, concept or control than in line 2: give each item an id of its own`},
-		{"a.jsonl", row + `"test":["a"],"control":["b"]}`, ":1: test is a list; expected a text (lists of answers are test_generations and control_generations)"},
+		{"a.csv", head + "i,m,c,p c,p,0,a,b\ni,m,d,p d,p,1,a,b\n", `:3: item "i" differs from line 2 in its prompt, concept or control: give each item its own id`},
+		{"a.jsonl", row + `"test":["a"],"control":["b"]}`, ":1: test is a list; expected text (only test_generations and control_generations can be lists)"},
 		{"a.jsonl", row + `"test_generations":["a"]}`, ":1: has only one of the lists test_generations and control_generations"},
 		{"a.jsonl", row + `"test_generations":["a"],"control_generations":"b"}`, ":1: has only one of the lists test_generations and control_generations"},
 		{"a.jsonl", row + `"test":"a","control":"b"}` + "\n" + `{"id":"j","prompt":"p c","control_prompt":"p","test":"a","control":"b"}`, `:2: has no column "concept"; expected `},
-		{"a.jsonl", row + `"test_generations":["a","b"],"control_generations":["a","b"]}` + "\n" + row + `"sample":1,"test":"a","control":"b"}`, `:2: item "i", sample 1 of model "" stands in line 1 already`},
+		{"a.jsonl", row + `"test_generations":["a","b"],"control_generations":["a","b"]}` + "\n" + row + `"sample":1,"test":"a","control":"b"}`, `:2: duplicate answer: item "i", sample 1, model "" (first used in line 1)`},
 		{"a.csv", "prompt,concept,n_control\nx,,\ny,c,0\n", `:2: has no column "generation_1"; expected `},
 		{"a.csv", "prompt,concept,n_control,generation_1\nx,,,a\ny,c,2,b\n", `:3: n_control is "2"; expected the position of a row, 0 to 1, or none`},
 		{"a.csv", "prompt,concept,n_control,generation_1\nx,,,a\ny,c,-1,b\n", `:3: n_control is "-1"; expected the position of a row, 0 to 1, or none`},

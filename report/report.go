@@ -1,5 +1,5 @@
-// Package report shows estimates. It knows estimates and observations, no
-// instrument.
+// Package report shows estimates. It knows estimates and observations, and of
+// instruments what their Kinds say.
 //
 // What is printed: percentages in tables that people read (table, markdown,
 // latex), fractions in formats that programs read (json, jsonl, csv). An
@@ -49,7 +49,7 @@ func CheckFormat(format string) error {
 func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
 	switch format {
 	case "table", "markdown", "latex":
-		return write(w, format, grids(estimates))
+		return write(w, format, Tables(estimates))
 	case "json":
 		e := newEncoder(w)
 		e.SetIndent("", "  ")

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"crosstalk"
+	"crosstalk/instrument"
 )
 
 // Table is what people read: a heading, rows and notes.
@@ -23,22 +23,17 @@ type Table struct {
 // WriteTable writes a table as "table", "markdown" or "latex". Control
 // characters in it become spaces.
 func WriteTable(w io.Writer, format string, t Table) error {
-	g := grid{heading: slices.Clone(t.Heading), header: slices.Clone(t.Header), left: t.Left, notes: slices.Clone(t.Notes)}
-	for _, row := range t.Rows {
-		g.rows = append(g.rows, slices.Clone(row))
-	}
-	g.tidy()
-	return write(w, format, []grid{g})
+	return write(w, format, []Table{t.tidy()})
 }
 
-func write(w io.Writer, format string, grids []grid) error {
+func write(w io.Writer, format string, tables []Table) error {
 	switch format {
 	case "table":
-		return writeTable(w, grids)
+		return writeTable(w, tables)
 	case "markdown":
-		return writeMarkdown(w, grids)
+		return writeMarkdown(w, tables)
 	case "latex":
-		return writeLaTeX(w, grids)
+		return writeLaTeX(w, tables)
 	}
 	return CheckFormat(format)
 }
@@ -101,7 +96,7 @@ func Columns(rows []map[string]string) []string {
 		}
 	}
 	var columns, others []string
-	for _, c := range condition {
+	for _, c := range instrument.Apart {
 		if present[c] {
 			columns = append(columns, c)
 			delete(present, c)
@@ -114,44 +109,5 @@ func Columns(rows []map[string]string) []string {
 	return append(columns, others...)
 }
 
-// Points is a difference of fractions in percentage points, with its sign, "-"
-// where undefined.
-func Points(f crosstalk.Value) string {
-	s := Percent(f)
-	switch {
-	case s == "-0.0":
-		return "0.0"
-	case f.Defined() && f > 0 && s != "0.0":
-		return "+" + s
-	}
-	return s
-}
-
-// Difference is a difference of figures of a unit with its sign, in percentage
-// points where they are fractions.
-func Difference(f crosstalk.Value, unit string) string {
-	if unit == "" || !f.Defined() {
-		return Points(f)
-	}
-	if s := fmt.Sprintf("%+.2f", float64(f)); s[1:] != "0.00" {
-		return s
-	}
-	return "0.00"
-}
-
-// PValue is a p-value with three decimals, "-" where undefined.
-func PValue(p crosstalk.Value) string {
-	switch {
-	case !p.Defined():
-		return "-"
-	case p < 0.001:
-		return "<0.001"
-	}
-	return strconv.FormatFloat(float64(p), 'f', 3, 64)
-}
-
 // Markdown is a text of which markdown shows every character.
 func Markdown(text string) string { return markdownEscape.Replace(plain(text)) }
-
-// Number is a number as programs read it, empty where undefined.
-func Number(f crosstalk.Value) string { return number(f) }

@@ -14,27 +14,27 @@ import (
 	"crosstalk"
 )
 
-func writeTable(w io.Writer, grids []grid) error {
+func writeTable(w io.Writer, tables []Table) error {
 	var b strings.Builder
-	for i, g := range grids {
+	for i, t := range tables {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString(strings.Join(g.heading, " · ") + "\n\n")
-		widths := make([]int, len(g.header))
-		for _, row := range append([][]string{g.header}, g.rows...) {
+		b.WriteString(strings.Join(t.Heading, " · ") + "\n\n")
+		widths := make([]int, len(t.Header))
+		for _, row := range append([][]string{t.Header}, t.Rows...) {
 			for c, cell := range row {
 				widths[c] = max(widths[c], utf8.RuneCountInString(cell))
 			}
 		}
-		for _, row := range append([][]string{g.header}, g.rows...) {
+		for _, row := range append([][]string{t.Header}, t.Rows...) {
 			var line strings.Builder
 			for c, cell := range row {
 				pad := strings.Repeat(" ", widths[c]-utf8.RuneCountInString(cell))
 				if c > 0 {
 					line.WriteString("  ")
 				}
-				if c < g.left {
+				if c < t.Left {
 					line.WriteString(cell + pad)
 				} else {
 					line.WriteString(pad + cell)
@@ -43,7 +43,7 @@ func writeTable(w io.Writer, grids []grid) error {
 			b.WriteString("  " + strings.TrimRight(line.String(), " ") + "\n")
 		}
 		b.WriteString("\n")
-		for _, n := range g.notes {
+		for _, n := range t.Notes {
 			b.WriteString("  " + n + "\n")
 		}
 	}
@@ -53,33 +53,33 @@ func writeTable(w io.Writer, grids []grid) error {
 
 var markdownEscape = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "~", `\~`)
 
-func writeMarkdown(w io.Writer, grids []grid) error {
+func writeMarkdown(w io.Writer, tables []Table) error {
 	var b strings.Builder
-	for i, g := range grids {
+	for i, t := range tables {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "**%s**\n\n", markdownEscape.Replace(strings.Join(g.heading, " · ")))
+		fmt.Fprintf(&b, "**%s**\n\n", markdownEscape.Replace(strings.Join(t.Heading, " · ")))
 		writeRow := func(cells []string) {
 			for _, c := range cells {
 				b.WriteString("| " + markdownEscape.Replace(c) + " ")
 			}
 			b.WriteString("|\n")
 		}
-		writeRow(g.header)
-		for c := range g.header {
-			if c < g.left {
+		writeRow(t.Header)
+		for c := range t.Header {
+			if c < t.Left {
 				b.WriteString("| --- ")
 			} else {
 				b.WriteString("| ---: ")
 			}
 		}
 		b.WriteString("|\n")
-		for _, row := range g.rows {
+		for _, row := range t.Rows {
 			writeRow(row)
 		}
 		b.WriteString("\n")
-		for _, n := range g.notes {
+		for _, n := range t.Notes {
 			b.WriteString("- " + markdownEscape.Replace(n) + "\n")
 		}
 	}
@@ -103,30 +103,30 @@ func latexNumber(s string) string {
 }
 
 // writeLaTeX writes booktabs tables.
-func writeLaTeX(w io.Writer, grids []grid) error {
+func writeLaTeX(w io.Writer, tables []Table) error {
 	var b strings.Builder
-	for i, g := range grids {
+	for i, t := range tables {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		for _, n := range g.notes {
+		for _, n := range t.Notes {
 			b.WriteString("% " + n + "\n")
 		}
 		b.WriteString("\\begin{table}\n\\centering\n")
-		fmt.Fprintf(&b, "\\caption{%s}\n", latexEscape.Replace(strings.Join(g.heading, " · ")))
-		fmt.Fprintf(&b, "\\begin{tabular}{%s%s}\n\\toprule\n", strings.Repeat("l", g.left), strings.Repeat("r", len(g.header)-g.left))
+		fmt.Fprintf(&b, "\\caption{%s}\n", latexEscape.Replace(strings.Join(t.Heading, " · ")))
+		fmt.Fprintf(&b, "\\begin{tabular}{%s%s}\n\\toprule\n", strings.Repeat("l", t.Left), strings.Repeat("r", len(t.Header)-t.Left))
 		writeRow := func(cells []string) {
 			escaped := make([]string, len(cells))
 			for i, c := range cells {
-				if escaped[i] = latexEscape.Replace(c); i >= g.left {
+				if escaped[i] = latexEscape.Replace(c); i >= t.Left {
 					escaped[i] = latexNumber(escaped[i])
 				}
 			}
 			b.WriteString(strings.Join(escaped, " & ") + ` \\` + "\n")
 		}
-		writeRow(g.header)
+		writeRow(t.Header)
 		b.WriteString("\\midrule\n")
-		for _, row := range g.rows {
+		for _, row := range t.Rows {
 			writeRow(row)
 		}
 		b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
@@ -135,14 +135,21 @@ func writeLaTeX(w io.Writer, grids []grid) error {
 	return err
 }
 
-// tidy puts spaces for control characters, which names from elsewhere may hold
-// and a terminal, a table row or a comment would obey.
-func (g *grid) tidy() {
-	for _, texts := range append([][]string{g.heading, g.header, g.notes}, g.rows...) {
-		for i, t := range texts {
-			texts[i] = plain(t)
+// tidy is the table with spaces for control characters, which names from
+// elsewhere may hold and a terminal, a table row or a comment would obey.
+func (t Table) tidy() Table {
+	tidied := func(texts []string) []string {
+		texts = slices.Clone(texts)
+		for i, text := range texts {
+			texts[i] = plain(text)
 		}
+		return texts
 	}
+	t.Heading, t.Header, t.Notes, t.Rows = tidied(t.Heading), tidied(t.Header), tidied(t.Notes), slices.Clone(t.Rows)
+	for i, row := range t.Rows {
+		t.Rows[i] = tidied(row)
+	}
+	return t
 }
 
 func plain(text string) string {
@@ -183,12 +190,12 @@ func writeCSV(w io.Writer, estimates []crosstalk.Estimate) error {
 		for _, c := range by {
 			record = append(record, e.By[c])
 		}
-		record = append(record, number(e.Value))
+		record = append(record, Number(e.Value))
 		if units {
 			record = append(record, e.Unit)
 		}
 		if i := e.Interval; i != nil {
-			record = append(record, number(crosstalk.Value(i.Low)), number(crosstalk.Value(i.High)), number(crosstalk.Value(i.Level)), i.Method)
+			record = append(record, Number(crosstalk.Value(i.Low)), Number(crosstalk.Value(i.High)), Number(crosstalk.Value(i.Level)), i.Method)
 		} else {
 			record = append(record, "", "", "", "")
 		}
@@ -198,20 +205,13 @@ func writeCSV(w io.Writer, estimates []crosstalk.Estimate) error {
 		}
 		p, effect := "", ""
 		if e.Test != nil {
-			p = number(e.Test.P)
+			p = Number(e.Test.P)
 		}
 		if e.Effect != nil {
-			effect = number(e.Effect.Value)
+			effect = Number(e.Effect.Value)
 		}
 		out.Write(append(record, p, effect, e.Signature, strings.Join(e.Warnings, "; ")))
 	}
 	out.Flush()
 	return out.Error()
-}
-
-func number(f crosstalk.Value) string {
-	if !f.Defined() {
-		return ""
-	}
-	return strconv.FormatFloat(float64(f), 'g', -1, 64)
 }

@@ -15,10 +15,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/internal/atomicfile"
 )
 
 // Manifest is the content of manifest.json.
@@ -28,6 +30,9 @@ type Manifest struct {
 	Plan      Plan      `json:"plan"`
 	Scoring   []Scoring `json:"scoring"`        // one for each protocol
 	Asks      int       `json:"asks,omitempty"` // that measuring takes; 0: not known
+
+	Suites      crosstalk.SuiteIDs `json:"suites"`                 // that the figures are about
+	NotMeasured int                `json:"not_measured,omitempty"` // items that a limit kept from being measured
 }
 
 const (
@@ -60,7 +65,11 @@ func Create(path string, plan Plan) (*Dir, error) {
 	if err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
-	d := &Dir{Path: path, Journal: j, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan, Scoring: old.Scoring, Asks: old.Asks}}
+	if err := removeParts(path); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	d := &Dir{Path: path, Journal: j, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan,
+		Scoring: old.Scoring, Asks: old.Asks, Suites: old.Suites, NotMeasured: old.NotMeasured}}
 	if err := d.writeJSON("manifest.json", d.Manifest); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -101,11 +110,29 @@ func refuseForeign(path string) error {
 		return fmt.Errorf("%s: is not a directory that can be used: %w", path, err)
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), "answers.db") && e.Name() != "manifest.json.part" {
+		if !strings.HasPrefix(e.Name(), "answers.db") && !isPart(e.Name(), "manifest.json") {
 			return fmt.Errorf("%s is not empty and holds no run (%s): use another --out", path, e.Name())
 		}
 	}
 	return nil
+}
+
+// removeParts removes what a kill left of files that are written under the
+// journal's lock.
+func removeParts(path string) error {
+	entries, err := os.ReadDir(path)
+	for _, e := range entries {
+		if isPart(e.Name(), "manifest.json", "observations.jsonl", "estimates.json") {
+			err = errors.Join(err, os.Remove(filepath.Join(path, e.Name())))
+		}
+	}
+	return err
+}
+
+// isPart reports whether name is the unfinished part of one of these files.
+func isPart(name string, files ...string) bool {
+	return strings.HasSuffix(name, atomicfile.Ending) &&
+		slices.ContainsFunc(files, func(file string) bool { return strings.HasPrefix(name, file+".") })
 }
 
 // ReadManifest reads a run's manifest.
@@ -126,9 +153,10 @@ func ReadManifest(path string) (Manifest, error) {
 	return m, nil
 }
 
-// SetScoring notes in the manifest how answers are scored from now on.
-func (d *Dir) SetScoring(s ...Scoring) error {
-	d.Manifest.Scoring = s
+// SetScoring notes in the manifest how answers are scored from now on, the
+// suites that the figures are about, and how many items were not measured.
+func (d *Dir) SetScoring(s []Scoring, suites crosstalk.SuiteIDs, notMeasured int) error {
+	d.Manifest.Scoring, d.Manifest.Suites, d.Manifest.NotMeasured = s, suites, notMeasured
 	return d.writeJSON("manifest.json", d.Manifest)
 }
 
@@ -147,31 +175,7 @@ func (d *Dir) writeJSON(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	return replace(filepath.Join(d.Path, name), func(f *os.File) error {
-		_, err := f.Write(append(text, '\n'))
-		return err
-	})
-}
-
-// replace writes a file aside and renames it when it is whole and on the disk.
-// The journal's lock keeps others from doing the same.
-func replace(path string, write func(*os.File) error) (err error) {
-	f, err := os.Create(path + ".part")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	if err = write(f); err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.WriteBytes(filepath.Join(d.Path, name), append(text, '\n'))
 }
 
 // ReadEstimates reads the figures that a finished run wrote.

@@ -35,8 +35,8 @@ func create(t *testing.T, path string, p Plan) *Dir {
 func TestOnePlan(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "run")
 	d := create(t, path, plan())
-	scoring := Scoring{Protocol: "crosstalk-1", Rules: map[string]any{"round": 3.0}, Samples: 2, By: []string{"category"}}
-	if err := errors.Join(d.SetScoring(scoring), d.Close()); err != nil {
+	scoring := Scoring{Protocol: "crosstalk-1", Rules: json.RawMessage(`{"round":3}`), Samples: 2, By: []string{"category"}}
+	if err := errors.Join(d.SetScoring([]Scoring{scoring}, crosstalk.SuiteIDs{All: "s@1"}, 0), d.Close()); err != nil {
 		t.Fatal(err)
 	}
 	before := read(t, path)
@@ -147,7 +147,7 @@ func TestKilledBeforeTheManifest(t *testing.T) {
 		{},
 		{"answers.db.lock"},
 		{"answers.db", "answers.db.lock", "answers.db-wal"},
-		{"answers.db.lock", "manifest.json.part"},
+		{"answers.db.lock", "manifest.json.0a1b2c3d.part"},
 	} {
 		path := t.TempDir()
 		for _, name := range left {
@@ -162,7 +162,7 @@ func TestKilledBeforeTheManifest(t *testing.T) {
 		if m, err := ReadManifest(path); err != nil || m.Plan.Suite != "s@1" || m.Crosstalk != crosstalk.Version {
 			t.Errorf("after %v: %+v, %v", left, m, err)
 		}
-		if files := read(t, path); files["manifest.json.part"] != "" || len(files) != 3 {
+		if files := read(t, path); len(files) != 3 {
 			t.Errorf("after %v: %d files", left, len(files))
 		}
 	}
@@ -172,17 +172,23 @@ func TestKilledBeforeTheManifest(t *testing.T) {
 func TestInterruptedWrites(t *testing.T) {
 	path := t.TempDir()
 	d := create(t, path, plan())
-	defer d.Close()
+	defer func() { d.Close() }()
 	one := crosstalk.Observation{Measure: "m", Item: "<i>", Value: crosstalk.Undefined, Answers: []crosstalk.Key{{1}}}
 	write := func(n int, end error) error {
-		return d.RecordObservations(func(record func(crosstalk.Observation) error) error {
-			for range n {
-				if err := record(one); err != nil {
-					return err
-				}
+		r, err := d.Record()
+		if err != nil {
+			return err
+		}
+		defer r.Discard()
+		for range n {
+			if err := r.Add(one); err != nil {
+				return err
 			}
+		}
+		if end != nil {
 			return end
-		})
+		}
+		return r.Commit()
 	}
 	if err := write(3, nil); err != nil {
 		t.Fatal(err)
@@ -207,9 +213,19 @@ func TestInterruptedWrites(t *testing.T) {
 			t.Errorf("%s is left", name)
 		}
 	}
-	// A .part file that a kill left is in nobody's way.
-	if err := os.WriteFile(filepath.Join(path, "observations.jsonl.part"), []byte(strings.Repeat("x", 1e5)), 0o666); err != nil {
+	// The next run removes a .part file that a kill left, and no others.
+	for _, name := range []string{"observations.jsonl.0a1b2c3d.part", "film.part"} {
+		if err := os.WriteFile(filepath.Join(path, name), []byte(strings.Repeat("x", 1e5)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Close(); err != nil {
 		t.Fatal(err)
+	}
+	d = create(t, path, plan())
+	files = read(t, path)
+	if files["observations.jsonl.0a1b2c3d.part"] != "" || files["film.part"] == "" {
+		t.Errorf("%d files after a kill", len(files))
 	}
 	if err := write(1, nil); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -20,10 +21,10 @@ type Plan struct {
 // Condition is a model with its decoding settings and prompt format: what a
 // sweep ranges over.
 type Condition struct {
-	Model     crosstalk.Identity  `json:"model"`
+	Model     crosstalk.Identity     `json:"model"`
 	Prompting crosstalk.PromptConfig `json:"prompting"`
-	Format    map[string]string   `json:"format,omitempty"` // the instrument's own settings of the prompt
-	Name      map[string]string   `json:"name,omitempty"`   // stands in every observation: the model, and the settings that vary within the run
+	Format    map[string]string      `json:"format,omitempty"` // the instrument's own settings of the prompt
+	Name      map[string]string      `json:"name,omitempty"`   // stands in every observation: the model, and the settings that vary within the run
 }
 
 // Recorded is the plan of scoring answers that were recorded elsewhere.
@@ -40,11 +41,11 @@ func (p Plan) Hash() string {
 // Scoring is how the answers were last turned into figures. It may change
 // from time to time over the same answers.
 type Scoring struct {
-	Protocol     string   `json:"protocol"`
-	Rules        any      `json:"rules"` // the instrument's own options
-	Similarities []string `json:"similarities,omitempty"`
-	Samples      int      `json:"samples"`
-	By           []string `json:"by"`
+	Protocol     string          `json:"protocol"`
+	Rules        json.RawMessage `json:"rules"` // the instrument's (instrument.ReadRules)
+	Similarities []string        `json:"similarities,omitempty"`
+	Samples      int             `json:"samples"`
+	By           []string        `json:"by"`
 }
 
 // difference names the first field in which two plans differ, by its name in

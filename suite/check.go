@@ -9,8 +9,8 @@ import (
 	"crosstalk/recorded"
 )
 
-// Clusters counts the prompts that items share, for leakage the controls: items
-// of one cluster are not independent.
+// Clusters counts the prompts that items share (for leakage, the controls).
+// Items of one cluster are not independent.
 func (s *Suite) Clusters() int {
 	seen := map[string]bool{}
 	for _, item := range s.Items {
@@ -19,8 +19,7 @@ func (s *Suite) Clusters() int {
 	return len(seen)
 }
 
-// Languages are those of the items, as their labels have them or their texts
-// are in, sorted.
+// Languages are the languages of the items' labels or texts, sorted.
 func (s *Suite) Languages() []string {
 	seen := map[string]bool{}
 	for _, item := range s.Items {
@@ -36,8 +35,8 @@ func (s *Suite) Languages() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Check lists what can be read but looks like a mistake, or makes figures
-// worth less. It is empty for a good suite.
+// Check lists likely mistakes and what makes figures less reliable. It is empty
+// for a good suite.
 func Check(s *Suite) []string {
 	remarks := slices.Clone(s.Unusable)
 	remark := func(format string, args ...any) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
@@ -66,7 +65,7 @@ func checkPairs(s *Suite, remark func(string, ...any)) {
 	for _, item := range s.Items {
 		p := item.Pair
 		if other, again := tests[p.Test]; again {
-			remark("%s: has the same test prompt as %s", item.ID, other)
+			remark("%s: same test prompt as %s", item.ID, other)
 		}
 		tests[p.Test] = item.ID
 		if mentions(p.Control, p.Concept) {
@@ -76,7 +75,7 @@ func checkPairs(s *Suite, remark func(string, ...any)) {
 			remark("%s: test and control end differently (%q, %q)", item.ID, lastWord(p.Test), lastWord(p.Control))
 		}
 		if n := len(p.Leaks); n == 1 {
-			remark("%s: one leak; the reference model needs at least 2 to be worth measuring", item.ID)
+			remark("%s: only one leak; the reference model needs at least 2 for a useful measurement", item.ID)
 		}
 		if n := len(p.Neutral); n > 0 && n < 6 {
 			remark("%s: %d neutral continuations; expected at least 6", item.ID, n)
@@ -95,7 +94,7 @@ func checkPrompts(s *Suite, remark func(string, ...any)) {
 	for _, item := range s.Items {
 		key := [2]string{item.Prompt.Language, item.Prompt.Text}
 		if other, again := asked[key]; again {
-			remark("%s: has the same prompt as %s", item.ID, other)
+			remark("%s: same prompt as %s", item.ID, other)
 		}
 		asked[key] = item.ID
 		cells[[3]string{item.Labels["task"], item.Labels["source"], item.Labels["language"]}]++
@@ -103,20 +102,20 @@ func checkPrompts(s *Suite, remark func(string, ...any)) {
 	for _, cell := range slices.SortedFunc(maps.Keys(cells), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
 		if n := cells[cell]; n < 5 {
 			name := slices.DeleteFunc(cell[:], func(s string) bool { return s == "" })
-			remark("%s: %d items: a figure over so few says little", strings.Join(name, " "), n)
+			remark("%s: too few items for a reliable figure (%d)", strings.Join(name, " "), n)
 		}
 	}
 	if len(s.Demonstrations) > 0 {
 		for _, l := range s.Languages() {
 			if code, err := recorded.LanguageOf(l); err == nil && len(s.Demonstrations[code]) == 0 {
-				remark("%s: has no demonstrations; other languages have", l)
+				remark("%s: no demonstrations, unlike other languages", l)
 			}
 		}
 	}
 }
 
-// mentions reports whether the text has the phrase in it as whole words, in
-// any case.
+// mentions reports whether the text contains the phrase as whole words, in any
+// case.
 func mentions(text, phrase string) bool {
 	words := func(s string) string {
 		return " " + strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), " "), " ") + " "

@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// confusionFile is a suite of prompts and of the languages to answer in,
-// described in docs/suites.md.
+// confusionFile is a suite of prompts and the languages to answer in.
+// docs/suites.md describes it.
 type confusionFile struct {
 	Header         header                       `yaml:",inline"`
 	Monolingual    inOrder[[]at[prompt]]        `yaml:"monolingual"`
@@ -37,10 +37,10 @@ type demonstration struct {
 	Answer   string `yaml:"answer"`
 }
 
-// languageSlot is what the name of a language stands for.
+// languageSlot is replaced by the name of a language.
 const languageSlot = "{language}"
 
-// Where the instruction to answer in a language can be: the keys of
+// Positions of the instruction to answer in a language: the keys of
 // crosstalk.Prompt.Placed.
 const (
 	atStart    = "start"
@@ -48,8 +48,8 @@ const (
 	integrated = "integrated"
 )
 
-// readConfusion makes an item of each monolingual prompt, and one of each
-// cross-lingual prompt and language to answer in.
+// readConfusion builds an item from each monolingual prompt, and one from each
+// cross-lingual prompt and language.
 func readConfusion(d document, s *Suite) error {
 	var f confusionFile
 	if err := d.decode(&f, yaml.Strict()); err != nil {
@@ -70,12 +70,11 @@ func readConfusion(d document, s *Suite) error {
 	return b.demonstrations(f.Demonstrations)
 }
 
-// confusionBuilder makes items of a file's entries and refuses what cannot be
-// one.
+// confusionBuilder builds items from a file's entries and refuses invalid ones.
 type confusionBuilder struct {
 	document
 	suite *Suite
-	lines map[string]int // of each id
+	lines map[string]int // by id
 }
 
 func (b *confusionBuilder) monolingual(language string, line int, prompts []at[prompt]) error {
@@ -91,7 +90,7 @@ func (b *confusionBuilder) monolingual(language string, line int, prompts []at[p
 			return err
 		}
 		if p.value.Integrated != "" {
-			return b.errorf(p.line, "prompt %s: only cross-lingual prompts have integrated", p.value.ID)
+			return b.errorf(p.line, "prompt %s: only cross-lingual prompts can have integrated", p.value.ID)
 		}
 		if err := b.add(p, p.value.ID, "monolingual", language, crosstalk.Prompt{Text: p.value.Prompt, Language: code}); err != nil {
 			return err
@@ -100,16 +99,16 @@ func (b *confusionBuilder) monolingual(language string, line int, prompts []at[p
 	return nil
 }
 
-// crosslingual renders each prompt for each language. Which wording the
-// instruction has, and where it is in the prompt's text, is drawn by the item's
-// id: it stays as it is when the suite grows.
+// crosslingual renders each prompt for each language. The item's id alone
+// determines the wording and the position of the instruction, so they do not
+// change when the suite grows.
 func (b *confusionBuilder) crosslingual(f confusionFile) error {
 	languages, err := b.instructions(f)
 	if err != nil {
 		return err
 	}
 	if len(f.Crosslingual) > 0 && len(languages) == 0 {
-		return b.errorf(b.lineOf("crosslingual"), "crosslingual needs names: the languages to answer in, each with what stands for %s", languageSlot)
+		return b.errorf(b.lineOf("crosslingual"), "crosslingual needs names: the languages to answer in, each with the text that replaces %s", languageSlot)
 	}
 	for _, p := range f.Crosslingual {
 		if err := b.check(p, b.lineOf("crosslingual")); err != nil {
@@ -118,9 +117,9 @@ func (b *confusionBuilder) crosslingual(f confusionFile) error {
 		v := p.value
 		switch {
 		case strings.Contains(v.Prompt, languageSlot):
-			return b.errorf(p.line, "prompt %s holds %s; only integrated has it", v.ID, languageSlot)
+			return b.errorf(p.line, "prompt %s contains %s, which only integrated may contain", v.ID, languageSlot)
 		case v.Integrated != "" && strings.Count(v.Integrated, languageSlot) != 1:
-			return b.errorf(p.line, "prompt %s: integrated holds %s %d times; expected once", v.ID, languageSlot, strings.Count(v.Integrated, languageSlot))
+			return b.errorf(p.line, "prompt %s: integrated contains %s %d times; expected once", v.ID, languageSlot, strings.Count(v.Integrated, languageSlot))
 		}
 		for _, l := range languages {
 			id := v.ID + "/" + l.tag
@@ -147,9 +146,9 @@ func (b *confusionBuilder) crosslingual(f confusionFile) error {
 
 // target is a language to answer in.
 type target struct {
-	tag, code    string   // as the file has it, as identifiers label it
+	tag, code    string   // in the file, in the labels of identifiers
 	name         string   // in the language of the prompts
-	instructions []string // to answer in it
+	instructions []string // to answer in the language
 }
 
 // instructions returns the languages of cross-lingual prompts.
@@ -173,13 +172,13 @@ func (b *confusionBuilder) instructions(f confusionFile) ([]target, error) {
 		t := target{tag: n.key, code: code, name: n.value}
 		for _, a := range f.Amendments {
 			if strings.Count(a.value, languageSlot) != 1 {
-				return nil, b.errorf(a.line, "an amendment holds %s %d times; expected once", languageSlot, strings.Count(a.value, languageSlot))
+				return nil, b.errorf(a.line, "an amendment contains %s %d times; expected once", languageSlot, strings.Count(a.value, languageSlot))
 			}
 			t.instructions = append(t.instructions, strings.Replace(strings.TrimSpace(a.value), languageSlot, n.value, 1))
 		}
 		for _, a := range own[n.key] {
 			if strings.TrimSpace(a.value) == "" || strings.Contains(a.value, languageSlot) {
-				return nil, b.errorf(cmp.Or(a.line, n.line), "own_amendments: an entry of %s is empty or holds %s; expected an instruction in that language", n.key, languageSlot)
+				return nil, b.errorf(cmp.Or(a.line, n.line), "own_amendments: an entry of %s is empty or contains %s; expected an instruction in that language", n.key, languageSlot)
 			}
 			t.instructions = append(t.instructions, strings.TrimSpace(a.value))
 		}
@@ -188,7 +187,7 @@ func (b *confusionBuilder) instructions(f confusionFile) ([]target, error) {
 	return targets, nil
 }
 
-// check refuses an entry that is no prompt. line is that of its list.
+// check refuses an invalid entry. line is the line of its list.
 func (b *confusionBuilder) check(p at[prompt], line int) error {
 	switch v := p.value; {
 	case p.line == 0:
@@ -203,7 +202,7 @@ func (b *confusionBuilder) check(p at[prompt], line int) error {
 
 func (b *confusionBuilder) add(p at[prompt], id, task, language string, content crosstalk.Prompt) error {
 	if b.lines[id] != 0 {
-		return b.errorf(p.line, "the id %s stands in line %d already", id, b.lines[id])
+		return b.errorf(p.line, "duplicate id %q (first used in line %d)", id, b.lines[id])
 	}
 	b.lines[id] = p.line
 	labels := map[string]string{"task": task, "language": language}
@@ -224,7 +223,7 @@ func (b *confusionBuilder) demonstrations(languages inOrder[[]at[demonstration]]
 		}
 		for _, d := range language.value {
 			if strings.TrimSpace(d.value.Question) == "" || strings.TrimSpace(d.value.Answer) == "" {
-				return b.errorf(cmp.Or(d.line, language.line), "demonstrations: one of %s lacks its question or answer", language.key)
+				return b.errorf(cmp.Or(d.line, language.line), "demonstrations: an entry of %s lacks its question or answer", language.key)
 			}
 			if b.suite.Demonstrations == nil {
 				b.suite.Demonstrations = map[string][]crosstalk.Demonstration{}
@@ -235,8 +234,8 @@ func (b *confusionBuilder) demonstrations(languages inOrder[[]at[demonstration]]
 	return nil
 }
 
-// draw returns a number from 0 to below n that hangs on the id and the purpose
-// alone.
+// draw returns a number from 0 to n-1 that depends only on the id and the
+// purpose.
 func draw(id, purpose string, n int) int {
 	sum := sha256.Sum256([]byte(purpose + "\x00" + id))
 	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(n))

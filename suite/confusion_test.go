@@ -198,31 +198,31 @@ func TestParseConfusionErrors(t *testing.T) {
 		confusionHead + "monolingual: [a]\n":                                                                                               "3: expected a map, found a list",
 		confusionHead + "monolingual: {fr: a}\n":                                                                                           "3: expected a list, found text",
 		confusionHead + "monolingual:\n  fr:\n  de: []\n":                                                                                  "4: monolingual: fr has no prompts",
-		confusionHead + "monolingual:\n  French: [{id: a, prompt: b}]\n":                                                                   `4: monolingual: language is "French"; expected a code such as fr, zh or pt-BR`,
+		confusionHead + "monolingual:\n  French: [{id: a, prompt: b}]\n":                                                                   `4: monolingual: "French" is not a valid language; expected a code such as fr, zh or pt-BR`,
 		confusionHead + mono + "    - {id: a}\n":                                                                                           "5: prompt a has no text",
 		confusionHead + mono + "    - {prompt: a}\n":                                                                                       "5: a prompt has no id",
 		confusionHead + mono + "    - null\n":                                                                                              "4: a prompt is empty",
 		confusionHead + mono + "    - {id: a, prompt: b, colour: red}\n":                                                                   `5: unknown field "colour"`,
-		confusionHead + mono + "    - {id: a, prompt: b}\n    - {id: a, prompt: c}\n":                                                      "6: the id a stands in line 5 already",
-		confusionHead + mono + "    - {id: a, prompt: b, integrated: c}\n":                                                                 "5: prompt a: only cross-lingual prompts have integrated",
+		confusionHead + mono + "    - {id: a, prompt: b}\n    - {id: a, prompt: c}\n":                                                      `6: duplicate id "a" (first used in line 5)`,
+		confusionHead + mono + "    - {id: a, prompt: b, integrated: c}\n":                                                                 "5: prompt a: only cross-lingual prompts can have integrated",
 		confusionHead + "crosslingual: {}\n":                                                                                               "3: expected a list, found a map",
-		confusionHead + cross:                                                                                                              "3: crosslingual needs names: the languages to answer in, each with what stands for {language}",
+		confusionHead + cross:                                                                                                              "3: crosslingual needs names: the languages to answer in, each with the text that replaces {language}",
 		confusionHead + cross + "names: {fr: French}\n":                                                                                    "4: prompt x does not say to answer in fr: expected amendments or integrated",
 		confusionHead + cross + "names: {fr: }\n":                                                                                          "5: names: fr has no name",
 		confusionHead + cross + "names: {fr: [a]}\n":                                                                                       "5: expected text, found a list",
-		confusionHead + cross + "names:\n  x1: French\n":                                                                                   `6: names: language is "x1"; expected a code`,
-		confusionHead + cross + "names: {fr: French}\namendments:\n  - Answer!\n":                                                          "7: an amendment holds {language} 0 times; expected once",
+		confusionHead + cross + "names:\n  x1: French\n":                                                                                   `6: names: "x1" is not a valid language; expected a code`,
+		confusionHead + cross + "names: {fr: French}\namendments:\n  - Answer!\n":                                                          "7: an amendment contains {language} 0 times; expected once",
 		confusionHead + cross + "names: {fr: French}\nown_amendments:\n  de: [a]\n":                                                        "7: own_amendments: de is not in names",
-		confusionHead + cross + "names: {fr: French}\nown_amendments:\n  fr: [\"\"]\n":                                                     "7: own_amendments: an entry of fr is empty or holds {language}",
-		confusionHead + cross + "names: {fr: French}\nown_amendments:\n  fr: [\"{language}!\"]\n":                                          "7: own_amendments: an entry of fr is empty or holds {language}",
-		confusionHead + "crosslingual: [{id: x, prompt: \"In {language}?\"}]\nnames: {fr: French}\n":                                       "3: prompt x holds {language}; only integrated has it",
-		confusionHead + "crosslingual: [{id: x, prompt: a, integrated: b}]\nnames: {fr: French}\n":                                         "3: prompt x: integrated holds {language} 0 times; expected once",
+		confusionHead + cross + "names: {fr: French}\nown_amendments:\n  fr: [\"\"]\n":                                                     "7: own_amendments: an entry of fr is empty or contains {language}",
+		confusionHead + cross + "names: {fr: French}\nown_amendments:\n  fr: [\"{language}!\"]\n":                                          "7: own_amendments: an entry of fr is empty or contains {language}",
+		confusionHead + "crosslingual: [{id: x, prompt: \"In {language}?\"}]\nnames: {fr: French}\n":                                       "3: prompt x contains {language}, which only integrated may contain",
+		confusionHead + "crosslingual: [{id: x, prompt: a, integrated: b}]\nnames: {fr: French}\n":                                         "3: prompt x: integrated contains {language} 0 times; expected once",
 		confusionHead + "crosslingual: [null]\nnames: {fr: French}\n":                                                                      "3: a prompt is empty",
-		confusionHead + mono + "    - {id: a, prompt: b}\ndemonstrations:\n  fr: [{question: a}]\n":                                        "7: demonstrations: one of fr lacks its question or answer",
-		confusionHead + mono + "    - {id: a, prompt: b}\ndemonstrations:\n  fr: [null]\n":                                                 "7: demonstrations: one of fr lacks its question or answer",
-		confusionHead + mono + "    - {id: a, prompt: b}\ndemonstrations:\n  f: [{}]\n":                                                    `7: demonstrations: language is "f"; expected a code`,
+		confusionHead + mono + "    - {id: a, prompt: b}\ndemonstrations:\n  fr: [{question: a}]\n":                                        "7: demonstrations: an entry of fr lacks its question or answer",
+		confusionHead + mono + "    - {id: a, prompt: b}\ndemonstrations:\n  fr: [null]\n":                                                 "7: demonstrations: an entry of fr lacks its question or answer",
+		confusionHead + mono + "    - {id: a, prompt: b}\ndemonstrations:\n  f: [{}]\n":                                                    `7: demonstrations: "f" is not a valid language; expected a code`,
 		confusionHead + mono + "    - {id: a, prompt: b}\n  fr:\n    - {id: c, prompt: d}\n":                                               `6: mapping key "fr" already defined at [4:3]`,
-		confusionHead + cross + "names: {fr: French, de: German}\namendments: [\"{language}\"]\n" + mono + "    - {id: x/de, prompt: b}\n": "4: the id x/de stands in line 9 already",
+		confusionHead + cross + "names: {fr: French, de: German}\namendments: [\"{language}\"]\n" + mono + "    - {id: x/de, prompt: b}\n": `4: duplicate id "x/de" (first used in line 9)`,
 	} {
 		_, err := Parse("s.yaml", []byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), "s.yaml:"+want) || len(err.Error()) > 300 {
@@ -237,12 +237,12 @@ func TestCheckConfusion(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Items = append(s.Items, crosstalk.Item{ID: "again", Cluster: "again", Labels: map[string]string{"language": "pt"}, Prompt: &crosstalk.Prompt{Text: "Oi?", Language: "pt"}})
-	want := []string{"again: has the same prompt as pt-1",
-		"pt: 1 items: a figure over so few says little",
-		"crosslingual de: 1 items: a figure over so few says little", "crosslingual zh-Hans: 1 items: a figure over so few says little",
-		"crosslingual simple de: 1 items: a figure over so few says little", "crosslingual simple zh-Hans: 1 items: a figure over so few says little",
-		"monolingual fr: 1 items: a figure over so few says little", "monolingual simple pt-BR: 1 items: a figure over so few says little",
-		"zh-Hans: has no demonstrations; other languages have", "7 items: intervals need at least 30"}
+	want := []string{"again: same prompt as pt-1",
+		"pt: too few items for a reliable figure (1)",
+		"crosslingual de: too few items for a reliable figure (1)", "crosslingual zh-Hans: too few items for a reliable figure (1)",
+		"crosslingual simple de: too few items for a reliable figure (1)", "crosslingual simple zh-Hans: too few items for a reliable figure (1)",
+		"monolingual fr: too few items for a reliable figure (1)", "monolingual simple pt-BR: too few items for a reliable figure (1)",
+		"zh-Hans: no demonstrations, unlike other languages", "7 items: intervals need at least 30"}
 	if got := Check(s); !reflect.DeepEqual(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

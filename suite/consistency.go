@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// taskFile is a suite of tasks, described in docs/suites.md.
+// taskFile is a suite of tasks. docs/suites.md describes it.
 type taskFile struct {
 	Header header          `yaml:",inline"`
 	Tasks  []at[taskEntry] `yaml:"tasks"`
@@ -29,10 +29,10 @@ type taskEntry struct {
 	Languages    []at[string]           `yaml:"languages"`
 	Instructions inOrder[inOrder[node]] `yaml:"instructions"`
 	Items        []inOrder[node]        `yaml:"items"`
-	Data         at[dataEntry]          `yaml:"data"` // in place of items
+	Data         at[dataEntry]          `yaml:"data"` // instead of items
 }
 
-// node is a value that is read when it is known what it should be.
+// node is a value that is decoded later, when its type is known.
 type node struct{ ast.Node }
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
@@ -48,26 +48,25 @@ func (n node) isMap() bool {
 }
 
 var (
-	// A language may have a variant of its own naming behind it: de_formal.
-	// Signs as in en>de would be taken for a translation.
+	// A language can have a variant with a suffix, such as de_formal. Other
+	// signs are refused: en>de would look like a translation.
 	languageName = regexp.MustCompile(`^[\pL\pN][\pL\pN_-]*$`)
 	slotName     = regexp.MustCompile(`^[\pL\pN_]+$`)
 	slots        = regexp.MustCompile(`\{([^{}]*)\}`)
 )
 
-// ParseTasks reads a task file as Parse does, but its items may be missing, or
-// lack texts: enough to score answers that were recorded elsewhere.
+// ParseTasks reads a task file as Parse does, but items may be missing or have
+// no texts, which is enough to score answers that were recorded elsewhere.
 func ParseTasks(name string, text []byte) (*Suite, error) {
 	s, err := parse(name, text, true)
 	if err == nil && s.Instrument != "consistency" {
-		err = fmt.Errorf("%s: is a suite of %s; expected tasks, of consistency", name, s.Instrument)
+		err = fmt.Errorf("%s: is a %s suite; expected a consistency suite", name, s.Instrument)
 	}
 	return s, err
 }
 
-// LoadTasks reads a task file as ParseTasks does, or takes the embedded suite
-// of that name or the task of a data set that others publish: paws-x, xnli,
-// boolq.
+// LoadTasks reads a task file as ParseTasks does, or returns the embedded suite
+// of that name, or the task of a published data set: paws-x, xnli, boolq.
 func LoadTasks(nameOrFile string) (*Suite, error) {
 	for _, folder := range []string{"data", "tasks"} {
 		if text, err := data.ReadFile(path.Join(folder, nameOrFile+".yaml")); err == nil {
@@ -81,7 +80,7 @@ func LoadTasks(nameOrFile string) (*Suite, error) {
 	return ParseTasks(nameOrFile, text)
 }
 
-// loadPublished takes the task of a data set that was fetched.
+// loadPublished returns the task of a data set that was fetched.
 func loadPublished(name string) (*Suite, error) {
 	text, err := data.ReadFile(path.Join("tasks", name+".yaml"))
 	if err != nil {
@@ -90,14 +89,14 @@ func loadPublished(name string) (*Suite, error) {
 	return Parse(name+".yaml", text)
 }
 
-// readConsistency makes the suite's tasks and items of a task file.
+// readConsistency builds the suite's tasks and items from a task file.
 func readConsistency(d document, s *Suite) error {
 	var f taskFile
 	if err := d.decode(&f, yaml.Strict()); err != nil {
 		return err
 	}
 	if s.Language != "" && !languageName.MatchString(s.Language) {
-		return d.errorf(d.lineOf("language"), "language is %.40q; expected a code such as en", s.Language)
+		return d.errorf(d.lineOf("language"), "%.40q is not a valid language; expected a code such as en", s.Language)
 	}
 	if len(f.Tasks) == 0 {
 		return d.errorf(1, "expected tasks, found none")
@@ -114,16 +113,16 @@ func readConsistency(d document, s *Suite) error {
 	return nil
 }
 
-// taskReader makes tasks and items of a file's entries and refuses what
-// cannot be one.
+// taskReader builds tasks and items from a file's entries and refuses invalid
+// ones.
 type taskReader struct {
 	document
 	suite *Suite
-	tasks map[string]int // the line of each
-	ids   map[string]int // of items, likewise
+	tasks map[string]int // lines by name
+	ids   map[string]int // lines by item id
 }
 
-// get reads a value that had to wait; one that is not there leaves v as it is.
+// get decodes a node; a missing one leaves v unchanged.
 func (r *taskReader) get(n node, v any) error {
 	return document{name: r.name, root: n.Node}.decode(v, yaml.Strict())
 }
@@ -131,11 +130,11 @@ func (r *taskReader) get(n node, v any) error {
 func (r *taskReader) read(e taskEntry, line int) error {
 	switch {
 	case e.Task == "":
-		return r.errorf(line, "a task has no name: expected task: NAME")
+		return r.errorf(line, "a task has no name; expected task: NAME")
 	case !suiteName.MatchString(e.Task):
-		return r.errorf(line, "the task's name is %.40q; expected letters, digits, - _ or . only", e.Task)
+		return r.errorf(line, "%.40q is not a valid task name; use only letters, digits, -, _ and .", e.Task)
 	case r.tasks[e.Task] != 0:
-		return r.errorf(line, "the task %s stands in line %d already", e.Task, r.tasks[e.Task])
+		return r.errorf(line, "duplicate task %q (first used in line %d)", e.Task, r.tasks[e.Task])
 	}
 	r.tasks[e.Task] = line
 	t := crosstalk.Task{Name: e.Task, Layout: e.Layout.value, Instructions: map[string]crosstalk.Instruction{}}
@@ -150,9 +149,9 @@ func (r *taskReader) read(e taskEntry, line int) error {
 	case len(t.Classes) == 1:
 		return r.errorf(e.Classes[0].line, "task %s has one class; expected two or more, or none for free answers", t.Name)
 	case len(t.Fields) == 0:
-		return r.errorf(line, "task %s has no fields: expected the names of what an input consists of", t.Name)
+		return r.errorf(line, "task %s has no fields; expected the names of the texts in an input", t.Name)
 	case t.Layout == "":
-		return r.errorf(line, "task %s has no layout: expected the prompt, with its parts and fields in braces", t.Name)
+		return r.errorf(line, "task %s has no layout; expected the prompt, with its parts and fields in braces", t.Name)
 	case len(e.Instructions) == 0:
 		return r.errorf(line, "task %s has no instructions", t.Name)
 	}
@@ -169,8 +168,7 @@ func (r *taskReader) read(e taskEntry, line int) error {
 	return r.items(t, e, line)
 }
 
-// names reads a list of names, each of which stands there once, of the task
-// that begins in this line.
+// names reads a list of unique names of the task that begins in this line.
 func (r *taskReader) names(what string, list []at[string], line int) ([]string, error) {
 	var names []string
 	for _, n := range list {
@@ -178,22 +176,22 @@ func (r *taskReader) names(what string, list []at[string], line int) ([]string, 
 		case strings.TrimSpace(n.value) == "":
 			return nil, r.errorf(cmp.Or(n.line, line), "a %s has no name", what)
 		case slices.Contains(names, n.value):
-			return nil, r.errorf(n.line, "the %s %.40q stands there twice", what, n.value)
+			return nil, r.errorf(n.line, "duplicate %s %.40q", what, n.value)
 		case what == "field" && !slotName.MatchString(n.value):
-			return nil, r.errorf(n.line, "a field's name is %.40q; expected letters, digits or _ only", n.value)
+			return nil, r.errorf(n.line, "%.40q is not a valid field name; use only letters, digits and _", n.value)
 		case what == "field" && slices.Contains(itemKeys, n.value):
-			return nil, r.errorf(n.line, "a field cannot be named %s, as items have an entry of that name", n.value)
+			return nil, r.errorf(n.line, "a field cannot be named %s: items already have a key of that name", n.value)
 		case what == "language" && !languageName.MatchString(n.value):
-			return nil, r.errorf(n.line, "a language is %.40q; expected a code such as en", n.value)
+			return nil, r.errorf(n.line, "%.40q is not a valid language; expected a code such as en", n.value)
 		}
 		names = append(names, n.value)
 	}
 	return names, nil
 }
 
-const wordsKey = "words" // in an instruction: its answer words, not a part
+const wordsKey = "words" // key of an instruction for its answer words, not a part
 
-// parts returns the parts of the instructions that the layout names.
+// parts returns the parts of instructions that the layout uses.
 func (r *taskReader) parts(t crosstalk.Task, e taskEntry) ([]string, error) {
 	written := map[string]bool{}
 	for _, i := range e.Instructions {
@@ -217,7 +215,7 @@ func (r *taskReader) parts(t crosstalk.Task, e taskEntry) ([]string, error) {
 	}
 	for _, field := range t.Fields {
 		if !slices.Contains(named, field) {
-			return nil, r.errorf(e.Layout.line, "the layout leaves out the field {%s}", field)
+			return nil, r.errorf(e.Layout.line, "the layout does not use the field {%s}", field)
 		}
 	}
 	return parts, nil
@@ -229,11 +227,11 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 	first, _, rewritten := strings.Cut(language, ">")
 	for _, step := range strings.Split(language, ">") {
 		if !languageName.MatchString(step) {
-			return i, r.errorf(e.line, "an instruction's language is %.40q; expected a code such as en, or en>de for what a model made of it", language)
+			return i, r.errorf(e.line, "%.40q is not a valid language of an instruction; expected a code such as en, or en>de for a rewritten instruction", language)
 		}
 	}
 	if rewritten && !slices.ContainsFunc(all, func(e entry[inOrder[node]]) bool { return e.key == first }) {
-		return i, r.errorf(e.line, "instruction %s is made of one in %s, which the task lacks", language, first)
+		return i, r.errorf(e.line, "instruction %s rewrites the one in %s, which the task does not have", language, first)
 	}
 	for _, part := range e.value {
 		if part.key == wordsKey {
@@ -244,7 +242,7 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 			continue
 		}
 		if !slices.Contains(parts, part.key) {
-			return i, r.errorf(part.line, "instruction %s: the layout does not name {%.40s}", language, part.key)
+			return i, r.errorf(part.line, "instruction %s: the layout does not use {%.40s}", language, part.key)
 		}
 		var text string
 		if err := r.get(part.value, &text); err != nil {
@@ -253,8 +251,8 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 		i.Parts[part.key] = text
 	}
 	for _, part := range parts {
-		if _, ok := i.Parts[part]; !ok && !rewritten { // of recorded ones the words may be all that is known
-			return i, r.errorf(e.line, "instruction %s has no %s, which the layout names", language, part)
+		if _, ok := i.Parts[part]; !ok && !rewritten { // recorded instructions may have words only
+			return i, r.errorf(e.line, "instruction %s has no %s, which the layout uses", language, part)
 		}
 	}
 	for _, class := range t.Classes {
@@ -265,8 +263,8 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 	return i, nil
 }
 
-// words reads answer words and their classes. Readers do not tell upper from
-// lower case, so no word may differ from another in that alone.
+// words reads answer words and their classes. Readers ignore case, so words
+// must differ in more than case.
 func (r *taskReader) words(t crosstalk.Task, language string, e entry[node]) ([]crosstalk.AnswerWord, error) {
 	var list inOrder[string]
 	if err := r.get(e.value, &list); err != nil {
@@ -281,11 +279,11 @@ func (r *taskReader) words(t crosstalk.Task, language string, e entry[node]) ([]
 		case word == "":
 			return nil, r.errorf(w.line, "instruction %s: an answer word is empty", language)
 		case len(t.Classes) == 0:
-			return nil, r.errorf(w.line, "instruction %s has answer words, but the task no classes", language)
+			return nil, r.errorf(w.line, "instruction %s has answer words, but the task has no classes", language)
 		case !slices.Contains(t.Classes, w.value):
-			return nil, r.errorf(w.line, "instruction %s: the word %.40q is of the class %.40q; expected one of %s", language, word, w.value, strings.Join(t.Classes, ", "))
+			return nil, r.errorf(w.line, "instruction %s: the word %.40q has the unknown class %.40q; choose one of: %s", language, word, w.value, strings.Join(t.Classes, ", "))
 		case lines[lower] != 0:
-			return nil, r.errorf(w.line, "instruction %s: the word %.40q stands in line %d already", language, word, lines[lower])
+			return nil, r.errorf(w.line, "instruction %s: duplicate word %.40q (first used in line %d)", language, word, lines[lower])
 		}
 		lines[lower] = w.line
 		words = append(words, crosstalk.AnswerWord{Word: word, Class: w.value})

@@ -8,13 +8,13 @@ import (
 	"crosstalk"
 )
 
-// checkTasks remarks on tasks and their inputs.
+// checkTasks lists likely mistakes in tasks and their inputs.
 func checkTasks(s *Suite, remark func(string, ...any)) {
 	for _, t := range s.Tasks {
 		for _, language := range slices.Sorted(maps.Keys(t.Instructions)) {
 			for _, class := range t.Classes {
 				if !asksFor(t.Instructions[language], class) {
-					remark("task %s: instruction %s names no word for the class %s", t.Name, language, class)
+					remark("task %s: instruction %s has no answer word for the class %s", t.Name, language, class)
 				}
 			}
 		}
@@ -28,7 +28,7 @@ func checkTasks(s *Suite, remark func(string, ...any)) {
 			for language, texts := range item.Input.Texts {
 				key := language + "\x00" + strings.Join(texts, "\x00")
 				if other, again := asked[key]; again {
-					remark("%s: has the same text in %s as %s", item.ID, language, other)
+					remark("%s: same text in %s as %s", item.ID, language, other)
 				}
 				asked[key] = item.ID
 			}
@@ -50,24 +50,24 @@ func checkTasks(s *Suite, remark func(string, ...any)) {
 			}
 		}
 		if noGold > 0 {
-			remark("task %s: %d items have no gold: their accuracy is unknown", t.Name, noGold)
+			remark("task %s: no gold class, and so no accuracy, for %d of the items", t.Name, noGold)
 		}
 		if differing > 0 {
-			remark("task %s: the gold of %d items differs between languages", t.Name, differing)
+			remark("task %s: the gold class differs between languages for %d of the items", t.Name, differing)
 		}
 		if placeholders > 0 {
-			remark("task %s: %d items have the placeholder %s for a text (see the column placeholder)", t.Name, placeholders, placeholder)
+			remark("task %s: the placeholder %s replaces a text in %d of the items (see the column placeholder)", t.Name, placeholder, placeholders)
 		}
 		for _, class := range t.Classes {
 			if len(met) > 0 && !met[class] {
-				remark("task %s: no item has the gold %s", t.Name, class)
+				remark("task %s: no item has the gold class %s", t.Name, class)
 			}
 		}
 	}
 }
 
-// asksFor reports whether the instruction's text, if it is known, has a word of
-// the class in it.
+// asksFor reports whether the instruction's text, if known, contains a word of
+// the class.
 func asksFor(i crosstalk.Instruction, class string) bool {
 	return len(i.Parts) == 0 || slices.ContainsFunc(i.Words, func(w crosstalk.AnswerWord) bool {
 		for _, text := range i.Parts {

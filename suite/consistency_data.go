@@ -11,22 +11,22 @@ import (
 	"crosstalk/datasets"
 )
 
-// dataEntry says where a task's items are, if not in the task file.
+// dataEntry locates a task's items outside the task file.
 type dataEntry struct {
 	Format at[string] `yaml:"format"`
 	Pulled at[string] `yaml:"pulled"`
 	Files  node       `yaml:"files"` // a file, or one for each language
 }
 
-// placeholder stands in PAWS-X for a sentence that could not be translated.
+// placeholder replaces a sentence in PAWS-X that could not be translated.
 const placeholder = "NS"
 
-// data adds the items of a data set to the suite: the rows with one id, in
-// whatever language, are one item.
+// data adds the items of a data set to the suite. Rows with the same id, in any
+// language, form one item.
 func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, line int) error {
 	i := slices.IndexFunc(publishedTasks, func(d dataset) bool { return d.name == e.Format.value })
 	if i < 0 {
-		return r.errorf(max(e.Format.line, line), "task %s: the data's format is %.40q; expected paws-x, xnli or boolq", t.Name, e.Format.value)
+		return r.errorf(max(e.Format.line, line), "task %s: unknown data format %.40q; choose one of: paws-x, xnli, boolq", t.Name, e.Format.value)
 	}
 	d := publishedTasks[i]
 	order := make([]int, len(t.Fields)) // of the task's fields in a row's texts
@@ -34,10 +34,10 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 		order[i] = slices.Index(d.fields, field)
 	}
 	if len(order) != len(d.fields) || slices.Contains(order, -1) {
-		return r.errorf(line, "task %s has the fields %s; data of the format %s have %s", t.Name, strings.Join(t.Fields, ", "), d.name, strings.Join(d.fields, ", "))
+		return r.errorf(line, "task %s has the fields %s; data in the format %s have %s", t.Name, strings.Join(t.Fields, ", "), d.name, strings.Join(d.fields, ", "))
 	}
 	if len(t.Classes) != len(d.labels) {
-		return r.errorf(line, "task %s has %d classes; data of the format %s have %d: %s", t.Name, len(t.Classes), d.name, len(d.labels), d.describe())
+		return r.errorf(line, "task %s has %d classes; data in the format %s have %d: %s", t.Name, len(t.Classes), d.name, len(d.labels), d.describe())
 	}
 	files, err := r.files(t, languages, e, line)
 	var missing *datasets.MissingError
@@ -57,7 +57,7 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 				return r.errorf(line, "%w", err)
 			}
 			if f.key != "" && row.language != f.key || len(languages) > 0 && !slices.Contains(languages, row.language) {
-				continue // a file of more languages
+				continue // the task does not use this language
 			}
 			if err := j.add(row); err != nil {
 				return r.errorf(line, "%w", err)
@@ -67,8 +67,7 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 	return j.end(languages, line)
 }
 
-// files lists the files of the data and the language that is wanted of each;
-// "" for several.
+// files lists the files of the data, each with its language, "" for several.
 func (r *taskReader) files(t crosstalk.Task, languages []string, e dataEntry, line int) ([]entry[string], error) {
 	var files inOrder[string]
 	var err error
@@ -95,9 +94,9 @@ func (r *taskReader) files(t crosstalk.Task, languages []string, e dataEntry, li
 	for i, f := range files {
 		switch {
 		case f.key != "" && !languageName.MatchString(f.key):
-			return nil, r.errorf(f.line, "task %s: a file's language is %.40q; expected a code such as en", t.Name, f.key)
+			return nil, r.errorf(f.line, "task %s: %.40q is not a valid language; expected a code such as en", t.Name, f.key)
 		case f.value == "":
-			return nil, r.errorf(f.line, "task %s: which files are its data in? expected files: FILE or files: {LANGUAGE: FILE, ...}", t.Name)
+			return nil, r.errorf(f.line, "task %s: its data have no files; expected files: FILE or files: {LANGUAGE: FILE, ...}", t.Name)
 		case !filepath.IsAbs(f.value):
 			files[i].value = filepath.Join(dir, filepath.FromSlash(f.value))
 		}
@@ -105,28 +104,28 @@ func (r *taskReader) files(t crosstalk.Task, languages []string, e dataEntry, li
 	return files, nil
 }
 
-// joiner makes items of the rows of several files.
+// joiner builds items from the rows of several files.
 type joiner struct {
 	*taskReader
 	task      crosstalk.Task
 	order     []int
 	items     []crosstalk.Item
-	at        map[string]int    // an id's item
+	at        map[string]int    // items by id
 	clusters  map[string]string // by their first text: pairs of one premise, questions about one passage
-	read      map[[2]string]int // the line of each id and language
-	languages []string          // met
+	read      map[[2]string]int // lines by id and language
+	languages []string          // seen
 }
 
 func (j *joiner) add(row dataRow) error {
 	switch {
 	case row.language == "":
-		return row.Errorf("in which language is it? expected files: {LANGUAGE: FILE}")
+		return row.Errorf("has no language; expected files: {LANGUAGE: FILE}")
 	case !languageName.MatchString(row.language):
-		return row.Errorf("the language is %.40q; expected a code such as en", row.language)
+		return row.Errorf("%.40q is not a valid language; expected a code such as en", row.language)
 	}
 	key := [2]string{row.id, row.language}
 	if before := j.read[key]; before != 0 {
-		return row.Errorf("the id %.40s stands in line %d already", row.id, before)
+		return row.Errorf("duplicate id %.40q (first used in line %d)", row.id, before)
 	}
 	j.read[key] = row.Line
 	texts := make([]string, len(j.order))
@@ -134,7 +133,7 @@ func (j *joiner) add(row dataRow) error {
 	for i, from := range j.order {
 		texts[i] = row.texts[from]
 		if strings.TrimSpace(texts[i]) == "" {
-			j.leftOut(row, "its "+j.task.Fields[i]+" is empty")
+			j.leftOut(row, j.task.Fields[i]+" is empty")
 			return nil
 		}
 		if texts[i] == placeholder {
@@ -142,7 +141,7 @@ func (j *joiner) add(row dataRow) error {
 		}
 	}
 	if row.label < 0 {
-		j.leftOut(row, "it has no label")
+		j.leftOut(row, "no label")
 		return nil
 	}
 	if !slices.Contains(j.languages, row.language) {
@@ -170,13 +169,13 @@ func (j *joiner) add(row dataRow) error {
 }
 
 func (j *joiner) leftOut(row dataRow, why string) {
-	j.suite.Unusable = append(j.suite.Unusable, fmt.Sprintf("%s:%d: left out: %s", row.File, row.Line, why))
+	j.suite.Unusable = append(j.suite.Unusable, fmt.Sprintf("%s:%d: skipped: %s", row.File, row.Line, why))
 }
 
-// end adds the items to the suite. All those languages should have been met.
+// end adds the items to the suite and checks that every language occurred.
 func (j *joiner) end(languages []string, line int) error {
 	if len(j.items) == 0 {
-		return j.errorf(line, "task %s: its data have no row", j.task.Name)
+		return j.errorf(line, "task %s: its data have no rows", j.task.Name)
 	}
 	for _, l := range languages {
 		if !slices.Contains(j.languages, l) {
@@ -186,7 +185,7 @@ func (j *joiner) end(languages []string, line int) error {
 	lacking := map[string]int{}
 	for _, item := range j.items {
 		if before := j.ids[item.ID]; before != 0 {
-			return j.errorf(line, "task %s: the id %.40s of its data stands in line %d already", j.task.Name, item.ID, before)
+			return j.errorf(line, "task %s: duplicate id %.40q in its data (first used in line %d)", j.task.Name, item.ID, before)
 		}
 		j.ids[item.ID] = line
 		for _, l := range j.languages {

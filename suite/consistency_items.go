@@ -7,7 +7,7 @@ import (
 	"crosstalk"
 )
 
-// itemKeys are the entries of an item beside its fields.
+// itemKeys are the keys of an item besides its fields.
 var itemKeys = []string{"id", "category", "cluster", "gold", "texts"}
 
 // items adds a task's items to the suite.
@@ -21,11 +21,11 @@ func (r *taskReader) items(t crosstalk.Task, e taskEntry, line int) error {
 	}
 	switch {
 	case len(e.Items) > 0 && len(languages) == 0:
-		return r.errorf(line, "task %s: in which languages are its items? expected language: CODE at the top or languages: [CODE, ...]", t.Name)
+		return r.errorf(line, "task %s: the language of its items is unknown; expected language: CODE at the top or languages: [CODE, ...]", t.Name)
 	case len(e.Items) > 0 && e.Data.line > 0:
 		return r.errorf(e.Data.line, "task %s has both items and data; expected one of them", t.Name)
 	case len(e.Languages) > 0 && e.Data.value.Files.isMap():
-		return r.errorf(e.Languages[0].line, "task %s: its languages are those that files: {...} names; leave out languages", t.Name)
+		return r.errorf(e.Languages[0].line, "task %s: files: {...} already names its languages; remove languages", t.Name)
 	case e.Data.line > 0:
 		return r.data(t, languages, e.Data.value, e.Data.line)
 	case len(e.Items) == 0 && !r.partial:
@@ -47,7 +47,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 	item := crosstalk.Item{Labels: map[string]string{"task": t.Name}, Input: &crosstalk.Input{Task: t.Name}}
 	var category string
 	simple := map[string]*string{"id": &item.ID, "category": &category, "cluster": &item.Cluster}
-	for _, kv := range written { // the id first, for messages
+	for _, kv := range written { // the id first, because messages need it
 		if v := simple[kv.key]; v != nil {
 			if err := r.get(kv.value, v); err != nil {
 				return err
@@ -58,7 +58,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 	case item.ID == "":
 		return r.errorf(line, "an item has no id")
 	case r.ids[item.ID] != 0:
-		return r.errorf(line, "the id %.40s stands in line %d already", item.ID, r.ids[item.ID])
+		return r.errorf(line, "duplicate id %.40q (first used in line %d)", item.ID, r.ids[item.ID])
 	}
 	r.ids[item.ID] = line
 	fields := map[string]string{}
@@ -73,7 +73,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 		case !slices.Contains(t.Fields, kv.key):
 			err = r.errorf(kv.line, "item %.40s has the unknown field %.40q; expected %s", item.ID, kv.key, strings.Join(slices.Concat(itemKeys, t.Fields), ", "))
 		case len(languages) > 1:
-			err = r.errorf(kv.line, "item %.40s: its task has inputs in %s: expected texts: {LANGUAGE: {%s: ...}}", item.ID, strings.Join(languages, ", "), kv.key)
+			err = r.errorf(kv.line, "item %.40s: its task has inputs in %s; expected texts: {LANGUAGE: {%s: ...}}", item.ID, strings.Join(languages, ", "), kv.key)
 		default:
 			var text string
 			err = r.get(kv.value, &text)
@@ -94,7 +94,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 		item.Input.Texts = map[string][]string{languages[0]: texts}
 	}
 	if item.Input.Texts == nil && !r.partial {
-		return r.errorf(line, "item %.40s has no texts: expected %s", item.ID, strings.Join(t.Fields, ", "))
+		return r.errorf(line, "item %.40s has no texts; expected %s", item.ID, strings.Join(t.Fields, ", "))
 	}
 	if item.Cluster == "" {
 		item.Cluster = item.ID
@@ -109,7 +109,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 	return nil
 }
 
-// gold reads the right class: one for all languages, or one for each.
+// gold reads the correct class: one for all languages, or one for each.
 func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, e entry[node]) (map[string]string, error) {
 	var by inOrder[string]
 	if e.value.isMap() {
@@ -131,7 +131,7 @@ func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, e ent
 	gold := map[string]string{}
 	for _, g := range by {
 		if len(t.Classes) > 0 && !slices.Contains(t.Classes, g.value) {
-			return nil, r.errorf(g.line, "item %.40s: gold is the unknown class %.40q; expected one of %s", id, g.value, strings.Join(t.Classes, ", "))
+			return nil, r.errorf(g.line, "item %.40s: gold is the unknown class %.40q; choose one of: %s", id, g.value, strings.Join(t.Classes, ", "))
 		}
 		if strings.TrimSpace(g.value) == "" {
 			return nil, r.errorf(g.line, "item %.40s: gold is empty", id)
@@ -178,7 +178,7 @@ func (r *taskReader) input(t crosstalk.Task, id, language string, fields map[str
 	return texts, nil
 }
 
-// complete refuses a map that has other languages than the task's inputs.
+// complete refuses a map whose languages are not those of the task's inputs.
 func (r *taskReader) complete(id, what string, languages []string, line int, found []string) error {
 	for _, l := range found {
 		if !slices.Contains(languages, l) {

@@ -12,13 +12,15 @@ import (
 	"crosstalk/internal/table"
 )
 
-// dataset is how the files of a published data set become inputs of a task.
+// dataset defines how the files of a published data set become inputs of a
+// task.
 type dataset struct {
 	name   string
 	fields []string // in the order of a row's texts
-	labels []string // what the label numbers stand for; a task's classes are in the same order
+	labels []string // by label number; a task's classes are in the same order
 
-	// read yields what a file says, in language unless the file says another.
+	// read yields the rows of a file, in language unless the file names
+	// another.
 	read func(file, language string) iter.Seq2[dataRow, error]
 }
 
@@ -36,16 +38,15 @@ type dataRow struct {
 	label        int // -1: none
 }
 
-// readPAWSX reads a file of PAWS-X (Yang et al. 2019), TSV or Parquet. Texts
-// stand in it quoted as in CSV, each by itself: a line is a row nevertheless.
-// The loader that the Parquet files on the Hugging Face hub were made with left
-// the quotes in.
+// readPAWSX reads a file of PAWS-X (Yang et al. 2019), TSV or Parquet. Each
+// text is quoted as in CSV, but a line is always a row. The Parquet files on
+// the Hugging Face hub still contain these quotes.
 func readPAWSX(file, language string) iter.Seq2[dataRow, error] {
 	return eachRow(file, func(_ int, r table.Row) ([]dataRow, error) {
 		row := dataRow{Row: r, id: r.Values["id"], language: language, label: labelNumber(r.Values["label"], 2)}
 		for _, column := range []string{"sentence1", "sentence2"} {
 			if !r.Has(column) {
-				return nil, r.Errorf("has no column %q; expected those of PAWS-X: id, sentence1, sentence2, label", column)
+				return nil, r.Errorf("has no column %q; expected the columns of PAWS-X: id, sentence1, sentence2, label", column)
 			}
 			row.texts = append(row.texts, unquote(r.Values[column]))
 		}
@@ -56,8 +57,7 @@ func readPAWSX(file, language string) iter.Seq2[dataRow, error] {
 	})
 }
 
-// unquote undoes the quoting of a CSV field; text that is not such a field
-// stays as it is.
+// unquote removes the quoting of a CSV field; other text is unchanged.
 func unquote(field string) string {
 	if len(field) < 2 || field[0] != '"' || field[len(field)-1] != '"' {
 		return field
@@ -71,9 +71,9 @@ func unquote(field string) string {
 
 var xnliLabels = []string{"entailment", "neutral", "contradiction"}
 
-// readXNLI reads a file of XNLI (Conneau et al. 2018): TSV or JSON Lines of all
-// languages, or Parquet as on the Hugging Face hub, of one or of all. Quotes in
-// it are part of the texts.
+// readXNLI reads a file of XNLI (Conneau et al. 2018): TSV or JSON Lines in all
+// languages, or Parquet as on the Hugging Face hub, in one language or all.
+// Quotes in it are part of the texts.
 func readXNLI(file, language string) iter.Seq2[dataRow, error] {
 	return eachRow(file, func(n int, r table.Row) ([]dataRow, error) {
 		v := r.Values
@@ -91,7 +91,7 @@ func readXNLI(file, language string) iter.Seq2[dataRow, error] {
 			}
 			return rows, nil
 		}
-		return nil, r.Errorf("has no column gold_label or premise; expected those of XNLI: language, gold_label, sentence1, sentence2, pairID")
+		return nil, r.Errorf("has neither a column gold_label nor premise; expected the columns of XNLI: language, gold_label, sentence1, sentence2, pairID")
 	})
 }
 
@@ -102,14 +102,14 @@ func readBoolQ(file, language string) iter.Seq2[dataRow, error] {
 		v := r.Values
 		for _, column := range []string{"question", "passage"} {
 			if !r.Has(column) {
-				return nil, r.Errorf("has no %q; expected those of BoolQ: question, passage, answer", column)
+				return nil, r.Errorf("has no %q; expected the columns of BoolQ: question, passage, answer", column)
 			}
 		}
 		return []dataRow{{r, cmp.Or(v["idx"], strconv.Itoa(n)), language, []string{v["passage"], question(v["question"], language)}, labelNumber(cmp.Or(v["answer"], v["label"]), 2)}}, nil
 	})
 }
 
-// eachRow makes rows of the n-th row of a file, from 0.
+// eachRow builds rows from the n-th row of a file, from 0.
 func eachRow(file string, rows func(n int, r table.Row) ([]dataRow, error)) iter.Seq2[dataRow, error] {
 	read := table.Read(file)
 	switch strings.ToLower(filepath.Ext(file)) {
@@ -140,8 +140,8 @@ func eachRow(file string, rows func(n int, r table.Row) ([]dataRow, error)) iter
 	}
 }
 
-// labelNumber is the label that a number or truth value stands for, of so
-// many; -1 if it stands for none.
+// labelNumber returns the label for a number below n or a truth value; -1 for
+// any other text.
 func labelNumber(s string, labels int) int {
 	if n := slices.Index([]string{"false", "true"}, s); n >= 0 {
 		return n
@@ -153,7 +153,7 @@ func labelNumber(s string, labels int) int {
 	return n
 }
 
-// describe says what the classes of a task of this data set are.
+// describe lists the classes of a task of this data set.
 func (d dataset) describe() string {
 	parts := make([]string, len(d.labels))
 	for i, l := range d.labels {

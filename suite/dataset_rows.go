@@ -15,8 +15,8 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// plainRows yields the rows of a TSV file in which a line is a row and quotes
-// are characters like others.
+// plainRows yields the rows of a TSV file in which every line is a row and
+// quotes have no special meaning.
 func plainRows(file string) iter.Seq2[table.Row, error] {
 	return func(yield func(table.Row, error) bool) {
 		fail := func(line int, format string, args ...any) {
@@ -66,11 +66,12 @@ func plainRows(file string) iter.Seq2[table.Row, error] {
 	}
 }
 
-// dataColumns are those that any of the data sets has.
+// dataColumns are the columns of all data sets.
 var dataColumns = []string{"id", "idx", "label", "sentence1", "sentence2", "premise", "hypothesis", "question", "passage", "answer"}
 
-// parquetRows yields the rows of a Parquet file; a row's line is its number. A
-// list is named without what Parquet puts between it and its elements.
+// parquetRows yields the rows of a Parquet file; a row's line is its number.
+// The name of a list omits the levels that Parquet puts between a list and its
+// elements.
 func parquetRows(file string) iter.Seq2[table.Row, error] {
 	return func(yield func(table.Row, error) bool) {
 		f, err := parquet.Open(file)
@@ -113,9 +114,9 @@ func parquetRows(file string) iter.Seq2[table.Row, error] {
 	}
 }
 
-// question writes a question of BoolQ, which has neither capitals nor a
+// question formats a question of BoolQ, which has neither capitals nor a
 // question mark, as Ohmer et al. (2023) do: the first letter upper case, all
-// others lower case, and a question mark, in Chinese the full-width one.
+// others lower case, and a question mark (full-width in Chinese).
 func question(text, language string) string {
 	text = pytext.TrimSpace(text)
 	first, size := utf8.DecodeRuneInString(text)

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/shared"
 	"crosstalk/datasets"
+	"crosstalk/internal/shared"
 )
 
 const (
@@ -160,28 +160,28 @@ func TestDatasetErrors(t *testing.T) {
 	}{
 		{paws("{en: b.tsv}"), "", "DIR/task.yaml:11: open DIR/b.tsv: no such file or directory"},
 		{paws("a.tsv"), "", "DIR/task.yaml:11: DIR/a.tsv:1: is empty; expected a header line"},
-		{paws("a.tsv"), "id\tsentence1\tlabel\n1\ta\t1\n", `DIR/task.yaml:11: DIR/a.tsv:2: has no column "sentence2"; expected those of PAWS-X`},
+		{paws("a.tsv"), "id\tsentence1\tlabel\n1\ta\t1\n", `DIR/task.yaml:11: DIR/a.tsv:2: has no column "sentence2"; expected the columns of PAWS-X`},
 		{paws("a.tsv"), header + "1\ta\tb\t1\n2\ta\tb\n", "DIR/task.yaml:11: DIR/a.tsv:3: has 3 fields; the header has 4"},
-		{paws("a.tsv"), header + "1\ta\tb\t1\n1\ta\tb\t1\n", "DIR/task.yaml:11: DIR/a.tsv:3: the id 1 stands in line 2 already"},
+		{paws("a.tsv"), header + "1\ta\tb\t1\n1\ta\tb\t1\n", `DIR/task.yaml:11: DIR/a.tsv:3: duplicate id "1" (first used in line 2)`},
 		{paws("a.tsv"), header + "\ta\tb\t1\n", "DIR/task.yaml:11: DIR/a.tsv:2: has no id"},
 		{paws("a.tsv"), header + "1\ta\t\xff\t1\n", "DIR/task.yaml:11: DIR/a.tsv:2: is not valid UTF-8"},
-		{paws("a.tsv"), header, "DIR/task.yaml:11: task t: its data have no row"},
+		{paws("a.tsv"), header, "DIR/task.yaml:11: task t: its data have no rows"},
 		{paws("{en: a.tsv, de: []}"), header, "DIR/task.yaml:12: expected text, found a list"},
-		{paws("{en>de: a.tsv}"), header, `DIR/task.yaml:12: task t: a file's language is "en>de"; expected a code such as en`},
-		{paws("{en: }"), header, "DIR/task.yaml:12: task t: which files are its data in?"},
-		{strings.Replace(paws("a.tsv"), "language: en\n", "", 1), header + "1\ta\tb\t1\n", "DIR/task.yaml:10: DIR/a.tsv:2: in which language is it?"},
-		{strings.Replace(paws("a.tsv"), "paws-x", "pawsx", 1), "", `DIR/task.yaml:11: task t: the data's format is "pawsx"; expected paws-x, xnli or boolq`},
-		{strings.Replace(paws("a.tsv"), "format: paws-x", "format: xnli", 1), "", "DIR/task.yaml:11: task t has the fields sentence1, sentence2; data of the format xnli have premise, hypothesis"},
+		{paws("{en>de: a.tsv}"), header, `DIR/task.yaml:12: task t: "en>de" is not a valid language; expected a code such as en`},
+		{paws("{en: }"), header, "DIR/task.yaml:12: task t: its data have no files"},
+		{strings.Replace(paws("a.tsv"), "language: en\n", "", 1), header + "1\ta\tb\t1\n", "DIR/task.yaml:10: DIR/a.tsv:2: has no language"},
+		{strings.Replace(paws("a.tsv"), "paws-x", "pawsx", 1), "", `DIR/task.yaml:11: task t: unknown data format "pawsx"; choose one of: paws-x, xnli, boolq`},
+		{strings.Replace(paws("a.tsv"), "format: paws-x", "format: xnli", 1), "", "DIR/task.yaml:11: task t has the fields sentence1, sentence2; data in the format xnli have premise, hypothesis"},
 		{strings.Replace(paws("a.tsv"), "[different, same]", "[different, same, other]", 1), "", "DIR/task.yaml:9: instruction en has no word for the class other"},
-		{strings.Replace(strings.Replace(paws("a.tsv"), "[different, same]", "[different, same, other]", 1), "yes: same", "yes: same, mu: other", 1), "", "DIR/task.yaml:11: task t has 3 classes; data of the format paws-x have 2: 0 different meaning, 1 same meaning"},
+		{strings.Replace(strings.Replace(paws("a.tsv"), "[different, same]", "[different, same, other]", 1), "yes: same", "yes: same, mu: other", 1), "", "DIR/task.yaml:11: task t has 3 classes; data in the format paws-x have 2: 0 different meaning, 1 same meaning"},
 		{strings.Replace(paws("a.tsv"), "    data:", "    items: [{id: i, sentence1: a, sentence2: b}]\n    data:", 1), "", "DIR/task.yaml:12: task t has both items and data; expected one of them"},
-		{pairTask + "    data: {format: paws-x, pulled: pawsx, files: a.tsv}\n", "", `DIR/task.yaml:10: task t: there is no data set "pawsx" to fetch (see crosstalk suites list)`},
+		{pairTask + "    data: {format: paws-x, pulled: pawsx, files: a.tsv}\n", "", `DIR/task.yaml:10: task t: unknown data set "pawsx" (see crosstalk suites list)`},
 		{inferenceTask + "    languages: [en, sw]\n    data: {format: xnli, files: a.tsv}\n", "language\tgold_label\tsentence1\tsentence2\tpairID\nen\tneutral\ta\tb\t1\n", "DIR/task.yaml:11: task t: its data have nothing in sw"},
 		{inferenceTask + "    data: {format: xnli, files: {en: xnli.parquet, fr: xnli.parquet}}\n", "", "DIR/task.yaml:10: task t: its data have nothing in fr"},
-		{inferenceTask + "    data: {format: xnli, files: a.tsv}\n", "one\ttwo\n1\t2\n", "DIR/task.yaml:10: DIR/a.tsv:2: has no column gold_label or premise; expected those of XNLI"},
-		{questionTask + "    data: {format: boolq, files: a.tsv}\n", "question\n1\n", `DIR/task.yaml:10: DIR/a.tsv:2: has no "passage"; expected those of BoolQ`},
-		{questionTask + "    data: {format: boolq, files: xnli.parquet}\n", "", `DIR/task.yaml:10: DIR/xnli.parquet:1: has no "question"; expected those of BoolQ`},
-		{strings.Replace(paws("{en: a.tsv}"), "    data:", "    languages: [en]\n    data:", 1), "", "DIR/task.yaml:10: task t: its languages are those that files: {...} names; leave out languages"},
+		{inferenceTask + "    data: {format: xnli, files: a.tsv}\n", "one\ttwo\n1\t2\n", "DIR/task.yaml:10: DIR/a.tsv:2: has neither a column gold_label nor premise; expected the columns of XNLI"},
+		{questionTask + "    data: {format: boolq, files: a.tsv}\n", "question\n1\n", `DIR/task.yaml:10: DIR/a.tsv:2: has no "passage"; expected the columns of BoolQ`},
+		{questionTask + "    data: {format: boolq, files: xnli.parquet}\n", "", `DIR/task.yaml:10: DIR/xnli.parquet:1: has no "question"; expected the columns of BoolQ`},
+		{strings.Replace(paws("{en: a.tsv}"), "    data:", "    languages: [en]\n    data:", 1), "", "DIR/task.yaml:10: task t: files: {...} already names its languages; remove languages"},
 		{questionTask + "    data: {format: boolq, files: task.parquet}\n", "", `DIR/task.yaml:10: open DIR/task.parquet: no such file or directory`},
 	} {
 		t.Setenv("CROSSTALK_CACHE", t.TempDir())
@@ -203,7 +203,7 @@ func TestDatasetErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"a.tsv:3: left out: it has no label", "a.tsv:4: left out: its sentence1 is empty", "task t: 1 of 2 items have no text in de"} {
+	for i, want := range []string{"a.tsv:3: skipped: no label", "a.tsv:4: skipped: sentence1 is empty", "task t: 1 of 2 items have no text in de"} {
 		if i >= len(s.Unusable) || !strings.HasSuffix(s.Unusable[i], want) {
 			t.Errorf("%q, want %s", s.Unusable, want)
 		}

@@ -13,12 +13,12 @@ import (
 	"crosstalk/recorded"
 )
 
-// fromRecorded makes a suite of the items of a file of recorded answers, such
-// as Smilga's workbooks and their JSON Lines form.
+// fromRecorded builds a suite from the items of a file of recorded answers,
+// such as Smilga's workbooks and their JSON Lines form.
 func fromRecorded(path string) (*Suite, error) {
 	s := &Suite{Name: BaseName(path), Instrument: "leakage", Version: 1, Prefix: map[crosstalk.API]string{}}
 	type name struct{ dataset, id string }
-	seen := map[name]bool{} // an item stands there once a sample or model
+	seen := map[name]bool{} // a file repeats an item for each sample and model
 	for row, err := range recorded.ReadItems(path) {
 		if err != nil {
 			return nil, err
@@ -35,16 +35,16 @@ func fromRecorded(path string) (*Suite, error) {
 		s.Items = append(s.Items, row.Item)
 	}
 	if len(s.Items) == 0 {
-		return nil, fmt.Errorf("%s: has no row with a test and a control prompt", path)
+		return nil, fmt.Errorf("%s: no row has both a test and a control prompt", path)
 	}
 	return s, nil
 }
 
 const instruction = "Complete the sentence:"
 
-// parsePromptList reads the list of prompts that Gonen et al. published: a
-// control, then its tests, one prompt a line. The file does not say which line
-// is which nor what the concept is; both follow from the wording.
+// parsePromptList reads the prompt list that Gonen et al. published: a control
+// followed by its tests, one prompt per line. The file marks neither the
+// controls nor the concepts; both follow from the wording.
 func parsePromptList(name string, text []byte) (*Suite, error) {
 	s := &Suite{Name: BaseName(name), Instrument: "leakage", Version: 1, Language: "en",
 		Prefix: map[crosstalk.API]string{crosstalk.Chat: instruction + " "}}
@@ -56,7 +56,7 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 	var tests []prompt
 	flush := func() error {
 		if control.text != "" && len(tests) == 0 {
-			return fmt.Errorf("%s:%d: a control without a test: the next line has another ending", name, control.line)
+			return fmt.Errorf("%s:%d: a control without a test: the next line has a different ending", name, control.line)
 		}
 		texts := make([]string, len(tests))
 		for i, t := range tests {
@@ -64,7 +64,7 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 		}
 		for i, concept := range concepts(control.text, texts) {
 			if concept == "" {
-				return fmt.Errorf("%s:%d: cannot tell the concept: the prompt is not its control with something added", name, tests[i].line)
+				return fmt.Errorf("%s:%d: cannot find the concept: the prompt is not its control with words added", name, tests[i].line)
 			}
 			s.Items = append(s.Items, crosstalk.Item{ID: fmt.Sprintf("line-%d", tests[i].line), Cluster: control.text,
 				Labels: map[string]string{"language": s.Language},
@@ -98,13 +98,13 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 		return nil, err
 	}
 	if len(s.Items) == 0 {
-		return nil, fmt.Errorf("%s: holds no prompts", name)
+		return nil, fmt.Errorf("%s: contains no prompts", name)
 	}
 	return s, nil
 }
 
-// plain matches the controls of the list that have the same ending as the
-// block before them.
+// plain matches the controls of the list with the same ending as the previous
+// block.
 var plain = regexp.MustCompile(`^(He|She) (was very \w+|has a friend)$`)
 
 // startsBlock reports whether line is a control rather than a test of control:
@@ -121,7 +121,7 @@ func startsBlock(line, control string) bool {
 	return ending != controlEnding
 }
 
-// split parts a prompt into what stands before its last sentence and that.
+// split splits a prompt before its last sentence.
 func split(prompt string) (before, ending string) {
 	i := strings.LastIndex(prompt, ". ")
 	if i < 0 {
@@ -135,8 +135,8 @@ func lastWords(s string, n int) string {
 	return strings.Join(words[max(0, len(words)-n):], " ")
 }
 
-// concepts returns what each test says that its siblings do not, or, for a
-// test without siblings, what its control does not.
+// concepts returns the part of each test that its siblings do not have, or, for
+// a test without siblings, that its control does not have.
 func concepts(control string, tests []string) []string {
 	before := make([][]string, 0, len(tests)+1)
 	for _, t := range tests {
@@ -158,7 +158,8 @@ func concepts(control string, tests []string) []string {
 	return result
 }
 
-// commonEnds counts the words that all lists begin and end with.
+// commonEnds counts the words that all lists have in common at the start and at
+// the end.
 func commonEnds(lists [][]string) (prefix, suffix int) {
 	if len(lists) == 0 {
 		return 0, 0

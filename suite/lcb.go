@@ -20,23 +20,23 @@ import (
 
 const (
 	maxArchive = 64 << 20 // bytes, packed and unpacked; the benchmark has 5 MB
-	maxFiles   = 10000    // of an archive
+	maxFiles   = 10000    // in an archive
 )
 
-// testSet is one file of the benchmark: TASK/SOURCE/LANGUAGE.csv, wherever that
-// is in a zip file or a folder.
+// testSet is one file of the benchmark, TASK/SOURCE/LANGUAGE.csv, anywhere in a
+// zip file or a folder.
 type testSet struct {
-	name string // with that of the archive or folder, for errors
+	name string // including the archive or folder, for errors
 	task string
 	open func() (io.ReadCloser, error)
 }
 
-// tasks of the benchmark: its folders, and what recorded answers call them.
+// tasks are the benchmark's folders and the names of tasks in recorded answers.
 var tasks = []string{"monolingual", "crosslingual"}
 
 // importLCB reads the test sets of the Language Confusion Benchmark (Marchisio
-// et al. 2024), as published in a zip file or unpacked. Items are named and
-// labelled as the answers that its authors published are.
+// et al. 2024), as a zip file or a folder. Items have the names and labels of
+// the answers that its authors published.
 func importLCB(archive string) (*Suite, error) {
 	sets, closeAll, err := testSets(archive)
 	if err != nil {
@@ -44,11 +44,11 @@ func importLCB(archive string) (*Suite, error) {
 	}
 	defer closeAll()
 	if len(sets) == 0 {
-		return nil, fmt.Errorf("%s: holds no file such as crosslingual/okapi/fr.csv; expected the test_sets of the Language Confusion Benchmark", archive)
+		return nil, fmt.Errorf("%s: contains no file such as crosslingual/okapi/fr.csv; expected the test_sets of the Language Confusion Benchmark", archive)
 	}
 	s := &Suite{Name: BaseName(archive), Instrument: "confusion", Version: 1}
 	left := int64(maxArchive)
-	lines := map[string]string{} // of each id
+	lines := map[string]string{} // by id
 	for _, set := range sets {
 		in, err := set.open()
 		if err != nil {
@@ -69,20 +69,20 @@ func importLCB(archive string) (*Suite, error) {
 		}
 	}
 	if len(s.Items) == 0 {
-		return nil, fmt.Errorf("%s: holds no prompts", archive)
+		return nil, fmt.Errorf("%s: contains no prompts", archive)
 	}
 	return s, nil
 }
 
-// places are the benchmark's words for where the instruction is.
+// places maps the benchmark's names of positions to ours.
 var places = map[string]string{"Start": atStart, "Middle": integrated, "End": atEnd}
 
-// addLCB makes an item of row n, counted from 0, of a file.
+// addLCB builds an item from row n of a file, counted from 0.
 func (s *Suite) addLCB(task string, row table.Row, n int, lines map[string]string) error {
 	v := row.Values
 	for _, column := range []string{"prompt", "source", "language"} {
 		if strings.TrimSpace(v[column]) == "" {
-			return row.Errorf("has no %s; expected the columns prompt, source and language, and location where there is one", column)
+			return row.Errorf("has no %s; expected the columns prompt, source and language, and optionally location", column)
 		}
 	}
 	code, err := recorded.LanguageOf(v["language"])
@@ -105,7 +105,7 @@ func (s *Suite) addLCB(task string, row table.Row, n int, lines map[string]strin
 	}
 	item := recorded.ConfusionItem(labels, strconv.Itoa(n), p)
 	if other := lines[item.ID]; other != "" {
-		return row.Errorf("is item %s again, which stands at %s", item.ID, other)
+		return row.Errorf("duplicate item %q (first used at %s)", item.ID, other)
 	}
 	lines[item.ID] = fmt.Sprintf("%s:%d", row.File, row.Line)
 	s.Items = append(s.Items, item)
@@ -122,7 +122,7 @@ func testSets(archive string) (sets []testSet, closeAll func() error, err error)
 	if info.IsDir() {
 		sets, err = setsOfFolder(archive)
 	} else if info.Size() > maxArchive {
-		err = fmt.Errorf("%s: is longer than %d MiB", archive, maxArchive>>20)
+		err = fmt.Errorf("%s: is larger than %d MiB", archive, maxArchive>>20)
 	} else {
 		sets, closeAll, err = setsOfZip(archive)
 	}
@@ -130,7 +130,7 @@ func testSets(archive string) (sets []testSet, closeAll func() error, err error)
 	return sets, closeAll, err
 }
 
-// setsOfFolder looks in the folder, and in test_sets in it.
+// setsOfFolder searches the folder and its subfolder test_sets.
 func setsOfFolder(dir string) (sets []testSet, err error) {
 	root := os.DirFS(dir)
 	for _, task := range tasks {
@@ -147,7 +147,7 @@ func setsOfFolder(dir string) (sets []testSet, err error) {
 	return sets, nil
 }
 
-// setsOfZip looks at names only; nothing is unpacked to the disk.
+// setsOfZip reads only the names; nothing is unpacked to the disk.
 func setsOfZip(archive string) (sets []testSet, closeAll func() error, err error) {
 	z, err := zip.OpenReader(archive)
 	if err != nil {
@@ -158,11 +158,11 @@ func setsOfZip(archive string) (sets []testSet, closeAll func() error, err error
 		name := strings.TrimSuffix(f.Name, "/")
 		switch {
 		case i == maxFiles:
-			err = fmt.Errorf("%s: holds more than %d files", archive, maxFiles)
+			err = fmt.Errorf("%s: contains more than %d files", archive, maxFiles)
 		case !fs.ValidPath(name) || strings.Contains(name, `\`):
-			err = fmt.Errorf("%s: holds a file with the name %.100q, which leaves the archive", archive, f.Name)
+			err = fmt.Errorf("%s: contains a file named %.100q, which points outside the archive", archive, f.Name)
 		case seen[name]:
-			err = fmt.Errorf("%s: holds %.100q twice", archive, name)
+			err = fmt.Errorf("%s: contains %.100q twice", archive, name)
 		}
 		if err != nil {
 			return nil, nil, errors.Join(err, z.Close())
@@ -176,8 +176,8 @@ func setsOfZip(archive string) (sets []testSet, closeAll func() error, err error
 	return sets, z.Close, nil
 }
 
-// limited is a reader that fails when the bytes left for all readers are used
-// up: a few packed bytes can hold gigabytes.
+// limited is a reader that fails when the byte limit that all readers share is
+// used up, because a few packed bytes can expand to gigabytes.
 type limited struct {
 	in   io.Reader
 	left *int64
@@ -185,7 +185,7 @@ type limited struct {
 
 func (l *limited) Read(p []byte) (int, error) {
 	if *l.left <= 0 {
-		return 0, fmt.Errorf("the files hold more than %d MiB", maxArchive>>20)
+		return 0, fmt.Errorf("the unpacked files are larger than %d MiB", maxArchive>>20)
 	}
 	n, err := l.in.Read(p)
 	*l.left -= int64(n)

@@ -98,23 +98,23 @@ func TestImportLCBErrors(t *testing.T) {
 		many = append(many, fmt.Sprint("f", i), "")
 	}
 	for want, files := range map[string][]string{
-		"sets.zip: holds no file such as crosslingual/okapi/fr.csv": {"crosslingual/fr.csv", "prompt\n"},
-		name + ":2: has no prompt; expected the columns":            row(" ,tea,fr,\n"),
-		name + ":3: has no language; expected the columns":          row("a,tea,fr,\nb,tea,,\n"),
-		name + ":2: has no source; expected the columns":            {name, "prompt,language\na,fr\n"},
-		name + `:2: language is "French"; expected a code`:          row("a,tea,French,Start\n"),
-		name + `:2: location is "Top"; expected Start, Middle`:      row("a,tea,fr,Top\n"),
-		name + ":2: has 2 fields; the header has 4":                 row("a,tea\n"),
-		name + `:2: the column "prompt" is not valid UTF-8`:         row("\xff,tea,fr,\n"),
-		name + ":1: is empty":                                       {name, ""},
-		"sets.zip: holds no prompts":                                row(""),
-		"leaves the archive":                                        {"../../crosslingual/tea/fr.csv", lcbCross},
-		`sets.zip: holds a file with the name "/crosslingual/`:      {"/crosslingual/tea/fr.csv", lcbCross},
-		`with the name "crosslingual\\tea`:                          {`crosslingual\tea\fr.csv`, lcbCross},
-		`sets.zip: holds "` + name + `" twice`:                      {name, lcbCross, name, lcbCross},
-		"is item crosslingual/tea/fr/0 again, which stands at ":     {name, lcbCross, "crosslingual/tea/fr.csv", lcbCross},
-		name + ": the files hold more than 64 MiB":                  {"crosslingual/a/fr.csv", strings.ReplaceAll(lcbCross, "tea", "a"), name, "prompt,source,language,location\n" + strings.Repeat(strings.Repeat("a", 8<<20)+",tea,fr,\n", 9)},
-		"sets.zip: holds more than 10000 files":                     many,
+		"sets.zip: contains no file such as crosslingual/okapi/fr.csv": {"crosslingual/fr.csv", "prompt\n"},
+		name + ":2: has no prompt; expected the columns":               row(" ,tea,fr,\n"),
+		name + ":3: has no language; expected the columns":             row("a,tea,fr,\nb,tea,,\n"),
+		name + ":2: has no source; expected the columns":               {name, "prompt,language\na,fr\n"},
+		name + `:2: "French" is not a valid language; expected a code`: row("a,tea,French,Start\n"),
+		name + `:2: location is "Top"; expected Start, Middle`:         row("a,tea,fr,Top\n"),
+		name + ":2: has 2 fields; the header has 4":                    row("a,tea\n"),
+		name + `:2: the column "prompt" is not valid UTF-8`:            row("\xff,tea,fr,\n"),
+		name + ":1: is empty":                                          {name, ""},
+		"sets.zip: contains no prompts":                                row(""),
+		"points outside the archive":                                   {"../../crosslingual/tea/fr.csv", lcbCross},
+		`sets.zip: contains a file named "/crosslingual/`:              {"/crosslingual/tea/fr.csv", lcbCross},
+		`named "crosslingual\\tea`:                                     {`crosslingual\tea\fr.csv`, lcbCross},
+		`sets.zip: contains "` + name + `" twice`:                      {name, lcbCross, name, lcbCross},
+		`duplicate item "crosslingual/tea/fr/0" (first used at `:       {name, lcbCross, "crosslingual/tea/fr.csv", lcbCross},
+		name + ": the unpacked files are larger than 64 MiB":           {"crosslingual/a/fr.csv", strings.ReplaceAll(lcbCross, "tea", "a"), name, "prompt,source,language,location\n" + strings.Repeat(strings.Repeat("a", 8<<20)+",tea,fr,\n", 9)},
+		"sets.zip: contains more than 10000 files":                     many,
 	} {
 		if _, err := Load(writeZip(t, files...)); err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 400 {
 			t.Errorf("%v\nwant %s", err, want)
@@ -123,7 +123,7 @@ func TestImportLCBErrors(t *testing.T) {
 	for want, path := range map[string]string{
 		"a.zip: zip: not a valid zip file": write(t, "a.zip", "x"),
 		"b.zip: no such file or directory": filepath.Join(t.TempDir(), "b.zip"),
-		"holds no file such as":            t.TempDir(),
+		"contains no file such as":         t.TempDir(),
 		"tea/fr.csv:2: has 1 fields":       writeFolder(t, "crosslingual/tea/fr.csv", "prompt,language\na\n"),
 	} {
 		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), want) {

@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// leakageFile is a suite of test/control pairs, described in docs/suites.md.
+// leakageFile is a suite of test/control pairs. docs/suites.md describes it.
 type leakageFile struct {
 	Header    header            `yaml:",inline"`
 	Prompt    map[string]string `yaml:"prompt"`
@@ -52,7 +52,7 @@ type single struct {
 
 const slot = "{concept}"
 
-// readLeakage makes the suite's items of the templates and the items.
+// readLeakage builds the suite's items from the templates and the items.
 func readLeakage(d document, s *Suite) error {
 	var f leakageFile
 	if err := d.decode(&f, yaml.Strict()); err != nil {
@@ -65,7 +65,7 @@ func readLeakage(d document, s *Suite) error {
 		case "completion", "completions":
 			s.Prefix[crosstalk.Completions] = prefix
 		default:
-			return d.errorf(d.lineOf("prompt"), "prompt has %.40q; expected chat or completion", api)
+			return d.errorf(d.lineOf("prompt"), "prompt has the unknown key %.40q; choose one of: chat, completion", api)
 		}
 	}
 	b := leakageBuilder{document: d, suite: s, lines: map[string]int{}}
@@ -97,11 +97,11 @@ func readLeakage(d document, s *Suite) error {
 	return nil
 }
 
-// leakageBuilder makes items of a file's entries and refuses what cannot be one.
+// leakageBuilder builds items from a file's entries and refuses invalid ones.
 type leakageBuilder struct {
 	document
 	suite *Suite
-	lines map[string]int // of each id
+	lines map[string]int // by id
 }
 
 func (b *leakageBuilder) template(t template, line int) error {
@@ -109,9 +109,9 @@ func (b *leakageBuilder) template(t template, line int) error {
 	case t.ID == "":
 		return b.errorf(line, "a template has no id")
 	case strings.Count(t.Test, slot) != 1:
-		return b.errorf(line, "template %s: its test holds %s %d times; expected once", t.ID, slot, strings.Count(t.Test, slot))
+		return b.errorf(line, "template %s: test contains %s %d times; expected once", t.ID, slot, strings.Count(t.Test, slot))
 	case strings.Contains(t.Control, slot):
-		return b.errorf(line, "template %s: its control holds %s; a control leaves the concept out", t.ID, slot)
+		return b.errorf(line, "template %s: control contains %s; a control must not mention the concept", t.ID, slot)
 	case len(t.Fillings) == 0:
 		return b.errorf(line, "template %s has no fillings", t.ID)
 	}
@@ -123,7 +123,7 @@ func (b *leakageBuilder) template(t template, line int) error {
 		id, insert := v.ID, v.Insert
 		if id == "" {
 			if id = slug(v.Concept); id == "" && v.Concept != "" {
-				return b.errorf(fill.line, "template %s: the concept %q has no letters to make an id of: give the filling an id", t.ID, v.Concept)
+				return b.errorf(fill.line, "template %s: the concept %q has no letters to build an id from: give the filling an id", t.ID, v.Concept)
 			}
 		}
 		if insert == "" {
@@ -149,11 +149,11 @@ func (b *leakageBuilder) add(line int, id, category, language, cluster string, p
 	case p.Test == p.Control:
 		return b.errorf(line, "item %s: test and control are the same prompt", id)
 	case b.lines[id] != 0:
-		return b.errorf(line, "the id %s stands in line %d already", id, b.lines[id])
+		return b.errorf(line, "duplicate id %q (first used in line %d)", id, b.lines[id])
 	}
 	for list, texts := range map[string][]string{"leaks": p.Leaks, "neutral": p.Neutral, "remove": p.Remove} {
 		if slices.ContainsFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" }) {
-			return b.errorf(line, "item %s: an entry of its %s is empty", id, list)
+			return b.errorf(line, "item %s: an entry of %s is empty", id, list)
 		}
 	}
 	b.lines[id] = line
@@ -175,7 +175,7 @@ func (b *leakageBuilder) add(line int, id, category, language, cluster string, p
 
 var notSlug = regexp.MustCompile(`[^\pL\pN]+`)
 
-// slug makes an id of a concept.
+// slug derives an id from a concept.
 func slug(s string) string {
 	return strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-")
 }

@@ -8,8 +8,8 @@ import (
 	"crosstalk/datasets"
 )
 
-// pulled makes suites of what crosstalk suites pull fetched, by the source's
-// name, from its folder.
+// pulled builds suites from what crosstalk suites pull fetched, by the name of
+// the data set, from its folder.
 var pulled = map[string]func(dir string) (*Suite, error){
 	"boolq":  func(string) (*Suite, error) { return loadPublished("boolq") },
 	"lcb":    func(dir string) (*Suite, error) { return importLCB(filepath.Join(dir, "test_sets.zip")) },
@@ -24,17 +24,17 @@ var pulled = map[string]func(dir string) (*Suite, error){
 //	boolq   dev.jsonl
 //	lcb     test_sets.zip
 //
-// If it was not fetched, or not all of it, the error is a *datasets.MissingError
-// that names the command.
+// If it was not fetched completely, the error is a *datasets.MissingError that
+// names the command.
 func PulledDir(name string) (string, error) {
 	s, ok := datasets.Named(datasets.Suite, name)
 	if !ok {
-		return "", fmt.Errorf("there is no data set %q to fetch (see crosstalk suites list)", name)
+		return "", fmt.Errorf("unknown data set %q (see crosstalk suites list)", name)
 	}
 	return s.Find()
 }
 
-// loadPulled makes a suite of a data set that was fetched.
+// loadPulled builds a suite from a data set that was fetched.
 func loadPulled(from datasets.Source) (*Suite, error) {
 	dir, err := from.Find()
 	if err != nil {
@@ -42,7 +42,7 @@ func loadPulled(from datasets.Source) (*Suite, error) {
 	}
 	read := pulled[from.Name]
 	if read == nil {
-		return nil, fmt.Errorf("%s is no suite by itself; its files are in %s", from.Name, dir)
+		return nil, fmt.Errorf("%s is not a suite; its files are in %s", from.Name, dir)
 	}
 	s, err := read(dir)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/internal/shared"
 	"crosstalk/datasets"
+	"crosstalk/internal/shared"
 )
 
 // Every data set that can be fetched is meant by its name, and named by the
@@ -25,7 +25,7 @@ func TestNotPulled(t *testing.T) {
 			}
 		}
 	}
-	if _, err := PulledDir("okapi"); err == nil || !strings.Contains(err.Error(), `no data set "okapi"`) {
+	if _, err := PulledDir("okapi"); err == nil || !strings.Contains(err.Error(), `unknown data set "okapi"`) {
 		t.Error(err)
 	}
 	for name := range pulled {

@@ -7,11 +7,11 @@ import (
 	"crosstalk"
 )
 
-// Sources names the suites that recorded answers come from: a file, or a data
-// set within it, with the hash of the items met.
+// Sources identifies the suites that recorded answers come from: a file, or a
+// data set within it, with the hash of its items.
 type Sources struct {
 	files  []string
-	groups map[string]*origin // by dataset; "" holds all
+	groups map[string]*origin // by dataset; "" for all
 }
 
 type origin struct {
@@ -20,12 +20,12 @@ type origin struct {
 	items        map[[2]string]struct{}
 }
 
-// NewSources returns the sources that these files are.
+// NewSources returns the sources for these files.
 func NewSources(files []string) *Sources {
 	return &Sources{files: files, groups: map[string]*origin{}}
 }
 
-// Add notes an item; again does no harm.
+// Add records an item. Adding it again has no effect.
 func (s *Sources) Add(file string, item crosstalk.Item) {
 	dataset := item.Labels["dataset"]
 	name := BaseName(file)
@@ -55,24 +55,20 @@ func (s *Sources) add(group, file, name string, item crosstalk.Item) {
 	}
 }
 
-// ID names the suite of a group of observations, as Suite.ID does.
-func (s *Sources) ID(group map[string]string) string {
-	dataset := group["dataset"]
-	if dataset == crosstalk.All {
-		dataset = ""
+// IDs names the suites as Suite.ID does: all that was met, and each data set.
+func (s *Sources) IDs() crosstalk.SuiteIDs {
+	ids := crosstalk.SuiteIDs{Column: "dataset", Each: map[string]string{}}
+	for dataset, g := range s.groups {
+		if dataset == "" {
+			ids.All = s.Names() + "@" + g.fingerprints.String()
+		} else {
+			ids.Each[dataset] = strings.Join(g.names, "+") + "@" + g.fingerprints.String()
+		}
 	}
-	g := s.groups[dataset]
-	if g == nil {
-		return "-"
-	}
-	name := strings.Join(g.names, "+")
-	if dataset == "" {
-		name = s.Names()
-	}
-	return name + "@" + g.fingerprints.String()
+	return ids
 }
 
-// Names are the files' names.
+// Names are the file names.
 func (s *Sources) Names() string {
 	names := make([]string, len(s.files))
 	for i, f := range s.files {
@@ -81,8 +77,7 @@ func (s *Sources) Names() string {
 	return strings.Join(names, "+")
 }
 
-// BaseName is the name of a suite that a file holds: without folder and
-// endings.
+// BaseName is the name of a suite in a file: without folder and endings.
 func BaseName(file string) string {
 	name := strings.TrimSuffix(filepath.Base(file), ".gz")
 	return strings.TrimSuffix(name, filepath.Ext(name))

@@ -1,4 +1,4 @@
-// Package suite holds sets of items: the embedded ones, files of our own
+// Package suite reads sets of items: the embedded ones, files in our own
 // format, and the papers' data.
 package suite
 
@@ -26,17 +26,16 @@ type Suite struct {
 	Language    string // BCP 47; empty if items differ
 	License     string
 	Description string
-	Prefix      map[crosstalk.API]string // what stands before each prompt, by kind of request
-	Tasks       []crosstalk.Task         // consistency: what the items are inputs of
+	Prefix      map[crosstalk.API]string // text before each prompt, by kind of request
+	Tasks       []crosstalk.Task         // consistency: the tasks of the items
 	Items       []crosstalk.Item
-	Unusable    []string // rows of an imported file that make no item: line and why
+	Unusable    []string // rows of an imported file that are not usable: line and reason
 
 	// Demonstrations are for few-shot prompts, by language as in crosstalk.Prompt.
 	Demonstrations map[string][]crosstalk.Demonstration
 }
 
-// ID names the suite and its content: leakage-en@5a0c6f1e. It stands in
-// signatures.
+// ID identifies the suite and its content in signatures: leakage-en@5a0c6f1e.
 func (s *Suite) ID() string {
 	var f Fingerprint
 	for _, task := range s.Tasks {
@@ -51,12 +50,12 @@ func (s *Suite) ID() string {
 	return s.Name + "@" + f.String()
 }
 
-// Fingerprint is a short hash of a set of items, whatever their order: of
-// what is asked and scored, not of labels or of what the reference model may
-// answer. The zero value is the empty set's.
+// Fingerprint is a short hash of a set of items in any order. It covers what is
+// asked and scored, but not labels or possible answers of the reference model.
+// The zero value is the fingerprint of the empty set.
 type Fingerprint struct{ sum uint64 }
 
-// Add adds an item; the caller adds each once.
+// Add adds an item, which the caller must not add twice.
 func (f *Fingerprint) Add(item crosstalk.Item) {
 	if p := item.Pair; p != nil {
 		item = crosstalk.Item{ID: item.ID, Pair: &crosstalk.Pair{Concept: p.Concept, Test: p.Test, Control: p.Control, Remove: p.Remove}}
@@ -75,11 +74,10 @@ func (f *Fingerprint) add(content any) {
 	f.sum += binary.BigEndian.Uint64(hash[:])
 }
 
-// String is eight hexadecimal digits.
+// String returns eight hexadecimal digits.
 func (f Fingerprint) String() string { return fmt.Sprintf("%08x", uint32(f.sum>>32)^uint32(f.sum)) }
 
-// data holds the embedded suites, tasks the tasks of data sets that others
-// publish.
+// data contains the embedded suites, and the tasks of published data sets.
 //
 //go:embed data/*.yaml tasks/*.yaml
 var data embed.FS
@@ -109,19 +107,20 @@ func embedded(name string) (*Suite, error) {
 	return Parse(name+".yaml", text)
 }
 
-// LoadFor is Load for an instrument; a suite of another is an error.
+// LoadFor is Load for one instrument; a suite for another one is an error.
 func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 	s, err := Load(nameOrFile)
 	if err == nil && s.Instrument != instrument {
-		return nil, fmt.Errorf("the suite %s is one of %s; expected one of %s (see crosstalk suites list)", s.Name, s.Instrument, instrument)
+		return nil, fmt.Errorf("%s is a %s suite; expected a %s suite (see crosstalk suites list)", s.Name, s.Instrument, instrument)
 	}
 	return s, err
 }
 
 // Load returns the embedded suite of that name, or one that was fetched (see
-// PulledDir), or reads a file: a suite (.yaml), a list of prompts as Gonen et al. published it (.txt), the test sets
-// of the Language Confusion Benchmark (.zip, or their folder), or recorded items
-// (.csv, .tsv, .jsonl, .xlsx), of which only the prompts are used.
+// PulledDir), or reads a file: a suite (.yaml), a prompt list as Gonen et al.
+// published it (.txt), the test sets of the Language Confusion Benchmark (.zip,
+// or their folder), or recorded answers (.csv, .tsv, .jsonl, .xlsx), from which
+// it uses only the prompts.
 func Load(nameOrFile string) (*Suite, error) {
 	if slices.Contains(names(), nameOrFile) {
 		return embedded(nameOrFile)
@@ -133,7 +132,7 @@ func Load(nameOrFile string) (*Suite, error) {
 	if info, err := os.Stat(nameOrFile); ext == ".zip" || err == nil && info.IsDir() {
 		return importLCB(nameOrFile)
 	} else if err != nil && ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
-		return nil, fmt.Errorf("there is no suite %q: choose one of %s, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)",
+		return nil, fmt.Errorf("unknown suite %q; choose one of: %s; or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)",
 			nameOrFile, strings.Join(append(names(), slices.Sorted(maps.Keys(pulled))...), ", "))
 	}
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {

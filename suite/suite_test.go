@@ -71,21 +71,21 @@ func TestLoad(t *testing.T) {
 	if s, err := LoadFor("confusion", "confusion"); err != nil || s.Name != "confusion" {
 		t.Errorf("%v %v", s, err)
 	}
-	if s, err := LoadFor("leakage", "confusion"); err == nil || s != nil || !strings.HasPrefix(err.Error(), "the suite confusion is one of confusion; expected one of leakage") {
+	if s, err := LoadFor("leakage", "confusion"); err == nil || s != nil || !strings.HasPrefix(err.Error(), "confusion is a confusion suite; expected a leakage suite") {
 		t.Errorf("%v %v", s, err)
 	}
 	dir := t.TempDir()
 	for name, want := range map[string]string{
-		"leakage-fr":                   `there is no suite "leakage-fr": choose one of confusion, consistency, leakage-de, leakage-en, boolq, lcb, paws-x, xnli, or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)`,
-		"":                             `there is no suite "": choose one of`,
+		"leakage-fr":                   `unknown suite "leakage-fr"; choose one of: confusion, consistency, leakage-de, leakage-en, boolq, lcb, paws-x, xnli; or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)`,
+		"":                             `unknown suite ""; choose one of`,
 		filepath.Join(dir, "a.yaml"):   "open " + filepath.Join(dir, "a.yaml") + ": no such file or directory",
 		filepath.Join(dir, "a.csv"):    filepath.Join(dir, "a.csv") + ": no such file or directory",
 		write(t, "a.yaml.gz", "x"):     "is not a gzip file",
-		write(t, "a.pdf", "x"):         ": expected a file that ends in .csv, .tsv, .jsonl or .xlsx, each also with .gz",
+		write(t, "a.pdf", "x"):         ": expected a file that ends in .csv, .tsv, .jsonl or .xlsx, optionally with .gz",
 		write(t, "a.csv", "a,b\n1,2"):  `a.csv:2: has no column "prompt"; expected`,
-		write(t, "b.txt", ""):          "b.txt: holds no prompts",
-		write(t, "c.txt", "He eats\n"): "c.txt:1: a control without a test: the next line has another ending",
-		write(t, "d.csv", "concept,prompt,control_prompt\n,t c,t\n"): "d.csv: has no row with a test and a control prompt",
+		write(t, "b.txt", ""):          "b.txt: contains no prompts",
+		write(t, "c.txt", "He eats\n"): "c.txt:1: a control without a test: the next line has a different ending",
+		write(t, "d.csv", "concept,prompt,control_prompt\n,t c,t\n"): "d.csv: no row has both a test and a control prompt",
 	} {
 		if _, err := Load(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", name, err, want)
@@ -143,8 +143,8 @@ func TestCheck(t *testing.T) {
 	}})
 	want := []string{"line 7: the concept is empty",
 		"a: 5 neutral continuations; expected at least 6",
-		`b: the control mentions the concept "Blue Sky"`, "b: one leak; the reference model needs at least 2 to be worth measuring", "b: 5 neutral continuations; expected at least 6",
-		"c: has the same test prompt as b", `c: test and control end differently ("a", "b")`, "c: 5 neutral continuations; expected at least 6", `c: "n" is both a leak and neutral`,
+		`b: the control mentions the concept "Blue Sky"`, "b: only one leak; the reference model needs at least 2 for a useful measurement", "b: 5 neutral continuations; expected at least 6",
+		"c: same test prompt as b", `c: test and control end differently ("a", "b")`, "c: 5 neutral continuations; expected at least 6", `c: "n" is both a leak and neutral`,
 		"4 controls: intervals need at least 5", "4 items: intervals need at least 30"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -173,9 +173,9 @@ He was blue. He hummed
 	}
 	for text, want := range map[string]string{
 		"He eats\nShe sings\nShe likes ants. She sings\n":           "a.txt:1: a control without a test",
-		"He eats\nHe likes ants. He eats\nHe likes ants. He eats\n": "a.txt:2: cannot tell the concept",
+		"He eats\nHe likes ants. He eats\nHe likes ants. He eats\n": "a.txt:2: cannot find the concept",
 		"He eats\nHe likes \xff. He eats\n":                         "a.txt:2: is not valid UTF-8: save the file as UTF-8",
-		"\n \n":                                                     "a.txt: holds no prompts",
+		"\n \n":                                                     "a.txt: contains no prompts",
 		"He eats\n" + strings.Repeat("x", 1<<20):                    "a.txt: bufio.Scanner: token too long",
 	} {
 		if _, err := parsePromptList("a.txt", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -262,19 +262,19 @@ func TestSources(t *testing.T) {
 	}
 	s := NewSources([]string{"dir/a.csv.gz", "b.jsonl"})
 	s.Add("dir/a.csv.gz", item("1", "d"))
-	one := s.ID(map[string]string{"dataset": "d"})
+	one := idOf(s, map[string]string{"dataset": "d"})
 	s.Add("dir/a.csv.gz", item("1", "d")) // again, as another sample
-	if again := s.ID(map[string]string{"dataset": "d"}); again != one || !strings.HasPrefix(one, "a-d@") {
+	if again := idOf(s, map[string]string{"dataset": "d"}); again != one || !strings.HasPrefix(one, "a-d@") {
 		t.Errorf("%s, then %s", one, again)
 	}
 	s.Add("b.jsonl", item("2", "d"))
 	s.Add("b.jsonl", item("3", "e"))
 	for group, want := range map[string]string{"": "a+b@", "all": "a+b@", "d": "a-d+b-d@", "e": "b-e@"} {
-		if got := s.ID(map[string]string{"dataset": group}); !strings.HasPrefix(got, want) {
+		if got := idOf(s, map[string]string{"dataset": group}); !strings.HasPrefix(got, want) {
 			t.Errorf("data set %q: %s, want %s...", group, got, want)
 		}
 	}
-	if got := s.ID(map[string]string{"dataset": "none"}); got != "-" {
+	if got := idOf(s, map[string]string{"dataset": "none"}); got != "-" {
 		t.Errorf("an unknown data set: %s", got)
 	}
 	// The id of a file's items is that of the suite made of them.
@@ -287,7 +287,10 @@ func TestSources(t *testing.T) {
 	for _, i := range suite.Items {
 		sources.Add(file, i)
 	}
-	if got := sources.ID(nil); got != suite.ID() {
+	if got := idOf(sources, nil); got != suite.ID() {
 		t.Errorf("%s, as a suite %s", got, suite.ID())
 	}
 }
+
+// idOf is the suite of a figure with these columns.
+func idOf(s *Sources, by map[string]string) string { return s.IDs().Of(by) }

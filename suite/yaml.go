@@ -15,8 +15,8 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// header is what the files of every instrument have. The rest is the
-// instrument's own; docs/suites.md describes it.
+// header has the fields common to the files of every instrument. The other
+// fields depend on the instrument; docs/suites.md describes them.
 type header struct {
 	Suite       string `yaml:"suite"`
 	Instrument  string `yaml:"instrument"`
@@ -26,7 +26,7 @@ type header struct {
 	Description string `yaml:"description"`
 }
 
-// instruments read what is theirs of a file into a suite.
+// instruments read their part of a file into a suite.
 var instruments = []struct {
 	name string
 	read func(document, *Suite) error
@@ -36,16 +36,16 @@ var instruments = []struct {
 	{"consistency", readConsistency},
 }
 
-// A suite's name stands in signatures and in the names of run directories.
+// A suite's name is part of signatures and of the names of run directories.
 var suiteName = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]*$`)
 
-// Parse reads a suite in our own format. name is the file's, for errors, which
-// name the line too.
+// Parse reads a suite in our own format. name is the file's name for errors,
+// which also name the line.
 func Parse(name string, text []byte) (*Suite, error) {
 	return parse(name, text, false)
 }
 
-// parse reads a suite, or, partial, what of one the scoring of recorded answers
+// parse reads a suite. A partial one has only what scoring recorded answers
 // needs.
 func parse(name string, text []byte, partial bool) (*Suite, error) {
 	d, err := parseYAML(name, bytes.TrimPrefix(text, []byte("\ufeff")))
@@ -61,7 +61,7 @@ func parse(name string, text []byte, partial bool) (*Suite, error) {
 	case h.Suite == "":
 		return nil, d.errorf(1, "expected suite: NAME")
 	case !suiteName.MatchString(h.Suite):
-		return nil, d.errorf(d.lineOf("suite"), "the suite's name is %.40q; expected letters, digits, - _ or . only", h.Suite)
+		return nil, d.errorf(d.lineOf("suite"), "%.40q is not a valid suite name; use only letters, digits, -, _ and .", h.Suite)
 	case h.Version < 0:
 		return nil, d.errorf(d.lineOf("version"), "version is %d; expected a whole number from 1", h.Version)
 	}
@@ -77,16 +77,16 @@ func parse(name string, text []byte, partial bool) (*Suite, error) {
 	return nil, d.errorf(d.lineOf("instrument"), "instrument is %.40q; expected %s", h.Instrument, strings.Join(known, " or "))
 }
 
-// document is a file that was parsed and not yet understood.
+// document is a file that was parsed but not decoded.
 type document struct {
 	name string
 	text []byte
 	root ast.Node // nil for a file without content
 
-	partial bool // items of a task may be missing, or lack their texts
+	partial bool // items of a task may be missing or have no texts
 }
 
-// parseYAML parses a file, as far as it is one that may be read.
+// parseYAML parses a file after checking it.
 func parseYAML(name string, text []byte) (d document, err error) {
 	defer recoverYAML(name, &err)
 	d = document{name: name, text: text}
@@ -115,7 +115,8 @@ func (d document) decode(v any, options ...yaml.DecodeOption) (err error) {
 	return nil
 }
 
-// recoverYAML: the library panics over some damaged text.
+// recoverYAML converts a panic to an error: the library panics on some damaged
+// files.
 func recoverYAML(name string, err *error) {
 	if recover() != nil {
 		*err = fmt.Errorf("%s: is not valid YAML", name)
@@ -126,7 +127,7 @@ func (d document) errorf(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", d.name, line, fmt.Errorf(format, args...))
 }
 
-// lineOf is the line of a key at the top of the file.
+// lineOf returns the line of a key at the top of the file.
 func (d document) lineOf(key string) int {
 	for i, line := range strings.Split(string(d.text), "\n") {
 		if strings.HasPrefix(line, key+":") {
@@ -136,8 +137,8 @@ func (d document) lineOf(key string) int {
 	return 1
 }
 
-// at is a value and the line it starts in, so that an error found after
-// decoding can still name it.
+// at is a value with the line where it starts, so that errors found after
+// decoding can name the line.
 type at[T any] struct {
 	value T
 	line  int
@@ -164,7 +165,7 @@ type entry[T any] struct {
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (m *inOrder[T]) UnmarshalYAML(node ast.Node) error {
-	var whole map[string]any // an error of its own for what is no map
+	var whole map[string]any // reports what is not a map
 	if err := yaml.NodeToValue(node, &whole); err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func (m *inOrder[T]) UnmarshalYAML(node ast.Node) error {
 	return nil
 }
 
-// yamlError says an error of the YAML reader as file:line: message.
+// yamlError formats an error of the YAML reader as file:line: message.
 func yamlError(name string, err error) error {
 	var e yaml.Error
 	if !errors.As(err, &e) || e.GetToken() == nil {
@@ -205,7 +206,8 @@ func yamlError(name string, err error) error {
 
 func kind(name string) string { return cmp.Or(kinds[name], name) }
 
-// kinds are plain words for what the reader and Go call the kinds of values.
+// kinds maps the names that the reader and Go use for kinds of values to plain
+// words.
 var kinds = map[string]string{
 	"mapping": "a map", "value": "a map", "sequence": "a list", "string": "text", "int": "a whole number", "float": "a number", "boolean": "true or false", "null": "nothing",
 	"map": "a map", "struct": "a map", "slice": "a list", "uint64": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false",

@@ -11,15 +11,14 @@ import (
 const (
 	maxYAML  = 4 << 20
 	maxDepth = 16  // a suite needs 5
-	maxKeys  = 100 // of one map; a suite needs 10, and the reader's time grows with their square
+	maxKeys  = 100 // per map; a suite needs 10, and the reader's time is quadratic in it
 )
 
-// checkYAML refuses, before anything is built of it, text that the reader
-// would spend memory or time without bound on, and the parts of YAML that
-// suites do without.
+// checkYAML refuses, before parsing, text on which the reader would spend
+// unbounded memory or time, and the parts of YAML that suites do not need.
 func checkYAML(name string, text []byte) error {
 	if len(text) > maxYAML {
-		return fmt.Errorf("%s: is longer than %d MiB", name, maxYAML>>20)
+		return fmt.Errorf("%s: is larger than %d MiB", name, maxYAML>>20)
 	}
 	line := 1
 	for i := 0; i < len(text); {
@@ -49,7 +48,7 @@ func checkYAML(name string, text []byte) error {
 		case token.SequenceEndType, token.MappingEndType:
 			depth--
 			if depth < 0 {
-				return refuse("a bracket closes that was not opened")
+				return refuse("unexpected closing bracket")
 			}
 		case token.SequenceEntryType, token.MappingKeyType:
 			keys = 0
@@ -57,12 +56,12 @@ func checkYAML(name string, text []byte) error {
 				return fmt.Errorf("%s:%d: an entry is empty", name, last.Line)
 			}
 		case token.AnchorType, token.AliasType, token.MergeKeyType:
-			return refuse("anchors and aliases are not read here: write the value out")
+			return refuse("anchors and aliases are not supported: write the value out")
 		case token.TagType:
-			return refuse("tags are not read here: write the value without " + t.Value)
+			return refuse("tags are not supported: write the value without " + t.Value)
 		case token.DocumentHeaderType:
 			if begun {
-				return refuse("a second document begins here; expected one suite a file")
+				return refuse("a second document begins here; expected one suite per file")
 			}
 		}
 		if depth > maxDepth || entries > maxDepth || t.Position.IndentNum > 20*maxDepth {

@@ -12,8 +12,9 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
-	"crosstalk/report/plot"
+	"crosstalk/instrument"
 	"crosstalk/report/page"
+	"crosstalk/report/plot"
 	"crosstalk/web/index"
 )
 
@@ -28,17 +29,17 @@ type answerPage struct {
 	Text           string // where the answer is as plain text
 	Card           *page.Card
 	Labels         []page.Setting
-	Observations   []observed
+	Observations   []observationRow
 	Spans          []crosstalk.Span
 	Strips         []template.HTML
-	Asks           []asked
+	Asks           []exchange
 }
 
-// observed is an observation in words.
-type observed struct{ Measure, Of, Value, Why, Numbers string }
+// observationRow is an observation in words.
+type observationRow struct{ Measure, Of, Value, Why, Numbers string }
 
-// asked is a request with its answer.
-type asked struct {
+// exchange is a request with its answer.
+type exchange struct {
 	Messages []page.Setting
 	Facts    []page.Setting
 	Answer   string
@@ -52,10 +53,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	title, _ := titleOf(run)
 	path := "/runs/" + run.ID
 	p := answerPage{Number: number, Text: r.URL.Path + "/text",
-		frame: frame{Title: "Answer " + count(number), Trail: []link{{"Runs", "/"}, {title, path}, {"Answers", path + "/answers"}}}}
+		frame: frame{Title: "Answer " + count(number), Trail: []link{{"Runs", "/"}, {run.about().Title, path}, {"Answers", path + "/answers"}}}}
 	if number > 1 {
 		p.Previous = fmt.Sprintf("%s/answers/%d", path, number-1)
 	}
@@ -71,7 +71,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 
 // observations returns what was observed of the answer that an address names,
 // and the number of the run's last answer.
-func (s *Server) observations(r *http.Request) (run *listed, number int, of []crosstalk.Observation, last int, err error) {
+func (s *Server) observations(r *http.Request) (run *runEntry, number int, of []crosstalk.Observation, last int, err error) {
 	if run, err = s.listing.run(r.PathValue("run")); err != nil {
 		return nil, 0, nil, 0, err
 	}
@@ -110,7 +110,7 @@ func (p *answerPage) fill(observations []crosstalk.Observation, prompts *prompts
 	}
 	for _, k := range keys {
 		if record, ok := prompts.record(k); ok {
-			p.Asks = append(p.Asks, askedOf(record))
+			p.Asks = append(p.Asks, exchangeOf(record))
 		}
 	}
 }
@@ -119,15 +119,19 @@ func (p *answerPage) fill(observations []crosstalk.Observation, prompts *prompts
 func (p *answerPage) strip(tokens []crosstalk.Token) {
 	const most = 400
 	var b strings.Builder
-	f := plot.Strip{Tokens: tokens[:min(len(tokens), most)]}.Draw()
-	f.Title = "The model's doubt, token by token"
-	if f.WriteSVG(&b) == nil {
+	drawing := plot.Strip{Tokens: tokens[:min(len(tokens), most)]}.Draw()
+	drawing.Title = "The model's doubt, token by token"
+	if drawing.WriteSVG(&b) == nil {
 		p.Strips = append(p.Strips, template.HTML(b.String()))
 	}
 }
 
-func observe(o crosstalk.Observation) observed {
-	out := observed{Measure: strings.ReplaceAll(o.Measure, "_", " "), Value: "-", Why: brief(o.Finding)}
+func observe(o crosstalk.Observation) observationRow {
+	kind := instrument.Of(o.Measure)
+	out := observationRow{Measure: kind.Measure(o.Measure).Label, Value: "-"}
+	if o.Finding != "" {
+		out.Why = brief(kind.Finding(o.Finding).Says())
+	}
 	if o.Value.Defined() {
 		out.Value = strconv.FormatFloat(float64(o.Value), 'g', 4, 64)
 	}
@@ -139,14 +143,14 @@ func observe(o crosstalk.Observation) observed {
 		of = append(of, c+" "+o.Condition[c])
 	}
 	for _, c := range slices.Sorted(maps.Keys(o.Numbers)) {
-		numbers = append(numbers, strings.ReplaceAll(c, "_", " ")+" "+strconv.FormatFloat(o.Numbers[c], 'g', 4, 64))
+		numbers = append(numbers, crosstalk.Words(c)+" "+strconv.FormatFloat(o.Numbers[c], 'g', 4, 64))
 	}
 	out.Of, out.Numbers = brief(strings.Join(of, " · ")), brief(strings.Join(numbers, " · "))
 	return out
 }
 
-func askedOf(r journal.Record) asked {
-	a := asked{Answer: cut(r.Answer.Text), Raw: cut(string(r.Answer.Raw))}
+func exchangeOf(r journal.Record) exchange {
+	a := exchange{Answer: cut(r.Answer.Text), Raw: cut(string(r.Answer.Raw))}
 	for _, m := range r.Request.Messages {
 		a.Messages = append(a.Messages, page.Setting{Name: m.Role, Value: cut(m.Content)})
 	}
@@ -193,10 +197,10 @@ func (s *Server) text(w http.ResponseWriter, r *http.Request) {
 	out, sent := bufio.NewWriter(w), map[string]bool{}
 	defer out.Flush()
 	for _, o := range observations {
-		for _, name := range slices.Sorted(maps.Keys(o.Texts)) {
-			if !sent[name] {
-				fmt.Fprintf(out, "--- %s ---\n%s\n\n", name, o.Texts[name])
-				sent[name] = true
+		for _, t := range o.Texts {
+			if !sent[t.Name] {
+				fmt.Fprintf(out, "--- %s ---\n%s\n\n", t.Name, t.Text)
+				sent[t.Name] = true
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/instrument"
 	"crosstalk/internal/visible"
 	"crosstalk/report/page"
 	"crosstalk/web/index"
@@ -73,8 +74,8 @@ func (f filter) to(path string, more ...string) string {
 	return (&url.URL{Path: path, RawQuery: query.Encode()}).String()
 }
 
-// found are the links to what was found in answers, the filter else unchanged.
-func (f filter) found(path string) (list []choice) {
+// findings are the links to what was found in answers, the filter else unchanged.
+func (f filter) findings(path string) (list []choice) {
 	for _, c := range f.columns {
 		if c.Name != index.Found {
 			continue
@@ -99,7 +100,7 @@ func mapsWith(m map[string]string, name, value string) map[string]string {
 
 // fields are the other columns to choose by: those with several values, and
 // those that are chosen.
-func (f filter) fields() (list []field) {
+func (f filter) fields(kind crosstalk.Kind) (list []field) {
 	for _, c := range f.columns {
 		chosen := f.Where[c.Name]
 		if c.Name == index.Found || len(c.Values) < 2 && chosen == "" {
@@ -112,7 +113,7 @@ func (f filter) fields() (list []field) {
 		}
 		list = append(list, field{c.Name, is + c.Name, chosen, values})
 	}
-	slices.SortStableFunc(list, func(a, b field) int { return cmp.Compare(rank(a.Name), rank(b.Name)) })
+	slices.SortStableFunc(list, func(a, b field) int { return cmp.Compare(rank(kind, a.Name), rank(kind, b.Name)) })
 	return list
 }
 
@@ -125,8 +126,8 @@ func (f filter) Kept() (list []field) {
 }
 
 // rank puts the columns first that people ask for first.
-func rank(column string) int {
-	first := []string{"model", "language", "category", "task", "pair", "part", "source", "similarity"}
+func rank(kind crosstalk.Kind, column string) int {
+	first := append([]string{crosstalk.ModelColumn}, kind.Choices...)
 	if i := slices.Index(first, column); i >= 0 {
 		return i
 	}
@@ -136,7 +137,7 @@ func rank(column string) int {
 // answersPage is what a page of answers shows.
 type answersPage struct {
 	frame
-	Run      *listed
+	Run      *runEntry
 	Progress progress
 	Filter   filter
 	Found    []choice
@@ -145,7 +146,7 @@ type answersPage struct {
 	More     []field // that are asked for less
 	Page     index.Page
 	Count    string
-	Cards    []numbered
+	Cards    []answerCard
 	First, Previous, Next, Last,
 	Clear string
 }
@@ -158,8 +159,8 @@ func (p *answersPage) MoreChosen() bool {
 	return slices.ContainsFunc(p.More, func(f field) bool { return f.Chosen != "" })
 }
 
-// numbered is an answer with the link to its own page.
-type numbered struct {
+// answerCard is an answer with the link to its own page.
+type answerCard struct {
 	*page.Card
 	Number int
 	To     string
@@ -175,10 +176,9 @@ func (s *Server) answers(w http.ResponseWriter, r *http.Request) {
 	}
 	l, done := s.runs.open(run)
 	defer done()
-	title, _ := titleOf(run)
 	path := "/runs/" + run.ID + "/answers"
 	p := answersPage{Run: run, Progress: progressOf(run, l, false), Clear: path}
-	p.frame = frame{Title: "Answers", Trail: []link{{"Runs", "/"}, {title, "/runs/" + run.ID}}}
+	p.frame = frame{Title: "Answers", Trail: []link{{"Runs", "/"}, {run.about().Title, "/runs/" + run.ID}}}
 	if l.index != nil {
 		if err := p.fill(r, l, path); err != nil {
 			s.fail(w, r, err)
@@ -191,14 +191,14 @@ func (s *Server) answers(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "answers.html", &p)
 }
 
-func (p *answersPage) fill(r *http.Request, l look, path string) error {
+func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	ctx := r.Context()
 	columns, err := l.index.Columns(ctx)
 	if err != nil {
 		return err
 	}
 	f := newFilter(r.URL, columns)
-	p.Filter, p.Found, p.Fields = f, f.found(path), f.fields()
+	p.Filter, p.Found, p.Fields = f, f.findings(path), f.fields(instrument.Named(p.Run.Manifest.Plan.Instrument))
 	if len(p.Fields) > mostFields {
 		p.Fields, p.More = p.Fields[:mostFields], p.Fields[mostFields:]
 	}
@@ -217,7 +217,7 @@ func (p *answersPage) fill(r *http.Request, l look, path string) error {
 	prompts := newPrompts(p.Run.path)
 	defer prompts.close()
 	for i, n := range p.Page.Numbers {
-		p.Cards = append(p.Cards, numbered{page.NewCard(observations[i], 0, prompts.prompt), n, path + "/" + strconv.Itoa(n), conditionOf(observations[i], columns)})
+		p.Cards = append(p.Cards, answerCard{page.NewCard(observations[i], 0, prompts.prompt), n, path + "/" + strconv.Itoa(n), conditionOf(observations[i], columns)})
 	}
 	p.Count = p.count()
 	if k := len(p.Page.Numbers); k > 0 {
@@ -235,8 +235,9 @@ func (p *answersPage) fill(r *http.Request, l look, path string) error {
 // conditionOf says under which of the run's conditions an answer was given.
 func conditionOf(of []crosstalk.Observation, columns []index.Column) string {
 	var parts []string
+	kind := instrument.Of(of[0].Measure)
 	for _, c := range columns {
-		if v := of[0].Condition[c.Name]; v != "" && c.Name != "similarity" && len(c.Values) > 1 {
+		if v := of[0].Condition[c.Name]; v != "" && !kind.Column(c.Name).Within && len(c.Values) > 1 {
 			parts = append(parts, v)
 		}
 	}

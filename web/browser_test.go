@@ -20,14 +20,15 @@ import (
 // senses are observations as multisense consistency has them.
 func senses() (list []crosstalk.Observation) {
 	for i, o := range []crosstalk.Observation{
-		{Measure: "consistency", Value: 1, Texts: map[string]string{"source": "Yes, they say the same.", "answer": "Ja, das ist dasselbe.", "source_class": "same", "class": "same", "rule": "first word", "source_rule": "first word"}},
-		{Measure: "consistency", Value: 0, Finding: "inconsistent", Texts: map[string]string{"source": "No.", "answer": "نعم، المعنى واحد.", "source_class": "different", "class": "same", "input": "الجملة الأولى", "source_input": "The first sentence."}},
-		{Measure: "consistency", Value: crosstalk.Undefined, NotScored: "refused", Texts: map[string]string{"source": "Yes.", "answer": ""}},
-		{Measure: "accuracy", Value: 0, Finding: "invalid", Texts: map[string]string{"answer": "I like trains.", "gold": "same", "instruction": "en"}},
+		{Measure: "consistency", Value: 1, Texts: []crosstalk.NamedText{{Name: "source", Role: crosstalk.Side, Text: "Yes, they say the same."}, {Name: "answer", Role: crosstalk.Side, Text: "Ja, das ist dasselbe."}, {Name: "source_class", Role: crosstalk.Fact, Text: "same"}, {Name: "class", Role: crosstalk.Fact, Text: "same"}, {Name: "rule", Role: crosstalk.Fact, Text: "first word"}, {Name: "source_rule", Role: crosstalk.Aside, Text: "first word"}}},
+		{Measure: "consistency", Value: 0, Finding: "inconsistent", Texts: []crosstalk.NamedText{{Name: "source_input", Role: crosstalk.Given, Text: "The first sentence."}, {Name: "input", Role: crosstalk.Given, Text: "الجملة الأولى"}, {Name: "source", Role: crosstalk.Side, Text: "No."}, {Name: "answer", Role: crosstalk.Side, Text: "نعم، المعنى واحد."}, {Name: "source_class", Role: crosstalk.Fact, Text: "different"}, {Name: "class", Role: crosstalk.Fact, Text: "same"}}},
+		{Measure: "consistency", Value: crosstalk.Undefined, NotScored: "refused", Texts: []crosstalk.NamedText{{Name: "source", Role: crosstalk.Side, Text: "Yes."}, {Name: "answer", Role: crosstalk.Side, Text: ""}}},
+		{Measure: "accuracy", Value: 0, Finding: "invalid", Texts: []crosstalk.NamedText{{Name: "answer", Role: crosstalk.Side, Text: "I like trains."}, {Name: "gold", Role: crosstalk.Fact, Text: "same"}, {Name: "instruction", Role: crosstalk.Aside, Text: "en"}}},
 	} {
 		o.Item, o.Cluster = fmt.Sprintf("pair-%d", i), fmt.Sprintf("pair-%d", i)
 		o.Condition = map[string]string{"model": "m"}
 		o.Labels = map[string]string{"task": "paraphrase", "pair": "en>" + []string{"de", "ar"}[i%2], "part": "T"}
+		o.Variant = o.Labels["pair"] + " " + o.Labels["part"]
 		list = append(list, o)
 	}
 	return list
@@ -101,10 +102,7 @@ func TestLiveInABrowser(t *testing.T) {
 	p.Wait("document.getElementById(`live-asks`).textContent.startsWith(`6 of 10`) && document.getElementById(`live-bar`).value == 6")
 	p.Wait("document.querySelector(`#live-latest .t`).textContent.includes(`<b>answer</b> 5`) && !document.querySelector(`#live-latest b`)")
 	p.Check()
-	err = d.RecordObservations(func(record func(crosstalk.Observation) error) error { return record(senses()[0]) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	recordAll(t, d, senses()[0])
 	if err := d.WriteEstimates(map[string]any{"schema": "crosstalk/estimates/v1", "estimates": []any{}}); err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,9 @@ import (
 	"crosstalk/report/page"
 )
 
-// row is a run in the list.
-type row struct {
-	*listed
+// listRow is a run in the list.
+type listRow struct {
+	*runEntry
 	Title     string
 	Models    string
 	State     string
@@ -23,15 +23,15 @@ type row struct {
 var listColumns = []struct {
 	Name  string
 	Title string
-	less  func(a, b row) int
+	less  func(a, b listRow) int
 }{
-	{"changed", "Changed", func(a, b row) int { return b.Changed.Compare(a.Changed) }},
-	{"run", "Run", func(a, b row) int { return strings.Compare(a.Name, b.Name) }},
-	{"measured", "Measured", func(a, b row) int {
+	{"changed", "Changed", func(a, b listRow) int { return b.Changed.Compare(a.Changed) }},
+	{"run", "Run", func(a, b listRow) int { return strings.Compare(a.Name, b.Name) }},
+	{"measured", "Measured", func(a, b listRow) int {
 		return cmp.Or(strings.Compare(a.Title, b.Title), strings.Compare(a.Manifest.Plan.Suite, b.Manifest.Plan.Suite))
 	}},
-	{"models", "Models", func(a, b row) int { return strings.Compare(a.Models, b.Models) }},
-	{"state", "State", func(a, b row) int { return strings.Compare(a.State, b.State) }},
+	{"models", "Models", func(a, b listRow) int { return strings.Compare(a.Models, b.Models) }},
+	{"state", "State", func(a, b listRow) int { return strings.Compare(a.State, b.State) }},
 }
 
 // list shows the runs.
@@ -41,13 +41,13 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	rows := make([]row, len(runs))
+	rows := make([]listRow, len(runs))
 	for i, run := range runs {
 		rows[i] = rowOf(run)
 	}
 	search := strings.TrimSpace(visible.Line(r.URL.Query().Get("q")))
 	if search != "" {
-		rows = slices.DeleteFunc(rows, func(r row) bool {
+		rows = slices.DeleteFunc(rows, func(r listRow) bool {
 			return !strings.Contains(strings.ToLower(r.Name+"\n"+r.Title+"\n"+r.Models+"\n"+r.Manifest.Plan.Suite), strings.ToLower(search))
 		})
 	}
@@ -58,12 +58,12 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		All     int
 		Search  string
 		Columns []sortable
-		Rows    []row
+		Rows    []listRow
 		More    int
 	}{frame: frame{Title: "Runs"}, Dir: s.listing.dir, All: len(runs), Search: search}
 	for _, c := range listColumns {
 		if c.Name == order.column {
-			slices.SortStableFunc(rows, func(a, b row) int { return order.turn(c.less(a, b)) })
+			slices.SortStableFunc(rows, func(a, b listRow) int { return order.turn(c.less(a, b)) })
 		}
 		h := order.header(c.Name, c.Title, r.URL, "sort", "")
 		h.Words = true
@@ -78,9 +78,10 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 // mostRows is how many runs are on a page; the search finds the others.
 const mostRows = 300
 
-func rowOf(run *listed) row {
-	r := row{listed: run, State: "not finished"}
-	r.Title, r.Models = titleOf(run)
+func rowOf(run *runEntry) listRow {
+	r := listRow{runEntry: run, State: "not finished"}
+	about := run.about()
+	r.Title, r.Models = about.Title, strings.Join(about.Models, ", ")
 	if run.finished {
 		r.State = "finished"
 	}
@@ -89,23 +90,5 @@ func rowOf(run *listed) row {
 	return r
 }
 
-// instruments are what runs measure.
-var instruments = map[string]string{"leakage": "Semantic leakage", "confusion": "Language confusion", "consistency": "Multisense consistency"}
-
-// titleOf says what a run measured, and of which models.
-func titleOf(run *listed) (title, models string) {
-	var names []string
-	for _, e := range run.Estimates {
-		if m := e.By["model"]; m != "" && !slices.Contains(names, m) {
-			names = append(names, m)
-		}
-	}
-	if names == nil {
-		for _, c := range run.Manifest.Plan.Conditions {
-			if m := cmp.Or(c.Name["model"], c.Model.Name); m != "" && !slices.Contains(names, m) {
-				names = append(names, m)
-			}
-		}
-	}
-	return cmp.Or(instruments[run.Manifest.Plan.Instrument], run.Manifest.Plan.Instrument), strings.Join(names, ", ")
-}
+// about says what the run measured, and of which models.
+func (r *runEntry) about() page.About { return page.NewAbout(r.Manifest, r.Estimates) }

@@ -15,8 +15,8 @@ import (
 	"crosstalk/run"
 )
 
-// listed is a run that was found.
-type listed struct {
+// runEntry is a run that was found.
+type runEntry struct {
 	ID       string // names it in addresses
 	Name     string // its path below the directory
 	path     string
@@ -48,7 +48,7 @@ type listing struct {
 
 	mu   sync.Mutex
 	when time.Time
-	runs map[string]*listed // by id
+	runs map[string]*runEntry // by id
 }
 
 // The listing is read again when it is older than that.
@@ -61,17 +61,17 @@ const (
 )
 
 // all returns the runs, those that changed last first.
-func (l *listing) all() ([]*listed, error) {
+func (l *listing) all() ([]*runEntry, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refresh(); err != nil {
 		return nil, err
 	}
-	runs := make([]*listed, 0, len(l.runs))
+	runs := make([]*runEntry, 0, len(l.runs))
 	for _, r := range l.runs {
 		runs = append(runs, r)
 	}
-	slices.SortFunc(runs, func(a, b *listed) int {
+	slices.SortFunc(runs, func(a, b *runEntry) int {
 		if c := b.Changed.Compare(a.Changed); c != 0 {
 			return c
 		}
@@ -81,7 +81,7 @@ func (l *listing) all() ([]*listed, error) {
 }
 
 // run returns the run with this id.
-func (l *listing) run(id string) (*listed, error) {
+func (l *listing) run(id string) (*runEntry, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refresh(); err != nil {
@@ -97,7 +97,7 @@ func (l *listing) refresh() error {
 	if time.Since(l.when) < listingAge {
 		return nil
 	}
-	found := map[string]*listed{}
+	found := map[string]*runEntry{}
 	err := filepath.WalkDir(l.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			if path == l.dir {
@@ -135,7 +135,7 @@ func (l *listing) refresh() error {
 }
 
 // read returns the run in a directory, nil if there is none.
-func (l *listing) read(id, path, name string, manifest fileStamp) *listed {
+func (l *listing) read(id, path, name string, manifest fileStamp) *runEntry {
 	stamp := [2]fileStamp{manifest, stampOf(filepath.Join(path, "estimates.json"))}
 	if known, ok := l.runs[id]; ok && known.stamp == stamp {
 		return known
@@ -150,7 +150,7 @@ func (l *listing) read(id, path, name string, manifest fileStamp) *listed {
 			name = filepath.Base(whole)
 		}
 	}
-	r := &listed{ID: id, Name: filepath.ToSlash(name), path: path, Manifest: m, Changed: manifest.time, stamp: stamp}
+	r := &runEntry{ID: id, Name: filepath.ToSlash(name), path: path, Manifest: m, Changed: manifest.time, stamp: stamp}
 	if r.finished = stamp[1] != (fileStamp{}); r.finished {
 		if stamp[1].time.After(r.Changed) {
 			r.Changed = stamp[1].time

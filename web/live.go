@@ -19,7 +19,7 @@ type progress struct {
 	Index    string // what the index lacks
 	Done     int    // of Of; both 0: not known
 	Of       int
-	Latest   []latest
+	Latest   []latestAnswer
 	Changing bool // the page will be another soon
 	Version  string
 }
@@ -28,7 +28,7 @@ type progress struct {
 const quiet = time.Minute
 
 // progressOf says how far a run is, and with a tally how many answers it has.
-func progressOf(run *listed, l look, tally bool) (p progress) {
+func progressOf(run *runEntry, l openRun, tally bool) (p progress) {
 	if !tally {
 		p.Changing = !run.finished
 		p.indexed(l)
@@ -93,7 +93,7 @@ func (c counts) detail(p progress) string {
 }
 
 // indexed says how far the index is.
-func (p *progress) indexed(l look) {
+func (p *progress) indexed(l openRun) {
 	switch {
 	case l.err != nil:
 		p.Index = "The answers cannot be looked through: " + visible.Line(l.err.Error())

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"crosstalk/report"
 	"crosstalk/report/page"
@@ -16,22 +15,23 @@ import (
 // runPage is what a run's page shows.
 type runPage struct {
 	frame
-	Run       *listed
+	Run       *runEntry
 	Progress  progress
 	Summary   []page.Setting
 	Settings  []page.Setting
 	Headlines []page.Headline
 	More      int
-	Figures   []shown
+	Meanings  []page.Meaning
+	Plots     []plotView
 	Tables    []table
 	Found     []choice
 	Answers   string // where they are
 	Trouble   string
 }
 
-// shown is a figure in a page.
-type shown struct {
-	drawn
+// plotView is a plot in a page.
+type plotView struct {
+	plotSVG
 	SVG template.HTML // our own markup; what others wrote in it is escaped where it is written
 }
 
@@ -44,13 +44,15 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	}
 	l, done := s.runs.open(run)
 	defer done()
-	title, models := titleOf(run)
+	about := run.about()
 	p := runPage{Run: run, Progress: progressOf(run, l, true), Answers: "/runs/" + run.ID + "/answers", Trouble: run.Trouble}
-	p.frame = frame{Title: heading(title, run, models), Trail: []link{{"Runs", "/"}}}
+	p.frame = frame{Title: about.Heading(), Lead: about.Sentence, Trail: []link{{"Runs", "/"}}}
 	if p.Progress.Changing {
 		p.Live = "/runs/" + run.ID + "/live.json"
 	}
-	p.Summary = append(summary(run, models), page.Setting{Name: "state", Value: joined(p.Progress.State, p.Progress.Asks, p.Progress.Detail)})
+	p.Summary = slices.Concat([]page.Setting{{Name: "run", Value: run.Name}}, about.Summary(),
+		[]page.Setting{{Name: "state", Value: joined(p.Progress.State, p.Progress.Asks, p.Progress.Detail)}})
+	p.Meanings = page.Meanings(run.Estimates)
 	if text, err := os.ReadFile(filepath.Join(run.path, "manifest.json")); err == nil {
 		p.Settings, _ = page.Settings(text) // it was read before
 	}
@@ -66,59 +68,24 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 }
 
 // fill adds what is in the index.
-func (p *runPage) fill(r *http.Request, l look) error {
+func (p *runPage) fill(r *http.Request, l openRun) error {
 	pages, err := l.index.Pages(r.Context())
 	if err != nil {
 		return err
 	}
 	if pages != nil {
-		var list []drawn
+		var list []plotSVG
 		if err := json.Unmarshal(pages, &list); err != nil {
 			return err
 		}
 		for _, d := range list {
-			p.Figures = append(p.Figures, shown{d, template.HTML(d.SVG)})
+			p.Plots = append(p.Plots, plotView{d, template.HTML(d.SVG)})
 		}
 	}
 	columns, err := l.index.Columns(r.Context())
 	if err != nil {
 		return err
 	}
-	p.Found = newFilter(r.URL, columns).found(p.Answers)
+	p.Found = newFilter(r.URL, columns).findings(p.Answers)
 	return nil
-}
-
-// heading is a page's title: what was measured, and of whom.
-func heading(title string, run *listed, models string) string {
-	switch n := strings.Count(models, ", ") + 1; {
-	case models == "":
-		return title
-	case n > 2:
-		return title + " of " + count(n) + " models"
-	default:
-		return title + " of " + strings.Replace(models, ", ", " and ", 1)
-	}
-}
-
-// summary are the few settings that tell a run from others.
-func summary(run *listed, models string) (list []page.Setting) {
-	add := func(name string, values ...string) {
-		if text := strings.Join(slices.Compact(values), "\n"); text != "" {
-			list = append(list, page.Setting{Name: name, Value: text})
-		}
-	}
-	m := run.Manifest
-	add("run", run.Name)
-	add("suite", m.Plan.Suite)
-	add("models", models)
-	var protocols, similarities, by []string
-	for _, sc := range m.Scoring {
-		protocols, similarities, by = append(protocols, sc.Protocol), append(similarities, sc.Similarities...), sc.By
-	}
-	slices.Sort(similarities)
-	add("protocol", protocols...)
-	add("similarity", similarities...)
-	add("grouped by", strings.Join(by, ", "))
-	add("crosstalk", m.Crosstalk)
-	return list
 }

@@ -34,13 +34,13 @@ type counts struct {
 	First    time.Time // arrival
 	Last     time.Time
 	Rate     float64 // answers in a second, lately
-	Latest   []latest
+	Latest   []latestAnswer
 	Partial  bool // counting goes on
 	Err      error
 }
 
-// latest is an answer that just arrived, cut short.
-type latest struct{ Prompt, Answer, Status string }
+// latestAnswer is an answer that just arrived, cut short.
+type latestAnswer struct{ Prompt, Answer, Status string }
 
 // Done is how many asks are done with.
 func (c counts) Done() (n int) {
@@ -109,7 +109,7 @@ func (t *tally) count(now time.Time) error {
 	}
 	t.Latest = nil
 	for _, r := range records {
-		t.Latest = append(t.Latest, latest{brief(r.Request.Text()), brief(r.Answer.Text), string(r.Answer.Status)})
+		t.Latest = append(t.Latest, latestAnswer{brief(r.Request.Text()), brief(r.Answer.Text), string(r.Answer.Status)})
 	}
 	return nil
 }

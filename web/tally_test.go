@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -171,5 +173,12 @@ func TestAnswers(t *testing.T) {
 		if !strings.Contains(body, want) {
 			t.Errorf("lacks %s", want)
 		}
+	}
+	var names []string
+	for _, m := range regexp.MustCompile(`<select name="is\.(\w+)`).FindAllStringSubmatch(get(s, page+"?is.class=same").Body.String(), -1) {
+		names = append(names, m[1])
+	}
+	if want := []string{"pair", "class"}; len(names) < 2 || !slices.Equal(names[:2], want) {
+		t.Errorf("the columns to choose by are %q; want %q first", names, want)
 	}
 }

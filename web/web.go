@@ -38,7 +38,7 @@ type Options struct {
 type Server struct {
 	options Options
 	listing listing
-	runs    opened
+	runs    openRuns
 	handler http.Handler
 }
 
@@ -132,6 +132,7 @@ func (e *statusError) Error() string { return e.message }
 // frame is what every page has.
 type frame struct {
 	Title string
+	Lead  string // what it is about, in a sentence
 	Trail []link // to this page
 	Live  string // where the script asks how far things are; empty: nothing changes
 }

@@ -51,17 +51,7 @@ func makeRun(t testing.TB, path, instrument string, observations []crosstalk.Obs
 			t.Fatal(err)
 		}
 	}
-	err = d.RecordObservations(func(record func(crosstalk.Observation) error) error {
-		for _, o := range observations {
-			if err := record(o); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	recordAll(t, d, observations...)
 	estimates := []crosstalk.Estimate{
 		{Measure: "leak_rate", Value: 0.7, N: 10, Observations: 10, By: map[string]string{"model": "m", "category": "all"}, Signature: "s"},
 		{Measure: "leak_rate", Value: 0.5, N: 4, Observations: 4, By: map[string]string{"model": "m", "category": "colour"}, Signature: "s"},
@@ -85,7 +75,7 @@ func hostileRun(t testing.TB, path string) {
 		label := h[:min(len(h), 100)]
 		observations = append(observations, crosstalk.Observation{Measure: "lpr", Item: "item" + h, Cluster: "c", Value: 0, Finding: label,
 			Condition: map[string]string{"model": label}, Labels: map[string]string{"language": label, h[:min(len(h), 20)]: "x" + fmt.Sprint(i%3)},
-			Texts: map[string]string{"answer": h, "concept": ""}, Answers: []crosstalk.Key{answer.Key},
+			Texts: []crosstalk.NamedText{{Name: "answer", Role: crosstalk.Side, Text: h}, {Name: h[:min(len(h), 30)], Role: crosstalk.Fact, Text: h}, {Name: "given" + h[:min(len(h), 30)], Role: crosstalk.Given, Text: h}}, Answers: []crosstalk.Key{answer.Key},
 			Spans:  []crosstalk.Span{{Line: 1, Start: 1, End: 5, Text: h, Language: h, Probability: 0.5}, {Start: -5, End: 1 << 40}, {Start: 3, End: 2}},
 			Tokens: []crosstalk.Token{{Start: 0, End: 1, Text: label, Fault: true, Entropy: 1, Candidates: []crosstalk.CandidateLogprob{{Token: label, Logprob: -1}}}}})
 	}
@@ -350,5 +340,23 @@ func TestConcurrentRequests(t *testing.T) {
 	close(release)
 	if w := get(h, "/"); w.Code != 200 {
 		t.Error(w.Code)
+	}
+}
+
+// recordAll writes observations into a run.
+func recordAll(t testing.TB, d *run.Dir, observations ...crosstalk.Observation) {
+	t.Helper()
+	r, err := d.Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Discard()
+	for _, o := range observations {
+		if err := r.Add(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Commit(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"crosstalk/measure/wordlist"
 	"crosstalk/model/reference"
 	"crosstalk/report"
+	"crosstalk/study"
+	"crosstalk/study/similarities"
 	"crosstalk/suite"
 
 	"github.com/spf13/cobra"
@@ -97,7 +99,7 @@ chance, outside 93 to 97 %. Instruments: ` + strings.Join(names, ", ") + `; all 
 
 // leakageCalibration is that of the Leak-Rate.
 type leakageCalibration struct {
-	leakageScoring
+	leakageFlags
 	suite string
 	rates []float64
 }
@@ -107,7 +109,7 @@ func (l *leakageCalibration) instrument() string { return "leakage" }
 func (l *leakageCalibration) flags(c *cobra.Command) {
 	c.Flags().Float64SliceVar(&l.rates, "rate", []float64{0.6}, "leakage: how often the model leaks, 0 to 1")
 	c.Flags().StringVar(&l.suite, "suite", "leakage-en", "leakage: an embedded suite or a file that lists leaks and neutral continuations")
-	l.leakageScoring.flags(c)
+	l.leakageFlags.add(c)
 	c.Flags().MarkHidden("by")
 }
 
@@ -115,24 +117,25 @@ func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (resul
 	if len(l.rates) == 0 {
 		return nil, fmt.Errorf("--rate names no rate; expected numbers from 0 to 1")
 	}
-	rules, err := l.rules(c)
+	options := l.study(c).Options
+	rules, err := options.Resolve()
 	if err != nil {
 		return nil, err
 	}
 	if len(rules) > 1 {
-		return nil, fmt.Errorf("--protocol names %d protocols; a calibration is of one", len(rules))
+		return nil, crosstalk.BadOption("protocol", " names %d protocols; a calibration is of one", len(rules))
 	}
 	s, err := suite.LoadFor("leakage", l.suite)
 	if err != nil {
 		return nil, err
 	}
-	similarities, err := openSimilarities(l.similarities, suiteLanguage(s))
+	list, err := similarities.OpenAll(l.similarities, study.LanguageOf(s.Items), similarities.NewEnv())
 	if err != nil {
 		return nil, err
 	}
-	for _, sim := range place(similarities, alone()) {
+	for _, sim := range list {
 		in := leakage.Instrument{Protocol: rules[0], Similarities: []similarity.Similarity{sim}, Samples: all.samples,
-			Condition: map[string]string{}, SuiteOf: func(map[string]string) string { return s.ID() }}
+			Condition: map[string]string{}}
 		for _, rate := range l.rates {
 			r, err := calibrate.Leakage(c.Context(), in, s.Items, rate, all.seeds)
 			if err != nil {
@@ -171,7 +174,7 @@ func (f *confusionCalibration) calibrate(c *cobra.Command, all calibrating) (res
 	if err != nil {
 		return nil, err
 	}
-	lid, err := openIdentifier(f.lid)
+	lid, err := study.OpenIdentifier(f.lid)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +182,7 @@ func (f *confusionCalibration) calibrate(c *cobra.Command, all calibrating) (res
 		return item.Labels["task"] == "crosslingual" && !slices.Contains(crosslingualLanguages, item.Prompt.Language)
 	})
 	in := confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: lid, Words: wordlist.English(), Samples: all.samples,
-		Condition: map[string]string{}, SuiteOf: func(map[string]string) string { return s.ID() }}
+		Condition: map[string]string{}}
 	for _, line := range f.lines {
 		for _, word := range f.words {
 			of, err := calibrate.Confusion(c.Context(), in, items, line, word, all.seeds)
@@ -217,7 +220,7 @@ func (s *consistencyCalibration) calibrate(c *cobra.Command, all calibrating) (r
 	tasks.Tasks = tasks.Tasks[:1] // the model answers all alike
 	tasks.Items = slices.DeleteFunc(tasks.Items, func(item crosstalk.Item) bool { return item.Input.Task != tasks.Tasks[0].Name })
 	in := consistency.Instrument{Protocol: consistency.Protocols[0], Tasks: tasks.Tasks, Samples: all.samples, Condition: map[string]string{},
-		Senses: consistency.Senses{From: []string{tasks.Language}, To: []string{"de"}}, SuiteOf: func(map[string]string) string { return tasks.ID() }}
+		Senses: consistency.Senses{From: []string{tasks.Language}, To: []string{"de"}}}
 	for _, flip := range s.flips {
 		of, err := calibrate.Consistency(c.Context(), in, tasks.Items, reference.Inconsistency{Flip: flip, Invalid: s.invalid, Wrong: 0.2}, all.seeds)
 		if err != nil {

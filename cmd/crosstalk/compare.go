@@ -10,12 +10,13 @@ import (
 	"crosstalk/compare"
 	"crosstalk/report"
 	"crosstalk/run"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
 
 // comparing are the flags that say which conditions are compared, and how.
-type comparing struct {
+type compareFlags struct {
 	by        []string
 	measures  []string
 	reference string
@@ -24,7 +25,7 @@ type comparing struct {
 	seed      uint64
 }
 
-func (o *comparing) flags(c *cobra.Command) {
+func (o *compareFlags) add(c *cobra.Command) {
 	f := c.Flags()
 	f.StringSliceVar(&o.by, "by", nil, "compare groups, too, by columns of the suite or the recorded data (default: totals only)")
 	f.StringSliceVar(&o.measures, "measure", nil, "compare these measures only (default: all)")
@@ -35,7 +36,7 @@ func (o *comparing) flags(c *cobra.Command) {
 }
 
 // options checks the flags.
-func (o *comparing) options(c *cobra.Command) (compare.Options, error) {
+func (o *compareFlags) options(c *cobra.Command) (compare.Options, error) {
 	options := compare.Options{Groups: c.Flags().Changed("by"), Measures: o.measures, Across: o.across, Level: o.level, Seed: o.seed}
 	if !(o.level > 0 && o.level < 1) {
 		return options, fmt.Errorf("--level is %g; expected a number between 0 and 1, such as 0.95", o.level)
@@ -45,7 +46,7 @@ func (o *comparing) options(c *cobra.Command) (compare.Options, error) {
 		return options, err
 	}
 	if options.Groups {
-		o.by, err = cleanColumns(o.by)
+		o.by, err = study.ParseBy(o.by)
 	}
 	return options, err
 }
@@ -68,7 +69,7 @@ func parseColumns(flag, text string) (map[string]string, error) {
 
 // open reads the figures of runs, grouped as --by says. Their observations are
 // read when they are compared.
-func (o *comparing) open(c *cobra.Command, paths []string, groups bool) ([]compare.Run, error) {
+func (o *compareFlags) open(c *cobra.Command, paths []string, groups bool) ([]compare.Run, error) {
 	var by []string // nil: the figures as they were
 	if groups {
 		by = o.by
@@ -76,7 +77,7 @@ func (o *comparing) open(c *cobra.Command, paths []string, groups bool) ([]compa
 	names := runNames(paths)
 	runs := make([]compare.Run, len(paths))
 	for i, path := range paths {
-		estimates, err := estimatesOf(c, path, by)
+		estimates, err := figures(path, by)
 		if err != nil {
 			return nil, err
 		}
@@ -112,8 +113,8 @@ func runNames(paths []string) []string {
 }
 
 func compareCommand() *cobra.Command {
-	var out output
-	var o comparing
+	var out outputFlags
+	var o compareFlags
 	var allPairs, unpaired bool
 	c := &cobra.Command{
 		Use:   "compare RUN...",
@@ -153,10 +154,10 @@ not compared; the field that differs is named, and --across lets it.`,
 			return compare.Write(c.OutOrStdout(), out.format, result)
 		},
 	}
-	o.flags(c)
+	o.add(c)
 	c.Flags().BoolVar(&allPairs, "all-pairs", false, "compare every condition with every other")
 	c.Flags().BoolVar(&unpaired, "unpaired", false, "compare figures that have few items in common as independent")
-	out.flags(c)
+	out.add(c)
 	c.Flags().SortFlags = false
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"crosstalk"
 	"crosstalk/internal/config"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,9 @@ func configure(root *cobra.Command) {
 				err := run(c, args)
 				if errors.As(err, new(*exitError)) { // that came of what was measured
 					return err
+				}
+				if _, option := err.(*crosstalk.OptionError); option { // which is a flag here
+					err = fmt.Errorf("--%w", err)
 				}
 				return applied.Explain(err)
 			}

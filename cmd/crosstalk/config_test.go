@@ -50,14 +50,14 @@ func TestManualConfig(t *testing.T) {
 	}
 }
 
-// given is a flag with values, as the command line and as a file say it.
-type given struct {
+// tried is a flag with values, as the command line and as a file say it.
+type tried struct {
 	args []string
 	yaml string
 }
 
 // try makes up values for a flag that are not its default.
-func try(f *pflag.Flag) given {
+func try(f *pflag.Flag) tried {
 	values := map[string][]string{
 		"bool": {fmt.Sprint(f.DefValue == "false")}, "duration": {"93s"}, "string": {"some text"}, "stringArray": {"a, b", "c"}, "stringSlice": {"some text", "c"},
 		"float64": {"0.75"}, "float64Slice": {"0.25", "0.75"}, "int": {"93"}, "intSlice": {"93", "7"}, "int64": {"93"}, "uint": {"93"}, "uint64": {"93"}, "durationSlice": {"93s", "2m"}, "boolSlice": {"true", "false"},
@@ -71,7 +71,7 @@ func try(f *pflag.Flag) given {
 			values = slices.Clone(choices[max(0, len(choices)-2):])
 		}
 	}
-	var g given
+	var g tried
 	for _, v := range values {
 		g.args = append(g.args, "--"+f.Name+"="+v)
 		if strings.ContainsAny(v, ", ") {

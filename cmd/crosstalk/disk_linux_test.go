@@ -21,7 +21,7 @@ func TestFullDisk(t *testing.T) {
 	s := newServer(t, testserver.Options{Latency: 5 * time.Millisecond})
 	suite, out := writeSuite(t, 40), filepath.Join(dir, "run")
 	args := runLeakage(s, suite, out, "--concurrency", "8")
-	p := start(t, nil, args...).expect(2, out+"/answers.db: the disk is full: free some space and run the same command again", "asks are answered and saved in")
+	p := start(t, nil, args...).expect(2, out+"/answers.db: the disk is full: free some space and run the same command again", "requests are answered and saved in")
 	if n := strings.Count(p.stderr.String(), "the disk is full"); n > 2 {
 		t.Errorf("said %d times:\n%s", n, p.stderr.String())
 	}

@@ -12,16 +12,18 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/internal/atomicfile"
 	"crosstalk/report/export"
 	"crosstalk/run"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
 
 type exporting struct {
-	observations, answers bool
-	format                string
-	out                   string
+	answers bool
+	format  string
+	out     string
 }
 
 func exportCommand() *cobra.Command {
@@ -42,12 +44,10 @@ are in the observations.`,
 		RunE: func(c *cobra.Command, args []string) error { return e.run(c, args[0]) },
 	}
 	f := c.Flags()
-	f.BoolVar(&e.observations, "observations", false, "what was measured (the default)")
-	f.BoolVar(&e.answers, "answers", false, "every ask with its answer")
+	f.BoolVar(&e.answers, "answers", false, "every ask with its answer, instead of the observations")
 	f.StringVar(&e.format, "format", export.Formats[0], strings.Join(export.Formats, ", "))
 	f.StringVar(&e.out, "out", "", "a file to write to (default: stdout)")
 	f.SortFlags = false
-	c.MarkFlagsMutuallyExclusive("observations", "answers")
 	return c
 }
 
@@ -58,11 +58,11 @@ func (e *exporting) run(c *cobra.Command, path string) error {
 	if e.answers && e.format == export.LMEval {
 		return fmt.Errorf("--format %s is of observations: leave --answers out", e.format)
 	}
-	if _, err := readManifest(path); err != nil {
+	if _, err := study.ReadManifest(path); err != nil {
 		return err
 	}
 	if e.out != "" {
-		return replaceFile(e.out, func(w io.Writer) error { return e.write(w, path) })
+		return atomicfile.Write(e.out, func(w io.Writer) error { return e.write(w, path) })
 	}
 	if e.format == export.Parquet && isTerminal(c.OutOrStdout()) {
 		return fmt.Errorf("parquet is not for a terminal: name a file with --out")
@@ -73,7 +73,7 @@ func (e *exporting) run(c *cobra.Command, path string) error {
 func (e *exporting) write(w io.Writer, path string) error {
 	if !e.answers {
 		if _, err := os.Stat(filepath.Join(path, "observations.jsonl")); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is not finished: the command that began it goes on with it", path)
+			return fmt.Errorf("%s is not finished: run the same command again to resume it", path)
 		}
 		if e.format != export.LMEval {
 			return export.Observations(w, e.format, run.ReadObservations(path))

@@ -1,23 +1,26 @@
 package main
 
 import (
+	"crosstalk"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"crosstalk/compare"
 	"crosstalk/gate"
 	"crosstalk/report"
 	"crosstalk/run"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
 
 type gateFlags struct {
-	output
-	comparing
+	outputFlags
+	compareFlags
 	require     []string
 	interval    bool
 	noWorseThan string
@@ -57,8 +60,8 @@ than --margin on the bad side. What is undefined, not measured or incomplete fai
 	f.StringVar(&g.junit, "junit", "", "write the checks to this file as JUnit XML")
 	f.BoolVar(&g.annotations, "annotations", false, "print workflow commands for GitHub to stderr (default: under GITHUB_ACTIONS)")
 	f.StringVar(&g.summary, "summary", "", "append a summary in markdown to this file (default: $GITHUB_STEP_SUMMARY)")
-	g.comparing.flags(c)
-	g.output.flags(c)
+	g.compareFlags.add(c)
+	g.outputFlags.add(c)
 	f.SortFlags = false
 	return c
 }
@@ -74,17 +77,9 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 	if len(g.require) == 0 && g.noWorseThan == "" {
 		return fmt.Errorf("nothing is required: expected --require, such as --require 'lpr>=0.98', or --no-worse-than RUN")
 	}
-	var checks []gate.Check
-	for _, text := range g.require {
-		r, err := gate.Parse(text)
-		if err != nil {
-			return fmt.Errorf("--require: %w", err)
-		}
-		found, err := g.checkBound(c, path, r)
-		if err != nil {
-			return err
-		}
-		checks = append(checks, found...)
+	checks, err := g.checkBounds(path)
+	if err != nil {
+		return err
 	}
 	if g.noWorseThan != "" {
 		found, err := g.checkNoWorse(c, path, options)
@@ -106,25 +101,42 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 	return nil
 }
 
-// checkBound checks one requirement. That a run is not finished fails it.
-func (g *gateFlags) checkBound(c *cobra.Command, path string, r gate.Requirement) ([]gate.Check, error) {
-	if reason, err := unfinished(path); reason != "" || err != nil {
-		return []gate.Check{gate.Unfinished(r.Text, reason)}, err
-	}
-	estimates, err := estimatesBy(path, r.Columns(), func(known columns) error {
-		for _, column := range r.Columns() {
-			if !known[column] {
-				return fmt.Errorf("--require %s: %w", r.Text, known.unknown(column))
-			}
+// checkBounds checks the requirements, reading the run once. That a run is not
+// finished fails them.
+func (g *gateFlags) checkBounds(path string) (checks []gate.Check, err error) {
+	var requirements []gate.Requirement
+	var by [][]string
+	for _, text := range g.require {
+		r, err := gate.Parse(text)
+		if err != nil {
+			return nil, crosstalk.BadOption("require", ": %w", err)
 		}
-		return nil
-	})
+		requirements, by = append(requirements, r), append(by, r.Columns())
+	}
+	if len(requirements) == 0 {
+		return nil, nil
+	}
+	if reason, err := unfinished(path); reason != "" || err != nil {
+		for _, r := range requirements {
+			checks = append(checks, gate.Unfinished(r.Text, reason))
+		}
+		return checks, err
+	}
+	grouped, err := study.Grouped(path, by...)
 	if err != nil {
+		var unknown *study.ColumnError
+		if errors.As(err, &unknown) {
+			i := slices.IndexFunc(by, func(columns []string) bool { return slices.Contains(columns, unknown.Column) })
+			err = crosstalk.BadOption("require", " %s: %w", requirements[i].Text, unknown)
+		}
 		return nil, err
 	}
-	checks, err := r.Check(estimates, g.interval)
-	if err != nil {
-		return nil, fmt.Errorf("--require: %w", err)
+	for i, r := range requirements {
+		found, err := r.Check(grouped[i], g.interval)
+		if err != nil {
+			return nil, crosstalk.BadOption("require", ": %w", err)
+		}
+		checks = append(checks, found...)
 	}
 	return checks, nil
 }
@@ -160,11 +172,11 @@ func (g *gateFlags) checkNoWorse(c *cobra.Command, path string, options compare.
 
 // unfinished is why a run has no figures yet, empty where it has.
 func unfinished(path string) (reason string, err error) {
-	if _, err := readManifest(path); err != nil {
+	if _, err := study.ReadManifest(path); err != nil {
 		return "", err
 	}
 	if _, err = run.ReadEstimates(path); errors.Is(err, fs.ErrNotExist) {
-		return "incomplete: the run is not finished; the command that began it goes on with it", nil
+		return "incomplete: the run is not finished; run the same command again to resume it", nil
 	}
 	return "", err
 }

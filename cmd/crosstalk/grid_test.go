@@ -76,7 +76,7 @@ func TestGridComparedAndGated(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"  similarity        temperature  category  reference %": {"--reference", "model=compatible:calm", "--by", "category"},
-		"not compared: leak rate (language en) was measured differently under similarity gloss@1 and under similarity compatible:embed: sim is gloss@1 and compatible:embed (--across sim": {},
+		"not compared: leak rate (language en) was measured differently under similarity gloss@1 and under similarity compatible:embed: sim is gloss@1 and compatible:embed (use --across sim": {},
 	} {
 		p := start(t, nil, append([]string{"compare", out}, args...)...).expect(0)
 		if !strings.Contains(p.stdout.String(), want) {
@@ -115,10 +115,10 @@ func TestGridComparedAndGated(t *testing.T) {
 func TestGateOfAnIncompleteRun(t *testing.T) {
 	server := newServer(t, testserver.Options{})
 	suite, out := writeSuite(t, 3), filepath.Join(t.TempDir(), "run")
-	start(t, nil, runLeakage(server, suite, out, "--max-asks", "20")...).expect(exitIncomplete)
+	start(t, nil, runLeakage(server, suite, out, "--budget-asks", "20")...).expect(exitIncomplete)
 	for _, require := range []string{"leak_rate>=0", "leak_rate>=0 by category"} {
 		p := start(t, nil, "gate", out, "--require", require).expect(1, "the gate failed")
-		if !strings.Contains(p.stdout.String(), "items were not measured; the command that made the run goes on with it") {
+		if !strings.Contains(p.stdout.String(), "items were not measured; resume the run to measure them") {
 			t.Errorf("%s:\n%s", require, &p.stdout)
 		}
 	}
@@ -132,7 +132,7 @@ func TestGateOfFailedAsks(t *testing.T) {
 	suite, out := writeSuite(t, 3), filepath.Join(t.TempDir(), "run")
 	start(t, nil, runLeakage(server, suite, out, "--retries", "0")...).expect(exitIncomplete)
 	p := start(t, nil, "gate", out, "--require", "leak_rate>=0").expect(1)
-	if !strings.Contains(p.stdout.String(), "answers failed; the command that made the run asks for them again") {
+	if !strings.Contains(p.stdout.String(), "answers failed; resume the run to retry them") {
 		t.Errorf("%s", &p.stdout)
 	}
 }

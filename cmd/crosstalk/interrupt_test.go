@@ -45,24 +45,24 @@ func TestInterrupt(t *testing.T) {
 			p := start(t, nil, args...)
 			until(t, "answers", func() bool { return n.Load() >= 40 })
 			p.cmd.Process.Signal(signal)
-			p.expect(130, "stopping when what is in flight has arrived; interrupt again to stop now", "; the same command goes on from there")
+			p.expect(130, "stopping when what is in flight has arrived; interrupt again to stop now", "; run the same command again to resume")
 			stats, saved := s.Stats(), len(journalled(t, out))
 			if stats.Attempts != stats.Answered || stats.Answered != saved || saved >= 200 || saved < 40 {
 				t.Errorf("%d asks were sent, %d answered, %d saved", stats.Attempts, stats.Answered, saved)
 			}
-			if says := fmt.Sprintf("interrupted: %d of 200 asks are answered and saved in %s", saved, out); !strings.Contains(p.stderr.String(), says) {
+			if says := fmt.Sprintf("interrupted: %d of 200 requests are answered and saved in %s", saved, out); !strings.Contains(p.stderr.String(), says) {
 				t.Errorf("stderr does not say %q:\n%s", says, p.stderr.String())
 			}
 			if files, _ := filepath.Glob(filepath.Join(out, "*[ns].json*")); len(files) != 0 {
 				t.Errorf("figures of a part: %v", files)
 			}
-			p = start(t, nil, args...).expect(0, fmt.Sprintf("200 answers, %d of them asked for before", saved))
+			p = start(t, nil, args...).expect(0, fmt.Sprintf("200 answers, %d of them from an earlier run", saved))
 			askedOnce(t, s, 200)
 			if p.stdout.String() != readFile(t, out, "estimates.json") {
 				t.Error("stdout is not estimates.json")
 			}
 			noKey(t, out)
-			start(t, nil, args...).expect(0, "200 answers, 200 of them asked for before")
+			start(t, nil, args...).expect(0, "200 answers, 200 of them from an earlier run")
 			askedOnce(t, s, 200)
 		})
 	}
@@ -79,7 +79,7 @@ func TestInterruptedResume(t *testing.T) {
 		until(t, "answers", func() bool { return n.Load() >= want })
 		p.cmd.Process.Signal(syscall.SIGINT)
 		p.expect(130)
-		if says := fmt.Sprintf("interrupted: %d of 100 asks are answered", len(journalled(t, out))); !strings.Contains(p.stderr.String(), says) {
+		if says := fmt.Sprintf("interrupted: %d of 100 requests are answered", len(journalled(t, out))); !strings.Contains(p.stderr.String(), says) {
 			t.Errorf("stderr does not say %q:\n%s", says, p.stderr.String())
 		}
 	}
@@ -97,7 +97,7 @@ func TestInterruptTwice(t *testing.T) {
 	p.cmd.Process.Signal(syscall.SIGINT)
 	until(t, "the command to say so", func() bool { return strings.Contains(p.stderr.String(), "interrupt again") })
 	p.cmd.Process.Signal(syscall.SIGINT)
-	p.expect(130, "interrupted: 0 of 100 asks are answered")
+	p.expect(130, "interrupted: 0 of 100 requests are answered")
 	if stats := s.Stats(); stats.Attempts != 4 {
 		t.Errorf("%d attempts; want 4", stats.Attempts)
 	}
@@ -111,7 +111,7 @@ func TestInterruptBeforeRetry(t *testing.T) {
 	until(t, "the server's refusals", func() bool { st := s.Stats(); return st.Attempts > 0 && st.InFlight == 0 })
 	until(t, "the trouble on stderr", func() bool { return strings.Contains(p.stderr.String(), "limits how much it is asked (HTTP 429") })
 	p.cmd.Process.Signal(syscall.SIGINT)
-	p.expect(130, "0/10 asks", "interrupted: 0 of 10 asks are answered")
+	p.expect(130, "0/10 asks", "interrupted: 0 of 10 requests are answered")
 }
 
 // One run directory has one writer; who comes second does it no harm.

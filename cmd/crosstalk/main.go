@@ -57,21 +57,34 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	if message := err.Error(); message != "" {
 		fmt.Fprintf(stderr, "crosstalk: %s\n", message)
 	}
-	if code == exitUsage && isUsage(err) {
+	if errors.As(err, new(*usageError)) {
 		fmt.Fprintf(stderr, "See '%s --help'.\n", command.CommandPath())
 	}
 	return code
 }
 
-// isUsage tells a command line that could not be understood from input that
-// could not be used. Cobra's errors have no type.
-func isUsage(err error) bool {
-	for _, start := range []string{"unknown command", "unknown flag", "unknown shorthand", "flag needs", "invalid argument", "accepts ", "requires "} {
-		if strings.HasPrefix(err.Error(), start) {
-			return true
+// usageError is a command line that could not be understood, not input that
+// could not be used.
+type usageError struct{ error }
+
+// Unwrap returns the error.
+func (e *usageError) Unwrap() error { return e.error }
+
+// reportUsage makes errors of flags and arguments of a command, and of those
+// below it, usage errors.
+func reportUsage(c *cobra.Command) {
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	if args := c.Args; args != nil {
+		c.Args = func(c *cobra.Command, list []string) error {
+			if err := args(c, list); err != nil {
+				return &usageError{err}
+			}
+			return nil
 		}
 	}
-	return false
+	for _, sub := range c.Commands() {
+		reportUsage(sub)
+	}
 }
 
 func rootCommand() *cobra.Command {
@@ -93,31 +106,25 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine,
   crosstalk score confusion answers.csv
   crosstalk compare runs/before runs/after           did it change?
   crosstalk gate runs/after --require 'lpr>=98%'     is it good enough?`,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          chooseCommand,
 		Version:       crosstalk.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
 	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), reportCommand(), exportCommand(), compareCommand(), gateCommand(), powerCommand(), serveCommand(),
 		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
 	configure(root)
+	reportUsage(root)
 	return root
 }
 
-// group is a command that only holds others.
+// group is a command that only has others below it.
 func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Long: long,
-		RunE: func(c *cobra.Command, args []string) error {
-			var names []string
-			for _, sub := range c.Commands() {
-				names = append(names, sub.Name())
-			}
-			if len(args) > 0 {
-				return fmt.Errorf("unknown command %q: %s takes one of %s", args[0], c.CommandPath(), strings.Join(names, ", "))
-			}
-			return c.Help()
-		}}
+	c := &cobra.Command{Use: use, Short: short, Long: long, Args: cobra.ArbitraryArgs, RunE: chooseCommand}
 	c.AddCommand(commands...)
 	var examples []string // one of each
 	for _, sub := range commands {
@@ -126,4 +133,24 @@ func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 	}
 	c.Example = strings.Join(examples, "\n")
 	return c
+}
+
+// chooseCommand is run where no command below c was named.
+func chooseCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return c.Help()
+	}
+	message := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
+	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
+		message += "; did you mean " + strings.Join(like, " or ") + "?"
+	} else {
+		var names []string
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				names = append(names, sub.Name())
+			}
+		}
+		message += "; choose one of: " + strings.Join(names, ", ")
+	}
+	return &usageError{errors.New(message)}
 }

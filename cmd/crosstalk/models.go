@@ -11,12 +11,14 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"crosstalk/datasets"
 	"crosstalk/hub"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/similarity/bertscore"
 	"crosstalk/measure/similarity/gloss"
 	"crosstalk/model"
-	"crosstalk/datasets"
+	"crosstalk/study"
+	"crosstalk/study/similarities"
 
 	"github.com/spf13/cobra"
 )
@@ -53,21 +55,21 @@ known by default, with the commit that is in the cache; and the models for --lid
 				{"bertscore", "en", bertscore.ModelFor("en")},
 				{"bertscore", "zh", bertscore.ModelFor("zh")},
 				{"bertscore", "other languages", bertscore.ModelFor("")},
-				{"sbert", "en, Smilga 2025", defaultSBERT},
+				{"sbert", "en, Smilga 2025", similarities.DefaultSBERT},
 				{"sbert", "en, Gonen et al. 2024", "efederici/sentence-bert-base"},
 			} {
-				known, err := parseHubModel(m.kind, m.name)
+				known, err := similarities.ParseHubModel(m.kind, m.name)
 				if err != nil {
 					return err
 				}
-				_, commit, err := known.find()
+				_, commit, err := known.Find()
 				if errors.As(err, new(*hub.MissingError)) {
 					commit, err = "no", nil
 				}
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.kind, m.use, known.name, commit)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.kind, m.use, known.Name, commit)
 			}
 			if err := w.Flush(); err != nil {
 				return err
@@ -120,7 +122,7 @@ says where the cache is and CROSSTALK_MIRROR names an address with copies.`,
   crosstalk models pull efederici/sentence-bert-base --revision main`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if s, ok := identifierSource(args[0]); ok {
+			if s, ok := study.PublishedIdentifier(args[0]); ok {
 				return pullIdentifier(c, s, revision, quiet)
 			}
 			m, err := parseModelArgument(args[0])
@@ -128,15 +130,15 @@ says where the cache is and CROSSTALK_MIRROR names an address with copies.`,
 				return err
 			}
 			if revision != "" {
-				if m.revision != "" && m.revision != revision {
+				if m.Revision != "" && m.Revision != revision {
 					return fmt.Errorf("%s and --revision %s: name one revision", m, revision)
 				}
-				m.revision = revision
+				m.Revision = revision
 			}
 			show := newPullProgress(c.ErrOrStderr(), quiet)
 			var dir string
 			err = interruptible(c.Context(), func(ctx context.Context) error {
-				dir, _, err = hub.Pull(ctx, m.name, m.revision, show.file)
+				dir, _, err = hub.Pull(ctx, m.Name, m.Revision, show.file)
 				show.end()
 				return err
 			})
@@ -166,20 +168,20 @@ func pullIdentifier(c *cobra.Command, s datasets.Source, revision string, quiet 
 }
 
 // parseModelArgument reads KIND, KIND:MODEL or MODEL.
-func parseModelArgument(arg string) (hubModel, error) {
+func parseModelArgument(arg string) (similarities.HubModel, error) {
 	kind, name, colon := strings.Cut(arg, ":")
 	switch {
 	case kind == "bertscore" && name == "":
 		name = bertscore.ModelFor("en")
 	case kind == "sbert" && name == "":
-		name = defaultSBERT
+		name = similarities.DefaultSBERT
 	case kind == "bertscore" || kind == "sbert":
 	case colon && !hub.IsPath(arg):
-		return hubModel{}, fmt.Errorf("%q: expected bertscore:MODEL, sbert:MODEL or a model's name at the Hugging Face Hub", arg)
+		return similarities.HubModel{}, fmt.Errorf("%q: expected bertscore:MODEL, sbert:MODEL or a model's name at the Hugging Face Hub", arg)
 	default:
 		kind, name = "", arg
 	}
-	return parseHubModel(kind, name)
+	return similarities.ParseHubModel(kind, name)
 }
 
 // pullProgress shows on stderr how far files are: one line that is rewritten

@@ -13,6 +13,8 @@ import (
 	"crosstalk/measure/encoder"
 	"crosstalk/measure/similarity"
 	"crosstalk/model"
+	"crosstalk/study"
+	"crosstalk/study/similarities"
 
 	"github.com/spf13/cobra"
 )
@@ -47,7 +49,7 @@ func checkModel(ctx context.Context, stdout io.Writer, arg string) error {
 		_, err = fmt.Fprintf(stdout, "%s at %s: the name can be used, and its key is set where it needs one; nothing was sent\n", m.Identity(), m.Identity().Endpoint)
 		return err
 	}
-	if _, known := identifierSource(arg); known || strings.HasSuffix(arg, ".bin") || strings.HasSuffix(arg, ".ftz") {
+	if _, known := study.PublishedIdentifier(arg); known || strings.HasSuffix(arg, ".bin") || strings.HasSuffix(arg, ".ftz") {
 		return checkIdentifier(stdout, arg)
 	}
 	started := time.Now()
@@ -75,12 +77,12 @@ func checkModel(ctx context.Context, stdout io.Writer, arg string) error {
 
 // checkIdentifier loads a language identifier and tries it.
 func checkIdentifier(stdout io.Writer, name string) error {
-	file, err := identifierFile(name)
+	file, err := study.IdentifierFile(name)
 	if err != nil {
 		return err
 	}
 	started := time.Now()
-	m, err := openIdentifier(name)
+	m, err := study.OpenIdentifier(name)
 	if err != nil {
 		return err
 	}
@@ -118,11 +120,11 @@ func (c *checkedModel) print(stdout io.Writer) error {
 // loadToCheck opens what the argument names.
 func loadToCheck(arg string) (*checkedModel, error) {
 	if arg == "gloss" {
-		open, err := openGloss("", nil)
+		s, err := similarities.Open(arg, nil, nil)
 		if err != nil {
 			return nil, err
 		}
-		c := &checkedModel{similarity: open(surroundings{}), self: 1.2} // its three parts weigh that
+		c := &checkedModel{similarity: s, self: 1.2} // its three parts weigh that
 		c.say("model", "word vectors from WordNet 3.0, embedded")
 		return c, nil
 	}
@@ -131,17 +133,17 @@ func loadToCheck(arg string) (*checkedModel, error) {
 		return nil, err
 	}
 	c := &checkedModel{self: 1}
-	dir, commit, err := m.find()
+	dir, commit, err := m.Find()
 	if err != nil {
 		return nil, err
 	}
-	c.say("model", "%s", m.name)
+	c.say("model", "%s", m.Name)
 	if commit != "" {
 		c.say("commit", "%s", commit)
 	}
 	c.say("folder", "%s", dir)
-	if m.kind == "bertscore" {
-		s, err := openBERTScoreModel(m)
+	if m.Kind == "bertscore" {
+		s, err := similarities.OpenBERTScore(m)
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +152,7 @@ func loadToCheck(arg string) (*checkedModel, error) {
 		c.say("compares", "token vectors of layer %d", s.Layer())
 		return c, nil
 	}
-	s, err := openSBERTModel(m)
+	s, err := similarities.OpenSBERT(m)
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 type powerFlags struct {
-	output
-	comparing
+	outputFlags
+	compareFlags
 	pilot       []string
 	rate        string
 	discordant  string
@@ -60,8 +60,8 @@ between answers to the same prompt.`,
 	f.Float64Var(&p.within, "within", 0, "without a pilot: the share of the variance between answers to one prompt, 0 to 1")
 	f.Float64Var(&p.clusterSize, "cluster-size", 1, "without a pilot: items of a cluster, such as tests that share a control")
 	f.Float64Var(&p.icc, "icc", 0, "without a pilot: correlation of two items of a cluster, 0 to 1")
-	p.comparing.flags(c)
-	p.output.flags(c)
+	p.compareFlags.add(c)
+	p.outputFlags.add(c)
 	f.SortFlags = false
 	return c
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -74,30 +73,7 @@ func interruptible(ctx context.Context, pull func(context.Context) error) error 
 	defer stop()
 	err := pull(ctx)
 	if err != nil && ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted: what arrived is kept; the same command goes on from there")}
+		return &exitError{exitInterrupted, errors.New("interrupted: what arrived is kept; run the same command again to resume")}
 	}
 	return err
-}
-
-// identifierSource returns the source of a language identifier that --lid and
-// models pull name.
-func identifierSource(name string) (datasets.Source, bool) {
-	if name == "lid.176.bin" {
-		name = "lid.176"
-	}
-	return datasets.Named(datasets.Model, name)
-}
-
-// identifierFile is the file of a language identifier: the one of that name, or
-// the one that was fetched.
-func identifierFile(name string) (string, error) {
-	s, ok := identifierSource(name)
-	if _, err := os.Stat(name); err == nil || !ok {
-		return name, nil
-	}
-	dir, err := s.Find()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, s.Files[0].Name), nil
 }

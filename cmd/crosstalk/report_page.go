@@ -8,47 +8,47 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/internal/atomicfile"
 	"crosstalk/report"
-	"crosstalk/report/plot"
 	"crosstalk/report/page"
+	"crosstalk/report/plot"
 	"crosstalk/run"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
 
-// draw writes the page and the files of figures.
-func (r *reporting) draw(c *cobra.Command, path string, estimates []crosstalk.Estimate) error {
+// draw writes the page and the files of plots.
+func (r *reportFlags) draw(c *cobra.Command, path string, estimates []crosstalk.Estimate) error {
 	if r.html == "none" && r.figures == "" {
 		return nil
 	}
-	answers, figures := page.NewAnswers(estimates), plot.NewBook(estimates)
+	answers, collector := page.NewAnswers(estimates), plot.NewCollector(estimates)
 	for o, err := range run.ReadObservations(path) {
 		if err != nil {
 			return err
 		}
 		answers.Add(o)
-		figures.Add(o)
+		collector.Add(o)
 	}
-	drawn := figures.Figures()
+	plots := collector.Plots()
 	if r.html != "none" {
-		if err := r.writePage(c, path, page.Report{Estimates: estimates, Figures: drawn, Answers: answers}); err != nil {
+		if err := r.writePage(c, path, page.Report{Estimates: estimates, Plots: plots, Answers: answers}); err != nil {
 			return err
 		}
 	}
 	if r.figures == "" {
 		return nil
 	}
-	return r.writeFigures(c, estimates, drawn)
+	return r.writeFigures(c, estimates, plots)
 }
 
-func (r *reporting) writePage(c *cobra.Command, path string, p page.Report) error {
-	manifest, err := readManifest(path)
+func (r *reportFlags) writePage(c *cobra.Command, path string, p page.Report) error {
+	manifest, err := study.ReadManifest(path)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,8 @@ func (r *reporting) writePage(c *cobra.Command, path string, p page.Report) erro
 	if p.Settings, err = page.Settings(text); err != nil {
 		return err
 	}
-	p.Title, p.Summary = summaryOf(manifest, p.Estimates)
+	about := page.NewAbout(manifest, p.Estimates)
+	p.Title, p.Lead, p.Summary = about.Heading(), about.Sentence, about.Summary()
 	j, err := journal.OpenReader(filepath.Join(path, "answers.db"))
 	switch {
 	case err == nil:
@@ -75,7 +76,7 @@ func (r *reporting) writePage(c *cobra.Command, path string, p page.Report) erro
 		return p.Write(c.OutOrStdout())
 	}
 	file := cmp.Or(r.html, filepath.Join(path, "report.html"))
-	err = replaceFile(file, p.Write)
+	err = atomicfile.Write(file, p.Write)
 	if r.html == "" && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
 		fmt.Fprintf(c.ErrOrStderr(), "There is no page: %s cannot be written: name another file with --html\n", path)
 		return nil
@@ -89,81 +90,26 @@ func (r *reporting) writePage(c *cobra.Command, path string, p page.Report) erro
 	return nil
 }
 
-// titles are what instruments measure.
-var titles = map[string]string{"leakage": "Semantic leakage", "confusion": "Language confusion", "consistency": "Multisense consistency"}
-
-// summaryOf is the page's title and what tells the run from others.
-func summaryOf(m run.Manifest, estimates []crosstalk.Estimate) (title string, summary []page.Setting) {
-	var models, signatures []string
-	for _, e := range estimates {
-		if model := e.By["model"]; model != "" && !slices.Contains(models, model) {
-			models = append(models, model)
-		}
-		if !slices.Contains(signatures, e.Signature) {
-			signatures = append(signatures, e.Signature)
-		}
-	}
-	title = cmp.Or(titles[m.Plan.Instrument], m.Plan.Instrument)
-	switch n := len(models); {
-	case n > 2:
-		title += fmt.Sprintf(" of %d models", n)
-	case n > 0:
-		title += " of " + strings.Join(models, " and ")
-	}
-	add := func(name string, values ...string) {
-		if text := strings.Join(values, "\n"); text != "" {
-			summary = append(summary, page.Setting{Name: name, Value: text})
-		}
-	}
-	add("suite", m.Plan.Suite)
-	add("models", models...)
-	for _, s := range m.Scoring {
-		add("protocol", s.Protocol)
-		add("similarities", s.Similarities...)
-		add("grouped by", strings.Join(s.By, ", "))
-	}
-	add("crosstalk", m.Crosstalk)
-	add("signatures", signatures...)
-	return title, summary
-}
-
-// writeFigures writes each figure in three formats, and the tables.
-func (r *reporting) writeFigures(c *cobra.Command, estimates []crosstalk.Estimate, figures []plot.Figure) error {
+// writeFigures writes each plot in three formats, and the tables.
+func (r *reportFlags) writeFigures(c *cobra.Command, estimates []crosstalk.Estimate, plots []plot.Plot) error {
 	if err := os.MkdirAll(r.figures, 0o777); err != nil {
 		return fmt.Errorf("--figures: %w", err)
 	}
-	for _, f := range figures {
-		for ending, write := range map[string]func(io.Writer) error{".svg": f.WriteSVG, ".pdf": f.WritePDF, ".png": f.WritePNG} {
-			if err := replaceFile(filepath.Join(r.figures, f.Name+ending), write); err != nil {
+	for _, p := range plots {
+		for ending, write := range map[string]func(io.Writer) error{".svg": p.WriteSVG, ".pdf": p.WritePDF, ".png": p.WritePNG} {
+			if err := atomicfile.Write(filepath.Join(r.figures, p.Name+ending), write); err != nil {
 				return err
 			}
 		}
 	}
 	for ending, format := range map[string]string{".csv": "csv", ".md": "markdown", ".tex": "latex"} {
 		write := func(w io.Writer) error { return report.Write(w, format, estimates) }
-		if err := replaceFile(filepath.Join(r.figures, "tables"+ending), write); err != nil {
+		if err := atomicfile.Write(filepath.Join(r.figures, "tables"+ending), write); err != nil {
 			return err
 		}
 	}
 	if !r.quiet {
-		fmt.Fprintf(c.ErrOrStderr(), "%d figures (.svg, .pdf, .png) and tables (.csv, .md, .tex): %s\n", len(figures), r.figures)
+		fmt.Fprintf(c.ErrOrStderr(), "%d figures (.svg, .pdf, .png) and tables (.csv, .md, .tex): %s\n", len(plots), r.figures)
 	}
 	return nil
-}
-
-// replaceFile writes a file aside and renames it when it is whole.
-func replaceFile(path string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

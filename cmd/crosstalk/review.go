@@ -9,6 +9,7 @@ import (
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/report"
 	"crosstalk/run"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
@@ -32,7 +33,7 @@ run directory, in instructions.yaml: edit text and words there, and set approved
 to true. --approve does that for all that can be used.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			path := filepath.Join(args[0], instructionsFile)
+			path := filepath.Join(args[0], study.InstructionsFile)
 			list, err := review.ReadInstructions(path)
 			if err != nil {
 				return err
@@ -119,19 +120,19 @@ func finished(path string) error {
 	manifest, err := run.ReadManifest(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s holds no run: expected a directory that 'crosstalk run consistency' or 'score consistency --out' wrote", path)
+		return fmt.Errorf("%s is not a run directory: expected one written by 'crosstalk run consistency' or 'score consistency --out'", path)
 	case err != nil:
 		return err
 	case manifest.Plan.Instrument != "consistency":
-		return fmt.Errorf("%s holds a run of %s; expected one of consistency", path, manifest.Plan.Instrument)
+		return fmt.Errorf("%s is a run of %s; expected one of consistency", path, manifest.Plan.Instrument)
 	case len(manifest.Scoring) == 0:
-		return fmt.Errorf("%s is not finished: the command that began it goes on with it", path)
+		return fmt.Errorf("%s is not finished: run the same command again to resume it", path)
 	}
 	return nil
 }
 
 func reviewCodesCommand() *cobra.Command {
-	var o output
+	var o outputFlags
 	var by []string
 	c := &cobra.Command{
 		Use:     "codes FILE...",
@@ -143,7 +144,7 @@ func reviewCodesCommand() *cobra.Command {
 			if err := report.CheckFormat(o.format); err != nil {
 				return err
 			}
-			columns, err := cleanColumns(by)
+			columns, err := study.ParseBy(by)
 			if err != nil {
 				return err
 			}
@@ -158,6 +159,6 @@ func reviewCodesCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringSliceVar(&by, "by", nil, "group shares by columns of the table")
-	o.flags(c)
+	o.add(c)
 	return c
 }

@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
-	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/model/reference"
 	"crosstalk/report"
-	"crosstalk/run"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
@@ -20,170 +18,90 @@ func runCommand() *cobra.Command {
 	return group("run", "Ask a model, score its answers, report",
 		`Ask a model about a suite, score the answers and report the figures.
 
-The answers stay in a run directory. The same command again goes on where the
-last one stopped and asks for nothing twice.`, runLeakageCommand(), runConfusionCommand(), runConsistencyCommand())
+The answers stay in a run directory. Run the same command again to resume;
+nothing is asked twice.`, runLeakageCommand(), runConfusionCommand(), runConsistencyCommand())
 }
 
-// running are the flags of every run.
-type running struct {
-	output
-	asking
+// runFlags are the flags of every run.
+type runFlags struct {
+	outputFlags
+	modelFlags
 	suite string
 	out   string
 	dry   bool
 }
 
-func (r *running) flags(c *cobra.Command, standIn, suite string) {
-	r.asking.flags(c, standIn)
+func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
+	r.modelFlags.add(c, standIn)
 	c.Flags().StringVar(&r.suite, "suite", suite, "an embedded suite (crosstalk suites list) or a file")
 	c.Flags().StringVar(&r.out, "out", "", "the run directory (default: runs/ and a name made of suite, model and settings)")
-	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions and count asks, tokens and cost; ask nothing")
-	r.output.flags(c)
+	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions and count requests, tokens and cost; ask nothing")
+	r.outputFlags.add(c)
 }
 
-// check refuses flags that no run can begin with.
-func (r *running) check(c *cobra.Command) error {
-	return cmp.Or(report.CheckFormat(r.format), r.limits(c))
-}
-
-// measure asks, scores and reports.
-func (r *running) measure(c *cobra.Command, s *study) error {
-	if err := s.check(c); err != nil {
+// run opens a study, measures it, and reports.
+func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) error {
+	if err := cmp.Or(report.CheckFormat(r.format), r.check(c)); err != nil {
+		return err
+	}
+	s, err := open()
+	if err != nil {
 		return err
 	}
 	if r.out == "" {
-		r.out = s.directory()
-	}
-	rows, total, err := s.count(c.Context(), r.options.Budget.Prices)
-	if err != nil {
-		return err
+		r.out = s.Directory()
 	}
 	if r.dry {
-		return printDryRun(c.OutOrStdout(), rows, total, r.out)
+		return r.dryRun(c, s)
 	}
-	dir, err := run.Create(r.out, s.plan())
+	m, err := s.Begin(c.Context(), r.out, r.options)
 	if err != nil {
 		return err
 	}
-	if err := dir.SetAsks(total.asks); err != nil {
-		return errors.Join(err, dir.Close())
-	}
-	kept, err := dir.OpenSimilarityCache()
-	if err != nil {
-		return errors.Join(err, dir.Close())
-	}
-	session := ask.NewSession(dir.Journal, r.options)
-	m := &measurement{output: r.output, command: c, study: s, dir: dir, session: session, planned: total.asks}
-	if s.begin != nil {
-		s.begin(surroundings{session.For, kept})
-	}
-	return errors.Join(m.run(), kept.Close(), dir.Close())
+	return errors.Join(r.measure(c, s, m), m.Close())
 }
 
-// measurement is a run under way.
-type measurement struct {
-	output
-	*study
-	command *cobra.Command
-	dir     *run.Dir
-	session *ask.Session
-	planned int // asks
-
-	unmeasured int
-	limit      *ask.LimitError // that kept these items from being measured
-}
-
-// run asks, scores, writes and prints.
-func (m *measurement) run() error {
-	stderr := m.command.ErrOrStderr()
-	ctx, release := onInterrupt(m.command.Context(), stderr, m.session)
+// measure asks, scores, writes and prints.
+func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement) error {
+	stderr := c.ErrOrStderr()
+	ctx, release := onInterrupt(c.Context(), stderr, m.Session)
 	defer release()
-	progress := startProgress(stderr, m.session, m.planned, m.quiet)
+	progress := startProgress(stderr, m.Session, m.Planned, r.quiet)
 	defer progress.stop()
-
-	if m.prepare != nil {
-		if err := m.prepare(ctx, m.dir, m.session); err != nil {
-			progress.stop()
-			return m.explain(err)
-		}
-	}
-	var estimates []crosstalk.Estimate
-	err := m.dir.RecordObservations(func(record func(crosstalk.Observation) error) error {
-		for _, p := range m.protocols {
-			of, err := m.estimate(ctx, p, record)
-			if err != nil {
-				return err
-			}
-			estimates = append(estimates, of...)
-		}
-		return nil
-	})
+	result, err := m.Run(ctx)
 	progress.stop()
 	if err != nil {
-		return m.explain(err)
+		return explain(m, err)
 	}
-	scorings := make([]run.Scoring, len(m.protocols))
-	for i, p := range m.protocols {
-		scorings[i] = p.scoring
-	}
-	if err := m.dir.SetScoring(scorings...); err != nil { // not before the observations are of it
+	if err := report.Write(c.OutOrStdout(), r.format, result.Estimates); err != nil {
 		return err
 	}
-	return m.finish(estimates)
-}
-
-// estimate measures all conditions under one protocol.
-func (m *measurement) estimate(ctx context.Context, p protocol, record func(crosstalk.Observation) error) (estimates []crosstalk.Estimate, failed error) {
-	var arms []run.Arm
-	for _, c := range m.named(p) {
-		arms = append(arms, run.Arm{Instrument: p.set(c), Ask: m.session.For(c.model)})
+	if !r.quiet {
+		summarize(c, s, m)
 	}
-	estimates = arms[0].Instrument.Estimate(func(yield func(crosstalk.Observation) bool) {
-		for item := range run.Measure(ctx, arms, m.suite.Items, parallelItems) {
-			if failed == nil {
-				failed = m.take(item, record, yield)
-			}
-			if failed != nil { // what is in flight is saved, and what was saved is counted
-				m.session.Stop()
-			}
-		}
-	}, m.by)
-	return estimates, failed
-}
-
-// take hands on what came of one item. That a limit kept it from being measured
-// is no error: the others may be worth a report.
-func (m *measurement) take(item run.Measured, record func(crosstalk.Observation) error, yield func(crosstalk.Observation) bool) error {
-	if errors.As(item.Err, &m.limit) {
-		m.unmeasured++
-		return nil
+	stats := m.Session.Stats()
+	switch {
+	case result.NotMeasured > 0:
+		return &exitError{exitIncomplete, fmt.Errorf("%w; run the same command again to resume, with the limit counted anew", result.Limit)}
+	case stats.Failed > 0:
+		return &exitError{exitIncomplete, fmt.Errorf("%d of %d requests failed (the last: %s); run the same command again to retry them", stats.Failed, stats.Done, stats.Trouble)}
 	}
-	for _, o := range item.Observations {
-		if err := record(o); err != nil {
-			return err
-		}
-		yield(o)
-	}
-	return item.Err
+	return nil
 }
-
-// parallelItems is how many items are measured at a time: enough to keep the
-// largest number of asks in flight, whose own limits decide.
-const parallelItems = 512
 
 // explain turns what ended a run early into what the user should know.
-func (m *measurement) explain(err error) error {
-	if errors.As(err, new(*exitError)) {
-		return err // it says all
+func explain(m *study.Measurement, err error) error {
+	if errors.As(err, new(*study.ReviewError)) {
+		return &exitError{exitIncomplete, err}
 	}
 	stopped := errors.Is(err, ask.ErrStopped) || errors.Is(err, context.Canceled)
-	reason := m.session.Reason()
+	reason := m.Session.Reason()
 	if stopped && reason != nil && !errors.Is(reason, ask.ErrStopped) && !errors.As(reason, new(*ask.LimitError)) {
 		stopped, err = false, reason // which came while the rest was stopping
 	}
-	stats := m.session.Stats()
-	saved := fmt.Sprintf("%d of %d asks are answered and saved in %s; the same command goes on from there",
-		stats.Done-stats.Failed, max(stats.Done, m.planned), m.dir.Path)
+	stats := m.Session.Stats()
+	saved := fmt.Sprintf("%d of %d requests are answered and saved in %s; run the same command again to resume",
+		stats.Done-stats.Failed, max(stats.Done, m.Planned), m.Dir.Path)
 	switch {
 	case stopped:
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %s", saved)}
@@ -193,62 +111,24 @@ func (m *measurement) explain(err error) error {
 	return err
 }
 
-func (m *measurement) finish(estimates []crosstalk.Estimate) error {
-	items := 0
-	for _, p := range m.protocols {
-		items += len(p.conditions) * len(m.suite.Items)
-	}
-	if m.unmeasured > 0 {
-		markUnmeasured(estimates, m.unmeasured, fmt.Sprintf("of %d items were not measured: %v", items, m.limit))
-	}
-	if err := m.dir.WriteEstimates(report.NewDocument(estimates)); err != nil {
-		return err
-	}
-	if err := report.Write(m.command.OutOrStdout(), m.format, estimates); err != nil {
-		return err
-	}
-	if !m.quiet {
-		m.say()
-	}
-	stats := m.session.Stats()
-	switch {
-	case m.unmeasured > 0:
-		return &exitError{exitIncomplete, fmt.Errorf("%w; the same command goes on from there, with the limit counted anew", m.limit)}
-	case stats.Failed > 0:
-		return &exitError{exitIncomplete, fmt.Errorf("%d of %d asks failed (the last: %s); the same command asks for them again", stats.Failed, stats.Done, stats.Trouble)}
-	}
-	return nil
-}
-
-// say tells what the figures rest on and where they are.
-func (m *measurement) say() {
-	stderr, stats := m.command.ErrOrStderr(), m.session.Stats()
+// summarize tells what the figures rest on and where they are.
+func summarize(c *cobra.Command, s *study.Study, m *study.Measurement) {
+	stderr, stats, plan := c.ErrOrStderr(), m.Session.Stats(), s.Plan()
 	fmt.Fprintf(stderr, "\n%d answers", stats.Done)
 	if stats.Cached > 0 {
-		fmt.Fprintf(stderr, ", %d of them asked for before", stats.Cached)
+		fmt.Fprintf(stderr, ", %d of them from an earlier run", stats.Cached)
 	}
 	if stats.Cost > 0 {
 		fmt.Fprintf(stderr, ", cost %.4f", stats.Cost)
 	}
-	fmt.Fprintf(stderr, ". Run directory: %s\n", m.dir.Path)
-	if len(m.plan().Conditions) > 1 {
-		fmt.Fprintf(stderr, "Their differences: crosstalk compare %s\n", m.dir.Path)
+	fmt.Fprintf(stderr, ". Run directory: %s\n", m.Dir.Path)
+	if len(plan.Conditions) > 1 {
+		fmt.Fprintf(stderr, "Compare the conditions: crosstalk compare %s\n", m.Dir.Path)
 	}
-	if m.protocols[0].conditions[0].Model.Provider == reference.Provider {
-		fmt.Fprintf(stderr, `A reference model of known truth answered, no language model. To measure one:
+	if plan.Conditions[0].Model.Provider == reference.Provider {
+		fmt.Fprintf(stderr, `A reference model of known truth answered, not a language model. To measure one:
   OPENAI_API_KEY=... crosstalk run %[1]s --model openai:gpt-4o-mini
   crosstalk run %[1]s --model ollama:llama3.2
-`, m.instrument)
+`, s.Instrument)
 	}
-}
-
-// fileName makes a name that every file system takes.
-func fileName(s string) string {
-	return strings.Trim(strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '.', r == '_':
-			return r
-		}
-		return '-'
-	}, s), "-.")
 }

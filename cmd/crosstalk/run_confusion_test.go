@@ -132,7 +132,7 @@ func TestConfusionSweeps(t *testing.T) {
 			if c.column != "model" {
 				more = append([]string{"--model", "compatible:m"}, more...)
 			}
-			p := start(t, nil, runConfusion(s, file, out, more...)...).expect(0, "Their differences: crosstalk compare", "small embedded model")
+			p := start(t, nil, runConfusion(s, file, out, more...)...).expect(0, "Compare the conditions: crosstalk compare", "small embedded model")
 			rates := map[string]map[string]float64{} // of each task, by condition
 			var order []string
 			for _, e := range estimatesIn(t, p.stdout.String()) {
@@ -226,7 +226,7 @@ func TestConfusionPoints(t *testing.T) {
 				strips++
 				faults := 0
 				for _, token := range o.Tokens {
-					if o.Texts["answer"][token.Start:token.End] != token.Text || !token.Entropy.Defined() || token.Nucleus == 0 || len(token.Candidates) == 0 {
+					if o.Text("answer")[token.Start:token.End] != token.Text || !token.Entropy.Defined() || token.Nucleus == 0 || len(token.Candidates) == 0 {
 						t.Errorf("%+v", token)
 					}
 					if token.Fault {

@@ -132,7 +132,7 @@ func TestReviewInstructions(t *testing.T) {
 	p := start(t, nil, args...)
 	p.expect(exitIncomplete)
 	file := filepath.Join(out, "instructions.yaml")
-	if p.stdout.Len() > 0 || !strings.Contains(p.stderr.String(), "1 rewritten instructions wait for a review before they are used: look at "+file) {
+	if p.stdout.Len() > 0 || !strings.Contains(p.stderr.String(), "1 rewritten instructions wait for review before they are used: look at "+file) {
 		t.Errorf("%s%s", p.stdout.String(), p.stderr.String())
 	}
 	if n := len(journalled(t, out)); n != 2 {
@@ -164,7 +164,7 @@ func TestReviewInstructions(t *testing.T) {
 	edit("class: \"yes\"", "class: maybe")
 	p = start(t, nil, args...)
 	p.expect(2)
-	if !strings.Contains(p.stderr.String(), `the instruction of same in en>de has a word of the class "maybe"; expected one of no, yes`) {
+	if !strings.Contains(p.stderr.String(), `the instruction of same in en>de has a word with the unknown class "maybe"; choose one of: no, yes`) {
 		t.Errorf("%s", p.stderr.String())
 	}
 	edit("class: maybe", "class: \"yes\"")

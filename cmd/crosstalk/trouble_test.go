@@ -89,7 +89,7 @@ func TestServerGoesAway(t *testing.T) {
 	p := start(t, nil, args...)
 	until(t, "answers", func() bool { return n.Load() >= 20 })
 	s.Close()
-	p.expect(3, "of 60 asks failed (the last: compatible:m: nothing listens at", "the same command asks for them again")
+	p.expect(3, "of 60 requests failed (the last: compatible:m: nothing listens at", "run the same command again to retry them")
 	again, err := testserver.Listen(strings.TrimPrefix(s.URL, "http://"), testserver.Options{Key: apiKey})
 	if err != nil {
 		t.Skipf("the port was taken meanwhile: %v", err)
@@ -111,7 +111,7 @@ func TestFailedAsks(t *testing.T) {
 	s := newServer(t, testserver.Options{FailFirst: 2})
 	out := filepath.Join(t.TempDir(), "run")
 	args := runLeakage(s, writeSuite(t, 1), out, "--retries", "1")
-	p := start(t, nil, args...).expect(3, "10 of 10 asks failed (the last: compatible:m: "+s.URL+"/v1 failed (HTTP 500", "the same command asks for them again")
+	p := start(t, nil, args...).expect(3, "10 of 10 requests failed (the last: compatible:m: "+s.URL+"/v1 failed (HTTP 500", "run the same command again to retry them")
 	var document struct{ Estimates []crosstalk.Estimate }
 	if err := json.Unmarshal(p.stdout.Bytes(), &document); err != nil || len(document.Estimates) == 0 || document.Estimates[0].Counts["failed"] != 9 {
 		t.Errorf("%v\n%s", err, p.stdout.String())
@@ -142,17 +142,17 @@ func TestBudgets(t *testing.T) {
 		most  int
 		says  string
 	}{
-		"asks":   {[]string{"--max-asks", "30"}, 30, 30, "stopped after 30 asks (--max-asks 30)"},
-		"tokens": {[]string{"--max-tokens", "2000"}, 20, 95, "--max-tokens 2000"},
-		"cost":   {[]string{"--max-cost", "400", "--prices", prices}, 15, 95, "one more ask could pass --max-cost 400"},
+		"asks":   {[]string{"--budget-asks", "30"}, 30, 30, "stopped after 30 asks (--budget-asks 30)"},
+		"tokens": {[]string{"--budget-tokens", "2000"}, 20, 95, "--budget-tokens 2000"},
+		"cost":   {[]string{"--budget-cost", "400", "--prices", prices}, 15, 95, "one more ask could pass --budget-cost 400"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, testserver.Options{Latency: 5 * time.Millisecond})
 			suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
-			bound := []string{"--answer-tokens", "20"}
+			bound := []string{"--max-tokens", "20"}
 			args := runLeakage(s, suite, out, append(bound, c.flags...)...)
-			p := start(t, nil, args...).expect(3, c.says, "the same command goes on from there")
+			p := start(t, nil, args...).expect(3, c.says, "run the same command again to resume")
 			first := s.Stats().Answered
 			if first < c.least || first > c.most || s.Stats().Attempts != first || len(journalled(t, out)) != first {
 				t.Errorf("%d asks, %d answers, %d saved", s.Stats().Attempts, first, len(journalled(t, out)))
@@ -185,7 +185,7 @@ func TestDryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := start(t, nil, runLeakage(s, writeSuite(t, 10), filepath.Join(dir, "run"), "--dry-run", "--prices", prices, "--samples", "3")...).expect(0)
-	for _, line := range []string{"model      compatible:m", "asks       300", "tokens     about 4", "30000 out at most", "cost       0.06", "directory  " + dir + "/run"} {
+	for _, line := range []string{"model      compatible:m", "requests   300", "tokens     about 4", "at most 30000 out", "cost       at most 0.06", "directory  " + dir + "/run"} {
 		if !strings.Contains(p.stdout.String(), line) {
 			t.Errorf("stdout does not say %q:\n%s", line, p.stdout.String())
 		}
@@ -301,8 +301,8 @@ func TestMoreSamples(t *testing.T) {
 
 // Flags out of range are named, and nothing is made.
 func TestFlags(t *testing.T) {
-	for _, flag := range []string{"--concurrency=0", "--rpm=-1", "--tpm=0", "--retries=-1", "--fail-after=0", "--max-asks=0", "--max-tokens=-5", "--max-cost=0",
-		"--max-cost=NaN", "--max-cost=-1", "--timeout=0s", "--timeout=-1m", "--samples=0", "--answer-tokens=0", "--temperature=warm", "--temperature=-1",
+	for _, flag := range []string{"--concurrency=0", "--rpm=-1", "--tpm=0", "--retries=-1", "--fail-after=0", "--budget-asks=0", "--budget-tokens=-5", "--budget-cost=0",
+		"--budget-cost=NaN", "--budget-cost=-1", "--timeout=0s", "--timeout=-1m", "--samples=0", "--max-tokens=0", "--temperature=warm", "--temperature=-1",
 		"--temperature=NaN", "--top-p=0", "--top-p=1.1", "--param=x", "--prices=none.yaml", "--similarity=none", "--format=xml", "--protocol=mine"} {
 		t.Run(flag, func(t *testing.T) {
 			t.Parallel()

@@ -15,7 +15,7 @@
 // script, where they are English words of a list, and under some protocols in
 // languages of Latin script, where they are words with a letter of another.
 //
-// Where the model gives log probabilities, its doubt about the next token is
+// Where the model gives log probabilities, its uncertainty about the next token is
 // measured where confusions begin and elsewhere (section 4.3).
 package confusion
 
@@ -65,16 +65,12 @@ const (
 type Instrument struct {
 	Protocol   Protocol
 	Identifier langid.Identifier
-	Words      *wordlist.List      // English words
+	Words      *wordlist.List         // English words
 	Prompting  crosstalk.PromptConfig // not needed to score recorded answers; nor are Format and Samples
-	Format                         // how prompts are put
-	Samples    int                 // answers asked for to each prompt
-	AsServed   bool                // the log probabilities are of the distribution that tokens are drawn from: do not scale them
-	Condition  map[string]string   // stands in every observation: the model, and what a sweep varies
-
-	// SuiteOf names the suite, with its hash, that a group of observations
-	// comes from, for the signature. It is called after the last observation.
-	SuiteOf func(group map[string]string) string
+	Format                            // how prompts are put
+	Samples    int                    // answers asked for to each prompt
+	AsServed   bool                   // the log probabilities are of the distribution that tokens are drawn from: do not scale them
+	Condition  map[string]string      // stands in every observation: the model, and what a sweep varies
 }
 
 // Score makes observations of an answer to the item's prompt: of LPR and
@@ -85,12 +81,12 @@ type Instrument struct {
 func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.Answer) []crosstalk.Observation {
 	base := crosstalk.Observation{Item: item.ID, Cluster: cmp.Or(item.Cluster, item.ID), Sample: sample,
 		Value: crosstalk.Undefined, Condition: in.Condition, Labels: item.Labels}
-	if base.Labels["language"] == "" {
+	if base.Labels[LanguageColumn] == "" {
 		base.Labels = maps.Clone(base.Labels)
 		if base.Labels == nil {
 			base.Labels = map[string]string{}
 		}
-		base.Labels["language"] = item.Prompt.Language
+		base.Labels[LanguageColumn] = item.Prompt.Language
 	}
 	if answer.Key != (crosstalk.Key{}) {
 		base.Answers = []crosstalk.Key{answer.Key}
@@ -110,22 +106,22 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 	}
 	c := in.check(item.Prompt.Language, answer.Text, words.isWrong)
 	in.judge(observations, c)
-	observations[0].Texts = map[string]string{"answer": answer.Text}
+	observations[0].AddText(crosstalk.Side, AnswerText, answer.Text)
 	if in.Prompting.Logprobs > 0 && c.lines > 0 {
-		d := in.doubtIn(answer, c.begins(item.Prompt.Language, answer.Text))
+		d := in.uncertaintyIn(answer, c.begins(item.Prompt.Language, answer.Text))
 		for i := range observations {
 			if observations[i].Finding != "" {
 				observations[i].Tokens = d.strip()
 			}
 		}
-		observations = append(observations, in.observeDoubt(base, d)...)
+		observations = append(observations, in.observeUncertainty(base, d)...)
 	}
 	return observations
 }
 
 // judge sets the values of the observations.
 func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
-	numbers := map[string]float64{"lines_checked": float64(c.lines), "lines_wrong": float64(len(c.wrong))}
+	numbers := map[string]float64{LinesChecked: float64(c.lines), LinesWrong: float64(len(c.wrong))}
 	lpr, accuracy := &observations[0], &observations[1]
 	lpr.Numbers, accuracy.Numbers = numbers, numbers
 	switch {
@@ -150,7 +146,7 @@ func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 	for i := range observations[2:] {
 		switch o := &observations[2+i]; {
 		case len(c.wrong) > 0:
-			o.NotScored = LineError
+			o.NotScored, o.Implied = LineError, true // the line says it
 		case len(c.words) > 0:
 			o.Value, o.Spans, o.Finding = 0, c.words, SingleWords
 		default:

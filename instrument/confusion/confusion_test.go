@@ -1,6 +1,7 @@
 package confusion
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -122,7 +123,7 @@ func TestEvidence(t *testing.T) {
 	in := instrument(t, "crosstalk-1")
 	const some = "ru 1 2 3 4\n\n  en (one), two — three, four\n"
 	lpr := in.Score(item("ru"), 0, text(some))[0]
-	if len(lpr.Spans) != 1 || lpr.Finding != SomeLines || lpr.Texts["answer"] != some {
+	if len(lpr.Spans) != 1 || lpr.Finding != SomeLines || lpr.Text(AnswerText) != some {
 		t.Fatalf("observed %+v", lpr)
 	}
 	s := lpr.Spans[0]
@@ -195,13 +196,13 @@ func TestProtocols(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for _, p := range Protocols {
-		rules := p.lineRules() + p.wordRules("w")
+		rules := fmt.Sprint(p.lineFields(), p.wordFields("w"))
 		if other, again := seen[rules]; again {
 			t.Errorf("%s and %s have the same signature %s", p.Name, other, rules)
 		}
 		seen[rules] = p.Name
 		p.Kana = true
-		if p.lineRules()+p.wordRules("w") == rules {
+		if fmt.Sprint(p.lineFields(), p.wordFields("w")) == rules {
 			t.Errorf("%s has the same signature with kana", p.Name)
 		}
 	}

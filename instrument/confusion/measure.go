@@ -11,9 +11,6 @@ import (
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
 
-// Name implements crosstalk.Instrument.
-func (in *Instrument) Name() string { return "confusion" }
-
 // Measure asks for all samples of the item's prompt and scores them. The
 // label "position" of the observations says where the prompt had its
 // instruction, if it had one.

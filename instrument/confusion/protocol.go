@@ -78,24 +78,25 @@ func ProtocolNamed(name string) (Protocol, error) {
 	return Protocol{}, fmt.Errorf("confusion has no protocol %q: choose one of %s", name, strings.Join(names, ", "))
 }
 
-// lineRules and wordRules are the protocol's parts of a signature.
-func (p Protocol) lineRules() string {
-	rules := fmt.Sprintf("threshold:%s|words:%d+", strconv.FormatFloat(p.Threshold, 'g', -1, 64), p.MinWords)
+// lineFields and wordFields are the protocol's parts of a signature.
+func (p Protocol) lineFields() []string {
+	fields := []string{"threshold:" + strconv.FormatFloat(p.Threshold, 'g', -1, 64), fmt.Sprintf("words:%d+", p.MinWords)}
 	if p.Kana {
-		rules += "|kana"
+		fields = append(fields, "kana")
 	}
 	if p.AllAnswers {
-		rules += "|unchecked:right"
+		fields = append(fields, "unchecked:right")
 	}
 	if p.EmptyIsOne {
-		rules += "|undefined:1"
+		fields = append(fields, "undefined:1")
 	}
-	return rules
+	return fields
 }
 
-func (p Protocol) wordRules(list string) string {
+func (p Protocol) wordFields(list string) []string {
+	fields := []string{"list:" + list}
 	if p.Latin == LatinInWPR {
-		return "list:" + list + "|latin"
+		fields = append(fields, "latin")
 	}
-	return "list:" + list
+	return fields
 }

@@ -72,10 +72,6 @@ type Instrument struct {
 	Rewriting Rewriter
 	Senses    Senses
 	Samples   int // answers to each question
-
-	// SuiteOf names the suite, with its hash, that a group of observations
-	// comes from, for the signature. It is called after the last observation.
-	SuiteOf func(group map[string]string) string
 }
 
 // Answers are the answers to one item by form and run. All forms that items of
@@ -93,14 +89,14 @@ const (
 
 // Score makes observations of the answers to an item, and of its rewritten
 // texts, of which there may be none. ask is needed only where free answers are
-// compared by asking. All have the labels task and pair, and these texts and
-// numbers, where there are any:
+// compared by asking. All have the labels task and pair, of which Variant is
+// made, and these texts and numbers, where there are any:
 //
-//	Consistency  part; source, answer, source_class, class, source_rule, rule, source_input, input, flags;
-//	             source_correct, correct, repeat (0 or 1: the source asked again), bleu (the item's, 0 to 1)
-//	Accuracy     part; instruction, answer, class, gold, rule, confidence, reviewer, review_reason
-//	Rewriting    source_input, input, flags
-//	ItemBLEU     reference, input; counts of words and n-grams
+//	Consistency  part; SourceInput, InputText, FlagsText, SourceAnswer, AnswerText, SourceClass, ClassText, RuleText,
+//	             SourceRule; SourceCorrect, Correct, Repeated, BLEUNumber
+//	Accuracy     part; AnswerText, ClassText, GoldText, RuleText, Confidence, SenseText, Reviewer, ReviewReason
+//	Rewriting    SourceInput, InputText, FlagsText
+//	ItemBLEU     InputText, Reference; counts of words and n-grams
 //	ROUGE1, ROUGE2, ROUGEL, Quality
 func (in *Instrument) Score(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item, answers Answers, rewritten map[Sense]Rewritten) ([]crosstalk.Observation, error) {
 	task, err := in.taskOf(item)

@@ -93,8 +93,8 @@ func TestScore(t *testing.T) {
 			t.Errorf("%s: accuracy %v, want %v", protocol, values, want)
 		}
 		for _, o := range got {
-			if o.Measure == Consistency && o.Labels["part"] == "T" && (o.Finding != Inconsistent || o.Texts["source_class"] != "same" || o.Texts["class"] != "different" ||
-				o.Numbers["source_correct"] != 1 || o.Numbers["correct"] != 0 || o.Numbers["repeat"] != 0 || o.Cluster != "1") {
+			if o.Measure == Consistency && o.Labels["part"] == "T" && (o.Finding != Inconsistent || o.Text(SourceClass) != "same" || o.Text(ClassText) != "different" ||
+				o.Numbers[SourceCorrect] != 1 || o.Numbers[Correct] != 0 || o.Numbers[Repeated] != 0 || o.Cluster != "1") {
 				t.Errorf("%s: %+v", protocol, o)
 			}
 		}
@@ -178,7 +178,7 @@ func TestRewritten(t *testing.T) {
 		t.Errorf("ROUGE-1: %v", values)
 	}
 	for _, o := range got {
-		if o.Measure == Consistency && (o.Texts["flags"] != "identical" || o.Numbers["bleu"] <= 0.5 || o.Texts["input"] != strings.Join(r.Texts, "\n")) {
+		if o.Measure == Consistency && (o.Text(FlagsText) != "identical" || o.Numbers[BLEUNumber] <= 0.5 || o.Text(InputText) != strings.Join(r.Texts, "\n")) {
 			t.Errorf("%+v", o)
 		}
 	}

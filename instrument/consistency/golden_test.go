@@ -19,7 +19,7 @@ func TestGolden(t *testing.T) {
 	comet := recordedScores{}
 	in := &Instrument{Protocol: protocol, Tasks: []crosstalk.Task{data.Task}, Condition: map[string]string{"model": "m"}, Quality: comet}
 	estimates := map[[4]string]crosstalk.Estimate{}
-	for _, e := range in.Estimate(func(yield func(crosstalk.Observation) bool) {
+	for _, e := range sumUp(in.Rules(), func(yield func(crosstalk.Observation) bool) {
 		for i, item := range data.Items {
 			answers, rewritten := Answers{}, map[Sense]Rewritten{}
 			for _, c := range data.Conditions {

@@ -13,9 +13,6 @@ import (
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
 
-// Name implements crosstalk.Instrument.
-func (in *Instrument) Name() string { return "consistency" }
-
 // Senses say what is asked about: each item in every language of From, and for
 // each of these rewritten into every sense of To.
 type Senses struct {

@@ -22,7 +22,7 @@ type Protocol struct {
 	// How a model is asked, unless the user says otherwise.
 	Temperature   float64
 	TopP          float64
-	AnswerTokens  int
+	MaxTokens     int
 	RewriteTokens int
 	System        string
 }
@@ -41,9 +41,9 @@ const system = "You are a helpful assistant." // Ohmer et al. 2023, section 4
 // Protocols are the presets, the default first.
 var Protocols = []Protocol{
 	{Name: "crosstalk-1", Reader: "crosstalk-1", ROUGE: ROUGEUnicode,
-		Temperature: 0.25, TopP: 1, AnswerTokens: 256, RewriteTokens: 2048, System: system},
+		Temperature: 0.25, TopP: 1, MaxTokens: 256, RewriteTokens: 2048, System: system},
 	{Name: "ohmer-2023", Reader: "ohmer-2023", InvalidIsClass: true, ROUGE: ROUGEPapers,
-		Temperature: 0.25, TopP: 1, AnswerTokens: 256, RewriteTokens: 2048, System: system},
+		Temperature: 0.25, TopP: 1, MaxTokens: 256, RewriteTokens: 2048, System: system},
 }
 
 // ProtocolNamed returns the preset of that name.

@@ -20,10 +20,11 @@ type Rewritten struct {
 
 // describe notes a rewriting on an observation that rests on it.
 func (r Rewritten) describe(o *crosstalk.Observation, source []string) {
-	o.Texts["source_input"], o.Texts["input"] = strings.Join(source, "\n"), strings.Join(r.Texts, "\n")
-	if len(r.Flags) > 0 {
-		o.Texts["flags"] = joinFlags(r.Flags)
+	o.AddText(crosstalk.Given, SourceInput, strings.Join(source, "\n"))
+	if r.Texts != nil {
+		o.AddText(crosstalk.Given, InputText, strings.Join(r.Texts, "\n"))
 	}
+	addFact(o, FlagsText, joinFlags(r.Flags))
 	o.Answers = append(o.Answers, r.Answers...)
 }
 
@@ -32,13 +33,12 @@ func (s *scoring) scoreRewritten() error {
 	for _, sense := range sortedSenses(s.rewritten) {
 		r := s.rewritten[sense]
 		o := s.observation(Rewriting, string(sense), "", 0)
-		o.Texts = map[string]string{}
 		r.describe(&o, s.item.Input.Texts[string(sense.Origin())])
 		switch {
 		case r.Texts == nil:
 			o.NotScored = NoRewriting
 		case len(r.Flags) > 0:
-			o.Value, o.Finding = 0, o.Texts["flags"]
+			o.Value, o.Finding = 0, Flagged
 		default:
 			o.Value = 1
 		}
@@ -111,7 +111,8 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 		}
 		if measure == ItemBLEU {
 			o.Numbers = bleuNumbers(sum)
-			o.Texts = map[string]string{"reference": strings.Join(reference, "\n"), "input": strings.Join(r.Texts, "\n")}
+			o.AddText(crosstalk.Given, InputText, strings.Join(r.Texts, "\n"))
+			o.AddText(crosstalk.Given, Reference, strings.Join(reference, "\n"))
 		}
 		s.observations = append(s.observations, o)
 	}

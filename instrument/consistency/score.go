@@ -29,16 +29,18 @@ type scoring struct {
 func (s *scoring) observation(measure, pair string, part Part, sample int) crosstalk.Observation {
 	labels := map[string]string{}
 	maps.Copy(labels, s.item.Labels)
-	labels["task"], labels["pair"] = s.task.Name, pair
+	labels[TaskColumn], labels[PairColumn] = s.task.Name, pair
+	variant := pair
 	if part != "" {
-		labels["part"] = string(part)
+		labels[PartColumn] = string(part)
+		variant += " " + string(part)
 	}
 	condition := s.Condition
 	if s.reading != "" {
 		condition = map[string]string{ReadingColumn: s.reading}
 		maps.Copy(condition, s.Condition)
 	}
-	return crosstalk.Observation{Measure: measure, Item: s.item.ID, Cluster: cmp.Or(s.item.Cluster, s.item.ID), Sample: sample,
+	return crosstalk.Observation{Measure: measure, Item: s.item.ID, Cluster: cmp.Or(s.item.Cluster, s.item.ID), Sample: sample, Variant: variant,
 		Value: crosstalk.Undefined, Condition: condition, Labels: labels}
 }
 
@@ -113,16 +115,18 @@ func (s *scoring) samples() int {
 // judge fills in the observation of one answer.
 func (s *scoring) judge(o *crosstalk.Observation, form Form, a answer) error {
 	o.Answers = keys(a.Key)
-	o.Texts = map[string]string{"answer": a.Text, "class": a.class, "instruction": string(form.Instruction)}
-	if a.rule != "" {
-		o.Texts["rule"], o.Texts["confidence"] = a.rule, a.confidence.String()
-	}
-	if a.override != nil {
-		o.Texts["reviewer"], o.Texts["review_reason"] = a.override.Reviewer, a.override.Reason
-	}
+	addSide(o, AnswerText, a)
+	addFact(o, ClassText, a.class)
 	gold, known := s.gold(form)
-	if known {
-		o.Texts["gold"] = gold
+	addFact(o, GoldText, gold)
+	if a.rule != "" {
+		addFact(o, RuleText, a.rule)
+		addFact(o, Confidence, a.confidence.String())
+	}
+	o.AddText(crosstalk.Aside, SenseText, string(form.Instruction))
+	if a.override != nil {
+		o.AddText(crosstalk.Aside, Reviewer, a.override.Reviewer)
+		o.AddText(crosstalk.Aside, ReviewReason, a.override.Reason)
 	}
 	switch {
 	case a.reason != "":
@@ -148,18 +152,29 @@ func (s *scoring) judge(o *crosstalk.Observation, form Form, a answer) error {
 	return nil
 }
 
+// addSide adds an answer's text, if there is an answer: sides are in the order
+// of the observation's answers.
+func addSide(o *crosstalk.Observation, name string, a answer) {
+	if a.Status != "" {
+		o.AddText(crosstalk.Side, name, a.Text)
+	}
+}
+
+// addFact adds what is known of an answer, if it is.
+func addFact(o *crosstalk.Observation, name, text string) {
+	if text != "" {
+		o.AddText(crosstalk.Fact, name, text)
+	}
+}
+
 // compare fills in the observation of an answer beside that to the source.
 func (s *scoring) compare(o *crosstalk.Observation, form Form, source, a answer) error {
 	o.Answers = keys(source.Key, a.Key)
-	o.Texts = map[string]string{"source": source.Text, "answer": a.Text, "source_class": source.class, "class": a.class}
-	if a.rule != "" {
-		o.Texts["source_rule"], o.Texts["rule"] = source.rule, a.rule
-	}
 	o.Numbers = map[string]float64{}
 	for name, side := range map[string]struct {
 		Form
 		answer
-	}{"source_correct": {form.Source(), source}, "correct": {form, a}} {
+	}{SourceCorrect: {form.Source(), source}, Correct: {form, a}} {
 		right, _, err := s.right(side.Form, side.answer)
 		if err != nil {
 			return err
@@ -171,8 +186,16 @@ func (s *scoring) compare(o *crosstalk.Observation, form Form, source, a answer)
 	if r, ok := s.rewritten[form.Input]; ok {
 		r.describe(o, s.item.Input.Texts[string(form.Input.Origin())])
 		if bleu, ok := s.bleu[form.Input]; ok {
-			o.Numbers["bleu"] = bleu
+			o.Numbers[BLEUNumber] = bleu
 		}
+	}
+	addSide(o, SourceAnswer, source)
+	addSide(o, AnswerText, a)
+	addFact(o, SourceClass, source.class)
+	addFact(o, ClassText, a.class)
+	addFact(o, RuleText, a.rule)
+	if a.rule != "" {
+		o.AddText(crosstalk.Aside, SourceRule, source.rule)
 	}
 	if o.NotScored = s.incomparable(source, a); o.NotScored != "" {
 		return nil
@@ -200,7 +223,7 @@ func (s *scoring) repeat(o *crosstalk.Observation, source Form, this, next answe
 	}
 	same, _, err := s.same(source, this, next)
 	if same != Unknown {
-		o.Numbers["repeat"] = float64(same)
+		o.Numbers[Repeated] = float64(same)
 	}
 	return err
 }

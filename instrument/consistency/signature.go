@@ -5,41 +5,34 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/measure/estimate"
 	"crosstalk/measure/translation"
 
 	"golang.org/x/text/language"
 )
 
-func (r Rules) signature(figure string, labels map[string]string, suiteOf func(map[string]string) string) string {
-	suite := "-"
-	if suiteOf != nil {
-		suite = suiteOf(labels)
-	}
-	parts := []string{figure, "suite:" + clean(suite)} // it may be a file's name
+func (r Rules) signature(measure string, labels map[string]string, suites crosstalk.SuiteIDs) string {
+	fields := []string{measure, "suite:" + suites.Of(labels)}
 	reading := []string{"read:" + r.Reader, "invalid:" + r.invalid(), "review:" + cmp.Or(r.Review, "none")}
 	if len(r.Classes[labels["task"]]) == 0 {
-		reading = []string{"free:" + cmp.Or(clean(r.Free), "-")}
+		reading = []string{"free:" + cmp.Or(r.Free, "-")}
 	}
 	quality := "bleu:" + flat(bleuFor(labels["pair"]).Signature(1))
-	switch figure {
+	switch measure {
 	case Rewriting:
-		parts = append(parts, "lid:"+cmp.Or(r.Languages, "none"))
+		fields = append(fields, "lid:"+cmp.Or(r.Languages, "none"))
 	case BLEU, ItemBLEU:
-		parts = append(parts, quality)
+		fields = append(fields, quality)
 	case ROUGE1, ROUGE2, ROUGEL:
-		parts = append(parts, "rouge:"+flat(r.rouge(Sense(labels["pair"]).Target()).Signature()))
+		fields = append(fields, "rouge:"+flat(r.rouge(Sense(labels["pair"]).Target()).Signature()))
 	case Quality:
-		parts = append(parts, "scorer:"+clean(r.Quality))
+		fields = append(fields, "scorer:"+r.Quality)
 	case ConsistencyBLEU50, BLEUConsistency, BLEUAccuracy:
-		parts = append(append(parts, reading...), quality)
+		fields = append(append(fields, reading...), quality)
 	default:
-		parts = append(parts, reading...)
+		fields = append(fields, reading...)
 	}
-	return strings.Join(append(parts, "rewrites:"+cmp.Or(r.Rewrites, "-"), "v"+crosstalk.Version), "|")
-}
-
-func clean(s string) string {
-	return strings.NewReplacer("|", "_", "\n", "_", "\r", "_").Replace(s)
+	return estimate.Signature(append(fields, "rewrites:"+cmp.Or(r.Rewrites, "-"))...)
 }
 
 // flat is a signature within a signature.

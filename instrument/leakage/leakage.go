@@ -36,19 +36,12 @@ const (
 type Instrument struct {
 	Protocol     Protocol
 	Similarities []similarity.Similarity // one figure each, never mixed
-	Prompting    crosstalk.PromptConfig     // not needed to score recorded answers
+	Prompting    crosstalk.PromptConfig  // not needed to score recorded answers
 	Samples      int                     // answers asked for to each prompt
 	Condition    map[string]string       // stands in every observation: the model, and what a sweep varies
-
-	// SuiteOf names the suite, with its hash, that a group of observations
-	// comes from, for the signature. It is called after the last observation.
-	SuiteOf func(group map[string]string) string
 }
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
-
-// Name implements crosstalk.Instrument.
-func (in *Instrument) Name() string { return "leakage" }
 
 // Measure asks for all samples of the item's two prompts and scores them.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
@@ -89,8 +82,8 @@ func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int,
 		base[k] = in.observe(item, first+k, at(test, k), at(control, k))
 		if o := base[k]; o.NotScored == "" {
 			pairs = append(pairs,
-				similarity.Pair{A: o.Texts["concept"], B: o.Texts["test"]},
-				similarity.Pair{A: o.Texts["concept"], B: o.Texts["control"]})
+				similarity.Pair{A: o.Text(Concept), B: o.Text(Test)},
+				similarity.Pair{A: o.Text(Concept), B: o.Text(Control)})
 		}
 	}
 	observations := make([]crosstalk.Observation, 0, n*len(in.Similarities))
@@ -103,7 +96,7 @@ func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int,
 			return nil, fmt.Errorf("%s: item %s: %d scores for %d pairs", sim.Name(), item.ID, len(scores), len(pairs))
 		}
 		for _, o := range base {
-			o.Condition = with(in.Condition, "similarity", sim.Name())
+			o.Condition = with(in.Condition, SimilarityColumn, sim.Name())
 			if o.NotScored == "" {
 				in.compare(&o, scores[0], scores[1])
 				scores = scores[2:]
@@ -122,11 +115,11 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 		o.Cluster = item.ID
 	}
 	var statuses [2]crosstalk.Status
-	texts := map[string]string{"concept": item.Pair.Concept}
+	o.AddText(crosstalk.Topic, Concept, item.Pair.Concept)
 	for i, side := range []struct {
 		name, prompt string
 		answer       *crosstalk.Answer
-	}{{"test", item.Pair.Test, test}, {"control", item.Pair.Control, control}} {
+	}{{Test, item.Pair.Test, test}, {Control, item.Pair.Control, control}} {
 		if side.answer == nil {
 			statuses[i] = Unpaired
 			continue
@@ -135,15 +128,15 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 			o.Answers = append(o.Answers, side.answer.Key)
 		}
 		statuses[i] = side.answer.Status
-		if side.answer.Status != crosstalk.Text {
-			continue
+		text := "" // also of an answer that is none: sides are in the order of Answers
+		if side.answer.Status == crosstalk.Text {
+			text = remove(in.Protocol.Post.apply(side.answer.Text, side.prompt, in.Prompting.Prefix), item.Pair.Remove)
+			if text == "" {
+				statuses[i] = NoText
+			}
 		}
-		texts[side.name] = remove(in.Protocol.Post.apply(side.answer.Text, side.prompt, in.Prompting.Prefix), item.Pair.Remove)
-		if texts[side.name] == "" {
-			statuses[i] = NoText
-		}
+		o.AddText(crosstalk.Side, side.name, text)
 	}
-	o.Texts = texts
 	for _, reason := range []crosstalk.Status{crosstalk.Failed, crosstalk.Refused, crosstalk.Empty, Unpaired, NoText} {
 		if statuses[0] == reason || statuses[1] == reason {
 			o.NotScored = string(reason)
@@ -159,8 +152,9 @@ func (in *Instrument) compare(o *crosstalk.Observation, test, control float64) {
 		o.NotScored = NoVector
 		return
 	}
-	o.Numbers = map[string]float64{"test": test, "control": control}
+	o.Numbers = map[string]float64{Test: test, Control: control}
 	o.Value = crosstalk.Value(in.Protocol.LeakValue(test, control))
+	o.Finding = map[crosstalk.Value]string{1: Leaked, 0.5: Tie, 0: NotLeaked}[o.Value]
 }
 
 // LeakValue compares the similarities of the concept to the two answers.

@@ -79,11 +79,13 @@ func TestScore(t *testing.T) {
 	}
 	want := crosstalk.Observation{Measure: "leak_rate", Item: "k", Cluster: "c", Sample: 4, Value: 1, Condition: map[string]string{"model": "m", "similarity": "a"},
 		Labels: koalas.Labels, Numbers: map[string]float64{"test": 0.9, "control": 0.1},
-		Texts: map[string]string{"concept": "koalas", "test": "leaves.", "control": "bread"}, Answers: []crosstalk.Key{test.Key}}
+		Finding: Leaked,
+		Texts: []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "koalas"}, {Name: "test", Role: crosstalk.Side, Text: "leaves."},
+			{Name: "control", Role: crosstalk.Side, Text: "bread"}}, Answers: []crosstalk.Key{test.Key}}
 	if !reflect.DeepEqual(got[0], want) {
 		t.Errorf("got  %+v\nwant %+v", got[0], want)
 	}
-	if got[1].Value != 0.5 || got[1].Condition["similarity"] != "b" || got[1].Numbers["test"] != 0.2 {
+	if got[1].Value != 0.5 || got[1].Finding != Tie || got[1].Condition["similarity"] != "b" || got[1].Numbers["test"] != 0.2 {
 		t.Errorf("the second similarity: %+v", got[1])
 	}
 	if len(in.Condition) != 1 {
@@ -261,7 +263,7 @@ func TestProtocols(t *testing.T) {
 		"post:stop|round:0|ties:0.5<=0.03":       {Post: Stop, Round: 0, Tie: 0.03},
 		"post:period|round:none|ties:0.5<=1e-07": {Post: Period, Round: Exact, Tie: 1e-7},
 	} {
-		if got := p.rules(); got != want {
+		if got := strings.Join(p.fields(), "|"); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

@@ -48,8 +48,8 @@ func ProtocolNamed(name string) (Protocol, error) {
 	return Protocol{}, fmt.Errorf("leakage has no protocol %q: choose one of %s", name, strings.Join(names, ", "))
 }
 
-// rules is the protocol's part of a signature.
-func (p Protocol) rules() string {
+// fields are the protocol's part of a signature.
+func (p Protocol) fields() []string {
 	round, ties := "none", "0.5"
 	if p.Round != Exact {
 		round = strconv.Itoa(p.Round)
@@ -57,5 +57,5 @@ func (p Protocol) rules() string {
 	if p.Tie > 0 {
 		ties += "<=" + strconv.FormatFloat(p.Tie, 'g', -1, 64)
 	}
-	return "post:" + string(p.Post) + "|round:" + round + "|ties:" + ties
+	return []string{"post:" + string(p.Post), "round:" + round, "ties:" + ties}
 }

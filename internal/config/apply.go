@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Flag is the flag that names the file.
+// Flag is the name of the flag that selects the file.
 const Flag = "config"
 
-// Load sets a command's flags by the file that --config names or else by the
-// one called standard, if there is one in the current directory. It is called
-// between the reading of the command line and the command.
+// Load sets a command's flags from the file that --config names, or else from
+// the standard file if it exists in the current directory. Call it after the
+// command line is parsed and before the command runs.
 func Load(c *cobra.Command, standard string) (Applied, error) {
 	name, err := c.Flags().GetString(Flag)
 	if err != nil || !configurable(c) {
@@ -47,8 +47,8 @@ func Load(c *cobra.Command, standard string) (Applied, error) {
 	return f.Apply(c)
 }
 
-// Apply sets the flags of a command, but for those that the command line has
-// set. Of several keys for a flag that of the innermost section counts.
+// Apply sets the flags of a command, except those set on the command line. Of
+// several keys for a flag, the innermost wins.
 func (f *File) Apply(c *cobra.Command) (Applied, error) {
 	var path []string
 	for at := c; at.HasParent(); at = at.Parent() {
@@ -90,14 +90,14 @@ func set(f *pflag.Flag, v value) error {
 	if !several {
 		return f.Value.Set(v.scalars[0].text)
 	}
-	texts := []string{} // each as it is: commas split nothing
+	texts := []string{} // literal: commas do not split them
 	for _, s := range v.scalars {
 		texts = append(texts, s.text)
 	}
 	return list.Replace(texts)
 }
 
-// Applied are the flags of a command that a file has set.
+// Applied lists the flags of a command that a file has set.
 type Applied []setting
 
 type setting struct {
@@ -105,7 +105,7 @@ type setting struct {
 	value           value
 }
 
-// String says which file has set what.
+// String names the file and the flags.
 func (a Applied) String() string {
 	if len(a) == 0 {
 		return ""
@@ -117,8 +117,8 @@ func (a Applied) String() string {
 	return fmt.Sprintf("%s sets %s", a[0].file, strings.Join(flags, ", "))
 }
 
-// Explain adds to an error of a command where the flags were set that it
-// speaks of.
+// Explain extends an error of a command with the places where the flags that it
+// mentions were set.
 func (a Applied) Explain(err error) error {
 	if err == nil {
 		return nil
@@ -135,8 +135,8 @@ func (a Applied) Explain(err error) error {
 	return fmt.Errorf("%w%s", err, strings.Join(places, ""))
 }
 
-// concerns is whether a message names the flag, or its value together with its
-// name in words, or a value that is hardly met by chance.
+// concerns reports whether a message mentions the flag, its value together with
+// its name in words, or a value that is unlikely to appear by chance.
 func (s setting) concerns(message string) bool {
 	has := func(text string) bool {
 		return regexp.MustCompile(`(^|[^\pL\pN_-])` + regexp.QuoteMeta(text) + `($|[^\pL\pN_-])`).MatchString(message)

@@ -14,14 +14,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// File is a file that was read and found to suit the commands.
+// File is a file that was parsed and validated for the commands.
 type File struct {
 	name     string
-	settings map[string]value // by the path of the key
+	settings map[string]value // by key path
 }
 
 // Parse reads a file for the commands under root. An error names the file and
-// the line, and there is one for every key that is wrong.
+// the line; there is one for every invalid key.
 func Parse(name string, text []byte, root *cobra.Command) (*File, error) {
 	p := &reader{name: name, top: sections(root), settings: map[string]value{}}
 	parsed, err := parser.ParseBytes(bytes.TrimPrefix(text, []byte("\ufeff")), 0)
@@ -35,9 +35,9 @@ func Parse(name string, text []byte, root *cobra.Command) (*File, error) {
 	read := false
 	for _, doc := range parsed.Docs {
 		switch {
-		case doc.Body == nil: // nothing but comments
+		case doc.Body == nil: // only comments
 		case read:
-			p.errorf(lineOf(doc.Body), "expected one document, found another")
+			p.errorf(lineOf(doc.Body), "expected one document, found a second one")
 		default:
 			p.section(p.top, doc.Body)
 			read = true
@@ -60,7 +60,7 @@ func (p *reader) errorf(line int, format string, args ...any) {
 	p.errors = append(p.errors, fmt.Errorf("%s:%d: %w", p.name, line, fmt.Errorf(format, args...)))
 }
 
-// section reads what stands under a command's name; that may be nothing.
+// section reads the content under a command's name, which may be empty.
 func (p *reader) section(s *section, node ast.Node) {
 	entries, ok := entriesOf(node)
 	if !ok {
@@ -75,7 +75,7 @@ func (p *reader) section(s *section, node ast.Node) {
 		_, isMap := entriesOf(entry.Value)
 		part, flags := s.part(key), s.named(key)
 		switch {
-		case part != nil && (isMap || len(flags) == 0): // a name of both is the flag's where a value follows
+		case part != nil && (isMap || len(flags) == 0): // a name of both a command and a flag means the flag if a value follows
 			p.section(part, entry.Value)
 		case len(flags) > 0:
 			p.setting(join(s.path, key), flags, entry.Value)
@@ -85,7 +85,7 @@ func (p *reader) section(s *section, node ast.Node) {
 	}
 }
 
-// setting reads a key's value. It must suit one of the flags that it is for.
+// setting reads a key's value, which must be valid for one of its flags.
 func (p *reader) setting(path string, flags []flag, node ast.Node) {
 	v := valueOf(node)
 	for _, s := range v.scalars {
@@ -115,21 +115,21 @@ func (p *reader) setting(path string, flags []flag, node ast.Node) {
 	p.errorf(wrong.line, "%s: %w", path, wrong)
 }
 
-// secret is what API keys look like, alone or in NAME=VALUE.
+// secret matches API keys, alone or in NAME=VALUE.
 var secret = regexp.MustCompile(`(^|[=: ])(sk-|hf_|gsk_|xai-|AIza)[A-Za-z0-9_-]{20,}$`)
 
-const keepOut = "keys do not belong in a file, they are read from the environment"
+const keepOut = "keys do not belong in a file; set them in the environment"
 
-// secretName is what they are called.
+// secretName matches the names of API keys.
 var secretName = regexp.MustCompile(`(?i)(^|[_-])(api_?-?key|key|token|secret|password)$`)
 
-// unknown says why there is no such key, and which may be meant.
+// unknown explains that a key is unknown, and suggests others.
 func (p *reader) unknown(s *section, key string) string {
 	known := s.names()
 	for _, part := range s.parts {
 		known = append(known, part.name)
 	}
-	message := "there is no such command or flag"
+	message := "unknown command or flag"
 	if s.path != "" {
 		message += " of " + strings.ReplaceAll(s.path, ".", " ")
 	}
@@ -140,7 +140,7 @@ func (p *reader) unknown(s *section, key string) string {
 		return keepOut
 	}
 	if strings.Contains(key, ".") {
-		return message + "; the name of each command stands on a line of its own"
+		return message + "; put the name of each command on its own line"
 	}
 	var places []string
 	p.top.walk(func(other *section) {
@@ -154,13 +154,13 @@ func (p *reader) unknown(s *section, key string) string {
 		}
 	})
 	if len(places) > 0 {
-		return message + "; there is " + strings.Join(places, ", ")
+		return message + "; expected " + strings.Join(places, ", ")
 	}
 	return message
 }
 
-// nearest is the known name that differs least from the one given, "" if all
-// differ in more than a third of it.
+// nearest is the known name with the smallest distance to the given one, "" if
+// every distance is more than a third of its length.
 func nearest(name string, known []string) (best string) {
 	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 	least := max(1, len(name)/3) + 1
@@ -172,7 +172,7 @@ func nearest(name string, known []string) (best string) {
 	return best
 }
 
-// distance is Levenshtein's, in bytes.
+// distance is the Levenshtein distance in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -193,7 +193,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// entriesOf are those of a map; nothing is an empty one.
+// entriesOf returns the entries of a map; null is an empty map.
 func entriesOf(node ast.Node) ([]*ast.MappingValueNode, bool) {
 	switch n := node.(type) {
 	case *ast.MappingNode:

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// kind is what a flag takes.
+// kind describes the values of a flag.
 type kind struct {
 	base    string // text, integer, number, boolean or duration
 	several bool
@@ -18,17 +18,17 @@ type kind struct {
 	choices []string // the only values; nil: any
 }
 
-// choicesAnnotation is that of a flag with a closed set of values.
+// choicesAnnotation marks a flag with a closed set of values.
 const choicesAnnotation = "config-choices"
 
-// Choices says that a flag takes no value but these.
+// Choices restricts a flag to these values.
 func Choices(flags *pflag.FlagSet, name string, values ...string) {
 	if err := flags.SetAnnotation(name, choicesAnnotation, values); err != nil {
 		panic(err) // there is no such flag
 	}
 }
 
-// ChoicesOf returns what Choices was given, nil if that was nothing.
+// ChoicesOf returns the choices of a flag, nil if it has none.
 func ChoicesOf(f *pflag.Flag) []string { return f.Annotations[choicesAnnotation] }
 
 func kindOf(f *pflag.Flag) kind {
@@ -49,10 +49,10 @@ func kindOf(f *pflag.Flag) kind {
 	return k
 }
 
-// orList follows what a list's elements are.
+// orList is appended to the description of a list's elements.
 const orList = ", or a list"
 
-// String says what is expected.
+// String describes the expected value.
 func (k kind) String() string {
 	if k.several {
 		return k.one() + orList
@@ -60,7 +60,7 @@ func (k kind) String() string {
 	return k.one()
 }
 
-// one says what one value is.
+// one describes a single value.
 func (k kind) one() string {
 	one := map[string]string{"text": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false", "duration": "a duration such as 90s or 2m"}[k.base]
 	if k.choices != nil {
@@ -72,7 +72,7 @@ func (k kind) one() string {
 	return one
 }
 
-// value is what stands behind a key.
+// value is the value of a key.
 type value struct {
 	line    int
 	list    bool
@@ -82,11 +82,11 @@ type value struct {
 // scalar is one value.
 type scalar struct {
 	line int
-	is   string // text, plain (text without quotes), integer, number or boolean, or else what it is in words
-	text string // as it is written, without quotes
+	is   string // text, plain (text without quotes), integer, number or boolean; otherwise a description
+	text string // as written, without quotes
 }
 
-// String says what was found.
+// String describes the value that was found.
 func (s scalar) String() string {
 	switch s.is {
 	case "text", "plain":
@@ -108,7 +108,8 @@ type mismatch struct {
 
 func (m *mismatch) Error() string { return fmt.Sprintf("expected %s, found %s", m.expected, m.found) }
 
-// check returns what a flag of the kind cannot take, nil if it takes the value.
+// check returns the mismatch if a flag of this kind does not accept the value,
+// else nil.
 func (k kind) check(v value) *mismatch {
 	if v.list && !k.several {
 		return &mismatch{v.line, k.String(), "a list"}
@@ -152,8 +153,7 @@ func (k kind) takes(s scalar) bool {
 	return s.is == "text" || s.is == "plain" || s.is == "integer" || s.is == "number"
 }
 
-// defaults are a flag's values where nothing is said, as they would be
-// written; nil if it has none of its own.
+// defaults are a flag's default values as written; nil if it has none.
 func defaults(f *pflag.Flag) (list []string) {
 	list = []string{f.DefValue}
 	if s, several := f.Value.(pflag.SliceValue); several {

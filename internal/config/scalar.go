@@ -5,7 +5,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// scalarOf reads one value, or says what stands in its place.
+// scalarOf reads a single value, or describes what was found instead.
 func scalarOf(node ast.Node) scalar {
 	s := scalar{line: lineOf(node)}
 	switch n := node.(type) {
@@ -29,7 +29,7 @@ func scalarOf(node ast.Node) scalar {
 	case *ast.MappingNode, *ast.MappingValueNode:
 		s.is = "a map"
 	case *ast.AnchorNode, *ast.AliasNode:
-		s.is = "an anchor or alias, which are not read: a key of a group is for all its commands"
+		s.is = "an anchor or alias, which are not supported: a key under a group applies to all its commands"
 	default:
 		s.is = node.String()
 	}

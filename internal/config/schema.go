@@ -12,8 +12,8 @@ import (
 
 type object = map[string]any
 
-// Schema is a JSON Schema (draft 7, which editors know) of the files for the
-// commands under root. What it admits Parse takes.
+// Schema is a JSON Schema (draft 7, which editors support) of the files for the
+// commands under root. Parse accepts whatever it accepts.
 func Schema(root *cobra.Command, title, about string) []byte {
 	d := &definitions{byText: map[string]string{}, all: object{}}
 	top := d.section(sections(root))
@@ -24,9 +24,10 @@ func Schema(root *cobra.Command, title, about string) []byte {
 	return append(indented(top), '\n')
 }
 
-// definitions are the schemas of flags, each once: many commands share theirs.
+// definitions are the schemas of flags, without duplicates: many commands share
+// theirs.
 type definitions struct {
-	byText map[string]string // the name of a definition
+	byText map[string]string // names of definitions
 	all    object
 }
 
@@ -44,7 +45,7 @@ func (d *definitions) section(s *section) object {
 	for _, part := range s.parts {
 		of := d.section(part)
 		if flag, both := properties[part.name]; both {
-			of["type"] = "object" // nothing is no value
+			of["type"] = "object" // null is not a value
 			properties[part.name] = anyOf([]any{of, flag})
 			continue
 		}
@@ -90,7 +91,7 @@ func (f flag) schema() object {
 	return schema
 }
 
-// schema is that of one value.
+// schema is the schema of a single value.
 func (k kind) schema() object {
 	switch {
 	case k.choices != nil:
@@ -107,7 +108,7 @@ func (k kind) schema() object {
 	return object{"type": k.base}
 }
 
-// literal is a value in JSON.
+// literal converts a value to JSON.
 func (k kind) literal(text string) any {
 	switch k.base {
 	case "boolean":

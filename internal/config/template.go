@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Template is a file for the commands under root that says nothing new: every
-// key is there once, in the outermost section whose commands all mean the same
-// by it, commented out with its default but for those of the names in live.
+// Template is a file for the commands under root that changes nothing: it
+// contains every key once, in the outermost section whose commands all mean the
+// same by it, commented out with its default, except for the names in live.
 func Template(root *cobra.Command, live []string) []byte {
 	t := &template{live: live, placed: map[string]bool{}}
 	return []byte(strings.TrimLeft(t.section(sections(root), ""), "\n"))
@@ -20,13 +20,13 @@ func Template(root *cobra.Command, live []string) []byte {
 
 type template struct {
 	live   []string
-	placed map[string]bool // in a section that is being written
+	placed map[string]bool // written in an enclosing section
 }
 
-// line is a key with what is said of it.
+// line is a key with its explanation.
 type line struct{ key, about string }
 
-// section is what stands under a command's name, but for the keys that stand
+// section is the content under a command's name, without the keys that are
 // further out.
 func (t *template) section(s *section, indent string) string {
 	var b strings.Builder
@@ -59,8 +59,8 @@ func (t *template) section(s *section, indent string) string {
 	return b.String()
 }
 
-// holds is whether the flags of a name belong into the section itself rather
-// than further in.
+// holds reports whether the flags of a name belong to the section itself rather
+// than to sections below it.
 func (s *section) holds(uses []flag) bool {
 	if s.part(uses[0].Name) != nil {
 		return false
@@ -78,8 +78,8 @@ func (s *section) holds(uses []flag) bool {
 	return own || parts > 1 && !slices.ContainsFunc(uses, func(f flag) bool { return !same(f) })
 }
 
-// commands are those under a section that have a flag of the name, a group
-// where all of its commands have it; nil if all have.
+// commands are those under a section with a flag of the name; a group if all of
+// its commands have it; nil if all have it.
 func (s *section) commands(name string) (list []string) {
 	if s.lacks(name) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (s *section) commands(name string) (list []string) {
 	return list
 }
 
-// lacks counts the commands with flags that have none of the name.
+// lacks counts the commands with flags, but without one of the name.
 func (s *section) lacks(name string) (n int) {
 	s.walk(func(s *section) {
 		if len(s.flags) > 0 && !slices.ContainsFunc(s.flags, func(f flag) bool { return f.Name == name }) {
@@ -106,8 +106,8 @@ func (s *section) lacks(name string) (n int) {
 	return n
 }
 
-// line shows the default; a flag without one, or with several, takes what its
-// kind says.
+// line shows the default; for a flag without one, or with several, it shows the
+// kind of its values.
 func (t *template) line(uses []flag) line {
 	f := uses[0]
 	k := kindOf(f.Flag)
@@ -146,7 +146,7 @@ func (k kind) written(text string) string {
 	return quoted(text)
 }
 
-// simple text needs no quotes in YAML, a list included.
+// simple text needs no quotes in YAML, even in a list.
 var simple = regexp.MustCompile(`^(\pL|\.{0,2}/)[\pL\pN/._?=&+-]*(:[\pL\pN/._?=&+-]+)*$`)
 
 // quoted writes text for YAML.
@@ -155,6 +155,6 @@ func quoted(text string) string {
 	if simple.MatchString(text) && !slices.Contains(reserved, strings.ToLower(text)) {
 		return text
 	}
-	b, _ := json.Marshal(text) // a JSON string is one in YAML
+	b, _ := json.Marshal(text) // a JSON string is valid YAML
 	return string(b)
 }

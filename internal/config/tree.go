@@ -1,14 +1,14 @@
-// Package config lets a file say what flags say. A file is YAML with a section
-// for each command and a key for each flag:
+// Package config reads flags from a file. The file is YAML with a section for
+// each command and a key for each flag:
 //
-//	format: json               # of all commands that have the flag
+//	format: json               # for all commands that have the flag
 //	run:
-//	  model: ollama:llama3.2   # of all commands of the group
+//	  model: ollama:llama3.2   # for all commands of the group
 //	  leakage:
 //	    temperature: [0, 0.5]
 //
-// What may stand there is read off a tree of cobra commands: nothing in this
-// package knows a command or a flag.
+// The valid keys follow from a tree of cobra commands: nothing in this package
+// depends on a particular command or flag.
 package config
 
 import (
@@ -19,10 +19,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// None is the annotation of a command that no file sets.
+// None is the annotation of a command that files cannot set.
 const None = "config-none"
 
-// section is a command, as what may stand under its name in a file.
+// section is a command, with everything that can appear under its name in a
+// file.
 type section struct {
 	name, path string // "leakage", "run.leakage"; both "" at the top
 	about      string
@@ -36,8 +37,8 @@ type flag struct {
 	path string // of the section of its command
 }
 
-// sections are those of the tree under root. Hidden commands and flags have
-// none, and neither have help, version and the flag that names the file.
+// sections returns the sections of the tree under root. It skips hidden
+// commands and flags, help, version and the flag that selects the file.
 func sections(root *cobra.Command) *section {
 	s := sectionOf(root, "")
 	s.name = ""
@@ -62,12 +63,12 @@ func configurable(c *cobra.Command) bool {
 	return !c.Hidden && !none && c.Name() != "help" && (!c.HasParent() || configurable(c.Parent()))
 }
 
-// flagsOf are the flags of a command that a file can set, in their order.
+// flagsOf are the flags of a command that a file can set, in order.
 func flagsOf(c *cobra.Command) (list []*pflag.Flag) {
 	if !configurable(c) {
 		return nil
 	}
-	c.InheritedFlags() // which it joins to the command's own
+	c.InheritedFlags() // adds them to the command's own flags
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden && f.Deprecated == "" && !slices.Contains([]string{"help", "version", Flag}, f.Name) {
 			list = append(list, f)
@@ -76,7 +77,7 @@ func flagsOf(c *cobra.Command) (list []*pflag.Flag) {
 	return list
 }
 
-// all are the flags of the section's command and of those under it.
+// all returns the flags of the section's command and of those below it.
 func (s *section) all() []flag {
 	list := slices.Clone(s.flags)
 	for _, part := range s.parts {
@@ -85,7 +86,7 @@ func (s *section) all() []flag {
 	return list
 }
 
-// names are the names of all, each once.
+// names returns the names of all flags, without duplicates.
 func (s *section) names() (list []string) {
 	for _, f := range s.all() {
 		if !slices.Contains(list, f.Name) {
@@ -95,7 +96,7 @@ func (s *section) names() (list []string) {
 	return list
 }
 
-// named are the flags of a name.
+// named returns the flags with a name.
 func (s *section) named(name string) (list []flag) {
 	for _, f := range s.all() {
 		if f.Name == name {
@@ -105,7 +106,7 @@ func (s *section) named(name string) (list []flag) {
 	return list
 }
 
-// part is the section of a name, nil if there is none.
+// part returns the section with a name, nil if there is none.
 func (s *section) part(name string) *section {
 	for _, part := range s.parts {
 		if part.name == name {
@@ -115,7 +116,7 @@ func (s *section) part(name string) *section {
 	return nil
 }
 
-// walk visits the section and those under it.
+// walk visits the section and those below it.
 func (s *section) walk(visit func(*section)) {
 	visit(s)
 	for _, part := range s.parts {

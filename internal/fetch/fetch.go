@@ -5,8 +5,8 @@ package fetch
 
 import (
 	"context"
+	"crosstalk/internal/atomicfile"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -65,10 +65,7 @@ func (d File) Fetch(ctx context.Context, lock string) error {
 	if err := d.fill(ctx, f); err != nil {
 		return err
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(part, d.Path)
+	return atomicfile.Rename(f, d.Path)
 }
 
 // takeLock waits until nobody else has the lock.

@@ -56,8 +56,8 @@ func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error 
 func csvError(path string, err error) error {
 	var e *csv.ParseError
 	if errors.As(err, &e) {
-		if e.StartLine != e.Line { // a quote left open runs to the end of the file
-			return fmt.Errorf("%s:%d: the record that begins here: line %d, column %d: %w", path, e.StartLine, e.Line, e.Column, e.Err)
+		if e.StartLine != e.Line { // an unclosed quote extends to the end of the file
+			return fmt.Errorf("%s:%d: in the record that begins here: line %d, column %d: %w", path, e.StartLine, e.Line, e.Column, e.Err)
 		}
 		return fmt.Errorf("%s:%d: column %d: %w", path, e.Line, e.Column, e.Err)
 	}

@@ -45,7 +45,7 @@ func parseObject(path string, line int, text []byte) (Row, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return row, fmt.Errorf("%s:%d: expected one JSON object a line%s", path, line, because(err))
+		return row, fmt.Errorf("%s:%d: expected one JSON object per line%s", path, line, because(err))
 	}
 	for d.More() {
 		key, err := d.Token()
@@ -54,7 +54,7 @@ func parseObject(path string, line int, text []byte) (Row, error) {
 		}
 		name := key.(string)
 		if row.Has(name) {
-			return row, fmt.Errorf("%s:%d: the field %q stands twice", path, line, name)
+			return row, fmt.Errorf("%s:%d: duplicate field %q", path, line, name)
 		}
 		var value any
 		if err := d.Decode(&value); err != nil {
@@ -75,7 +75,7 @@ func parseObject(path string, line int, text []byte) (Row, error) {
 		return row, fmt.Errorf("%s:%d: not valid JSON%s", path, line, because(err))
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return row, fmt.Errorf("%s:%d: expected one JSON object a line, found more after it", path, line)
+		return row, fmt.Errorf("%s:%d: expected one JSON object per line, found text after it", path, line)
 	}
 	return row, nil
 }
@@ -85,7 +85,7 @@ func because(err error) string {
 		return ""
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return ": the line is cut off"
+		return ": the line is truncated"
 	}
 	return ": " + err.Error()
 }

@@ -8,14 +8,15 @@ import (
 )
 
 const (
-	// maxRecord bounds one record: a few compressed bytes can hold a line of
-	// gigabytes.
+	// maxRecord limits one record, because a few compressed bytes can expand
+	// to a line of gigabytes.
 	maxRecord = 16 << 20
-	// maxWorkbook bounds a workbook, packed and unpacked: it is a zip file.
+	// maxWorkbook limits a workbook, both packed and unpacked: it is a zip
+	// file.
 	maxWorkbook = 256 << 20
 )
 
-// gunzip returns what a gzip file holds.
+// gunzip returns the content of a gzip file.
 func gunzip(in io.Reader) (io.Reader, error) {
 	z, err := gzip.NewReader(in)
 	if err != nil {
@@ -29,13 +30,13 @@ type packed struct{ *gzip.Reader }
 func (p packed) Read(b []byte) (int, error) {
 	n, err := p.Reader.Read(b)
 	if err != nil && err != io.EOF {
-		err = fmt.Errorf("the gzip file is cut off or damaged: %w", err)
+		err = fmt.Errorf("the gzip file is truncated or damaged: %w", err)
 	}
 	return n, err
 }
 
-// bounded is a reader that fails when more than so many bytes are read between
-// resets.
+// bounded is a reader that fails when more than the given number of bytes is
+// read between resets.
 type bounded struct {
 	in        io.Reader
 	most, got int

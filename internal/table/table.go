@@ -1,6 +1,6 @@
-// Package table reads files of records, whatever holds them: CSV, TSV, JSON
-// Lines or a workbook's first sheet, gzip-compressed or not. Records come one
-// at a time, so memory does not grow with the file (a workbook's does).
+// Package table reads files of records: CSV, TSV, JSON Lines or a workbook's
+// first sheet, optionally gzip-compressed. It reads one record at a time, so
+// memory does not grow with the file (except for workbooks).
 package table
 
 import (
@@ -38,7 +38,7 @@ func (r Row) Has(column string) bool {
 	return ok
 }
 
-// Blank reports whether no column of the row holds anything.
+// Blank reports whether all columns of the row are empty.
 func (r Row) Blank() bool {
 	for _, v := range r.Values {
 		if strings.TrimSpace(v) != "" {
@@ -48,9 +48,9 @@ func (r Row) Blank() bool {
 	return len(r.Lists) == 0
 }
 
-// Read yields the file's rows. After an error nothing follows. Blank lines
-// are passed over; a blank row of a workbook is a row. A column without a name
-// (row numbers, as some programs write them) is left out.
+// Read yields the file's rows and stops after an error. Blank lines are
+// skipped, but a blank row of a workbook is a row. Columns without a name (row
+// numbers that some programs write) are dropped.
 func Read(path string) iter.Seq2[Row, error] {
 	return rows(path, func(yield func(Row) bool) error { return read(path, yield) })
 }
@@ -63,7 +63,8 @@ func rows(path string, read func(yield func(Row) bool) error) iter.Seq2[Row, err
 	}
 }
 
-// Formats are the endings of the files that Read reads, each also with ".gz".
+// Formats are the file name endings that Read supports, each optionally with
+// ".gz".
 const Formats = ".csv, .tsv, .jsonl or .xlsx"
 
 func read(path string, yield func(Row) bool) error {
@@ -73,13 +74,13 @@ func read(path string, yield func(Row) bool) error {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return fmt.Errorf("%s: is a directory; expected a file (%s, each also as .gz)", path, Formats)
+		return fmt.Errorf("%s: is a directory; expected a file (%s, optionally with .gz)", path, Formats)
 	}
 	return readFrom(path, f, yield)
 }
 
-// ReadFrom yields the rows of what a reader holds; the file's name says how it
-// is read.
+// ReadFrom yields the rows of a reader's content; the ending of the file name
+// gives the format.
 func ReadFrom(path string, in io.Reader) iter.Seq2[Row, error] {
 	return rows(path, func(yield func(Row) bool) error { return readFrom(path, in, yield) })
 }
@@ -103,7 +104,7 @@ func readFrom(path string, in io.Reader, yield func(Row) bool) (err error) {
 	case ".xlsx":
 		return readWorkbook(path, in, yield)
 	}
-	return fmt.Errorf("%s: expected a file that ends in %s, each also with .gz", path, Formats)
+	return fmt.Errorf("%s: expected a file that ends in %s, optionally with .gz", path, Formats)
 }
 
 func notFound(path string, err error) error {
@@ -114,7 +115,7 @@ func notFound(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// checkHeader refuses names that would make values vanish.
+// checkHeader refuses duplicate and malformed names.
 func checkHeader(path string, line int, columns []string) error {
 	seen := map[string]bool{}
 	for _, c := range columns {
@@ -122,7 +123,7 @@ func checkHeader(path string, line int, columns []string) error {
 			return err
 		}
 		if c != "" && seen[c] {
-			return fmt.Errorf("%s:%d: the column %q stands twice in the header", path, line, c)
+			return fmt.Errorf("%s:%d: duplicate column %q in the header", path, line, c)
 		}
 		seen[c] = true
 	}

@@ -44,7 +44,7 @@ func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
 		}
 	}
 	if columns == nil {
-		return fmt.Errorf("%s: its first sheet is empty", path)
+		return fmt.Errorf("%s: the first sheet is empty", path)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func openWorkbook(in io.Reader) (book *excelize.File, rows *excelize.Rows, err e
 	return book, rows, err
 }
 
-// nextRow reads a row; more is false after the last.
+// nextRow reads a row; more is false after the last one.
 func nextRow(rows *excelize.Rows) (record []string, more bool, err error) {
 	defer unreadable(&err)
 	if !rows.Next() {
@@ -74,7 +74,7 @@ func nextRow(rows *excelize.Rows) (record []string, more bool, err error) {
 	return record, true, err
 }
 
-// unreadable makes an error of a panic: the library has some over damaged
+// unreadable converts a panic to an error: the library panics on some damaged
 // files.
 func unreadable(err *error) {
 	if p := recover(); p != nil {
@@ -82,7 +82,7 @@ func unreadable(err *error) {
 	}
 }
 
-// padded is a row of a workbook, whose rows may end early.
+// padded is a row of a workbook, extended to the full number of columns.
 func padded(path string, line int, columns, record []string) (Row, error) {
 	for i := len(columns); i < len(record); i++ {
 		if record[i] != "" {

@@ -1,21 +1,20 @@
 // Package langid names the language of a line of text.
 //
-// Its sub-packages hold identifiers: fasttext reads models of the fastText
-// tool, such as lid.176; embedded is a small model of our own for machines
-// without downloads.
+// Its subpackages are identifiers: fasttext reads models of the fastText tool,
+// such as lid.176; embedded is a small model of our own for machines without
+// downloads.
 package langid
 
-// Guess is what an identifier says about a text.
+// Guess is the result of an identifier for a text.
 type Guess struct {
-	// Language is the ISO 639-1 code where the language has one and else its
-	// ISO 639-3 code, as lid.176 labels it: "en", "zh", "yue". It is empty
-	// where the identifier has nothing to say.
+	// Language is the ISO 639-1 code if the language has one, otherwise its
+	// ISO 639-3 code, as lid.176 labels it: "en", "zh", "yue". It is empty if
+	// the identifier has no guess.
 	Language string
 
-	// Probability is the identifier's own measure of its belief in Language,
-	// from 0 to 1. fastText's can exceed 1 by up to 1e-5. It is calibrated
-	// for no identifier here, and thresholds do not carry over from one
-	// identifier to another.
+	// Probability is the identifier's own confidence in Language, from 0 to 1.
+	// fastText's can exceed 1 by up to 1e-5. No identifier here is calibrated,
+	// and thresholds cannot be transferred between identifiers.
 	Probability float32
 }
 

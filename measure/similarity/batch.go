@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Batch returns a similarity that scores what several callers ask for at the
-// same time in one call of s, at most size pairs at once (a single caller may
-// have more). Encoders and servers work better on many texts than on two.
+// Batch returns a similarity that combines the pairs of concurrent callers into
+// one call of s, with at most size pairs (more if a single caller has more).
+// Encoders and servers are faster with many texts.
 func Batch(s Similarity, size int) Similarity { return &batch{Similarity: s, size: size} }
 
-// gather is how long the first caller waits for others: long enough for those
-// that measure side by side, too short to be noticed.
+// gather is how long the first caller waits for others: long enough for
+// concurrent measurements, too short to be noticed.
 const gather = 2 * time.Millisecond
 
 type batch struct {
@@ -41,7 +41,7 @@ func (b *batch) Scores(ctx context.Context, pairs []Pair) ([]float64, error) {
 	b.working = true
 	b.mu.Unlock()
 	if lead {
-		// The work outlives this caller's wish: others wait for it too.
+		// The work continues if this caller gives up, because others wait for it.
 		go b.work(context.WithoutCancel(ctx))
 	}
 	select {
@@ -52,7 +52,7 @@ func (b *batch) Scores(ctx context.Context, pairs []Pair) ([]float64, error) {
 	}
 }
 
-// work scores what waits until nothing does.
+// work scores waiting pairs until there are none.
 func (b *batch) work(ctx context.Context) {
 	time.Sleep(gather)
 	for {

@@ -7,10 +7,10 @@ import (
 	"math"
 )
 
-// Key names something that was computed: the hash of what it was made from.
+// Key identifies a computed value: the hash of its inputs.
 type Key [16]byte
 
-// KeyOf is the key of what these parts determine.
+// KeyOf is the key for a value that these parts determine.
 func KeyOf(parts ...string) Key {
 	h := sha256.New()
 	for _, p := range parts {

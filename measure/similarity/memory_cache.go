@@ -11,7 +11,7 @@ type memory struct {
 	limit  int
 	size   int
 	values map[Key][]byte
-	order  []Key // as they came
+	order  []Key // in order of arrival
 }
 
 func (m *memory) Get(k Key) ([]byte, bool, error) {

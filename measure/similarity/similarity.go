@@ -1,5 +1,5 @@
-// Package similarity is the seam between what compares two texts and those
-// who need it compared. Implementations live below it.
+// Package similarity defines the interface between measures that compare texts
+// and the implementations in its subfolders.
 package similarity
 
 import (
@@ -14,25 +14,25 @@ var nan = math.NaN()
 // reference (Gonen et al. 2024).
 type Pair struct {
 	A, B   string
-	Source string // what A and B are translations of, for scorers of translations such as COMET; else empty
+	Source string // the original of A and B, for scorers of translations such as COMET; otherwise empty
 }
 
-// Similarity scores how near two texts are in meaning. Scores of different
-// similarities are never compared with each other.
+// Similarity scores how close two texts are in meaning. Scores of different
+// similarities are not comparable.
 type Similarity interface {
-	// Name identifies the similarity, its model and its version; it stands in
-	// signatures: "gloss@1".
+	// Name identifies the similarity, its model and its version in signatures:
+	// "gloss@1".
 	Name() string
-	// Scores returns one score a pair, higher for nearer texts, and NaN where
+	// Scores returns one score per pair, higher for closer texts, and NaN if
 	// the score is undefined, as for a text without any known word. The range
-	// is the similarity's own. Equal pairs get equal scores, to the last bit.
-	// An error (a broken file, a server that fails) means no score at all.
-	// Safe for concurrent use.
+	// depends on the similarity. Equal pairs get equal scores, to the last
+	// bit. An error (a broken file, a server that fails) means no score at
+	// all. Safe for concurrent use.
 	Scores(ctx context.Context, pairs []Pair) ([]float64, error)
 }
 
-// Func makes a Similarity of a function that scores one pair; ok false stands
-// for undefined.
+// Func builds a Similarity from a function that scores one pair; ok is false if
+// the score is undefined.
 func Func(name string, score func(a, b string) (score float64, ok bool)) Similarity {
 	return function{name, score}
 }

@@ -30,9 +30,9 @@ type moments struct {
 	sum, ss float64
 }
 
-// Add records one observation of a cluster. A NaN or infinite value makes
-// every figure undefined and is counted in a warning: what was not scored
-// must be left out by the caller, who reports it.
+// Add records one observation of a cluster. A NaN or infinite value makes every
+// figure undefined and is counted in a warning: the caller must leave out what
+// was not scored, and report it.
 func (c *Clusters) Add(cluster string, value float64) {
 	if !c.seen(value) {
 		return
@@ -55,8 +55,8 @@ func (c *Clusters) Add(cluster string, value float64) {
 	g.sum += value
 }
 
-// AddIndependent records an observation that is a cluster of its own. Equal
-// values share one counter.
+// AddIndependent records an observation as a separate cluster. Equal values
+// share one counter.
 func (c *Clusters) AddIndependent(value float64) {
 	if !c.seen(value) {
 		return
@@ -95,12 +95,12 @@ func (c *Clusters) Len() int {
 // Within reports whether all values lie in the bounds.
 func (c *Clusters) Within(b Bounds) bool { return c.n == 0 || c.lo >= b.Low && c.hi <= b.High }
 
-// Mean is the sum of all values over their number: every observation weighs
-// the same, whatever the size of its cluster. NaN when empty or when a value
+// Mean is the sum of all values divided by their number: every observation has
+// the same weight, whatever the size of its cluster. NaN if empty or if a value
 // was not finite.
 func (c *Clusters) Mean() float64 { return c.summary().mean }
 
-// A cell stands for m clusters with the same count, sum and sum of squares
+// A cell represents m clusters with the same count, sum and sum of squares
 // about their mean.
 type cell struct {
 	n, sum, ss float64
@@ -137,7 +137,7 @@ func (c *Clusters) cells() []cell {
 	return out
 }
 
-// summary holds the cells and what every method needs of them.
+// summary contains the cells and what every method needs of them.
 type summary struct {
 	cells    []cell
 	clusters float64 // G
@@ -182,8 +182,8 @@ func (s summary) binary() bool {
 	return true
 }
 
-// sortedSum adds values in an order of their own, so that the result does not
-// depend on where they came from.
+// sortedSum adds values in a canonical order, so that the result does not
+// depend on their origin.
 func sortedSum(xs []float64) (sum float64) {
 	slices.Sort(xs)
 	for _, x := range xs {

@@ -2,9 +2,9 @@ package stats
 
 import "math"
 
-// Macro is the plain mean of the means of strata (languages, sources), each
-// stratum weighing the same, with an interval of the stated level. It is
-// Combine with that function; its assumptions are those of Combine.
+// Macro is the plain mean of the means of strata (languages, sources), with
+// equal weights and an interval of the stated level. It is Combine with that
+// function, and has its assumptions.
 func Macro(strata []*Clusters, bounds Bounds, level float64) Estimate {
 	return Combine(strata, func(means []float64) float64 {
 		var sum float64
@@ -28,11 +28,11 @@ func HarmonicMean(means []float64) float64 {
 	return float64(len(means)) / inverse
 }
 
-// Combine estimates f of the means of several parts, a smooth function such
-// as the mean over languages or the harmonic mean of two rates, by the delta
-// method over clusters; f is also evaluated 0.2 % beside the means. Clusters of the same name in different parts are the
-// same cluster, so figures over shared items are handled; clusters added with
-// AddIndependent are shared with nothing.
+// Combine estimates f of the means of several parts, a smooth function such as
+// the mean over languages or the harmonic mean of two rates, by the delta
+// method over clusters; f is also evaluated 0.2 % beside the means. Clusters
+// with the same name in different parts are the same cluster, so figures over
+// shared items are handled; clusters added with AddIndependent are not shared.
 //
 // The influence of a cluster is the sum over the parts of df/dmean times its
 // CR2-adjusted residual over N; the variance is the sum of squared

@@ -2,10 +2,10 @@ package stats
 
 import "math"
 
-// Components are variances of one sample that come from its cluster, from its
-// item within the cluster and from sampling itself. Without repeated samples
-// Sample is NaN and Item holds both; without a cluster of several items
-// Cluster is NaN and Item holds both.
+// Components are the variances of one sample due to its cluster, due to its
+// item within the cluster, and due to sampling itself. Without repeated samples
+// Sample is NaN and included in Item; without a cluster of several items
+// Cluster is NaN and included in Item.
 type Components struct{ Cluster, Item, Sample float64 }
 
 // Components estimates the components of variance by nested analysis of
@@ -66,17 +66,17 @@ func (n *Nested) Components() Components {
 	return out
 }
 
-// Design reads a design with the given samples per item off components of
-// variance, with the effect of clusters of the stated size: the mean number of
-// items that an item shares its cluster with, itself included (the sum of
-// squared sizes over the sum of sizes, Kish 1965). Its variances are NaN where
-// the components cannot tell them: more than one sample per item needs to know
-// the variance of samples.
+// Design returns a design with the given samples per item from components of
+// variance, with the effect of clusters of the stated size: the mean over items
+// of the number of items in their cluster (the sum of squared sizes over the
+// sum of sizes, Kish 1965). Its variances are NaN if the components cannot
+// determine them: more than one sample per item requires the variance of
+// samples.
 func (v Components) Design(samples int, clusterSize float64) Design {
 	samples = max(samples, 1)
 	d := Design{Between: v.Item, Within: v.Sample, Samples: samples, Effect: 1}
 	if math.IsNaN(v.Sample) && samples == 1 {
-		d.Within = 0 // held in Item
+		d.Within = 0 // included in Item
 	}
 	if v.Cluster > 0 {
 		d.Between += v.Cluster
@@ -85,8 +85,8 @@ func (v Components) Design(samples int, clusterSize float64) Design {
 	return d
 }
 
-// ClusterSize is the mean number of items that an item shares its cluster
-// with, itself included. NaN without an item.
+// ClusterSize is the mean over items of the number of items in their cluster.
+// NaN without items.
 func (n *Nested) ClusterSize() float64 {
 	var items, squares float64
 	for _, c := range n.clusters {

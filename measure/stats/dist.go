@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Distributions stand on gonum's mathext alone: its stat/distuv would add
-// linear algebra and five seconds to every cold build.
+// Distributions use only gonum's mathext: its stat/distuv would add linear
+// algebra and five seconds to every cold build.
 
 // normalQuantile is the inverse of the standard normal distribution.
 func normalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }

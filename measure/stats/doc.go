@@ -1,6 +1,6 @@
-// Package stats turns observations into figures one can trust: means with
-// intervals that cover, comparisons that do not cry wolf, agreement between
-// raters, and the size a study needs.
+// Package stats computes reliable figures from observations: means with
+// intervals that cover, comparisons with few false alarms, agreement between
+// raters, and the size that a study needs.
 //
 // Undefined figures are NaN, never 0. What makes a figure doubtful is a
 // Warning in its result. Random methods take a seed and give the same result
@@ -41,9 +41,10 @@
 //	fixed suite, leak 0.3         94.8     91.8     91.8     94.4
 //	fixed suite, leak 0.9         96.1     91.1     92.9     96.0
 //
-// At a correlation of 0.8 and rates from 0.9, where two or three clusters hold
-// all that misses, Mean falls to 92, and nothing tried does better at its
-// width. In a fixed suite whose tests differ much in difficulty it covers more
-// than it says. The command in bench/stats prints the whole table, those of the other
-// instruments, and the false positives of Compare.
+// At a correlation of 0.8 and rates from 0.9, where two or three clusters
+// contain all the misses, Mean falls to 92, and no method that we tried does
+// better at its width. In a fixed suite whose tests differ much in difficulty
+// its coverage exceeds the nominal level. The command in tools/bench/stats prints the whole
+// table, the tables of the other instruments, and the false positives of
+// Compare.
 package stats

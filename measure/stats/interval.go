@@ -3,32 +3,19 @@ package stats
 import (
 	"fmt"
 	"math"
+
+	"crosstalk"
 )
 
-// Interval is a two-sided confidence interval. Low and High are NaN where
-// the interval is undefined; Level is the nominal coverage, as 0.95; Method
-// names the construction, as "wilson" or "cluster-robust-logit".
-type Interval struct {
-	Low, High, Level float64
-	Method           string
-}
+// Interval is a two-sided confidence interval.
+type Interval = crosstalk.Interval
 
-// Defined reports whether both ends are known.
-func (i Interval) Defined() bool { return !math.IsNaN(i.Low) && !math.IsNaN(i.High) }
-
-// Contains reports whether x lies in the closed interval. An undefined
-// interval contains nothing.
-func (i Interval) Contains(x float64) bool { return i.Low <= x && x <= i.High }
-
-// Width is High - Low, NaN where undefined.
-func (i Interval) Width() float64 { return i.High - i.Low }
-
-// undefined is the interval of data that say nothing.
+// undefined is the interval of data without information.
 func undefined(level float64, method string) Interval {
-	return Interval{math.NaN(), math.NaN(), level, method}
+	return Interval{Low: math.NaN(), High: math.NaN(), Level: level, Method: method}
 }
 
-// Bounds is the range that values, and so their mean, cannot leave.
+// Bounds is the range of values, and so of their mean.
 type Bounds struct{ Low, High float64 }
 
 var (
@@ -36,7 +23,7 @@ var (
 	Proportion = Bounds{0, 1}
 	// Difference bounds the difference of two proportions.
 	Difference = Bounds{-1, 1}
-	// Unbounded bounds nothing.
+	// Unbounded has no limits.
 	Unbounded = Bounds{math.Inf(-1), math.Inf(1)}
 )
 
@@ -58,7 +45,7 @@ func (b Bounds) back(u float64) float64 {
 	return math.Min(math.Max(b.Low+u*(b.High-b.Low), b.Low), b.High)
 }
 
-// Code tells warnings apart.
+// Code identifies a warning.
 type Code string
 
 const (
@@ -74,15 +61,15 @@ const (
 	LonePart      Code = "lone-part"      // strata of one cluster
 )
 
-// Below these counts every method rests on assumptions that the data cannot
+// Below these counts every method depends on assumptions that the data cannot
 // check.
 const (
 	MinItems    = 30
 	MinClusters = 5
 )
 
-// Warning says why a figure deserves less trust. Have is the count at fault,
-// Want the count it falls short of (0 where there is none).
+// Warning explains why a figure is less reliable. Have is the count at fault,
+// Want the required count (0 if there is none).
 type Warning struct {
 	Code       Code
 	Have, Want int
@@ -114,7 +101,7 @@ func (w Warning) String() string {
 	return string(w.Code)
 }
 
-// sizeWarnings are the warnings that counts alone call for.
+// sizeWarnings are the warnings that follow from counts alone.
 func sizeWarnings(items, clusters int) []Warning {
 	var ws []Warning
 	switch {
@@ -132,7 +119,7 @@ func sizeWarnings(items, clusters int) []Warning {
 	return ws
 }
 
-// checkLevel panics on a level that is no probability: a programmer's error.
+// checkLevel panics on an invalid level, which is a programmer's error.
 func checkLevel(level float64) {
 	if !(level > 0 && level < 1) {
 		panic(fmt.Sprintf("stats: confidence level %v is not between 0 and 1", level))

@@ -2,9 +2,8 @@ package stats
 
 import "math"
 
-// Estimate is a mean with what is needed to judge it. SE is the standard
-// error (CR2), DF its degrees of freedom, ICC the intraclass correlation;
-// each is NaN where undefined.
+// Estimate is a mean with its precision. SE is the standard error (CR2), DF its
+// degrees of freedom, ICC the intraclass correlation; each is NaN if undefined.
 type Estimate struct {
 	Value, SE, DF, ICC float64
 	N, Clusters        int
@@ -12,16 +11,16 @@ type Estimate struct {
 	Warnings           []Warning
 }
 
-// P is the two-sided p-value of the t test of the estimate against null, with
-// its own standard error and degrees of freedom. NaN where no variance shows.
+// P is the two-sided p-value of the t-test of the estimate against null, with
+// its own standard error and degrees of freedom. NaN without visible variance.
 func (e Estimate) P(null float64) float64 {
 	return tTwoSided(quotient(e.Value-null, e.SE), e.DF)
 }
 
 // MinDetectable is the smallest true value, other than 0, that data with this
-// standard error and these degrees of freedom find at two-sided significance
-// alpha with the stated power: (t_{alpha/2} + t_beta) SE. NaN where no
-// variance shows, or unless alpha and power lie between 0 and 1.
+// standard error and these degrees of freedom detect at two-sided significance
+// alpha with the stated power: (t_{alpha/2} + t_beta) SE. NaN without visible
+// variance, or unless alpha and power are between 0 and 1.
 func (e Estimate) MinDetectable(alpha, power float64) float64 {
 	if !(e.SE > 0 && e.DF > 0 && alpha > 0 && alpha < 1 && power > 0 && power < 1) {
 		return math.NaN()
@@ -33,8 +32,8 @@ func (e Estimate) MinDetectable(alpha, power float64) float64 {
 	return (tQuantile(1-alpha/2, e.DF) + beta) * e.SE
 }
 
-// The names of intervals, as they stand in Interval.Method. Those of Mean
-// and Combine begin with "cluster-robust-".
+// The names of intervals in Interval.Method. Those of Mean and Combine begin
+// with "cluster-robust-".
 const (
 	methodT          = "t"
 	methodLogitT     = "logit-t"
@@ -62,10 +61,9 @@ const (
 //     else Clopper and Pearson's ("exact-effective-n"). Without bounds it is
 //     undefined. A warning says so.
 //
-// Assumptions: clusters are independent draws from the population that the
-// figure speaks of; their sizes carry no information on their values.
-// Undefined figures are NaN with a warning. Mean panics if level is not
-// between 0 and 1.
+// Assumptions: clusters are independent draws from the population of interest;
+// their sizes carry no information on their values. Undefined figures are NaN
+// with a warning. Mean panics if level is not between 0 and 1.
 func Mean(c *Clusters, bounds Bounds, level float64) Estimate {
 	checkLevel(level)
 	s := c.summary()
@@ -102,8 +100,8 @@ func Mean(c *Clusters, bounds Bounds, level float64) Estimate {
 	return e
 }
 
-// withoutVariance is the interval of a value whose variance cannot be seen in
-// the data, from n independent observations, all equal or not.
+// withoutVariance is the interval of a value without visible variance in the
+// data, from n independent observations, all equal or not.
 func withoutVariance(value, n float64, equal bool, bounds Bounds, level float64) Interval {
 	if !bounds.Finite() {
 		return undefined(level, robust+methodT)
@@ -114,7 +112,7 @@ func withoutVariance(value, n float64, equal bool, bounds Bounds, level float64)
 		other := 1 - math.Pow((1-level)/2, 1/n)
 		i.Low, i.High = p-other*p, p+other*(1-p)
 	}
-	return Interval{bounds.back(i.Low), bounds.back(i.High), level, methodEffectiveN}
+	return Interval{Low: bounds.back(i.Low), High: bounds.back(i.High), Level: level, Method: methodEffectiveN}
 }
 
 // TInterval is value ± t se, with the quantile of Student's t with df degrees
@@ -133,7 +131,7 @@ func TInterval(value, se, df float64, bounds Bounds, level float64) Interval {
 	}
 	r := tQuantile((1+level)/2, df) * se
 	if !bounds.Finite() {
-		return bounds.clip(Interval{value - r, value + r, level, method})
+		return bounds.clip(Interval{Low: value - r, High: value + r, Level: level, Method: method})
 	}
 	p := bounds.unit(value)
 	if !(p > 0 && p < 1) {
@@ -141,7 +139,7 @@ func TInterval(value, se, df float64, bounds Bounds, level float64) Interval {
 	}
 	l := math.Log(p / (1 - p))
 	r /= (bounds.High - bounds.Low) * p * (1 - p)
-	return Interval{bounds.back(logistic(l - r)), bounds.back(logistic(l + r)), level, method}
+	return Interval{Low: bounds.back(logistic(l - r)), High: bounds.back(logistic(l + r)), Level: level, Method: method}
 }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

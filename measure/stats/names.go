@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// ClusterNames gives clusters the names under which many Clusters know them, so
-// that memory does not grow with the observations: clusters are told apart up
-// to a number, and those that appear later are put together at random in as
-// many as matter. An interval from thousands of random groups is as good. The
-// zero value is ready.
+// ClusterNames shortens the names of clusters so that memory does not grow with
+// the observations: up to a number, clusters stay distinct; later ones are
+// assigned at random to a limited number of groups. An interval from thousands
+// of random groups is as good. The zero value is ready.
 type ClusterNames struct{ known map[string]string }
 
 const (
@@ -18,7 +17,7 @@ const (
 	clusterBits     = 11
 )
 
-// Name returns what a cluster is called; "" is always "".
+// Name returns the name to use for a cluster; "" is always "".
 func (c *ClusterNames) Name(cluster string) string {
 	if cluster == "" {
 		return ""
@@ -30,7 +29,7 @@ func (c *ClusterNames) Name(cluster string) string {
 		if c.known == nil {
 			c.known = map[string]string{}
 		}
-		name := strings.Clone(cluster) // not the record that it is a part of
+		name := strings.Clone(cluster) // do not keep the whole record in memory
 		c.known[name] = name
 		return name
 	}

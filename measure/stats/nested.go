@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 )
 
-// Nested holds samples that sit in items that sit in clusters: repeated
-// answers to one prompt, prompts that share a control. It keeps every value.
-// The zero value is empty and ready.
+// Nested contains samples within items within clusters: repeated answers to one
+// prompt, prompts that share a control. It keeps every value. The zero value is
+// empty and ready.
 type Nested struct {
 	index    map[string]int
 	clusters []nestedCluster
@@ -46,9 +46,9 @@ func (n *Nested) Add(cluster, item string, value float64) {
 	c.items[j] = append(c.items[j], value)
 }
 
-// Flatten gives the same observations with clusters alone, for Mean and the
-// tests: their errors already hold the variation of items and samples, as
-// these are drawn afresh with each cluster.
+// Flatten returns the same observations with clusters only, for Mean and the
+// tests: their errors already include the variation of items and samples, which
+// are drawn anew with each cluster.
 func (n *Nested) Flatten() *Clusters {
 	c := &Clusters{bad: n.bad}
 	for _, cluster := range n.clusters {
@@ -71,24 +71,24 @@ const (
 )
 
 // Bootstrap resamples the named stages from the top down and recomputes the
-// mean of all samples; what is not named stays as it is.
+// mean of all samples; other stages are not resampled.
 //
 //   - AtClusters alone equals ClusterBootstrap and is right for a population
 //     of clusters (Davison and Hinkley 1997, section 3.8).
 //   - AtClusters|AtItems is the two-stage bootstrap; it adds the variance
 //     within clusters once more and is wider than need be when clusters are
 //     small.
-//   - AtItems|AtSamples holds the clusters fixed.
-//   - AtSamples holds the items fixed: what another set of answers to the very
-//     same prompts would give. With k samples an item its variance is too
-//     small by (k-1)/k, and with one it is undefined.
+//   - AtItems|AtSamples keeps the clusters fixed.
+//   - AtSamples keeps the items fixed: the result for another set of answers to
+//     the same prompts. With k samples per item its variance is too small by
+//     (k-1)/k, and with one it is undefined.
 //
 // Only Percentile is known; another method panics. Deterministic in the seed;
 // time is of order draws times samples.
 func (n *Nested) Bootstrap(stages Stage, o BootstrapOptions) Bootstrap {
 	o = o.withDefaults()
 	if o.Method != Percentile {
-		panic("stats: no nested bootstrap by " + string(o.Method))
+		panic("stats: unknown method for a nested bootstrap: " + string(o.Method))
 	}
 	flat := n.Flatten()
 	s := flat.summary()

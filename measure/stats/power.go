@@ -35,11 +35,11 @@ func (d Design) variance() float64 {
 }
 
 // Items is the number of items, rounded up, with which a true difference of
-// delta is found at two-sided significance alpha with the stated power
+// delta is detected at two-sided significance alpha with the stated power
 // (Miller 2024, section 5: (z_{alpha/2} + z_beta)^2 variance / delta^2). For m
-// comparisons use alpha/m. NaN unless delta is not 0 and alpha and power lie
-// between 0 and 1. It assumes a normal mean; with fewer than about 30 items
-// take one or two more for Student's t.
+// comparisons use alpha/m. NaN unless delta is not 0 and alpha and power are
+// between 0 and 1. It assumes a normal mean; with fewer than about 30 items use
+// one or two more for Student's t.
 func (d Design) Items(delta, alpha, power float64) float64 {
 	z := zSum(alpha, power)
 	if delta == 0 {
@@ -49,9 +49,9 @@ func (d Design) Items(delta, alpha, power float64) float64 {
 }
 
 // MinDetectable is the smallest true difference that a study with standard
-// error se finds at two-sided significance alpha with the stated power:
-// (z_{alpha/2} + z_beta) se. NaN as for Design.Items, and where no variance
-// shows: such data do not tell what they could have found.
+// error se detects at two-sided significance alpha with the stated power:
+// (z_{alpha/2} + z_beta) se. NaN as for Design.Items, and without visible
+// variance: such data cannot show what they could have detected.
 func MinDetectable(se, alpha, power float64) float64 {
 	if !(se > 0) {
 		return math.NaN()
@@ -59,7 +59,7 @@ func MinDetectable(se, alpha, power float64) float64 {
 	return zSum(alpha, power) * se
 }
 
-// Power is the chance to find a true difference delta at two-sided
+// Power is the probability to detect a true difference delta at two-sided
 // significance alpha with standard error se, by the normal approximation.
 func Power(delta, se, alpha float64) float64 {
 	if !(se > 0 && alpha > 0 && alpha < 1) {
@@ -76,10 +76,10 @@ func zSum(alpha, power float64) float64 {
 	return normalQuantile(1-alpha/2) + normalQuantile(power)
 }
 
-// PairedRates is the design of comparing two rates on the same items, of which
-// the share of discordant ones is stated (Connor 1987): a difference in
-// {-1, 0, 1} with variance discordant - (a-b)^2. NaN variance unless
-// |a-b| <= discordant <= min(a+b, 2-a-b).
+// PairedRates is the design of a comparison of two rates on the same items with
+// a stated share of discordant items (Connor 1987): a difference in {-1, 0, 1}
+// with variance discordant - (a-b)^2. NaN variance unless |a-b| <= discordant
+// <= min(a+b, 2-a-b).
 func PairedRates(a, b, discordant float64) Design {
 	d := a - b
 	if !(a >= 0 && a <= 1 && b >= 0 && b <= 1 &&

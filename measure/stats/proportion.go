@@ -16,7 +16,7 @@ func Wilson(x, n, level float64) Interval {
 	z2 := z * z / n
 	mid := (p + z2/2) / (1 + z2)
 	half := z / (1 + z2) * math.Sqrt(p*(1-p)/n+z2/(4*n))
-	i := Interval{mid - half, mid + half, level, methodWilson}
+	i := Interval{Low: mid - half, High: mid + half, Level: level, Method: methodWilson}
 	// At the ends the formula is exact but for rounding.
 	if x == 0 {
 		i.Low = 0
@@ -37,7 +37,7 @@ func ClopperPearson(x, n, level float64) Interval {
 	if !(n > 0 && x >= 0 && x <= n) {
 		return undefined(level, methodClopper)
 	}
-	i := Interval{0, 1, level, methodClopper}
+	i := Interval{Low: 0, High: 1, Level: level, Method: methodClopper}
 	tail := (1 - level) / 2
 	if x > 0 {
 		i.Low = betaQuantile(tail, x, n-x+1)

@@ -18,7 +18,7 @@ func (r sums) stdErr() float64 {
 	return math.Sqrt(math.Max(r.ee-2*m*r.en+m*m*r.nn, 0)) / r.n
 }
 
-// A stratum of clusters that the sampler takes as alike. sd is the standard
+// A stratum of clusters that the sampler treats as equal. sd is the standard
 // deviation of the residuals pooled in it.
 type stratum struct{ n, e, sd, m float64 }
 
@@ -110,11 +110,10 @@ func drawCounts(strata []stratum, clusters int) func(*rand.Rand) sums {
 	}
 }
 
-// strata are the distinct clusters, or, when these are too many, a grid of
-// cells with about the same number of distinct clusters, by size and residual:
-// a cell stands for its clusters by their mean size and residual, and the
-// sampler adds the variance within it, so the resampled mean keeps its
-// variance.
+// strata are the distinct clusters or, if these are too many, a grid of cells
+// with about the same number of distinct clusters, by size and residual. A cell
+// represents its clusters by their mean size and residual; the sampler adds the
+// variance within it, so the resampled mean keeps its variance.
 func (s summary) strata() []stratum {
 	const side = 16
 	convert := func(cells []cell) []stratum {

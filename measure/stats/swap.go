@@ -6,18 +6,19 @@ import (
 	"slices"
 )
 
-// Swap is the paired permutation test that two conditions have the same
-// figure, for a figure that is a function f of the means of several parts and
-// no plain mean (LCPR). a[k] and b[k] are part k under the two conditions;
-// under the null the conditions of a cluster can be exchanged in all parts at
-// once (Good 2005, section 3.2). A part may have other observations under the
-// one condition than under the other.
+// Swap is the paired permutation test that two conditions have the same figure,
+// for a figure that is a function f of the means of several parts rather than a
+// plain mean (LCPR). a[k] and b[k] are part k under the two conditions; under
+// the null the conditions of a cluster can be exchanged in all parts at once
+// (Good 2005, section 3.2). A part can have different observations under the
+// two conditions.
 //
-// It returns P = (c+1)/(draws+1), with c the random exchanges whose |f(a)-f(b)|
-// is at least that of the data or undefined (Phipson and Smyth 2010). draws <=
-// 0 means DefaultDraws. Values added with AddIndependent have no counterpart
-// and stay where they are. P is 1 where no exchange changes anything, and NaN
-// where the figures are undefined. For plain means SignFlip is the same test.
+// It returns P = (c+1)/(draws+1), where c is the number of random exchanges
+// whose |f(a)-f(b)| is undefined or at least that of the data (Phipson and
+// Smyth 2010). draws <= 0 means DefaultDraws. Values added with AddIndependent
+// have no counterpart and are not exchanged. P is 1 if no exchange changes
+// anything, and NaN if the figures are undefined. For plain means SignFlip is
+// the same test.
 func Swap(a, b []*Clusters, f func(means []float64) float64, draws int, seed uint64) float64 {
 	if len(a) != len(b) {
 		panic("stats: the conditions have different parts")
@@ -95,14 +96,14 @@ func (t partTotals) figure(f func([]float64) float64) float64 {
 }
 
 // exchange is what exchanging a cluster adds to a part of the first condition
-// and takes from the second.
+// and subtracts from the second.
 type exchange struct {
 	part   int
 	n, sum float64
 }
 
-// exchanges lists, for each cluster, what exchanging it changes, in an order
-// of their own.
+// exchanges lists, for each cluster, what exchanging it changes, in a
+// deterministic order.
 func exchanges(a, b []*Clusters) [][]exchange {
 	names := map[string]bool{}
 	for _, parts := range [][]*Clusters{a, b} {
@@ -133,7 +134,7 @@ func exchanges(a, b []*Clusters) [][]exchange {
 	return clusters
 }
 
-// cluster returns the moments of a named cluster, zero where there is none.
+// cluster returns the moments of a named cluster, zero if there is none.
 func (c *Clusters) cluster(name string) moments {
 	i, ok := c.index[name]
 	if !ok {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Test is the outcome of a test of a mean or a difference. P is two-sided;
+// Test is the result of a test of a mean or a difference. P is two-sided;
 // Effect is the estimate minus its null value in units of the standard
-// deviation of observations (Cohen's d). NaN where undefined.
+// deviation of observations (Cohen's d). NaN if undefined.
 type Test struct {
 	Value, Null       float64
 	SE, Statistic, DF float64
@@ -21,12 +21,11 @@ func (t Test) Interval(bounds Bounds, level float64) Interval {
 	return TInterval(t.Value, t.SE, t.DF, bounds, level)
 }
 
-// TTest is Student's one-sample t test of the mean against null, which takes
-// all observations as independent: for clustered ones its p-value is too
-// small (Miller 2024, section 2.2). On differences it is the paired t test. As
-// in scipy ttest_1samp and ttest_rel. SE, Statistic
-// and P are NaN with fewer than two observations; where nothing varies, P is
-// NaN too.
+// TTest is Student's one-sample t-test of the mean against null. It treats all
+// observations as independent: with clustered ones its p-value is too small
+// (Miller 2024, section 2.2). On differences it is the paired t-test. As in
+// scipy ttest_1samp and ttest_rel. SE, Statistic and P are NaN with fewer than
+// two observations; without variation P is NaN too.
 func TTest(c *Clusters, null float64) Test {
 	s := c.summary()
 	t := s.test(c, null)
@@ -35,10 +34,10 @@ func TTest(c *Clusters, null float64) Test {
 	return t.finish()
 }
 
-// ClusterTTest is the one-sample t test of the mean against null with the CR2
-// standard error and the degrees of freedom of Imbens and Kolesár (2016), as
-// in Mean. It assumes independent clusters. NaN with fewer than two clusters
-// or where clusters do not vary.
+// ClusterTTest is the one-sample t-test of the mean against null with the CR2
+// standard error and the degrees of freedom of Imbens and Kolesár (2016), as in
+// Mean. It assumes independent clusters. NaN with fewer than two clusters or if
+// clusters do not vary.
 func ClusterTTest(c *Clusters, null float64) Test {
 	s := c.summary()
 	t := s.test(c, null)

@@ -9,7 +9,7 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// Smoothing names what BLEU does about an n-gram order without a match (Chen
+// Smoothing selects what BLEU does about an n-gram order without a match (Chen
 // and Cherry 2014). The empty name means exp.
 type Smoothing string
 
@@ -20,11 +20,11 @@ const (
 	SmoothNone  Smoothing = "none"  // the score is 0
 )
 
-// Smoothings lists the names that a Smoothing may have.
+// Smoothings lists the valid names.
 var Smoothings = []Smoothing{SmoothExp, SmoothFloor, SmoothAddK, SmoothNone}
 
-// BLEU computes BLEU as sacreBLEU's 2 series does, to the last digit that
-// exp and log agree on. The zero value is its default.
+// BLEU computes BLEU as sacreBLEU 2 does, to the precision of exp and log. The
+// zero value is its default.
 type BLEU struct {
 	Tokenize    Tokenizer // default 13a
 	Smooth      Smoothing // default exp
@@ -73,10 +73,10 @@ func (s *BLEUStats) Add(o BLEUStats) {
 	}
 }
 
-// BLEUScore is a BLEU figure with what went into it.
+// BLEUScore is a BLEU figure with its inputs.
 type BLEUScore struct {
 	BLEUStats
-	Score      float64   // 0 to 100; NaN over no segment
+	Score      float64   // 0 to 100; NaN without segments
 	Precisions []float64 // smoothed, 0 to 100, n from 1
 	BP         float64   // brevity penalty, 0 to 1
 }
@@ -96,7 +96,7 @@ func (s BLEUScore) String() string {
 }
 
 // Corpus scores hypothesis i against the references refs[0][i], refs[1][i], ...
-// An empty reference counts as absent; a segment needs one that is not.
+// An empty reference counts as missing; a segment needs at least one.
 func (b BLEU) Corpus(hyps []string, refs ...[]string) (BLEUScore, error) {
 	if err := b.check(); err != nil {
 		return BLEUScore{}, err
@@ -121,7 +121,7 @@ func (b BLEU) Corpus(hyps []string, refs ...[]string) (BLEUScore, error) {
 	return b.score(sum), nil
 }
 
-// Sentence scores one hypothesis as a corpus of its own.
+// Sentence scores one hypothesis as a separate corpus.
 func (b BLEU) Sentence(hyp string, refs ...string) (BLEUScore, error) {
 	stats, err := b.Stats(hyp, refs...)
 	if err != nil {
@@ -145,21 +145,21 @@ func (b BLEU) Stats(hyp string, refs ...string) (BLEUStats, error) {
 	return stats, nil
 }
 
-// Score turns statistics into the figure. They must come from the same
+// Score computes the figure from statistics, which must come from the same
 // options (order, tokenizer and case); smoothing may differ.
 func (b BLEU) Score(stats BLEUStats) (BLEUScore, error) {
 	if err := b.check(); err != nil {
 		return BLEUScore{}, err
 	}
 	if stats.Segments > 0 && (len(stats.Counts) != b.order() || len(stats.Totals) != b.order()) {
-		return BLEUScore{}, fmt.Errorf("translation: BLEU statistics of order %d, want %d", len(stats.Counts), b.order())
+		return BLEUScore{}, fmt.Errorf("translation: BLEU statistics of order %d, expected %d", len(stats.Counts), b.order())
 	}
 	return b.score(stats), nil
 }
 
-// Signature is sacreBLEU's signature of a score with so many references per
-// segment (BLEUStats.NRefs). Its version stands for the rules of sacreBLEU 2;
-// tok:zh implies the faults described at that tokenizer's character table.
+// Signature is sacreBLEU's signature of a score with this number of references
+// per segment (BLEUStats.NRefs). Its version refers to the rules of sacreBLEU
+// 2; tok:zh implies the faults described at that tokenizer's character table.
 func (b BLEU) Signature(nrefs int) string {
 	smooth := b.smooth()
 	name := string(smooth)
@@ -175,10 +175,10 @@ func (b BLEU) check() error {
 		return err
 	}
 	if !slices.Contains(Smoothings, b.smooth()) {
-		return fmt.Errorf("translation: unknown smoothing %q (want one of %s)", string(b.Smooth), list(Smoothings))
+		return fmt.Errorf("translation: unknown smoothing %q; choose one of: %s", string(b.Smooth), list(Smoothings))
 	}
 	if !(b.SmoothValue >= 0) || math.IsInf(b.SmoothValue, 1) {
-		return fmt.Errorf("translation: smoothing value %g (want a number >= 0)", b.SmoothValue)
+		return fmt.Errorf("translation: smoothing value %g; expected a finite number, at least 0", b.SmoothValue)
 	}
 	return checkOrder("BLEU n-gram", b.MaxOrder)
 }
@@ -238,7 +238,7 @@ func (b BLEU) count(sc *scratch, stats *BLEUStats, hyp string, refs []string) er
 }
 
 // closer returns the reference length, old (-1 if none) or new, that is closer
-// to that of the hypothesis, the shorter one of two equally close.
+// to the length of the hypothesis; the shorter one in a tie.
 func closer(hyp, old, new int) int {
 	dOld, dNew := max(hyp-old, old-hyp), max(hyp-new, new-hyp)
 	if old < 0 || dNew < dOld || dNew == dOld && new < old {
@@ -259,7 +259,7 @@ func (b BLEU) symbols(sc *scratch, dst []uint32, line string) []uint32 {
 }
 
 // score is the formula of Papineni et al. (2002, section 2.3) with sacreBLEU's
-// smoothing and its way with empty orders.
+// smoothing and treatment of empty orders.
 func (b BLEU) score(stats BLEUStats) BLEUScore {
 	s := BLEUScore{BLEUStats: stats, Precisions: make([]float64, b.order()), BP: 1}
 	if stats.Segments == 0 {

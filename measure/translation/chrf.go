@@ -10,8 +10,8 @@ import (
 )
 
 // CHRF computes the character n-gram F-score chrF (Popović 2015) and, with word
-// n-grams, chrF++ (Popović 2017), as sacreBLEU's 2 series does. The zero value
-// is chrF2, its default; WordOrder 2 makes it chrF2++.
+// n-grams, chrF++ (Popović 2017), as sacreBLEU 2 does. The zero value is chrF2,
+// its default; WordOrder 2 gives chrF2++.
 type CHRF struct {
 	CharOrder  int  // longest character n-gram, up to 100; 0 means 6
 	WordOrder  int  // longest word n-gram, up to 100; 0 for chrF, 2 for chrF++
@@ -60,19 +60,19 @@ func (s *CHRFStats) Add(o CHRFStats) {
 	}
 }
 
-// CHRFScore is a chrF figure with what went into it.
+// CHRFScore is a chrF figure with its inputs.
 type CHRFScore struct {
 	CHRFStats
 	Name  string  // "chrF2", "chrF2++", ...
-	Score float64 // 0 to 100; NaN over no segment
+	Score float64 // 0 to 100; NaN without segments
 }
 
 // String shows the score as sacreBLEU prints it.
 func (s CHRFScore) String() string { return fmt.Sprintf("%s = %.2f", s.Name, s.Score) }
 
 // Corpus scores hypothesis i against the references refs[0][i], refs[1][i], ...
-// Of several references each segment takes the one that gives it the highest
-// score. An empty reference counts as absent; a segment needs one that is not.
+// With several references, each segment uses the one that gives the highest
+// score. An empty reference counts as missing; a segment needs at least one.
 func (c CHRF) Corpus(hyps []string, refs ...[]string) (CHRFScore, error) {
 	if err := c.check(); err != nil {
 		return CHRFScore{}, err
@@ -97,7 +97,7 @@ func (c CHRF) Corpus(hyps []string, refs ...[]string) (CHRFScore, error) {
 	return c.Score(sum)
 }
 
-// Sentence scores one hypothesis as a corpus of its own.
+// Sentence scores one hypothesis as a separate corpus.
 func (c CHRF) Sentence(hyp string, refs ...string) (CHRFScore, error) {
 	stats, err := c.Stats(hyp, refs...)
 	if err != nil {
@@ -121,7 +121,8 @@ func (c CHRF) Stats(hyp string, refs ...string) (CHRFStats, error) {
 	return stats, nil
 }
 
-// Score turns statistics into the figure. They must come from the same options.
+// Score computes the figure from statistics, which must come from the same
+// options.
 func (c CHRF) Score(stats CHRFStats) (CHRFScore, error) {
 	if err := c.check(); err != nil {
 		return CHRFScore{}, err
@@ -132,14 +133,15 @@ func (c CHRF) Score(stats CHRFStats) (CHRFScore, error) {
 		return s, nil
 	}
 	if len(stats.Hyp) != orders || len(stats.Ref) != orders || len(stats.Match) != orders {
-		return CHRFScore{}, fmt.Errorf("translation: chrF statistics of %d orders, want %d", len(stats.Hyp), orders)
+		return CHRFScore{}, fmt.Errorf("translation: chrF statistics of %d orders, expected %d", len(stats.Hyp), orders)
 	}
 	s.Score = c.fScore(stats)
 	return s, nil
 }
 
-// Signature is sacreBLEU's signature of a score with so many references per
-// segment (CHRFStats.NRefs). Its version stands for the rules of sacreBLEU 2.
+// Signature is sacreBLEU's signature of a score with this number of references
+// per segment (CHRFStats.NRefs). Its version refers to the rules of sacreBLEU
+// 2.
 func (c CHRF) Signature(nrefs int) string {
 	return fmt.Sprintf("nrefs:%s|case:%s|eff:%s|nc:%d|nw:%d|space:%s|version:2",
 		nrefsName(nrefs), caseName(c.Lowercase), yesNo(!c.EpsSmoothing), c.charOrder(), c.WordOrder, yesNo(c.Whitespace))
@@ -153,7 +155,7 @@ func (c CHRF) check() error {
 		return err
 	}
 	if c.Beta < 0 {
-		return fmt.Errorf("translation: chrF beta %d (want a number >= 0; 0 means 2)", c.Beta)
+		return fmt.Errorf("translation: chrF beta %d; expected at least 0 (0 means 2)", c.Beta)
 	}
 	return nil
 }
@@ -257,7 +259,7 @@ func asciiPunctuation(c byte) bool {
 }
 
 // fScore is Popović (2015), section 2, with sacreBLEU's two ways to treat
-// orders that a text is too short for.
+// orders for which a text is too short.
 func (c CHRF) fScore(s CHRFStats) float64 {
 	const eps = 1e-16
 	factor := float64(c.beta()) * float64(c.beta())

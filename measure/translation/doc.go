@@ -15,7 +15,7 @@
 // into the figure, so a corpus can be streamed, split over machines or
 // resampled without its texts.
 //
-// BLEU and chrF run from 0 to 100, ROUGE from 0 to 1. A score over no segment
-// is NaN. Text is UTF-8; a byte that is not counts as U+FFFD or as itself,
-// never as an error. All methods may be called concurrently.
+// BLEU and chrF range from 0 to 100, ROUGE from 0 to 1. A score without
+// segments is NaN. Text is UTF-8; an invalid byte counts as U+FFFD or as
+// itself, never as an error. All methods may be called concurrently.
 package translation

@@ -6,11 +6,12 @@ import (
 	"strconv"
 )
 
-// What BLEU and chrF share: checks of what is given, words of signatures.
+// Code shared by BLEU and chrF: checks of arguments, words of signatures.
 
 var errNoReference = errors.New("no reference, or only empty ones")
 
-// checkLengths refuses reference sets that are not as long as the hypotheses.
+// checkLengths refuses reference sets whose length differs from that of the
+// hypotheses.
 func checkLengths(hyps []string, refs [][]string) error {
 	if len(refs) == 0 {
 		return errors.New("translation: no references given")
@@ -25,7 +26,7 @@ func checkLengths(hyps []string, refs [][]string) error {
 
 func checkOrder(what string, n int) error {
 	if n < 0 || n > 100 {
-		return fmt.Errorf("translation: %s order %d (want 0, for the default, to 100)", what, n)
+		return fmt.Errorf("translation: %s order %d; expected 1 to 100, or 0 for the default", what, n)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type ROUGE struct {
 	rejoin bool    // given words are joined by spaces and cut again
 	sets   bool    // n-grams as sets
 	eps    float64 // in the denominator of F1
-	undef  float64 // a ratio over no n-gram
+	undef  float64 // a ratio without n-grams
 }
 
 var (
@@ -33,13 +33,13 @@ var (
 	ROUGEUnicode = ROUGE{name: "unicode", words: UnicodeWords, undef: math.NaN()}
 )
 
-// ROUGEScore holds the three ROUGE figures of a pair of texts.
+// ROUGEScore is the three ROUGE figures of a pair of texts.
 type ROUGEScore struct {
 	ROUGE1, ROUGE2, ROUGEL Overlap
 }
 
-// Overlap says how much of the hypothesis (Precision) and of the reference
-// (Recall) is shared, 0 to 1, and their harmonic mean.
+// Overlap is the share of the hypothesis (Precision) and of the reference
+// (Recall) that both have in common, 0 to 1, and their harmonic mean.
 type Overlap struct {
 	Precision, Recall, F1 float64
 }
@@ -176,7 +176,7 @@ func (m *ROUGEMean) Merge(o ROUGEMean) {
 	m.l.add(o.l)
 }
 
-// F1 returns the means of ROUGE-1, ROUGE-2 and ROUGE-L, NaN over no figure.
+// F1 returns the means of ROUGE-1, ROUGE-2 and ROUGE-L; NaN without figures.
 func (m ROUGEMean) F1() (rouge1, rouge2, rougeL float64) {
 	return m.one.value(), m.two.value(), m.l.value()
 }

@@ -10,8 +10,8 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// A Tokenizer names one of sacreBLEU's rules for cutting a segment into the
-// words that BLEU counts. The empty name means 13a.
+// A Tokenizer names one of sacreBLEU's rules to split a segment into the words
+// that BLEU counts. The empty name means 13a.
 type Tokenizer string
 
 const (
@@ -22,7 +22,7 @@ const (
 	TokenizeNone Tokenizer = "none" // white space only: the text is tokenized already
 )
 
-// Tokenizers lists the names that a Tokenizer may have.
+// Tokenizers lists the valid names.
 var Tokenizers = []Tokenizer{Tokenize13a, TokenizeZh, TokenizeIntl, TokenizeChar, TokenizeNone}
 
 // TokenizerFor returns the customary tokenizer for an ISO 639-1 language code
@@ -48,12 +48,12 @@ func (t Tokenizer) orDefault() Tokenizer {
 
 func (t Tokenizer) check() error {
 	if !slices.Contains(Tokenizers, t.orDefault()) {
-		return fmt.Errorf("translation: unknown tokenizer %q (want one of %s)", string(t), list(Tokenizers))
+		return fmt.Errorf("translation: unknown tokenizer %q; choose one of: %s", string(t), list(Tokenizers))
 	}
 	return nil
 }
 
-// Tokenize cuts a segment into words. It fails only if t is no known name.
+// Tokenize splits a segment into words. It fails only if t is unknown.
 func (t Tokenizer) Tokenize(line string) ([]string, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -66,8 +66,8 @@ func (t Tokenizer) Tokenize(line string) ([]string, error) {
 	return words, nil
 }
 
-// A rewriter puts white space between the words of a line. Its buffers are
-// reused: what rewrite returns is good until the next call.
+// A rewriter inserts white space between the words of a line. It reuses its
+// buffers: the result of rewrite is valid until the next call.
 type rewriter struct{ a, b []byte }
 
 // rewrite spaces out line as tokenizer t, which must be known, prescribes.

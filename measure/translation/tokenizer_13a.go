@@ -2,8 +2,8 @@ package translation
 
 import "strings"
 
-// rewrite13a is the tokenizer of mteval-v13a.pl as sacreBLEU has it: SGML
-// leftovers are removed, then punctuation is set apart (punctuate).
+// rewrite13a is the tokenizer of mteval-v13a.pl as implemented in sacreBLEU: it
+// removes SGML leftovers, then separates punctuation (punctuate).
 func (r *rewriter) rewrite13a(line string) []byte {
 	if strings.Contains(line, "<skipped>") {
 		line = strings.ReplaceAll(line, "<skipped>", "")
@@ -33,9 +33,9 @@ func (r *rewriter) rewrite13a(line string) []byte {
 	return r.punctuate()
 }
 
-// apart marks the ASCII characters that 13a always sets apart: all punctuation
+// apart marks the ASCII characters that 13a always separates: all punctuation
 // and symbols but ' , - and the full stop. The range in mteval-v13a.pl that
-// covers them includes the space, which changes nothing.
+// covers them includes the space, which has no effect.
 var apart = func() (t [256]bool) {
 	for _, c := range []byte("!\"#$%&()*+/:;<=>?@[\\]^_`{|}~") {
 		t[c] = true
@@ -43,8 +43,8 @@ var apart = func() (t [256]bool) {
 	return t
 }()
 
-// punctuate applies, each to the result of the one before, the three context
-// rules that 13a and zh share to r.a:
+// punctuate applies to r.a, one after the other, the three context rules that
+// 13a and zh share:
 //
 //	([^0-9])([.,])  ->  `\1 \2 `
 //	([.,])([^0-9])  ->  ` \1 \2`
@@ -52,8 +52,8 @@ var apart = func() (t [256]bool) {
 //
 // A match consumes both characters, so the second stop of "a..5" has no
 // neighbour left for the first rule, and the words are a, the stop, and ".5".
-// Bytes do as well as characters: the neighbour of a stop only needs to be no
-// ASCII digit.
+// It works on bytes, because the neighbour of a stop only must not be an ASCII
+// digit.
 func (r *rewriter) punctuate() []byte {
 	r.b = splitAfterNonDigit(r.b[:0], r.a)
 	r.a = splitBeforeNonDigit(r.a[:0], r.b)
@@ -62,7 +62,7 @@ func (r *rewriter) punctuate() []byte {
 }
 
 func splitAfterNonDigit(dst, src []byte) []byte {
-	from := 0 // what comes before is copied or consumed
+	from := 0 // everything before is copied or consumed
 	for i := 1; i < len(src); i++ {
 		if stop(src[i]) && i > from && !digit(src[i-1]) {
 			dst = append(append(dst, src[from:i]...), ' ', src[i], ' ')

@@ -85,11 +85,11 @@ func TestNothing(t *testing.T) {
 func TestErrors(t *testing.T) {
 	one := []string{"a"}
 	for want, f := range map[string]func() error{
-		`unknown tokenizer "14b" (want one of 13a, zh, intl, char, none)`: func() error {
+		`unknown tokenizer "14b"; choose one of: 13a, zh, intl, char, none`: func() error {
 			_, err := BLEU{Tokenize: "14b"}.Corpus(one, one)
 			return err
 		},
-		`unknown smoothing "linear" (want one of exp, floor, add-k, none)`: func() error {
+		`unknown smoothing "linear"; choose one of: exp, floor, add-k, none`: func() error {
 			_, err := BLEU{Smooth: "linear"}.Sentence("a", "a")
 			return err
 		},
@@ -102,7 +102,7 @@ func TestErrors(t *testing.T) {
 		"no references given":                              func() error { _, err := BLEU{}.Corpus(one); return err },
 		"segment 2 of 2: no reference, or only empty ones": func() error { _, err := BLEU{}.Corpus([]string{"a", "b"}, []string{"a", ""}); return err },
 		"translation: no reference, or only empty ones":    func() error { _, err := CHRF{}.Stats("a", ""); return err },
-		"BLEU statistics of order 4, want 2": func() error {
+		"BLEU statistics of order 4, expected 2": func() error {
 			s, err := BLEU{}.Stats("a", "a")
 			if err != nil {
 				return err
@@ -110,7 +110,7 @@ func TestErrors(t *testing.T) {
 			_, err = BLEU{MaxOrder: 2}.Score(s)
 			return err
 		},
-		"chrF statistics of 6 orders, want 8": func() error {
+		"chrF statistics of 6 orders, expected 8": func() error {
 			s, err := CHRF{}.Stats("a", "a")
 			if err != nil {
 				return err

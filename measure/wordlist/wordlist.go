@@ -1,6 +1,6 @@
-// Package wordlist holds lists of words for the word check of language
-// confusion: a word of the list inside an answer in another script is a word
-// of the wrong language (Marchisio et al. 2024, section 3.2).
+// Package wordlist provides word lists for the word check of language
+// confusion: a word of the list inside an answer in another script is in the
+// wrong language (Marchisio et al. 2024, section 3.2).
 package wordlist
 
 import (
@@ -21,15 +21,14 @@ import (
 	"unicode/utf8"
 )
 
-//go:generate go run ./build -out english.txt.gz
+//go:generate go -C ../../tools run ./build/wordlist
 
-// english holds one word per line.
+// english has one word per line.
 //
 //go:embed english.txt.gz
 var english []byte
 
-// A List is a set of words. It does not change once made and is safe for
-// concurrent use.
+// A List is an immutable set of words, safe for concurrent use.
 type List struct {
 	name  string
 	words map[string]struct{}
@@ -93,11 +92,10 @@ func Load(path string) (*List, error) {
 // maxLine is the longest line that Read accepts, in bytes.
 const maxLine = 1 << 10
 
-// Read reads a list of one word per line, in UTF-8. Blank lines are passed
-// over, and so are words that the check does not use: those with a capital, of
-// no letters, or of three characters or fewer. A line that is not a word, or a
-// list of which nothing is left, is an error; it names the line but not the
-// file.
+// Read reads a list of one word per line, in UTF-8. It skips blank lines and
+// words that the check does not use: those with a capital, without letters, or
+// of three characters or fewer. A line that is not a word, or a list without
+// usable words, is an error; it names the line but not the file.
 func Read(r io.Reader) (*List, error) {
 	list := &List{words: map[string]struct{}{}}
 	sum := sha256.New()
@@ -109,21 +107,21 @@ func Read(r io.Reader) (*List, error) {
 		word := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\uFEFF"))
 		switch {
 		case !utf8.ValidString(word):
-			return nil, fmt.Errorf("line %d: %q is not UTF-8; want one word per line, in UTF-8", n, word)
+			return nil, fmt.Errorf("line %d: %q is not valid UTF-8; expected one word per line, in UTF-8", n, word)
 		case strings.ContainsFunc(word, notInWord):
-			return nil, fmt.Errorf("line %d: %q is not a word; want one word per line", n, word)
+			return nil, fmt.Errorf("line %d: %q is not a word; expected one word per line", n, word)
 		}
 		if Uses(word) {
 			list.words[word] = struct{}{}
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("line %d: longer than %d bytes; want one word per line", n+1, maxLine)
+		return nil, fmt.Errorf("line %d: longer than %d bytes; expected one word per line", n+1, maxLine)
 	} else if err != nil {
 		return nil, fmt.Errorf("line %d: %w", n+1, err)
 	}
 	if list.Len() == 0 {
-		return nil, fmt.Errorf("%d lines without a word in lower case of more than 3 letters; want at least one", n)
+		return nil, fmt.Errorf("%d lines without a lower-case word of more than 3 letters; expected at least one", n)
 	}
 	list.name = hex.EncodeToString(sum.Sum(nil))[:8]
 	return list, nil
@@ -131,8 +129,8 @@ func Read(r io.Reader) (*List, error) {
 
 func notInWord(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
-// Uses reports whether the check uses a word: it is all lower case, as
-// Python's str.islower has it, and has more than three characters.
+// Uses reports whether the check uses a word: it is lower case as defined by
+// Python's str.islower and has more than three characters.
 func Uses(word string) bool {
 	lower := false
 	for _, r := range word {

@@ -80,9 +80,9 @@ func TestLoad(t *testing.T) {
 
 func TestReadErrors(t *testing.T) {
 	for input, want := range map[string]string{
-		"":                        "0 lines without a word",
-		"Paris\ncat\n":            "2 lines without a word",
-		"word\ncaf\xe9s\n":        `line 2: "caf\xe9s" is not UTF-8`,
+		"":                        "0 lines without a lower-case word",
+		"Paris\ncat\n":            "2 lines without a lower-case word",
+		"word\ncaf\xe9s\n":        `line 2: "caf\xe9s" is not valid UTF-8`,
 		"word\n\nice cream\n":     `line 3: "ice cream" is not a word`,
 		"word\nab\x00cd\n":        `line 2: "ab\x00cd" is not a word`,
 		"word\n" + long:           "line 2: longer than 1024 bytes",

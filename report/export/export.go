@@ -119,13 +119,20 @@ func observationRow(o crosstalk.Observation) row {
 	r.text("item", o.Item)
 	r.text("cluster", o.Cluster)
 	r.add("sample", int64(o.Sample))
+	r.text("variant", o.Variant)
 	r.number("value", o.Value)
 	r.text("not_scored", o.NotScored)
+	if o.Implied {
+		r.text("implied", "true")
+	}
 	r.text("finding", o.Finding)
-	for name, values := range map[string]map[string]string{"condition.": o.Condition, "label.": o.Labels, "text.": o.Texts} {
+	for name, values := range map[string]map[string]string{"condition.": o.Condition, "label.": o.Labels} {
 		for k, v := range values {
 			r.text(name+k, v)
 		}
+	}
+	for _, t := range o.Texts {
+		r.text("text."+t.Name, t.Text)
 	}
 	for k, v := range o.Numbers {
 		r.number("number."+k, crosstalk.Value(v))

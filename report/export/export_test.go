@@ -22,18 +22,24 @@ import (
 
 const awkward = "animals \"x\" \\ \n\t\x01\u2028 žluť 是"
 
+// pairOf are the texts of a leakage observation.
+func pairOf(test, control string) []crosstalk.NamedText {
+	return []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "koalas"}, {Name: "test", Role: crosstalk.Side, Text: test},
+		{Name: "control", Role: crosstalk.Side, Text: control}}
+}
+
 func observations() []crosstalk.Observation {
 	o := crosstalk.Observation{Measure: "leak_rate", Item: "a/1", Cluster: "a", Sample: 0, Value: 1, Condition: map[string]string{"model": "m", "similarity": "gloss@1"},
 		Labels: map[string]string{"category": awkward, "language": "en"}, Numbers: map[string]float64{"test": 0.75, "control": 0.1},
-		Texts: map[string]string{"concept": "koalas", "test": "eucalyptus", "control": "bread, \"fresh\""}, Answers: []crosstalk.Key{{1}, {2}}}
+		Finding: "leaked", Texts: pairOf("eucalyptus", "bread, \"fresh\""), Answers: []crosstalk.Key{{1}, {2}}}
 	none := o
-	none.Sample, none.Value, none.NotScored, none.Numbers, none.Texts = 1, crosstalk.Undefined, "empty", nil, map[string]string{"concept": "koalas", "control": "rice"}
+	none.Sample, none.Value, none.NotScored, none.Numbers, none.Texts, none.Finding = 1, crosstalk.Undefined, "empty", nil, pairOf("", "rice"), ""
 	line := crosstalk.Observation{Measure: "lpr", Item: "b", Value: 0, Finding: "line", Condition: map[string]string{"model": "m"},
-		Spans: []crosstalk.Span{{Line: 1, End: 2, Text: "ab", Language: "de", Probability: 0.5}}, Texts: map[string]string{"answer": "ab"}, Labels: map[string]string{"language": "ar"}}
+		Spans: []crosstalk.Span{{Line: 1, End: 2, Text: "ab", Language: "de", Probability: 0.5}}, Texts: []crosstalk.NamedText{{Name: "answer", Role: crosstalk.Side, Text: "ab"}}, Labels: map[string]string{"language": "ar"}}
 	accuracy := line
 	accuracy.Measure, accuracy.Value, accuracy.Texts, accuracy.Spans, accuracy.Finding = "line_accuracy", 0.25, nil, nil, ""
 	token := line
-	token.Measure, token.Condition = "entropy", map[string]string{"model": "m", "at": "elsewhere"}
+	token.Measure, token.Labels = "entropy", map[string]string{"language": "ar", "at": "elsewhere"}
 	return []crosstalk.Observation{o, none, line, accuracy, token}
 }
 
@@ -79,7 +85,7 @@ func TestCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "measure item cluster sample value not_scored finding answers condition.at condition.model condition.similarity label.category label.language " +
+	if want := "measure item cluster sample value not_scored finding answers condition.model condition.similarity label.at label.category label.language " +
 		"number.control number.test spans text.answer text.concept text.control text.test"; strings.Join(records[0], " ") != want {
 		t.Errorf("columns %q", records[0])
 	}
@@ -120,7 +126,7 @@ func TestParquet(t *testing.T) {
 		"value":          func(o crosstalk.Observation) string { return number(float64(o.Value), o.Value.Defined()) },
 		"number.test":    func(o crosstalk.Observation) string { x, has := o.Numbers["test"]; return number(x, has) },
 		"label.category": func(o crosstalk.Observation) string { return o.Labels["category"] },
-		"text.test":      func(o crosstalk.Observation) string { return o.Texts["test"] },
+		"text.test":      func(o crosstalk.Observation) string { return o.Text("test") },
 	} {
 		got, err := f.Text(column)
 		if err != nil || len(got) != len(many) {

@@ -35,7 +35,7 @@ type column struct {
 
 // first are the columns that stand first, in this order; the others follow by
 // name.
-var first = []string{"measure", "item", "cluster", "key", "sample", "value", "not_scored", "finding",
+var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "value", "not_scored", "implied", "finding",
 	"provider", "endpoint", "model", "prompt", "status", "text", "reason"}
 
 func columnsOf(rows iter.Seq2[row, error]) (columns []column, err error) {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument"
 )
 
 // sample is a line of lm-evaluation-harness' samples_TASK.jsonl, as
@@ -54,8 +56,8 @@ func Samples(w io.Writer, all iter.Seq2[crosstalk.Observation, error], asked fun
 		return e.Encode(merged(s, metrics))
 	}
 	for o, err := range all {
-		if err == nil && o.Condition["at"] != "" {
-			continue // of single tokens
+		if err == nil && instrument.Measure(o.Measure).OfTokens {
+			continue
 		}
 		if err == nil && group != nil && !together(group[0], o) {
 			err = flush()
@@ -71,11 +73,8 @@ func Samples(w io.Writer, all iter.Seq2[crosstalk.Observation, error], asked fun
 // together reports whether two observations are of the same answers under the
 // same condition.
 func together(a, b crosstalk.Observation) bool {
-	return a.Item == b.Item && a.Sample == b.Sample && maps.Equal(a.Condition, b.Condition) && maps.Equal(a.Labels, b.Labels)
+	return a.Item == b.Item && a.Sample == b.Sample && a.Variant == b.Variant && maps.Equal(a.Condition, b.Condition) && maps.Equal(a.Labels, b.Labels)
 }
-
-// sides are the texts that are answers, in the order of their requests.
-var sides = []string{"test", "control", "source", "answer"}
 
 func sampleOf(group []crosstalk.Observation, asked func(crosstalk.Key) (Answer, bool)) (sample, map[string]float64) {
 	o := group[0]
@@ -96,12 +95,11 @@ func sampleOf(group []crosstalk.Observation, asked func(crosstalk.Key) (Answer, 
 	}
 	s.Target = target(o)
 	var prompts []string
-	for _, name := range sides {
-		text, has := o.Texts[name]
-		if !has {
+	for _, t := range o.Texts {
+		if t.Role != crosstalk.Side {
 			continue
 		}
-		i := len(prompts)
+		i, text := len(prompts), t.Text
 		raw, prompt, settings := text, "", any(map[string]any{})
 		if i < len(o.Answers) {
 			if a, ok := asked(o.Answers[i]); ok {
@@ -122,12 +120,8 @@ func sampleOf(group []crosstalk.Observation, asked func(crosstalk.Key) (Answer, 
 // target is what was wanted, or what was looked for: the right class, the
 // language, the concept.
 func target(o crosstalk.Observation) string {
-	for _, text := range []string{o.Texts["gold"], o.Texts["concept"], o.Labels["language"]} {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
+	name := instrument.Of(o.Measure).Target
+	return cmp.Or(o.Text(name), o.Labels[name])
 }
 
 // merged is a sample with its metrics beside its own fields.

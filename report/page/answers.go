@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/report"
 )
 
@@ -23,11 +24,11 @@ type Answers struct {
 	open    []draft // of the item that is gathered now
 	room    int     // bytes left
 	dropped int
-	clean   []place // of the cards without a finding that are kept, in order
+	clean   []cardRef // the cards without a fault that are kept, in order
 }
 
-// place is where a card is kept.
-type place struct {
+// cardRef says where a card is kept.
+type cardRef struct {
 	group *Group
 	card  int
 }
@@ -53,7 +54,7 @@ type Group struct {
 	key     string
 	value   string
 	seen    int
-	faults  int
+	faults  int // cards with a fault
 }
 
 // Count says how many answers a group has.
@@ -79,22 +80,21 @@ const (
 	leastRoom    = 1_000_000 // for answers, however many estimates there are
 )
 
-// within are columns of conditions whose observations are of the same answer.
-var within = []string{"similarity", "at", "distribution", "reading", "part", "class", "from", "to"}
-
 // NewAnswers gathers answers for a page about these estimates, which say how
 // answers are put together.
 func NewAnswers(estimates []crosstalk.Estimate) *Answers {
 	a := &Answers{room: max(leastRoom, pageRoom-estimateRoom*len(estimates))}
-	all, one := map[string]bool{}, map[string]bool{}
+	all, one, within := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, e := range estimates {
+		kind := instrument.Of(e.Measure)
 		for c, v := range e.By {
+			within[c] = within[c] || kind.Column(c).Within
 			all[c], one[c] = all[c] || v == crosstalk.All, one[c] || v != crosstalk.All
 		}
 	}
 	for _, c := range report.ByColumns(estimates) {
 		switch {
-		case slices.Contains(within, c):
+		case within[c]:
 		case !all[c]:
 			a.apart = append(a.apart, c)
 		case one[c] && a.by == "":
@@ -113,7 +113,7 @@ func (a *Answers) Add(o crosstalk.Observation) {
 	i := slices.IndexFunc(a.open, func(d draft) bool { return d.group == group })
 	if i < 0 {
 		i = len(a.open)
-		a.open = append(a.open, draft{&Card{Name: o.Item, asked: o.Answers}, group})
+		a.open = append(a.open, draft{&Card{Name: o.Item}, group})
 	}
 	a.open[i].add(o)
 }
@@ -168,13 +168,13 @@ func (a *Answers) prompts(c *Card) {
 	if a.Prompt == nil || len(c.Entries) == 0 {
 		return
 	}
-	names := []string{"asked:"}
-	if _, paired := c.Entries[0].texts["control"]; paired {
-		names = []string{"test:", "control:"}
+	names := []string{"asked"}
+	if len(c.sides) > 1 {
+		names = c.sides
 	}
 	for i, name := range names[:min(len(names), len(c.asked))] {
 		if text, ok := a.Prompt(c.asked[i]); ok {
-			c.Prompts = append(c.Prompts, Setting{name, shorten(text)})
+			c.Prompts = append(c.Prompts, Setting{crosstalk.Words(name) + ":", shorten(text)})
 		}
 	}
 }
@@ -212,7 +212,7 @@ func (a *Answers) keep() {
 		}
 		a.room -= size
 		if !c.Fault {
-			a.clean = append(a.clean, place{g, len(g.Cards)})
+			a.clean = append(a.clean, cardRef{g, len(g.Cards)})
 		}
 		g.Cards = append(g.Cards, c)
 	}
@@ -249,25 +249,36 @@ func faultFirst(c *Card) int {
 	return 0
 }
 
+// mostFigures is how many figures are named over a group.
+const mostFigures = 4
+
 // figuresOf names the estimates that a group's answers are in.
 func (a *Answers) figuresOf(estimates []crosstalk.Estimate, s *Section, g *Group) string {
 	var figures []string
 	for _, e := range estimates {
-		fits := len(figures) < 4
+		kind := instrument.Of(e.Measure)
+		fits := len(figures) < mostFigures && !kind.Measure(e.Measure).ByClass
 		for c, v := range e.By {
 			switch {
 			case c == a.by:
 				fits = fits && (v == g.value || g.value == "" && v == crosstalk.All)
 			case slices.Contains(a.apart, c):
 				fits = fits && v == s.labels[c]
-			case c != "similarity" && c != "part":
+			case !kind.Column(c).Within:
 				fits = fits && v == crosstalk.All
 			}
 		}
-		if fits {
-			h := headline(e)
-			figures = append(figures, strings.TrimSpace(h.Measure+" "+e.By["similarity"]+e.By["part"])+" "+h.Value+strings.TrimRight(" "+h.Unit, " "))
+		if !fits {
+			continue
 		}
+		h := headline(e)
+		name := []string{h.Measure}
+		for _, c := range kind.Columns {
+			if v := e.By[c.Key]; v != "" && c.Within {
+				name = append(name, v)
+			}
+		}
+		figures = append(figures, strings.Join(name, " ")+" "+h.Value+strings.TrimRight(" "+h.Unit, " "))
 	}
 	return strings.Join(figures, " · ")
 }
@@ -277,5 +288,5 @@ func (a *Answers) Note() string {
 	if a.dropped == 0 {
 		return "Every answer that was scored, or could not be, under the figure that it is in."
 	}
-	return fmt.Sprintf("%d items are not shown, to keep this page small: those without a finding first. 'crosstalk export RUN --observations' has all.", a.dropped)
+	return fmt.Sprintf("%d items are not shown, to keep this page small: those without a finding first. 'crosstalk export RUN' has all.", a.dropped)
 }

@@ -15,9 +15,6 @@ func NewCard(observations []crosstalk.Observation, longest int, prompt func(cros
 	c := &Card{longest: longest}
 	for _, o := range observations {
 		c.Name = brief(o.Item)
-		if c.asked == nil {
-			c.asked = o.Answers
-		}
 		c.add(o)
 	}
 	(&Answers{Prompt: prompt}).prompts(c)

@@ -1,13 +1,13 @@
 package page
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 )
 
 // Card is an item with its answers.
@@ -15,22 +15,23 @@ type Card struct {
 	Name     string // the item's
 	Head     string // what it is about, if that is said
 	Prompts  []Setting
-	Entries  []Entry // a sample each
-	Fault    bool    // something was found in an answer
+	Entries  []Entry // one for each answer, or for answers side by side
+	Fault    bool    // something was found in an answer that the instrument looks for
 	Unscored bool    // an answer has no value
 	asked    []crosstalk.Key
-	longest  int // bytes of a text that are shown; 0: Longest
+	sides    []string // the names of the answers in asked
+	longest  int      // bytes of a text that are shown; 0: Longest
 }
 
 // Entry is an answer, or answers side by side, and what was measured.
 type Entry struct {
-	Sample int
-	Place  string // the pair and part of the senses
-	Sides  []Side
-	Again  bool // its sides have the names of the entry before
-	Facts  []Fact
-	texts  map[string]string
-	spans  []crosstalk.Span
+	Sample  int
+	Variant string // how the item was asked, where there are several ways
+	Sides   []Side
+	Again   bool // its sides have the names of the entry before
+	Facts   []Fact
+	texts   []crosstalk.NamedText
+	spans   []crosstalk.Span
 }
 
 // Side is a text.
@@ -47,106 +48,105 @@ type Fact struct {
 
 // add takes an observation into the card.
 func (c *Card) add(o crosstalk.Observation) {
-	place := strings.TrimSpace(o.Labels["pair"] + " " + o.Labels["part"])
-	i := slices.IndexFunc(c.Entries, func(e Entry) bool { return e.Sample == o.Sample && e.Place == place })
+	i := slices.IndexFunc(c.Entries, func(e Entry) bool { return e.Sample == o.Sample && e.Variant == o.Variant })
 	if i < 0 {
 		i = len(c.Entries)
-		c.Entries = append(c.Entries, Entry{Sample: o.Sample, Place: place})
+		c.Entries = append(c.Entries, Entry{Sample: o.Sample, Variant: o.Variant})
 	}
 	e := &c.Entries[i]
-	e.texts = joined(e.texts, o.Texts)
+	e.texts = ordered.Merge(e.texts, o.Texts, func(t crosstalk.NamedText) string { return t.Name })
 	e.spans = append(e.spans, o.Spans...)
-	if fact := factOf(o); fact.Text != "" && !slices.Contains(e.Facts, fact) {
+	c.ask(o)
+	kind := instrument.Of(o.Measure)
+	if fact := factOf(kind, o); fact.Text != "" && !slices.Contains(e.Facts, fact) {
 		e.Facts = append(e.Facts, fact)
 	}
-	c.Fault = c.Fault || isFault(o)
-	c.Unscored = c.Unscored || o.NotScored != "" && o.NotScored != notLooked
+	c.Fault = c.Fault || o.Finding != "" && kind.Finding(o.Finding).Fault
+	c.Unscored = c.Unscored || o.NotScored != "" && !o.Implied
 }
 
-// joined are the texts of both; it changes neither.
-func joined(a, b map[string]string) map[string]string {
-	if len(a) == 0 || len(b) == 0 {
-		if len(a) == 0 {
-			return b
-		}
-		return a
+// ask notes the first answers that the card shows.
+func (c *Card) ask(o crosstalk.Observation) {
+	if c.sides != nil {
+		return
 	}
-	both := maps.Clone(b)
-	maps.Copy(both, a)
-	return both
-}
-
-// notLooked is why an observation has no value when another of the same answer
-// says all: it is no gap.
-const notLooked = "line error"
-
-// isFault reports whether an observation is one of what the run is looking for:
-// something found, or a test answer nearer to its concept.
-func isFault(o crosstalk.Observation) bool {
-	_, compared := o.Numbers["control"]
-	return o.Finding != "" || compared && o.Value == 1
+	for _, t := range o.Texts {
+		if t.Role == crosstalk.Side {
+			c.sides = append(c.sides, t.Name)
+		}
+	}
+	if c.sides != nil || c.asked == nil {
+		c.asked = o.Answers
+	}
 }
 
 // factOf says in words what an observation found; nothing if that is not worth
 // a word.
-func factOf(o crosstalk.Observation) Fact {
-	test, compared := o.Numbers["test"]
+func factOf(kind crosstalk.Kind, o crosstalk.Observation) Fact {
 	switch {
-	case o.NotScored == notLooked:
+	case o.Implied:
 		return Fact{}
 	case o.NotScored != "":
-		return Fact{Text: "not scored: " + brief(strings.ReplaceAll(o.NotScored, "_", " "))}
-	case o.Finding != "":
-		return Fact{Text: brief(o.Finding), Fault: true}
-	case compared:
-		nearer := map[float64]string{1: "the test answer is nearer", 0.5: "a tie", 0: "the control answer is nearer"}[float64(o.Value)]
-		return Fact{Text: fmt.Sprintf("%s: %s, %s to %s", o.Condition["similarity"], nearer, similarity(test), similarity(o.Numbers["control"])), Fault: o.Value == 1}
+		return Fact{Text: "not scored: " + brief(crosstalk.Words(o.NotScored))}
+	case o.Finding == "":
+		return Fact{}
 	}
-	return Fact{}
+	found := kind.Finding(o.Finding)
+	text := found.Says()
+	if judge := o.Condition[kind.Judge]; judge != "" {
+		text = judge + ": " + text
+	}
+	var numbers []string
+	for _, name := range kind.Measure(o.Measure).Numbers {
+		if x, ok := o.Numbers[name]; ok {
+			numbers = append(numbers, crosstalk.Words(name)+" "+strconv.FormatFloat(x, 'f', 3, 64))
+		}
+	}
+	if numbers != nil {
+		text += " (" + strings.Join(numbers, ", ") + ")"
+	}
+	return Fact{Text: brief(text), Fault: found.Fault}
 }
-
-func similarity(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
-
-// sides are the texts that are set side by side, in this order; the others are
-// facts.
-var sides = []string{"test", "control", "source_input", "input", "source", "answer"}
 
 // finish makes the sides of what was gathered.
 func (c *Card) finish() {
-	shown := map[string]bool{} // inputs are shown once
+	var given []crosstalk.NamedText // that were shown
 	for i := range c.Entries {
 		e := &c.Entries[i]
-		for _, name := range sides {
-			text, ok := e.texts[name]
-			if !ok || strings.HasSuffix(name, "input") && shown[text] {
-				continue
+		topic, last := "", ""
+		for _, t := range e.texts {
+			switch t.Role {
+			case crosstalk.Topic:
+				topic = t.Text
+				c.Head = brief(topic)
+			case crosstalk.Side:
+				last = t.Name
 			}
-			shown[text] = true
-			side := Side{Name: strings.ReplaceAll(name, "_", " ")}
-			switch concept := e.texts["concept"]; {
-			case concept != "":
-				c.Head, side.Pieces = brief(concept), echoesIn(text, concept, c.longest)
-			case name == "answer":
-				side.Pieces = marked(text, e.spans, c.longest)
-			default:
-				side.Pieces = marked(text, nil, c.longest)
+		}
+		var facts []string
+		for _, t := range e.texts {
+			switch {
+			case t.Role == crosstalk.Fact:
+				facts = append(facts, crosstalk.Words(t.Name)+" "+brief(t.Text))
+			case t.Role == crosstalk.Given && !slices.Contains(given, t):
+				given = append(given, t)
+				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, nil, c.longest)})
+			case t.Role == crosstalk.Side && topic != "":
+				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), echoesIn(t.Text, topic, c.longest)})
+			case t.Role == crosstalk.Side && t.Name == last:
+				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, e.spans, c.longest)})
+			case t.Role == crosstalk.Side:
+				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, nil, c.longest)})
 			}
-			e.Sides = append(e.Sides, side)
 		}
 		if i > 0 {
 			e.Again = slices.EqualFunc(e.Sides, c.Entries[i-1].Sides, func(a, b Side) bool { return a.Name == b.Name })
 		}
-		var rest []string
-		for _, name := range []string{"source_class", "class", "gold", "rule", "flags"} {
-			if v := e.texts[name]; v != "" {
-				rest = append(rest, strings.ReplaceAll(name, "_", " ")+" "+brief(v))
-			}
+		if facts != nil {
+			e.Facts = append(e.Facts, Fact{Text: strings.Join(facts, ", ")})
 		}
-		if rest != nil {
-			e.Facts = append(e.Facts, Fact{Text: strings.Join(rest, ", ")})
-		}
-		if e.Place != "" {
-			e.Facts = append([]Fact{{Text: e.Place}}, e.Facts...)
+		if e.Variant != "" {
+			e.Facts = append([]Fact{{Text: brief(e.Variant)}}, e.Facts...)
 		}
 		e.texts, e.spans = nil, nil
 	}
@@ -157,9 +157,9 @@ func (c *Card) size() int {
 	n := 50 + len(c.Name) + 150*min(len(c.asked), 2)
 	for _, e := range c.Entries {
 		texts := 0
-		for _, name := range sides {
-			if text, ok := e.texts[name]; ok {
-				text = text[:min(len(text), Longest)]
+		for _, t := range e.texts {
+			if t.Role == crosstalk.Side || t.Role == crosstalk.Given {
+				text := t.Text[:min(len(t.Text), Longest)]
 				n += 20 + len(text) + 4*strings.Count(text, "<") + 4*strings.Count(text, ">") + 4*strings.Count(text, "&") + 4*strings.Count(text, `"`) + 4*strings.Count(text, "'")
 				texts++
 			}

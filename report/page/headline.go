@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/report"
 )
 
@@ -33,7 +34,7 @@ func moreHeadlines(estimates []crosstalk.Estimate) int {
 }
 
 // overall are the estimates over all values of the columns that figures are
-// grouped by, those taken apart by class left out.
+// grouped by, those that take answers apart by class left out.
 func overall(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 	grouped := map[string]bool{}
 	for _, e := range estimates {
@@ -42,7 +43,7 @@ func overall(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 		}
 	}
 	for _, e := range estimates {
-		whole := e.By["class"] == "" && e.By["from"] == ""
+		whole := !instrument.Measure(e.Measure).ByClass
 		for c, v := range e.By {
 			whole = whole && (!grouped[c] || v == crosstalk.All)
 		}
@@ -54,7 +55,7 @@ func overall(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 }
 
 func headline(e crosstalk.Estimate) Headline {
-	h := Headline{Measure: strings.ReplaceAll(e.Measure, "_", " "), Value: report.Value(e.Value, e.Unit), Unit: cmp.Or(e.Unit, "%")}
+	h := Headline{Measure: instrument.Measure(e.Measure).Label, Value: report.Value(e.Value, e.Unit), Unit: cmp.Or(e.Unit, "%")}
 	if !e.Value.Defined() {
 		h.Unit = ""
 	}
@@ -74,7 +75,7 @@ func headline(e crosstalk.Estimate) Headline {
 	}
 	for _, c := range sorted(e.Counts) {
 		if n := e.Counts[c]; n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(c, "_", " ")))
+			counts = append(counts, fmt.Sprintf("%d %s", n, crosstalk.Words(c)))
 		}
 	}
 	h.Counts = strings.Join(counts, " · ")

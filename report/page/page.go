@@ -22,10 +22,11 @@ import (
 // Report is a run in one page.
 type Report struct {
 	Title     string
+	Lead      string    // what it is about, in a sentence
 	Summary   []Setting // the few settings that tell this run from others
 	Settings  []Setting // all of them
 	Estimates []crosstalk.Estimate
-	Figures   []plot.Figure
+	Plots     []plot.Plot
 	Answers   *Answers
 }
 
@@ -47,11 +48,11 @@ var Templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"columns": func(t report.Table, i int) bool { return i < t.Left },
 }).ParseFS(files, "templates/*.html"))
 
-// svg is a figure inside a page. It is our own markup; what others wrote in it
+// svg is a plot inside a page. It is our own markup; what others wrote in it
 // is escaped where it is written.
-func svg(f plot.Figure) (template.HTML, error) {
+func svg(p plot.Plot) (template.HTML, error) {
 	var b strings.Builder
-	err := f.WriteSVG(&b)
+	err := p.WriteSVG(&b)
 	return template.HTML(b.String()), err
 }
 
@@ -70,7 +71,9 @@ func (r Report) shown() any {
 		Report
 		Headlines []Headline
 		More      int
+		Meanings  []Meaning
 		Tables    []report.Table
 		Sections  []*Section
-	}{Report: r, Headlines: headlines(r.Estimates), More: moreHeadlines(r.Estimates), Tables: report.Tables(r.Estimates), Sections: r.Answers.sections(r.Estimates)}
+	}{Report: r, Headlines: headlines(r.Estimates), More: moreHeadlines(r.Estimates),
+		Meanings: Meanings(r.Estimates), Tables: report.Tables(r.Estimates), Sections: r.Answers.sections(r.Estimates)}
 }

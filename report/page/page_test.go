@@ -6,11 +6,13 @@ import (
 	"encoding/base64"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"crosstalk"
 	"crosstalk/report/plot"
+	"crosstalk/run"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -26,7 +28,8 @@ func written(t *testing.T, r Report) string {
 
 func confusion(item, answer string, spans ...crosstalk.Span) crosstalk.Observation {
 	o := crosstalk.Observation{Measure: "lpr", Item: item, Value: 1, Condition: map[string]string{"model": "m"}, Labels: map[string]string{"language": "ar", "task": "monolingual"},
-		Texts: map[string]string{"answer": answer}, Spans: spans}
+		Spans: spans}
+	o.AddText(crosstalk.Side, "answer", answer)
 	if spans != nil {
 		o.Value, o.Finding = 0, "line"
 	}
@@ -88,7 +91,7 @@ func pageOf(t *testing.T, text string) string {
 	r := reportOf(o)
 	r.Title, r.Settings, r.Summary = text, []Setting{{short, text}}, []Setting{{"a", text}}
 	r.Estimates[0].By["model"], r.Estimates[0].Warnings, r.Estimates[0].Signature = text, []string{text}, text
-	r.Figures = plot.NewBook(append(r.Estimates, r.Estimates...)).Figures()
+	r.Plots = plot.NewCollector(append(r.Estimates, r.Estimates...)).Plots()
 	return written(t, r)
 }
 
@@ -170,7 +173,7 @@ func TestAnswers(t *testing.T) {
 		t.Fatalf("%+v", sections)
 	}
 	g := sections[0].Groups[0]
-	if g.Name != "ar" || g.Figures != "lpr 50.0 %" || g.Count() != "3 items, 1 with a finding" || len(g.Cards) != 3 || g.Cards[0].Name != "wrong" || !g.Cards[0].Fault {
+	if g.Name != "ar" || g.Figures != "LPR 50.0 %" || g.Count() != "3 items, 1 with a finding" || len(g.Cards) != 3 || g.Cards[0].Name != "wrong" || !g.Cards[0].Fault {
 		t.Errorf("%+v: %s", g, g.Count())
 	}
 
@@ -207,7 +210,8 @@ func TestLeakageCard(t *testing.T) {
 	for _, similarity := range []string{"gloss", "sbert"} {
 		for k := range 2 {
 			a.Add(crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: k, Value: crosstalk.Value(k), Condition: map[string]string{"model": "m", "similarity": similarity}, Labels: map[string]string{"category": "x"},
-				Numbers: map[string]float64{"test": 0.5, "control": 0.25}, Texts: map[string]string{"concept": "koala", "test": "koalas", "control": "bread"}, Answers: []crosstalk.Key{{1}, {2}}})
+				Numbers: map[string]float64{"test": 0.5, "control": 0.25}, Finding: []string{"not leaked", "leaked"}[k], Answers: []crosstalk.Key{{1}, {2}},
+				Texts: []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "koala"}, {Name: "test", Role: crosstalk.Side, Text: "koalas"}, {Name: "control", Role: crosstalk.Side, Text: "bread"}}})
 		}
 	}
 	sections := a.sections(es)
@@ -222,8 +226,91 @@ func TestLeakageCard(t *testing.T) {
 	if len(e.Sides) != 2 || e.Sides[0].Name != "test" || e.Sides[0].Pieces[0].Kind != "echo" || e.Sides[1].Name != "control" {
 		t.Errorf("%+v", e.Sides)
 	}
-	if len(e.Facts) != 2 || e.Facts[1].Text != "sbert: the test answer is nearer, 0.500 to 0.250" || !e.Facts[1].Fault {
+	if len(e.Facts) != 2 || e.Facts[1].Text != "sbert: the test answer is nearer (test 0.500, control 0.250)" || !e.Facts[1].Fault {
 		t.Errorf("%+v", e.Facts)
+	}
+}
+
+// What is known of an answer comes from several observations: texts keep their
+// order, what was given is shown once, and only gaps are called so.
+func TestCardOfSeveralObservations(t *testing.T) {
+	named := func(role crosstalk.Role, pairs ...string) (texts []crosstalk.NamedText) {
+		for i := 0; i < len(pairs); i += 2 {
+			texts = append(texts, crosstalk.NamedText{Name: pairs[i], Role: role, Text: pairs[i+1]})
+		}
+		return texts
+	}
+	given := named(crosstalk.Given, "source_input", "The cat.", "input", "Die Katze.")
+	accuracy := slices.Concat(named(crosstalk.Side, "answer", "ja"), named(crosstalk.Fact, "class", "yes", "gold", "no"), named(crosstalk.Aside, "instruction", "en"))
+	compared := slices.Concat(given, named(crosstalk.Side, "source", "no", "answer", "ja"), named(crosstalk.Fact, "source_class", "no", "class", "yes"))
+	prompt := func(k crosstalk.Key) (string, bool) { return fmt.Sprintf("prompt %d", k[0]), true }
+	c := NewCard([]crosstalk.Observation{
+		{Measure: "rewriting", Item: "i", Variant: "en>de", Value: 0, Finding: "flagged", Texts: given, Answers: []crosstalk.Key{{9}}},
+		{Measure: "accuracy", Item: "i", Variant: "en>de T", Value: 0, Finding: "wrong", Texts: accuracy, Answers: []crosstalk.Key{{1}}},
+		{Measure: "consistency", Item: "i", Variant: "en>de T", Value: 0, Finding: "inconsistent", Texts: compared, Answers: []crosstalk.Key{{2}, {1}, {9}}},
+	}, 0, prompt)
+	var got []string
+	for _, e := range c.Entries {
+		for _, side := range e.Sides {
+			got = append(got, side.Name)
+		}
+		for _, fact := range e.Facts {
+			got = append(got, fmt.Sprint(fact.Text, " ", fact.Fault))
+		}
+	}
+	want := []string{"source input", "input", "en>de false", "rewriting flagged true",
+		"source", "answer", "en>de T false", "wrong true", "inconsistent true", "source class no, class yes, gold no false"}
+	if d := cmp.Diff(want, got); d != "" || !c.Fault || c.Unscored {
+		t.Errorf("%s: %+v", d, c)
+	}
+	if want := []Setting{{"asked:", "prompt 1"}}; !cmp.Equal(want, c.Prompts) {
+		t.Errorf("%v", c.Prompts)
+	}
+
+	line := crosstalk.Observation{Measure: "wpr", Value: crosstalk.Undefined, NotScored: "line error", Implied: true}
+	if c := NewCard([]crosstalk.Observation{line}, 0, nil); c.Unscored || c.Fault || c.Entries[0].Facts != nil {
+		t.Errorf("what another observation says: %+v", c)
+	}
+	line.Implied = false
+	if c := NewCard([]crosstalk.Observation{line}, 0, nil); !c.Unscored || len(c.Entries[0].Facts) != 1 {
+		t.Errorf("a gap: %+v", c)
+	}
+	tie := crosstalk.Observation{Measure: "leak_rate", Value: 0.5, Finding: "tie", Condition: map[string]string{"similarity": "s"}, Numbers: map[string]float64{"test": 1, "control": 1}}
+	if c := NewCard([]crosstalk.Observation{tie}, 0, nil); c.Fault || !cmp.Equal(c.Entries[0].Facts, []Fact{{Text: "s: a tie (test 1.000, control 1.000)"}}) {
+		t.Errorf("a tie: %+v", c)
+	}
+}
+
+// The first figures are over all answers, not over those of one class.
+func TestHeadlines(t *testing.T) {
+	by := map[string]string{"model": "m", "task": "t", "pair": "en>de", "part": "T"}
+	list, more := Headlines([]crosstalk.Estimate{{Measure: "consistency", Value: 0.75, N: 4, By: by, Counts: map[string]int{"not_scored": 1}},
+		{Measure: "transition", Value: 0.25, By: by}, {Measure: "label_share", Value: 0.25, By: by}})
+	if more != 0 || len(list) != 1 || list[0].Measure != "consistency" || list[0].Value != "75.0" || !strings.HasSuffix(list[0].Counts, "1 not scored") {
+		t.Errorf("%+v, %d more", list, more)
+	}
+}
+
+// A page's title and summary say what was measured, by the figures or, as long
+// as there are none, by the plan.
+func TestAbout(t *testing.T) {
+	m := run.Manifest{Crosstalk: "1", Plan: run.Plan{Instrument: "leakage", Suite: "s@1", Conditions: []run.Condition{{Model: crosstalk.Identity{Name: "planned"}}}},
+		Scoring: []run.Scoring{{Protocol: "a", Similarities: []string{"gloss", "sbert"}, By: []string{"x", "y"}}, {Protocol: "b", Similarities: []string{"gloss"}, By: []string{"x", "y"}}}}
+	var estimates []crosstalk.Estimate
+	for _, want := range []string{"Semantic leakage of planned", "Semantic leakage of m1", "Semantic leakage of m1 and m2", "Semantic leakage of 3 models"} {
+		a := NewAbout(m, estimates)
+		if a.Heading() != want || a.Title != "Semantic leakage" || a.Sentence == "" {
+			t.Errorf("%+v: %s; want %s", a, a.Heading(), want)
+		}
+		model := fmt.Sprint("m", len(estimates)+1)
+		estimates = append(estimates, crosstalk.Estimate{Measure: "leak_rate", By: map[string]string{"model": model}, Signature: "g"})
+	}
+	want := []Setting{{"suite", "s@1"}, {"models", "m1\nm2"}, {"protocol", "a\nb"}, {"similarities", "gloss\nsbert"}, {"grouped by", "x, y"}, {"crosstalk", "1"}, {"signatures", "g"}}
+	if d := cmp.Diff(want, NewAbout(m, estimates[:2]).Summary()); d != "" {
+		t.Error(d)
+	}
+	if list := Meanings(append(estimates, crosstalk.Estimate{Measure: "lpr"}, crosstalk.Estimate{Measure: "no_such"})); len(list) != 2 || list[1].Label != "LPR" || list[1].Name != "line-level pass rate" {
+		t.Errorf("%+v", list)
 	}
 }
 

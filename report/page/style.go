@@ -13,7 +13,7 @@ import (
 //go:embed style.css
 var sheet string
 
-// style is the style sheet with the inks of figures.
+// style is the style sheet with the inks of plots.
 var style = strings.NewReplacer("/*light*/", inks(plot.Light), "/*dark*/", inks(plot.Dark), "/*inks*/", classes()).Replace(sheet)
 
 // Style is the style sheet of all pages.
@@ -37,7 +37,7 @@ func inks(colours map[plot.Ink]string) string {
 	return b.String()
 }
 
-// classes lets figures take the colours of the page.
+// classes lets plots take the colours of the page.
 func classes() string {
 	var b strings.Builder
 	for _, name := range inkNames {

@@ -17,7 +17,7 @@ type Bars struct {
 	Series    []string // names; of one series no legend is drawn
 	Rows      []Row
 	Reference crosstalk.Value // a line to compare with
-	Meaning   string           // of the line; empty: there is none
+	Meaning   string          // of the line; empty: there is none
 }
 
 const (
@@ -26,8 +26,8 @@ const (
 )
 
 // Draw lays the chart out. Bars start at 0.
-func (b Bars) Draw() Figure {
-	f := Figure{Width: width}
+func (b Bars) Draw() Plot {
+	f := Plot{Width: width}
 	y := 0.0
 	if len(b.Series) > 1 {
 		y = f.legend(b.Series, y, swatch)
@@ -114,7 +114,7 @@ func ends(e *crosstalk.Estimate) []float64 {
 
 // across adds a horizontal axis under a plot from top to bottom, behind what
 // was drawn before.
-func (f *Figure) across(x scale, top, bottom float64, q quantity, reference crosstalk.Value, meaning string) {
+func (f *Plot) across(x scale, top, bottom float64, q quantity, reference crosstalk.Value, meaning string) {
 	var grid Path
 	grid.Stroke, grid.Width = rule, 0.7
 	var labels []Shape

@@ -12,24 +12,24 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// WritePDF writes the figure as a page of its own size. Texts are outlines.
-func (f Figure) WritePDF(w io.Writer) error {
+// WritePDF writes the plot as a page of its own size. Texts are outlines.
+func (f Plot) WritePDF(w io.Writer) error {
 	c := vgpdf.New(vg.Length(f.Width), vg.Length(f.Height))
 	f.paint(c)
 	_, err := c.WriteTo(w)
 	return err
 }
 
-// WritePNG writes the figure as a picture of 300 dots an inch.
-func (f Figure) WritePNG(w io.Writer) error {
+// WritePNG writes the plot as a picture of 300 dots an inch.
+func (f Plot) WritePNG(w io.Writer) error {
 	c := vgimg.NewWith(vgimg.UseWH(vg.Length(f.Width), vg.Length(f.Height)), vgimg.UseDPI(300))
 	f.paint(c)
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
 }
 
-// paint draws the figure on a canvas, whose y goes upwards.
-func (f Figure) paint(c vg.Canvas) {
+// paint draws the plot on a canvas, whose y goes upwards.
+func (f Plot) paint(c vg.Canvas) {
 	up := func(p Point) vg.Point { return vg.Point{X: vg.Length(p.X), Y: vg.Length(f.Height - p.Y)} }
 	for _, m := range append([]Mark{{Shapes: []Shape{rectangle(0, 0, f.Width, f.Height, paper)}}}, f.Marks...) {
 		for _, shape := range m.Shapes {

@@ -23,7 +23,7 @@ const (
 
 // Draw lays the map out. Its scale runs between round numbers around the
 // values.
-func (h Heat) Draw() Figure {
+func (h Heat) Draw() Plot {
 	labels, values, better := 0.0, []float64{}, crosstalk.Direction("")
 	var q quantity
 	for _, r := range h.Rows {
@@ -39,7 +39,7 @@ func (h Heat) Draw() Figure {
 	}
 	labels = min(labels, 0.36*width)
 	across := min(max((width-labels-gap)/float64(len(h.Columns)), cellWidth), cellMost)
-	f := Figure{Width: max(width, labels+gap+across*float64(len(h.Columns)))}
+	f := Plot{Width: max(width, labels+gap+across*float64(len(h.Columns)))}
 	left := labels + gap
 	y := f.columns(h.Columns, left, across)
 	depth := around(values, 0, 1)
@@ -76,7 +76,7 @@ func cell(x, y, across float64, text string, depth float64) []Shape {
 
 // columns adds the names of columns, aslant where they are wider than a
 // column, and returns the height below.
-func (f *Figure) columns(names []string, left, across float64) float64 {
+func (f *Plot) columns(names []string, left, across float64) float64 {
 	widest := 0.0
 	for _, name := range names {
 		widest = max(widest, textWidth(visible.Line(name), size, false))
@@ -103,7 +103,7 @@ func (f *Figure) columns(names []string, left, across float64) float64 {
 }
 
 // ramp explains the shades.
-func (f *Figure) ramp(depth scale, x, y float64, q quantity, better crosstalk.Direction) {
+func (f *Plot) ramp(depth scale, x, y float64, q quantity, better crosstalk.Direction) {
 	const steps, across, high = 24, 120.0, 7.0
 	for i := range steps {
 		at := (float64(i) + 0.5) / steps

@@ -3,8 +3,8 @@ package plot
 import "crosstalk/internal/visible"
 
 // legend adds the names of the series from a height on, in lines across the
-// figure, each behind its sign, and returns the height below.
-func (f *Figure) legend(names []string, y float64, sign func(x, y float64, i int) []Shape) float64 {
+// plot, each behind its sign, and returns the height below.
+func (f *Plot) legend(names []string, y float64, sign func(x, y float64, i int) []Shape) float64 {
 	x := 0.0
 	for i, name := range names {
 		name = cut(visible.Line(name), size, f.Width-24)

@@ -28,8 +28,8 @@ type Lines struct {
 const plotHeight = 200
 
 // Draw lays the chart out.
-func (l Lines) Draw() Figure {
-	f := Figure{Width: width}
+func (l Lines) Draw() Plot {
+	f := Plot{Width: width}
 	y := 0.0
 	if len(l.Series) > 1 {
 		sign := stroke
@@ -131,7 +131,7 @@ func (d Dot) mark(axis, name string, x, up scale, i int, aside float64) Mark {
 }
 
 // join draws the line of a series.
-func (f *Figure) join(dots []Dot, x, up scale, i int) {
+func (f *Plot) join(dots []Dot, x, up scale, i int) {
 	var line []Point
 	for _, d := range dots {
 		if d.Estimate.Value.Defined() {
@@ -144,7 +144,7 @@ func (f *Figure) join(dots []Dot, x, up scale, i int) {
 }
 
 // upright adds a vertical axis with its grid.
-func (f *Figure) upright(up scale, left float64, q quantity) {
+func (f *Plot) upright(up scale, left float64, q quantity) {
 	grid := Path{Stroke: rule, Width: 0.7}
 	for _, v := range up.ticks() {
 		grid.Lines = append(grid.Lines, []Point{{left, up.at(v)}, {width, up.at(v)}})
@@ -154,7 +154,7 @@ func (f *Figure) upright(up scale, left float64, q quantity) {
 }
 
 // below adds a horizontal axis. Where few values occur, they are its labels.
-func (f *Figure) below(x scale, occur []float64, y float64, name string, percent bool) {
+func (f *Plot) below(x scale, occur []float64, y float64, name string, percent bool) {
 	labels := distinct(occur)
 	if len(labels) > 7 || percent {
 		if labels = x.ticks(); x.log {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/report"
 )
 
@@ -22,9 +23,9 @@ func (q quantity) isShare() bool { return q.unit == "" }
 // name stands at the axis.
 func (q quantity) name() string {
 	if q.isShare() {
-		return strings.TrimPrefix(words(q.measure)+", %", ", ")
+		return strings.TrimPrefix(labelOf(q.measure)+", %", ", ")
 	}
-	return words(q.measure) + ", " + q.unit
+	return labelOf(q.measure) + ", " + q.unit
 }
 
 // tick is the label of a value at the axis.
@@ -55,10 +56,13 @@ func number(f crosstalk.Value) string {
 	return strconv.FormatFloat(float64(f), 'g', -1, 64)
 }
 
-// spoken are names that are more than their words.
-var spoken = map[string]string{"lpr": "LPR", "wpr": "WPR", "lcpr": "LCPR", "latin_wpr": "Latin WPR", "bleu": "BLEU", "top_p": "top-p"}
+// spoken are columns whose names are more than their words.
+var spoken = map[string]string{"top_p": "top-p"}
 
-// words is the name of a measure or a column as people read it.
-func words(name string) string { return cmp.Or(spoken[name], strings.ReplaceAll(name, "_", " ")) }
+// words is the name of a column as people read it.
+func words(column string) string { return cmp.Or(spoken[column], crosstalk.Words(column)) }
+
+// labelOf is the short name of a measure.
+func labelOf(measure string) string { return instrument.Measure(measure).Label }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

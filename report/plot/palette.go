@@ -14,7 +14,7 @@ const (
 	none  Ink = ""
 )
 
-// Series tell apart what a figure compares. Any two differ in lightness, so
+// Series tell apart what a plot compares. Any two differ in lightness, so
 // that they differ in black and white, and by a CIEDE2000 of at least 15 to
 // people without protan, deutan or tritan colour vision too; all have a
 // contrast of 3 to the ground (palette_test.go).

@@ -27,8 +27,8 @@ type ShareRow struct {
 }
 
 // Draw lays the chart out.
-func (s Shares) Draw() Figure {
-	f := Figure{Width: width}
+func (s Shares) Draw() Plot {
+	f := Plot{Width: width}
 	y := f.legend(s.Parts, 0, func(x, y float64, i int) []Shape { return s.area(x, y-4.5, 13, 9, i) })
 	labels := 0.0
 	for _, r := range s.Rows {
@@ -103,7 +103,7 @@ func (r ShareRow) total() (total float64) {
 	return max(total, 1e-300)
 }
 
-func (f *Figure) bar(s Shares, r ShareRow, x scale, y float64) {
+func (f *Plot) bar(s Shares, r ShareRow, x scale, y float64) {
 	at, total := 0.0, r.total()
 	if s.Middle >= 0 {
 		at, _ = r.extent(s.Middle)

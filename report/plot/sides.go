@@ -8,55 +8,72 @@ import (
 	"crosstalk"
 )
 
-// sides are the observations that say which of two answers is nearer to
-// something: the test answer (1), the control answer (0), neither (0.5).
+// sides are the observations of a measure that say which of two answers is
+// nearer to something: the first part of a chart (0), the last (1), or neither
+// (0.5).
 type sides struct {
 	rows []*sideRow
 	by   map[string]*sideRow
 }
 
-// sideRow is a bar of the figure.
+// sideRow is a bar of the plot.
 type sideRow struct {
 	set, judge  string
 	model       string
-	counts      [3]float64   // control, neither, test
-	differences [3][]float64 // of the similarities, absolute
+	counts      [3]float64   // of the values 0, 0.5 and 1
+	differences [3][]float64 // of the measure's numbers, absolute
 }
 
-func (s *sides) add(o crosstalk.Observation, judge string) {
+// addSides takes an observation in, if it is of a measure that a SideChart is
+// drawn of.
+func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge string) {
+	if !slices.ContainsFunc(kind.Charts, func(chart crosstalk.Chart) bool {
+		return chart.Form == crosstalk.SideChart && slices.Contains(chart.Measures, o.Measure)
+	}) {
+		return
+	}
+	if c.sides[o.Measure] == nil {
+		c.sides[o.Measure] = &sides{by: map[string]*sideRow{}}
+	}
+	c.sides[o.Measure].add(kind, o, judge)
+}
+
+func (s *sides) add(kind crosstalk.Kind, o crosstalk.Observation, judge string) {
 	side := slices.Index([]float64{0, 0.5, 1}, float64(o.Value))
-	_, scored := o.Numbers["test"]
-	if side < 0 || o.NotScored != "" || !scored && judge != "people" {
+	numbers := kind.Measure(o.Measure).Numbers
+	_, scored := o.Numbers[numbers[0]]
+	if side < 0 || o.NotScored != "" || !scored && judge != people {
 		return
 	}
 	var set []string
-	for _, c := range sortedKeys(o.Condition) {
-		if c != "model" && c != "similarity" {
-			set = append(set, words(c)+" "+o.Condition[c])
+	for _, column := range sortedKeys(o.Condition) {
+		if column != crosstalk.ModelColumn && column != kind.Judge {
+			set = append(set, words(column)+" "+o.Condition[column])
 		}
 	}
-	for _, c := range []string{"dataset", "language"} {
-		if v := o.Labels[c]; v != "" {
-			set = append(set, c+" "+v)
+	for _, column := range kind.Columns {
+		if v := o.Labels[column.Key]; v != "" && column.Apart {
+			set = append(set, words(column.Key)+" "+v)
 		}
 	}
-	row := sideRow{set: strings.Join(set, " · "), judge: judge, model: o.Condition["model"]}
+	row := sideRow{set: strings.Join(set, " · "), judge: judge, model: o.Condition[crosstalk.ModelColumn]}
 	key := strings.Join([]string{row.set, row.judge, row.model}, "\x00")
 	if s.by[key] == nil {
-		if s.by == nil {
-			s.by = map[string]*sideRow{}
-		}
 		s.by[key] = &row
 		s.rows = append(s.rows, &row)
 	}
 	s.by[key].counts[side]++
 	if scored {
-		s.by[key].differences[side] = append(s.by[key].differences[side], math.Abs(o.Numbers["test"]-o.Numbers["control"]))
+		s.by[key].differences[side] = append(s.by[key].differences[side], math.Abs(o.Numbers[numbers[0]]-o.Numbers[numbers[1]]))
 	}
 }
 
-// figures are bars of the shares, one figure for each set of conditions.
-func (s *sides) figures() (figures []Figure) {
+// sideCharts are bars of the shares, one plot for each set of conditions.
+func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
+	s := c.sides[chart.Measures[0]]
+	if s == nil {
+		return nil
+	}
 	var sets []string
 	judges := map[string]bool{}
 	for _, r := range s.rows {
@@ -65,8 +82,8 @@ func (s *sides) figures() (figures []Figure) {
 			sets = append(sets, r.set)
 		}
 	}
-	for _, set := range sets[:min(len(sets), most)] {
-		shares := Shares{Parts: []string{"control", "neither", "test"}, Middle: 1}
+	for _, set := range sets[:min(len(sets), mostPanels)] {
+		shares := Shares{Parts: chart.Parts, Middle: 1}
 		var all []float64
 		var rows []*sideRow
 		for _, r := range s.rows {
@@ -89,10 +106,9 @@ func (s *sides) figures() (figures []Figure) {
 			row.Depths[2] = depthsOf(r.differences[2], strongest)
 			shares.Rows = append(shares.Rows, row)
 		}
-		figures = append(figures, titled(shares.Draw(), "which answer is nearer to the concept", part{of: set},
-			"The fuller a bar, the larger the difference of the two similarities (full: as in the strongest tenth); what people said is full."))
+		plots = append(plots, titled(shares.Draw(), chart.Title, panel{of: set}, chart.Note))
 	}
-	return figures
+	return plots
 }
 
 // upper is what a tenth of the differences exceed.

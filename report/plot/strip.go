@@ -24,8 +24,8 @@ const (
 )
 
 // Draw lays the strip out, in the order in which the tokens were written.
-func (s Strip) Draw() Figure {
-	f := Figure{Width: width}
+func (s Strip) Draw() Plot {
+	f := Plot{Width: width}
 	most := 1.0 // bits
 	for _, t := range s.Tokens {
 		if t.Entropy.Defined() {
@@ -93,7 +93,7 @@ func (s Strip) token(t crosstalk.Token, text string, x, y, w, most float64) Mark
 
 // candidates adds the tokens that the model chose between, with their
 // probabilities, and returns the height below.
-func (f *Figure) candidates(t crosstalk.Token, y float64) float64 {
+func (f *Plot) candidates(t crosstalk.Token, y float64) float64 {
 	f.add(Text{X: 0, Y: y + 10, Text: "Candidates where it begins:", Size: small, Bold: true, Fill: ink})
 	y += leading
 	labels := 0.0
@@ -130,17 +130,17 @@ type strip struct {
 // mostStrips is how many strips are drawn; each answer has its own.
 const mostStrips = 4
 
-func (b *Book) addStrip(o crosstalk.Observation) {
+func (c *Collector) addStrip(kind crosstalk.Kind, o crosstalk.Observation) {
 	begins := slices.ContainsFunc(o.Tokens, func(t crosstalk.Token) bool { return t.Fault })
-	if !begins || len(b.strips) == mostStrips {
+	if !begins || len(c.strips[kind.Name]) == mostStrips {
 		return
 	}
-	b.strips = append(b.strips, strip{o.Condition["model"] + ", " + o.Item, o.Tokens})
+	c.strips[kind.Name] = append(c.strips[kind.Name], strip{o.Condition[crosstalk.ModelColumn] + ", " + o.Item, o.Tokens})
 }
 
-func (b *Book) drawnStrips() (figures []Figure) {
-	for _, s := range b.strips {
-		figures = append(figures, titled(Strip{s.tokens}.Draw(), "where a confusion begins", part{of: s.of}, "Around the first confusion point of an answer."))
+func (c *Collector) tokenStrips(kind crosstalk.Kind, chart crosstalk.Chart) (plots []Plot) {
+	for _, s := range c.strips[kind.Name] {
+		plots = append(plots, titled(Strip{s.tokens}.Draw(), chart.Title, panel{of: s.of}, chart.Note))
 	}
-	return figures
+	return plots
 }

@@ -11,11 +11,11 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// WriteSVG writes the figure as an SVG document. Named inks are classes (fill-s0,
+// WriteSVG writes the plot as an SVG document. Named inks are classes (fill-s0,
 // line-ink) beside the colours that they have on a white ground, so that the
 // style sheet of a page around it can change them; it has no style attributes
 // and no script.
-func (f Figure) WriteSVG(w io.Writer) error {
+func (f Plot) WriteSVG(w io.Writer) error {
 	out := &svg{bufio.NewWriter(w)}
 	out.print(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 `, trim(f.Width), " ", trim(f.Height), `" width="`, trim(f.Width), `" height="`, trim(f.Height),
 		`" role="img" aria-label="`, escape(f.Title), `" font-family="Liberation Sans, Arial, Helvetica, sans-serif"`, ">\n")

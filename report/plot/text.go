@@ -27,7 +27,7 @@ var faces = sync.OnceValue(func() (f [2]*face) {
 	for i, ttf := range [][]byte{liberationsansregular.TTF, liberationsansbold.TTF} {
 		parsed, err := sfnt.Parse(ttf)
 		if err != nil {
-			panic("figure: an embedded font: " + err.Error())
+			panic("plot: an embedded font: " + err.Error())
 		}
 		f[i] = &face{Font: parsed, units: float64(parsed.UnitsPerEm())}
 	}

@@ -187,8 +187,12 @@ func (b *builder) flush(x *Index) (err error) {
 	}
 	defer put.Close()
 	for _, kind := range slices.Sorted(maps.Keys(b.places)) {
-		if kind != "" && !b.facets(kind) {
-			continue
+		if kind != "" {
+			if ok, err := b.facets(kind); err != nil {
+				return err
+			} else if !ok {
+				continue
+			}
 		}
 		places := b.places[kind]
 		for _, value := range slices.Sorted(maps.Keys(places)) {
@@ -209,11 +213,11 @@ func (b *builder) flush(x *Index) (err error) {
 }
 
 // facets reports whether a column has few enough values to choose by, and
-// forgets it once it has not.
-func (b *builder) facets(kind string) bool {
+// forgets the column once it has too many.
+func (b *builder) facets(kind string) (bool, error) {
 	known, old := b.values[kind]
 	if old && known == nil {
-		return false
+		return false, nil
 	}
 	if known == nil {
 		known = map[string]bool{}
@@ -223,10 +227,10 @@ func (b *builder) facets(kind string) bool {
 		known[value] = true
 	}
 	if len(known) <= mostValues {
-		return true
+		return true, nil
 	}
 	b.values[kind] = nil
-	return b.run("DELETE FROM facets WHERE kind = ?", kind) != nil
+	return false, b.run("DELETE FROM facets WHERE kind = ?", kind)
 }
 
 // finish makes the index a file of its own in its place.

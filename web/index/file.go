@@ -13,7 +13,7 @@ import (
 )
 
 // layout is raised when the tables or what is in them change.
-const layout = 1
+const layout = 2
 
 const schema = `
 	CREATE TABLE meta (name TEXT PRIMARY KEY, value);

@@ -9,6 +9,17 @@
 // answers; a search is the intersection of sets, chunk by chunk, from where the
 // last page ended. So a page takes the same time wherever it is, and a chunk can
 // be looked through as soon as it is written.
+//
+// SQLite's FTS5 would do most of this: one contentless table without positions,
+// with lists for beginnings of up to three letters, and columns as tokens. It was
+// measured against these sets with bench/browse on a million answers and two
+// busy cores, and was slower where it matters. Building took 86 CPU seconds
+// instead of 59, for a file of 156 MB instead of 152 MB. Beginnings of four
+// letters or more have no list, so FTS5 merges all their words before it gives
+// the first answer: a page for "w123" took 267 ms instead of 10 ms (median,
+// n = 20), and the query alone for a word of all answers 365 ms or more, where
+// the page takes 15 ms here. Whole words were fast, but languages that inflect or join
+// words (Korean, Turkish, German) need beginnings. It saved 75 lines.
 package index
 
 import (

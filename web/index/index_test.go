@@ -62,10 +62,11 @@ func answered(n int) (observations []crosstalk.Observation) {
 			Labels: map[string]string{"language": []string{"ar", "de", "ja"}[r.IntN(3)]}}
 		lpr, wpr := base, base
 		lpr.Measure, wpr.Measure = "lpr", "wpr"
-		lpr.Texts = map[string]string{"answer": fmt.Sprintf("Word%d and word%d, 東京都 %d", r.IntN(50), r.IntN(5), i)}
+		lpr.AddText(crosstalk.Side, "answer", fmt.Sprintf("Word%d and word%d, 東京都 %d", r.IntN(50), r.IntN(5), i))
 		switch r.IntN(5) {
 		case 0:
 			lpr.Value, lpr.Finding, wpr.Value, wpr.NotScored = 0, "line", crosstalk.Undefined, "line error"
+			wpr.Implied = true
 		case 1:
 			wpr.Value, wpr.Finding = 0, "word"
 		}
@@ -73,6 +74,12 @@ func answered(n int) (observations []crosstalk.Observation) {
 	}
 	return observations
 }
+
+// Titles of findings.
+const (
+	wrongLanguage = "wrong language"
+	wrongWord     = "wrong word"
+)
 
 // Every page of every query, forwards and backwards, is what a plain search
 // finds, over several chunks.
@@ -91,22 +98,23 @@ func TestSearch(t *testing.T) {
 	found := func(i int, what string) bool {
 		lpr, wpr := observations[2*i], observations[2*i+1]
 		switch what {
-		case WrongLanguage:
+		case wrongLanguage:
 			return lpr.Finding == "line"
-		case WrongWord:
+		case wrongWord:
 			return wpr.Finding == "word"
 		}
 		return lpr.Finding == "" && wpr.Finding == ""
 	}
-	text := func(i int) string { return strings.ToLower(observations[2*i].Texts["answer"]) }
+	text := func(i int) string { return strings.ToLower(observations[2*i].Text("answer")) }
 	for name, c := range map[string]struct {
 		query Query
 		holds func(i int) bool
 	}{
 		"all":        {Query{}, func(int) bool { return true }},
 		"a column":   {Query{Where: map[string]string{"language": "ja"}}, func(i int) bool { return observations[2*i].Labels["language"] == "ja" }},
-		"two":        {Query{Where: map[string]string{"model": "m1", Found: WrongWord}}, func(i int) bool { return observations[2*i].Condition["model"] == "m1" && found(i, WrongWord) }},
+		"two":        {Query{Where: map[string]string{"model": "m1", Found: wrongWord}}, func(i int) bool { return observations[2*i].Condition["model"] == "m1" && found(i, wrongWord) }},
 		"nothing":    {Query{Where: map[string]string{Found: Nothing}}, func(i int) bool { return found(i, Nothing) }},
+		"a gap":      {Query{Where: map[string]string{Found: NotScored}}, func(int) bool { return false }},
 		"no such":    {Query{Where: map[string]string{"language": "xx"}}, func(int) bool { return false }},
 		"a word":     {Query{Text: "WORD17"}, func(i int) bool { return strings.HasPrefix(text(i), "word17 ") }},
 		"beginnings": {Query{Text: "word4 wor"}, func(i int) bool { return strings.Contains(text(i), "word4") }},
@@ -115,7 +123,7 @@ func TestSearch(t *testing.T) {
 		"not so":     {Query{Text: "都京"}, func(int) bool { return false }},
 		"rare":       {Query{Text: "16390"}, func(i int) bool { return strings.Contains(text(i), " 16390") }},
 		"an item":    {Query{Text: "item-77"}, func(i int) bool { return strings.Contains(observations[2*i].Item, "item-77") }},
-		"with both":  {Query{Text: "word17", Where: map[string]string{Found: WrongLanguage}}, func(i int) bool { return strings.HasPrefix(text(i), "word17 ") && found(i, WrongLanguage) }},
+		"with both":  {Query{Text: "word17", Where: map[string]string{Found: wrongLanguage}}, func(i int) bool { return strings.HasPrefix(text(i), "word17 ") && found(i, wrongLanguage) }},
 		"no word":    {Query{Text: "!?"}, func(int) bool { return true }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,6 +181,25 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// The last page is there when the last chunk is full, and when there is none.
+func TestLastPage(t *testing.T) {
+	for _, n := range []int{0, 1, chunkSize, 2 * chunkSize} {
+		dir := t.TempDir()
+		var list []crosstalk.Observation
+		for i := range n {
+			list = append(list, crosstalk.Observation{Item: fmt.Sprint(i)})
+		}
+		write(t, dir, list)
+		x := open(t, dir, t.TempDir())
+		for _, before := range []int{n + 1, n + 2, 1 << 40} {
+			p, err := x.Search(t.Context(), Query{Before: before, Limit: 1})
+			if err != nil || len(p.Numbers) != min(n, 1) || n > 0 && p.Numbers[0] != n {
+				t.Errorf("%d answers, before %d: %+v, %v", n, before, p, err)
+			}
+		}
+	}
+}
+
 // Samples and similarities of an item are put together as answers; columns are
 // those of conditions, labels and findings.
 func TestAnswers(t *testing.T) {
@@ -181,17 +208,19 @@ func TestAnswers(t *testing.T) {
 	for _, sim := range []string{"gloss", "exec"} {
 		for sample := range 2 {
 			o := crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: sample, Value: crosstalk.Value(sample), Numbers: map[string]float64{"test": 1, "control": 0},
-				Condition: map[string]string{"similarity": sim, "model": "m"}, Labels: map[string]string{"category": "colour"}, Texts: map[string]string{"concept": "yellow", "test": "a"}}
+				Condition: map[string]string{"similarity": sim, "model": "m"}, Labels: map[string]string{"category": "colour"}, Finding: []string{"not leaked", "leaked"}[sample]}
+			o.AddText(crosstalk.Topic, "concept", "yellow")
+			o.AddText(crosstalk.Side, "test", "a")
 			if sim == "exec" {
-				o.Value = 0.5
+				o.Value, o.Finding = 0.5, "tie"
 			}
 			list = append(list, o)
 		}
 	}
 	list = append(list, crosstalk.Observation{Measure: "leak_rate", Item: "i", Condition: map[string]string{"similarity": "gloss", "model": "other"}, Value: crosstalk.Undefined, NotScored: "empty"},
-		crosstalk.Observation{Measure: "consistency", Item: "j", Labels: map[string]string{"pair": "en>de", "part": "T"}, Value: 1},
-		crosstalk.Observation{Measure: "consistency", Item: "j", Labels: map[string]string{"pair": "en>de", "part": "X"}, Value: 0, Finding: "inconsistent"},
-		crosstalk.Observation{Measure: "rewriting", Item: "j", Labels: map[string]string{"pair": "en>de", "part": "R"}, Value: 0, Finding: "length, lines"})
+		crosstalk.Observation{Measure: "consistency", Item: "j", Variant: "en>de T", Labels: map[string]string{"pair": "en>de", "part": "T"}, Value: 1},
+		crosstalk.Observation{Measure: "consistency", Item: "j", Variant: "en>de X", Labels: map[string]string{"pair": "en>de", "part": "X"}, Value: 0, Finding: "inconsistent"},
+		crosstalk.Observation{Measure: "rewriting", Item: "j", Variant: "en>de", Labels: map[string]string{"pair": "en>de"}, Value: 0, Finding: "flagged", Texts: []crosstalk.NamedText{{Name: "flags", Role: crosstalk.Fact, Text: "length, lines"}}})
 	write(t, dir, list)
 	x := open(t, dir, t.TempDir())
 	columns, err := x.Columns(t.Context())
@@ -204,8 +233,8 @@ func TestAnswers(t *testing.T) {
 			got[c.Name] += fmt.Sprintf("%s %d, ", v.Name, v.N)
 		}
 	}
-	for name, want := range map[string]string{"found": "tie 2, empty 1, inconsistent 1, leaked 1, not leaked 1, not scored 1, no finding 1, rewriting: length 1, rewriting: lines 1, ", "leaked by": "gloss 1, ", "similarity": "gloss 3, exec 2, ",
-		"model": "m 2, other 1, ", "category": "colour 2, ", "concept": "yellow 2, ", "part": "T 1, X 1, R 1, ", "pair": "en>de 3, "} {
+	for name, want := range map[string]string{"found": "tie 2, empty 1, inconsistent 1, leaked 1, not leaked 1, not scored 1, no finding 1, rewriting flagged 1, ", "flags": "length, lines 1, ", "leaked by": "gloss 1, ", "tie by": "", "not leaked by": "", "similarity": "gloss 3, exec 2, ",
+		"model": "m 2, other 1, ", "category": "colour 2, ", "concept": "yellow 2, ", "part": "T 1, X 1, ", "pair": "en>de 3, "} {
 		if a, b := strings.Split(got[name], ", "), strings.Split(want, ", "); !slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))) {
 			t.Errorf("%s: %s; want %s", name, got[name], want)
 		}
@@ -233,6 +262,26 @@ func TestManyValues(t *testing.T) {
 	}
 	if !slices.Equal(names, []string{"few", "found"}) {
 		t.Errorf("%v", names)
+	}
+}
+
+// A column that cannot be forgotten ends building: its counts would be wrong.
+func TestForgetFails(t *testing.T) {
+	b, err := newBuilder([]string{filepath.Join(t.TempDir(), "browse.db")}, "stamp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.conn.Close()
+	if err := b.conn.Exec("CREATE TRIGGER full BEFORE DELETE ON facets BEGIN SELECT raise(ABORT, 'disk full'); END"); err != nil {
+		t.Fatal(err)
+	}
+	x, err := &Index{}, error(nil)
+	for i := 0; i <= mostValues && err == nil; i++ {
+		s := seen{tags: []tag{{"many", fmt.Sprint(i)}}}
+		err = errors.Join(b.take(x, []seen{s}), b.flush(x))
+	}
+	if err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Errorf("%v; want the error of the database", err)
 	}
 }
 

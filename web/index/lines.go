@@ -94,8 +94,8 @@ func (b batch) parse() ([]seen, error) {
 		s.tags = tags(&s.Observation)
 		add := func(w string) { s.words = append(s.words, w) }
 		words(s.Item, add)
-		for _, text := range s.Texts {
-			words(text[:min(len(text), longestText)], add)
+		for _, t := range s.Texts {
+			words(t.Text[:min(len(t.Text), longestText)], add)
 		}
 		list = append(list, s)
 	}
@@ -117,15 +117,17 @@ func packLines(answers []answer) []byte {
 	return b
 }
 
-// unpackLines reads what packLines wrote.
+// unpackLines reads what packLines wrote. The answers share an array of lines:
+// a page of a rare word unpacks a chunk for each of its answers.
 func unpackLines(b []byte, n int) ([]answer, error) {
-	answers, end := make([]answer, n), int64(0)
+	answers, lines, end := make([]answer, n), make([]where, 0, 4*n), int64(0)
 	for i := range answers {
 		count, k := binary.Uvarint(b)
 		if k <= 0 || count > uint64(len(b)) {
 			return nil, errSet
 		}
 		b = b[k:]
+		start := len(lines)
 		for range count {
 			d, k := binary.Varint(b)
 			if k <= 0 {
@@ -137,8 +139,9 @@ func unpackLines(b []byte, n int) ([]answer, error) {
 			}
 			b = b[k+m:]
 			l := where{end + d, int64(size)}
-			answers[i].lines, end = append(answers[i].lines, l), l.offset+l.size
+			lines, end = append(lines, l), l.offset+l.size
 		}
+		answers[i].lines = lines[start:len(lines):len(lines)]
 	}
 	return answers, nil
 }

@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -73,7 +72,7 @@ const (
 // Search returns a page of answers.
 func (x *Index) Search(ctx context.Context, q Query) (p Page, err error) {
 	err = x.read(ctx, func(c *sqlite3.Conn) error {
-		s := &search{x: x, conn: c, query: q, terms: terms(q.Text), begun: time.Now()}
+		s := &search{x: x, conn: c, query: q, terms: terms(q.Text), begun: time.Now(), answers: x.Progress().Answers}
 		defer s.close()
 		if err := s.prepare(); err != nil {
 			return err
@@ -91,7 +90,7 @@ type search struct {
 	query     Query
 	terms     []term
 	begun     time.Time
-	sizes     []int // of chunks
+	answers   int // that can be looked through
 	get, from *sqlite3.Stmt
 }
 
@@ -102,17 +101,6 @@ func (s *search) close() {
 }
 
 func (s *search) prepare() (err error) {
-	sizes, _, err := s.conn.Prepare("SELECT n FROM chunks ORDER BY chunk")
-	if err != nil {
-		return err
-	}
-	defer sizes.Close()
-	for sizes.Step() {
-		s.sizes = append(s.sizes, sizes.ColumnInt(0))
-	}
-	if err := sizes.Err(); err != nil {
-		return err
-	}
 	if s.get, _, err = s.conn.Prepare("SELECT places FROM sets WHERE chunk = ? AND kind = ? AND value = ?"); err != nil {
 		return err
 	}
@@ -120,14 +108,17 @@ func (s *search) prepare() (err error) {
 	return err
 }
 
+// size is how many answers a chunk has: all but the last are full.
+func (s *search) size(chunk int) int { return min(s.answers-chunk*chunkSize, chunkSize) }
+
 // page finds the page, backwards from Before or forwards from After, and counts.
 func (s *search) page() (p Page, err error) {
 	back := s.query.Before > 0
 	chunk, step, edge := min(s.query.After, 1<<40)/chunkSize, 1, s.query.After // After is the index of the number that follows it
 	if back {
-		chunk, step, edge = min((s.query.Before-1)/chunkSize, len(s.sizes)-1), -1, s.query.Before-1
+		chunk, step, edge = (min(s.query.Before-1, s.answers)-1)/chunkSize, -1, s.query.Before-1
 	}
-	for ; chunk >= 0 && chunk < len(s.sizes) && len(p.Numbers) <= s.query.Limit; chunk += step {
+	for ; chunk >= 0 && s.size(chunk) > 0 && len(p.Numbers) <= s.query.Limit; chunk += step {
 		if time.Since(s.begun) > patience {
 			p.Cut = true
 			break
@@ -136,10 +127,10 @@ func (s *search) page() (p Page, err error) {
 		if err != nil {
 			return p, err
 		}
-		for k := range s.sizes[chunk] {
+		for k := range s.size(chunk) {
 			place := k
 			if back {
-				place = s.sizes[chunk] - 1 - k
+				place = s.size(chunk) - 1 - k
 			}
 			at := chunk*chunkSize + place
 			if !found.has(place) || !back && at < edge || back && at >= edge {
@@ -174,7 +165,7 @@ func (s *search) count(p *Page) error {
 		return nil
 	}
 	begun, total, before := time.Now(), 0, 0
-	for chunk := range s.sizes {
+	for chunk := 0; s.size(chunk) > 0; chunk++ {
 		if time.Since(begun) > counting {
 			return nil
 		}
@@ -198,7 +189,7 @@ func (s *search) count(p *Page) error {
 
 // find is the set of a chunk's answers that have all values and words.
 func (s *search) find(chunk int) (*set, error) {
-	found := first(s.sizes[chunk])
+	found := first(s.size(chunk))
 	for column, value := range s.query.Where {
 		var with set
 		if err := with.fill(s.get, chunk, column, value); err != nil {
@@ -210,7 +201,7 @@ func (s *search) find(chunk int) (*set, error) {
 		for i, word := range t.words {
 			var with set
 			var err error
-			if i == len(t.words)-1 && t.prefix {
+			if i == len(t.words)-1 {
 				err = with.fill(s.from, chunk, word, word+"\U0010ffff")
 			} else {
 				err = with.fill(s.get, chunk, "", word)
@@ -263,8 +254,8 @@ func (s *search) check(number int) (bool, error) {
 // textsOf are the texts of observations in the form that terms have.
 func textsOf(list []crosstalk.Observation) (texts []string) {
 	for _, o := range list {
-		for _, text := range append(slices.Collect(maps.Values(o.Texts)), o.Item) {
-			texts = append(texts, strings.ToLower(strings.Join(strings.Fields(text), " ")))
+		for _, text := range append(slices.Clip(o.Texts), crosstalk.NamedText{Text: o.Item}) {
+			texts = append(texts, plain(text.Text))
 		}
 	}
 	return texts

@@ -1,46 +1,25 @@
 package index
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/internal/visible"
 )
 
 // Found is the column that says what was found in an answer.
 const Found = "found"
 
-// What an answer can be found to be, in the column Found. A reason of its own
-// that a measure has for not scoring an answer, or its own name of a finding,
-// stands there as it is.
+// What an answer can be found to be, in the column Found, beside the titles of
+// findings and a measure's own reasons for not scoring an answer.
 const (
-	Leaked        = "leaked"
-	Tie           = "tie"
-	NotLeaked     = "not leaked"
-	WrongLanguage = "wrong language"
-	WrongWord     = "wrong word"
-	Nothing       = "no finding" // scored, and without a fault
-	NotScored     = "not scored"
+	Nothing   = "no finding" // scored, and nothing was found
+	NotScored = "not scored"
 )
-
-// notLooked is why an observation has no value when another of the same answer
-// says all: it is no gap.
-const notLooked = "line error"
-
-// findings are names of findings that are clear beside those of other
-// instruments.
-var findings = map[string][]string{
-	"full answer": {WrongLanguage, "all in a wrong language"},
-	"line":        {WrongLanguage},
-	"word":        {WrongWord},
-}
-
-// short are texts of observations that are worth a column.
-var short = []string{"concept", "class", "source_class", "gold", "rule", "confidence", "flags"}
 
 // longestValue is how many bytes a value of a column has at most.
 const longestValue = 120
@@ -64,23 +43,24 @@ func tags(o *crosstalk.Observation) (list []tag) {
 			add(c, v)
 		}
 	}
-	for _, c := range short {
-		add(strings.ReplaceAll(c, "_", " "), o.Texts[c])
+	for _, t := range o.Texts {
+		if t.Role == crosstalk.Topic || t.Role == crosstalk.Fact {
+			add(crosstalk.Words(t.Name), t.Text)
+		}
 	}
-	_, compared := o.Numbers["control"]
 	switch {
-	case o.NotScored == notLooked:
+	case o.Implied:
 	case o.NotScored != "":
 		add(Found, NotScored)
 		add(Found, o.NotScored)
 	case o.Finding != "":
-		for _, f := range findingsOf(o) {
-			add(Found, f)
+		kind := instrument.Of(o.Measure)
+		found := kind.Finding(o.Finding)
+		for _, title := range found.Titles {
+			add(Found, title)
 		}
-	case compared:
-		add(Found, map[crosstalk.Value]string{1: Leaked, 0.5: Tie, 0: NotLeaked}[o.Value])
-		if o.Value == 1 {
-			add("leaked by", o.Condition["similarity"])
+		if found.Fault && kind.Judge != "" {
+			add(found.Titles[len(found.Titles)-1]+" by", o.Condition[kind.Judge])
 		}
 	default:
 		add(Found, Nothing)
@@ -88,32 +68,16 @@ func tags(o *crosstalk.Observation) (list []tag) {
 	return list
 }
 
-func findingsOf(o *crosstalk.Observation) []string {
-	if list, ok := findings[o.Finding]; ok {
-		return list
-	}
-	if o.Measure != "rewriting" {
-		return []string{o.Finding}
-	}
-	var flags []string // what is doubtful about a rewritten text
-	for flag := range strings.SplitSeq(o.Finding, ", ") {
-		flags = append(flags, "rewriting: "+flag)
-	}
-	return flags
-}
-
-// within are columns of conditions whose observations are of the same answer.
-var within = map[string]bool{"similarity": true, "at": true, "distribution": true, "reading": true, "class": true, "from": true, "to": true}
-
 // answerOf names what an observation is of: two with the same name, near each
 // other, are shown as one answer.
 func answerOf(o *crosstalk.Observation) (block, answer string) {
+	kind := instrument.Of(o.Measure)
 	var b strings.Builder
 	b.WriteString(o.Item)
 	for _, c := range slices.Sorted(maps.Keys(o.Condition)) {
-		if !within[c] {
+		if !kind.Column(c).Within {
 			b.WriteString("\x00" + c + "\x00" + o.Condition[c])
 		}
 	}
-	return b.String(), cmp.Or(o.Labels["pair"], "-") + "\x00" + cmp.Or(o.Labels["part"], "-") + "\x00" + strconv.Itoa(o.Sample)
+	return b.String(), o.Variant + "\x00" + strconv.Itoa(o.Sample)
 }

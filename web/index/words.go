@@ -68,37 +68,36 @@ func fold(word string) string {
 	return word[:n]
 }
 
-// Term is something to search a text for.
+// term is something to search a text for.
 type term struct {
-	words  []string // that it is made of
-	prefix bool     // the last may go on
-	text   string   // in lower case, to be looked for as it stands; "": the words say it all
+	words []string // that it is made of; the last may go on
+	text  string   // in lower case, to be looked for as it stands; "": the words say it all
 }
 
 // terms reads what somebody searches for. Words are found where a word begins
 // like them; what stands in quotation marks is found as it stands.
 func terms(query string) (list []term) {
+	add := func(text string, quoted bool) {
+		var t term
+		words(text, func(w string) { t.words = append(t.words, w) })
+		if quoted || len(t.words) > 1 || len(text) > longestWord {
+			t.text = plain(text)
+		}
+		if t.words != nil {
+			list = append(list, t)
+		}
+	}
 	for i, part := range strings.Split(query, `"`) {
 		if i%2 == 1 {
-			if t := newTerm(part, false); t.words != nil {
-				list = append(list, t)
-			}
+			add(part, true)
 			continue
 		}
-		for _, word := range strings.Fields(part) {
-			if t := newTerm(word, true); t.words != nil {
-				list = append(list, t)
-			}
+		for word := range strings.FieldsSeq(part) {
+			add(word, false)
 		}
 	}
 	return list
 }
 
-func newTerm(text string, prefix bool) term {
-	t := term{prefix: true}
-	words(text, func(w string) { t.words = append(t.words, w) })
-	if !prefix || len(t.words) > 1 || len(text) > longestWord {
-		t.text = strings.ToLower(strings.Join(strings.Fields(text), " "))
-	}
-	return t
-}
+// plain is a text in lower case, with one space for each gap.
+func plain(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }

@@ -15,8 +15,7 @@ import (
 	"crosstalk/internal/table"
 )
 
-// Doubt is an answer whose reading people should look at, with how often it was
-// given.
+// Doubt is an answer that people should review, with its frequency.
 type Doubt struct {
 	consistency.Answered
 	Class      string // as it was read; "" for none
@@ -25,19 +24,19 @@ type Doubt struct {
 	Count      int
 }
 
-// Doubts are the answers without a label, or with one that may not be meant,
-// the most frequent first.
+// Doubts are the answers without a label, or with an uncertain one, most
+// frequent first.
 func Doubts(observations iter.Seq2[crosstalk.Observation, error]) ([]Doubt, error) {
 	found := map[consistency.Answered]*Doubt{}
 	for o, err := range observations {
 		if err != nil {
 			return nil, err
 		}
-		if o.Measure != consistency.Accuracy || o.Texts["rule"] == "" || o.Condition[consistency.ReadingColumn] == consistency.Reviewed {
+		if o.Measure != consistency.Accuracy || o.Text(consistency.RuleText) == "" || o.Condition[consistency.ReadingColumn] == consistency.Reviewed {
 			continue
 		}
-		d := Doubt{Answered: consistency.Answered{Task: o.Labels["task"], Instruction: o.Texts["instruction"], Text: o.Texts["answer"]}, Class: o.Texts["class"], Rule: o.Texts["rule"]}
-		if err := d.Confidence.UnmarshalText([]byte(o.Texts["confidence"])); err != nil {
+		d := Doubt{Answered: consistency.Answered{Task: o.Labels["task"], Instruction: o.Text(consistency.SenseText), Text: o.Text(consistency.AnswerText)}, Class: o.Text(consistency.ClassText), Rule: o.Text(consistency.RuleText)}
+		if err := d.Confidence.UnmarshalText([]byte(o.Text(consistency.Confidence))); err != nil {
 			return nil, err
 		}
 		if d.Confidence > read.Low {
@@ -70,11 +69,11 @@ func WriteDoubts(w io.Writer, doubts []Doubt) error {
 	return writeCSV(w, answerColumns, rows)
 }
 
-// None stands for no class in reviewed_class.
+// None in reviewed_class means no class.
 const None = "none"
 
-// ReadOverrides reads what people filled in. Rows without a reviewed_class
-// leave the reading as it is.
+// ReadOverrides reads the table that people filled in. Rows without a
+// reviewed_class change nothing.
 func ReadOverrides(path string, tasks []crosstalk.Task) (consistency.Overrides, error) {
 	overrides, where := consistency.Overrides{}, map[consistency.Answered]string{}
 	for row, err := range table.Read(path) {
@@ -94,9 +93,9 @@ func ReadOverrides(path string, tasks []crosstalk.Task) (consistency.Overrides, 
 		t := slices.IndexFunc(tasks, func(t crosstalk.Task) bool { return t.Name == v["task"] })
 		switch {
 		case t < 0:
-			return nil, row.Errorf("there is no task %q", v["task"])
+			return nil, row.Errorf("unknown task %q", v["task"])
 		case class != None && len(tasks[t].Classes) > 0 && !slices.Contains(tasks[t].Classes, class):
-			return nil, row.Errorf("reviewed_class is %q; expected one of %s, or %s", class, strings.Join(tasks[t].Classes, ", "), None)
+			return nil, row.Errorf("reviewed_class is %q; choose one of: %s, %s", class, strings.Join(tasks[t].Classes, ", "), None)
 		case strings.TrimSpace(v["reviewer"]) == "" || strings.TrimSpace(v["reason"]) == "":
 			return nil, row.Errorf("a reviewed_class needs a reviewer and a reason")
 		}
@@ -106,7 +105,7 @@ func ReadOverrides(path string, tasks []crosstalk.Task) (consistency.Overrides, 
 		at := consistency.Answered{Task: v["task"], Instruction: v["instruction"], Text: v["answer"]}
 		override := consistency.Override{Class: class, Reviewer: v["reviewer"], Reason: v["reason"]}
 		if before, again := overrides[at]; again && before.Class != override.Class {
-			return nil, row.Errorf("the answer is of another class than in %s", where[at])
+			return nil, row.Errorf("conflicting class for this answer (first classified in %s)", where[at])
 		}
 		overrides[at], where[at] = override, fmt.Sprintf("%s:%d", row.File, row.Line)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -12,15 +11,16 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/consistency"
+	"crosstalk/internal/atomicfile"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Instruction is a rewritten instruction under review: what the model answered
-// (Output) and what of it goes into prompts (Text) stand side by side.
+// Instruction is a rewritten instruction under review, with the model's answer
+// (Output) beside the text for prompts (Text).
 type Instruction struct {
-	Model    string   `yaml:"model,omitempty"` // empty: holds for any
+	Model    string   `yaml:"model,omitempty"` // empty: any model
 	Task     string   `yaml:"task"`
 	Sense    string   `yaml:"sense"`
 	Approved bool     `yaml:"approved"`
@@ -46,15 +46,15 @@ type Word struct {
 	Class string `yaml:"class"`
 }
 
-const header = `# What models made of the instructions. Compare source and text, edit text and
-# words where they need it, set approved to true, and run the same command
-# again. output is what the model answered; it stays as it is.
+const header = `# Instructions that models rewrote. Compare source and text, edit text and words
+# where necessary, set approved to true, and run the same command again. output is
+# the answer of the model; leave it unchanged.
 `
 
-// ReadInstructions reads a review file. One that is not there holds nothing.
+// ReadInstructions reads a review file. A missing file has no instructions.
 func ReadInstructions(path string) (list []Instruction, err error) {
 	defer func() {
-		if p := recover(); p != nil { // the YAML reader's, on some texts that are none
+		if p := recover(); p != nil { // the YAML reader panics on some invalid texts
 			err = fmt.Errorf("%s: is not valid YAML", path)
 		}
 	}()
@@ -80,7 +80,7 @@ func ReadInstructions(path string) (list []Instruction, err error) {
 		}
 		for _, before := range list[:i] {
 			if before.names(in.Model, in.Task, in.Sense) {
-				return nil, fmt.Errorf("%s: the instruction of %s in %s stands there already (%s)", in.where, in.Task, in.Sense, before.where)
+				return nil, fmt.Errorf("%s: duplicate instruction of %s in %s (first used in %s)", in.where, in.Task, in.Sense, before.where)
 			}
 		}
 		list[i] = in
@@ -88,7 +88,7 @@ func ReadInstructions(path string) (list []Instruction, err error) {
 	return list, nil
 }
 
-// located is an instruction that knows its line.
+// located is an instruction with its line.
 type located struct {
 	Instruction
 	line int
@@ -123,18 +123,15 @@ func WriteInstructions(path string, list []Instruction) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return nil
 	}
-	return replace(path, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	return atomicfile.WriteBytes(path, text)
 }
 
 func (in Instruction) names(model, task, sense string) bool {
 	return in.Model == model && in.Task == task && in.Sense == sense
 }
 
-// Find returns the instruction of a model for a task in a sense, or one that
-// holds for any model.
+// Find returns the instruction of a model for a task in a sense, or one for any
+// model.
 func Find(list []Instruction, model, task string, sense consistency.Sense) (Instruction, bool) {
 	for _, m := range []string{model, ""} {
 		if i := slices.IndexFunc(list, func(in Instruction) bool { return in.names(m, task, string(sense)) }); i >= 0 {
@@ -144,8 +141,8 @@ func Find(list []Instruction, model, task string, sense consistency.Sense) (Inst
 	return Instruction{}, false
 }
 
-// Merge is what a model made of an instruction, as it was reviewed before if it
-// is still what the model says.
+// Merge returns a model's rewritten instruction, with its earlier review if the
+// model's answer is unchanged.
 func Merge(list []Instruction, model string, r consistency.RewrittenInstruction) Instruction {
 	in := Instruction{Model: model, Task: r.Task, Sense: string(r.Sense), Doubts: r.Doubts}
 	for _, p := range r.Parts {
@@ -163,7 +160,8 @@ func Merge(list []Instruction, model string, r consistency.RewrittenInstruction)
 	return in
 }
 
-// Instruction is the instruction that goes into prompts, or why it cannot.
+// Instruction returns the instruction for prompts, or an error that explains
+// why it is not usable.
 func (in Instruction) Instruction(task crosstalk.Task) (crosstalk.Instruction, error) {
 	fail := func(format string, args ...any) (crosstalk.Instruction, error) {
 		err := fmt.Errorf("the instruction of %s in %s %w", in.Task, in.Sense, fmt.Errorf(format, args...))
@@ -176,26 +174,26 @@ func (in Instruction) Instruction(task crosstalk.Task) (crosstalk.Instruction, e
 	source := task.Instructions[string(consistency.Sense(in.Sense).Origin())]
 	for _, p := range in.Parts {
 		if _, ok := source.Parts[p.Part]; !ok {
-			return fail("has the part %q, which the task does not", p.Part)
+			return fail("has the part %q, which the task does not have", p.Part)
 		}
 		if p.Text == "" && source.Parts[p.Part] != "" {
-			return fail("has no text for its %s", p.Part)
+			return fail("has no text for %s", p.Part)
 		}
 		made.Parts[p.Part] = p.Text
 	}
 	for name := range source.Parts {
 		if _, ok := made.Parts[name]; !ok {
-			return fail("lacks its %s", name)
+			return fail("has no %s", name)
 		}
 	}
 	for _, w := range in.Words {
 		switch {
 		case !slices.Contains(task.Classes, w.Class):
-			return fail("has a word of the class %q; expected one of %s", w.Class, strings.Join(task.Classes, ", "))
+			return fail("has a word with the unknown class %q; choose one of: %s", w.Class, strings.Join(task.Classes, ", "))
 		case strings.TrimSpace(w.Word) == "":
 			return fail("has an empty answer word")
 		case slices.ContainsFunc(made.Words, func(other crosstalk.AnswerWord) bool { return strings.EqualFold(other.Word, w.Word) }):
-			return fail("has the answer word %q twice", w.Word)
+			return fail("has the duplicate answer word %q", w.Word)
 		}
 		made.Words = append(made.Words, crosstalk.AnswerWord{Word: w.Word, Class: w.Class})
 	}

@@ -3,6 +3,7 @@ package review
 import (
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,13 +11,14 @@ import (
 	"crosstalk"
 	"crosstalk/instrument/consistency"
 	"crosstalk/internal/table"
+	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
 )
 
 var pairColumns = []string{"model", "task", "item", "pair", "part", "sample", "source_class", "class", "source_answer", "answer", "source_input", "input", "flags", "code", "note"}
 
-// WritePairs writes the inconsistent pairs of answers, in which people fill in
-// code (several with ; between) and note.
+// WritePairs writes the inconsistent pairs of answers in a table in which
+// people fill in code (several separated by ;) and note.
 func WritePairs(w io.Writer, observations iter.Seq2[crosstalk.Observation, error]) error {
 	var rows [][]string
 	for o, err := range observations {
@@ -26,19 +28,18 @@ func WritePairs(w io.Writer, observations iter.Seq2[crosstalk.Observation, error
 		if o.Measure != consistency.Consistency || o.Finding != consistency.Inconsistent || o.Condition[consistency.ReadingColumn] == consistency.AsRead {
 			continue
 		}
-		t := o.Texts
 		rows = append(rows, []string{o.Condition["model"], o.Labels["task"], o.Item, o.Labels["pair"], o.Labels["part"], strconv.Itoa(o.Sample),
-			t["source_class"], t["class"], t["source"], t["answer"], t["source_input"], t["input"], t["flags"], "", ""})
+			o.Text(consistency.SourceClass), o.Text(consistency.ClassText), o.Text(consistency.SourceAnswer), o.Text(consistency.AnswerText), o.Text(consistency.SourceInput), o.Text(consistency.InputText), o.Text(consistency.FlagsText), "", ""})
 	}
 	return writeCSV(w, pairColumns, rows)
 }
 
 // Code is the figure of a code's share among coded pairs.
-const Code = "code_share"
+const Code = consistency.CodeShare
 
-// Codes sums up what people filled in: the share of each code among the coded
-// rows of the files, for all of them and by each prefix of the columns in by.
-// A row with several codes counts for each.
+// Codes summarises what people filled in: the share of each code among the
+// coded rows of the files, in total and by each prefix of the columns in by. A
+// row with several codes counts for each of them.
 func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
 	type coded struct {
 		labels  map[string]string
@@ -79,7 +80,7 @@ func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
 	}
 	groups, order := map[string]*group{}, []string{}
 	for _, r := range rows {
-		for _, labels := range crosstalk.Rollup(r.labels, by) {
+		for _, labels := range estimate.Rollup(r.labels, by) {
 			key := string(crosstalk.Canonical(labels))
 			g := groups[key]
 			if g == nil {
@@ -108,19 +109,12 @@ func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
 	for _, key := range order {
 		g := groups[key]
 		for _, code := range codes {
-			mean := stats.Mean(g.values[code], stats.Proportion, consistency.Level)
-			e := crosstalk.Estimate{Measure: Code, Value: crosstalk.Value(mean.Value), N: len(g.items), Observations: mean.N, Clusters: mean.Clusters,
-				Counts: map[string]int{"coded": int(mean.Value*float64(mean.N) + 0.5), "uncoded": g.uncoded}, By: map[string]string{"code": code},
-				Signature: Code + "|v" + crosstalk.Version}
-			for column, value := range g.labels {
-				e.By[column] = value
-			}
-			if i := mean.Interval; i.Defined() {
-				e.Interval = &crosstalk.Interval{Low: i.Low, High: i.High, Level: i.Level, Method: i.Method}
-			}
-			for _, w := range mean.Warnings {
-				e.Warnings = append(e.Warnings, w.String())
-			}
+			mean := stats.Mean(g.values[code], stats.Proportion, estimate.Level)
+			e := crosstalk.Estimate{Measure: Code, N: len(g.items), Observations: mean.N, Clusters: mean.Clusters,
+				Counts: map[string]int{consistency.Coded: int(mean.Value*float64(mean.N) + 0.5), consistency.Uncoded: g.uncoded},
+				By:     map[string]string{"code": code}, Signature: estimate.Signature(Code)}
+			maps.Copy(e.By, g.labels)
+			estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)
 			estimates = append(estimates, e)
 		}
 	}

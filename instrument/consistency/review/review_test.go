@@ -74,12 +74,12 @@ func TestUnusable(t *testing.T) {
 		edit func(*Instruction)
 		want string
 	}{
-		"no text":     {func(in *Instruction) { in.Parts[1].Text = "" }, "has no text for its say"},
-		"part gone":   {func(in *Instruction) { in.Parts = in.Parts[1:] }, "lacks its ask"},
-		"part new":    {func(in *Instruction) { in.Parts[0].Part = "aks" }, `has the part "aks", which the task does not`},
-		"class":       {func(in *Instruction) { in.Words[0].Class = "maybe" }, `has a word of the class "maybe"; expected one of no, yes`},
+		"no text":     {func(in *Instruction) { in.Parts[1].Text = "" }, "has no text for say"},
+		"part gone":   {func(in *Instruction) { in.Parts = in.Parts[1:] }, "has no ask"},
+		"part new":    {func(in *Instruction) { in.Parts[0].Part = "aks" }, `has the part "aks", which the task does not have`},
+		"class":       {func(in *Instruction) { in.Words[0].Class = "maybe" }, `has a word with the unknown class "maybe"; choose one of: no, yes`},
 		"word":        {func(in *Instruction) { in.Words[0].Word = " " }, "has an empty answer word"},
-		"words twice": {func(in *Instruction) { in.Words[0].Word = "JA" }, `has the answer word "ja" twice`},
+		"words twice": {func(in *Instruction) { in.Words[0].Word = "JA" }, `has the duplicate answer word "ja"`},
 		"words":       {func(in *Instruction) { in.Words = in.Words[:1] }, "has no answer word for yes"},
 	} {
 		in := Merge(nil, "m", rewritten())
@@ -93,7 +93,7 @@ func TestUnusable(t *testing.T) {
 func TestReadInstructionsRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"instructions:\n  - sense: en>de\n":                                         ":2: an instruction needs task and sense",
-		"instructions:\n  - {task: t, sense: en>de}\n  - {task: t, sense: en>de}\n": ":3: the instruction of t in en>de stands there already",
+		"instructions:\n  - {task: t, sense: en>de}\n  - {task: t, sense: en>de}\n": ":3: duplicate instruction of t in en>de",
 		"instructions:\n  - task: t\n    sense: en>de\n    aproved: true\n":         `:4: unknown field "aproved"`,
 		"instructions:\n  - task: t\n    sense: en>de\n    approved: perhaps\n":     ":4: ",
 		"instructions: [\n": ":1: ",
@@ -123,10 +123,11 @@ func observations(of ...crosstalk.Observation) iter.Seq2[crosstalk.Observation, 
 func TestDoubts(t *testing.T) {
 	read := func(text, class, confidence, reading string) crosstalk.Observation {
 		return crosstalk.Observation{Measure: consistency.Accuracy, Condition: map[string]string{consistency.ReadingColumn: reading}, Labels: map[string]string{"task": "t"},
-			Texts: map[string]string{"instruction": "en", "answer": text, "class": class, "rule": "r", "confidence": confidence}}
+			Texts: []crosstalk.NamedText{{Name: consistency.SenseText, Text: "en"}, {Name: consistency.AnswerText, Text: text}, {Name: consistency.ClassText, Text: class},
+				{Name: consistency.RuleText, Text: "r"}, {Name: consistency.Confidence, Text: confidence}}}
 	}
 	doubts, err := Doubts(observations(read("b", "", "none", ""), read("a, \"well\"", "yes", "low", ""), read("a, \"well\"", "yes", "low", consistency.AsRead), read("a, \"well\"", "no", "full", consistency.Reviewed),
-		read("c", "no", "high", ""), crosstalk.Observation{Measure: consistency.Consistency, Texts: map[string]string{"rule": "r"}}))
+		read("c", "no", "high", ""), crosstalk.Observation{Measure: consistency.Consistency, Texts: []crosstalk.NamedText{{Name: consistency.RuleText, Text: "r"}}}))
 	if err != nil || len(doubts) != 2 || doubts[0].Text != "a, \"well\"" || doubts[0].Count != 2 || doubts[1].Class != "" {
 		t.Fatalf("%+v, %v", doubts, err)
 	}

@@ -11,9 +11,9 @@ import (
 	"crosstalk/recorded"
 )
 
-// Texts are items' texts in other senses than the items have.
+// Texts contains items' texts in other senses.
 type Texts struct {
-	Items []crosstalk.Item // with what people wrote in other languages
+	Items []crosstalk.Item // with original texts in other languages
 
 	rewritten map[rewriting][]string
 }
@@ -26,7 +26,7 @@ type rewriting struct {
 	sense consistency.Sense
 }
 
-// ReadTexts reads files of texts of a suite's items; of is the suite's name,
+// ReadTexts reads files with texts of a suite's items. of is the suite's name
 // for errors, which name file and line.
 func ReadTexts(files []string, of string, tasks []crosstalk.Task, items []crosstalk.Item) (*Texts, error) {
 	t := &Texts{Items: slices.Clone(items), rewritten: map[rewriting][]string{}}
@@ -48,7 +48,7 @@ func ReadTexts(files []string, of string, tasks []crosstalk.Task, items []crosst
 				return nil, fmt.Errorf("%s: %s has no item %q of the task %s", r.Where, of, r.Item, r.Task)
 			}
 			if first, again := where[at]; again {
-				return nil, fmt.Errorf("%s: the texts of item %s in %s stand in %s already", r.Where, r.Item, r.Input, first)
+				return nil, fmt.Errorf("%s: duplicate texts of item %s in %s (first used in %s)", r.Where, r.Item, r.Input, first)
 			}
 			where[at] = r.Where
 			texts, err := fieldsOf(taskNamed(tasks, r.Task), r)
@@ -61,7 +61,7 @@ func ReadTexts(files []string, of string, tasks []crosstalk.Task, items []crosst
 			}
 			input := *t.Items[i].Input
 			written := map[string][]string{r.Input: texts}
-			maps.Copy(written, input.Texts) // what the suite has counts
+			maps.Copy(written, input.Texts) // the suite's own texts win
 			input.Texts = written
 			t.Items[i].Input = &input
 		}
@@ -69,7 +69,7 @@ func ReadTexts(files []string, of string, tasks []crosstalk.Task, items []crosst
 	return t, nil
 }
 
-// Of are an item's texts as a model, or something else, rewrote them.
+// Of returns an item's texts as a model, or something else, rewrote them.
 func (t *Texts) Of(model string, item crosstalk.Item, s consistency.Sense) (texts []string, known bool) {
 	for _, m := range []string{model, ""} {
 		if texts, known = t.rewritten[rewriting{m, name{item.Input.Task, item.ID}, s}]; known {
@@ -79,7 +79,7 @@ func (t *Texts) Of(model string, item crosstalk.Item, s consistency.Sense) (text
 	return texts, known
 }
 
-// fieldsOf are the texts of a row in the order of the task's fields.
+// fieldsOf returns the texts of a row in the order of the task's fields.
 func fieldsOf(task crosstalk.Task, r recorded.Rewriting) ([]string, error) {
 	texts := r.Texts
 	if texts == nil {
@@ -97,7 +97,7 @@ func fieldsOf(task crosstalk.Task, r recorded.Rewriting) ([]string, error) {
 	return texts, nil
 }
 
-// taskOf is the task that a row names, or the only one.
+// taskOf returns the task that a row names, or the only one.
 func taskOf(tasks []crosstalk.Task, of, where, named string) (string, error) {
 	names := make([]string, len(tasks))
 	for i, task := range tasks {
@@ -107,9 +107,9 @@ func taskOf(tasks []crosstalk.Task, of, where, named string) (string, error) {
 	case named == "" && len(names) == 1:
 		return names[0], nil
 	case named == "":
-		return "", fmt.Errorf("%s: names no task; expected one of %s", where, strings.Join(names, ", "))
+		return "", fmt.Errorf("%s: names no task; choose one of: %s", where, strings.Join(names, ", "))
 	case !slices.Contains(names, named):
-		return "", fmt.Errorf("%s: %s has no task %q; it has %s", where, of, named, strings.Join(names, ", "))
+		return "", fmt.Errorf("%s: %s has no task %q; choose one of: %s", where, of, named, strings.Join(names, ", "))
 	}
 	return named, nil
 }

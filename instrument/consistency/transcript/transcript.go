@@ -1,5 +1,5 @@
-// Package transcript joins answers that were recorded elsewhere, one a row, to
-// the items that they answer.
+// Package transcript joins answers that were recorded elsewhere, one per row,
+// to their items.
 package transcript
 
 import (
@@ -16,16 +16,16 @@ import (
 	"crosstalk/recorded"
 )
 
-// Transcript is what some files hold, checked.
+// Transcript is the checked content of some files.
 type Transcript struct {
 	Tasks     []crosstalk.Task
-	Of        string                          // where tasks and items are from, for errors
+	Of        string                          // the origin of tasks and items, for errors
 	Files     []string                        // of answers
 	Texts     *Texts                          // of the items in other senses
-	ModelOf   func(file, model string) string // the model of a row that says so or not
-	By        []string                        // columns that part an item's answers, where the files have them
-	Languages langid.Identifier               // flags rewritings in a wrong language; may be nil
-	Columns   map[string]bool                 // that the answers have, once checked
+	ModelOf   func(file, model string) string // the model of a row, which may not name one
+	By        []string                        // columns that split an item's answers, if the files have them
+	Languages langid.Identifier               // flags texts in a wrong language; may be nil
+	Columns   map[string]bool                 // of the answers, after Check
 
 	items    map[name]crosstalk.Item
 	forms    map[[2]string]map[consistency.Form]int // runs, by model and task
@@ -41,8 +41,8 @@ type Answered struct {
 	Rewritten map[consistency.Sense]consistency.Rewritten
 }
 
-// Check reads all files once. It refuses what belongs to no item, what stands
-// there twice, and languages that the tasks lack, each with file and line.
+// Check reads all files once. It refuses unknown items, duplicates, and
+// languages that the tasks lack, each with file and line.
 func (t *Transcript) Check() error {
 	t.seed = maphash.MakeSeed()
 	t.items, t.forms, t.expected = map[name]crosstalk.Item{}, map[[2]string]map[consistency.Form]int{}, map[uint64]int{}
@@ -50,7 +50,7 @@ func (t *Transcript) Check() error {
 	for _, item := range t.Texts.Items {
 		t.items[name{item.Input.Task, item.ID}] = item
 	}
-	seen := map[uint64]int{} // the row that holds an answer
+	seen := map[uint64]int{} // rows by answer
 	row := 0
 	for a, err := range t.rows() {
 		if err == nil {
@@ -61,7 +61,7 @@ func (t *Transcript) Check() error {
 		}
 		answer := t.hash(a, a.Input, a.Instruction, fmt.Sprint(a.Run))
 		if first, again := seen[answer]; again {
-			return fmt.Errorf("%s: item %s in %s, instruction in %s, run %d of model %s stands in %s already", a.Where, a.Item, a.Input, a.Instruction, a.Run+1, a.Model, t.where(first))
+			return fmt.Errorf("%s: duplicate answer: item %s in %s, instruction in %s, run %d of model %s (first used in %s)", a.Where, a.Item, a.Input, a.Instruction, a.Run+1, a.Model, t.where(first))
 		}
 		seen[answer] = row
 		row++
@@ -96,7 +96,7 @@ func (t *Transcript) rows() iter.Seq2[recorded.Consistency, error] {
 	}
 }
 
-// check refuses an answer to what is not there.
+// check refuses an answer to an unknown question.
 func (t *Transcript) check(a recorded.Consistency) error {
 	item, known := t.items[name{a.Task, a.Item}]
 	if !known {
@@ -104,7 +104,7 @@ func (t *Transcript) check(a recorded.Consistency) error {
 	}
 	task := taskNamed(t.Tasks, a.Task)
 	if _, known := consistency.InstructionIn(task, consistency.Sense(a.Instruction)); !known {
-		return fmt.Errorf("%s: the task %s has no instruction in %s, and so no answer words; it has %s", a.Where, a.Task, a.Instruction, list(task.Instructions))
+		return fmt.Errorf("%s: the task %s has no instruction in %s, so no answer words; it has %s", a.Where, a.Task, a.Instruction, list(task.Instructions))
 	}
 	origin := string(consistency.Sense(a.Input).Origin())
 	_, text := item.Input.Texts[origin]
@@ -120,7 +120,7 @@ func (t *Transcript) check(a recorded.Consistency) error {
 
 func list[V any](m map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(m)), ", ") }
 
-// hash names a row's question, with what else parts it.
+// hash identifies a row's question, including the columns of By.
 func (t *Transcript) hash(a recorded.Consistency, more ...string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(t.seed)
@@ -147,8 +147,8 @@ func (t *Transcript) where(number int) string {
 	return "an earlier row"
 }
 
-// Joined yields each item when its last answer was read, so memory holds no
-// more than the items whose answers are not together.
+// Joined yields each item after its last answer was read, so memory contains
+// only the items whose answers are not together.
 func (t *Transcript) Joined() iter.Seq2[Answered, error] {
 	return func(yield func(Answered, error) bool) {
 		open := map[uint64]*pending{}
@@ -176,12 +176,12 @@ func (t *Transcript) Joined() iter.Seq2[Answered, error] {
 	}
 }
 
-// pending is an item some of whose answers are still to come.
+// pending is an item with missing answers.
 type pending struct {
 	Answered
 	answers int
 	own     map[string]string // labels of the rows
-	differ  map[string]bool   // of which some say otherwise
+	differ  map[string]bool   // labels on which rows disagree
 }
 
 func (t *Transcript) begin(a recorded.Consistency) *pending {
@@ -205,7 +205,7 @@ func (p *pending) add(a recorded.Consistency) {
 	}
 }
 
-// labels are the item's and those that all rows share.
+// labels are the item's labels and those that all rows share.
 func (p *pending) labels() map[string]string {
 	labels := map[string]string{}
 	for column, value := range p.own {

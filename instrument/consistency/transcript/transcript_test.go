@@ -110,7 +110,7 @@ func TestJoinedApart(t *testing.T) {
 	if all := joined(t, open(t, []string{"temperature"}, "", path)); len(all) != 3 || all[1].Item.Labels["temperature"] != "1" || all[2].Model != "n" {
 		t.Errorf("%+v", all)
 	}
-	if err := open(t, nil, "", path).Check(); err == nil || !strings.Contains(err.Error(), "a.csv:3: item 1 in en, instruction in en, run 1 of model m stands in "+path+":2 already") {
+	if err := open(t, nil, "", path).Check(); err == nil || !strings.Contains(err.Error(), "a.csv:3: duplicate answer: item 1 in en, instruction in en, run 1 of model m (first used in "+path+":2)") {
 		t.Errorf("%v", err)
 	}
 	path = write(t, "b.csv", "item,input,instruction,answer,note\n1,en,en,a,x\n1,en>de,en,b,y\n")
@@ -138,10 +138,10 @@ func TestTexts(t *testing.T) {
 	}
 	for content, want := range map[string]string{
 		`{"item":"9","input":"en>de","texts":["a","b"]}`:                                                                    `a.jsonl:1: tasks.yaml has no item "9" of the task t`,
-		`{"item":"1","task":"u","input":"en>de","texts":["a","b"]}`:                                                         `a.jsonl:1: tasks.yaml has no task "u"; it has t`,
+		`{"item":"1","task":"u","input":"en>de","texts":["a","b"]}`:                                                         `a.jsonl:1: tasks.yaml has no task "u"; choose one of: t`,
 		`{"item":"1","input":"en>de","texts":["a"]}`:                                                                        "a.jsonl:1: has 1 texts; expected 2: a, b",
 		`{"item":"1","input":"en>de","a":"x"}`:                                                                              `a.jsonl:1: has neither texts nor a column "b"`,
-		`{"item":"1","input":"en>de","texts":["a","b"]}` + "\n" + `{"item":"1","input":"en > de","texts":["a","b"]}` + "\n": "a.jsonl:2: the texts of item 1 in en>de stand in ",
+		`{"item":"1","input":"en>de","texts":["a","b"]}` + "\n" + `{"item":"1","input":"en > de","texts":["a","b"]}` + "\n": "a.jsonl:2: duplicate texts of item 1 in en>de (first used in ",
 	} {
 		if _, err := ReadTexts([]string{write(t, "a.jsonl", content)}, "tasks.yaml", tasks(), items()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", content, err, want)

@@ -2,12 +2,12 @@
 // quantised fastText model of our own, less than 1 MB, for 75 languages.
 //
 // It was trained on the translated text of LibreOffice, Firefox and Chromium,
-// WordNet's glosses and novels in the public domain. README.md says how, how
-// well it does and how to make it again; NOTICE has the licences.
+// WordNet's glosses and novels in the public domain. README.md describes the
+// training, the accuracy and how to rebuild it; NOTICE has the licences.
 //
-// Its labels are those of lid.176, and so is the scale of its probabilities by
-// intention, but its decisions are its own: figures obtained with it are not
-// those of a published protocol that names lid.176.
+// It has the labels of lid.176 and aims for the same scale of probabilities,
+// but its decisions differ: figures obtained with it do not follow a published
+// protocol that names lid.176.
 package embedded
 
 import (
@@ -28,7 +28,7 @@ func Identifier() *fasttext.Model { return identifier() }
 var identifier = sync.OnceValue(func() *fasttext.Model {
 	m, err := fasttext.Read(bytes.NewReader(model), int64(len(model)), "embedded")
 	if err != nil {
-		panic("embedded language identifier: " + err.Error()) // a fault of the build
+		panic("embedded language identifier: " + err.Error()) // the build is broken
 	}
 	return m
 })

@@ -28,8 +28,8 @@ const (
 	magic      = 793712314
 	maxVersion = 12
 	supervised = 3
-	maxGram    = 255 // no model needs longer ones, and time and memory grow with it
-	entrySize  = 10  // the least an entry takes
+	maxGram    = 255 // no model needs more, and time and memory grow with it
+	entrySize  = 10  // minimum size of an entry
 )
 
 type decoder struct {

@@ -1,14 +1,14 @@
 package fasttext
 
-// Quantised input matrices are expanded for speed if that takes no more than
-// this many times the file's size, which holds for the tool's default of two
-// columns to a byte.
+// Quantised input matrices are expanded for speed if that takes at most this
+// many times the file's size, as is the case for the tool's default of two
+// columns per byte.
 const maxExpansion = 8
 
 // input is the matrix of word and n-gram vectors.
 type input interface {
 	dim() int
-	// mean sets x to the mean of the rows, of which there is at least one.
+	// mean sets x to the mean of the rows, at least one.
 	mean(x []float32, rows []int32)
 }
 
@@ -20,7 +20,7 @@ type output interface {
 // Products are converted to float32 before they are added, so that no
 // compiler fuses the two: the reference rounds twice.
 
-// denseMatrix holds rows one after another.
+// denseMatrix stores rows one after another.
 type denseMatrix struct {
 	values []float32
 	cols   int
@@ -83,14 +83,14 @@ type quantisedMatrix struct {
 	norms     []float32
 }
 
-// quantiser holds 256 centroids for each part of a vector: width columns, the
+// quantiser has 256 centroids for each part of a vector: width columns, the
 // last part last columns.
 type quantiser struct {
 	dim, parts, width, last int
 	centroids               []float32
 }
 
-// centroid returns the columns of part p that code stands for.
+// centroid returns the columns of part p for a code.
 func (q *quantiser) centroid(p int, code byte) []float32 {
 	width := q.width
 	if p == q.parts-1 {

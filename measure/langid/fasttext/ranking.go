@@ -39,7 +39,7 @@ func (r *ranking) putAll(probabilities []float32, threshold float32) {
 	}
 }
 
-// sorted returns the labels, best first. The heap is none any more.
+// sorted returns the labels, best first, and destroys the heap.
 func (r *ranking) sorted() []ranked {
 	for n := len(r.items); n > 1; n-- {
 		r.pop(n)

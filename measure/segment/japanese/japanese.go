@@ -14,7 +14,7 @@ import (
 	"crosstalk/measure/segment"
 )
 
-//go:generate go run ./build -out unidic.bin.gz
+//go:generate go -C ../../../tools run ./build/unidic
 
 // Segmenter is a segment.Segmenter. It leaves out white space, also within
 // words: of "New York" in the dictionary it makes two. Marks are words.

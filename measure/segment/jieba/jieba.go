@@ -14,7 +14,7 @@ import (
 	"crosstalk/measure/segment"
 )
 
-//go:generate go run ./build -out tables.bin.gz
+//go:generate go -C ../../../tools run ./build/jieba
 
 // Segmenter is a segment.Segmenter. It leaves nothing out: its words, joined,
 // are the text. Every white-space character and every mark is a word, "\r\n" one.

@@ -7,8 +7,7 @@
 //   - [CLS] and [SEP] (<s> and </s>), also where the text spells them out, count
 //     for nothing themselves but can be matched by other tokens.
 //   - An empty text, which has no other tokens, gives P = R = F = 0.
-//   - A text of nothing but spelt-out special tokens gives NaN for its side and
-//     F = 0.
+//   - A text with only literal special tokens gives NaN for its side and F = 0.
 //
 // The reference pads batches, which turns negative similarities into 0; here
 // no score depends on other pairs.
@@ -25,7 +24,7 @@ import (
 	"crosstalk/measure/similarity/internal/pairwise"
 )
 
-// Options of a scorer; the zero value takes everything from the directory.
+// Options of a scorer; the zero value reads everything from the directory.
 type Options struct {
 	Model    string // name at Hugging Face, for the layer table and the signature
 	Revision string // commit, for the signature
@@ -40,7 +39,7 @@ const Embeddings = -1
 type Scorer struct {
 	text  *encoder.Text
 	layer int
-	most  int // ids of a text
+	most  int // maximum ids per text
 	name  string
 }
 
@@ -66,7 +65,7 @@ func Load(dir string, o Options) (*Scorer, error) {
 	case o.Layer == 0:
 		layer, ok := Layer(o.Model)
 		if !ok {
-			return nil, fmt.Errorf("bertscore: no layer is recommended for model %q; name one", o.Model)
+			return nil, fmt.Errorf("bertscore: no layer is recommended for model %q; name one, as in bertscore:MODEL/L5", o.Model)
 		}
 		o.Layer = layer
 	}
@@ -75,7 +74,7 @@ func Load(dir string, o Options) (*Scorer, error) {
 		return nil, err
 	}
 	if o.Layer < 0 || o.Layer > text.Layers {
-		return nil, fmt.Errorf("bertscore: layer %d of %s, which has %d", o.Layer, o.Model, text.Layers)
+		return nil, fmt.Errorf("bertscore: %s has no layer %d; expected at most %d", o.Model, o.Layer, text.Layers)
 	}
 	return &Scorer{text, o.Layer, text.MaxLength(), fmt.Sprintf("bertscore:%s@%s/L%d", o.Model, o.Revision, o.Layer)}, nil
 }
@@ -84,10 +83,10 @@ func Load(dir string, o Options) (*Scorer, error) {
 // "bertscore:distilbert-base-uncased@12040ac.../L5".
 func (s *Scorer) Name() string { return s.name }
 
-// Config is that of the encoder.
+// Config is the configuration of the encoder.
 func (s *Scorer) Config() encoder.Config { return s.text.Config }
 
-// MaxTokens is how many ids of a text are read, special tokens included.
+// MaxTokens is the maximum number of ids per text, including special tokens.
 func (s *Scorer) MaxTokens() int {
 	if most := s.text.MaxTokens(); s.most <= 0 || s.most > most {
 		return most
@@ -98,10 +97,10 @@ func (s *Scorer) MaxTokens() int {
 // Layer is the layer whose hidden states are compared; 0 is the embeddings.
 func (s *Scorer) Layer() int { return s.layer }
 
-// Tokens is a text as the score sees it.
+// Tokens is a text as scored.
 type Tokens struct {
 	Width   int
-	Vectors []float32 // one row of Width values a token, of length 1
+	Vectors []float32 // one row of Width values per token, of length 1
 	Special []bool    // the tokens that do not count
 }
 
@@ -112,8 +111,8 @@ type Score struct {
 	F float64 // their harmonic mean
 }
 
-// Encode calls visit with the tokens of each text. Calls come from several
-// goroutines at once, in no order; the tokens are only lent for the call.
+// Encode calls visit with the tokens of each text, concurrently and in any
+// order; the tokens are valid only during the call.
 func (s *Scorer) Encode(ctx context.Context, texts []string, visit func(i int, t Tokens)) error {
 	return s.text.Encode(ctx, texts, s.layer, s.most, func(i int, ids []int32, hidden []float32) {
 		special := make([]bool, len(ids))
@@ -133,7 +132,7 @@ func (t Tokens) Keep() Tokens {
 
 // Compare scores candidate against reference.
 func Compare(candidate, reference Tokens) Score {
-	if len(candidate.Special) <= 2 || len(reference.Special) <= 2 { // nothing but [CLS] and [SEP]
+	if len(candidate.Special) <= 2 || len(reference.Special) <= 2 { // only [CLS] and [SEP]
 		return Score{}
 	}
 	forth := worst(len(candidate.Special))
@@ -162,7 +161,7 @@ func worst(n int) []float32 {
 	return x
 }
 
-// mean is that of the best matches of the tokens that count.
+// mean is the mean of the best matches of the tokens that count.
 func mean(best []float32, special []bool) float64 {
 	var sum, n float64
 	for i, v := range best {
@@ -196,9 +195,9 @@ func dot(a, b []float32) float32 {
 	return (s[0] + s[4]) + (s[1] + s[5]) + ((s[2] + s[6]) + (s[3] + s[7]))
 }
 
-// Scores returns F of each pair, A being the candidate and B the reference.
-// Each distinct text is encoded once, and only the vectors of the smaller side
-// are held in memory.
+// Scores returns F of each pair, with A as the candidate and B as the
+// reference. Each distinct text is encoded once, and only the vectors of the
+// smaller side are kept in memory.
 func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {
 	return pairwise.Scores(ctx, pairs, pairwise.Coder[Tokens]{
 		Encode: s.Encode,

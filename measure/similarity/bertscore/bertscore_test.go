@@ -76,10 +76,10 @@ func write(t *testing.T) string {
 func TestLoad(t *testing.T) {
 	dir := write(t)
 	for want, o := range map[string]Options{
-		`no layer is recommended for model "tiny"`:        {},
-		"layer 5 of distilbert-base-uncased, which has 2": {Model: "distilbert-base-uncased"},
-		"layer 3 of tiny":  {Layer: 3},
-		"layer -2 of tiny": {Layer: -2},
+		`no layer is recommended for model "tiny"`:                   {},
+		"distilbert-base-uncased has no layer 5; expected at most 2": {Model: "distilbert-base-uncased"},
+		"tiny has no layer 3":                                        {Layer: 3},
+		"tiny has no layer -2":                                       {Layer: -2},
 	} {
 		if _, err := Load(dir, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

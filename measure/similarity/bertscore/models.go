@@ -41,8 +41,8 @@ var layers = map[string]int{
 	"princeton-nlp/sup-simcse-roberta-large":        16,
 }
 
-// Layer returns the recommended layer of a model by its name at Hugging Face.
-// The models that had no owner once are known by both names.
+// Layer returns the recommended layer of a model by its name on Hugging Face.
+// Models that were once published without an owner have both names.
 func Layer(model string) (layer int, ok bool) {
 	owner, name, found := strings.Cut(model, "/")
 	if found && (owner == "google-bert" || owner == "distilbert" || owner == "FacebookAI" || owner == "openai-community") {
@@ -53,7 +53,7 @@ func Layer(model string) (layer int, ok bool) {
 }
 
 // ModelFor returns the model that the leakage protocols use for a language, by
-// its ISO 639-1 code; cross-lingual prompts take that of English.
+// its ISO 639-1 code; cross-lingual prompts use the model for English.
 func ModelFor(language string) string {
 	switch language {
 	case "en":

@@ -1,5 +1,5 @@
-// Package embedding compares texts by the cosine of vectors that somebody else
-// makes, such as an embeddings endpoint.
+// Package embedding compares texts by the cosine of vectors from elsewhere,
+// such as an embeddings endpoint.
 package embedding
 
 import (
@@ -12,16 +12,16 @@ import (
 
 // Embedder turns texts into vectors. Safe for concurrent use.
 type Embedder interface {
-	// Name identifies provider and model; it stands in signatures.
+	// Name identifies provider and model in signatures.
 	Name() string
-	// Embed returns a vector for each text, all of one number of dimensions,
-	// of any length but zero. The texts are distinct and not empty.
+	// Embed returns a nonzero vector for each text, all with the same number
+	// of dimensions. The texts are distinct and not empty.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
 // New returns the cosine similarity of an embedder's vectors, in [-1, 1], and
-// NaN for an empty text. Each distinct text of a call is embedded once, and
-// not at all if keep holds its vector; keep may be nil.
+// NaN for an empty text. Each distinct text of a call is embedded once, unless
+// keep contains its vector; keep may be nil.
 func New(e Embedder, keep similarity.Cache) similarity.Similarity { return cosine{e, keep} }
 
 type cosine struct {
@@ -43,8 +43,8 @@ func (c cosine) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64,
 	return scores, nil
 }
 
-// vectors finds or makes the vector of each distinct text. An empty text has
-// none.
+// vectors finds or computes the vector of each distinct text, except empty
+// ones.
 func (c cosine) vectors(ctx context.Context, pairs []similarity.Pair) (map[string][]float32, error) {
 	vectors := make(map[string][]float32, len(pairs))
 	var missing []string
@@ -87,8 +87,8 @@ func (c cosine) vectors(ctx context.Context, pairs []similarity.Pair) (map[strin
 
 func (c cosine) key(text string) similarity.Key { return similarity.KeyOf("vector", c.Name(), text) }
 
-// Cosine is the cosine of the angle between two vectors: NaN where one is
-// missing or zero, an error where their dimensions differ.
+// Cosine is the cosine of the angle between two vectors: NaN if one is missing
+// or zero, an error if their dimensions differ.
 func Cosine(a, b []float32) (float64, error) {
 	if a == nil || b == nil {
 		return math.NaN(), nil

@@ -1,18 +1,19 @@
-// Package exec asks a program of the user's own for scores: COMET, BLEURT, or
-// whatever a lab trusts.
+// Package exec gets scores from a program of the user: COMET, BLEURT, or any
+// other scorer.
 //
-// The program is started once and reads one JSON object a line:
+// The program is started once and reads one JSON object per line:
 //
 //	{"id": 0, "a": "concept", "b": "answer"}
 //
-// (of a translation a is the one to judge, b the reference, and a further
-// "source" what was translated) and writes one for each, in any order:
+// (for a translation, a is the text to judge, b the reference, and an
+// additional "source" the text that was translated) and writes one for each, in
+// any order:
 //
 //	{"id": 0, "score": 0.83}
 //
-// A score of null says that there is none. {"id": 0, "error": "..."} ends the
-// measurement. What the program writes to stderr is shown if it fails. It ends
-// when its input does.
+// A score of null means that there is none. {"id": 0, "error": "..."} ends the
+// measurement. If the program fails, its stderr is shown. It should exit at the
+// end of its input.
 package exec
 
 import (
@@ -51,13 +52,13 @@ type process struct {
 	stderr *tail
 }
 
-// DefaultTimeout is how long a program may take for one answer, its start
-// included: large models load slowly.
+// DefaultTimeout is the maximum time for one answer, including the start of the
+// program: large models load slowly.
 const DefaultTimeout = 5 * time.Minute
 
-// New returns a scorer that runs command, split at white space as words of a
-// command line; quotes keep words together. Nothing is started yet. A program
-// that does not answer within timeout is ended; 0 stands for DefaultTimeout.
+// New returns a scorer that runs command, split at white space into words;
+// quotes keep words together. It does not start the program. A program that
+// does not answer within timeout is terminated; 0 means DefaultTimeout.
 func New(command string, timeout time.Duration) (*Scorer, error) {
 	words, err := split(command)
 	if err != nil {
@@ -75,8 +76,8 @@ func New(command string, timeout time.Duration) (*Scorer, error) {
 	return &Scorer{command: command, timeout: timeout}, nil
 }
 
-// Name is the command: the signature cannot know more of it, so a command
-// should name its version.
+// Name is the command. The signature contains nothing else about the program,
+// so a command should include its version.
 func (s *Scorer) Name() string { return "exec:" + strings.ReplaceAll(s.command, "|", "/") }
 
 // Scores implements similarity.Similarity.
@@ -96,15 +97,15 @@ func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64
 		s.failed = s.process.explain(s.command, err)
 		err = s.failed
 	}
-	if err != nil { // what is still to come belongs to no later call
+	if err != nil { // late answers must not reach a later call
 		s.process.kill()
 		s.process = nil
 	}
 	return scores, err
 }
 
-// exchange writes all pairs while it reads their scores: a program may answer
-// each at once, or wait for many.
+// exchange writes all pairs while it reads their scores, because a program may
+// answer each pair at once or wait for many.
 func (s *Scorer) exchange(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {
 	first := s.next
 	s.next += len(pairs)
@@ -209,7 +210,7 @@ func (s *Scorer) Close() error {
 	return nil
 }
 
-// maxLine bounds a line that a program may write.
+// maxLine is the maximum length of a line from the program, in bytes.
 const maxLine = 1 << 20
 
 func start(command string) (*process, error) {
@@ -259,7 +260,7 @@ func (p *process) explain(command string, err error) error {
 	return fmt.Errorf("exec:%s: %w", command, err)
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of its input.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

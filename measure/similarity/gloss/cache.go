@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// cache keeps prepared texts: concepts and answers to control prompts come
-// again and again. It holds two generations; when the young one is full it
-// becomes the old one, and what is still used is carried over.
+// cache keeps prepared texts, because concepts and answers to control prompts
+// recur. It has two generations: when the young one is full it becomes the old
+// one, and texts still in use are carried over.
 type cache struct {
 	mutex      sync.Mutex
 	young, old map[string]*text
 }
 
 const (
-	generation = 2048 // texts
-	maxCached  = 1024 // bytes of a text
+	generation = 2048 // maximum number of texts
+	maxCached  = 1024 // maximum bytes per text
 )
 
 func (c *cache) get(s string) *text {

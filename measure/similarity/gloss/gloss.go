@@ -2,10 +2,10 @@
 // offline, with static word vectors made from WordNet 3.0 and embedded in the
 // program: 64,000 lemmas, 224 dimensions of 4 bits.
 //
-// The folder build makes the vectors: random walks over the senses, relations
-// and glosses of WordNet, positive pointwise mutual information of the lemmas
-// that walks start from and pass, and its singular vectors. Princeton's licence
-// is in LICENSE.wordnet.
+// The builder computes the vectors from random walks over the senses, relations
+// and glosses of WordNet, the positive pointwise mutual information of the
+// lemmas that walks start from and pass, and its singular vectors. Princeton's
+// licence is in LICENSE.wordnet.
 //
 // It is the fallback for a machine without a network or an embedding model. It
 // knows English only, and names only as far as WordNet lists them.
@@ -21,11 +21,11 @@ import (
 	"strings"
 	"sync"
 
-	"crosstalk/measure/similarity/gloss/internal/lexicon"
-	"crosstalk/measure/similarity/gloss/internal/vectorfile"
+	"crosstalk/internal/gloss/lexicon"
+	"crosstalk/internal/gloss/vectorfile"
 )
 
-//go:generate go run ./build -out vectors.bin
+//go:generate go -C ../../../tools run ./build/gloss
 
 // Version numbers the vectors and the way texts are read and scored. Scores of
 // the same version are equal on every machine.
@@ -43,7 +43,7 @@ type Vectors struct {
 	// frequency (Arora, Liang and Ma 2017, section 3, with a = 0.002).
 	weight [256]float64
 	// solid maps lemmas without their spaces, hyphens and apostrophes to the
-	// lemma, where that is no lemma itself.
+	// lemma, unless the result is a lemma itself.
 	solid map[string]int32
 	cache cache
 }
@@ -81,8 +81,8 @@ func decode(data []byte) (*Vectors, error) {
 // weigh fills the table of weights.
 func (v *Vectors) weigh() {
 	const a = 0.002
-	// A code c stands for 2^(c/16) - 1 occurrences. Square roots and products
-	// are exact to the last bit everywhere, math.Exp2 is not.
+	// A code c means 2^(c/16) - 1 occurrences. Square roots and products are
+	// exact to the last bit everywhere, math.Exp2 is not.
 	step := math.Sqrt(math.Sqrt(math.Sqrt(math.Sqrt(2))))
 	var occurrences [256]float64
 	for c, x := 0, 1.0; c < len(occurrences); c, x = c+1, float64(x*step) {
@@ -103,7 +103,7 @@ func (v *Vectors) weigh() {
 // and 0.2 the cosine of their counts of character trigrams. It lies between -1
 // and 1.2 (identical texts). It is symmetric.
 //
-// ok is false where a text has no lemma with a vector: the pair is not scored.
+// ok is false if a text has no lemma with a vector: the pair is not scored.
 func (v *Vectors) Similarity(a, b string) (score float64, ok bool) {
 	x, y := v.text(a), v.text(b)
 	if slices.CompareFunc(x.items, y.items, compareItems) > 0 {

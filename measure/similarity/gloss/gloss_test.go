@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"crosstalk/measure/similarity/gloss/internal/vectorfile"
+	"crosstalk/internal/gloss/vectorfile"
 )
 
 func open(t testing.TB) *Vectors {

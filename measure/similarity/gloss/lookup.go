@@ -3,18 +3,18 @@ package gloss
 import (
 	"strings"
 
-	"crosstalk/measure/similarity/gloss/internal/lexicon"
+	"crosstalk/internal/gloss/lexicon"
 )
 
-// Lemma is a word of a text with an entry that it was looked up as.
+// Lemma is a word of a text with the entry that it was found under.
 type Lemma struct {
 	Token  string  // folded to lower-case ASCII; several words where the entry has several
 	Lemma  string  // the entry of WordNet, its words joined by "_"; empty: no vector
 	Weight float64 // its weight in the text: positive, at most 1; 0 without a vector
 }
 
-// Lemmas returns how a text is read: its words but for stop words, in order,
-// each with the entries whose vectors stand for it. A multiword entry comes
+// Lemmas returns how a text is read: its words in order, without stop words,
+// each with the entries whose vectors represent it. A multiword entry comes
 // before the words inside it.
 func (v *Vectors) Lemmas(text string) []Lemma {
 	var lemmas []Lemma
@@ -28,8 +28,8 @@ func (v *Vectors) Lemmas(text string) []Lemma {
 	return lemmas
 }
 
-// read calls found for each entry that a folded text is read as, and with id
-// -1 for a word that has none.
+// read calls found for each entry of a folded text, and with id -1 for a word
+// without one.
 func (v *Vectors) read(folded string, found func(tokens []string, id int32, weight float64)) {
 	const (
 		longest       = 4 // words of a multiword entry
@@ -66,7 +66,7 @@ func (v *Vectors) read(folded string, found func(tokens []string, id int32, weig
 	}
 }
 
-// lookUp appends to dst the entries of a token. What is tried, in order: the
+// lookUp appends to dst the entries of a token. It tries, in order: the
 // dictionary forms, the token written solid ("icecream", "e-mail"), endings of
 // derivation and British spelling, the parts of a hyphenated token, the most
 // frequent division into two entries ("dogfood"), and the longest beginning
@@ -131,8 +131,8 @@ func (v *Vectors) findSolid(key string) (id int32, ok bool) {
 	return id, ok
 }
 
-// derivations are endings with what stands in their place in the entry that a
-// word is derived from, or spelt like.
+// derivations are endings and their replacements in the entry that a word is
+// derived from, or spelt like.
 var derivations = []struct{ ending, other string }{
 	{"iness", "y"}, {"ness", ""}, {"ally", "al"}, {"ally", ""}, {"ily", "y"}, {"bly", "ble"}, {"ly", ""}, {"ly", "le"},
 	{"isation", "ization"}, {"ise", "ize"}, {"ised", "ize"}, {"ising", "ize"}, {"ey", "y"}, {"tt", "t"},

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"crosstalk/measure/similarity/gloss/internal/lexicon"
-	"crosstalk/measure/similarity/gloss/internal/vectorfile"
+	"crosstalk/internal/gloss/lexicon"
+	"crosstalk/internal/gloss/vectorfile"
 )
 
 // text is a text prepared for comparison.
@@ -30,7 +30,7 @@ func compareItems(p, q item) int {
 	return cmp.Or(cmp.Compare(p.row, q.row), cmp.Compare(p.weight, q.weight))
 }
 
-// text returns s prepared, from the cache where it is there.
+// text returns s prepared, from the cache if possible.
 func (v *Vectors) text(s string) *text {
 	if t := v.cache.get(s); t != nil {
 		return t
@@ -137,7 +137,7 @@ func run(s []uint16) int {
 	return n
 }
 
-// cosine returns the cosine of the counts of trigrams, 0 where there are none.
+// cosine returns the cosine of the counts of trigrams, 0 if there are none.
 func (t trigrams) cosine(u trigrams) float64 {
 	sum := 0
 	for a, b := t.sorted, u.sorted; len(a) > 0 && len(b) > 0; {

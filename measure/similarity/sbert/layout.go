@@ -13,18 +13,18 @@ import (
 	"crosstalk/measure/encoder"
 )
 
-// layout is what the configuration files of a directory say.
+// layout is the content of a directory's configuration files.
 type layout struct {
 	transformer string // directory of the encoder
-	pooling     []pool // their results side by side
+	pooling     []pool // results are concatenated
 	modes       []string
 	normalize   bool
 	lower       bool // the text is lower-cased first
-	most        int  // ids of a text, 0 if not said
+	most        int  // maximum ids per text, 0 if not stated
 	prompt      string
 }
 
-// pool makes one vector of hidden states, rows of the given width.
+// pool computes one vector from hidden states, rows of the given width.
 type pool func(hidden []float32, width int) []float32
 
 func readLayout(dir string) (layout, error) {
@@ -36,7 +36,7 @@ func readLayout(dir string) (layout, error) {
 	} else if found {
 		for _, m := range modules {
 			if m.Path != "" && !filepath.IsLocal(m.Path) {
-				return l, fmt.Errorf("%s: path %q leads out of the directory", path, m.Path)
+				return l, fmt.Errorf("%s: path %q points outside the directory", path, m.Path)
 			}
 			at := filepath.Join(dir, m.Path)
 			switch m.Type[strings.LastIndexByte(m.Type, '.')+1:] {
@@ -49,7 +49,7 @@ func readLayout(dir string) (layout, error) {
 			case "Normalize":
 				l.normalize = true
 			default:
-				return l, fmt.Errorf("%s: module %q is not supported, expected Transformer, Pooling and Normalize", path, m.Type)
+				return l, fmt.Errorf("%s: module %q is not supported; expected Transformer, Pooling or Normalize", path, m.Type)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func readLayout(dir string) (layout, error) {
 	return l, nil
 }
 
-// readTransformer reads the limit of length, which wins over the tokenizer's.
+// readTransformer reads the length limit, which overrides the tokenizer's.
 func (l *layout) readTransformer() error {
 	for _, kind := range []string{"bert", "roberta", "distilbert", "camembert", "xlm-roberta"} {
 		var c struct {
@@ -95,8 +95,8 @@ func (l *layout) readTransformer() error {
 	return nil
 }
 
-// modes are the supported ways of pooling, in the order in which their results
-// stand side by side.
+// modes are the supported pooling modes, in the order in which their results
+// are concatenated.
 var modes = []struct {
 	key string
 	pool
@@ -144,12 +144,12 @@ func readPooling(path string) (pools []pool, names []string, err error) {
 		}
 	}
 	if pools == nil {
-		return nil, nil, fmt.Errorf("%s: no pooling mode is on", path)
+		return nil, nil, fmt.Errorf("%s: no pooling mode is enabled", path)
 	}
 	return pools, names, nil
 }
 
-// read decodes a JSON file if it is there.
+// read decodes a JSON file if it exists.
 func read(path string, v any) (found bool, err error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

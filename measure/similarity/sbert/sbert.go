@@ -17,13 +17,13 @@ import (
 	"crosstalk/measure/similarity/internal/pairwise"
 )
 
-// Options of a scorer; the zero value takes everything from the directory.
+// Options of a scorer; the zero value reads everything from the directory.
 type Options struct {
 	Model    string // name at Hugging Face, for the signature
 	Revision string // commit, for the signature
 }
 
-// Scorer makes and compares sentence vectors. It is safe for concurrent use.
+// Scorer computes and compares sentence vectors. It is safe for concurrent use.
 type Scorer struct {
 	text *encoder.Text
 	layout
@@ -63,10 +63,10 @@ func Load(dir string, o Options) (*Scorer, error) {
 // Name identifies model and revision: "sbert:all-MiniLM-L6-v2@c9745ed...".
 func (s *Scorer) Name() string { return s.name }
 
-// Config is that of the encoder.
+// Config is the configuration of the encoder.
 func (s *Scorer) Config() encoder.Config { return s.text.Config }
 
-// MaxTokens is how many ids of a text are read, special tokens included.
+// MaxTokens is the maximum number of ids per text, including special tokens.
 func (s *Scorer) MaxTokens() int {
 	if most := s.text.MaxTokens(); s.most <= 0 || s.most > most {
 		return most
@@ -74,8 +74,9 @@ func (s *Scorer) MaxTokens() int {
 	return s.most
 }
 
-// Pooling says how one vector is made of the tokens': the modes of the pooling's
-// configuration, such as "mean_tokens", and "normalized" at the end if it is.
+// Pooling describes how token vectors become one vector: the modes of the
+// pooling's configuration, such as "mean_tokens", and finally "normalized" if
+// it is.
 func (s *Scorer) Pooling() []string {
 	if s.normalize {
 		return append(slices.Clone(s.modes), "normalized")
@@ -86,8 +87,8 @@ func (s *Scorer) Pooling() []string {
 // Width is the number of values of a sentence vector.
 func (s *Scorer) Width() int { return s.text.Hidden * len(s.pooling) }
 
-// Encode calls visit with the sentence vector of each text, which is the
-// caller's to keep. Calls come from several goroutines at once, in no order.
+// Encode calls visit with the sentence vector of each text, which the caller
+// may keep. Calls are concurrent and in any order.
 func (s *Scorer) Encode(ctx context.Context, texts []string, visit func(i int, v []float32)) error {
 	if s.prompt != "" || s.lower {
 		texts = slices.Clone(texts)
@@ -122,7 +123,7 @@ func Cosine(a, b []float32) float64 {
 }
 
 // Scores returns the cosine of each pair. Each distinct text is encoded once,
-// and only the vectors of the smaller side are held in memory.
+// and only the vectors of the smaller side are kept in memory.
 func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {
 	return pairwise.Scores(ctx, pairs, pairwise.Coder[[]float32]{
 		Encode: s.Encode,

@@ -120,10 +120,10 @@ func TestLayout(t *testing.T) {
 func TestLayoutErrors(t *testing.T) {
 	for want, files := range map[string]map[string]string{
 		"modules.json:":                   {"modules.json": `{`},
-		"leads out of the directory":      {"modules.json": `[{"path":"../x","type":"Pooling"}]`},
+		"points outside the directory":    {"modules.json": `[{"path":"../x","type":"Pooling"}]`},
 		`module "m.Dense"`:                {"modules.json": `[{"path":"","type":"m.Dense"}]`},
 		"config.json: missing":            {"modules.json": modules},
-		"no pooling mode is on":           {"modules.json": modules, "1_Pooling/config.json": `{}`},
+		"no pooling mode is enabled":      {"modules.json": modules, "1_Pooling/config.json": `{}`},
 		"pooling_mode_lasttoken is not":   {"modules.json": modules, "1_Pooling/config.json": `{"pooling_mode_lasttoken":true}`},
 		"max_seq_length 1 leaves no room": {"sentence_bert_config.json": `{"max_seq_length":1}`},
 	} {

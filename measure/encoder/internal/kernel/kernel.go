@@ -6,7 +6,7 @@
 // so a row of the result does not depend on the rows computed beside it.
 package kernel
 
-//go:generate sh -c "cd gen && go run . -pkg kernel -out ../kernel_amd64.s -stubs ../stubs_amd64.go"
+//go:generate go -C ../../../../tools run ./build/kernels -pkg kernel -out ../measure/encoder/internal/kernel/kernel_amd64.s -stubs ../measure/encoder/internal/kernel/stubs_amd64.go
 
 // Panel is the number of columns of one matrix product; Lanes that of one
 // vector operation. Buffers are padded to multiples of them.

@@ -1,6 +1,6 @@
 // Package pairwise scores pairs of texts by their vectors with bounded memory:
-// the vectors of one side are kept, those of the other are scored as they come
-// and dropped.
+// the vectors of one side are kept; those of the other are scored as they
+// arrive and then dropped.
 package pairwise
 
 import (
@@ -9,10 +9,10 @@ import (
 	"crosstalk/measure/similarity"
 )
 
-// Coder makes vectors V of texts and scores two of them.
+// Coder computes vectors V of texts and scores two of them.
 type Coder[V any] struct {
-	// Encode calls visit for each text, from several goroutines at once. The
-	// vectors are only lent for the call.
+	// Encode calls visit for each text, concurrently. The vectors are valid
+	// only during the call.
 	Encode func(ctx context.Context, texts []string, visit func(i int, v V)) error
 	// Keep copies vectors.
 	Keep func(V) V
@@ -22,7 +22,7 @@ type Coder[V any] struct {
 	Score func(a, b V) float64
 }
 
-// budget bounds the vectors that are kept, in bytes.
+// budget limits the size of the vectors that are kept, in bytes.
 const budget = 128 << 20
 
 // Scores returns the score of each pair. Each distinct text is encoded once;

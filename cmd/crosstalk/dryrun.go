@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"crosstalk/study"
+
+	"github.com/spf13/cobra"
+)
+
+// dryRun prints the conditions of a study and what they cost.
+func (r *runFlags) dryRun(c *cobra.Command, s *study.Study) error {
+	if err := s.CheckBy(); err != nil {
+		return err
+	}
+	if err := s.CheckPrices(r.options.Budget); err != nil {
+		return err
+	}
+	each, total, err := s.Count(c.Context(), r.options.Budget.Prices)
+	if err != nil {
+		return err
+	}
+	w := c.OutOrStdout()
+	const unknown = "unknown (name a price file with --prices)"
+	if len(each) == 1 {
+		cost := price(total, unknown)
+		if total.Priced {
+			cost = "at most " + cost
+		}
+		_, err := fmt.Fprintf(w, `model      %s
+requests   %d
+tokens     about %d in, at most %d out
+cost       %s
+directory  %s
+`, each[0].Model, total.Asks, total.Worst.Prompt, total.Worst.Completion, cost, r.out)
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "condition\trequests\ttokens in\tout, at most\tcost, at most")
+	for _, of := range each {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\n", study.Describe(of.Name), of.Asks, of.Worst.Prompt, of.Worst.Completion, price(of.Count, "unknown"))
+	}
+	fmt.Fprintf(t, "all, each request once\t%d\t%d\t%d\t%s\n", total.Asks, total.Worst.Prompt, total.Worst.Completion, price(total, unknown))
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "\ndirectory  %s\n", r.out)
+	return err
+}
+
+func price(c study.Count, unknown string) string {
+	if c.Priced {
+		return fmt.Sprintf("%.4f", c.Cost)
+	}
+	return unknown
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+
+	"crosstalk/instrument/leakage"
+	"crosstalk/internal/config"
+	"crosstalk/study"
+	"crosstalk/study/similarities"
+
+	"github.com/spf13/cobra"
+)
+
+// leakageFlags say how answers become figures of leakage.
+type leakageFlags struct {
+	leakage.Options
+	round        int
+	tie          float64
+	similarities []string
+	by           []string
+}
+
+func (l *leakageFlags) add(c *cobra.Command) {
+	var protocols, posts []string
+	for _, p := range leakage.Protocols {
+		protocols = append(protocols, p.Name)
+	}
+	for _, p := range leakage.Posts {
+		posts = append(posts, string(p))
+	}
+	f := c.Flags()
+	f.StringSliceVar(&l.Protocols, "protocol", protocols[:1], "measuring rules; several are compared: "+strings.Join(protocols, ", "))
+	config.Choices(f, "protocol", protocols...)
+	f.StringVar(&l.Post, "post", "", "what to cut off an answer, instead of the protocol's rule: "+strings.Join(posts, ", "))
+	config.Choices(f, "post", posts...)
+	f.IntVar(&l.round, "round", leakage.Exact, "round similarities to N decimals (-1: do not), instead of the protocol's rule")
+	f.Float64Var(&l.tie, "tie", 0, "similarities that differ by at most this are a tie")
+	f.StringSliceVar(&l.similarities, "similarity", []string{"gloss"}, "what compares concept and answer: "+similarities.Usage()+"; models pull fetches models")
+	f.StringSliceVar(&l.by, "by", leakage.By, "group figures by columns of the suite or the recorded data")
+}
+
+// study returns the study that the flags describe.
+func (l *leakageFlags) study(c *cobra.Command) study.Leakage {
+	l.Round, l.Tie = pointer(c, "round", l.round), pointer(c, "tie", l.tie)
+	return study.Leakage{Options: l.Options, Similarities: l.similarities, By: given(c, "by", l.by)}
+}

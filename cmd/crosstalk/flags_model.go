@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/internal/config"
+	"crosstalk/study"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+)
+
+// modelFlags say which models are asked, how, and within which limits.
+type modelFlags struct {
+	sweep   study.Sweep
+	options ask.Options
+	prices  string
+}
+
+// add adds the flags; standIn is the model that is asked where none is named.
+func (m *modelFlags) add(c *cobra.Command, standIn string) {
+	f, s, o := c.Flags(), &m.sweep, &m.options
+	f.StringSliceVarP(&s.Models, "model", "m", []string{standIn}, "provider:name, as in openai:gpt-4o-mini or ollama:llama3.2; several values of this, temperature, top-p, system, prefix and param are compared")
+	f.StringSliceVar(&s.BaseURLs, "base-url", nil, "the API's address instead of the provider's; one for all models, or one for each")
+	f.StringSliceVar(&s.APIs, "api", nil, "chat or completions (default: the provider's)")
+	config.Choices(f, "api", string(crosstalk.Chat), string(crosstalk.Completions))
+	f.StringVar(&s.KeyVar, "key-var", "", "the environment variable with the API key (default: the provider's)")
+	f.IntVar(&s.Samples, "samples", 0, "answers to each prompt (default: the protocol's)")
+	f.StringSliceVar(&s.Temperatures, "temperature", nil, "sampling temperature, or \"default\" for the provider's (default: the protocol's)")
+	f.StringSliceVar(&s.TopPs, "top-p", nil, "nucleus sampling, or \"default\" for the provider's (default: the protocol's)")
+	f.IntVar(&s.MaxTokens, "max-tokens", 0, "maximum tokens of an answer (default: the protocol's)")
+	f.Var(optionalSeed{&s.Seed}, "seed", "seed for models that take one; sample k is asked with seed+k")
+	f.StringArrayVar(&s.Systems, "system", nil, "system message for chat models (default: the protocol's)")
+	f.StringArrayVar(&s.Prefixes, "prefix", nil, "text before each prompt (default: the suite's)")
+	f.StringArrayVar(&s.Params, "param", nil, "any other setting as NAME=VALUE, as in --param reasoning_effort=low")
+	f.IntVar(&o.Concurrency, "concurrency", 0, "maximum concurrent requests; adapts to the endpoint's limit (default 64, fewer for local servers)")
+	f.IntVar(&o.RPM, "rpm", 0, "maximum requests per minute")
+	f.IntVar(&o.TPM, "tpm", 0, "maximum tokens per minute")
+	f.DurationVar(&o.Timeout, "timeout", 2*time.Minute, "how long to wait for one answer")
+	f.IntVar(&o.Retries, "retries", 8, "retries after a transient error")
+	f.IntVar(&o.FailAfter, "fail-after", 0, "stop after N failed requests (default: never)")
+	f.IntVar(&o.Budget.Asks, "budget-asks", 0, "stop before exceeding N requests")
+	f.IntVar(&o.Budget.Tokens, "budget-tokens", 0, "stop before exceeding N tokens in total")
+	f.Float64Var(&o.Budget.Cost, "budget-cost", 0, "stop before exceeding this cost (needs --prices)")
+	f.StringVar(&m.prices, "prices", "", "a YAML file of prices per million tokens: {gpt-4o-mini: {input: 0.15, output: 0.60}}")
+}
+
+// check settles the limits of asking.
+func (m *modelFlags) check(c *cobra.Command) (err error) {
+	o := &m.options
+	for flag, value := range map[string]int{"concurrency": o.Concurrency, "rpm": o.RPM, "tpm": o.TPM, "retries": o.Retries,
+		"fail-after": o.FailAfter, "budget-asks": o.Budget.Asks, "budget-tokens": o.Budget.Tokens, "samples": m.sweep.Samples, "max-tokens": m.sweep.MaxTokens} {
+		if value < 0 || value == 0 && c.Flags().Changed(flag) && flag != "retries" {
+			return crosstalk.BadOption(flag, " is %d; expected a number above 0", value)
+		}
+	}
+	if o.Timeout <= 0 {
+		return crosstalk.BadOption("timeout", " is %v; expected a duration above 0, such as 2m", o.Timeout)
+	}
+	if cost := o.Budget.Cost; c.Flags().Changed("budget-cost") && !(cost > 0) {
+		return crosstalk.BadOption("budget-cost", " is %g; expected a number above 0", cost)
+	}
+	if o.Retries == 0 {
+		o.Retries = -1
+	}
+	o.Budget.Prices, err = readPrices(m.prices)
+	return err
+}
+
+func readPrices(file string) (ask.Prices, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	p := ask.Prices{}
+	if err := yaml.UnmarshalWithOptions(text, &p, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("%s: expected lines like gpt-4o-mini: {input: 0.15, output: 0.60}: %w", file, err)
+	}
+	return p, nil
+}
+
+// optionalSeed is a flag's whole number that may be absent.
+type optionalSeed struct{ seed **int64 }
+
+// Set implements pflag.Value.
+func (o optionalSeed) Set(text string) error {
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return fmt.Errorf("expected a whole number")
+	}
+	*o.seed = &v
+	return nil
+}
+
+// String implements pflag.Value.
+func (o optionalSeed) String() string {
+	if o.seed == nil || *o.seed == nil {
+		return ""
+	}
+	return strconv.FormatInt(**o.seed, 10)
+}
+
+// Type implements pflag.Value.
+func (o optionalSeed) Type() string { return "int" }

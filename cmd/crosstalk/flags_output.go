@@ -1,0 +1,39 @@
+package main
+
+import (
+	"strings"
+
+	"crosstalk/internal/config"
+	"crosstalk/report"
+
+	"github.com/spf13/cobra"
+)
+
+// outputFlags are the flags of every command that prints estimates.
+type outputFlags struct {
+	format string
+	quiet  bool
+}
+
+func (o *outputFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&o.format, "format", report.Formats[0], strings.Join(report.Formats, ", "))
+	config.Choices(c.Flags(), "format", report.Formats...)
+	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print only the result and errors")
+}
+
+// given returns the value of a flag that the command line or crosstalk.yaml
+// sets, else the zero value.
+func given[T any](c *cobra.Command, flag string, value T) (zero T) {
+	if c.Flags().Changed(flag) {
+		return value
+	}
+	return zero
+}
+
+// pointer is given for a value whose zero value means something.
+func pointer[T any](c *cobra.Command, flag string, value T) *T {
+	if c.Flags().Changed(flag) {
+		return &value
+	}
+	return nil
+}

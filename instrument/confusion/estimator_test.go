@@ -1,0 +1,269 @@
+package confusion
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/measure/estimate"
+	"crosstalk/measure/stats"
+)
+
+// answers are recorded: n times the same one.
+type answers struct {
+	task, source, language, answer string
+	n                              int
+}
+
+const (
+	right     = "%s 1 2 3 4"
+	wrong     = "xx 1 2 3 4"
+	wrongWord = "%s 1 2 3 people"
+	short     = "%s 1"
+)
+
+// estimates scores answers and returns their figures.
+func estimates(in *Instrument, by []string, recorded ...answers) []crosstalk.Estimate {
+	return sumUp(in, func(yield func(crosstalk.Observation) bool) {
+		for _, a := range recorded {
+			for i := range a.n {
+				answer := text(strings.ReplaceAll(a.answer, "%s", a.language))
+				if a.answer == "" {
+					answer.Status = crosstalk.Empty
+				}
+				for _, o := range in.Score(crosstalk.Item{ID: fmt.Sprint(a, i), Prompt: &crosstalk.Prompt{Language: a.language},
+					Labels: map[string]string{"task": a.task, "source": a.source, "length": strconv.Itoa(len(a.answer))}}, 0, answer) {
+					if !yield(o) {
+						return
+					}
+				}
+			}
+		}
+	}, by)
+}
+
+// sumUp is the estimates over observations.
+func sumUp(in *Instrument, observations iter.Seq[crosstalk.Observation], by []string) []crosstalk.Estimate {
+	e := in.Rules().Estimator(by)
+	for o := range observations {
+		e.Add(o)
+	}
+	return e.Estimates(crosstalk.SuiteIDs{All: "a|b@1"})
+}
+
+// find returns the figure of a measure, language and source.
+func find(t *testing.T, all []crosstalk.Estimate, measure, language, source string) crosstalk.Estimate {
+	t.Helper()
+	for _, e := range all {
+		if e.Measure == measure && e.By["language"] == language && e.By["source"] == source {
+			return e
+		}
+	}
+	t.Fatalf("no %s of %s/%s", measure, language, source)
+	return crosstalk.Estimate{}
+}
+
+func near(a crosstalk.Value, b float64) bool { return math.Abs(float64(a)-b) < 1e-12 }
+
+// Answers of a model that answers Korean prompts of source a in another
+// language, and is never long enough in Hindi.
+var confused = []answers{
+	{"", "a", "ru", right, 30}, {"", "a", "ru", wrongWord, 10}, {"", "a", "ru", wrong, 10}, {"", "a", "ru", short, 7}, {"", "a", "ru", "", 3},
+	{"", "b", "ru", right, 5}, {"", "b", "ru", wrong, 15},
+	{"", "a", "ko", wrong, 20},
+	{"", "a", "hi", short, 4},
+	{"", "a", "fr", right, 9}, {"", "a", "fr", wrong, 1},
+	{"", "c", "de", right, 1}, {"", "c", "de", wrong, 1}, {"", "d", "de", short, 1},
+}
+
+func TestAverages(t *testing.T) {
+	harmonic := func(a, b float64) float64 { return 2 * a * b / (a + b) }
+	ruLPR, ruWPR := (0.8+0.25)/2, (0.75+1)/2
+	for protocol, want := range map[string]map[string]float64{
+		"crosstalk-1": {
+			"lpr ru a": 0.8, "lpr ru b": 0.25, "lpr ru all": ruLPR, "lpr all all": (ruLPR + 0 + 0.9 + 0.5) / 4, "lpr de all": 0.5, "lpr all a": (0.8 + 0 + 0.9) / 3, "lpr all b": 0.25,
+			"wpr ru a": 0.75, "wpr ru all": ruWPR, "wpr ko a": math.NaN(), "wpr all all": ruWPR,
+			"lpr hi a": math.NaN(), "lcpr hi a": math.NaN(),
+			"lcpr ru a": harmonic(0.8, 0.75), "lcpr ru all": harmonic(ruLPR, ruWPR), "lcpr ko all": 0, "lcpr all all": harmonic(ruLPR, ruWPR) / 2,
+			"line_accuracy fr all": 0.9, "latin_wpr fr all": 1, "latin_wpr all all": 1,
+		},
+		"lcb-script": {
+			"lpr hi a": 1, "wpr hi a": 1, "wpr ko a": 1, "lpr all all": (ruLPR + 0 + 1 + 0.9 + 0.75) / 5, "lpr de all": 0.75, "wpr all all": (ruWPR + 1 + 1) / 3,
+			"lcpr hi all": 1, "lcpr ko all": 0, "lcpr all all": (harmonic(ruLPR, ruWPR) + 0 + 1) / 3,
+		},
+		"lcb-paper": {
+			"lpr hi a": 1, "lpr ru a": 47.0 / 57, "wpr ru a": 37.0 / 47, "wpr fr all": 1, "wpr ko a": math.NaN(),
+		},
+	} {
+		all := estimates(instrument(t, protocol), By, confused...)
+		for name, value := range want {
+			var measure, language, source string
+			fmt.Sscan(name, &measure, &language, &source)
+			e := find(t, all, measure, language, source)
+			if !near(e.Value, value) && !(math.IsNaN(value) && !e.Value.Defined()) {
+				t.Errorf("%s %s is %v, want %v", protocol, name, e.Value, value)
+			}
+			if i := e.Interval; i != nil && !(i.Low <= value && value <= i.High && i.Level == estimate.Level) {
+				t.Errorf("%s %s has the interval %+v", protocol, name, *i)
+			} else if i == nil && e.Observations > 0 {
+				t.Errorf("%s %s has no interval", protocol, name)
+			}
+		}
+		for _, e := range all {
+			if protocol != "crosstalk-1" && e.Measure == LatinWPR {
+				t.Errorf("%s has a figure of %s", protocol, e.Measure)
+			}
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	all := estimates(instrument(t, "crosstalk-1"), By, confused...)
+	lpr := find(t, all, LPR, "ru", "a")
+	if lpr.N != 60 || lpr.Observations != 50 || lpr.Clusters != 50 {
+		t.Errorf("LPR of 60 answers, 50 of them checked: %+v", lpr)
+	}
+	for name, want := range map[string]int{"unchecked": 7, "empty": 3, "refused": 0, "failed": 0, "full_answer": 10, "line": 0} {
+		if got, ok := lpr.Counts[name]; !ok || got != want {
+			t.Errorf("LPR: %d %s, want %d", got, name, want)
+		}
+	}
+	wpr := find(t, all, WPR, "ru", "a")
+	if wpr.N != 60 || wpr.Observations != 40 || wpr.Counts["line_error"] != 10 || wpr.Counts["word"] != 10 || wpr.Counts["unchecked"] != 7 {
+		t.Errorf("WPR of 40 answers without a line error: %+v", wpr)
+	}
+	wilson := stats.Wilson(30, 40, estimate.Level)
+	if *wpr.Interval != (crosstalk.Interval{Low: wilson.Low, High: wilson.High, Level: estimate.Level, Method: "wilson"}) {
+		t.Errorf("the interval of independent answers is %+v", *wpr.Interval)
+	}
+	lcpr := find(t, all, LCPR, "all", "all")
+	if lcpr.N != 60+20+20+4 || lcpr.Observations != 90 || lcpr.Clusters != 90 {
+		t.Errorf("LCPR is about the languages with a WPR: %+v", lcpr)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	for protocol, want := range map[string]string{
+		"crosstalk-1": "nothing to measure in hi/a, ko/a: left out of the average",
+		"lcb-script":  "nothing to measure in hi/a, ko/a: counted as 1",
+	} {
+		all := estimates(instrument(t, protocol), By, confused...)
+		if e := find(t, all, WPR, "all", "all"); !slices.Contains(e.Warnings, want) {
+			t.Errorf("%s: warnings %q", protocol, e.Warnings)
+		}
+		e := find(t, all, WPR, "ko", "a")
+		if protocol == "lcb-script" {
+			if e.Interval != nil || !slices.Equal(e.Warnings, []string{"nothing to measure in ko/a: counted as 1"}) {
+				t.Errorf("a cell that counts as 1: %+v", e)
+			}
+		} else if e.Interval != nil || !slices.Equal(e.Warnings, []string{"no observations"}) {
+			t.Errorf("a cell over nothing: %+v", e)
+		}
+	}
+}
+
+func TestGroups(t *testing.T) {
+	in := instrument(t, "lcb-script")
+	in.Condition = map[string]string{"model": "m"}
+	recorded := []answers{{"mono", "b", "ru", right, 1}, {"mono", "a", "fr", wrong, 1}, {"cross", "a", "fr", wrongWord, 1}, {"mono", "", "ko", right, 1}}
+	for by, want := range map[string][]string{
+		"":         {"mono all all", "cross all all"},
+		"language": {"mono all all", "mono ru all", "mono fr all", "mono ko all", "cross all all", "cross fr all"},
+		"source":   {"mono all all", "mono all b", "mono all a", "cross all all", "cross all a"},
+		"source,language": {"mono all all", "mono ru all", "mono fr all", "mono ko all", "mono all b", "mono ru b", "mono all a", "mono fr a",
+			"cross all all", "cross fr all", "cross all a", "cross fr a"},
+		"length":        {"mono all all ALL", "mono all all 10", "cross all all ALL", "cross all all 15"},
+		"task,nonsense": {"mono all all", "cross all all"},
+	} {
+		var columns, got []string
+		if by != "" {
+			columns = strings.Split(by, ",")
+		}
+		for _, e := range estimates(in, columns, recorded...) {
+			if e.Measure != LPR {
+				continue
+			}
+			name := e.By["task"] + " " + e.By["language"] + " " + e.By["source"]
+			if length := e.By["length"]; length == "all" {
+				name += " ALL"
+			} else if length != "" {
+				name += " " + length
+			}
+			got = append(got, name)
+			if e.By["model"] != "m" {
+				t.Errorf("by %s: no model in %v", by, e.By)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("by %q: %q, want %q", by, got, want)
+		}
+	}
+}
+
+func TestOrderAndSignature(t *testing.T) {
+	in := instrument(t, "crosstalk-1")
+	var got []string
+	for _, e := range estimates(in, nil, confused...) {
+		got = append(got, e.Signature)
+	}
+	list := in.Words.Name()
+	want := []string{
+		"lpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
+		"wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
+		"lcpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
+		"line_accuracy|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
+		"latin_wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("signatures\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if got := in.Rules().Estimator(nil).Estimates(crosstalk.SuiteIDs{}); len(got) != 0 {
+		t.Errorf("figures over nothing: %v", got)
+	}
+}
+
+// TestClusters checks that answers to one prompt are a cluster, in whatever
+// language, and that samples are of one item.
+func TestClusters(t *testing.T) {
+	in := instrument(t, "lcb-script")
+	clustered := func(name func(prompt, language, sample int) string) []crosstalk.Estimate {
+		return sumUp(in, func(yield func(crosstalk.Observation) bool) {
+			for prompt := range 40 {
+				for language, code := range []string{"ru", "ko"} {
+					for sample := range 3 {
+						answer := code + " 1 2 3 4"
+						if prompt%4 == 0 {
+							answer = wrong
+						}
+						i := crosstalk.Item{Cluster: name(prompt, language, sample), Prompt: &crosstalk.Prompt{Language: code}}
+						for _, o := range in.Score(i, sample, text(answer)) {
+							if !yield(o) {
+								return
+							}
+						}
+					}
+				}
+			}
+		}, nil)
+	}
+	all := clustered(func(int, int, int) string { return "" })
+	if lcpr := find(t, all, LCPR, "all", "all"); lcpr.Clusters != 240 {
+		t.Errorf("LCPR of 240 answers by themselves: %+v", lcpr)
+	}
+	own := find(t, all, LPR, "all", "all")
+	prompts := find(t, clustered(func(prompt, _, _ int) string { return strconv.Itoa(prompt) }), LPR, "all", "all")
+	if own.Clusters != 240 || prompts.Clusters != 40 || own.N != 80 || own.Value != prompts.Value {
+		t.Errorf("240 answers to 80 items: %+v; by prompt %+v", own, prompts)
+	}
+	// Within a prompt all answers are the same: the interval is that of 40.
+	if ratio := width(prompts) / width(own); ratio < 2 || ratio > 3.2 {
+		t.Errorf("the interval by prompt is %.2f times as wide, want about √6", ratio)
+	}
+}
+
+func width(e crosstalk.Estimate) float64 { return e.Interval.High - e.Interval.Low }

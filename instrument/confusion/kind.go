@@ -1,0 +1,80 @@
+package confusion
+
+import (
+	"slices"
+
+	"crosstalk"
+)
+
+// Names of what stands in observations.
+const (
+	AnswerText   = "answer"        // the text that was checked
+	LinesChecked = "lines_checked" // numbers
+	LinesWrong   = "lines_wrong"
+)
+
+// Columns of observations. The first three are the suite's too.
+const (
+	TaskColumn         = "task"
+	LanguageColumn     = "language" // that the answer should be in
+	SourceColumn       = "source"
+	AtColumn           = "at"           // which tokens the doubt was measured at
+	DistributionColumn = "distribution" // of which distribution
+)
+
+// The counts of estimates, beside those that are named like findings and
+// reasons.
+const (
+	TokensCount   = "tokens" // also a number of observations, as is the other
+	CensoredCount = "censored"
+)
+
+// Kind says how confusion is shown.
+var Kind = crosstalk.Kind{
+	Name:     "confusion",
+	Title:    "Language confusion",
+	Sentence: "How often an answer is not in the language that was asked for.",
+	Measures: []crosstalk.Measure{
+		{Key: LPR, Label: "LPR", Name: "line-level pass rate", Unscored: Unchecked,
+			Sentence: "Share of answers without a line in another language."},
+		{Key: WPR, Label: "WPR", Name: "word-level pass rate", Unscored: Unchecked,
+			Sentence: "Share of answers without a word of another language, among those without a wrong line."},
+		{Key: LCPR, Label: "LCPR", Name: "language confusion pass rate", Unscored: Unchecked,
+			Sentence: "Harmonic mean of LPR and WPR, over the languages that have both."},
+		{Key: LineAccuracy, Label: "line accuracy", Name: "line accuracy", Unscored: Unchecked,
+			Sentence: "Mean over answers of the share of lines in the right language."},
+		{Key: LatinWPR, Label: "Latin WPR", Name: "word-level pass rate in Latin script", Unscored: Unchecked,
+			Sentence: "WPR of languages in Latin script, where a wrong word is one with a letter of another script."},
+		{Key: Entropy, Label: "entropy", Name: "entropy of the next token", Unscored: countName(NoLogprobs), OfTokens: true,
+			Sentence: "How unsure the model was of its next token, in bits."},
+		{Key: NucleusSize, Label: "nucleus size", Name: "size of the nucleus", Unscored: countName(NoLogprobs), OfTokens: true,
+			Sentence: "The fewest tokens that together have the probability top-p."},
+	},
+	Findings: []crosstalk.Finding{
+		{Key: FullAnswer, Titles: []string{wrongLanguage, "all in a wrong language"}, Fault: true},
+		{Key: SomeLines, Titles: []string{wrongLanguage}, Fault: true},
+		{Key: SingleWords, Titles: []string{"wrong word"}, Fault: true},
+	},
+	Columns: []crosstalk.Column{
+		{Key: TaskColumn, Apart: true},
+		{Key: LanguageColumn, Apart: true},
+		{Key: AtColumn, Within: true},
+		{Key: DistributionColumn, Within: true},
+	},
+	Counts: slices.Concat([]string{countName(FullAnswer), SomeLines, SingleWords, countName(LineError), Unchecked, countName(NoLogprobs)},
+		crosstalk.Unanswered, []string{CensoredCount, TokensCount}),
+	Choices: []string{LanguageColumn, TaskColumn, SourceColumn},
+	Target:  LanguageColumn,
+	Charts: []crosstalk.Chart{
+		{Form: crosstalk.BarChart, Measures: []string{LPR, WPR, LCPR}, Rows: []string{crosstalk.ModelColumn}},
+		{Form: crosstalk.SweepCharts, Measures: []string{LPR, WPR, LCPR}},
+		{Form: crosstalk.GroupCharts, Measures: []string{LPR, WPR, LatinWPR}},
+		{Form: crosstalk.BarChart, Measures: []string{Entropy}, Rows: []string{AtColumn}, Series: crosstalk.ModelColumn,
+			Title: "entropy at and away from confusion points"},
+		{Form: crosstalk.BarChart, Measures: []string{NucleusSize}, Rows: []string{AtColumn}, Series: crosstalk.ModelColumn,
+			Title: "nucleus size at and away from confusion points"},
+		{Form: crosstalk.TokenStrips, Title: "where a confusion begins", Note: "Around the first confusion point of an answer."},
+	},
+}
+
+const wrongLanguage = "wrong language"

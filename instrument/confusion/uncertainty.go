@@ -1,0 +1,232 @@
+package confusion
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"crosstalk"
+)
+
+// Where a model's uncertainty is measured: the label "at" of Entropy and NucleusSize.
+const (
+	AtPoint     = "confusion point" // the tokens that begin a confusion
+	Elsewhere   = "elsewhere"       // all other tokens of answers with a confusion
+	CleanAnswer = "clean answer"    // all tokens of answers without
+)
+
+var kinds = []string{AtPoint, Elsewhere, CleanAnswer}
+
+// uncertainty is what the candidates at a position say of the distribution that the
+// token was drawn from.
+type uncertainty struct {
+	entropy  float64 // in bits
+	nucleus  int     // fewest tokens that have the probability p together
+	censored bool    // the candidates do not have it: nucleus is the least it can be
+	mass     float64 // what they have
+}
+
+// uncertaintyOf measures the distribution of which the candidates are the likeliest
+// tokens, likeliest first, raised to the power of 1/temperature and normalised.
+// What they leave of it is taken to be tokens as likely as the last of them, and
+// one with the remainder: the most concentrated distribution that has these
+// candidates. At temperature 1 the entropy is therefore a lower bound, and so is
+// a censored nucleus; the mass is exact.
+func uncertaintyOf(candidates []crosstalk.CandidateLogprob, temperature, p float64) uncertainty {
+	largest := candidates[0].Logprob
+	scaled := func(logprob float64) float64 { return math.Exp((logprob - largest) / temperature) }
+	var given, sum float64
+	var weights []float64
+	for _, c := range candidates {
+		given += math.Exp(c.Logprob)
+		weights = append(weights, scaled(c.Logprob))
+		sum += scaled(c.Logprob)
+	}
+	last := candidates[len(candidates)-1].Logprob
+	rest := math.Max(0, 1-given)
+	alike := math.Floor(rest / math.Exp(last)) // tokens as likely as the last candidate
+	weight := scaled(last)
+	remainder := scaled(math.Log(math.Max(0, rest-alike*math.Exp(last))))
+	total := sum + alike*weight + remainder
+
+	surprise := func(weight float64) float64 {
+		if weight == 0 {
+			return 0
+		}
+		return -weight / total * math.Log2(weight/total)
+	}
+	d := uncertainty{entropy: alike*surprise(weight) + surprise(remainder), mass: sum / total}
+	var reached float64
+	const rounding = 1e-9
+	for _, w := range weights {
+		d.entropy += surprise(w)
+		if reached < p-rounding {
+			reached += w / total
+			d.nucleus++
+		}
+	}
+	if reached < p-rounding {
+		d.censored = true
+		more := math.Ceil((p-reached)/(weight/total) - rounding)
+		d.nucleus += int(min(max(more, 1), math.MaxInt32))
+	}
+	return d
+}
+
+// answerUncertainty are those of an answer's tokens.
+type answerUncertainty struct {
+	tokens   []crosstalk.Token
+	confused bool
+	first    int // token that begins a confusion, -1 if there is none
+}
+
+// uncertaintyIn measures the uncertainty at the tokens of the part of an answer that is
+// scored. begins are the bytes at which confusions begin.
+func (in *Instrument) uncertaintyIn(answer crosstalk.Answer, begins []int) answerUncertainty {
+	d := answerUncertainty{confused: len(begins) > 0, first: -1}
+	begin, end := scored(answer.Text)
+	temperature, p, _ := in.distribution()
+	for i, at := range align(answer.Text, answer.Logprobs) {
+		if at == nowhere || at.end <= begin && at.start < begin || at.start >= end {
+			continue
+		}
+		l := answer.Logprobs[i]
+		t := crosstalk.Token{Start: at.start, End: at.end, Text: printable(l.Token, l.Bytes), Logprob: l.Logprob, Entropy: crosstalk.Undefined}
+		if top := likeliest(l, in.Prompting.Logprobs); len(top) > 0 {
+			of := uncertaintyOf(top, temperature, p)
+			t.Entropy, t.Nucleus, t.Censored, t.Mass = crosstalk.Value(of.entropy), of.nucleus, of.censored, of.mass
+			t.Candidates = top
+		}
+		d.tokens = append(d.tokens, t)
+	}
+	for _, at := range begins {
+		i := slices.IndexFunc(d.tokens, func(t crosstalk.Token) bool { return t.End > at })
+		if i < 0 || d.tokens[i].Start > at {
+			continue // the token there cannot be found
+		}
+		for i > 0 && d.tokens[i-1].End == d.tokens[i].Start && d.tokens[i-1].Start == d.tokens[i-1].End {
+			i-- // an earlier part of the same character
+		}
+		d.tokens[i].Fault = true
+		if d.first < 0 {
+			d.first = i
+		}
+	}
+	return d
+}
+
+// likeliest returns up to k of the likeliest candidates. Servers add the token
+// taken to them, or put it in the last one's place; so if it is the last it is
+// left out, as there may be others before it, unless it has half the
+// probability.
+func likeliest(t crosstalk.TokenLogprob, k int) []crosstalk.CandidateLogprob {
+	const impossible = -100 // vLLM writes -9999
+	top := t.Top[:min(len(t.Top), k)]
+	for len(top) > 0 && !(top[len(top)-1].Logprob > impossible) {
+		top = top[:len(top)-1]
+	}
+	if n := len(top); n > 0 && top[n-1].Token == t.Token && slices.Equal(top[n-1].Bytes, t.Bytes) && top[n-1].Logprob < math.Log(0.5) {
+		top = top[:n-1]
+	}
+	return top
+}
+
+// distribution says of which distribution the uncertainty is: its temperature, in
+// words too, and the top-p of nuclei.
+func (in *Instrument) distribution() (temperature, p float64, name string) {
+	temperature, p, name = 1, in.Protocol.TopP, "unscaled"
+	if t := in.Prompting.Decoding.Temperature; in.AsServed {
+		name = "as served"
+	} else if t != nil && *t > 0 {
+		temperature, name = *t, "T="+strconv.FormatFloat(*t, 'g', -1, 64)
+	}
+	if in.Prompting.Decoding.TopP != nil {
+		p = *in.Prompting.Decoding.TopP
+	}
+	return temperature, p, name
+}
+
+// observeUncertainty makes observations of an answer: the mean over its confusion
+// points and over its other tokens, or over all tokens if it has no confusion.
+// Numbers: how many tokens ("tokens") and of them censored, the means of the
+// candidates' number and probability ("candidates", "mass"), and "top_p".
+func (in *Instrument) observeUncertainty(base crosstalk.Observation, d answerUncertainty) (observations []crosstalk.Observation) {
+	_, p, name := in.distribution()
+	of := []string{CleanAnswer}
+	if d.confused {
+		of = []string{AtPoint, Elsewhere}
+	}
+	for _, kind := range of {
+		o := base
+		o.Condition, o.Labels = with(base.Condition, DistributionColumn, name), with(base.Labels, AtColumn, kind)
+		var n, censored, candidates, entropies, nuclei, mass float64
+		for _, t := range d.tokens {
+			if t.Entropy.Defined() && t.Fault == (kind == AtPoint) {
+				n++
+				entropies += float64(t.Entropy)
+				nuclei += float64(t.Nucleus)
+				candidates += float64(len(t.Candidates))
+				mass += t.Mass
+				if t.Censored {
+					censored++
+				}
+			}
+		}
+		o.Numbers = map[string]float64{TokensCount: n, "top_p": p}
+		entropy, nucleus := crosstalk.Undefined, crosstalk.Undefined
+		if n == 0 {
+			o.NotScored = NoLogprobs
+		} else {
+			entropy, nucleus = crosstalk.Value(entropies/n), crosstalk.Value(nuclei/n)
+			maps.Copy(o.Numbers, map[string]float64{CensoredCount: censored, "candidates": candidates / n, "mass": mass / n})
+		}
+		o.Measure, o.Value = Entropy, entropy
+		observations = append(observations, o)
+		o.Measure, o.Value = NucleusSize, nucleus
+		observations = append(observations, o)
+	}
+	return observations
+}
+
+func with(m map[string]string, key, value string) map[string]string {
+	one := map[string]string{key: value}
+	maps.Copy(one, m)
+	return one
+}
+
+// A strip shows the tokens around the first confusion point.
+const (
+	stripTokens     = 20 // to each side
+	stripCandidates = 5
+)
+
+func (d answerUncertainty) strip() []crosstalk.Token {
+	if d.first < 0 {
+		return nil
+	}
+	strip := slices.Clone(d.tokens[max(0, d.first-stripTokens):min(len(d.tokens), d.first+stripTokens+1)])
+	for i := range strip {
+		t := &strip[i]
+		t.Logprob, t.Entropy, t.Mass = brief(t.Logprob), crosstalk.Value(brief(float64(t.Entropy))), brief(t.Mass)
+		t.Candidates = slices.Clone(t.Candidates[:min(len(t.Candidates), stripCandidates)])
+		for j := range t.Candidates {
+			t.Candidates[j].Logprob = brief(t.Candidates[j].Logprob)
+		}
+	}
+	return strip
+}
+
+// brief rounds to four decimals, which keeps files small.
+func brief(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+
+// printable is a token's text, or its bytes in hexadecimal if it is no text.
+func printable(token string, b []byte) string {
+	if b == nil || utf8.Valid(b) {
+		return cmp.Or(token, string(b))
+	}
+	quoted := strconv.QuoteToASCII(string(b))
+	return quoted[1 : len(quoted)-1]
+}

@@ -1,0 +1,372 @@
+package confusion
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+)
+
+// candidates are tokens of these probabilities.
+func candidates(probabilities ...float64) (list []crosstalk.CandidateLogprob) {
+	for i, p := range probabilities {
+		list = append(list, crosstalk.CandidateLogprob{Token: fmt.Sprint("t", i), Logprob: math.Log(p)})
+	}
+	return list
+}
+
+func TestUncertaintyOf(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		probabilities []float64
+		temperature   float64
+		p             float64
+		want          uncertainty
+	}{
+		{"a fair coin", []float64{0.5, 0.5}, 1, 0.75, uncertainty{entropy: 1, nucleus: 2, mass: 1}},
+		{"p is just reached", []float64{0.5, 0.25, 0.25}, 1, 0.75, uncertainty{entropy: 1.5, nucleus: 2, mass: 1}},
+		{"no uncertainty", []float64{1}, 1, 0.75, uncertainty{entropy: 0, nucleus: 1, mass: 1}},
+		{"sums above 1 are rounding", []float64{0.7, 0.3000001}, 1, 1, uncertainty{entropy: 0.8813, nucleus: 2, mass: 1}},
+		// The other half is two tokens of 1/4.
+		{"the rest is like the last", []float64{0.25, 0.25}, 1, 0.75, uncertainty{entropy: 2, nucleus: 3, censored: true, mass: 0.5}},
+		// The rest, 0.3, is 0.25 and 0.05.
+		{"the rest has a remainder", []float64{0.45, 0.25}, 1, 0.5, uncertainty{entropy: 0.5184 + 2*0.5 + 0.2161, nucleus: 2, mass: 0.7}},
+		{"the rest is less than the last", []float64{0.9}, 1, 0.75, uncertainty{entropy: 0.4690, nucleus: 1, mass: 0.9}},
+		// Squares: 16, 4, 4 of 24.
+		{"low temperature", []float64{0.5, 0.25, 0.25}, 0.5, 0.75, uncertainty{entropy: 1.2516, nucleus: 2, mass: 1}},
+		// 0.5, 0.25 and the rest 0.25: the same, of which the candidates have 20/24.
+		{"low temperature with a rest", []float64{0.5, 0.25}, 0.5, 0.9, uncertainty{entropy: 1.2516, nucleus: 3, censored: true, mass: 20.0 / 24}},
+		// Roots: 2, 1, 1 of 4 where the probabilities are 4/6, 1/6, 1/6.
+		{"high temperature", []float64{4.0 / 6, 1.0 / 6}, 2, 0.7, uncertainty{entropy: 1.5, nucleus: 2, mass: 0.75}},
+		{"very low temperature", []float64{0.5, 0.4, 0.1}, 0.001, 0.75, uncertainty{entropy: 0, nucleus: 1, mass: 1}},
+		{"a hundred tokens", []float64{0.01}, 1, 0.75, uncertainty{entropy: math.Log2(100), nucleus: 75, censored: true, mass: 0.01}},
+	} {
+		got := uncertaintyOf(candidates(test.probabilities...), test.temperature, test.p)
+		if math.Abs(got.entropy-test.want.entropy) > 1e-4 || math.Abs(got.mass-test.want.mass) > 1e-6 || got.nucleus != test.want.nucleus || got.censored != test.want.censored {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+	}
+}
+
+// With fewer candidates the entropy and the nucleus are never larger, at
+// temperature 1: they are lower bounds.
+func TestUncertaintyIsALowerBound(t *testing.T) {
+	zipf := make([]float64, 200)
+	var sum float64
+	for i := range zipf {
+		zipf[i] = 1 / float64(i+1)
+		sum += zipf[i]
+	}
+	for i := range zipf {
+		zipf[i] /= sum
+	}
+	all := uncertaintyOf(candidates(zipf...), 1, 0.75)
+	for k := len(zipf) - 1; k > 0; k-- {
+		of := uncertaintyOf(candidates(zipf[:k]...), 1, 0.75)
+		if of.entropy > all.entropy+1e-9 || of.nucleus > all.nucleus || !of.censored && of.nucleus != all.nucleus || of.censored != (k < all.nucleus) {
+			t.Errorf("%d of 200 candidates: %+v; all: %+v", k, of, all)
+		}
+		all.entropy = of.entropy // and falls with k
+	}
+}
+
+func TestLikeliest(t *testing.T) {
+	at := func(taken string, probabilities ...float64) crosstalk.TokenLogprob {
+		return crosstalk.TokenLogprob{Token: taken, Top: candidates(probabilities...)}
+	}
+	impossible := at("x", 0.5, 0.4)
+	impossible.Top = append(impossible.Top, crosstalk.CandidateLogprob{Token: "t9", Logprob: -9999})
+	for _, test := range []struct {
+		name string
+		of   crosstalk.TokenLogprob
+		k    int
+		want int
+	}{
+		{"all", at("t0", 0.5, 0.3, 0.1), 3, 3},
+		{"completions add the token taken", at("t3", 0.5, 0.3, 0.1, 0.01), 3, 3},
+		{"vLLM puts it in the last one's place", at("t2", 0.5, 0.3, 0.01), 3, 2},
+		{"it is all there is", at("t0", 0.5), 3, 1},
+		{"and others may be likelier", at("t0", 0.4), 3, 0},
+		{"none", at("t0"), 3, 0},
+		{"outside the server's sampling", impossible, 5, 2},
+	} {
+		if got := len(likeliest(test.of, test.k)); got != test.want {
+			t.Errorf("%s: %d candidates, want %d", test.name, got, test.want)
+		}
+	}
+}
+
+// tokens makes the positions of an answer: each token with two candidates, of
+// which the first has probability p.
+func tokens(p float64, texts ...string) (list []crosstalk.TokenLogprob) {
+	for _, text := range texts {
+		list = append(list, crosstalk.TokenLogprob{Token: text, Logprob: math.Log(p),
+			Top: []crosstalk.CandidateLogprob{{Token: text, Logprob: math.Log(p)}, {Token: "other", Logprob: math.Log(1 - p)}}})
+	}
+	return list
+}
+
+func listening(t testing.TB) *Instrument {
+	in := instrument(t, "crosstalk-1")
+	in.Prompting.Logprobs = 2
+	return in
+}
+
+func TestUncertaintyInAnswers(t *testing.T) {
+	in := listening(t)
+	answer := text("ru 1 2 3 4\n en one two три four")
+	answer.Logprobs = tokens(0.99, "ru 1 2 3", " 4\n ")
+	answer.Logprobs = append(answer.Logprobs, tokens(0.5, "en")...)
+	answer.Logprobs = append(answer.Logprobs, tokens(0.99, " one two", " три four", "<end>")...)
+	observations := in.Score(item("ru"), 0, answer)
+	strip := observations[0].Tokens
+	if len(strip) != 5 || strip[2].Text != "en" || !strip[2].Fault || strip[1].Fault || strip[3].Fault || answer.Text[strip[2].Start:strip[2].End] != "en" {
+		t.Fatalf("the strip is %+v", strip)
+	}
+	if strip[2].Entropy != 1 || strip[2].Nucleus != 2 || strip[2].Mass != 1 || strip[2].Logprob != -0.6931 || len(strip[2].Candidates) != 2 {
+		t.Errorf("at the point: %+v", strip[2])
+	}
+	found := map[string]crosstalk.Observation{}
+	for _, o := range observations[2:] {
+		if isUncertainty(o.Measure) {
+			found[o.Measure+" "+o.Labels["at"]] = o
+		}
+	}
+	if len(found) != 4 {
+		t.Fatalf("observed %v", found)
+	}
+	at, elsewhere := found["entropy confusion point"], found["entropy elsewhere"]
+	if at.Value != 1 || at.Numbers["tokens"] != 1 || math.Abs(float64(elsewhere.Value)-0.0808) > 1e-4 || elsewhere.Numbers["tokens"] != 4 {
+		t.Errorf("entropy: %+v, %+v", at, elsewhere)
+	}
+	if n := found["nucleus_size confusion point"]; n.Value != 2 || n.Condition["distribution"] != "unscaled" {
+		t.Errorf("nucleus size: %+v", n)
+	}
+
+	clean := text("ru 1 2 3 4")
+	clean.Logprobs = tokens(0.9, "ru 1 2", " 3 4")
+	observations = in.Score(item("ru"), 0, clean)
+	if o := observations[3]; observations[0].Tokens != nil || len(observations) != 5 || o.Measure != Entropy || o.Labels["at"] != CleanAnswer || o.Numbers["tokens"] != 2 {
+		t.Errorf("a clean answer: %+v", observations)
+	}
+}
+
+// Which distribution the uncertainty is of stands in the condition, and the top-p of
+// nuclei in the signature.
+func TestDistribution(t *testing.T) {
+	t03, t0, p05 := 0.3, 0.0, 0.5
+	for _, test := range []struct {
+		change func(*Instrument)
+		want   string
+		topP   string
+	}{
+		{func(*Instrument) {}, "unscaled", "p=0.75"},
+		{func(in *Instrument) { in.Prompting.Decoding.Temperature = &t03 }, "T=0.3", "p=0.75"},
+		{func(in *Instrument) { in.Prompting.Decoding.Temperature, in.Prompting.Decoding.TopP = &t0, &p05 }, "unscaled", "p=0.5"},
+		{func(in *Instrument) { in.Prompting.Decoding.Temperature, in.AsServed = &t03, true }, "as served", "p=0.75"},
+	} {
+		in := listening(t)
+		test.change(in)
+		answer := text("ru 1 2 3 4")
+		answer.Logprobs = tokens(0.6, "ru 1 2 3 4")
+		o := in.Score(item("ru"), 0, answer)
+		if got := o[4].Condition["distribution"]; got != test.want {
+			t.Errorf("the distribution is %q, want %q", got, test.want)
+		}
+		scaled := float64(o[3].Value) < 0.9 // 0.97 bits unscaled
+		if scaled != strings.HasPrefix(test.want, "T=") {
+			t.Errorf("%s: entropy %v", test.want, o[3].Value)
+		}
+		estimates := sumUp(in, slices.Values(o), nil)
+		if e := estimates[len(estimates)-1]; !strings.Contains(e.Signature, "|top:2|"+test.want+"|"+test.topP+"|v") {
+			t.Errorf("%s: the signature is %s", test.want, e.Signature)
+		}
+	}
+}
+
+func TestBegins(t *testing.T) {
+	in := listening(t)
+	for _, test := range []struct {
+		name, language, answer string
+		want                   []string // what stands where confusions begin
+	}{
+		{"none", "ru", "ru 1 2 3 4", nil},
+		{"a line of the same script", "fr", "fr 1 2 3 4\n  en 1 2 3 4", []string{"en 1 2"}},
+		{"two lines of one language", "fr", "en 1 2 3 4\nen 5 6 7 8\nfr 1 2 3 4\nen 9 1 2 3", []string{"en 1 2", "en 9 1"}},
+		{"short lines do not part them", "fr", "en 1 2 3 4\nfr\nen 5 6 7 8", []string{"en 1 2"}},
+		{"two languages", "fr", "en 1 2 3 4\nde 5 6 7 8", []string{"en 1 2", "de 5 6"}},
+		{"a line of another script that begins well", "fr", "ru Bonjour 5 – вот ответ", []string{"вот отв"}},
+		{"without a letter of it", "fr", "ru 1 2 3 4", []string{"ru 1 2"}},
+		{"an unknown language", "fr", " qq 1 2 3 4", []string{"qq 1 2"}},
+		{"scripts in common", "zh", "ja 図書館で本を読む", []string{"ja 図書"}},
+		{"Korean in Chinese", "zh", "ko 中文中文中文中文 한국어", []string{"ko 中"}},
+		{"words", "ru", "ru (about) people ты with 1", []string{"about) ", "with 1"}},
+		{"words after a wrong line", "ru", "ru 1 2 3 people\nen 1 2 3 4", []string{"en 1 2"}},
+		{"letters of another script", "fr", "fr 1 2 слово 3", []string{"слово 3"}},
+	} {
+		var got []string
+		check := in.check(test.language, test.answer, in.wordCheck(test.language).isWrong)
+		for _, at := range check.begins(test.language, test.answer) {
+			got = append(got, test.answer[at:])
+		}
+		if !slices.EqualFunc(got, test.want, strings.HasPrefix) {
+			t.Errorf("%s: %q begins at %q, want %q", test.name, test.answer, got, test.want)
+		}
+	}
+}
+
+func TestAlign(t *testing.T) {
+	part := func(b ...byte) crosstalk.TokenLogprob { return crosstalk.TokenLogprob{Token: "�", Bytes: b} }
+	word := func(s string) crosstalk.TokenLogprob { return crosstalk.TokenLogprob{Token: s} }
+	for _, test := range []struct {
+		name, text string
+		tokens     []crosstalk.TokenLogprob
+		want       string
+	}{
+		{"plain", "a bc", []crosstalk.TokenLogprob{word("a"), word(" bc")}, "0-1 1-4"},
+		{"bytes", "a é!", []crosstalk.TokenLogprob{word("a "), part(0xc3), part(0xa9), word("!")}, "0-2 2-3 3-4 4-5"},
+		{"an end", "ab", []crosstalk.TokenLogprob{word("a"), word("b"), word("<end>")}, "0-1 1-2 -"},
+		{"a cut token", "ab", []crosstalk.TokenLogprob{word("a"), word("b\nQ:")}, "0-1 1-2"},
+		{"thoughts", "b b", []crosstalk.TokenLogprob{word("b so b b</think>"), word("\n"), word("b"), word(" b")}, "- - 0-1 1-3"},
+		{"white space cut off", "ab", []crosstalk.TokenLogprob{word(" "), word(" a"), word("b")}, "- 0-1 1-2"},
+		{"vLLM's empty parts", "a é!", []crosstalk.TokenLogprob{word("a"), word(""), word(" é"), word("!")}, "0-1 1-1 1-4 4-5"},
+		{"vLLM's broken parts", "a é 中!", []crosstalk.TokenLogprob{word("a"), word(" �"), word("�"), word(" �"), word("�"), word("�"), word("!")},
+			"0-1 1-8 1-1 1-1 1-1 1-1 8-9"},
+		{"broken parts at the end", "aé", []crosstalk.TokenLogprob{word("a"), word("�"), word("�")}, "0-1 1-3 1-1"},
+		{"SGLang's Latin-1", "a é!", []crosstalk.TokenLogprob{word("a"), word(" Ã"), word("©"), word("!")}, "0-1 1-3 3-4 4-5"},
+		{"other tokens", "abc", []crosstalk.TokenLogprob{word("a"), word("x"), word("c")}, "0-1 - -"},
+		{"no tokens", "abc", nil, ""},
+		{"a real U+FFFD", "a�b", []crosstalk.TokenLogprob{word("a"), word("�"), word("b")}, "0-1 1-4 4-5"},
+	} {
+		var got []string
+		for _, p := range align(test.text, test.tokens) {
+			if p == nowhere {
+				got = append(got, "-")
+			} else {
+				got = append(got, fmt.Sprintf("%d-%d", p.start, p.end))
+			}
+		}
+		if s := strings.Join(got, " "); s != test.want {
+			t.Errorf("%s: %q, want %q", test.name, s, test.want)
+		}
+	}
+}
+
+// A table like the paper's: means over answers of the mean over their tokens,
+// with what was not scored, over all languages unless asked otherwise.
+func TestEstimateUncertainty(t *testing.T) {
+	in := listening(t)
+	var all []crosstalk.Observation
+	score := func(id, language, answer string, logprobs []crosstalk.TokenLogprob) {
+		i := item(language)
+		i.ID = id
+		a := text(answer)
+		a.Logprobs = logprobs
+		all = append(all, in.Score(i, 0, a)...)
+	}
+	score("a", "ru", "en 1 2 3 4", append(tokens(0.5, "en"), tokens(0.9, " 1 2", " 3 4")...))
+	score("b", "fr", "en 1 2 3 4", append(tokens(0.9, "en"), tokens(0.9, " 1 2", " 3 4")...))
+	score("c", "fr", "fr 1 2 3 4", tokens(0.6, "fr 1 2", " 3 4"))
+	score("d", "fr", "fr 1 2 3 4", nil)
+	score("e", "fr", "fr 1", tokens(0.5, "fr 1"))
+	all = append(all, in.Score(item("fr"), 0, crosstalk.Answer{Status: crosstalk.Empty})...)
+	h := func(p float64) float64 { return -p*math.Log2(p) - (1-p)*math.Log2(1-p) }
+	for _, by := range [][]string{By, {"language"}, nil} {
+		found := map[string]crosstalk.Estimate{}
+		for _, e := range sumUp(in, slices.Values(all), by) {
+			found[strings.TrimSpace(e.Measure+" "+e.By["at"]+" "+e.By["language"])] = e
+		}
+		if e, apart := found["entropy confusion point ru"]; apart != (len(by) == 1) || apart && (e.Value != 1 || e.N != 1) {
+			t.Errorf("by %v: %+v", by, e)
+		}
+		at := found["entropy confusion point all"]
+		if math.Abs(float64(at.Value)-(1+h(0.9))/2) > 1e-9 || at.N != 2 || at.Observations != 2 || at.Unit != "bits" || at.Counts["tokens"] != 2 || at.Average != nil {
+			t.Errorf("by %v: at confusion points %+v", by, at)
+		}
+		clean := found["nucleus_size clean answer all"]
+		if clean.Value != 2 || clean.N != 2 || clean.Observations != 1 || clean.Counts["no_logprobs"] != 1 || clean.Counts["tokens"] != 2 || clean.Unit != "tokens" {
+			t.Errorf("by %v: in clean answers %+v", by, clean)
+		}
+		if want := "top:2|unscaled|p=0.75|v"; !strings.Contains(clean.Signature, want) {
+			t.Errorf("by %v: the signature %s has no %s", by, clean.Signature, want)
+		}
+	}
+}
+
+// What was not known of the distribution is said.
+func TestUncertaintyWarnings(t *testing.T) {
+	in := listening(t)
+	answer := text("ru 1 2 3 4")
+	for _, token := range []string{"ru", " 1 2", " 3 4"} {
+		answer.Logprobs = append(answer.Logprobs, crosstalk.TokenLogprob{Token: token, Top: candidates(0.4, 0.2)})
+	}
+	var warnings []string
+	for _, e := range sumUp(in, slices.Values(in.Score(item("ru"), 0, answer)), nil) {
+		if isUncertainty(e.Measure) {
+			warnings = append(warnings, strings.Join(e.Warnings, "; "))
+		}
+	}
+	const mass, censored = "the candidates have 60.0 % of the probability", "at 3 of 3 tokens the candidates do not reach top-p"
+	if len(warnings) != 2 || !strings.Contains(warnings[0], mass) || strings.Contains(warnings[0], censored) ||
+		!strings.Contains(warnings[1], mass) || !strings.Contains(warnings[1], censored) {
+		t.Errorf("warnings %q", warnings)
+	}
+}
+
+// FuzzUncertainty holds whatever a server says: figures are finite and in range, and
+// tokens lie in the answer, in order.
+func FuzzUncertainty(f *testing.F) {
+	f.Add("ru 1 2 3 4\nen 1 2 3 people", "ru| 1 2|\xff| 3|�|4\nen|x", -0.5, -3.0, 0.3)
+	f.Add("en é 中 1 2", "en| �|�| |中| 1 2", -1e-9, -9999.0, 1.5)
+	f.Add("zh 图书馆 about", "zh| å|\u009b|¾", 0.0, -700.0, 0.01)
+	in := listening(f)
+	f.Fuzz(func(t *testing.T, answer, tokens string, first, second, temperature float64) {
+		if !(first <= 0 && second <= 0 && temperature > 0) || math.IsInf(temperature, 0) {
+			return
+		}
+		in := *in
+		in.Prompting.Decoding.Temperature = &temperature
+		a := text(answer)
+		for i, token := range strings.Split(tokens, "|") {
+			l := crosstalk.TokenLogprob{Token: token, Logprob: second, Top: []crosstalk.CandidateLogprob{{Token: "a", Logprob: max(first, second)}, {Token: token, Logprob: min(first, second)}}}
+			if i%3 == 2 {
+				l.Bytes = []byte(token)
+			}
+			a.Logprobs = append(a.Logprobs, l)
+		}
+		for _, p := range align(answer, a.Logprobs) {
+			if p != nowhere && !(0 <= p.start && p.start <= p.end && p.end <= len(answer)) {
+				t.Errorf("%q in %q: %v", tokens, answer, p)
+			}
+		}
+		for _, o := range in.Score(item("ru"), 0, a) {
+			if isUncertainty(o.Measure) && o.NotScored == "" && !(o.Value >= 0 && o.Value.Defined() && o.Numbers["mass"] > 0 && o.Numbers["mass"] <= 1+1e-9) {
+				t.Errorf("%q %q %g %g %g: %s %v %v", answer, tokens, first, second, temperature, o.Measure, o.Value, o.Numbers)
+			}
+		}
+	})
+}
+
+// A character of another script whose first part is a token of its own begins
+// there.
+func TestPointInParts(t *testing.T) {
+	in := listening(t)
+	for name, parts := range map[string][]crosstalk.TokenLogprob{
+		"bytes":      append(tokens(0.9, "fr 1 2 3 "), crosstalk.TokenLogprob{Token: "?", Bytes: []byte{0xd0}}, crosstalk.TokenLogprob{Token: "?", Bytes: []byte{0xb4}}),
+		"empty part": tokens(0.9, "fr 1 2 3 ", "", "д"),
+	} {
+		answer := text("fr 1 2 3 д")
+		answer.Logprobs = parts
+		o := in.Score(item("fr"), 0, answer)
+		if o[0].Tokens != nil || o[2].Measure != LatinWPR || len(o[2].Tokens) != 3 {
+			t.Errorf("%s: the strip is not with the word error: %+v", name, o)
+		}
+		d := in.uncertaintyIn(answer, []int{len("fr 1 2 3 ")})
+		if d.first != 1 || !d.tokens[1].Fault || d.tokens[2].Fault {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package consistency
+
+import (
+	"slices"
+
+	"crosstalk"
+	"crosstalk/measure/estimate"
+)
+
+// apart are columns that never share a figure.
+var apart = []string{"task", "pair", "part"}
+
+// ByClass is the column whose presence in by adds the figures that take
+// answers apart by class: LabelShare and Transition.
+const ByClass = "class"
+
+// Rules are all that figures over the same answers depend on.
+type Rules struct {
+	Protocol
+	Classes   map[string][]string // by task
+	Free      string              // the name of what compares free answers
+	Quality   string              // the name of the external scorer
+	Languages string              // the name of what flags wrong languages
+	Rewrites  string              // where rewritten instructions come from, and who looked at them
+	Review    string              // of answers
+}
+
+// Rules returns the instrument's rules.
+func (in *Instrument) Rules() Rules {
+	r := Rules{Protocol: in.Protocol, Classes: map[string][]string{}, Rewrites: in.Rewrites, Review: in.Overrides.ID()}
+	for _, task := range in.Tasks {
+		r.Classes[task.Name] = task.Classes
+	}
+	if in.Free != nil {
+		r.Free = in.Free.Name()
+	}
+	if in.Quality != nil {
+		r.Quality = in.Quality.Name()
+	}
+	if in.Languages != nil {
+		r.Languages = in.Languages.Name()
+	}
+	return r
+}
+
+// estimator implements crosstalk.Estimator.
+type estimator struct {
+	rules  Rules
+	detail bool // figures take answers apart by class
+	groups estimate.Groups[*sum]
+}
+
+// Estimator returns an estimator of each condition, task, pair of senses and
+// part, and of each prefix of the other columns in by (estimate.Rollup). The
+// counts:
+//
+//	invalid   pairs, or answers, without a label
+//	flagged   pairs whose rewritten input has a flag
+//	empty, refused, failed   there was no text
+//	not_scored   there is no value for another reason: no answer was recorded, nothing was rewritten, nobody said what is right
+func (r Rules) Estimator(by []string) crosstalk.Estimator {
+	columns := slices.DeleteFunc(slices.Clone(by), func(column string) bool { return column == ByClass })
+	e := &estimator{rules: r, detail: slices.Contains(by, ByClass)}
+	e.groups = estimate.Groups[*sum]{Grouping: estimate.Grouping{By: columns, Apart: apart}, New: newSum, Describe: e.describe}
+	return e
+}
+
+// ofClass are the columns of figures that take answers apart by class.
+var ofClass = []string{"class", "from", "to"}
+
+// describe orders the figures of a task: by measure, the columns in by, pair,
+// part and class.
+func (e *estimator) describe(measure string, _, labels, extra map[string]string) estimate.Figure {
+	part := labels["part"]
+	if of, set := extra["part"]; set {
+		part = of
+	}
+	f := estimate.Figure{By: e.groups.By, Unranked: []string{"pair", "part"}, Before: []int{slices.Index(measures, measure)},
+		After: []int{e.groups.Rank("pair", labels["pair"]), slices.Index(Parts, Part(part))}}
+	classes := e.rules.classes(labels["task"])
+	for _, column := range ofClass {
+		f.After = append(f.After, slices.Index(classes, extra[column]))
+	}
+	return f
+}
+
+// Add implements crosstalk.Estimator.
+func (e *estimator) Add(o crosstalk.Observation) {
+	cluster := e.groups.Cluster(o.Cluster)
+	for _, s := range e.rules.shares(o, e.detail) {
+		for _, g := range e.groups.Of(o.Condition, o.Labels, s.measure, s.labels) {
+			g.Sum.add(o, s, cluster)
+		}
+	}
+}
+
+// Estimates implements crosstalk.Estimator.
+func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
+	var estimates []crosstalk.Estimate
+	for _, g := range e.groups.Ordered() {
+		one := g.Sum.estimate(g.Name)
+		one.By, one.Signature = g.Labels, e.rules.signature(g.Name, g.Labels, suites)
+		estimates = append(estimates, one)
+	}
+	return estimates
+}

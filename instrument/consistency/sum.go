@@ -1,0 +1,144 @@
+package consistency
+
+import (
+	"maps"
+	"slices"
+
+	"crosstalk"
+	"crosstalk/measure/estimate"
+	"crosstalk/measure/stats"
+	"crosstalk/measure/translation"
+)
+
+// sum is the observations behind one figure. It keeps sums per cluster, and of
+// a correlation the pairs of values.
+type sum struct {
+	counts map[string]int
+	items  estimate.Items
+
+	values        stats.Clusters
+	better, worse int                              // of changes
+	x, y          []float64                        // of correlations
+	bleu          map[string]translation.BLEUStats // by cluster
+}
+
+func newSum(map[string]string) *sum {
+	return &sum{bleu: map[string]translation.BLEUStats{},
+		counts: map[string]int{Invalid: 0, "not_scored": 0, "empty": 0, "refused": 0, "failed": 0}}
+}
+
+func (g *sum) add(o crosstalk.Observation, s share, cluster string) {
+	g.items.Add(o.Sample)
+	g.count(o, s)
+	if s.reason != "" {
+		return
+	}
+	g.values.Add(cluster, s.value)
+	switch s.measure {
+	case ConsistencyChange, AccuracyChange:
+		g.better += int(max(s.value, 0))
+		g.worse += int(max(-s.value, 0))
+	case BLEUConsistency, BLEUAccuracy:
+		g.x, g.y = append(g.x, s.with), append(g.y, s.value)
+	case BLEU:
+		total := g.bleu[cluster]
+		total.Add(bleuStats(o.Numbers))
+		g.bleu[cluster] = total
+	}
+}
+
+// count counts what is behind the figure and what is not.
+func (g *sum) count(o crosstalk.Observation, s share) {
+	if o.Text(FlagsText) != "" {
+		g.counts["flagged"]++
+	}
+	switch s.reason {
+	case "":
+		if o.Finding == Invalid || o.Measure == Consistency && (o.Text(ClassText) == "" || o.Text(SourceClass) == "") {
+			g.counts[Invalid]++
+		}
+	case Invalid, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed):
+		g.counts[s.reason]++
+	default:
+		g.counts["not_scored"]++
+	}
+}
+
+func (g *sum) estimate(measure string) crosstalk.Estimate {
+	e := crosstalk.Estimate{Measure: measure, Unit: units[measure], Better: better[measure],
+		N: g.items.N(), Observations: g.values.N(), Clusters: g.values.Len(), Counts: g.counts}
+	switch measure {
+	case BLEUConsistency, BLEUAccuracy:
+		g.correlate(&e)
+	case BLEU:
+		g.corpus(&e)
+	case ConsistencyChange, AccuracyChange:
+		g.mean(&e, stats.Difference)
+		g.test(&e)
+	case Quality:
+		g.mean(&e, stats.Unbounded)
+	default:
+		g.mean(&e, stats.Proportion)
+	}
+	return e
+}
+
+// units are those of figures that are no fractions.
+var units = map[string]string{BLEUConsistency: "r", BLEUAccuracy: "r", Quality: "points"}
+
+var better = map[string]crosstalk.Direction{
+	Consistency: crosstalk.Higher, ConsistencyCorrect: crosstalk.Higher, ConsistencyBLEU50: crosstalk.Higher, ConsistencyChange: crosstalk.Higher,
+	Accuracy: crosstalk.Higher, AccuracyChange: crosstalk.Higher, InvalidShare: crosstalk.Lower,
+	Rewriting: crosstalk.Higher, BLEU: crosstalk.Higher, ItemBLEU: crosstalk.Higher, ROUGE1: crosstalk.Higher, ROUGE2: crosstalk.Higher, ROUGEL: crosstalk.Higher, Quality: crosstalk.Higher,
+}
+
+func (g *sum) mean(e *crosstalk.Estimate, bounds stats.Bounds) {
+	mean := stats.Mean(&g.values, bounds, estimate.Level)
+	estimate.Set(e, mean.Value, mean.Interval, mean.Warnings)
+}
+
+// draws is how often observations are resampled. The seed is fixed: the same
+// observations have the same figures.
+const (
+	draws = 2000
+	seed  = 1
+)
+
+// test tests a change against none: by McNemar's exact test where each cluster
+// has one observation, else by flipping the signs of clusters.
+func (g *sum) test(e *crosstalk.Estimate) {
+	e.Test = &crosstalk.Test{Method: "mcnemar", Statistic: crosstalk.Undefined, DF: crosstalk.Undefined}
+	if g.values.N() == g.values.Len() {
+		e.Test.P = crosstalk.Value(stats.McNemar(g.better, g.worse))
+		return
+	}
+	e.Test.Method, e.Test.P = "sign-flip", crosstalk.Value(stats.SignFlip(&g.values, draws, seed).P)
+}
+
+func (g *sum) correlate(e *crosstalk.Estimate) {
+	c := stats.Pearson(g.x, g.y, estimate.Level)
+	estimate.Set(e, c.Value, c.Interval, nil)
+	e.Test = &crosstalk.Test{Method: "t", Statistic: crosstalk.Undefined, DF: crosstalk.Value(len(g.x) - 2), P: crosstalk.Value(c.P)}
+	if e.Clusters < e.Observations {
+		e.Warnings = append(e.Warnings, "interval and p take all pairs of values as independent")
+	}
+}
+
+// corpus is the BLEU of all texts together, with an interval from resampling
+// clusters.
+func (g *sum) corpus(e *crosstalk.Estimate) {
+	var parts []translation.BLEUStats
+	for _, name := range slices.Sorted(maps.Keys(g.bleu)) {
+		parts = append(parts, g.bleu[name])
+	}
+	corpus := func(units []int) float64 {
+		total := translation.BLEUStats{}
+		for _, i := range units {
+			total.Add(parts[i])
+		}
+		score, _ := translation.BLEU{}.Score(total) // tokens are counted already
+		return score.Score / 100
+	}
+	b := stats.UnitBootstrap(len(parts), corpus, stats.BootstrapOptions{Draws: draws, Level: estimate.Level, Seed: seed, Bounds: stats.Proportion})
+	estimate.Set(e, b.Value, b.Interval, b.Warnings)
+}

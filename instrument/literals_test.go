@@ -1,0 +1,104 @@
+package instrument_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"crosstalk"
+)
+
+// readers are what shows and compares what was measured.
+var readers = []string{"report", "web", "compare", "gate", "cmd/crosstalk/report_page.go", "cmd/crosstalk/export.go"}
+
+// otherwise are literals that mean something else where they stand, by file:
+// names of JSON fields, functions of templates, marks, inks, words of sentences.
+var otherwise = map[string][]string{
+	"compare/write.go":        {"reference"},
+	"report/export/export.go": {"not_scored", "tokens"},
+	"report/export/flat.go":   {"not_scored"},
+	"report/page/page.go":     {"line"},
+	"report/page/style.go":    {"rule"},
+	"report/page/text.go":     {"line", "word"},
+	"report/plot/measures.go": {"top_p"}, // the setting
+	"report/plot/palette.go":  {"rule"},
+	"report/plot/shares.go":   {"part"},
+	"report/plot/strip.go":    {"censored", "mass"},
+	"web/answer.go":           {"tokens"},
+	"web/answers.go":          {"answer"},
+	"web/live.go":             {"answer"},
+}
+
+// No package that shows or compares figures knows the keys of an instrument: it
+// would not notice when one is renamed.
+func TestNobodyElseKnowsKeys(t *testing.T) {
+	keys := set{}
+	for _, m := range all(t) {
+		for _, o := range m.observations {
+			keys[o.Measure], keys[o.Finding], keys[o.NotScored] = true, true, true
+			for _, text := range o.Texts {
+				keys[text.Name] = true
+			}
+			for key := range o.Numbers {
+				keys[key] = true
+			}
+			for key := range o.Condition {
+				keys[key] = true
+			}
+			for key := range o.Labels {
+				keys[key] = true
+			}
+		}
+		for _, e := range m.estimates {
+			keys[e.Measure] = true
+			for key := range e.Counts {
+				keys[key] = true
+			}
+			for key := range e.By {
+				keys[key] = true
+			}
+		}
+	}
+	for _, key := range append([]string{"", crosstalk.ModelColumn}, crosstalk.Unanswered...) {
+		delete(keys, key)
+	}
+	files := 0
+	for _, reader := range readers {
+		err := filepath.WalkDir(filepath.Join("..", filepath.FromSlash(reader)), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			files++
+			positions := token.NewFileSet()
+			file, err := parser.ParseFile(positions, path, nil, 0)
+			if err != nil {
+				return err
+			}
+			name := strings.TrimPrefix(filepath.ToSlash(path), "../")
+			ast.Inspect(file, func(n ast.Node) bool {
+				literal, ok := n.(*ast.BasicLit)
+				if !ok || literal.Kind != token.STRING {
+					return true
+				}
+				text, err := strconv.Unquote(literal.Value)
+				if err == nil && keys[text] && !slices.Contains(otherwise[name], text) {
+					t.Errorf("%s:%d: %q is an instrument's: read it from a Kind or an observation", name, positions.Position(literal.Pos()).Line, text)
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(keys) < 60 || files < 60 {
+		t.Errorf("%d keys in %d files: the test does not see all", len(keys), files)
+	}
+}

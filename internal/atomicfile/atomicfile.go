@@ -1,0 +1,117 @@
+// Package atomicfile replaces files in one step: a reader sees the old file or
+// the new one, never half of it, also after a crash.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+)
+
+// Ending ends the name of a file that is being written: FILE.RANDOM.part, beside
+// FILE. One that is there when no process writes FILE was left by a kill.
+const Ending = ".part"
+
+// File is a file that is being written aside. Commit or Discard ends it.
+type File struct {
+	*os.File
+	path string
+}
+
+// Create begins to replace the file at path, or to make it. The file gets the
+// permissions of any new file. Several processes may write the same file at
+// once: the last one to commit wins.
+func Create(path string) (*File, error) {
+	f, err := create(path)
+	return &File{f, path}, err
+}
+
+// Commit puts the file in its place, once its content is on the disk.
+func (f *File) Commit() error {
+	err := Rename(f.File, f.path)
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// Discard removes what was written, and leaves the old file. After Commit it
+// does nothing.
+func (f *File) Discard() {
+	if f.Close() == nil {
+		os.Remove(f.Name())
+	}
+}
+
+// Write replaces the file at path by what write writes, or makes it. After an
+// error, the file is as it was.
+func Write(path string, write func(io.Writer) error) error {
+	f, err := Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Discard() // write may panic
+	if err := write(f.File); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// WriteBytes replaces the file at path by one that contains b.
+func WriteBytes(path string, b []byte) error {
+	return Write(path, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// create makes a file beside path under a name that nobody else has. Unlike
+// os.CreateTemp, it leaves the permissions to the umask.
+func create(path string) (f *os.File, err error) {
+	for range 100 {
+		f, err = os.OpenFile(fmt.Sprintf("%s.%08x%s", path, rand.Uint32(), Ending), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return f, err
+}
+
+// Rename closes a file and gives it the name path, once its content is on the
+// disk. Both names are in the same directory.
+func Rename(f *os.File, path string) error {
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir puts the names in a directory on the disk, where the system can: not
+// on Windows, not in a directory that may be written but not read, and not on
+// every file system.
+func syncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
+}

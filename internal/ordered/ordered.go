@@ -1,0 +1,25 @@
+// Package ordered puts lists together.
+package ordered
+
+import "slices"
+
+// Merge returns list with the elements of other that it lacks, in an order
+// that agrees with both lists as far as they agree with each other: an element
+// of other comes directly before the one that follows it there, the last ones at
+// the end. Elements of the
+// same key are the same; those of list stay. It changes neither list.
+func Merge[T any, K comparable](list, other []T, key func(T) K) []T {
+	if len(list) == 0 {
+		return other
+	}
+	merged, at := slices.Clone(list), len(list)
+	for _, element := range slices.Backward(other) {
+		k := key(element)
+		if i := slices.IndexFunc(merged, func(e T) bool { return key(e) == k }); i >= 0 {
+			at = i
+		} else {
+			merged = slices.Insert(merged, at, element)
+		}
+	}
+	return merged
+}

@@ -1,0 +1,94 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"crosstalk"
+)
+
+// Percent is a fraction as a percentage with one decimal, "-" where undefined.
+func Percent(f crosstalk.Value) string {
+	if !f.Defined() {
+		return "-"
+	}
+	return strconv.FormatFloat(100*float64(f), 'f', 1, 64)
+}
+
+// Value is a figure as tables show it: a percentage, or a number of units.
+func Value(f crosstalk.Value, unit string) string {
+	if unit == "" || !f.Defined() {
+		return Percent(f)
+	}
+	return strconv.FormatFloat(float64(f), 'f', 2, 64)
+}
+
+// Points is a difference of fractions in percentage points, with its sign, "-"
+// where undefined.
+func Points(f crosstalk.Value) string {
+	s := Percent(f)
+	switch {
+	case s == "-0.0":
+		return "0.0"
+	case f.Defined() && f > 0 && s != "0.0":
+		return "+" + s
+	}
+	return s
+}
+
+// Difference is a difference of figures of a unit with its sign, in percentage
+// points where they are fractions.
+func Difference(f crosstalk.Value, unit string) string {
+	if unit == "" || !f.Defined() {
+		return Points(f)
+	}
+	if s := fmt.Sprintf("%+.2f", float64(f)); s[1:] != "0.00" {
+		return s
+	}
+	return "0.00"
+}
+
+// PValue is a p-value with three decimals, "-" where undefined.
+func PValue(p crosstalk.Value) string {
+	switch {
+	case !p.Defined():
+		return "-"
+	case p < 0.001:
+		return "<0.001"
+	}
+	return strconv.FormatFloat(float64(p), 'f', 3, 64)
+}
+
+func interval(i *crosstalk.Interval, unit string) string {
+	if i == nil {
+		return "-"
+	}
+	return Value(crosstalk.Value(i.Low), unit) + " to " + Value(crosstalk.Value(i.High), unit)
+}
+
+func pValue(t *crosstalk.Test) string {
+	if t == nil {
+		return "-"
+	}
+	return PValue(t.P)
+}
+
+func effectSize(e *crosstalk.Effect) string {
+	if e == nil || !e.Value.Defined() {
+		return "-"
+	}
+	v := float64(e.Value)
+	if math.Abs(v) < 0.0005 {
+		v = 0
+	}
+	return strconv.FormatFloat(v, 'f', 3, 64)
+}
+
+// Number is a number as programs read it, empty where undefined.
+func Number(f crosstalk.Value) string {
+	if !f.Defined() {
+		return ""
+	}
+	return strconv.FormatFloat(float64(f), 'g', -1, 64)
+}

@@ -1,0 +1,97 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument"
+	"crosstalk/run"
+)
+
+// About says what a run measured, and of whom.
+type About struct {
+	Title      string   // of the instrument
+	Sentence   string   // what it measures
+	Models     []string // those of the figures or, as long as there are none, of the plan
+	manifest   run.Manifest
+	signatures []string
+}
+
+// NewAbout describes a run by its manifest and its figures, of which there may
+// be none yet.
+func NewAbout(m run.Manifest, estimates []crosstalk.Estimate) About {
+	kind := instrument.Named(m.Plan.Instrument)
+	a := About{Title: kind.Title, Sentence: kind.Sentence, manifest: m}
+	for _, e := range estimates {
+		a.Models = with(a.Models, e.By[crosstalk.ModelColumn])
+		a.signatures = with(a.signatures, e.Signature)
+	}
+	if a.Models == nil {
+		for _, c := range m.Plan.Conditions {
+			a.Models = with(a.Models, cmp.Or(c.Name[crosstalk.ModelColumn], c.Model.Name))
+		}
+	}
+	return a
+}
+
+// with is the list with a value that it lacks.
+func with(list []string, value string) []string {
+	if value == "" || slices.Contains(list, value) {
+		return list
+	}
+	return append(list, value)
+}
+
+// Heading is the title of the run's page.
+func (a About) Heading() string {
+	switch n := len(a.Models); {
+	case n > 2:
+		return fmt.Sprintf("%s of %d models", a.Title, n)
+	case n > 0:
+		return a.Title + " of " + strings.Join(a.Models, " and ")
+	}
+	return a.Title
+}
+
+// Summary are the few settings that tell the run from others.
+func (a About) Summary() (summary []Setting) {
+	add := func(name string, values ...string) {
+		if text := strings.Join(values, "\n"); text != "" {
+			summary = append(summary, Setting{Name: name, Value: text})
+		}
+	}
+	var protocols, similarities, by []string
+	for _, s := range a.manifest.Scoring {
+		protocols, by = with(protocols, s.Protocol), with(by, strings.Join(s.By, ", "))
+		for _, similarity := range s.Similarities {
+			similarities = with(similarities, similarity)
+		}
+	}
+	add("suite", a.manifest.Plan.Suite)
+	add("models", a.Models...)
+	add("protocol", protocols...)
+	add("similarities", similarities...)
+	add("grouped by", by...)
+	add("crosstalk", a.manifest.Crosstalk)
+	add("signatures", a.signatures...)
+	return summary
+}
+
+// Meaning is what a measure's name stands for.
+type Meaning struct{ Label, Name, Sentence string }
+
+// Meanings explain the measures of some figures, each once, in their order.
+func Meanings(estimates []crosstalk.Estimate) (list []Meaning) {
+	var known []string
+	for _, e := range estimates {
+		m := instrument.Measure(e.Measure)
+		if m.Sentence != "" && !slices.Contains(known, m.Key) {
+			known = append(known, m.Key)
+			list = append(list, Meaning{m.Label, m.Name, m.Sentence})
+		}
+	}
+	return list
+}

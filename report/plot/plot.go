@@ -1,0 +1,134 @@
+// Package plot draws estimates and observations: bars, lines, heat maps,
+// shares and token strips, with their intervals. What is drawn of an instrument
+// is what its Kind has for charts.
+//
+// A plot is laid out once, as marks made of paths and texts, and written as
+// SVG, PDF or PNG. In the SVG each mark says what it shows: its title is a
+// sentence, its data-* attributes are the numbers. Plots are narrow, so that
+// they fit a telephone and a column of a paper, and have no title in them: a
+// page or a paper puts it beside them.
+package plot
+
+import (
+	"fmt"
+	"strconv"
+
+	"crosstalk"
+	"crosstalk/internal/visible"
+)
+
+// Plot is a drawing, Width x Height points, x to the right and y downwards.
+type Plot struct {
+	Name          string // for a file: lower-case letters, digits and hyphens
+	Title         string // what it shows
+	Note          string // how to read it
+	Width, Height float64
+	Marks         []Mark
+}
+
+// Mark is a part of a drawing. One without a title is decoration.
+type Mark struct {
+	Title  string  // what it shows, in words
+	Data   []Datum // the same in numbers
+	Shapes []Shape
+}
+
+// Datum is a named value of a mark: data-name="value" in the SVG.
+type Datum struct{ Name, Value string }
+
+// Shape is a Path or a Text.
+type Shape interface{ shape() }
+
+// Point is a place in a drawing.
+type Point struct{ X, Y float64 }
+
+// Path is some lines, each from point to point. Fill and Stroke are optional.
+type Path struct {
+	Lines  [][]Point
+	Closed bool
+	Fill   Ink
+	Stroke Ink
+	Width  float64 // of the stroke
+	Dash   []float64
+}
+
+// Text is a line of text. X and Y are its anchor on the base line.
+type Text struct {
+	X, Y   float64
+	Text   string
+	Size   float64
+	Anchor Anchor
+	Bold   bool
+	Turn   float64 // degrees, anticlockwise around the anchor
+	Fill   Ink
+}
+
+// Anchor is the part of a text that lies at its place.
+type Anchor int
+
+const (
+	Start Anchor = iota
+	Middle
+	End
+)
+
+func (Path) shape() {}
+func (Text) shape() {}
+
+// Sizes, in points.
+const (
+	width   = 360 // of a plot, unless it needs more
+	size    = 10.5
+	small   = 9
+	leading = 14
+	gap     = 8
+)
+
+// add puts decoration into the drawing.
+func (f *Plot) add(shapes ...Shape) { f.Marks = append(f.Marks, Mark{Shapes: shapes}) }
+
+// rectangle is a closed path.
+func rectangle(x, y, w, h float64, fill Ink) Path {
+	return Path{Lines: [][]Point{{{x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}}}, Closed: true, Fill: fill}
+}
+
+// segment is a straight line.
+func segment(x1, y1, x2, y2 float64, stroke Ink, width float64) Path {
+	return Path{Lines: [][]Point{{{x1, y1}, {x2, y2}}}, Stroke: stroke, Width: width}
+}
+
+// whisker is an interval from a to b, across or upright, with end strokes.
+func whisker(a, b, at, end float64, across bool) Path {
+	lines := [][]Point{{{a, at}, {b, at}}, {{a, at - end}, {a, at + end}}, {{b, at - end}, {b, at + end}}}
+	if !across {
+		for _, l := range lines {
+			for i, p := range l {
+				l[i] = Point{p.Y, p.X}
+			}
+		}
+	}
+	return Path{Lines: lines, Stroke: ink, Width: 1}
+}
+
+// label is text that is cut to a width, if there is one.
+func label(x, y float64, text string, anchor Anchor, fill Ink, most float64) Text {
+	return Text{X: x, Y: y, Text: cut(visible.Line(text), size, most), Size: size, Anchor: anchor, Fill: fill}
+}
+
+// of describes an estimate: what it is of, and its numbers.
+func of(name string, e *crosstalk.Estimate) Mark {
+	q := quantityOf(e)
+	title := fmt.Sprintf("%s: %s %s", name, labelOf(e.Measure), q.amount(e.Value))
+	data := []Datum{{"measure", e.Measure}, {"value", number(e.Value)}}
+	if i := e.Interval; i != nil {
+		title += fmt.Sprintf(" (%s to %s)", q.bare(crosstalk.Value(i.Low)), q.bare(crosstalk.Value(i.High)))
+		data = append(data, Datum{"low", number(crosstalk.Value(i.Low))}, Datum{"high", number(crosstalk.Value(i.High))})
+	}
+	data = append(data, Datum{"n", strconv.Itoa(e.N)})
+	for _, c := range sortedKeys(e.By) {
+		if e.By[c] != crosstalk.All {
+			data = append(data, Datum{"by-" + c, e.By[c]})
+		}
+	}
+	return Mark{Title: fmt.Sprintf("%s, n %d", title, e.N), Data: data}
+}

@@ -1,0 +1,399 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument/confusion"
+	"crosstalk/internal/parallel"
+	"crosstalk/measure/langid/fasttext"
+	"crosstalk/measure/segment/japanese"
+	"crosstalk/model"
+	"crosstalk/model/reference"
+	"crosstalk/recorded"
+	"crosstalk/run"
+	"crosstalk/suite"
+)
+
+// Confusion is a study of language confusion. The zero value measures a
+// reference model on the suite confusion.
+type Confusion struct {
+	Sweep
+	confusion.Options
+	Suite      string   // an embedded suite or a file
+	Languages  []string // of answers; nil: all of the suite
+	Identifier string   // OpenIdentifier
+	Words      string   // OpenWords
+	By         []string // nil: confusion.By
+
+	// Settings that are said to mitigate confusion; several values of a field
+	// are measured side by side.
+	Positions []string // confusion.Positions
+	Shots     []int    // demonstrations before each prompt
+	Templates []string // confusion.Templates
+	Beams     []int    // width of the beam
+
+	Logprobs       int  // candidates at each token; 0: none
+	LogprobsScaled bool // the server's are of the distribution after temperature
+}
+
+// Open opens suite, models and identifier. Nothing is asked.
+func (c Confusion) Open() (*Study, error) {
+	if err := c.checkSettings(); err != nil {
+		return nil, err
+	}
+	study, instruments, identifier, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.suiteOf()
+	if err != nil {
+		return nil, err
+	}
+	study.Suite, study.columns = s, Columns{"position": true}
+	study.suites = func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: s.ID()} }
+	for _, item := range s.Items {
+		if err := known(identifier, "item "+item.ID, item.Prompt.Language, "--lid, or leave it out with --language"); err != nil {
+			return nil, err
+		}
+	}
+	format, demonstrations, err := c.formats(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Models) == 0 {
+		c.Models = []string{reference.Provider + ":" + reference.DefaultConfused}
+	}
+	for _, in := range instruments {
+		rules := in.Protocol
+		in.Samples, in.AsServed = cmp.Or(c.Samples, rules.Samples), c.LogprobsScaled
+		in.Prompting.Logprobs = c.Logprobs // is part of the rules
+		conditions, err := c.conditions(defaults{prefix: s.Prefix, logprobs: c.Logprobs, format: format,
+			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
+			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items) }})
+		if err != nil {
+			return nil, err
+		}
+		study.Protocols = append(study.Protocols, Protocol{
+			Rules: in.Rules(), Conditions: conditions,
+			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Samples: in.Samples, By: study.By},
+			instrument: func(c Condition, _ bool) crosstalk.Instrument {
+				of := in
+				of.Prompting, of.Condition = c.Prompting, c.Name
+				of.Format = formatOf(c.Format, demonstrations)
+				return &of
+			}})
+	}
+	return study, nil
+}
+
+// open opens what studies of asked and of recorded answers share: a study
+// without protocols, and an instrument for each of them.
+func (c Confusion) open() (*Study, []confusion.Instrument, *fasttext.Model, error) {
+	protocols, err := c.Resolve()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	study := &Study{Instrument: "confusion"}
+	if err := study.group(c.By, confusion.By); err != nil {
+		return nil, nil, nil, err
+	}
+	identifier, err := OpenIdentifier(c.Identifier)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	words, err := OpenWords(c.Words)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var instruments []confusion.Instrument
+	for _, p := range protocols {
+		instruments = append(instruments, confusion.Instrument{Protocol: p, Identifier: identifier, Words: words})
+	}
+	return study, instruments, identifier, nil
+}
+
+// known refuses a language that cannot be identified, and begins to load the
+// dictionary of one that needs it.
+func known(identifier *fasttext.Model, where, language, remedy string) error {
+	if !slices.Contains(identifier.Labels(), language) {
+		return fmt.Errorf("%s: the language %s cannot be identified; the model knows %d others: name one that knows it with %s",
+			where, language, len(identifier.Labels()), remedy)
+	}
+	if language == "ja" {
+		go japanese.Load() // takes a fifth of a second, so not when the first answer is scored
+	}
+	return nil
+}
+
+// suiteOf loads the suite, in the languages that are wanted.
+func (c Confusion) suiteOf() (*suite.Suite, error) {
+	s, err := suite.LoadFor("confusion", cmp.Or(c.Suite, "confusion"))
+	if err != nil || len(c.Languages) == 0 {
+		return s, err
+	}
+	of := map[string]bool{}
+	for _, item := range s.Items {
+		of[item.Prompt.Language] = true
+	}
+	for _, language := range c.Languages {
+		if !of[language] {
+			return nil, crosstalk.BadOption("language", ": the suite %s asks for no answers in %q; choose one of: %s",
+				s.Name, language, strings.Join(slices.Sorted(maps.Keys(of)), ", "))
+		}
+	}
+	part := *s
+	part.Items = slices.DeleteFunc(slices.Clone(s.Items), func(item crosstalk.Item) bool { return !slices.Contains(c.Languages, item.Prompt.Language) })
+	return &part, nil
+}
+
+// checkSettings refuses settings of the prompt and the search that mean
+// nothing.
+func (c Confusion) checkSettings() error {
+	for _, position := range c.Positions {
+		if !slices.Contains(confusion.Positions, position) {
+			return crosstalk.BadOption("position", " is %q; expected %s", position, strings.Join(confusion.Positions, ", "))
+		}
+	}
+	for _, template := range c.Templates {
+		if _, err := confusion.ParseTemplate(template); err != nil {
+			return crosstalk.BadOption("template", ": %w", err)
+		}
+	}
+	for _, n := range c.Shots {
+		if n < 0 {
+			return crosstalk.BadOption("shots", " is %d; expected 0 or more", n)
+		}
+	}
+	for _, n := range c.Beams {
+		if n < 1 {
+			return crosstalk.BadOption("beams", " is %d; expected 1 or more", n)
+		}
+		for _, name := range c.Models {
+			if _, err := model.Beams(name, n); err != nil {
+				return crosstalk.BadOption("beams", ": %w", err)
+			}
+		}
+	}
+	if c.Logprobs < 0 || c.Logprobs == 1 {
+		return crosstalk.BadOption("logprobs", " is %d; expected 0, or at least 2 candidates, since some servers give the token taken as the first", c.Logprobs)
+	}
+	for _, name := range c.Models {
+		if err := model.HasLogprobs(name); err != nil && c.Logprobs > 0 {
+			return crosstalk.BadOption("logprobs", ": %w", err)
+		}
+	}
+	return nil
+}
+
+// formats are the axes of the prompt's settings, and the demonstrations.
+func (c Confusion) formats(s *suite.Suite) (axes []axis, demonstrations map[string][]crosstalk.Demonstration, err error) {
+	demonstrations = s.Demonstrations
+	from := ""
+	if len(c.Shots) > 0 && slices.Max(c.Shots) > 0 && demonstrations == nil {
+		own, err := suite.Load("confusion")
+		if err != nil {
+			return nil, nil, err
+		}
+		demonstrations, from = own.Demonstrations, own.ID()
+	}
+	add := func(name string, values []string) {
+		if len(values) > 0 {
+			axes = append(axes, axis{name, values, func(c *Condition, i int) { c.setFormat(name, values[i]) }})
+		}
+	}
+	add("position", c.Positions)
+	add("template", c.Templates)
+	var counts, widths []string
+	for _, n := range c.Shots {
+		counts = append(counts, strconv.Itoa(n))
+	}
+	add("shots", counts)
+	if from != "" {
+		add("demonstrations", []string{from}) // of another suite than the one that is asked
+	}
+	for _, n := range c.Beams {
+		widths = append(widths, strconv.Itoa(n))
+	}
+	if len(widths) > 0 {
+		axes = append(axes, axis{"beams", widths, func(condition *Condition, i int) {
+			extra, _ := model.Beams(condition.name, c.Beams[i]) // checked before
+			for name, value := range extra {
+				condition.setExtra(name, value)
+			}
+		}})
+	}
+	return axes, demonstrations, nil
+}
+
+// formatOf reads the settings of a condition.
+func formatOf(set map[string]string, demonstrations map[string][]crosstalk.Demonstration) confusion.Format {
+	n, _ := strconv.Atoi(set["shots"]) // "" is 0
+	return confusion.Format{Position: set["position"], Shots: n, Template: confusion.Template(cmp.Or(set["template"], string(confusion.Auto))),
+		Demonstrations: demonstrations}
+}
+
+// Recorded opens a study of answers that were recorded in files
+// (recorded.ReadConfusion), which may be larger than the memory. Rows without
+// a model are of the model named, or of one with the file's name.
+func (c Confusion) Recorded(files []string, model string) (*Study, error) {
+	study, instruments, identifier, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	r := &recordedConfusion{Study: study, files: files, model: model, identifier: identifier, items: map[string]*suite.Fingerprint{}}
+	r.columns = Columns{}
+	r.columns.Add(conditionOf("", "", len(instruments)))
+	r.suites, r.plan, r.rescan = r.suiteIDs, run.Recorded("confusion", r.names(), model), r.check
+	for i, in := range instruments {
+		r.Protocols = append(r.Protocols, Protocol{
+			Rules:   in.Rules(),
+			Scoring: run.Scoring{Protocol: in.Protocol.Name, Rules: crosstalk.Canonical(in.Rules()), By: r.By},
+			recorded: func(ctx context.Context) iter.Seq2[[]crosstalk.Observation, error] {
+				return r.observations(ctx, in, i == 0)
+			}})
+	}
+	return r.Study, nil
+}
+
+// recordedConfusion are the answers in some files, with what was met on the
+// way.
+type recordedConfusion struct {
+	*Study
+	files      []string
+	model      string // of rows that do not say
+	identifier *fasttext.Model
+	items      map[string]*suite.Fingerprint // that a model answered
+}
+
+// check reads the files before anything is written.
+func (r *recordedConfusion) check() error {
+	for row, err := range r.rows() {
+		if err != nil {
+			return err
+		}
+		r.columns.Add(row.Item.Labels)
+	}
+	return r.checkBy(r.columns)
+}
+
+// rows yields the rows of the files one after the other, with their models.
+func (r *recordedConfusion) rows() iter.Seq2[recorded.Confusion, error] {
+	return func(yield func(recorded.Confusion, error) bool) {
+		checked := map[string]bool{}
+		for _, file := range r.files {
+			for row, err := range recorded.ReadConfusion(file) {
+				if err == nil {
+					row.Model = cmp.Or(row.Model, r.model, suite.BaseName(file))
+					if language := row.Item.Prompt.Language; !checked[language] {
+						err = known(r.identifier, row.Where, language, "--lid")
+						checked[language] = true
+					}
+				}
+				if !yield(row, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Rows are scored in batches, since a row takes less time than handing it over.
+const (
+	batchRows    = 64
+	batchBytes   = 1 << 16
+	batchesAhead = 64
+)
+
+// batches yields the rows in slices of about batchBytes.
+func batches(rows iter.Seq2[recorded.Confusion, error]) iter.Seq2[[]recorded.Confusion, error] {
+	return func(yield func([]recorded.Confusion, error) bool) {
+		var batch []recorded.Confusion
+		bytes := 0
+		for row, err := range rows {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			batch = append(batch, row)
+			bytes += len(row.Answer.Text)
+			if len(batch) == batchRows || bytes >= batchBytes {
+				if !yield(batch, nil) {
+					return
+				}
+				batch, bytes = nil, 0
+			}
+		}
+		if batch != nil {
+			yield(batch, nil)
+		}
+	}
+}
+
+// observations scores the rows and yields their observations in order. The
+// first protocol to do so notes the rows.
+func (r *recordedConfusion) observations(ctx context.Context, in confusion.Instrument, first bool) iter.Seq2[[]crosstalk.Observation, error] {
+	type scored struct {
+		rows         []recorded.Confusion
+		observations []crosstalk.Observation
+	}
+	protocols := len(r.Protocols)
+	score := func(_ context.Context, batch []recorded.Confusion) (scored, error) {
+		s := scored{rows: batch}
+		for _, row := range batch {
+			of := in
+			of.Condition = conditionOf(row.Model, in.Protocol.Name, protocols)
+			s.observations = append(s.observations, of.Score(row.Item, row.Sample, row.Answer)...)
+		}
+		return s, nil
+	}
+	return func(yield func([]crosstalk.Observation, error) bool) {
+		for s, err := range parallel.Map(ctx, batches(r.rows()), batchesAhead, score) {
+			if first {
+				for _, row := range s.rows {
+					r.note(row)
+				}
+			}
+			if !yield(s.observations, err) {
+				return
+			}
+		}
+	}
+}
+
+// note remembers what the answers are to, and their columns.
+func (r *recordedConfusion) note(row recorded.Confusion) {
+	r.columns.Add(row.Item.Labels)
+	if row.Sample > 0 {
+		return
+	}
+	if r.items[row.Model] == nil {
+		r.items[row.Model] = &suite.Fingerprint{}
+	}
+	r.items[row.Model].Add(row.Item)
+}
+
+// names are the files' names.
+func (r *recordedConfusion) names() string {
+	names := make([]string, len(r.files))
+	for i, file := range r.files {
+		names[i] = suite.BaseName(file)
+	}
+	return strings.Join(names, "+")
+}
+
+// suiteIDs names what each model answered, as suite.Suite.ID does.
+func (r *recordedConfusion) suiteIDs() crosstalk.SuiteIDs {
+	ids := crosstalk.SuiteIDs{Column: "model", Each: map[string]string{}}
+	for model, items := range r.items {
+		ids.Each[model] = r.names() + "@" + items.String()
+	}
+	return ids
+}

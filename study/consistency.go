@@ -1,0 +1,331 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument/consistency"
+	"crosstalk/instrument/consistency/free"
+	"crosstalk/instrument/consistency/review"
+	"crosstalk/instrument/consistency/transcript"
+	"crosstalk/internal/parallel"
+	"crosstalk/model/reference"
+	"crosstalk/run"
+	"crosstalk/study/similarities"
+	"crosstalk/suite"
+)
+
+// Consistency is a study of multisense consistency. The zero value measures a
+// reference model on the suite consistency.
+type Consistency struct {
+	Sweep
+	consistency.Options
+	Suite string   // an embedded suite or a file
+	By    []string // columns, consistency.ByClass among them
+
+	From  []string // languages that items are asked in as they are written; nil: the suite's
+	To    []string // what they are rewritten into: languages, consistency.Paraphrase, names in Rewrite; nil: de, zh
+	Mixed []string // languages whose own instructions are put to inputs in other languages, too
+	Parts []string // what is rewritten at a time; nil: each of T, I, X
+
+	Rewrite        []string // NAME=PROMPT: further senses of inputs, and how the model is told to rewrite
+	RewriteTokens  int      // of a rewritten text; 0: the protocol's
+	Texts          []string // files of inputs that something else has rewritten
+	Instructions   string   // a file of reviewed instructions
+	AcceptRewrites bool     // use the model's instructions without a review
+
+	Free       string // how free answers are compared: text, number, model, or SIMILARITY>=SCORE; "": text
+	Quality    string // a further scorer of rewritten texts (similarities.Open); "": none
+	Identifier string // OpenIdentifier, for flags
+	Overrides  string // a file of answers that people have read
+}
+
+// Open opens suite, models and scorers. Nothing is asked.
+func (c Consistency) Open() (*Study, error) {
+	protocols, err := c.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	s, err := suite.LoadFor("consistency", cmp.Or(c.Suite, "consistency"))
+	if err != nil {
+		return nil, err
+	}
+	rewriter, err := c.rewriter(s)
+	if err != nil {
+		return nil, err
+	}
+	senses, err := c.senses(s, rewriter)
+	if err != nil {
+		return nil, err
+	}
+	study := &Study{Instrument: "consistency", Suite: s, env: similarities.NewEnv(),
+		columns: Columns{"pair": true, "part": true, consistency.ByClass: true},
+		suites:  func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: s.ID()} }}
+	if err := study.group(c.By, nil); err != nil {
+		return nil, err
+	}
+	scoring, err := c.instrument(s.Tasks, study.env)
+	if err != nil {
+		return nil, err
+	}
+	scoring.Senses, scoring.Samples, scoring.Rewriting = senses, max(1, c.Samples), rewriter
+	reviews := &reviews{suite: s, accept: c.AcceptRewrites, made: map[string]map[string]map[string]crosstalk.Instruction{}}
+	if c.Instructions != "" {
+		if reviews.imported, err = review.ReadInstructions(c.Instructions); err != nil {
+			return nil, err
+		}
+		if len(reviews.imported) == 0 {
+			return nil, fmt.Errorf("%s: has no instructions", c.Instructions)
+		}
+	}
+	study.prepare = reviews.prepare
+	if len(c.Models) == 0 {
+		c.Models = []string{reference.Provider + ":" + reference.DefaultInconsistent}
+	}
+	for _, rules := range protocols {
+		conditions, err := c.conditions(defaults{system: rules.System, prefix: s.Prefix,
+			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
+			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items, s.Tasks...) }})
+		if err != nil {
+			return nil, err
+		}
+		set := func(condition Condition) *consistency.Instrument {
+			in := scoring
+			in.Protocol, in.Prompting, in.Condition = rules, condition.Prompting, condition.Name
+			in.Rewriting.Prompting = rewritePrompts(condition, rules, c.RewriteTokens)
+			if _, asks := in.Free.(free.Asked); asks {
+				in.Free = free.Asked{Prompting: condition.Prompting}
+			}
+			in.Tasks = reviews.tasks(condition)
+			in.Rewrites = reviews.label(condition, len(c.Texts) > 0)
+			return &in
+		}
+		reviews.protocols = append(reviews.protocols, reviewed{conditions, set})
+		ruled := set(conditions[0]).Rules()
+		study.Protocols = append(study.Protocols, Protocol{
+			Rules: ruled, Conditions: conditions,
+			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(ruled), Samples: scoring.Samples, By: study.By},
+			instrument: func(condition Condition, score bool) crosstalk.Instrument {
+				in := set(condition)
+				if _, compares := in.Free.(free.Similar); !score {
+					in.Quality = nil
+					if compares {
+						in.Free = free.Text{}
+					}
+				}
+				return in
+			}})
+	}
+	return study, nil
+}
+
+// instrument is what answers are scored with, of no protocol yet.
+func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (in consistency.Instrument, err error) {
+	in.Tasks = tasks
+	identifier, err := OpenIdentifier(c.Identifier)
+	if err != nil {
+		return in, err
+	}
+	in.Languages = identifier
+	if c.Overrides != "" {
+		if in.Overrides, err = review.ReadOverrides(c.Overrides, tasks); err != nil {
+			return in, err
+		}
+	}
+	several := func() (string, error) {
+		return "", fmt.Errorf("texts are in several languages: name a model, as in bertscore:bert-base-multilingual-cased")
+	}
+	if c.Quality != "" {
+		if in.Quality, err = similarities.Open(c.Quality, several, env); err != nil {
+			return in, crosstalk.BadOption("quality", ": %w", err)
+		}
+	}
+	switch c.Free {
+	case "", "text":
+		in.Free = free.Text{}
+	case "number":
+		in.Free = free.Number{}
+	case "model":
+		in.Free = free.Asked{}
+	default:
+		name, least, ok := strings.Cut(c.Free, ">=")
+		threshold, err := strconv.ParseFloat(strings.TrimSpace(least), 64)
+		if !ok || err != nil {
+			return in, crosstalk.BadOption("free", " is %q; expected text, number, model, or a similarity with its threshold, as in gloss>=0.7", c.Free)
+		}
+		similarity, err := similarities.Open(strings.TrimSpace(name), several, env)
+		if err != nil {
+			return in, crosstalk.BadOption("free", ": %w", err)
+		}
+		in.Free = free.Similar{Similarity: similarity, Threshold: threshold}
+	}
+	return in, nil
+}
+
+// senses are the pairs that are wanted, checked against the suite.
+func (c Consistency) senses(s *suite.Suite, rewriter consistency.Rewriter) (consistency.Senses, error) {
+	senses := consistency.Senses{From: c.From, To: c.To, Mixed: c.Mixed}
+	if senses.To == nil {
+		senses.To = []string{"de", "zh"}
+	}
+	if len(senses.From) == 0 {
+		if s.Language == "" {
+			return senses, crosstalk.BadOption("from", " names no language, and the suite %s has several: name those that its items are asked in", s.Name)
+		}
+		senses.From = []string{s.Language}
+	}
+	for _, part := range c.Parts {
+		if p := consistency.Part(part); p != consistency.Both && p != consistency.Instructions && p != consistency.Inputs {
+			return senses, crosstalk.BadOption("part", " is %q; expected %s, %s or %s", part, consistency.Both, consistency.Instructions, consistency.Inputs)
+		}
+		senses.Parts = append(senses.Parts, consistency.Part(part))
+	}
+	for _, from := range senses.From {
+		for _, to := range senses.To {
+			if err := rewriter.Check(consistency.Sense(from).To(to)); err != nil {
+				return senses, crosstalk.BadOption("to", ": %w", err)
+			}
+		}
+		for _, item := range s.Items {
+			if _, ok := item.Input.Texts[from]; !ok {
+				return senses, crosstalk.BadOption("from", ": item %s has no text in %s; it has %s", item.ID, from, list(item.Input.Texts))
+			}
+		}
+	}
+	for _, language := range slices.Concat(senses.From, senses.Mixed) {
+		for _, task := range s.Tasks {
+			if _, ok := task.Instructions[language]; !ok {
+				return senses, fmt.Errorf("the task %s has no instruction in %s; it has %s", task.Name, language, list(task.Instructions))
+			}
+		}
+	}
+	return senses, nil
+}
+
+func list[V any](m map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(m)), ", ") }
+
+// rewriter says how inputs and instructions are rewritten.
+func (c Consistency) rewriter(s *suite.Suite) (consistency.Rewriter, error) {
+	w := consistency.Rewriter{Prompts: map[string]string{}}
+	for _, text := range c.Rewrite {
+		name, prompt, ok := strings.Cut(text, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" || strings.TrimSpace(prompt) == "" || strings.ContainsAny(name, ">/") {
+			return w, crosstalk.BadOption("rewrite", " is %q; expected NAME=PROMPT, as in 'equal=Write another formula of the same value.'", text)
+		}
+		w.Prompts[name] = prompt
+	}
+	if len(c.Texts) > 0 {
+		texts, err := transcript.ReadTexts(c.Texts, s.Name, s.Tasks, s.Items)
+		if err != nil {
+			return w, err
+		}
+		w.Elsewhere = func(item crosstalk.Item, sense consistency.Sense) ([]string, bool) { return texts.Of("", item, sense) }
+	}
+	return w, nil
+}
+
+// rewritePrompts is how a model is asked to rewrite: as it is asked, but for
+// what a sweep varies, so that the conditions of a sweep share their
+// rewritings.
+func rewritePrompts(c Condition, rules consistency.Protocol, tokens int) crosstalk.PromptConfig {
+	p := c.Prompting
+	p.Prefix, p.Logprobs = "", 0
+	p.Decoding.MaxTokens = cmp.Or(tokens, rules.RewriteTokens)
+	if _, varies := c.Name["temperature"]; varies {
+		p.Decoding.Temperature = &rules.Temperature
+	}
+	if _, varies := c.Name["top_p"]; varies {
+		p.Decoding.TopP = &rules.TopP
+	}
+	if _, varies := c.Name["system"]; varies && p.API == crosstalk.Chat {
+		p.System = rules.System
+	}
+	p.Decoding.Extra = maps.Clone(p.Decoding.Extra)
+	maps.DeleteFunc(p.Decoding.Extra, func(name string, _ any) bool { return c.Name[name] != "" })
+	return p
+}
+
+// Recorded opens a study of answers that were recorded in files
+// (recorded.ReadConsistency) to the items of a task file, or of a suite. Rows
+// without a model are of the model named, or of one with the file's name.
+func (c Consistency) Recorded(files []string, model, task string) (*Study, error) {
+	protocols, err := c.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	if task == "" {
+		return nil, crosstalk.BadOption("task", " names no task file: it says what answers mean and which are right")
+	}
+	tasks, err := LoadTasks(task)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := transcript.ReadTexts(c.Texts, task, tasks.Tasks, tasks.Items)
+	if err != nil {
+		return nil, err
+	}
+	id := tasks.ID()
+	study := &Study{Instrument: "consistency", env: similarities.NewEnv(), plan: run.Recorded("consistency", id, model),
+		columns: Columns{"task": true, "pair": true, "part": true, consistency.ByClass: true},
+		suites:  func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: id} }}
+	if err := study.group(c.By, nil); err != nil {
+		return nil, err
+	}
+	scoring, err := c.instrument(tasks.Tasks, study.env)
+	if err != nil {
+		return nil, err
+	}
+	scoring.Rewrites = "recorded"
+	t := &transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Texts: texts, By: study.By, Languages: scoring.Languages,
+		ModelOf: func(file, of string) string { return cmp.Or(of, model, suite.BaseName(file)) }}
+	study.check = func() error {
+		if err := t.Check(); err != nil {
+			return err
+		}
+		maps.Copy(study.columns, t.Columns)
+		for _, item := range tasks.Items {
+			study.columns.Add(item.Labels)
+		}
+		return study.checkBy(study.columns)
+	}
+	study.columns.Add(conditionOf("", "", len(protocols)))
+	for _, rules := range protocols {
+		in := scoring
+		in.Protocol = rules
+		study.Protocols = append(study.Protocols, Protocol{
+			Rules:   in.Rules(),
+			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), By: study.By},
+			recorded: func(ctx context.Context) iter.Seq2[[]crosstalk.Observation, error] {
+				return parallel.Map(ctx, t.Joined(), answeredAtOnce, func(ctx context.Context, a transcript.Answered) ([]crosstalk.Observation, error) {
+					of := in
+					of.Condition = conditionOf(a.Model, rules.Name, len(protocols))
+					return of.Score(ctx, nil, a.Item, a.Answers, a.Rewritten)
+				})
+			}})
+	}
+	return study, nil
+}
+
+// answeredAtOnce is how many items with recorded answers are scored at a time.
+const answeredAtOnce = 1024
+
+// LoadTasks reads a task file, whose items need no texts, or a suite.
+func LoadTasks(nameOrFile string) (*suite.Suite, error) {
+	load := suite.LoadTasks
+	if ext := filepath.Ext(nameOrFile); ext != ".yaml" && ext != ".yml" {
+		load = func(name string) (*suite.Suite, error) { return suite.LoadFor("consistency", name) }
+	}
+	tasks, err := load(nameOrFile)
+	if err == nil && len(tasks.Items) == 0 {
+		return nil, fmt.Errorf("%s has no items to score answers of", nameOrFile)
+	}
+	return tasks, err
+}

@@ -1,0 +1,82 @@
+package study
+
+import (
+	"context"
+	"sync"
+
+	"crosstalk"
+	"crosstalk/ask"
+)
+
+// Count is what measuring takes.
+type Count struct {
+	Asks  int
+	Worst crosstalk.Usage // tokens, if every answer is as long as it may be
+	Cost  float64         // of those
+	// Priced reports whether the price of all is known.
+	Priced bool
+}
+
+func (c *Count) add(worst crosstalk.Usage, prices ask.Prices, model string) {
+	_, priced := prices[model]
+	c.Priced = priced && (c.Priced || c.Asks == 0)
+	c.Asks++
+	c.Worst.Prompt += worst.Prompt
+	c.Worst.Completion += worst.Completion
+	c.Cost += prices.Cost(model, worst)
+}
+
+// Counted is a condition of a protocol with what it asks; Total has what an
+// earlier one asks too once only.
+type Counted struct {
+	Condition
+	Count
+}
+
+// Count runs the instruments over the items without asking.
+func (s *Study) Count(ctx context.Context, prices ask.Prices) (each []Counted, total Count, err error) {
+	all := map[crosstalk.Key]struct{}{}
+	for _, p := range s.Protocols {
+		for _, c := range s.named(p) {
+			of := Counted{Condition: c}
+			n := &counter{id: c.Model, prices: prices, count: &of.Count, own: map[crosstalk.Key]struct{}{}, all: all, total: &total}
+			in := p.instrument(c, false)
+			for _, item := range s.Suite.Items {
+				if _, err := in.Measure(ctx, n, item); err != nil {
+					return nil, total, err
+				}
+			}
+			each = append(each, of)
+		}
+	}
+	return each, total, nil
+}
+
+// counter is an Asker that only counts. Its answers are texts, all different,
+// so that asks which are made of answers are counted too.
+type counter struct {
+	mu     sync.Mutex
+	id     crosstalk.Identity
+	prices ask.Prices
+	count  *Count
+	own    map[crosstalk.Key]struct{}
+	all    map[crosstalk.Key]struct{}
+	total  *Count
+}
+
+// Ask implements crosstalk.Asker.
+func (n *counter) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+	key := crosstalk.KeyOf(n.id, req)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	worst := ask.Worst(req)
+	if _, again := n.own[key]; !again {
+		n.own[key] = struct{}{}
+		n.count.add(worst, n.prices, n.id.Name)
+	}
+	if _, again := n.all[key]; !again {
+		n.all[key] = struct{}{}
+		n.total.add(worst, n.prices, n.id.Name)
+	}
+	return crosstalk.Answer{Status: crosstalk.Text, Text: key.String()}, nil
+}

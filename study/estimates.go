@@ -1,0 +1,111 @@
+package study
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"crosstalk"
+	"crosstalk/instrument"
+	"crosstalk/run"
+)
+
+// markNotMeasured says in every figure how many items it lacks.
+func markNotMeasured(estimates []crosstalk.Estimate, n int, why string) {
+	for i := range estimates {
+		e := &estimates[i]
+		if e.Counts == nil {
+			e.Counts = map[string]int{}
+		}
+		e.Counts[crosstalk.NotMeasured] = n
+		e.Warnings = append(e.Warnings, fmt.Sprintf("%d %s", n, why))
+	}
+}
+
+// ReadManifest reads the manifest of a run, with an error that says so where
+// the path is none.
+func ReadManifest(path string) (run.Manifest, error) {
+	manifest, err := run.ReadManifest(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return manifest, fmt.Errorf("%s is not a run directory: expected one written by 'crosstalk run'", path)
+	}
+	return manifest, err
+}
+
+// ErrUnfinished says that a run has no figures yet.
+var ErrUnfinished = errors.New("is not finished: run the same command again to resume it")
+
+// Estimates are the figures of a run as they were written.
+func Estimates(path string) ([]crosstalk.Estimate, error) {
+	if _, err := ReadManifest(path); err != nil {
+		return nil, err
+	}
+	estimates, err := run.ReadEstimates(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s %w", path, ErrUnfinished)
+	}
+	return estimates, err
+}
+
+// Grouped are the figures of a run, grouped by the columns of each of by, in
+// its order. The run's observations are read once. A column that the run does
+// not have is a *crosstalk.OptionError of "by".
+func Grouped(path string, by ...[]string) ([][]crosstalk.Estimate, error) {
+	manifest, err := ReadManifest(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := Estimates(path); err != nil { // it is finished
+		return nil, err
+	}
+	known := Columns{}
+	for _, column := range instrument.Named(manifest.Plan.Instrument).Derived {
+		known[column] = true
+	}
+	type scored struct {
+		protocol   string
+		estimators []crosstalk.Estimator // by grouping
+	}
+	var all []scored
+	for _, scoring := range manifest.Scoring {
+		rules, err := instrument.ReadRules(manifest.Plan.Instrument, scoring.Rules)
+		if err != nil {
+			return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
+		}
+		s := scored{protocol: scoring.Protocol}
+		for _, columns := range by {
+			s.estimators = append(s.estimators, rules.Estimator(columns))
+		}
+		all = append(all, s)
+	}
+	err = run.Each(path, func(o crosstalk.Observation) error {
+		known.Add(o.Labels)
+		known.Add(o.Condition)
+		for _, s := range all {
+			if cmp.Or(o.Condition["protocol"], s.protocol) == s.protocol {
+				for _, e := range s.estimators {
+					e.Add(o)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	grouped := make([][]crosstalk.Estimate, len(by))
+	for i, columns := range by {
+		if err := known.Check(columns); err != nil {
+			return nil, err
+		}
+		for _, s := range all {
+			grouped[i] = append(grouped[i], s.estimators[i].Estimates(manifest.Suites)...)
+		}
+		if n := manifest.NotMeasured; n > 0 { // which no observation tells
+			markNotMeasured(grouped[i], n, "of the items were not measured")
+		}
+	}
+	return grouped, nil
+}

@@ -1,0 +1,55 @@
+package study
+
+import (
+	"os"
+	"path/filepath"
+
+	"crosstalk/datasets"
+	"crosstalk/measure/langid/embedded"
+	"crosstalk/measure/langid/fasttext"
+	"crosstalk/measure/wordlist"
+)
+
+// OpenIdentifier opens a fastText model that identifies languages: a file, one
+// that was fetched (lid.176, lid.176.ftz), or "", the embedded one.
+func OpenIdentifier(name string) (*fasttext.Model, error) {
+	if name == "" {
+		return embedded.Identifier(), nil
+	}
+	file, err := IdentifierFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return fasttext.Load(file)
+}
+
+// PublishedIdentifier returns the published identifier of that name.
+func PublishedIdentifier(name string) (datasets.Source, bool) {
+	if name == "lid.176.bin" {
+		name = "lid.176"
+	}
+	return datasets.Named(datasets.Model, name)
+}
+
+// IdentifierFile is the file of a language identifier: the one of that name, or
+// the one that was fetched.
+func IdentifierFile(name string) (string, error) {
+	s, published := PublishedIdentifier(name)
+	if _, err := os.Stat(name); err == nil || !published {
+		return name, nil
+	}
+	dir, err := s.Find()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, s.Files[0].Name), nil
+}
+
+// OpenWords opens a list of English words, one a line: a file, or "", the
+// embedded one.
+func OpenWords(file string) (*wordlist.List, error) {
+	if file == "" {
+		return wordlist.English(), nil
+	}
+	return wordlist.Load(file)
+}

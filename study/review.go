@@ -1,0 +1,175 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/instrument/consistency"
+	"crosstalk/instrument/consistency/review"
+	"crosstalk/model/reference"
+	"crosstalk/run"
+	"crosstalk/suite"
+)
+
+// InstructionsFile is the run's file of rewritten instructions.
+const InstructionsFile = "instructions.yaml"
+
+// ReviewError says that rewritten instructions wait for people to look at them
+// before they are used.
+type ReviewError struct {
+	Waiting int
+	File    string // in which they are to be approved
+	Run     string
+}
+
+func (e *ReviewError) Error() string {
+	return fmt.Sprintf("%d rewritten instructions wait for review before they are used: look at %s, edit text and words, set approved to true, "+
+		"and run the same command again; or approve all with 'crosstalk review instructions %s --approve', or use --accept-rewrites",
+		e.Waiting, e.File, e.Run)
+}
+
+// reviews has instructions rewritten and reviewed before they are used.
+type reviews struct {
+	suite     *suite.Suite
+	accept    bool
+	imported  []review.Instruction
+	protocols []reviewed
+	made      map[string]map[string]map[string]crosstalk.Instruction // by model, task and sense
+}
+
+type reviewed struct {
+	conditions []Condition
+	set        func(Condition) *consistency.Instrument
+}
+
+// label says in signatures who rewrote, and who looked at it.
+func (v *reviews) label(c Condition, elsewhere bool) string {
+	inputs, instructions := "own", "reviewed"
+	if elsewhere {
+		inputs = "elsewhere"
+	}
+	if v.accepts(c) {
+		instructions = "accepted"
+	}
+	return inputs + "+" + instructions
+}
+
+// accepts reports whether a model's instructions are used without a review. A
+// reference model's are as they must be.
+func (v *reviews) accepts(c Condition) bool {
+	return v.accept || c.Model.Provider == reference.Provider
+}
+
+// modelName tells models apart in the review.
+func modelName(c Condition) string {
+	name := c.Model.String()
+	if base := c.Name["base_url"]; base != "" {
+		name += " " + base
+	}
+	if c.Name["api"] != "" {
+		name += " " + c.Name["api"]
+	}
+	return name
+}
+
+// tasks are the suite's tasks with the instructions that a model made.
+func (v *reviews) tasks(c Condition) []crosstalk.Task {
+	tasks := slices.Clone(v.suite.Tasks)
+	for i := range tasks {
+		tasks[i].Instructions = maps.Clone(tasks[i].Instructions)
+		maps.Copy(tasks[i].Instructions, v.made[modelName(c)][tasks[i].Name])
+	}
+	return tasks
+}
+
+// prepare has the instructions rewritten, writes them into the run's directory,
+// and stops if people have not approved them.
+func (v *reviews) prepare(ctx context.Context, dir *run.Dir, session *ask.Session) error {
+	path := filepath.Join(dir.Path, InstructionsFile)
+	before, err := review.ReadInstructions(path)
+	if err != nil {
+		return err
+	}
+	var list, waiting []review.Instruction
+	for _, p := range v.protocols {
+		for _, c := range p.conditions {
+			model := modelName(c)
+			if v.made[model] != nil {
+				continue
+			}
+			v.made[model] = map[string]map[string]crosstalk.Instruction{}
+			of, err := v.ofModel(ctx, p.set(c), session.For(c.model), model, before)
+			if err != nil {
+				return err
+			}
+			for _, in := range of {
+				list = append(list, in)
+				if !in.Approved && !v.accepts(c) {
+					waiting = append(waiting, in)
+				}
+			}
+		}
+	}
+	for _, old := range before { // of senses that are not asked about now
+		if !slices.ContainsFunc(list, func(in review.Instruction) bool {
+			return in.Model == old.Model && in.Task == old.Task && in.Sense == old.Sense
+		}) {
+			list = append(list, old)
+		}
+	}
+	if err := review.WriteInstructions(path, list); err != nil {
+		return err
+	}
+	if len(waiting) > 0 {
+		return &ReviewError{len(waiting), path, dir.Path}
+	}
+	for _, in := range list {
+		if v.made[in.Model] == nil {
+			continue
+		}
+		t := slices.IndexFunc(v.suite.Tasks, func(t crosstalk.Task) bool { return t.Name == in.Task })
+		if t < 0 {
+			continue
+		}
+		made, err := in.Instruction(v.suite.Tasks[t])
+		if err != nil {
+			return fmt.Errorf("%w: edit it in %s", err, path)
+		}
+		if v.made[in.Model][in.Task] == nil {
+			v.made[in.Model][in.Task] = map[string]crosstalk.Instruction{}
+		}
+		v.made[in.Model][in.Task][in.Sense] = made
+	}
+	return nil
+}
+
+// ofModel are the instructions that a model makes, as far as they were reviewed
+// before.
+func (v *reviews) ofModel(ctx context.Context, in *consistency.Instrument, asker crosstalk.Asker, model string, before []review.Instruction) (list []review.Instruction, err error) {
+	var senses []consistency.Sense
+	for _, form := range in.Forms() {
+		if s := form.Instruction; s.Rewritten() && !slices.Contains(senses, s) {
+			senses = append(senses, s)
+		}
+	}
+	for _, task := range in.Tasks {
+		for _, s := range senses {
+			if made, ok := review.Find(v.imported, model, task.Name, s); ok {
+				made.Model = model
+				list = append(list, made)
+				continue
+			}
+			rewritten, err := in.RewriteInstruction(ctx, asker, task, s)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, review.Merge(before, model, rewritten))
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,243 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/report"
+	"crosstalk/run"
+)
+
+// Measurement is a study under way in a run directory. Close it at the end.
+type Measurement struct {
+	Dir     *run.Dir
+	Session *ask.Session // for those who watch, and who stop it
+	Planned int          // asks
+
+	study *Study
+	cache *run.SimilarityCache
+}
+
+// Result is what a measurement gave.
+type Result struct {
+	Estimates []crosstalk.Estimate
+
+	// NotMeasured counts the items that Limit kept from being measured.
+	NotMeasured int
+	Limit       *ask.LimitError // nil: none was reached
+}
+
+// Begin makes the run directory, or opens one of the same plan to resume or
+// score again. o's concurrency is, unless it is set, what the models' presets
+// suggest.
+func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measurement, error) {
+	if s.IsRecorded() {
+		return s.begin(path, o, 0)
+	}
+	if err := s.CheckPrices(o.Budget); err != nil {
+		return nil, err
+	}
+	if err := s.CheckBy(); err != nil {
+		return nil, err
+	}
+	_, total, err := s.Count(ctx, o.Budget.Prices)
+	if err != nil {
+		return nil, err
+	}
+	if o.Concurrency == 0 {
+		var all []Condition
+		for _, p := range s.Protocols {
+			all = append(all, p.Conditions...)
+		}
+		o.Concurrency = concurrency(all)
+	}
+	return s.begin(path, o, total.Asks)
+}
+
+func (s *Study) begin(path string, o ask.Options, asks int) (m *Measurement, err error) {
+	for _, check := range []func() error{s.check, s.rescan} {
+		if check == nil {
+			continue
+		}
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	m = &Measurement{study: s, Planned: asks}
+	if m.Dir, err = run.Create(path, s.Plan()); err != nil {
+		return nil, err
+	}
+	if !s.IsRecorded() {
+		err = m.Dir.SetAsks(asks)
+	}
+	if err == nil && s.env != nil {
+		m.cache, err = m.Dir.OpenSimilarityCache()
+	}
+	if err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	m.Session = ask.NewSession(m.Dir.Journal, o)
+	if s.env != nil {
+		s.env.Use(m.cache, m.Session.For)
+	}
+	return m, nil
+}
+
+// Close releases the run directory.
+func (m *Measurement) Close() error {
+	var err error
+	if m.cache != nil {
+		err = m.cache.Close()
+	}
+	return errors.Join(err, m.Dir.Close())
+}
+
+// CheckPrices refuses to keep a budget, or to state a cost, without the price
+// of every model.
+func (s *Study) CheckPrices(b ask.Budget) error {
+	for _, p := range s.Protocols {
+		for _, c := range p.Conditions {
+			name := c.Model.Name
+			if _, priced := b.Prices[name]; !priced && (b.Cost > 0 || b.Prices != nil) {
+				return fmt.Errorf("no price is known for %s: add one to the file of --prices, as in %s: {input: 0.15, output: 0.60}", name, name)
+			}
+		}
+	}
+	return nil
+}
+
+// Run measures in a directory from beginning to end.
+func (s *Study) Run(ctx context.Context, path string, o ask.Options) (result Result, err error) {
+	m, err := s.Begin(ctx, path, o)
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	return m.Run(ctx)
+}
+
+// Score scores what was recorded without a run directory.
+func (s *Study) Score(ctx context.Context) ([]crosstalk.Estimate, error) {
+	if s.check != nil {
+		if err := s.check(); err != nil {
+			return nil, err
+		}
+	}
+	result, err := s.sumUp(ctx, nil, func(crosstalk.Observation) error { return nil })
+	return result.Estimates, err
+}
+
+// Run asks what is not answered yet, scores all answers, and writes
+// observations and estimates into the run. A limit that was reached is no
+// error; the session's Reason tells why it stopped.
+func (m *Measurement) Run(ctx context.Context) (Result, error) {
+	s := m.study
+	if s.prepare != nil {
+		if err := s.prepare(ctx, m.Dir, m.Session); err != nil {
+			return Result{}, err
+		}
+	}
+	recorder, err := m.Dir.Record()
+	if err != nil {
+		return Result{}, err
+	}
+	defer recorder.Discard()
+	result, err := s.sumUp(ctx, m.Session, recorder.Add)
+	if err == nil {
+		err = recorder.Commit()
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	scorings := make([]run.Scoring, len(s.Protocols))
+	for i, p := range s.Protocols {
+		scorings[i] = p.Scoring
+	}
+	if err := m.Dir.SetScoring(scorings, s.suites(), result.NotMeasured); err != nil { // not before the observations are of it
+		return Result{}, err
+	}
+	if result.NotMeasured > 0 {
+		why := fmt.Sprintf("of %d items were not measured: %v", s.Items(), result.Limit)
+		markNotMeasured(result.Estimates, result.NotMeasured, why)
+	}
+	return result, m.Dir.WriteEstimates(report.NewDocument(result.Estimates))
+}
+
+// sumUp is the one way from observations to estimates: each is recorded and
+// added to its protocol's estimator.
+func (s *Study) sumUp(ctx context.Context, session *ask.Session, record func(crosstalk.Observation) error) (result Result, err error) {
+	estimators := make([]crosstalk.Estimator, len(s.Protocols))
+	for i, p := range s.Protocols {
+		estimators[i] = p.Rules.Estimator(s.By)
+		add := func(observations []crosstalk.Observation) error {
+			for _, o := range observations {
+				if err := record(o); err != nil {
+					return err
+				}
+				estimators[i].Add(o)
+			}
+			return nil
+		}
+		if p.recorded != nil {
+			err = addRecorded(p.recorded(ctx), add)
+		} else {
+			err = s.addMeasured(ctx, session, p, &result, add)
+		}
+		if err != nil {
+			return result, err
+		}
+	}
+	if s.IsRecorded() { // only now all columns are known
+		if err := s.checkBy(s.columns); err != nil {
+			return result, err
+		}
+	}
+	suites := s.suites()
+	for _, e := range estimators {
+		result.Estimates = append(result.Estimates, e.Estimates(suites)...)
+	}
+	return result, nil
+}
+
+func addRecorded(observed func(func([]crosstalk.Observation, error) bool), add func([]crosstalk.Observation) error) error {
+	for observations, err := range observed {
+		if err == nil {
+			err = add(observations)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// itemsAtOnce is how many items are measured at a time: enough to keep the
+// largest number of asks in flight, whose own limits decide.
+const itemsAtOnce = 512
+
+// addMeasured measures all conditions of a protocol. After an error it stops
+// the session: what is in flight is saved, and what was saved is counted.
+func (s *Study) addMeasured(ctx context.Context, session *ask.Session, p Protocol, result *Result, add func([]crosstalk.Observation) error) (failed error) {
+	var arms []Arm
+	for _, c := range s.named(p) {
+		arms = append(arms, Arm{Instrument: p.instrument(c, true), Ask: session.For(c.model)})
+	}
+	for item := range Measure(ctx, arms, s.Suite.Items, itemsAtOnce) {
+		if errors.As(item.Err, &result.Limit) { // the others may be worth a report
+			result.NotMeasured++
+			continue
+		}
+		if failed == nil {
+			if failed = item.Err; failed == nil {
+				failed = add(item.Observations)
+			}
+		}
+		if failed != nil {
+			session.Stop()
+		}
+	}
+	return failed
+}

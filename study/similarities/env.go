@@ -1,0 +1,83 @@
+// Package similarities opens what compares texts by name, as --similarity
+// takes it: an embedded one, an encoder, a program, or an endpoint's
+// embeddings.
+package similarities
+
+import (
+	"context"
+	"sync"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/measure/similarity"
+)
+
+// Env is what similarities need of the measurement that they serve: a cache of
+// what was computed before, and somebody who asks for the embeddings of
+// endpoints. It begins with a cache in memory and asks that are kept nowhere;
+// Use gives it those of a run. Safe for concurrent use.
+type Env struct {
+	mu    sync.RWMutex
+	cache similarity.Cache
+	ask   func(crosstalk.Model) crosstalk.Asker
+	uses  int // of Use
+}
+
+// memoryBytes bounds the cache of a measurement without a run directory.
+const memoryBytes = 128 << 20
+
+// NewEnv returns the surroundings of a measurement without a run directory.
+func NewEnv() *Env {
+	return &Env{cache: similarity.NewMemoryCache(memoryBytes), ask: ask.NewSession(&ask.Memory{}, ask.Options{}).For}
+}
+
+// Use makes similarities keep what they compute in cache, and ask by ask, from
+// now on.
+func (e *Env) Use(cache similarity.Cache, ask func(crosstalk.Model) crosstalk.Asker) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cache, e.ask = cache, ask
+	e.uses++
+}
+
+func (e *Env) current() similarity.Cache {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.cache
+}
+
+// Get implements similarity.Cache.
+func (e *Env) Get(k similarity.Key) ([]byte, bool, error) {
+	return e.current().Get(k)
+}
+
+// Put implements similarity.Cache.
+func (e *Env) Put(values map[similarity.Key][]byte) error {
+	return e.current().Put(values)
+}
+
+// lateAsker asks by whoever asks in the environment at the time.
+type lateAsker struct {
+	env   *Env
+	model crosstalk.Model
+
+	mu    sync.Mutex
+	asker crosstalk.Asker
+	uses  int // the environment's when asker was made
+}
+
+// Ask implements crosstalk.Asker.
+func (a *lateAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+	return a.current().Ask(ctx, req)
+}
+
+func (a *lateAsker) current() crosstalk.Asker {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.env.mu.RLock()
+	defer a.env.mu.RUnlock()
+	if a.asker == nil || a.uses != a.env.uses {
+		a.asker, a.uses = a.env.ask(a.model), a.env.uses
+	}
+	return a.asker
+}

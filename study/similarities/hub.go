@@ -1,0 +1,136 @@
+package similarities
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"crosstalk/hub"
+	"crosstalk/measure/encoder"
+	"crosstalk/measure/similarity/bertscore"
+	"crosstalk/measure/similarity/sbert"
+)
+
+// openBERTScore opens the model named, or that for the language.
+func openBERTScore(name string, language Language) (*bertscore.Scorer, error) {
+	if name == "" {
+		of, err := language()
+		if err != nil {
+			return nil, fmt.Errorf("bertscore: %w", err)
+		}
+		name = bertscore.ModelFor(of)
+	}
+	m, err := ParseHubModel("bertscore", name)
+	if err != nil {
+		return nil, err
+	}
+	return OpenBERTScore(m)
+}
+
+// OpenBERTScore opens a model for token vectors. A layer that is neither named
+// nor recommended is an error.
+func OpenBERTScore(m HubModel) (*bertscore.Scorer, error) {
+	dir, commit, err := m.Find()
+	name := m.Name
+	if err == nil && commit == "" {
+		name, commit, err = encoder.Identity(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, known := bertscore.Layer(name); !known && m.layer == 0 {
+		return nil, fmt.Errorf("bertscore: no layer is recommended for %s: name one, such as %s/L8 for the eighth", m.given, m)
+	}
+	return bertscore.Load(dir, bertscore.Options{Model: name, Revision: commit, Layer: m.layer})
+}
+
+// DefaultSBERT is the model of the published figures (Smilga 2025).
+const DefaultSBERT = "sentence-transformers/all-MiniLM-L6-v2"
+
+func openSBERT(name string) (*sbert.Scorer, error) {
+	if name == "" {
+		name = DefaultSBERT
+	}
+	m, err := ParseHubModel("sbert", name)
+	if err != nil {
+		return nil, err
+	}
+	return OpenSBERT(m)
+}
+
+// OpenSBERT opens a model for sentence vectors.
+func OpenSBERT(m HubModel) (*sbert.Scorer, error) {
+	dir, commit, err := m.Find()
+	if err != nil {
+		return nil, err
+	}
+	o := sbert.Options{Model: m.Name, Revision: commit}
+	if commit == "" { // a folder, which is named by what is in it
+		o = sbert.Options{}
+	}
+	return sbert.Load(dir, o)
+}
+
+// HubModel is a model as it is named on the command line: NAME, NAME@REVISION
+// or the path of a folder, and for bertscore a layer behind it, NAME/L5, as in
+// signatures.
+type HubModel struct {
+	Kind     string // "bertscore", "sbert"; "" if not said
+	given    string // the name as it was given
+	Name     string // its full name
+	Revision string // "": main
+	layer    int    // 0: the recommended one
+}
+
+var layerSuffix = regexp.MustCompile(`/L([0-9]{1,4})$`)
+
+// ParseHubModel reads the name of a model; kind is that of the similarity, or
+// empty. Nothing is looked for.
+func ParseHubModel(kind, name string) (HubModel, error) {
+	m := HubModel{Kind: kind, Name: name}
+	if suffix := layerSuffix.FindStringSubmatch(name); suffix != nil && kind == "bertscore" {
+		m.Name = strings.TrimSuffix(name, suffix[0])
+		if m.layer, _ = strconv.Atoi(suffix[1]); m.layer == 0 {
+			m.layer = bertscore.Embeddings
+		}
+	}
+	m.given = m.Name
+	if hub.IsPath(m.Name) {
+		return m, nil
+	}
+	var found bool
+	if m.given, m.Revision, found = strings.Cut(m.Name, "@"); found && m.Revision == "" {
+		return m, fmt.Errorf("%q: expected a revision after @", name)
+	}
+	m.Name = hub.Canonical(m.given)
+	return m, nil
+}
+
+// String is the name without the layer, as it can be given again.
+func (m HubModel) String() string {
+	s := m.given
+	if m.Kind != "" {
+		s = m.Kind + ":" + s
+	}
+	if m.Revision != "" {
+		s += "@" + m.Revision
+	}
+	return s
+}
+
+// Find returns where the model is, and its commit, "" for a folder. Nothing is
+// fetched.
+func (m HubModel) Find() (dir, commit string, err error) {
+	var decisive []string
+	if m.Kind != "bertscore" {
+		decisive = []string{"modules.json"} // says how a sentence vector is made
+	}
+	dir, commit, err = hub.Find(m.Name, m.Revision, decisive...)
+	var missing *hub.MissingError
+	if errors.As(err, &missing) && missing.Revision != "" {
+		err = fmt.Errorf("the model of %s is not here. Fetch it with:\n  crosstalk models pull %s\n%w", m, m, err)
+	}
+	return dir, commit, err
+}

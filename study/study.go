@@ -1,0 +1,246 @@
+// Package study is measuring from end to end: a suite under conditions and
+// protocols, or answers that were recorded elsewhere. A study is opened from
+// data (Leakage, Confusion, Consistency), counts what it will ask, measures,
+// and resumes when it is run again in the same directory.
+//
+// The way of the data: items or recorded rows, answers, observations, which
+// are written to the run and added to an estimator, estimates.
+package study
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/run"
+	"crosstalk/study/similarities"
+	"crosstalk/suite"
+)
+
+// Study is what is measured: one or several protocols of an instrument.
+type Study struct {
+	Instrument string
+	Suite      *suite.Suite // nil where answers were recorded
+	By         []string     // columns that figures are grouped by
+	Protocols  []Protocol
+	Notes      Notes // on recorded rows that are not scored
+
+	asked   bool                      // for By: columns of the instrument's default may be missing
+	suites  func() crosstalk.SuiteIDs // known when all is observed
+	columns Columns                   // that the instrument adds to the suite's and the grid's, or that recorded answers have
+	check   func() error              // reads what was recorded once before it is scored; nil: scoring finds out
+	rescan  func() error              // the same before anything is written, where check is nil
+	env     *similarities.Env         // nil: nothing is compared
+	plan    run.Plan                  // of recorded answers
+
+	// prepare asks what must be known before the items are; nil: nothing.
+	prepare func(ctx context.Context, dir *run.Dir, session *ask.Session) error
+}
+
+// Protocol is the part of a study that is measured by one set of rules.
+type Protocol struct {
+	Rules   crosstalk.Rules
+	Scoring run.Scoring
+
+	Conditions []Condition // that are asked
+	// instrument returns the instrument that is set to a condition; unless it is
+	// to score, one that only asks will do.
+	instrument func(c Condition, score bool) crosstalk.Instrument
+
+	// recorded yields the observations of what was recorded, in its order, in
+	// place of asking.
+	recorded func(context.Context) iter.Seq2[[]crosstalk.Observation, error]
+}
+
+// IsRecorded reports whether the study's answers were recorded elsewhere.
+func (s *Study) IsRecorded() bool { return s.Suite == nil }
+
+// Plan is the run's: the conditions of all protocols, each once.
+func (s *Study) Plan() run.Plan {
+	if s.IsRecorded() {
+		return s.plan
+	}
+	plan := run.Plan{Instrument: s.Instrument, Suite: s.Suite.ID()}
+	seen := map[string]bool{}
+	for _, p := range s.Protocols {
+		for _, c := range p.Conditions {
+			if key := string(crosstalk.Canonical(c.Condition)); !seen[key] {
+				seen[key] = true
+				plan.Conditions = append(plan.Conditions, c.Condition)
+			}
+		}
+	}
+	return plan
+}
+
+// Directory is the run's directory unless the user names another: below runs,
+// named after suite, model and plan.
+func (s *Study) Directory() string {
+	plan := s.Plan()
+	var models []string
+	for _, c := range plan.Conditions {
+		if n := len(models); n == 0 || models[n-1] != c.Model.Name {
+			models = append(models, c.Model.Name)
+		}
+	}
+	name := models[0]
+	if n := len(models) - 1; n > 0 {
+		name += fmt.Sprintf("-and-%d-more", n)
+	}
+	return filepath.Join("runs", fileName(s.Suite.Name+"-"+name)+"-"+plan.Hash())
+}
+
+// fileName makes a name that every file system takes.
+func fileName(s string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '.', r == '_':
+			return r
+		}
+		return '-'
+	}, s), "-.")
+}
+
+// named are a protocol's conditions under the names that observations have,
+// among them the protocol where there are several.
+func (s *Study) named(p Protocol) []Condition {
+	if len(s.Protocols) == 1 {
+		return p.Conditions
+	}
+	named := slices.Clone(p.Conditions)
+	for i := range named {
+		named[i].Name = maps.Clone(named[i].Name)
+		named[i].Name["protocol"] = p.Scoring.Protocol
+	}
+	return named
+}
+
+// Items is the number of items that the study measures, those of each
+// condition counted.
+func (s *Study) Items() (n int) {
+	for _, p := range s.Protocols {
+		n += len(p.Conditions) * len(s.Suite.Items)
+	}
+	return n
+}
+
+// CheckBy refuses columns to group by that neither the suite nor the grid has.
+// Of recorded answers it is known when they are read, and Run checks it.
+func (s *Study) CheckBy() error {
+	if s.IsRecorded() {
+		return nil
+	}
+	known := maps.Clone(s.columns)
+	for _, p := range s.Protocols {
+		for _, c := range s.named(p) {
+			known.Add(c.Name)
+		}
+	}
+	for _, item := range s.Suite.Items {
+		known.Add(item.Labels)
+	}
+	return s.checkBy(known)
+}
+
+func (s *Study) checkBy(known Columns) error {
+	if !s.asked {
+		return nil
+	}
+	return known.Check(s.By)
+}
+
+// conditionOf names the condition of recorded answers: their model and, where
+// they are scored by several protocols, the protocol.
+func conditionOf(model, protocol string, protocols int) map[string]string {
+	name := map[string]string{"model": model}
+	if protocols > 1 {
+		name["protocol"] = protocol
+	}
+	return name
+}
+
+// Columns are those that observations can be grouped by.
+type Columns map[string]bool
+
+// Add adds the columns of some labels.
+func (known Columns) Add(labels map[string]string) {
+	for c := range labels {
+		known[c] = true
+	}
+}
+
+// Check refuses a column that nothing has.
+func (known Columns) Check(by []string) error {
+	for _, column := range by {
+		if !known[column] {
+			return crosstalk.BadOption("by", ": %w", known.Unknown(column))
+		}
+	}
+	return nil
+}
+
+// Unknown is the error that there is no such column.
+func (known Columns) Unknown(column string) *ColumnError {
+	return &ColumnError{column, slices.Sorted(maps.Keys(known))}
+}
+
+// ColumnError is a column to group by that observations do not have.
+type ColumnError struct {
+	Column string
+	Known  []string // the columns that they have
+}
+
+func (e *ColumnError) Error() string {
+	return fmt.Sprintf("unknown column %q; choose one of: %s", e.Column, strings.Join(e.Known, ", "))
+}
+
+// ParseBy reads the columns that figures are to be grouped by, each once.
+func ParseBy(by []string) ([]string, error) {
+	clean := []string{}
+	for _, column := range by {
+		if column = strings.TrimSpace(column); column == "" {
+			return nil, crosstalk.BadOption("by", " has an empty column name; expected names such as category,language")
+		}
+		if !slices.Contains(clean, column) {
+			clean = append(clean, column)
+		}
+	}
+	return clean, nil
+}
+
+// group sets the columns that figures are grouped by: those of an option or,
+// where it is nil, the instrument's own, which observations may lack.
+func (s *Study) group(by, byDefault []string) (err error) {
+	s.By, s.asked = byDefault, by != nil
+	if s.asked {
+		s.By, err = ParseBy(by)
+	}
+	return err
+}
+
+// Notes are remarks on single rows; the first few are kept, the rest counted.
+type Notes struct {
+	Shown []string
+	More  int
+}
+
+func (n *Notes) add(note string) {
+	if len(n.Shown) < 10 {
+		n.Shown = append(n.Shown, note)
+		return
+	}
+	n.More++
+}
+
+func (n *Notes) first() string {
+	if len(n.Shown) == 0 {
+		return ""
+	}
+	return ": " + n.Shown[0]
+}

@@ -1,0 +1,281 @@
+package study
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/model"
+	"crosstalk/model/reference"
+	"crosstalk/run"
+)
+
+// Sweep says which models are asked and how. Several values of a field are
+// measured side by side: the study has a condition for each combination. The
+// zero value of a field leaves the setting to the protocol or the suite.
+type Sweep struct {
+	Models   []string // provider:name (model.Open)
+	BaseURLs []string // one for all models, or one for each
+	APIs     []string // chat or completions
+	KeyVar   string   // the environment variable that holds the API key
+
+	Temperatures []string // numbers from 0, or "default": the provider's
+	TopPs        []string // numbers in (0, 1], or "default"
+	MaxTokens    int      // of an answer
+	Systems      []string // system messages
+	Prefixes     []string // put before each prompt
+	Params       []string // NAME=VALUE, sent as they are; a name given several times has several values
+	Seed         *int64   // sample k is asked with seed+k
+	Samples      int      // answers to each prompt
+}
+
+// Condition is a point of the grid that a sweep spans, with the model that is
+// asked.
+type Condition struct {
+	run.Condition
+	model crosstalk.Model
+
+	name, baseURL  string // of the model, as the user gave them
+	system, prefix *string
+}
+
+// axis is a setting of which the user may give several values: each makes a
+// condition with each value of the other axes.
+type axis struct {
+	column string // what figures call it
+	values []string
+	set    func(c *Condition, value int)
+}
+
+// cross makes the grid of the axes; the last varies fastest. A condition is
+// named by the axes that have several values.
+func cross(axes []axis) ([]Condition, error) {
+	conditions := []Condition{{Condition: run.Condition{Name: map[string]string{}}}}
+	for _, a := range axes {
+		for i, value := range a.values {
+			if slices.Contains(a.values[:i], value) {
+				return nil, fmt.Errorf("duplicate %s %q", strings.ReplaceAll(a.column, "_", "-"), value)
+			}
+		}
+		var crossed []Condition
+		for _, c := range conditions {
+			for i, value := range a.values {
+				one := c
+				one.Name, one.Format = maps.Clone(c.Name), maps.Clone(c.Format)
+				one.Prompting.Decoding.Extra = maps.Clone(c.Prompting.Decoding.Extra)
+				if len(a.values) > 1 {
+					one.Name[a.column] = value
+				}
+				a.set(&one, i)
+				crossed = append(crossed, one)
+			}
+		}
+		conditions = crossed
+	}
+	return conditions, nil
+}
+
+// defaults are the settings that a protocol and a suite have where the sweep
+// has none.
+type defaults struct {
+	system   string
+	prefix   map[crosstalk.API]string
+	decoding crosstalk.Decoding
+	logprobs int
+
+	format    []axis                                     // the instrument's own
+	reference func(spec string) (crosstalk.Model, error) // opens a reference model over the suite
+}
+
+// conditions are the grid of the sweep's settings over the defaults, with its
+// models open.
+func (s *Sweep) conditions(d defaults) ([]Condition, error) {
+	axes, err := s.axes(d)
+	if err != nil {
+		return nil, err
+	}
+	conditions, err := cross(append(axes, d.format...))
+	if err != nil {
+		return nil, err
+	}
+	type opening struct {
+		name, baseURL string
+		api           crosstalk.API
+	}
+	models := map[opening]crosstalk.Model{}
+	for i := range conditions {
+		c := &conditions[i]
+		by := opening{c.name, c.baseURL, c.Prompting.API}
+		if models[by] == nil {
+			models[by], err = model.Open(by.name, model.Options{BaseURL: by.baseURL, API: by.api, KeyVar: s.KeyVar,
+				Others: map[string]func(string) (crosstalk.Model, error){reference.Provider: d.reference}})
+			if err != nil {
+				return nil, err
+			}
+		}
+		c.model = models[by]
+		c.Model = c.model.Identity()
+		c.Name["model"] = c.Model.String()
+		p := &c.Prompting
+		p.API, p.Logprobs = c.model.API(), d.logprobs
+		p.Prefix, p.System = d.prefix[p.API], d.system
+		if c.prefix != nil {
+			p.Prefix = *c.prefix
+		}
+		if c.system != nil {
+			p.System = *c.system
+		}
+		if p.API == crosstalk.Completions {
+			p.System = ""
+		}
+	}
+	return conditions, nil
+}
+
+// concurrency is the smallest number of asks in flight that a model's preset
+// suggests; 0: none does.
+func concurrency(conditions []Condition) (least int) {
+	for _, c := range conditions {
+		if n := model.Concurrency(c.name); n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
+// axes are the settings that all instruments share.
+func (s *Sweep) axes(d defaults) ([]axis, error) {
+	models, err := s.modelAxis(d.decoding)
+	if err != nil {
+		return nil, err
+	}
+	axes := []axis{models}
+	if len(s.APIs) > 0 {
+		axes = append(axes, axis{"api", s.APIs, func(c *Condition, i int) { c.Prompting.API = crosstalk.API(s.APIs[i]) }})
+	}
+	if len(s.Systems) > 0 {
+		axes = append(axes, axis{"system", s.Systems, func(c *Condition, i int) { c.system = &s.Systems[i] }})
+	}
+	if len(s.Prefixes) > 0 {
+		axes = append(axes, axis{"prefix", s.Prefixes, func(c *Condition, i int) { c.prefix = &s.Prefixes[i] }})
+	}
+	for _, number := range []struct {
+		column, expected string
+		texts            []string
+		valid            func(float64) bool
+		field            func(*crosstalk.Decoding) **float64
+	}{
+		{"temperature", "a number from 0", s.Temperatures, func(v float64) bool { return v >= 0 },
+			func(d *crosstalk.Decoding) **float64 { return &d.Temperature }},
+		{"top_p", "more than 0 and at most 1", s.TopPs, func(v float64) bool { return v > 0 && v <= 1 },
+			func(d *crosstalk.Decoding) **float64 { return &d.TopP }},
+	} {
+		if len(number.texts) == 0 {
+			continue
+		}
+		values := make([]*float64, len(number.texts)) // nil: the provider's
+		labels := slices.Clone(number.texts)
+		for i, text := range number.texts {
+			if text == "default" {
+				continue
+			}
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil || !number.valid(v) || math.IsInf(v, 0) {
+				return nil, crosstalk.BadOption(strings.ReplaceAll(number.column, "_", "-"), " is %q; expected %s, or default", text, number.expected)
+			}
+			values[i], labels[i] = &v, strconv.FormatFloat(v, 'g', -1, 64)
+		}
+		axes = append(axes, axis{number.column, labels, func(c *Condition, i int) { *number.field(&c.Prompting.Decoding) = values[i] }})
+	}
+	params, err := s.paramAxes()
+	if err != nil {
+		return nil, err
+	}
+	return append(axes, params...), nil
+}
+
+func (s *Sweep) modelAxis(decoding crosstalk.Decoding) (axis, error) {
+	n := len(s.BaseURLs)
+	if n > 1 && n != len(s.Models) {
+		return axis{}, crosstalk.BadOption("base-url", " names %d addresses for %d models; expected one for all, or one for each", n, len(s.Models))
+	}
+	if s.MaxTokens > 0 {
+		decoding.MaxTokens = s.MaxTokens
+	}
+	decoding.Seed = s.Seed
+	values := slices.Clone(s.Models)
+	if n > 1 {
+		for i := range values {
+			values[i] += " " + s.BaseURLs[i]
+		}
+	}
+	return axis{"model", values, func(c *Condition, i int) {
+		c.name, c.Prompting.Decoding = s.Models[i], decoding
+		switch {
+		case n == 1:
+			c.baseURL = s.BaseURLs[0]
+		case n > 1:
+			c.baseURL = s.BaseURLs[i]
+			c.Name["base_url"] = c.baseURL
+		}
+	}}, nil
+}
+
+// paramAxes makes an axis of each further setting.
+func (s *Sweep) paramAxes() ([]axis, error) {
+	var names []string
+	values := map[string][]string{}
+	for _, param := range s.Params {
+		name, value, ok := strings.Cut(param, "=")
+		if !ok || name == "" {
+			return nil, crosstalk.BadOption("param", " is %q; expected NAME=VALUE", param)
+		}
+		if values[name] == nil {
+			names = append(names, name)
+		}
+		values[name] = append(values[name], value)
+	}
+	var axes []axis
+	for _, name := range names {
+		axes = append(axes, axis{name, values[name], func(c *Condition, i int) {
+			var v any
+			if err := json.Unmarshal([]byte(values[name][i]), &v); err != nil {
+				v = values[name][i] // a bare word is a string
+			}
+			c.setExtra(name, v)
+		}})
+	}
+	return axes, nil
+}
+
+// setExtra sets a setting that is sent as it is.
+func (c *Condition) setExtra(name string, value any) {
+	if c.Prompting.Decoding.Extra == nil {
+		c.Prompting.Decoding.Extra = map[string]any{}
+	}
+	c.Prompting.Decoding.Extra[name] = value
+}
+
+// setFormat sets one of the instrument's own settings.
+func (c *Condition) setFormat(name, value string) {
+	if c.Format == nil {
+		c.Format = map[string]string{}
+	}
+	c.Format[name] = value
+}
+
+// Describe names a condition in words, the model first.
+func Describe(name map[string]string) string {
+	parts := []string{name["model"]}
+	for _, column := range slices.Sorted(maps.Keys(name)) {
+		if column != "model" {
+			parts = append(parts, column+" "+name[column])
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,5 @@
+package main
+
+import "testing"
+
+func TestCurrent(t *testing.T) { command.Current(t) }

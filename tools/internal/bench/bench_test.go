@@ -1,0 +1,65 @@
+//go:build unix
+
+package bench
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestTree(t *testing.T) {
+	tree, err := Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(tree, "cmd", "crosstalk")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, x := range []struct {
+		values []float64
+		want   float64
+	}{{[]float64{3}, 3}, {[]float64{4, 1, 2}, 2}, {[]float64{8, 1, 2, 4}, 3}} {
+		if got := Median(x.values); got != x.want {
+			t.Errorf("median of %v: %v, want %v", x.values, got, x.want)
+		}
+	}
+	got := MedianCost([]Cost{{1, 30, 200}, {2, 10, 300}, {3, 20, 100}})
+	if want := (Cost{2, 20, 200}); got != want {
+		t.Errorf("median cost %v, want %v", got, want)
+	}
+}
+
+// The process time of a child that waits is less than the time that passes.
+func TestRun(t *testing.T) {
+	c, err := Run(exec.Command("sleep", "0.05"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Wall < 0.05 || c.CPU >= c.Wall || c.Peak <= 0 {
+		t.Errorf("sleep took %+v", c)
+	}
+	if _, err := Run(exec.Command("false")); err == nil {
+		t.Error("a failed command is no error")
+	}
+	if _, err := Run(exec.Command("crosstalk-has-no-such-program")); err == nil {
+		t.Error("a missing command is no error")
+	}
+}
+
+func TestCPU(t *testing.T) {
+	before := CPU()
+	for start := time.Now(); CPU() == before; {
+		if time.Since(start) > time.Minute {
+			t.Fatal("the processor time does not pass")
+		}
+	}
+	if Peak() <= 0 {
+		t.Error("no peak")
+	}
+}

@@ -1,0 +1,100 @@
+// Package builder is the command around a builder of embedded data: its flags, the check of the file in the tree, and
+// writing that file.
+package builder
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// A Builder makes one embedded file from sources installed on this machine. The same sources give the same content on
+// every machine.
+type Builder struct {
+	Source  string // what the file is made from, with its version: "jieba 0.42.1"
+	Install string // the command that installs it: "apt-get install python3-jieba"
+	In      string // the file or folder that this installs
+	Out     string // the embedded file, relative to the folder tools
+	// Build returns the content of the embedded file. It may tell on notes what it does.
+	Build func(in string, notes io.Writer) ([]byte, error)
+}
+
+// Main runs the builder as a command, in the folder tools, and ends the process with status 1 on an error:
+//
+//	[-in PATH] [-out FILE]           write the file
+//	[-in PATH] [-out FILE] -check    compare the file with what would be written
+func (b Builder) Main() {
+	switch err := b.run(os.Args[1:], os.Stderr); {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "%s: %v\n", filepath.Base(os.Args[0]), err)
+		os.Exit(1)
+	}
+}
+
+func (b Builder) run(args []string, notes io.Writer) error {
+	flags := flag.NewFlagSet(filepath.Base(os.Args[0]), flag.ContinueOnError)
+	flags.SetOutput(notes)
+	in := flags.String("in", b.In, "`path` of "+b.Source)
+	out := flags.String("out", b.Out, "`file` to write, relative to the folder tools")
+	check := flags.Bool("check", false, "compare the file with what would be written, and write nothing")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if *check {
+		if err := b.check(*in, *out, notes); err != nil {
+			return err
+		}
+		fmt.Fprintf(notes, "%s is up to date\n", *out)
+		return nil
+	}
+	content, err := b.build(*in, notes)
+	if err != nil {
+		return err
+	}
+	return replace(*out, content)
+}
+
+// build refuses to begin without the sources.
+func (b Builder) build(in string, notes io.Writer) ([]byte, error) {
+	if _, err := os.Stat(in); err != nil {
+		return nil, fmt.Errorf("%s is not installed (%s): %w", b.Source, b.Install, err)
+	}
+	return b.Build(in, notes)
+}
+
+// check returns an error if the file's content is not what Build returns. Of compressed files it compares what they
+// hold, since releases of Go compress differently.
+func (b Builder) check(in, file string, notes io.Writer) error {
+	current, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	built, err := b.build(in, notes)
+	if err != nil {
+		return err
+	}
+	same, err := sameContent(current, built)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if !same {
+		return fmt.Errorf("%s is not what its builder makes of %s: run go generate", file, b.Source)
+	}
+	return nil
+}
+
+// replace writes a new file beside path and renames it, so that path is never half written.
+func replace(path string, content []byte) error {
+	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
+	if err := os.WriteFile(temporary, content, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(temporary, path)
+}

@@ -1,0 +1,136 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"crosstalk/report/plot"
+	"crosstalk/web/index"
+)
+
+// mostOpen is how many runs are kept open.
+const mostOpen = 32
+
+// openRuns are the runs that somebody looks at.
+type openRuns struct {
+	cache string
+
+	mu   sync.Mutex
+	runs map[string]*openRun
+}
+
+// openRun is a run that somebody looks at.
+type openRun struct {
+	tally *tally
+	index *index.Index // nil: nothing was observed yet, or it cannot be indexed
+	err   error        // why there is no index
+	users int
+	used  time.Time
+}
+
+// open returns what there is to look at in a run, and a function to call when
+// that was done.
+func (o *openRuns) open(r *runEntry) (openRun, func()) {
+	found, done := o.acquire(r)
+	if x := found.index; x != nil && x.Progress().Size < soon {
+		ctx, cancel := context.WithTimeout(context.Background(), soonTime)
+		defer cancel()
+		x.Wait(ctx)
+	}
+	return found, done
+}
+
+// A small index is waited for, that long.
+const (
+	soon     = 16 << 20 // bytes of observations
+	soonTime = 400 * time.Millisecond
+)
+
+func (o *openRuns) acquire(r *runEntry) (openRun, func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	l := o.runs[r.ID]
+	switch {
+	case l == nil:
+		o.makeRoom()
+		l = &openRun{tally: &tally{path: r.path}}
+		o.runs[r.ID] = l
+	case l.users == 0 && l.index != nil && !l.index.Fresh():
+		go l.index.Close()
+		l.index = nil
+	}
+	if l.index == nil {
+		if l.index, l.err = index.Open(r.path, o.cache, &gallery{plot.NewCollector(r.Estimates)}); errors.Is(l.err, fs.ErrNotExist) {
+			l.err = nil
+		}
+	}
+	l.users++
+	l.used = time.Now()
+	return *l, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		l.users--
+	}
+}
+
+// makeRoom closes the run that was not looked at for the longest time.
+func (o *openRuns) makeRoom() {
+	if o.runs == nil {
+		o.runs = map[string]*openRun{}
+	}
+	if len(o.runs) < mostOpen {
+		return
+	}
+	oldest := ""
+	for id, l := range o.runs {
+		if l.users == 0 && (oldest == "" || l.used.Before(o.runs[oldest].used)) {
+			oldest = id
+		}
+	}
+	if oldest != "" {
+		if x := o.runs[oldest].index; x != nil {
+			go x.Close()
+		}
+		delete(o.runs, oldest)
+	}
+}
+
+func (o *openRuns) close() (err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, l := range o.runs {
+		if l.index != nil {
+			err = errors.Join(err, l.index.Close())
+		}
+	}
+	o.runs = nil
+	return err
+}
+
+// gallery draws a run's plots while its index is built.
+type gallery struct{ *plot.Collector }
+
+// plotSVG is a plot as the index keeps it.
+type plotSVG struct {
+	Title, Note string
+	Wide        bool
+	SVG         string
+}
+
+// Pages implements index.Book.
+func (g *gallery) Pages() ([]byte, error) {
+	var list []plotSVG
+	for _, p := range g.Plots() {
+		var b strings.Builder
+		if err := p.WriteSVG(&b); err != nil {
+			return nil, err
+		}
+		list = append(list, plotSVG{p.Title, p.Note, p.Width > 361, b.String()})
+	}
+	return json.Marshal(list)
+}
