@@ -14,6 +14,7 @@ type API string
 
 const (
 	Chat        API = "chat"        // a list of messages
+	Responses   API = "responses"   // a list of messages, in the form of OpenAI's /v1/responses
 	Completions API = "completions" // a bare prompt that the model continues
 	Embeddings  API = "embeddings"  // texts that the model turns into vectors
 )
@@ -34,15 +35,40 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// Decoding says how the model chooses tokens. A nil field is not sent: the
-// provider's default holds.
+// Decoding says how the model chooses tokens. A nil field is not sent, so the
+// provider's default applies.
 type Decoding struct {
 	Temperature *float64       `json:"temperature,omitempty"`
 	TopP        *float64       `json:"top_p,omitempty"`
-	MaxTokens   int            `json:"max_tokens,omitempty"` // 0: not sent
+	MaxTokens   int            `json:"max_tokens,omitempty"` // of the visible answer; 0: no limit
 	Seed        *int64         `json:"seed,omitempty"`       // sample k is asked with Seed+k
 	Stop        []string       `json:"stop,omitempty"`
-	Extra       map[string]any `json:"extra,omitempty"` // sent as they are: reasoning_effort, top_k, ...
+	Extra       map[string]any `json:"extra,omitempty"` // sent as they are: top_k, min_p, ...
+
+	// Reasoning is how much the model should think: "off", "low", "medium" or
+	// "high"; "" is the model's default. ReasoningTokens is room for it: the
+	// server's limit is MaxTokens+ReasoningTokens, and an answer longer than
+	// MaxTokens is cut when it arrives. Both are left out of the JSON when
+	// unset, so the keys of asks without them never change.
+	Reasoning       string `json:"reasoning,omitempty"`
+	ReasoningTokens int    `json:"reasoning_tokens,omitempty"`
+}
+
+// Values of Decoding.Reasoning.
+const (
+	ReasoningOff    = "off"
+	ReasoningLow    = "low"
+	ReasoningMedium = "medium"
+	ReasoningHigh   = "high"
+)
+
+// Limit is the most tokens that the server may produce, thoughts included;
+// 0: no limit.
+func (d Decoding) Limit() int {
+	if d.MaxTokens == 0 {
+		return 0
+	}
+	return d.MaxTokens + d.ReasoningTokens
 }
 
 // Request is everything a model is told. Of Messages, Prompt and Input exactly
@@ -111,24 +137,40 @@ type Status string
 
 const (
 	Text    Status = "text"
-	Empty   Status = "empty"   // the model said nothing, or only thought
+	Empty   Status = "empty"   // the model said nothing, or only thought (Reason "thinking")
 	Refused Status = "refused" // the provider says so
 	Failed  Status = "failed"  // no answer after the retries
 )
 
+// Finish says how an answer ended, whatever the provider's word for it.
+type Finish string
+
+const (
+	FinishStop   Finish = "stop"   // the model was done, or came to a stop sequence
+	FinishLength Finish = "length" // the answer was cut at a limit
+	FinishFilter Finish = "filter" // a content filter ended it
+)
+
+// Thinking is the Reason of an answer that is empty because the model thought
+// and said nothing.
+const Thinking = "thinking"
+
 // Answer is what came back from one request.
 type Answer struct {
-	Key      Key             `json:"key"` // set by whoever asked
-	Status   Status          `json:"status"`
-	Text     string          `json:"text"`             // as received, never trimmed
-	Reason   string          `json:"reason,omitempty"` // why it ended, was refused or failed
-	Model    string          `json:"model,omitempty"`  // the model's name as the server reports it
-	Usage    Usage           `json:"usage"`
-	Logprobs []TokenLogprob  `json:"logprobs,omitempty"`
-	Raw      json.RawMessage `json:"-"` // the response body
-	Latency  time.Duration   `json:"latency_ns"`
-	Attempts int             `json:"attempts"`
-	Time     time.Time       `json:"time"` // when it arrived
+	Key       Key             `json:"key"` // set by whoever asked
+	Status    Status          `json:"status"`
+	Text      string          `json:"text"`                // as received but for thoughts and what is past a limit; never trimmed
+	Reasoning string          `json:"reasoning,omitempty"` // what the model thought, where the server shows it
+	Reason    string          `json:"reason,omitempty"`    // why it ended, was refused or failed, in the provider's words
+	Finish    Finish          `json:"finish,omitempty"`    // how it ended; "" if the provider does not say
+	Missing   []string        `json:"missing,omitempty"`   // parameters that were sent and had no effect: logprobs, max_tokens, reasoning
+	Model     string          `json:"model,omitempty"`     // the model's name as the server reports it
+	Usage     Usage           `json:"usage"`
+	Logprobs  []TokenLogprob  `json:"logprobs,omitempty"` // of Text's tokens
+	Raw       json.RawMessage `json:"-"`                  // the response body
+	Latency   time.Duration   `json:"latency_ns"`
+	Attempts  int             `json:"attempts"`
+	Time      time.Time       `json:"time"` // when it arrived
 }
 
 // Usage counts tokens as the provider bills them.
@@ -161,7 +203,7 @@ const (
 	Transient  Fault = iota // worth asking again: a timeout, a 500, a broken body
 	Overloaded              // worth asking again, later and more slowly: 429, 503, 529
 	Rejected                // this request will not be answered: 400
-	Denied                  // no request will be answered: a wrong key, model or URL
+	Denied                  // no request will be answered: a wrong key, model or URL, or no credit
 )
 
 // AskError is a request that got no answer.
@@ -169,9 +211,22 @@ type AskError struct {
 	Fault      Fault
 	Status     int           // HTTP status, 0 if none arrived
 	RetryAfter time.Duration // the server's wish, 0 if it stated none
-	Message    string        // what went wrong and what to do; never holds an API key
+	Param      string        // the parameter that the server refused, one of the names below; "" if it is not that
+	Message    string        // what went wrong and what to do; never contains an API key
 	Err        error
 }
+
+// Names of a request's parameters, whatever a provider calls them.
+const (
+	ParamTemperature = "temperature"
+	ParamTopP        = "top_p"
+	ParamStop        = "stop"
+	ParamSeed        = "seed"
+	ParamLogprobs    = "logprobs"
+	ParamMaxTokens   = "max_tokens"
+	ParamReasoning   = "reasoning"
+	ParamSystem      = "system"
+)
 
 func (e *AskError) Error() string { return e.Message }
 func (e *AskError) Unwrap() error { return e.Err }

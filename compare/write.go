@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -18,28 +17,12 @@ import (
 // Write writes a result in one of report.Formats.
 func Write(w io.Writer, format string, r Result) error {
 	switch format {
-	case "json":
-		e := encoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
-	case "jsonl":
-		e := encoder(w)
-		for _, c := range r.Comparisons {
-			if err := e.Encode(c); err != nil {
-				return err
-			}
-		}
-		return nil
+	case "json", "jsonl":
+		return report.WriteJSON(w, format, r, r.Comparisons)
 	case "csv":
 		return writeCSV(w, r)
 	}
 	return report.WriteTable(w, format, r.table())
-}
-
-func encoder(w io.Writer) *json.Encoder {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e
 }
 
 // table lays out the comparisons, one per row.

@@ -15,18 +15,8 @@ import (
 // WritePower writes plans in one of report.Formats.
 func WritePower(w io.Writer, format string, p Power) error {
 	switch format {
-	case "json":
-		e := encoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(p)
-	case "jsonl":
-		e := encoder(w)
-		for _, plan := range p.Plans {
-			if err := e.Encode(plan); err != nil {
-				return err
-			}
-		}
-		return nil
+	case "json", "jsonl":
+		return report.WriteJSON(w, format, p, p.Plans)
 	case "csv":
 		return p.writeCSV(w)
 	}

@@ -3,7 +3,6 @@ package gate
 import (
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -16,19 +15,9 @@ import (
 
 // Write writes a verdict in one of report.Formats.
 func Write(w io.Writer, format string, v Verdict) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
 	switch format {
-	case "json":
-		e.SetIndent("", "  ")
-		return e.Encode(v)
-	case "jsonl":
-		for _, c := range v.Checks {
-			if err := e.Encode(c); err != nil {
-				return err
-			}
-		}
-		return nil
+	case "json", "jsonl":
+		return report.WriteJSON(w, format, v, v.Checks)
 	case "csv":
 		return v.writeCSV(w)
 	}

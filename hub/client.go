@@ -24,6 +24,7 @@ const (
 type client struct {
 	endpoint    *url.URL
 	token, from string // from: where the token is from
+	header      http.Header
 	offline     bool
 	files       *http.Client // follows redirects
 	api         *http.Client // does not
@@ -43,6 +44,9 @@ func newClient() (*client, error) {
 	c.token, c.from = token()
 	if strings.ContainsFunc(c.token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, fmt.Errorf("%s holds a space, a line break or another character that no token has: set it again", c.from)
+	}
+	if c.token != "" {
+		c.header = http.Header{"Authorization": {"Bearer " + c.token}}
 	}
 	transport := fetch.Transport()
 	c.api = &http.Client{Transport: transport, Timeout: 2 * fetch.Stall, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -109,7 +113,7 @@ func (c *client) list(ctx context.Context, name, revision string) (listing, erro
 
 // content is what identifies the content of a file.
 type content struct {
-	hash string // SHA-256, or SHA-1 as git makes it of a blob
+	hash string // SHA-256 of a large file, SHA-1 as git makes it of a small one
 	size int64
 }
 
@@ -148,7 +152,7 @@ func (c *client) stat(ctx context.Context, address string, what about) (found co
 func (c *client) ask(ctx context.Context, method, address string, what about) (*http.Response, error) {
 	linked := http.Header{}
 	for range maxHops {
-		req, err := c.request(ctx, method, address, 0)
+		req, err := fetch.Request(ctx, method, address, c.header)
 		if err != nil {
 			return nil, err
 		}
@@ -184,14 +188,6 @@ func (c *client) ask(ctx context.Context, method, address string, what about) (*
 		}
 	}
 	return nil, fmt.Errorf("%s redirects in circles", c.address())
-}
-
-func (c *client) request(ctx context.Context, method, address string, from int64) (*http.Request, error) {
-	req, err := fetch.Request(ctx, method, address, from)
-	if err == nil && c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	return req, err
 }
 
 // address is the hub's, fit to be shown.

@@ -2,10 +2,7 @@ package hub
 
 import (
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
 	"fmt"
-	"hash"
 	"net/http"
 	"path/filepath"
 
@@ -17,7 +14,7 @@ type download struct {
 	*client
 	repo     repo
 	commit   string
-	progress func(file string, done, total int64)
+	progress fetch.Progress
 }
 
 // file makes sure that a file is in the snapshot.
@@ -33,51 +30,16 @@ func (d download) file(ctx context.Context, file string) error {
 		return err
 	}
 	blob := d.repo.blob(want.hash)
-	f := fetch.File{Path: blob, Name: file, Server: d.address(), Size: want.size, Sum: want.hash, Hash: want.sum(), Progress: d.progress,
-		Get: func(ctx context.Context, from int64) (*http.Response, error) { return d.get(ctx, address, from, what) }}
+	f := fetch.File{Path: blob, Name: file, URL: address, Size: want.size, Sum: want.hash,
+		Client: d.files, Header: d.header, Progress: d.progress,
+		Refused: func(resp *http.Response) error {
+			if !sameOrigin(resp.Request.URL, d.endpoint) { // an address that was signed, perhaps for too short a time
+				return fetch.Pass(fmt.Errorf("the server that has %s failed (%s)", file, fetch.StatusText(resp.StatusCode)))
+			}
+			return d.refused(resp, what)
+		}}
 	if err := f.Fetch(ctx, d.repo.lock(want.hash)); err != nil {
 		return err
 	}
 	return link(blob, path)
-}
-
-// get asks for a file from a byte on.
-func (d download) get(ctx context.Context, address string, from int64, what about) (*http.Response, error) {
-	req, err := d.request(ctx, http.MethodGet, address, from)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := d.files.Do(req)
-	if err != nil {
-		return nil, fetch.Unreached(ctx, d.address(), err)
-	}
-	switch resp.StatusCode {
-	case http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable:
-		return resp, nil
-	}
-	resp.Body.Close()
-	if !sameOrigin(resp.Request.URL, d.endpoint) { // an address that was signed, perhaps for too short a time
-		return nil, fetch.Pass(fmt.Errorf("the server that has %s failed (%s)", what.file, fetch.StatusText(resp.StatusCode)))
-	}
-	return nil, d.refused(resp, what)
-}
-
-// sum is the hash that the content's is one of. The hub names large files by
-// their SHA-256 and small ones as git does.
-func (c content) sum() hash.Hash {
-	if len(c.hash) == 2*sha256.Size {
-		return sha256.New()
-	}
-	return &blobHash{sha1.New(), c.size}
-}
-
-// blobHash is SHA-1 as git takes it of a file.
-type blobHash struct {
-	hash.Hash
-	size int64
-}
-
-func (b *blobHash) Reset() {
-	b.Hash.Reset()
-	fmt.Fprintf(b.Hash, "blob %d\x00", b.size)
 }

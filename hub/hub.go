@@ -138,7 +138,7 @@ func (r repo) find(revision string, decisive []string) (dir, commit string, err 
 // from there; a file is in the folder only once it is whole and its checksum is
 // right. Where the hub cannot be reached or HF_HUB_OFFLINE is set, files that
 // are missing are a *MissingError.
-func Pull(ctx context.Context, name, revision string, progress func(file string, done, total int64)) (dir, commit string, err error) {
+func Pull(ctx context.Context, name, revision string, progress fetch.Progress) (dir, commit string, err error) {
 	if IsPath(name) {
 		return "", "", fmt.Errorf("%s is a folder; expected a model's name at the hub, such as %s/all-MiniLM-L6-v2", name, sentenceTransformers)
 	}
@@ -187,7 +187,7 @@ func because(missing, err error) error {
 	return err
 }
 
-func (c *client) pull(ctx context.Context, r repo, revision string, progress func(file string, done, total int64)) (dir, commit string, err error) {
+func (c *client) pull(ctx context.Context, r repo, revision string, progress fetch.Progress) (dir, commit string, err error) {
 	l, err := c.list(ctx, r.name, revision)
 	if err != nil {
 		return "", "", err

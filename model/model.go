@@ -3,6 +3,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"os"
@@ -17,18 +18,27 @@ import (
 
 // Options override what a model's name says; the zero value overrides nothing.
 type Options struct {
-	BaseURL string              // instead of the preset's
-	API     crosstalk.API       // instead of chat
-	KeyVar  string              // the environment variable that holds the key, instead of the preset's
-	Getenv  func(string) string // default os.Getenv
-	Client  *http.Client        // default: one that all models share
-
+	BaseURL  string              // instead of the preset's
+	API      crosstalk.API       // instead of chat
+	KeyVar   string              // the environment variable with the key, instead of the preset's
+	KeyFile  string              // a file with the key, instead of a variable; read again whenever it changes
+	Header   []string            // NAME=VALUE or NAME=$VARIABLE, sent with every request; see ParseHeader
+	Families []Family            // the user's additions to what is known of models; see Validate
+	Getenv   func(string) string // default os.Getenv
+	Client   *http.Client        // default: one that all models share
 	// Others are further providers by name, such as the reference models. Each
 	// is given what follows "provider:".
 	Others map[string]func(name string) (crosstalk.Model, error)
 }
 
-// Open returns the model with this name, provider:name. The name may hold
+func (o Options) getenv(name string) string {
+	if o.Getenv != nil {
+		return o.Getenv(name)
+	}
+	return os.Getenv(name)
+}
+
+// Open returns the model with this name, provider:name. The name may contain
 // colons and slashes: ollama:llama3.2:1b. Provider is one of Presets, of
 // o.Others, or replay, whose name is a file (see replay.Open). Nothing is
 // asked; a key that is missing is an error here.
@@ -37,8 +47,13 @@ func Open(name string, o Options) (crosstalk.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.API != "" && o.API != crosstalk.Chat && o.API != crosstalk.Completions && o.API != crosstalk.Embeddings {
-		return nil, fmt.Errorf("api %q: expected chat or completions (--api)", o.API)
+	switch o.API {
+	case "", crosstalk.Chat, crosstalk.Responses, crosstalk.Completions, crosstalk.Embeddings:
+	default:
+		return nil, fmt.Errorf("api %q: expected chat, responses or completions (--api)", o.API)
+	}
+	if err := Validate(o.Families); err != nil {
+		return nil, err
 	}
 	var m crosstalk.Model
 	if open, found := o.Others[provider]; found {
@@ -55,27 +70,40 @@ func Open(name string, o Options) (crosstalk.Model, error) {
 }
 
 func openPreset(provider, model string, o Options) (crosstalk.Model, error) {
+	p, c, err := find(provider, model, o)
+	if err != nil {
+		return nil, err
+	}
+	f := FamilyOf(provider+":"+model, o.Families)
+	spelled := map[string]map[string]any{}
+	for level, params := range f.Reasoning.spelling() {
+		if f.Reasoning.can(level) {
+			spelled[level] = params
+		}
+	}
+	if p.protocol == openAI {
+		maxTokens := f.MaxTokensName
+		if p.newTokens && p.own(o.BaseURL) {
+			maxTokens = "max_completion_tokens"
+		}
+		return opened(openai.New(c, openai.Options{API: o.API, MaxTokensName: maxTokens, SeedName: f.SeedName, NoStop: refused(f.Stop), Reasoning: spelled}))
+	}
+	if o.API != "" && o.API != crosstalk.Chat {
+		return nil, fmt.Errorf("%s has only the chat API, not %s (--api)", p.Name, o.API)
+	}
+	return opened(anthropic.New(c, anthropic.Options{Reasoning: spelled}))
+}
+
+// find is the preset of a provider, and the way to a model of its.
+func find(provider, model string, o Options) (Preset, endpoint.Config, error) {
 	p, found := lookup(provider)
 	if !found {
-		return nil, fmt.Errorf("there is no provider %q; known are %s.\n"+
+		return p, endpoint.Config{}, fmt.Errorf("there is no provider %q; choose one of %s.\n"+
 			"Any other server that speaks OpenAI's API: --model %s:NAME --base-url http://HOST:PORT/v1",
 			provider, strings.Join(names(o), ", "), Compatible)
 	}
 	c, err := p.config(model, o)
-	if err != nil {
-		return nil, err
-	}
-	if p.protocol == openAI {
-		return opened(openai.New(c, openai.Options{API: o.API, MaxCompletionTokens: p.newTokens && p.own(c.BaseURL),
-			SeedName: p.seedName, KeyHeader: p.keyHeader}))
-	}
-	switch o.API {
-	case crosstalk.Completions:
-		return nil, fmt.Errorf("%s takes chats only, no bare prompts (--api)", p.Name)
-	case crosstalk.Embeddings:
-		return nil, fmt.Errorf("%s has no embeddings", p.Name)
-	}
-	return opened(anthropic.New(c))
+	return p, c, err
 }
 
 // opened keeps a nil pointer from becoming a Model.
@@ -94,30 +122,37 @@ func cutName(name string) (provider, model string, err error) {
 	case !found:
 		err = fmt.Errorf("model %q: expected provider:name, such as openai:gpt-4o-mini or ollama:llama3.2", name)
 	case model == "":
-		err = fmt.Errorf("model %q: names no model after the provider; expected %s:NAME", name, provider)
+		err = fmt.Errorf("model %q: expected a model after the provider, as in %s:NAME", name, provider)
 	}
 	return provider, model, err
 }
 
-// config is where the model is, and the key that the environment holds for it.
+// config is where the model is, and the key that the environment has for it.
 func (p Preset) config(model string, o Options) (endpoint.Config, error) {
-	c := endpoint.Config{Provider: p.Name, Model: model, BaseURL: p.BaseURL, KeyVar: p.KeyVar, Client: o.Client}
-	if o.BaseURL != "" {
-		c.BaseURL = o.BaseURL
+	c := endpoint.Config{Provider: p.Name, Model: model, BaseURL: o.BaseURL, KeyVar: cmp.Or(o.KeyVar, p.KeyVar), KeyFile: o.KeyFile,
+		KeyHeader: p.keyHeader, Client: o.Client}
+	var err error
+	if c.BaseURL == "" {
+		if c.BaseURL, err = p.baseURL(o.getenv); err != nil {
+			return c, err
+		}
 	}
 	if c.BaseURL == "" {
 		return c, fmt.Errorf("%s needs --base-url, such as %s", p.Name, p.example())
 	}
-	if o.KeyVar != "" {
-		c.KeyVar = o.KeyVar
+	if c.Header, c.Secrets, err = ParseHeader(o.Header, o.getenv); err != nil {
+		return c, err
 	}
-	getenv := o.Getenv
-	if getenv == nil {
-		getenv = os.Getenv
+	keyHeader := cmp.Or(p.keyHeader, "Authorization")
+	if p.protocol == anthropicMessages {
+		keyHeader = anthropic.KeyHeader
 	}
-	c.Key = strings.TrimSpace(getenv(c.KeyVar))
-	if needed := o.KeyVar != "" || !p.Local && p.own(c.BaseURL); needed && c.Key == "" {
-		return c, fmt.Errorf("the environment variable %s is not set; it holds the API key of %s", c.KeyVar, p.Name)
+	if o.KeyFile == "" {
+		c.Key = strings.TrimSpace(o.getenv(c.KeyVar))
+		needed := o.KeyVar != "" || !p.Local && p.own(o.BaseURL) && c.Header.Get(keyHeader) == ""
+		if needed && c.Key == "" {
+			return c, fmt.Errorf("the environment variable %s is not set; it should be the API key of %s", c.KeyVar, p.Name)
+		}
 	}
 	if p.Start != "" && o.BaseURL == "" {
 		c.Advice = fmt.Sprintf("is %s running? start it with: %s", p.Name, p.Start)
@@ -128,10 +163,10 @@ func (p Preset) config(model string, o Options) (endpoint.Config, error) {
 	return c, nil
 }
 
-// own reports whether a base URL is the provider's own: a server elsewhere may
-// need no key, and know the parameters that all know.
+// own reports whether a base URL, "" for the preset's, is the provider's own: a
+// server elsewhere may need no key, and know the parameters that all know.
 func (p Preset) own(baseURL string) bool {
-	return p.BaseURL == "" || strings.TrimRight(baseURL, "/") == p.BaseURL
+	return baseURL == "" || p.BaseURL == "" || strings.TrimRight(baseURL, "/") == p.BaseURL
 }
 
 func (p Preset) example() string {

@@ -44,6 +44,14 @@ func TestOpen(t *testing.T) {
 			crosstalk.Identity{Provider: "openai", Endpoint: "http://host:8000/v1", Name: "qwen"}, crosstalk.Chat},
 		{"compatible:a/b:c", Options{BaseURL: "http://host/v1"},
 			crosstalk.Identity{Provider: "compatible", Endpoint: "http://host/v1", Name: "a/b:c"}, crosstalk.Chat},
+		{"bedrock:openai.gpt-oss-120b-1:0", Options{Getenv: env("AWS_BEARER_TOKEN_BEDROCK", "k", "AWS_DEFAULT_REGION", "eu-west-1")},
+			crosstalk.Identity{Provider: "bedrock", Endpoint: "https://bedrock-runtime.eu-west-1.amazonaws.com/openai/v1", Name: "openai.gpt-oss-120b-1:0"}, crosstalk.Chat},
+		{"vertex:google/gemini-2.5-flash", Options{Getenv: env("VERTEX_ACCESS_TOKEN", "k", "GOOGLE_CLOUD_PROJECT", "p")},
+			crosstalk.Identity{Provider: "vertex", Endpoint: "https://aiplatform.googleapis.com/v1/projects/p/locations/global/endpoints/openapi", Name: "google/gemini-2.5-flash"}, crosstalk.Chat},
+		{"vertex:google/gemini-2.5-flash", Options{Getenv: env("VERTEX_ACCESS_TOKEN", "k", "GOOGLE_CLOUD_PROJECT", "p", "GOOGLE_CLOUD_LOCATION", "europe-west4")},
+			crosstalk.Identity{Provider: "vertex", Endpoint: "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/endpoints/openapi", Name: "google/gemini-2.5-flash"}, crosstalk.Chat},
+		{"openai:gpt-5.4", Options{API: crosstalk.Responses, Getenv: env("GATEWAY", "k"), Header: []string{"Authorization=Bearer x-0123456789"}},
+			crosstalk.Identity{Provider: "openai", Endpoint: "https://api.openai.com/v1", Name: "gpt-5.4"}, crosstalk.Responses},
 		{"azure:deployment", Options{BaseURL: "https://r.openai.azure.com/openai/v1", Getenv: env("AZURE_OPENAI_API_KEY", "k")},
 			crosstalk.Identity{Provider: "azure", Endpoint: "https://r.openai.azure.com/openai/v1", Name: "deployment"}, crosstalk.Chat},
 	} {
@@ -68,18 +76,24 @@ func TestOpenErrors(t *testing.T) {
 		want string // a part of the error
 	}{
 		{"gpt-4o-mini", Options{}, `model "gpt-4o-mini": expected provider:name, such as openai:gpt-4o-mini`},
-		{"openai:", Options{}, `model "openai:": names no model after the provider; expected openai:NAME`},
-		{"openia:gpt", Options{}, `there is no provider "openia"; known are openai, anthropic, gemini,`},
+		{"openai:", Options{}, `model "openai:": expected a model after the provider, as in openai:NAME`},
+		{"openia:gpt", Options{}, `there is no provider "openia"; choose one of openai, anthropic, gemini,`},
 		{"openia:gpt", Options{}, "--model compatible:NAME --base-url http://HOST:PORT/v1"},
 		{"openai:gpt", Options{}, `model "openai:gpt": the environment variable OPENAI_API_KEY is not set`},
 		{"openai:gpt", Options{BaseURL: "https://api.openai.com/v1/"}, `OPENAI_API_KEY is not set`},
 		{"ollama:m", Options{KeyVar: "MY_KEY"}, `the environment variable MY_KEY is not set`},
-		{"anthropic:m", Options{API: crosstalk.Completions, BaseURL: "http://h"}, `anthropic takes chats only`},
-		{"ollama:m", Options{API: "talk"}, `api "talk": expected chat or completions`},
+		{"anthropic:m", Options{API: crosstalk.Completions, BaseURL: "http://h"}, `anthropic has only the chat API, not completions (--api)`},
+		{"ollama:m", Options{API: "talk"}, `api "talk": expected chat, responses or completions`},
 		{"compatible:m", Options{}, `compatible needs --base-url, such as http://localhost:8000/v1`},
 		{"azure:m", Options{}, `azure needs --base-url, such as https://RESOURCE.openai.azure.com/openai/v1`},
-		{"ollama:m", Options{BaseURL: "localhost:1/v1"}, `model "ollama:m": the base URL is not one: expected http:// or https://`},
-		{"ollama:m", Options{Getenv: env("OLLAMA_API_KEY", "a b")}, `OLLAMA_API_KEY holds a space`},
+		{"bedrock:m", Options{}, `the environment variable AWS_REGION is not set, or is not a name; it is a part of the base URL of bedrock`},
+		{"bedrock:m", Options{Getenv: env("AWS_REGION", "evil.example/")}, `AWS_REGION is not set, or is not a name`},
+		{"vertex:m", Options{}, `GOOGLE_CLOUD_PROJECT is not set`},
+		{"openai:m", Options{Header: []string{"x"}}, "--header: expected NAME=VALUE"},
+		{"openai:m", Options{KeyFile: "no-such-file"}, "no-such-file: no such file"},
+		{"anthropic:m", Options{API: crosstalk.Responses, BaseURL: "http://h"}, `anthropic has only the chat API, not responses (--api)`},
+		{"ollama:m", Options{BaseURL: "localhost:1/v1"}, `model "ollama:m": the base URL is not a URL: expected http:// or https://`},
+		{"ollama:m", Options{Getenv: env("OLLAMA_API_KEY", "a b")}, `OLLAMA_API_KEY contains a space`},
 		{"replay:nothing.jsonl", Options{}, "nothing.jsonl: no such file"},
 		{"mine:x", Options{Others: map[string]func(string) (crosstalk.Model, error){
 			"mine": func(name string) (crosstalk.Model, error) { return nil, errors.New("mine has no " + name) }}}, "mine has no x"},
@@ -98,6 +112,11 @@ func TestPresets(t *testing.T) {
 	var names []string
 	for _, p := range Presets() {
 		names = append(names, p.Name)
+		base, err := p.baseURL(func(string) string { return "x" })
+		if err != nil {
+			t.Error(err)
+		}
+		p.BaseURL = base
 		u, err := url.Parse(p.BaseURL)
 		if p.BaseURL != "" && (err != nil || p.Local != (u.Hostname() == "localhost") || !p.Local && u.Scheme != "https" || strings.HasSuffix(u.Path, "/")) {
 			t.Errorf("%+v", p)
@@ -239,9 +258,50 @@ func TestBeams(t *testing.T) {
 }
 
 func TestHasLogprobs(t *testing.T) {
-	for name, ok := range map[string]bool{"openai:gpt-4o": true, "vllm:m": true, "reference:confused": true, "anthropic:claude": false, "Anthropic:claude": false, "m": false} {
+	for name, ok := range map[string]bool{"openai:gpt-4o": true, "vllm:m": true, "reference:confused": true, "anthropic:claude": false, "Anthropic:claude": false, "m": false, "openai:gpt-5-mini": false, "openrouter:anthropic/claude-x": false, "groq:llama": false} {
 		if err := HasLogprobs(name); (err == nil) != ok {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Headers are sent with every request, and their values are neither shown nor
+// saved, nor a part of what names an ask.
+func TestHeadersStayOut(t *testing.T) {
+	const secret, bearer = "gw-0123456789/abcdefgh", "tok-9876543210+zyxwvut"
+	getenv := env("GATE", secret, "OPENAI_API_KEY", "sk-unused-0123456789", "ANTHROPIC_API_KEY", "sk-unused-0123456789")
+	for _, name := range []string{"openai:m", "anthropic:m"} {
+		for _, status := range []int{200, 400, 401, 500} {
+			var got http.Header
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				got = r.Header
+				w.WriteHeader(status)
+				fmt.Fprintf(w, `{"choices":[{"message":{"content":"%[1]s %[2]s","reasoning":"%[1]s"},"finish_reason":"%[1]s"}],"content":[{"type":"text","text":"%[2]s"},{"type":"thinking","thinking":"%[1]s"}],"message":"%[1]s %[2]s"}`,
+					r.Header.Get("X-Gateway"), r.Header.Get("Authorization"))
+			}))
+			o := Options{BaseURL: s.URL + "/v1", Getenv: getenv, Header: []string{"X-Gateway=$GATE", "Authorization=Bearer " + bearer, "X-Provider=ollama"}}
+			m, err := Open(name, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := m.Answer(t.Context(), crosstalk.Request{API: crosstalk.Chat})
+			if got.Get("X-Gateway") != secret || got.Get("Authorization") != "Bearer "+bearer || got.Get("X-Provider") != "ollama" {
+				t.Errorf("%s: sent %v", name, got)
+			}
+			if (err == nil) != (status == 200) {
+				t.Errorf("%s %d: %v", name, status, err)
+			}
+			all := fmt.Sprintf("%+v %s %s %+v %#v %v", a, a.Raw, crosstalk.Canonical(a), err, err, m.Identity())
+			for _, part := range []string{secret, bearer} {
+				if strings.Contains(all, part) {
+					t.Errorf("%s %d: %s", name, status, all)
+				}
+			}
+			plain, err := Open(name, Options{BaseURL: s.URL + "/v1", Getenv: getenv})
+			if err != nil || plain.Identity() != m.Identity() {
+				t.Errorf("headers are a part of the identity: %v, %v, %v", plain.Identity(), m.Identity(), err)
+			}
+			s.Close()
 		}
 	}
 }

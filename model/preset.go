@@ -1,15 +1,18 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // Preset is a provider by name: where its models are, and which environment
-// variable holds the key.
+// variable has the key.
 type Preset struct {
 	Name        string
-	BaseURL     string // "": has to be given
+	BaseURL     string // "": the user has to give one; {VARIABLE} is replaced by an environment variable, {VARIABLE:default} by it or a default
 	KeyVar      string
 	Local       bool   // runs on the user's machine; the key is sent if there is one
 	Concurrency int    // asks in flight that make sense unless the user says otherwise; 0: let asking find out
@@ -18,8 +21,7 @@ type Preset struct {
 
 	protocol  protocol
 	newTokens bool   // chat takes max_completion_tokens only
-	seedName  string // "": seed
-	keyHeader string // "": Authorization
+	keyHeader string // "": Authorization, as a bearer token
 }
 
 type protocol int
@@ -35,6 +37,29 @@ const Compatible = "compatible"
 // Presets returns the known providers: those behind the internet first, then
 // local servers, then those that need a base URL.
 func Presets() []Preset { return slices.Clone(presets) }
+
+var placeholder = regexp.MustCompile(`\{([A-Z_]+)(?::([^}]*))?\}`)
+
+// baseURL is the preset's, with the environment's values in their places.
+func (p Preset) baseURL(getenv func(string) string) (string, error) {
+	var missing string
+	url := placeholder.ReplaceAllStringFunc(p.BaseURL, func(match string) string {
+		m := placeholder.FindStringSubmatch(match)
+		value := strings.TrimSpace(cmp.Or(getenv(m[1]), m[2]))
+		if value == "" && m[1] == "AWS_REGION" {
+			value = strings.TrimSpace(getenv("AWS_DEFAULT_REGION"))
+		}
+		if value == "" || strings.ContainsAny(value, "/:@?# ") {
+			missing = cmp.Or(missing, m[1])
+		}
+		return value
+	})
+	if missing != "" {
+		return "", fmt.Errorf("the environment variable %s is not set, or is not a name; it is a part of the base URL of %s (--base-url gives another)", missing, p.Name)
+	}
+	// Google's global location has a host without a location.
+	return strings.Replace(url, "//global-aiplatform.", "//aiplatform.", 1), nil
+}
 
 // Concurrency is the preset's hint for a model's name, 0 if there is none.
 func Concurrency(name string) int {
@@ -55,11 +80,13 @@ var presets = []Preset{
 	{Name: "openai", BaseURL: "https://api.openai.com/v1", KeyVar: "OPENAI_API_KEY", newTokens: true},
 	{Name: "anthropic", BaseURL: "https://api.anthropic.com/v1", KeyVar: "ANTHROPIC_API_KEY", protocol: anthropicMessages},
 	{Name: "gemini", BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai", KeyVar: "GEMINI_API_KEY"},
-	{Name: "mistral", BaseURL: "https://api.mistral.ai/v1", KeyVar: "MISTRAL_API_KEY", seedName: "random_seed"},
+	{Name: "mistral", BaseURL: "https://api.mistral.ai/v1", KeyVar: "MISTRAL_API_KEY"},
 	{Name: "deepseek", BaseURL: "https://api.deepseek.com/v1", KeyVar: "DEEPSEEK_API_KEY"},
 	{Name: "cohere", BaseURL: "https://api.cohere.ai/compatibility/v1", KeyVar: "COHERE_API_KEY"},
 	{Name: "xai", BaseURL: "https://api.x.ai/v1", KeyVar: "XAI_API_KEY"},
 	{Name: "qwen", BaseURL: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", KeyVar: "DASHSCOPE_API_KEY"},
+	{Name: "zai", BaseURL: "https://api.z.ai/api/paas/v4", KeyVar: "ZAI_API_KEY"},
+	{Name: "minimax", BaseURL: "https://api.minimax.io/v1", KeyVar: "MINIMAX_API_KEY"},
 	{Name: "moonshot", BaseURL: "https://api.moonshot.ai/v1", KeyVar: "MOONSHOT_API_KEY"},
 	{Name: "openrouter", BaseURL: "https://openrouter.ai/api/v1", KeyVar: "OPENROUTER_API_KEY"},
 	{Name: "groq", BaseURL: "https://api.groq.com/openai/v1", KeyVar: "GROQ_API_KEY"},
@@ -70,6 +97,9 @@ var presets = []Preset{
 	{Name: "nvidia", BaseURL: "https://integrate.api.nvidia.com/v1", KeyVar: "NVIDIA_API_KEY"},
 	{Name: "huggingface", BaseURL: "https://router.huggingface.co/v1", KeyVar: "HF_TOKEN"},
 
+	{Name: "bedrock", BaseURL: "https://bedrock-runtime.{AWS_REGION}.amazonaws.com/openai/v1", KeyVar: "AWS_BEARER_TOKEN_BEDROCK"},
+	{Name: "vertex", BaseURL: "https://{GOOGLE_CLOUD_LOCATION:global}-aiplatform.googleapis.com/v1/projects/{GOOGLE_CLOUD_PROJECT}/locations/{GOOGLE_CLOUD_LOCATION:global}/endpoints/openapi",
+		KeyVar: "VERTEX_ACCESS_TOKEN"},
 	{Name: "ollama", BaseURL: "http://localhost:11434/v1", KeyVar: "OLLAMA_API_KEY", Local: true, Concurrency: 4,
 		Start: "ollama serve", Fetch: "ollama pull %s"},
 	{Name: "llamacpp", BaseURL: "http://localhost:8080/v1", KeyVar: "LLAMA_API_KEY", Local: true, Concurrency: 4,
@@ -91,7 +121,7 @@ var presets = []Preset{
 // likeliest answer with a beam of width n instead of drawing one; none for
 // width 1. vLLM takes n for the width (BeamSearchParams; before 0.6.3 best_of,
 // whose default is n) and gives the best answer first. Servers that are known
-// to have no beam search are an error: most pass over what they do not know.
+// to have no beam search are an error: most ignore what they do not know.
 func Beams(name string, n int) (map[string]any, error) {
 	provider, _, err := cutName(name)
 	if err != nil || n <= 1 {
@@ -106,9 +136,15 @@ func Beams(name string, n int) (map[string]any, error) {
 // HasLogprobs is an error for a model that is known to give no log
 // probabilities.
 func HasLogprobs(name string) error {
-	provider, _, err := cutName(name)
-	if p, _ := lookup(provider); err == nil && p.protocol == anthropicMessages {
+	provider, model, err := cutName(name)
+	if err != nil {
+		return err
+	}
+	if p, _ := lookup(provider); p.protocol == anthropicMessages {
 		return fmt.Errorf("model %q: %s gives no log probabilities", name, provider)
 	}
-	return err
+	if refused(FamilyOf(name, nil).Logprobs) {
+		return fmt.Errorf("model %q: %s gives no log probabilities", name, model)
+	}
+	return nil
 }

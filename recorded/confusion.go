@@ -34,25 +34,7 @@ type Confusion struct {
 // without a prompt every row is independent. Memory does not grow with the
 // rows.
 func ReadConfusion(path string) iter.Seq2[Confusion, error] {
-	return func(yield func(Confusion, error) bool) {
-		empty := true
-		for row, err := range table.Read(path) {
-			if err == nil && row.Blank() {
-				continue
-			}
-			var c Confusion
-			if err == nil {
-				c, err = readConfusion(row)
-			}
-			if !yield(c, err) || err != nil {
-				return
-			}
-			empty = false
-		}
-		if empty {
-			yield(Confusion{}, fmt.Errorf("%s: has no rows", path))
-		}
-	}
+	return readRows(path, readConfusion)
 }
 
 // Columns that are not labels of a confusion item.

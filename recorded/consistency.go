@@ -80,30 +80,6 @@ func ReadRewritings(path string) iter.Seq2[Rewriting, error] {
 	})
 }
 
-// readRows yields the results of read for a file's rows, up to the first error.
-func readRows[T any](path string, read func(table.Row) (T, error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		empty := true
-		for row, err := range table.Read(path) {
-			if err == nil && row.Blank() {
-				continue
-			}
-			var v T
-			if err == nil {
-				v, err = read(row)
-			}
-			if !yield(v, err) || err != nil {
-				return
-			}
-			empty = false
-		}
-		if empty {
-			var none T
-			yield(none, fmt.Errorf("%s: has no rows", path))
-		}
-	}
-}
-
 // require refuses a row without the needed columns, or with a list instead of
 // text.
 func require(row table.Row, needed []string, possible ...string) error {

@@ -8,7 +8,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -50,26 +49,10 @@ func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
 	switch format {
 	case "table", "markdown", "latex":
 		return write(w, format, Tables(estimates))
-	case "json":
-		e := newEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(NewDocument(estimates))
-	case "jsonl":
-		e := newEncoder(w)
-		for _, estimate := range estimates {
-			if err := e.Encode(estimate); err != nil {
-				return err
-			}
-		}
-		return nil
+	case "json", "jsonl":
+		return WriteJSON(w, format, NewDocument(estimates), estimates)
 	case "csv":
 		return writeCSV(w, estimates)
 	}
 	return CheckFormat(format)
-}
-
-func newEncoder(w io.Writer) *json.Encoder {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e
 }

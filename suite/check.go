@@ -19,6 +19,17 @@ func (s *Suite) Clusters() int {
 	return len(seen)
 }
 
+// ClusterNoun is what the clusters of the suite's instrument are called, in the
+// plural: "controls".
+func (s *Suite) ClusterNoun() string {
+	for _, in := range instruments {
+		if in.name == s.Instrument {
+			return in.clusters
+		}
+	}
+	return "clusters"
+}
+
 // Languages are the languages of the items' labels or texts, sorted.
 func (s *Suite) Languages() []string {
 	seen := map[string]bool{}
@@ -40,19 +51,13 @@ func (s *Suite) Languages() []string {
 func Check(s *Suite) []string {
 	remarks := slices.Clone(s.Unusable)
 	remark := func(format string, args ...any) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
-	clusters := "clusters"
-	switch s.Instrument {
-	case "leakage":
-		checkPairs(s, remark)
-		clusters = "controls"
-	case "confusion":
-		checkPrompts(s, remark)
-		clusters = "prompts"
-	case "consistency":
-		checkTasks(s, remark)
+	for _, in := range instruments {
+		if in.name == s.Instrument {
+			in.check(s, remark)
+		}
 	}
 	if n := s.Clusters(); n < 5 {
-		remark("%d %s: intervals need at least 5", n, clusters)
+		remark("%d %s: intervals need at least 5", n, s.ClusterNoun())
 	}
 	if n := len(s.Items); n < 30 {
 		remark("%d items: intervals need at least 30", n)

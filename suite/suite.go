@@ -57,14 +57,9 @@ type Fingerprint struct{ sum uint64 }
 
 // Add adds an item, which the caller must not add twice.
 func (f *Fingerprint) Add(item crosstalk.Item) {
+	item.Cluster, item.Labels = "", nil
 	if p := item.Pair; p != nil {
-		item = crosstalk.Item{ID: item.ID, Pair: &crosstalk.Pair{Concept: p.Concept, Test: p.Test, Control: p.Control, Remove: p.Remove}}
-	}
-	if p := item.Prompt; p != nil {
-		item = crosstalk.Item{ID: item.ID, Prompt: p}
-	}
-	if p := item.Input; p != nil {
-		item = crosstalk.Item{ID: item.ID, Input: p}
+		item.Pair = &crosstalk.Pair{Concept: p.Concept, Test: p.Test, Control: p.Control, Remove: p.Remove}
 	}
 	f.add(item)
 }

@@ -26,14 +26,16 @@ type header struct {
 	Description string `yaml:"description"`
 }
 
-// instruments read their part of a file into a suite.
+// instruments read their part of a file into a suite, and check it.
 var instruments = []struct {
-	name string
-	read func(document, *Suite) error
+	name     string
+	clusters string // what items of a cluster share
+	read     func(document, *Suite) error
+	check    func(s *Suite, remark func(format string, args ...any))
 }{
-	{"leakage", readLeakage},
-	{"confusion", readConfusion},
-	{"consistency", readConsistency},
+	{"leakage", "controls", readLeakage, checkPairs},
+	{"confusion", "prompts", readConfusion, checkPrompts},
+	{"consistency", "clusters", readConsistency, checkTasks},
 }
 
 // A suite's name is part of signatures and of the names of run directories.

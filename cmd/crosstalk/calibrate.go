@@ -38,17 +38,16 @@ type calibrating struct {
 
 // calibration is the part of an instrument.
 type calibration interface {
-	instrument() string
 	flags(c *cobra.Command)
 	calibrate(c *cobra.Command, all calibrating) ([]calibrate.Result, error)
 }
 
 func calibrateCommand() *cobra.Command {
 	all := calibrating{}
-	parts := []calibration{&leakageCalibration{}, &confusionCalibration{}, &consistencyCalibration{}}
+	var parts []calibration
 	var names []string
-	for _, p := range parts {
-		names = append(names, p.instrument())
+	for _, in := range instruments() {
+		parts, names = append(parts, in.calibrate()), append(names, in.name)
 	}
 	c := &cobra.Command{
 		Use:   "calibrate [INSTRUMENT...]",
@@ -71,8 +70,8 @@ chance, outside 93 to 97 %. Instruments: ` + strings.Join(names, ", ") + `; all 
 				return fmt.Errorf("--seeds and --samples need a number above 0")
 			}
 			var results []calibrate.Result
-			for _, p := range parts {
-				if len(chosen) == 0 || slices.Contains(chosen, p.instrument()) {
+			for i, p := range parts {
+				if len(chosen) == 0 || slices.Contains(chosen, names[i]) {
 					of, err := p.calibrate(c, all)
 					if err != nil {
 						return err
@@ -103,8 +102,6 @@ type leakageCalibration struct {
 	suite string
 	rates []float64
 }
-
-func (l *leakageCalibration) instrument() string { return "leakage" }
 
 func (l *leakageCalibration) flags(c *cobra.Command) {
 	c.Flags().Float64SliceVar(&l.rates, "rate", []float64{0.6}, "leakage: how often the model leaks, 0 to 1")
@@ -158,8 +155,6 @@ type confusionCalibration struct {
 // is a cluster, in half the time.
 var crosslingualLanguages = []string{"de", "fr", "ko", "ru", "zh"}
 
-func (f *confusionCalibration) instrument() string { return "confusion" }
-
 func (f *confusionCalibration) flags(c *cobra.Command) {
 	c.Flags().Float64SliceVar(&f.lines, "line", []float64{0.1}, "confusion: how often a line is in another language, 0 to 1")
 	c.Flags().Float64SliceVar(&f.words, "word", []float64{0.05}, "confusion: how often a right line has an English word, 0 to 1")
@@ -201,8 +196,6 @@ type consistencyCalibration struct {
 	flips   []float64
 	invalid float64
 }
-
-func (s *consistencyCalibration) instrument() string { return "consistency" }
 
 func (s *consistencyCalibration) flags(c *cobra.Command) {
 	c.Flags().Float64SliceVar(&s.flips, "flip", []float64{0.2}, "consistency: how often an answer in another sense is of another class, 0 to 1")

@@ -13,6 +13,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/statusline"
 	"crosstalk/report/export"
 	"crosstalk/run"
 	"crosstalk/study"
@@ -64,7 +65,7 @@ func (e *exporting) run(c *cobra.Command, path string) error {
 	if e.out != "" {
 		return atomicfile.Write(e.out, func(w io.Writer) error { return e.write(w, path) })
 	}
-	if e.format == export.Parquet && isTerminal(c.OutOrStdout()) {
+	if e.format == export.Parquet && statusline.IsTerminal(c.OutOrStdout()) {
 		return fmt.Errorf("parquet is not for a terminal: name a file with --out")
 	}
 	return e.write(c.OutOrStdout(), path)

@@ -106,10 +106,10 @@ func TestInterruptTwice(t *testing.T) {
 // An interrupt ends the wait for a retry.
 func TestInterruptBeforeRetry(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, testserver.Options{RetryAfter: time.Hour, Faults: map[testserver.Fault]float64{testserver.RateLimitedSeconds: 1}})
+	s := newServer(t, testserver.Options{RetryAfter: 5 * time.Minute, Faults: map[testserver.Fault]float64{testserver.RateLimitedSeconds: 1}})
 	p := start(t, nil, runLeakage(s, writeSuite(t, 1), filepath.Join(t.TempDir(), "run"))...)
 	until(t, "the server's refusals", func() bool { st := s.Stats(); return st.Attempts > 0 && st.InFlight == 0 })
-	until(t, "the trouble on stderr", func() bool { return strings.Contains(p.stderr.String(), "limits how much it is asked (HTTP 429") })
+	until(t, "the trouble on stderr", func() bool { return strings.Contains(p.stderr.String(), "limits the rate of requests (HTTP 429") })
 	p.cmd.Process.Signal(syscall.SIGINT)
 	p.expect(130, "0/10 asks", "interrupted: 0 of 10 requests are answered")
 }

@@ -13,6 +13,8 @@ import (
 
 	"crosstalk/datasets"
 	"crosstalk/hub"
+	"crosstalk/internal/fetch"
+	"crosstalk/internal/statusline"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/similarity/bertscore"
 	"crosstalk/measure/similarity/gloss"
@@ -135,12 +137,9 @@ says where the cache is and CROSSTALK_MIRROR names an address with copies.`,
 				}
 				m.Revision = revision
 			}
-			show := newPullProgress(c.ErrOrStderr(), quiet)
-			var dir string
-			err = interruptible(c.Context(), func(ctx context.Context) error {
-				dir, _, err = hub.Pull(ctx, m.Name, m.Revision, show.file)
-				show.end()
-				return err
+			dir, err := download(c, quiet, func(ctx context.Context, show fetch.Progress) (dir string, err error) {
+				dir, _, err = hub.Pull(ctx, m.Name, m.Revision, show)
+				return dir, err
 			})
 			if err != nil {
 				return err
@@ -184,57 +183,41 @@ func parseModelArgument(arg string) (similarities.HubModel, error) {
 	return similarities.ParseHubModel(kind, name)
 }
 
-// pullProgress shows on stderr how far files are: one line that is rewritten
-// on a terminal, a plain line now and then elsewhere.
+// pullProgress shows on stderr how far the file is that is being fetched.
 type pullProgress struct {
-	w        io.Writer
-	terminal bool
-	name     string
-	first    int64 // bytes that were there before
-	started  time.Time
-	shown    time.Time
+	line    *statusline.Line
+	name    string
+	first   int64 // bytes that were there before
+	started time.Time
+	shown   time.Time
 }
 
 func newPullProgress(w io.Writer, quiet bool) *pullProgress {
 	if quiet {
 		w = io.Discard
 	}
-	return &pullProgress{w: w, terminal: isTerminal(w)}
+	return &pullProgress{line: statusline.New(w)}
 }
 
 func (p *pullProgress) file(name string, done, total int64) {
 	now := time.Now()
 	if name != p.name {
 		p.name, p.first, p.started, p.shown = name, done, now, now
-		if !p.terminal {
-			fmt.Fprintf(p.w, "%s, %s\n", name, size(total))
+		if !p.line.Terminal() {
+			p.line.Note(name + ", " + size(total))
 		}
 		return
 	}
-	every := 10 * time.Second
-	if p.terminal {
-		every = 200 * time.Millisecond
-	}
-	if now.Sub(p.shown) < every {
+	if now.Sub(p.shown) < p.line.Every() {
 		return
 	}
 	p.shown = now
-	line := fmt.Sprintf("%s, %s of %s", name, size(done), size(total))
+	text := fmt.Sprintf("%s, %s of %s", name, size(done), size(total))
 	if rate := float64(done-p.first) / now.Sub(p.started).Seconds(); rate > 0 {
 		left := time.Duration(float64(total-done) / rate * float64(time.Second))
-		line += fmt.Sprintf(", %s/s, %v left", size(int64(rate)), left.Round(time.Second))
+		text += fmt.Sprintf(", %s/s, %v left", size(int64(rate)), left.Round(time.Second))
 	}
-	if p.terminal {
-		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
-	} else {
-		fmt.Fprintln(p.w, line)
-	}
-}
-
-func (p *pullProgress) end() {
-	if p.terminal {
-		fmt.Fprint(p.w, "\r\x1b[K")
-	}
+	p.line.Show(text)
 }
 
 func size(n int64) string {

@@ -12,60 +12,44 @@ import (
 	"time"
 
 	"crosstalk/ask"
+	"crosstalk/internal/statusline"
 )
 
-// progress shows on stderr how far a run is: one line that is rewritten on a
-// terminal, a plain line now and then elsewhere, the first one soon.
+// progress shows on stderr how far a run is, the first time soon.
 type progress struct {
-	w        io.Writer
-	session  *ask.Session
-	total    int
-	started  time.Time
-	terminal bool
-	trouble  string // that was told, and when
-	told     time.Time
-	done     chan struct{}
-	once     sync.Once
-	ended    sync.WaitGroup
+	line    *statusline.Line
+	session *ask.Session
+	total   int
+	started time.Time
+	trouble string // that was told, and when
+	told    time.Time
+	done    chan struct{}
+	once    sync.Once
+	ended   sync.WaitGroup
 }
 
 func startProgress(w io.Writer, s *ask.Session, total int, quiet bool) *progress {
-	p := &progress{w: w, session: s, total: total, started: time.Now(), done: make(chan struct{})}
+	p := &progress{line: statusline.New(w), session: s, total: total, started: time.Now(), done: make(chan struct{})}
 	if quiet {
 		return p
-	}
-	first, every := 2*time.Second, 10*time.Second
-	if p.terminal = isTerminal(w); p.terminal {
-		first, every = 200*time.Millisecond, 200*time.Millisecond
 	}
 	p.ended.Add(1)
 	go func() {
 		defer p.ended.Done()
-		tick := time.NewTimer(first)
+		tick := time.NewTimer(min(p.line.Every(), 2*time.Second))
 		defer tick.Stop()
 		for {
 			select {
 			case <-tick.C:
 				p.show()
-				tick.Reset(every)
+				tick.Reset(p.line.Every())
 			case <-p.done:
-				if p.terminal {
-					fmt.Fprint(p.w, "\r\x1b[K")
-				}
+				p.line.Clear()
 				return
 			}
 		}
 	}()
 	return p
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // stop ends the display; more than once does no harm.
@@ -95,15 +79,11 @@ func (p *progress) show() {
 	if s.Cost > 0 {
 		fmt.Fprintf(&b, ", cost %.4f", s.Cost)
 	}
-	clear, end := "", "\n"
-	if p.terminal {
-		clear, end = "\r\x1b[K", ""
-	}
 	if s.Trouble != p.trouble && time.Since(p.told) > 5*time.Second {
 		p.trouble, p.told = s.Trouble, time.Now()
-		fmt.Fprintf(p.w, "%san attempt gave no answer: %s\n", clear, p.trouble)
+		p.line.Note("an attempt gave no answer: " + p.trouble)
 	}
-	fmt.Fprint(p.w, clear, b.String(), end)
+	p.line.Show(b.String())
 }
 
 // onInterrupt makes the first interrupt stop the session, which lets what is

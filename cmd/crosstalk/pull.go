@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"crosstalk/datasets"
+	"crosstalk/internal/fetch"
 
 	"github.com/spf13/cobra"
 )
@@ -58,22 +59,19 @@ func pullSource(c *cobra.Command, s datasets.Source, quiet bool) (dir string, er
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\nlicence: %s\ncite: %s\nfrom: %s (%s), see %s\n",
 			s.Name, s.What, cmp.Or(s.Terms, s.License), s.Cite, s.Files[0].URLs[0], size(s.Size()), s.Home)
 	}
-	show := newPullProgress(c.ErrOrStderr(), quiet)
-	err = interruptible(c.Context(), func(ctx context.Context) error {
-		dir, err = s.Pull(ctx, show.file)
-		show.end()
-		return err
-	})
-	return dir, err
+	return download(c, quiet, s.Pull)
 }
 
-// interruptible lets an interrupt end a download, of which the part stays.
-func interruptible(ctx context.Context, pull func(context.Context) error) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+// download shows how far a download is and lets an interrupt end it; what
+// arrived stays.
+func download(c *cobra.Command, quiet bool, pull func(context.Context, fetch.Progress) (dir string, err error)) (dir string, err error) {
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := pull(ctx)
+	show := newPullProgress(c.ErrOrStderr(), quiet)
+	dir, err = pull(ctx, show.file)
+	show.line.Clear()
 	if err != nil && ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted: what arrived is kept; run the same command again to resume")}
+		return "", &exitError{exitInterrupted, errors.New("interrupted: what arrived is kept; run the same command again to resume")}
 	}
-	return err
+	return dir, err
 }

@@ -19,7 +19,7 @@ func runCommand() *cobra.Command {
 		`Ask a model about a suite, score the answers and report the figures.
 
 The answers stay in a run directory. Run the same command again to resume;
-nothing is asked twice.`, runLeakageCommand(), runConfusionCommand(), runConsistencyCommand())
+nothing is asked twice.`, each(func(in instrument) *cobra.Command { return in.run() })...)
 }
 
 // runFlags are the flags of every run.

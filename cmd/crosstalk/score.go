@@ -14,7 +14,7 @@ import (
 
 func scoreCommand() *cobra.Command {
 	return group("score", "Score answers recorded elsewhere",
-		`Score answers that were recorded elsewhere. No model is asked.`, scoreLeakageCommand(), scoreConfusionCommand(), scoreConsistencyCommand())
+		`Score answers that were recorded elsewhere. No model is asked.`, each(func(in instrument) *cobra.Command { return in.score() })...)
 }
 
 // scoreFlags are the flags of every scoring of recorded answers.

@@ -29,13 +29,10 @@ func suitesListCommand() *cobra.Command {
 				return err
 			}
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "NAME\tINSTRUMENT\tLANGUAGE\tITEMS\tCONTROLS\tLICENSE")
+			fmt.Fprintln(w, "NAME\tINSTRUMENT\tLANGUAGE\tITEMS\tCLUSTERS\tLICENSE")
 			for _, s := range suites {
-				controls := "-"
-				if s.Instrument == "leakage" {
-					controls = fmt.Sprint(s.Clusters())
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, s.Instrument, languages(s), len(s.Items), controls, s.License)
+				clusters := fmt.Sprintf("%d %s", s.Clusters(), s.ClusterNoun())
+				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, s.Instrument, languages(s), len(s.Items), clusters, s.License)
 			}
 			if err := w.Flush(); err != nil {
 				return err
@@ -87,16 +84,16 @@ places is shown with each; a star marks the one that is asked by default.`,
 				}
 			}
 			showTasks(&b, s)
+			in := instrumentOf(s)
 			for _, i := range s.Items {
 				b.WriteString("\n" + i.ID)
-				for _, column := range shownLabels[s.Instrument] {
+				for _, column := range in.columns {
 					if value := i.Labels[column]; value != "" {
 						b.WriteString("  " + value)
 					}
 				}
 				b.WriteString("\n")
-				showContent(&b, i)
-				showInput(&b, s, i)
+				in.show(&b, s, i)
 			}
 			_, err = fmt.Fprint(c.OutOrStdout(), b.String())
 			return err
@@ -104,34 +101,53 @@ places is shown with each; a star marks the one that is asked by default.`,
 	}
 }
 
-// shownLabels are the columns that stand beside an item's id.
-var shownLabels = map[string][]string{"leakage": {"category"}, "confusion": {"task", "source", "language"}, "consistency": {"task", "category"}}
-
-// showContent prints what an item asks.
-func showContent(b *strings.Builder, i crosstalk.Item) {
-	show := func(mark string, width int, name, text string) {
-		if text != "" {
-			fmt.Fprintf(b, "%-2s%-*s  %s\n", mark, width, name, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 2+width+2)))
-		}
-	}
-	if p := i.Pair; p != nil {
-		for _, l := range []struct{ name, text string }{{"concept", p.Concept}, {"test", p.Test}, {"control", p.Control},
-			{"remove", strings.Join(p.Remove, " | ")}, {"leaks", strings.Join(p.Leaks, " | ")}, {"neutral", strings.Join(p.Neutral, " | ")}} {
-			show("", 7, l.name, l.text)
-		}
-	}
-	if p := i.Prompt; p != nil && len(p.Placed) == 0 {
-		show("", 6, "prompt", p.Text)
-	} else if p != nil {
-		for _, place := range slices.Sorted(maps.Keys(p.Placed)) {
-			mark := ""
-			if p.Placed[place] == p.Text { // what is asked by default
-				mark = "*"
-			}
-			show(mark, 10, place, p.Placed[place])
-		}
+// showText prints a named text, wrapped lines below each other.
+func showText(b *strings.Builder, mark string, width int, name, text string) {
+	if text != "" {
+		fmt.Fprintf(b, "%-2s%-*s  %s\n", mark, width, name, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 2+width+2)))
 	}
 }
+
+// showPair prints what an item of leakage asks.
+func showPair(b *strings.Builder, _ *suite.Suite, i crosstalk.Item) {
+	p := i.Pair
+	for _, l := range []struct{ name, text string }{{"concept", p.Concept}, {"test", p.Test}, {"control", p.Control},
+		{"remove", strings.Join(p.Remove, " | ")}, {"leaks", strings.Join(p.Leaks, " | ")}, {"neutral", strings.Join(p.Neutral, " | ")}} {
+		showText(b, "", 7, l.name, l.text)
+	}
+}
+
+// describePairs counts the controls and lists the categories.
+func describePairs(s *suite.Suite) string {
+	var names []string
+	for _, i := range s.Items {
+		if c := i.Labels["category"]; c != "" && !slices.Contains(names, c) {
+			names = append(names, c)
+		}
+	}
+	if len(names) == 0 {
+		return ", no categories"
+	}
+	return fmt.Sprintf(", %d categories: %s", len(names), strings.Join(names, ", "))
+}
+
+// showPrompt prints what an item of confusion asks; a star marks the place of
+// the instruction by default.
+func showPrompt(b *strings.Builder, _ *suite.Suite, i crosstalk.Item) {
+	p := i.Prompt
+	if len(p.Placed) == 0 {
+		showText(b, "", 6, "prompt", p.Text)
+	}
+	for _, place := range slices.Sorted(maps.Keys(p.Placed)) {
+		mark := ""
+		if p.Placed[place] == p.Text {
+			mark = "*"
+		}
+		showText(b, mark, 10, place, p.Placed[place])
+	}
+}
+
+func describePrompts(*suite.Suite) string { return "" }
 
 func suitesCheckCommand() *cobra.Command {
 	return &cobra.Command{
@@ -151,7 +167,7 @@ mistake is listed.`,
 					fmt.Fprintf(&b, "%s: %s\n", name, r)
 				}
 				if len(remarks) == 0 {
-					fmt.Fprintf(&b, "%s: %s%s%s\n", name, contents(s), categories(s), tasks(s))
+					fmt.Fprintf(&b, "%s: %s%s\n", name, contents(s), instrumentOf(s).describe(s))
 				}
 			}
 			_, err := fmt.Fprint(c.OutOrStdout(), b.String())
@@ -160,31 +176,11 @@ mistake is listed.`,
 	}
 }
 
-// contents counts what a suite holds.
+// contents counts what a suite has.
 func contents(s *suite.Suite) string {
-	clusters := "prompts, in " + languages(s)
-	switch s.Instrument {
-	case "leakage":
-		clusters = "controls"
-	case "consistency":
-		clusters = "clusters, in " + languages(s)
+	text := fmt.Sprintf("%d items, %d %s", len(s.Items), s.Clusters(), s.ClusterNoun())
+	if len(s.Languages()) > 0 {
+		text += ", in " + languages(s)
 	}
-	return fmt.Sprintf("%d items, %d %s", len(s.Items), s.Clusters(), clusters)
-}
-
-// categories lists those of a leakage suite.
-func categories(s *suite.Suite) string {
-	if s.Instrument != "leakage" {
-		return ""
-	}
-	var names []string
-	for _, i := range s.Items {
-		if c := i.Labels["category"]; c != "" && !slices.Contains(names, c) {
-			names = append(names, c)
-		}
-	}
-	if len(names) == 0 {
-		return ", no categories"
-	}
-	return fmt.Sprintf(", %d categories: %s", len(names), strings.Join(names, ", "))
+	return text
 }

@@ -10,8 +10,8 @@ import (
 	"crosstalk/suite"
 )
 
-// tasks lists those of a suite, with their items.
-func tasks(s *suite.Suite) string {
+// describeTasks lists the tasks of a suite, with the number of their items.
+func describeTasks(s *suite.Suite) string {
 	var parts []string
 	for _, t := range s.Tasks {
 		n := 0
@@ -60,9 +60,6 @@ func showTasks(b *strings.Builder, s *suite.Suite) {
 
 // showInput prints an input of a task, in each language.
 func showInput(b *strings.Builder, s *suite.Suite, item crosstalk.Item) {
-	if item.Input == nil {
-		return
-	}
 	t := s.Tasks[slices.IndexFunc(s.Tasks, func(t crosstalk.Task) bool { return t.Name == item.Input.Task })]
 	for _, language := range slices.Sorted(maps.Keys(item.Input.Texts)) {
 		fmt.Fprintf(b, "  %s", language)

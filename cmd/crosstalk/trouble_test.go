@@ -31,7 +31,7 @@ func TestWrongSettings(t *testing.T) {
 		"key-var":   {testserver.Options{}, []string{"MY_KEY=nonsense"}, []string{"--key-var", "MY_KEY"}, 4, []string{"MY_KEY was refused"}},
 		"no var":    {testserver.Options{}, nil, []string{"--key-var", "MY_KEY"}, 0, []string{"the environment variable MY_KEY is not set"}},
 		"model":     {testserver.Options{Models: []string{"other"}}, nil, nil, 4, []string{`URL/v1 has no model "m"`}},
-		"parameter": {testserver.Options{Unsupported: map[string]string{"max_tokens": "max_completion_tokens"}}, nil, nil, 7, []string{"max_tokens", "rejected the request"}},
+		"parameter": {testserver.Options{Unsupported: map[string]string{"max_tokens": "max_completion_tokens", "max_completion_tokens": ""}}, nil, nil, 14, []string{"max_completion_tokens", "rejected the request"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -225,7 +225,7 @@ func TestRefusedDirectories(t *testing.T) {
 			}
 			defer c.Close()
 			return c.Exec("PRAGMA user_version = 99")
-		}, nil, "answers.db: was written by a newer crosstalk (journal version 99, this one reads up to 1): update crosstalk, or use another --out"},
+		}, nil, "answers.db: was written by a newer crosstalk (journal version 99, this one reads up to 2): update crosstalk, or use another --out"},
 		"damaged journal": {func(out string) error {
 			return os.WriteFile(filepath.Join(out, "answers.db"), []byte(strings.Repeat("no journal ", 1000)), 0o666)
 		}, nil, "answers.db: is not a readable journal: move it away, or use another --out"},

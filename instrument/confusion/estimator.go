@@ -1,16 +1,11 @@
 package confusion
 
 import (
-	"fmt"
 	"slices"
 
 	"crosstalk"
 	"crosstalk/measure/estimate"
 )
-
-// By are the columns that averages are taken over, and that figures are
-// grouped by unless the user says otherwise.
-var By = []string{"language", "source"}
 
 // apart are columns that never share a figure: answers in the language of the
 // prompt and in another are two tasks, and uncertainty at confusion points and
@@ -19,19 +14,6 @@ var apart = []string{"task", "at"}
 
 // measures are in the order of their figures.
 var measures = []string{LPR, WPR, LCPR, LineAccuracy, LatinWPR, Entropy, NucleusSize}
-
-// Rules are all that figures over the same answers depend on.
-type Rules struct {
-	Protocol
-	Identifier string // its name
-	Words      string // the name of the English list
-	Candidates int    `json:",omitempty"` // asked for at each token; 0: none
-}
-
-// Rules returns the instrument's rules.
-func (in *Instrument) Rules() Rules {
-	return Rules{in.Protocol, in.Identifier.Name(), in.Words.Name(), in.Prompting.Logprobs}
-}
 
 // estimator implements crosstalk.Estimator.
 type estimator struct {
@@ -108,38 +90,4 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 		groups = groups[n:]
 	}
 	return estimates
-}
-
-func (s *sum) estimate(p Protocol, measure string) crosstalk.Estimate {
-	e := crosstalk.Estimate{Measure: measure, Unit: units[measure], Counts: map[string]int{}}
-	if isUncertainty(measure) {
-		s.uncertainty(&e)
-	} else {
-		e.Better = crosstalk.Higher
-		s.average(&e, p)
-	}
-	for _, c := range s.cellsOf(measure) {
-		e.N += c.items.N()
-		e.Observations += c.values.N()
-		for reason, n := range c.counts {
-			e.Counts[reason] += n
-		}
-	}
-	e.Clusters = min(e.Clusters, e.Observations) // LCPR has each answer in two parts
-	return e
-}
-
-func (r Rules) signature(measure string, g *estimate.Group[*sum], suites crosstalk.SuiteIDs) string {
-	fields := append([]string{measure, "suite:" + suites.Of(g.Labels), "lid:" + r.Identifier}, r.lineFields()...)
-	fields = append(fields, "segment:"+Segmenters)
-	switch {
-	case isUncertainty(measure):
-		fields = append(append(fields, r.wordFields(r.Words)...), fmt.Sprintf("top:%d", r.Candidates), g.Labels["distribution"])
-		if measure == NucleusSize {
-			fields = append(fields, fmt.Sprintf("p=%g", g.Sum.cells[cellKey{measure: measure}].topP))
-		}
-	case measure == WPR || measure == LCPR:
-		fields = append(fields, r.wordFields(r.Words)...)
-	}
-	return estimate.Signature(fields...)
 }

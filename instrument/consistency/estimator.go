@@ -10,39 +10,6 @@ import (
 // apart are columns that never share a figure.
 var apart = []string{"task", "pair", "part"}
 
-// ByClass is the column whose presence in by adds the figures that take
-// answers apart by class: LabelShare and Transition.
-const ByClass = "class"
-
-// Rules are all that figures over the same answers depend on.
-type Rules struct {
-	Protocol
-	Classes   map[string][]string // by task
-	Free      string              // the name of what compares free answers
-	Quality   string              // the name of the external scorer
-	Languages string              // the name of what flags wrong languages
-	Rewrites  string              // where rewritten instructions come from, and who looked at them
-	Review    string              // of answers
-}
-
-// Rules returns the instrument's rules.
-func (in *Instrument) Rules() Rules {
-	r := Rules{Protocol: in.Protocol, Classes: map[string][]string{}, Rewrites: in.Rewrites, Review: in.Overrides.ID()}
-	for _, task := range in.Tasks {
-		r.Classes[task.Name] = task.Classes
-	}
-	if in.Free != nil {
-		r.Free = in.Free.Name()
-	}
-	if in.Quality != nil {
-		r.Quality = in.Quality.Name()
-	}
-	if in.Languages != nil {
-		r.Languages = in.Languages.Name()
-	}
-	return r
-}
-
 // estimator implements crosstalk.Estimator.
 type estimator struct {
 	rules  Rules

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"crosstalk"
+	"fmt"
 )
 
 // scoring is the scoring of one item.
@@ -274,4 +275,55 @@ func (s *scoring) gold(form Form) (string, bool) {
 
 func keys(of ...crosstalk.Key) []crosstalk.Key {
 	return slices.DeleteFunc(of, func(k crosstalk.Key) bool { return k == crosstalk.Key{} })
+}
+
+// Score makes observations of the answers to an item, and of its rewritten
+// texts, of which there may be none. ask is needed only where free answers are
+// compared by asking. All have the labels task and pair, of which Variant is
+// made, and these texts and numbers, where there are any:
+//
+//	Consistency  part; SourceInput, InputText, FlagsText, SourceAnswer, AnswerText, SourceClass, ClassText, RuleText,
+//	             SourceRule; SourceCorrect, Correct, Repeated, BLEUNumber
+//	Accuracy     part; AnswerText, ClassText, GoldText, RuleText, Confidence, SenseText, Reviewer, ReviewReason
+//	Rewriting    SourceInput, InputText, FlagsText
+//	ItemBLEU     InputText, Reference; counts of words and n-grams
+//	ROUGE1, ROUGE2, ROUGEL, Quality
+func (in *Instrument) Score(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item, answers Answers, rewritten map[Sense]Rewritten) ([]crosstalk.Observation, error) {
+	task, err := in.taskOf(item)
+	if err != nil {
+		return nil, err
+	}
+	return in.score(ctx, ask, task, item, answers, rewritten)
+}
+
+func (in *Instrument) score(ctx context.Context, ask crosstalk.Asker, task crosstalk.Task, item crosstalk.Item, answers Answers, rewritten map[Sense]Rewritten) ([]crosstalk.Observation, error) {
+	s := &scoring{Instrument: in, ctx: ctx, ask: ask, item: item, task: task, answers: answers, rewritten: rewritten,
+		forms: slices.SortedFunc(maps.Keys(answers), compareForms), bleu: map[Sense]float64{}}
+	if err := s.scoreRewritten(); err != nil {
+		return nil, err
+	}
+	if in.Overrides != nil {
+		s.reading = AsRead
+	}
+	if err := s.scoreAnswers(nil); err != nil {
+		return nil, err
+	}
+	if in.Overrides != nil {
+		s.reading = Reviewed
+		if err := s.scoreAnswers(in.Overrides); err != nil {
+			return nil, err
+		}
+	}
+	return s.observations, nil
+}
+
+func (in *Instrument) taskOf(item crosstalk.Item) (crosstalk.Task, error) {
+	if item.Input == nil {
+		return crosstalk.Task{}, fmt.Errorf("item %s has no input of a task: it is not a consistency item", item.ID)
+	}
+	i := slices.IndexFunc(in.Tasks, func(t crosstalk.Task) bool { return t.Name == item.Input.Task })
+	if i < 0 {
+		return crosstalk.Task{}, fmt.Errorf("item %s is of the task %q, which is not there", item.ID, item.Input.Task)
+	}
+	return in.Tasks[i], nil
 }

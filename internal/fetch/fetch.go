@@ -6,11 +6,14 @@ package fetch
 import (
 	"context"
 	"crosstalk/internal/atomicfile"
+	"crypto/sha1"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
+	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,21 +28,26 @@ import (
 // change it.
 var Stall = 60 * time.Second
 
+// Progress is told how many bytes of a file are here, those included that were
+// here before.
+type Progress func(name string, done, total int64)
+
 // File is a file to fetch.
 type File struct {
-	Path   string    // where it goes; what arrives is kept in Path.incomplete until it is whole
-	Name   string    // for errors and progress
-	Server string    // for errors: the address, fit to be shown
-	Size   int64     // bytes
-	Sum    string    // checksum, hexadecimal
-	Hash   hash.Hash // that the checksum is of
+	Path string // where it goes; what arrives is kept in Path.incomplete until it is whole
+	Name string // for errors and progress
+	URL  string
+	Size int64  // bytes
+	Sum  string // checksum, hexadecimal: SHA-256, or SHA-1 as git makes it of a file
 
-	// Get asks for the content from a byte on. Its response has status 200, 206
-	// or 416; everything else is an error, a Passing one where another attempt
-	// may help.
-	Get func(ctx context.Context, from int64) (*http.Response, error)
+	Client *http.Client // with a Transport of this package
+	Header http.Header  // sent with each request; may be nil
 
-	Progress func(name string, done, total int64) // may be nil
+	// Refused explains a response that is neither a success nor Busy; a Passing
+	// error where another attempt may help. It may be nil.
+	Refused func(*http.Response) error
+
+	Progress Progress // may be nil
 }
 
 // Fetch makes sure that the file is there. Others who want the same file,
@@ -129,7 +137,7 @@ func (d File) append(ctx context.Context, f *os.File, have int64) (int64, error)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	resp, err := d.Get(ctx, have)
+	resp, err := d.get(ctx, have)
 	if err != nil {
 		return have, err
 	}
@@ -164,7 +172,7 @@ func (d File) append(ctx context.Context, f *os.File, have int64) (int64, error)
 			if err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
-			return have, Unreached(ctx, d.Server, err)
+			return have, Unreached(ctx, Server(d.URL), err)
 		}
 	}
 	return have, nil
@@ -176,33 +184,85 @@ func (d File) tell(done int64) {
 	}
 }
 
+// get asks for the content from a byte on. The response has status 200, 206 or
+// 416.
+func (d File) get(ctx context.Context, from int64) (*http.Response, error) {
+	req, err := Request(ctx, http.MethodGet, d.URL, d.Header)
+	if err != nil {
+		return nil, err
+	}
+	if from > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	}
+	resp, err := d.Client.Do(req)
+	if err != nil {
+		return nil, Unreached(ctx, Server(d.URL), err)
+	}
+	switch resp.StatusCode {
+	case http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable:
+		return resp, nil
+	}
+	resp.Body.Close()
+	if err, busy := Busy(resp, Server(resp.Request.URL.String())); busy {
+		return nil, err
+	}
+	if d.Refused != nil {
+		return nil, d.Refused(resp)
+	}
+	return nil, fmt.Errorf("%s cannot be had (%s)", d.URL, StatusText(resp.StatusCode))
+}
+
+// Check compares a file that is at Path with the checksum.
+func (d File) Check() error {
+	f, err := os.Open(d.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := d.verify(f); err != nil {
+		return fmt.Errorf("%s: %w", d.Path, err)
+	}
+	return nil
+}
+
 // verify compares the content with the checksum.
 func (d File) verify(f *os.File) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	d.Hash.Reset()
-	if _, err := io.Copy(d.Hash, f); err != nil {
+	h := sha256.New()
+	if len(d.Sum) == 2*sha1.Size {
+		h = sha1.New()
+		fmt.Fprintf(h, "blob %d\x00", d.Size)
+	}
+	if _, err := io.Copy(h, f); err != nil {
 		return err
 	}
-	if got := hex.EncodeToString(d.Hash.Sum(nil)); got != d.Sum {
+	if got := hex.EncodeToString(h.Sum(nil)); got != d.Sum {
 		return fmt.Errorf("its checksum is %s, expected %s", got, d.Sum)
 	}
 	return nil
 }
 
-// Request is a request for a file from a byte on, as it is and not packed.
-func Request(ctx context.Context, method, address string, from int64) (*http.Request, error) {
+// Request is a request for a file as it is and not packed, with these headers.
+func Request(ctx context.Context, method, address string, header http.Header) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
 		return nil, bare(err)
 	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", "crosstalk/"+crosstalk.Version)
 	req.Header.Set("Accept-Encoding", "identity") // so that sizes are those of the files
-	if from > 0 {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
-	}
 	return req, nil
+}
+
+// Server is the part of an address that errors show: the rest may be secret.
+func Server(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "the server"
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // Transport is for clients that fetch: without a response, a connection is dead.

@@ -27,9 +27,23 @@ func quick(t *testing.T) {
 // file is one of this content that get serves.
 func file(t *testing.T, content []byte, get func(from int64) *http.Response) File {
 	sum := sha256.Sum256(content)
-	return File{Path: filepath.Join(t.TempDir(), "new", "a.bin"), Name: "a.bin", Server: "http://server", Size: int64(len(content)),
-		Sum: hex.EncodeToString(sum[:]), Hash: sha256.New(),
-		Get: func(_ context.Context, from int64) (*http.Response, error) { return get(from), nil }}
+	return File{Path: filepath.Join(t.TempDir(), "new", "a.bin"), Name: "a.bin", URL: "http://server/a.bin", Size: int64(len(content)),
+		Sum: hex.EncodeToString(sum[:]), Client: &http.Client{Transport: serving(get)}}
+}
+
+// serving answers requests from the first byte that they ask for.
+type serving func(from int64) *http.Response
+
+func (s serving) RoundTrip(r *http.Request) (*http.Response, error) {
+	var from int64
+	if asked := r.Header.Get("Range"); asked != "" {
+		if _, err := fmt.Sscanf(asked, "bytes=%d-", &from); err != nil {
+			return nil, err
+		}
+	}
+	resp := s(from)
+	resp.Request = r
+	return resp, nil
 }
 
 func response(status int, body []byte, length int64) *http.Response {

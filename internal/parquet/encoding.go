@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"encoding/binary"
-	"errors"
 	"math"
 	"strconv"
 )
@@ -89,64 +88,4 @@ func unpackBits(data []byte, from, width int) int {
 		number |= int(data[bit/8]>>(bit%8)&1) << i
 	}
 	return number
-}
-
-var errSnappy = errors.New("damaged Snappy data")
-
-// snappy unpacks a block in the Snappy format, which must give size bytes.
-func snappy(data []byte, size int) ([]byte, error) {
-	length, n := binary.Uvarint(data)
-	if n <= 0 || length != uint64(size) {
-		return nil, errSnappy
-	}
-	data = data[n:]
-	out := make([]byte, 0, size)
-	for len(data) > 0 {
-		tag := data[0]
-		data = data[1:]
-		// A literal's length, or a copy's offset, may follow in 1, 2 or 4 bytes.
-		follow := func(bytes int) (int, bool) {
-			if len(data) < bytes {
-				return 0, false
-			}
-			v := 0
-			for i := range bytes {
-				v |= int(data[i]) << (8 * i)
-			}
-			data = data[bytes:]
-			return v, true
-		}
-		count, offset, ok := int(tag>>2)+1, 0, true
-		switch tag & 3 {
-		case 0:
-			if more := count - 60; more > 0 {
-				count, ok = follow(more)
-				count++
-			}
-			if !ok || count > len(data) || count > size-len(out) {
-				return nil, errSnappy
-			}
-			out = append(out, data[:count]...)
-			data = data[count:]
-			continue
-		case 1:
-			count = int(tag>>2&7) + 4
-			offset, ok = follow(1)
-			offset |= int(tag>>5) << 8
-		case 2:
-			offset, ok = follow(2)
-		case 3:
-			offset, ok = follow(4)
-		}
-		if !ok || offset == 0 || offset > len(out) || count > size-len(out) {
-			return nil, errSnappy
-		}
-		for range count { // the piece may overlap what it makes
-			out = append(out, out[len(out)-offset])
-		}
-	}
-	if len(out) != size {
-		return nil, errSnappy
-	}
-	return out, nil
 }

@@ -1,11 +1,8 @@
 package parquet
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"math/bits"
 	"unicode/utf8"
 )
@@ -27,8 +24,6 @@ const (
 )
 
 var encodings = map[int64]string{4: "BIT_PACKED", 5: "DELTA_BINARY_PACKED", 6: "DELTA_LENGTH_BYTE_ARRAY", 7: "DELTA_BYTE_ARRAY", 9: "BYTE_STREAM_SPLIT"}
-
-var codecs = map[int64]string{3: "LZO", 4: "Brotli", 5: "LZ4", 6: "Zstandard", 7: "LZ4"}
 
 // readChunk appends the rows of a column chunk.
 func (f *File) readChunk(c *column, k chunk, rows [][]string) ([][]string, error) {
@@ -264,36 +259,6 @@ func unknownEncoding(what string, encoding int64) error {
 		return fmt.Errorf("%s in the encoding %s are not read here", what, name)
 	}
 	return fmt.Errorf("%s in the unknown encoding %d", what, encoding)
-}
-
-// unpack returns what a page holds: size bytes.
-func (p page) unpack(data []byte, size int64) ([]byte, error) {
-	if size < 0 || size > maxPage {
-		return nil, fmt.Errorf("a page of %d bytes; expected at most %d", size, maxPage)
-	}
-	if err := p.spend(int(size)); err != nil {
-		return nil, err
-	}
-	switch p.codec {
-	case 0:
-		return data, nil
-	case 1:
-		return snappy(data, int(size))
-	case 2:
-		z, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return nil, err
-		}
-		out, err := io.ReadAll(io.LimitReader(z, size+1))
-		if err == nil && int64(len(out)) != size {
-			err = fmt.Errorf("a page unpacks to another size than %d", size)
-		}
-		return out, err
-	}
-	if name := codecs[p.codec]; name != "" {
-		return nil, fmt.Errorf("is compressed with %s; expected Snappy, gzip or none", name)
-	}
-	return nil, fmt.Errorf("is compressed in the unknown way %d", p.codec)
 }
 
 // spend counts bytes that the page is about to make.

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
 )
 
 // The files in testdata were written by testdata/make.mjs, with arrow-rs, and
@@ -35,7 +39,7 @@ var flat = map[string]func(i int) string{
 }
 
 func TestText(t *testing.T) {
-	for _, name := range []string{"snappy", "plain-groups", "gzip-v2", "go-v1", "go-v2"} {
+	for _, name := range []string{"snappy", "plain-groups", "gzip-v2", "zstd", "go-v1", "go-v2"} {
 		f, err := Open("testdata/" + name + ".parquet")
 		if err != nil {
 			t.Fatal(err)
@@ -115,18 +119,15 @@ func TestLists(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for name, want := range map[string]string{
-		"zstd.parquet":   "column id, row group 1: is compressed with Zstandard; expected Snappy, gzip or none",
-		"snappy.parquet": `has no column "id2"; it has id, sentence1, sentence2, label, checked, score`,
+		"id":  "column id, row group 1: is compressed with Brotli; expected Snappy, gzip, Zstandard or none",
+		"id2": `has no column "id2"; it has id, sentence1, sentence2, label, checked, score`,
 	} {
-		f, err := Open("testdata/" + name)
+		f, err := Open("testdata/snappy.parquet")
 		if err != nil {
 			t.Fatal(err)
 		}
-		column := "id"
-		if name == "snappy.parquet" {
-			column = "id2"
-		}
-		if _, err := f.Text(column); err == nil || err.Error() != want {
+		f.groups[0].chunks[0].codec = 4
+		if _, err := f.Text(name); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 		f.Close()
@@ -156,6 +157,20 @@ func TestRefused(t *testing.T) {
 
 // A few bytes that stand for very many values do not make them.
 func TestBombs(t *testing.T) {
+	var packed struct{ snappy, gzip, zstd []byte }
+	const bomb = 32 << 20
+	zeros := make([]byte, bomb)
+	packed.snappy = snappy.Encode(nil, zeros)
+	var b bytes.Buffer
+	g := gzip.NewWriter(&b)
+	g.Write(zeros)
+	g.Close()
+	packed.gzip = b.Bytes()
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed.zstd = z.EncodeAll(zeros, nil)
 	huge := []byte{0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}
 	if got, err := decodeRuns(append(huge, 1), 1, 5); err != nil || len(got) != 5 {
 		t.Errorf("a long run: %d, %v", len(got), err)
@@ -177,8 +192,26 @@ func TestBombs(t *testing.T) {
 		"copy":         {5, 0, 'a', 1, 9},
 		"literal":      {9, 0xf4, 0xff, 0xff, 'a'},
 	} {
-		if _, err := snappy(data, int(data[0])); err == nil {
+		p := page{file: &File{}, codec: compressedSnappy}
+		if _, err := p.unpack(data, int64(data[0])); err == nil {
 			t.Errorf("snappy, %s: no error", what)
+		}
+	}
+	for codec, data := range map[int64][]byte{compressedSnappy: packed.snappy, compressedGzip: packed.gzip, compressedZstd: packed.zstd} {
+		p := page{file: &File{}, codec: codec}
+		if out, err := p.unpack(data, bomb); err != nil || len(out) != bomb {
+			t.Errorf("codec %d: %d bytes, %v", codec, len(out), err)
+		}
+		for _, size := range []int64{-1, 0, 1, 1 << 20, bomb - 1, bomb + 1, maxPage + 1} {
+			p.file.bytes = 0
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := p.unpack(data, size)
+			runtime.ReadMemStats(&after)
+			made := after.TotalAlloc - before.TotalAlloc
+			if err == nil || size <= 1<<20 && made > bomb/2 {
+				t.Errorf("codec %d: %d bytes said to be %d: %v, in %d MiB", codec, bomb, size, err, made>>20)
+			}
 		}
 	}
 	list := thrift{data: []byte{0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07}}

@@ -27,11 +27,10 @@ type Column struct {
 
 // Numbers of the format's enumerations.
 const (
-	convertedUTF8  = 0
-	optional       = 1
-	encodingPlain  = 0
-	encodingRLE    = 3
-	compressedGzip = 2
+	convertedUTF8 = 0
+	optional      = 1
+	encodingPlain = 0
+	encodingRLE   = 3
 )
 
 // A row group is written when it has so many rows, or bytes of values.

@@ -71,7 +71,7 @@ func TestWriterOfNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := New(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil || f.Rows != 0 || !f.Has("a") {
+	if err != nil || f.Rows != 0 || f.column("a") == nil {
 		t.Errorf("%+v, %v", f, err)
 	}
 }

@@ -105,12 +105,19 @@ type choice struct {
 	stopped  string // the stop sequence that ended it, or ""
 	tokens   []string
 	produced int // completion tokens, reasoning included
+	profile  *profile
 }
 
 // choose asks for one reply and puts it in the shape that the request's limits
 // and the outcome give it.
-func (s *Server) choose(r Request, stop []string, o Fault) choice {
-	c := choice{Reply: s.opts.Answer(r), sample: r.Sample}
+func (s *Server) choose(r Request, q *query, o Fault) choice {
+	c := choice{Reply: s.opts.Answer(r), sample: r.Sample, profile: q.profile}
+	if q.profile != nil && q.profile.thinks != nil && q.profile.thinks(q.params) && c.Reasoning == 0 {
+		c.Reasoning = thoughtTokens
+		if r.MaxTokens > 0 {
+			c.Reasoning = min(c.Reasoning, r.MaxTokens)
+		}
+	}
 	switch o {
 	case Empty:
 		c.Reply = Reply{}
@@ -125,7 +132,7 @@ func (s *Server) choose(r Request, stop []string, o Fault) choice {
 		half := tokens(c.Text)
 		c.Reply = Reply{Text: strings.Join(half[:len(half)/2], ""), Finish: "content_filter"}
 	}
-	for _, seq := range stop {
+	for _, seq := range q.stop {
 		if before, _, found := strings.Cut(c.Text, seq); found && seq != "" {
 			c.Text, c.stopped = before, seq
 		}

@@ -62,6 +62,8 @@ type query struct {
 	prompts    []string // completions
 	inputs     []string // embeddings
 	n          int
+	profile    *profile // nil: none
+	params     params
 	stop       []string
 	logprobs   int // top alternatives asked for; -1: none asked for
 	dimensions int
@@ -73,11 +75,14 @@ type wireBody struct {
 	Messages            []wireMessage   `json:"messages"`
 	System              text            `json:"system"`
 	Prompt              list            `json:"prompt"`
-	Input               list            `json:"input"`
+	Input               json.RawMessage `json:"input"`
+	Instructions        string          `json:"instructions"`
+	Include             []string        `json:"include"`
 	Seed                *int64          `json:"seed"`
 	N                   *int            `json:"n"`
 	MaxTokens           *int            `json:"max_tokens"`
 	MaxCompletionTokens *int            `json:"max_completion_tokens"`
+	MaxOutputTokens     *int            `json:"max_output_tokens"`
 	Temperature         *float64        `json:"temperature"`
 	Stop                list            `json:"stop"`
 	StopSequences       []string        `json:"stop_sequences"`
@@ -129,6 +134,7 @@ const (
 	completionsPath = "/v1/completions"
 	embeddingsPath  = "/v1/embeddings"
 	messagesPath    = "/v1/messages"
+	responsesPath   = "/v1/responses"
 	modelsPath      = "/v1/models"
 )
 
@@ -144,9 +150,9 @@ func (s *Server) authorize(r *http.Request) *problem {
 	if protocolOf(r) == Anthropic {
 		switch key := r.Header.Get("x-api-key"); {
 		case s.opts.Key != "" && key == "":
-			return &problem{401, "authentication_error", "x-api-key header is required", "", ""}
+			return &problem{401, "authentication_error", "x-api-key header is required", "", "", nil}
 		case s.opts.Key != "" && key != s.opts.Key:
-			return &problem{401, "authentication_error", "invalid x-api-key", "", ""}
+			return &problem{401, "authentication_error", "invalid x-api-key", "", "", nil}
 		case r.Header.Get("anthropic-version") == "":
 			return badRequest("anthropic-version: header is required", "", "")
 		}
@@ -157,9 +163,9 @@ func (s *Server) authorize(r *http.Request) *problem {
 	case s.opts.Key == "" || key == s.opts.Key:
 		return nil
 	case !ok || key == "":
-		return &problem{401, "invalid_request_error", "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY).", "", ""}
+		return &problem{401, "invalid_request_error", "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY).", "", "", nil}
 	}
-	return &problem{401, "invalid_request_error", "Incorrect API key provided: " + masked(key) + ". You can find your API key at https://platform.openai.com/account/api-keys.", "", "invalid_api_key"}
+	return &problem{401, "invalid_request_error", "Incorrect API key provided: " + masked(key) + ". You can find your API key at https://platform.openai.com/account/api-keys.", "", "invalid_api_key", nil}
 }
 
 // masked shows a key as OpenAI's error does: its first eight and last four
@@ -173,7 +179,7 @@ func masked(key string) string {
 
 // parse reads the body of a POST request to a known path.
 func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
-	var params map[string]json.RawMessage
+	var params params
 	var b wireBody
 	if json.Unmarshal(body, &params) != nil {
 		return nil, badRequest("We could not parse the JSON body of your request.", "", "")
@@ -186,8 +192,22 @@ func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
 			Protocol: protocolOf(r), Path: r.URL.Path, Model: b.Model, Seed: b.Seed, Temperature: b.Temperature,
 			Hash: Hash(r.Method, r.URL.Path, body), Body: body,
 		},
-		prompts: b.Prompt, inputs: b.Input, n: 1, stop: append(b.Stop, b.StopSequences...),
+		prompts: b.Prompt, n: 1, params: params, stop: append(b.Stop, b.StopSequences...),
 		logprobs: -1, dimensions: b.Dimensions, base64: b.EncodingFormat == "base64",
+	}
+	if len(b.Input) > 0 && r.URL.Path == responsesPath {
+		if json.Unmarshal(b.Input, &b.Messages) != nil {
+			var alone string
+			if err := json.Unmarshal(b.Input, &alone); err != nil {
+				return nil, badRequest("Invalid type for 'input'.", "input", "invalid_type")
+			}
+			b.Messages = []wireMessage{{Role: "user", Content: text(alone)}}
+		}
+		b.System = text(b.Instructions)
+	} else if len(b.Input) > 0 {
+		if err := json.Unmarshal(b.Input, (*list)(&q.inputs)); err != nil {
+			return nil, badRequest("Invalid type: "+err.Error(), "", "invalid_type")
+		}
 	}
 	if b.System != "" {
 		q.Messages = append(q.Messages, Message{"system", string(b.System)})
@@ -198,7 +218,7 @@ func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
 			q.Prompt = string(m.Content)
 		}
 	}
-	for _, limit := range []*int{b.MaxTokens, b.MaxCompletionTokens} {
+	for _, limit := range []*int{b.MaxTokens, b.MaxCompletionTokens, b.MaxOutputTokens} {
 		if limit != nil {
 			if *limit < 1 {
 				return nil, badRequest(fmt.Sprintf("Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but got %d instead.", *limit), "max_tokens", "integer_below_min_value")
@@ -215,21 +235,26 @@ func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
 	if p := s.checkModel(q, params); p != nil {
 		return nil, p
 	}
+	if q.profile = s.opts.profileOf(q.Model); q.profile != nil && q.profile.refuse != nil {
+		if p := q.profile.refuse(params); p != nil {
+			return nil, p
+		}
+	}
 	if b.Stream {
 		return nil, badRequest("Unsupported value: 'stream' does not support true with this model.", "stream", "unsupported_value")
 	}
 	return q, q.checkPath(b)
 }
 
-func (s *Server) checkModel(q *query, params map[string]json.RawMessage) *problem {
+func (s *Server) checkModel(q *query, params params) *problem {
 	if q.Model == "" {
 		return badRequest("you must provide a model parameter", "", "")
 	}
 	if len(s.opts.Models) > 0 && !slices.Contains(s.opts.Models, q.Model) {
 		if q.Protocol == Anthropic {
-			return &problem{404, "not_found_error", "model: " + q.Model, "", ""}
+			return &problem{404, "not_found_error", "model: " + q.Model, "", "", nil}
 		}
-		return &problem{404, "invalid_request_error", fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", q.Model), "", "model_not_found"}
+		return &problem{404, "invalid_request_error", fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", q.Model), "", "model_not_found", nil}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.opts.Unsupported)) {
 		instead := s.opts.Unsupported[name]
@@ -261,6 +286,18 @@ func (q *query) checkPath(b wireBody) *problem {
 		case b.TopLogprobs < 0 || b.TopLogprobs > 20:
 			return badRequest("Invalid 'top_logprobs': want 0 to 20.", "top_logprobs", "")
 		case on:
+			q.logprobs = b.TopLogprobs
+		}
+	case responsesPath:
+		if len(b.Messages) == 0 {
+			return badRequest("Missing required parameter: 'input'.", "input", "missing_required_parameter")
+		}
+		for _, name := range []string{"stop", "seed", "messages", "max_tokens", "logprobs"} {
+			if q.params.has(name) {
+				return badRequest("Unknown parameter: '"+name+"'.", name, "unknown_parameter")
+			}
+		}
+		if slices.Contains(b.Include, "message.output_text.logprobs") {
 			q.logprobs = b.TopLogprobs
 		}
 	case completionsPath:

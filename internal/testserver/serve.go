@@ -41,7 +41,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	x.tally = s.ledger.arrive(x.hash, r.Method, r.URL.Path)
 	defer x.leave()
 	if err != nil {
-		x.fail(&problem{413, "request_too_large", "Request exceeds the maximum size", "", ""})
+		x.fail(&problem{413, "request_too_large", "Request exceeds the maximum size", "", "", nil})
 		return
 	}
 	q, p := x.accept(body)
@@ -77,15 +77,15 @@ func (x *exchange) accept(body []byte) (*query, *problem) {
 	switch x.r.URL.Path {
 	case modelsPath:
 		method = http.MethodGet
-	case chatPath, completionsPath, embeddingsPath, messagesPath:
+	case chatPath, completionsPath, embeddingsPath, messagesPath, responsesPath:
 	default:
 		if x.protocol == Anthropic {
-			return nil, &problem{404, "not_found_error", "Not Found", "", ""}
+			return nil, &problem{404, "not_found_error", "Not Found", "", "", nil}
 		}
-		return nil, &problem{404, "invalid_request_error", fmt.Sprintf("Invalid URL (%s %s)", x.r.Method, x.r.URL.Path), "", ""}
+		return nil, &problem{404, "invalid_request_error", fmt.Sprintf("Invalid URL (%s %s)", x.r.Method, x.r.URL.Path), "", "", nil}
 	}
 	if x.r.Method != method {
-		return nil, &problem{405, "invalid_request_error", fmt.Sprintf("Not allowed to %s on %s.", x.r.Method, x.r.URL.Path), "", "method_not_supported"}
+		return nil, &problem{405, "invalid_request_error", fmt.Sprintf("Not allowed to %s on %s.", x.r.Method, x.r.URL.Path), "", "method_not_supported", nil}
 	}
 	if method == http.MethodGet {
 		return nil, nil
@@ -152,9 +152,19 @@ func (x *exchange) meet(q *query, a admission, f fate) {
 		x.ledger.fault(SlowBody)
 		spread = o.Stall
 	}
+	if f.failure == "" && q != nil && q.profile != nil && f.outcome == Filtered && q.profile.filtered != nil {
+		x.ledger.fault(f.outcome)
+		x.fail(q.profile.filtered)
+		return
+	}
 	switch f.failure {
 	case "":
-		x.send(200, "application/json", x.answer(q, a, f.outcome), spread, true)
+		body := x.answer(q, a, f.outcome)
+		if q != nil && q.strictly(body) {
+			x.fail(badRequest("Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens.", "", ""))
+			return
+		}
+		x.send(200, "application/json", body, spread, true)
 	case Hang:
 		x.sleep(x.r.Context(), 1<<62)
 		panic(http.ErrAbortHandler)
@@ -196,7 +206,7 @@ func (x *exchange) meet(q *query, a admission, f fate) {
 // answer is the JSON of a full answer.
 func (x *exchange) answer(q *query, a admission, o Fault) []byte {
 	if q == nil {
-		return encode(x.models(x.protocol))
+		return encode(x.models(x.protocol, x.r.URL.Query()))
 	}
 	if q.Path == embeddingsPath {
 		return encode(x.embeddings(q))
@@ -218,7 +228,7 @@ func (x *exchange) answer(q *query, a admission, o Fault) []byte {
 		for k := range q.n {
 			r := q.Request
 			r.Prompt, r.Sample = prompt, first+k
-			choices = append(choices, x.choose(r, q.stop, o))
+			choices = append(choices, x.choose(r, q, o))
 		}
 	}
 	switch q.Path {
@@ -226,8 +236,16 @@ func (x *exchange) answer(q *query, a admission, o Fault) []byte {
 		return encode(chatCompletion(q, choices))
 	case completionsPath:
 		return encode(textCompletion(q, choices))
+	case responsesPath:
+		return encode(response(q, choices[0]))
 	}
 	return encode(message(q, choices[0]))
+}
+
+// strictly reports whether an answer is one that the model's provider makes an
+// error of: nothing but thoughts.
+func (q *query) strictly(body []byte) bool {
+	return q.profile != nil && q.profile.strict && q.Path == chatPath && bytes.Contains(body, []byte(`"content":"",`)) && bytes.Contains(body, []byte(`"finish_reason":"length"`))
 }
 
 func (x *exchange) requestID() string { return "req_" + x.hash[:24] }

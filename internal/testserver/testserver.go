@@ -4,10 +4,10 @@
 //
 // It answers
 //
-//	POST /v1/chat/completions, /v1/completions, /v1/embeddings   OpenAI
-//	POST /v1/messages                                            Anthropic
-//	GET  /v1/models                                              both (Anthropic when x-api-key or anthropic-version is sent)
-//	GET  /_stats                                                 its counts, as JSON ([Stats])
+//	POST /v1/chat/completions, /v1/responses, /v1/completions, /v1/embeddings   OpenAI
+//	POST /v1/messages                                                           Anthropic
+//	GET  /v1/models                                                             both (Anthropic when x-api-key or anthropic-version is sent)
+//	GET  /_stats                                                                its counts, as JSON ([Stats])
 //
 // Streaming, tools and token-id prompts are refused with 400.
 //
@@ -30,6 +30,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -77,6 +79,11 @@ type Options struct {
 	// with the parameter to use instead, or "".
 	Unsupported map[string]string
 
+	// Profile is the family whose refusals and thoughts every model has; ""
+	// chooses by the model's name (gpt-5-mini refuses what GPT-5 refuses),
+	// [NoProfile] has none. A profile thinks 390 tokens before it answers.
+	Profile string
+
 	// Answer gives the reply to a request for text; default [Continue].
 	Answer func(Request) Reply
 	// Vary makes repetitions of one request further samples: its k-th full
@@ -89,6 +96,9 @@ type Options struct {
 	// Record keeps every request, headers and body, for [Server.Records].
 	Record bool
 }
+
+// NoProfile is the [Options.Profile] of a server that treats all models alike.
+const NoProfile = "none"
 
 // Server is a running test server. Its methods may be called concurrently.
 type Server struct {
@@ -165,6 +175,9 @@ func (o *Options) check() error {
 		if d < 0 {
 			return fmt.Errorf("%s is negative", name)
 		}
+	}
+	if o.Profile != "" && !slices.Contains(profileNames(), o.Profile) {
+		return fmt.Errorf("unknown profile %q: want one of %s", o.Profile, strings.Join(profileNames(), ", "))
 	}
 	if o.FailFirst < 0 || o.MaxConcurrency < 0 || o.RPM < 0 {
 		return errors.New("FailFirst, MaxConcurrency and RPM must not be negative")

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -18,10 +20,12 @@ var created = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 type problem struct {
 	status                     int
 	kind, message, param, code string
+
+	raw any // a body of another form
 }
 
 func badRequest(message, param, code string) *problem {
-	return &problem{400, "invalid_request_error", message, param, code}
+	return &problem{400, "invalid_request_error", message, param, code, nil}
 }
 
 // failed is the problem behind a status that the server draws as a fault.
@@ -60,6 +64,9 @@ func failed(p Protocol, status int) *problem {
 
 // body is the error's JSON in the protocol's form.
 func (e *problem) body(p Protocol, requestID string) any {
+	if e.raw != nil {
+		return e.raw
+	}
 	if p == Anthropic {
 		return anthropicError{"error", anthropicErrorDetail{e.kind, e.message}, requestID}
 	}
@@ -116,33 +123,77 @@ type object map[string]any
 // openAIUsage sums over choices.
 func openAIUsage(prompt int, choices []choice) object {
 	produced, reasoning := 0, 0
+	var p *profile
 	for _, c := range choices {
 		produced += c.produced
 		reasoning += c.Reasoning
+		p = c.profile
 	}
-	return object{
+	u := object{
 		"prompt_tokens": prompt, "completion_tokens": produced, "total_tokens": prompt + produced,
 		"prompt_tokens_details":     object{"cached_tokens": 0, "audio_tokens": 0},
 		"completion_tokens_details": object{"reasoning_tokens": reasoning, "audio_tokens": 0, "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0},
 	}
+	if p != nil && p.outside {
+		u["completion_tokens"] = produced - reasoning
+	}
+	if p != nil && p.unsplit {
+		delete(u, "completion_tokens_details")
+	}
+	return u
 }
 
 func chatCompletion(q *query, choices []choice) object {
 	var list []object
+	usage := openAIUsage(q.promptTokens(), choices)
 	for i, c := range choices {
 		message := object{"role": "assistant", "content": c.Text, "refusal": nil, "annotations": []any{}}
 		if c.Refusal != "" {
 			message["content"], message["refusal"] = nil, c.Refusal
 		}
+		if q.profile != nil && q.profile.finish != "" && c.Finish == "content_filter" {
+			c.Finish, message["content"] = q.profile.finish, nil
+		}
+		c.reveal(message)
 		var probs *chatLogprobs
-		if q.logprobs >= 0 {
+		if q.logprobs >= 0 && !(q.profile != nil && slices.Contains(q.profile.ignores, "logprobs")) {
 			probs = newChatLogprobs(q.Hash, c, q.logprobs)
 		}
 		list = append(list, object{"index": i, "message": message, "logprobs": probs, "finish_reason": c.Finish})
 	}
 	return object{
 		"id": "chatcmpl-" + q.Hash[:24], "object": "chat.completion", "created": created.Unix(), "model": q.Model,
-		"choices": list, "usage": openAIUsage(q.promptTokens(), choices), "service_tier": "default", "system_fingerprint": "fp_test",
+		"choices": list, "usage": usage, "service_tier": "default", "system_fingerprint": "fp_test",
+	}
+}
+
+// response is the answer of /v1/responses.
+func response(q *query, c choice) object {
+	part := object{"type": "output_text", "text": c.Text, "annotations": []any{}}
+	if c.Refusal != "" {
+		part = object{"type": "refusal", "refusal": c.Refusal}
+	} else if q.logprobs >= 0 {
+		part["logprobs"] = newChatLogprobs(q.Hash, c, q.logprobs).Content
+	}
+	output := []object{}
+	if c.Reasoning > 0 {
+		output = append(output, object{"type": "reasoning", "id": "rs_" + q.Hash[:24], "summary": []any{}})
+	}
+	if c.Text+c.Refusal != "" {
+		output = append(output, object{"type": "message", "id": "msg_" + q.Hash[:24], "role": "assistant", "status": "completed", "content": []object{part}})
+	}
+	status, why := "completed", any(nil)
+	switch c.Finish {
+	case "length":
+		status, why = "incomplete", object{"reason": "max_output_tokens"}
+	case "content_filter":
+		status, why = "incomplete", object{"reason": "content_filter"}
+	}
+	n := q.promptTokens()
+	return object{
+		"id": "resp_" + q.Hash[:24], "object": "response", "created_at": created.Unix(), "model": q.Model, "status": status, "error": nil, "incomplete_details": why,
+		"output": output, "usage": object{"input_tokens": n, "output_tokens": c.produced, "total_tokens": n + c.produced,
+			"output_tokens_details": object{"reasoning_tokens": c.Reasoning}},
 	}
 }
 
@@ -179,7 +230,14 @@ func message(q *query, c choice) object {
 	}
 	content := []object{}
 	if c.Reasoning > 0 {
-		content = append(content, object{"type": "thinking", "thinking": "Let me think about this.", "signature": "dGVzdA=="})
+		thought := "Let me think about this."
+		if c.profile != nil {
+			thought = thoughts(c.Reasoning)
+			if c.profile.shown == empty {
+				thought = ""
+			}
+		}
+		content = append(content, object{"type": "thinking", "thinking": thought, "signature": "dGVzdA=="})
 	}
 	if c.Text != "" {
 		content = append(content, object{"type": "text", "text": c.Text})
@@ -212,12 +270,24 @@ func (s *Server) embeddings(q *query) object {
 	return object{"object": "list", "data": list, "model": q.Model, "usage": object{"prompt_tokens": n, "total_tokens": n}}
 }
 
-func (s *Server) models(p Protocol) object {
+// models is a page of the list of models. Anthropic's has the parameters limit
+// (default 20) and after_id.
+func (s *Server) models(p Protocol, query url.Values) object {
 	names := s.opts.Models
 	if len(names) == 0 {
 		names = []string{"test"}
 	}
-	var list []object
+	more := false
+	if p == Anthropic {
+		names = names[slices.Index(names, query.Get("after_id"))+1:]
+		limit, err := strconv.Atoi(query.Get("limit"))
+		if err != nil {
+			limit = 20
+		}
+		more = len(names) > limit
+		names = names[:min(limit, len(names))]
+	}
+	list := []object{}
 	for _, name := range names {
 		if p == Anthropic {
 			list = append(list, object{"type": "model", "id": name, "display_name": name, "created_at": created.Format(time.RFC3339)})
@@ -225,10 +295,14 @@ func (s *Server) models(p Protocol) object {
 			list = append(list, object{"id": name, "object": "model", "created": created.Unix(), "owned_by": "test"})
 		}
 	}
-	if p == Anthropic {
-		return object{"data": list, "has_more": false, "first_id": names[0], "last_id": names[len(names)-1]}
+	if p != Anthropic {
+		return object{"object": "list", "data": list}
 	}
-	return object{"object": "list", "data": list}
+	page := object{"data": list, "has_more": more, "first_id": nil, "last_id": nil}
+	if len(names) > 0 {
+		page["first_id"], page["last_id"] = names[0], names[len(names)-1]
+	}
+	return page
 }
 
 // wrongShapes are valid JSON and no answer of either protocol.

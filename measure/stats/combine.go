@@ -2,34 +2,8 @@ package stats
 
 import "math"
 
-// Macro is the plain mean of the means of strata (languages, sources), with
-// equal weights and an interval of the stated level. It is Combine with that
-// function, and has its assumptions.
-func Macro(strata []*Clusters, bounds Bounds, level float64) Estimate {
-	return Combine(strata, func(means []float64) float64 {
-		var sum float64
-		for _, m := range means {
-			sum += m
-		}
-		return sum / float64(len(means))
-	}, bounds, level)
-}
-
-// HarmonicMean is a function for Combine: n / sum 1/m, 0 when a mean is 0 and
-// NaN when one is negative or NaN.
-func HarmonicMean(means []float64) float64 {
-	var inverse float64
-	for _, m := range means {
-		if !(m >= 0) {
-			return math.NaN()
-		}
-		inverse += 1 / m
-	}
-	return float64(len(means)) / inverse
-}
-
-// Combine estimates f of the means of several parts, a smooth function such as
-// the mean over languages or the harmonic mean of two rates, by the delta
+// Combine estimates f of the means of several parts, a smooth function such
+// as the mean over languages or the harmonic mean of two rates, by the delta
 // method over clusters; f is also evaluated 0.2 % beside the means. Clusters
 // with the same name in different parts are the same cluster, so figures over
 // shared items are handled; clusters added with AddIndependent are not shared.
@@ -86,7 +60,7 @@ func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, 
 		if s.clusters == 1 {
 			lone++
 		}
-		v := slope[k] * s.stdErr(CR2)
+		v := slope[k] * s.stdErr(cr2)
 		total += v * v
 		if v != 0 {
 			pooled += v * v * v * v / s.df(s.icc())

@@ -14,9 +14,20 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
+// macro is the mean over strata.
+func macro(means []float64) (m float64) {
+	for _, x := range means {
+		m += x / float64(len(means))
+	}
+	return m
+}
+
+// harmonic is the harmonic mean of two rates.
+func harmonic(m []float64) float64 { return 2 * m[0] * m[1] / (m[0] + m[1]) }
+
 func TestMacroOfOneStratumIsMean(t *testing.T) {
 	c := clustered(3, uneven, 0.7, 0.5)
-	a, b := Macro([]*Clusters{c}, Proportion, 0.95), Mean(c, Proportion, 0.95)
+	a, b := Combine([]*Clusters{c}, macro, Proportion, 0.95), Mean(c, Proportion, 0.95)
 	near(t, "value", a.Value, b.Value, 1e-12)
 	near(t, "SE", a.SE, b.SE, 1e-12)
 	near(t, "DF", a.DF, b.DF, 1e-9)
@@ -34,9 +45,9 @@ func TestMacroOfSeparateStrata(t *testing.T) {
 		}
 		parts = append(parts, c)
 		sum += c.Mean() / 4
-		squares += math.Pow(StdErr(c, CR2)/4, 2)
+		squares += math.Pow(c.summary().stdErr(cr2)/4, 2)
 	}
-	e := Macro(parts, Proportion, 0.95)
+	e := Combine(parts, macro, Proportion, 0.95)
 	near(t, "value", e.Value, sum, 1e-12)
 	near(t, "SE", e.SE, math.Sqrt(squares), 1e-12)
 	if e.N != 86 || e.Clusters != 10+11+11+12 {
@@ -53,11 +64,11 @@ func TestMacroSeesSharedClusters(t *testing.T) {
 		b.Add(fmt.Sprint(i), v)
 		apart.Add(fmt.Sprint(-i-1), v)
 	}
-	same := Macro([]*Clusters{&a, &b}, Proportion, 0.95)
-	near(t, "shared prompts", same.SE, StdErr(&a, CR2), 1e-12)
+	same := Combine([]*Clusters{&a, &b}, macro, Proportion, 0.95)
+	near(t, "shared prompts", same.SE, a.summary().stdErr(cr2), 1e-12)
 	near(t, "shared prompts: df", same.DF, 59, 1e-9)
-	own := Macro([]*Clusters{&a, &apart}, Proportion, 0.95)
-	near(t, "own prompts", own.SE, StdErr(&a, CR2)/math.Sqrt2, 1e-12)
+	own := Combine([]*Clusters{&a, &apart}, macro, Proportion, 0.95)
+	near(t, "own prompts", own.SE, a.summary().stdErr(cr2)/math.Sqrt2, 1e-12)
 }
 
 func TestCombineByDeltaMethod(t *testing.T) {
@@ -68,7 +79,7 @@ func TestCombineByDeltaMethod(t *testing.T) {
 			words.Add(fmt.Sprint(i), indicator(i%7 != 0))
 		}
 	}
-	e := Combine([]*Clusters{&lines, &words}, HarmonicMean, Proportion, 0.95)
+	e := Combine([]*Clusters{&lines, &words}, harmonic, Proportion, 0.95)
 	l, w := lines.Mean(), words.Mean()
 	near(t, "harmonic mean", e.Value, 2*l*w/(l+w), 1e-12)
 	// By hand: influence of answer i on l and w, weighted by the partial
@@ -90,21 +101,18 @@ func TestCombineOfDegenerateParts(t *testing.T) {
 	for i := range 50 {
 		ones.Add(fmt.Sprint(i), 1)
 	}
-	e := Macro([]*Clusters{&ones, &ones}, Proportion, 0.95)
+	e := Combine([]*Clusters{&ones, &ones}, macro, Proportion, 0.95)
 	near(t, "perfect languages", e.Interval.Low, math.Pow(0.025, 0.01), 1e-9)
 	if e.Interval.High != 1 {
 		t.Errorf("high %v", e.Interval.High)
 	}
-	e = Macro([]*Clusters{&ones, &empty}, Proportion, 0.95)
+	e = Combine([]*Clusters{&ones, &empty}, macro, Proportion, 0.95)
 	if !math.IsNaN(e.Value) || e.Interval.Defined() ||
 		!slices.ContainsFunc(e.Warnings, func(w Warning) bool { return w.Code == UndefinedPart }) {
 		t.Errorf("a stratum without answers: %+v", e)
 	}
-	if e := Macro(nil, Proportion, 0.95); !math.IsNaN(e.Value) || e.Interval.Defined() {
+	if e := Combine(nil, macro, Proportion, 0.95); !math.IsNaN(e.Value) || e.Interval.Defined() {
 		t.Errorf("no strata: %+v", e)
-	}
-	if v := HarmonicMean([]float64{0, 1}); v != 0 {
-		t.Errorf("harmonic mean with a zero: %v", v)
 	}
 }
 

@@ -96,7 +96,3 @@ func (n *Nested) ClusterSize() float64 {
 	}
 	return squares / items
 }
-
-// Design is Components.Design of pilot data, for a study that clusters as many
-// items together as the pilot did.
-func (n *Nested) Design(samples int) Design { return n.Components().Design(samples, n.ClusterSize()) }

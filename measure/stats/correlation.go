@@ -35,21 +35,6 @@ func Pearson(x, y []float64, level float64) Correlation {
 	return c
 }
 
-// Spearman is Pearson's correlation of mean ranks (Spearman 1904). P is from
-// Student's t with N-2 degrees of freedom, as in scipy spearmanr; the interval
-// is Fisher's z with variance (1 + r^2/2)/(n-3) (Bonett and Wright 2000).
-// Assumptions and errors as for Pearson, but for monotone association.
-func Spearman(x, y []float64, level float64) Correlation {
-	c := Pearson(midranks(x), midranks(y), level)
-	c.Interval = undefined(level, "bonett-wright")
-	if n := float64(c.N); n > 3 && !math.IsNaN(c.Value) {
-		z := math.Atanh(c.Value)
-		r := normalQuantile((1+level)/2) * math.Sqrt((1+c.Value*c.Value/2)/(n-3))
-		c.Interval.Low, c.Interval.High = math.Tanh(z-r), math.Tanh(z+r)
-	}
-	return c
-}
-
 func pearson(x, y []float64) float64 {
 	if len(x) < 2 {
 		return math.NaN()

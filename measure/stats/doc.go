@@ -10,13 +10,13 @@
 // # Which function
 //
 //   - A rate or a mean, its items clustered or not: Mean.
-//   - A mean over languages or sources, a harmonic mean of rates: Macro, Combine.
-//   - Two conditions on the same items: Compare on the differences, then Holm;
-//     Swap for figures that are no plain mean. Package compare does it for runs.
-//   - Two conditions on different items: Welch, ClusterWelch.
+//   - A mean over languages or sources, a harmonic mean of rates: Combine.
+//   - Two conditions on the same items: Mean and SignFlip of the differences,
+//     then Holm; Swap for figures that are no plain mean. Package compare does it
+//     for runs.
 //   - Agreement of raters, correlations: their functions, and UnitBootstrap for
 //     intervals.
-//   - How many items: Design, from PilotDesign, Nested.Design or PairedRates.
+//   - How many items: Design, from Components or PairedRates.
 //
 // # Which interval
 //
@@ -24,27 +24,27 @@
 // share an item. Mean takes the CR2 standard error of the cluster sums and
 // Student's t with the degrees of freedom of Imbens and Kolesár (2016), on the
 // logit scale. The percentile and BCa bootstraps over clusters fall short when
-// clusters are few and uneven, and more so at high rates; the studentized
-// bootstrap keeps up but is up to twice as wide. Coverage in per cent of the 95 %
-// intervals over 2,000 data sets of 109 values in {0, 0.5, 1} in 30 clusters of
-// 1 to 17 ("correlation" is that of normal variables behind the values; the
-// last two rows simulate the sharing of control answers in a fixed suite):
+// clusters are few and uneven, and more so at high rates. Coverage in per cent of
+// the 95 % intervals over 2,000 data sets of 109 values in {0, 0.5, 1} in 30
+// clusters of 1 to 17 ("correlation" is that of normal variables behind the
+// values; the last two rows simulate the sharing of control answers in a fixed
+// suite):
 //
-//	                              Mean  percentile   BCa  studentized
-//	correlation 0.0, rate 0.50    94.7     93.0     93.1     93.8
-//	correlation 0.2, rate 0.70    95.7     92.7     92.2     94.9
-//	correlation 0.2, rate 0.95    95.4     89.8     92.0     95.2
-//	correlation 0.4, rate 0.60    96.5     92.8     92.5     95.7
-//	correlation 0.4, rate 0.90    95.2     89.8     91.0     95.2
-//	correlation 0.6, rate 0.50    97.0     93.5     93.2     96.0
-//	correlation 0.6, rate 0.95    93.5     85.8     88.5     93.5
-//	fixed suite, leak 0.3         94.8     91.8     91.8     94.4
-//	fixed suite, leak 0.9         96.1     91.1     92.9     96.0
+//	                              Mean  percentile   BCa
+//	correlation 0.0, rate 0.50    94.7     93.0     93.1
+//	correlation 0.2, rate 0.70    95.7     92.7     92.2
+//	correlation 0.2, rate 0.95    95.4     89.8     92.0
+//	correlation 0.4, rate 0.60    96.5     92.8     92.5
+//	correlation 0.4, rate 0.90    95.2     89.8     91.0
+//	correlation 0.6, rate 0.50    97.0     93.5     93.2
+//	correlation 0.6, rate 0.95    93.5     85.8     88.5
+//	fixed suite, leak 0.3         94.8     91.8     91.8
+//	fixed suite, leak 0.9         96.1     91.1     92.9
 //
 // At a correlation of 0.8 and rates from 0.9, where two or three clusters
 // contain all the misses, Mean falls to 92, and no method that we tried does
 // better at its width. In a fixed suite whose tests differ much in difficulty
-// its coverage exceeds the nominal level. The command in tools/bench/stats prints the whole
-// table, the tables of the other instruments, and the false positives of
-// Compare.
+// its coverage exceeds the nominal level. The command in tools/bench/stats
+// prints the whole table, the tables of the other instruments, and the false
+// positives of crosstalk compare.
 package stats

@@ -44,23 +44,6 @@ func TestBinomialSampler(t *testing.T) {
 	}
 }
 
-func TestPooledBootstrapKeepsVariance(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 2))
-	var c Clusters
-	for g := range 30000 {
-		u := math.Exp(2.5 * rng.NormFloat64()) // a few clusters hold most of the variance
-		for range 1 + rng.IntN(4) {
-			c.Add(fmt.Sprint(g), u+rng.NormFloat64())
-		}
-	}
-	if k := len(c.summary().strata()); k > 256 {
-		t.Fatalf("%d strata", k)
-	}
-	b := ClusterBootstrap(&c, BootstrapOptions{Draws: 4000, Seed: 3})
-	near(t, "SE over CR0", b.SE/StdErr(&c, CR0), 1, 0.05)
-	near(t, "mean", b.Mean, c.Mean(), 0.1*b.SE)
-}
-
 func TestSignFlipUnderTheNull(t *testing.T) {
 	const sets = 400
 	reject := 0
@@ -101,12 +84,10 @@ func TestUndefinedIsNaN(t *testing.T) {
 	for what, got := range map[string]float64{
 		"t of one value":             TTest(&one, 0).P,
 		"cluster t of one value":     ClusterTTest(&one, 0).P,
-		"welch of one value":         Welch(&one, &one).P,
 		"effect of one value":        TTest(&one, 0).Effect,
 		"pearson of a constant":      Pearson([]float64{0.1, 0.1, 0.1}, []float64{1, 2, 3}, 0.95).Value,
 		"pearson of one pair":        Pearson([]float64{1}, []float64{1}, 0.95).Value,
 		"pearson with NaN":           Pearson([]float64{1, nan, 3}, []float64{1, 2, 3}, 0.95).Value,
-		"spearman with NaN":          Spearman([]float64{1, nan, 3}, []float64{1, 2, 3}, 0.95).Value,
 		"p of two pairs":             Pearson([]float64{1, 2}, []float64{1, 3}, 0.95).P,
 		"kendall of ties":            KendallTauB([]float64{1, 1}, []float64{1, 2}, 0, 0),
 		"kendall of nothing":         KendallTauB(nil, nil, 0, 0),
@@ -131,9 +112,7 @@ func TestUndefinedIsNaN(t *testing.T) {
 		"items without alpha":        Design{Between: 1}.Items(1, 0, 0.8),
 		"negative variance":          Design{Between: -1}.StdErr(10),
 		"no items":                   Design{Between: 1}.StdErr(0),
-		"power without error":        Power(1, 0, 0.05),
 		"impossible discordance":     PairedRates(0.5, 0.7, 0.1).Between,
-		"design of one observation":  PilotDesign(&one).Between,
 	} {
 		near(t, what, got, nan, 0)
 	}
@@ -151,14 +130,9 @@ func TestPlanning(t *testing.T) {
 	d := PairedRates(0.8, 0.75, IndependentDiscordance(0.8, 0.75))
 	near(t, "variance of a paired difference", d.Between, 0.8*0.2+0.75*0.25, 1e-12)
 	n := d.Items(0.05, 0.05, 0.8)
-	if p := Power(0.05, d.StdErr(n), 0.05); p < 0.8 || Power(0.05, d.StdErr(n-2), 0.05) > 0.8 {
-		t.Errorf("%v items give power %v", n, p)
-	}
+	near(t, "what they detect", MinDetectable(d.StdErr(n), 0.05, 0.8), 0.05, 1e-4)
 	d = Design{Between: 0.1, Within: 0.4, Samples: 4, Effect: 1.5}
 	near(t, "standard error", d.StdErr(30), math.Sqrt(1.5*(0.1+0.1)/30), 1e-12)
-	c := clustered(1, uneven, 0.6, 0.5)
-	p := PilotDesign(c)
-	near(t, "a pilot foretells its own error", p.StdErr(109), StdErr(c, CR2), 1e-12)
 }
 
 func TestWarningsAreSaid(t *testing.T) {

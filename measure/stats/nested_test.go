@@ -7,43 +7,6 @@ import (
 	"testing"
 )
 
-func TestNestedBootstrap(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var n Nested
-	for g := range 12 {
-		u := rng.NormFloat64()
-		for i := range 5 {
-			w := rng.NormFloat64()
-			for range 4 {
-				n.Add(fmt.Sprint(g), fmt.Sprint(i), u+w+rng.NormFloat64())
-			}
-		}
-	}
-	o := BootstrapOptions{Draws: 20000, Seed: 1}
-	flat := n.Flatten()
-	top := n.Bootstrap(AtClusters, o)
-	near(t, "clusters only", top.SE/ClusterBootstrap(flat, o).SE, 1, 0.03)
-	two := n.Bootstrap(AtClusters|AtItems, o)
-	if two.SE <= top.SE {
-		t.Errorf("two-stage standard error %v is not above %v", two.SE, top.SE)
-	}
-	// Samples alone: sum over items of (variance with divisor k)/k over N^2.
-	var v float64
-	for _, c := range n.clusters {
-		for _, item := range c.items {
-			_, sd := meanSD(item)
-			v += sd * sd * 3 / 4 * 4
-		}
-	}
-	near(t, "samples only", n.Bootstrap(AtSamples, o).SE/(math.Sqrt(v)/240), 1, 0.03)
-	if again := n.Bootstrap(AtClusters|AtItems, o); again.Interval != two.Interval {
-		t.Error("not deterministic")
-	}
-	if b := new(Nested).Bootstrap(AtItems, o); b.Interval.Defined() || !math.IsNaN(b.Value) {
-		t.Errorf("empty: %+v", b)
-	}
-}
-
 func TestComponentsOfUnequalDesign(t *testing.T) {
 	const sets = 300
 	var sum Components
@@ -85,10 +48,10 @@ func TestComponentsOfFlatDesigns(t *testing.T) {
 	if c := new(Nested).Components(); !math.IsNaN(c.Item) {
 		t.Errorf("empty: %+v", c)
 	}
-	if se := once.Design(1).StdErr(30); !(se > 0) {
+	if se := once.Components().Design(1, once.ClusterSize()).StdErr(30); !(se > 0) {
 		t.Errorf("planning as the pilot was: %v", se)
 	}
-	if se := once.Design(5).StdErr(30); !math.IsNaN(se) {
+	if se := once.Components().Design(5, once.ClusterSize()).StdErr(30); !math.IsNaN(se) {
 		t.Errorf("planning samples from a pilot without repeats: %v", se)
 	}
 	// A balanced pilot foretells its own error.
@@ -103,5 +66,5 @@ func TestComponentsOfFlatDesigns(t *testing.T) {
 			}
 		}
 	}
-	near(t, "balanced pilot", n.Design(3).StdErr(200)/StdErr(n.Flatten(), CR1), 1, 0.01)
+	near(t, "balanced pilot", n.Components().Design(3, n.ClusterSize()).StdErr(200)/n.Flatten().summary().stdErr(cr1), 1, 0.01)
 }

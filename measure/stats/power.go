@@ -59,16 +59,6 @@ func MinDetectable(se, alpha, power float64) float64 {
 	return zSum(alpha, power) * se
 }
 
-// Power is the probability to detect a true difference delta at two-sided
-// significance alpha with standard error se, by the normal approximation.
-func Power(delta, se, alpha float64) float64 {
-	if !(se > 0 && alpha > 0 && alpha < 1) {
-		return math.NaN()
-	}
-	z := normalQuantile(1 - alpha/2)
-	return normalCDF(delta/se-z) + normalCDF(-delta/se-z)
-}
-
 func zSum(alpha, power float64) float64 {
 	if !(alpha > 0 && alpha < 1 && power > 0 && power < 1) {
 		return math.NaN()
@@ -93,15 +83,3 @@ func PairedRates(a, b, discordant float64) Design {
 // are independent given the item's population: a(1-b) + b(1-a). Rates that
 // agree more than by chance have less.
 func IndependentDiscordance(a, b float64) float64 { return a*(1-b) + b*(1-a) }
-
-// PilotDesign reads a design off pilot data of one sample per item: the
-// variance of observations and the design effect of their clusters, the ratio
-// of the CR2 variance of the mean to that of independent observations
-// (at least 1, Kish 1965). NaN where the pilot has no variance to show.
-func PilotDesign(pilot *Clusters) Design {
-	s := pilot.summary()
-	v := s.stdDev()
-	se := s.stdErr(CR2)
-	effect := math.Max(1, quotient(se*se*s.n, v*v))
-	return Design{Between: v * v, Samples: 1, Effect: effect}
-}

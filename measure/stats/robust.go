@@ -2,38 +2,36 @@ package stats
 
 import "math"
 
-// Robust names a cluster-robust variance estimator of the mean.
-type Robust int
+// variance names a cluster-robust variance estimator of the mean.
+type variance int
 
 const (
-	// CR0 is the plain sandwich: sum of squared cluster residuals over N^2
+	// cr0 is the plain sandwich: sum of squared cluster residuals over N^2
 	// (Liang and Zeger 1986; Miller 2024, section 2.2).
-	CR0 Robust = iota
-	// CR1 is CR0 times G/(G-1).
-	CR1
-	// CR2 divides each squared cluster residual by 1 - n_g/N, which makes it
+	cr0 variance = iota
+	// cr1 is cr0 times G/(G-1).
+	cr1
+	// cr2 divides each squared cluster residual by 1 - n_g/N, which makes it
 	// unbiased for independent observations (Bell and McCaffrey 2002).
-	CR2
+	cr2
 )
 
-// StdErr is the cluster-robust standard error of the mean of c, taken as a
+// stdErr is the cluster-robust standard error of the mean, taken as a
 // ratio of sums (an intercept-only regression). CR0 assumes many clusters;
 // all assume that clusters are independent. NaN with fewer than two clusters.
-func StdErr(c *Clusters, kind Robust) float64 { return c.summary().stdErr(kind) }
-
-func (s summary) stdErr(kind Robust) float64 {
+func (s summary) stdErr(kind variance) float64 {
 	if s.clusters < 2 || math.IsNaN(s.mean) {
 		return math.NaN()
 	}
 	var v float64
 	for _, x := range s.cells {
 		e := s.residual(x.n, x.sum)
-		if kind == CR2 {
+		if kind == cr2 {
 			e /= math.Sqrt(1 - x.n/s.n)
 		}
 		v += x.m * e * e
 	}
-	if kind == CR1 {
+	if kind == cr1 {
 		v *= s.clusters / (s.clusters - 1)
 	}
 	return math.Sqrt(v) / s.n
@@ -49,12 +47,10 @@ func (s summary) residual(n, sum float64) float64 {
 	return e
 }
 
-// ICC is the intraclass correlation of c: the mean product of the residuals
+// icc is the intraclass correlation: the mean product of the residuals
 // of two observations of one cluster over the variance, cut to [0, 1]
 // (Imbens and Kolesár 2016, section 4). NaN when no cluster has two
 // observations or nothing varies.
-func ICC(c *Clusters) float64 { return c.summary().icc() }
-
 func (s summary) icc() float64 {
 	var within, pairs, total float64
 	for _, x := range s.cells {
@@ -70,12 +66,10 @@ func (s summary) icc() float64 {
 	return math.Min(math.Max(within/pairs/(total/s.n), 0), 1)
 }
 
-// DF are Satterthwaite degrees of freedom of the CR2 variance (Bell and
+// df are Satterthwaite degrees of freedom of the CR2 variance (Bell and
 // McCaffrey 2002) when two observations of a cluster have correlation rho
 // (Imbens and Kolesár 2016); rho 0 is Bell and McCaffrey's own choice. For N
 // clusters of one observation they are N-1. NaN with fewer than two clusters.
-func DF(c *Clusters, rho float64) float64 { return c.summary().df(rho) }
-
 func (s summary) df(rho float64) float64 {
 	if s.clusters < 2 {
 		return math.NaN()

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"math"
-	"slices"
 )
 
 // Test is the result of a test of a mean or a difference. P is two-sided;
@@ -41,7 +40,7 @@ func TTest(c *Clusters, null float64) Test {
 func ClusterTTest(c *Clusters, null float64) Test {
 	s := c.summary()
 	t := s.test(c, null)
-	t.SE = s.stdErr(CR2)
+	t.SE = s.stdErr(cr2)
 	t.DF = s.df(s.icc())
 	return t.finish()
 }
@@ -84,26 +83,4 @@ func quotient(a, b float64) float64 {
 		return math.NaN()
 	}
 	return a / b
-}
-
-// Welch is Welch's (1947) t test of the difference of two means of independent
-// samples with unequal variances. It takes all observations as independent;
-// Effect is NaN. As in scipy ttest_ind(equal_var=False).
-func Welch(a, b *Clusters) Test { return welch(a, b, TTest(a, 0), TTest(b, 0)) }
-
-// ClusterWelch is Welch for clustered samples: each mean has the standard
-// error and degrees of freedom of ClusterTTest. The samples must share no
-// cluster; if they do, test paired differences instead.
-func ClusterWelch(a, b *Clusters) Test {
-	return welch(a, b, ClusterTTest(a, 0), ClusterTTest(b, 0))
-}
-
-func welch(a, b *Clusters, x, y Test) Test {
-	va, vb := x.SE*x.SE, y.SE*y.SE
-	return Test{
-		Value: x.Value - y.Value, SE: math.Sqrt(va + vb), Effect: math.NaN(),
-		DF: quotient((va+vb)*(va+vb), va*va/x.DF+vb*vb/y.DF),
-		N:  a.N() + b.N(), Clusters: a.Len() + b.Len(),
-		Warnings: slices.Concat(a.summary().warnings, b.summary().warnings),
-	}.finish()
 }

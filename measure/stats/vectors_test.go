@@ -122,7 +122,7 @@ func (v vector) compute(t *testing.T) []float64 {
 		return []float64{tQuantile(scalar(t, in.P), in.DF)}
 	case "t-tail":
 		return []float64{tTwoSided(scalar(t, in.X), in.DF)}
-	case "welch":
+	case "welch": // the difference of independent means by Combine is Welch's test
 		var a, b Clusters
 		for _, x := range list[float64](t, in.A) {
 			a.AddIndependent(x)
@@ -130,17 +130,17 @@ func (v vector) compute(t *testing.T) []float64 {
 		for _, x := range list[float64](t, in.B) {
 			b.AddIndependent(x)
 		}
-		r := Welch(&a, &b)
-		return []float64{r.Statistic, r.P, r.DF}
+		e := Combine([]*Clusters{&a, &b}, func(m []float64) float64 { return m[0] - m[1] }, Unbounded, 0.95)
+		return []float64{e.Value / e.SE, e.P(0), e.DF}
 	case "cr0":
-		return []float64{StdErr(v.clusters(t), CR0)}
+		return []float64{v.clusters(t).summary().stdErr(cr0)}
 	case "cr1":
-		return []float64{StdErr(v.clusters(t), CR1)}
+		return []float64{v.clusters(t).summary().stdErr(cr1)}
 	case "icc":
-		return []float64{ICC(v.clusters(t))}
+		return []float64{v.clusters(t).summary().icc()}
 	case "df":
 		c := v.clusters(t)
-		return []float64{DF(c, in.Rho), StdErr(c, CR2)}
+		return []float64{c.summary().df(in.Rho), c.summary().stdErr(cr2)}
 	case "mcnemar":
 		return []float64{McNemar(int(scalar(t, in.B)), int(scalar(t, in.C)))}
 	case "wilcoxon":
@@ -153,9 +153,6 @@ func (v vector) compute(t *testing.T) []float64 {
 	case "pearson":
 		r := Pearson(list[float64](t, in.X), list[float64](t, in.Y), in.Level)
 		return []float64{r.Value, r.P, r.Interval.Low, r.Interval.High}
-	case "spearman":
-		r := Spearman(list[float64](t, in.X), list[float64](t, in.Y), in.Level)
-		return []float64{r.Value, r.P}
 	case "kendall":
 		return []float64{KendallTauB(list[float64](t, in.X), list[float64](t, in.Y), in.Slack[0], in.Slack[1])}
 	case "cohen":
@@ -176,8 +173,6 @@ func (v vector) compute(t *testing.T) []float64 {
 		return []float64{Design{Between: in.SD * in.SD}.Items(in.Delta, in.Alpha, in.Power)}
 	case "mde":
 		return []float64{MinDetectable(in.SE, in.Alpha, in.Power)}
-	case "power":
-		return []float64{Power(in.Delta, in.SE, in.Alpha)}
 	case "components":
 		var n Nested
 		for i, x := range list[float64](t, in.Values) {
@@ -196,7 +191,23 @@ func (v vector) compute(t *testing.T) []float64 {
 // figure where ours is near enough.
 func (v vector) bootstrap(t *testing.T) []float64 {
 	const draws = 100000
-	b := ClusterBootstrap(v.clusters(t), BootstrapOptions{Method: BootstrapMethod(v.In.Method), Draws: draws, Seed: 4})
+	var n, sum []float64 // of the clusters
+	for i, x := range list[float64](t, v.In.Values) {
+		for g := v.In.Groups[i]; g >= len(n); {
+			n, sum = append(n, 0), append(sum, 0)
+		}
+		n[v.In.Groups[i]]++
+		sum[v.In.Groups[i]] += x
+	}
+	mean := func(clusters []int) float64 {
+		var all, of float64
+		for _, g := range clusters {
+			of += n[g]
+			all += sum[g]
+		}
+		return all / of
+	}
+	b := UnitBootstrap(len(n), mean, BootstrapOptions{Method: BootstrapMethod(v.In.Method), Draws: draws, Seed: 4})
 	got := []float64{b.Mean, b.SE, b.Interval.Low, b.Interval.High}
 	// Standard errors in units of SE: of the mean 1/sqrt(draws), of SE itself
 	// about 0.7 times that, of a 2.5 % quantile about 2.7 times; both sides

@@ -2,6 +2,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/model/endpoint"
+	"crosstalk/model/settle"
 )
 
 // DefaultMaxTokens is sent when a request states no limit: the API wants one.
@@ -19,23 +21,41 @@ const DefaultMaxTokens = 4096
 // version of the API, a header of every request.
 const version = "2023-06-01"
 
-// Model is a model behind Anthropic's API. Seeds and log probabilities are
-// unknown to it and not sent.
-type Model struct{ endpoint *endpoint.Endpoint }
+// Options say how models behind the API differ.
+type Options struct {
+	// Reasoning gives the parameters that ask for each level of reasoning (see
+	// crosstalk.Decoding); endpoint.Budget in them becomes the room for it.
+	Reasoning map[string]map[string]any
+}
+
+// Model is a model behind Anthropic's API. It has neither seeds nor log
+// probabilities, and they are not sent.
+type Model struct {
+	endpoint *endpoint.Endpoint
+	options  Options
+}
 
 var _ crosstalk.Model = (*Model)(nil)
 
+// KeyHeader is the header that takes the API key.
+const KeyHeader = "x-api-key"
+
 // New returns the model at this endpoint. Nothing is sent.
-func New(c endpoint.Config) (*Model, error) {
-	if c.Header = c.Header.Clone(); c.Header == nil {
-		c.Header = http.Header{}
-	}
-	c.Header.Set("anthropic-version", version)
-	if c.Key != "" {
-		c.Header.Set("x-api-key", c.Key)
-	}
+func New(c endpoint.Config, o Options) (*Model, error) {
+	c.Header = Headers(c.Header)
+	c.KeyHeader = cmp.Or(c.KeyHeader, KeyHeader)
 	e, err := endpoint.New(c)
-	return &Model{e}, err
+	return &Model{e, o}, err
+}
+
+// Headers are the headers of a request to the API, with more of the user's.
+func Headers(more http.Header) http.Header {
+	h := http.Header{}
+	h.Set("anthropic-version", version)
+	for name, values := range more {
+		h[http.CanonicalHeaderKey(name)] = values
+	}
+	return h
 }
 
 // Identity implements crosstalk.Model.
@@ -48,14 +68,25 @@ func (m *Model) API() crosstalk.API { return crosstalk.Chat }
 func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if req.API != crosstalk.Chat {
 		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected,
-			Message: fmt.Sprintf("%s: is asked over the chat API, and this request is for %q (--api)", m.Identity(), req.API)}
+			Message: fmt.Sprintf("%s: takes requests over the chat API, and this one is for %q (--api)", m.Identity(), req.API)}
+	}
+	level := req.Decoding.Reasoning
+	if _, known := m.options.Reasoning[level]; level != "" && !known {
+		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected, Param: crosstalk.ParamReasoning,
+			Message: fmt.Sprintf("%s: there is no reasoning level %q for this model (--reasoning)", m.Identity(), level)}
 	}
 	body, err := m.body(req)
 	if err != nil {
 		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected, Err: err,
 			Message: fmt.Sprintf("%s: an extra parameter cannot be written as JSON: %v", m.Identity(), err)}
 	}
-	return m.endpoint.Ask(ctx, "/messages", body, read)
+	return m.endpoint.Ask(ctx, "/messages", body, func(body []byte) (crosstalk.Answer, error) {
+		r, err := read(body)
+		if err != nil {
+			return crosstalk.Answer{}, err
+		}
+		return settle.Answer(req, r), nil
+	})
 }
 
 // body is the request in the API's form, which keeps what the system says
@@ -77,11 +108,10 @@ func (m *Model) body(req crosstalk.Request) ([]byte, error) {
 		b.Set("system", strings.Join(system, "\n\n"))
 	}
 	b.Set("messages", turns)
-	if d.MaxTokens > 0 {
-		b.Set("max_tokens", d.MaxTokens)
-	} else {
-		b.Set("max_tokens", DefaultMaxTokens)
+	if d.MaxTokens == 0 {
+		d.MaxTokens = DefaultMaxTokens
 	}
+	b.Set("max_tokens", d.Limit())
 	if d.Temperature != nil {
 		b.Set("temperature", *d.Temperature)
 	}
@@ -91,14 +121,16 @@ func (m *Model) body(req crosstalk.Request) ([]byte, error) {
 	if len(d.Stop) > 0 {
 		b.Set("stop_sequences", d.Stop)
 	}
+	b.SetAll(m.options.Reasoning[d.Reasoning], d.ReasoningTokens)
 	return b.Bytes()
 }
 
 type response struct {
-	Type       string  `json:"type"`
-	Model      string  `json:"model"`
-	Content    []block `json:"content"`
-	StopReason string  `json:"stop_reason"`
+	Type       string          `json:"type"`
+	Model      string          `json:"model"`
+	Content    []block         `json:"content"`
+	StopReason string          `json:"stop_reason"`
+	Error      json.RawMessage `json:"error"`
 	Usage      struct {
 		Input         endpoint.Count `json:"input_tokens"`
 		CacheCreation endpoint.Count `json:"cache_creation_input_tokens"`
@@ -108,46 +140,43 @@ type response struct {
 }
 
 type block struct {
-	Type string  `json:"type"`
-	Text *string `json:"text"`
+	Type     string  `json:"type"`
+	Text     *string `json:"text"`
+	Thinking string  `json:"thinking"` // empty where the API is told, or by default decides, not to show it
 }
 
 var (
-	errShape = errors.New("it is no message")
-	errBlock = errors.New("a block of text holds no text")
+	errShape    = errors.New("it is no message")
+	errBlock    = errors.New("a block of text has no text")
+	errReported = errors.New("it reports an error")
 )
 
-// read joins the blocks that are text; what the model thought is not part of
-// its answer.
-func read(body []byte) (crosstalk.Answer, error) {
+// read joins the blocks of text, and those of thoughts.
+func read(body []byte) (settle.Received, error) {
 	var r response
 	if err := json.Unmarshal(body, &r); err != nil {
-		return crosstalk.Answer{}, err
+		return settle.Received{}, err
+	}
+	if len(r.Error) > 0 && string(r.Error) != "null" {
+		return settle.Received{}, errReported
 	}
 	if r.Content == nil || r.Type != "" && r.Type != "message" {
-		return crosstalk.Answer{}, errShape
+		return settle.Received{}, errShape
 	}
-	var text strings.Builder
-	thought := false
+	u := r.Usage
+	out := settle.Received{Finish: r.StopReason, Model: r.Model,
+		Usage: crosstalk.Usage{Prompt: int(u.Input + u.CacheCreation + u.CacheRead), Completion: int(u.Output)}}
 	for _, b := range r.Content {
 		switch b.Type {
 		case "text":
 			if b.Text == nil {
-				return crosstalk.Answer{}, errBlock
+				return settle.Received{}, errBlock
 			}
-			text.WriteString(*b.Text)
+			out.Text += *b.Text
 		case "thinking", "redacted_thinking":
-			thought = true
+			out.Thought = true
+			out.Reasoning += b.Thinking
 		}
 	}
-	u := r.Usage
-	a := crosstalk.Answer{Status: endpoint.Kind(text.String()), Text: text.String(), Reason: r.StopReason, Model: r.Model,
-		Usage: crosstalk.Usage{Prompt: int(u.Input + u.CacheCreation + u.CacheRead), Completion: int(u.Output)}}
-	switch {
-	case r.StopReason == "refusal":
-		a.Status = crosstalk.Refused
-	case a.Status == crosstalk.Empty && thought:
-		a.Reason += "; only reasoning"
-	}
-	return a, nil
+	return out, nil
 }

@@ -13,7 +13,8 @@ import (
 
 func open(t *testing.T, s *testserver.Server, key string) *Model {
 	t.Helper()
-	m, err := New(endpoint.Config{Provider: "anthropic", Model: "m", BaseURL: s.URL + "/v1", Key: key, KeyVar: "ANTHROPIC_API_KEY"})
+	m, err := New(endpoint.Config{Provider: "anthropic", Model: "m", BaseURL: s.URL + "/v1", Key: key, KeyVar: "ANTHROPIC_API_KEY"}, Options{Reasoning: map[string]map[string]any{
+		"off": {}, "low": {"thinking": map[string]any{"type": "enabled", "budget_tokens": endpoint.Budget}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,25 @@ func TestBody(t *testing.T) {
 			t.Errorf("headers %v", r.Header)
 		}
 	}
+	for level, want := range map[string]string{
+		"off": `{"model":"m","messages":[{"role":"user","content":"hi"}],"max_tokens":1509}`,
+		"low": `{"model":"m","messages":[{"role":"user","content":"hi"}],"max_tokens":1509,"thinking":{"budget_tokens":1500,"type":"enabled"}}`,
+	} {
+		r := request("user", "hi")
+		r.Decoding = crosstalk.Decoding{MaxTokens: 9, Reasoning: level, ReasoningTokens: 1500}
+		if _, err := open(t, s, "").Answer(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		if records := s.Records(); string(records[len(records)-1].Body) != want {
+			t.Errorf("%s\n got %s\nwant %s", level, records[len(records)-1].Body, want)
+		}
+	}
 	var ask *crosstalk.AskError
+	unknown := request("user", "hi")
+	unknown.Decoding.Reasoning = "high"
+	if _, err := open(t, s, "").Answer(t.Context(), unknown); !errors.As(err, &ask) || ask.Fault != crosstalk.Rejected || ask.Param != crosstalk.ParamReasoning {
+		t.Errorf("an unknown level: %v", err)
+	}
 	_, err := open(t, s, "").Answer(t.Context(), crosstalk.Request{API: crosstalk.Completions, Prompt: "hi"})
 	if !errors.As(err, &ask) || ask.Fault != crosstalk.Rejected {
 		t.Errorf("completions: %v", err)
@@ -73,7 +92,7 @@ func TestAnswers(t *testing.T) {
 		{nil, 0, crosstalk.Text, "one two three", "end_turn"},
 		{nil, 2, crosstalk.Text, "one two", "max_tokens"},
 		{map[testserver.Fault]float64{testserver.Empty: 1}, 0, crosstalk.Empty, "", "end_turn"},
-		{map[testserver.Fault]float64{testserver.Thinking: 1}, 8, crosstalk.Empty, "", "max_tokens; only reasoning"},
+		{map[testserver.Fault]float64{testserver.Thinking: 1}, 8, crosstalk.Empty, "", "thinking"},
 		{map[testserver.Fault]float64{testserver.Refusal: 1}, 0, crosstalk.Refused, "", "refusal"},
 	} {
 		s := testserver.New(testserver.Options{Faults: c.fault, Answer: func(testserver.Request) testserver.Reply {
@@ -95,7 +114,7 @@ func TestAnswers(t *testing.T) {
 func TestRead(t *testing.T) {
 	a, err := read([]byte(`{"type":"message","content":[{"type":"thinking","thinking":"t"},{"type":"text","text":"a"},{"type":"x"},{"type":"text","text":"b"}],
 		"usage":{"input_tokens":1,"cache_creation_input_tokens":2,"cache_read_input_tokens":4,"output_tokens":8}}`))
-	if err != nil || a.Text != "ab" || a.Usage != (crosstalk.Usage{Prompt: 7, Completion: 8}) {
+	if err != nil || a.Text != "ab" || a.Reasoning != "t" || !a.Thought || a.Usage != (crosstalk.Usage{Prompt: 7, Completion: 8}) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for _, body := range broken {
@@ -106,7 +125,7 @@ func TestRead(t *testing.T) {
 }
 
 var broken = []string{``, `{`, `null`, `[]`, `{}`, `{"content":null}`, `{"content":"a"}`, `{"content":[7]}`, `{"content":[{"type":"text"}]}`,
-	`{"content":[{"type":"text","text":7}]}`, `{"type":"error","content":[]}`}
+	`{"content":[{"type":"text","text":7}]}`, `{"type":"error","content":[]}`, `{"content":[{"type":"text","text":"a"}],"error":{"message":"m"}}`}
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"content":[{"type":"text","text":"a"}],"usage":{"input_tokens":1}}`))
@@ -114,7 +133,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if a, err := read(body); err == nil && (!json.Valid(body) || a.Status == "" || a.Usage.Prompt < 0) {
+		if a, err := read(body); err == nil && (!json.Valid(body) || a.Usage.Prompt < 0) {
 			t.Fatalf("%q: %+v", body, a)
 		}
 	})

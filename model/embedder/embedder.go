@@ -42,7 +42,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 				return err
 			}
 			if answer.Status != crosstalk.Text {
-				return fmt.Errorf("%s: no vectors came: %s", e.name, answer.Reason)
+				return fmt.Errorf("%s gave no vectors: %s", e.name, answer.Reason)
 			}
 			made, err := openai.Vectors(answer.Raw, len(input))
 			if err != nil {
@@ -57,7 +57,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	}
 	for i, v := range vectors {
 		if len(v) != len(vectors[0]) {
-			return nil, fmt.Errorf("%s: text %q has a vector of %d dimensions, another of %d", e.name, texts[i], len(v), len(vectors[0]))
+			return nil, fmt.Errorf("%s: text %q has a vector of %d dimensions, and another text one of %d", e.name, texts[i], len(v), len(vectors[0]))
 		}
 	}
 	return vectors, nil

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"crosstalk"
 )
@@ -17,19 +16,50 @@ type Body struct {
 	extra map[string]any
 }
 
-// NewBody returns an object that will hold extra as it is.
+// NewBody returns an object that will contain extra as it is.
 func NewBody(extra map[string]any) *Body {
 	return &Body{append(make([]byte, 0, 512), '{'), extra}
 }
 
-// Set adds a field, unless extra holds it.
+// Set adds a field, unless extra has it.
 func (b *Body) Set(name string, value any) {
 	if _, overridden := b.extra[name]; !overridden {
 		b.add(name, crosstalk.Canonical(value))
 	}
 }
 
-// Bytes is the whole object. It fails if JSON cannot hold extra.
+// Budget is a placeholder in parameters for the number of tokens that a model
+// may think.
+const Budget = "$budget"
+
+// leastBudget is the least that Claude takes, and little for any model.
+const leastBudget = 1024
+
+// SetAll adds fields in the order of their names, with tokens in the place of
+// Budget.
+func (b *Body) SetAll(params map[string]any, tokens int) {
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		b.Set(name, fill(params[name], max(tokens, leastBudget)))
+	}
+}
+
+func fill(value any, tokens int) any {
+	switch v := value.(type) {
+	case string:
+		if v == Budget {
+			return tokens
+		}
+	case map[string]any:
+		filled := make(map[string]any, len(v))
+		for name, inner := range v {
+			filled[name] = fill(inner, tokens)
+		}
+		return filled
+	}
+	return value
+}
+
+// Bytes is the whole object. It fails if extra cannot be written as JSON.
 func (b *Body) Bytes() ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(b.extra)) {
 		value, err := json.Marshal(b.extra[name])
@@ -60,12 +90,4 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 		*c = Count(f)
 	}
 	return nil
-}
-
-// Kind is Text, or Empty if text holds nothing but white space.
-func Kind(text string) crosstalk.Status {
-	if strings.TrimSpace(text) == "" {
-		return crosstalk.Empty
-	}
-	return crosstalk.Text
 }

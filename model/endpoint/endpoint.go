@@ -5,10 +5,10 @@ package endpoint
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -19,20 +19,30 @@ import (
 	"crosstalk"
 )
 
-// MaxBody is the size in bytes up to which a response is read.
-const MaxBody = 64 << 20
+// MaxBody is the size in bytes up to which an answer is read: some ten times
+// the longest answer of a current model, or 4,000 tokens with 20 candidates each.
+const MaxBody = 16 << 20
+
+// maxProblem is the size in bytes up to which an error is read.
+const maxProblem = 64 << 10
 
 // Config says where a model is. Provider, Model and BaseURL are required.
 type Config struct {
 	Provider string // as in crosstalk.Identity
 	Model    string
-	BaseURL  string // what the API's paths are appended to; may hold a user and a query
-	Key      string // the API key, "" for none
-	KeyVar   string // the environment variable that the key is from, for messages
-	Advice   string // what to do when nothing listens there
-	Missing  string // what to do when the model is not there
-	Header   http.Header
-	Client   *http.Client // default: one that all endpoints share
+	BaseURL  string // what the API's paths are appended to; may have a user and a query
+
+	Key       string // the API key, "" for none
+	KeyVar    string // the environment variable that the key is from, for messages
+	KeyFile   string // a file with the key, read again whenever it changes; instead of Key
+	KeyHeader string // the header that takes the key; "": Authorization, as a bearer token
+
+	Header  http.Header
+	Secrets []string // values of Header that must not be shown or saved
+
+	Advice  string       // what to do when nothing listens there
+	Missing string       // what to do when the model is not there
+	Client  *http.Client // default: one that all endpoints share
 }
 
 // Endpoint is one model behind one API. It is safe for concurrent use.
@@ -44,6 +54,7 @@ type Endpoint struct {
 	header   http.Header
 	client   *http.Client
 	secrets  secrets
+	file     *keyFile // nil: the key is constant
 }
 
 // New checks the configuration. Nothing is sent.
@@ -52,12 +63,16 @@ func New(c Config) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range c.Key {
-		if r <= ' ' || r > '~' {
-			return nil, fmt.Errorf("%s holds a space, a line break or another character that no API key has: set it again", c.KeyVar)
+	if err := checkKey(c.Key, c.KeyVar); err != nil {
+		return nil, err
+	}
+	e := &Endpoint{config: c, secrets: append(newSecrets(c.Key, u), c.Secrets...)}
+	if c.KeyFile != "" {
+		e.file = &keyFile{path: c.KeyFile}
+		if _, err := e.file.read(); err != nil {
+			return nil, err
 		}
 	}
-	e := &Endpoint{config: c, secrets: newSecrets(c.Key, u)}
 	if u.RawQuery != "" {
 		e.query = "?" + u.RawQuery
 	}
@@ -91,13 +106,13 @@ func (e *Endpoint) Identity() crosstalk.Identity { return e.identity }
 func parseBase(base string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		// Not quoted: it may hold a password.
-		return nil, errors.New("the base URL is not one: expected http:// or https://, a host and mostly /v1, such as http://localhost:8000/v1")
+		// Not quoted: it may contain a password.
+		return nil, errors.New("the base URL is not a URL: expected http:// or https://, a host and usually /v1, such as http://localhost:8000/v1")
 	}
 	u.Fragment, u.RawFragment = "", ""
 	u.Host = strings.ToLower(u.Host)
 	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
-	for _, path := range []string{"/chat/completions", "/completions", "/messages"} {
+	for _, path := range []string{"/chat/completions", "/completions", "/messages", "/responses"} {
 		if cut, found := strings.CutSuffix(u.Path, path); found {
 			u.Path = cut
 			break
@@ -124,44 +139,96 @@ const dialTimeout = 15 * time.Second
 // a *crosstalk.AskError, or ctx's if ctx was cancelled. A prompt that the
 // provider's filter stopped is an answer with status Refused.
 func (e *Endpoint) Ask(ctx context.Context, path string, body []byte, read func([]byte) (crosstalk.Answer, error)) (crosstalk.Answer, error) {
-	raw, resp, err := e.post(ctx, path, body)
+	raw, resp, key, err := e.send(ctx, http.MethodPost, path+e.query, body)
 	if err != nil {
-		return crosstalk.Answer{}, e.unreachable(ctx, err)
-	}
-	if len(raw) > MaxBody {
-		return crosstalk.Answer{}, e.fault(crosstalk.Rejected, resp.StatusCode, nil, "the answer is longer than %d MiB", MaxBody>>20)
+		return crosstalk.Answer{}, err
 	}
 	if resp.StatusCode/100 != 2 {
-		return e.failed(resp.StatusCode, resp.Header, raw)
+		return e.failed(resp.StatusCode, resp.Header, raw, key)
 	}
-	raw = e.secrets.hideInJSON(raw)
+	hidden := e.hidden()
+	raw = hidden.hideInJSON(bytes.TrimSpace(raw)) // blank lines kept the connection open
 	answer, err := read(raw)
 	if err != nil {
-		return e.unreadable(resp, raw, err)
+		return e.unreadable(resp, raw, err, key)
 	}
-	for _, s := range []*string{&answer.Text, &answer.Reason, &answer.Model} {
-		*s = string(e.secrets.hideInAnswer([]byte(*s)))
+	for _, s := range []*string{&answer.Text, &answer.Reasoning, &answer.Reason, &answer.Model} {
+		*s = string(hidden.hideInAnswer([]byte(*s)))
 	}
 	answer.Raw = raw
 	return answer, nil
 }
 
-// post returns at most MaxBody+1 bytes of the body.
-func (e *Endpoint) post(ctx context.Context, path string, body []byte) (json.RawMessage, *http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base+path+e.query, bytes.NewReader(body))
+// Get returns what is at a path of the API, which may have a query. Every
+// error is a *crosstalk.AskError, or ctx's if ctx was cancelled.
+func (e *Endpoint) Get(ctx context.Context, path string) ([]byte, error) {
+	if query := strings.TrimPrefix(e.query, "?"); query != "" {
+		sign := "?"
+		if strings.Contains(path, "?") {
+			sign = "&"
+		}
+		path += sign + query
+	}
+	raw, resp, key, err := e.send(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode/100 != 2 {
+		_, err := e.failed(resp.StatusCode, resp.Header, raw, key)
+		if err == nil { // a filter's word
+			err = e.fault(crosstalk.Rejected, resp.StatusCode, nil, "%s rejected the request (HTTP %d, %s)",
+				e.identity.Endpoint, resp.StatusCode, e.quote(readProblem(raw)))
+		}
+		return nil, err
+	}
+	if p := readProblem(raw); p.page {
+		return nil, e.page(resp, p)
+	}
+	return e.hidden().hideInJSON(raw), nil
+}
+
+// send makes a request and reads the whole response, with the key it sent.
+func (e *Endpoint) send(ctx context.Context, method, path string, body []byte) (raw json.RawMessage, resp *http.Response, key string, err error) {
+	if key, err = e.key(); err != nil {
+		return nil, nil, "", e.fault(crosstalk.Denied, 0, nil, "%v", err)
+	}
+	raw, resp, err = e.exchange(ctx, method, path, body, key)
+	if err != nil {
+		return nil, nil, key, e.unreachable(ctx, err)
+	}
+	if len(raw) > MaxBody {
+		return nil, nil, key, e.fault(crosstalk.Rejected, resp.StatusCode, nil, "the answer is longer than %d MiB", MaxBody>>20)
+	}
+	return raw, resp, key, nil
+}
+
+// exchange returns at most MaxBody+1 bytes of the body.
+func (e *Endpoint) exchange(ctx context.Context, method, path string, body []byte, key string) (json.RawMessage, *http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, e.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, err
 	}
 	req.Header = e.header.Clone()
+	if name := e.config.KeyHeader; key != "" && req.Header.Get(cmp.Or(name, "Authorization")) == "" { // a header of the user's comes first
+		if name == "" {
+			name, key = "Authorization", "Bearer "+key
+		}
+		req.Header.Set(name, key)
+	}
 	resp, err := e.client.Do(req)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer resp.Body.Close()
+	good := resp.StatusCode/100 == 2
+	most := int64(maxProblem)
+	if good {
+		most = MaxBody + 1
+	}
 	var b bytes.Buffer
 	// The stated length is a claim; a long body makes the buffer grow.
 	b.Grow(int(min(max(resp.ContentLength, 512), 1<<16)) + bytes.MinRead)
-	if _, err := b.ReadFrom(io.LimitReader(resp.Body, MaxBody+1)); err != nil && resp.StatusCode/100 == 2 {
+	if _, err := b.ReadFrom(io.LimitReader(resp.Body, most)); err != nil && good {
 		return nil, nil, cutOff{err}
 	}
 	return b.Bytes(), resp, nil

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -19,21 +18,37 @@ import (
 
 // fault is an error in the model's name.
 func (e *Endpoint) fault(f crosstalk.Fault, status int, cause error, format string, args ...any) *crosstalk.AskError {
-	if cause != nil && e.secrets.hide(cause.Error()) != cause.Error() {
-		cause = errors.New(e.secrets.hide(cause.Error()))
+	if cause != nil {
+		if safe := e.hidden().hide(cause.Error()); safe != cause.Error() {
+			cause = errors.New(safe)
+		}
 	}
 	return &crosstalk.AskError{Fault: f, Status: status, Err: cause, Message: e.identity.String() + ": " + fmt.Sprintf(format, args...)}
 }
 
-// failed reads a response whose status is no success.
-func (e *Endpoint) failed(status int, h http.Header, body []byte) (crosstalk.Answer, error) {
+// failed reads a response whose status is no success. Key is what was sent.
+func (e *Endpoint) failed(status int, h http.Header, body []byte, key string) (crosstalk.Answer, error) {
 	p := readProblem(body)
-	if (status == 400 || status == 403 || status == 422) && p.flagged() {
-		reason := "filtered: " + e.quote(p)
-		return crosstalk.Answer{Status: crosstalk.Refused, Reason: reason, Raw: e.secrets.hideInJSON(body)}, nil
+	if status == 400 || status == 403 || status == 422 {
+		switch {
+		case p.flagged():
+			return crosstalk.Answer{Status: crosstalk.Refused, Reason: "filtered: " + e.quote(p), Finish: crosstalk.FinishFilter,
+				Raw: e.hidden().hideInJSON(body)}, nil
+		case p.exhausted():
+			return crosstalk.Answer{Status: crosstalk.Empty, Reason: crosstalk.Thinking, Finish: crosstalk.FinishLength,
+				Raw: e.hidden().hideInJSON(body)}, nil
+		}
 	}
-	f, what := e.explain(status, h, p)
+	param := ""
+	if status == 400 || status == 403 || status == 422 {
+		param = p.param()
+	}
+	f, what := e.explain(status, h, p, param)
+	if now, err := e.key(); f == crosstalk.Denied && status == 401 && err == nil && now != key {
+		f = crosstalk.Transient // the file has a new key
+	}
 	err := e.fault(f, status, nil, "%s (HTTP %d, %s)", what, status, e.quote(p))
+	err.Param = param
 	if f == crosstalk.Transient || f == crosstalk.Overloaded {
 		err.RetryAfter = retryAfter(h, time.Now())
 		if err.RetryAfter == 0 {
@@ -44,16 +59,18 @@ func (e *Endpoint) failed(status int, h http.Header, body []byte) (crosstalk.Ans
 }
 
 // explain says what a status means, and what to do about it.
-func (e *Endpoint) explain(status int, h http.Header, p problem) (crosstalk.Fault, string) {
+func (e *Endpoint) explain(status int, h http.Header, p problem, param string) (crosstalk.Fault, string) {
 	at := e.identity.Endpoint
 	switch {
 	case status == 402, status < 500 && p.unpaid():
-		return crosstalk.Denied, fmt.Sprintf("%s belongs to an account without credit at %s", e.keyName(), at)
-	case status == 401 && e.config.Key == "" && e.config.KeyVar != "":
+		return crosstalk.Denied, fmt.Sprintf("%s has no credit left at %s", e.account(), at)
+	case status == 429 && p.daily:
+		return crosstalk.Denied, fmt.Sprintf("%s has used up its quota for today at %s", e.account(), at)
+	case status == 401 && !e.hasKey() && e.config.KeyVar != "":
 		return crosstalk.Denied, fmt.Sprintf("%s is not set, and %s wants a key", e.config.KeyVar, at)
 	case status == 401:
 		return crosstalk.Denied, fmt.Sprintf("%s was refused by %s", e.keyName(), at)
-	case status == 403:
+	case status == 403 && param == "":
 		return crosstalk.Denied, fmt.Sprintf("%s may not use this model at %s", e.keyName(), at)
 	case status == 404 && namesModel(p):
 		what := fmt.Sprintf("%s has no model %q: check the name after %s:", at, e.identity.Name, e.identity.Provider)
@@ -68,9 +85,9 @@ func (e *Endpoint) explain(status int, h http.Header, p problem) (crosstalk.Faul
 		if u, err := url.Parse(h.Get("Location")); err == nil && u.Host != "" {
 			to = " to " + u.Scheme + "://" + u.Host
 		}
-		return crosstalk.Denied, fmt.Sprintf("the base URL %s is wrong: it redirects%s", at, e.secrets.hide(to))
+		return crosstalk.Denied, fmt.Sprintf("the base URL %s is wrong: it redirects%s", at, e.hidden().hide(to))
 	case status == 429:
-		return crosstalk.Overloaded, fmt.Sprintf("%s limits how much it is asked", at)
+		return crosstalk.Overloaded, fmt.Sprintf("%s limits the rate of requests", at)
 	case status == 503, status == 529:
 		return crosstalk.Overloaded, fmt.Sprintf("%s is overloaded", at)
 	case status >= 500, status == 408, status == 409, status == 425:
@@ -79,8 +96,12 @@ func (e *Endpoint) explain(status int, h http.Header, p problem) (crosstalk.Faul
 	return crosstalk.Rejected, fmt.Sprintf("%s rejected the request", at)
 }
 
+func (e *Endpoint) hasKey() bool { return e.config.Key != "" || e.file != nil }
+
 func (e *Endpoint) keyName() string {
 	switch {
+	case e.file != nil:
+		return "the key in " + e.file.path
 	case e.config.Key == "":
 		return "a request without a key"
 	case e.config.KeyVar == "":
@@ -89,23 +110,34 @@ func (e *Endpoint) keyName() string {
 	return e.config.KeyVar
 }
 
+func (e *Endpoint) account() string {
+	if e.hasKey() {
+		return "the account of " + e.keyName()
+	}
+	return "the account"
+}
+
 func namesModel(p problem) bool {
 	return !p.page && (p.code == "model_not_found" || strings.Contains(strings.ToLower(p.message), "model"))
 }
 
 // unreadable explains a success whose body is no answer: an error that came
 // with the wrong status, a proxy's page, or something cut or garbled.
-func (e *Endpoint) unreadable(resp *http.Response, raw []byte, cause error) (crosstalk.Answer, error) {
+func (e *Endpoint) unreadable(resp *http.Response, raw []byte, cause error, key string) (crosstalk.Answer, error) {
 	p := readProblem(raw)
 	if p.page {
-		return crosstalk.Answer{}, e.fault(crosstalk.Transient, resp.StatusCode, nil,
-			"%s sent no answer but %s: is there a proxy, or is the base URL wrong?", e.identity.Endpoint, e.quote(p))
+		return crosstalk.Answer{}, e.page(resp, p)
 	}
-	if status, err := strconv.Atoi(p.code); err == nil && status >= 400 && status < 600 {
-		return e.failed(status, resp.Header, raw)
+	if status := p.status(); status != 0 {
+		return e.failed(status, resp.Header, raw, key)
 	}
-	return crosstalk.Answer{}, e.fault(crosstalk.Transient, resp.StatusCode, nil, "%s sent no answer that can be read: %s: %s",
-		e.identity.Endpoint, e.secrets.hide(cause.Error()), e.quote(p))
+	return crosstalk.Answer{}, e.fault(crosstalk.Transient, resp.StatusCode, nil, "the answer of %s cannot be read: %s: %s",
+		e.identity.Endpoint, e.hidden().hide(cause.Error()), e.quote(p))
+}
+
+func (e *Endpoint) page(resp *http.Response, p problem) error {
+	return e.fault(crosstalk.Transient, resp.StatusCode, nil,
+		"%s sent no answer but %s: is there a proxy, or is the base URL wrong?", e.identity.Endpoint, e.quote(p))
 }
 
 // unreachable explains why no whole response came.
@@ -113,7 +145,7 @@ func (e *Endpoint) unreachable(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return context.Cause(ctx)
 	}
-	var wrapped *url.Error // holds the whole URL
+	var wrapped *url.Error // has the whole URL
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err
 	}
@@ -127,7 +159,7 @@ func (e *Endpoint) unreachable(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return e.fault(crosstalk.Transient, 0, ctx.Err(), "%s did not answer in time", at)
 	case errors.As(err, new(cutOff)):
-		return e.fault(crosstalk.Transient, 0, err, "%s cut its answer off", at)
+		return e.fault(crosstalk.Transient, 0, err, "%s broke off its answer", at)
 	case errors.As(err, &op) && op.Op == "proxyconnect":
 		return e.fault(crosstalk.Transient, 0, err, "the proxy before %s cannot be reached: check HTTPS_PROXY and HTTP_PROXY (%v)", at, op.Err)
 	case errors.As(err, &dns):

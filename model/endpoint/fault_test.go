@@ -85,11 +85,11 @@ func TestStatuses(t *testing.T) {
 		{401, key, message("wrong " + key), denied, `openai:gpt: OPENAI_API_KEY was refused by URL (HTTP 401, "wrong [key]")`},
 		{401, "", message("no key"), denied, `openai:gpt: OPENAI_API_KEY is not set, and URL wants a key (HTTP 401, "no key")`},
 		{403, key, message("no"), denied, `openai:gpt: OPENAI_API_KEY may not use this model at URL (HTTP 403, "no")`},
-		{402, key, message("pay"), denied, `openai:gpt: OPENAI_API_KEY belongs to an account without credit at URL (HTTP 402, "pay")`},
+		{402, key, message("pay"), denied, `openai:gpt: the account of OPENAI_API_KEY has no credit left at URL (HTTP 402, "pay")`},
 		{429, key, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`, denied,
-			`openai:gpt: OPENAI_API_KEY belongs to an account without credit at URL (HTTP 429, "You exceeded your current quota")`},
+			`openai:gpt: the account of OPENAI_API_KEY has no credit left at URL (HTTP 429, "You exceeded your current quota")`},
 		{400, key, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}`, denied,
-			`openai:gpt: OPENAI_API_KEY belongs to an account without credit at URL (HTTP 400, "Your credit balance is too low")`},
+			`openai:gpt: the account of OPENAI_API_KEY has no credit left at URL (HTTP 400, "Your credit balance is too low")`},
 		{404, key, message("The model `gpt` does not exist"), denied,
 			"openai:gpt: URL has no model \"gpt\": check the name after openai:; pull it (HTTP 404, \"The model `gpt` does not exist\")"},
 		{404, key, "404 page not found", denied,
@@ -102,14 +102,30 @@ func TestStatuses(t *testing.T) {
 		{502, key, "<html><title>502 Bad Gateway</title></html>", transient, `openai:gpt: URL failed (HTTP 502, an HTML page: "502 Bad Gateway")`},
 		{504, key, "", transient, `openai:gpt: URL failed (HTTP 504, with no explanation)`},
 		{520, key, "", transient, `openai:gpt: URL failed (HTTP 520, with no explanation)`},
-		{429, key, message("slow down"), overloaded, `openai:gpt: URL limits how much it is asked (HTTP 429, "slow down")`},
+		{429, key, message("slow down"), overloaded, `openai:gpt: URL limits the rate of requests (HTTP 429, "slow down")`},
 		{503, key, message("loading"), overloaded, `openai:gpt: URL is overloaded (HTTP 503, "loading")`},
 		{529, key, message("Overloaded"), overloaded, `openai:gpt: URL is overloaded (HTTP 529, "Overloaded")`},
 		{200, key, "<html><title>Welcome</title></html>", transient,
 			`openai:gpt: URL sent no answer but an HTML page: "Welcome": is there a proxy, or is the base URL wrong?`},
-		{200, key, "{", transient, `openai:gpt: URL sent no answer that can be read: it is not ok: "{"`},
+		{200, key, "{", transient, `openai:gpt: the answer of URL cannot be read: it is not ok: "{"`},
 		{200, key, `{"error":{"message":"upstream","code":502}}`, transient, `openai:gpt: URL failed (HTTP 502, "upstream")`},
-		{200, key, `{"error":{"message":"slow","code":429}}`, overloaded, `openai:gpt: URL limits how much it is asked (HTTP 429, "slow")`},
+		{200, key, `{"choices":[{"finish_reason":"error","error":{"message":"host","code":503}}]}`, overloaded, `openai:gpt: URL is overloaded (HTTP 503, "host")`},
+		{200, key, `{"error":{"message":"boom","code":"server_error"}}`, transient, `openai:gpt: URL failed (HTTP 500, "boom")`},
+		{200, key, `{"error":{"message":"bad","type":"invalid_request_error"}}`, rejected, `openai:gpt: URL rejected the request (HTTP 400, "bad")`},
+		{200, key, `{"error":{"message":"slow","type":"rate_limit_error"}}`, overloaded, `openai:gpt: URL limits the rate of requests (HTTP 429, "slow")`},
+		{400, key, `[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]`, rejected,
+			`openai:gpt: URL rejected the request (HTTP 400, "API key not valid")`},
+		{429, key, `[{"error":{"code":429,"message":"Quota","details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},{"retryDelay":"9s"}]}}]`, denied,
+			`openai:gpt: the account of OPENAI_API_KEY has used up its quota for today at URL (HTTP 429, "Quota")`},
+		{429, key, `[{"error":{"code":429,"message":"Quota","details":[{"violations":[{"quotaId":"GenerateRequestsPerMinutePerProject"}]}]}}]`, overloaded,
+			`openai:gpt: URL limits the rate of requests (HTTP 429, "Quota")`},
+		{429, key, message("Rate limit exceeded: free-models-per-day"), denied,
+			`openai:gpt: the account of OPENAI_API_KEY has used up its quota for today at URL (HTTP 429, "Rate limit exceeded: free-models-per-day")`},
+		{429, key, message("Monthly spend limit reached"), denied,
+			`openai:gpt: the account of OPENAI_API_KEY has no credit left at URL (HTTP 429, "Monthly spend limit reached")`},
+		{403, key, message("You are not allowed to request logprobs from this model"), rejected,
+			`openai:gpt: URL rejected the request (HTTP 403, "You are not allowed to request logprobs from this model")`},
+		{200, key, `{"error":{"message":"slow","code":429}}`, overloaded, `openai:gpt: URL limits the rate of requests (HTTP 429, "slow")`},
 	} {
 		_, err := ask(t, Config{Provider: "openai", Model: "gpt", KeyVar: "OPENAI_API_KEY", Key: c.key, Missing: "pull it"}, c.status, nil, c.body)
 		if err == nil || err.Fault != c.fault || err.Message != c.want {
@@ -130,11 +146,33 @@ func TestFiltered(t *testing.T) {
 		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"Output blocked by content filtering policy"}}`}, // Anthropic
 		{403, `{"error":{"code":403,"message":"Your input was flagged"}}`},                                                        // OpenRouter
 		{400, `{"error":{"message":"Content Exists Risk"}}`},                                                                      // DeepSeek
+		{403, `{"code":"The caller does not have permission","error":"Content violates usage guidelines. Team: x, API key ID: y, Model: grok-4. Failed check: SAFETY_CHECK_TYPE_BIO"}`},
+		{400, `{"error":{"code":"data_inspection_failed","message":"Input data may contain inappropriate content."}}`}, // Qwen
+		{400, `{"error":{"code":"DataInspectionFailed","message":"Output data"}}`},
+		{400, `{"error":{"type":"content_filter","message":"The request was rejected because it was considered high risk"}}`}, // Moonshot
+		{400, `{"error":{"code":"1301","message":"sensitive"}}`},                                                              // Z.ai
+		{200, `{"error":{"code":403,"message":"Your chosen model requires moderation and your input was flagged"}}`},          // OpenRouter
 	} {
 		a, err := ask(t, Config{}, c.status, nil, c.body)
-		if err != nil || a.Status != crosstalk.Refused || !strings.HasPrefix(a.Reason, `filtered: "`) || string(a.Raw) != c.body {
+		if err != nil || a.Status != crosstalk.Refused || !strings.HasPrefix(a.Reason, `filtered: "`) || a.Finish != crosstalk.FinishFilter || string(a.Raw) != c.body {
 			t.Errorf("%s: %+v, %v", c.body, a, err)
 		}
+	}
+}
+
+// OpenAI reports some answers of nothing but thoughts as errors.
+func TestExhausted(t *testing.T) {
+	a, err := ask(t, Config{}, 400, nil, `{"error":{"message":"Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens.","type":"invalid_request_error"}}`)
+	if err != nil || a.Status != crosstalk.Empty || a.Reason != crosstalk.Thinking || a.Finish != crosstalk.FinishLength {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// DeepSeek sends blank lines while an answer waits for its turn.
+func TestBlankLines(t *testing.T) {
+	a, err := ask(t, Config{}, 200, nil, "\n\n\r\n\n{\"ok\":1}\n")
+	if err != nil || a.Text != `{"ok":1}` || string(a.Raw) != a.Text {
+		t.Errorf("%+v, %v", a, err)
 	}
 }
 
@@ -206,7 +244,7 @@ func TestUnreachable(t *testing.T) {
 func TestBrokenConnections(t *testing.T) {
 	for want, handler := range map[string]http.HandlerFunc{
 		"closed the connection before it answered": func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) },
-		"cut its answer off": func(w http.ResponseWriter, r *http.Request) {
+		"broke off its answer": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			fmt.Fprint(w, `{"ok"`)
 			http.NewResponseController(w).Flush()
@@ -255,7 +293,7 @@ func TestTooLong(t *testing.T) {
 	}))
 	defer s.Close()
 	_, err := askAt(t, Config{BaseURL: s.URL})
-	if want := "openai:gpt: the answer is longer than 64 MiB"; err == nil || err.Fault != crosstalk.Rejected || err.Message != want {
+	if want := "openai:gpt: the answer is longer than 16 MiB"; err == nil || err.Fault != crosstalk.Rejected || err.Message != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -279,12 +317,12 @@ func TestBaseURL(t *testing.T) {
 		}
 	}
 	for _, base := range []string{"", "localhost:8000/v1", "ftp://h/v1", "http://", "http://u:secret99@[", "/v1"} {
-		if _, err := New(Config{BaseURL: base}); err == nil || !strings.HasPrefix(err.Error(), "the base URL is not one") || strings.Contains(err.Error(), "secret99") {
+		if _, err := New(Config{BaseURL: base}); err == nil || !strings.HasPrefix(err.Error(), "the base URL is not a URL") || strings.Contains(err.Error(), "secret99") {
 			t.Errorf("%q: %v", base, err)
 		}
 	}
 	for _, key := range []string{"a b", "a\nb", "schlüssel"} {
-		if _, err := New(Config{BaseURL: "http://h", Key: key, KeyVar: "MY_KEY"}); err == nil || !strings.HasPrefix(err.Error(), "MY_KEY holds") {
+		if _, err := New(Config{BaseURL: "http://h", Key: key, KeyVar: "MY_KEY"}); err == nil || !strings.HasPrefix(err.Error(), "MY_KEY contains") {
 			t.Errorf("key %q: %v", key, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -15,8 +16,11 @@ import (
 // problem is what a server says about a failure, in whatever form.
 type problem struct {
 	message, kind, code string
+	names               []string      // of the parameters it is about, as the server spells them
 	retry               time.Duration // Google's RetryInfo
+	daily               bool          // a quota that is renewed tomorrow
 	page                bool          // an HTML page, message is its title
+	reported            bool          // there is an error where errors are reported
 }
 
 // readProblem reads an error body: {"error": {...}} (OpenAI, Anthropic and
@@ -37,11 +41,24 @@ func readProblem(body []byte) problem {
 	}
 	outer, _ := v.(map[string]any)
 	inner, _ := outer["error"].(map[string]any)
+	if choices, ok := outer["choices"].([]any); ok && len(choices) > 0 && inner == nil { // OpenRouter: the host failed midway
+		first, _ := choices[0].(map[string]any)
+		inner, _ = first["error"].(map[string]any)
+	}
 	p := problem{kind: word(inner["type"], inner["status"], outer["type"]), code: word(inner["code"], outer["code"])}
+	p.daily = strings.Contains(word(inner["message"]), "per-day") // OpenRouter: free-models-per-day
+	p.reported = inner != nil || word(outer["error"]) != ""
 	p.message = word(inner["message"], inner["detail"], outer["error"], outer["message"], outer["detail"], inner["code"])
-	if p.message == "" {
-		nested, _ := outer["message"].(map[string]any) // Mistral
-		p.message = cmp.Or(invalidField(outer["detail"]), invalidField(nested["detail"]))
+	nested, _ := outer["message"].(map[string]any) // Mistral
+	for _, detail := range []any{outer["detail"], nested["detail"], inner["detail"]} {
+		message, name := invalidField(detail)
+		p.message = cmp.Or(p.message, message)
+		if name != "" {
+			p.names = append(p.names, name)
+		}
+	}
+	if name := word(inner["param"], outer["param"]); name != "" {
+		p.names = append(p.names, name)
 	}
 	if meta, ok := inner["metadata"].(map[string]any); ok { // OpenRouter: what the model's host said
 		if upstream := word(meta["raw"]); upstream != "" {
@@ -54,6 +71,11 @@ func readProblem(body []byte) problem {
 			if d, err := time.ParseDuration(word(info["retryDelay"])); err == nil {
 				p.retry = wait(d.Seconds())
 			}
+			violations, _ := info["violations"].([]any)
+			for _, v := range violations {
+				violation, _ := v.(map[string]any)
+				p.daily = p.daily || strings.Contains(word(violation["quotaId"]), "PerDay")
+			}
 		}
 	}
 	if p.message == "" && outer["error"] == nil {
@@ -62,18 +84,24 @@ func readProblem(body []byte) problem {
 	return p
 }
 
-// invalidField reads the first entry of a list of FastAPI's validation errors.
-func invalidField(detail any) string {
+// invalidField reads the first entry of a list of FastAPI's validation errors,
+// and the name of the field it is about.
+func invalidField(detail any) (message, name string) {
 	list, _ := detail.([]any)
 	if len(list) == 0 {
-		return ""
+		return "", ""
 	}
 	first, _ := list[0].(map[string]any)
-	message := word(first["msg"])
+	message = word(first["msg"])
 	if at, ok := first["loc"].([]any); ok {
 		message = strings.Trim(fmt.Sprint(at), "[]") + ": " + message
+		for _, step := range at {
+			if s := word(step); s != "body" && name == "" {
+				name = s
+			}
+		}
 	}
-	return message
+	return message, name
 }
 
 // word is the first of vs that is a text or a number and not empty.
@@ -91,18 +119,47 @@ func word(vs ...any) string {
 	return ""
 }
 
+// status is what the HTTP status should have been of an error that came as a
+// success; 0 if there is none.
+func (p problem) status() int {
+	if status, err := strconv.Atoi(p.code); err == nil && status >= 400 && status < 600 {
+		return status
+	}
+	if !p.reported {
+		return 0
+	}
+	what := p.kind + " " + p.code
+	for _, c := range []struct {
+		part   string
+		status int
+	}{{"rate_limit", 429}, {"overloaded", 529}, {"auth", 401}, {"insufficient_quota", 402}, {"content_filter", 400}, {"invalid_", 400}} {
+		if strings.Contains(what, c.part) {
+			return c.status
+		}
+	}
+	return 500
+}
+
 // flagged reports whether a content filter stopped the prompt, which is the
 // provider's answer to it and no fault.
 func (p problem) flagged() bool {
-	switch p.code {
-	case "content_filter", "content_policy_violation": // OpenAI, Azure
-		return true
+	for _, code := range []string{p.code, p.kind} {
+		switch code {
+		case "content_filter", "content_policy_violation", // OpenAI, Azure; Moonshot, as the type
+			"data_inspection_failed", "DataInspectionFailed", // Qwen
+			"1301": // Z.ai
+			return true
+		}
 	}
 	for _, phrase := range []string{
 		"was flagged",               // OpenAI (invalid_prompt), OpenRouter
 		"content filtering policy",  // Anthropic
 		"Content Exists Risk",       // DeepSeek
 		"content management policy", // Azure
+		"SAFETY_CHECK_TYPE_",        // xAI
+		"violates usage guidelines", // xAI
+		"inappropriate content",     // Qwen
+		"considered high risk",      // Moonshot
 	} {
 		if strings.Contains(p.message, phrase) {
 			return true
@@ -111,13 +168,22 @@ func (p problem) flagged() bool {
 	return false
 }
 
-// unpaid reports whether the account has no credit.
+// exhausted reports whether the model used up its limit before it said
+// anything, which OpenAI reports as an error for some models.
+func (p problem) exhausted() bool {
+	return strings.Contains(p.message, "Could not finish the message because max_tokens")
+}
+
+// unpaid reports whether the account has no credit, which waiting does not cure.
 func (p problem) unpaid() bool {
-	switch p.code {
-	case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active":
-		return true
+	for _, code := range []string{p.code, p.kind} {
+		switch code {
+		case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error", "insufficient_balance":
+			return true
+		}
 	}
-	return p.kind == "insufficient_quota" || p.kind == "billing_error" || strings.Contains(p.message, "credit balance is too low")
+	return strings.Contains(p.message, "credit balance is too low") || strings.Contains(strings.ToLower(p.message), "spend limit") ||
+		strings.Contains(strings.ToLower(p.message), "spending limit")
 }
 
 func isHTML(body []byte) bool {
@@ -154,7 +220,7 @@ func plain(text []byte) string {
 // quote is what the server said, fit for a message: no secrets, on one line,
 // short.
 func (e *Endpoint) quote(p problem) string {
-	text := []rune(e.secrets.hide(plain([]byte(p.message))))
+	text := []rune(e.hidden().hide(plain([]byte(p.message))))
 	if len(text) > longestQuote {
 		text = append(text[:longestQuote], '…')
 	}

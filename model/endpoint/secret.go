@@ -9,7 +9,7 @@ import (
 )
 
 // secrets are what must not reach a message, an answer or the journal: the API
-// key, a password or key in the base URL.
+// key, a password or key in the base URL, the values of headers.
 type secrets []string
 
 const (
@@ -47,7 +47,7 @@ func newSecrets(key string, base *url.URL) (s secrets) {
 }
 
 // hide takes secrets out of a text that is shown to people. A secret shorter
-// than leastInMessage goes where it stands as a word.
+// than leastInMessage is hidden where it is a word of its own.
 func (s secrets) hide(text string) string {
 	b := []byte(text)
 	for _, secret := range s {

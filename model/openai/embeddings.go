@@ -19,8 +19,8 @@ type embeddings struct {
 	} `json:"usage"`
 }
 
-// readEmbeddings checks that body holds n vectors. The vectors stay in the raw
-// body, where Vectors finds them.
+// readEmbeddings checks that body has n vectors. They stay in the raw body,
+// where Vectors finds them.
 func readEmbeddings(body []byte, n int) (crosstalk.Answer, error) {
 	if _, err := Vectors(body, n); err != nil {
 		return crosstalk.Answer{}, err
@@ -47,7 +47,7 @@ func Vectors(body []byte, n int) ([][]float32, error) {
 	for _, d := range e.Data {
 		switch {
 		case d.Index < 0 || d.Index >= n || vectors[d.Index] != nil:
-			return nil, fmt.Errorf("has an embedding of index %d where each of 0 to %d is expected once", d.Index, n-1)
+			return nil, fmt.Errorf("has an embedding with index %d; expected each of 0 to %d once", d.Index, n-1)
 		case len(d.Embedding) == 0:
 			return nil, fmt.Errorf("has an embedding without values")
 		case len(d.Embedding) != len(e.Data[0].Embedding):

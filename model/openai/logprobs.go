@@ -14,8 +14,7 @@ import (
 	"crosstalk"
 )
 
-// logprobs holds either of two forms, and which one comes does not follow from
-// the API: llama.cpp gives completions the form of chats, and Together and
+// logprobs are in one of two forms, and the API does not tell which one comes: llama.cpp gives completions the form of chats, and Together and
 // older vLLM give chats that of completions.
 type logprobs struct {
 	// Of chats.

@@ -1,59 +1,70 @@
 // Package openai asks models over OpenAI's HTTP API, which most other
-// providers and local servers speak too: chat completions, completions and
-// embeddings.
+// providers and local servers speak too: chat completions, responses,
+// completions and embeddings.
 package openai
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
+	"regexp"
+	"strings"
+	"sync/atomic"
 
 	"crosstalk"
 	"crosstalk/model/endpoint"
+	"crosstalk/model/settle"
 )
 
 // Options say how a server differs from what most understand.
 type Options struct {
 	// API is what the model is asked over; default crosstalk.Chat.
 	API crosstalk.API
-	// MaxCompletionTokens sends max_completion_tokens to the chat endpoint
-	// instead of max_tokens, which OpenAI's own newer models refuse.
-	MaxCompletionTokens bool
+	// MaxTokensName is the parameter of chats that takes the limit; default
+	// max_tokens. Where the server says that it wants the other one of
+	// max_tokens and max_completion_tokens, the model sends that from then on.
+	MaxTokensName string
 	// SeedName is the parameter that takes the seed; default "seed".
 	SeedName string
-	// KeyHeader takes the API key; default Authorization, as a bearer token.
-	KeyHeader string
+	// NoStop says that the server refuses stop sequences. They are not sent
+	// then, and answers are cut here. A server that refuses them with an error
+	// is remembered as such.
+	NoStop bool
+	// Reasoning gives the parameters that ask for each level of reasoning (see
+	// crosstalk.Decoding); endpoint.Budget in them becomes the room for it.
+	// Default: reasoning_effort, with "none" for off.
+	Reasoning map[string]map[string]any
 }
 
 // Model is a model behind an OpenAI-compatible server.
 type Model struct {
 	endpoint *endpoint.Endpoint
 	options  Options
+	dialect  atomic.Pointer[dialect]
+}
+
+// dialect is what a model learns from errors. It is replaced, never changed.
+type dialect struct {
+	maxTokens string
+	noStop    bool
+	renamed   bool // once: a server that wants neither name is not asked forever
 }
 
 var _ crosstalk.Model = (*Model)(nil)
 
 // New returns the model at this endpoint. Nothing is sent.
 func New(c endpoint.Config, o Options) (*Model, error) {
-	if o.API == "" {
-		o.API = crosstalk.Chat
-	}
-	if o.SeedName == "" {
-		o.SeedName = "seed"
-	}
-	c.Header = c.Header.Clone()
-	if c.Key != "" {
-		if c.Header == nil {
-			c.Header = http.Header{}
-		}
-		if o.KeyHeader == "" {
-			c.Header.Set("Authorization", "Bearer "+c.Key)
-		} else {
-			c.Header.Set(o.KeyHeader, c.Key)
-		}
-	}
+	o.API = cmp.Or(o.API, crosstalk.Chat)
+	o.SeedName = cmp.Or(o.SeedName, "seed")
 	e, err := endpoint.New(c)
-	return &Model{e, o}, err
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{endpoint: e, options: o}
+	m.dialect.Store(&dialect{maxTokens: cmp.Or(o.MaxTokensName, "max_tokens"), noStop: o.NoStop})
+	return m, nil
 }
 
 // Identity implements crosstalk.Model.
@@ -62,51 +73,108 @@ func (m *Model) Identity() crosstalk.Identity { return m.endpoint.Identity() }
 // API implements crosstalk.Model.
 func (m *Model) API() crosstalk.API { return m.options.API }
 
-// Answer implements crosstalk.Model.
+// Answer implements crosstalk.Model. A request that the server refuses only for
+// the name of a parameter, or for its stop sequences, is sent again without.
 func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if req.API != m.options.API {
-		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected,
-			Message: fmt.Sprintf("%s: is asked over the %s API, and this request is for %q (--api)", m.Identity(), m.options.API, req.API)}
+		return crosstalk.Answer{}, m.rejected(nil, "takes requests over the %s API, and this one is for %q (--api)", m.options.API, req.API)
 	}
 	path, read := "/chat/completions", readChat
 	switch req.API {
+	case crosstalk.Responses:
+		path, read = "/responses", readResponse
 	case crosstalk.Completions:
 		path, read = "/completions", readCompletion
 	case crosstalk.Embeddings:
-		path, read = "/embeddings", func(body []byte) (crosstalk.Answer, error) { return readEmbeddings(body, len(req.Input)) }
+		return m.embed(ctx, req)
 	}
-	body, err := m.body(req)
+	for {
+		d := m.dialect.Load()
+		body, err := m.body(req, d)
+		if err != nil {
+			return crosstalk.Answer{}, err
+		}
+		answer, err := m.endpoint.Ask(ctx, path, body, func(body []byte) (crosstalk.Answer, error) {
+			r, err := read(body)
+			if err != nil {
+				return crosstalk.Answer{}, err
+			}
+			return settle.Answer(req, r), nil
+		})
+		if !m.learn(d, req, err) {
+			return answer, err
+		}
+	}
+}
+
+func (m *Model) embed(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+	b := endpoint.NewBody(req.Decoding.Extra)
+	b.Set("model", m.Identity().Name)
+	b.Set("input", req.Input)
+	body, err := b.Bytes()
 	if err != nil {
-		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected, Err: err,
-			Message: fmt.Sprintf("%s: an extra parameter cannot be written as JSON: %v", m.Identity(), err)}
+		return crosstalk.Answer{}, m.unwritable(err)
 	}
-	return m.endpoint.Ask(ctx, path, body, read)
+	return m.endpoint.Ask(ctx, "/embeddings", body, func(body []byte) (crosstalk.Answer, error) { return readEmbeddings(body, len(req.Input)) })
+}
+
+func (m *Model) rejected(cause error, format string, args ...any) *crosstalk.AskError {
+	return &crosstalk.AskError{Fault: crosstalk.Rejected, Err: cause, Message: m.Identity().String() + ": " + fmt.Sprintf(format, args...)}
+}
+
+func (m *Model) unwritable(err error) error {
+	return m.rejected(err, "an extra parameter cannot be written as JSON: %v", err)
+}
+
+// names of the parameter that takes the limit, and the other one.
+var otherName = map[string]string{"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+
+// unknown matches what servers say of a parameter whose name they do not know.
+var unknown = regexp.MustCompile(`(?i)extra inputs|unknown|unrecogni[sz]ed|unsupported parameter|unexpected`)
+
+// learn reports whether err says how to send the request differently from what
+// used said; another ask may have found out first.
+func (m *Model) learn(used *dialect, req crosstalk.Request, err error) bool {
+	var refused *crosstalk.AskError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	next := *used
+	switch other := otherName[used.maxTokens]; {
+	case refused.Param == crosstalk.ParamMaxTokens && !used.renamed && req.API == crosstalk.Chat && req.Decoding.Limit() > 0 &&
+		(strings.Contains(refused.Message, other) || unknown.MatchString(refused.Message)):
+		next.maxTokens, next.renamed = other, true
+	case refused.Param == crosstalk.ParamStop && !used.noStop && len(req.Decoding.Stop) > 0:
+		next.noStop = true
+	default:
+		return false
+	}
+	m.dialect.CompareAndSwap(used, &next)
+	return true
 }
 
 // body is the request in the API's form. Each sample is an ask of its own: n
 // is never sent, and with a seed sample k is asked with seed+k.
-func (m *Model) body(req crosstalk.Request) ([]byte, error) {
+func (m *Model) body(req crosstalk.Request, how *dialect) ([]byte, error) {
 	d := req.Decoding
 	b := endpoint.NewBody(d.Extra)
 	b.Set("model", m.Identity().Name)
 	maxTokens := "max_tokens"
-	if req.API == crosstalk.Embeddings {
-		b.Set("input", req.Input)
-		return b.Bytes()
-	}
-	if req.API == crosstalk.Completions {
+	switch req.API {
+	case crosstalk.Completions:
 		b.Set("prompt", req.Prompt)
 		if req.Logprobs > 0 {
 			b.Set("logprobs", req.Logprobs)
 		}
-	} else {
+	case crosstalk.Responses:
+		maxTokens = "max_output_tokens"
+		setResponses(b, req)
+	default:
+		maxTokens = how.maxTokens
 		b.Set("messages", req.Messages)
 		if req.Logprobs > 0 {
 			b.Set("logprobs", true)
 			b.Set("top_logprobs", req.Logprobs)
-		}
-		if m.options.MaxCompletionTokens {
-			maxTokens = "max_completion_tokens"
 		}
 	}
 	if d.Temperature != nil {
@@ -115,14 +183,60 @@ func (m *Model) body(req crosstalk.Request) ([]byte, error) {
 	if d.TopP != nil {
 		b.Set("top_p", *d.TopP)
 	}
-	if d.MaxTokens > 0 {
-		b.Set(maxTokens, d.MaxTokens)
+	if limit := d.Limit(); limit > 0 {
+		b.Set(maxTokens, limit)
 	}
-	if d.Seed != nil {
+	if d.Seed != nil && req.API != crosstalk.Responses {
 		b.Set(m.options.SeedName, *d.Seed+int64(req.Sample))
 	}
-	if len(d.Stop) > 0 {
+	if len(d.Stop) > 0 && !how.noStop && req.API != crosstalk.Responses {
 		b.Set("stop", d.Stop)
 	}
-	return b.Bytes()
+	if err := m.setReasoning(b, req); err != nil {
+		return nil, err
+	}
+	body, err := b.Bytes()
+	if err != nil {
+		return nil, m.unwritable(err)
+	}
+	return body, nil
+}
+
+// setReasoning asks for a level of reasoning as the server spells it.
+func (m *Model) setReasoning(b *endpoint.Body, req crosstalk.Request) error {
+	level := req.Decoding.Reasoning
+	if level == "" {
+		return nil
+	}
+	params, known := m.options.Reasoning[level]
+	if m.options.Reasoning == nil {
+		effort := level
+		if level == crosstalk.ReasoningOff {
+			effort = "none"
+		}
+		params, known = map[string]any{"reasoning_effort": effort}, true
+	}
+	if !known {
+		err := m.rejected(nil, "there is no reasoning level %q for this model (--reasoning)", level)
+		err.Param = crosstalk.ParamReasoning
+		return err
+	}
+	if effort, found := params["reasoning_effort"]; found && req.API == crosstalk.Responses {
+		params = map[string]any{"reasoning": map[string]any{"effort": effort}}
+	}
+	b.SetAll(params, req.Decoding.ReasoningTokens)
+	return nil
+}
+
+// loose is a text, where anything else is passed over: an answer is not lost
+// over a field that only some servers have.
+type loose string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *loose) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) == nil {
+		*l = loose(s)
+	}
+	return nil
 }

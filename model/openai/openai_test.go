@@ -49,14 +49,21 @@ func TestBody(t *testing.T) {
 		{"nothing set", Options{}, chat("hi"), "/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"hi"}]}`},
 		{"chat", Options{}, with(chat("hi"), 2, 3, all), "/v1/chat/completions",
 			`{"model":"m","messages":[{"role":"user","content":"hi"}],"logprobs":true,"top_logprobs":2,"temperature":0.5,"top_p":0.5,"max_tokens":9,"seed":10,"stop":["\n","<"],"a":{"b":true},"top_k":3}`},
-		{"OpenAI's own", Options{MaxCompletionTokens: true}, with(chat("hi"), 0, 0, crosstalk.Decoding{MaxTokens: 9}), "/v1/chat/completions",
+		{"OpenAI's own", Options{MaxTokensName: "max_completion_tokens"}, with(chat("hi"), 0, 0, crosstalk.Decoding{MaxTokens: 9}), "/v1/chat/completions",
 			`{"model":"m","messages":[{"role":"user","content":"hi"}],"max_completion_tokens":9}`},
 		{"zero is a setting", Options{SeedName: "random_seed"}, with(chat("hi"), 0, 1, crosstalk.Decoding{Temperature: new(float64), Seed: new(int64)}), "/v1/chat/completions",
 			`{"model":"m","messages":[{"role":"user","content":"hi"}],"temperature":0,"random_seed":1}`},
 		{"extra overrides", Options{}, with(chat("hi"), 0, 0, crosstalk.Decoding{MaxTokens: 9, Temperature: &half,
 			Extra: map[string]any{"max_tokens": 5, "temperature": nil}}), "/v1/chat/completions",
 			`{"model":"m","messages":[{"role":"user","content":"hi"}],"max_tokens":5,"temperature":null}`},
-		{"completions", Options{API: crosstalk.Completions, MaxCompletionTokens: true}, with(prompt("hi"), 2, 1, all), "/v1/completions",
+		{"room for thoughts", Options{}, with(chat("hi"), 0, 0, crosstalk.Decoding{MaxTokens: 9, Reasoning: "off", ReasoningTokens: 91}), "/v1/chat/completions",
+			`{"model":"m","messages":[{"role":"user","content":"hi"}],"max_tokens":100,"reasoning_effort":"none"}`},
+		{"reasoning as the server spells it", Options{Reasoning: map[string]map[string]any{"low": {"enable_thinking": true, "inner": map[string]any{"budget": endpoint.Budget}}}},
+			with(chat("hi"), 0, 0, crosstalk.Decoding{MaxTokens: 9, Reasoning: "low", ReasoningTokens: 2000}), "/v1/chat/completions",
+			`{"model":"m","messages":[{"role":"user","content":"hi"}],"max_tokens":2009,"enable_thinking":true,"inner":{"budget":2000}}`},
+		{"no stop sequences", Options{NoStop: true}, with(chat("hi"), 0, 0, crosstalk.Decoding{Stop: []string{"."}}), "/v1/chat/completions",
+			`{"model":"m","messages":[{"role":"user","content":"hi"}]}`},
+		{"completions", Options{API: crosstalk.Completions, MaxTokensName: "max_completion_tokens"}, with(prompt("hi"), 2, 1, all), "/v1/completions",
 			`{"model":"m","prompt":"hi","logprobs":2,"temperature":0.5,"top_p":0.5,"max_tokens":9,"seed":8,"stop":["\n","<"],"a":{"b":true},"top_k":3}`},
 	} {
 		if _, err := open(t, s, c.options).Answer(t.Context(), c.request); err != nil {
@@ -74,7 +81,11 @@ func TestBody(t *testing.T) {
 			}
 		}
 	}
-	if _, err := open(t, s, Options{KeyHeader: "api-key"}).Answer(t.Context(), chat("hi")); err != nil {
+	m, err := New(endpoint.Config{Provider: "p", Model: "m", BaseURL: s.URL + "/v1", Key: "sk-0123456789", KeyHeader: "api-key"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Answer(t.Context(), chat("hi")); err != nil {
 		t.Fatal(err)
 	}
 	records := s.Records()
@@ -88,9 +99,11 @@ func TestWrongRequests(t *testing.T) {
 	defer s.Close()
 	bad := chat("hi")
 	bad.Decoding.Extra = map[string]any{"x": math.NaN()}
-	for _, r := range []crosstalk.Request{prompt("hi"), bad} {
+	unknown := chat("hi")
+	unknown.Decoding.Reasoning = "extreme"
+	for _, r := range []crosstalk.Request{prompt("hi"), bad, unknown} {
 		var ask *crosstalk.AskError
-		if _, err := open(t, s, Options{}).Answer(t.Context(), r); !errors.As(err, &ask) || ask.Fault != crosstalk.Rejected {
+		if _, err := open(t, s, Options{Reasoning: map[string]map[string]any{}}).Answer(t.Context(), r); !errors.As(err, &ask) || ask.Fault != crosstalk.Rejected {
 			t.Errorf("%v: %v", r, err)
 		}
 	}
@@ -115,7 +128,7 @@ func TestAnswers(t *testing.T) {
 			{"", testserver.Reply{Text: " \n\t"}, 0, crosstalk.Empty, " \n\t", "stop", 0},
 			{"", testserver.Reply{Text: "yes", Reasoning: 5}, 0, crosstalk.Text, "yes", "stop", 5},
 			{testserver.Empty, testserver.Reply{Text: "x"}, 0, crosstalk.Empty, "", "stop", 0},
-			{testserver.Thinking, testserver.Reply{Text: "x"}, 20, crosstalk.Empty, "", "length; 20 reasoning tokens", 20},
+			{testserver.Thinking, testserver.Reply{Text: "x"}, 20, crosstalk.Empty, "", "thinking", 20},
 			{testserver.Refusal, testserver.Reply{Text: "x"}, 0, crosstalk.Refused, "", "I'm sorry, but I can't help with that.", 0},
 			{testserver.Filtered, testserver.Reply{Text: "one two three four"}, 0, crosstalk.Refused, "one two", "content_filter", 0},
 		} {

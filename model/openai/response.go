@@ -1,12 +1,14 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"crosstalk"
 	"crosstalk/model/endpoint"
+	"crosstalk/model/settle"
 )
 
 // envelope is what both APIs put around their choices.
@@ -14,7 +16,11 @@ type envelope struct {
 	Model   string           `json:"model"`
 	Usage   usage            `json:"usage"`
 	Natives []nativePosition `json:"completion_probabilities"`
+	Error   json.RawMessage  `json:"error"` // OpenRouter: beside or instead of choices, with status 200
 }
+
+// fails reports whether the envelope has an error.
+func (e envelope) fails() bool { return len(e.Error) > 0 && string(e.Error) != "null" }
 
 type usage struct {
 	Prompt     endpoint.Count `json:"prompt_tokens"`
@@ -23,12 +29,13 @@ type usage struct {
 	Details    struct {
 		Reasoning endpoint.Count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
+	Reasoning endpoint.Count `json:"reasoning_tokens"` // NVIDIA, some gateways
 }
 
 // usage counts reasoning among the completion tokens, as OpenAI does. Gemini
 // and xAI leave it out there, and only their total has it.
 func (u usage) usage() crosstalk.Usage {
-	all := crosstalk.Usage{Prompt: int(u.Prompt), Completion: int(u.Completion), Reasoning: int(u.Details.Reasoning)}
+	all := crosstalk.Usage{Prompt: int(u.Prompt), Completion: int(u.Completion), Reasoning: int(max(u.Details.Reasoning, u.Reasoning))}
 	if rest := int(u.Total) - all.Prompt; rest > all.Completion {
 		all.Reasoning = max(all.Reasoning, rest-all.Completion)
 		all.Completion = rest
@@ -48,8 +55,35 @@ type chatResponse struct {
 type message struct {
 	Content          content `json:"content"`
 	Refusal          string  `json:"refusal"`
-	ReasoningContent string  `json:"reasoning_content"` // DeepSeek, vLLM, llama.cpp
-	Reasoning        string  `json:"reasoning"`         // OpenRouter, Ollama, Groq
+	ReasoningContent loose   `json:"reasoning_content"` // DeepSeek, Qwen, Kimi, SGLang, llama.cpp, older vLLM
+	Reasoning        loose   `json:"reasoning"`         // OpenRouter, Ollama, Groq, Together, Cerebras, vLLM
+	ReasoningDetails details `json:"reasoning_details"` // OpenRouter, MiniMax
+}
+
+// thoughts are in one of the fields, or in two with the same text.
+func (m *message) thoughts() string {
+	return cmp.Or(string(m.ReasoningContent), string(m.Reasoning), m.ReasoningDetails.text, m.Content.thoughts)
+}
+
+// details are a list of thoughts, some of them encrypted.
+type details struct {
+	text  string
+	given bool
+}
+
+func (d *details) UnmarshalJSON(b []byte) error {
+	var list []struct {
+		Text    loose `json:"text"`
+		Summary loose `json:"summary"`
+	}
+	if json.Unmarshal(b, &list) != nil {
+		return nil
+	}
+	d.given = len(list) > 0
+	for _, e := range list {
+		d.text += string(e.Text) + string(e.Summary)
+	}
+	return nil
 }
 
 type completionResponse struct {
@@ -61,19 +95,22 @@ type completionResponse struct {
 	} `json:"choices"`
 }
 
-// content is a text, null, or a list of parts of which those that are text are
-// joined; a part that refuses is kept apart.
-type content struct{ text, refusal string }
+// content is a text, null, or a list of parts: texts, which are joined,
+// thoughts (Mistral, Cohere) and refusals.
+type content struct{ text, thoughts, refusal string }
+
+type part struct {
+	Type     string          `json:"type"`
+	Text     json.RawMessage `json:"text"`
+	Thinking json.RawMessage `json:"thinking"`
+	Refusal  string          `json:"refusal"`
+}
 
 func (c *content) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' {
 		return json.Unmarshal(b, &c.text)
 	}
-	var parts []struct {
-		Type    string          `json:"type"`
-		Text    json.RawMessage `json:"text"`
-		Refusal string          `json:"refusal"`
-	}
+	var parts []part
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
@@ -82,9 +119,11 @@ func (c *content) UnmarshalJSON(b []byte) error {
 		case "text", "output_text", "":
 			var text string
 			if err := json.Unmarshal(p.Text, &text); err != nil {
-				return fmt.Errorf("a part of the content holds no text: %w", err)
+				return fmt.Errorf("a text in the content is not a string: %w", err)
 			}
 			c.text += text
+		case "thinking", "reasoning", "reasoning_text":
+			c.thoughts += thinking(p.Thinking) + thinking(p.Text)
 		case "refusal":
 			c.refusal += p.Refusal
 		}
@@ -92,67 +131,76 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-var (
-	errChoices = errors.New("it holds no choices")
-	errMessage = errors.New("its choice holds no message")
-	errText    = errors.New("its choice holds no text")
-	errAborted = errors.New("its finish_reason is error")
-)
-
-func readChat(body []byte) (crosstalk.Answer, error) {
-	var r chatResponse
-	if err := json.Unmarshal(body, &r); err != nil {
-		return crosstalk.Answer{}, err
+// thinking reads a text, or a list of parts that are texts.
+func thinking(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
 	}
-	if len(r.Choices) == 0 {
-		return crosstalk.Answer{}, errChoices
+	var parts []struct {
+		Text loose `json:"text"`
 	}
-	choice := r.Choices[0]
-	if choice.Message == nil {
-		return crosstalk.Answer{}, errMessage
+	json.Unmarshal(raw, &parts)
+	for _, p := range parts {
+		text += string(p.Text)
 	}
-	m := choice.Message
-	answer, err := r.answer(m.Content.text, choice.FinishReason, choice.Logprobs)
-	if err != nil {
-		return crosstalk.Answer{}, err
-	}
-	if refusal := m.Refusal + m.Content.refusal; refusal != "" {
-		answer.Status, answer.Reason = crosstalk.Refused, refusal
-	}
-	if answer.Status == crosstalk.Empty && answer.Usage.Reasoning == 0 && m.ReasoningContent+m.Reasoning != "" {
-		answer.Reason += "; only reasoning"
-	}
-	return answer, nil
+	return text
 }
 
-func readCompletion(body []byte) (crosstalk.Answer, error) {
-	var r completionResponse
+var (
+	errChoices  = errors.New("it has no choices")
+	errMessage  = errors.New("its choice has no message")
+	errText     = errors.New("its choice has no text")
+	errBroken   = errors.New("the model broke off")
+	errReported = errors.New("it reports an error")
+)
+
+func readChat(body []byte) (settle.Received, error) {
+	var r chatResponse
 	if err := json.Unmarshal(body, &r); err != nil {
-		return crosstalk.Answer{}, err
+		return settle.Received{}, err
 	}
 	if len(r.Choices) == 0 {
-		return crosstalk.Answer{}, errChoices
+		return settle.Received{}, errChoices
+	}
+	choice := r.Choices[0]
+	if choice.Message == nil && settle.FinishOf(choice.FinishReason) != crosstalk.FinishFilter { // Gemini leaves it out
+		return settle.Received{}, errMessage
+	}
+	m := cmp.Or(choice.Message, &message{})
+	received, err := r.received(m.Content.text, choice.FinishReason, choice.Logprobs)
+	received.Refusal = m.Refusal + m.Content.refusal
+	received.Reasoning = m.thoughts()
+	received.Thought = m.ReasoningDetails.given
+	return received, err
+}
+
+func readCompletion(body []byte) (settle.Received, error) {
+	var r completionResponse
+	if err := json.Unmarshal(body, &r); err != nil {
+		return settle.Received{}, err
+	}
+	if len(r.Choices) == 0 {
+		return settle.Received{}, errChoices
 	}
 	choice := r.Choices[0]
 	if choice.Text == nil {
-		return crosstalk.Answer{}, errText
+		return settle.Received{}, errText
 	}
-	return r.answer(*choice.Text, choice.FinishReason, choice.Logprobs)
+	return r.received(*choice.Text, choice.FinishReason, choice.Logprobs)
 }
 
-func (e envelope) answer(text, finish string, l *logprobs) (crosstalk.Answer, error) {
-	a := crosstalk.Answer{Status: endpoint.Kind(text), Text: text, Reason: finish, Model: e.Model, Usage: e.Usage.usage()}
+func (e envelope) received(text, finish string, l *logprobs) (settle.Received, error) {
+	r := settle.Received{Text: text, Finish: finish, Model: e.Model, Usage: e.Usage.usage()}
 	switch {
-	case finish == "error": // OpenRouter, Mistral: the generation broke off
-		return a, errAborted
-	case finish == "content_filter":
-		a.Status = crosstalk.Refused
-	case a.Status == crosstalk.Empty && a.Usage.Reasoning > 0:
-		a.Reason += fmt.Sprintf("; %d reasoning tokens", a.Usage.Reasoning)
+	case e.fails():
+		return r, errReported
+	case settle.Broken(finish):
+		return r, fmt.Errorf("%w: its finish_reason is %q", errBroken, finish)
 	}
 	var err error
-	if a.Logprobs, err = l.tokens(); a.Logprobs == nil {
-		a.Logprobs = natives(e.Natives)
+	if r.Logprobs, err = l.tokens(); r.Logprobs == nil {
+		r.Logprobs = natives(e.Natives)
 	}
-	return a, err
+	return r, err
 }

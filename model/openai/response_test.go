@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/model/settle"
 )
 
 var choices = []struct {
@@ -20,7 +21,31 @@ var choices = []struct {
 	{"a part that refuses", true, `{"choices":[{"message":{"content":[{"type":"refusal","refusal":"no"}]}}]}`,
 		crosstalk.Answer{Status: crosstalk.Refused, Reason: "no"}},
 	{"reasoning content", true, `{"choices":[{"message":{"content":null,"reasoning_content":"hm"},"finish_reason":"length"}]}`,
-		crosstalk.Answer{Status: crosstalk.Empty, Reason: "length; only reasoning"}},
+		crosstalk.Answer{Status: crosstalk.Empty, Reason: "thinking", Reasoning: "hm"}},
+	{"vLLM between versions", true, `{"choices":[{"message":{"content":"a","reasoning_content":"hm","reasoning":"hm"}}]}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Reasoning: "hm"}},
+	{"OpenRouter's details", true, `{"choices":[{"message":{"content":"a","reasoning":null,"reasoning_details":[{"type":"reasoning.summary","summary":"h"},{"type":"reasoning.text","text":"m"},{"type":"reasoning.encrypted","data":"x"}]},"native_finish_reason":"STOP","finish_reason":"stop"}]}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Reasoning: "hm", Reason: "stop"}},
+	{"encrypted thoughts alone", true, `{"choices":[{"message":{"content":"","reasoning_details":[{"type":"reasoning.encrypted","data":"x"}]},"finish_reason":"length"}]}`,
+		crosstalk.Answer{Status: crosstalk.Empty, Reason: "thinking"}},
+	{"odd reasoning", true, `{"choices":[{"message":{"content":"a","reasoning":{"effort":1},"reasoning_content":[],"reasoning_details":"x"}}]}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a"}},
+	{"Mistral's parts", true, `{"choices":[{"message":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"h"},{"type":"text","text":"m"}]},{"type":"text","text":"a"}]}}]}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Reasoning: "hm"}},
+	{"Cohere's parts", true, `{"choices":[{"message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"}]}}]}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Reasoning: "hm"}},
+	{"Groq, raw", true, `{"choices":[{"message":{"content":"<think>\nhm\n</think>\n\na"}}]}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Reasoning: "hm"}},
+	{"gpt-oss on Bedrock", true, `{"choices":[{"message":{"content":"<reasoning>hm</reasoning>a"}}]}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Reasoning: "hm"}},
+	{"Gemini, filtered", true, `{"choices":[{"message":{"role":"assistant","content":null},"finish_reason":"PROHIBITED_CONTENT"}]}`,
+		crosstalk.Answer{Status: crosstalk.Refused, Reason: "PROHIBITED_CONTENT"}},
+	{"Gemini, filtered, no message", true, `{"choices":[{"index":0,"finish_reason":"content_filter: RECITATION"}]}`,
+		crosstalk.Answer{Status: crosstalk.Refused, Reason: "content_filter: RECITATION"}},
+	{"GLM, filtered", true, `{"choices":[{"message":{"content":"a"},"finish_reason":"sensitive"}]}`,
+		crosstalk.Answer{Status: crosstalk.Refused, Text: "a", Reason: "sensitive"}},
+	{"reasoning beside the details", true, `{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":1,"completion_tokens":9,"reasoning_tokens":7}}`,
+		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Usage: crosstalk.Usage{Prompt: 1, Completion: 9, Reasoning: 7}}},
 	{"tool calls", true, `{"choices":[{"message":{"content":null,"tool_calls":[{}]},"finish_reason":"tool_calls"}]}`,
 		crosstalk.Answer{Status: crosstalk.Empty, Reason: "tool_calls"}},
 	{"reasoning only in the total", true, `{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":45}}`,
@@ -69,6 +94,8 @@ var broken = []string{
 	`{"choices":[{"message":null,"text":null}]}`, `{"choices":[{"message":{"content":7},"text":7}]}`,
 	`{"choices":[{"message":{"content":[7]},"text":[]}]}`, `{"choices":[{"message":{"content":[{"type":"text"}]}}]}`,
 	`{"choices":[{"message":{"content":"a"},"text":"a","finish_reason":"error"}]}`,
+	`{"choices":[{"message":{"content":"a"},"text":"a","finish_reason":"insufficient_system_resource"}]}`,
+	`{"error":{"message":"m","code":502},"choices":[{"message":{"content":"a"},"text":"a"}]}`,
 	`{"choices":[{"message":{"content":"a"},"text":"a","logprobs":{"tokens":["a"],"token_logprobs":[]}}]}`,
 	`{"choices":[{"message":{"content":"a"},"text":"a","logprobs":{"tokens":["a"],"token_logprobs":[-1],"top_logprobs":[]}}]}`,
 	`{"choices":[{"message":{"content":"a"},"text":"a","logprobs":{"tokens":["a"],"token_logprobs":[1e999]}}]}`,
@@ -80,7 +107,13 @@ func TestRead(t *testing.T) {
 		if c.chat {
 			read = readChat
 		}
-		if a, err := read([]byte(c.body)); err != nil || !reflect.DeepEqual(a, c.want) {
+		r, err := read([]byte(c.body))
+		a := settle.Answer(crosstalk.Request{}, r)
+		c.want.Finish = settle.FinishOf(a.Reason) // settle's tests are about it
+		if a.Reason == crosstalk.Thinking {
+			c.want.Finish = a.Finish
+		}
+		if err != nil || !reflect.DeepEqual(a, c.want) {
 			t.Errorf("%s:\n got %+v, %v\nwant %+v", c.name, a, err, c.want)
 		}
 	}
@@ -101,12 +134,16 @@ func FuzzRead(f *testing.F) {
 	for _, body := range broken {
 		f.Add([]byte(body))
 	}
+	for _, c := range responses {
+		f.Add([]byte(c.body))
+	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, read := range []func([]byte) (crosstalk.Answer, error){readChat, readCompletion} {
-			a, err := read(body)
+		for _, read := range []func([]byte) (settle.Received, error){readChat, readCompletion, readResponse} {
+			r, err := read(body)
 			if err != nil {
 				continue
 			}
+			a := settle.Answer(crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: 2, ReasoningTokens: 1}}, r)
 			if !json.Valid(body) {
 				t.Fatalf("%q is no JSON, and was read", body)
 			}

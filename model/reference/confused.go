@@ -20,10 +20,10 @@ import (
 // lines, each number with equal chance. Each line is, with the probability
 // line, a sentence of another language, every one of the others with equal
 // chance; else a sentence of the right language, in which, with the
-// probability word, an English word stands for one of its own. An answer
-// depends on seed, prompt and sample alone: what stands before the prompt, and
-// all settings of decoding, are passed over. Asked for log probabilities it
-// makes some up, with more doubt where it is about to go wrong.
+// probability word, an English word replaces one of its own. An answer depends
+// on seed, prompt and sample alone: text before the prompt and all decoding
+// settings are ignored. Asked for log probabilities it makes some up, with more
+// doubt where it is about to go wrong.
 type Confused struct {
 	line, word float64
 	seed       uint64
@@ -36,7 +36,7 @@ var _ crosstalk.Model = (*Confused)(nil)
 // MaxLines is how many lines an answer of Confused has at most.
 const MaxLines = 3
 
-// sentence has a slot that can hold its own word or an English one.
+// sentence has a slot for its own word or an English one.
 type sentence struct{ before, own, english, after string }
 
 func (s sentence) text() string     { return s.before + s.own + s.after }
@@ -48,7 +48,7 @@ func (s sentence) confused() string { return s.before + s.english + s.after }
 var sentencesFile []byte
 
 // sentences are those of each language and line of an answer: the same one
-// never stands in an answer twice.
+// is never in an answer twice.
 var sentences = sync.OnceValue(func() map[string][MaxLines][]sentence {
 	all, count := map[string][MaxLines][]sentence{}, map[string]int{}
 	for line := range bytes.Lines(sentencesFile) {
@@ -86,7 +86,7 @@ func NewConfused(items []crosstalk.Item, line, word float64, seed uint64) (*Conf
 		}
 		for _, text := range append(slices.Collect(maps.Values(p.Placed)), p.Text) {
 			if other, again := c.languages[text]; again && other != p.Language && text != "" {
-				return nil, fmt.Errorf("item %s: its prompt is to be answered in %s, and another's same prompt in %s: %s:confused cannot tell them apart", item.ID, p.Language, other, Provider)
+				return nil, fmt.Errorf("item %s: the prompt asks for an answer in %s, and another item has the same prompt for %s: %s:confused cannot tell them apart", item.ID, p.Language, other, Provider)
 			}
 			c.languages[text] = p.Language
 		}

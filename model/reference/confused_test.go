@@ -285,9 +285,9 @@ func TestOpenConfused(t *testing.T) {
 	twice := append(prompts(), crosstalk.Item{ID: "fr", Prompt: &crosstalk.Prompt{Text: "Как дела?", Language: "fr"}})
 	greek := append(prompts(), crosstalk.Item{ID: "el", Prompt: &crosstalk.Prompt{Text: "Πώς;", Language: "el"}})
 	for want, list := range map[string][]crosstalk.Item{
-		"item fr: its prompt is to be answered in fr, and another's same prompt in ru": twice,
-		"item el: reference:confused has no sentences in the language el, only in ar,": greek,
-		"item k has no prompt that reference:confused can answer":                      items(),
+		"item fr: the prompt asks for an answer in fr, and another item has the same prompt for ru": twice,
+		"item el: reference:confused has no sentences in the language el, only in ar,":              greek,
+		"item k has no prompt that reference:confused can answer":                                   items(),
 	} {
 		if _, err := NewConfused(list, 0.1, 0.1, 1); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -67,7 +67,7 @@ func NewInconsistent(tasks []crosstalk.Task, items []crosstalk.Item, truth Incon
 		item := &items[i]
 		t := slices.IndexFunc(tasks, func(t crosstalk.Task) bool { return item.Input != nil && t.Name == item.Input.Task })
 		if t < 0 || len(tasks[t].Classes) < 2 {
-			return nil, fmt.Errorf("item %s is of no task with classes, which %s:inconsistent answers with: name a model (--model openai:gpt-4o-mini), or use a suite that has them", item.ID, Provider)
+			return nil, fmt.Errorf("item %s has no task with classes, and %s:inconsistent answers with a class: name a model (--model openai:gpt-4o-mini), or use a suite with classes", item.ID, Provider)
 		}
 		hash.Write(crosstalk.Canonical(item.Input))
 		for language, texts := range item.Input.Texts {

@@ -118,7 +118,7 @@ func TestInconsistentErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %s", spec, err, want)
 		}
 	}
-	if _, err := Open("inconsistent", inputs(1)); err == nil || !strings.Contains(err.Error(), "item 0 is of no task with classes") {
+	if _, err := Open("inconsistent", inputs(1)); err == nil || !strings.Contains(err.Error(), "item 0 has no task with classes") {
 		t.Errorf("%v", err)
 	}
 	if m, err := Open(DefaultInconsistent, inputs(1), tasks()...); err != nil || m.Identity().Name != "inconsistent?flip=0.2&invalid=0.01&wrong=0.2&seed=1" {

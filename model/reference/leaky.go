@@ -13,8 +13,8 @@ import (
 // Leaky continues a test prompt, with probability rate, with one of the leaks
 // that the suite lists for the item, and otherwise, like a control prompt,
 // with one of the control's neutral continuations; each with equal chance. An
-// answer depends on seed, prompt and sample alone; what stands before the
-// prompt is passed over.
+// answer depends on seed, prompt and sample alone; text before the prompt is
+// ignored.
 type Leaky struct {
 	rate    float64
 	seed    uint64
@@ -36,7 +36,7 @@ func NewLeaky(items []crosstalk.Item, rate float64, seed uint64) (*Leaky, error)
 	for _, item := range items {
 		p := item.Pair
 		if p == nil || len(p.Leaks) == 0 || len(p.Neutral) == 0 {
-			return nil, fmt.Errorf("item %s lists no leaks or no neutral continuations, which %s:leaky answers with: name a model (--model openai:gpt-4o-mini), or use a suite that has them",
+			return nil, fmt.Errorf("item %s lists no leaks or no neutral continuations, and %s:leaky answers with one of these: name a model (--model openai:gpt-4o-mini), or use a suite that has them",
 				item.ID, Provider)
 		}
 		l.prompts[p.Test] = continuations{p.Leaks, p.Neutral}

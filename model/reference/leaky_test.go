@@ -180,8 +180,8 @@ func TestOpen(t *testing.T) {
 		t.Errorf("%v %v", m, err)
 	}
 	for spec, want := range map[string]string{
-		"":                 `reference has no model "": choose reference:leaky?rate=0.6 (leakage), reference:confused?line=0.1&word=0.05 (confusion) or reference:inconsistent?flip=0.2&invalid=0.01 (consistency)`,
-		"talkative":        `reference has no model "talkative": choose reference:leaky`,
+		"":                 `reference has no model ""; choose one of: reference:leaky?rate=0.6 (leakage), reference:confused?line=0.1&word=0.05 (confusion), reference:inconsistent?flip=0.2&invalid=0.01 (consistency)`,
+		"talkative":        `reference has no model "talkative"; choose one of: reference:leaky`,
 		"leaky?rate=2":     "reference:leaky: rate is 2; expected a probability, 0 to 1",
 		"leaky?rate=-0.1":  "reference:leaky: rate is -0.1; expected a probability, 0 to 1",
 		"leaky?rate=NaN":   "reference:leaky: rate is NaN; expected a probability, 0 to 1",

@@ -56,7 +56,7 @@ func madeUp(r *rand.Rand, language, text string, switches []int, k int) (positio
 	return positions
 }
 
-// pieces splits a text into what stands for tokens: a space and up to four
+// pieces splits a text into what it uses as tokens: a space and up to four
 // letters, or one other character.
 func pieces(text string) (list []string) {
 	for len(text) > 0 {

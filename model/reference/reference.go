@@ -1,6 +1,6 @@
-// Package reference holds models whose truth is known, as a phantom's is for a
-// scanner: they calibrate an instrument and stand in where no language model
-// is named. They are never presented as language models.
+// Package reference has models with a known truth, as a phantom is for a
+// scanner: they calibrate an instrument, and answer where no language model is
+// named. They are never presented as language models.
 package reference
 
 import (
@@ -35,34 +35,52 @@ func Open(spec string, items []crosstalk.Item, tasks ...crosstalk.Task) (crossta
 		return nil, fmt.Errorf("%s:%s: cannot read the settings: %w", Provider, spec, err)
 	}
 	s := &settings{name: name, values: values}
-	var m crosstalk.Model
-	switch name {
-	case "leaky":
-		rate, seed := s.probability("rate", 0.6), s.seed()
-		if err = s.done(); err == nil {
-			m, err = NewLeaky(items, rate, seed)
+	var known []string
+	for _, m := range models {
+		if m.name != name {
+			known = append(known, fmt.Sprintf("%s:%s (%s)", Provider, m.byDefault, m.instrument))
+			continue
 		}
-	case "confused":
-		line, word, seed := s.probability("line", 0.1), s.probability("word", 0.05), s.seed()
-		if err = s.done(); err == nil {
-			m, err = NewConfused(items, line, word, seed)
+		model, err := m.open(s, items, tasks)
+		if err != nil {
+			return nil, err
 		}
-	case "inconsistent":
-		truth, seed := Inconsistency{s.probability("flip", 0.2), s.probability("invalid", 0.01), s.probability("wrong", 0.2)}, s.seed()
-		if err = s.done(); err == nil {
-			m, err = NewInconsistent(tasks, items, truth, seed)
-		}
-	default:
-		err = fmt.Errorf("%s has no model %q: choose %[1]s:%[3]s (leakage), %[1]s:%[4]s (confusion) or %[1]s:%[5]s (consistency)", Provider, name, DefaultLeaky, DefaultConfused, DefaultInconsistent)
+		return model, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	return nil, fmt.Errorf("%s has no model %q; choose one of: %s", Provider, name, strings.Join(known, ", "))
 }
 
-// settings are what stands after the name of a model. The first that cannot be
-// read is the error.
+// models are the reference models: of which instrument the truth is known, and
+// how one is made of its settings. open reads all settings before it uses any.
+var models = []struct {
+	name, byDefault, instrument string
+	open                        func(s *settings, items []crosstalk.Item, tasks []crosstalk.Task) (crosstalk.Model, error)
+}{
+	{"leaky", DefaultLeaky, "leakage", func(s *settings, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
+		rate, seed := s.probability("rate", 0.6), s.seed()
+		if err := s.done(); err != nil {
+			return nil, err
+		}
+		return NewLeaky(items, rate, seed)
+	}},
+	{"confused", DefaultConfused, "confusion", func(s *settings, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
+		line, word, seed := s.probability("line", 0.1), s.probability("word", 0.05), s.seed()
+		if err := s.done(); err != nil {
+			return nil, err
+		}
+		return NewConfused(items, line, word, seed)
+	}},
+	{"inconsistent", DefaultInconsistent, "consistency", func(s *settings, items []crosstalk.Item, tasks []crosstalk.Task) (crosstalk.Model, error) {
+		truth, seed := Inconsistency{s.probability("flip", 0.2), s.probability("invalid", 0.01), s.probability("wrong", 0.2)}, s.seed()
+		if err := s.done(); err != nil {
+			return nil, err
+		}
+		return NewInconsistent(tasks, items, truth, seed)
+	}},
+}
+
+// settings are what follows the name of a model. The first that cannot be read
+// is the error.
 type settings struct {
 	name   string
 	values url.Values
@@ -70,7 +88,7 @@ type settings struct {
 	err    error
 }
 
-// probability is a number; whether it is from 0 to 1 the model checks.
+// probability is a number; the model checks that it is from 0 to 1.
 func (s *settings) probability(name string, otherwise float64) float64 {
 	s.known = append(s.known, name)
 	if !s.values.Has(name) {

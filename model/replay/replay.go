@@ -15,6 +15,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/internal/table"
+	"crosstalk/model/settle"
 )
 
 // Journal is the name of the journal in a run's directory.
@@ -38,19 +39,20 @@ type place struct {
 type entry struct {
 	answer    crosstalk.Answer
 	where     string
-	ambiguous bool // a journal holds several answers, to requests with other settings
+	ambiguous bool // a journal has several answers, to requests with other settings
 }
 
 var _ crosstalk.Model = (*Model)(nil)
 
 // Open reads the answers in path: a run's directory, its journal, or a file of
 // records (table.Formats) with the columns prompt, answer (or completion, or
-// text), and if wanted sample and model. Without a sample the rows with one
-// prompt are counted; an answer that is a list holds that many samples. Where
-// answers of several models are recorded, path#model names one of them. The
-// API is api, or as recorded, or Chat.
+// text), and optionally sample and model. Without a sample column, rows with the
+// same prompt are counted; an answer that is a list is one sample for each
+// entry. Where answers of several models are recorded, path#model names one of
+// them. The API is api, or as recorded, or Chat. Thoughts that were recorded in
+// an answer are separated from it.
 //
-// The model's identity holds a hash of what was read: other answers are
+// The model's identity contains a hash of what was read: other answers are
 // another model.
 func Open(path string, api crosstalk.API) (*Model, error) {
 	m := &Model{api: api, exact: map[[sha256.Size]byte]crosstalk.Answer{}, byText: map[place]entry{}, sum: sha256.New()}
@@ -75,12 +77,12 @@ func Open(path string, api crosstalk.API) (*Model, error) {
 	slices.Sort(m.models)
 	switch {
 	case len(m.models) > 1:
-		return nil, fmt.Errorf("%s: holds answers of %d models; name one: replay:%s#%s (of %s)",
+		return nil, fmt.Errorf("%s: has answers of %d models; name one, as in replay:%s#%s (choose one of %s)",
 			path, len(m.models), path, m.models[0], strings.Join(m.models, ", "))
 	case len(m.byText) == 0 && only != "":
-		return nil, fmt.Errorf("%s: holds no answer of a model %q", path, only)
+		return nil, fmt.Errorf("%s: has no answers of a model %q", path, only)
 	case len(m.byText) == 0:
-		return nil, fmt.Errorf("%s: holds no answers", path)
+		return nil, fmt.Errorf("%s: has no answers", path)
 	}
 	if m.api == "" {
 		m.api = crosstalk.Chat
@@ -130,8 +132,8 @@ func short(text string) string {
 	return strconv.Quote(text)
 }
 
-// add takes one answer that was recorded at where. An equal one that is there
-// already changes nothing; another one is an error, or ambiguous in a journal.
+// add takes one answer that was recorded at where. In a journal an equal one
+// changes nothing, and another one is ambiguous; in a file both are errors.
 func (m *Model) add(at place, a crosstalk.Answer, where string, journalled bool) error {
 	fmt.Fprintf(m.sum, "%q %d %q %q\n", at.text, at.sample, a.Status, a.Text)
 	first, again := m.byText[at]
@@ -142,7 +144,7 @@ func (m *Model) add(at place, a crosstalk.Answer, where string, journalled bool)
 		first.ambiguous = true
 		m.byText[at] = first
 	case !journalled:
-		return fmt.Errorf("%s: sample %d of the prompt %s stands in %s already", where, at.sample, short(at.text), first.where)
+		return fmt.Errorf("%s: duplicate sample %d of the prompt %s (first in %s)", where, at.sample, short(at.text), first.where)
 	}
 	return nil
 }
@@ -174,6 +176,7 @@ func (m *Model) readJournal(path, only string) error {
 		if m.api == "" {
 			m.api = r.Request.API
 		}
+		r.Answer = settle.Recorded(r.Answer)
 		m.exact[sha256.Sum256(crosstalk.Canonical(r.Request))] = r.Answer
 		if err := m.add(place{r.Request.Text(), r.Request.Sample}, r.Answer, path, true); err != nil {
 			return err
@@ -210,11 +213,8 @@ func (m *Model) readTable(path, only string) error {
 			texts = []string{row.Values[column]}
 		}
 		for i, text := range texts {
-			a := crosstalk.Answer{Status: crosstalk.Text, Text: text, Model: model}
-			if strings.TrimSpace(text) == "" {
-				a.Status = crosstalk.Empty
-			}
-			if err := m.add(place{prompt, sample + i}, a, fmt.Sprintf("%s:%d", row.File, row.Line), false); err != nil {
+			a := crosstalk.Answer{Status: settle.Kind(text), Text: text, Model: model}
+			if err := m.add(place{prompt, sample + i}, settle.Recorded(a), fmt.Sprintf("%s:%d", row.File, row.Line), false); err != nil {
 				return err
 			}
 		}

@@ -79,7 +79,7 @@ func TestIdentity(t *testing.T) {
 
 func TestModels(t *testing.T) {
 	path := write(t, "a.csv", "prompt,model,answer\np,x:1,one\np,y,two\n")
-	if _, err := Open(path, ""); err == nil || !strings.Contains(err.Error(), "name one: replay:"+path+"#x:1 (of x:1, y)") {
+	if _, err := Open(path, ""); err == nil || !strings.Contains(err.Error(), "name one, as in replay:"+path+"#x:1 (choose one of x:1, y)") {
 		t.Errorf("two models: %v", err)
 	}
 	for only, want := range map[string]string{"x:1": "one", "y": "two"} {
@@ -91,8 +91,22 @@ func TestModels(t *testing.T) {
 			t.Errorf("%s: %+v, %v", only, a, err)
 		}
 	}
-	if _, err := Open(path+"#z", ""); err == nil || !strings.Contains(err.Error(), `holds no answer of a model "z"`) {
+	if _, err := Open(path+"#z", ""); err == nil || !strings.Contains(err.Error(), `has no answers of a model "z"`) {
 		t.Errorf("no such model: %v", err)
+	}
+}
+
+// Thoughts that were recorded in an answer are separated from it.
+func TestThoughts(t *testing.T) {
+	m, err := Open(write(t, "a.jsonl", `{"prompt":"p","answer":["<think>hm</think>\n\npizza","<think>hm"]}`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := m.Answer(t.Context(), chat("p", 0)); err != nil || a.Text != "pizza" || a.Reasoning != "hm" || a.Status != crosstalk.Text {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if a, err := m.Answer(t.Context(), chat("p", 1)); err != nil || a.Text != "" || a.Status != crosstalk.Empty || a.Reason != crosstalk.Thinking {
+		t.Errorf("%+v, %v", a, err)
 	}
 }
 
@@ -101,9 +115,9 @@ func TestBadFiles(t *testing.T) {
 		{"a.csv", "question,answer\np,a\n", "a.csv:2: expected the columns prompt and answer (or completion, or text); found question, answer"},
 		{"a.csv", "prompt,sample,answer\np,x,a\n", `a.csv:2: sample is "x"; expected a whole number from 0`},
 		{"a.csv", "prompt,sample,answer\np,-1,a\n", `a.csv:2: sample is "-1"`},
-		{"a.csv", "prompt,sample,answer\np,0,a\np,0,b\n", `a.csv:3: sample 0 of the prompt "p" stands in`},
+		{"a.csv", "prompt,sample,answer\np,0,a\np,0,b\n", `a.csv:3: duplicate sample 0 of the prompt "p" (first in`},
 		{"a.jsonl", `{"prompt":"","answer":"a"}`, "a.jsonl:1: the prompt is empty"},
-		{"a.jsonl", "", "a.jsonl: holds no answers"},
+		{"a.jsonl", "", "a.jsonl: has no answers"},
 		{"a.jsonl", "{", "a.jsonl:1: "},
 		{"a.txt", "x", "expected a file that ends in .csv"},
 		{"a.db", "x", "a.db"},

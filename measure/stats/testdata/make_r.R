@@ -1,7 +1,7 @@
 # Writes r.json: what R says about the inputs of scipy.json and some of its own.
-# Debian packages: r-base-core r-cran-boot r-cran-clubsandwich r-cran-coin r-cran-jsonlite.
+# Debian packages: r-base-core r-cran-clubsandwich r-cran-coin r-cran-jsonlite.
 # Run here, after make_scipy.py: Rscript make_r.R
-suppressMessages({library(boot); library(clubSandwich); library(coin); library(jsonlite)})
+suppressMessages({library(clubSandwich); library(coin); library(jsonlite)})
 cases <- list()
 case <- function(func, want, ...) {
   cases[[length(cases) + 1]] <<- list(func = func, `in` = list(...), want = as.list(unname(want)))
@@ -62,22 +62,8 @@ ms <- anova(lm(value ~ factor(cluster) / factor(item), d))$`Mean Sq`
 case("components", c((ms[1] - ms[2]) / 12, (ms[2] - ms[3]) / 4, ms[3]),
      groups = d$cluster, items = d$item, values = d$value)
 
-# Studentized bootstrap of clusters, with the variance CR0.
-for (x in Filter(function(x) x$func == "bootstrap" && x$`in`$method == "percentile", src)) {
-  g <- x$`in`$groups; v <- x$`in`$values
-  n <- tapply(v, g, length); s <- tapply(v, g, sum)
-  set.seed(3)
-  b <- boot(seq_along(n), function(d, i) {
-    m <- sum(s[i]) / sum(n[i])
-    c(m, sum((s[i] - m * n[i])^2) / sum(n[i])^2)
-  }, R = 200000)
-  ci <- boot.ci(b, type = "stud")$student[4:5]
-  case("bootstrap", c(mean(b$t[, 1]), sd(b$t[, 1]), ci), groups = g, values = v, method = "studentized")
-}
-
 out <- list(command = "Rscript make_r.R",
             versions = list(R = paste(R.version$major, R.version$minor, sep = "."),
-                            boot = as.character(packageVersion("boot")),
                             clubSandwich = as.character(packageVersion("clubSandwich")),
                             coin = as.character(packageVersion("coin"))))
 head <- toJSON(out, auto_unbox = TRUE)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -95,27 +94,19 @@ func (r row) print(out io.Writer, sets int) bool {
 }
 
 func leakageRows() (rows []row) {
-	methods := []string{"*mean", "t", "percentile", "bca", "studentized", "two-stage", "wilson"}
+	methods := []string{"*mean", "t", "percentile", "bca", "wilson"}
 	all := func(truth float64, name string, draw func(rng *rand.Rand, add func(string, float64))) row {
 		return row{name, truth, methods, func(rng *rand.Rand, report func(string, stats.Interval)) {
 			var c stats.Clusters
-			var n stats.Nested
-			item := 0
+			var all resampling
 			draw(rng, func(cluster string, v float64) {
 				c.Add(cluster, v)
-				n.Add(cluster, fmt.Sprint(item), v)
-				item++
+				all.add(cluster, v)
 			})
 			report("mean", stats.Mean(&c, stats.Proportion, level).Interval)
 			report("t", stats.ClusterTTest(&c, 0.5).Interval(stats.Unbounded, level))
 			report("wilson", stats.Wilson(c.Mean()*float64(c.N()), float64(c.N()), level))
-			o := stats.BootstrapOptions{Draws: 1000, Level: level, Seed: rng.Uint64(), Bounds: stats.Proportion}
-			for _, m := range []stats.BootstrapMethod{stats.Percentile, stats.BCa, stats.Studentized} {
-				o.Method = m
-				report(string(m), stats.ClusterBootstrap(&c, o).Interval)
-			}
-			o.Method = stats.Percentile
-			report("two-stage", n.Bootstrap(stats.AtClusters|stats.AtItems, o).Interval)
+			all.report(stats.Proportion, rng, report)
 		}}
 	}
 	for _, rho := range []float64{0, 0.2, 0.4, 0.6} {
@@ -136,11 +127,7 @@ func confusionRows() (rows []row) {
 		rows = append(rows, row{fmt.Sprintf("one language, LPR %.2f", p), p,
 			[]string{"*mean", "clopper-pearson", "percentile", "bca"},
 			func(rng *rand.Rand, report func(string, stats.Interval)) {
-				var c stats.Clusters
-				for range 100 {
-					c.AddIndependent(indicator(rng.Float64() < p))
-				}
-				binary(&c, rng, report)
+				binary(100, p, rng, report)
 			}})
 	}
 	for _, p := range []float64{0.7, 0.85, 0.95, 0.98} {
@@ -149,7 +136,7 @@ func confusionRows() (rows []row) {
 			const words = 0.9
 			var lcpr float64
 			for _, l := range lines[:6] {
-				lcpr += stats.HarmonicMean([]float64{l, words}) / 6
+				lcpr += harmonic(l, words) / 6
 			}
 			draw := func(rng *rand.Rand) (line, both []*stats.Clusters) {
 				for range lines {
@@ -173,7 +160,7 @@ func confusionRows() (rows []row) {
 				row{fmt.Sprintf("macro LPR %.2f, correlation %.1f", mean(lines), rho), mean(lines), []string{"*macro"},
 					func(rng *rand.Rand, report func(string, stats.Interval)) {
 						line, _ := draw(rng)
-						report("macro", stats.Macro(line, stats.Proportion, level).Interval)
+						report("macro", stats.Combine(line, mean, stats.Proportion, level).Interval)
 					}},
 				row{fmt.Sprintf("macro LCPR %.2f, correlation %.1f", lcpr, rho), lcpr, []string{"*macro"},
 					func(rng *rand.Rand, report func(string, stats.Interval)) {
@@ -185,12 +172,15 @@ func confusionRows() (rows []row) {
 	return rows
 }
 
+// harmonic is the harmonic mean of two rates.
+func harmonic(a, b float64) float64 { return 2 * a * b / (a + b) }
+
 // macroHarmonic is the mean over languages of the harmonic mean of the two
 // rates of each.
 func macroHarmonic(means []float64) float64 {
 	var sum float64
 	for i := 0; i < len(means); i += 2 {
-		sum += stats.HarmonicMean(means[i : i+2])
+		sum += harmonic(means[i], means[i+1])
 	}
 	return sum / float64(len(means)/2)
 }
@@ -200,47 +190,83 @@ func consistencyRows() (rows []row) {
 		rows = append(rows, row{fmt.Sprintf("consistency %.2f", p), p,
 			[]string{"*mean", "*clopper-pearson", "*percentile", "*bca"},
 			func(rng *rand.Rand, report func(string, stats.Interval)) {
-				var c stats.Clusters
-				for range 2000 {
-					c.AddIndependent(indicator(rng.Float64() < p))
-				}
-				binary(&c, rng, report)
+				binary(2000, p, rng, report)
 			}})
 	}
 	for _, d := range []float64{0, 0.03, 0.15} {
 		rows = append(rows, row{fmt.Sprintf("paired difference %.2f", d), d,
-			[]string{"*mean", "*t", "*percentile", "*bca", "*studentized"},
+			[]string{"*mean", "*t", "*percentile", "*bca"},
 			func(rng *rand.Rand, report func(string, stats.Interval)) {
 				var c stats.Clusters
-				for range 2000 {
+				var all resampling
+				for i := range 2000 {
 					// Half the items have the same class in both conditions.
 					a, b := rng.Float64(), rng.Float64()
 					if rng.Float64() < 0.5 {
 						b = a
 					}
-					c.AddIndependent(indicator(a < 0.8) - indicator(b < 0.8-d))
+					v := indicator(a < 0.8) - indicator(b < 0.8-d)
+					c.AddIndependent(v)
+					all.add(name(i), v)
 				}
 				report("mean", stats.Mean(&c, stats.Difference, level).Interval)
 				report("t", stats.TTest(&c, 0).Interval(stats.Unbounded, level))
-				o := stats.BootstrapOptions{Draws: 1000, Level: level, Seed: rng.Uint64()}
-				for _, m := range []stats.BootstrapMethod{stats.Percentile, stats.BCa, stats.Studentized} {
-					o.Method = m
-					report(string(m), stats.ClusterBootstrap(&c, o).Interval)
-				}
+				all.report(stats.Unbounded, rng, report)
 			}})
 	}
 	return rows
 }
 
-// binary reports the intervals of independent 0/1 values.
-func binary(c *stats.Clusters, rng *rand.Rand, report func(string, stats.Interval)) {
-	x, n := math.Round(c.Mean()*float64(c.N())), float64(c.N())
-	report("mean", stats.Mean(c, stats.Proportion, level).Interval)
-	report("clopper-pearson", stats.ClopperPearson(x, n, level))
-	o := stats.BootstrapOptions{Draws: 1000, Level: level, Seed: rng.Uint64()}
+// binary draws n independent 0/1 values and reports their intervals.
+func binary(n int, p float64, rng *rand.Rand, report func(string, stats.Interval)) {
+	var c stats.Clusters
+	var all resampling
+	ones := 0.0
+	for i := range n {
+		v := indicator(rng.Float64() < p)
+		ones += v
+		c.AddIndependent(v)
+		all.add(name(i), v)
+	}
+	report("mean", stats.Mean(&c, stats.Proportion, level).Interval)
+	report("clopper-pearson", stats.ClopperPearson(ones, float64(n), level))
+	all.report(stats.Unbounded, rng, report)
+}
+
+// resampling are the sizes and sums of clusters, for the bootstrap of their
+// mean: what others do, to compare Mean with.
+type resampling struct {
+	index  map[string]int
+	n, sum []float64
+}
+
+func (r *resampling) add(cluster string, v float64) {
+	if r.index == nil {
+		r.index = map[string]int{}
+	}
+	i, ok := r.index[cluster]
+	if !ok {
+		i = len(r.n)
+		r.index[cluster] = i
+		r.n, r.sum = append(r.n, 0), append(r.sum, 0)
+	}
+	r.n[i]++
+	r.sum[i] += v
+}
+
+func (r *resampling) report(bounds stats.Bounds, rng *rand.Rand, report func(string, stats.Interval)) {
+	ratio := func(clusters []int) float64 {
+		var n, sum float64
+		for _, i := range clusters {
+			n += r.n[i]
+			sum += r.sum[i]
+		}
+		return sum / n
+	}
+	o := stats.BootstrapOptions{Draws: 1000, Level: level, Seed: rng.Uint64(), Bounds: bounds}
 	for _, m := range []stats.BootstrapMethod{stats.Percentile, stats.BCa} {
 		o.Method = m
-		report(string(m), stats.ClusterBootstrap(c, o).Interval)
+		report(string(m), stats.UnitBootstrap(len(r.n), ratio, o).Interval)
 	}
 }
 

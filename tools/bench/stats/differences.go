@@ -29,7 +29,7 @@ func differenceRows() (rows []row) {
 		})
 		lcpr := func(side int) (sum float64) {
 			for _, l := range languages(0.9 + d*float64(side))[:6] {
-				sum += stats.HarmonicMean([]float64{l, 0.9}) / 6
+				sum += harmonic(l, 0.9) / 6
 			}
 			return sum
 		}

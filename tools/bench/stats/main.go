@@ -1,13 +1,11 @@
 // Stats shows that the intervals and tests of measure/stats keep their word.
 //
-//	go -C tools run ./bench/stats [-sets 2000] [-seeds 200] [coverage] [null] [speed]
+//	go -C tools run ./bench/stats [-sets 2000] [-seeds 200] [coverage] [null]
 //
 // coverage prints how often each 95 % interval holds the truth over simulated
 // data sets shaped like the three instruments, and of the differences that
-// crosstalk compare prints; null prints false positives of
-// crosstalk compare after Holm; speed times 10,000 bootstrap draws over one
-// million observations, each shape in a process of its own for its peak
-// memory. Without arguments all three run. A line that must hold is marked
+// crosstalk compare prints; null prints false positives of crosstalk compare
+// after Holm. Without arguments both run. A line that must hold is marked
 // with *; the command exits with status 1 when one does not.
 package main
 
@@ -30,16 +28,12 @@ func run(out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("stats", flag.ContinueOnError)
 	sets := flags.Int("sets", 2000, "simulated data sets per line of the coverage table")
 	seeds := flags.Int("seeds", 200, "families of 100 null comparisons")
-	shape := flags.Int("shape", -1, "time this shape only, in this process (used by speed)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *shape >= 0 {
-		return timeShape(out, *shape)
-	}
 	parts := flags.Args()
 	if len(parts) == 0 {
-		parts = []string{"coverage", "null", "speed"}
+		parts = []string{"coverage", "null"}
 	}
 	ok := true
 	for _, part := range parts {
@@ -52,14 +46,8 @@ func run(out io.Writer, args []string) error {
 				return err
 			}
 			ok = quiet && ok
-		case "speed":
-			fast, err := speed(out)
-			if err != nil {
-				return err
-			}
-			ok = fast && ok
 		default:
-			return fmt.Errorf("unknown part %q, expected coverage, null or speed", part)
+			return fmt.Errorf("unknown part %q, expected coverage or null", part)
 		}
 	}
 	if !ok {

@@ -34,6 +34,7 @@ func run(stdout, stderr io.Writer, args []string, stop <-chan os.Signal) error {
 	faults := f.String("fault", "", "`name=probability,...`, such as 500=0.1,cut=0.05; a wrong name lists them all")
 	models := f.String("models", "", "`names` of the models that exist, separated by commas (default any)")
 	unsupported := f.String("unsupported", "", "parameters to refuse: `name[=instead],...`, such as max_tokens=max_completion_tokens")
+	f.StringVar(&o.Profile, "profile", "", "`family` whose refusals and thoughts every model has (default by the model's name; none: no model has any)")
 	f.Int64Var(&o.Seed, "seed", 0, "seed of the draws of faults and jitter")
 	f.IntVar(&o.FailFirst, "fail-first", 0, "fail the first `n` attempts of each request and none later")
 	f.DurationVar(&o.RetryAfter, "retry-after", 0, "wait that the 429 faults with a header ask for (default 1s)")

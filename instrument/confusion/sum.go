@@ -118,3 +118,22 @@ func (s *sum) sources(measure, language string) (names []string) {
 	slices.Sort(names)
 	return names
 }
+
+func (s *sum) estimate(p Protocol, measure string) crosstalk.Estimate {
+	e := crosstalk.Estimate{Measure: measure, Unit: units[measure], Counts: map[string]int{}}
+	if isUncertainty(measure) {
+		s.uncertainty(&e)
+	} else {
+		e.Better = crosstalk.Higher
+		s.average(&e, p)
+	}
+	for _, c := range s.cellsOf(measure) {
+		e.N += c.items.N()
+		e.Observations += c.values.N()
+		for reason, n := range c.counts {
+			e.Counts[reason] += n
+		}
+	}
+	e.Clusters = min(e.Clusters, e.Observations) // LCPR has each answer in two parts
+	return e
+}

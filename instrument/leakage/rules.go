@@ -1,6 +1,8 @@
 package leakage
 
 import (
+	"crosstalk"
+	"crosstalk/measure/estimate"
 	"fmt"
 	"strconv"
 	"strings"
@@ -58,4 +60,19 @@ func (p Protocol) fields() []string {
 		ties += "<=" + strconv.FormatFloat(p.Tie, 'g', -1, 64)
 	}
 	return []string{"post:" + string(p.Post), "round:" + round, "ties:" + ties}
+}
+
+// By are the columns that figures are grouped by unless the user says
+// otherwise.
+var By = []string{"category"}
+
+// Rules are all that figures over the same answers depend on.
+type Rules struct{ Protocol }
+
+// Rules returns the instrument's rules.
+func (in *Instrument) Rules() Rules { return Rules{in.Protocol} }
+
+func (r Rules) signature(by map[string]string, suites crosstalk.SuiteIDs) string {
+	fields := append([]string{Measure, "suite:" + suites.Of(by), "sim:" + by[SimilarityColumn]}, r.fields()...)
+	return estimate.Signature(fields...)
 }

@@ -1,6 +1,8 @@
 package confusion
 
 import (
+	"crosstalk"
+	"crosstalk/measure/estimate"
 	"fmt"
 	"slices"
 	"strconv"
@@ -99,4 +101,36 @@ func (p Protocol) wordFields(list string) []string {
 		fields = append(fields, "latin")
 	}
 	return fields
+}
+
+// By are the columns that averages are taken over, and that figures are
+// grouped by unless the user says otherwise.
+var By = []string{"language", "source"}
+
+// Rules are all that figures over the same answers depend on.
+type Rules struct {
+	Protocol
+	Identifier string // its name
+	Words      string // the name of the English list
+	Candidates int    `json:",omitempty"` // asked for at each token; 0: none
+}
+
+// Rules returns the instrument's rules.
+func (in *Instrument) Rules() Rules {
+	return Rules{in.Protocol, in.Identifier.Name(), in.Words.Name(), in.Prompting.Logprobs}
+}
+
+func (r Rules) signature(measure string, g *estimate.Group[*sum], suites crosstalk.SuiteIDs) string {
+	fields := append([]string{measure, "suite:" + suites.Of(g.Labels), "lid:" + r.Identifier}, r.lineFields()...)
+	fields = append(fields, "segment:"+Segmenters)
+	switch {
+	case isUncertainty(measure):
+		fields = append(append(fields, r.wordFields(r.Words)...), fmt.Sprintf("top:%d", r.Candidates), g.Labels["distribution"])
+		if measure == NucleusSize {
+			fields = append(fields, fmt.Sprintf("p=%g", g.Sum.cells[cellKey{measure: measure}].topP))
+		}
+	case measure == WPR || measure == LCPR:
+		fields = append(fields, r.wordFields(r.Words)...)
+	}
+	return estimate.Signature(fields...)
 }

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/suite"
+
+	"github.com/spf13/cobra"
+)
+
+// instrument is the commands of an instrument, and how suites of it are shown.
+type instrument struct {
+	name       string
+	run, score func() *cobra.Command
+	calibrate  func() calibration
+	columns    []string // beside an item's id
+	show       func(b *strings.Builder, s *suite.Suite, i crosstalk.Item)
+	describe   func(s *suite.Suite) string // behind the number of items
+}
+
+// instruments are all. It is a function, since their commands use it.
+func instruments() []instrument {
+	return []instrument{
+		{"leakage", runLeakageCommand, scoreLeakageCommand, func() calibration { return &leakageCalibration{} },
+			[]string{"category"}, showPair, describePairs},
+		{"confusion", runConfusionCommand, scoreConfusionCommand, func() calibration { return &confusionCalibration{} },
+			[]string{"task", "source", "language"}, showPrompt, describePrompts},
+		{"consistency", runConsistencyCommand, scoreConsistencyCommand, func() calibration { return &consistencyCalibration{} },
+			[]string{"task", "category"}, showInput, describeTasks},
+	}
+}
+
+// instrumentOf is the instrument of a suite.
+func instrumentOf(s *suite.Suite) instrument {
+	all := instruments()
+	return all[slices.IndexFunc(all, func(in instrument) bool { return in.name == s.Instrument })]
+}
+
+// each returns a command of each instrument.
+func each(command func(instrument) *cobra.Command) (commands []*cobra.Command) {
+	for _, in := range instruments() {
+		commands = append(commands, command(in))
+	}
+	return commands
+}

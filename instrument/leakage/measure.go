@@ -1,0 +1,37 @@
+package leakage
+
+import (
+	"context"
+	"fmt"
+
+	"crosstalk"
+
+	"golang.org/x/sync/errgroup"
+)
+
+var _ crosstalk.Instrument = (*Instrument)(nil)
+
+// Measure asks for all samples of the item's two prompts and scores them.
+func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
+	if item.Pair == nil {
+		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
+	}
+	test := make([]crosstalk.Answer, in.Samples)
+	control := make([]crosstalk.Answer, in.Samples)
+	var group errgroup.Group // no context of its own: an ask that is under way is paid for, whatever became of its siblings
+	for _, side := range []struct {
+		prompt  string
+		answers []crosstalk.Answer
+	}{{item.Pair.Test, test}, {item.Pair.Control, control}} {
+		for k := range side.answers {
+			group.Go(func() (err error) {
+				side.answers[k], err = ask.Ask(ctx, in.Prompting.Request(side.prompt, k))
+				return err
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return in.Score(ctx, item, 0, test, control)
+}

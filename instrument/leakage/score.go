@@ -1,0 +1,139 @@
+package leakage
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"strconv"
+
+	"crosstalk"
+	"crosstalk/measure/similarity"
+)
+
+// Score makes observations of recorded answers: test[k] and control[k] are
+// sample first+k. It is all of Measure that comes after the answers. Where one
+// list is longer its rest is reported as unpaired.
+func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int, test, control []crosstalk.Answer) ([]crosstalk.Observation, error) {
+	if item.Pair == nil {
+		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
+	}
+	n := max(len(test), len(control))
+	base := make([]crosstalk.Observation, n)
+	var pairs []similarity.Pair
+	for k := range base {
+		base[k] = in.observe(item, first+k, at(test, k), at(control, k))
+		if o := base[k]; o.NotScored == "" {
+			pairs = append(pairs,
+				similarity.Pair{A: o.Text(Concept), B: o.Text(Test)},
+				similarity.Pair{A: o.Text(Concept), B: o.Text(Control)})
+		}
+	}
+	observations := make([]crosstalk.Observation, 0, n*len(in.Similarities))
+	for _, sim := range in.Similarities {
+		scores, err := sim.Scores(ctx, pairs)
+		if err != nil {
+			return nil, fmt.Errorf("%s: item %s: %w", sim.Name(), item.ID, err)
+		}
+		if len(scores) != len(pairs) {
+			return nil, fmt.Errorf("%s: item %s: %d scores for %d pairs", sim.Name(), item.ID, len(scores), len(pairs))
+		}
+		for _, o := range base {
+			o.Condition = with(in.Condition, SimilarityColumn, sim.Name())
+			if o.NotScored == "" {
+				in.compare(&o, scores[0], scores[1])
+				scores = scores[2:]
+			}
+			observations = append(observations, o)
+		}
+	}
+	return observations, nil
+}
+
+// observe makes the observation of one pair of answers up to its scores.
+func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *crosstalk.Answer) crosstalk.Observation {
+	o := crosstalk.Observation{Measure: Measure, Item: item.ID, Cluster: item.Cluster, Sample: sample,
+		Value: crosstalk.Undefined, Labels: item.Labels}
+	if o.Cluster == "" {
+		o.Cluster = item.ID
+	}
+	var statuses [2]crosstalk.Status
+	o.AddText(crosstalk.Topic, Concept, item.Pair.Concept)
+	for i, side := range []struct {
+		name, prompt string
+		answer       *crosstalk.Answer
+	}{{Test, item.Pair.Test, test}, {Control, item.Pair.Control, control}} {
+		if side.answer == nil {
+			statuses[i] = Unpaired
+			continue
+		}
+		if side.answer.Key != (crosstalk.Key{}) {
+			o.Answers = append(o.Answers, side.answer.Key)
+		}
+		statuses[i] = side.answer.Status
+		text := "" // also of an answer that is none: sides are in the order of Answers
+		if side.answer.Status == crosstalk.Text {
+			text = remove(in.Protocol.Post.apply(side.answer.Text, side.prompt, in.Prompting.Prefix), item.Pair.Remove)
+			if text == "" {
+				statuses[i] = NoText
+			}
+		}
+		o.AddText(crosstalk.Side, side.name, text)
+	}
+	for _, reason := range []crosstalk.Status{crosstalk.Failed, crosstalk.Refused, crosstalk.Empty, Unpaired, NoText} {
+		if statuses[0] == reason || statuses[1] == reason {
+			o.NotScored = string(reason)
+			break
+		}
+	}
+	return o
+}
+
+// compare sets the leak value.
+func (in *Instrument) compare(o *crosstalk.Observation, test, control float64) {
+	if !crosstalk.Value(test).Defined() || !crosstalk.Value(control).Defined() {
+		o.NotScored = NoVector
+		return
+	}
+	o.Numbers = map[string]float64{Test: test, Control: control}
+	o.Value = crosstalk.Value(in.Protocol.LeakValue(test, control))
+	o.Finding = map[crosstalk.Value]string{1: Leaked, 0.5: Tie, 0: NotLeaked}[o.Value]
+}
+
+// LeakValue compares the similarities of the concept to the two answers.
+func (p Protocol) LeakValue(test, control float64) float64 {
+	if p.Round != Exact {
+		test, control = round(test, p.Round), round(control, p.Round)
+	}
+	switch d := test - control; {
+	case math.Abs(d) <= p.Tie:
+		return 0.5
+	case d > 0:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// round rounds as Python's round does: the decimal nearest to the exact binary
+// value, so that 0.0005 and 0.00149999 behave as in the papers' scripts.
+func round(x float64, decimals int) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', decimals, 64), 64)
+	return r
+}
+
+func at(answers []crosstalk.Answer, k int) *crosstalk.Answer {
+	if k < len(answers) {
+		return &answers[k]
+	}
+	return nil
+}
+
+func with(m map[string]string, key, value string) map[string]string {
+	m = maps.Clone(m)
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[key] = value
+	return m
+}

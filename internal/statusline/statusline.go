@@ -1,0 +1,80 @@
+// Package statusline shows how far something is: one line that is rewritten on
+// a terminal, a plain line now and then elsewhere, such as in the log of a batch
+// job.
+package statusline
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Line is a status line.
+type Line struct {
+	w        io.Writer
+	terminal bool
+	width    func() int // columns, 0 if unknown
+}
+
+// New returns the status line of an output.
+func New(w io.Writer) *Line {
+	l := &Line{w: w, terminal: IsTerminal(w), width: func() int { return 0 }}
+	if f, ok := w.(*os.File); ok && l.terminal {
+		l.width = func() int {
+			width, _, err := term.GetSize(int(f.Fd()))
+			if err != nil {
+				return 0
+			}
+			return width
+		}
+	}
+	return l
+}
+
+// IsTerminal reports whether what is written there appears on a terminal.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Terminal reports whether the line is rewritten.
+func (l *Line) Terminal() bool { return l.terminal }
+
+// Every is how long to wait between two calls of Show.
+func (l *Line) Every() time.Duration {
+	if l.terminal {
+		return 200 * time.Millisecond
+	}
+	return 10 * time.Second
+}
+
+// Show replaces the line. On a terminal it is cut to the width: a line that
+// wrapped could not be rewritten.
+func (l *Line) Show(text string) {
+	if !l.terminal {
+		fmt.Fprintln(l.w, text)
+		return
+	}
+	if width := l.width(); width > 0 {
+		if runes := []rune(text); len(runes) >= width {
+			text = string(runes[:width-1])
+		}
+	}
+	fmt.Fprint(l.w, "\r\x1b[K", text)
+}
+
+// Note writes a line that stays.
+func (l *Line) Note(text string) {
+	l.Clear()
+	fmt.Fprintln(l.w, text)
+}
+
+// Clear removes the line from a terminal.
+func (l *Line) Clear() {
+	if l.terminal {
+		fmt.Fprint(l.w, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,107 @@
+package endpoint
+
+import (
+	"regexp"
+	"strings"
+
+	"crosstalk"
+)
+
+// param is the parameter of the request that the server refused, by our name,
+// or "". It is what the server names as the culprit or, where it only says it
+// in words, the parameter that a sentence of refusal mentions first.
+func (p problem) param() string {
+	if excess.MatchString(p.message) {
+		return ""
+	}
+	for _, c := range special {
+		if c.wording.MatchString(p.message) {
+			return c.param
+		}
+	}
+	for _, name := range p.names {
+		if name := ourName(name, p.message); name != "" {
+			return name
+		}
+	}
+	if !refusal.MatchString(p.message) {
+		return ""
+	}
+	at, found := len(p.message), ""
+	for _, c := range mentions {
+		if m := c.wording.FindStringSubmatchIndex(p.message); m != nil && m[0] < at {
+			at, found = m[0], c.param
+		}
+	}
+	return found
+}
+
+// ourName is our name for a server's: generationConfig.topP, reasoning.effort,
+// messages[0].role.
+func ourName(name, message string) string {
+	if strings.HasPrefix(name, "messages") || strings.HasPrefix(name, "input") {
+		if strings.Contains(message, "system") {
+			return crosstalk.ParamSystem
+		}
+		return ""
+	}
+	for _, step := range strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
+		switch strings.ToLower(strings.ReplaceAll(step, "-", "_")) {
+		case "temperature":
+			return crosstalk.ParamTemperature
+		case "top_p", "topp":
+			return crosstalk.ParamTopP
+		case "stop", "stop_sequences", "stopsequences":
+			return crosstalk.ParamStop
+		case "seed", "random_seed":
+			return crosstalk.ParamSeed
+		case "logprobs", "top_logprobs", "responselogprobs":
+			return crosstalk.ParamLogprobs
+		case "max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens":
+			return crosstalk.ParamMaxTokens
+		case "reasoning", "reasoning_effort", "thinking", "enable_thinking", "thinking_budget", "output_config", "chat_template_kwargs":
+			return crosstalk.ParamReasoning
+		case "system", "instructions":
+			return crosstalk.ParamSystem
+		}
+	}
+	return ""
+}
+
+type wording struct {
+	param   string
+	wording *regexp.Regexp
+}
+
+// excess matches errors about the length of the prompt, which name limits.
+var excess = regexp.MustCompile(`(?i)context (length|window)|maximum context|prompt is too long|too many (input )?tokens`)
+
+// special are wordings whose first parameter is not the one to leave out.
+var special = []wording{
+	{crosstalk.ParamTopP, regexp.MustCompile("(?i)temperature\\W+and\\W+top_p\\W+cannot both")},      // Claude 4: leave out the second
+	{crosstalk.ParamTopP, regexp.MustCompile(`(?i)top_p must be 1 when using greedy`)},               // Mistral
+	{crosstalk.ParamReasoning, regexp.MustCompile(`(?i)max_tokens\W+must be greater .*budget`)},      // Claude
+	{crosstalk.ParamReasoning, regexp.MustCompile(`(?i)enable_thinking\W+must be set to false for`)}, // Qwen
+}
+
+// refusal matches a sentence that refuses something.
+var refusal = regexp.MustCompile(`(?i)not support|n't support|unsupported|not allow|n't allow|not permit|not enabled|not available|not accept|invalid|deprecated|` +
+	`unknown|unrecogni[sz]ed|cannot|can not|can't|forbid|must |only |unexpected|out of range|not a valid|extra inputs|incompatible|should be|disabled`)
+
+// mentions find a parameter in a sentence. A word of everyday English needs
+// quotes or "parameter" beside it.
+var mentions = []wording{
+	{crosstalk.ParamTemperature, mention(`temperature`)},
+	{crosstalk.ParamTopP, mention(`top_p|topP|top-p`)},
+	{crosstalk.ParamStop, regexp.MustCompile("(?i)[\"'`](stop|stop_sequences)[\"'`]|stop_sequences|parameters?:? (stop)\\b|argument .*: (stop)\\b|\\bstop parameter")},
+	{crosstalk.ParamSeed, regexp.MustCompile("(?i)[\"'`](seed|random_seed)[\"'`]|random_seed|parameters?:? (seed)\\b|argument .*: (seed)\\b|\\bseed parameter|^seed: ")},
+	{crosstalk.ParamLogprobs, mention(`log ?probs|top_logprobs|responseLogprobs`)},
+	{crosstalk.ParamMaxTokens, mention(`max_tokens|max_completion_tokens|max_output_tokens`)},
+	{crosstalk.ParamReasoning, mention(`reasoning_effort|reasoning\.effort|reasoning|thinking(?:[._]\w+)*|enable_thinking|budget_tokens|chat_template_kwargs|output_config(?:\.\w+)?`)},
+	{crosstalk.ParamSystem, mention(`system (?:role|message|prompt|instruction)s?|'system'|developer instructions?`)},
+}
+
+// mention matches a name that is no part of a longer one, such as a model's.
+func mention(names string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[^\w\-/.])(` + names + `)(?:$|[^\w\-/])`)
+}

@@ -1,0 +1,84 @@
+package model
+
+import (
+	"fmt"
+	"net/http"
+	"net/textproto"
+	"strings"
+)
+
+// ParseHeader reads headers written NAME=VALUE or, so that a key need not
+// be written down, NAME=$VARIABLE. The values that are secret are those of
+// variables, those of headers with a secret's name, and all others of some
+// length; none of them is shown in an error.
+func ParseHeader(list []string, getenv func(string) string) (h http.Header, secret []string, err error) {
+	for _, text := range list {
+		name, value, found := strings.Cut(text, "=")
+		name = strings.TrimSpace(name)
+		if !found || name == "" {
+			return nil, nil, fmt.Errorf("--header: expected NAME=VALUE or NAME=$VARIABLE, found no = after %q", firstWord(text))
+		}
+		if strings.ContainsFunc(name, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
+		}) {
+			return nil, nil, fmt.Errorf("--header: %q is not the name of a header; expected letters, digits and hyphens", firstWord(name))
+		}
+		key := textproto.CanonicalMIMEHeaderKey(name)
+		switch key {
+		case "Host", "Content-Length", "Content-Type", "Content-Encoding", "Accept-Encoding", "Transfer-Encoding", "Connection", "Te", "Trailer", "Upgrade":
+			return nil, nil, fmt.Errorf("--header %s: this header is set by the program", name)
+		}
+		if h.Get(key) != "" {
+			return nil, nil, fmt.Errorf("--header %s is given twice", name)
+		}
+		variable, fromVariable := strings.CutPrefix(value, "$")
+		if fromVariable {
+			if value = strings.TrimSpace(getenv(variable)); value == "" {
+				return nil, nil, fmt.Errorf("--header %s: the environment variable %s is not set", name, variable)
+			}
+		}
+		for _, r := range value {
+			if r < ' ' || r > '~' {
+				return nil, nil, fmt.Errorf("--header %s: the value contains a line break or another character that no header takes", name)
+			}
+		}
+		if value == "" {
+			return nil, nil, fmt.Errorf("--header %s: expected a value after =", name)
+		}
+		if h == nil {
+			h = http.Header{}
+		}
+		h.Set(key, value)
+		if fromVariable || len(value) >= leastSecret || secretName(name) {
+			secret = append(secret, value)
+			if scheme, credentials, found := strings.Cut(value, " "); found && !strings.ContainsAny(scheme, "=;,") { // Bearer ..., Basic ...
+				secret = append(secret, credentials)
+			}
+		}
+	}
+	return h, secret, nil
+}
+
+// leastSecret is the length from which a value may be a secret whatever its
+// header is called: shorter ones are words, such as a provider's name.
+const leastSecret = 12
+
+func secretName(name string) bool {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
+		switch word {
+		case "key", "apikey", "token", "secret", "auth", "authorization", "password", "cookie", "signature", "credential", "credentials":
+			return true
+		}
+	}
+	return false
+}
+
+// firstWord is the start of a text that may go on with a secret.
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	word, _, _ = strings.Cut(word, ":")
+	if len(word) > 40 {
+		word = word[:40]
+	}
+	return word
+}

@@ -1,0 +1,95 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"crosstalk/model/anthropic"
+	"crosstalk/model/endpoint"
+)
+
+// mostPages bounds how many pages of a list are fetched.
+const mostPages = 50
+
+// List asks a server for the names of its models, sorted. Name is a provider,
+// or a model of its: only the provider counts.
+func List(ctx context.Context, name string, o Options) ([]string, error) {
+	provider, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(name)), ":")
+	p, c, err := find(provider, "models", o)
+	if err != nil {
+		return nil, err
+	}
+	path := "/models"
+	if p.protocol == anthropicMessages {
+		c.Header, c.KeyHeader = anthropic.Headers(c.Header), anthropic.KeyHeader
+		path += "?limit=1000"
+	}
+	e, err := endpoint.New(c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", provider, err)
+	}
+	var all []string
+	for page := path; ; {
+		body, err := e.Get(ctx, page)
+		if err != nil {
+			return nil, err
+		}
+		names, next, err := readList(body)
+		if err != nil {
+			return nil, fmt.Errorf("%s: the list of models at %s cannot be read: %w", provider, e.Identity().Endpoint, err)
+		}
+		all = append(all, names...)
+		if next == "" || len(all) > mostPages*1000 {
+			break
+		}
+		following := path + "&after_id=" + url.QueryEscape(next)
+		if following == page {
+			break
+		}
+		page = following
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+type listed struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// readList reads a page: {"data": [...]} (OpenAI, Anthropic and most), a bare
+// list (Together), or {"models": [...]} (Cohere). Next is the last name of a
+// page that others follow.
+func readList(body []byte) (names []string, next string, err error) {
+	var page struct {
+		Data    []listed `json:"data"`
+		Models  []listed `json:"models"`
+		HasMore bool     `json:"has_more"`
+		Last    string   `json:"last_id"`
+	}
+	if err := json.Unmarshal(body, &page.Data); err != nil {
+		page.Data = nil
+		if err := json.Unmarshal(body, &page); err != nil {
+			return nil, "", err
+		}
+		if page.Data == nil && page.Models == nil {
+			return nil, "", fmt.Errorf("expected a list named data or models")
+		}
+	}
+	for _, m := range append(page.Data, page.Models...) {
+		if m.ID == "" {
+			m.ID = m.Name
+		}
+		if m.ID = strings.TrimPrefix(m.ID, "models/"); m.ID != "" { // Gemini
+			names = append(names, m.ID)
+		}
+	}
+	if page.HasMore {
+		next = page.Last
+	}
+	return names, next, nil
+}

@@ -1,0 +1,348 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/internal/testserver"
+)
+
+func opened2(t *testing.T, s *testserver.Server, name string, api crosstalk.API) crosstalk.Model {
+	t.Helper()
+	m, err := Open(name, Options{BaseURL: s.URL + "/v1", API: api, Getenv: func(string) string { return "sk-0123456789" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// askAsIs asks, and drops what is refused until there is an answer.
+func askAsIs(t *testing.T, m crosstalk.Model, name string, p crosstalk.PromptConfig) (a crosstalk.Answer, refused []string) {
+	t.Helper()
+	for range 9 {
+		a, err := m.Answer(t.Context(), p.Request("His favourite food is", 0))
+		if err == nil {
+			return a, refused
+		}
+		var e *crosstalk.AskError
+		if !errors.As(err, &e) || e.Param == "" {
+			t.Fatalf("%s: %v", name, err)
+		}
+		refused = append(refused, e.Param)
+		without, _, ok := Without(name, p, e.Param)
+		if !ok {
+			t.Fatalf("%s: nothing to leave out after %v", name, err)
+		}
+		p = without
+	}
+	t.Fatalf("%s: refused %v", name, refused)
+	return a, nil
+}
+
+var served = []struct {
+	name, reasoning string
+	thinks          bool
+	shown           bool // the thoughts come back
+}{
+	{"openai:gpt-4o-mini", "", false, false},
+	{"openai:gpt-5-mini", "", true, false},
+	{"openai:o4-mini", "low", true, false},
+	{"openrouter:openai/gpt-5", "off", true, false},
+	{"openai:gpt-5.1", "", false, false},
+	{"openai:gpt-5.1", "high", true, false},
+	{"openai:gpt-5.6-sol", "", true, false},
+	{"openai:gpt-5.6-sol", "off", false, false},
+	{"azure:gpt-6-astra", "off", true, false},
+	{"bedrock:gpt-oss-120b", "", true, true},
+	{"anthropic:claude-sonnet-4-5", "", false, false},
+	{"anthropic:claude-sonnet-4-5", "low", true, true},
+	{"anthropic:claude-opus-4-7", "", false, false},
+	{"anthropic:claude-opus-4-7", "high", true, false},
+	{"anthropic:claude-sonnet-5", "", true, false},
+	{"anthropic:claude-sonnet-5", "off", false, false},
+	{"anthropic:claude-opus-5-5", "off", true, false},
+	{"gemini:gemini-3.5-flash", "", true, false},
+	{"gemini:gemini-2.5-flash", "off", false, false},
+	{"vertex:google/gemini-2.5-flash", "", true, false},
+	{"mistral:mistral-large-2512", "", false, false},
+	{"mistral:mistral-medium-3.5", "", false, false},
+	{"mistral:mistral-small-2603", "high", true, true},
+	{"mistral:magistral-medium-2509", "", true, true},
+	{"deepseek:deepseek-v4-pro", "", true, true},
+	{"deepseek:deepseek-v4-pro", "off", false, false},
+	{"xai:grok-4.3", "off", false, false},
+	{"xai:grok-4.20", "", true, false},
+	{"qwen:qwen3-32b", "", false, false},
+	{"qwen:qwen3.5-plus", "", true, true},
+	{"qwen:qwen3.5-plus", "off", false, false},
+	{"moonshot:kimi-k2.6", "", true, true},
+	{"moonshot:kimi-k2.6", "off", false, false},
+	{"moonshot:kimi-k3", "", true, true},
+	{"zai:glm-5.2", "", true, true},
+	{"zai:glm-5.2", "off", false, false},
+	{"minimax:MiniMax-M2.7", "", true, true},
+	{"groq:groq-qwen3", "", true, true},
+	{"litellm:litellm-x", "", false, false},
+	{"vllm:google/gemma-2-9b-it", "", false, false},
+}
+
+// Each family at a server that refuses what its provider refuses, and thinks
+// as it does: what Adapt makes of a request is answered at the first try, the
+// answer is the visible one and within the limit, and thoughts are apart.
+func TestFamiliesServed(t *testing.T) {
+	long := strings.Repeat("one two three four five six seven eight nine ten ", 3)
+	s := testserver.New(testserver.Options{Answer: func(testserver.Request) testserver.Reply { return testserver.Reply{Text: long} }})
+	defer s.Close()
+	for _, c := range served {
+		name := c.name + " " + c.reasoning
+		m := opened2(t, s, c.name, "")
+		p := full()
+		p.Logprobs, p.Decoding.Seed = 0, nil
+		p.Decoding.MaxTokens, p.Decoding.Reasoning, p.Decoding.Stop = 10, c.reasoning, []string{"##"}
+		p, changes := Adapt(c.name, p, nil)
+		before := s.Stats().Attempts
+		a, refused := askAsIs(t, m, c.name, p)
+		unknown := c.name == "litellm:litellm-x" || c.name == "groq:groq-qwen3"
+		if tries := s.Stats().Attempts - before; tries > 1 && !unknown {
+			t.Errorf("%s: %d tries, refused %v after\n%s", name, tries, refused, said(changes))
+		}
+		if unknown && p.Decoding.ReasoningTokens == 0 && a.Status == crosstalk.Empty { // found out by asking
+			if a.Reason != crosstalk.Thinking {
+				t.Errorf("%s: %+v", name, a)
+			}
+			p, _, _ = WithRoom(c.name, p, nil)
+			a, _ = askAsIs(t, m, c.name, p)
+		}
+		words := len(strings.Fields(a.Text))
+		if a.Status != crosstalk.Text || !strings.HasPrefix(long, a.Text) || words < 8 || words > 12 || a.Finish != crosstalk.FinishLength {
+			t.Errorf("%s: %d words, %s, %s: %q", name, words, a.Status, a.Finish, a.Text)
+		}
+		// Anthropic bills thoughts among the output tokens and does not tell them apart.
+		hidden := strings.HasPrefix(c.name, "anthropic:") && !c.shown
+		if Thought(a) != c.thinks && !hidden || c.shown != (a.Reasoning != "") {
+			t.Errorf("%s: thinks %v, and %d characters of thoughts; want %v, %v", name, Thought(a), len(a.Reasoning), c.thinks, c.shown)
+		}
+		if len(a.Missing) > 0 {
+			t.Errorf("%s: missing %v", name, a.Missing)
+		}
+	}
+}
+
+// A model that the table does not know is found out by asking.
+func TestUnknownServed(t *testing.T) {
+	for profile, want := range map[string]string{
+		"gpt-5": "temperature top_p logprobs", "gpt-5.5": "temperature top_p logprobs", "claude-4.5": "", "gemini": "logprobs seed",
+		"mistral": "logprobs seed top_p", "mistral-medium-3.5": "logprobs seed top_p temperature", "grok": "", "kimi-k2.6": "temperature top_p",
+		"litellm": "logprobs seed", "no system message": "system", "glm": "", "groq": "logprobs", "gpt-5.1": "",
+	} {
+		s := testserver.New(testserver.Options{Profile: profile})
+		p := full()
+		p.Decoding.MaxTokens, p.Decoding.ReasoningTokens = 50, 1000
+		a, refused := askAsIs(t, opened2(t, s, "compatible:mystery", ""), "compatible:mystery", p)
+		slices.Sort(refused)
+		expected := strings.Fields(want)
+		slices.Sort(expected)
+		if profile == "claude-4.5" {
+			expected = []string{"logprobs", "seed", "top_p"}
+		}
+		if a.Status != crosstalk.Text || !slices.Equal(refused, expected) {
+			t.Errorf("%s: refused %v, want %v; %+v", profile, refused, expected, a)
+		}
+		s.Close()
+	}
+}
+
+// Filters in each provider's words are refusals and no faults, and thoughts
+// that take all the room are an empty answer.
+func TestFilteredAndUsedUp(t *testing.T) {
+	s := testserver.New(testserver.Options{Faults: map[testserver.Fault]float64{testserver.Filtered: 1}})
+	defer s.Close()
+	for _, name := range []string{"openai:gpt-5.1", "gemini:gemini-3.5-flash", "xai:grok-4.3", "qwen:qwen3.5-plus", "moonshot:kimi-k3", "deepseek:deepseek-v4-pro", "zai:glm-5.2",
+		"anthropic:claude-sonnet-5", "openrouter:openrouter-x"} {
+		p, _ := Adapt(name, full(), nil)
+		p.Logprobs = 0
+		if a, err := opened2(t, s, name, "").Answer(t.Context(), p.Request("hi", 0)); err != nil || a.Status != crosstalk.Refused || a.Finish != crosstalk.FinishFilter || a.Reason == "" {
+			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+	}
+	s = testserver.New(testserver.Options{})
+	defer s.Close()
+	for _, name := range []string{"openai:gpt-5", "openai:o3", "gemini:gemini-3-pro", "moonshot:kimi-k3", "minimax:minimax-m2", "compatible:think-x", "compatible:lone-x", "compatible:raw-gpt-oss", "anthropic:claude-opus-5-5"} {
+		p := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 100}}
+		a, err := opened2(t, s, name, "").Answer(t.Context(), p.Request("hi", 0))
+		if name == "compatible:lone-x" { // without its end a thought cannot be told from an answer
+			continue
+		}
+		if err != nil || a.Status != crosstalk.Empty || a.Reason != crosstalk.Thinking || a.Finish != crosstalk.FinishLength || a.Text != "" {
+			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+	}
+}
+
+// Thoughts that a server leaves in the answer, and their log probabilities.
+func TestThoughtsInText(t *testing.T) {
+	s := testserver.New(testserver.Options{Answer: func(testserver.Request) testserver.Reply { return testserver.Reply{Text: "a pizza with cheese"} }})
+	defer s.Close()
+	for _, name := range []string{"compatible:think-x", "compatible:lone-x", "compatible:raw-gpt-oss"} {
+		p := crosstalk.PromptConfig{API: crosstalk.Chat, Logprobs: 2, Decoding: crosstalk.Decoding{MaxTokens: 3, ReasoningTokens: 1000}}
+		a, err := opened2(t, s, name, "").Answer(t.Context(), p.Request("hi", 0))
+		joined := ""
+		for _, l := range a.Logprobs {
+			joined += l.Token
+		}
+		if err != nil || a.Text != "a pizza with" || joined != a.Text || a.Finish != crosstalk.FinishLength || !strings.HasPrefix(a.Reasoning, "The user wants") {
+			t.Errorf("%s: %q %q %s, %v", name, a.Text, joined, a.Finish, err)
+		}
+	}
+}
+
+// The parameter's name is learned once.
+func TestRenamedOnce(t *testing.T) {
+	s := testserver.New(testserver.Options{Unsupported: map[string]string{"max_tokens": "max_completion_tokens"}})
+	defer s.Close()
+	m := opened2(t, s, "compatible:m", "")
+	for i := range 3 {
+		req := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 5, Stop: []string{"."}}}.Request(fmt.Sprint(i), 0)
+		if a, err := m.Answer(t.Context(), req); err != nil || a.Status != crosstalk.Text {
+			t.Errorf("%+v, %v", a, err)
+		}
+	}
+	if n := s.Stats().Attempts; n != 4 {
+		t.Errorf("%d attempts for 3 asks, want 4", n)
+	}
+	neither := testserver.New(testserver.Options{Unsupported: map[string]string{"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}})
+	defer neither.Close()
+	var e *crosstalk.AskError
+	req := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 5}}.Request("x", 0)
+	if _, err := opened2(t, neither, "compatible:m", "").Answer(t.Context(), req); !errors.As(err, &e) || e.Param != crosstalk.ParamMaxTokens {
+		t.Errorf("a server that wants neither: %v", err)
+	}
+	if n := neither.Stats().Attempts; n != 2 {
+		t.Errorf("%d attempts, want 2", n)
+	}
+	stops := testserver.New(testserver.Options{Unsupported: map[string]string{"stop": ""}, Answer: func(testserver.Request) testserver.Reply { return testserver.Reply{Text: "one. two."} }})
+	defer stops.Close()
+	req.Decoding.Stop = []string{"."}
+	for range 2 {
+		if a, err := opened2(t, stops, "compatible:m", "").Answer(t.Context(), req); err != nil || a.Text != "one" || a.Finish != crosstalk.FinishStop {
+			t.Errorf("%+v, %v", a, err)
+		}
+	}
+}
+
+func TestResponsesAPI(t *testing.T) {
+	s := testserver.New(testserver.Options{Record: true})
+	defer s.Close()
+	for _, name := range []string{"openai:gpt-4o", "openai:gpt-5-mini"} {
+		p := full()
+		p.API = crosstalk.Responses
+		p.Decoding.MaxTokens, p.Decoding.Stop = 50, nil
+		p, _ = Adapt(name, p, nil)
+		a, err := opened2(t, s, name, crosstalk.Responses).Answer(t.Context(), p.Request("hi", 0))
+		thinks := name == "openai:gpt-5-mini"
+		if err != nil || a.Status != crosstalk.Text || Thought(a) != thinks || (len(a.Logprobs) > 0) == thinks || a.Finish != crosstalk.FinishStop {
+			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+	}
+	r := s.Records()[0]
+	want := `{"model":"gpt-4o","instructions":"Be brief.","input":[{"role":"user","content":"hi"}],"store":false,"include":["message.output_text.logprobs"],"top_logprobs":5,"temperature":0,"top_p":0.75,"max_output_tokens":50}`
+	if r.Path != "/v1/responses" || string(r.Body) != want {
+		t.Errorf("%s\n got %s\nwant %s", r.Path, r.Body, want)
+	}
+	p := crosstalk.PromptConfig{API: crosstalk.Responses, Decoding: crosstalk.Decoding{Reasoning: "low"}}
+	if _, err := opened2(t, s, "openai:gpt-5", crosstalk.Responses).Answer(t.Context(), p.Request("hi", 0)); err != nil {
+		t.Error(err)
+	}
+	records := s.Records()
+	if last := string(records[len(records)-1].Body); !strings.Contains(last, `"reasoning":{"effort":"low"}`) {
+		t.Error(last)
+	}
+}
+
+func TestList(t *testing.T) {
+	var names []string
+	for i := range 2105 {
+		names = append(names, fmt.Sprintf("m-%04d", i))
+	}
+	s := testserver.New(testserver.Options{Models: names, Key: "sk-0123456789", Record: true})
+	defer s.Close()
+	for _, provider := range []string{"openai", "anthropic", "OpenRouter:x"} {
+		got, err := List(t.Context(), provider, Options{BaseURL: s.URL + "/v1", Getenv: func(string) string { return "sk-0123456789" }})
+		if err != nil || !slices.Equal(got, names) {
+			t.Errorf("%s: %v, %v", provider, got, err)
+		}
+	}
+	for _, r := range s.Records() {
+		if r.Method != "GET" || r.Path != "/v1/models" {
+			t.Errorf("%s %s", r.Method, r.Path)
+		}
+	}
+	if _, err := List(t.Context(), "openai", Options{BaseURL: s.URL + "/v1", Getenv: func(string) string { return "wrong-key-0123" }}); err == nil ||
+		!strings.Contains(err.Error(), "OPENAI_API_KEY was refused") || strings.Contains(err.Error(), "wrong-key") {
+		t.Errorf("wrong key: %v", err)
+	}
+	if _, err := List(t.Context(), "nosuch", Options{}); err == nil || !strings.Contains(err.Error(), `there is no provider "nosuch"`) {
+		t.Error(err)
+	}
+	for body, want := range map[string]string{
+		`[{"id":"b"},{"id":"a"}]`:                 "[b a]",
+		`{"data":[{"id":"models/gemini-x"}]}`:     "[gemini-x]",
+		`{"models":[{"name":"command"},{"x":1}]}`: "[command]",
+	} {
+		if got, _, err := readList([]byte(body)); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, %v", body, got, err)
+		}
+	}
+	for _, body := range []string{`{}`, `7`, `<html>`} {
+		if _, _, err := readList([]byte(body)); err == nil {
+			t.Errorf("%s was read", body)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	s := testserver.New(testserver.Options{})
+	defer s.Close()
+	o := Options{BaseURL: s.URL + "/v1", Getenv: func(string) string { return "sk-0123456789" }}
+	for _, c := range []struct {
+		name, params string // temperature, top_p, logprobs, system
+		asks         int
+		thinks       bool
+		shown        string
+		tokens       int
+	}{
+		{"openai:gpt-4o", "taken taken taken taken", 1, false, "", 0},
+		{"openai:gpt-5-mini", "refused not tried not tried taken", 2, true, "nowhere", 390},
+		{"anthropic:claude-sonnet-4-5", "taken refused not tried taken", 2, false, "", 0},
+		{"mistral:mistral-large", "taken taken refused taken", 2, false, "", 0},
+		{"compatible:think-x", "taken taken taken taken", 1, true, "text", 0},
+		{"deepseek:deepseek-v4-pro", "not tried not tried refused taken", 2, true, "field", 390},
+		{"openrouter:openrouter-x", "taken taken dropped taken", 1, true, "field", 390},
+		{"mistral:magistral-x", "taken taken refused taken", 2, true, "parts", 390},
+		{"gemini:gemini-3-pro", "taken taken refused taken", 2, true, "nowhere", 390},
+		{"compatible:gemma-2-x", "taken taken taken refused", 2, false, "", 0},
+		{"moonshot:kimi-k2.6", "refused not tried taken taken", 2, true, "field", 390},
+	} {
+		got, err := Check(t.Context(), c.name, o)
+		p := got.Params
+		params := strings.Join([]string{p["temperature"], p["top_p"], p["logprobs"], p["system"]}, " ")
+		if err != nil || params != c.params || got.Asks != c.asks || got.Thinks != c.thinks || got.Shown != c.shown || got.ReasoningTokens != c.tokens || !got.Same || got.Served == "" {
+			t.Errorf("%s: %v: %s, %d asks, thinks %v %s %d, served %s", c.name, err, params, got.Asks, got.Thinks, got.Shown, got.ReasoningTokens, got.Served)
+		}
+	}
+	// Nothing known, all refused: the third ask has nothing to refuse.
+	all := testserver.New(testserver.Options{Profile: "gpt-5"})
+	defer all.Close()
+	o.BaseURL = all.URL + "/v1"
+	got, err := Check(t.Context(), "compatible:mystery", o)
+	if err != nil || got.Asks != 3 || got.Params["temperature"] != Refused || got.Params["top_p"] != Refused || got.Params["logprobs"] != NotTried || len(got.Refusals) != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := Check(t.Context(), "compatible:m", Options{BaseURL: "http://127.0.0.1:1/v1"}); err == nil {
+		t.Error("nothing listens, and nothing was said")
+	}
+}

@@ -1,0 +1,340 @@
+// Package thoughts separates what a model thought from what it answered, where
+// a server leaves both in one text.
+//
+// A server with a reasoning parser puts thoughts in a field of their own. One
+// without (vLLM unless told, llama.cpp with --reasoning-format none, many
+// gateways, recorded files) leaves the model's markers in the answer:
+//
+//	<think> ... </think>          most open models; also thinking, thought, reasoning, seed:think
+//	[THINK] ... [/THINK]          Magistral
+//	◁think▷ ... ◁/think▷          Kimi
+//	<|channel|>analysis<|message|> ... <|channel|>final<|message|>   gpt-oss (harmony)
+//	analysis ... assistantfinal   gpt-oss, its special tokens skipped
+//
+// # What is a block
+//
+// An opening marker begins a block at the start of the text, right after
+// another block, at the start of a line, or after the end of a sentence. After
+// other text on its line it is a mention, as it is in quotes or in code. At the
+// start of the text a block without an end is a thought that was cut off, and
+// all of the text is thought. Further down it is one only if the marker is
+// alone on its line; else it is a mention.
+//
+// A closing marker without an opening one ends a thought that the chat template
+// began: everything before it is thought. It must be at the start or the end of
+// a line or after the end of a sentence, and be neither quoted nor in code.
+//
+// A text that begins with a bare <think> and explains it cannot be told from
+// a block, and is taken for one.
+package thoughts
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Kind says what a part of a text is.
+type Kind int
+
+const (
+	Answer  Kind = iota // said to the user
+	Thought             // said to itself
+	Marker              // a delimiter, with the white space that separates it from an answer's start
+)
+
+// Part is text[Start:End].
+type Part struct {
+	Kind       Kind
+	Start, End int // bytes
+}
+
+// Split returns a model's answer and its thoughts. A text without thoughts is
+// its own answer. White space between a thought and the start of the answer
+// belongs to neither; apart from it and the markers, every byte of text is in
+// one of the two, in order. Several thoughts are joined by a blank line.
+func Split(text string) (answer, reasoning string) {
+	parts := Parts(text)
+	if len(parts) == 1 && parts[0].Kind == Answer {
+		return text, ""
+	}
+	var said strings.Builder
+	var thought []string
+	for _, p := range parts {
+		switch piece := text[p.Start:p.End]; p.Kind {
+		case Answer:
+			said.WriteString(piece)
+		case Thought:
+			if piece = strings.TrimSpace(piece); piece != "" {
+				thought = append(thought, piece)
+			}
+		}
+	}
+	return said.String(), strings.Join(thought, "\n\n")
+}
+
+// Parts divides a text into answer, thoughts and markers. The parts are in
+// order, none is empty, and together they are the text.
+func Parts(text string) []Part {
+	if !strings.ContainsAny(text, "<[◁") && !strings.HasPrefix(strings.TrimSpace(text), skipped) {
+		return whole(text)
+	}
+	if parts := harmony(text); parts != nil {
+		return tidy(text, parts)
+	}
+	return tidy(text, blocks(text))
+}
+
+func whole(text string) []Part {
+	if text == "" {
+		return nil
+	}
+	return []Part{{Answer, 0, len(text)}}
+}
+
+// tidy joins neighbours of one kind, drops empty parts, and gives the white
+// space after a marker to it where no answer has begun.
+func tidy(text string, parts []Part) (out []Part) {
+	begun := false
+	for _, p := range parts {
+		if p.Kind == Answer && !begun && len(out) > 0 && out[len(out)-1].Kind == Marker {
+			blank := len(text[p.Start:p.End]) - len(strings.TrimLeftFunc(text[p.Start:p.End], unicode.IsSpace))
+			out[len(out)-1].End += blank
+			p.Start += blank
+		}
+		if p.Start == p.End {
+			continue
+		}
+		if p.Kind == Answer && strings.TrimSpace(text[p.Start:p.End]) != "" {
+			begun = true
+		}
+		if n := len(out); n > 0 && out[n-1].Kind == p.Kind {
+			out[n-1].End = p.End
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// tag matches an opening or a closing marker of a block.
+var tag = regexp.MustCompile(`<(/?)(think|thinking|thought|thoughts|reasoning|seed:think)>|\[(/?)(THINK)\]|◁(/?)(think)▷`)
+
+type marker struct {
+	start, end int
+	closes     bool
+	name       string
+}
+
+// most is how many markers are looked at, so that a text of nothing else takes
+// no longer than any other.
+const most = 256
+
+func markers(text string) (out []marker) {
+	for _, m := range tag.FindAllStringSubmatchIndex(text, most) {
+		for g := 2; g < len(m); g += 4 {
+			if m[g] >= 0 {
+				// The bracket is a part of the name: [THINK] does not end <think>.
+				out = append(out, marker{m[0], m[1], m[g+1] > m[g], text[m[0]:m[0]+1] + text[m[g+2]:m[g+3]]})
+			}
+		}
+	}
+	return out
+}
+
+// blocks divides a text at the markers that begin and end thoughts.
+func blocks(text string) (parts []Part) {
+	marks := markers(text)
+	if len(marks) == 0 {
+		return whole(text)
+	}
+	shielded := code(text)
+	at := 0         // everything before is in parts
+	closed := false // a block has ended
+	for i := 0; i < len(marks); i++ {
+		m := marks[i]
+		if m.start < at || m.mentioned(text) || shielded(m.start) {
+			continue
+		}
+		switch {
+		case m.closes && !m.ends(text):
+		case m.closes && closed: // a second end: the thought is over already
+			parts = append(parts, Part{Answer, at, m.start}, Part{Marker, m.start, m.end})
+			at = m.end
+		case m.closes:
+			parts = append(parts, Part{Thought, at, m.start}, Part{Marker, m.start, m.end})
+			at, closed = m.end, true
+		case m.begins(text, at):
+			end, found := match(text, marks[i:])
+			if !found && strings.TrimSpace(text[:m.start]) != "" && !m.alone(text) {
+				continue
+			}
+			parts = append(parts, Part{Answer, at, m.start}, Part{Marker, m.start, m.end})
+			if !found {
+				return append(parts, Part{Thought, m.end, len(text)})
+			}
+			parts = append(parts, Part{Thought, m.end, end.start}, Part{Marker, end.start, end.end})
+			at, closed = end.end, true
+		}
+	}
+	return append(parts, Part{Answer, at, len(text)})
+}
+
+// match finds the end of the block that marks[0] begins: the end of the
+// outermost where blocks lie in each other and each has an end, else the first.
+func match(text string, marks []marker) (end marker, found bool) {
+	depth, first := 0, -1
+	for i, m := range marks {
+		if m.name != marks[0].name || i > 0 && m.mentioned(text) {
+			continue
+		}
+		switch {
+		case m.closes:
+			if first < 0 {
+				first = i
+			}
+			if depth--; depth == 0 {
+				return m, true
+			}
+		case i == 0 || m.lineStart(text):
+			depth++
+		}
+	}
+	if first < 0 {
+		return marker{}, false
+	}
+	return marks[first], true
+}
+
+// begins reports whether an opening marker is where a block can begin; the
+// text before at belongs to earlier parts.
+func (m marker) begins(text string, at int) bool {
+	before := strings.TrimSpace(text[at:m.start])
+	return before == "" && (at > 0 || strings.TrimSpace(text[:m.start]) == "") || m.lineStart(text) || sentenceEnd(before)
+}
+
+// ends reports whether a closing marker that no opening one matches is where a
+// thought can end.
+func (m marker) ends(text string) bool {
+	rest, _, _ := strings.Cut(text[m.end:], "\n")
+	return m.lineStart(text) || strings.TrimSpace(rest) == "" || sentenceEnd(strings.TrimSpace(text[:m.start]))
+}
+
+// lineStart reports whether only an indent of less than a code block's is
+// before the marker on its line.
+func (m marker) lineStart(text string) bool {
+	indent := text[strings.LastIndexByte(text[:m.start], '\n')+1 : m.start]
+	return strings.TrimLeft(indent, " ") == "" && len(indent) < 4
+}
+
+// alone reports whether nothing but white space is on the marker's line.
+func (m marker) alone(text string) bool {
+	rest, _, _ := strings.Cut(text[m.end:], "\n")
+	return m.lineStart(text) && strings.TrimSpace(rest) == ""
+}
+
+func sentenceEnd(text string) bool {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return strings.ContainsRune(".!?…。！？।؟", r) && r != utf8.RuneError
+}
+
+// mentioned reports whether the marker is escaped, or between quotes.
+func (m marker) mentioned(text string) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:m.start])
+	after, _ := utf8.DecodeRuneInString(text[m.end:])
+	const quotes = "\"'`“”‘’„«»‹›「」『』"
+	return before == '\\' || strings.ContainsRune(quotes, before) && strings.ContainsRune(quotes, after) &&
+		before != utf8.RuneError && after != utf8.RuneError
+}
+
+var fence = regexp.MustCompile("(?m)^ {0,3}(```+|~~~+)")
+
+// code returns a function that reports whether a position is in a fenced block
+// that has an end, or between backticks on one line.
+func code(text string) func(int) bool {
+	var fenced [][2]int
+	open, style := -1, byte(0)
+	for _, f := range fence.FindAllStringSubmatchIndex(text, -1) {
+		switch {
+		case open < 0:
+			open, style = f[0], text[f[2]]
+		case text[f[2]] == style:
+			fenced = append(fenced, [2]int{open, f[1]})
+			open = -1
+		}
+	}
+	return func(at int) bool {
+		for _, f := range fenced {
+			if at >= f[0] && at < f[1] {
+				return true
+			}
+		}
+		before := text[strings.LastIndexByte(text[:at], '\n')+1 : at]
+		after, _, _ := strings.Cut(text[at:], "\n")
+		return strings.Count(before, "`")%2 == 1 && strings.Contains(after, "`")
+	}
+}
+
+// message matches the header of a harmony message, with what ends the one
+// before it. The channel may be constrained: commentary to=functions.x <|constrain|>json.
+var message = regexp.MustCompile(`(?:<\|end\|>|<\|return\|>|<\|call\|>)?\s*(?:<\|start\|>\s*assistant)?\s*<\|channel\|>\s*(analysis|commentary|final)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>`)
+
+// stop matches what ends the last harmony message.
+var stop = regexp.MustCompile(`<\|end\|>|<\|return\|>|<\|call\|>`)
+
+// skipped is the name of the channel that begins an answer of gpt-oss when a
+// server leaves out the special tokens around it.
+const skipped = "analysis"
+
+var final = regexp.MustCompile(`assistant(?:commentary[\s\S]*?assistant)?final`)
+
+// harmony divides a text in gpt-oss's form; nil if it is in none.
+func harmony(text string) (parts []Part) {
+	heads := message.FindAllStringSubmatchIndex(text, -1)
+	shielded := code(text)
+	for len(heads) > 0 && shielded(heads[0][0]) {
+		heads = heads[1:]
+	}
+	if len(heads) == 0 {
+		return unmarked(text)
+	}
+	before := Part{Answer, 0, heads[0][0]}
+	if stop.MatchString(text[heads[0][0]:heads[0][2]]) { // the template opened the first message
+		before.Kind = Thought
+	}
+	parts = append(parts, before)
+	for i, h := range heads {
+		end := len(text)
+		if i+1 < len(heads) {
+			end = heads[i+1][0]
+		}
+		kind := Thought
+		if text[h[2]:h[3]] == "final" {
+			kind = Answer
+		}
+		parts = append(parts, Part{Marker, h[0], h[1]})
+		body := text[h[1]:end]
+		if s := stop.FindStringIndex(body); s != nil && strings.TrimSpace(body[s[1]:]) == "" {
+			parts = append(parts, Part{kind, h[1], h[1] + s[0]}, Part{Marker, h[1] + s[0], end})
+			continue
+		}
+		parts = append(parts, Part{kind, h[1], end})
+	}
+	return parts
+}
+
+// unmarked divides "analysisWe need to ...assistantfinalHello".
+func unmarked(text string) []Part {
+	start := len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
+	rest, found := strings.CutPrefix(text[start:], skipped)
+	first, _ := utf8.DecodeRuneInString(rest)
+	if !found || !unicode.IsUpper(first) {
+		return nil
+	}
+	name := start + len(skipped)
+	if f := final.FindStringIndex(rest); f != nil {
+		return []Part{{Marker, 0, name}, {Thought, name, name + f[0]}, {Marker, name + f[0], name + f[1]}, {Answer, name + f[1], len(text)}}
+	}
+	return []Part{{Marker, 0, name}, {Thought, name, len(text)}}
+}
