@@ -93,15 +93,21 @@ func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64
 		}
 	}
 	scores, err := s.exchange(ctx, pairs)
-	if err != nil && ctx.Err() == nil {
-		s.failed = s.process.explain(s.command, err)
-		err = s.failed
+	if err == nil {
+		return scores, nil
 	}
-	if err != nil { // late answers must not reach a later call
-		s.process.kill()
-		s.process = nil
+	p := s.process
+	s.process = nil
+	ended := p.kill() // late answers must not reach a later call
+	if ctx.Err() != nil {
+		return nil, err
 	}
-	return scores, err
+	select { // only then has all been read that it said
+	case <-ended:
+	case <-time.After(10 * time.Second):
+	}
+	s.failed = p.explain(s.command, err)
+	return nil, s.failed
 }
 
 // exchange writes all pairs while it reads their scores, because a program may
@@ -243,14 +249,19 @@ func start(command string) (*process, error) {
 	return p, nil
 }
 
-func (p *process) kill() {
+// kill ends the program and closes the channel it returns when the program has
+// ended and all its output has been read.
+func (p *process) kill() <-chan struct{} {
 	p.in.Close()
 	p.cmd.Process.Kill()
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		for range p.lines {
 		}
 		p.cmd.Wait()
 	}()
+	return ended
 }
 
 func (p *process) explain(command string, err error) error {
