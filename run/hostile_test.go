@@ -34,7 +34,7 @@ func finished(t *testing.T, n int) string {
 	}
 	cache, err := d.OpenSimilarityCache()
 	if err == nil {
-		err = errors.Join(cache.Close(), r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{All: "s@1"}, 0))
+		err = errors.Join(cache.Close(), r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{All: "s@1"}, 0, nil))
 	}
 	err = errors.Join(err, d.WriteEstimates(map[string]any{"schema": estimatesSchema, "estimates": []crosstalk.Estimate{{Measure: "m"}}}), d.Close())
 	if err != nil {
