@@ -27,7 +27,7 @@ var _ similarity.Cache = (*SimilarityCache)(nil)
 func (d *Dir) OpenSimilarityCache() (*SimilarityCache, error) {
 	k := &SimilarityCache{path: filepath.Join(d.Path, "similarity.db")}
 	if err := k.open(); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w (it can be deleted: it only saves time)", k.path, err), k.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w (you can delete the file; it is only a cache)", k.path, err), k.Close())
 	}
 	return k, nil
 }
