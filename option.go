@@ -1,15 +1,18 @@
 package crosstalk
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// OptionError is a setting with a value that it cannot have. An option is a
-// flag on the command line and a key of crosstalk.yaml.
+// OptionError is a setting with an invalid value. An option is a flag on the
+// command line and a key of crosstalk.yaml.
 type OptionError struct {
 	Option string // its name: "top-p"
 	err    error
 }
 
-// BadOption returns an OptionError that reads as the option's name followed by
+// BadOption returns an OptionError whose message is the option's name followed by
 // the text, as in BadOption("samples", " is %d; expected a number above 0", n).
 func BadOption(option, format string, args ...any) error {
 	return &OptionError{option, fmt.Errorf("%s"+format, append([]any{option}, args...)...)}
@@ -20,14 +23,24 @@ func (e *OptionError) Error() string { return e.err.Error() }
 // Unwrap returns what is wrong with the value.
 func (e *OptionError) Unwrap() error { return e.err }
 
-// ProtocolsNamed resolves the protocols of an option, each by one; without
-// names the default alone.
+// UnknownName is the error for a name that is not one of the choices: `unknown
+// protocol "x"; choose one of: a, b`.
+func UnknownName[S ~string](what, name string, choices []S) error {
+	list := make([]string, len(choices))
+	for i, c := range choices {
+		list[i] = string(c)
+	}
+	return fmt.Errorf("unknown %s %q; choose one of: %s", what, name, strings.Join(list, ", "))
+}
+
+// ProtocolsNamed resolves the protocols of an option by calling one for each name.
+// Without names it resolves the default.
 func ProtocolsNamed[P any](names []string, byDefault string, one func(name string) (P, error)) (list []P, err error) {
 	if names == nil {
 		names = []string{byDefault}
 	}
 	if len(names) == 0 {
-		return nil, BadOption("protocol", " names nothing")
+		return nil, BadOption("protocol", " is empty; expected the name of a protocol")
 	}
 	seen := map[string]bool{}
 	for _, name := range names {
@@ -36,7 +49,7 @@ func ProtocolsNamed[P any](names []string, byDefault string, one func(name strin
 			return nil, err
 		}
 		if seen[name] {
-			return nil, BadOption("protocol", " names %s twice", name)
+			return nil, BadOption("protocol", ": duplicate %s", name)
 		}
 		seen[name] = true
 		list = append(list, p)

@@ -39,7 +39,7 @@ func (s Source) Pull(ctx context.Context, progress fetch.Progress) (dir string, 
 				return "", err
 			}
 		} else if err != nil { // put there by hand, perhaps
-			return "", fmt.Errorf("%w: delete the file, and the same command fetches it", err)
+			return "", fmt.Errorf("%w: delete the file and run the same command again to fetch it", err)
 		}
 		if err := f.unpack(dir); err != nil {
 			return "", err
@@ -69,7 +69,7 @@ func (s Source) fetch(ctx context.Context, file fetch.File, urls []string, mirro
 			dead = server
 		}
 	}
-	return fmt.Errorf("%w\n%s can also be put into %s by hand, before the same command: it has %d bytes and the SHA-256 checksum %s (see %s)",
+	return fmt.Errorf("%w\nTo fetch %s by hand, put it into %s and run the same command again: it has %d bytes and the SHA-256 checksum %s (see %s)",
 		errors.Join(failures...), file.Name, filepath.Dir(file.Path), file.Size, file.Sum, s.Home)
 }
 
@@ -81,7 +81,7 @@ func mirror() (*url.URL, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, errors.New("CROSSTALK_MIRROR is no address: expected something like https://mirror.example/files")
+		return nil, errors.New("CROSSTALK_MIRROR is not a URL; expected one like https://mirror.example/files")
 	}
 	return u, nil
 }

@@ -114,7 +114,7 @@ func cacheRoot() (string, error) {
 	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no place for a cache (%w): set CROSSTALK_CACHE to a folder", err)
+		return "", fmt.Errorf("cannot find the user's cache folder (%w): set CROSSTALK_CACHE to a folder", err)
 	}
 	return filepath.Join(dir, "crosstalk"), nil
 }

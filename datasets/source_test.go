@@ -138,9 +138,9 @@ func TestPullOtherAddresses(t *testing.T) {
 		"the second has it":      {map[string][]byte{"/b": content}, nil},
 		"the first has another":  {map[string][]byte{"/a": other, "/b": content}, nil},
 		"the first has a longer": {map[string][]byte{"/a": append(content, 'x'), "/b": content}, nil},
-		"none has it":            {nil, []string{"/a cannot be had (HTTP 404 Not Found)", "/b cannot be had (HTTP 404 Not Found)"}},
-		"both have another": {map[string][]byte{"/a": other, "/b": content[1:]}, []string{"data.bin: its checksum is " + sum(other) + ", expected " + sum(content) + "; nothing of it was kept",
-			"data.bin: the server has a file of 524287 bytes under that name, expected 524288", "data.bin can also be put into ", "it has 524288 bytes and the SHA-256 checksum " + sum(content) + " (see https://some.example)"}},
+		"none has it":            {nil, []string{"/a (HTTP 404 Not Found)", "/b (HTTP 404 Not Found)"}},
+		"both have another": {map[string][]byte{"/a": other, "/b": content[1:]}, []string{"data.bin: its checksum is " + sum(other) + ", expected " + sum(content) + "; the download was discarded",
+			"data.bin: the server's file has 524287 bytes, expected 524288", "To fetch data.bin by hand, put it into ", "it has 524288 bytes and the SHA-256 checksum " + sum(content) + " (see https://some.example)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t)
@@ -233,7 +233,7 @@ func TestPullMirror(t *testing.T) {
 		t.Errorf("%v, asked %q", err, s.asked)
 	}
 	t.Setenv("CROSSTALK_MIRROR", "ftp://x")
-	if _, err := (Source{Name: "other", Files: some("https://some.example/a").Files}).Pull(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "CROSSTALK_MIRROR is no address") {
+	if _, err := (Source{Name: "other", Files: some("https://some.example/a").Files}).Pull(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "CROSSTALK_MIRROR is not a URL") {
 		t.Error(err)
 	}
 }

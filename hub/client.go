@@ -38,12 +38,12 @@ func newClient() (*client, error) {
 	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		// Not quoted: it may hold a password.
-		return nil, fmt.Errorf("HF_ENDPOINT is no address: expected something like https://huggingface.co")
+		return nil, fmt.Errorf("HF_ENDPOINT is not a URL; expected one like https://huggingface.co")
 	}
 	c := &client{endpoint: u, offline: offline()}
 	c.token, c.from = token()
 	if strings.ContainsFunc(c.token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fmt.Errorf("%s holds a space, a line break or another character that no token has: set it again", c.from)
+		return nil, fmt.Errorf("%s contains a space, a line break or another character that is invalid in a token: set it again", c.from)
 	}
 	if c.token != "" {
 		c.header = http.Header{"Authorization": {"Bearer " + c.token}}
@@ -94,7 +94,7 @@ func (c *client) list(ctx context.Context, name, revision string) (listing, erro
 			return false, fmt.Errorf("%s: the listing is longer than %d bytes", name, maxJSON)
 		}
 		if err := json.Unmarshal(b, &l); err != nil {
-			return false, fmt.Errorf("%s sent no listing of %s: is HF_ENDPOINT right? (%v)", c.address(), name, err)
+			return false, fmt.Errorf("%s sent an invalid listing of %s: is HF_ENDPOINT right? (%v)", c.address(), name, err)
 		}
 		return false, nil
 	})
@@ -139,7 +139,7 @@ func (c *client) stat(ctx context.Context, address string, what about) (found co
 		}
 		found = content{strings.Trim(strings.TrimPrefix(hash, "W/"), `"`), size}
 		if !commitPattern.MatchString(found.hash) || size < 0 {
-			return false, fmt.Errorf("%s does not say the checksum and size of %s of %s", c.address(), what.file, what.name)
+			return false, fmt.Errorf("%s did not send the checksum and size of %s of %s", c.address(), what.file, what.name)
 		}
 		return false, nil
 	})
@@ -187,7 +187,7 @@ func (c *client) ask(ctx context.Context, method, address string, what about) (*
 			return nil, fmt.Errorf("%s redirects to %s://%s: set HF_ENDPOINT to that if it is right", c.address(), to.Scheme, to.Host)
 		}
 	}
-	return nil, fmt.Errorf("%s redirects in circles", c.address())
+	return nil, fmt.Errorf("%s redirects in a loop", c.address())
 }
 
 // address is the hub's, fit to be shown.
@@ -207,9 +207,9 @@ func (c *client) refused(resp *http.Response, what about) error {
 	page := c.address() + "/" + what.name
 	switch {
 	case code == "GatedRepo" && c.token == "":
-		return fmt.Errorf("%s is gated: ask for access at %s, make a token at %s/settings/tokens and set HF_TOKEN to it", what.name, page, c.address())
+		return fmt.Errorf("%s is gated: request access at %s, create a token at %s/settings/tokens and set HF_TOKEN to it", what.name, page, c.address())
 	case code == "GatedRepo":
-		return fmt.Errorf("%s is gated, and the account of the token in %s has no access: ask for it at %s", what.name, c.from, page)
+		return fmt.Errorf("%s is gated, and the account of the token in %s has no access: request it at %s", what.name, c.from, page)
 	case code == "DisabledRepo":
 		return fmt.Errorf("%s was disabled at %s", what.name, c.address())
 	case code == "RevisionNotFound":
@@ -221,13 +221,13 @@ func (c *client) refused(resp *http.Response, what about) error {
 	case code == "RepoNotFound":
 		return fmt.Errorf("%s has no model %s, or the account of the token in %s may not see it: check the name", c.address(), what.name, c.from)
 	case status == http.StatusUnauthorized:
-		return fmt.Errorf("%s refused the token in %s: set HF_TOKEN to one that is valid, or to none", c.address(), c.from)
+		return fmt.Errorf("%s rejected the token in %s: set HF_TOKEN to a valid one, or unset it", c.address(), c.from)
 	case status == http.StatusForbidden && c.token == "":
 		return fmt.Errorf("%s does not allow reading %s: set HF_TOKEN (HTTP 403)", c.address(), what.name)
 	case status == http.StatusForbidden:
 		return fmt.Errorf("the token in %s may not read %s at %s (HTTP 403)", c.from, what.name, c.address())
 	case status == http.StatusNotFound:
-		return fmt.Errorf("%s has no model %s, or that has no revision %s (HTTP 404)", c.address(), what.name, what.revision)
+		return fmt.Errorf("%s has no model %s, or the model has no revision %s (HTTP 404)", c.address(), what.name, what.revision)
 	}
 	if err, busy := fetch.Busy(resp, c.address()); busy {
 		return err

@@ -129,7 +129,7 @@ func (s source) weights(p *plan) error {
 	var shards []string
 	for tensor, name := range x.WeightMap {
 		if !isLocal(name) || strings.Contains(name, "/") || !strings.HasSuffix(name, ".safetensors") {
-			return fmt.Errorf("%s: tensor %q is said to be in %q; expected the name of a safetensors file beside the index", index, tensor, name)
+			return fmt.Errorf("%s: tensor %q is in %q; expected the name of a safetensors file beside the index", index, tensor, name)
 		}
 		shards = append(shards, p.root+name)
 	}

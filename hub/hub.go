@@ -140,7 +140,7 @@ func (r repo) find(revision string, decisive []string) (dir, commit string, err 
 // are missing are a *MissingError.
 func Pull(ctx context.Context, name, revision string, progress fetch.Progress) (dir, commit string, err error) {
 	if IsPath(name) {
-		return "", "", fmt.Errorf("%s is a folder; expected a model's name at the hub, such as %s/all-MiniLM-L6-v2", name, sentenceTransformers)
+		return "", "", fmt.Errorf("%s is a folder; expected the name of a model on the hub, such as %s/all-MiniLM-L6-v2", name, sentenceTransformers)
 	}
 	repos, err := reposOf(name)
 	if err == nil {
@@ -158,7 +158,7 @@ func Pull(ctx context.Context, name, revision string, progress fetch.Progress) (
 		return dir, commit, nil
 	}
 	if c.offline {
-		return "", "", because(found, errors.New("HF_HUB_OFFLINE is set, so nothing is fetched"))
+		return "", "", because(found, errors.New("HF_HUB_OFFLINE disables downloads"))
 	}
 	r := repos[0]
 	for _, other := range repos[1:] { // goes on where another library began
@@ -235,7 +235,7 @@ func unusable(name, commit string, s source, p plan) error {
 	why := ""
 	for _, file := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack"} {
 		if s.has(p.root + file) {
-			why = fmt.Sprintf("; weights are read as safetensors only, and it has %s: name a revision or a copy of the model that was converted", file)
+			why = fmt.Sprintf("; weights must be safetensors, and it has %s: name a revision or a copy of the model with converted weights", file)
 			break
 		}
 	}

@@ -69,7 +69,7 @@ var (
 
 func checkName(name string) error {
 	if !namePattern.MatchString(name) || strings.Contains(name, "--") || strings.Contains(name, "..") || len(name) > 200 {
-		return fmt.Errorf("%q is no model's name: expected OWNER/NAME, such as %s/all-MiniLM-L6-v2, or the path of a folder, such as ./folder", name, sentenceTransformers)
+		return fmt.Errorf("%q is not a model name; expected OWNER/NAME, such as %s/all-MiniLM-L6-v2, or the path of a folder, such as ./folder", name, sentenceTransformers)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func checkRevision(revision string) (string, error) {
 		return "main", nil
 	}
 	if !isLocal(revision) {
-		return "", fmt.Errorf("%q is no revision: expected a branch, a tag or a commit", revision)
+		return "", fmt.Errorf("%q is not a revision; expected a branch, a tag or a commit", revision)
 	}
 	return revision, nil
 }

@@ -203,7 +203,7 @@ func TestPullRevision(t *testing.T) {
 	}
 	refuses(t, tiny, "", "has no revision main")
 	for _, bad := range []string{"../x", "/x", "a/../../x", `a\b`, "c:x"} {
-		refuses(t, tiny, bad, "is no revision")
+		refuses(t, tiny, bad, "is not a revision")
 	}
 }
 
@@ -358,11 +358,11 @@ func TestPullRefused(t *testing.T) {
 	refuses(t, tiny, "", "gated", s.URL+"/"+tiny, "HF_TOKEN")
 	t.Setenv("HF_TOKEN", "hf_wrong_and_secret")
 	s.Token = "hf_right_and_secret"
-	if err := refuses(t, tiny, "", "refused the token in HF_TOKEN"); strings.Contains(err.Error(), "secret") {
+	if err := refuses(t, tiny, "", "rejected the token in HF_TOKEN"); strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v tells the token", err)
 	}
 	for code, says := range map[string]string{"403 GatedRepo": "has no access", "403 ": "may not read", "403 DisabledRepo": "disabled",
-		"404 ": "has no model some-lab/tiny, or that has no revision", "418 ": "HTTP 418"} {
+		"404 ": "has no model some-lab/tiny, or the model has no revision", "418 ": "HTTP 418"} {
 		s.Break(func(w http.ResponseWriter, r *http.Request) bool {
 			status := 0
 			fmt.Sscan(code, &status)
@@ -439,7 +439,7 @@ func TestErrorsHideSignedAddresses(t *testing.T) {
 		http.Redirect(w, r, r.URL.Path, http.StatusFound)
 		return true
 	})
-	refuses(t, tiny, "", "in circles")
+	refuses(t, tiny, "", "in a loop")
 }
 
 func TestInterruptedPullIsKept(t *testing.T) {

@@ -70,7 +70,7 @@ func Create(path string, plan Plan) (*Dir, error) {
 		return nil, err
 	}
 	if err := makePrivate(path); err != nil {
-		return nil, fmt.Errorf("cannot make the run's directory: %w", err)
+		return nil, fmt.Errorf("cannot create the run directory: %w", err)
 	}
 	j, err := journal.Open(filepath.Join(path, "answers.db"))
 	if err != nil {
@@ -116,7 +116,7 @@ func admit(path string, plan Plan) (Manifest, error) {
 		return Manifest{}, nil
 	}
 	if err == nil && !info.IsDir() {
-		return Manifest{}, fmt.Errorf("%s is a file; a run needs a directory: use another --out", path)
+		return Manifest{}, fmt.Errorf("%s is a file; expected a directory: use another --out", path)
 	}
 	old, err := ReadManifest(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +126,7 @@ func admit(path string, plan Plan) (Manifest, error) {
 		return old, err
 	}
 	if field := old.Plan.difference(plan); field != "" {
-		return old, fmt.Errorf("%s holds a run of another plan: its %s: use another --out, or the settings it was made with", path, field)
+		return old, fmt.Errorf("%s has a run with other settings: its %s: use another --out, or the settings of that run", path, field)
 	}
 	return old, nil
 }
@@ -136,11 +136,11 @@ func admit(path string, plan Plan) (Manifest, error) {
 func refuseForeign(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return fmt.Errorf("%s: is not a directory that can be used: %w", path, err)
+		return fmt.Errorf("%s: cannot read the directory: %w", path, err)
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), "answers.db") && !isPart(e.Name(), manifestFile) {
-			return fmt.Errorf("%s is not empty and holds no run (%s): use another --out", path, e.Name())
+			return fmt.Errorf("%s is not empty and not a run directory (%s): use another --out", path, e.Name())
 		}
 	}
 	return nil
@@ -194,10 +194,10 @@ func parseManifest(file string, text []byte) (Manifest, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := d.Decode(&m); err != nil {
-		return m, fmt.Errorf("%s: is not a run's manifest: %w", file, err)
+		return m, fmt.Errorf("%s: invalid manifest: %w", file, err)
 	}
 	if m.Schema != schema {
-		return m, fmt.Errorf("%s: has the schema %q; this crosstalk reads %q: update crosstalk, or use another --out", file, m.Schema, schema)
+		return m, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk, or use another --out", file, m.Schema, schema)
 	}
 	return m, nil
 }
@@ -240,10 +240,10 @@ func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 		Estimates estimateList `json:"estimates"`
 	}
 	if err := json.Unmarshal(text, &document); err != nil {
-		return nil, fmt.Errorf("%s: does not hold estimates: %w", file, err)
+		return nil, fmt.Errorf("%s: invalid estimates: %w", file, err)
 	}
 	if document.Schema != estimatesSchema {
-		return nil, fmt.Errorf("%s: has the schema %q; this crosstalk reads %q: update crosstalk", file, document.Schema, estimatesSchema)
+		return nil, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk", file, document.Schema, estimatesSchema)
 	}
 	return document.Estimates, nil
 }

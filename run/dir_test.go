@@ -62,7 +62,7 @@ func TestOnePlan(t *testing.T) {
 		p := plan()
 		change(&p)
 		_, err := Create(path, p)
-		if err == nil || err.Error() != path+" holds a run of another plan: its "+want+": use another --out, or the settings it was made with" {
+		if err == nil || err.Error() != path+" has a run with other settings: its "+want+": use another --out, or the settings of that run" {
 			t.Errorf("%v; want %s", err, want)
 		}
 		if p.Hash() == plan().Hash() {
@@ -107,12 +107,12 @@ func TestForeignDirectory(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"thesis":        {map[string]string{"thesis.tex": "x"}, "is not empty and holds no run (thesis.tex): use another --out"},
-		"no JSON":       {map[string]string{"manifest.json": "{"}, "manifest.json: is not a run's manifest"},
-		"a list":        {map[string]string{"manifest.json": "[]"}, "manifest.json: is not a run's manifest"},
-		"empty":         {map[string]string{"manifest.json": ""}, "manifest.json: is not a run's manifest"},
-		"other program": {map[string]string{"manifest.json": `{"name":"app"}`}, `manifest.json: has the schema ""; this crosstalk reads "crosstalk/run/v1"`},
-		"newer":         {map[string]string{"manifest.json": `{"schema":"crosstalk/run/v2","plan":{}}`}, `has the schema "crosstalk/run/v2"; this crosstalk reads "crosstalk/run/v1": update crosstalk, or use another --out`},
+		"thesis":        {map[string]string{"thesis.tex": "x"}, "is not empty and not a run directory (thesis.tex): use another --out"},
+		"no JSON":       {map[string]string{"manifest.json": "{"}, "manifest.json: invalid manifest"},
+		"a list":        {map[string]string{"manifest.json": "[]"}, "manifest.json: invalid manifest"},
+		"empty":         {map[string]string{"manifest.json": ""}, "manifest.json: invalid manifest"},
+		"other program": {map[string]string{"manifest.json": `{"name":"app"}`}, `manifest.json: unknown schema ""; expected "crosstalk/run/v1"`},
+		"newer":         {map[string]string{"manifest.json": `{"schema":"crosstalk/run/v2","plan":{}}`}, `unknown schema "crosstalk/run/v2"; expected "crosstalk/run/v1": update crosstalk, or use another --out`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := t.TempDir()
@@ -133,7 +133,7 @@ func TestForeignDirectory(t *testing.T) {
 	if err := os.WriteFile(file, []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(file, plan()); err == nil || !strings.Contains(err.Error(), file+" is a file; a run needs a directory") {
+	if _, err := Create(file, plan()); err == nil || !strings.Contains(err.Error(), file+" is a file; expected a directory") {
 		t.Errorf("%v", err)
 	}
 	if _, err := Create(filepath.Join(file, "run"), plan()); err == nil || !strings.Contains(err.Error(), file) {
@@ -266,7 +266,7 @@ func TestReading(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, "estimates.json"), []byte("no"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadEstimates(path); err == nil || !strings.Contains(err.Error(), "estimates.json: does not hold estimates") {
+	if _, err := ReadEstimates(path); err == nil || !strings.Contains(err.Error(), "estimates.json: invalid estimates") {
 		t.Errorf("%v", err)
 	}
 	good, _ := json.Marshal(crosstalk.Observation{Item: "a"})

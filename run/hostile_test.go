@@ -279,7 +279,7 @@ func TestScoredWhileRead(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(r.Add(crosstalk.Observation{Item: "new"}), r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{}, 0))
+		return errors.Join(r.Add(crosstalk.Observation{Item: "new"}), r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil))
 	})
 	if err != nil || n != 5 {
 		t.Errorf("%d observations, %v", n, err)
@@ -334,7 +334,7 @@ func FuzzObservations(f *testing.F) {
 	for i := range 3 {
 		r.Add(crosstalk.Observation{Measure: "m", Item: "item", Sample: i})
 	}
-	if err := errors.Join(r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{}, 0), d.Close()); err != nil {
+	if err := errors.Join(r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil), d.Close()); err != nil {
 		f.Fatal(err)
 	}
 	file := filepath.Join(path, observationsFile)

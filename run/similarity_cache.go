@@ -35,7 +35,7 @@ func (d *Dir) OpenSimilarityCache() (*SimilarityCache, error) {
 		return nil, err
 	}
 	if err := k.open(); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w (it can be deleted: it only saves time)", k.path, err), k.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w (you can delete the file; it is only a cache)", k.path, err), k.Close())
 	}
 	return k, nil
 }

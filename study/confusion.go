@@ -121,7 +121,7 @@ func (c Confusion) open() (*Study, []confusion.Instrument, *fasttext.Model, erro
 // dictionary of one that needs it.
 func known(identifier *fasttext.Model, where, language, remedy string) error {
 	if !slices.Contains(identifier.Labels(), language) {
-		return fmt.Errorf("%s: the language %s cannot be identified; the model knows %d others: name one that knows it with %s",
+		return fmt.Errorf("%s: the model cannot identify the language %s (it knows %d others); name a model that can with %s",
 			where, language, len(identifier.Labels()), remedy)
 	}
 	if language == "ja" {
@@ -142,7 +142,7 @@ func (c Confusion) suiteOf() (*suite.Suite, error) {
 	}
 	for _, language := range c.Languages {
 		if !of[language] {
-			return nil, crosstalk.BadOption("language", ": the suite %s asks for no answers in %q; choose one of: %s",
+			return nil, crosstalk.BadOption("language", ": the suite %s has no prompts for answers in %q; choose one of: %s",
 				s.Name, language, strings.Join(slices.Sorted(maps.Keys(of)), ", "))
 		}
 	}
@@ -180,7 +180,8 @@ func (c Confusion) checkSettings() error {
 		}
 	}
 	if c.Logprobs < 0 || c.Logprobs == 1 {
-		return crosstalk.BadOption("logprobs", " is %d; expected 0, or at least 2 candidates, since some servers give the token taken as the first", c.Logprobs)
+		return crosstalk.BadOption("logprobs", " is %d; expected 0, or at least 2 candidates, "+
+			"since some servers return the chosen token as the first", c.Logprobs)
 	}
 	for _, name := range c.Models {
 		if err := model.HasLogprobs(name); err != nil && c.Logprobs > 0 {

@@ -139,7 +139,7 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 		}
 	}
 	several := func() (string, error) {
-		return "", fmt.Errorf("texts are in several languages: name a model, as in bertscore:bert-base-multilingual-cased")
+		return "", fmt.Errorf("the texts are in several languages: name a model, as in bertscore:bert-base-multilingual-cased")
 	}
 	if c.Quality != "" {
 		if in.Quality, err = similarities.Open(c.Quality, several, env); err != nil {
@@ -157,7 +157,8 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 		name, least, ok := strings.Cut(c.Free, ">=")
 		threshold, err := strconv.ParseFloat(strings.TrimSpace(least), 64)
 		if !ok || err != nil {
-			return in, crosstalk.BadOption("free", " is %q; expected text, number, model, or a similarity with its threshold, as in gloss>=0.7", c.Free)
+			return in, crosstalk.BadOption("free",
+				" is %q; expected text, number, model, or a similarity with its threshold, as in gloss>=0.7", c.Free)
 		}
 		similarity, err := similarities.Open(strings.TrimSpace(name), several, env)
 		if err != nil {
@@ -176,13 +177,15 @@ func (c Consistency) senses(s *suite.Suite, rewriter consistency.Rewriter) (cons
 	}
 	if len(senses.From) == 0 {
 		if s.Language == "" {
-			return senses, crosstalk.BadOption("from", " names no language, and the suite %s has several: name those that its items are asked in", s.Name)
+			return senses, crosstalk.BadOption("from", " is empty, and the suite %s has several languages: "+
+				"name the languages in which to ask its items", s.Name)
 		}
 		senses.From = []string{s.Language}
 	}
 	for _, part := range c.Parts {
 		if p := consistency.Part(part); p != consistency.Both && p != consistency.Instructions && p != consistency.Inputs {
-			return senses, crosstalk.BadOption("part", " is %q; expected %s, %s or %s", part, consistency.Both, consistency.Instructions, consistency.Inputs)
+			return senses, crosstalk.BadOption("part", " is %q; expected %s, %s or %s",
+				part, consistency.Both, consistency.Instructions, consistency.Inputs)
 		}
 		senses.Parts = append(senses.Parts, consistency.Part(part))
 	}
@@ -194,14 +197,16 @@ func (c Consistency) senses(s *suite.Suite, rewriter consistency.Rewriter) (cons
 		}
 		for _, item := range s.Items {
 			if _, ok := item.Input.Texts[from]; !ok {
-				return senses, crosstalk.BadOption("from", ": item %s has no text in %s; it has %s", item.ID, from, list(item.Input.Texts))
+				return senses, crosstalk.BadOption("from", ": item %s has no text in %s; it has %s",
+					item.ID, from, list(item.Input.Texts))
 			}
 		}
 	}
 	for _, language := range slices.Concat(senses.From, senses.Mixed) {
 		for _, task := range s.Tasks {
 			if _, ok := task.Instructions[language]; !ok {
-				return senses, fmt.Errorf("the task %s has no instruction in %s; it has %s", task.Name, language, list(task.Instructions))
+				return senses, fmt.Errorf("the task %s has no instruction in %s; it has %s",
+					task.Name, language, list(task.Instructions))
 			}
 		}
 	}

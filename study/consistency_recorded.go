@@ -26,7 +26,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 		return nil, err
 	}
 	if task == "" {
-		return nil, crosstalk.BadOption("task", " names no task file: it says what answers mean and which are right")
+		return nil, crosstalk.BadOption("task", " is missing; expected a task file with the classes of answers and the correct ones")
 	}
 	tasks, err := LoadTasks(task)
 	if err != nil {
@@ -89,7 +89,7 @@ func LoadTasks(nameOrFile string) (*suite.Suite, error) {
 	}
 	tasks, err := load(nameOrFile)
 	if err == nil && len(tasks.Items) == 0 {
-		return nil, fmt.Errorf("%s has no items to score answers of", nameOrFile)
+		return nil, fmt.Errorf("%s has no items, so its answers cannot be scored", nameOrFile)
 	}
 	return tasks, err
 }

@@ -19,17 +19,18 @@ import (
 // InstructionsFile is the run's file of rewritten instructions.
 const InstructionsFile = "instructions.yaml"
 
-// ReviewError says that rewritten instructions wait for people to look at them
-// before they are used.
+// ReviewError is the error if rewritten instructions must be reviewed before they
+// are used.
 type ReviewError struct {
 	Waiting int
-	File    string // in which they are to be approved
+	File    string // to approve them in
 	Run     string
 }
 
 func (e *ReviewError) Error() string {
-	return fmt.Sprintf("%d rewritten instructions wait for review before they are used: look at %s, edit text and words, set approved to true, "+
-		"and run the same command again; or approve all with 'crosstalk review instructions %s --approve', or use --accept-rewrites",
+	return fmt.Sprintf("%d rewritten instructions need a review: in %s, edit text and words, set approved to true, "+
+		"and run the same command again; or approve all with 'crosstalk review instructions %s --approve', "+
+		"or use --accept-rewrites",
 		e.Waiting, e.File, e.Run)
 }
 

@@ -39,7 +39,7 @@ func (l Leakage) Open() (*Study, error) {
 	}
 	names := l.similarities()
 	if slices.Contains(names, "gloss") && s.Language != "" && !strings.HasPrefix(s.Language, "en") {
-		return nil, fmt.Errorf("gloss knows English only, and the suite %s is in %q: choose another --similarity, "+
+		return nil, fmt.Errorf("gloss is for English only, and the suite %s is in %q: choose another --similarity, "+
 			"such as bertscore or openai:text-embedding-3-large", s.Name, s.Language)
 	}
 	study := &Study{Instrument: "leakage", Suite: s, columns: Columns{"similarity": true}, env: similarities.NewEnv(),

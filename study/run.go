@@ -125,7 +125,8 @@ func (s *Study) CheckPrices(b ask.Budget) error {
 		for _, c := range p.Conditions {
 			name := c.Model.Name
 			if _, priced := b.Prices[name]; !priced && (b.Cost > 0 || b.Prices != nil) {
-				return fmt.Errorf("no price is known for %s: add one to the file of --prices, as in %s: {input: 0.15, output: 0.60}", name, name)
+				return fmt.Errorf("no price for %s: add one to the file of --prices, as in %s: {input: 0.15, output: 0.60}",
+					name, name)
 			}
 		}
 	}

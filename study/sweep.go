@@ -198,7 +198,8 @@ func (s *Sweep) axes(d defaults) ([]axis, error) {
 			}
 			v, err := strconv.ParseFloat(text, 64)
 			if err != nil || !number.valid(v) || math.IsInf(v, 0) {
-				return nil, crosstalk.BadOption(strings.ReplaceAll(number.column, "_", "-"), " is %q; expected %s, or default", text, number.expected)
+				return nil, crosstalk.BadOption(strings.ReplaceAll(number.column, "_", "-"),
+					" is %q; expected %s, or default", text, number.expected)
 			}
 			values[i], labels[i] = &v, strconv.FormatFloat(v, 'g', -1, 64)
 		}
@@ -226,7 +227,8 @@ func (s *Sweep) axes(d defaults) ([]axis, error) {
 func (s *Sweep) modelAxis(decoding crosstalk.Decoding) (axis, error) {
 	n := len(s.BaseURLs)
 	if n > 1 && n != len(s.Models) {
-		return axis{}, crosstalk.BadOption("base-url", " names %d addresses for %d models; expected one for all, or one for each", n, len(s.Models))
+		return axis{}, crosstalk.BadOption("base-url",
+			" has %d URLs for %d models; expected one for all, or one for each", n, len(s.Models))
 	}
 	if s.MaxTokens > 0 {
 		decoding.MaxTokens = s.MaxTokens

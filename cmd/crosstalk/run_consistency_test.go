@@ -132,7 +132,7 @@ func TestReviewInstructions(t *testing.T) {
 	p := start(t, nil, args...)
 	p.expect(exitIncomplete)
 	file := filepath.Join(out, "instructions.yaml")
-	if p.stdout.Len() > 0 || !strings.Contains(p.stderr.String(), "1 rewritten instructions wait for review before they are used: look at "+file) {
+	if p.stdout.Len() > 0 || !strings.Contains(p.stderr.String(), "1 rewritten instructions need a review: in "+file) {
 		t.Errorf("%s%s", p.stdout.String(), p.stderr.String())
 	}
 	if n := len(journalled(t, out)); n != 2 {

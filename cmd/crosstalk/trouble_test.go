@@ -226,7 +226,7 @@ func TestRefusedDirectories(t *testing.T) {
 		more    []string
 		says    string
 	}{
-		"other plan":   {nil, []string{"--temperature", "0.7"}, " holds a run of another plan: its temperature is 0, not 0.7: use another --out, or the settings it was made with"},
+		"other plan":   {nil, []string{"--temperature", "0.7"}, " has a run with other settings: its temperature is 0, not 0.7: use another --out, or the settings of that run"},
 		"other suite":  {nil, []string{"--suite", "leakage-en"}, "its suite is \"test@"},
 		"other prefix": {nil, []string{"--prefix", "Go on: "}, `its prefix is "", not "Go on: "`},
 		"newer journal": {func(out string) error {
@@ -242,7 +242,7 @@ func TestRefusedDirectories(t *testing.T) {
 		}, nil, "answers.db: is not a readable journal: move it away, or use another --out"},
 		"newer manifest": {func(out string) error {
 			return os.WriteFile(filepath.Join(out, "manifest.json"), []byte(`{"schema":"crosstalk/run/v9"}`), 0o666)
-		}, nil, `manifest.json: has the schema "crosstalk/run/v9"`},
+		}, nil, `manifest.json: unknown schema "crosstalk/run/v9"`},
 		"somebody's": {func(out string) error {
 			if err := os.RemoveAll(out); err != nil {
 				return err
@@ -251,7 +251,7 @@ func TestRefusedDirectories(t *testing.T) {
 				return err
 			}
 			return os.WriteFile(filepath.Join(out, "thesis.tex"), nil, 0o666)
-		}, nil, "is not empty and holds no run (thesis.tex): use another --out"},
+		}, nil, "is not empty and not a run directory (thesis.tex): use another --out"},
 		"a file": {func(out string) error {
 			if err := os.RemoveAll(out); err != nil {
 				return err

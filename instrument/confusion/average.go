@@ -76,7 +76,7 @@ func (s *sum) average(e *crosstalk.Estimate, p Protocol) {
 		if p.EmptyIsOne {
 			fate = "counted as 1"
 		}
-		e.Warnings = append(e.Warnings, fmt.Sprintf("nothing to measure in %s: %s", strings.Join(slices.Compact(undefined), ", "), fate))
+		e.Warnings = append(e.Warnings, fmt.Sprintf("no data for %s: %s", strings.Join(slices.Compact(undefined), ", "), fate))
 	}
 }
 
@@ -92,11 +92,11 @@ func (s *sum) uncertainty(e *crosstalk.Estimate) {
 	estimate.Set(e, mean.Value, mean.Interval, mean.Warnings)
 	e.Clusters = mean.Clusters
 	if n := c.counts["censored"]; n > 0 && e.Measure == NucleusSize {
-		e.Warnings = append(e.Warnings, fmt.Sprintf("at %d of %d tokens the candidates do not reach top-p: "+
-			"their nucleus counts as the smallest it can be", n, c.counts["tokens"]))
+		e.Warnings = append(e.Warnings, fmt.Sprintf("at %d of %d tokens the candidates do not reach top-p; "+
+			"the nucleus size is a lower bound", n, c.counts["tokens"]))
 	}
 	if mass := c.mass / float64(c.values.N()); mass < 0.99 {
 		e.Warnings = append(e.Warnings, fmt.Sprintf("the candidates have %.1f %% of the probability; "+
-			"the rest counts as tokens as likely as the last of them", 100*mass))
+			"the rest is treated as tokens as likely as the last candidate", 100*mass))
 	}
 }

@@ -149,8 +149,8 @@ func TestCounts(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	for protocol, want := range map[string]string{
-		"crosstalk-1": "nothing to measure in hi/a, ko/a: left out of the average",
-		"lcb-script":  "nothing to measure in hi/a, ko/a: counted as 1",
+		"crosstalk-1": "no data for hi/a, ko/a: left out of the average",
+		"lcb-script":  "no data for hi/a, ko/a: counted as 1",
 	} {
 		all := estimates(instrument(t, protocol), By, confused...)
 		if e := find(t, all, WPR, "all", "all"); !slices.Contains(e.Warnings, want) {
@@ -158,7 +158,7 @@ func TestWarnings(t *testing.T) {
 		}
 		e := find(t, all, WPR, "ko", "a")
 		if protocol == "lcb-script" {
-			if e.Interval != nil || !slices.Equal(e.Warnings, []string{"nothing to measure in ko/a: counted as 1"}) {
+			if e.Interval != nil || !slices.Equal(e.Warnings, []string{"no data for ko/a: counted as 1"}) {
 				t.Errorf("a cell that counts as 1: %+v", e)
 			}
 		} else if e.Interval != nil || !slices.Equal(e.Warnings, []string{"no observations"}) {

@@ -55,7 +55,7 @@ var Templates = []Template{Auto, QA}
 // ParseTemplate reads a value of Template.
 func ParseTemplate(name string) (Template, error) {
 	if !slices.Contains(Templates, Template(name)) {
-		return "", fmt.Errorf("there is no template %q: choose one of %v", name, Templates)
+		return "", crosstalk.UnknownName("template", name, Templates)
 	}
 	return Template(name), nil
 }
@@ -71,7 +71,7 @@ func (f Format) place(item crosstalk.Item) (prompt, position string, err error) 
 	if f.Position != "" && len(p.Placed) > 0 {
 		var known bool
 		if prompt, known = p.Placed[f.Position]; !known {
-			return "", "", fmt.Errorf("item %s has no prompt with the instruction at %q", item.ID, f.Position)
+			return "", "", fmt.Errorf("item %s has no prompt with the instruction at the position %q", item.ID, f.Position)
 		}
 	}
 	if prompt == "" {
@@ -90,7 +90,7 @@ func (f Format) place(item crosstalk.Item) (prompt, position string, err error) 
 func (f Format) request(p crosstalk.PromptConfig, prompt, language string, sample int) (crosstalk.Request, error) {
 	shown := f.Demonstrations[language]
 	if len(shown) < f.Shots {
-		return crosstalk.Request{}, fmt.Errorf("%d demonstrations are wanted, and there are %d in the language %s", f.Shots, len(shown), language)
+		return crosstalk.Request{}, fmt.Errorf("expected %d demonstrations in the language %s, found %d", f.Shots, language, len(shown))
 	}
 	shown = shown[:f.Shots]
 	if f.Template == QA || p.API == crosstalk.Completions && f.Shots > 0 {

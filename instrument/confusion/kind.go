@@ -6,7 +6,7 @@ import (
 	"crosstalk"
 )
 
-// Names of what stands in observations.
+// Names of the texts and numbers of observations.
 const (
 	AnswerText   = "answer"        // the text that was checked
 	LinesChecked = "lines_checked" // numbers
@@ -16,39 +16,38 @@ const (
 // Columns of observations. The first three are the suite's too.
 const (
 	TaskColumn         = "task"
-	LanguageColumn     = "language" // that the answer should be in
+	LanguageColumn     = "language" // the requested one
 	SourceColumn       = "source"
-	AtColumn           = "at"           // which tokens the doubt was measured at
-	DistributionColumn = "distribution" // of which distribution
+	AtColumn           = "at"           // the tokens at which uncertainty was measured
+	DistributionColumn = "distribution" // the distribution of the tokens
 )
 
-// The counts of estimates, beside those that are named like findings and
-// reasons.
+// The counts of estimates, besides those named like findings and reasons.
 const (
-	TokensCount   = "tokens" // also a number of observations, as is the other
+	TokensCount   = "tokens" // both are also numbers of observations
 	CensoredCount = "censored"
 )
 
-// Kind says how confusion is shown.
+// Kind describes confusion for reports.
 var Kind = crosstalk.Kind{
 	Name:     "confusion",
 	Title:    "Language confusion",
-	Sentence: "How often an answer is not in the language that was asked for.",
+	Sentence: "How often an answer is not in the requested language.",
 	Measures: []crosstalk.Measure{
 		{Key: LPR, Label: "LPR", Name: "line-level pass rate", Unscored: Unchecked,
 			Sentence: "Share of answers without a line in another language."},
 		{Key: WPR, Label: "WPR", Name: "word-level pass rate", Unscored: Unchecked,
-			Sentence: "Share of answers without a word of another language, among those without a wrong line."},
+			Sentence: "Share of answers without a word in another language, among answers without a line in another language."},
 		{Key: LCPR, Label: "LCPR", Name: "language confusion pass rate", Unscored: Unchecked,
 			Sentence: "Harmonic mean of LPR and WPR, over the languages that have both."},
 		{Key: LineAccuracy, Label: "line accuracy", Name: "line accuracy", Unscored: Unchecked,
-			Sentence: "Mean over answers of the share of lines in the right language."},
+			Sentence: "Share of lines in the right language, averaged over answers."},
 		{Key: LatinWPR, Label: "Latin WPR", Name: "word-level pass rate in Latin script", Unscored: Unchecked,
-			Sentence: "WPR of languages in Latin script, where a wrong word is one with a letter of another script."},
+			Sentence: "WPR of languages in Latin script. A word is wrong if it has a letter of another script."},
 		{Key: Entropy, Label: "entropy", Name: "entropy of the next token", Unscored: countName(NoLogprobs), OfTokens: true,
-			Sentence: "How unsure the model was of its next token, in bits."},
+			Sentence: "Uncertainty of the model about its next token, in bits."},
 		{Key: NucleusSize, Label: "nucleus size", Name: "size of the nucleus", Unscored: countName(NoLogprobs), OfTokens: true,
-			Sentence: "The fewest tokens that together have the probability top-p."},
+			Sentence: "Smallest number of tokens with a total probability of top-p."},
 	},
 	Findings: []crosstalk.Finding{
 		{Key: FullAnswer, Titles: []string{wrongLanguage, "all in a wrong language"}, Fault: true},
@@ -73,7 +72,7 @@ var Kind = crosstalk.Kind{
 			Title: "entropy at and away from confusion points"},
 		{Form: crosstalk.BarChart, Measures: []string{NucleusSize}, Rows: []string{AtColumn}, Series: crosstalk.ModelColumn,
 			Title: "nucleus size at and away from confusion points"},
-		{Form: crosstalk.TokenStrips, Title: "where a confusion begins", Note: "Around the first confusion point of an answer."},
+		{Form: crosstalk.TokenStrips, Title: "where confusion begins", Note: "Tokens around the first confusion point of an answer."},
 	},
 }
 

@@ -92,8 +92,8 @@ func TestMeasureErrors(t *testing.T) {
 		"item r has no prompt to ask": func(*Instrument) crosstalk.Item {
 			return crosstalk.Item{ID: "r", Prompt: &crosstalk.Prompt{Language: "de"}}
 		},
-		`item x-1 has no prompt with the instruction at "middle"`: func(in *Instrument) crosstalk.Item { in.Position = "middle"; return placed },
-		"item de-1: 4 demonstrations are wanted, and there are 3 in the language de": func(in *Instrument) crosstalk.Item {
+		`item x-1 has no prompt with the instruction at the position "middle"`: func(in *Instrument) crosstalk.Item { in.Position = "middle"; return placed },
+		"item de-1: expected 4 demonstrations in the language de, found 3": func(in *Instrument) crosstalk.Item {
 			in.Shots, in.Demonstrations = 4, shown
 			return monolingual
 		},
@@ -104,7 +104,7 @@ func TestMeasureErrors(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, err := ParseTemplate("chat"); err == nil || !strings.Contains(err.Error(), "[auto qa]") {
+	if _, err := ParseTemplate("chat"); err == nil || !strings.Contains(err.Error(), "auto, qa") {
 		t.Errorf("no template: %v", err)
 	}
 }

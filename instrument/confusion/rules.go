@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Protocol is a named, frozen set of measuring rules. Each rule is also an
@@ -55,7 +54,7 @@ var Latins = []Latin{LatinOff, LatinApart, LatinInWPR}
 // ParseLatin reads a value of Latin.
 func ParseLatin(name string) (Latin, error) {
 	if !slices.Contains(Latins, Latin(name)) {
-		return "", fmt.Errorf("the word check of Latin scripts cannot be %q: choose one of %v", name, Latins)
+		return "", crosstalk.UnknownName("word check", name, Latins)
 	}
 	return Latin(name), nil
 }
@@ -77,7 +76,7 @@ func ProtocolNamed(name string) (Protocol, error) {
 		}
 		names[i] = p.Name
 	}
-	return Protocol{}, fmt.Errorf("confusion has no protocol %q: choose one of %s", name, strings.Join(names, ", "))
+	return Protocol{}, crosstalk.UnknownName("confusion protocol", name, names)
 }
 
 // lineFields and wordFields are the protocol's parts of a signature.

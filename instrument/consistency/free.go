@@ -37,7 +37,7 @@ type Comparer interface {
 // form that people wrote.
 func (s *scoring) sameFree(form Form, a, b string) (Verdict, []crosstalk.Key, error) {
 	if s.Free == nil {
-		return Unknown, nil, fmt.Errorf("the task %s has no classes, and nothing to compare free answers with was chosen", s.task.Name)
+		return Unknown, nil, fmt.Errorf("the task %s has no classes and needs a way to compare free answers", s.task.Name)
 	}
 	form = form.Source()
 	instruction, _ := InstructionIn(s.task, form.Instruction)

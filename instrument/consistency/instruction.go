@@ -99,7 +99,7 @@ func (r *RewrittenInstruction) proposeWords(task crosstalk.Task, words []crossta
 		}
 		if class, again := taken[strings.ToLower(word)]; again {
 			if class != w.Class {
-				r.Doubts = append(r.Doubts, fmt.Sprintf("the answer word %q stands for both %s and %s", word, class, w.Class))
+				r.Doubts = append(r.Doubts, fmt.Sprintf("the answer word %q means both %s and %s", word, class, w.Class))
 				r.Words = nil
 				return
 			}
@@ -109,7 +109,7 @@ func (r *RewrittenInstruction) proposeWords(task crosstalk.Task, words []crossta
 		r.Words = append(r.Words, crosstalk.AnswerWord{Word: word, Class: w.Class})
 	}
 	if missing := MissingWords(task, r.Words); len(missing) > 0 {
-		r.Doubts = append(r.Doubts, "cannot tell the answer words of "+strings.Join(missing, ", "))
+		r.Doubts = append(r.Doubts, "no answer words found for "+strings.Join(missing, ", "))
 	}
 }
 

@@ -8,15 +8,15 @@ import (
 
 // Names of the texts of observations.
 const (
-	SourceInput  = "source_input" // the input as people wrote it
-	InputText    = "input"        // as it was asked
-	Reference    = "reference"    // as people wrote it in the other language
+	SourceInput  = "source_input" // the original input
+	InputText    = "input"        // as asked
+	Reference    = "reference"    // the original text in the other language
 	SourceAnswer = "source"       // the answer to the source
 	AnswerText   = "answer"
-	SourceClass  = "source_class" // what was read in the answers
+	SourceClass  = "source_class" // the class of the answer to the source
 	ClassText    = "class"
 	GoldText     = "gold"
-	SourceRule   = "source_rule" // by which rule
+	SourceRule   = "source_rule" // the rule that decided
 	RuleText     = "rule"
 	Confidence   = "confidence"
 	FlagsText    = "flags"
@@ -25,8 +25,8 @@ const (
 	ReviewReason = "review_reason"
 )
 
-// Names of the numbers of observations of Consistency: 0 or 1, but for the
-// last, which is from 0 to 1.
+// Names of the numbers of observations of Consistency: 0 or 1, the last from 0
+// to 1.
 const (
 	SourceCorrect = "source_correct"
 	Correct       = "correct"
@@ -34,8 +34,7 @@ const (
 	BLEUNumber    = "bleu"   // of the item
 )
 
-// Columns. The last three are those of figures that take answers apart by
-// class.
+// Columns. The last three belong to figures by class.
 const (
 	TaskColumn  = "task"
 	PairColumn  = "pair"
@@ -45,67 +44,67 @@ const (
 	ToColumn    = "to"
 )
 
-// The counts of estimates, beside Invalid and those of answers that are no
-// text.
+// The counts of estimates, besides Invalid and those of answers without text.
 const (
 	NotScored = "not_scored"
-	Flagged   = "flagged" // also what is found in a rewritten input
+	Flagged   = "flagged" // also a finding in a rewritten input
 )
 
-// CodeShare is the share of a code among pairs of answers that people coded,
-// with its counts.
+// CodeShare is the share of a code among manually coded pairs of answers, with
+// its counts.
 const (
 	CodeShare = "code_share"
 	Coded     = "coded"
 	Uncoded   = "uncoded"
 )
 
-// Kind says how consistency is shown.
+// Kind describes consistency for reports.
 var Kind = crosstalk.Kind{
 	Name:     "consistency",
 	Title:    "Multisense consistency",
-	Sentence: "How often an answer keeps its meaning when the question is put in another language or in other words.",
+	Sentence: "How often an answer keeps its meaning when the question is asked in another language or in other words.",
 	Measures: []crosstalk.Measure{
 		{Key: Consistency, Label: "consistency", Name: "consistency", Unscored: NotScored,
-			Sentence: "Share of items whose answer has the same class as the answer to the source. The source asked again (repeat) is the baseline."},
+			Sentence: "Share of items whose answer has the same class as the answer to the source. " +
+				"Asking the source again (repeat) is the baseline."},
 		{Key: ConsistencyCorrect, Label: "consistency correct", Name: "consistency where the source is right", Unscored: NotScored,
-			Sentence: "Consistency of the items whose source is answered rightly."},
+			Sentence: "Consistency of the items whose source was answered correctly."},
 		{Key: ConsistencyIncorrect, Label: "consistency incorrect", Name: "consistency where the source is wrong", Unscored: NotScored,
-			Sentence: "Consistency of the items whose source is answered wrongly."},
+			Sentence: "Consistency of the items whose source was answered incorrectly."},
 		{Key: ConsistencyBLEU50, Label: "consistency bleu50", Name: "consistency of good translations", Unscored: NotScored,
 			Sentence: "Consistency of the items whose rewritten input has a BLEU above 50."},
 		{Key: ConsistencyChange, Label: "consistency change", Name: "change of consistency", Unscored: NotScored,
-			Sentence: "Consistency less that of the source asked again."},
+			Sentence: "Consistency minus the consistency of the source asked again."},
 		{Key: Accuracy, Label: "accuracy", Name: "accuracy", Unscored: NotScored,
-			Sentence: "Share of answers of the right class."},
+			Sentence: "Share of answers with the correct class."},
 		{Key: AccuracyChange, Label: "accuracy change", Name: "change of accuracy", Unscored: NotScored,
-			Sentence: "Accuracy less that of the source."},
+			Sentence: "Accuracy minus the accuracy of the source."},
 		{Key: InvalidShare, Label: "invalid", Name: "answers without a label", Unscored: NotScored,
-			Sentence: "Share of answers in which no class can be read."},
+			Sentence: "Share of answers without a recognisable class."},
 		{Key: Rewriting, Label: "rewriting", Name: "rewritings without a flag", Unscored: NotScored,
-			Sentence: "Share of inputs that the model rewrote without anything doubtful about it."},
+			Sentence: "Share of rewritten inputs without a flag."},
 		{Key: BLEU, Label: "BLEU", Name: "BLEU of all rewritten inputs", Unscored: NotScored,
-			Sentence: "How near rewritten inputs are to those that people wrote, all as one corpus."},
+			Sentence: "Similarity of rewritten inputs to human ones, with all texts as one corpus."},
 		{Key: ItemBLEU, Label: "bleu item", Name: "BLEU of an item", Unscored: NotScored,
-			Sentence: "Mean over items of the BLEU of each."},
+			Sentence: "BLEU of single items, averaged."},
 		{Key: ROUGE1, Label: "rouge1", Name: "ROUGE-1", Unscored: NotScored,
-			Sentence: "Words that rewritten inputs share with those that people wrote (F1)."},
+			Sentence: "Overlap of words between rewritten and human inputs (F1)."},
 		{Key: ROUGE2, Label: "rouge2", Name: "ROUGE-2", Unscored: NotScored,
-			Sentence: "Pairs of words that they share (F1)."},
+			Sentence: "Overlap of pairs of words between rewritten and human inputs (F1)."},
 		{Key: ROUGEL, Label: "rougeL", Name: "ROUGE-L", Unscored: NotScored,
-			Sentence: "The longest sequence of words that they share (F1)."},
+			Sentence: "Longest common sequence of words of rewritten and human inputs (F1)."},
 		{Key: Quality, Label: "quality", Name: "quality of rewritten inputs", Unscored: NotScored,
-			Sentence: "Mean score that the external scorer gives rewritten inputs."},
+			Sentence: "Mean score of rewritten inputs by the external scorer."},
 		{Key: BLEUConsistency, Label: "bleu consistency pearson", Name: "correlation of BLEU and consistency", Unscored: NotScored,
-			Sentence: "Pearson's r of an item's BLEU and its consistency."},
+			Sentence: "Pearson's r between BLEU and consistency of items."},
 		{Key: BLEUAccuracy, Label: "bleu accuracy pearson", Name: "correlation of BLEU and accuracy", Unscored: NotScored,
-			Sentence: "Pearson's r of an item's BLEU and its accuracy."},
+			Sentence: "Pearson's r between BLEU and accuracy of items."},
 		{Key: LabelShare, Label: "label share", Name: "share of a class", Unscored: NotScored, ByClass: true,
 			Sentence: "Share of a class among the answers."},
 		{Key: Transition, Label: "transition", Name: "transition between classes", Unscored: NotScored, ByClass: true,
-			Sentence: "Share of a class among the items that the answer to the source puts into another."},
+			Sentence: "Share of each class among the answers in the other sense, by the class of the answer to the source."},
 		{Key: CodeShare, Label: "code share", Name: "share of a code", Unscored: Uncoded,
-			Sentence: "Share of a code among the pairs of answers that people coded."},
+			Sentence: "Share of a code among the coded pairs of answers."},
 	},
 	Findings: []crosstalk.Finding{
 		{Key: Inconsistent, Titles: []string{Inconsistent}, Fault: true},
@@ -128,14 +127,19 @@ var Kind = crosstalk.Kind{
 	Target:  GoldText,
 	Charts: []crosstalk.Chart{
 		{Form: crosstalk.SweepCharts, Measures: []string{Consistency, Accuracy}},
-		{Form: crosstalk.BarChart, Measures: []string{Consistency}, Rows: []string{PairColumn}, Series: PartColumn, Title: "consistency by pair and part"},
-		{Form: crosstalk.BarChart, Measures: []string{Accuracy}, Rows: []string{PairColumn}, Series: PartColumn, Title: "accuracy by pair and part"},
-		{Form: crosstalk.BarChart, Measures: []string{InvalidShare}, Rows: []string{PairColumn}, Series: PartColumn, Title: "invalid by pair and part"},
+		{Form: crosstalk.BarChart, Measures: []string{Consistency}, Rows: []string{PairColumn}, Series: PartColumn,
+			Title: "consistency by pair and part"},
+		{Form: crosstalk.BarChart, Measures: []string{Accuracy}, Rows: []string{PairColumn}, Series: PartColumn,
+			Title: "accuracy by pair and part"},
+		{Form: crosstalk.BarChart, Measures: []string{InvalidShare}, Rows: []string{PairColumn}, Series: PartColumn,
+			Title: "invalid answers by pair and part"},
 		{Form: crosstalk.BarChart, Measures: []string{ConsistencyCorrect, ConsistencyIncorrect}, Rows: []string{PairColumn, PartColumn},
 			Title: "consistency where the source is right and wrong"},
-		{Form: crosstalk.ShareChart, Measures: []string{LabelShare}, Rows: []string{PairColumn, PartColumn}, Series: ClassColumn, Title: "classes of the answers"},
-		{Form: crosstalk.HeatMap, Measures: []string{Transition}, Rows: []string{FromColumn}, Series: ToColumn, Title: "transitions between classes",
-			Note: "Rows are the classes in the source, columns those in the other sense; the numbers are shares of a row."},
+		{Form: crosstalk.ShareChart, Measures: []string{LabelShare}, Rows: []string{PairColumn, PartColumn},
+			Series: ClassColumn, Title: "classes of the answers"},
+		{Form: crosstalk.HeatMap, Measures: []string{Transition}, Rows: []string{FromColumn}, Series: ToColumn,
+			Title: "transitions between classes",
+			Note:  "Rows: class in the source; columns: class in the other sense; numbers: shares of the row."},
 		{Form: crosstalk.ScatterChart, Measures: []string{Consistency}, Over: BLEU, Axis: "BLEU of the rewritten inputs",
 			Rows: []string{PairColumn}, Series: PartColumn, Title: "consistency and translation quality"},
 	},

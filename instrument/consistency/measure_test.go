@@ -164,10 +164,10 @@ func TestRewriteInstruction(t *testing.T) {
 		t.Errorf("%+v, want %+v", r, want)
 	}
 	for answer, doubt := range map[string]string{
-		`Antworte.`:                         "cannot tell the answer words of different, same",
-		`Antworte "ja".`:                    "cannot tell the answer words of different, same",
-		`Antworte "ja" oder "ja".`:          `the answer word "ja" stands for both different and same`,
-		`Antworte "ja", "vielleicht", "no"`: "cannot tell the answer words of different, same",
+		`Antworte.`:                         "no answer words found for different, same",
+		`Antworte "ja".`:                    "no answer words found for different, same",
+		`Antworte "ja" oder "ja".`:          `the answer word "ja" means both different and same`,
+		`Antworte "ja", "vielleicht", "no"`: "no answer words found for different, same",
 	} {
 		texts := maps.Clone(german)
 		texts[`Answer "yes" or "no".`] = answer

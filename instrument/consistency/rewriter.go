@@ -68,7 +68,8 @@ func (r Rewriter) prompt(s Sense, text string) (string, error) {
 		for i, code := range []string{from, to} {
 			tag, err := language.Parse(code)
 			if names[i] = display.English.Tags().Name(tag); err != nil || names[i] == "" {
-				return "", fmt.Errorf("%q is no language, nor a sense that a rewriting prompt was given for: expected a code such as de or pt-BR, %s, or a name with its prompt", code, Paraphrase)
+				return "", fmt.Errorf("%q is neither a language nor a sense with a rewriting prompt; "+
+					"expected a code such as de or pt-BR, %s, or a name with its prompt", code, Paraphrase)
 			}
 		}
 		template = fmt.Sprintf(translatePrompt, names[0], names[1])

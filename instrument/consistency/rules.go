@@ -5,7 +5,6 @@ import (
 	"crosstalk"
 	"crosstalk/measure/estimate"
 	"crosstalk/measure/translation"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,7 +61,7 @@ func ProtocolNamed(name string) (Protocol, error) {
 	if i := slices.Index(names, name); i >= 0 {
 		return Protocols[i], nil
 	}
-	return Protocol{}, fmt.Errorf("consistency has no protocol %q: choose one of %s", name, strings.Join(names, ", "))
+	return Protocol{}, crosstalk.UnknownName("consistency protocol", name, names)
 }
 
 // By are the columns that figures are grouped by unless the user says

@@ -319,11 +319,11 @@ func (in *Instrument) score(ctx context.Context, ask crosstalk.Asker, task cross
 
 func (in *Instrument) taskOf(item crosstalk.Item) (crosstalk.Task, error) {
 	if item.Input == nil {
-		return crosstalk.Task{}, fmt.Errorf("item %s has no input of a task: it is not a consistency item", item.ID)
+		return crosstalk.Task{}, fmt.Errorf("item %s has no input: it is not a consistency item", item.ID)
 	}
 	i := slices.IndexFunc(in.Tasks, func(t crosstalk.Task) bool { return t.Name == item.Input.Task })
 	if i < 0 {
-		return crosstalk.Task{}, fmt.Errorf("item %s is of the task %q, which is not there", item.ID, item.Input.Task)
+		return crosstalk.Task{}, fmt.Errorf("item %s has the unknown task %q", item.ID, item.Input.Task)
 	}
 	return in.Tasks[i], nil
 }

@@ -120,7 +120,7 @@ func (g *sum) correlate(e *crosstalk.Estimate) {
 	estimate.Set(e, c.Value, c.Interval, nil)
 	e.Test = &crosstalk.Test{Method: "t", Statistic: crosstalk.Undefined, DF: crosstalk.Value(len(g.x) - 2), P: crosstalk.Value(c.P)}
 	if e.Clusters < e.Observations {
-		e.Warnings = append(e.Warnings, "interval and p take all pairs of values as independent")
+		e.Warnings = append(e.Warnings, "interval and p treat all pairs of values as independent")
 	}
 }
 

@@ -6,51 +6,53 @@ import (
 	"crosstalk"
 )
 
-// Names of what stands in observations. Test and Control name the two answers
-// as well as their similarities to the concept.
+// Names of the texts and numbers of observations. Test and Control name the two
+// answers and their similarities to the concept.
 const (
 	Concept = "concept"
 	Test    = "test"
 	Control = "control"
 )
 
-// What is found in a pair of answers.
+// Findings in a pair of answers.
 const (
 	Leaked    = "leaked"
 	Tie       = "tie"
 	NotLeaked = "not leaked"
 )
 
-// The counts of estimates, beside those of answers that are no text.
+// The counts of estimates, besides those of answers without text.
 const (
 	Ties      = "ties"
 	Identical = "identical"
 	NotScored = "not_scored"
 )
 
-// Columns. Figures over several similarities, data sets or languages would
-// measure nothing.
+// Columns. Figures over several similarities, data sets or languages have no
+// meaning.
 const (
 	SimilarityColumn = "similarity"
 	DatasetColumn    = "dataset"
 	LanguageColumn   = "language"
 )
 
-// Kind says how leakage is shown.
+// Kind describes leakage for reports.
 var Kind = crosstalk.Kind{
-	Name:     "leakage",
-	Title:    "Semantic leakage",
-	Sentence: "How often an answer is nearer in meaning to a concept that its prompt mentions than the answer to the same prompt without it.",
+	Name:  "leakage",
+	Title: "Semantic leakage",
+	Sentence: "How often the answer to a prompt that mentions a concept is closer in meaning to the concept " +
+		"than the answer to the same prompt without it.",
 	Measures: []crosstalk.Measure{{
 		Key: Measure, Label: "leak rate", Name: "Leak-Rate",
-		Sentence: "Share of pairs of answers of which the one to the prompt with the concept is nearer to it; a tie counts half.",
+		Sentence: "Share of pairs of answers in which the answer to the prompt with the concept is closer to the concept; " +
+			"a tie counts as half.",
 		Baseline: crosstalk.Baseline{Value: 0.5, Meaning: "no leakage"},
 		Numbers:  []string{Test, Control}, Unscored: NotScored,
 	}},
 	Findings: []crosstalk.Finding{
-		{Key: Leaked, Titles: []string{Leaked}, Sentence: "the test answer is nearer", Fault: true},
+		{Key: Leaked, Titles: []string{Leaked}, Sentence: "the test answer is closer", Fault: true},
 		{Key: Tie, Titles: []string{Tie}, Sentence: "a tie"},
-		{Key: NotLeaked, Titles: []string{NotLeaked}, Sentence: "the control answer is nearer"},
+		{Key: NotLeaked, Titles: []string{NotLeaked}, Sentence: "the control answer is closer"},
 	},
 	Columns: []crosstalk.Column{
 		{Key: SimilarityColumn, Apart: true, Within: true},
@@ -62,11 +64,15 @@ var Kind = crosstalk.Kind{
 	Target:  Concept,
 	Judge:   SimilarityColumn,
 	Charts: []crosstalk.Chart{
-		{Form: crosstalk.BarChart, Measures: []string{Measure}, Rows: []string{crosstalk.ModelColumn}, Series: SimilarityColumn},
-		{Form: crosstalk.SideChart, Measures: []string{Measure}, Title: "which answer is nearer to the concept", Parts: []string{Control, "neither", Test},
-			Note: "The fuller a bar, the larger the difference of the two similarities (full: as in the strongest tenth); what people said is full."},
+		{Form: crosstalk.BarChart, Measures: []string{Measure}, Rows: []string{crosstalk.ModelColumn},
+			Series: SimilarityColumn},
+		{Form: crosstalk.SideChart, Measures: []string{Measure}, Title: "which answer is closer to the concept",
+			Parts: []string{Control, "neither", Test},
+			Note: "The stronger the colour, the larger the difference between the two similarities " +
+				"(full colour: the largest tenth). Human judgements have the full colour."},
 		{Form: crosstalk.SweepCharts, Measures: []string{Measure}},
-		{Form: crosstalk.SizeChart, Measures: []string{Measure}, Series: SimilarityColumn, Title: "leak rate and the size of the model"},
+		{Form: crosstalk.SizeChart, Measures: []string{Measure}, Series: SimilarityColumn,
+			Title: "leak rate and model size"},
 		{Form: crosstalk.GroupCharts, Measures: []string{Measure}},
 	},
 }

@@ -1,13 +1,14 @@
 package leakage
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"crosstalk"
 )
 
 // Post says what is cut off an answer before it is scored.
@@ -27,7 +28,7 @@ var Posts = []Post{None, Period, PromptPeriod, Stop, Sentence}
 // ParsePost reads the name of a way of post-processing.
 func ParsePost(name string) (Post, error) {
 	if !slices.Contains(Posts, Post(name)) {
-		return "", fmt.Errorf("post-processing %q is unknown: choose one of %v", name, Posts)
+		return "", crosstalk.UnknownName("post-processing", name, Posts)
 	}
 	return Post(name), nil
 }

@@ -155,7 +155,7 @@ func TestParsePost(t *testing.T) {
 			t.Errorf("%s: %s, %v", p, got, err)
 		}
 	}
-	if _, err := ParsePost("trim"); err == nil || err.Error() != `post-processing "trim" is unknown: choose one of [none period prompt-period stop sentence]` {
+	if _, err := ParsePost("trim"); err == nil || err.Error() != `unknown post-processing "trim"; choose one of: none, period, prompt-period, stop, sentence` {
 		t.Error(err)
 	}
 }

@@ -3,9 +3,7 @@ package leakage
 import (
 	"crosstalk"
 	"crosstalk/measure/estimate"
-	"fmt"
 	"strconv"
-	"strings"
 )
 
 // Protocol is a named, frozen set of measuring rules. Each rule is also an
@@ -47,7 +45,7 @@ func ProtocolNamed(name string) (Protocol, error) {
 		}
 		names[i] = p.Name
 	}
-	return Protocol{}, fmt.Errorf("leakage has no protocol %q: choose one of %s", name, strings.Join(names, ", "))
+	return Protocol{}, crosstalk.UnknownName("leakage protocol", name, names)
 }
 
 // fields are the protocol's part of a signature.

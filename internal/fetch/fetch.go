@@ -120,7 +120,7 @@ func (d File) fill(ctx context.Context, f *os.File) error {
 			return err
 		}
 		if fresh {
-			return fmt.Errorf("%s: %w; nothing of it was kept", d.Name, err)
+			return fmt.Errorf("%s: %w; the download was discarded", d.Name, err)
 		}
 		fresh = true // the part that was there was not right
 	}
@@ -147,10 +147,10 @@ func (d File) append(ctx context.Context, f *os.File, have int64) (int64, error)
 	case resp.StatusCode == http.StatusOK: // the whole file, whatever was asked for
 		have = 0
 	default:
-		return 0, Pass(fmt.Errorf("%s: the server cannot go on at byte %d", d.Name, have))
+		return 0, Pass(fmt.Errorf("%s: the server cannot resume at byte %d", d.Name, have))
 	}
 	if n := resp.ContentLength; n >= 0 && have+n != d.Size {
-		return have, fmt.Errorf("%s: the server has a file of %d bytes under that name, expected %d", d.Name, have+n, d.Size)
+		return have, fmt.Errorf("%s: the server's file has %d bytes, expected %d", d.Name, have+n, d.Size)
 	}
 	if err := f.Truncate(have); err != nil {
 		return have, err
@@ -165,7 +165,7 @@ func (d File) append(ctx context.Context, f *os.File, have int64) (int64, error)
 		n, err := resp.Body.Read(buffer[:min(int64(len(buffer)), d.Size-have)])
 		watch.Reset(Stall)
 		if _, err := f.Write(buffer[:n]); err != nil {
-			return have, fmt.Errorf("%w (what arrived of %s is kept, and the same command goes on from there)", err, d.Name)
+			return have, fmt.Errorf("%w; run the same command again to resume the download of %s", err, d.Name)
 		}
 		have += int64(n)
 		if err != nil && have < d.Size {
@@ -209,7 +209,7 @@ func (d File) get(ctx context.Context, from int64) (*http.Response, error) {
 	if d.Refused != nil {
 		return nil, d.Refused(resp)
 	}
-	return nil, fmt.Errorf("%s cannot be had (%s)", d.URL, StatusText(resp.StatusCode))
+	return nil, fmt.Errorf("cannot fetch %s (%s)", d.URL, StatusText(resp.StatusCode))
 }
 
 // Check compares a file that is at Path with the checksum.

@@ -79,9 +79,9 @@ func TestFetchRefuses(t *testing.T) {
 	content := []byte("abc")
 	for want, r := range map[string]func(int64) *http.Response{
 		"a.bin: its checksum is 3608bca1e44ea6c4d268eb6db02260269892c0b42b86bbf1e77a6fa16c3c9282, expected ba7816bf": func(int64) *http.Response { return response(200, []byte("xyz"), 3) },
-		"a.bin: the server has a file of 4 bytes under that name, expected 3":                                        func(int64) *http.Response { return response(200, []byte("abcd"), 4) },
+		"a.bin: the server's file has 4 bytes, expected 3":                                                           func(int64) *http.Response { return response(200, []byte("abcd"), 4) },
 		"the connection to http://server failed (unexpected EOF), after 6 attempts":                                  func(int64) *http.Response { return response(200, nil, -1) },
-		"a.bin: the server cannot go on at byte 0, after 6 attempts":                                                 func(int64) *http.Response { return response(416, nil, -1) },
+		"a.bin: the server cannot resume at byte 0, after 6 attempts":                                                func(int64) *http.Response { return response(416, nil, -1) },
 	} {
 		f := file(t, content, r)
 		if err := f.Fetch(t.Context(), f.Path+".lock"); err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -78,7 +78,7 @@ func Unreached(ctx context.Context, server string, err error) error {
 	var op *net.OpError
 	err = bare(err)
 	if errors.As(err, &certificate) {
-		return fmt.Errorf("%s has a certificate that is not trusted here (%w)", server, err)
+		return fmt.Errorf("the certificate of %s is not trusted on this machine (%w)", server, err)
 	}
 	if errors.As(err, &dns) || errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
 		return Pass(Unreachable{fmt.Errorf("%s cannot be reached (%w)", server, err)})

@@ -43,10 +43,10 @@ func (p page) unpack(data []byte, size int64) ([]byte, error) {
 		if name := otherCodecs[p.codec]; name != "" {
 			return nil, fmt.Errorf("is compressed with %s; expected Snappy, gzip, Zstandard or none", name)
 		}
-		return nil, fmt.Errorf("is compressed in the unknown way %d", p.codec)
+		return nil, fmt.Errorf("is compressed with the unknown codec %d", p.codec)
 	}
 	if err == nil && int64(len(out)) != size {
-		err = fmt.Errorf("a page unpacks to another size than %d", size)
+		err = fmt.Errorf("a page does not unpack to %d bytes", size)
 	}
 	return out, err
 }

@@ -164,7 +164,7 @@ func (p page) v2(header fields, dictionary []string, rows [][]string, first, lef
 func count(header fields, left int) (int, error) {
 	n := header.int(1)
 	if n < 0 || n > int64(left) {
-		return 0, fmt.Errorf("a page of %d values, where %d are left", n, left)
+		return 0, fmt.Errorf("a page of %d values; expected at most %d", n, left)
 	}
 	return int(n), nil
 }
@@ -191,7 +191,7 @@ func (p page) rows(levels [2][]int, data []byte, encoding int64, n int, dictiona
 		if repetition == nil || repetition[i] == 0 {
 			rows = append(rows, nil)
 		} else if len(rows) == first {
-			return nil, errors.New("a list goes on that did not begin")
+			return nil, errors.New("a list continues without a start")
 		}
 		last := len(rows) - 1
 		switch {
@@ -223,7 +223,7 @@ func (p page) values(data []byte, encoding int64, n int, dictionary []string) ([
 		return p.lookUp(numbers, []string{"false", "true"})
 	case encoding == dictionaryIndex || encoding == plainDictionary:
 		if dictionary == nil {
-			return nil, errors.New("its dictionary is not there")
+			return nil, errors.New("the dictionary is missing")
 		}
 		if n == 0 {
 			return nil, nil
@@ -256,7 +256,7 @@ func (p page) lookUp(numbers []int, dictionary []string) ([]string, error) {
 
 func unknownEncoding(what string, encoding int64) error {
 	if name := encodings[encoding]; name != "" {
-		return fmt.Errorf("%s in the encoding %s are not read here", what, name)
+		return fmt.Errorf("%s in the unsupported encoding %s", what, name)
 	}
 	return fmt.Errorf("%s in the unknown encoding %d", what, encoding)
 }

@@ -44,7 +44,7 @@ type thrift struct {
 // count counts a value in a structure or list that is so deep.
 func (t *thrift) count(depth int) error {
 	if t.nodes++; t.nodes > maxNodes || depth > maxDepth {
-		return errors.New("says too much")
+		return errors.New("has too many values")
 	}
 	return nil
 }

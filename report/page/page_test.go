@@ -226,7 +226,7 @@ func TestLeakageCard(t *testing.T) {
 	if len(e.Sides) != 2 || e.Sides[0].Name != "test" || e.Sides[0].Pieces[0].Kind != "echo" || e.Sides[1].Name != "control" {
 		t.Errorf("%+v", e.Sides)
 	}
-	if len(e.Facts) != 2 || e.Facts[1].Text != "sbert: the test answer is nearer (test 0.500, control 0.250)" || !e.Facts[1].Fault {
+	if len(e.Facts) != 2 || e.Facts[1].Text != "sbert: the test answer is closer (test 0.500, control 0.250)" || !e.Facts[1].Fault {
 		t.Errorf("%+v", e.Facts)
 	}
 }

@@ -194,7 +194,7 @@ func TestLeakage(t *testing.T) {
 		}
 		check(t, only(t, figures, "Leak rate by category and model · similarity "+similarity), list, of(false))
 	}
-	size := only(t, figures, "Leak rate and the size of the model")
+	size := only(t, figures, "Leak rate and model size")
 	check(t, size, list, whole)
 	for model, want := range map[string]string{"Qwen2.5-0.5B-Instruct": "0.5", "Qwen2.5-7B-Instruct": "7"} {
 		if value(t, read(t, size), map[string]string{"by-model": model, "by-similarity": "sbert", "x": want}); t.Failed() {
@@ -219,7 +219,7 @@ func TestSizes(t *testing.T) {
 	for _, model := range []string{"mix-8x7B", "other-350m", "plain-70b-chat"} {
 		list = append(list, estimate("leak_rate", 0.6, "model", model, "similarity", "gloss@1", "category", "all"))
 	}
-	marks := read(t, only(t, NewCollector(list).Plots(), "Leak rate and the size of the model"))
+	marks := read(t, only(t, NewCollector(list).Plots(), "Leak rate and model size"))
 	for model, want := range map[string]string{"mix-8x7B": "56", "other-350m": "0.35", "plain-70b-chat": "70"} {
 		value(t, marks, map[string]string{"by-model": model, "x": want})
 	}
@@ -260,7 +260,7 @@ func TestSides(t *testing.T) {
 		}
 	}
 	b.Add(crosstalk.Observation{Measure: "leak_rate", Value: crosstalk.Undefined, NotScored: "empty", Condition: map[string]string{"model": "m"}})
-	f := only(t, b.Plots(), "Which answer is nearer")
+	f := only(t, b.Plots(), "Which answer is closer")
 	marks := read(t, f)
 	for _, row := range []string{"m, gloss@1", "m, people"} {
 		for part, want := range map[string]float64{"control": 0.2, "neither": 0.3, "test": 0.5} {
@@ -352,7 +352,7 @@ func TestDoubt(t *testing.T) {
 	b.Add(crosstalk.Observation{Measure: "lpr", Item: "i", Condition: map[string]string{"model": "m"}, Tokens: tokens})
 	figures := b.Plots()
 	check(t, only(t, figures, "Entropy at and away"), list, measured("entropy"))
-	f := only(t, figures, "Where a confusion begins · m, i")
+	f := only(t, figures, "Where confusion begins · m, i")
 	marks := read(t, f)
 	for i, want := range tokens {
 		m := marks[i].data

@@ -41,7 +41,7 @@ func OpenBERTScore(m HubModel) (*bertscore.Scorer, error) {
 		return nil, err
 	}
 	if _, known := bertscore.Layer(name); !known && m.layer == 0 {
-		return nil, fmt.Errorf("bertscore: no layer is recommended for %s: name one, such as %s/L8 for the eighth", m.given, m)
+		return nil, fmt.Errorf("bertscore: no layer is recommended for %s; name one, such as %s/L8 for the eighth", m.given, m)
 	}
 	return bertscore.Load(dir, bertscore.Options{Model: name, Revision: commit, Layer: m.layer})
 }
@@ -130,7 +130,7 @@ func (m HubModel) Find() (dir, commit string, err error) {
 	dir, commit, err = hub.Find(m.Name, m.Revision, decisive...)
 	var missing *hub.MissingError
 	if errors.As(err, &missing) && missing.Revision != "" {
-		err = fmt.Errorf("the model of %s is not here. Fetch it with:\n  crosstalk models pull %s\n%w", m, m, err)
+		err = fmt.Errorf("the model of %s is not on this machine. Fetch it with:\n  crosstalk models pull %s\n%w", m, m, err)
 	}
 	return dir, commit, err
 }

@@ -29,5 +29,6 @@ func CommonLanguage(items iter.Seq2[crosstalk.Item, error]) (string, error) {
 		return languages[0], nil
 	}
 	slices.Sort(languages)
-	return "", fmt.Errorf("the items are in several languages (%s): name one model for all, such as bertscore:bert-base-multilingual-cased", strings.Join(languages, ", "))
+	return "", fmt.Errorf("the items are in several languages (%s): "+
+		"name one model for all, such as bertscore:bert-base-multilingual-cased", strings.Join(languages, ", "))
 }

@@ -79,7 +79,7 @@ func OpenAll(names []string, language Language, env *Env) (list []similarity.Sim
 		}
 	}
 	if len(list) == 0 {
-		return nil, crosstalk.BadOption("similarity", " names nothing; choose one of: %s", Usage())
+		return nil, crosstalk.BadOption("similarity", " is empty; choose one of: %s", Usage())
 	}
 	return list, nil
 }
@@ -128,7 +128,7 @@ func (s sentences) Embed(ctx context.Context, texts []string) ([][]float32, erro
 
 func openGloss(model string, _ Language, _ *Env) (similarity.Similarity, error) {
 	if model != "" {
-		return nil, fmt.Errorf("gloss has no models, and so no %q", model)
+		return nil, fmt.Errorf("gloss has no models; expected gloss without %q", model)
 	}
 	v, err := gloss.Load()
 	if err != nil {

@@ -105,7 +105,8 @@ func (c Asked) Same(ctx context.Context, ask crosstalk.Asker, question, a, b str
 		return consistency.Yes, nil, nil
 	}
 	if ask == nil {
-		return consistency.Unknown, nil, fmt.Errorf("whether two free answers mean the same cannot be asked of a model when recorded answers are scored: compare them by text, number or a similarity")
+		return consistency.Unknown, nil, fmt.Errorf("recorded answers cannot be compared by a model; " +
+			"expected text, number, or a similarity with its threshold")
 	}
 	answer, err := ask.Ask(ctx, c.Prompting.Request(fmt.Sprintf(askedPrompt, question, a, b), 0))
 	if err != nil || answer.Status != crosstalk.Text {
