@@ -26,6 +26,7 @@ type Leakage struct {
 	Suite        string   // an embedded suite or a file
 	Similarities []string // similarities.Open; nil: gloss
 	By           []string // nil: leakage.By
+	ExecEnv      []string // environment variables with keys that programs (exec:) see nevertheless
 
 	// CountOnly opens nothing that scores: the study can count, not run.
 	CountOnly bool
@@ -51,6 +52,7 @@ func (l Leakage) Open() (*Study, error) {
 	if err := study.group(l.By, leakage.By); err != nil {
 		return nil, err
 	}
+	study.env.Programs(l.KeyVar, l.ExecEnv)
 	in := leakage.Instrument{}
 	if !l.CountOnly {
 		if in.Similarities, err = similarities.OpenAll(names, LanguageOf(s.Items), study.env); err != nil {
@@ -105,6 +107,7 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	if err := r.group(l.By, leakage.By); err != nil {
 		return nil, err
 	}
+	r.env.Programs("", l.ExecEnv)
 	in := leakage.Instrument{}
 	if in.Similarities, err = similarities.OpenAll(l.similarities(), func() (string, error) { return similarities.CommonLanguage(r.items) }, r.env); err != nil {
 		return nil, err

@@ -108,6 +108,7 @@ func (l *leakageCalibration) flags(c *cobra.Command) {
 	c.Flags().StringVar(&l.suite, "suite", "leakage-en", "leakage: an embedded suite or a file that lists leaks and neutral continuations")
 	l.leakageFlags.add(c)
 	c.Flags().MarkHidden("by")
+	config.Path(c.Flags(), "suite")
 }
 
 func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (results []calibrate.Result, err error) {
@@ -126,7 +127,9 @@ func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (resul
 	if err != nil {
 		return nil, err
 	}
-	list, err := similarities.OpenAll(l.similarities, study.LanguageOf(s.Items), similarities.NewEnv())
+	env := similarities.NewEnv()
+	env.Programs("", l.execEnv)
+	list, err := similarities.OpenAll(l.similarities, study.LanguageOf(s.Items), env)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +162,7 @@ func (f *confusionCalibration) flags(c *cobra.Command) {
 	c.Flags().Float64SliceVar(&f.lines, "line", []float64{0.1}, "confusion: how often a line is in another language, 0 to 1")
 	c.Flags().Float64SliceVar(&f.words, "word", []float64{0.05}, "confusion: how often a right line has an English word, 0 to 1")
 	c.Flags().StringVar(&f.lid, "lid", "", "confusion: a fastText model that identifies languages (default: a small embedded one)")
+	config.Path(c.Flags(), "lid")
 }
 
 func (f *confusionCalibration) calibrate(c *cobra.Command, all calibrating) (results []calibrate.Result, err error) {

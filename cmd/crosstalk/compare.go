@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"crosstalk/compare"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/study"
@@ -31,6 +32,7 @@ func (o *compareFlags) add(c *cobra.Command) {
 	f.StringSliceVar(&o.measures, "measure", nil, "compare these measures only (default: all)")
 	f.StringVar(&o.reference, "reference", "", "what to compare with, COLUMN=VALUE,... (default: the first run, or the first condition)")
 	f.StringSliceVar(&o.across, "across", nil, "compare although these fields of the signatures differ (all: whatever differs)")
+	config.Harmless(f, "by", "measure", "reference", "across")
 	f.Float64Var(&o.level, "level", 0.95, "level of the intervals and, less from 1, of the tests")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the permutation tests")
 }

@@ -13,6 +13,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/config"
 	"crosstalk/internal/statusline"
 	"crosstalk/report/export"
 	"crosstalk/run"
@@ -48,6 +49,8 @@ are in the observations.`,
 	f.BoolVar(&e.answers, "answers", false, "every ask with its answer, instead of the observations")
 	f.StringVar(&e.format, "format", export.Formats[0], strings.Join(export.Formats, ", "))
 	f.StringVar(&e.out, "out", "", "a file to write to (default: stdout)")
+	config.Path(f, "out")
+	config.Harmless(f, "format")
 	f.SortFlags = false
 	return c
 }

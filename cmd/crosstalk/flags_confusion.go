@@ -42,6 +42,8 @@ func (f *confusionFlags) add(c *cobra.Command) {
 	config.Choices(flags, "latin", latins...)
 	flags.BoolVar(&f.Kana, "kana", false, "let kana decide between Japanese and Chinese, which small identifiers confuse")
 	flags.StringSliceVar(&f.by, "by", confusion.By, "group figures by columns of the suite or the recorded data")
+	config.Path(flags, "lid", "words")
+	config.Harmless(flags, "by")
 }
 
 // study returns the study that the flags describe.

@@ -13,6 +13,7 @@ import (
 // consistencyFlags say how answers become figures of consistency.
 type consistencyFlags struct {
 	consistency.Options
+	execFlags
 	free      string
 	quality   string
 	lid       string
@@ -34,9 +35,14 @@ func (f *consistencyFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.lid, "lid", "", "a fastText model that identifies the languages of rewritten texts, such as lid.176.ftz (default: a small embedded one)")
 	flags.StringVar(&f.overrides, "overrides", "", "a file of answers that people have read (crosstalk review answers); figures are given with and without them")
 	flags.StringSliceVar(&f.by, "by", nil, "group figures by columns of the suite or the recorded data; class adds the shares of classes and the transitions between them")
+	markSimilarity(flags, "free")
+	markSimilarity(flags, "quality")
+	config.Path(flags, "lid", "overrides")
+	config.Harmless(flags, "rouge", "by")
+	f.execFlags.add(flags)
 }
 
 // study returns the study that the flags describe.
 func (f *consistencyFlags) study(c *cobra.Command) study.Consistency {
-	return study.Consistency{Options: f.Options, Free: f.free, Quality: f.quality, Identifier: f.lid, Overrides: f.overrides, By: given(c, "by", f.by)}
+	return study.Consistency{Options: f.Options, Free: f.free, Quality: f.quality, Identifier: f.lid, Overrides: f.overrides, By: given(c, "by", f.by), ExecEnv: f.execEnv}
 }

@@ -11,6 +11,7 @@ import (
 
 	"crosstalk/compare"
 	"crosstalk/gate"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/study"
@@ -60,6 +61,8 @@ than --margin on the bad side. What is undefined, not measured or incomplete fai
 	f.StringVar(&g.junit, "junit", "", "write the checks to this file as JUnit XML")
 	f.BoolVar(&g.annotations, "annotations", false, "print workflow commands for GitHub to stderr (default: under GITHUB_ACTIONS)")
 	f.StringVar(&g.summary, "summary", "", "append a summary in markdown to this file (default: $GITHUB_STEP_SUMMARY)")
+	config.Path(f, "no-worse-than", "junit", "summary")
+	config.Harmless(f, "require", "margin")
 	g.compareFlags.add(c)
 	g.outputFlags.add(c)
 	f.SortFlags = false

@@ -13,6 +13,7 @@ import (
 
 	"crosstalk/datasets"
 	"crosstalk/hub"
+	"crosstalk/internal/config"
 	"crosstalk/internal/fetch"
 	"crosstalk/internal/statusline"
 	"crosstalk/measure/langid/embedded"
@@ -149,6 +150,7 @@ says where the cache is and CROSSTALK_MIRROR names an address with copies.`,
 		},
 	}
 	c.Flags().StringVar(&revision, "revision", "", "a branch, tag or commit (default main; MODEL@REVISION is the same)")
+	config.Harmless(c.Flags(), "revision")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print the folder or file, and errors, only")
 	return c
 }

@@ -7,6 +7,7 @@ import (
 
 	"crosstalk/compare"
 	"crosstalk/gate"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 
 	"github.com/spf13/cobra"
@@ -57,6 +58,8 @@ between answers to the same prompt.`,
 	f.StringSliceVar(&p.pilot, "pilot", nil, "a run to read variances from, or runs to compare")
 	f.StringVar(&p.rate, "rate", "", "without a pilot: the rate under one condition")
 	f.StringVar(&p.discordant, "discordant", "", "without a pilot: the share of items on which the conditions disagree")
+	config.Path(f, "pilot")
+	config.Harmless(f, "difference", "rate", "discordant")
 	f.Float64Var(&p.within, "within", 0, "without a pilot: the share of the variance between answers to one prompt, 0 to 1")
 	f.Float64Var(&p.clusterSize, "cluster-size", 1, "without a pilot: items of a cluster, such as tests that share a control")
 	f.Float64Var(&p.icc, "icc", 0, "without a pilot: correlation of two items of a cluster, 0 to 1")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crosstalk"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/study"
 
@@ -33,6 +34,8 @@ nothing and has no script. Nothing is asked or scored.`,
 	c.Flags().StringSliceVar(&r.by, "by", nil, "group figures by columns of the suite or the recorded data (default: as they were)")
 	c.Flags().StringVar(&r.html, "html", "", "where to write the page: a file, - for stdout in place of the figures, none (default RUN/report.html)")
 	c.Flags().StringVar(&r.figures, "figures", "", "a directory for the figures as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX")
+	config.Path(c.Flags(), "html", "figures")
+	config.Harmless(c.Flags(), "by")
 	r.outputFlags.add(c)
 	c.Flags().SortFlags = false
 	return c

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"crosstalk/instrument/consistency/review"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/study"
@@ -69,6 +70,7 @@ to true. --approve does that for all that can be used.`,
 	}
 	c.Flags().BoolVar(&approve, "approve", false, "approve all of them as they are")
 	c.Flags().StringVar(&reviewer, "reviewer", "", "who approves")
+	config.Harmless(c.Flags(), "reviewer")
 	return c
 }
 
@@ -159,6 +161,7 @@ func reviewCodesCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringSliceVar(&by, "by", nil, "group shares by columns of the table")
+	config.Harmless(c.Flags(), "by")
 	o.add(c)
 	return c
 }

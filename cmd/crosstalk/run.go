@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"crosstalk/ask"
+	"crosstalk/internal/config"
 	"crosstalk/model/reference"
 	"crosstalk/report"
 	"crosstalk/study"
@@ -35,6 +36,7 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.modelFlags.add(c, standIn)
 	c.Flags().StringVar(&r.suite, "suite", suite, "an embedded suite (crosstalk suites list) or a file")
 	c.Flags().StringVar(&r.out, "out", "", "the run directory (default: runs/ and a name made of suite, model and settings)")
+	config.Path(c.Flags(), "suite", "out")
 	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions and count requests, tokens and cost; ask nothing")
 	r.outputFlags.add(c)
 }

@@ -57,6 +57,7 @@ Without --model a reference model answers, whose confusion is known.`,
 	flags.BoolVar(&of.LogprobsScaled, "logprobs-scaled", false, "the server's log probabilities are of the distribution after temperature, so do not scale them (vLLM: --logprobs-mode processed_logprobs)")
 	config.Choices(flags, "position", confusion.Positions...)
 	config.Choices(flags, "template", string(confusion.Auto), string(confusion.QA))
+	config.Harmless(flags, "language")
 	f.add(c)
 	flags.SortFlags = false
 	return c

@@ -6,6 +6,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/study"
 
@@ -27,6 +28,8 @@ type scoreFlags struct {
 func (s *scoreFlags) add(c *cobra.Command) {
 	c.Flags().StringVarP(&s.model, "model", "m", "", "the model's name, for rows without one (default: the file's name)")
 	c.Flags().StringVar(&s.out, "out", "", "a run directory to write observations and figures to")
+	config.Path(c.Flags(), "out")
+	config.Harmless(c.Flags(), "model")
 	s.outputFlags.add(c)
 	c.Flags().SortFlags = false
 }
@@ -158,6 +161,7 @@ is malformed or belongs to no item, nothing is printed or written.`,
 	}
 	c.Flags().StringVar(&task, "task", "", "the task file: classes, answer words and what is right; an embedded suite or a file")
 	c.Flags().StringSliceVar(&texts, "texts", nil, "files of the rewritten texts, for BLEU and ROUGE")
+	config.Path(c.Flags(), "task", "texts")
 	f.add(c)
 	s.add(c)
 	return c

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"crosstalk/internal/config"
 	"crosstalk/web"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,8 @@ other address needs the token that is in the printed address.`,
 	}
 	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8020", "address and port to listen at; a port of 0 is any that is free")
 	c.Flags().StringSliceVar(&hosts, "host", nil, "names that the server may be asked for by, beside localhost and IP addresses")
+	config.Sensitive(c.Flags(), "addr", config.Access)
+	config.Sensitive(c.Flags(), "host", config.Access)
 	return c
 }
 

@@ -10,6 +10,8 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/measure/similarity"
+	"crosstalk/measure/similarity/exec"
+	"crosstalk/model"
 )
 
 // Env is what similarities need of the measurement that they serve: a cache of
@@ -21,6 +23,25 @@ type Env struct {
 	cache similarity.Cache
 	ask   func(crosstalk.Model) crosstalk.Asker
 	uses  int // of Use
+
+	keyVar string   // an environment variable with a key, which programs do not see
+	show   []string // those that they see nevertheless
+}
+
+// Programs says what programs (exec:) see of the environment: neither the keys
+// of providers, nor keyVar ("": none), nor other variables with the names of
+// secrets, but those in show. Call it before Open.
+func (e *Env) Programs(keyVar string, show []string) { e.keyVar, e.show = keyVar, show }
+
+func (e *Env) programs() exec.Options {
+	o := exec.Options{Show: e.show}
+	if e.keyVar != "" {
+		o.Hide = append(o.Hide, e.keyVar)
+	}
+	for _, p := range model.Presets() {
+		o.Hide = append(o.Hide, p.KeyVar)
+	}
+	return o
 }
 
 // memoryBytes bounds the cache of a measurement without a run directory.

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"crosstalk/internal/config"
+
+	"github.com/spf13/pflag"
+)
+
+// execFlags say what programs (exec:) see of the environment.
+type execFlags struct{ execEnv []string }
+
+func (e *execFlags) add(f *pflag.FlagSet) {
+	f.StringSliceVar(&e.execEnv, "exec-env", nil, "pass these environment variables to exec: programs, which otherwise see no API keys, tokens or passwords")
+	config.Sensitive(f, "exec-env", config.Credential)
+}
+
+// markSimilarity marks a flag whose values similarities.Open opens, with or
+// without a threshold after it.
+func markSimilarity(f *pflag.FlagSet, name string) {
+	config.Sensitive(f, name, config.Program, `^\s*exec:`)
+	config.Sensitive(f, name, config.Address, `(?i)@\s*https?:`)
+	config.PathIn(f, name, `(?s)^\s*(?:bertscore|sbert):(.*?)(?:\s*>=.*)?$`)
+}
