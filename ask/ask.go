@@ -1,6 +1,7 @@
 // Package ask makes asking a model durable and polite: answers are journalled
 // before they are used and never asked for twice, the endpoint's limits are
-// found and kept, passing faults are retried, and a budget is not exceeded.
+// found and kept, passing faults are retried, outages are waited out, and a
+// budget is not exceeded.
 package ask
 
 import (
@@ -8,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"crosstalk"
@@ -16,15 +16,6 @@ import (
 
 	"golang.org/x/sync/singleflight"
 )
-
-// ErrStopped says that the session takes no more asks because Stop was called.
-var ErrStopped = errors.New("stopped")
-
-// LimitError says that the session takes no more asks because a limit that the
-// user set was reached. What was answered until then is good.
-type LimitError struct{ Reason string }
-
-func (e *LimitError) Error() string { return e.Reason }
 
 // Journal keeps answers. *journal.Journal is the durable one.
 type Journal interface {
@@ -37,11 +28,17 @@ type Options struct {
 	Concurrency int           // asks in flight per endpoint, at most; found by trying below that. Default 64
 	RPM         int           // asks per minute and endpoint, evenly spread. Default: no limit
 	TPM         int           // tokens per minute and endpoint, estimated before asking. Default: no limit
-	Retries     int           // further attempts after a passing fault; negative: none. Default 8
+	Retries     int           // further attempts after a passing fault of the ask itself; negative: none. Default 8
 	Timeout     time.Duration // of one attempt. Default 2 minutes
+	Patience    time.Duration // with an endpoint that answers nothing any more, or asks to wait. Default 10 minutes
 	FailAfter   int           // stop when this many asks have failed. Default: never
+	StopEmpty   int           // stop asking a model whose first answers, this many, are all empty; negative: never. Default 8
 	Budget      Budget
 	Backoff     time.Duration // first wait before a retry, doubled each time. Default 500 ms
+
+	// SameModel reports whether a server that was asked for one model and says
+	// that another name answered means the same model. nil: always.
+	SameModel func(asked crosstalk.Identity, served string) bool
 }
 
 func (o Options) withDefaults() Options {
@@ -52,12 +49,15 @@ func (o Options) withDefaults() Options {
 	}
 	def(&o.Concurrency, 64)
 	def(&o.Retries, 8)
-	if o.Timeout == 0 {
-		o.Timeout = 2 * time.Minute
+	def(&o.StopEmpty, 8)
+	duration := func(v *time.Duration, d time.Duration) {
+		if *v == 0 {
+			*v = d
+		}
 	}
-	if o.Backoff == 0 {
-		o.Backoff = 500 * time.Millisecond
-	}
+	duration(&o.Timeout, 2*time.Minute)
+	duration(&o.Patience, 10*time.Minute)
+	duration(&o.Backoff, 500*time.Millisecond)
 	return o
 }
 
@@ -72,21 +72,21 @@ type Session struct {
 	stop context.Context // done when nothing more is sent
 	halt context.CancelCauseFunc
 
-	mu     sync.Mutex
-	reason error
-	limits map[string]*limiter // by endpoint
-	seen   map[crosstalk.Key]struct{}
-	stats  Stats
+	mu        sync.Mutex
+	reason    error
+	endpoints []*endpoint
+	models    []*model
+	hopeless  []*ModelError
+	seen      map[crosstalk.Key]struct{}
+	fresh     map[crosstalk.Key]struct{} // asked by this session and not counted yet
+	stats     Stats
 }
 
 // NewSession returns a session that keeps its answers in j.
 func NewSession(j Journal, o Options) *Session {
 	o = o.withDefaults()
 	stop, halt := context.WithCancelCause(context.Background())
-	return &Session{
-		journal: j, options: o, budget: newAccount(o.Budget), stop: stop, halt: halt,
-		limits: map[string]*limiter{}, seen: map[crosstalk.Key]struct{}{},
-	}
+	return &Session{journal: j, options: o, budget: newAccount(o.Budget), stop: stop, halt: halt, seen: map[crosstalk.Key]struct{}{}, fresh: map[crosstalk.Key]struct{}{}}
 }
 
 // Stop makes the session take no new asks and lets those in flight finish.
@@ -97,17 +97,28 @@ func (s *Session) Stop() { s.end(ErrStopped) }
 func (s *Session) end(err error) error {
 	s.note(err)
 	s.halt(err)
-	s.budget.wake()
 	return err
 }
 
 // Reason is why the session takes no more asks: an error that no further ask
 // could survive, or else ErrStopped or a *LimitError, whichever came first; nil
-// if it does take more.
+// if it does take more. A model that cannot be asked is the reason if there is
+// no other model, or if Stop was called after it was found.
 func (s *Session) Reason() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.hopeless) > 0 && (s.reason == nil && len(s.models) == 1 || errors.Is(s.reason, ErrStopped)) {
+		return s.hopeless[0]
+	}
 	return s.reason
+}
+
+// Hopeless are the models that cannot be asked, or not with some settings, in
+// the order in which that was found.
+func (s *Session) Hopeless() []*ModelError {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*ModelError(nil), s.hopeless...)
 }
 
 func (s *Session) note(err error) {
@@ -121,40 +132,113 @@ func (s *Session) note(err error) {
 // wanted reports whether the user asked for the end that err is.
 func wanted(err error) bool { return errors.Is(err, ErrStopped) || errors.As(err, new(*LimitError)) }
 
+// gaveUp notes that a model cannot be asked, and returns err.
+func (s *Session) gaveUp(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var hopeless *ModelError
+	if !errors.As(err, &hopeless) {
+		return err // the caller may know another way
+	}
+	for _, h := range s.hopeless {
+		if h.Model == hopeless.Model && h.Error() == hopeless.Error() {
+			return err
+		}
+	}
+	s.hopeless = append(s.hopeless, hopeless)
+	return err
+}
+
 // For returns an asker of this model.
 func (s *Session) For(m crosstalk.Model) crosstalk.Asker {
 	id := m.Identity()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	lim := s.limits[id.Endpoint]
-	if lim == nil {
-		lim = newLimiter(s.options)
-		s.limits[id.Endpoint] = lim
+	for _, about := range s.models {
+		if about.id == id {
+			return &asker{s, m, about}
+		}
 	}
-	return &asker{Session: s, model: m, id: id, limit: lim, scouts: make(chan struct{}, scouts), answered: make(chan struct{})}
+	about := &model{id: id, endpoint: s.endpoint(id.Endpoint), shapes: map[string]*shape{}}
+	about.stop, about.halt = context.WithCancelCause(about.endpoint.stop)
+	s.models = append(s.models, about)
+	return &asker{s, m, about}
+}
+
+// endpoint returns the endpoint of this name. The caller holds mu.
+func (s *Session) endpoint(name string) *endpoint {
+	for _, e := range s.endpoints {
+		if e.name == name {
+			return e
+		}
+	}
+	e := &endpoint{name: name, limit: newLimiter(s.options), breaker: breaker{patience: s.options.Patience}}
+	e.stop, e.halt = context.WithCancelCause(s.stop)
+	s.endpoints = append(s.endpoints, e)
+	return e
 }
 
 type asker struct {
 	*Session
 	model crosstalk.Model
-	id    crosstalk.Identity
-	limit *limiter
+	about *model
+}
 
-	scouts   chan struct{} // a place for each ask that goes ahead
-	answered chan struct{} // closed when one has an answer: the key and the settings are right
-	once     sync.Once
-	reached  atomic.Bool  // the endpoint was there once
-	rejected atomic.Int32 // asks that it rejected before it answered one
+// shape returns the way of asking that req belongs to.
+func (a *asker) shape(req crosstalk.Request) *shape {
+	name := shapeOf(req)
+	m := a.about
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.shapes[name]
+	if s == nil {
+		s = &shape{model: m, stopEmpty: a.options.StopEmpty}
+		s.stop, s.halt = context.WithCancelCause(m.stop)
+		m.shapes[name] = s
+	}
+	return s
+}
+
+// endEndpoint makes the session send nothing more to the asker's endpoint.
+func (a *asker) endEndpoint(err error) error {
+	a.note(err)
+	a.about.endpoint.halt(err)
+	return err
 }
 
 // Ask implements crosstalk.Asker. Equal asks under way at the same time are
 // one ask. When ctx ends, an ask that was sent is lost, though the provider
 // may bill it.
+//
+// Besides the journal's errors and the context's it returns ErrStopped, a
+// *LimitError, a *ModelError or a *RefusedError.
 func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
-	key := crosstalk.KeyOf(a.id, req)
+	key, s := crosstalk.KeyOf(a.about.id, req), a.shape(req)
+	answer, found, err := a.journalled(key, s, req)
+	if found || err != nil {
+		return answer, err
+	}
+	// The budget comes before the flight: whoever leads one waits for nobody
+	// who might wait for it.
+	settle, err := a.budget.reserve(ctx, s.stop, a.about.id.Name, req)
+	if err != nil {
+		if !errors.As(err, new(*LimitError)) {
+			return answer, err
+		}
+		if answer, found, err := a.journalled(key, s, req); found || err != nil { // meanwhile
+			return answer, err
+		}
+		a.note(err)
+		return answer, err
+	}
+	var paid crosstalk.Answer // what this caller sent for, not another
+	defer func() { settle(paid) }()
 	for {
 		answer, err, _ := a.flights.Do(string(key[:]), func() (any, error) {
-			answer, err := a.ask(ctx, key, req)
+			answer, sent, err := a.ask(ctx, key, s, req)
+			if sent {
+				paid = answer
+			}
 			if err != nil && ctx.Err() != nil {
 				err = &abandoned{err}
 			}
@@ -177,58 +261,55 @@ func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answe
 // abandoned says that the caller who sent an ask for others too went away.
 type abandoned struct{ error }
 
-func (a *asker) ask(ctx context.Context, key crosstalk.Key, req crosstalk.Request) (crosstalk.Answer, error) {
-	answer, found, err := a.journal.Get(key)
-	if err != nil {
-		return answer, a.end(err)
+// journalled returns the answer that the journal has, if it is one.
+func (a *asker) journalled(key crosstalk.Key, s *shape, req crosstalk.Request) (answer crosstalk.Answer, found bool, err error) {
+	answer, found, err = a.journal.Get(key)
+	switch {
+	case err != nil:
+		return answer, false, a.end(err)
+	case !found || answer.Status == crosstalk.Failed:
+		return answer, false, nil
 	}
-	if found && answer.Status != crosstalk.Failed {
-		a.works()
-		a.count(key, answer, true)
-		return answer, nil
-	}
-	back, err := a.scout(ctx)
+	s.works(answer, true)
+	a.count(key, req, answer, true)
+	return answer, true, nil
+}
+
+// ask sends one ask and saves its answer. sent reports whether there is one
+// that costs something.
+func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape, req crosstalk.Request) (answer crosstalk.Answer, sent bool, err error) {
+	answer, failedBefore, err := a.journal.Get(key)
 	if err != nil {
-		return answer, err
+		return answer, false, a.end(err)
+	}
+	if failedBefore && answer.Status != crosstalk.Failed { // answered since the caller looked
+		return answer, false, nil
+	}
+	back, err := s.scout(ctx)
+	if err != nil {
+		return answer, false, err
 	}
 	defer back()
-	settle, err := a.budget.reserve(ctx, a.stop, a.id.Name, req)
+	answer, leave, err := a.attempt(ctx, s, req, failedBefore)
 	if err != nil {
-		if errors.As(err, new(*LimitError)) {
-			a.note(err) // the asks that have their part of the budget go on
-		}
-		return answer, err
-	}
-	answer, leave, err := a.attempt(ctx, req, found)
-	settle(answer)
-	if err != nil {
-		return answer, err
+		return crosstalk.Answer{}, false, err
 	}
 	defer leave() // when it is saved: a kill loses no more than what has a place
 	answer.Key = key
-	if err := a.journal.Put(journal.Record{Identity: a.id, Request: req, Answer: answer}); err != nil {
-		return answer, a.end(err)
+	a.mu.Lock()
+	a.fresh[key] = struct{}{} // before another caller can find it in the journal
+	a.mu.Unlock()
+	if err := a.journal.Put(journal.Record{Identity: a.about.id, Request: req, Answer: answer}); err != nil {
+		return answer, true, a.end(err)
 	}
-	if failed := a.count(key, answer, false); answer.Status == crosstalk.Failed && failed == a.options.FailAfter {
-		a.end(&LimitError{fmt.Sprintf("%d asks have failed (--fail-after %d); the last: %s", failed, a.options.FailAfter, answer.Reason)})
+	failed := a.count(key, req, answer, false)
+	if answer.Status != crosstalk.Failed {
+		if err := s.works(answer, false); err != nil {
+			s.halt(err)
+			return answer, true, a.gaveUp(err)
+		}
+	} else if failed == a.options.FailAfter {
+		a.end(&LimitError{fmt.Sprintf("stopped after %d failed asks (--fail-after %d); the last: %s", failed, a.options.FailAfter, answer.Reason)})
 	}
-	return answer, nil
-}
-
-// Memory is a journal that lasts as long as the process, for measurements that
-// cost nothing to repeat.
-type Memory struct{ answers sync.Map }
-
-// Get returns the answer to the ask with this key.
-func (m *Memory) Get(key crosstalk.Key) (crosstalk.Answer, bool, error) {
-	if v, found := m.answers.Load(key); found {
-		return v.(crosstalk.Answer), true, nil
-	}
-	return crosstalk.Answer{}, false, nil
-}
-
-// Put keeps an answer.
-func (m *Memory) Put(r journal.Record) error {
-	m.answers.Store(r.Answer.Key, r.Answer)
-	return nil
+	return answer, true, nil
 }

@@ -15,6 +15,8 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/ask/journal"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // model is a crosstalk.Model made of a function.
@@ -128,9 +130,7 @@ func TestAnswersAreAskedForOnce(t *testing.T) {
 				t.Errorf("%d: %+v", i, r)
 			}
 		}
-		if want := (ask.Stats{Done: 3, Failed: 1, Usage: crosstalk.Usage{Prompt: 6, Completion: 4, Reasoning: 2}, Trouble: "no"}); first.Stats() != want {
-			t.Errorf("%+v; want %+v", first.Stats(), want)
-		}
+		checkStats(t, first, ask.Stats{Done: 3, Answered: 2, Failed: 1, Usage: crosstalk.Usage{Prompt: 6, Completion: 4, Reasoning: 2}, Trouble: "no"})
 		// Another session asks for the failed one only; a session counts an ask once.
 		second := ask.NewSession(memory, ask.Options{})
 		asker := second.For(m)
@@ -142,21 +142,25 @@ func TestAnswersAreAskedForOnce(t *testing.T) {
 		if r := results[1]; r.answer.Text != "answer 1" {
 			t.Errorf("%+v", r)
 		}
-		if want := (ask.Stats{Done: 3, Cached: 2, Usage: crosstalk.Usage{Prompt: 3, Completion: 2, Reasoning: 1}}); second.Stats() != want {
-			t.Errorf("%+v; want %+v", second.Stats(), want)
-		}
+		checkStats(t, second, ask.Stats{Done: 3, Answered: 3, Cached: 2, Usage: crosstalk.Usage{Prompt: 3, Completion: 2, Reasoning: 1}})
 	})
 }
 
 func TestStatsCountKinds(t *testing.T) {
 	kinds := []crosstalk.Status{crosstalk.Empty, crosstalk.Refused, crosstalk.Text}
 	m := &model{answer: func(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
-		return crosstalk.Answer{Status: kinds[req.Sample%3], Usage: crosstalk.Usage{Prompt: 1e6, Completion: 2e6}}, nil
+		return crosstalk.Answer{Status: kinds[req.Sample%3], Finish: map[int]crosstalk.Finish{2: crosstalk.FinishLength}[req.Sample], Usage: crosstalk.Usage{Prompt: 1e6, Completion: 2e6, Reasoning: 1e6}}, nil
 	}}
 	s := ask.NewSession(&ask.Memory{}, ask.Options{Budget: ask.Budget{Prices: ask.Prices{"m": {Input: 1, Output: 2}}}})
 	askAll(t.Context(), s.For(m), 6)
-	if want := (ask.Stats{Done: 6, Empty: 2, Refused: 2, Usage: crosstalk.Usage{Prompt: 6e6, Completion: 12e6}, Cost: 30}); s.Stats() != want {
-		t.Errorf("%+v; want %+v", s.Stats(), want)
+	// Reasoning is a part of the completion, and billed once.
+	checkStats(t, s, ask.Stats{Done: 6, Answered: 6, Empty: 2, Refused: 2, Cut: 1, Usage: crosstalk.Usage{Prompt: 6e6, Completion: 12e6, Reasoning: 6e6}, Cost: 30})
+}
+
+func checkStats(t *testing.T, s *ask.Session, want ask.Stats) {
+	t.Helper()
+	if diff := cmp.Diff(want, s.Stats()); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"crosstalk"
@@ -16,91 +17,116 @@ import (
 // with Status Failed), or going on is pointless (an error). Without an error
 // the ask keeps its place among those in flight until leave is called.
 // failedBefore says that an earlier run has asked it.
-func (a *asker) attempt(ctx context.Context, req crosstalk.Request, failedBefore bool) (answer crosstalk.Answer, leave func(), err error) {
+func (a *asker) attempt(ctx context.Context, s *shape, req crosstalk.Request, failedBefore bool) (answer crosstalk.Answer, leave func(), err error) {
+	e := a.about.endpoint
+	t := &trial{suspect: failedBefore}
+	defer e.breaker.drop(t)
 	for n := 1; ; n++ {
-		if err := a.limit.acquire(ctx, a.stop, estimateTokens(req)); err != nil {
+		if err := e.admit(ctx, s.stop, t, estimateTokens(req)); err != nil {
 			return answer, nil, err
 		}
 		started := time.Now()
-		answer, err := a.try(ctx, req)
-		fault := faultOf(err)
-		a.limit.learn(started, err, fault)
-		switch failed := fault == crosstalk.Rejected || n > a.options.Retries; {
-		case err == nil:
-			a.works()
-		case ctx.Err() != nil:
-			a.limit.leave()
-			return answer, nil, context.Cause(ctx)
-		case a.hopeless(n, fault, err, failedBefore):
-			a.limit.leave()
-			return answer, nil, a.end(err)
-		case failed:
-			answer = crosstalk.Answer{Status: crosstalk.Failed, Reason: err.Error()}
-		default:
-			a.limit.leave()
-			a.retried(err)
-			if err := a.pause(ctx, n, err); err != nil {
-				return answer, nil, err
-			}
-			continue
+		s.attempted(started)
+		answer, err := a.try(ctx, s, req)
+		if err == nil {
+			e.limit.learn(started, nil, 0)
+			e.breaker.answered(t)
+			answer.Latency, answer.Attempts, answer.Time = time.Since(started), n, time.Now().UTC()
+			return answer, e.limit.leave, nil
 		}
-		answer.Latency, answer.Attempts, answer.Time = time.Since(started), n, time.Now().UTC()
-		return answer, a.limit.leave, nil
+		if ctx.Err() != nil {
+			e.breaker.passed(t, false)
+			e.limit.leave()
+			return answer, nil, context.Cause(ctx)
+		}
+		if errors.Is(err, errGivenUp) {
+			e.breaker.passed(t, false)
+			e.limit.leave()
+			return answer, nil, context.Cause(s.stop)
+		}
+		f := failure{err: err, fault: faultOf(err), trial: t, attempts: n, took: time.Since(started), pause: a.pause(n, err),
+			spent: t.failures >= a.options.Retries, failedBefore: failedBefore}
+		if !t.probe { // which comes alone
+			e.limit.learn(started, err, f.fault)
+		}
+		failed, err := a.learn(s, f)
+		if err != nil {
+			e.limit.leave()
+			return answer, nil, err
+		}
+		if failed {
+			answer = crosstalk.Answer{Status: crosstalk.Failed, Reason: f.err.Error(), Latency: f.took, Attempts: n, Time: time.Now().UTC()}
+			return answer, e.limit.leave, nil
+		}
+		e.limit.leave()
+		a.retried(f.err)
+		if _, down := e.breaker.wait(); down {
+			continue // to the line of those who wait for it
+		}
+		if err := sleep(ctx, s.stop, f.pause); err != nil {
+			return answer, nil, err
+		}
 	}
 }
 
-// scouts is how many asks go ahead until one is answered: few, so that a wrong
-// key or URL does not go wrong many times over, but more than one, since one
-// may hang.
-const scouts = 4
-
-// scout waits until the model has answered an ask, or for a place among those
-// that go ahead; back gives the place back.
-func (a *asker) scout(ctx context.Context) (back func(), err error) {
-	select {
-	case <-a.answered:
-		return func() {}, nil
-	case a.scouts <- struct{}{}:
-		return func() { <-a.scouts }, nil
-	case <-a.stop.Done():
-		return nil, context.Cause(a.stop)
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+// admit waits until an attempt may begin: for the circuit to be closed, for a
+// place among those in flight, and for its time.
+func (e *endpoint) admit(ctx, stop context.Context, t *trial, tokens int) error {
+	for {
+		if err := e.breaker.enter(ctx, stop, t); err != nil {
+			return err
+		}
+		if err := e.limit.acquire(ctx, stop, tokens); err != nil {
+			e.breaker.leave(t)
+			return err
+		}
+		if e.breaker.begin(t) {
+			return nil
+		}
+		e.limit.leave()
 	}
 }
 
-// works notes that the model answers.
-func (a *asker) works() { a.once.Do(func() { close(a.answered) }) }
-
-func (a *asker) isWorking() bool {
-	select {
-	case <-a.answered:
-		return true
-	default:
-		return false
+// learn decides what a failed attempt means: that the ask has failed, that
+// asking has to end (an error), or that the ask is to be tried again.
+func (a *asker) learn(s *shape, f failure) (failed bool, err error) {
+	e := a.about.endpoint
+	var ae *crosstalk.AskError
+	if errors.As(f.err, &ae) && ae.RetryAfter > a.options.Patience && f.fault != crosstalk.Rejected && f.fault != crosstalk.Denied {
+		e.breaker.passed(f.trial, true)
+		return false, a.endEndpoint(&LimitError{fmt.Sprintf("stopped: the server asks to wait for %v, longer than --patience %v; it said: %v",
+			ae.RetryAfter.Round(time.Second), a.options.Patience, f.err)})
 	}
-}
-
-// tries is how often something has to go wrong, when nothing has gone right
-// yet, for the settings to be wrong rather than one ask.
-const tries = 3
-
-// hopeless reports whether no ask of this model has a chance: attempt n of one
-// ended with err. A request that an earlier run found refused says nothing:
-// a run that is resumed may have only such requests left.
-func (a *asker) hopeless(n int, fault crosstalk.Fault, err error, failedBefore bool) bool {
-	if !unreachable(err) {
-		a.reached.Store(true)
+	mine, verdict := s.judge(f)
+	switch {
+	case f.fault == crosstalk.Rejected, f.fault == crosstalk.Denied:
+		e.breaker.passed(f.trial, true)
+	case mine:
+		e.breaker.ignored(f.trial, !unreachable(f.err))
 	}
 	switch {
-	case fault == crosstalk.Denied:
-		return true
-	case a.isWorking():
-		return false
-	case fault == crosstalk.Rejected:
-		return !failedBefore && a.rejected.Add(1) >= tries
+	case verdict != nil:
+		return false, a.gaveUp(verdict)
+	case f.fault == crosstalk.Rejected:
+		return true, nil
+	case mine:
+		f.trial.failures++
+		return f.spent, nil
 	}
-	return !a.reached.Load() && n >= tries
+	counts, err := e.breaker.failed(f.trial, f.err)
+	if err != nil {
+		return false, a.endEndpoint(err)
+	}
+	return counts && f.spent, nil
+}
+
+// attempted notes when the first attempt of a way of asking began.
+func (s *shape) attempted(at time.Time) {
+	s.mu.Lock()
+	if s.began.IsZero() {
+		s.began = at
+	}
+	s.mu.Unlock()
 }
 
 // unreachable reports whether err says that there was no connection to send
@@ -111,33 +137,53 @@ func unreachable(err error) bool {
 		errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(tls.RecordHeaderError))
 }
 
+// errTimeout is an attempt that took all its time.
+var errTimeout = errors.New("timeout")
+
+// errGivenUp is an attempt that was called off, for others have shown that it
+// is pointless.
+var errGivenUp = errors.New("the model was given up")
+
 // try is one attempt within its time.
-func (a *asker) try(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+func (a *asker) try(ctx context.Context, s *shape, req crosstalk.Request) (crosstalk.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.options.Timeout)
 	defer cancel()
+	var off atomic.Bool
+	defer context.AfterFunc(s.stop, func() {
+		if errors.As(context.Cause(s.stop), new(*ModelError)) && !s.isSettled() {
+			off.Store(true)
+			cancel()
+		}
+	})()
 	answer, err := a.model.Answer(ctx, req)
+	if err != nil && off.Load() {
+		return answer, errGivenUp
+	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return answer, &crosstalk.AskError{Fault: crosstalk.Overloaded, Err: err,
-			Message: fmt.Sprintf("%s: no answer within %v (--timeout)", a.id, a.options.Timeout)}
+		return answer, &crosstalk.AskError{Fault: crosstalk.Overloaded, Err: errors.Join(errTimeout, err),
+			Message: fmt.Sprintf("%s: no answer within %v (--timeout)", a.about.id, a.options.Timeout)}
 	}
 	return answer, err
 }
 
-// pause waits before attempt n+1: as long as the server asked for, or an
+// pause is the wait before attempt n+1: as long as the server asked for, or an
 // exponentially growing time, of which a random half so that the asks that
 // failed together do not come back together.
-func (a *asker) pause(ctx context.Context, n int, err error) error {
-	wait := min(a.options.Backoff<<min(n-1, 16), 30*time.Second)
-	wait = wait/2 + rand.N(wait/2+1)
+func (a *asker) pause(n int, err error) time.Duration {
 	var e *crosstalk.AskError
 	if errors.As(err, &e) && e.RetryAfter > 0 {
-		wait = e.RetryAfter + rand.N(a.options.Backoff/4+1)
+		return e.RetryAfter + rand.N(a.options.Backoff/4+1)
 	}
+	wait := min(a.options.Backoff<<min(n-1, 16), 30*time.Second)
+	return wait/2 + rand.N(wait/2+1)
+}
+
+func sleep(ctx, stop context.Context, wait time.Duration) error {
 	select {
 	case <-time.After(wait):
 		return nil
-	case <-a.stop.Done():
-		return context.Cause(a.stop)
+	case <-stop.Done():
+		return context.Cause(stop)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

@@ -1,12 +1,6 @@
 package ask
 
-import (
-	"context"
-	"fmt"
-	"sync"
-
-	"crosstalk"
-)
+import "crosstalk"
 
 // Budget bounds what a session may spend; the zero value of each field means
 // no bound. Asks that the journal answers cost nothing.
@@ -20,13 +14,15 @@ type Budget struct {
 // Prices are per million tokens, by model name.
 type Prices map[string]Price
 
-// Price is what one model costs per million tokens.
+// Price is what one model costs per million tokens. Reasoning is billed as
+// output; prompts that the provider has cached are billed as any other, so the
+// cost is at most a little too high.
 type Price struct {
 	Input  float64 `yaml:"input" json:"input"`
 	Output float64 `yaml:"output" json:"output"`
 }
 
-// Cost of so many tokens of a model; 0 for a model without a price.
+// Cost is what these tokens of a model cost; 0 for a model without a price.
 func (p Prices) Cost(model string, u crosstalk.Usage) float64 {
 	price := p[model]
 	return (float64(u.Prompt)*price.Input + float64(u.Completion)*price.Output) / 1e6
@@ -43,7 +39,7 @@ func Worst(req crosstalk.Request) crosstalk.Usage {
 	for _, m := range req.Messages {
 		prompt += textTokens(m.Content) + 4 // a turn's own tokens
 	}
-	worst := crosstalk.Usage{Prompt: prompt, Completion: req.Decoding.MaxTokens}
+	worst := crosstalk.Usage{Prompt: prompt, Completion: req.Decoding.Limit()}
 	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // a --param goes before a flag
 		if n, ok := req.Decoding.Extra[name].(float64); ok {
 			worst.Completion = int(n)
@@ -65,95 +61,4 @@ func textTokens(s string) int {
 func estimateTokens(req crosstalk.Request) int {
 	u := Worst(req)
 	return u.Prompt + u.Completion
-}
-
-// account keeps what was spent and what the asks in flight may still spend, so
-// that the bound holds even if each of them uses all it may.
-type account struct {
-	Budget
-	mu       sync.Mutex
-	changed  *sync.Cond
-	inFlight int
-	spent    spending
-	reserved spending
-}
-
-type spending struct {
-	asks, tokens int
-	cost         float64
-}
-
-func (s *spending) add(o spending, sign int) {
-	s.asks += sign * o.asks
-	s.tokens += sign * o.tokens
-	s.cost += float64(sign) * o.cost
-}
-
-func newAccount(b Budget) *account {
-	a := &account{Budget: b}
-	a.changed = sync.NewCond(&a.mu)
-	return a
-}
-
-func (a *account) wake() {
-	a.mu.Lock()
-	a.changed.Broadcast()
-	a.mu.Unlock()
-}
-
-// reserve sets aside what req may use and returns the function that settles
-// it with the answer; one that does not say what it used is taken to have used
-// all. While asks in flight may still give something back it waits.
-func (a *account) reserve(ctx, stop context.Context, model string, req crosstalk.Request) (settle func(crosstalk.Answer), err error) {
-	worst := Worst(req)
-	want := spending{1, worst.Prompt + worst.Completion, a.Prices.Cost(model, worst)}
-	defer context.AfterFunc(ctx, a.wake)()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if stop.Err() != nil {
-			return nil, context.Cause(stop)
-		}
-		over := a.over(want)
-		if over == "" {
-			break
-		}
-		if a.inFlight == 0 || a.Asks > 0 && a.spent.asks+a.reserved.asks >= a.Asks {
-			return nil, &LimitError{over}
-		}
-		a.changed.Wait()
-	}
-	a.inFlight++
-	a.reserved.add(want, 1)
-	return func(answer crosstalk.Answer) {
-		used := answer.Usage
-		if used == (crosstalk.Usage{}) && answer.Status != "" && answer.Status != crosstalk.Failed {
-			used = worst
-		}
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.inFlight--
-		a.reserved.add(want, -1)
-		a.spent.add(spending{1, used.Prompt + used.Completion, a.Prices.Cost(model, used)}, 1)
-		a.changed.Broadcast()
-	}, nil
-}
-
-// over says which bound the next ask could break.
-func (a *account) over(want spending) string {
-	next := a.spent
-	next.add(a.reserved, 1)
-	next.add(want, 1)
-	switch {
-	case a.Asks > 0 && next.asks > a.Asks:
-		return fmt.Sprintf("stopped after %d asks (--budget-asks %d)", a.spent.asks+a.reserved.asks, a.Asks)
-	case a.Tokens > 0 && next.tokens > a.Tokens:
-		return fmt.Sprintf("stopped after %d tokens: one more ask could pass --budget-tokens %d", a.spent.tokens, a.Tokens)
-	case a.Budget.Cost > 0 && next.cost > a.Budget.Cost:
-		return fmt.Sprintf("stopped at a cost of %.4f: one more ask could pass --budget-cost %g", a.spent.cost, a.Budget.Cost)
-	}
-	return ""
 }

@@ -27,8 +27,8 @@ func TestBudget(t *testing.T) {
 	}{
 		{ask.Budget{Asks: 100}, "stopped after 100 asks (--budget-asks 100)"},
 		{ask.Budget{Asks: 1}, "stopped after 1 asks"},
-		{ask.Budget{Tokens: 1000}, "--budget-tokens 1000"},
-		{ask.Budget{Tokens: 11}, "stopped after 0 tokens: one more ask could pass --budget-tokens 11"},
+		{ask.Budget{Tokens: 1000}, "(--budget-tokens 1000)"},
+		{ask.Budget{Tokens: 11}, "stopped after 0 tokens: one more ask could use up to 12 more (--budget-tokens 11)"},
 		{ask.Budget{Cost: 1500, Prices: prices}, "--budget-cost 1500"},
 		{ask.Budget{Asks: 70, Tokens: 900, Cost: 5000, Prices: prices}, ""},
 	} {

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"sync"
@@ -26,7 +25,8 @@ type limiter struct {
 	cut      time.Time // of the last decrease
 	probing  bool      // before the first decrease
 	resume   time.Time // nothing is sent before: the server's Retry-After
-	waiting  list.List // of chan struct{}, first come first served
+	why      string    // the server's words
+	waiting  line
 }
 
 func newLimiter(o Options) *limiter {
@@ -66,33 +66,12 @@ func (l *limiter) acquire(ctx, stop context.Context, tokens int) error {
 
 func (l *limiter) place(ctx, stop context.Context) error {
 	l.mu.Lock()
-	if l.waiting.Len() == 0 && float64(l.inFlight) < l.limit {
+	if l.waiting.len() == 0 && float64(l.inFlight) < l.limit {
 		l.inFlight++
 		l.mu.Unlock()
 		return nil
 	}
-	ready := make(chan struct{})
-	place := l.waiting.PushBack(ready)
-	l.mu.Unlock()
-	var err error
-	select {
-	case <-ready:
-		return nil
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	case <-stop.Done():
-		err = context.Cause(stop)
-	}
-	l.mu.Lock()
-	select {
-	case <-ready: // given meanwhile: hand it on
-		l.inFlight--
-		l.admit()
-	default:
-		l.waiting.Remove(place)
-	}
-	l.mu.Unlock()
-	return err
+	return l.waiting.wait(ctx, stop, l.waiting.join(), &l.mu, func() { l.inFlight--; l.admit() })
 }
 
 // rates waits for what the server or the user said about time.
@@ -133,7 +112,9 @@ func (l *limiter) learn(started time.Time, err error, fault crosstalk.Fault) {
 	case fault == crosstalk.Overloaded:
 		var e *crosstalk.AskError
 		if errors.As(err, &e) && e.RetryAfter > 0 {
-			l.resume = later(l.resume, time.Now().Add(e.RetryAfter))
+			if until := time.Now().Add(e.RetryAfter); until.After(l.resume) {
+				l.resume, l.why = until, err.Error()
+			}
 		}
 		// Asks that were sent before the last decrease say nothing new.
 		if started.After(l.cut) {
@@ -152,17 +133,17 @@ func (l *limiter) leave() {
 
 // admit lets waiters in while there is room. The caller holds mu.
 func (l *limiter) admit() {
-	for l.waiting.Len() > 0 && float64(l.inFlight) < l.limit {
+	for l.waiting.len() > 0 && float64(l.inFlight) < l.limit {
 		l.inFlight++
-		close(l.waiting.Remove(l.waiting.Front()).(chan struct{}))
+		l.waiting.next()
 	}
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+// wait is the wait that the server asked for, if there is one now.
+func (l *limiter) wait() (w Wait, waiting bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Wait{Until: l.resume, Why: l.why}, time.Now().Before(l.resume)
 }
 
 // merge returns a context that ends when either does.

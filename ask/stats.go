@@ -1,46 +1,109 @@
 package ask
 
-import "crosstalk"
+import (
+	"fmt"
+	"time"
 
-// Stats are a session's counts up to a moment.
+	"crosstalk"
+)
+
+// Stats are a session's counts up to a moment, of distinct asks.
 type Stats struct {
-	Done    int // distinct asks that have an answer, failed ones included
-	Cached  int // of these: answered by the journal
-	Failed  int
-	Empty   int
-	Refused int
-	Retries int    // attempts beyond the first
-	Trouble string // why the last attempt that gave no answer gave none
-	Usage   crosstalk.Usage
-	Cost    float64 // of the answers that were not cached
+	Done     int // Answered and Failed
+	Answered int // with a text, empty or refused
+	Cached   int // of Answered: by the journal
+	Empty    int // of Answered
+	Refused  int // of Answered
+	Cut      int // of Answered: ended by the limit on their tokens
+	Failed   int
+	Retries  int    // attempts beyond the first of each ask
+	Trouble  string // why the last attempt that gave no answer gave none
+
+	// Of the answers that were not cached:
+	Usage crosstalk.Usage
+	Cost  float64
+
+	Waits []Wait // what keeps endpoints from being asked now
+}
+
+// Wait is why an endpoint is not asked at the moment.
+type Wait struct {
+	Endpoint string
+	Down     bool      // it answers nothing: one ask at a time is tried, the others wait
+	Since    time.Time // of the first failure, if it is down
+	Until    time.Time // when it is asked next; in the past: an attempt is under way
+	Why      string    // what the server said last
+}
+
+// Text is the wait in a few words, for one line that is shown at the time now:
+// "server down since 14:02, next try in 8 s". It names no endpoint.
+func (w Wait) Text(now time.Time) string {
+	left := w.Until.Sub(now)
+	switch {
+	case w.Down && left <= 0:
+		return fmt.Sprintf("server down since %s, trying again", w.Since.Local().Format("15:04"))
+	case w.Down:
+		return fmt.Sprintf("server down since %s, next try in %s", w.Since.Local().Format("15:04"), short(left))
+	}
+	return fmt.Sprintf("waiting until %s (%s), as the server asked", w.Until.Local().Format("15:04:05"), short(left))
+}
+
+// short is a duration in whole seconds or minutes.
+func short(d time.Duration) string {
+	if d < 2*time.Minute {
+		return fmt.Sprintf("%d s", (d+time.Second-1)/time.Second)
+	}
+	return fmt.Sprintf("%d min", (d+time.Minute/2)/time.Minute)
 }
 
 // Stats returns the counts so far.
 func (s *Session) Stats() Stats {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	stats := s.stats
+	stats, endpoints := s.stats, s.endpoints
+	s.mu.Unlock()
+	for _, e := range endpoints {
+		wait, waiting := e.breaker.wait()
+		if !waiting {
+			wait, waiting = e.limit.wait()
+		}
+		if waiting && e.stop.Err() == nil {
+			wait.Endpoint = e.name
+			stats.Waits = append(stats.Waits, wait)
+		}
+	}
 	return stats
 }
 
 // count adds an answer, once per key, and returns how many asks have failed.
-func (a *asker) count(key crosstalk.Key, answer crosstalk.Answer, cached bool) (failed int) {
+func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk.Answer, cached bool) (failed int) {
 	s := a.Session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, again := s.seen[key]; again {
+		delete(s.fresh, key)
 		return s.stats.Failed
 	}
 	s.seen[key] = struct{}{}
+	if _, fresh := s.fresh[key]; fresh {
+		cached = false // another caller found in the journal what this session asked
+		delete(s.fresh, key)
+	}
 	s.stats.Done++
-	switch answer.Status {
-	case crosstalk.Failed:
+	if answer.Status == crosstalk.Failed {
 		s.stats.Failed++
 		s.stats.Trouble = answer.Reason
+		return s.stats.Failed
+	}
+	a.about.seen.note(req, answer, a.options.SameModel, a.about.id)
+	s.stats.Answered++
+	switch answer.Status {
 	case crosstalk.Empty:
 		s.stats.Empty++
 	case crosstalk.Refused:
 		s.stats.Refused++
+	}
+	if answer.Finish == crosstalk.FinishLength {
+		s.stats.Cut++
 	}
 	if cached {
 		s.stats.Cached++
@@ -50,7 +113,7 @@ func (a *asker) count(key crosstalk.Key, answer crosstalk.Answer, cached bool) (
 	s.stats.Usage.Prompt += u.Prompt
 	s.stats.Usage.Completion += u.Completion
 	s.stats.Usage.Reasoning += u.Reasoning
-	s.stats.Cost += a.options.Budget.Prices.Cost(a.id.Name, u)
+	s.stats.Cost += a.options.Budget.Prices.Cost(a.about.id.Name, u)
 	return s.stats.Failed
 }
 

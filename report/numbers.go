@@ -8,7 +8,7 @@ import (
 	"crosstalk"
 )
 
-// Percent is a fraction as a percentage with one decimal, "-" where undefined.
+// Percent is a fraction as a percentage with one decimal, "-" if undefined.
 func Percent(f crosstalk.Value) string {
 	if !f.Defined() {
 		return "-"
@@ -16,7 +16,7 @@ func Percent(f crosstalk.Value) string {
 	return strconv.FormatFloat(100*float64(f), 'f', 1, 64)
 }
 
-// Value is a figure as tables show it: a percentage, or a number of units.
+// Value is a figure as printed in tables: a percentage, or a number in its unit.
 func Value(f crosstalk.Value, unit string) string {
 	if unit == "" || !f.Defined() {
 		return Percent(f)
@@ -37,8 +37,8 @@ func Points(f crosstalk.Value) string {
 	return s
 }
 
-// Difference is a difference of figures of a unit with its sign, in percentage
-// points where they are fractions.
+// Difference is a signed difference of figures in their unit, or in percentage
+// points if they are fractions.
 func Difference(f crosstalk.Value, unit string) string {
 	if unit == "" || !f.Defined() {
 		return Points(f)
@@ -49,7 +49,7 @@ func Difference(f crosstalk.Value, unit string) string {
 	return "0.00"
 }
 
-// PValue is a p-value with three decimals, "-" where undefined.
+// PValue is a p-value with three decimals, "-" if undefined.
 func PValue(p crosstalk.Value) string {
 	switch {
 	case !p.Defined():
@@ -85,7 +85,7 @@ func effectSize(e *crosstalk.Effect) string {
 	return strconv.FormatFloat(v, 'f', 3, 64)
 }
 
-// Number is a number as programs read it, empty where undefined.
+// Number is a number for programs, empty if undefined.
 func Number(f crosstalk.Value) string {
 	if !f.Defined() {
 		return ""

@@ -1,10 +1,10 @@
-// Package report shows estimates. It knows estimates and observations, and of
-// instruments what their Kinds say.
+// Package report prints estimates. It depends on estimates and observations; what
+// it knows about instruments is in their Kinds.
 //
-// What is printed: percentages in tables that people read (table, markdown,
-// latex), fractions in formats that programs read (json, jsonl, csv). An
-// undefined figure is "-", null or an empty field, never 0. Warnings stand
-// under a table and inside the machine formats.
+// Formats for people (table, markdown, latex) have percentages, formats for
+// programs (json, jsonl, csv) fractions. An undefined figure is "-", null or an
+// empty field, never 0. Warnings are printed below a table and included in the
+// formats for programs.
 package report
 
 import (
@@ -36,10 +36,10 @@ func NewDocument(estimates []crosstalk.Estimate) Document {
 // Formats are the values of --format, the default first.
 var Formats = []string{"table", "json", "jsonl", "csv", "markdown", "latex"}
 
-// CheckFormat refuses an unknown format.
+// CheckFormat returns an error for an unknown format.
 func CheckFormat(format string) error {
 	if !slices.Contains(Formats, format) {
-		return fmt.Errorf("format %q is unknown: choose one of %s", format, strings.Join(Formats, ", "))
+		return fmt.Errorf("unknown format %q; choose one of: %s", format, strings.Join(Formats, ", "))
 	}
 	return nil
 }

@@ -244,7 +244,7 @@ func TestWriteErrors(t *testing.T) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
-	want := `format "yaml" is unknown: choose one of table, json, jsonl, csv, markdown, latex`
+	want := `unknown format "yaml"; choose one of: table, json, jsonl, csv, markdown, latex`
 	if err := Write(full{}, "yaml", nil); err == nil || err.Error() != want {
 		t.Error(err)
 	}

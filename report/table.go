@@ -11,17 +11,17 @@ import (
 	"crosstalk/instrument"
 )
 
-// Table is what people read: a heading, rows and notes.
+// Table is a table for people: a heading, rows and notes.
 type Table struct {
-	Heading []string   // what all rows share: "model reference:leaky", ...
+	Heading []string   // shared by all rows: "model reference:leaky", ...
 	Header  []string   // column titles
-	Left    int        // how many columns from the left hold words
-	Rows    [][]string // as Header
-	Notes   []string   // what the figures rest on, and warnings
+	Left    int        // number of columns from the left that contain words
+	Rows    [][]string // cells, in the order of Header
+	Notes   []string   // signatures and warnings
 }
 
-// WriteTable writes a table as "table", "markdown" or "latex". Control
-// characters in it become spaces.
+// WriteTable writes a table as "table", "markdown" or "latex". It replaces
+// control characters by spaces.
 func WriteTable(w io.Writer, format string, t Table) error {
 	return write(w, format, []Table{t.tidy()})
 }
@@ -40,12 +40,12 @@ func write(w io.Writer, format string, tables []Table) error {
 
 var firstNumber = regexp.MustCompile(`\d+`)
 
-// maxNamed is how many rows a warning names.
+// maxNamed is the maximum number of rows that a warning names.
 const maxNamed = 8
 
-// Warnings says each kind of warning once, with the rows it holds for and, for
-// one that counts, the range of its first number. of[i] are the warnings of
-// the row called rows[i].
+// Warnings merges the warnings of the same kind into one, with the rows that have
+// it and, for one with a number, the range of its first number. of[i] are the
+// warnings of the row called rows[i].
 func Warnings(rows []string, of [][]string) []string {
 	type kind struct {
 		text     string // of the first
@@ -109,5 +109,5 @@ func Columns(rows []map[string]string) []string {
 	return append(columns, others...)
 }
 
-// Markdown is a text of which markdown shows every character.
+// Markdown escapes a text for markdown.
 func Markdown(text string) string { return markdownEscape.Replace(plain(text)) }

@@ -13,8 +13,8 @@ import (
 	"crosstalk/internal/ordered"
 )
 
-// Tables lays estimates out, a table for each run of estimates that share their
-// condition.
+// Tables lays out estimates in tables, one for each sequence of estimates with
+// the same condition.
 func Tables(estimates []crosstalk.Estimate) []Table {
 	var tables []Table
 	for len(estimates) > 0 {
@@ -37,8 +37,8 @@ func sameCondition(a, b crosstalk.Estimate) bool {
 	return len(a.By) == len(b.By)
 }
 
-// varies reports whether the column is one that figures are grouped by: one
-// of the two is over all its values.
+// varies reports whether figures are grouped by the column, that is, whether one
+// of the two covers all its values.
 func varies(column string, a, b crosstalk.Estimate) bool {
 	return a.By[column] == crosstalk.All || b.By[column] == crosstalk.All
 }
@@ -53,7 +53,7 @@ func conditionOf(e crosstalk.Estimate) []string {
 	return columns
 }
 
-// newTable lays out estimates of one condition.
+// newTable lays out the estimates of one condition.
 func newTable(estimates []crosstalk.Estimate) Table {
 	var t Table
 	columns := ByColumns(estimates)
@@ -126,7 +126,7 @@ func newTable(estimates []crosstalk.Estimate) Table {
 	return t
 }
 
-// ByColumns lists the columns of By as Columns does.
+// ByColumns lists the columns of By in the order of Columns.
 func ByColumns(estimates []crosstalk.Estimate) []string {
 	by := make([]map[string]string, len(estimates))
 	for i, e := range estimates {
@@ -135,8 +135,8 @@ func ByColumns(estimates []crosstalk.Estimate) []string {
 	return Columns(by)
 }
 
-// countColumns are the counts that are not 0 everywhere, and always those of
-// what has no value: a figure says what it leaves out.
+// countColumns are the counts that are not always 0, and the counts of what has
+// no value even if 0: a figure states what it leaves out.
 func countColumns(estimates []crosstalk.Estimate) (columns []string) {
 	var order []string
 	present := map[string]bool{}
@@ -166,8 +166,8 @@ func countColumns(estimates []crosstalk.Estimate) (columns []string) {
 	return columns
 }
 
-// notes are the effect's unit, signatures and warnings, each once, with the row
-// it belongs to if it is not the first's.
+// notes are the effect's unit, signatures and warnings, each once, prefixed with
+// its row unless it is the first row's.
 func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []string {
 	var list []string
 	add := func(s string) {
@@ -188,7 +188,7 @@ func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []st
 	return append(list, warnings(estimates, varying, measures)...)
 }
 
-// warnings says each kind of warning once, with the rows it holds for.
+// warnings merges the warnings of the same kind, with the rows that have them.
 func warnings(estimates []crosstalk.Estimate, varying []string, measures bool) []string {
 	rows, of := make([]string, len(estimates)), make([][]string, len(estimates))
 	for i, e := range estimates {
@@ -213,7 +213,7 @@ func rowName(e crosstalk.Estimate, varying []string) string {
 	return strings.Join(where, "/")
 }
 
-// unitOf is the unit that all estimates share, "" if there are several.
+// unitOf is the unit of all estimates, "" if they have several.
 func unitOf(estimates []crosstalk.Estimate) string {
 	for _, e := range estimates {
 		if e.Unit != estimates[0].Unit {

@@ -89,12 +89,12 @@ func writeMarkdown(w io.Writer, tables []Table) error {
 
 var latexEscape = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "_", `\_`, "%", `\%`, "&", `\&`, "#", `\#`, "$", `\$`,
 	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "·", `$\cdot$`,
-	"[", "{[}", "*", "{*}") // behind a row's \\ these two would be its options
+	"[", "{[}", "*", "{*}") // after a row's \\, LaTeX would read these two as options
 
 var minus = regexp.MustCompile(`-(\d)`)
 
-// latexNumber writes an interval with an en dash, where its ends have no signs,
-// and a minus sign as one.
+// latexNumber writes an interval without signs with an en dash, and a minus sign
+// in math mode.
 func latexNumber(s string) string {
 	if !strings.ContainsAny(s, "+-") {
 		return strings.ReplaceAll(s, " to ", "--")
@@ -135,8 +135,8 @@ func writeLaTeX(w io.Writer, tables []Table) error {
 	return err
 }
 
-// tidy is the table with spaces for control characters, which names from
-// elsewhere may hold and a terminal, a table row or a comment would obey.
+// tidy replaces control characters by spaces. Untrusted names may contain them,
+// and a terminal, a table row or a comment would interpret them.
 func (t Table) tidy() Table {
 	tidied := func(texts []string) []string {
 		texts = slices.Clone(texts)
@@ -161,7 +161,7 @@ func plain(text string) string {
 	}, text)
 }
 
-// writeCSV writes one line an estimate, with a column for every key and count
+// writeCSV writes one line per estimate, with a column for every key and count
 // that occurs.
 func writeCSV(w io.Writer, estimates []crosstalk.Estimate) error {
 	by := ByColumns(estimates)

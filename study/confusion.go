@@ -2,9 +2,7 @@ package study
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,12 +10,10 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/confusion"
-	"crosstalk/internal/parallel"
 	"crosstalk/measure/langid/fasttext"
 	"crosstalk/measure/segment/japanese"
 	"crosstalk/model"
 	"crosstalk/model/reference"
-	"crosstalk/recorded"
 	"crosstalk/run"
 	"crosstalk/suite"
 )
@@ -71,11 +67,12 @@ func (c Confusion) Open() (*Study, error) {
 	if len(c.Models) == 0 {
 		c.Models = []string{reference.Provider + ":" + reference.DefaultConfused}
 	}
+	study.families = c.Families
 	for _, in := range instruments {
 		rules := in.Protocol
 		in.Samples, in.AsServed = cmp.Or(c.Samples, rules.Samples), c.LogprobsScaled
 		in.Prompting.Logprobs = c.Logprobs // is part of the rules
-		conditions, err := c.conditions(defaults{prefix: s.Prefix, logprobs: c.Logprobs, format: format,
+		conditions, err := c.conditions(defaults{strict: strictly(rules.Name), prefix: s.Prefix, logprobs: c.Logprobs, format: format,
 			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
 			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items) }})
 		if err != nil {
@@ -238,162 +235,4 @@ func formatOf(set map[string]string, demonstrations map[string][]crosstalk.Demon
 	n, _ := strconv.Atoi(set["shots"]) // "" is 0
 	return confusion.Format{Position: set["position"], Shots: n, Template: confusion.Template(cmp.Or(set["template"], string(confusion.Auto))),
 		Demonstrations: demonstrations}
-}
-
-// Recorded opens a study of answers that were recorded in files
-// (recorded.ReadConfusion), which may be larger than the memory. Rows without
-// a model are of the model named, or of one with the file's name.
-func (c Confusion) Recorded(files []string, model string) (*Study, error) {
-	study, instruments, identifier, err := c.open()
-	if err != nil {
-		return nil, err
-	}
-	r := &recordedConfusion{Study: study, files: files, model: model, identifier: identifier, items: map[string]*suite.Fingerprint{}}
-	r.columns = Columns{}
-	r.columns.Add(conditionOf("", "", len(instruments)))
-	r.suites, r.plan, r.rescan = r.suiteIDs, run.Recorded("confusion", r.names(), model), r.check
-	for i, in := range instruments {
-		r.Protocols = append(r.Protocols, Protocol{
-			Rules:   in.Rules(),
-			Scoring: run.Scoring{Protocol: in.Protocol.Name, Rules: crosstalk.Canonical(in.Rules()), By: r.By},
-			recorded: func(ctx context.Context) iter.Seq2[[]crosstalk.Observation, error] {
-				return r.observations(ctx, in, i == 0)
-			}})
-	}
-	return r.Study, nil
-}
-
-// recordedConfusion are the answers in some files, with what was met on the
-// way.
-type recordedConfusion struct {
-	*Study
-	files      []string
-	model      string // of rows that do not say
-	identifier *fasttext.Model
-	items      map[string]*suite.Fingerprint // that a model answered
-}
-
-// check reads the files before anything is written.
-func (r *recordedConfusion) check() error {
-	for row, err := range r.rows() {
-		if err != nil {
-			return err
-		}
-		r.columns.Add(row.Item.Labels)
-	}
-	return r.checkBy(r.columns)
-}
-
-// rows yields the rows of the files one after the other, with their models.
-func (r *recordedConfusion) rows() iter.Seq2[recorded.Confusion, error] {
-	return func(yield func(recorded.Confusion, error) bool) {
-		checked := map[string]bool{}
-		for _, file := range r.files {
-			for row, err := range recorded.ReadConfusion(file) {
-				if err == nil {
-					row.Model = cmp.Or(row.Model, r.model, suite.BaseName(file))
-					if language := row.Item.Prompt.Language; !checked[language] {
-						err = known(r.identifier, row.Where, language, "--lid")
-						checked[language] = true
-					}
-				}
-				if !yield(row, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
-}
-
-// Rows are scored in batches, since a row takes less time than handing it over.
-const (
-	batchRows    = 64
-	batchBytes   = 1 << 16
-	batchesAhead = 64
-)
-
-// batches yields the rows in slices of about batchBytes.
-func batches(rows iter.Seq2[recorded.Confusion, error]) iter.Seq2[[]recorded.Confusion, error] {
-	return func(yield func([]recorded.Confusion, error) bool) {
-		var batch []recorded.Confusion
-		bytes := 0
-		for row, err := range rows {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			batch = append(batch, row)
-			bytes += len(row.Answer.Text)
-			if len(batch) == batchRows || bytes >= batchBytes {
-				if !yield(batch, nil) {
-					return
-				}
-				batch, bytes = nil, 0
-			}
-		}
-		if batch != nil {
-			yield(batch, nil)
-		}
-	}
-}
-
-// observations scores the rows and yields their observations in order. The
-// first protocol to do so notes the rows.
-func (r *recordedConfusion) observations(ctx context.Context, in confusion.Instrument, first bool) iter.Seq2[[]crosstalk.Observation, error] {
-	type scored struct {
-		rows         []recorded.Confusion
-		observations []crosstalk.Observation
-	}
-	protocols := len(r.Protocols)
-	score := func(_ context.Context, batch []recorded.Confusion) (scored, error) {
-		s := scored{rows: batch}
-		for _, row := range batch {
-			of := in
-			of.Condition = conditionOf(row.Model, in.Protocol.Name, protocols)
-			s.observations = append(s.observations, of.Score(row.Item, row.Sample, row.Answer)...)
-		}
-		return s, nil
-	}
-	return func(yield func([]crosstalk.Observation, error) bool) {
-		for s, err := range parallel.Map(ctx, batches(r.rows()), batchesAhead, score) {
-			if first {
-				for _, row := range s.rows {
-					r.note(row)
-				}
-			}
-			if !yield(s.observations, err) {
-				return
-			}
-		}
-	}
-}
-
-// note remembers what the answers are to, and their columns.
-func (r *recordedConfusion) note(row recorded.Confusion) {
-	r.columns.Add(row.Item.Labels)
-	if row.Sample > 0 {
-		return
-	}
-	if r.items[row.Model] == nil {
-		r.items[row.Model] = &suite.Fingerprint{}
-	}
-	r.items[row.Model].Add(row.Item)
-}
-
-// names are the files' names.
-func (r *recordedConfusion) names() string {
-	names := make([]string, len(r.files))
-	for i, file := range r.files {
-		names[i] = suite.BaseName(file)
-	}
-	return strings.Join(names, "+")
-}
-
-// suiteIDs names what each model answered, as suite.Suite.ID does.
-func (r *recordedConfusion) suiteIDs() crosstalk.SuiteIDs {
-	ids := crosstalk.SuiteIDs{Column: "model", Each: map[string]string{}}
-	for model, items := range r.items {
-		ids.Each[model] = r.names() + "@" + items.String()
-	}
-	return ids
 }

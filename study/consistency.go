@@ -2,11 +2,8 @@ package study
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"iter"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +13,6 @@ import (
 	"crosstalk/instrument/consistency/free"
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/instrument/consistency/transcript"
-	"crosstalk/internal/parallel"
 	"crosstalk/model/reference"
 	"crosstalk/run"
 	"crosstalk/study/similarities"
@@ -91,8 +87,9 @@ func (c Consistency) Open() (*Study, error) {
 	if len(c.Models) == 0 {
 		c.Models = []string{reference.Provider + ":" + reference.DefaultInconsistent}
 	}
+	study.families = c.Families
 	for _, rules := range protocols {
-		conditions, err := c.conditions(defaults{system: rules.System, prefix: s.Prefix,
+		conditions, err := c.conditions(defaults{strict: strictly(rules.Name), system: rules.System, prefix: s.Prefix,
 			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
 			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items, s.Tasks...) }})
 		if err != nil {
@@ -132,7 +129,7 @@ func (c Consistency) Open() (*Study, error) {
 // instrument is what answers are scored with, of no protocol yet.
 func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (in consistency.Instrument, err error) {
 	in.Tasks = tasks
-	env.Programs(c.KeyVar, c.ExecEnv)
+	env.Programs(c.keyVars(), c.ExecEnv)
 	identifier, err := OpenIdentifier(c.Identifier)
 	if err != nil {
 		return in, err
@@ -254,81 +251,4 @@ func rewritePrompts(c Condition, rules consistency.Protocol, tokens int) crossta
 	p.Decoding.Extra = maps.Clone(p.Decoding.Extra)
 	maps.DeleteFunc(p.Decoding.Extra, func(name string, _ any) bool { return c.Name[name] != "" })
 	return p
-}
-
-// Recorded opens a study of answers that were recorded in files
-// (recorded.ReadConsistency) to the items of a task file, or of a suite. Rows
-// without a model are of the model named, or of one with the file's name.
-func (c Consistency) Recorded(files []string, model, task string) (*Study, error) {
-	protocols, err := c.Resolve()
-	if err != nil {
-		return nil, err
-	}
-	if task == "" {
-		return nil, crosstalk.BadOption("task", " names no task file: it says what answers mean and which are right")
-	}
-	tasks, err := LoadTasks(task)
-	if err != nil {
-		return nil, err
-	}
-	texts, err := transcript.ReadTexts(c.Texts, task, tasks.Tasks, tasks.Items)
-	if err != nil {
-		return nil, err
-	}
-	id := tasks.ID()
-	study := &Study{Instrument: "consistency", env: similarities.NewEnv(), plan: run.Recorded("consistency", id, model),
-		columns: Columns{"task": true, "pair": true, "part": true, consistency.ByClass: true},
-		suites:  func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: id} }}
-	if err := study.group(c.By, consistency.By); err != nil {
-		return nil, err
-	}
-	scoring, err := c.instrument(tasks.Tasks, study.env)
-	if err != nil {
-		return nil, err
-	}
-	scoring.Rewrites = "recorded"
-	t := &transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Texts: texts, By: study.By, Languages: scoring.Languages,
-		ModelOf: func(file, of string) string { return cmp.Or(of, model, suite.BaseName(file)) }}
-	study.check = func() error {
-		if err := t.Check(); err != nil {
-			return err
-		}
-		maps.Copy(study.columns, t.Columns)
-		for _, item := range tasks.Items {
-			study.columns.Add(item.Labels)
-		}
-		return study.checkBy(study.columns)
-	}
-	study.columns.Add(conditionOf("", "", len(protocols)))
-	for _, rules := range protocols {
-		in := scoring
-		in.Protocol = rules
-		study.Protocols = append(study.Protocols, Protocol{
-			Rules:   in.Rules(),
-			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), By: study.By},
-			recorded: func(ctx context.Context) iter.Seq2[[]crosstalk.Observation, error] {
-				return parallel.Map(ctx, t.Joined(), answeredAtOnce, func(ctx context.Context, a transcript.Answered) ([]crosstalk.Observation, error) {
-					of := in
-					of.Condition = conditionOf(a.Model, rules.Name, len(protocols))
-					return of.Score(ctx, nil, a.Item, a.Answers, a.Rewritten)
-				})
-			}})
-	}
-	return study, nil
-}
-
-// answeredAtOnce is how many items with recorded answers are scored at a time.
-const answeredAtOnce = 1024
-
-// LoadTasks reads a task file, whose items need no texts, or a suite.
-func LoadTasks(nameOrFile string) (*suite.Suite, error) {
-	load := suite.LoadTasks
-	if ext := filepath.Ext(nameOrFile); ext != ".yaml" && ext != ".yml" {
-		load = func(name string) (*suite.Suite, error) { return suite.LoadFor("consistency", name) }
-	}
-	tasks, err := load(nameOrFile)
-	if err == nil && len(tasks.Items) == 0 {
-		return nil, fmt.Errorf("%s has no items to score answers of", nameOrFile)
-	}
-	return tasks, err
 }

@@ -18,15 +18,16 @@ import (
 	"crosstalk/web/index"
 )
 
-// How many bytes of a text are on an answer's own page; its plain text has all.
+// longest is the maximum number of bytes of a text on an answer's page; the
+// plain text is complete.
 const longest = 64 << 10
 
-// answerPage is what the page of one answer shows.
+// answerPage is the content of the page of one answer.
 type answerPage struct {
 	frame
 	Number         int
 	Previous, Next string
-	Text           string // where the answer is as plain text
+	Text           string // URL of the answer as plain text
 	Card           *page.Card
 	Labels         []page.Setting
 	Observations   []observationRow
@@ -46,7 +47,7 @@ type exchange struct {
 	Raw      string
 }
 
-// answer shows one answer and its way to its figures.
+// answer writes the page of one answer, with everything that was derived from it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	run, number, observations, last, err := s.observations(r)
 	if err != nil {
@@ -54,8 +55,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	path := "/runs/" + run.ID
+	trail := []link{{"Runs", "/"}, {run.about().Title, path}, {"Answers", path + "/answers"}}
 	p := answerPage{Number: number, Text: r.URL.Path + "/text",
-		frame: frame{Title: "Answer " + count(number), Trail: []link{{"Runs", "/"}, {run.about().Title, path}, {"Answers", path + "/answers"}}}}
+		frame: frame{Title: "Answer " + count(number), Trail: trail}}
 	if number > 1 {
 		p.Previous = fmt.Sprintf("%s/answers/%d", path, number-1)
 	}
@@ -69,8 +71,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "answer.html", p)
 }
 
-// observations returns what was observed of the answer that an address names,
-// and the number of the run's last answer.
+// observations returns the observations of the answer in the URL, and the number
+// of the run's last answer.
 func (s *Server) observations(r *http.Request) (run *runEntry, number int, of []crosstalk.Observation, last int, err error) {
 	if run, err = s.listing.run(r.PathValue("run")); err != nil {
 		return nil, 0, nil, 0, err
@@ -120,7 +122,7 @@ func (p *answerPage) strip(tokens []crosstalk.Token) {
 	const most = 400
 	var b strings.Builder
 	drawing := plot.Strip{Tokens: tokens[:min(len(tokens), most)]}.Draw()
-	drawing.Title = "The model's doubt, token by token"
+	drawing.Title = "The model's uncertainty, token by token"
 	if drawing.WriteSVG(&b) == nil {
 		p.Strips = append(p.Strips, template.HTML(b.String()))
 	}
@@ -169,7 +171,7 @@ func exchangeOf(r journal.Record) exchange {
 	add("sample", strconv.Itoa(r.Request.Sample))
 	add("status", string(r.Answer.Status))
 	add("ended by", r.Answer.Reason)
-	add("tokens", fmt.Sprintf("%d asked, %d answered", r.Answer.Usage.Prompt, r.Answer.Usage.Completion))
+	add("tokens", fmt.Sprintf("%d in, %d out", r.Answer.Usage.Prompt, r.Answer.Usage.Completion))
 	add("took", r.Answer.Latency.Round(1e6).String())
 	if r.Answer.Attempts > 1 {
 		add("attempts", strconv.Itoa(r.Answer.Attempts))
@@ -178,15 +180,15 @@ func exchangeOf(r journal.Record) exchange {
 	return a
 }
 
-// cut leaves out what is beyond longest.
+// cut shortens a text to longest bytes.
 func cut(text string) string {
 	if len(text) <= longest {
 		return text
 	}
-	return strings.ToValidUTF8(text[:longest], "") + fmt.Sprintf("… (%s more are not shown)", size(int64(len(text)-longest)))
+	return strings.ToValidUTF8(text[:longest], "") + fmt.Sprintf("… (%s more not shown)", size(int64(len(text)-longest)))
 }
 
-// text sends an answer's texts as they are, whole and as plain text.
+// text sends an answer's complete texts as plain text.
 func (s *Server) text(w http.ResponseWriter, r *http.Request) {
 	_, _, observations, _, err := s.observations(r)
 	if err != nil {

@@ -17,24 +17,24 @@ import (
 	"crosstalk/web/index"
 )
 
-// perPage is how many answers a page has.
+// perPage is the number of answers on a page.
 const perPage = 50
 
-// filter is how answers are chosen, as an address says it.
+// filter is the search in a URL.
 type filter struct {
 	Text    string
 	Where   map[string]string
 	columns []index.Column
 }
 
-// field is a column to choose by.
+// field is a column to filter by.
 type field struct {
 	Name, Parameter string
 	Chosen          string
 	Values          []index.Value
 }
 
-// choice is a value to choose, with a link to what it chooses.
+// choice is a value to filter by, with a link to its answers.
 type choice struct {
 	Name   string
 	N      int
@@ -42,10 +42,10 @@ type choice struct {
 	Chosen bool
 }
 
-// is begins the parameter of a column, which may be called anything.
+// is prefixes the parameters of columns, since columns can have any name.
 const is = "is."
 
-// newFilter reads an address. Columns that the run has not are left out.
+// newFilter reads a URL. A column without a value is ignored.
 func newFilter(at *url.URL, columns []index.Column) filter {
 	f := filter{Where: map[string]string{}, columns: columns}
 	query := at.Query()
@@ -59,7 +59,7 @@ func newFilter(at *url.URL, columns []index.Column) filter {
 	return f
 }
 
-// to is the address of a page of answers with this filter.
+// to is the URL of a page of answers with this filter.
 func (f filter) to(path string, more ...string) string {
 	query := url.Values{}
 	if f.Text != "" {
@@ -74,7 +74,7 @@ func (f filter) to(path string, more ...string) string {
 	return (&url.URL{Path: path, RawQuery: query.Encode()}).String()
 }
 
-// findings are the links to what was found in answers, the filter else unchanged.
+// findings are the links to the findings, with the rest of the filter unchanged.
 func (f filter) findings(path string) (list []choice) {
 	for _, c := range f.columns {
 		if c.Name != index.Found {
@@ -98,8 +98,8 @@ func mapsWith(m map[string]string, name, value string) map[string]string {
 	return all
 }
 
-// fields are the other columns to choose by: those with several values, and
-// those that are chosen.
+// fields are the other columns to filter by: those with several values, and
+// those in the filter.
 func (f filter) fields(kind crosstalk.Kind) (list []field) {
 	for _, c := range f.columns {
 		chosen := f.Where[c.Name]
@@ -117,7 +117,7 @@ func (f filter) fields(kind crosstalk.Kind) (list []field) {
 	return list
 }
 
-// Kept are the choices that the form passes on as they are.
+// Kept are the choices that the form passes on unchanged.
 func (f filter) Kept() (list []field) {
 	if v := f.Where[index.Found]; v != "" {
 		list = append(list, field{Parameter: is + index.Found, Chosen: v})
@@ -125,7 +125,7 @@ func (f filter) Kept() (list []field) {
 	return list
 }
 
-// rank puts the columns first that people ask for first.
+// rank orders the columns, the most useful first.
 func rank(kind crosstalk.Kind, column string) int {
 	first := append([]string{crosstalk.ModelColumn}, kind.Choices...)
 	if i := slices.Index(first, column); i >= 0 {
@@ -134,16 +134,16 @@ func rank(kind crosstalk.Kind, column string) int {
 	return len(first)
 }
 
-// answersPage is what a page of answers shows.
+// answersPage is the content of a page of answers.
 type answersPage struct {
 	frame
 	Run      *runEntry
 	Progress progress
 	Filter   filter
 	Found    []choice
-	Any      choice // whatever was found
+	Any      choice // with any finding
 	Fields   []field
-	More     []field // that are asked for less
+	More     []field // less useful ones, collapsed
 	Page     index.Page
 	Count    string
 	Cards    []answerCard
@@ -151,15 +151,15 @@ type answersPage struct {
 	Clear string
 }
 
-// mostFields is how many columns are in sight.
+// mostFields is the number of columns that are always visible.
 const mostFields = 4
 
-// MoreChosen reports whether one of those out of sight is chosen.
+// MoreChosen reports whether the filter has one of the collapsed fields.
 func (p *answersPage) MoreChosen() bool {
 	return slices.ContainsFunc(p.More, func(f field) bool { return f.Chosen != "" })
 }
 
-// answerCard is an answer with the link to its own page.
+// answerCard is an answer with a link to its page.
 type answerCard struct {
 	*page.Card
 	Number int
@@ -167,7 +167,7 @@ type answerCard struct {
 	Of     string // the condition, where the run has several
 }
 
-// answers shows a page of answers.
+// answers writes a page of answers.
 func (s *Server) answers(w http.ResponseWriter, r *http.Request) {
 	run, err := s.listing.run(r.PathValue("run"))
 	if err != nil {
@@ -217,7 +217,8 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	prompts := newPrompts(p.Run.path)
 	defer prompts.close()
 	for i, n := range p.Page.Numbers {
-		p.Cards = append(p.Cards, answerCard{page.NewCard(observations[i], 0, prompts.prompt), n, path + "/" + strconv.Itoa(n), conditionOf(observations[i], columns)})
+		p.Cards = append(p.Cards, answerCard{page.NewCard(observations[i], 0, prompts.prompt), n,
+			path + "/" + strconv.Itoa(n), conditionOf(observations[i], columns)})
 	}
 	p.Count = p.count()
 	if k := len(p.Page.Numbers); k > 0 {
@@ -232,7 +233,7 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	return nil
 }
 
-// conditionOf says under which of the run's conditions an answer was given.
+// conditionOf is the condition of an answer, if the run has several.
 func conditionOf(of []crosstalk.Observation, columns []index.Column) string {
 	var parts []string
 	kind := instrument.Of(of[0].Measure)
@@ -244,7 +245,7 @@ func conditionOf(of []crosstalk.Observation, columns []index.Column) string {
 	return brief(strings.Join(parts, " · "))
 }
 
-// placeOf reads the number of an answer in an address, 0 if there is none.
+// placeOf reads the number of an answer in a URL; 0 if there is none.
 func placeOf(at *url.URL, parameter string) int {
 	n, err := strconv.Atoi(at.Query().Get(parameter))
 	if err != nil || n < 0 {
@@ -253,14 +254,14 @@ func placeOf(at *url.URL, parameter string) int {
 	return min(n, 1<<40)
 }
 
-// count says which answers are shown, of how many.
+// count states which answers are shown, and how many match.
 func (p *answersPage) count() string {
 	k := len(p.Page.Numbers)
 	switch {
 	case p.Page.Total == 0, k == 0 && !p.Page.Cut:
-		return "No answer is like that."
+		return "No answers match."
 	case p.Page.Cut:
-		return number(k, "answer", "answers") + " found before the search took too long. Fewer answers are searched with a filter or a rarer word."
+		return number(k, "answer", "answers") + " found before the search timed out. Use a filter or a rarer word to search faster."
 	case p.Page.Total < 0:
 		return number(k, "answer", "answers") + " on this page"
 	case p.Page.First == 0:
@@ -269,13 +270,13 @@ func (p *answersPage) count() string {
 	return count(p.Page.First) + "–" + count(p.Page.First+k-1) + " of " + number(p.Page.Total, "answer", "answers")
 }
 
-// prompts looks up what was asked.
+// prompts looks up prompts in the journal.
 type prompts struct{ journal *journal.Journal }
 
 func newPrompts(path string) *prompts {
 	j, err := journal.OpenReader(filepath.Join(path, "answers.db"))
 	if err != nil {
-		return &prompts{} // answers that were recorded elsewhere have none
+		return &prompts{} // recorded answers have no journal
 	}
 	return &prompts{j}
 }

@@ -16,7 +16,7 @@ func count(n int) string {
 	return s
 }
 
-// number is a number with its word.
+// number is a number with its noun.
 func number(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -24,7 +24,7 @@ func number(n int, one, many string) string {
 	return count(n) + " " + many
 }
 
-// ago says when something was.
+// ago is a time relative to now, or the date if it is more than a day ago.
 func ago(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -39,7 +39,7 @@ func ago(t time.Time) string {
 	return t.Local().Format("2 Jan 2006 15:04")
 }
 
-// duration rounds to what matters.
+// duration rounds to seconds, minutes or tenths of an hour.
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -61,7 +61,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%.0f MB", float64(n)/1e6)
 }
 
-// joined puts words together that are not empty.
+// joined joins the parts that are not empty.
 func joined(parts ...string) string {
 	var list []string
 	for _, p := range parts {

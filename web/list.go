@@ -34,7 +34,7 @@ var listColumns = []struct {
 	{"state", "State", func(a, b listRow) int { return strings.Compare(a.State, b.State) }},
 }
 
-// list shows the runs.
+// list writes the list of runs.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	runs, err := s.listing.all()
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "list.html", data)
 }
 
-// mostRows is how many runs are on a page; the search finds the others.
+// mostRows is the maximum number of runs on the page; the search finds others.
 const mostRows = 300
 
 func rowOf(run *runEntry) listRow {
@@ -90,5 +90,5 @@ func rowOf(run *runEntry) listRow {
 	return r
 }
 
-// about says what the run measured, and of which models.
+// about describes what the run measured and the models.
 func (r *runEntry) about() page.About { return page.NewAbout(r.Manifest, r.Estimates) }

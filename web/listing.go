@@ -15,13 +15,13 @@ import (
 	"crosstalk/run"
 )
 
-// runEntry is a run that was found.
+// runEntry is a run in the listing.
 type runEntry struct {
-	ID       string // names it in addresses
+	ID       string // used in URLs
 	Name     string // its path below the directory
 	path     string
 	Manifest run.Manifest
-	Changed  time.Time // its manifest or figures
+	Changed  time.Time // last change of its manifest or figures
 
 	Estimates []crosstalk.Estimate
 	Trouble   string // why its figures cannot be read
@@ -29,7 +29,10 @@ type runEntry struct {
 	stamp     [2]fileStamp
 }
 
-// fileStamp tells states of a file apart.
+// manifestText is the manifest as it is written.
+func (r *runEntry) manifestText() ([]byte, error) { return run.ManifestText(r.path) }
+
+// fileStamp identifies a version of a file.
 type fileStamp struct {
 	size int64
 	time time.Time
@@ -51,16 +54,16 @@ type listing struct {
 	runs map[string]*runEntry // by id
 }
 
-// The listing is read again when it is older than that.
+// listingAge is the age after which the listing is read again.
 const listingAge = time.Second
 
-// How deep runs lie at most, and how many are listed.
+// Limits of the listing.
 const (
-	deepest  = 8
+	deepest  = 8 // levels of directories
 	mostRuns = 5000
 )
 
-// all returns the runs, those that changed last first.
+// all returns the runs, most recently changed first.
 func (l *listing) all() ([]*runEntry, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,14 +106,14 @@ func (l *listing) refresh() error {
 			if path == l.dir {
 				return err
 			}
-			return fs.SkipDir // that one cannot be read is no reason not to show the others
+			return fs.SkipDir // an unreadable directory does not hide the others
 		}
 		name, err := filepath.Rel(l.dir, path)
 		if err != nil {
 			return err
 		}
 		switch {
-		case !e.IsDir(): // nor a link: runs are below the directory
+		case !e.IsDir(): // links are not followed
 			return nil
 		case path != l.dir && strings.HasPrefix(e.Name(), "."), strings.Count(name, string(filepath.Separator)) >= deepest:
 			return fs.SkipDir
@@ -134,7 +137,7 @@ func (l *listing) refresh() error {
 	return err
 }
 
-// read returns the run in a directory, nil if there is none.
+// read returns the run in a directory, or nil if there is none.
 func (l *listing) read(id, path, name string, manifest fileStamp) *runEntry {
 	stamp := [2]fileStamp{manifest, stampOf(filepath.Join(path, "estimates.json"))}
 	if known, ok := l.runs[id]; ok && known.stamp == stamp {
@@ -162,7 +165,7 @@ func (l *listing) read(id, path, name string, manifest fileStamp) *runEntry {
 	return r
 }
 
-// idOf names a run in addresses.
+// idOf is the id of a run in URLs.
 func idOf(name string) string {
 	sum := sha256.Sum256([]byte(filepath.ToSlash(name)))
 	return hex.EncodeToString(sum[:8])

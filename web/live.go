@@ -11,23 +11,25 @@ import (
 	"crosstalk/web/index"
 )
 
-// progress is how far a run and its index are, in words.
+// progress is the progress of a run and its index, in words.
 type progress struct {
-	State    string // "finished", "working", ...
-	Asks     string // how many are done with
+	State    string // "finished", "running", ...
+	Asks     string // number of completed requests
 	Detail   string
-	Index    string // what the index lacks
-	Done     int    // of Of; both 0: not known
+	Index    string // what is missing from the index
+	Done     int    // of Of; both 0: unknown
 	Of       int
 	Latest   []latestAnswer
-	Changing bool // the page will be another soon
+	Changing bool // the page will change soon
 	Version  string
 }
 
-// quiet is how long no answer comes before a run is taken to have stopped.
+// quiet is the time without an answer after which a run is assumed to have
+// stopped.
 const quiet = time.Minute
 
-// progressOf says how far a run is, and with a tally how many answers it has.
+// progressOf returns the progress of a run, with counts of its answers if tally
+// is set.
 func progressOf(run *runEntry, l openRun, tally bool) (p progress) {
 	if !tally {
 		p.Changing = !run.finished
@@ -42,11 +44,11 @@ func progressOf(run *runEntry, l openRun, tally bool) (p progress) {
 	case run.finished && (!again || silent):
 		p.State = "finished"
 	case c.Done() == 0 && time.Since(run.Changed) > quiet:
-		p.State = "not finished, and not at work: the command that began it goes on with it"
+		p.State = "not finished and not running; run the same command again to resume it"
 	case c.Done() > 0 && silent:
-		p.State = "no answer for " + duration(time.Since(c.Last)) + ": it waits, or was stopped"
+		p.State = "no answer for " + duration(time.Since(c.Last)) + ": waiting or stopped"
 	default:
-		p.State = "working"
+		p.State = "running"
 	}
 	p.Changing = !run.finished || again && !silent
 	if p.Done, p.Of = c.Done(), max(run.Manifest.Asks, c.Done()); run.Manifest.Asks == 0 {
@@ -55,7 +57,7 @@ func progressOf(run *runEntry, l openRun, tally bool) (p progress) {
 	if p.Done > 0 {
 		p.Asks = number(p.Done, "answer", "answers")
 		if p.Of > 0 {
-			p.Asks = fmt.Sprintf("%s of %s asks", count(p.Done), count(p.Of))
+			p.Asks = fmt.Sprintf("%s of %s requests", count(p.Done), count(p.Of))
 		}
 		p.Detail = c.detail(p)
 	}
@@ -63,13 +65,13 @@ func progressOf(run *runEntry, l openRun, tally bool) (p progress) {
 		p.Latest = c.Latest
 	}
 	if c.Err != nil {
-		p.Detail = joined(p.Detail, "the journal cannot be read: "+visible.Line(c.Err.Error()))
+		p.Detail = joined(p.Detail, "cannot read the journal: "+visible.Line(c.Err.Error()))
 	}
 	p.indexed(l)
 	return p
 }
 
-// detail says what is worth knowing of the answers so far.
+// detail is the rate, the time left, and the counts of answers so far.
 func (c counts) detail(p progress) string {
 	var parts []string
 	if p.Changing && c.Rate > 0 {
@@ -92,19 +94,19 @@ func (c counts) detail(p progress) string {
 	return joined(parts...)
 }
 
-// indexed says how far the index is.
+// indexed sets the progress of the index.
 func (p *progress) indexed(l openRun) {
 	switch {
 	case l.err != nil:
-		p.Index = "The answers cannot be looked through: " + visible.Line(l.err.Error())
+		p.Index = "Cannot index the answers: " + visible.Line(l.err.Error())
 	case l.index != nil:
 		s := l.index.Progress()
 		switch {
 		case s.Err != nil:
-			p.Index = "The answers cannot all be looked through: " + visible.Line(s.Err.Error())
+			p.Index = "Cannot index all answers: " + visible.Line(s.Err.Error())
 		case s.Building:
 			p.Changing = true
-			p.Index = "The index of the answers is being built: " + indexing(s)
+			p.Index = "Indexing the answers: " + indexing(s)
 		}
 	}
 }
@@ -114,10 +116,10 @@ func indexing(s index.State) string {
 	if s.Size > 0 {
 		share = 100 * float64(s.Read) / float64(s.Size)
 	}
-	return fmt.Sprintf("%.0f %% of %s read, %s so far can be looked through.", share, size(s.Size), number(s.Answers, "answer", "answers"))
+	return fmt.Sprintf("%.0f %% of %s, %s so far.", share, size(s.Size), number(s.Answers, "answer", "answers"))
 }
 
-// live tells the script how far a run is.
+// live sends the progress of a run to the script.
 func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	run, err := s.listing.run(r.PathValue("run"))
 	if err != nil {

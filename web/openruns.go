@@ -13,10 +13,10 @@ import (
 	"crosstalk/web/index"
 )
 
-// mostOpen is how many runs are kept open.
+// mostOpen is the maximum number of open runs.
 const mostOpen = 32
 
-// openRuns are the runs that somebody looks at.
+// openRuns are the runs whose pages were requested recently.
 type openRuns struct {
 	cache string
 
@@ -24,17 +24,16 @@ type openRuns struct {
 	runs map[string]*openRun
 }
 
-// openRun is a run that somebody looks at.
+// openRun is a run with its tally and its index.
 type openRun struct {
 	tally *tally
-	index *index.Index // nil: nothing was observed yet, or it cannot be indexed
+	index *index.Index // nil: no observations yet, or see err
 	err   error        // why there is no index
 	users int
 	used  time.Time
 }
 
-// open returns what there is to look at in a run, and a function to call when
-// that was done.
+// open returns an open run, and a function to call after using it.
 func (o *openRuns) open(r *runEntry) (openRun, func()) {
 	found, done := o.acquire(r)
 	if x := found.index; x != nil && x.Progress().Size < soon {
@@ -45,7 +44,7 @@ func (o *openRuns) open(r *runEntry) (openRun, func()) {
 	return found, done
 }
 
-// A small index is waited for, that long.
+// Requests wait up to soonTime for a small index.
 const (
 	soon     = 16 << 20 // bytes of observations
 	soonTime = 400 * time.Millisecond
@@ -78,7 +77,7 @@ func (o *openRuns) acquire(r *runEntry) (openRun, func()) {
 	}
 }
 
-// makeRoom closes the run that was not looked at for the longest time.
+// makeRoom closes the least recently used run.
 func (o *openRuns) makeRoom() {
 	if o.runs == nil {
 		o.runs = map[string]*openRun{}
@@ -115,7 +114,7 @@ func (o *openRuns) close() (err error) {
 // gallery draws a run's plots while its index is built.
 type gallery struct{ *plot.Collector }
 
-// plotSVG is a plot as the index keeps it.
+// plotSVG is a plot as it is stored in the index.
 type plotSVG struct {
 	Title, Note string
 	Wide        bool

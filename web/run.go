@@ -4,15 +4,13 @@ import (
 	"encoding/json"
 	"html/template"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"crosstalk/report"
 	"crosstalk/report/page"
 )
 
-// runPage is what a run's page shows.
+// runPage is the content of a run's page.
 type runPage struct {
 	frame
 	Run       *runEntry
@@ -25,17 +23,17 @@ type runPage struct {
 	Plots     []plotView
 	Tables    []table
 	Found     []choice
-	Answers   string // where they are
+	Answers   string // their URL
 	Trouble   string
 }
 
-// plotView is a plot in a page.
+// plotView is a plot on a page.
 type plotView struct {
 	plotSVG
-	SVG template.HTML // our own markup; what others wrote in it is escaped where it is written
+	SVG template.HTML // our own markup, in which untrusted texts are escaped
 }
 
-// run shows a run.
+// run writes a run's page.
 func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	run, err := s.listing.run(r.PathValue("run"))
 	if err != nil {
@@ -53,7 +51,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	p.Summary = slices.Concat([]page.Setting{{Name: "run", Value: run.Name}}, about.Summary(),
 		[]page.Setting{{Name: "state", Value: joined(p.Progress.State, p.Progress.Asks, p.Progress.Detail)}})
 	p.Meanings = page.Meanings(run.Estimates)
-	if text, err := os.ReadFile(filepath.Join(run.path, "manifest.json")); err == nil {
+	if text, err := run.manifestText(); err == nil {
 		p.Settings, _ = page.Settings(text) // it was read before
 	}
 	p.Headlines, p.More = page.Headlines(run.Estimates)
@@ -67,7 +65,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "run.html", p)
 }
 
-// fill adds what is in the index.
+// fill adds the plots and findings from the index.
 func (p *runPage) fill(r *http.Request, l openRun) error {
 	pages, err := l.index.Pages(r.Context())
 	if err != nil {

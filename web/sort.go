@@ -10,8 +10,7 @@ import (
 	"crosstalk/report"
 )
 
-// order says by which column a table is ordered: NAME, or -NAME for the other
-// way around.
+// order is the column by which a table is sorted: NAME, or -NAME for descending.
 type order struct {
 	column string
 	down   bool
@@ -29,14 +28,14 @@ func (o order) turn(c int) int {
 	return c
 }
 
-// sortable is the head of a column that a table can be ordered by.
+// sortable is the header of a column by which a table can be sorted.
 type sortable struct {
 	Title, To string
 	Sorted    string // "ascending", "descending" or ""
-	Words     bool   // the column holds words
+	Words     bool   // the column contains words
 }
 
-// header makes the head of a column: a link to the same page ordered by it.
+// header is the header of a column: a link to the same page sorted by it.
 func (o order) header(name, title string, at *url.URL, parameter, fragment string) sortable {
 	s, value := sortable{Title: title}, name
 	if name == o.column {
@@ -53,7 +52,7 @@ func (o order) header(name, title string, at *url.URL, parameter, fragment strin
 	return s
 }
 
-// table is a table of figures that can be ordered.
+// table is a table of figures that can be sorted.
 type table struct {
 	report.Table
 	ID      string
@@ -61,11 +60,10 @@ type table struct {
 	Open    bool
 }
 
-// mostOpenRows is how many rows a table has at most that is open at first.
+// mostOpenRows is the maximum number of rows of a table that is open at first.
 const mostOpenRows = 30
 
-// tables are the tables of a page at an address that says how they are
-// ordered.
+// tables are the tables of a page, sorted according to its URL.
 func tables(list []report.Table, at *url.URL) (sorted []table) {
 	for i, t := range list {
 		id := "table-" + strconv.Itoa(i+1)
@@ -86,8 +84,8 @@ func tables(list []report.Table, at *url.URL) (sorted []table) {
 	return sorted
 }
 
-// compareCells orders cells by their first number if both have one, undefined
-// ones last whichever way.
+// compareCells orders cells by their first number if both have one. Undefined
+// cells come last in both directions.
 func compareCells(a, b string, o order) int {
 	x, isX := cellNumber(a)
 	y, isY := cellNumber(b)

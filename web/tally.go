@@ -13,36 +13,35 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// tally counts the answers in a run's journal, going on where it stopped last.
-// The journal is opened for no longer than it takes: who writes it is in
-// nobody's way.
+// tally counts the answers in a run's journal, continuing from the last count.
+// It opens the journal only briefly, so that it does not delay the run.
 type tally struct {
 	path string // of the run
 
 	mu     sync.Mutex
 	when   time.Time
-	last   int64   // arrival that was counted
+	last   int64   // arrival counted
 	failed []int64 // arrivals, which may become answers
 	recent map[int64]int
 	counts
 }
 
-// counts are what a tally found.
+// counts are the counts of a tally.
 type counts struct {
 	ByStatus map[crosstalk.Status]int
 	Tokens   int
 	First    time.Time // arrival
 	Last     time.Time
-	Rate     float64 // answers in a second, lately
+	Rate     float64 // recent answers per second
 	Latest   []latestAnswer
-	Partial  bool // counting goes on
+	Partial  bool // there is more to count
 	Err      error
 }
 
-// latestAnswer is an answer that just arrived, cut short.
+// latestAnswer is a recent answer, shortened.
 type latestAnswer struct{ Prompt, Answer, Status string }
 
-// Done is how many asks are done with.
+// Done is the number of completed requests.
 func (c counts) Done() (n int) {
 	for _, k := range c.ByStatus {
 		n += k
@@ -50,7 +49,7 @@ func (c counts) Done() (n int) {
 	return n
 }
 
-// A tally is made anew when it is older than tallyAge, and takes no longer than
+// A tally is updated if it is older than tallyAge. An update stops after
 // tallyTime.
 const (
 	tallyAge  = 900 * time.Millisecond
@@ -58,7 +57,7 @@ const (
 	rateOver  = 30 // seconds
 )
 
-// now returns the counts as they are.
+// now returns the current counts.
 func (t *tally) now() counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +126,7 @@ func (t *tally) arrived(a journal.Arrival, now time.Time) {
 	}
 }
 
-// recheck looks whether failed asks were answered when the run went on.
+// recheck checks whether failed requests were answered when the run resumed.
 func (t *tally) recheck(j *journal.Journal, now time.Time) error {
 	var failed error
 	t.failed = slices.DeleteFunc(t.failed, func(number int64) bool {
@@ -160,7 +159,7 @@ func (t *tally) rate(now time.Time) {
 	t.Rate = float64(n) / over
 }
 
-// brief is the beginning of a text, on one line.
+// brief is the beginning of a text on one line, at most 240 characters.
 func brief(text string) string {
 	const most = 240
 	runes := []rune(text[:min(len(text), 4*most)])

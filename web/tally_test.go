@@ -50,7 +50,7 @@ func TestProgress(t *testing.T) {
 		t.Helper()
 		again(s, "mine")
 		p := liveOf(t, s, "mine")
-		if p.Done != done || p.Of != of || p.Asks != asks || !strings.Contains(p.Detail, detail) || p.State != "working" || !p.Changing {
+		if p.Done != done || p.Of != of || p.Asks != asks || !strings.Contains(p.Detail, detail) || p.State != "running" || !p.Changing {
 			t.Errorf("%+v; want %d of %d, %q, %q", p, done, of, asks, detail)
 		}
 	}
@@ -64,14 +64,14 @@ func TestProgress(t *testing.T) {
 	if err := d.SetAsks(8); err != nil {
 		t.Fatal(err)
 	}
-	look(5, 8, "5 of 8 asks", "1 failed")
+	look(5, 8, "5 of 8 requests", "1 failed")
 	putAnswer(t, d, 3, crosstalk.Text)
 	putAnswer(t, d, 5, crosstalk.Empty)
-	look(6, 8, "6 of 8 asks", "1 empty · 1 refused · 35 tokens")
-	if body := get(s, "/runs/"+idOf("mine")).Body.String(); !strings.Contains(body, "<noscript>") || !strings.Contains(body, "6 of 8 asks") || strings.Contains(body, "<b>answer</b>") {
+	look(6, 8, "6 of 8 requests", "1 empty · 1 refused · 35 tokens")
+	if body := get(s, "/runs/"+idOf("mine")).Body.String(); !strings.Contains(body, "<noscript>") || !strings.Contains(body, "6 of 8 requests") || strings.Contains(body, "<b>answer</b>") {
 		t.Error(body)
 	}
-	if body := get(s, "/runs/"+idOf("mine")+"/answers").Body.String(); !strings.Contains(body, "Nothing was observed yet") {
+	if body := get(s, "/runs/"+idOf("mine")+"/answers").Body.String(); !strings.Contains(body, "No answers yet") {
 		t.Error(body)
 	}
 	// Others may write what the server looks at.
@@ -161,7 +161,7 @@ func TestAnswers(t *testing.T) {
 	page := "/runs/" + idOf("mine") + "/answers"
 	for query, want := range map[string]string{
 		"": "1–4 of 4 answers", "?is.found=inconsistent": "1–1 of 1 answer<", "?is.found=refused": "1–1 of 1 answer<", "?is.pair=en%3Ede": "1–2 of 2 answers", "?q=trains": "1–1 of 1 answer<",
-		"?q=%22I+like+trains%22": "1 answer on this page", "?is.pair=en%3Ede&is.found=inconsistent": "No answer is like that.", "?is.nothing=x": "No answer is like that.", "?after=4": "No answer is like that.", "?after=99999999999999999999999": "1–4 of 4",
+		"?q=%22I+like+trains%22": "1 answer on this page", "?is.pair=en%3Ede&is.found=inconsistent": "No answers match.", "?is.nothing=x": "No answers match.", "?after=4": "No answers match.", "?after=99999999999999999999999": "1–4 of 4",
 		"?before=3": "1–2 of 4", "?after=2": "3–4 of 4",
 	} {
 		if body := get(s, page+query).Body.String(); !strings.Contains(body, want) {

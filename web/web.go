@@ -1,12 +1,11 @@
 // Package web shows runs in a browser: what was measured and how, figures,
-// every answer behind them, and how far a run is that is under way.
+// every answer behind them, and the progress of unfinished runs.
 //
-// Answers were written by others and may be hostile. Everything is escaped;
-// control characters and what reorders text are made visible; pages load
-// nothing but the server's own style sheet and script, which their
-// Content-Security-Policy enforces. Nothing can be changed: the server answers
-// GET and HEAD only. Runs are named by ids that the listing gives them, never by
-// a path.
+// Answers are untrusted. Everything is escaped; control characters and
+// characters that reorder text are made visible; pages load only the server's
+// own style sheet and script, which their Content-Security-Policy enforces. The
+// server is read-only: it accepts GET and HEAD only. URLs contain the ids that
+// the listing gives to runs, never paths.
 package web
 
 import (
@@ -27,11 +26,11 @@ import (
 	"crosstalk/web/index"
 )
 
-// Options say who may look.
+// Options control access.
 type Options struct {
-	Token string   // that a browser must show; empty: none, which is for loopback only
-	Hosts []string // names that the server goes by, beside localhost and IP addresses
-	Cache string   // where indexes go for runs that cannot be written; empty: the user's cache
+	Token string   // that a browser must present; empty: none, for loopback addresses only
+	Hosts []string // accepted host names besides localhost and IP addresses
+	Cache string   // directory for the indexes of read-only runs; empty: the user's cache
 }
 
 // Server shows the runs below a directory.
@@ -89,16 +88,17 @@ func New(dir string, o Options) (*Server, error) {
 	return s, nil
 }
 
-// CheckDir refuses what is no directory.
+// CheckDir returns an error if dir is not a directory.
 func CheckDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no directory %s: 'crosstalk run' and 'crosstalk score --out' make runs; name the directory that holds yours", dir)
+		return fmt.Errorf("directory %s does not exist; expected the directory above your runs "+
+			"('crosstalk run' and 'crosstalk score --out' write them)", dir)
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s is a file; expected the directory that holds runs", dir)
+		return fmt.Errorf("%s is a file; expected the directory above your runs", dir)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func CheckDir(dir string) error {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Close ends the building of indexes and closes them.
+// Close stops building indexes and closes them.
 func (s *Server) Close() error { return s.runs.close() }
 
 func static(kind string, content []byte) http.HandlerFunc {
@@ -116,12 +116,12 @@ func static(kind string, content []byte) http.HandlerFunc {
 	}
 }
 
-// errNothing is a page that there is not.
-var errNothing = &statusError{http.StatusNotFound, "There is no such page. It may have been of a run that is gone."}
+// errNothing is the error for an unknown page.
+var errNothing = &statusError{http.StatusNotFound, "Page not found. Its run may have been deleted."}
 
-var errSlow = &statusError{http.StatusServiceUnavailable, "This took too long. Try a search that finds less."}
+var errSlow = &statusError{http.StatusServiceUnavailable, "This took too long. Try a more specific search."}
 
-// statusError is an error that the browser's user is told.
+// statusError is an error that is shown to the user.
 type statusError struct {
 	status  int
 	message string
@@ -132,15 +132,16 @@ func (e *statusError) Error() string { return e.message }
 // frame is what every page has.
 type frame struct {
 	Title string
-	Lead  string // what it is about, in a sentence
-	Trail []link // to this page
-	Live  string // where the script asks how far things are; empty: nothing changes
+	Lead  string // its subject, in a sentence
+	Trail []link // the pages above this one
+	Live  string // URL at which the script polls the progress; empty: the page does not change
 }
 
-// link leads to another page.
+// link is a link to another page.
 type link struct{ Text, To string }
 
-// show writes a page. It is made whole first: an error is no half page.
+// show writes a page. The page is buffered, so that an error does not leave half
+// a page.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, data any) {
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
@@ -151,8 +152,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, data 
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b.Bytes()))
 }
 
-// fail tells what went wrong. Of errors that are not meant for the user it says
-// no more than they do without paths, which nobody else need know.
+// fail writes an error page. It removes the directory's path from messages.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusInternalServerError
 	var known *statusError

@@ -1,5 +1,5 @@
-// The pages work without this. It keeps what changes up to date, and addresses
-// of searches short. It makes no markup of what others wrote: only text.
+// The pages work without this script. It keeps the progress up to date and the
+// URLs of searches short. It inserts untrusted data as text only, never as markup.
 "use strict"
 
 for (const form of document.querySelectorAll("form"))
@@ -44,7 +44,7 @@ if (live) {
       const p = await r.json()
       if (!p.Changing || version && version != p.Version) {
         if (get("state")) return location.reload()
-        return say("index", "All answers can be looked through now: reload to see them.") // who reads is not interrupted
+        return say("index", "All answers are indexed now; reload the page to see them.") // do not interrupt a reader
       }
       version = p.Version
       for (const name of ["State", "Asks", "Detail", "Index"]) say(name.toLowerCase(), p[name])

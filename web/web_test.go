@@ -199,7 +199,7 @@ func TestHostile(t *testing.T) {
 	}
 	// A page of all answers shows every one.
 	body := get(s, "/runs/"+id+"/answers").Body.String()
-	for _, want := range []string{"&lt;script&gt;alert(1)", "&lt;img src=x onerror", "␛[31mred", "⟨RLO⟩", "null ␀ byte", "{{.}}", "more bytes are not shown"} {
+	for _, want := range []string{"&lt;script&gt;alert(1)", "&lt;img src=x onerror", "␛[31mred", "⟨RLO⟩", "null ␀ byte", "{{.}}", "more bytes not shown"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page of answers lacks %s", want)
 		}

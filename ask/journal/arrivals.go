@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"crosstalk"
@@ -45,7 +46,12 @@ func (j *Journal) arrivals(where string, number int64, use func(Arrival) bool) e
 	if err := s.BindInt64(1, number); err != nil {
 		return j.wrap(err)
 	}
+	last := int64(math.MinInt64)
 	for s.Step() {
+		if s.ColumnInt64(0) <= last {
+			return &CorruptError{Path: j.path, Row: s.ColumnInt64(0), Err: errOrder}
+		}
+		last = s.ColumnInt64(0)
 		a := Arrival{s.ColumnInt64(0), crosstalk.Status(s.ColumnText(1)), crosstalk.Usage{Prompt: s.ColumnInt(2), Completion: s.ColumnInt(3)}, time.UnixMilli(s.ColumnInt64(4)).UTC()}
 		if !use(a) {
 			return nil
@@ -61,13 +67,13 @@ func (j *Journal) Latest(n int) (list []Record, err error) {
 	if j.get == nil {
 		return nil, j.wrap(errClosed)
 	}
-	s, _, err := j.reader.Prepare(fmt.Sprintf("SELECT %s FROM asks ORDER BY rowid DESC LIMIT %d", columns, n))
+	s, _, err := j.reader.Prepare(fmt.Sprintf("SELECT %s FROM asks ORDER BY rowid DESC LIMIT %d", j.columns, n))
 	if err != nil {
 		return nil, j.wrap(err)
 	}
 	defer s.Close()
 	for s.Step() {
-		r, err := scan(s)
+		r, err := j.scan(s)
 		if err != nil {
 			return nil, j.wrap(err)
 		}

@@ -4,14 +4,16 @@
 package journal
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -27,26 +29,24 @@ var ErrLocked = errors.New("another crosstalk is writing to this run")
 
 var errClosed = errors.New("the journal is closed")
 
-// Record is one journalled ask.
-type Record struct {
-	Identity crosstalk.Identity
-	Request  crosstalk.Request
-	Answer   crosstalk.Answer
-}
-
 // Journal is one journal file. It is safe for concurrent use. One process at a
-// time can write; any number can read meanwhile.
+// time can write; any number can read meanwhile. Only its owner may read a file
+// that was made by Open.
 type Journal struct {
 	path string
 	lock *flock.Flock // nil for a reader
 
 	reading sync.Mutex
 	reader  *sqlite3.Conn
+	columns string // as the reader selects them
 	get     *sqlite3.Stmt
 
 	puts    chan put
 	writer  *sqlite3.Conn
+	old     *sqlite3.Stmt // what is known of a key
 	insert  *sqlite3.Stmt
+	files   watch
+	broken  error // after which nothing more is written
 	closing chan struct{}
 	once    sync.Once
 	stopped chan struct{} // closed when the writing goroutine has ended
@@ -60,7 +60,10 @@ type put struct {
 // Open opens the journal at path for writing and creates it if need be. It
 // fails with ErrLocked if another process has it open for writing.
 func Open(path string) (*Journal, error) {
-	lock := flock.New(path + ".lock")
+	if err := checkFiles(path); err != nil {
+		return nil, err
+	}
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
 	switch locked, err := lock.TryLock(); {
 	case err != nil:
 		return nil, fmt.Errorf("%s: cannot be written: check the directory's permissions or use another --out: %w", path, err)
@@ -68,33 +71,64 @@ func Open(path string) (*Journal, error) {
 		return nil, errors.Join(fmt.Errorf("%s: %w: wait for it to end, or use another --out", path, ErrLocked), lock.Close())
 	}
 	j := &Journal{path: path, lock: lock, puts: make(chan put, 256), closing: make(chan struct{}), stopped: make(chan struct{})}
-	if err := j.openWriter(); err != nil {
-		return nil, errors.Join(j.wrap(err), j.close())
+	err := guard(j.openWriter)
+	if err == nil {
+		err = guard(func() error { return j.openReader("") })
 	}
-	if err := j.openReader(""); err != nil {
+	if err == nil {
+		j.files, err = watchFiles(path)
+	}
+	if err == nil {
+		err = checkFiles(path) // again, now that they are open
+	}
+	if err != nil {
 		return nil, errors.Join(j.wrap(err), j.close())
 	}
 	go j.write()
 	return j, nil
 }
 
-// OpenReader opens an existing journal for reading only.
+// OpenReader opens an existing journal for reading only. A journal of an older
+// version is read as it is.
 func OpenReader(path string) (*Journal, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
+	if err := checkFiles(path); err != nil {
+		return nil, err
+	}
 	j := &Journal{path: path}
-	err := j.openReader("")
-	if _, log := os.Stat(path + "-wal"); (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && errors.Is(log, fs.ErrNotExist) {
+	err := guard(func() error { return j.openReader("") })
+	if (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && !hasLog(path) {
 		// Where nothing can be written there is no index of the log that
-		// readers share; a run that ended has no log either.
+		// readers share; a run that ended has nothing in its log either.
 		j.close()
-		err = j.openReader("?immutable=1")
+		err = guard(func() error { return j.openReader("?immutable=1") })
+	}
+	if err == nil {
+		err = checkFiles(path)
 	}
 	if err != nil {
 		return nil, errors.Join(j.wrap(err), j.close())
 	}
 	return j, nil
+}
+
+// hasLog reports whether there is something in SQLite's log.
+func hasLog(path string) bool {
+	info, err := os.Stat(path + "-wal")
+	return !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Size() > 0)
+}
+
+// guard turns a panic of SQLite's, which has none but for a lack of memory, into
+// an error.
+func guard(use func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("SQLite gave up: %v", p)
+		}
+	}()
+	return use()
 }
 
 // patience is how long the writer and a reader wait for each other, which they
@@ -102,62 +136,84 @@ func OpenReader(path string) (*Journal, error) {
 const patience = 10 * time.Second
 
 func connect(path, query string, flags sqlite3.OpenFlag) (*sqlite3.Conn, error) {
-	path, err := filepath.Abs(path) // SQLite takes some relative ones for URIs
+	path, err := resolve(path)
 	if err != nil {
 		return nil, err
 	}
+	if flags&sqlite3.OPEN_CREATE != 0 {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		query = "?modeof=" + strings.ReplaceAll(url.QueryEscape(path), "+", "%20") // the log's permissions are the file's
+	}
+	flags |= sqlite3.OPEN_NOFOLLOW
+	name := path
 	if query != "" {
-		path = "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + query
+		name = "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + query
 		flags |= sqlite3.OPEN_URI
 	}
-	conn, err := sqlite3.OpenFlags(path, flags)
+	conn, err := sqlite3.OpenFlags(name, flags)
 	if err != nil {
 		return nil, err
 	}
-	return conn, conn.BusyTimeout(patience)
+	// What a file from elsewhere defines is not to be trusted.
+	_, err = conn.Config(sqlite3.DBCONFIG_DEFENSIVE, true)
+	return conn, errors.Join(err, conn.BusyTimeout(patience), conn.Exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON"))
+}
+
+// within runs use and interrupts conn when it takes longer than any file takes
+// that is not made to.
+func within(conn *sqlite3.Conn, use func() error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+	defer cancel()
+	defer conn.SetInterrupt(conn.SetInterrupt(ctx))
+	return use()
 }
 
 func (j *Journal) openWriter() (err error) {
 	if j.writer, err = connect(j.path, "", sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE); err != nil {
 		return err
 	}
-	// FULL: a commit survives a power cut, not only kill -9. Commits are
-	// grouped, so it costs one fsync for many answers.
-	if err = j.writer.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"); err != nil {
+	return within(j.writer, func() error {
+		if _, err := admit(j.writer); err != nil { // before anything is changed
+			return err
+		}
+		// FULL: a commit survives a power cut, not only kill -9. Commits are
+		// grouped, so it costs one fsync for many answers.
+		if err := j.writer.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"); err != nil {
+			return err
+		}
+		if err := migrate(j.writer); err != nil {
+			return err
+		}
+		if j.old, _, err = j.writer.Prepare("SELECT status, attempts FROM asks WHERE key = ?"); err != nil {
+			return err
+		}
+		j.insert, _, err = j.writer.Prepare(insertion())
 		return err
-	}
-	if err = migrate(j.writer); err != nil {
-		return err
-	}
-	// A failed ask is asked again when the run resumes: a later answer replaces it.
-	j.insert, _, err = j.writer.Prepare(`INSERT INTO asks (key, provider, endpoint, model, request, status, text, reason, served_model,
-		prompt_tokens, completion_tokens, reasoning_tokens, logprobs, raw, latency_ns, attempts, answered_at)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (key) DO UPDATE SET
-		status = excluded.status, text = excluded.text, reason = excluded.reason, served_model = excluded.served_model,
-		prompt_tokens = excluded.prompt_tokens, completion_tokens = excluded.completion_tokens,
-		reasoning_tokens = excluded.reasoning_tokens, logprobs = excluded.logprobs, raw = excluded.raw,
-		latency_ns = excluded.latency_ns, attempts = asks.attempts + excluded.attempts, answered_at = excluded.answered_at
-		WHERE asks.status = 'failed'`)
-	return err
+	})
 }
-
-const columns = `key, provider, endpoint, model, request, status, text, reason, served_model,
-	prompt_tokens, completion_tokens, reasoning_tokens, logprobs, raw, latency_ns, attempts, answered_at`
 
 func (j *Journal) openReader(query string) (err error) {
 	if j.reader, err = connect(j.path, query, sqlite3.OPEN_READONLY); err != nil {
 		return err
 	}
-	switch have, err := version(j.reader); {
-	case err != nil:
+	return within(j.reader, func() error {
+		have, err := admit(j.reader)
+		if err != nil {
+			return err
+		}
+		if have == 0 {
+			return errors.New("has no answers yet: run the command that made it again")
+		}
+		j.columns = columnsOf(have) + ", rowid"
+		j.get, _, err = j.reader.Prepare("SELECT " + j.columns + " FROM asks WHERE key = ?")
 		return err
-	case have > len(migrations):
-		return newerVersion(have)
-	case have < len(migrations):
-		return fmt.Errorf("has no answers that this crosstalk can read (journal version %d, not %d): run the command that made it again first", have, len(migrations))
-	}
-	j.get, _, err = j.reader.Prepare("SELECT " + columns + " FROM asks WHERE key = ?")
-	return err
+	})
 }
 
 // Get returns the answer to the ask with this key.
@@ -180,7 +236,7 @@ func (j *Journal) Record(key crosstalk.Key) (record Record, found bool, err erro
 	if !j.get.Step() {
 		return record, false, j.wrap(j.get.Err())
 	}
-	record, err = scan(j.get)
+	record, err = j.scan(j.get)
 	return record, err == nil, j.wrap(err)
 }
 
@@ -219,14 +275,20 @@ func (j *Journal) All() iter.Seq2[Record, error] {
 			yield(Record{}, j.wrap(errClosed))
 			return
 		}
-		stmt, _, err := j.reader.Prepare("SELECT " + columns + " FROM asks ORDER BY rowid")
+		stmt, _, err := j.reader.Prepare("SELECT " + j.columns + " FROM asks ORDER BY rowid")
 		if err != nil {
 			yield(Record{}, j.wrap(err))
 			return
 		}
 		defer stmt.Close()
+		last := int64(math.MinInt64)
 		for stmt.Step() {
-			record, err := scan(stmt)
+			record, err := j.scan(stmt)
+			row := stmt.ColumnInt64(checksumColumn + 1)
+			if row <= last { // the file leads in a circle
+				err = &CorruptError{j.path, row, record.Answer.Key, errOrder}
+			}
+			last = row
 			if !yield(record, j.wrap(err)) || err != nil {
 				return
 			}
@@ -255,7 +317,7 @@ func (j *Journal) close() error {
 	j.reading.Lock()
 	defer j.reading.Unlock()
 	var errs []error
-	for _, stmt := range []*sqlite3.Stmt{j.get, j.insert} {
+	for _, stmt := range []*sqlite3.Stmt{j.get, j.old, j.insert} {
 		stmt.Close() // its error is the last run's, which was reported
 	}
 	j.get = nil
@@ -289,12 +351,24 @@ func (j *Journal) write() {
 	}
 }
 
+// The sizes in bytes of a batch, about, and of one record, which SQLite has to
+// have in memory several times.
+const (
+	batchSize = 16 << 20
+	largest   = 24 << 20
+)
+
 // gather adds to batch what waits to be written.
 func (j *Journal) gather(batch []put) []put {
-	for len(batch) < cap(j.puts) {
+	n := 0
+	for _, p := range batch {
+		n += size(p.record)
+	}
+	for len(batch) < cap(j.puts) && n < batchSize {
 		select {
 		case p := <-j.puts:
 			batch = append(batch, p)
+			n += size(p.record)
 		default:
 			return batch
 		}
@@ -302,57 +376,55 @@ func (j *Journal) gather(batch []put) []put {
 	return batch
 }
 
-func (j *Journal) commit(batch []put) (err error) {
-	txn, err := j.writer.BeginImmediate()
-	if err != nil {
+func (j *Journal) commit(batch []put) error {
+	if j.broken != nil {
+		return j.broken
+	}
+	err := guard(func() (err error) {
+		txn, err := j.writer.BeginImmediate()
+		if err != nil {
+			return err
+		}
+		defer txn.End(&err)
+		for _, p := range batch {
+			if err := j.store(p.record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		// What was written to a file that is no longer there is lost.
+		if err = j.files.check(); err != nil {
+			j.broken = err
+			// The names may be another run's by now.
+			j.writer.FileControl("", sqlite3.FCNTL_PERSIST_WAL, true)
+			j.reader.FileControl("", sqlite3.FCNTL_PERSIST_WAL, true)
+		}
+	}
+	return err
+}
+
+// store writes a record, unless there is an answer to its ask. A failed ask is
+// asked again when the run resumes: a later answer replaces it.
+func (j *Journal) store(r Record) error {
+	if n := size(r); n > largest {
+		return fmt.Errorf("the answer to the ask %s has %d MB; at most %d MB can be kept", r.Answer.Key, n>>20, largest>>20)
+	}
+	defer j.old.Reset()
+	if err := j.old.BindBlob(1, r.Answer.Key[:]); err != nil {
 		return err
 	}
-	defer txn.End(&err)
-	for _, p := range batch {
-		if err := bind(j.insert, p.record); err != nil {
-			return err
+	if j.old.Step() {
+		if crosstalk.Status(j.old.ColumnText(0)) != crosstalk.Failed {
+			return nil
 		}
-		if err := j.insert.Exec(); err != nil {
-			return err
-		}
+		r.Answer.Attempts += j.old.ColumnInt(1)
 	}
-	return nil
-}
-
-func bind(s *sqlite3.Stmt, r Record) error {
-	a := r.Answer
-	var logprobs []byte
-	if a.Logprobs != nil {
-		logprobs = crosstalk.Canonical(a.Logprobs)
+	if err := errors.Join(j.old.Err(), bind(j.insert, r)); err != nil {
+		return err
 	}
-	return errors.Join(
-		s.BindBlob(1, a.Key[:]),
-		s.BindText(2, r.Identity.Provider), s.BindText(3, r.Identity.Endpoint), s.BindText(4, r.Identity.Name),
-		s.BindRawText(5, crosstalk.Canonical(r.Request)),
-		s.BindText(6, string(a.Status)), s.BindText(7, a.Text), s.BindText(8, a.Reason), s.BindText(9, a.Model),
-		s.BindInt(10, a.Usage.Prompt), s.BindInt(11, a.Usage.Completion), s.BindInt(12, a.Usage.Reasoning),
-		s.BindRawText(13, logprobs), s.BindBlob(14, a.Raw),
-		s.BindInt64(15, int64(a.Latency)), s.BindInt(16, a.Attempts), s.BindInt64(17, a.Time.UnixMilli()),
-	)
-}
-
-func scan(s *sqlite3.Stmt) (Record, error) {
-	r := Record{Identity: crosstalk.Identity{Provider: s.ColumnText(1), Endpoint: s.ColumnText(2), Name: s.ColumnText(3)}}
-	if err := json.Unmarshal(s.ColumnRawText(4), &r.Request); err != nil {
-		return r, fmt.Errorf("the request of a journalled answer: %w", err)
-	}
-	a := &r.Answer
-	copy(a.Key[:], s.ColumnRawBlob(0))
-	a.Status, a.Text, a.Reason, a.Model = crosstalk.Status(s.ColumnText(5)), s.ColumnText(6), s.ColumnText(7), s.ColumnText(8)
-	a.Usage = crosstalk.Usage{Prompt: s.ColumnInt(9), Completion: s.ColumnInt(10), Reasoning: s.ColumnInt(11)}
-	if logprobs := s.ColumnRawText(12); len(logprobs) > 0 {
-		if err := json.Unmarshal(logprobs, &a.Logprobs); err != nil {
-			return r, fmt.Errorf("the logprobs of a journalled answer: %w", err)
-		}
-	}
-	a.Raw = s.ColumnBlob(13, nil)
-	a.Latency, a.Attempts, a.Time = time.Duration(s.ColumnInt64(14)), s.ColumnInt(15), time.UnixMilli(s.ColumnInt64(16)).UTC()
-	return r, nil
+	return j.insert.Exec()
 }
 
 // wrap says in the user's words what SQLite reports of the file.
@@ -360,12 +432,18 @@ func (j *Journal) wrap(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, new(*CorruptError)), errors.Is(err, ErrGone), errors.As(err, new(*fs.PathError)) && j.lock == nil:
+		return err // they name the file
 	case errors.Is(err, sqlite3.FULL), errors.Is(err, sqlite3.IOERR) && j.full():
 		return fmt.Errorf("%s: the disk is full: free some space and run the same command again; the answers up to now are saved: %w", j.path, err)
+	case (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && j.lock == nil:
+		return fmt.Errorf("%s: cannot be read: check its permissions and its directory's: %w", j.path, err)
 	case errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.CANTOPEN):
 		return fmt.Errorf("%s: cannot be written: check the directory's permissions or use another --out: %w", j.path, err)
 	case errors.Is(err, sqlite3.NOTADB), errors.Is(err, sqlite3.CORRUPT):
 		return fmt.Errorf("%s: is not a readable journal: move it away, or use another --out: %w", j.path, err)
+	case errors.Is(err, sqlite3.INTERRUPT):
+		return fmt.Errorf("%s: is not a readable journal: to look at it takes for ever: move it away, or use another --out", j.path)
 	}
 	return fmt.Errorf("%s: %w", j.path, err)
 }

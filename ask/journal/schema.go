@@ -1,7 +1,10 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -28,37 +31,124 @@ var migrations = []string{
 		attempts          INTEGER NOT NULL,
 		answered_at       INTEGER NOT NULL      -- Unix time in ms
 	)`,
+	// reasoning: what the model thought; finish: how the answer ended; missing:
+	// the parameters without effect, a JSON list or empty; checksum: of the
+	// columns before it, NULL in rows of version 1.
+	`ALTER TABLE asks ADD COLUMN reasoning TEXT NOT NULL DEFAULT '';
+	ALTER TABLE asks ADD COLUMN finish TEXT NOT NULL DEFAULT '';
+	ALTER TABLE asks ADD COLUMN missing TEXT NOT NULL DEFAULT '';
+	ALTER TABLE asks ADD COLUMN checksum BLOB`,
+}
+
+// columns are those of the newest version, in the order of the table.
+const columns = "key, provider, endpoint, model, request, status, text, reason, served_model, " +
+	"prompt_tokens, completion_tokens, reasoning_tokens, logprobs, raw, latency_ns, attempts, answered_at, " +
+	"reasoning, finish, missing, checksum"
+
+// added says what stands in the place of the columns that version i+2 has and
+// version i+1 has not.
+var added = []struct{ columns, defaults string }{{"reasoning, finish, missing, checksum", "'', '', '', NULL"}}
+
+// columnsOf is columns as they are read from a journal of a version.
+func columnsOf(version int) string {
+	list := columns
+	for _, a := range added[min(version-1, len(added)):] {
+		list = strings.Replace(list, a.columns, a.defaults, 1)
+	}
+	return list
+}
+
+// insertion writes a row, in the place of the one with its key if there is one:
+// the row keeps its number.
+func insertion() string {
+	names := columnNames(len(migrations))
+	sets := make([]string, len(names))
+	for i, name := range names {
+		sets[i] = name + " = excluded." + name
+	}
+	return fmt.Sprintf("INSERT INTO asks (%s) VALUES (?%s) ON CONFLICT (key) DO UPDATE SET %s",
+		columns, strings.Repeat(", ?", len(names)-1), strings.Join(sets, ", "))
 }
 
 // migrate brings the file to the newest version; a new file has version 0.
 func migrate(conn *sqlite3.Conn) error {
-	have, err := version(conn)
+	have, err := admit(conn)
 	if err != nil {
 		return err
-	}
-	if have > len(migrations) {
-		return newerVersion(have)
 	}
 	for v := have; v < len(migrations); v++ {
 		step := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", migrations[v], v+1)
 		if err := conn.Exec(step); err != nil {
-			return fmt.Errorf("migrating to version %d: %w", v+1, err)
+			return fmt.Errorf("cannot be brought from journal version %d to %d: %w", v, v+1, err)
 		}
 	}
 	return nil
 }
 
-func version(conn *sqlite3.Conn) (int, error) {
-	stmt, _, err := conn.Prepare("PRAGMA user_version")
+// notJournal says that a file is an SQLite file and no journal.
+type notJournal struct{ why string }
+
+func (e notJournal) Error() string {
+	return "is not a journal of crosstalk: " + e.why + ": move it away, or use another --out"
+}
+
+// admit returns the version of a journal that this program can read, and an
+// error for everything else. A file without anything in it has version 0.
+func admit(conn *sqlite3.Conn) (have int, err error) {
+	numbers, err := query(conn, "PRAGMA user_version")
 	if err != nil {
 		return 0, err
 	}
-	defer stmt.Close()
-	stmt.Step()
-	return stmt.ColumnInt(0), stmt.Err()
+	if _, err := fmt.Sscan(numbers[0], &have); err != nil || have < 0 {
+		return 0, notJournal{fmt.Sprintf("it has the version %s", numbers[0])}
+	}
+	if have > len(migrations) {
+		return 0, fmt.Errorf("was written by a newer crosstalk (journal version %d, this one reads up to %d): update crosstalk, or use another --out",
+			have, len(migrations))
+	}
+	// Triggers, views and virtual tables could do anything while they are used.
+	objects, err := query(conn, "SELECT type || ' ' || name || iif(rootpage > 0, '', ' virtual') FROM sqlite_schema WHERE name <> 'sqlite_autoindex_asks_1'")
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case have == 0 && len(objects) == 0:
+		return 0, nil
+	case have == 0:
+		return 0, notJournal{fmt.Sprintf("it has no version, and a %.100q in it", objects[0])}
+	case !slices.Equal(objects, []string{"table asks"}):
+		return 0, notJournal{fmt.Sprintf("it should have one table, asks, and has %.200q", objects)}
+	}
+	names, err := query(conn, "SELECT name || iif(hidden, ' hidden', '') FROM pragma_table_xinfo('asks')")
+	if err != nil {
+		return 0, err
+	}
+	if want := columnNames(have); !slices.Equal(names, want) {
+		return 0, notJournal{fmt.Sprintf("its table asks should have the columns %s, and has %.500s", strings.Join(want, ", "), strings.Join(names, ", "))}
+	}
+	return have, nil
 }
 
-func newerVersion(have int) error {
-	return fmt.Errorf("was written by a newer crosstalk (journal version %d, this one reads up to %d): update crosstalk, or use another --out",
-		have, len(migrations))
+// columnNames are the names of the columns of a version.
+func columnNames(version int) []string {
+	list := columns
+	for _, a := range added[min(version-1, len(added)):] {
+		list = strings.Replace(list, ", "+a.columns, "", 1)
+	}
+	return strings.Split(list, ", ")
+}
+
+// query returns the first column of all rows, as text.
+func query(conn *sqlite3.Conn, sql string) (list []string, err error) {
+	stmt, _, err := conn.Prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	defer stmt.Close()
+	for stmt.Step() {
+		if list = append(list, stmt.ColumnText(0)); len(list) > 1000 {
+			return nil, errors.New("has more in it than a journal has")
+		}
+	}
+	return list, stmt.Err()
 }

@@ -26,8 +26,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// calibrated is the range that a 95 % interval's coverage must lie in, as far
-// as the seeds can tell.
+// calibrated is the range that the coverage of 95 % intervals must lie in, up
+// to the sampling error of the seeds.
 var calibrated = [2]float64{0.93, 0.97}
 
 // calibrating are the flags of all calibrations.
@@ -36,7 +36,7 @@ type calibrating struct {
 	format         string
 }
 
-// calibration is the part of an instrument.
+// calibration is an instrument's part of the command.
 type calibration interface {
 	flags(c *cobra.Command)
 	calibrate(c *cobra.Command, all calibrating) ([]calibrate.Result, error)
@@ -51,23 +51,25 @@ func calibrateCommand() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "calibrate [INSTRUMENT...]",
-		Short: "Measure the reference models, whose truth is known",
-		Long: `Measure the reference models, whose truth is known, through the whole pipeline:
-print the truth beside the measurement and its interval, and the share of
-seeds whose 95 % interval covers the truth. Exit code 1 if that share is, beyond
-chance, outside 93 to 97 %. Instruments: ` + strings.Join(names, ", ") + `; all if none is named.`,
+		Short: "Check the instruments on reference models with known values",
+		Long: `Check the instruments on reference models whose true values are known: run the
+whole pipeline on them and print the true value, the measured value with its
+interval, and the share of seeds whose 95 % interval covers the true value. The
+exit code is 1 if that share is significantly outside 93 to 97 %.
+
+INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 		Example: "  crosstalk calibrate\n  crosstalk calibrate --seeds 2000\n  crosstalk calibrate leakage --rate 0.3,0.6,0.9",
 		RunE: func(c *cobra.Command, chosen []string) error {
 			for _, name := range chosen {
 				if !slices.Contains(names, name) {
-					return fmt.Errorf("there is no instrument %q to calibrate: choose of %s", name, strings.Join(names, ", "))
+					return fmt.Errorf("unknown instrument %q; choose one of: %s", name, strings.Join(names, ", "))
 				}
 			}
 			if all.format != "table" && all.format != "json" {
-				return fmt.Errorf("format %q is unknown: choose table or json", all.format)
+				return fmt.Errorf("unknown format %q; choose one of: table, json", all.format)
 			}
 			if all.seeds < 1 || all.samples < 1 {
-				return fmt.Errorf("--seeds and --samples need a number above 0")
+				return fmt.Errorf("--seeds and --samples: expected a number above 0")
 			}
 			var results []calibrate.Result
 			for i, p := range parts {
@@ -85,8 +87,8 @@ chance, outside 93 to 97 %. Instruments: ` + strings.Join(names, ", ") + `; all 
 			return verdict(results)
 		},
 	}
-	c.Flags().IntVar(&all.seeds, "seeds", 200, "how many measurements to make of each model")
-	c.Flags().IntVar(&all.samples, "samples", 1, "answers to each prompt")
+	c.Flags().IntVar(&all.seeds, "seeds", 200, "measurements of each model")
+	c.Flags().IntVar(&all.samples, "samples", 1, "answers per prompt")
 	for _, p := range parts {
 		p.flags(c)
 	}
@@ -96,7 +98,7 @@ chance, outside 93 to 97 %. Instruments: ` + strings.Join(names, ", ") + `; all 
 	return c
 }
 
-// leakageCalibration is that of the Leak-Rate.
+// leakageCalibration calibrates the leak rate.
 type leakageCalibration struct {
 	leakageFlags
 	suite string
@@ -104,8 +106,9 @@ type leakageCalibration struct {
 }
 
 func (l *leakageCalibration) flags(c *cobra.Command) {
-	c.Flags().Float64SliceVar(&l.rates, "rate", []float64{0.6}, "leakage: how often the model leaks, 0 to 1")
-	c.Flags().StringVar(&l.suite, "suite", "leakage-en", "leakage: an embedded suite or a file that lists leaks and neutral continuations")
+	c.Flags().Float64SliceVar(&l.rates, "rate", []float64{0.6}, "leakage: probability of a leak, 0 to 1")
+	c.Flags().StringVar(&l.suite, "suite", "leakage-en",
+		"leakage: an embedded suite, or a file that lists leaks and neutral continuations")
 	l.leakageFlags.add(c)
 	c.Flags().MarkHidden("by")
 	config.Path(c.Flags(), "suite")
@@ -113,7 +116,7 @@ func (l *leakageCalibration) flags(c *cobra.Command) {
 
 func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (results []calibrate.Result, err error) {
 	if len(l.rates) == 0 {
-		return nil, fmt.Errorf("--rate names no rate; expected numbers from 0 to 1")
+		return nil, fmt.Errorf("--rate is empty; expected numbers from 0 to 1")
 	}
 	options := l.study(c).Options
 	rules, err := options.Resolve()
@@ -121,14 +124,14 @@ func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (resul
 		return nil, err
 	}
 	if len(rules) > 1 {
-		return nil, crosstalk.BadOption("protocol", " names %d protocols; a calibration is of one", len(rules))
+		return nil, crosstalk.BadOption("protocol", " names %d protocols; expected one", len(rules))
 	}
 	s, err := suite.LoadFor("leakage", l.suite)
 	if err != nil {
 		return nil, err
 	}
 	env := similarities.NewEnv()
-	env.Programs("", l.execEnv)
+	env.Programs(nil, l.execEnv)
 	list, err := similarities.OpenAll(l.similarities, study.LanguageOf(s.Items), env)
 	if err != nil {
 		return nil, err
@@ -147,27 +150,29 @@ func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (resul
 	return results, nil
 }
 
-// confusionCalibration is that of LPR and WPR, under the default protocol.
+// confusionCalibration calibrates LPR and WPR under the default protocol.
 type confusionCalibration struct {
 	lines, words []float64
 	lid          string
 }
 
-// crosslingualLanguages are those that cross-lingual prompts are asked in to
-// calibrate. Five show as well as all that a prompt asked in several languages
-// is a cluster, in half the time.
+// crosslingualLanguages are the languages of the cross-lingual prompts. Five
+// are enough to check that a prompt asked in several languages is one cluster,
+// and take half the time of all.
 var crosslingualLanguages = []string{"de", "fr", "ko", "ru", "zh"}
 
 func (f *confusionCalibration) flags(c *cobra.Command) {
-	c.Flags().Float64SliceVar(&f.lines, "line", []float64{0.1}, "confusion: how often a line is in another language, 0 to 1")
-	c.Flags().Float64SliceVar(&f.words, "word", []float64{0.05}, "confusion: how often a right line has an English word, 0 to 1")
-	c.Flags().StringVar(&f.lid, "lid", "", "confusion: a fastText model that identifies languages (default: a small embedded one)")
+	c.Flags().Float64SliceVar(&f.lines, "line", []float64{0.1}, "confusion: probability that a line is in another language, 0 to 1")
+	c.Flags().Float64SliceVar(&f.words, "word", []float64{0.05},
+		"confusion: probability that a line in the right language has an English word, 0 to 1")
+	c.Flags().StringVar(&f.lid, "lid", "",
+		"confusion: a fastText language identification model (default: a small embedded one)")
 	config.Path(c.Flags(), "lid")
 }
 
 func (f *confusionCalibration) calibrate(c *cobra.Command, all calibrating) (results []calibrate.Result, err error) {
 	if len(f.lines) == 0 || len(f.words) == 0 {
-		return nil, fmt.Errorf("--line or --word names no rate; expected numbers from 0 to 1")
+		return nil, fmt.Errorf("--line or --word is empty; expected numbers from 0 to 1")
 	}
 	s, err := suite.Load("confusion")
 	if err != nil {
@@ -180,8 +185,8 @@ func (f *confusionCalibration) calibrate(c *cobra.Command, all calibrating) (res
 	items := slices.DeleteFunc(s.Items, func(item crosstalk.Item) bool {
 		return item.Labels["task"] == "crosslingual" && !slices.Contains(crosslingualLanguages, item.Prompt.Language)
 	})
-	in := confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: lid, Words: wordlist.English(), Samples: all.samples,
-		Condition: map[string]string{}}
+	in := confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: lid, Words: wordlist.English(),
+		Samples: all.samples, Condition: map[string]string{}}
 	for _, line := range f.lines {
 		for _, word := range f.words {
 			of, err := calibrate.Confusion(c.Context(), in, items, line, word, all.seeds)
@@ -194,7 +199,7 @@ func (f *confusionCalibration) calibrate(c *cobra.Command, all calibrating) (res
 	return results, nil
 }
 
-// consistencyCalibration is that of consistency and accuracy, under the default
+// consistencyCalibration calibrates consistency and accuracy under the default
 // protocol.
 type consistencyCalibration struct {
 	flips   []float64
@@ -202,19 +207,20 @@ type consistencyCalibration struct {
 }
 
 func (s *consistencyCalibration) flags(c *cobra.Command) {
-	c.Flags().Float64SliceVar(&s.flips, "flip", []float64{0.2}, "consistency: how often an answer in another sense is of another class, 0 to 1")
-	c.Flags().Float64Var(&s.invalid, "invalid", 0.01, "consistency: how often an answer has no label, 0 to 1")
+	c.Flags().Float64SliceVar(&s.flips, "flip", []float64{0.2},
+		"consistency: probability that the answer in another sense has another class, 0 to 1")
+	c.Flags().Float64Var(&s.invalid, "invalid", 0.01, "consistency: probability that an answer is invalid, 0 to 1")
 }
 
 func (s *consistencyCalibration) calibrate(c *cobra.Command, all calibrating) (results []calibrate.Result, err error) {
 	if len(s.flips) == 0 {
-		return nil, fmt.Errorf("--flip names no rate; expected numbers from 0 to 1")
+		return nil, fmt.Errorf("--flip is empty; expected numbers from 0 to 1")
 	}
 	tasks, err := suite.Load("consistency")
 	if err != nil {
 		return nil, err
 	}
-	tasks.Tasks = tasks.Tasks[:1] // the model answers all alike
+	tasks.Tasks = tasks.Tasks[:1] // the model answers every task in the same way
 	tasks.Items = slices.DeleteFunc(tasks.Items, func(item crosstalk.Item) bool { return item.Input.Task != tasks.Tasks[0].Name })
 	in := consistency.Instrument{Protocol: consistency.Protocols[0], Tasks: tasks.Tasks, Samples: all.samples, Condition: map[string]string{},
 		Senses: consistency.Senses{From: []string{tasks.Language}, To: []string{"de"}}}
@@ -228,12 +234,14 @@ func (s *consistencyCalibration) calibrate(c *cobra.Command, all calibrating) (r
 	return results, nil
 }
 
-// verdict is an error with exit code 1 if some interval covers the truth too
-// seldom or too often to be chance.
+// verdict is an error with exit code 1 if an interval's coverage is
+// significantly too low or too high.
 func verdict(results []calibrate.Result) error {
 	for _, r := range results {
 		if r.Certainty.High < calibrated[0] || r.Certainty.Low > calibrated[1] {
-			return &exitError{exitGate, fmt.Errorf("%s: the 95 %% interval of %s covers the truth in %.1f %% of %d seeds; expected 93 to 97 %%", r.Model, r.Measure, 100*r.Coverage, r.Seeds)}
+			return &exitError{exitGate,
+				fmt.Errorf("%s: the 95 %% interval of %s covers the truth in %.1f %% of %d seeds; expected 93 to 97 %%",
+					r.Model, r.Measure, 100*r.Coverage, r.Seeds)}
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// comparing are the flags that say which conditions are compared, and how.
+// compareFlags choose the conditions to compare, and how.
 type compareFlags struct {
 	by        []string
 	measures  []string
@@ -28,16 +28,18 @@ type compareFlags struct {
 
 func (o *compareFlags) add(c *cobra.Command) {
 	f := c.Flags()
-	f.StringSliceVar(&o.by, "by", nil, "compare groups, too, by columns of the suite or the recorded data (default: totals only)")
-	f.StringSliceVar(&o.measures, "measure", nil, "compare these measures only (default: all)")
-	f.StringVar(&o.reference, "reference", "", "what to compare with, COLUMN=VALUE,... (default: the first run, or the first condition)")
-	f.StringSliceVar(&o.across, "across", nil, "compare although these fields of the signatures differ (all: whatever differs)")
+	f.StringSliceVar(&o.by, "by", nil,
+		"also compare groups, by columns of the suite or the recorded data (default: totals only)")
+	f.StringSliceVar(&o.measures, "measure", nil, "compare only these measures (default: all)")
+	f.StringVar(&o.reference, "reference", "",
+		"the condition to compare with, as COLUMN=VALUE,... (default: the first run or the first condition)")
+	f.StringSliceVar(&o.across, "across", nil, "compare even if these signature fields differ (all: any field)")
+	f.Float64Var(&o.level, "level", 0.95, "confidence level of intervals; tests use 1 - level")
 	config.Harmless(f, "by", "measure", "reference", "across")
-	f.Float64Var(&o.level, "level", 0.95, "level of the intervals and, less from 1, of the tests")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the permutation tests")
 }
 
-// options checks the flags.
+// options validates the flags.
 func (o *compareFlags) options(c *cobra.Command) (compare.Options, error) {
 	options := compare.Options{Groups: c.Flags().Changed("by"), Measures: o.measures, Across: o.across, Level: o.level, Seed: o.seed}
 	if !(o.level > 0 && o.level < 1) {
@@ -69,10 +71,10 @@ func parseColumns(flag, text string) (map[string]string, error) {
 	return columns, nil
 }
 
-// open reads the figures of runs, grouped as --by says. Their observations are
-// read when they are compared.
+// open reads the figures of runs, grouped by the columns of --by. Their
+// observations are read when they are compared.
 func (o *compareFlags) open(c *cobra.Command, paths []string, groups bool) ([]compare.Run, error) {
-	var by []string // nil: the figures as they were
+	var by []string // nil: as they were measured
 	if groups {
 		by = o.by
 	}
@@ -88,8 +90,8 @@ func (o *compareFlags) open(c *cobra.Command, paths []string, groups bool) ([]co
 	return runs, nil
 }
 
-// runNames names runs by the last parts of their paths: as many as it takes to
-// tell them apart. A path given twice gets a number.
+// runNames names runs by the last parts of their paths, as few as make the
+// names unique. A path given twice gets a number.
 func runNames(paths []string) []string {
 	names := make([]string, len(paths))
 	for parts := 1; ; parts++ {
@@ -120,9 +122,9 @@ func compareCommand() *cobra.Command {
 	var allPairs, unpaired bool
 	c := &cobra.Command{
 		Use:   "compare RUN...",
-		Short: "Compare the conditions of a run, or runs",
-		Long: `Compare the conditions of a run, or runs: each with the first, or with the one
-most like it that --reference names. Figures are compared on the items that both
+		Short: "Compare the conditions of a run, or several runs",
+		Long: `Compare the conditions of a run, or several runs: each with the first, or with
+the closest match to --reference. Figures are compared on the items that both
 conditions have a value for: the difference with its interval, a p-value that is
 adjusted for the number of comparisons, and the difference that such data would
 have found. ~ stands where no difference is shown.
@@ -143,7 +145,7 @@ not compared; the field that differs is named, and --across lets it.`,
 			}
 			options.AllPairs, options.Unpaired = allPairs, unpaired
 			if allPairs && o.reference != "" {
-				return fmt.Errorf("--all-pairs and --reference exclude each other: every condition is compared with every other")
+				return fmt.Errorf("--all-pairs and --reference cannot be combined: --all-pairs compares every two conditions")
 			}
 			runs, err := o.open(c, paths, options.Groups)
 			if err != nil {
@@ -157,8 +159,8 @@ not compared; the field that differs is named, and --across lets it.`,
 		},
 	}
 	o.add(c)
-	c.Flags().BoolVar(&allPairs, "all-pairs", false, "compare every condition with every other")
-	c.Flags().BoolVar(&unpaired, "unpaired", false, "compare figures that have few items in common as independent")
+	c.Flags().BoolVar(&allPairs, "all-pairs", false, "compare every two conditions")
+	c.Flags().BoolVar(&unpaired, "unpaired", false, "compare figures with few items in common as independent samples")
 	out.add(c)
 	c.Flags().SortFlags = false
 	return c

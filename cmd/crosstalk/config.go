@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// standardConfig is read where --config names no file.
+// standardConfig is read if --config names no file.
 const standardConfig = "crosstalk.yaml"
 
-// configure lets a file say what the flags of the commands under root say. No
+// configure lets a file set the flags of root and the commands below it. No
 // other command may have a PersistentPreRun, which would hide this one.
 func configure(root *cobra.Command) {
-	root.PersistentFlags().String(config.Flag, "", `a file of settings, one key for each flag (default: `+standardConfig+` if it is here; "" for none)`)
+	root.PersistentFlags().String(config.Flag, "",
+		`a file of settings with a key for each flag (default: `+standardConfig+` if it exists; "" for none)`)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		silent := quiet(c)
 		applied, err := config.Load(c, standardConfig)
@@ -32,10 +33,10 @@ func configure(root *cobra.Command) {
 		if run := c.RunE; run != nil {
 			c.RunE = func(c *cobra.Command, args []string) error {
 				err := run(c, args)
-				if errors.As(err, new(*exitError)) { // that came of what was measured
+				if errors.As(err, new(*exitError)) { // caused by the result, not by a setting
 					return err
 				}
-				if _, option := err.(*crosstalk.OptionError); option { // which is a flag here
+				if _, option := err.(*crosstalk.OptionError); option { // an option is a flag here
 					err = fmt.Errorf("--%w", err)
 				}
 				return applied.Explain(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// dryRun prints the conditions of a study and what they cost.
+// dryRun prints the conditions of a study with their requests, tokens and cost.
 func (r *runFlags) dryRun(c *cobra.Command, s *study.Study) error {
 	if err := s.CheckBy(); err != nil {
 		return err
@@ -22,7 +22,7 @@ func (r *runFlags) dryRun(c *cobra.Command, s *study.Study) error {
 		return err
 	}
 	w := c.OutOrStdout()
-	const unknown = "unknown (name a price file with --prices)"
+	const unknown = "unknown (needs --prices FILE)"
 	if len(each) == 1 {
 		cost := price(total, unknown)
 		if total.Priced {
@@ -37,11 +37,13 @@ directory  %s
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "condition\trequests\ttokens in\tout, at most\tcost, at most")
+	fmt.Fprintln(t, "condition\trequests\ttokens in\tmax tokens out\tmax cost")
 	for _, of := range each {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\n", study.Describe(of.Name), of.Asks, of.Worst.Prompt, of.Worst.Completion, price(of.Count, "unknown"))
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\n", study.Describe(of.Name),
+			of.Asks, of.Worst.Prompt, of.Worst.Completion, price(of.Count, "unknown"))
 	}
-	fmt.Fprintf(t, "all, each request once\t%d\t%d\t%d\t%s\n", total.Asks, total.Worst.Prompt, total.Worst.Completion, price(total, unknown))
+	fmt.Fprintf(t, "all, each request once\t%d\t%d\t%d\t%s\n",
+		total.Asks, total.Worst.Prompt, total.Worst.Completion, price(total, unknown))
 	if err := t.Flush(); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"crosstalk/ask/journal"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
+	"crosstalk/internal/rescue"
 	"crosstalk/internal/statusline"
 	"crosstalk/report/export"
 	"crosstalk/run"
@@ -33,11 +34,12 @@ func exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export RUN",
 		Short: "Write a run's observations or answers for other programs",
-		Long: `Write what a run observed, or the answers that it was given, as JSON Lines, CSV
-or Parquet, or as the samples of lm-evaluation-harness (--log_samples).
+		Long: `Write a run's observations or its answers as JSON Lines, CSV or Parquet, or as
+the samples of lm-evaluation-harness (--log_samples).
 
-Answers that were recorded elsewhere are not in a run's journal; their texts
-are in the observations.`,
+With --answers, every request is written with its answer. Recorded answers
+('crosstalk score') are not in the run's journal; the observations have their
+texts.`,
 		Example: `  crosstalk export RUN > observations.jsonl
   crosstalk export RUN --format parquet --out observations.parquet
   crosstalk export RUN --answers --format csv
@@ -46,9 +48,9 @@ are in the observations.`,
 		RunE: func(c *cobra.Command, args []string) error { return e.run(c, args[0]) },
 	}
 	f := c.Flags()
-	f.BoolVar(&e.answers, "answers", false, "every ask with its answer, instead of the observations")
+	f.BoolVar(&e.answers, "answers", false, "write every request with its answer instead of the observations")
 	f.StringVar(&e.format, "format", export.Formats[0], strings.Join(export.Formats, ", "))
-	f.StringVar(&e.out, "out", "", "a file to write to (default: stdout)")
+	f.StringVar(&e.out, "out", "", "the file to write (default: stdout)")
 	config.Path(f, "out")
 	config.Harmless(f, "format")
 	f.SortFlags = false
@@ -60,7 +62,7 @@ func (e *exporting) run(c *cobra.Command, path string) error {
 		return err
 	}
 	if e.answers && e.format == export.LMEval {
-		return fmt.Errorf("--format %s is of observations: leave --answers out", e.format)
+		return fmt.Errorf("--format %s and --answers cannot be combined: the format is for observations", e.format)
 	}
 	if _, err := study.ReadManifest(path); err != nil {
 		return err
@@ -69,14 +71,19 @@ func (e *exporting) run(c *cobra.Command, path string) error {
 		return atomicfile.Write(e.out, func(w io.Writer) error { return e.write(w, path) })
 	}
 	if e.format == export.Parquet && statusline.IsTerminal(c.OutOrStdout()) {
-		return fmt.Errorf("parquet is not for a terminal: name a file with --out")
+		return fmt.Errorf("parquet is binary and stdout is a terminal; name a file with --out")
 	}
 	return e.write(c.OutOrStdout(), path)
 }
 
+// write writes the export; a defect in a writer is an error.
 func (e *exporting) write(w io.Writer, path string) error {
+	return rescue.Do("the export", func() error { return e.writeTo(w, path) })
+}
+
+func (e *exporting) writeTo(w io.Writer, path string) error {
 	if !e.answers {
-		if _, err := os.Stat(filepath.Join(path, "observations.jsonl")); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(filepath.Join(path, "observations.jsonl")); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is not finished: run the same command again to resume it", path)
 		}
 		if e.format != export.LMEval {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// confusionFlags say how answers become figures of confusion.
+// confusionFlags set how answers are scored for confusion.
 type confusionFlags struct {
 	confusion.Options
 	threshold float64
@@ -32,15 +32,20 @@ func (f *confusionFlags) add(c *cobra.Command) {
 		latins = append(latins, string(l))
 	}
 	flags := c.Flags()
-	flags.StringSliceVar(&f.Protocols, "protocol", protocols[:1], "measuring rules; several are compared: "+strings.Join(protocols, ", "))
+	flags.StringSliceVar(&f.Protocols, "protocol", protocols[:1],
+		"measuring rules; several are compared: "+strings.Join(protocols, ", "))
 	config.Choices(flags, "protocol", protocols...)
-	flags.StringVar(&f.lid, "lid", "", "a fastText model that identifies languages: a file, or lid.176 or lid.176.ftz once pulled (default: a small embedded one)")
-	flags.StringVar(&f.words, "words", "", "a list of English words, one per line (default: an embedded one)")
-	flags.Float64Var(&f.threshold, "threshold", 0, "probability that a line's language needs, instead of the protocol's rule")
-	flags.IntVar(&f.minWords, "min-words", 0, "do not check lines of fewer words, instead of the protocol's rule")
-	flags.StringVar(&f.Latin, "latin", "", "letters of other scripts in Latin-script languages, instead of the protocol's rule: "+strings.Join(latins, ", "))
+	flags.StringVar(&f.lid, "lid", "", "a fastText language identification model: a file, or lid.176 or lid.176.ftz "+
+		"after 'crosstalk models pull' (default: a small embedded one)")
+	flags.StringVar(&f.words, "words", "", "a file of English words, one per line (default: an embedded list)")
+	flags.Float64Var(&f.threshold, "threshold", 0,
+		"minimum probability of a line's language, 0 to 1 (default: the protocol's)")
+	flags.IntVar(&f.minWords, "min-words", 0, "skip lines with fewer words (default: the protocol's)")
+	flags.StringVar(&f.Latin, "latin", "", "how to treat letters of other scripts in Latin-script languages: "+
+		strings.Join(latins, ", ")+" (default: the protocol's)")
 	config.Choices(flags, "latin", latins...)
-	flags.BoolVar(&f.Kana, "kana", false, "let kana decide between Japanese and Chinese, which small identifiers confuse")
+	flags.BoolVar(&f.Kana, "kana", false,
+		"tell Japanese from Chinese by its kana, since small identifiers confuse the two")
 	flags.StringSliceVar(&f.by, "by", confusion.By, "group figures by columns of the suite or the recorded data")
 	config.Path(flags, "lid", "words")
 	config.Harmless(flags, "by")
@@ -52,10 +57,10 @@ func (f *confusionFlags) study(c *cobra.Command) study.Confusion {
 	return study.Confusion{Options: f.Options, Identifier: f.lid, Words: f.words, By: given(c, "by", f.by)}
 }
 
-// noteIdentifier says that the identifier is not that of published figures.
+// noteIdentifier warns that published figures use another identifier.
 func (f *confusionFlags) noteIdentifier(w io.Writer) {
 	if f.lid == "" {
-		fmt.Fprintf(w, "Languages were identified by the small embedded model (%s); published figures use lid.176 (--lid lid.176).\n",
-			embedded.Identifier().Name())
+		fmt.Fprintf(w, "The small embedded model (%s) identified the languages; published figures use lid.176 "+
+			"(--lid lid.176).\n", embedded.Identifier().Name())
 	}
 }

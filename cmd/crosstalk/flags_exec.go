@@ -10,7 +10,8 @@ import (
 type execFlags struct{ execEnv []string }
 
 func (e *execFlags) add(f *pflag.FlagSet) {
-	f.StringSliceVar(&e.execEnv, "exec-env", nil, "pass these environment variables to exec: programs, which otherwise see no API keys, tokens or passwords")
+	f.StringSliceVar(&e.execEnv, "exec-env", nil,
+		"environment variables to pass to exec: programs, which get no API keys, tokens or passwords otherwise")
 	config.Sensitive(f, "exec-env", config.Credential)
 }
 

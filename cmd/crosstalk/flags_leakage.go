@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// leakageFlags say how answers become figures of leakage.
+// leakageFlags set how answers are scored for leakage.
 type leakageFlags struct {
 	leakage.Options
 	execFlags
@@ -30,13 +30,16 @@ func (l *leakageFlags) add(c *cobra.Command) {
 		posts = append(posts, string(p))
 	}
 	f := c.Flags()
-	f.StringSliceVar(&l.Protocols, "protocol", protocols[:1], "measuring rules; several are compared: "+strings.Join(protocols, ", "))
+	f.StringSliceVar(&l.Protocols, "protocol", protocols[:1],
+		"measuring rules; several are compared: "+strings.Join(protocols, ", "))
 	config.Choices(f, "protocol", protocols...)
-	f.StringVar(&l.Post, "post", "", "what to cut off an answer, instead of the protocol's rule: "+strings.Join(posts, ", "))
+	f.StringVar(&l.Post, "post", "", "how to trim answers: "+strings.Join(posts, ", ")+" (default: the protocol's)")
 	config.Choices(f, "post", posts...)
-	f.IntVar(&l.round, "round", leakage.Exact, "round similarities to N decimals (-1: do not), instead of the protocol's rule")
-	f.Float64Var(&l.tie, "tie", 0, "similarities that differ by at most this are a tie")
-	f.StringSliceVar(&l.similarities, "similarity", []string{"gloss"}, "what compares concept and answer: "+similarities.Usage()+"; models pull fetches models")
+	f.IntVar(&l.round, "round", leakage.Exact,
+		"round similarities to N decimals (-1: do not round); overrides the protocol's rule")
+	f.Float64Var(&l.tie, "tie", 0, "treat similarities that differ by at most this as a tie")
+	f.StringSliceVar(&l.similarities, "similarity", []string{"gloss"},
+		"how to compare concept and answer: "+similarities.Usage()+"; models pull fetches models")
 	f.StringSliceVar(&l.by, "by", leakage.By, "group figures by columns of the suite or the recorded data")
 	markSimilarity(f, "similarity")
 	config.Harmless(f, "by")

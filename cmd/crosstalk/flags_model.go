@@ -15,55 +15,74 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// modelFlags say which models are asked, how, and within which limits.
+// modelFlags choose the models, their settings and the limits.
 type modelFlags struct {
 	sweep   study.Sweep
 	options ask.Options
 	prices  string
 }
 
-// add adds the flags; standIn is the model that is asked where none is named.
+// add adds the flags; standIn is the default model.
 func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	f, s, o := c.Flags(), &m.sweep, &m.options
-	f.StringSliceVarP(&s.Models, "model", "m", []string{standIn}, "provider:name, as in openai:gpt-4o-mini or ollama:llama3.2; several values of this, temperature, top-p, system, prefix and param are compared")
-	f.StringSliceVar(&s.BaseURLs, "base-url", nil, "the API's address instead of the provider's; one for all models, or one for each")
-	f.StringSliceVar(&s.APIs, "api", nil, "chat or completions (default: the provider's)")
-	config.Choices(f, "api", string(crosstalk.Chat), string(crosstalk.Completions))
-	f.StringVar(&s.KeyVar, "key-var", "", "the environment variable with the API key (default: the provider's)")
-	f.IntVar(&s.Samples, "samples", 0, "answers to each prompt (default: the protocol's)")
-	f.StringSliceVar(&s.Temperatures, "temperature", nil, "sampling temperature, or \"default\" for the provider's (default: the protocol's)")
-	f.StringSliceVar(&s.TopPs, "top-p", nil, "nucleus sampling, or \"default\" for the provider's (default: the protocol's)")
-	f.IntVar(&s.MaxTokens, "max-tokens", 0, "maximum tokens of an answer (default: the protocol's)")
-	f.Var(optionalSeed{&s.Seed}, "seed", "seed for models that take one; sample k is asked with seed+k")
+	f.StringSliceVarP(&s.Models, "model", "m", []string{standIn}, "provider:name, as in openai:gpt-4o-mini or ollama:llama3.2. "+
+		"--model, --api, --temperature, --top-p, --reasoning, --system, --prefix and --param accept several values, which are compared")
+	f.StringSliceVar(&s.BaseURLs, "base-url", nil,
+		"URL of the API, one for all models or one for each (default: the provider's)")
+	f.StringSliceVar(&s.APIs, "api", nil, "chat, completions or responses (default: the provider's)")
+	config.Choices(f, "api", string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses))
+	f.StringVar(&s.KeyVar, "key-var", "", "environment variable that contains the API key (default: the provider's)")
+	f.IntVar(&s.Samples, "samples", 0, "answers per prompt (default: the protocol's)")
+	f.StringSliceVar(&s.Temperatures, "temperature", nil,
+		"sampling temperature, or \"default\" for the provider's (default: the protocol's)")
+	f.StringSliceVar(&s.TopPs, "top-p", nil,
+		"top-p (nucleus) sampling, or \"default\" for the provider's (default: the protocol's)")
+	f.IntVar(&s.MaxTokens, "max-tokens", 0, "maximum tokens per answer (default: the protocol's)")
+	f.StringSliceVar(&s.Reasoning, "reasoning", nil,
+		"how much the model thinks: off, low, medium, high, or \"default\" for the model's own (default: the model's own)")
+	config.Choices(f, "reasoning", "default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium, crosstalk.ReasoningHigh)
+	f.IntVar(&s.ReasoningTokens, "reasoning-tokens", 0,
+		"tokens for thinking, in addition to --max-tokens (default: what the model is known to need)")
+	f.Var(optionalSeed{&s.Seed}, "seed", "seed for models that accept one; sample k uses seed+k (default: none)")
 	f.StringArrayVar(&s.Systems, "system", nil, "system message for chat models (default: the protocol's)")
-	f.StringArrayVar(&s.Prefixes, "prefix", nil, "text before each prompt (default: the suite's)")
+	f.StringArrayVar(&s.Prefixes, "prefix", nil, "text to put before each prompt (default: the suite's)")
+	f.StringArrayVar(&s.Headers, "header", nil,
+		"header to send with every request, NAME=VALUE or NAME=$VARIABLE; values are kept out of files and messages")
 	f.StringArrayVar(&s.Params, "param", nil, "any other setting as NAME=VALUE, as in --param reasoning_effort=low")
-	f.IntVar(&o.Concurrency, "concurrency", 0, "maximum concurrent requests; adapts to the endpoint's limit (default 64, fewer for local servers)")
-	f.IntVar(&o.RPM, "rpm", 0, "maximum requests per minute")
-	f.IntVar(&o.TPM, "tpm", 0, "maximum tokens per minute")
-	f.DurationVar(&o.Timeout, "timeout", 2*time.Minute, "how long to wait for one answer")
+	f.IntVar(&o.Concurrency, "concurrency", 0,
+		"maximum concurrent requests; adapts to the endpoint's limit (default 64, fewer for local servers)")
+	f.IntVar(&o.RPM, "rpm", 0, "maximum requests per minute (default: no limit)")
+	f.IntVar(&o.TPM, "tpm", 0, "maximum tokens per minute (default: no limit)")
+	f.DurationVar(&o.Timeout, "timeout", 2*time.Minute, "maximum time per request")
 	f.IntVar(&o.Retries, "retries", 8, "retries after a transient error")
+	f.DurationVar(&o.Patience, "patience", 10*time.Minute, "maximum time to wait for a server that is down or asks to wait")
 	f.IntVar(&o.FailAfter, "fail-after", 0, "stop after N failed requests (default: never)")
 	f.IntVar(&o.Budget.Asks, "budget-asks", 0, "stop before exceeding N requests")
 	f.IntVar(&o.Budget.Tokens, "budget-tokens", 0, "stop before exceeding N tokens in total")
 	f.Float64Var(&o.Budget.Cost, "budget-cost", 0, "stop before exceeding this cost (needs --prices)")
-	f.StringVar(&m.prices, "prices", "", "a YAML file of prices per million tokens: {gpt-4o-mini: {input: 0.15, output: 0.60}}")
+	f.StringVar(&m.prices, "prices", "",
+		"a YAML file of prices per million tokens: {gpt-4o-mini: {input: 0.15, output: 0.60}}")
 	config.Sensitive(f, "base-url", config.Address)
 	config.Sensitive(f, "key-var", config.Credential)
+	config.Sensitive(f, "header", config.Credential)
 	config.Sensitive(f, "model", config.Address, `(?i)@\s*https?:`)
 	config.PathIn(f, "model", `(?is)^\s*replay:(.*)`)
 	config.Path(f, "prices")
 	config.Harmless(f, "temperature", "top-p", "system", "prefix", "param")
 }
 
-// check settles the limits of asking.
+// check validates the limits and reads the prices.
 func (m *modelFlags) check(c *cobra.Command) (err error) {
 	o := &m.options
-	for flag, value := range map[string]int{"concurrency": o.Concurrency, "rpm": o.RPM, "tpm": o.TPM, "retries": o.Retries,
-		"fail-after": o.FailAfter, "budget-asks": o.Budget.Asks, "budget-tokens": o.Budget.Tokens, "samples": m.sweep.Samples, "max-tokens": m.sweep.MaxTokens} {
+	for flag, value := range map[string]int{"concurrency": o.Concurrency, "rpm": o.RPM, "tpm": o.TPM,
+		"retries": o.Retries, "fail-after": o.FailAfter, "budget-asks": o.Budget.Asks, "budget-tokens": o.Budget.Tokens,
+		"samples": m.sweep.Samples, "max-tokens": m.sweep.MaxTokens, "reasoning-tokens": m.sweep.ReasoningTokens} {
 		if value < 0 || value == 0 && c.Flags().Changed(flag) && flag != "retries" {
 			return crosstalk.BadOption(flag, " is %d; expected a number above 0", value)
 		}
+	}
+	if o.Patience <= 0 {
+		return crosstalk.BadOption("patience", " is %v; expected a duration above 0, such as 10m", o.Patience)
 	}
 	if o.Timeout <= 0 {
 		return crosstalk.BadOption("timeout", " is %v; expected a duration above 0, such as 2m", o.Timeout)
@@ -93,7 +112,7 @@ func readPrices(file string) (ask.Prices, error) {
 	return p, nil
 }
 
-// optionalSeed is a flag's whole number that may be absent.
+// optionalSeed is a flag's whole number that may be unset.
 type optionalSeed struct{ seed **int64 }
 
 // Set implements pflag.Value.

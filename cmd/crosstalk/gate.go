@@ -36,17 +36,18 @@ func gateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gate RUN",
 		Short: "Fail if a run is not good enough",
-		Long: `Fail, with exit code 1, if a run's figures do not keep stated bounds or are worse
+		Long: `Exit with code 1 if a run's figures do not meet stated requirements or are worse
 than another run's. A requirement is
 
   MEASURE >=|<=|>|< VALUE [by COLUMN,...] [where COLUMN=VALUE,...]
 
-98%, 0.98 and 98 are the same value; a plain 1 is refused, since it could be 1 or
-100 %. Every condition of the run has to keep it, with by every group as well.
-The figure has to; --interval wants its whole interval to.
+98%, 0.98 and 98 are the same value; a plain 1 is refused, since it could mean
+1 % or 100 %. Every condition of the run must satisfy it, and with 'by' every
+group. The point estimate is tested; with --interval, the whole interval.
 
---no-worse-than is decided on the interval of the paired difference: no further
-than --margin on the bad side. What is undefined, not measured or incomplete fails.`,
+--no-worse-than tests the interval of the paired difference: it must not extend
+beyond --margin in the worse direction. Figures that are undefined, not measured
+or incomplete fail.`,
 		Example: `  crosstalk gate runs/new --require 'lpr>=0.98' --require 'leak_rate<=60 by category'
   crosstalk gate runs/new --require 'lpr >= 95% where language=ko' --interval
   crosstalk gate runs/new --no-worse-than runs/old --margin 1% --junit gate.xml`,
@@ -54,13 +55,14 @@ than --margin on the bad side. What is undefined, not measured or incomplete fai
 		RunE: func(c *cobra.Command, args []string) error { return g.run(c, args[0]) },
 	}
 	f := c.Flags()
-	f.StringArrayVar(&g.require, "require", nil, "a bound that figures have to keep; may be given several times")
-	f.BoolVar(&g.interval, "interval", false, "want the whole interval to keep the bounds")
+	f.StringArrayVar(&g.require, "require", nil, "a requirement that the figures must satisfy; may be repeated")
+	f.BoolVar(&g.interval, "interval", false, "require the whole interval to satisfy the requirements")
 	f.StringVar(&g.noWorseThan, "no-worse-than", "", "a run that this one must not be worse than")
-	f.StringVar(&g.margin, "margin", "", "how much worse it may be, such as 0.01 or 1%")
+	f.StringVar(&g.margin, "margin", "", "how much worse the run may be, such as 0.01 or 1%")
 	f.StringVar(&g.junit, "junit", "", "write the checks to this file as JUnit XML")
-	f.BoolVar(&g.annotations, "annotations", false, "print workflow commands for GitHub to stderr (default: under GITHUB_ACTIONS)")
-	f.StringVar(&g.summary, "summary", "", "append a summary in markdown to this file (default: $GITHUB_STEP_SUMMARY)")
+	f.BoolVar(&g.annotations, "annotations", false,
+		"print GitHub workflow commands to stderr (default: only if GITHUB_ACTIONS is set)")
+	f.StringVar(&g.summary, "summary", "", "append a markdown summary to this file (default: $GITHUB_STEP_SUMMARY)")
 	config.Path(f, "no-worse-than", "junit", "summary")
 	config.Harmless(f, "require", "margin")
 	g.compareFlags.add(c)
@@ -92,7 +94,7 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 		checks = append(checks, found...)
 	}
 	if len(checks) == 0 {
-		return fmt.Errorf("no figure is better higher or lower: name those to compare with --measure")
+		return fmt.Errorf("no figure has a better direction; name the figures to compare with --measure")
 	}
 	verdict := gate.Judge(path, checks)
 	if err := g.tell(c, verdict); err != nil {
@@ -104,8 +106,8 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 	return nil
 }
 
-// checkBounds checks the requirements, reading the run once. That a run is not
-// finished fails them.
+// checkBounds checks the requirements, reading the run once. An unfinished run
+// fails them.
 func (g *gateFlags) checkBounds(path string) (checks []gate.Check, err error) {
 	var requirements []gate.Requirement
 	var by [][]string
@@ -146,7 +148,7 @@ func (g *gateFlags) checkBounds(path string) (checks []gate.Check, err error) {
 
 func (g *gateFlags) checkNoWorse(c *cobra.Command, path string, options compare.Options) ([]gate.Check, error) {
 	if g.margin == "" {
-		return nil, fmt.Errorf("--no-worse-than needs a --margin, such as 0.01 or 1%%: no two runs are known to be equal")
+		return nil, fmt.Errorf("--no-worse-than needs --margin, such as 0.01 or 1%%: no data can show that two runs are equal")
 	}
 	margin, err := gate.ParseFraction(g.margin)
 	if err != nil {
@@ -173,7 +175,7 @@ func (g *gateFlags) checkNoWorse(c *cobra.Command, path string, options compare.
 	return append(checks, gate.Lost(runs[1].Estimates, runs[0].Estimates, g.noWorseThan, g.measures)...), nil
 }
 
-// unfinished is why a run has no figures yet, empty where it has.
+// unfinished is the reason why a run has no figures yet; empty if it has them.
 func unfinished(path string) (reason string, err error) {
 	if _, err := study.ReadManifest(path); err != nil {
 		return "", err
@@ -184,7 +186,7 @@ func unfinished(path string) (reason string, err error) {
 	return "", err
 }
 
-// tell prints the verdict, and writes it where CI systems look for it.
+// tell prints the verdict and writes it where CI systems look for it.
 func (g *gateFlags) tell(c *cobra.Command, v gate.Verdict) error {
 	if err := gate.Write(c.OutOrStdout(), g.format, v); err != nil {
 		return err

@@ -45,7 +45,7 @@ func TestInterrupt(t *testing.T) {
 			p := start(t, nil, args...)
 			until(t, "answers", func() bool { return n.Load() >= 40 })
 			p.cmd.Process.Signal(signal)
-			p.expect(130, "stopping when what is in flight has arrived; interrupt again to stop now", "; run the same command again to resume")
+			p.expect(130, "stopping after the requests in flight; interrupt again to stop now", "; run the same command again to resume")
 			stats, saved := s.Stats(), len(journalled(t, out))
 			if stats.Attempts != stats.Answered || stats.Answered != saved || saved >= 200 || saved < 40 {
 				t.Errorf("%d asks were sent, %d answered, %d saved", stats.Attempts, stats.Answered, saved)
@@ -106,12 +106,12 @@ func TestInterruptTwice(t *testing.T) {
 // An interrupt ends the wait for a retry.
 func TestInterruptBeforeRetry(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, testserver.Options{RetryAfter: time.Hour, Faults: map[testserver.Fault]float64{testserver.RateLimitedSeconds: 1}})
+	s := newServer(t, testserver.Options{RetryAfter: 5 * time.Minute, Faults: map[testserver.Fault]float64{testserver.RateLimitedSeconds: 1}})
 	p := start(t, nil, runLeakage(s, writeSuite(t, 1), filepath.Join(t.TempDir(), "run"))...)
 	until(t, "the server's refusals", func() bool { st := s.Stats(); return st.Attempts > 0 && st.InFlight == 0 })
 	until(t, "the trouble on stderr", func() bool { return strings.Contains(p.stderr.String(), "limits the rate of requests (HTTP 429") })
 	p.cmd.Process.Signal(syscall.SIGINT)
-	p.expect(130, "0/10 asks", "interrupted: 0 of 10 requests are answered")
+	p.expect(130, "0/10 requests", "interrupted: 0 of 10 requests are answered")
 }
 
 // One run directory has one writer; who comes second does it no harm.

@@ -1,11 +1,10 @@
 // Crosstalk measures what bleeds through in language models: meaning that
 // leaks from a prompt into an unrelated answer, one language breaking into
-// another.
+// another, and answers that change with the form of a question.
 //
-// Results go to stdout, everything else to stderr. Exit codes: 0 fine, 1 a
-// gate or a calibration failed, 2 bad usage or input, 3 finished but
-// something is missing (asks failed, a limit was reached, or people have
-// something to review), 130 interrupted.
+// Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a
+// gate or a calibration failed, 2 bad usage or input, 3 incomplete (requests
+// failed, a limit was reached, or a review is needed), 130 interrupted.
 package main
 
 import (
@@ -30,8 +29,8 @@ const (
 	exitInterrupted = 130
 )
 
-// exitError ends the program with a code. Its message may be empty when
-// everything was said already.
+// exitError ends the program with a code. Its message may be empty if
+// everything has been printed already.
 type exitError struct {
 	code int
 	err  error
@@ -63,15 +62,14 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// usageError is a command line that could not be understood, not input that
-// could not be used.
+// usageError is an invalid command line, as opposed to invalid input.
 type usageError struct{ error }
 
 // Unwrap returns the error.
 func (e *usageError) Unwrap() error { return e.error }
 
-// reportUsage makes errors of flags and arguments of a command, and of those
-// below it, usage errors.
+// reportUsage turns errors in the flags and arguments of a command and its
+// subcommands into usage errors.
 func reportUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	if args := c.Args; args != nil {
@@ -96,13 +94,12 @@ from a prompt into an unrelated answer (semantic leakage), one language breaking
 into another (language confusion), and answers that change when only the form of
 a question does (multisense inconsistency).
 
-Results go to stdout, everything else to stderr. Exit codes: 0 fine,
-1 a gate or a calibration failed, 2 bad usage or input, 3 finished but incomplete
-(asks failed, a limit was reached, or people have something to review),
-130 interrupted.`,
-		Example: `  crosstalk run leakage                              a reference model, to see how it works
-  crosstalk run leakage --model openai:gpt-4o-mini   a real one (OPENAI_API_KEY)
-  crosstalk score leakage answers.jsonl              answers recorded elsewhere
+Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a gate
+or a calibration failed, 2 bad usage or input, 3 incomplete (requests failed, a
+limit was reached, or a review is needed), 130 interrupted.`,
+		Example: `  crosstalk run leakage                              a reference model, to try it out
+  crosstalk run leakage --model openai:gpt-4o-mini   a real model (needs OPENAI_API_KEY)
+  crosstalk score leakage answers.jsonl              recorded answers
   crosstalk score confusion answers.csv
   crosstalk compare runs/before runs/after           did it change?
   crosstalk gate runs/after --require 'lpr>=98%'     is it good enough?`,
@@ -115,14 +112,15 @@ Results go to stdout, everything else to stderr. Exit codes: 0 fine,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), reportCommand(), exportCommand(), compareCommand(), gateCommand(), powerCommand(), serveCommand(),
+	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), reportCommand(), exportCommand(),
+		compareCommand(), gateCommand(), powerCommand(), serveCommand(),
 		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
 	configure(root)
 	reportUsage(root)
 	return root
 }
 
-// group is a command that only has others below it.
+// group is a command that only has subcommands.
 func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Long: long, Args: cobra.ArbitraryArgs, RunE: chooseCommand}
 	c.AddCommand(commands...)
@@ -135,7 +133,7 @@ func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// chooseCommand is run where no command below c was named.
+// chooseCommand runs if no subcommand of c was named.
 func chooseCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()

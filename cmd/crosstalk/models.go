@@ -28,17 +28,18 @@ import (
 
 func modelsCommand() *cobra.Command {
 	return group("models", "List, fetch and check models",
-		`List the models that can be asked; list, fetch and check those that compare texts
-or identify languages.`,
+		`List the providers of language models; list, fetch and check the models that
+compare texts (--similarity) or identify languages (--lid).`,
 		modelsListCommand(), modelsPullCommand(), modelsCheckCommand())
 }
 
 func modelsListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List providers, and models for --similarity and --lid", Args: cobra.NoArgs,
-		Long: `List the providers whose models can be asked (--model provider:name), with the
-environment variable that holds the API key; the models for --similarity that are
-known by default, with the commit that is in the cache; and the models for --lid.`,
+		Long: `List the providers of language models (--model provider:name), with the
+environment variable of the API key; the default models for --similarity, with
+the commit in the cache; and the models for --lid.`,
+		Example: "  crosstalk models list",
 		RunE: func(c *cobra.Command, _ []string) error {
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "PROVIDER\tKEY VARIABLE\tSET\tBASE URL\tLOCAL")
@@ -87,7 +88,7 @@ known by default, with the commit that is in the cache; and the models for --lid
 	}
 }
 
-// whetherPulled is yes or no.
+// whetherPulled is yes or no, for a column of a table.
 func whetherPulled(s datasets.Source) string {
 	if _, err := s.Find(); err != nil {
 		return "no"
@@ -108,16 +109,16 @@ func modelsPullCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pull MODEL",
 		Short: "Fetch a model for --similarity or --lid",
-		Long: `Fetch a model from the Hugging Face Hub into the cache that its own libraries
-use, and print its folder; or one of fastText's language identifiers, lid.176
-and lid.176.ftz, and print the file. What is there already is not fetched again;
-what was begun goes on where it stopped. Every file is checked against its
-checksum.
+		Long: `Fetch a model from the Hugging Face Hub into the cache that its libraries share,
+and print its folder; or fetch one of fastText's language identification models,
+lid.176 and lid.176.ftz, and print its file. Files in the cache are not fetched
+again. Interrupted downloads resume. Every file is checked against its checksum.
+Weights must be safetensors.
 
-HF_HOME or HF_HUB_CACHE say where the hub's cache is, HF_TOKEN opens models that
-are gated or private, HF_ENDPOINT names another hub, HF_HUB_OFFLINE=1 forbids to
-fetch. Weights are read as safetensors only. For identifiers, CROSSTALK_CACHE
-says where the cache is and CROSSTALK_MIRROR names an address with copies.`,
+For the hub: HF_HOME or HF_HUB_CACHE sets the cache, HF_TOKEN grants access to
+gated or private models, HF_ENDPOINT sets another hub, HF_HUB_OFFLINE=1 disables
+downloads. For lid.176: CROSSTALK_CACHE sets the cache, CROSSTALK_MIRROR the
+address of a mirror.`,
 		Example: `  crosstalk models pull bertscore
   crosstalk models pull lid.176
   crosstalk models pull bertscore:bert-base-multilingual-cased
@@ -134,7 +135,7 @@ says where the cache is and CROSSTALK_MIRROR names an address with copies.`,
 			}
 			if revision != "" {
 				if m.Revision != "" && m.Revision != revision {
-					return fmt.Errorf("%s and --revision %s: name one revision", m, revision)
+					return fmt.Errorf("%s and --revision %s: expected one revision", m, revision)
 				}
 				m.Revision = revision
 			}
@@ -149,16 +150,16 @@ says where the cache is and CROSSTALK_MIRROR names an address with copies.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&revision, "revision", "", "a branch, tag or commit (default main; MODEL@REVISION is the same)")
+	c.Flags().StringVar(&revision, "revision", "", "a branch, tag or commit, like MODEL@REVISION (default main)")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only the folder or file, and errors")
 	config.Harmless(c.Flags(), "revision")
-	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print the folder or file, and errors, only")
 	return c
 }
 
 // pullIdentifier fetches a language identifier and prints its file.
 func pullIdentifier(c *cobra.Command, s datasets.Source, revision string, quiet bool) error {
 	if revision != "" {
-		return fmt.Errorf("%s has no revisions: leave --revision out", s.Name)
+		return fmt.Errorf("%s has no revisions: remove --revision", s.Name)
 	}
 	dir, err := pullSource(c, s, quiet)
 	if err != nil {
@@ -178,18 +179,19 @@ func parseModelArgument(arg string) (similarities.HubModel, error) {
 		name = similarities.DefaultSBERT
 	case kind == "bertscore" || kind == "sbert":
 	case colon && !hub.IsPath(arg):
-		return similarities.HubModel{}, fmt.Errorf("%q: expected bertscore:MODEL, sbert:MODEL or a model's name at the Hugging Face Hub", arg)
+		return similarities.HubModel{},
+			fmt.Errorf("%q: expected bertscore:MODEL, sbert:MODEL or the name of a model on the Hugging Face Hub", arg)
 	default:
 		kind, name = "", arg
 	}
 	return similarities.ParseHubModel(kind, name)
 }
 
-// pullProgress shows on stderr how far the file is that is being fetched.
+// pullProgress shows the progress of the current file on stderr.
 type pullProgress struct {
 	line    *statusline.Line
 	name    string
-	first   int64 // bytes that were there before
+	first   int64 // bytes of an earlier download
 	started time.Time
 	shown   time.Time
 }

@@ -23,11 +23,13 @@ func modelsCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check MODEL",
 		Short: "Load a model for --similarity or --lid and try it",
-		Long: `Load a model for --similarity and encode a sentence: print what it is, which
-code runs it, and how long that takes. Nothing is fetched. A model without
-bertscore: or sbert: is taken for sentence vectors. Of provider:name only the
-name and the key variable are checked; nothing is sent. lid.176, lid.176.ftz and
-files that end so identify the language of a sentence.`,
+		Long: `Load a model for --similarity and compare two sentences: print its properties,
+the code that runs it, and the time it takes. Nothing is fetched. A model
+without bertscore: or sbert: is used for sentence vectors.
+
+For lid.176, lid.176.ftz and files ending in .bin or .ftz, identify the language
+of a sentence. For provider:name, check only the name and the key variable;
+nothing is sent.`,
 		Example: `  crosstalk models check gloss
   crosstalk models check bertscore
   crosstalk models check bertscore:./my-model/L5
@@ -46,7 +48,8 @@ func checkModel(ctx context.Context, stdout io.Writer, arg string) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(stdout, "%s at %s: the name can be used, and its key is set where it needs one; nothing was sent\n", m.Identity(), m.Identity().Endpoint)
+		_, err = fmt.Fprintf(stdout, "%s at %s: the name is valid, and the key is set if one is needed; nothing was sent\n",
+			m.Identity(), m.Identity().Endpoint)
 		return err
 	}
 	if _, known := study.PublishedIdentifier(arg); known || strings.HasSuffix(arg, ".bin") || strings.HasSuffix(arg, ".ftz") {
@@ -58,24 +61,26 @@ func checkModel(ctx context.Context, stdout io.Writer, arg string) error {
 		return err
 	}
 	loaded := time.Now()
-	scores, err := l.similarity.Scores(ctx, []similarity.Pair{{A: checked[0], B: checked[0]}, {A: checked[0], B: checked[1]}})
+	scores, err := l.similarity.Scores(ctx,
+		[]similarity.Pair{{A: checked[0], B: checked[0]}, {A: checked[0], B: checked[1]}})
 	if err != nil {
 		return err
 	}
 	took := time.Since(loaded)
 	l.say("similarity", "%s", l.similarity.Name())
-	l.say("time", "%v to load, %v to compare two sentences", loaded.Sub(started).Round(time.Millisecond), took.Round(10*time.Microsecond))
+	l.say("time", "%v to load, %v to compare two sentences",
+		loaded.Sub(started).Round(time.Millisecond), took.Round(10*time.Microsecond))
 	l.say("scores", "%.4f a sentence with itself, %.4f with another", scores[0], scores[1])
 	if err := l.print(stdout); err != nil {
 		return err
 	}
 	if !(math.Abs(scores[0]-l.self) < 1e-3) || math.IsNaN(scores[1]) {
-		return fmt.Errorf("%s: a sentence with itself scores %v, expected %v: the weights are not right", arg, scores[0], l.self)
+		return fmt.Errorf("%s: a sentence scores %v with itself; expected %v: the weights are wrong", arg, scores[0], l.self)
 	}
 	return nil
 }
 
-// checkIdentifier loads a language identifier and tries it.
+// checkIdentifier loads a language identifier and tries it on a sentence.
 func checkIdentifier(stdout io.Writer, name string) error {
 	file, err := study.IdentifierFile(name)
 	if err != nil {
@@ -98,7 +103,7 @@ func checkIdentifier(stdout io.Writer, name string) error {
 
 var checked = [2]string{"His favourite food is fresh bread with butter.", "The train to the mountains was late."}
 
-// checkedModel is a similarity and what is to be said of it.
+// checkedModel is a similarity with the rows to print about it.
 type checkedModel struct {
 	similarity similarity.Similarity
 	self       float64 // score of a text with itself
@@ -117,14 +122,14 @@ func (c *checkedModel) print(stdout io.Writer) error {
 	return w.Flush()
 }
 
-// loadToCheck opens what the argument names.
+// loadToCheck opens the similarity that the argument names.
 func loadToCheck(arg string) (*checkedModel, error) {
 	if arg == "gloss" {
 		s, err := similarities.Open(arg, nil, nil)
 		if err != nil {
 			return nil, err
 		}
-		c := &checkedModel{similarity: s, self: 1.2} // its three parts weigh that
+		c := &checkedModel{similarity: s, self: 1.2} // the sum of the weights of its three parts
 		c.say("model", "word vectors from WordNet 3.0, embedded")
 		return c, nil
 	}

@@ -34,7 +34,7 @@ func TestInterruptedPull(t *testing.T) {
 		return err == nil && info.Size() > 0
 	})
 	p.cmd.Process.Signal(os.Interrupt)
-	p.expect(exitInterrupted, "what arrived is kept; run the same command again to resume")
+	p.expect(exitInterrupted, "interrupted; run the same command again to resume")
 
 	p = start(t, env, "models", "pull", "lab/model")
 	until(t, "the second attempt", func() bool {

@@ -34,14 +34,15 @@ func powerCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "power",
 		Short: "Plan how many items a comparison needs",
-		Long: `Plan how many items and answers to each it takes to find a difference between two
-conditions on the same items, or what difference a number of items finds: from a
-pilot run, whose variance between clusters, items and samples is read, or from a
-stated rate.
+		Long: `Plan how many items, and how many answers to each, are needed to detect a
+difference between two conditions on the same items; or, with --items, print the
+smallest difference that a number of items can detect. The plan starts from a
+pilot run, from which the variance between clusters, items and samples is
+estimated, or from a stated rate.
 
-A pilot is best a run of the two conditions to be compared. To plan from a rate,
---discordant says on what share of items the two disagree (default: as if they
-had nothing to do with each other), --within what share of the variance lies
+The best pilot is a run of the two conditions to be compared. To plan from a
+rate, --discordant is the share of items on which the two disagree (default: as
+if they were independent), and --within the share of the variance that lies
 between answers to the same prompt.`,
 		Example: `  crosstalk power --rate 0.6 --difference 0.05 --cluster-size 3.6 --icc 0.2
   crosstalk power --rate 95% --difference 1%,2% --discordant 6% --within 0.3 --samples 1,5,10
@@ -50,19 +51,19 @@ between answers to the same prompt.`,
 		RunE: func(c *cobra.Command, _ []string) error { return p.run(c) },
 	}
 	f := c.Flags()
-	f.StringSliceVar(&p.differences, "difference", nil, "differences to find, such as 0.05 or 5%")
-	f.IntSliceVar(&p.items, "items", nil, "numbers of items of which to tell what they find")
-	f.IntSliceVar(&p.samples, "samples", []int{1}, "numbers of answers to each prompt")
-	f.Float64Var(&p.power, "target-power", 0.8, "chance to find the difference, if it is there")
+	f.StringSliceVar(&p.differences, "difference", nil, "differences to detect, such as 0.05 or 5%")
+	f.IntSliceVar(&p.items, "items", nil, "item counts: print the smallest difference each can detect")
+	f.IntSliceVar(&p.samples, "samples", []int{1}, "answers per prompt")
+	f.Float64Var(&p.power, "target-power", 0.8, "probability of detecting a difference that exists")
 	f.IntVar(&p.comparisons, "comparisons", 1, "number of comparisons that p-values will be adjusted for")
-	f.StringSliceVar(&p.pilot, "pilot", nil, "a run to read variances from, or runs to compare")
-	f.StringVar(&p.rate, "rate", "", "without a pilot: the rate under one condition")
-	f.StringVar(&p.discordant, "discordant", "", "without a pilot: the share of items on which the conditions disagree")
+	f.StringSliceVar(&p.pilot, "pilot", nil, "a run to estimate the variance from, or runs to compare")
+	f.StringVar(&p.rate, "rate", "", "without --pilot: the rate under one condition")
+	f.StringVar(&p.discordant, "discordant", "", "without --pilot: share of items on which the conditions disagree")
+	f.Float64Var(&p.within, "within", 0, "without --pilot: share of the variance that lies between answers to the same prompt, 0 to 1")
+	f.Float64Var(&p.clusterSize, "cluster-size", 1, "without --pilot: items per cluster, such as tests that share a control")
+	f.Float64Var(&p.icc, "icc", 0, "without --pilot: correlation between two items of a cluster, 0 to 1")
 	config.Path(f, "pilot")
 	config.Harmless(f, "difference", "rate", "discordant")
-	f.Float64Var(&p.within, "within", 0, "without a pilot: the share of the variance between answers to one prompt, 0 to 1")
-	f.Float64Var(&p.clusterSize, "cluster-size", 1, "without a pilot: items of a cluster, such as tests that share a control")
-	f.Float64Var(&p.icc, "icc", 0, "without a pilot: correlation of two items of a cluster, 0 to 1")
 	p.compareFlags.add(c)
 	p.outputFlags.add(c)
 	f.SortFlags = false
@@ -92,7 +93,7 @@ func (p *powerFlags) run(c *cobra.Command) error {
 	var refused []compare.Refusal
 	switch stated := p.stated(c); {
 	case len(p.pilot) > 0 && len(stated) > 0:
-		return fmt.Errorf("--pilot and --%s exclude each other: a pilot tells it", stated[0])
+		return fmt.Errorf("--pilot and --%s cannot be combined: the pilot replaces it", stated[0])
 	case len(p.pilot) > 0:
 		runs, err := p.open(c, p.pilot, options.Groups)
 		if err != nil {
@@ -116,7 +117,7 @@ func (p *powerFlags) run(c *cobra.Command) error {
 	return compare.WritePower(c.OutOrStdout(), p.format, plan)
 }
 
-// stated are the flags that a pilot makes needless.
+// stated lists the flags that --pilot replaces.
 func (p *powerFlags) stated(c *cobra.Command) (names []string) {
 	for _, name := range []string{"rate", "discordant", "within", "cluster-size", "icc"} {
 		if c.Flags().Changed(name) {
@@ -126,7 +127,7 @@ func (p *powerFlags) stated(c *cobra.Command) (names []string) {
 	return names
 }
 
-// study is what the flags state.
+// study is the study that the flags describe.
 func (p *powerFlags) study() (compare.Study, error) {
 	if p.rate == "" {
 		return compare.Study{}, fmt.Errorf("expected --pilot RUN, or --rate, such as 0.6")
@@ -143,8 +144,8 @@ func (p *powerFlags) study() (compare.Study, error) {
 	}
 	for _, samples := range p.samples {
 		if samples > 1 && p.within == 0 {
-			return compare.Study{}, fmt.Errorf("--samples %s needs --within, the share of the variance that lies between answers to one prompt: without it more answers are of no use",
-				strings.Trim(strings.Join(strings.Fields(fmt.Sprint(p.samples)), ","), "[]"))
+			return compare.Study{}, fmt.Errorf("--samples %s needs --within, the share of the variance between answers to the same prompt; "+
+				"without it, more answers do not help", strings.Trim(strings.Join(strings.Fields(fmt.Sprint(p.samples)), ","), "[]"))
 		}
 	}
 	return compare.Stated(rate, discordant, p.within, p.icc, p.clusterSize)

@@ -15,13 +15,13 @@ import (
 	"crosstalk/internal/statusline"
 )
 
-// progress shows on stderr how far a run is, the first time soon.
+// progress shows the progress of a run on stderr, the first time soon.
 type progress struct {
 	line    *statusline.Line
 	session *ask.Session
 	total   int
 	started time.Time
-	trouble string // that was told, and when
+	trouble string // the last failure that was printed, at told
 	told    time.Time
 	done    chan struct{}
 	once    sync.Once
@@ -52,7 +52,7 @@ func startProgress(w io.Writer, s *ask.Session, total int, quiet bool) *progress
 	return p
 }
 
-// stop ends the display; more than once does no harm.
+// stop ends the display. It can be called more than once.
 func (p *progress) stop() {
 	p.once.Do(func() { close(p.done) })
 	p.ended.Wait()
@@ -61,7 +61,7 @@ func (p *progress) stop() {
 func (p *progress) show() {
 	s, took := p.session.Stats(), time.Since(p.started)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d/%d asks", s.Done, max(s.Done, p.total))
+	fmt.Fprintf(&b, "%d/%d requests", s.Done, max(s.Done, p.total))
 	if asked := s.Done - s.Cached; asked > 0 {
 		rate := float64(asked) / took.Seconds()
 		left := time.Duration(float64(max(0, p.total-s.Done)) / rate * float64(time.Second))
@@ -79,15 +79,18 @@ func (p *progress) show() {
 	if s.Cost > 0 {
 		fmt.Fprintf(&b, ", cost %.4f", s.Cost)
 	}
+	for _, w := range s.Waits {
+		b.WriteString("; " + w.Text(time.Now()))
+	}
 	if s.Trouble != p.trouble && time.Since(p.told) > 5*time.Second {
 		p.trouble, p.told = s.Trouble, time.Now()
-		p.line.Note("an attempt gave no answer: " + p.trouble)
+		p.line.Note("request failed, retrying: " + p.trouble)
 	}
 	p.line.Show(b.String())
 }
 
-// onInterrupt makes the first interrupt stop the session, which lets what is
-// in flight finish, and the second cancel the context. release ends that.
+// onInterrupt makes the first interrupt stop the session, which lets requests
+// in flight finish, and the second cancel the context. release undoes this.
 func onInterrupt(ctx context.Context, stderr io.Writer, s *ask.Session) (_ context.Context, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)
@@ -95,7 +98,7 @@ func onInterrupt(ctx context.Context, stderr io.Writer, s *ask.Session) (_ conte
 	go func() {
 		select {
 		case <-signals:
-			fmt.Fprintln(stderr, "\nstopping when what is in flight has arrived; interrupt again to stop now")
+			fmt.Fprintln(stderr, "\nstopping after the requests in flight; interrupt again to stop now")
 			s.Stop()
 		case <-ctx.Done():
 			return

@@ -40,13 +40,13 @@ func TestShow(t *testing.T) {
 				p.show()
 			}
 		}
-		want := `0/20 asks
-1/20 asks, 1.0/s, 19s left, 15 tokens, cost 0.0050
-2/20 asks, 1.0/s, 18s left, 30 tokens, cost 0.0100
-an attempt gave no answer: trouble 3
-3/20 asks, 1.0/s, 17s left, 1 failed, 30 tokens, cost 0.0100
-5/20 asks, 1.0/s, 15s left, 1 failed, 60 tokens, cost 0.0200
-6/20 asks, 1.0/s, 14s left, 2 failed, 60 tokens, cost 0.0200
+		want := `0/20 requests
+1/20 requests, 1.0/s, 19s left, 15 tokens, cost 0.0050
+2/20 requests, 1.0/s, 18s left, 30 tokens, cost 0.0100
+request failed, retrying: trouble 3
+3/20 requests, 1.0/s, 17s left, 1 failed, 30 tokens, cost 0.0100
+5/20 requests, 1.0/s, 15s left, 1 failed, 60 tokens, cost 0.0200
+6/20 requests, 1.0/s, 14s left, 2 failed, 60 tokens, cost 0.0200
 `
 		if b.String() != want {
 			t.Errorf("%q;\nwant\n%q", b.String(), want)

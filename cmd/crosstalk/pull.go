@@ -24,19 +24,17 @@ func suitesPullCommand() *cobra.Command {
 	var quiet bool
 	c := &cobra.Command{
 		Use: "pull NAME", Short: "Fetch a published data set", Args: cobra.ExactArgs(1),
-		Long: `Fetch a data set that others published, and print its folder. The licence, the
-authors and the address are shown first. What was begun goes on where it
-stopped; every file is checked against its checksum. One of:
-` + strings.Join(names, ", ") + `.
+		Long: `Fetch a published data set and print its folder. The licence, the citation and
+the address are printed first. Interrupted downloads resume. Every file is
+checked against its checksum. NAME is one of: ` + strings.Join(names, ", ") + `.
 
-CROSSTALK_CACHE says where the cache is (default: crosstalk in the user's cache
-folder), CROSSTALK_MIRROR an address that has copies, by host and path, and is
-asked instead.`,
+CROSSTALK_CACHE sets the cache (default: crosstalk in the user's cache folder),
+CROSSTALK_MIRROR the address of a mirror, which has copies by host and path.`,
 		Example: "  crosstalk suites pull lcb\n  crosstalk suites pull paws-x",
 		RunE: func(c *cobra.Command, args []string) error {
 			s, ok := datasets.Named(datasets.Suite, args[0])
 			if !ok {
-				return fmt.Errorf("there is no data set %q: choose one of %s", args[0], strings.Join(names, ", "))
+				return fmt.Errorf("unknown data set %q; choose one of: %s", args[0], strings.Join(names, ", "))
 			}
 			dir, err := pullSource(c, s, quiet)
 			if err != nil {
@@ -46,11 +44,11 @@ asked instead.`,
 			return err
 		},
 	}
-	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print the folder and errors only")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only the folder and errors")
 	return c
 }
 
-// pullSource fetches what is missing of a source and returns its folder.
+// pullSource fetches the missing files of a source and returns its folder.
 func pullSource(c *cobra.Command, s datasets.Source, quiet bool) (dir string, err error) {
 	if dir, err := s.Find(); err == nil {
 		return dir, nil
@@ -62,8 +60,8 @@ func pullSource(c *cobra.Command, s datasets.Source, quiet bool) (dir string, er
 	return download(c, quiet, s.Pull)
 }
 
-// download shows how far a download is and lets an interrupt end it; what
-// arrived stays.
+// download shows the progress of a download. An interrupt ends it and keeps
+// what has arrived.
 func download(c *cobra.Command, quiet bool, pull func(context.Context, fetch.Progress) (dir string, err error)) (dir string, err error) {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -71,7 +69,7 @@ func download(c *cobra.Command, quiet bool, pull func(context.Context, fetch.Pro
 	dir, err = pull(ctx, show.file)
 	show.line.Clear()
 	if err != nil && ctx.Err() != nil {
-		return "", &exitError{exitInterrupted, errors.New("interrupted: what arrived is kept; run the same command again to resume")}
+		return "", &exitError{exitInterrupted, errors.New("interrupted; run the same command again to resume")}
 	}
 	return dir, err
 }

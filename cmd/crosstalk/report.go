@@ -20,20 +20,23 @@ func reportCommand() *cobra.Command {
 	r := &reportFlags{}
 	c := &cobra.Command{
 		Use:   "report RUN",
-		Short: "Print the figures of a run, and make a page of it",
-		Long: `Print the figures of a run directory, from its observations, and write
-RUN/report.html: one page with what was measured, the figures with their
-intervals, and every answer beside the figure that it is in. The page loads
-nothing and has no script. Nothing is asked or scored.`,
+		Short: "Print the figures of a run and write its page",
+		Long: `Print the figures of a run, computed from its observations, and write
+RUN/report.html: one page that describes what was measured, with the figures,
+their intervals, and the answers behind each figure. The page has no script and
+loads nothing. No model is asked and no answer is scored again.`,
 		Example: `  crosstalk report runs/leakage-en-leaky-1a2b3c4d
   crosstalk report RUN --by category --format latex
   crosstalk report RUN --html page.html --figures paper/`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return r.run(c, args[0]) },
 	}
-	c.Flags().StringSliceVar(&r.by, "by", nil, "group figures by columns of the suite or the recorded data (default: as they were)")
-	c.Flags().StringVar(&r.html, "html", "", "where to write the page: a file, - for stdout in place of the figures, none (default RUN/report.html)")
-	c.Flags().StringVar(&r.figures, "figures", "", "a directory for the figures as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX")
+	c.Flags().StringSliceVar(&r.by, "by", nil,
+		"group figures by columns of the suite or the recorded data (default: as when they were measured)")
+	c.Flags().StringVar(&r.html, "html", "",
+		"where to write the page: a file, - for stdout instead of the figures, none (default RUN/report.html)")
+	c.Flags().StringVar(&r.figures, "figures", "",
+		"a directory for the plots as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX")
 	config.Path(c.Flags(), "html", "figures")
 	config.Harmless(c.Flags(), "by")
 	r.outputFlags.add(c)
@@ -57,8 +60,8 @@ func (r *reportFlags) run(c *cobra.Command, path string) error {
 	return r.draw(c, path, estimates)
 }
 
-// figures are those of a run, grouped by the columns of by, or as they were
-// when they were measured.
+// figures returns a run's estimates, grouped by the columns of by, or, if by is
+// nil, as when they were measured.
 func figures(path string, by []string) ([]crosstalk.Estimate, error) {
 	if by == nil {
 		return study.Estimates(path)

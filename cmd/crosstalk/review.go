@@ -16,10 +16,9 @@ import (
 )
 
 func reviewCommand() *cobra.Command {
-	return group("review", "Have people look at what a program cannot judge",
-		`Have people look at what a program cannot judge in a run of consistency: what
-the model made of instructions, answers that are hard to read, and inconsistent
-pairs of answers.`,
+	return group("review", "Export items for human review",
+		`Export what a program cannot judge in a consistency run, for human review:
+rewritten instructions, ambiguous answers, and inconsistent pairs of answers.`,
 		reviewInstructionsCommand(), reviewAnswersCommand(), reviewPairsCommand(), reviewCodesCommand())
 }
 
@@ -29,25 +28,27 @@ func reviewInstructionsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "instructions RUN",
 		Short: "List the rewritten instructions of a run, or approve them all",
-		Long: `List the rewritten instructions of a run with their doubts. They stand in the
-run directory, in instructions.yaml: edit text and words there, and set approved
-to true. --approve does that for all that can be used.`,
+		Long: `List the rewritten instructions of a run with the program's doubts about them.
+To review them, edit text and words in RUN/instructions.yaml and set approved to
+true. --approve approves all of them unchanged.`,
+		Example: `  crosstalk review instructions RUN
+  crosstalk review instructions RUN --approve --reviewer NAME`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			path := filepath.Join(args[0], study.InstructionsFile)
-			list, err := review.ReadInstructions(path)
+			list, err := review.ReadRunInstructions(path)
 			if err != nil {
 				return err
 			}
 			if len(list) == 0 {
-				return fmt.Errorf("%s: there are no rewritten instructions; 'crosstalk run consistency' writes them", path)
+				return fmt.Errorf("%s: no rewritten instructions; expected a file written by 'crosstalk run consistency'", path)
 			}
 			for i := range list {
 				in := &list[i]
 				if approve && !in.Approved {
 					in.Approved, in.Reviewer = true, reviewer
 				}
-				state := "waits"
+				state := "not approved"
 				if in.Approved {
 					state = "approved"
 				}
@@ -68,8 +69,8 @@ to true. --approve does that for all that can be used.`,
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&approve, "approve", false, "approve all of them as they are")
-	c.Flags().StringVar(&reviewer, "reviewer", "", "who approves")
+	c.Flags().BoolVar(&approve, "approve", false, "approve all of them unchanged")
+	c.Flags().StringVar(&reviewer, "reviewer", "", "name of the reviewer (default: none)")
 	config.Harmless(c.Flags(), "reviewer")
 	return c
 }
@@ -77,11 +78,11 @@ to true. --approve does that for all that can be used.`,
 func reviewAnswersCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "answers RUN",
-		Short: "Write the answers whose reading is doubtful, for people to read",
-		Long: `Write a CSV table of the answers that have no label, or one that may not be
-meant, the most frequent first, with the rule that read them. Fill in
-reviewed_class (none for no class), reviewer and reason, and give the table to
-run or score with --overrides: figures are then given with and without it.`,
+		Short: "Write the ambiguous answers, for people to classify",
+		Long: `Write a CSV table of the answers that have no label, or a doubtful one, most
+frequent first, with the rule that was applied. Fill in reviewed_class (none for
+no class), reviewer and reason, and pass the table to run or score with
+--overrides: figures are then printed with and without it.`,
 		Example: `  crosstalk review answers RUN > answers.csv
   crosstalk score consistency answers.csv.gz --task task.yaml --overrides answers.csv`,
 		Args: cobra.ExactArgs(1),
@@ -102,9 +103,9 @@ func reviewPairsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "pairs RUN",
 		Short: "Write the inconsistent pairs of answers, for people to code",
-		Long: `Write a CSV table of the pairs of answers that do not mean the same, with the
-texts behind them. Fill in code, several with ; between, and count them with
-'crosstalk review codes'.`,
+		Long: `Write a CSV table of the pairs of answers that differ in meaning, with the texts
+behind them. Fill in the column code (separate several codes with ;), and count
+the codes with 'crosstalk review codes'.`,
 		Example: `  crosstalk review pairs RUN > pairs.csv
   crosstalk review codes pairs.csv --by pair,part`,
 		Args: cobra.ExactArgs(1),
@@ -117,12 +118,13 @@ texts behind them. Fill in code, several with ; between, and count them with
 	}
 }
 
-// finished refuses what is no finished run of consistency.
+// finished is an error unless path is a finished consistency run.
 func finished(path string) error {
 	manifest, err := run.ReadManifest(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s is not a run directory: expected one written by 'crosstalk run consistency' or 'score consistency --out'", path)
+		return fmt.Errorf("%s is not a run directory: "+
+			"expected one written by 'crosstalk run consistency' or 'score consistency --out'", path)
 	case err != nil:
 		return err
 	case manifest.Plan.Instrument != "consistency":
@@ -137,9 +139,10 @@ func reviewCodesCommand() *cobra.Command {
 	var o outputFlags
 	var by []string
 	c := &cobra.Command{
-		Use:     "codes FILE...",
-		Short:   "Count the codes that people gave inconsistent pairs",
-		Long:    `Count the codes of tables that 'crosstalk review pairs' wrote: the share of each among the coded pairs.`,
+		Use:   "codes FILE...",
+		Short: "Count the codes of inconsistent pairs",
+		Long: `Count the codes in tables written by 'crosstalk review pairs': print the share
+of each code among the coded pairs.`,
 		Example: "  crosstalk review codes pairs.csv --by pair,part --format csv",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
@@ -155,7 +158,7 @@ func reviewCodesCommand() *cobra.Command {
 				return err
 			}
 			if len(estimates) == 0 {
-				return fmt.Errorf("no pair has a code: fill in the column code")
+				return fmt.Errorf("no pair has a code; fill in the column code")
 			}
 			return report.Write(c.OutOrStdout(), o.format, estimates)
 		},

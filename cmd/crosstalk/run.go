@@ -17,9 +17,9 @@ import (
 
 func runCommand() *cobra.Command {
 	return group("run", "Ask a model, score its answers, report",
-		`Ask a model about a suite, score the answers and report the figures.
+		`Ask a model the items of a suite, score its answers and print the figures.
 
-The answers stay in a run directory. Run the same command again to resume;
+The answers are saved in a run directory. Run the same command again to resume;
 nothing is asked twice.`, each(func(in instrument) *cobra.Command { return in.run() })...)
 }
 
@@ -35,9 +35,9 @@ type runFlags struct {
 func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.modelFlags.add(c, standIn)
 	c.Flags().StringVar(&r.suite, "suite", suite, "an embedded suite (crosstalk suites list) or a file")
-	c.Flags().StringVar(&r.out, "out", "", "the run directory (default: runs/ and a name made of suite, model and settings)")
+	c.Flags().StringVar(&r.out, "out", "", "the run directory (default: runs/SUITE-MODEL-HASH)")
+	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions, requests, tokens and cost; send nothing")
 	config.Path(c.Flags(), "suite", "out")
-	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions and count requests, tokens and cost; ask nothing")
 	r.outputFlags.add(c)
 }
 
@@ -56,15 +56,18 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	if r.dry {
 		return r.dryRun(c, s)
 	}
+	known := s.Changes()
+	r.warn(c, known)
 	m, err := s.Begin(c.Context(), r.out, r.options)
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.measure(c, s, m), m.Close())
+	return errors.Join(r.measure(c, s, m, len(known)), m.Close())
 }
 
-// measure asks, scores, writes and prints.
-func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement) error {
+// measure sends the requests, scores the answers, and writes and prints the
+// figures.
+func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
 	stderr := c.ErrOrStderr()
 	ctx, release := onInterrupt(c.Context(), stderr, m.Session)
 	defer release()
@@ -72,6 +75,8 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	defer progress.stop()
 	result, err := m.Run(ctx)
 	progress.stop()
+	r.warn(c, s.Changes()[warned:])
+	r.warn(c, m.Session.Warnings())
 	if err != nil {
 		return explain(m, err)
 	}
@@ -83,15 +88,28 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	}
 	stats := m.Session.Stats()
 	switch {
+	case result.Limit != nil:
+		return &exitError{exitIncomplete, fmt.Errorf("%w; run the same command again to resume with a new limit", result.Limit)}
 	case result.NotMeasured > 0:
-		return &exitError{exitIncomplete, fmt.Errorf("%w; run the same command again to resume, with the limit counted anew", result.Limit)}
+		return &exitError{exitIncomplete, fmt.Errorf("%d of %d items were not measured: %w; run the same command again to resume", result.NotMeasured, s.Items(), result.Why())}
 	case stats.Failed > 0:
-		return &exitError{exitIncomplete, fmt.Errorf("%d of %d requests failed (the last: %s); run the same command again to retry them", stats.Failed, stats.Done, stats.Trouble)}
+		return &exitError{exitIncomplete,
+			fmt.Errorf("%d of %d requests failed (the last: %s); run the same command again to retry them",
+				stats.Failed, stats.Done, stats.Trouble)}
 	}
 	return nil
 }
 
-// explain turns what ended a run early into what the user should know.
+// warn prints what the user should know, unless only the result is wanted.
+func (r *runFlags) warn(c *cobra.Command, warnings []string) {
+	for _, w := range warnings {
+		if !r.quiet {
+			fmt.Fprintln(c.ErrOrStderr(), "note: "+w)
+		}
+	}
+}
+
+// explain turns the error that ended a run early into a message for the user.
 func explain(m *study.Measurement, err error) error {
 	if errors.As(err, new(*study.ReviewError)) {
 		return &exitError{exitIncomplete, err}
@@ -99,26 +117,29 @@ func explain(m *study.Measurement, err error) error {
 	stopped := errors.Is(err, ask.ErrStopped) || errors.Is(err, context.Canceled)
 	reason := m.Session.Reason()
 	if stopped && reason != nil && !errors.Is(reason, ask.ErrStopped) && !errors.As(reason, new(*ask.LimitError)) {
-		stopped, err = false, reason // which came while the rest was stopping
+		stopped, err = false, reason // an error that came while the session was stopping
 	}
 	stats := m.Session.Stats()
 	saved := fmt.Sprintf("%d of %d requests are answered and saved in %s; run the same command again to resume",
-		stats.Done-stats.Failed, max(stats.Done, m.Planned), m.Dir.Path)
+		stats.Answered, max(stats.Done, m.Planned), m.Dir.Path)
 	switch {
 	case stopped:
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %s", saved)}
-	case stats.Done > stats.Failed:
+	case stats.Answered > 0:
 		return fmt.Errorf("%w\n%s", err, saved)
 	}
 	return err
 }
 
-// summarize tells what the figures rest on and where they are.
+// summarize prints the number of answers, their cost and where they are.
 func summarize(c *cobra.Command, s *study.Study, m *study.Measurement) {
 	stderr, stats, plan := c.ErrOrStderr(), m.Session.Stats(), s.Plan()
-	fmt.Fprintf(stderr, "\n%d answers", stats.Done)
+	fmt.Fprintf(stderr, "\n%d answers", stats.Answered)
 	if stats.Cached > 0 {
 		fmt.Fprintf(stderr, ", %d of them from an earlier run", stats.Cached)
+	}
+	if stats.Cut > 0 {
+		fmt.Fprintf(stderr, ", %d cut at the token limit", stats.Cut)
 	}
 	if stats.Cost > 0 {
 		fmt.Fprintf(stderr, ", cost %.4f", stats.Cost)

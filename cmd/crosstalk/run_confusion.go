@@ -18,14 +18,14 @@ func runConfusionCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "confusion",
 		Short: "Measure language confusion",
-		Long: `Measure language confusion: how often an answer is not in the language that was
-asked for.
+		Long: `Measure language confusion: how often an answer is not in the requested
+language.
 
-Settings that are said to mitigate it can be compared: several values of
---temperature, --top-p, --beams, --shots, --template, --position or --model
-make conditions of one run.
+To compare settings, give several values to --temperature, --top-p, --beams,
+--shots, --template, --position or --model. Each combination is a condition of
+the run.
 
-Without --model a reference model answers, whose confusion is known.`,
+Without --model, a reference model with known confusion answers.`,
 		Example: `  crosstalk run confusion
   crosstalk run confusion --model openai:gpt-4o-mini --language ar,ja,ko --temperature 0.3,0.7,1
   crosstalk run confusion --model ollama:llama3.2 --position start,end,integrated
@@ -48,13 +48,18 @@ Without --model a reference model answers, whose confusion is known.`,
 	}
 	r.add(c, reference.Provider+":"+reference.DefaultConfused, "confusion")
 	flags := c.Flags()
-	flags.StringSliceVar(&of.Languages, "language", nil, "ask for answers in these languages only (default: all of the suite)")
-	flags.StringSliceVar(&of.Positions, "position", nil, "where cross-lingual prompts have their instruction: "+strings.Join(confusion.Positions, ", ")+" (default: drawn for each)")
+	flags.StringSliceVar(&of.Languages, "language", nil,
+		"only request answers in these languages (default: all languages of the suite)")
+	flags.StringSliceVar(&of.Positions, "position", nil, "where cross-lingual prompts have their instruction: "+
+		strings.Join(confusion.Positions, ", ")+" (default: drawn for each prompt)")
 	flags.IntSliceVar(&of.Shots, "shots", nil, "number of demonstrations before each prompt (default 0)")
-	flags.StringSliceVar(&of.Templates, "template", nil, "auto, or qa: ask all models with Q: and A:, which base models need (default auto: only for demonstrations to models that take no chat)")
+	flags.StringSliceVar(&of.Templates, "template", nil, "qa: put Q: and A: around prompts, as base models need; "+
+		"auto: only for demonstrations without a chat API (default auto)")
 	flags.IntSliceVar(&of.Beams, "beams", nil, "beam width, for servers with beam search; 1 samples (default 1)")
-	flags.IntVar(&of.Logprobs, "logprobs", 0, "candidates to ask for at each token, to measure the model's uncertainty where confusions begin (0: none)")
-	flags.BoolVar(&of.LogprobsScaled, "logprobs-scaled", false, "the server's log probabilities are of the distribution after temperature, so do not scale them (vLLM: --logprobs-mode processed_logprobs)")
+	flags.IntVar(&of.Logprobs, "logprobs", 0, "number of candidates to request at each token, "+
+		"to measure the model's uncertainty where confusion begins (default: none)")
+	flags.BoolVar(&of.LogprobsScaled, "logprobs-scaled", false, "do not scale log probabilities: the server has applied "+
+		"the temperature to them (vLLM: --logprobs-mode processed_logprobs)")
 	config.Choices(flags, "position", confusion.Positions...)
 	config.Choices(flags, "template", string(confusion.Auto), string(confusion.QA))
 	config.Harmless(flags, "language")

@@ -17,14 +17,14 @@ func runConsistencyCommand() *cobra.Command {
 		Use:   "consistency",
 		Short: "Measure multisense consistency",
 		Long: `Measure multisense consistency: whether a model's answer keeps its meaning when
-the question is put in another language, or in other words. The model itself
-rewrites inputs and instructions, in requests of their own, and then answers in
-both senses.
+the question is asked in another language or in other words. The model itself
+first rewrites inputs and instructions, in separate requests, and then answers
+both versions.
 
-People should review the rewritten instructions before they are used: the
-command stops and says where they are. --accept-rewrites skips the review.
+Review the rewritten instructions before they are used: the command stops and
+prints where they are. --accept-rewrites skips the review.
 
-Without --model a reference model answers, whose consistency is known.`,
+Without --model, a reference model with known consistency answers.`,
 		Example: `  crosstalk run consistency
   crosstalk run consistency --model openai:gpt-4o-mini --to de,zh
   crosstalk run consistency --model ollama:llama3.2 --to paraphrase --accept-rewrites
@@ -43,17 +43,23 @@ Without --model a reference model answers, whose consistency is known.`,
 	}
 	r.add(c, reference.Provider+":"+reference.DefaultInconsistent, "consistency")
 	flags := c.Flags()
-	flags.StringSliceVar(&of.From, "from", nil, "languages to ask the suite's items in as they are written (default: the suite's)")
-	flags.StringSliceVar(&of.To, "to", []string{"de", "zh"}, "what to rewrite them into: languages, "+consistency.Paraphrase+", or names that --rewrite defines")
-	flags.StringSliceVar(&of.Mixed, "mixed", nil, "languages whose own instructions are also put to inputs in other languages")
-	flags.StringSliceVar(&of.Parts, "part", nil, "what to rewrite at a time: T (instruction and input), I (instruction), X (input) (default: each)")
-	flags.StringArrayVar(&of.Rewrite, "rewrite", nil, "another sense of inputs, NAME=PROMPT: how the model is told to rewrite, with {text} or the text after it")
-	flags.IntVar(&of.RewriteTokens, "rewrite-tokens", 0, "maximum tokens of a rewritten text (default: the protocol's)")
-	flags.StringSliceVar(&of.Texts, "texts", nil, "files of inputs rewritten elsewhere, to use instead of the model's own")
+	flags.StringSliceVar(&of.From, "from", nil,
+		"languages in which to ask the suite's own texts (default: the suite's language)")
+	flags.StringSliceVar(&of.To, "to", []string{"de", "zh"},
+		"what to rewrite them into: languages, "+consistency.Paraphrase+", or names defined with --rewrite")
+	flags.StringSliceVar(&of.Mixed, "mixed", nil,
+		"languages whose own instructions are also combined with inputs in other languages")
+	flags.StringSliceVar(&of.Parts, "part", nil,
+		"what to rewrite: T (instruction and input), I (instruction), X (input) (default: each in turn)")
+	flags.StringArrayVar(&of.Rewrite, "rewrite", nil, "define another sense of inputs, NAME=PROMPT: "+
+		"the prompt that tells the model how to rewrite; {text} marks the place of the text (default: after the prompt)")
+	flags.IntVar(&of.RewriteTokens, "rewrite-tokens", 0, "maximum tokens per rewritten text (default: the protocol's)")
+	flags.StringSliceVar(&of.Texts, "texts", nil, "files of rewritten inputs to use instead of the model's own")
 	flags.StringVar(&of.Instructions, "instructions", "", "a file of reviewed instructions to use instead of the model's own")
+	flags.BoolVar(&of.AcceptRewrites, "accept-rewrites", false,
+		"use the model's rewritten instructions without a review; the signature records this")
 	config.Path(flags, "texts", "instructions")
 	config.Harmless(flags, "from", "to", "mixed", "rewrite")
-	flags.BoolVar(&of.AcceptRewrites, "accept-rewrites", false, "use the model's rewritten instructions without a review; the signature says so")
 	config.Choices(flags, "part", string(consistency.Both), string(consistency.Instructions), string(consistency.Inputs))
 	f.add(c)
 	flags.SortFlags = false

@@ -140,7 +140,7 @@ func TestReviewInstructions(t *testing.T) {
 	}
 	p = start(t, nil, "review", "instructions", out)
 	p.expect(0)
-	for _, want := range []string{"compatible:m same en>de: waits\n", `  suffix: " Say \"yes\" or \"no\"." -> " [German] Say \"yes\" or \"no\"."`, `  no: "no"`} {
+	for _, want := range []string{"compatible:m same en>de: not approved\n", `  suffix: " Say \"yes\" or \"no\"." -> " [German] Say \"yes\" or \"no\"."`, `  no: "no"`} {
 		if !strings.Contains(p.stdout.String(), want) {
 			t.Errorf("no %q in\n%s", want, p.stdout.String())
 		}

@@ -14,10 +14,10 @@ func runLeakageCommand() *cobra.Command {
 		Use:   "leakage",
 		Short: "Measure semantic leakage",
 		Long: `Measure semantic leakage: how often the answer to a prompt that mentions a
-concept is nearer in meaning to the concept than the answer to the same prompt
-without it. 50 % is no leakage.
+concept is closer in meaning to the concept than the answer to the same prompt
+without it. 50 % means no leakage.
 
-Without --model a reference model answers, whose leakage is known.`,
+Without --model, a reference model with known leakage answers.`,
 		Example: `  crosstalk run leakage
   crosstalk run leakage --model openai:gpt-4o-mini --samples 5 --temperature 0,0.5,1
   crosstalk run leakage --model ollama:llama3.2,ollama:qwen2.5 --suite my-suite.yaml --by category

@@ -15,10 +15,11 @@ import (
 
 func scoreCommand() *cobra.Command {
 	return group("score", "Score answers recorded elsewhere",
-		`Score answers that were recorded elsewhere. No model is asked.`, each(func(in instrument) *cobra.Command { return in.score() })...)
+		`Score answers that were recorded elsewhere. No model is asked.`,
+		each(func(in instrument) *cobra.Command { return in.score() })...)
 }
 
-// scoreFlags are the flags of every scoring of recorded answers.
+// scoreFlags are the flags of every command that scores recorded answers.
 type scoreFlags struct {
 	outputFlags
 	model string
@@ -26,7 +27,7 @@ type scoreFlags struct {
 }
 
 func (s *scoreFlags) add(c *cobra.Command) {
-	c.Flags().StringVarP(&s.model, "model", "m", "", "the model's name, for rows without one (default: the file's name)")
+	c.Flags().StringVarP(&s.model, "model", "m", "", "name of the model in rows without one (default: the file's name)")
 	c.Flags().StringVar(&s.out, "out", "", "a run directory to write observations and figures to")
 	config.Path(c.Flags(), "out")
 	config.Harmless(c.Flags(), "model")
@@ -81,11 +82,12 @@ func scoreLeakageCommand() *cobra.Command {
 		Short: "Score recorded answers for semantic leakage",
 		Long: `Score recorded answers for semantic leakage.
 
-A file is CSV, TSV, JSON Lines or an Excel workbook, gzip-compressed or not. It
-has the columns prompt, control_prompt, concept, test and control, one row per
-sample; or the lists test_generations and control_generations; or the layout
-of Smilga's workbooks. model, category, language and all other columns are kept
-and can be grouped by. If a row is malformed, nothing is printed or written.`,
+FILE is CSV, TSV, JSON Lines or an Excel workbook, optionally gzip-compressed.
+It has the columns prompt, control_prompt, concept, test and control, one row
+per sample; or the lists test_generations and control_generations; or the layout
+of Smilga's workbooks. Figures can be grouped by all other columns, such as
+model, category and language. If a row is malformed, nothing is printed or
+written.`,
 		Example: `  crosstalk score leakage answers.jsonl
   crosstalk score leakage answers.csv.gz --by dataset,category --format csv
   crosstalk score leakage answers.xlsx --protocol smilga-2025 --model Qwen2.5-3B`,
@@ -105,13 +107,14 @@ func scoreConfusionCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "confusion FILE...",
 		Short: "Score recorded answers for language confusion",
-		Long: `Score recorded answers for language confusion: how often an answer is not in
-the language that was asked for.
+		Long: `Score recorded answers for language confusion: how often an answer is not in the
+requested language.
 
-A file is CSV, TSV or JSON Lines, gzip-compressed or not, one row per answer,
-with the columns completion and language, and any of model, task, source, id,
-prompt and sample. Other columns are kept and can be grouped by. Files may be
-larger than memory. If a row is malformed, nothing is printed or written.`,
+FILE is CSV, TSV or JSON Lines, optionally gzip-compressed, with one row per
+answer. The columns completion and language are required; model, task, source,
+id, prompt and sample are optional. Figures can be grouped by all other columns.
+Files may be larger than memory. If a row is malformed, nothing is printed or
+written.`,
 		Example: `  crosstalk score confusion answers.csv.gz
   crosstalk score confusion answers.jsonl --by language --format csv
   crosstalk score confusion answers.csv --protocol lcb-script --lid lid.176.bin --words words`,
@@ -138,15 +141,16 @@ func scoreConsistencyCommand() *cobra.Command {
 		Use:   "consistency FILE...",
 		Short: "Score recorded answers for multisense consistency",
 		Long: `Score recorded answers for multisense consistency: whether a model's answer
-keeps its meaning when the question is put in another language, or in other
+keeps its meaning when the question is asked in another language or in other
 words.
 
-A file is CSV, TSV or JSON Lines, gzip-compressed or not, one row per answer,
-with the columns item, input, instruction and answer, and any of task, model
-and run. input and instruction are a language (en), or en>de for what the model
-itself made of the English. The task file (crosstalk suites) says what answers
-mean and which are right. Other columns are kept and can be grouped by. If a row
-is malformed or belongs to no item, nothing is printed or written.`,
+FILE is CSV, TSV or JSON Lines, optionally gzip-compressed, with one row per
+answer. The columns item, input, instruction and answer are required; task,
+model and run are optional. input and instruction are a language (en), or en>de
+if the model itself rewrote the English into German. The task file (crosstalk
+suites) defines the classes of answers and which are correct. Figures can be
+grouped by all other columns. If a row is malformed or has an unknown item,
+nothing is printed or written.`,
 		Example: `  crosstalk score consistency answers.csv --task task.yaml
   crosstalk score consistency answers.csv.gz --task task.yaml --texts translations.jsonl --by class
   crosstalk score consistency answers.jsonl --task task.yaml --protocol ohmer-2023 --format csv`,
@@ -159,8 +163,9 @@ is malformed or belongs to no item, nothing is printed or written.`,
 			})
 		},
 	}
-	c.Flags().StringVar(&task, "task", "", "the task file: classes, answer words and what is right; an embedded suite or a file")
-	c.Flags().StringSliceVar(&texts, "texts", nil, "files of the rewritten texts, for BLEU and ROUGE")
+	c.Flags().StringVar(&task, "task", "",
+		"the task file, with classes, answer words and correct answers: an embedded suite or a file (required)")
+	c.Flags().StringSliceVar(&texts, "texts", nil, "files of rewritten texts, for BLEU and ROUGE")
 	config.Path(c.Flags(), "task", "texts")
 	f.add(c)
 	s.add(c)

@@ -27,30 +27,58 @@ func serveCommand() *cobra.Command {
 		Use:   "serve [DIR]",
 		Short: "Browse runs in a web browser",
 		Long: `Browse the runs below a directory (default: runs) in a web browser: what was
-measured and how, figures, tables, every answer behind them, and how far a run
-is that is under way. The address to open is printed on stderr.
+measured and how, figures, tables, every answer behind them, and the progress of
+unfinished runs. The address to open is printed on stderr.
 
-Nothing can be changed there. Without --addr only this machine can look; any
-other address needs the token that is in the printed address.`,
+The pages are read-only. By default, only this machine has access; with any
+other --addr, access needs the token in the printed address.`,
 		Example: `  crosstalk serve
-  crosstalk serve results --addr 127.0.0.1:0                 any free port
-  crosstalk serve --addr :8020 --host lab.example            others, by a name`,
+  crosstalk serve results --addr 127.0.0.1:0          on any free port
+  crosstalk serve --addr :8020 --host lab.example     for others, under this name`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir := "runs"
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := untilSignal(c.Context(), os.Exit)
 			defer stop()
 			return serve(ctx, c.ErrOrStderr(), dir, addr, hosts)
 		},
 	}
-	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8020", "address and port to listen at; a port of 0 is any that is free")
-	c.Flags().StringSliceVar(&hosts, "host", nil, "names that the server may be asked for by, beside localhost and IP addresses")
+	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8020", "address and port to listen on; port 0 is any free port")
+	c.Flags().StringSliceVar(&hosts, "host", nil, "host names to accept besides localhost and IP addresses")
 	config.Sensitive(c.Flags(), "addr", config.Access)
 	config.Sensitive(c.Flags(), "host", config.Access)
 	return c
+}
+
+// untilSignal returns a context that ends with the first interrupt. The second
+// one ends the process through exit, whatever it waits for: a slow client, or a
+// file that cannot be read. Nothing that is written there is lost: indexes are
+// made anew.
+func untilSignal(ctx context.Context, exit func(code int)) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals, stopped := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-signals:
+				if n > 0 {
+					exit(exitInterrupted)
+				}
+				cancel()
+			case <-stopped:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(stopped)
+		cancel()
+	}
 }
 
 // serve shows the runs below dir until ctx ends.
@@ -64,7 +92,7 @@ func serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []stri
 	}
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
-		return fmt.Errorf("cannot listen at %s: %w; --addr names another, and port 0 is any that is free", addr, err)
+		return fmt.Errorf("cannot listen on %s: %w; name another address with --addr (port 0 is any free port)", addr, err)
 	}
 	defer listener.Close()
 	at := listener.Addr().(*net.TCPAddr)
@@ -84,7 +112,7 @@ func serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []stri
 	h := server.NewServer()
 	fmt.Fprintf(stderr, "Runs below %s: %s\n", dir, where)
 	if o.Token != "" {
-		fmt.Fprintln(stderr, "Who has this address can read everything there. It is not encrypted on the way.")
+		fmt.Fprintln(stderr, "Anyone with this address can read everything there. The connection is not encrypted.")
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- h.Serve(listener) }()
@@ -103,7 +131,7 @@ func serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []stri
 	return errors.Join(err, server.Close())
 }
 
-// reachedBy is a name by which others reach an address.
+// reachedBy is a host name by which others can reach an address.
 func reachedBy(host string, at *net.TCPAddr, hosts []string) string {
 	switch {
 	case len(hosts) > 0:

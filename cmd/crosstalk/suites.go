@@ -15,13 +15,14 @@ import (
 )
 
 func suitesCommand() *cobra.Command {
-	return group("suites", "List, show, check and fetch suites", "List, show, check and fetch suites: the sets of items that are asked about.",
+	return group("suites", "List, show, check and fetch suites",
+		"List, show, check and fetch suites: the sets of items that models are asked.",
 		suitesListCommand(), suitesShowCommand(), suitesCheckCommand(), suitesPullCommand())
 }
 
 func suitesListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the embedded suites, and data sets to fetch", Args: cobra.NoArgs,
+		Use: "list", Short: "List the embedded suites and the data sets to fetch", Args: cobra.NoArgs,
 		Example: "  crosstalk suites list",
 		RunE: func(c *cobra.Command, _ []string) error {
 			suites, err := suite.Embedded()
@@ -46,7 +47,7 @@ func suitesListCommand() *cobra.Command {
 	}
 }
 
-// languages names a suite's languages, or counts them if they are many.
+// languages lists a suite's languages, or counts them if there are many.
 func languages(s *suite.Suite) string {
 	switch l := s.Languages(); {
 	case len(l) == 0:
@@ -61,8 +62,8 @@ func languages(s *suite.Suite) string {
 func suitesShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show SUITE|FILE", Short: "Print a suite's items", Args: cobra.ExactArgs(1),
-		Long: `Print a suite's items. A prompt that can be asked with its instruction at several
-places is shown with each; a star marks the one that is asked by default.`,
+		Long: `Print a suite's items. If the instruction of a prompt can be in several places,
+every version is printed; a star marks the default.`,
 		Example: "  crosstalk suites show leakage-en\n  crosstalk suites show confusion\n  crosstalk suites show my-suite.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := suite.Load(args[0])
@@ -101,14 +102,14 @@ places is shown with each; a star marks the one that is asked by default.`,
 	}
 }
 
-// showText prints a named text, wrapped lines below each other.
+// showText prints a named text, its lines indented below each other.
 func showText(b *strings.Builder, mark string, width int, name, text string) {
 	if text != "" {
 		fmt.Fprintf(b, "%-2s%-*s  %s\n", mark, width, name, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 2+width+2)))
 	}
 }
 
-// showPair prints what an item of leakage asks.
+// showPair prints the texts of a leakage item.
 func showPair(b *strings.Builder, _ *suite.Suite, i crosstalk.Item) {
 	p := i.Pair
 	for _, l := range []struct{ name, text string }{{"concept", p.Concept}, {"test", p.Test}, {"control", p.Control},
@@ -131,8 +132,8 @@ func describePairs(s *suite.Suite) string {
 	return fmt.Sprintf(", %d categories: %s", len(names), strings.Join(names, ", "))
 }
 
-// showPrompt prints what an item of confusion asks; a star marks the place of
-// the instruction by default.
+// showPrompt prints the prompt of a confusion item; a star marks the default place
+// of the instruction.
 func showPrompt(b *strings.Builder, _ *suite.Suite, i crosstalk.Item) {
 	p := i.Prompt
 	if len(p.Placed) == 0 {
@@ -152,8 +153,8 @@ func describePrompts(*suite.Suite) string { return "" }
 func suitesCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "check SUITE|FILE...", Short: "Check suites for mistakes", Args: cobra.MinimumNArgs(1),
-		Long: `Check suites: what cannot be read is an error (exit 2), what looks like a
-mistake is listed.`,
+		Long: `Check suites for mistakes and list them. A suite that cannot be read is an error
+(exit code 2).`,
 		Example: "  crosstalk suites check my-suite.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			var b strings.Builder
@@ -176,7 +177,7 @@ mistake is listed.`,
 	}
 }
 
-// contents counts what a suite has.
+// contents counts a suite's items and clusters.
 func contents(s *suite.Suite) string {
 	text := fmt.Sprintf("%d items, %d %s", len(s.Items), s.Clusters(), s.ClusterNoun())
 	if len(s.Languages()) > 0 {

@@ -10,7 +10,7 @@ import (
 	"crosstalk/suite"
 )
 
-// describeTasks lists the tasks of a suite, with the number of their items.
+// describeTasks lists a suite's tasks with their numbers of items.
 func describeTasks(s *suite.Suite) string {
 	var parts []string
 	for _, t := range s.Tasks {
@@ -28,7 +28,7 @@ func describeTasks(s *suite.Suite) string {
 	return fmt.Sprintf(", %d tasks: %s", len(parts), strings.Join(parts, ", "))
 }
 
-// showTasks prints what the tasks of a suite ask, in each language.
+// showTasks prints the instructions of a suite's tasks in each language.
 func showTasks(b *strings.Builder, s *suite.Suite) {
 	for _, t := range s.Tasks {
 		fmt.Fprintf(b, "\ntask %s: ", t.Name)
@@ -58,7 +58,7 @@ func showTasks(b *strings.Builder, s *suite.Suite) {
 	}
 }
 
-// showInput prints an input of a task, in each language.
+// showInput prints an item's input in each language.
 func showInput(b *strings.Builder, s *suite.Suite, item crosstalk.Item) {
 	t := s.Tasks[slices.IndexFunc(s.Tasks, func(t crosstalk.Task) bool { return t.Name == item.Input.Task })]
 	for _, language := range slices.Sorted(maps.Keys(item.Input.Texts)) {

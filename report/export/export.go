@@ -15,7 +15,7 @@ import (
 )
 
 // The formats. CSV and Parquet are flat: a column for each name that occurs in
-// any row. LMEval is of observations only.
+// any row. LMEval is for observations only.
 const (
 	JSONLines = "jsonl"
 	CSV       = "csv"
@@ -26,15 +26,15 @@ const (
 // Formats are all formats, the default first.
 var Formats = []string{JSONLines, CSV, Parquet, LMEval}
 
-// CheckFormat refuses an unknown format.
+// CheckFormat returns an error for an unknown format.
 func CheckFormat(format string) error {
 	if !slices.Contains(Formats, format) {
-		return fmt.Errorf("format %q is unknown: choose one of %s", format, strings.Join(Formats, ", "))
+		return fmt.Errorf("unknown format %q; choose one of: %s", format, strings.Join(Formats, ", "))
 	}
 	return nil
 }
 
-// Answer is an ask with what came back.
+// Answer is a request with its answer.
 type Answer struct {
 	Key      crosstalk.Key
 	Identity crosstalk.Identity
@@ -42,8 +42,8 @@ type Answer struct {
 	Answer   crosstalk.Answer
 }
 
-// Observations writes observations in a format other than LMEval. It goes
-// through them twice where it has to know all columns first.
+// Observations writes observations in a format other than LMEval. It reads them
+// twice if the format needs all columns first.
 func Observations(w io.Writer, format string, all iter.Seq2[crosstalk.Observation, error]) error {
 	if format == JSONLines {
 		return lines(w, all)

@@ -230,7 +230,7 @@ func TestErrors(t *testing.T) {
 	if err := Samples(io.Discard, broken, nil); err == nil {
 		t.Error("no error")
 	}
-	if err := CheckFormat("xml"); err == nil || err.Error() != `format "xml" is unknown: choose one of jsonl, csv, parquet, lm-eval` {
+	if err := CheckFormat("xml"); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, parquet, lm-eval` {
 		t.Errorf("%v", err)
 	}
 }

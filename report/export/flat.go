@@ -33,8 +33,7 @@ type column struct {
 	value any
 }
 
-// first are the columns that stand first, in this order; the others follow by
-// name.
+// first are the first columns, in this order; the others follow by name.
 var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "value", "not_scored", "implied", "finding",
 	"provider", "endpoint", "model", "prompt", "status", "text", "reason"}
 
@@ -66,7 +65,7 @@ func columnsOf(rows iter.Seq2[row, error]) (columns []column, err error) {
 	return columns, nil
 }
 
-// places says where the columns are.
+// places are the indexes of the columns.
 func places(columns []column) map[string]int {
 	at := map[string]int{}
 	for i, c := range columns {

@@ -18,8 +18,8 @@ import (
 
 // sample is a line of lm-evaluation-harness' samples_TASK.jsonl, as
 // lm_eval/evaluator.py (evaluate) and lm_eval/loggers/evaluation_tracker.py
-// (save_results_samples) of version 0.4.9 write it. The metrics stand in the
-// same object, by their names.
+// (save_results_samples) of version 0.4.9 write it. The metrics are fields of the
+// same object.
 type sample struct {
 	DocID         int                       `json:"doc_id"`
 	Doc           map[string]string         `json:"doc"`
@@ -35,8 +35,8 @@ type sample struct {
 }
 
 // Samples writes observations as lm-evaluation-harness' samples: a line for
-// each answer, or for the answers that were compared, under each condition.
-// asked returns an answer with its request, if they are known.
+// each answer, or group of compared answers, under each condition. asked returns
+// an answer with its request, if they are known.
 func Samples(w io.Writer, all iter.Seq2[crosstalk.Observation, error], asked func(crosstalk.Key) (Answer, bool)) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -110,15 +110,14 @@ func sampleOf(group []crosstalk.Observation, asked func(crosstalk.Key) (Answer, 
 		s.Arguments[fmt.Sprintf("gen_args_%d", i)] = map[string]any{"arg_0": prompt, "arg_1": settings}
 		s.Resps, s.FilteredResps = append(s.Resps, []string{raw}), append(s.FilteredResps, text)
 	}
-	if prompts == nil { // there was no text
+	if prompts == nil { // no text was sent
 		prompts, s.Resps, s.FilteredResps = []string{""}, [][]string{}, []string{}
 	}
 	s.DocHash, s.PromptHash, s.TargetHash = hash(dumped(s.Doc)), hash(prompts[0]), hash(s.Target)
 	return s, metrics
 }
 
-// target is what was wanted, or what was looked for: the right class, the
-// language, the concept.
+// target is the correct class, the requested language, or the concept.
 func target(o crosstalk.Observation) string {
 	name := instrument.Of(o.Measure).Target
 	return cmp.Or(o.Text(name), o.Labels[name])

@@ -11,17 +11,16 @@ import (
 	"crosstalk/run"
 )
 
-// About says what a run measured, and of whom.
+// About describes what a run measured, and the models.
 type About struct {
 	Title      string   // of the instrument
 	Sentence   string   // what it measures
-	Models     []string // those of the figures or, as long as there are none, of the plan
+	Models     []string // of the figures or, as long as there are none, of the plan
 	manifest   run.Manifest
 	signatures []string
 }
 
-// NewAbout describes a run by its manifest and its figures, of which there may
-// be none yet.
+// NewAbout describes a run by its manifest and its figures, if there are any yet.
 func NewAbout(m run.Manifest, estimates []crosstalk.Estimate) About {
 	kind := instrument.Named(m.Plan.Instrument)
 	a := About{Title: kind.Title, Sentence: kind.Sentence, manifest: m}
@@ -37,7 +36,7 @@ func NewAbout(m run.Manifest, estimates []crosstalk.Estimate) About {
 	return a
 }
 
-// with is the list with a value that it lacks.
+// with adds a value to the list unless it is there already.
 func with(list []string, value string) []string {
 	if value == "" || slices.Contains(list, value) {
 		return list
@@ -56,7 +55,7 @@ func (a About) Heading() string {
 	return a.Title
 }
 
-// Summary are the few settings that tell the run from others.
+// Summary are the most important settings of the run.
 func (a About) Summary() (summary []Setting) {
 	add := func(name string, values ...string) {
 		if text := strings.Join(values, "\n"); text != "" {
@@ -80,10 +79,10 @@ func (a About) Summary() (summary []Setting) {
 	return summary
 }
 
-// Meaning is what a measure's name stands for.
+// Meaning explains a measure.
 type Meaning struct{ Label, Name, Sentence string }
 
-// Meanings explain the measures of some figures, each once, in their order.
+// Meanings explains the measures of the figures, each once, in their order.
 func Meanings(estimates []crosstalk.Estimate) (list []Meaning) {
 	var known []string
 	for _, e := range estimates {

@@ -11,45 +11,45 @@ import (
 	"crosstalk/report"
 )
 
-// Answers are the answers of a run, gathered from its observations as far as
-// there is room for them in a page.
+// Answers are the answers of a run, collected from its observations, as many as
+// fit on a page.
 type Answers struct {
-	// Prompt returns what was asked for an answer, if that is known. nil: it is
-	// not.
+	// Prompt returns the prompt of an answer, if it is known. nil: no prompt is
+	// known.
 	Prompt func(crosstalk.Key) (string, bool)
 
-	apart   []string // columns that sections are apart by
-	by      string   // the column that answers are grouped by within a section
+	apart   []string // columns with a section for each combination of values
+	by      string   // the column by which answers are grouped within a section
 	list    []*Section
-	open    []draft // of the item that is gathered now
+	open    []draft // of the current item
 	room    int     // bytes left
 	dropped int
-	clean   []cardRef // the cards without a fault that are kept, in order
+	clean   []cardRef // the kept cards without a fault, in order
 }
 
-// cardRef says where a card is kept.
+// cardRef is the place of a kept card.
 type cardRef struct {
 	group *Group
 	card  int
 }
 
-// draft is a card in the making.
+// draft is an unfinished card.
 type draft struct {
 	*Card
 	group *Group
 }
 
-// Section are the answers of a condition.
+// Section has the answers of a condition.
 type Section struct {
 	Name   string
 	Groups []*Group
 	labels map[string]string
 }
 
-// Group are the answers of a figure.
+// Group has the answers of a figure.
 type Group struct {
 	Name    string
-	Figures string // the estimates that the answers are in
+	Figures string // the estimates that include the answers
 	Cards   []*Card
 	key     string
 	value   string
@@ -57,7 +57,7 @@ type Group struct {
 	faults  int // cards with a fault
 }
 
-// Count says how many answers a group has.
+// Count describes the number of items in a group.
 func (g *Group) Count() string {
 	s := fmt.Sprintf("%d %s, %d with a finding", g.seen, plural(g.seen, "item", "items"), g.faults)
 	if n := len(g.Cards); n < g.seen {
@@ -73,15 +73,15 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// A page has about so many bytes, of which an estimate takes some in tables.
+// Approximate sizes in bytes: of a page, and of an estimate in its tables.
 const (
 	pageRoom     = 4_700_000
 	estimateRoom = 400
-	leastRoom    = 1_000_000 // for answers, however many estimates there are
+	leastRoom    = 1_000_000 // for answers, regardless of the number of estimates
 )
 
-// NewAnswers gathers answers for a page about these estimates, which say how
-// answers are put together.
+// NewAnswers collects answers for a page about these estimates, whose columns
+// determine sections and groups.
 func NewAnswers(estimates []crosstalk.Estimate) *Answers {
 	a := &Answers{room: max(leastRoom, pageRoom-estimateRoom*len(estimates))}
 	all, one, within := map[string]bool{}, map[string]bool{}, map[string]bool{}
@@ -104,7 +104,7 @@ func NewAnswers(estimates []crosstalk.Estimate) *Answers {
 	return a
 }
 
-// Add takes in an observation. Those of an item follow each other.
+// Add adds an observation. The observations of an item must be consecutive.
 func (a *Answers) Add(o crosstalk.Observation) {
 	if len(a.open) > 0 && a.open[0].Name != o.Item {
 		a.keep()
@@ -163,7 +163,7 @@ func (a *Answers) groupOf(o crosstalk.Observation) *Group {
 	return g
 }
 
-// prompts adds what was asked to a card.
+// prompts adds the prompts to a card.
 func (a *Answers) prompts(c *Card) {
 	if a.Prompt == nil || len(c.Entries) == 0 {
 		return
@@ -179,18 +179,18 @@ func (a *Answers) prompts(c *Card) {
 	}
 }
 
-// promptRoom is how many bytes of a prompt are shown.
+// promptRoom is the maximum number of bytes of a prompt on the page.
 const promptRoom = 600
 
 func shorten(s string) string {
 	if len(s) <= promptRoom {
 		return s
 	}
-	return strings.ToValidUTF8(s[:promptRoom], "") + fmt.Sprintf("… (%d more bytes are not shown)", len(s)-promptRoom)
+	return strings.ToValidUTF8(s[:promptRoom], "") + fmt.Sprintf("… (%d more bytes not shown)", len(s)-promptRoom)
 }
 
-// keep puts the item's cards into the page if there is room, those with a
-// finding in the place of others.
+// keep adds the item's cards to the page if there is room. Cards with a finding
+// replace cards without one.
 func (a *Answers) keep() {
 	for _, d := range a.open {
 		c, g := d.Card, d.group
@@ -219,7 +219,7 @@ func (a *Answers) keep() {
 	a.open = nil
 }
 
-// sections are the answers as they are shown, those with a finding first.
+// sections are the answers in the order of the page, those with a finding first.
 func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 	if a == nil {
 		return nil
@@ -249,10 +249,10 @@ func faultFirst(c *Card) int {
 	return 0
 }
 
-// mostFigures is how many figures are named over a group.
+// mostFigures is the maximum number of figures in the title of a group.
 const mostFigures = 4
 
-// figuresOf names the estimates that a group's answers are in.
+// figuresOf names the estimates that include a group's answers.
 func (a *Answers) figuresOf(estimates []crosstalk.Estimate, s *Section, g *Group) string {
 	var figures []string
 	for _, e := range estimates {
@@ -283,10 +283,11 @@ func (a *Answers) figuresOf(estimates []crosstalk.Estimate, s *Section, g *Group
 	return strings.Join(figures, " · ")
 }
 
-// Note says what is not in the page.
+// Note describes which answers are on the page.
 func (a *Answers) Note() string {
 	if a.dropped == 0 {
-		return "Every answer that was scored, or could not be, under the figure that it is in."
+		return "Every answer, scored or not, under the figure that includes it."
 	}
-	return fmt.Sprintf("%d items are not shown, to keep this page small: those without a finding first. 'crosstalk export RUN' has all.", a.dropped)
+	return fmt.Sprintf("To keep this page small, %d items are not shown; items with a finding have priority. "+
+		"'crosstalk export RUN' writes all of them.", a.dropped)
 }

@@ -13,22 +13,22 @@ import (
 // Card is an item with its answers.
 type Card struct {
 	Name     string // the item's
-	Head     string // what it is about, if that is said
+	Head     string // its topic, if known
 	Prompts  []Setting
 	Entries  []Entry // one for each answer, or for answers side by side
-	Fault    bool    // something was found in an answer that the instrument looks for
+	Fault    bool    // an answer has what the instrument looks for
 	Unscored bool    // an answer has no value
 	asked    []crosstalk.Key
 	sides    []string // the names of the answers in asked
-	longest  int      // bytes of a text that are shown; 0: Longest
+	longest  int      // maximum bytes of a text; 0: Longest
 }
 
-// Entry is an answer, or answers side by side, and what was measured.
+// Entry is an answer, or answers side by side, with the measurements.
 type Entry struct {
 	Sample  int
-	Variant string // how the item was asked, where there are several ways
+	Variant string // how the item was asked, if there are several ways
 	Sides   []Side
-	Again   bool // its sides have the names of the entry before
+	Again   bool // its sides have the same names as the previous entry
 	Facts   []Fact
 	texts   []crosstalk.NamedText
 	spans   []crosstalk.Span
@@ -40,13 +40,13 @@ type Side struct {
 	Pieces []Piece
 }
 
-// Fact is something measured, in words.
+// Fact is a measurement in words.
 type Fact struct {
 	Text  string
 	Fault bool
 }
 
-// add takes an observation into the card.
+// add adds an observation to the card.
 func (c *Card) add(o crosstalk.Observation) {
 	i := slices.IndexFunc(c.Entries, func(e Entry) bool { return e.Sample == o.Sample && e.Variant == o.Variant })
 	if i < 0 {
@@ -65,7 +65,7 @@ func (c *Card) add(o crosstalk.Observation) {
 	c.Unscored = c.Unscored || o.NotScored != "" && !o.Implied
 }
 
-// ask notes the first answers that the card shows.
+// ask records the keys of the card's first answers.
 func (c *Card) ask(o crosstalk.Observation) {
 	if c.sides != nil {
 		return
@@ -80,8 +80,7 @@ func (c *Card) ask(o crosstalk.Observation) {
 	}
 }
 
-// factOf says in words what an observation found; nothing if that is not worth
-// a word.
+// factOf describes an observation's finding; empty if it is not worth mentioning.
 func factOf(kind crosstalk.Kind, o crosstalk.Observation) Fact {
 	switch {
 	case o.Implied:
@@ -108,9 +107,9 @@ func factOf(kind crosstalk.Kind, o crosstalk.Observation) Fact {
 	return Fact{Text: brief(text), Fault: found.Fault}
 }
 
-// finish makes the sides of what was gathered.
+// finish turns the collected texts into sides.
 func (c *Card) finish() {
-	var given []crosstalk.NamedText // that were shown
+	var given []crosstalk.NamedText // already shown
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		topic, last := "", ""
@@ -152,7 +151,7 @@ func (c *Card) finish() {
 	}
 }
 
-// size is about how many bytes the card takes in a page.
+// size is the approximate number of bytes of the card in a page.
 func (c *Card) size() int {
 	n := 50 + len(c.Name) + 150*min(len(c.asked), 2)
 	for _, e := range c.Entries {

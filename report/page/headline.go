@@ -10,14 +10,14 @@ import (
 	"crosstalk/report"
 )
 
-// Headline is a figure over all that was measured under a condition.
+// Headline is an overall figure of a condition.
 type Headline struct {
 	Measure, Value, Unit, Interval string
 	Of                             string // the condition
-	Counts                         string // how many, and what was left out
+	Counts                         string // scored and left out
 }
 
-// mostHeadlines is how many a page begins with.
+// mostHeadlines is the maximum number of headlines on a page.
 const mostHeadlines = 12
 
 func headlines(estimates []crosstalk.Estimate) (list []Headline) {
@@ -33,8 +33,8 @@ func moreHeadlines(estimates []crosstalk.Estimate) int {
 	return max(0, len(overall(estimates))-mostHeadlines)
 }
 
-// overall are the estimates over all values of the columns that figures are
-// grouped by, those that take answers apart by class left out.
+// overall are the estimates over all values of the columns by which figures are
+// grouped, without those for single classes of answers.
 func overall(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 	grouped := map[string]bool{}
 	for _, e := range estimates {

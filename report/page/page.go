@@ -1,9 +1,9 @@
-// Package page makes web pages of what was measured: a style sheet, ways to
-// show answers that others wrote, and a report that is one file.
+// Package page makes web pages of measurements: a style sheet, templates for
+// untrusted answers, and a report in a single file.
 //
-// Pages have no script. Their Content-Security-Policy allows the one style
-// sheet, by its hash, and nothing else: not even an answer that got past the
-// escaping could load, run or send anything.
+// Pages have no script. Their Content-Security-Policy allows only the style
+// sheet, by its hash: even an answer that got past the escaping could not load,
+// run or send anything.
 package page
 
 import (
@@ -19,11 +19,11 @@ import (
 	"crosstalk/report/plot"
 )
 
-// Report is a run in one page.
+// Report is the page of a run.
 type Report struct {
 	Title     string
-	Lead      string    // what it is about, in a sentence
-	Summary   []Setting // the few settings that tell this run from others
+	Lead      string    // its subject, in a sentence
+	Summary   []Setting // the most important settings
 	Settings  []Setting // all of them
 	Estimates []crosstalk.Estimate
 	Plots     []plot.Plot
@@ -36,7 +36,7 @@ type Setting struct{ Name, Value string }
 //go:embed templates
 var files embed.FS
 
-// Templates are the parts that pages are made of. "card" shows a Card.
+// Templates are the parts of pages. "card" renders a Card.
 var Templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"visible": visible.Text,
 	"line":    visible.Line,
@@ -48,8 +48,8 @@ var Templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"columns": func(t report.Table, i int) bool { return i < t.Left },
 }).ParseFS(files, "templates/*.html"))
 
-// svg is a plot inside a page. It is our own markup; what others wrote in it
-// is escaped where it is written.
+// svg is a plot inside a page. It is our own markup, in which untrusted texts are
+// escaped.
 func svg(p plot.Plot) (template.HTML, error) {
 	var b strings.Builder
 	err := p.WriteSVG(&b)
@@ -65,7 +65,7 @@ func (r Report) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// shown is what the template shows.
+// shown is the data of the template.
 func (r Report) shown() any {
 	return struct {
 		Report

@@ -117,7 +117,7 @@ func TestHostile(t *testing.T) {
 func TestLong(t *testing.T) {
 	long := strings.Repeat("é", 1<<19)
 	page := written(t, reportOf(confusion("a", long)))
-	if len(page) > 60_000 || !strings.Contains(page, fmt.Sprintf("%d more bytes are not shown", 1<<20-Longest)) {
+	if len(page) > 60_000 || !strings.Contains(page, fmt.Sprintf("%d more bytes not shown", 1<<20-Longest)) {
 		t.Errorf("%d bytes", len(page))
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Settings reads the settings that a run's manifest holds, whatever they are:
-// one for each value, named by the way to it.
+// Settings lists all settings in a run's manifest, one for each value, named by
+// its path.
 func Settings(manifest []byte) ([]Setting, error) {
 	var v any
 	d := json.NewDecoder(strings.NewReader(string(manifest)))

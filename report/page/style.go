@@ -13,14 +13,13 @@ import (
 //go:embed style.css
 var sheet string
 
-// style is the style sheet with the inks of plots.
+// style is the style sheet, including the colours of plots.
 var style = strings.NewReplacer("/*light*/", inks(plot.Light), "/*dark*/", inks(plot.Dark), "/*inks*/", classes()).Replace(sheet)
 
 // Style is the style sheet of all pages.
 func Style() string { return style }
 
-// Policy is the Content-Security-Policy of a page that holds Style in a style
-// element.
+// Policy is the Content-Security-Policy of a page with Style in a style element.
 var Policy = func() string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
@@ -37,7 +36,7 @@ func inks(colours map[plot.Ink]string) string {
 	return b.String()
 }
 
-// classes lets plots take the colours of the page.
+// classes gives plots the colours of the page.
 func classes() string {
 	var b strings.Builder
 	for _, name := range inkNames {

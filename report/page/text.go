@@ -15,15 +15,15 @@ import (
 type Piece struct {
 	Text  string
 	Kind  string // of the mark: "line", "word", "echo"; empty: none
-	Label string // what stands at the mark
+	Label string // shown at the mark
 }
 
-// Longest is how many bytes of a text are shown.
+// Longest is the default maximum number of bytes of a text.
 const Longest = 4000
 
-// Marked cuts a text into pieces, the spans marked, and leaves out what is
-// beyond Longest, saying how much. Spans that lie outside of the text, or
-// overlap an earlier one, are left out.
+// Marked splits a text into pieces, with the spans marked. It cuts the text at
+// Longest and states how much is missing. It ignores spans that lie outside the
+// text or overlap an earlier one.
 func Marked(text string, spans []crosstalk.Span) []Piece { return marked(text, spans, Longest) }
 
 func marked(text string, spans []crosstalk.Span, longest int) []Piece {
@@ -56,15 +56,15 @@ func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 		pieces = append(pieces, Piece{Text: shown[at:]})
 	}
 	if len(shown) < len(text) {
-		pieces = append(pieces, Piece{Text: "…", Kind: "cut", Label: fmt.Sprintf("%d more bytes are not shown", len(text)-len(shown))})
+		pieces = append(pieces, Piece{Text: "…", Kind: "cut", Label: fmt.Sprintf("%d more bytes not shown", len(text)-len(shown))})
 	}
 	return pieces
 }
 
-// longestName is how many bytes of a name are shown: of an item, a language.
+// longestName is the maximum number of bytes of a name, of an item or a language.
 const longestName = 200
 
-// brief is a name that somebody else gave, cut short.
+// brief is an untrusted name, shortened.
 func brief(s string) string {
 	if len(s) <= longestName {
 		return s
@@ -72,8 +72,8 @@ func brief(s string) string {
 	return strings.ToValidUTF8(s[:longestName], "") + "…"
 }
 
-// Echoes marks the words of a text that are a concept's, or begin like one:
-// "yellow" in "yellowish". It is a help for the eye and no measure.
+// Echoes marks the words of a text that are words of a concept or begin with one:
+// "yellow" in "yellowish". It is a visual aid, not a measure.
 func Echoes(text, concept string) []Piece { return echoesIn(text, concept, Longest) }
 
 func echoesIn(text, concept string, longest int) []Piece {

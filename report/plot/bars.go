@@ -5,19 +5,18 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// Row is a line of a chart: an estimate in each series, nil where there is
-// none.
+// Row is a line of a chart: an estimate for each series, nil if there is none.
 type Row struct {
 	Label string
 	Cells []*crosstalk.Estimate
 }
 
-// Bars are estimates as bars with their intervals, grouped by rows.
+// Bars is a bar chart of estimates with their intervals, grouped by rows.
 type Bars struct {
-	Series    []string // names; of one series no legend is drawn
+	Series    []string // names; a single series has no legend
 	Rows      []Row
 	Reference crosstalk.Value // a line to compare with
-	Meaning   string          // of the line; empty: there is none
+	Meaning   string          // of the line; empty: no line
 }
 
 const (
@@ -25,7 +24,7 @@ const (
 	axisSpace = 30 // below a plot: labels and the axis' name
 )
 
-// Draw lays the chart out. Bars start at 0.
+// Draw lays out the chart. Bars start at 0.
 func (b Bars) Draw() Plot {
 	f := Plot{Width: width}
 	y := 0.0
@@ -112,8 +111,8 @@ func ends(e *crosstalk.Estimate) []float64 {
 	return values
 }
 
-// across adds a horizontal axis under a plot from top to bottom, behind what
-// was drawn before.
+// across adds a horizontal axis below a plot that extends from top to bottom,
+// with its grid behind the existing marks.
 func (f *Plot) across(x scale, top, bottom float64, q quantity, reference crosstalk.Value, meaning string) {
 	var grid Path
 	grid.Stroke, grid.Width = rule, 0.7

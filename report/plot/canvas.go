@@ -20,7 +20,7 @@ func (f Plot) WritePDF(w io.Writer) error {
 	return err
 }
 
-// WritePNG writes the plot as a picture of 300 dots an inch.
+// WritePNG writes the plot as an image with 300 dots per inch.
 func (f Plot) WritePNG(w io.Writer) error {
 	c := vgimg.NewWith(vgimg.UseWH(vg.Length(f.Width), vg.Length(f.Height)), vgimg.UseDPI(300))
 	f.paint(c)
@@ -28,7 +28,7 @@ func (f Plot) WritePNG(w io.Writer) error {
 	return err
 }
 
-// paint draws the plot on a canvas, whose y goes upwards.
+// paint draws the plot on a canvas, whose y axis points upwards.
 func (f Plot) paint(c vg.Canvas) {
 	up := func(p Point) vg.Point { return vg.Point{X: vg.Length(p.X), Y: vg.Length(f.Height - p.Y)} }
 	for _, m := range append([]Mark{{Shapes: []Shape{rectangle(0, 0, f.Width, f.Height, paper)}}}, f.Marks...) {
@@ -125,8 +125,8 @@ func (f *face) outline(path *vg.Path, g sfnt.GlyphIndex, x, y, size float64, at 
 	return f.advance(g) * size
 }
 
-// code adds a letter that the font lacks: its code point, in two lines on one
-// em.
+// code adds a letter that is missing from the font: its code point in two lines,
+// one em wide.
 func (f *face) code(path *vg.Path, r rune, x, size float64, at func(x, y float64) vg.Point) {
 	digits := fmt.Sprintf("%04X", r)
 	half := (len(digits) + 1) / 2

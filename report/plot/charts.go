@@ -40,7 +40,7 @@ func (c *Collector) panels(chart crosstalk.Chart) []panel {
 	return c.panelsOf(chart.Measures, append(slices.Clone(chart.Rows), chart.Series)...)
 }
 
-// bars compare series within rows. One model is no comparison of models.
+// bars compare series within rows. A single model is not compared.
 func (c *Collector) bars(chart crosstalk.Chart) (plots []Plot) {
 	for _, p := range c.panels(chart) {
 		if len(p.estimates) < 2 && slices.Equal(chart.Rows, []string{crosstalk.ModelColumn}) {
@@ -77,7 +77,7 @@ func newBars(measure string, rows []Row, series []string) Bars {
 	return b
 }
 
-// baseline is what a measure is compared with.
+// baseline is the value with which a measure is compared.
 func baseline(measure string) (crosstalk.Value, string) {
 	b := instrument.Measure(measure).Baseline
 	return crosstalk.Value(b.Value), b.Meaning
@@ -112,7 +112,7 @@ func (c *Collector) shares(chart crosstalk.Chart) (plots []Plot) {
 	return plots
 }
 
-// scatter sets a measure over another one. A series needs two points.
+// scatter plots a measure against another one. A series needs two points.
 func (c *Collector) scatter(chart crosstalk.Chart) (plots []Plot) {
 	for _, p := range c.panels(chart) {
 		l := Lines{Axis: chart.Axis, Apart: true}
@@ -137,8 +137,8 @@ func (c *Collector) scatter(chart crosstalk.Chart) (plots []Plot) {
 	return plots
 }
 
-// beside is the estimate of the measure that a chart is over in the same
-// columns, as far as it has them, whatever its series.
+// beside is the estimate of the chart's other measure with the same columns, as
+// far as it has them, in any series.
 func (c *Collector) beside(e *crosstalk.Estimate, chart crosstalk.Chart) *crosstalk.Estimate {
 	for i, other := range c.estimates {
 		same := other.Measure == chart.Over

@@ -13,8 +13,8 @@ import (
 	"crosstalk/report"
 )
 
-// Collector collects what the plots of a run are drawn of: its estimates at
-// once, its observations one by one.
+// Collector collects the data of a run's plots: its estimates at once, its
+// observations one by one.
 type Collector struct {
 	estimates []crosstalk.Estimate
 	columns   []string           // of the estimates
@@ -29,25 +29,24 @@ func NewCollector(estimates []crosstalk.Estimate) *Collector {
 		strips: map[string][]strip{}, names: map[string]bool{}}
 }
 
-// Add takes an observation in. It keeps a number of those that compare two
-// answers, and the tokens of a few.
+// Add adds an observation. It keeps a limited number of comparisons of two
+// answers, and the tokens of a few answers.
 func (c *Collector) Add(o crosstalk.Observation) {
 	kind := instrument.Of(o.Measure)
 	c.addSides(kind, o, o.Condition[kind.Judge])
 	c.addStrip(kind, o)
 }
 
-// AddJudgement takes in what people said of a pair of answers in the terms of a
-// measure: Value is 1, 0 or 0.5 as the measure's is. It is drawn beside the
-// automatic ones.
+// AddJudgement adds a human judgement of a pair of answers. Value is 1, 0 or 0.5,
+// as that of the measure. It is drawn beside the automatic ones.
 func (c *Collector) AddJudgement(o crosstalk.Observation) {
 	c.addSides(instrument.Of(o.Measure), o, people)
 }
 
-// people are who judges where no program does.
+// people is the name of human judges.
 const people = "people"
 
-// Plots returns the plots, each with a name of its own.
+// Plots returns the plots. Their names are unique.
 func (c *Collector) Plots() (plots []Plot) {
 	for _, kind := range instrument.Kinds {
 		for _, chart := range kind.Charts {
@@ -60,10 +59,10 @@ func (c *Collector) Plots() (plots []Plot) {
 	return plots
 }
 
-// longest is how many letters a plot's name has at most, without its number.
+// longest is the maximum length of a plot's name without its number.
 const longest = 72
 
-// name makes a file's name of a title, one that is not taken.
+// name turns a title into an unused file name.
 func (c *Collector) name(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -78,19 +77,20 @@ func (c *Collector) name(title string) string {
 	return name
 }
 
-// panel is the estimates of one plot: those of one condition, apart from the
+// panel has the estimates of one plot: those of one condition, except for the
 // columns that the plot shows.
 type panel struct {
 	of        string // the condition
 	estimates []*crosstalk.Estimate
 }
 
-// mostPanels is how many conditions a chart is drawn for; the tables have all.
+// mostPanels is the maximum number of conditions with a plot; the tables have
+// all.
 const mostPanels = 6
 
-// panelsOf returns the estimates of some measures, taken apart by the condition
-// columns that a plot does not show. Of the columns that figures are grouped
-// by, those it does not show are over all their values, those it shows are not.
+// panelsOf splits the estimates of some measures by the condition columns that a
+// plot does not show. Of the columns by which figures are grouped, it takes the
+// totals over those that the plot does not show, and the groups of the others.
 func (c *Collector) panelsOf(measures []string, shown ...string) []panel {
 	var estimates []*crosstalk.Estimate
 	for i := range c.estimates {
@@ -138,7 +138,7 @@ func (c *Collector) panelsOf(measures []string, shown ...string) []panel {
 	return panels[:min(len(panels), mostPanels)]
 }
 
-// values are those of a column, in the order of their appearance.
+// values are the values of a column, in order of appearance.
 func (p panel) values(column string) (values []string) {
 	for _, e := range p.estimates {
 		if v := e.By[column]; !slices.Contains(values, v) {
@@ -148,8 +148,8 @@ func (p panel) values(column string) (values []string) {
 	return values
 }
 
-// rows lays estimates out as the values of some columns, over the values of
-// the column series or, without one, over measures.
+// rows arranges estimates: a row for each combination of values of some columns,
+// a series for each value of the column series or, without one, each measure.
 func (p panel) rows(series string, named ...string) (rows []Row, columns []string) {
 	for _, e := range p.estimates {
 		over := e.By[series]
@@ -187,7 +187,7 @@ func rowName(e *crosstalk.Estimate, columns []string) string {
 	return strings.Join(values, " ")
 }
 
-// titled names a plot.
+// titled sets the title of a plot.
 func titled(p Plot, title string, of panel, note string) Plot {
 	p.Title, p.Note = strings.ToUpper(title[:1])+title[1:], note
 	if of.of != "" {

@@ -4,8 +4,8 @@ import (
 	"crosstalk"
 )
 
-// groups are drawings by each column that estimates are grouped by: maps of the
-// longer ones by model, bars of the others.
+// groups are plots for each column by which estimates are grouped: heat maps by
+// model for columns with many values, bars for the others.
 func (c *Collector) groups(chart crosstalk.Chart) (plots []Plot) {
 	const few = 5
 	for _, measure := range chart.Measures {
@@ -18,7 +18,7 @@ func (c *Collector) groups(chart crosstalk.Chart) (plots []Plot) {
 				title := labelOf(measure) + " by " + words(column)
 				if len(models) > 1 && (len(rows) > few || len(models) > 3) {
 					heat := Heat{Columns: models, Rows: rows}
-					plots = append(plots, titled(heat.Draw(), title+" and model", p, "The intervals are in the tables."))
+					plots = append(plots, titled(heat.Draw(), title+" and model", p, "The tables have the intervals."))
 					continue
 				}
 				plots = append(plots, titled(newBars(measure, rows, models).Draw(), title, p, intervals))
@@ -28,8 +28,7 @@ func (c *Collector) groups(chart crosstalk.Chart) (plots []Plot) {
 	return plots
 }
 
-// groupColumns are the columns of which a measure has figures over all their
-// values and of each.
+// groupColumns are the columns for which a measure has totals and groups.
 func (c *Collector) groupColumns(measure string) (columns []string) {
 	all, one := map[string]bool{}, map[string]bool{}
 	for _, e := range c.estimates {

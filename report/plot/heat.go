@@ -7,7 +7,7 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// Heat is a map of estimates: the darker, the worse.
+// Heat is a heat map of estimates. Darker is worse.
 type Heat struct {
 	Columns     []string
 	Rows        []Row
@@ -21,8 +21,7 @@ const (
 	cellMost   = 86
 )
 
-// Draw lays the map out. Its scale runs between round numbers around the
-// values.
+// Draw lays out the map. Its scale has round ends around the values.
 func (h Heat) Draw() Plot {
 	labels, values, better := 0.0, []float64{}, crosstalk.Direction("")
 	var q quantity
@@ -63,8 +62,7 @@ func (h Heat) Draw() Plot {
 	return f
 }
 
-// cell is a field of a map: its number on its shade, or a mark that there is
-// none.
+// cell is a cell of the map: its number on its shade, or a mark for no value.
 func cell(x, y, across float64, text string, depth float64) []Shape {
 	ground, on := paper, ink
 	if !math.IsNaN(depth) {
@@ -74,8 +72,8 @@ func cell(x, y, across float64, text string, depth float64) []Shape {
 		Text{X: x + across/2, Y: y + cellHeight/2 + size*0.35, Text: text, Size: size, Anchor: Middle, Fill: on}}
 }
 
-// columns adds the names of columns, aslant where they are wider than a
-// column, and returns the height below.
+// columns adds the names of columns, slanted if they are wider than a column, and
+// returns the height below them.
 func (f *Plot) columns(names []string, left, across float64) float64 {
 	widest := 0.0
 	for _, name := range names {

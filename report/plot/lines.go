@@ -14,20 +14,21 @@ type Dot struct {
 	Across   *crosstalk.Estimate // X is its value, with its interval
 }
 
-// Lines are estimates over a number, a line and marker for each series.
+// Lines is a line chart of estimates over a number, with a line and a marker for
+// each series.
 type Lines struct {
 	Series    []string
 	Dots      [][]Dot // by series, in the order of X
 	Axis      string  // the name of the horizontal axis
 	Log       bool    // of that axis
-	Apart     bool    // points are not joined
+	Apart     bool    // points without lines
 	Reference crosstalk.Value
-	Meaning   string // of the reference; empty: there is none
+	Meaning   string // of the reference; empty: no reference
 }
 
 const plotHeight = 200
 
-// Draw lays the chart out.
+// Draw lays out the chart.
 func (l Lines) Draw() Plot {
 	f := Plot{Width: width}
 	y := 0.0
@@ -153,7 +154,7 @@ func (f *Plot) upright(up scale, left float64, q quantity) {
 	f.add(grid, Text{X: 9, Y: (up.from + up.to) / 2, Text: q.name(), Size: small, Anchor: Middle, Turn: 90, Fill: soft})
 }
 
-// below adds a horizontal axis. Where few values occur, they are its labels.
+// below adds a horizontal axis. If there are few values, they are its labels.
 func (f *Plot) below(x scale, occur []float64, y float64, name string, percent bool) {
 	labels := distinct(occur)
 	if len(labels) > 7 || percent {

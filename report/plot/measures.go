@@ -12,7 +12,7 @@ import (
 	"crosstalk/report"
 )
 
-// quantity is what an axis shows: a measure and its unit, "" for a share,
+// quantity is the quantity on an axis: a measure and its unit, "" for a share,
 // which is shown in percent.
 type quantity struct{ measure, unit string }
 
@@ -20,7 +20,7 @@ func quantityOf(e *crosstalk.Estimate) quantity { return quantity{e.Measure, e.U
 
 func (q quantity) isShare() bool { return q.unit == "" }
 
-// name stands at the axis.
+// name is the title of the axis.
 func (q quantity) name() string {
 	if q.isShare() {
 		return strings.TrimPrefix(labelOf(q.measure)+", %", ", ")
@@ -56,10 +56,10 @@ func number(f crosstalk.Value) string {
 	return strconv.FormatFloat(float64(f), 'g', -1, 64)
 }
 
-// spoken are columns whose names are more than their words.
+// spoken are readable names of columns, if different from their words.
 var spoken = map[string]string{"top_p": "top-p"}
 
-// words is the name of a column as people read it.
+// words is the readable name of a column.
 func words(column string) string { return cmp.Or(spoken[column], crosstalk.Words(column)) }
 
 // labelOf is the short name of a measure.

@@ -2,25 +2,25 @@ package plot
 
 import "image/color"
 
-// Ink is a colour: one of the names below, which pages show lighter on a dark
-// ground, or #rrggbb.
+// Ink is a colour: one of the names below, which pages make lighter on a dark
+// background, or #rrggbb.
 type Ink string
 
 const (
 	ink   Ink = "ink"   // text and intervals
-	soft  Ink = "soft"  // what is said in passing
+	soft  Ink = "soft"  // secondary text
 	rule  Ink = "rule"  // grids
-	paper Ink = "paper" // the ground
+	paper Ink = "paper" // the background
 	none  Ink = ""
 )
 
-// Series tell apart what a plot compares. Any two differ in lightness, so
-// that they differ in black and white, and by a CIEDE2000 of at least 15 to
-// people without protan, deutan or tritan colour vision too; all have a
-// contrast of 3 to the ground (palette_test.go).
+// Series are the colours of series. Any two differ in lightness, so that they
+// differ in black and white, and by a CIEDE2000 of at least 15, also with protan,
+// deutan or tritan colour blindness. All have a contrast of 3 to the background
+// (palette_test.go).
 var series = []Ink{"s0", "s1", "s2", "s3", "s4", "s5"}
 
-// Light and Dark are the colours on a white and on a black ground.
+// Light and Dark are the colours on a white and on a black background.
 var (
 	Light = map[Ink]string{"ink": "#16181d", "soft": "#5a6070", "rule": "#d9dce3", "paper": "#ffffff",
 		"s0": "#2456c9", "s1": "#ce6800", "s2": "#125502", "s3": "#541f34", "s4": "#93607d", "s5": "#7392d9"}
@@ -32,7 +32,7 @@ var (
 func seriesInk(i int) Ink { return series[i%len(series)] }
 
 // hatches are the directions of the strokes over the i-th series' areas, as
-// steps to the right and down: a second sign beside the colour.
+// steps to the right and down: a second cue besides the colour.
 var hatches = [][]Point{nil, {{1, -1}}, {{1, 1}}, {{1, 0}}, {{1, 1}, {1, -1}}, {{0, 1}}}
 
 // markers are the i-th series' points, as polygons of radius 1.
@@ -96,14 +96,14 @@ func marker(x, y float64, i int) Path {
 // shades is the scale of heat maps, from light to dark.
 var shades = []color.RGBA{{0xf4, 0xf1, 0xe8, 255}, {0xf3, 0xc9, 0x8b, 255}, {0xdd, 0x84, 0x55, 255}, {0xa8, 0x3c, 0x5b, 255}, {0x5b, 0x16, 0x5e, 255}, {0x20, 0x0b, 0x33, 255}}
 
-// shade is the colour at depth 0 (light) to 1, and the ink that is read on it.
+// shade is the colour at depth 0 (light) to 1, and the ink of text on it.
 func shade(depth float64) (ground, text Ink) {
 	depth = min(max(depth, 0), 1) * float64(len(shades)-1)
 	i := min(int(depth), len(shades)-2)
 	between := func(a, b uint8) uint8 { return uint8(float64(a) + (float64(b)-float64(a))*(depth-float64(i)) + .5) }
 	a, b := shades[i], shades[i+1]
 	c := color.RGBA{between(a.R, b.R), between(a.G, b.G), between(a.B, b.B), 255}
-	if luminance(c) > 0.179 { // where black and white have the same contrast
+	if luminance(c) > 0.179 { // at 0.179, black and white have the same contrast
 		return hex(c), "#000000"
 	}
 	return hex(c), "#ffffff"

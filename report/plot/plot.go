@@ -1,12 +1,12 @@
-// Package plot draws estimates and observations: bars, lines, heat maps,
-// shares and token strips, with their intervals. What is drawn of an instrument
-// is what its Kind has for charts.
+// Package plot draws estimates and observations: bars, lines, heat maps, shares
+// and token strips, with their intervals. The charts of an instrument are listed
+// in its Kind.
 //
-// A plot is laid out once, as marks made of paths and texts, and written as
-// SVG, PDF or PNG. In the SVG each mark says what it shows: its title is a
-// sentence, its data-* attributes are the numbers. Plots are narrow, so that
-// they fit a telephone and a column of a paper, and have no title in them: a
-// page or a paper puts it beside them.
+// A plot is laid out once, as marks made of paths and texts, and written as SVG,
+// PDF or PNG. In the SVG, each mark describes itself: its title is a sentence, its
+// data-* attributes are the numbers. Plots are narrow enough for a phone and a
+// column of a paper. They do not include their title, which a page or a paper
+// prints beside them.
 package plot
 
 import (
@@ -20,7 +20,7 @@ import (
 // Plot is a drawing, Width x Height points, x to the right and y downwards.
 type Plot struct {
 	Name          string // for a file: lower-case letters, digits and hyphens
-	Title         string // what it shows
+	Title         string // for a caption
 	Note          string // how to read it
 	Width, Height float64
 	Marks         []Mark
@@ -28,8 +28,8 @@ type Plot struct {
 
 // Mark is a part of a drawing. One without a title is decoration.
 type Mark struct {
-	Title  string  // what it shows, in words
-	Data   []Datum // the same in numbers
+	Title  string  // its description in words
+	Data   []Datum // its values
 	Shapes []Shape
 }
 
@@ -52,7 +52,7 @@ type Path struct {
 	Dash   []float64
 }
 
-// Text is a line of text. X and Y are its anchor on the base line.
+// Text is a line of text. X and Y are its anchor on the baseline.
 type Text struct {
 	X, Y   float64
 	Text   string
@@ -63,7 +63,7 @@ type Text struct {
 	Fill   Ink
 }
 
-// Anchor is the part of a text that lies at its place.
+// Anchor is the part of a text that is at its position.
 type Anchor int
 
 const (
@@ -84,7 +84,7 @@ const (
 	gap     = 8
 )
 
-// add puts decoration into the drawing.
+// add adds decoration to the drawing.
 func (f *Plot) add(shapes ...Shape) { f.Marks = append(f.Marks, Mark{Shapes: shapes}) }
 
 // rectangle is a closed path.
@@ -110,12 +110,12 @@ func whisker(a, b, at, end float64, across bool) Path {
 	return Path{Lines: lines, Stroke: ink, Width: 1}
 }
 
-// label is text that is cut to a width, if there is one.
+// label is text cut to a width, unless the width is 0.
 func label(x, y float64, text string, anchor Anchor, fill Ink, most float64) Text {
 	return Text{X: x, Y: y, Text: cut(visible.Line(text), size, most), Size: size, Anchor: anchor, Fill: fill}
 }
 
-// of describes an estimate: what it is of, and its numbers.
+// of describes an estimate by its condition and its numbers.
 func of(name string, e *crosstalk.Estimate) Mark {
 	q := quantityOf(e)
 	title := fmt.Sprintf("%s: %s %s", name, labelOf(e.Measure), q.amount(e.Value))

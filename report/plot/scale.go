@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// scale is an axis: the range of its values and of their places.
+// scale is an axis: the range of its values and of their positions.
 type scale struct {
 	low, high float64
-	from, to  float64 // places
+	from, to  float64 // positions
 	log       bool
 }
 
-// at is the place of a value.
+// at is the position of a value.
 func (s scale) at(v float64) float64 {
 	low, high := s.low, s.high
 	if s.log {
@@ -25,7 +25,7 @@ func (s scale) at(v float64) float64 {
 	return s.from + (s.to-s.from)*(min(max(v, low), high)-low)/(high-low)
 }
 
-// around returns the scale that holds all values with round ends.
+// around returns the scale with round ends that includes all values.
 func around(values []float64, from, to float64) scale {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -44,7 +44,8 @@ func around(values []float64, from, to float64) scale {
 	return scale{low: math.Floor(low/step+1e-9) * step, high: math.Ceil(high/step-1e-9) * step, from: from, to: to}
 }
 
-// stepOf divides a range into about five of 1, 2, 2.5 or 5 times a power of 10.
+// stepOf divides a range into about five steps of 1, 2, 2.5 or 5 times a power of
+// 10.
 func stepOf(span float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(span/5)))
 	for _, m := range []float64{1, 2, 2.5, 5, 10} {
@@ -55,7 +56,7 @@ func stepOf(span float64) float64 {
 	return 10 * power
 }
 
-// ticks are the values at which an axis is labelled.
+// ticks are the labelled values of an axis.
 func (s scale) ticks() (values []float64) {
 	step := stepOf(s.high - s.low)
 	for i := math.Ceil(s.low/step - 1e-9); i*step <= s.high+step*1e-9; i++ {

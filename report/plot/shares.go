@@ -8,25 +8,25 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// Shares are counts as parts of a bar, one bar a row.
+// Shares is a chart of counts as parts of a bar, one bar per row.
 type Shares struct {
 	Parts  []string // names, at least two
 	Rows   []ShareRow
-	Middle int // the part that the bars are centred on; -1: all bars begin at the left
+	Middle int // the part on which the bars are centred; -1: all bars begin at the left
 }
 
 // ShareRow is a bar.
 type ShareRow struct {
 	Label  string
 	Counts []float64 // by part
-	// Estimates, where there are any, are the counts' figures.
+	// Estimates are the counts' figures, if any.
 	Estimates []*crosstalk.Estimate
-	// Depths, where there are any, shade the parts from their outer end to the
-	// middle: how strong each slice of equal count is, from 0 to 1.
+	// Depths, if any, shade the parts from their outer end to the middle: the
+	// strength of each slice of equal count, from 0 to 1.
 	Depths [][]float64
 }
 
-// Draw lays the chart out.
+// Draw lays out the chart.
 func (s Shares) Draw() Plot {
 	f := Plot{Width: width}
 	y := f.legend(s.Parts, 0, func(x, y float64, i int) []Shape { return s.area(x, y-4.5, 13, 9, i) })
@@ -57,7 +57,7 @@ func (s Shares) Draw() Plot {
 	return f
 }
 
-// area is the sign of a part; the middle one is pale.
+// area is the symbol of a part; the middle one is pale.
 func (s Shares) area(x, y, w, h float64, i int) []Shape {
 	switch {
 	case i == s.Middle:
@@ -70,7 +70,7 @@ func (s Shares) area(x, y, w, h float64, i int) []Shape {
 	return filled(x, y, w, h, i)
 }
 
-// reach is how far bars go to both sides of the middle.
+// reach is the extent of bars to both sides of the middle.
 func (s Shares) reach() (low, high float64) {
 	for _, r := range s.Rows {
 		from, to := r.extent(s.Middle)
@@ -80,7 +80,7 @@ func (s Shares) reach() (low, high float64) {
 	return around.low, around.high
 }
 
-// extent is where a bar begins and ends if its middle part is centred on 0.
+// extent is the range of a bar whose middle part is centred on 0.
 func (r ShareRow) extent(middle int) (low, high float64) {
 	total := r.total()
 	for i, n := range r.Counts {
@@ -142,7 +142,7 @@ func (r ShareRow) depths(i int) []float64 {
 	return nil
 }
 
-// graded is an area in slices, each the fuller the stronger it is.
+// graded is an area in slices; stronger slices are more opaque.
 func (s Shares) graded(from, to, y float64, part int, depths []float64) []Shape {
 	if part == s.Middle {
 		return s.area(from, y, to-from, barHeight+2, part)

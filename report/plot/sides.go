@@ -8,8 +8,8 @@ import (
 	"crosstalk"
 )
 
-// sides are the observations of a measure that say which of two answers is
-// nearer to something: the first part of a chart (0), the last (1), or neither
+// sides are the observations of a measure that compares two answers: which is
+// closer to something, the first part of a chart (0), the last (1), or neither
 // (0.5).
 type sides struct {
 	rows []*sideRow
@@ -24,8 +24,7 @@ type sideRow struct {
 	differences [3][]float64 // of the measure's numbers, absolute
 }
 
-// addSides takes an observation in, if it is of a measure that a SideChart is
-// drawn of.
+// addSides adds an observation if its measure has a SideChart.
 func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge string) {
 	if !slices.ContainsFunc(kind.Charts, func(chart crosstalk.Chart) bool {
 		return chart.Form == crosstalk.SideChart && slices.Contains(chart.Measures, o.Measure)
@@ -111,7 +110,7 @@ func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 	return plots
 }
 
-// upper is what a tenth of the differences exceed.
+// upper is the 90th percentile of the differences.
 func upper(differences []float64) float64 {
 	if len(differences) == 0 {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"crosstalk"
 )
 
-// sizes set the figures of models over their size.
+// sizes plots the figures of models over their size.
 func (c *Collector) sizes(chart crosstalk.Chart) (plots []Plot) {
 	measure := chart.Measures[0]
 	for _, p := range c.panelsOf(chart.Measures, crosstalk.ModelColumn, chart.Series) {
@@ -36,11 +36,11 @@ func (c *Collector) sizes(chart crosstalk.Chart) (plots []Plot) {
 // 350M.
 var parameters = regexp.MustCompile(`(?i)(?:^|[^a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)([bmt])(?:$|[^a-z0-9])`)
 
-// sizeColumn is a column that says a model's size, in billions of parameters.
+// sizeColumn is the column of a model's size, in billions of parameters.
 const sizeColumn = "size"
 
-// sizeOf is a model's size in billions of parameters, by the column for it or
-// by its name.
+// sizeOf is a model's size in billions of parameters, from its column or its
+// name.
 func sizeOf(e *crosstalk.Estimate) (float64, bool) {
 	if x, err := strconv.ParseFloat(e.By[sizeColumn], 64); err == nil && x > 0 {
 		return x, true

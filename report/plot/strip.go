@@ -10,9 +10,9 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// Strip is a piece of an answer, token by token: how unsure the model was at
-// each, and between which tokens it chose where the fault begins (Marchisio et
-// al. 2024, figure 2).
+// Strip is a part of an answer, token by token: the model's uncertainty at each
+// token, and the candidates at the token where the fault begins (Marchisio et al.
+// 2024, figure 2).
 type Strip struct {
 	Tokens []crosstalk.Token
 }
@@ -23,7 +23,7 @@ const (
 	stripLine   = towerHeight + tokenHeight + 26
 )
 
-// Draw lays the strip out, in the order in which the tokens were written.
+// Draw lays out the strip, with the tokens in logical order.
 func (s Strip) Draw() Plot {
 	f := Plot{Width: width}
 	most := 1.0 // bits
@@ -47,7 +47,8 @@ func (s Strip) Draw() Plot {
 		x += w + 3
 	}
 	y += stripLine
-	f.add(Text{X: 0, Y: y + 4, Text: "bars: entropy, up to " + trim(most) + " bits; below: entropy and nucleus size; framed: the confusion begins", Size: 8, Fill: soft})
+	note := "bars: entropy, up to " + trim(most) + " bits; below: entropy and nucleus size; framed: start of the confusion"
+	f.add(Text{X: 0, Y: y + 4, Text: note, Size: 8, Fill: soft})
 	y += 18
 	if at != nil && len(at.Candidates) > 0 {
 		y = f.candidates(*at, y)
@@ -91,10 +92,10 @@ func (s Strip) token(t crosstalk.Token, text string, x, y, w, most float64) Mark
 	return m
 }
 
-// candidates adds the tokens that the model chose between, with their
-// probabilities, and returns the height below.
+// candidates adds the candidate tokens with their probabilities, and returns the
+// height below them.
 func (f *Plot) candidates(t crosstalk.Token, y float64) float64 {
-	f.add(Text{X: 0, Y: y + 10, Text: "Candidates where it begins:", Size: small, Bold: true, Fill: ink})
+	f.add(Text{X: 0, Y: y + 10, Text: "Candidates at the start of the confusion:", Size: small, Bold: true, Fill: ink})
 	y += leading
 	labels := 0.0
 	for _, c := range t.Candidates {
@@ -121,13 +122,13 @@ func (f *Plot) candidates(t crosstalk.Token, y float64) float64 {
 	return y + gap
 }
 
-// strip is an answer's strip with where it comes from.
+// strip is an answer's strip with its item and condition.
 type strip struct {
 	of     string
 	tokens []crosstalk.Token
 }
 
-// mostStrips is how many strips are drawn; each answer has its own.
+// mostStrips is the maximum number of strips, each of one answer.
 const mostStrips = 4
 
 func (c *Collector) addStrip(kind crosstalk.Kind, o crosstalk.Observation) {

@@ -12,9 +12,8 @@ import (
 )
 
 // WriteSVG writes the plot as an SVG document. Named inks are classes (fill-s0,
-// line-ink) beside the colours that they have on a white ground, so that the
-// style sheet of a page around it can change them; it has no style attributes
-// and no script.
+// line-ink) besides their colours on a white background, so that the style sheet
+// of a page can change them. It has no style attributes and no script.
 func (f Plot) WriteSVG(w io.Writer) error {
 	out := &svg{bufio.NewWriter(w)}
 	out.print(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 `, trim(f.Width), " ", trim(f.Height), `" width="`, trim(f.Width), `" height="`, trim(f.Height),
@@ -121,7 +120,7 @@ func (s *svg) text(t Text) {
 	s.print(` unicode-bidi="isolate">`, escape(t.Text), "</text>")
 }
 
-// trim is a length with two decimals at the most.
+// trim is a length with at most two decimals.
 func trim(x float64) string {
 	s := strings.TrimRight(strconv.FormatFloat(x, 'f', 2, 64), "0")
 	if s = strings.TrimSuffix(s, "."); s == "-0" {
@@ -134,7 +133,7 @@ var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&
 
 func escape(s string) string { return markup.Replace(visible.Line(s)) }
 
-// attribute makes a name of an attribute of the name of a column.
+// attribute turns the name of a column into the name of an attribute.
 func attribute(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < unicode.MaxASCII && (unicode.IsLower(r) || unicode.IsDigit(r) || r == '-') {

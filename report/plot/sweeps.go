@@ -9,7 +9,7 @@ import (
 	"crosstalk"
 )
 
-// sweeps are lines over the columns of conditions that are numbers.
+// sweeps are line charts over the numeric columns of conditions.
 func (c *Collector) sweeps(chart crosstalk.Chart) (plots []Plot) {
 	for _, measure := range chart.Measures {
 		for _, column := range c.numeric(measure) {
@@ -63,8 +63,8 @@ func (c *Collector) numeric(measure string) (columns []string) {
 	return columns
 }
 
-// settings are bars over the columns of conditions that are words: where an
-// instruction stands, how a prompt is put.
+// settings are bar charts over the other columns of conditions, such as the
+// position of an instruction or the template of a prompt.
 func (c *Collector) settings(kind crosstalk.Kind, chart crosstalk.Chart) (plots []Plot) {
 	for _, measure := range chart.Measures {
 		for _, column := range c.varied(kind, measure) {
@@ -77,9 +77,9 @@ func (c *Collector) settings(kind crosstalk.Kind, chart crosstalk.Chart) (plots 
 	return plots
 }
 
-// varied are the condition columns of a measure with several values that are
-// not all numbers and are settings of a model: not the model itself, nor what
-// the instrument adds.
+// varied are the condition columns of a measure with several values that are not
+// all numbers and that are settings of a model, without the model itself and the
+// columns that the instrument adds.
 func (c *Collector) varied(kind crosstalk.Kind, measure string) (columns []string) {
 	apart := []string{crosstalk.ModelColumn, crosstalk.ProtocolColumn}
 	for _, column := range kind.Columns {

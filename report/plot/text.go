@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/unicode/bidi"
 )
 
-// face is a font that texts are measured with, and drawn with where they are
-// not left to a browser. It has Latin, Greek, Cyrillic and Hebrew letters.
+// face is the font for measuring texts and, except in browsers, for drawing them.
+// It has Latin, Greek, Cyrillic and Hebrew letters.
 type face struct {
 	*sfnt.Font
 	buffer sfnt.Buffer
@@ -41,7 +41,7 @@ func faceOf(bold bool) *face {
 	return faces()[0]
 }
 
-// glyph is the place of a rune's shape in the font, 0 if it has none.
+// glyph is the index of a rune's glyph in the font, 0 if it has none.
 func (f *face) glyph(r rune) sfnt.GlyphIndex {
 	g, err := f.GlyphIndex(&f.buffer, r)
 	if err != nil {
@@ -59,8 +59,8 @@ func (f *face) advance(g sfnt.GlyphIndex) float64 {
 	return float64(a) / f.units
 }
 
-// width is the width of a text, in ems. A letter that the font lacks is one
-// wide: browsers take it from another font, and pictures have its code there.
+// width is the width of a text, in ems. A letter that is missing from the font is
+// one em wide: browsers take it from another font, and images have its code.
 func (f *face) width(s string) (w float64) {
 	for _, r := range s {
 		if g := f.glyph(r); g != 0 {
@@ -79,7 +79,7 @@ func textWidth(s string, size float64, bold bool) float64 {
 	return faceOf(bold).width(s) * size
 }
 
-// cut shortens a text to a width, with an ellipsis. A width of 0 is no bound.
+// cut shortens a text to a width, with an ellipsis. A width of 0 means no limit.
 func cut(s string, size, most float64) string {
 	if most <= 0 || textWidth(s, size, false) <= most {
 		return s
@@ -96,7 +96,7 @@ func cut(s string, size, most float64) string {
 	return "…"
 }
 
-// visual puts letters in the order in which they are seen, from left to right.
+// visual puts letters in visual order, from left to right.
 func visual(s string) string {
 	var p bidi.Paragraph
 	if _, err := p.SetString(s); err != nil {

@@ -5,6 +5,7 @@ package similarities
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"crosstalk"
@@ -24,20 +25,16 @@ type Env struct {
 	ask   func(crosstalk.Model) crosstalk.Asker
 	uses  int // of Use
 
-	keyVar string   // an environment variable with a key, which programs do not see
-	show   []string // those that they see nevertheless
+	hide, show []string // environment variables; see Programs
 }
 
 // Programs says what programs (exec:) see of the environment: neither the keys
-// of providers, nor keyVar ("": none), nor other variables with the names of
-// secrets, but those in show. Call it before Open.
-func (e *Env) Programs(keyVar string, show []string) { e.keyVar, e.show = keyVar, show }
+// of providers, nor the variables in hide, nor others with the names of secrets,
+// but those in show. Call it before Open.
+func (e *Env) Programs(hide, show []string) { e.hide, e.show = hide, show }
 
 func (e *Env) programs() exec.Options {
-	o := exec.Options{Show: e.show}
-	if e.keyVar != "" {
-		o.Hide = append(o.Hide, e.keyVar)
-	}
+	o := exec.Options{Hide: slices.Clone(e.hide), Show: e.show}
 	for _, p := range model.Presets() {
 		o.Hide = append(o.Hide, p.KeyVar)
 	}

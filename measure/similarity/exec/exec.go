@@ -102,12 +102,15 @@ func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64
 		return scores, nil
 	}
 	p := s.process
-	s.process = nil // late answers must not reach a later call
+	s.process = nil
+	ended := p.kill() // late answers must not reach a later call
 	if ctx.Err() != nil {
-		p.end(0)
 		return nil, err
 	}
-	p.end(time.Second) // for what it has to say
+	select { // only then has all been read that it said
+	case <-ended:
+	case <-time.After(10 * time.Second):
+	}
 	s.failed = p.explain(s.command, err)
 	return nil, s.failed
 }
@@ -202,7 +205,19 @@ func (s *Scorer) Close() error {
 	}
 	p := s.process
 	s.process = nil
-	p.end(10 * time.Second)
+	p.in.Close()
+	ended := make(chan struct{})
+	go func() {
+		for range p.lines {
+		}
+		p.cmd.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		p.cmd.Process.Kill()
+	}
 	return nil
 }
 
@@ -240,21 +255,19 @@ func start(command string, o Options) (*process, error) {
 	return p, nil
 }
 
-// end closes the program's input, and kills it if it has not exited in time.
-func (p *process) end(within time.Duration) {
+// kill ends the program and closes the channel it returns when the program has
+// ended and all its output has been read.
+func (p *process) kill() <-chan struct{} {
 	p.in.Close()
+	p.cmd.Process.Kill()
 	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		for range p.lines {
 		}
 		p.cmd.Wait()
-		close(ended)
 	}()
-	select {
-	case <-ended:
-	case <-time.After(within):
-		p.cmd.Process.Kill()
-	}
+	return ended
 }
 
 func (p *process) explain(command string, err error) error {

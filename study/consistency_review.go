@@ -91,7 +91,7 @@ func (v *reviews) tasks(c Condition) []crosstalk.Task {
 // and stops if people have not approved them.
 func (v *reviews) prepare(ctx context.Context, dir *run.Dir, session *ask.Session) error {
 	path := filepath.Join(dir.Path, InstructionsFile)
-	before, err := review.ReadInstructions(path)
+	before, err := review.ReadRunInstructions(path)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,276 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"crosstalk"
+)
+
+// Need is the most that an item of a suite asks for, which a budget sets aside
+// for it. The zero value needs nothing.
+type Need struct {
+	Asks   int
+	Tokens int
+	Cost   float64
+}
+
+// Add adds what a request to a model may use at most.
+func (n *Need) Add(prices Prices, model string, req crosstalk.Request) {
+	worst := Worst(req)
+	n.plus(Need{1, worst.Prompt + worst.Completion, prices.Cost(model, worst)}, 1)
+}
+
+func (n *Need) plus(o Need, sign int) {
+	n.Asks += sign * o.Asks
+	n.Tokens += sign * o.Tokens
+	n.Cost += float64(sign) * o.Cost
+}
+
+// within reports whether n is at most o in all that is counted.
+func (n Need) within(o Need) bool {
+	return n.Asks <= o.Asks && n.Tokens <= o.Tokens && n.Cost <= o.Cost
+}
+
+// account keeps what was spent and what may still be spent, so that the bound
+// holds even if every ask uses all it may.
+//
+// Items are let in whole and in their order: one is let in when what it needs
+// is left after all that the items before it may use. While those may still
+// give something back it waits; if it does not fit then, it and all later ones
+// are turned away. So which items are measured depends on what the items before
+// them used, and on nothing else.
+type account struct {
+	Budget
+	mu       sync.Mutex
+	changed  chan struct{} // closed at the next change
+	spent    Need
+	reserved Need
+	working  int     // who may give something back without waiting for the budget
+	queue    []*item // not yet let in, in order
+	closed   error   // why an item was turned away, and all later ones are
+}
+
+// item is one item's part of the budget.
+type item struct {
+	account *account
+	need    Need
+	left    Need          // of need: not yet used by its asks
+	asks    bool          // it has an ask that the journal does not answer
+	decided chan struct{} // closed when it was let in or turned away
+	denied  error
+	ended   bool
+}
+
+func newAccount(b Budget) *account { return &account{Budget: b, changed: make(chan struct{})} }
+
+type itemKey struct{}
+
+// Item takes a place in the budget's queue for one item of the suite. It is
+// called in the order of the suite, before the item's goroutine starts, and
+// returns at once; the asks that are made with the context it returns wait for
+// the item's turn. The item is let in as a whole, if need fits, or none of its
+// asks is sent: they end with a *LimitError. What the journal answers needs no
+// turn.
+//
+// need is the most that the item may ask. Asks beyond it are let in one by one,
+// where there is room. end gives back what was not used; it must be called when
+// the item is done, whatever came of it.
+func (s *Session) Item(ctx context.Context, need Need) (_ context.Context, end func()) {
+	it := s.budget.enqueue(need)
+	return context.WithValue(ctx, itemKey{}, it), it.end
+}
+
+func (a *account) enqueue(need Need) *item {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	it := &item{account: a, need: need, decided: make(chan struct{})}
+	a.queue = append(a.queue, it)
+	a.admit()
+	return it
+}
+
+// admit lets the next items in, or turns them away. The caller holds mu.
+func (a *account) admit() {
+	for len(a.queue) > 0 {
+		it := a.queue[0]
+		over := a.over(it.need, "the next item")
+		switch {
+		case it.ended || it.need == Need{}:
+		case a.closed != nil:
+			it.denied = a.closed
+		case over == "":
+			it.left = it.need
+			a.reserved.plus(it.need, 1)
+			a.working++
+		case a.working == 0 && it.asks: // else the journal may answer all of it
+			a.closed = &LimitError{over}
+			it.denied = a.closed
+		default:
+			return
+		}
+		close(it.decided)
+		a.queue = a.queue[1:]
+	}
+}
+
+// end gives back what the item has not used.
+func (it *item) end() {
+	a := it.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if it.ended {
+		return
+	}
+	it.ended = true
+	if it.admitted() {
+		a.reserved.plus(it.left, -1)
+		it.left = Need{}
+		a.working--
+	}
+	a.change()
+}
+
+// admitted reports whether the item was let in with something set aside. The
+// caller holds mu.
+func (it *item) admitted() bool {
+	select {
+	case <-it.decided:
+		return it.denied == nil && it.need != (Need{})
+	default:
+		return false
+	}
+}
+
+// change wakes everybody who waits. The caller holds mu.
+func (a *account) change() {
+	a.admit()
+	close(a.changed)
+	a.changed = make(chan struct{})
+}
+
+// reserve sets aside what req may use and returns the function that settles
+// it with the answer that was paid for; one that does not say what it used is
+// taken to have used all, and the zero Answer used nothing. It waits for the
+// turn of ctx's item. An ask without one, or beyond its item's need, waits
+// while others may still give something back.
+func (a *account) reserve(ctx, stop context.Context, model string, req crosstalk.Request) (settle func(crosstalk.Answer), err error) {
+	var want Need
+	want.Add(a.Prices, model, req)
+	it, _ := ctx.Value(itemKey{}).(*item)
+	if it != nil && it.account == a {
+		a.mu.Lock()
+		if !it.asks {
+			it.asks = true
+			a.admit()
+		}
+		a.mu.Unlock()
+		if err := until(ctx, stop, it.decided); err != nil {
+			return nil, err
+		}
+		if it.denied != nil {
+			return nil, it.denied
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	own := it != nil && want.within(it.left)
+	if own {
+		it.left.plus(want, -1)
+	} else if err := a.single(ctx, stop, it, want); err != nil {
+		return nil, err
+	}
+	return func(answer crosstalk.Answer) { a.settle(model, req, want, own, answer) }, nil
+}
+
+// single sets aside what an ask wants that no item has set aside. The caller
+// holds mu.
+func (a *account) single(ctx, stop context.Context, it *item, want Need) error {
+	idle := false // an item whose ask waits gives nothing back meanwhile
+	defer func() {
+		if idle {
+			a.working++
+		}
+	}()
+	for {
+		if err := cause(ctx, stop); err != nil {
+			return err
+		}
+		over := a.over(want, "one more ask")
+		if over == "" {
+			break
+		}
+		if !idle && it != nil && it.admitted() {
+			idle = true
+			a.working--
+			a.change() // who waits for this one should know
+		}
+		if a.working == 0 {
+			return &LimitError{over}
+		}
+		changed := a.changed
+		a.mu.Unlock()
+		until(ctx, stop, changed) // its error is found above
+		a.mu.Lock()
+	}
+	a.working++
+	a.reserved.plus(want, 1)
+	return nil
+}
+
+// settle replaces what was set aside for an ask by what it used.
+func (a *account) settle(model string, req crosstalk.Request, want Need, own bool, answer crosstalk.Answer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !own {
+		a.working--
+	}
+	a.reserved.plus(want, -1)
+	if answer.Status != "" {
+		used := answer.Usage
+		if used == (crosstalk.Usage{}) && answer.Status != crosstalk.Failed {
+			used = Worst(req)
+		}
+		a.spent.plus(Need{1, used.Prompt + used.Completion, a.Prices.Cost(model, used)}, 1)
+	}
+	a.change()
+}
+
+// over says which bound what is wanted could break.
+func (a *account) over(want Need, who string) string {
+	next := a.spent
+	next.plus(a.reserved, 1)
+	next.plus(want, 1)
+	switch {
+	case a.Asks > 0 && next.Asks > a.Asks && want.Asks > 1:
+		return fmt.Sprintf("stopped after %d asks: %s needs up to %d more (--budget-asks %d)", a.spent.Asks+a.reserved.Asks, who, want.Asks, a.Asks)
+	case a.Asks > 0 && next.Asks > a.Asks:
+		return fmt.Sprintf("stopped after %d asks (--budget-asks %d)", a.spent.Asks+a.reserved.Asks, a.Asks)
+	case a.Tokens > 0 && next.Tokens > a.Tokens:
+		return fmt.Sprintf("stopped after %d tokens: %s could use up to %d more (--budget-tokens %d)", a.spent.Tokens, who, want.Tokens, a.Tokens)
+	case a.Budget.Cost > 0 && next.Cost > a.Budget.Cost:
+		return fmt.Sprintf("stopped at a cost of %.4f: %s could cost up to %.4f more (--budget-cost %g)", a.spent.Cost, who, want.Cost, a.Budget.Cost)
+	}
+	return ""
+}
+
+// until waits for ready.
+func until(ctx, stop context.Context, ready <-chan struct{}) error {
+	select {
+	case <-ready:
+		return nil
+	case <-stop.Done():
+		return context.Cause(stop)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// cause is why ctx or stop has ended, nil if neither has.
+func cause(ctx, stop context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return context.Cause(stop)
+}

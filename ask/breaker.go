@@ -1,0 +1,301 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"crosstalk"
+)
+
+// breaker tells an endpoint that is down from asks that fail by themselves. It
+// counts a streak: the failures since the last answer. When several asks have
+// failed in a row the circuit opens: one ask at a time is tried, with growing
+// pauses, and the others wait and hold nothing. An answer closes the circuit;
+// a streak that outlasts the patience ends the asking.
+//
+// A failure counts against its ask only if there is evidence that the ask is to
+// blame: others that began later were answered, or no other ask fails. So an
+// outage costs no retries.
+type breaker struct {
+	patience time.Duration
+
+	mu       sync.Mutex
+	reached  bool // the server was there once, even if only to say no
+	begun    int  // attempts so far
+	newest   int  // the number of the latest attempt that was answered
+	inFlight int
+	streak   streak
+	open     bool
+	trying   bool          // the one attempt of an open circuit is under way, or about to be
+	offered  bool          // an ask was let in to make it
+	pause    time.Duration // before the next one
+	next     time.Time     // when that is
+	waiting  line
+}
+
+// streak is what has failed since the last answer.
+type streak struct {
+	since       time.Time // zero: nothing has failed
+	begun       int       // attempts begun until then
+	older       int       // of these, how many are under way
+	failures    int       // by asks that are not to blame themselves
+	unreachable int       // of these
+	asks        map[*trial]struct{}
+	last        error
+}
+
+// trial is one ask on its way through its attempts.
+type trial struct {
+	failures int  // that count against it
+	suspect  bool // others that began later than its first attempt were answered
+	probe    bool // the one that an open circuit tries
+	first    int  // the number of its first attempt
+	number   int  // of the attempt under way
+	failed   int  // of the one that failed last
+}
+
+// The circuit opens after this many failures in a row, of two asks or more: or
+// after this many attempts that found nobody to connect to. Attempts that began
+// before the first failure may still be answered, for a while.
+const (
+	openAfter            = 4
+	openAfterUnreachable = 3
+	openRegardless       = 10 * time.Second
+)
+
+// The first and the longest pause of an open circuit.
+const (
+	firstPause   = time.Second
+	longestPause = 30 * time.Second
+)
+
+// enter waits until the circuit is closed, or until t is the one to be tried.
+func (b *breaker) enter(ctx, stop context.Context, t *trial) error {
+	b.mu.Lock()
+	for b.open {
+		place := b.waiting.join()
+		b.tryOne()
+		if err := b.waiting.wait(ctx, stop, place, &b.mu, b.decline); err != nil {
+			return err
+		}
+		b.mu.Lock()
+		if b.open && b.offered {
+			b.offered, t.probe = false, true
+			break
+		}
+	}
+	b.mu.Unlock()
+	return nil
+}
+
+// begin notes that t's attempt starts. It reports false if the circuit has
+// opened meanwhile.
+func (b *breaker) begin(t *trial) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open && !t.probe {
+		return false
+	}
+	b.begun++
+	b.inFlight++
+	t.number = b.begun
+	if t.first == 0 {
+		t.first, t.failed = t.number, t.number
+	}
+	return true
+}
+
+// leave notes that t ends before its attempt has begun.
+func (b *breaker) leave(t *trial) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t.probe {
+		t.probe, b.trying = false, false
+		b.tryOne()
+	}
+}
+
+// decline gives back the right to be tried. The caller holds mu.
+func (b *breaker) decline() {
+	if b.offered {
+		b.offered, b.trying = false, false
+		b.tryOne()
+	}
+}
+
+// drop forgets an ask that is over.
+func (b *breaker) drop(t *trial) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.streak.asks, t)
+}
+
+// ended notes that t's attempt is over. The caller holds mu.
+func (b *breaker) ended(t *trial) (probe bool) {
+	b.inFlight--
+	if !b.streak.since.IsZero() && t.number <= b.streak.begun {
+		b.streak.older--
+	}
+	probe, t.probe = t.probe, false
+	if probe {
+		b.trying = false
+	}
+	return probe
+}
+
+// answered notes an answer: the endpoint is there.
+func (b *breaker) answered(t *trial) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended(t)
+	b.reached = true
+	b.newest = max(b.newest, t.number)
+	b.streak = streak{}
+	b.shut()
+}
+
+// passed notes an attempt that says no more of the endpoint than whether it is
+// there: a request that was rejected, or a caller that went away.
+func (b *breaker) passed(t *trial, reached bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended(t)
+	if reached {
+		b.reached, b.streak = true, streak{}
+		b.shut()
+	}
+	b.tryOne()
+}
+
+// ignored notes a failure that is no evidence against the endpoint: nobody knows
+// yet whether its model works at all.
+func (b *breaker) ignored(t *trial, reached bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reached = b.reached || reached
+	if b.ended(t) && b.open {
+		b.schedule(time.Now(), 0)
+	}
+}
+
+// shut closes the circuit and lets everybody in. The caller holds mu.
+func (b *breaker) shut() {
+	b.open, b.offered, b.trying = false, false, false
+	for b.waiting.len() > 0 {
+		b.waiting.next()
+	}
+}
+
+// failed notes a failure that may pass. It reports whether the failure counts
+// against the ask, and an error if the patience with the endpoint has ended.
+func (b *breaker) failed(t *trial, err error) (counts bool, ends error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var e *crosstalk.AskError
+	asked := time.Duration(0) // to wait for
+	busy := false             // there, and limits how much it is asked
+	if errors.As(err, &e) {
+		asked, busy = e.RetryAfter, e.Status == 429
+	}
+	now, dead := time.Now(), unreachable(err)
+	s := &b.streak
+	if s.since.IsZero() {
+		*s = streak{since: now, begun: b.begun, older: b.inFlight, asks: map[*trial]struct{}{}}
+	}
+	probe := b.ended(t)
+	s.last = err
+	b.reached = b.reached || !dead
+	t.suspect = t.suspect || b.newest > t.first
+	if !t.suspect && !dead {
+		s.asks[t] = struct{}{}
+	}
+	switch {
+	case dead: // which is no ask's fault
+	case b.open: // a probe, unless it was under way when the circuit opened
+		counts = probe && !gateway(e) && b.waiting.len() < 2
+	case t.suspect:
+		counts = b.newest > t.failed || len(s.asks) == 0
+	default:
+		counts = len(s.asks) == 1
+	}
+	if counts {
+		t.failures++
+	}
+	t.failed = t.number
+	if !t.suspect && !busy {
+		s.failures++
+	}
+	if dead {
+		s.unreachable++
+	}
+	if (b.open || !counts && s.older <= 0) && now.Add(asked).Sub(s.since) >= b.patience {
+		return counts, b.impatient(asked)
+	}
+	switch {
+	case b.open && probe:
+		b.pause = min(2*b.pause, longestPause)
+		b.schedule(now, asked)
+	case b.open, busy:
+	case s.older > 0 && now.Sub(s.since) < openRegardless:
+	case s.unreachable >= openAfterUnreachable, len(s.asks) > 1 && s.failures >= openAfter:
+		b.open, b.pause = true, firstPause
+		b.schedule(now, asked)
+	}
+	return counts, nil
+}
+
+// schedule sets when the next ask is tried: after the pause or the wait that
+// the server asked for, and once more when the patience ends. The caller holds
+// mu.
+func (b *breaker) schedule(now time.Time, asked time.Duration) {
+	wait := max(b.pause, asked)
+	if left := b.streak.since.Add(b.patience).Sub(now); wait > left {
+		wait = max(left, asked)
+	}
+	b.next = now.Add(wait)
+	time.AfterFunc(wait, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.tryOne()
+	})
+}
+
+// tryOne lets one ask in, if it is time and none is under way. The caller holds
+// mu.
+func (b *breaker) tryOne() {
+	if b.open && !b.trying && b.waiting.len() > 0 && !time.Now().Before(b.next) {
+		b.trying, b.offered = true, true
+		b.waiting.next()
+	}
+}
+
+// impatient is the error that ends the asking. The caller holds mu.
+func (b *breaker) impatient(asked time.Duration) error {
+	s := &b.streak
+	if asked > 0 {
+		return &LimitError{fmt.Sprintf("stopped: no answer since %s, and the server asks to wait for another %v (--patience %v); it said: %v",
+			clock(s.since), asked, b.patience, s.last)}
+	}
+	return &LimitError{fmt.Sprintf("stopped: no answer since %s (--patience %v); the last attempt: %v", clock(s.since), b.patience, s.last)}
+}
+
+// wait is what the asks of an open circuit wait for.
+func (b *breaker) wait() (w Wait, waiting bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.open {
+		return w, false
+	}
+	return Wait{Down: true, Since: b.streak.since, Until: b.next, Why: b.streak.last.Error()}, true
+}
+
+// gateway reports whether e comes from something before the server that says
+// that the server is down.
+func gateway(e *crosstalk.AskError) bool {
+	return e != nil && (e.Status >= 502 && e.Status <= 504 || e.Status >= 520 && e.Status <= 527)
+}
+
+func clock(t time.Time) string { return t.Local().Format("15:04:05") }

@@ -1,0 +1,84 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrGone says that the journal's file was deleted, moved or replaced while it
+// was open for writing.
+var ErrGone = errors.New("was deleted or replaced during the run")
+
+// The files beside a journal: SQLite's log with its index, the journal of older
+// versions of SQLite, and the lock.
+var beside = []string{"-wal", "-shm", "-journal", ".lock"}
+
+// checkFiles refuses a journal that is not a regular file, or has such a thing
+// beside it: a link would lead elsewhere, and to open a pipe may take for ever.
+func checkFiles(path string) error {
+	for _, suffix := range append([]string{""}, beside...) {
+		info, err := os.Lstat(path + suffix)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case !info.Mode().IsRegular():
+			return fmt.Errorf("%s: is %s; expected a regular file: move it away, or use another --out", path+suffix, kind(info.Mode()))
+		}
+	}
+	return nil
+}
+
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
+// resolve follows links in the directory part of a path, which are the user's
+// own, so that the file itself can be opened without following any.
+func resolve(path string) (string, error) {
+	path, err := filepath.Abs(path) // SQLite takes some relative ones for URIs
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
+}
+
+// watch are the files of an open journal, to be compared with what is there.
+type watch map[string]fs.FileInfo
+
+// watchFiles remembers the files of a journal that is open for writing.
+func watchFiles(path string) (watch, error) {
+	w := watch{}
+	for _, name := range []string{path, path + "-wal", path + ".lock"} {
+		info, err := os.Lstat(name)
+		if err != nil {
+			return nil, err
+		}
+		w[name] = info
+	}
+	return w, nil
+}
+
+// check reports a file that is not the one that was opened.
+func (w watch) check() error {
+	for name, was := range w {
+		if is, err := os.Lstat(name); err != nil || !os.SameFile(was, is) {
+			return fmt.Errorf("%s: %w; what was answered since then is not saved: run the same command again to ask for what is missing", name, ErrGone)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"crosstalk"
+)
+
+// endpoint is what the models at one base URL share.
+type endpoint struct {
+	name    string
+	limit   *limiter
+	breaker breaker
+	stop    context.Context // done when nothing more is sent there
+	halt    context.CancelCauseFunc
+}
+
+// model is what a session knows of one model.
+type model struct {
+	id       crosstalk.Identity
+	endpoint *endpoint
+	stop     context.Context // done when nothing more is asked of it
+	halt     context.CancelCauseFunc
+	seen     observed
+
+	mu       sync.Mutex
+	answered bool // in this session
+	shapes   map[string]*shape
+}
+
+// shape is one way of asking a model: the settings that its requests share.
+// Whether they work is found out by a few asks that go ahead, the scouts.
+type shape struct {
+	model      *model
+	stopEmpty  int
+	stop       context.Context // done when nothing more is asked in this way
+	halt       context.CancelCauseFunc
+	mu         sync.Mutex
+	settled    bool // an answer shows that the settings work
+	scouting   int  // asks that are ahead
+	waiting    line
+	began      time.Time // the first attempt
+	failures   int       // attempts before the model answered anything
+	asks       map[*trial]struct{}
+	rejections int
+	empty      int // answers without a text, and none with one
+	cut        int // of these: at the limit of their tokens
+	reasoning  int // tokens of these
+}
+
+// shapeOf names what the requests that are asked in one way have in common.
+func shapeOf(req crosstalk.Request) string {
+	with := ""
+	for _, m := range req.Messages {
+		if m.Role == "system" {
+			with = m.Role // some models take none
+		}
+	}
+	return string(crosstalk.Canonical(crosstalk.Request{API: req.API, Prompt: with, Decoding: req.Decoding, Logprobs: req.Logprobs}))
+}
+
+// scouts is how many asks go ahead until one is answered: few, so that a wrong
+// key or URL does not go wrong many times over, but more than one, since one
+// may hang.
+const scouts = 4
+
+// tries is how often something has to go wrong, when nothing has gone right
+// yet, for the settings to be wrong rather than one ask.
+const tries = 3
+
+// mostScouting is how long a model that has answered nothing may go on failing.
+const mostScouting = time.Minute
+
+// scout waits until the model has answered in this way, or for a place among
+// the asks that go ahead; back gives the place back.
+func (s *shape) scout(ctx context.Context) (back func(), err error) {
+	back = func() {
+		s.mu.Lock()
+		s.leave()
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	if s.room() {
+		s.scouting++
+		s.mu.Unlock()
+	} else if err := s.waiting.wait(ctx, s.stop, s.waiting.join(), &s.mu, s.leave); err != nil {
+		return nil, err
+	}
+	if s.stop.Err() != nil {
+		back()
+		return nil, context.Cause(s.stop)
+	}
+	return back, nil
+}
+
+// leave gives a place back. The caller holds mu.
+func (s *shape) leave() {
+	s.scouting--
+	s.admit()
+}
+
+// room reports whether another ask may go. The caller holds mu.
+func (s *shape) room() bool {
+	return s.settled || s.scouting < scouts && (s.stopEmpty < 0 || s.empty+s.scouting < s.stopEmpty)
+}
+
+// admit lets asks go while there is room. The caller holds mu.
+func (s *shape) admit() {
+	for s.waiting.len() > 0 && s.room() {
+		s.scouting++
+		s.waiting.next()
+	}
+}
+
+// works notes an answer. It returns an error if there are many by now and all
+// are empty.
+func (s *shape) works(answer crosstalk.Answer, cached bool) error {
+	if !cached {
+		s.model.mu.Lock()
+		s.model.answered = true
+		s.model.mu.Unlock()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.settled:
+	case answer.Status != crosstalk.Empty || s.stopEmpty < 0:
+		s.settled = true
+		s.admit()
+	case !cached: // what was empty before says nothing of the others
+		s.empty++
+		s.reasoning += answer.Usage.Reasoning
+		if answer.Finish == crosstalk.FinishLength {
+			s.cut++
+		}
+		if s.empty >= s.stopEmpty {
+			return &ModelError{s.model.id, &EmptyError{N: s.empty, Reasoning: s.reasoning, text: s.explainEmpty()}}
+		}
+	}
+	return nil
+}
+
+// isSettled reports whether an answer has shown that the settings work.
+func (s *shape) isSettled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settled
+}
+
+// explainEmpty says what to do about answers that are all empty. The caller
+// holds mu.
+func (s *shape) explainEmpty() string {
+	what := fmt.Sprintf("%s: the first %d answers are all empty", s.model.id, s.empty)
+	switch {
+	case s.reasoning > 0:
+		return fmt.Sprintf("%s: the model spent %d tokens on reasoning and said nothing: give it more with --reasoning-tokens, "+
+			"turn reasoning off with --reasoning off, or raise --max-tokens", what, s.reasoning)
+	case s.cut > 0:
+		return fmt.Sprintf("%s, and %d were cut off at their limit: raise --max-tokens; if the model reasons before it answers, "+
+			"give it --reasoning-tokens or turn reasoning off with --reasoning off", what, s.cut)
+	}
+	return what + ": check --system, --prefix and --param; if the model reasons before it answers, " +
+		"give it --reasoning-tokens, turn reasoning off with --reasoning off, or raise --max-tokens"
+}
+
+// failure is one attempt that gave no answer.
+type failure struct {
+	err          error
+	fault        crosstalk.Fault
+	trial        *trial
+	attempts     int // of its ask, this one included
+	spent        bool
+	took         time.Duration
+	pause        time.Duration // before the next attempt
+	failedBefore bool          // an earlier run found the same
+}
+
+// judge decides what a failure means as long as the model has not answered.
+// verdict says that there is no hope, for this way of asking or for the model.
+// Without one, mine says that the failure is judged here and not by the breaker.
+func (s *shape) judge(f failure) (mine bool, verdict error) {
+	s.model.mu.Lock()
+	answered := s.model.answered
+	s.model.mu.Unlock()
+	b := &s.model.endpoint.breaker
+	b.mu.Lock()
+	reached, alive, patience := b.reached, b.newest > 0, b.patience
+	b.mu.Unlock()
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch f.fault {
+	case crosstalk.Denied:
+		return true, s.model.giveUp(f.err)
+	case crosstalk.Rejected:
+		return true, s.rejected(f)
+	}
+	dead := unreachable(f.err)
+	switch {
+	case dead && alive, !dead && answered && (s.settled || !serverError(f.err)):
+		return false, nil
+	case dead && !reached && f.attempts >= tries:
+		return true, s.model.giveUp(f.err)
+	}
+	s.failures++
+	if s.asks == nil {
+		s.asks = map[*trial]struct{}{}
+	}
+	s.asks[f.trial] = struct{}{}
+	if s.settled && (f.failedBefore || len(s.asks) < 2) {
+		return true, nil // it was answered in an earlier run: this one may be to blame itself
+	}
+	var e *crosstalk.AskError
+	polite := errors.As(f.err, &e) && (e.Status == 429 || e.RetryAfter > 0)  // the server says when to come back
+	slow := errors.Is(f.err, errTimeout) && time.Since(s.began) < f.took*3/2 // it may be loading the model
+	late := time.Since(s.began)+f.pause+f.took > mostScouting
+	if polite {
+		late = time.Since(s.began)+f.pause > patience
+	}
+	if f.spent && s.failures >= tries || late && !slow && (polite || s.failures > 1) {
+		err := fmt.Errorf("%w; %d attempts in %v and no answer", f.err, s.failures, time.Since(s.began).Round(time.Second))
+		if answered {
+			return true, s.giveUp(err)
+		}
+		return true, s.model.giveUp(err)
+	}
+	return true, nil
+}
+
+// rejected judges a request that the server will not answer. One that an earlier
+// run found rejected says nothing: a run that is resumed may have only such
+// requests left. The caller holds mu.
+func (s *shape) rejected(f failure) error {
+	if s.settled {
+		return nil
+	}
+	var e *crosstalk.AskError
+	if errors.As(f.err, &e) && e.Param != "" {
+		refused := &RefusedError{s.model.id, e.Param, f.err}
+		s.halt(refused)
+		return refused
+	}
+	if f.failedBefore {
+		return nil
+	}
+	if s.rejections++; s.rejections < tries {
+		return nil
+	}
+	return s.giveUp(f.err)
+}
+
+func (s *shape) giveUp(err error) error { return giveUp(s.model.id, err, s.stop, s.halt) }
+
+func (m *model) giveUp(err error) error { return giveUp(m.id, err, m.stop, m.halt) }
+
+// giveUp ends what stop and halt belong to, unless another has given it up.
+func giveUp(id crosstalk.Identity, err error, stop context.Context, halt context.CancelCauseFunc) error {
+	hopeless := &ModelError{id, err}
+	halt(hopeless)
+	errors.As(context.Cause(stop), &hopeless)
+	return hopeless
+}
+
+// serverError reports whether the server itself says that it failed, which may
+// be for what it was asked.
+func serverError(err error) bool {
+	var e *crosstalk.AskError
+	return errors.As(err, &e) && e.Status >= 500 && !gateway(e)
+}

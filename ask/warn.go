@@ -1,0 +1,208 @@
+package ask
+
+import (
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"crosstalk"
+)
+
+// Warnings say in plain English what the answers so far lack or hide without an
+// error: prompts that the server cut, log probabilities that never came, other
+// models than the one asked for. They are conservative: each is a reason to look.
+func (s *Session) Warnings() []string {
+	s.mu.Lock()
+	models := s.models
+	s.mu.Unlock()
+	var list []string
+	for _, m := range models {
+		for _, w := range m.seen.warnings() {
+			list = append(list, m.id.String()+": "+w)
+		}
+	}
+	return list
+}
+
+// observed is what a model's answers tell besides their texts.
+type observed struct {
+	mu sync.Mutex
+
+	answers  int
+	longest  int             // the largest count of prompt tokens
+	alike    map[uint64]int  // prompts of that count, by hash: their bytes
+	rate     float64         // the fewest tokens a byte among shorter prompts
+	shorter  int             // how many prompts these are
+	shortest crosstalk.Usage // Prompt: what the shortest prompt should take, Completion: what was reported
+	wanted   int             // answers for which log probabilities were asked
+	given    int             // and came
+	noText   int             // answers that were cut off before they said anything
+	thought  int             // tokens of reasoning in these
+	without  map[string]int  // parameters that had no effect, with the answers that say so
+	served   map[string]int  // names that the server gave, with their answers
+	others   map[string]int  // of these, other models
+}
+
+var seed = maphash.MakeSeed()
+
+// most is how many different prompts and names are kept.
+const most = 8
+
+func (o *observed) note(req crosstalk.Request, answer crosstalk.Answer, same func(crosstalk.Identity, string) bool, id crosstalk.Identity) {
+	if req.API == crosstalk.Embeddings {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.answers++
+	if answer.Usage.Prompt > 0 {
+		o.prompt(req, answer.Usage.Prompt)
+	}
+	if req.Logprobs > 0 && answer.Status == crosstalk.Text {
+		o.wanted++
+		if len(answer.Logprobs) > 0 {
+			o.given++
+		}
+	}
+	if answer.Status == crosstalk.Empty && (answer.Finish == crosstalk.FinishLength || answer.Reason == crosstalk.Thinking) {
+		o.noText++
+		o.thought += answer.Usage.Reasoning
+	}
+	for _, param := range answer.Missing {
+		if o.without == nil {
+			o.without = map[string]int{}
+		}
+		o.without[param]++
+	}
+	if name := answer.Model; name != "" {
+		if o.served == nil {
+			o.served, o.others = map[string]int{}, map[string]int{}
+		}
+		if _, known := o.served[name]; known || len(o.served) < most {
+			o.served[name]++
+			if same != nil && !same(id, name) {
+				o.others[name]++
+			}
+		}
+	}
+}
+
+// prompt notes how many tokens the server counted in a prompt.
+func (o *observed) prompt(req crosstalk.Request, tokens int) {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	bytes := 0
+	for _, text := range append([]string{req.Prompt}, contents(req.Messages)...) {
+		bytes += len(text)
+		h.WriteString(text)
+		h.WriteByte(0)
+	}
+	if expected := Worst(req).Prompt; o.shortest.Prompt == 0 || expected < o.shortest.Prompt {
+		o.shortest = crosstalk.Usage{Prompt: expected, Completion: tokens}
+	}
+	below := func(bytes, tokens int) {
+		if rate := float64(tokens) / float64(max(1, bytes)); o.shorter == 0 || rate < o.rate {
+			o.rate = rate
+		}
+		o.shorter++
+	}
+	switch {
+	case tokens > o.longest:
+		for _, bytes := range o.alike {
+			below(bytes, o.longest)
+		}
+		o.longest, o.alike = tokens, map[uint64]int{h.Sum64(): bytes}
+	case tokens == o.longest:
+		if len(o.alike) < most {
+			o.alike[h.Sum64()] = bytes
+		}
+	default:
+		below(bytes, tokens)
+	}
+}
+
+func contents(messages []crosstalk.Message) (list []string) {
+	for _, m := range messages {
+		list = append(list, m.Content)
+	}
+	return list
+}
+
+// A prompt is taken to have fewer tokens than a text of any language has: one
+// in eight bytes, or what the model's shorter prompts show, up to one in five.
+const (
+	leastRate = 1 / 8.
+	mostRate  = 1 / 5.
+)
+
+// cutPrompts reports whether the largest count is a bound: several different
+// prompts have it, and they are all longer than that. A round number says it
+// without the lengths.
+func (o *observed) cutPrompts() bool {
+	if len(o.alike) < 3 {
+		return false
+	}
+	if o.longest >= 512 && o.longest%256 == 0 {
+		return true
+	}
+	rate := leastRate
+	if o.shorter >= 3 {
+		rate = min(max(rate, o.rate), mostRate)
+	}
+	for _, bytes := range o.alike {
+		if float64(bytes)*rate < 1.1*float64(o.longest) {
+			return false
+		}
+	}
+	return true
+}
+
+// muchMore is by how many tokens a server may count more in a short prompt than
+// it has, before that is strange: chat templates add up to some fifty.
+const muchMore = 128
+
+func (o *observed) warnings() (list []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if o.cutPrompts() {
+		add("the server seems to cut prompts at %d tokens: different long prompts all have that count; give the model a larger context", o.longest)
+	}
+	if extra := o.shortest.Completion - o.shortest.Prompt; extra > muchMore {
+		add("the server counts %d tokens in a prompt of about %d: it may add a system prompt of its own", o.shortest.Completion, o.shortest.Prompt)
+	}
+	if o.wanted >= 3 && o.given == 0 {
+		add("log probabilities were asked for, and none of %d answers has any", o.wanted)
+	}
+	for _, param := range slices.Sorted(maps.Keys(o.without)) {
+		if param != crosstalk.ParamLogprobs || o.given > 0 {
+			add("the parameter %s was sent and had no effect on %d of %d answers", param, o.without[param], o.answers)
+		}
+	}
+	if o.noText > 0 {
+		what := "--max-tokens"
+		if o.thought > 0 {
+			what = "--reasoning-tokens, or --max-tokens"
+		}
+		add("%d of %d answers reached their limit before they said anything: raise %s", o.noText, o.answers, what)
+	}
+	if len(o.others) > 0 {
+		add("answered as another model: %s", names(o.others))
+	} else if len(o.served) > 1 {
+		add("answered under several names, so the model may have changed during the run: %s", names(o.served))
+	}
+	return list
+}
+
+// names lists names with their answers.
+func names(counts map[string]int) string {
+	var list []string
+	for name, n := range counts {
+		list = append(list, fmt.Sprintf("%q (%d)", name, n))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}

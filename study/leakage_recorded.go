@@ -1,0 +1,157 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument/leakage"
+	"crosstalk/internal/parallel"
+	"crosstalk/recorded"
+	"crosstalk/run"
+	"crosstalk/study/similarities"
+	"crosstalk/suite"
+)
+
+// Recorded opens a study of answers that were recorded in files
+// (recorded.ReadLeakage). Rows without a model are of the model named, or of
+// one with the file's name.
+func (l Leakage) Recorded(files []string, model string) (*Study, error) {
+	protocols, err := l.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	r := &recordedLeakage{files: files, model: model, sources: suite.NewSources(files)}
+	r.Study = &Study{Instrument: "leakage", env: similarities.NewEnv(), columns: Columns{"similarity": true}, suites: r.sources.IDs,
+		plan: run.Recorded("leakage", r.sources.Names(), model)}
+	if err := r.group(l.By, leakage.By); err != nil {
+		return nil, err
+	}
+	r.env.Programs(nil, l.ExecEnv)
+	in := leakage.Instrument{}
+	if in.Similarities, err = similarities.OpenAll(l.similarities(), func() (string, error) { return similarities.CommonLanguage(r.items) }, r.env); err != nil {
+		return nil, err
+	}
+	r.columns.Add(conditionOf("", "", len(protocols)))
+	r.Study.check = r.check
+	for _, rules := range protocols {
+		in := in
+		in.Protocol = rules
+		r.Protocols = append(r.Protocols, Protocol{
+			Rules:   in.Rules(),
+			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Similarities: l.similarities(), By: r.By},
+			recorded: func(ctx context.Context) iter.Seq2[[]crosstalk.Observation, error] {
+				return r.observations(ctx, in, len(protocols))
+			}})
+	}
+	return r.Study, nil
+}
+
+// recordedLeakage are the answers in some files.
+type recordedLeakage struct {
+	*Study
+	files   []string
+	model   string // of rows that do not say
+	sources *suite.Sources
+}
+
+// leakageRow is a row of one of the files.
+type leakageRow struct {
+	recorded.Leakage
+	file string
+}
+
+// rows yields the rows of the files one after the other, with their models.
+func (r *recordedLeakage) rows(yield func(leakageRow, error) bool) {
+	for _, file := range r.files {
+		for row, err := range recorded.ReadLeakage(file) {
+			row.Model = cmp.Or(row.Model, r.model, suite.BaseName(file))
+			if !yield(leakageRow{row, file}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// items yields the rows' items.
+func (r *recordedLeakage) items(yield func(crosstalk.Item, error) bool) {
+	for row, err := range r.rows {
+		if !yield(row.Item, err) {
+			return
+		}
+	}
+}
+
+// check reads the files once before anything is scored or written, and notes
+// the rows that cannot be scored.
+func (r *recordedLeakage) check() error {
+	type sample struct {
+		dataset, model, id string
+		number             int
+	}
+	rows, seen := 0, map[sample]string{}
+	for row, err := range r.rows {
+		if err != nil {
+			return err
+		}
+		if row.Unusable != "" {
+			r.Notes.add(row.Where + ": not scored: " + row.Unusable)
+			continue
+		}
+		rows++
+		r.columns.Add(row.Item.Labels)
+		if len(r.files) == 1 {
+			continue // the reader has seen to it
+		}
+		for k := range max(len(row.Test), len(row.Control)) {
+			one := sample{row.Item.Labels["dataset"], row.Model, row.Item.ID, row.First + k}
+			if first, again := seen[one]; again {
+				return fmt.Errorf("%s: duplicate sample %d of item %q, model %q (first in %s)", row.Where, one.number, one.id, one.model, first)
+			}
+			seen[one] = row.Where
+		}
+	}
+	if rows == 0 {
+		return fmt.Errorf("%s: no row can be scored%s", strings.Join(r.files, ", "), r.Notes.first())
+	}
+	return r.checkBy(r.columns)
+}
+
+// rowsAtOnce is how many rows are scored at a time, so that an encoder sees
+// many texts together and the same text seldom twice.
+const rowsAtOnce = 8192
+
+// observations scores the rows side by side and yields their observations in
+// order.
+func (r *recordedLeakage) observations(ctx context.Context, in leakage.Instrument, protocols int) iter.Seq2[[]crosstalk.Observation, error] {
+	usable := func(yield func(leakageRow, error) bool) {
+		for row, err := range r.rows {
+			if row.Unusable == "" && !yield(row, err) {
+				return
+			}
+		}
+	}
+	type scored struct {
+		row          leakageRow
+		observations []crosstalk.Observation
+	}
+	score := func(ctx context.Context, row leakageRow) (scored, error) {
+		of := in
+		of.Condition = conditionOf(row.Model, in.Protocol.Name, protocols)
+		observations, err := of.Score(ctx, row.Item, row.First, row.Test, row.Control)
+		return scored{row, observations}, err
+	}
+	return func(yield func([]crosstalk.Observation, error) bool) {
+		for s, err := range parallel.Map(ctx, usable, rowsAtOnce, score) {
+			if err == nil {
+				r.sources.Add(s.row.file, s.row.Item)
+			}
+			if !yield(s.observations, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package similarities
+
+import (
+	"context"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/measure/similarity"
+)
+
+type fakeModel struct{ crosstalk.Model }
+
+type fakeAsker struct{ asks *int }
+
+func (a fakeAsker) Ask(context.Context, crosstalk.Request) (crosstalk.Answer, error) {
+	*a.asks++
+	return crosstalk.Answer{}, nil
+}
+
+// What was opened before a run began uses the run's cache and asks through the
+// run, each model by one asker.
+func TestEnv(t *testing.T) {
+	env := NewEnv()
+	late := &lateAsker{env: env, model: fakeModel{}}
+	if err := env.Put(map[similarity.Key][]byte{{1}: {1}}); err != nil {
+		t.Fatal(err)
+	}
+	made, asks := 0, 0
+	env.Use(similarity.NewMemoryCache(1<<10), func(crosstalk.Model) crosstalk.Asker {
+		made++
+		return fakeAsker{&asks}
+	})
+	if _, found, _ := env.Get(similarity.Key{1}); found {
+		t.Error("a value of the old cache is in the new one")
+	}
+	for range 3 {
+		if _, err := late.Ask(t.Context(), crosstalk.Request{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if made != 1 || asks != 3 {
+		t.Errorf("%d askers for %d asks; want 1 for 3", made, asks)
+	}
+	env.Use(similarity.NewMemoryCache(1<<10), func(crosstalk.Model) crosstalk.Asker { return fakeAsker{&asks} })
+	if _, err := late.Ask(t.Context(), crosstalk.Request{}); err != nil || made != 1 || asks != 4 {
+		t.Errorf("after another run began: %d askers, %d asks, %v", made, asks, err)
+	}
+}
