@@ -38,10 +38,11 @@ type Consistency struct {
 	Instructions   string   // a file of reviewed instructions
 	AcceptRewrites bool     // use the model's instructions without a review
 
-	Free       string // how free answers are compared: text, number, model, or SIMILARITY>=SCORE; "": text
-	Quality    string // a further scorer of rewritten texts (similarities.Open); "": none
-	Identifier string // OpenIdentifier, for flags
-	Overrides  string // a file of answers that people have read
+	Free       string   // how free answers are compared: text, number, model, or SIMILARITY>=SCORE; "": text
+	ExecEnv    []string // environment variables with keys that programs (exec:) see nevertheless
+	Quality    string   // a further scorer of rewritten texts (similarities.Open); "": none
+	Identifier string   // OpenIdentifier, for flags
+	Overrides  string   // a file of answers that people have read
 }
 
 // Open opens suite, models and scorers. Nothing is asked.
@@ -128,6 +129,7 @@ func (c Consistency) Open() (*Study, error) {
 // instrument is what answers are scored with, of no protocol yet.
 func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (in consistency.Instrument, err error) {
 	in.Tasks = tasks
+	env.Programs(c.keyVars(), c.ExecEnv)
 	identifier, err := OpenIdentifier(c.Identifier)
 	if err != nil {
 		return in, err

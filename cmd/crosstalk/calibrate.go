@@ -111,6 +111,7 @@ func (l *leakageCalibration) flags(c *cobra.Command) {
 		"leakage: an embedded suite, or a file that lists leaks and neutral continuations")
 	l.leakageFlags.add(c)
 	c.Flags().MarkHidden("by")
+	config.Path(c.Flags(), "suite")
 }
 
 func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (results []calibrate.Result, err error) {
@@ -129,7 +130,9 @@ func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (resul
 	if err != nil {
 		return nil, err
 	}
-	list, err := similarities.OpenAll(l.similarities, study.LanguageOf(s.Items), similarities.NewEnv())
+	env := similarities.NewEnv()
+	env.Programs(nil, l.execEnv)
+	list, err := similarities.OpenAll(l.similarities, study.LanguageOf(s.Items), env)
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +167,7 @@ func (f *confusionCalibration) flags(c *cobra.Command) {
 		"confusion: probability that a line in the right language has an English word, 0 to 1")
 	c.Flags().StringVar(&f.lid, "lid", "",
 		"confusion: a fastText language identification model (default: a small embedded one)")
+	config.Path(c.Flags(), "lid")
 }
 
 func (f *confusionCalibration) calibrate(c *cobra.Command, all calibrating) (results []calibrate.Result, err error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"crosstalk/compare"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/study"
@@ -34,6 +35,7 @@ func (o *compareFlags) add(c *cobra.Command) {
 		"the condition to compare with, as COLUMN=VALUE,... (default: the first run or the first condition)")
 	f.StringSliceVar(&o.across, "across", nil, "compare even if these signature fields differ (all: any field)")
 	f.Float64Var(&o.level, "level", 0.95, "confidence level of intervals; tests use 1 - level")
+	config.Harmless(f, "by", "measure", "reference", "across")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the permutation tests")
 }
 

@@ -13,6 +13,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/config"
 	"crosstalk/internal/rescue"
 	"crosstalk/internal/statusline"
 	"crosstalk/report/export"
@@ -50,6 +51,8 @@ texts.`,
 	f.BoolVar(&e.answers, "answers", false, "write every request with its answer instead of the observations")
 	f.StringVar(&e.format, "format", export.Formats[0], strings.Join(export.Formats, ", "))
 	f.StringVar(&e.out, "out", "", "the file to write (default: stdout)")
+	config.Path(f, "out")
+	config.Harmless(f, "format")
 	f.SortFlags = false
 	return c
 }

@@ -62,6 +62,13 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	f.Float64Var(&o.Budget.Cost, "budget-cost", 0, "stop before exceeding this cost (needs --prices)")
 	f.StringVar(&m.prices, "prices", "",
 		"a YAML file of prices per million tokens: {gpt-4o-mini: {input: 0.15, output: 0.60}}")
+	config.Sensitive(f, "base-url", config.Address)
+	config.Sensitive(f, "key-var", config.Credential)
+	config.Sensitive(f, "header", config.Credential)
+	config.Sensitive(f, "model", config.Address, `(?i)@\s*https?:`)
+	config.PathIn(f, "model", `(?is)^\s*replay:(.*)`)
+	config.Path(f, "prices")
+	config.Harmless(f, "temperature", "top-p", "system", "prefix", "param")
 }
 
 // check validates the limits and reads the prices.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"crosstalk/ask"
+	"crosstalk/internal/config"
 	"crosstalk/model/reference"
 	"crosstalk/report"
 	"crosstalk/study"
@@ -36,6 +37,7 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	c.Flags().StringVar(&r.suite, "suite", suite, "an embedded suite (crosstalk suites list) or a file")
 	c.Flags().StringVar(&r.out, "out", "", "the run directory (default: runs/SUITE-MODEL-HASH)")
 	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions, requests, tokens and cost; send nothing")
+	config.Path(c.Flags(), "suite", "out")
 	r.outputFlags.add(c)
 }
 

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"crosstalk/internal/config"
 	"crosstalk/web"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,8 @@ other --addr, access needs the token in the printed address.`,
 	}
 	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8020", "address and port to listen on; port 0 is any free port")
 	c.Flags().StringSliceVar(&hosts, "host", nil, "host names to accept besides localhost and IP addresses")
+	config.Sensitive(c.Flags(), "addr", config.Access)
+	config.Sensitive(c.Flags(), "host", config.Access)
 	return c
 }
 

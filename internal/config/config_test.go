@@ -262,7 +262,7 @@ func TestPrecedence(t *testing.T) {
 	if f, _, err := execute("ask", "soup", "--config", "other.yaml"); err != nil || f.samples != 4 || f.dry {
 		t.Errorf("set are %+v, %v", f, err)
 	}
-	if f, applied, err := execute("ask", "soup", "--config="); err != nil || f.samples != 0 || applied != nil {
+	if f, applied, err := execute("ask", "soup", "--config="); err != nil || f.samples != 0 || applied.String() != "" {
 		t.Errorf("set are %+v, %v", f, err)
 	}
 	for _, c := range []struct{ args, want string }{
