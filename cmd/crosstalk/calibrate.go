@@ -1,13 +1,9 @@
 package main
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"crosstalk"
 	"crosstalk/calibrate"
@@ -18,17 +14,12 @@ import (
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/wordlist"
 	"crosstalk/model/reference"
-	"crosstalk/report"
 	"crosstalk/study"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
 
 	"github.com/spf13/cobra"
 )
-
-// calibrated is the range that the coverage of 95 % intervals must lie in, up
-// to the sampling error of the seeds.
-var calibrated = [2]float64{0.93, 0.97}
 
 // calibrating are the flags of all calibrations.
 type calibrating struct {
@@ -81,10 +72,13 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 					results = append(results, of...)
 				}
 			}
-			if err := printCalibration(c.OutOrStdout(), all.format, results); err != nil {
+			if err := calibrate.Write(c.OutOrStdout(), all.format, results); err != nil {
 				return err
 			}
-			return verdict(results)
+			if err := calibrate.Verdict(results); err != nil {
+				return &exitError{exitGate, err}
+			}
+			return nil
 		},
 	}
 	c.Flags().IntVar(&all.seeds, "seeds", 200, "measurements of each model")
@@ -232,42 +226,4 @@ func (s *consistencyCalibration) calibrate(c *cobra.Command, all calibrating) (r
 		results = append(results, of...)
 	}
 	return results, nil
-}
-
-// verdict is an error with exit code 1 if an interval's coverage is
-// significantly too low or too high.
-func verdict(results []calibrate.Result) error {
-	for _, r := range results {
-		if r.Certainty.High < calibrated[0] || r.Certainty.Low > calibrated[1] {
-			return &exitError{exitGate,
-				fmt.Errorf("%s: the 95 %% interval of %s covers the truth in %.1f %% of %d seeds; expected 93 to 97 %%",
-					r.Model, r.Measure, 100*r.Coverage, r.Seeds)}
-		}
-	}
-	return nil
-}
-
-func printCalibration(w io.Writer, format string, results []calibrate.Result) error {
-	if format == "json" {
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(struct {
-			Schema  string             `json:"schema"`
-			Results []calibrate.Result `json:"results"`
-		}{"crosstalk/calibration/v1", results})
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "model\tmeasure\tof\ttruth %\tmeasured %\t95 % interval\tmean %\tseeds\tcoverage %\tmean width")
-	for _, r := range results {
-		e := r.Estimate
-		interval := "-"
-		if e.Interval != nil {
-			interval = report.Percent(crosstalk.Value(e.Interval.Low)) + " to " + report.Percent(crosstalk.Value(e.Interval.High))
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Model, r.Measure, cmp.Or(e.By["similarity"], e.By["task"], "-"),
-			report.Percent(crosstalk.Value(r.Truth)), report.Percent(e.Value), interval,
-			report.Percent(crosstalk.Value(r.Mean)), r.Seeds, report.Percent(crosstalk.Value(r.Coverage)), report.Percent(crosstalk.Value(r.Width)))
-	}
-	return t.Flush()
 }
