@@ -8,7 +8,7 @@ package crosstalk
 
 import "context"
 
-// Version stands in every signature.
+// Version is part of every signature.
 const Version = "0.1.0"
 
 // A Model answers requests. Implementations are safe for concurrent use, do
