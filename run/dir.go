@@ -1,4 +1,4 @@
-// Package run is one measurement in a directory: what was planned, every
+// Package run reads and writes run directories: a measurement's plan, every
 // answer, every observation and the estimates.
 //
 //	manifest.json       the plan, and the settings of the last scoring
@@ -29,10 +29,10 @@ type Manifest struct {
 	Crosstalk string    `json:"crosstalk"` // the version that wrote it last
 	Plan      Plan      `json:"plan"`
 	Scoring   []Scoring `json:"scoring"`        // one for each protocol
-	Asks      int       `json:"asks,omitempty"` // that measuring takes; 0: not known
+	Asks      int       `json:"asks,omitempty"` // total number of requests; 0: unknown
 
 	Suites      crosstalk.SuiteIDs `json:"suites"`                 // that the figures are about
-	NotMeasured int                `json:"not_measured,omitempty"` // items that a limit kept from being measured
+	NotMeasured int                `json:"not_measured,omitempty"` // items not measured because of a limit
 }
 
 const (
@@ -40,16 +40,16 @@ const (
 	estimatesSchema = "crosstalk/estimates/v1"
 )
 
-// Dir is a run's directory, open for writing. One process at a time has it.
+// Dir is a run directory, open for writing by one process at a time.
 type Dir struct {
 	Path     string
 	Journal  *journal.Journal
 	Manifest Manifest
 }
 
-// Create opens the directory for a run of this plan and makes it if need be.
-// It refuses a directory that holds another plan, or that another process is
-// writing to.
+// Create opens the directory for a run of this plan, and creates it if necessary.
+// It returns an error if the directory has another plan, or if another process is
+// writing to it.
 func Create(path string, plan Plan) (*Dir, error) {
 	if _, err := admit(path, plan); err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func Create(path string, plan Plan) (*Dir, error) {
 // Close releases the directory.
 func (d *Dir) Close() error { return d.Journal.Close() }
 
-// admit returns the manifest that is in path, if there is one, and refuses a
-// directory that is not for a run of this plan.
+// admit returns the manifest in path, if there is one, and an error if the
+// directory is not for a run of this plan.
 func admit(path string, plan Plan) (Manifest, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,8 +102,8 @@ func admit(path string, plan Plan) (Manifest, error) {
 	return old, nil
 }
 
-// refuseForeign keeps a run from being scattered over somebody's files. A run
-// that was killed before it had a manifest is no foreigner.
+// refuseForeign returns an error if the directory has files that are not of a run.
+// A run that was killed before it had a manifest is accepted.
 func refuseForeign(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -117,7 +117,7 @@ func refuseForeign(path string) error {
 	return nil
 }
 
-// removeParts removes what a kill left of files that are written under the
+// removeParts removes unfinished files left by a killed process. It needs the
 // journal's lock.
 func removeParts(path string) error {
 	entries, err := os.ReadDir(path)
@@ -153,21 +153,21 @@ func ReadManifest(path string) (Manifest, error) {
 	return m, nil
 }
 
-// SetScoring notes in the manifest how answers are scored from now on, the
-// suites that the figures are about, and how many items were not measured.
+// SetScoring writes to the manifest how the answers are scored, the suites of the
+// figures, and the number of items that were not measured.
 func (d *Dir) SetScoring(s []Scoring, suites crosstalk.SuiteIDs, notMeasured int) error {
 	d.Manifest.Scoring, d.Manifest.Suites, d.Manifest.NotMeasured = s, suites, notMeasured
 	return d.writeJSON("manifest.json", d.Manifest)
 }
 
-// SetAsks notes in the manifest how many asks measuring takes, for those who
-// watch the run.
+// SetAsks writes the total number of requests to the manifest, for showing
+// progress.
 func (d *Dir) SetAsks(n int) error {
 	d.Manifest.Asks = n
 	return d.writeJSON("manifest.json", d.Manifest)
 }
 
-// WriteEstimates writes the figures beside the answers.
+// WriteEstimates writes the figures of the run.
 func (d *Dir) WriteEstimates(v any) error { return d.writeJSON("estimates.json", v) }
 
 func (d *Dir) writeJSON(name string, v any) error {

@@ -14,15 +14,15 @@ import (
 
 const observationsFile = "observations.jsonl"
 
-// Recorder writes a run's observations.jsonl. The file appears with Commit;
-// until then the directory has that of the last scoring.
+// Recorder writes a run's observations.jsonl. Commit replaces the file of the last
+// scoring.
 type Recorder struct {
 	file    *atomicfile.File
 	buffer  *bufio.Writer
 	encoder *json.Encoder
 }
 
-// Record begins to write the run's observations.
+// Record starts writing the run's observations.
 func (d *Dir) Record() (*Recorder, error) {
 	file, err := atomicfile.Create(filepath.Join(d.Path, observationsFile))
 	if err != nil {
@@ -37,7 +37,7 @@ func (d *Dir) Record() (*Recorder, error) {
 // Add writes an observation.
 func (r *Recorder) Add(o crosstalk.Observation) error { return r.encoder.Encode(o) }
 
-// Commit puts the observations into the run.
+// Commit makes the observations those of the run.
 func (r *Recorder) Commit() error {
 	if err := r.buffer.Flush(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func ReadObservations(path string) iter.Seq2[crosstalk.Observation, error] {
 	}
 }
 
-// Each hands every observation of a run to all consumers, in one pass.
+// Each passes every observation of a run to all consumers, in one pass.
 func Each(path string, consumers ...func(crosstalk.Observation) error) error {
 	for o, err := range ReadObservations(path) {
 		if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// SimilarityCache is the run's similarity.db: vectors and scores that took long to
-// compute, so that scoring again takes no time. It can be deleted. Safe for
-// concurrent use; the journal's lock keeps other processes out.
+// SimilarityCache is the run's similarity.db: vectors and scores that are slow to
+// compute, so that scoring again is fast. It can be deleted. Safe for concurrent
+// use; the journal's lock excludes other processes.
 type SimilarityCache struct {
 	path     string
 	mu       sync.Mutex
@@ -23,7 +23,8 @@ type SimilarityCache struct {
 
 var _ similarity.Cache = (*SimilarityCache)(nil)
 
-// OpenSimilarityCache opens the directory's similarity.db and makes it if need be.
+// OpenSimilarityCache opens the directory's similarity.db, and creates it if
+// necessary.
 func (d *Dir) OpenSimilarityCache() (*SimilarityCache, error) {
 	k := &SimilarityCache{path: filepath.Join(d.Path, "similarity.db")}
 	if err := k.open(); err != nil {
@@ -36,7 +37,7 @@ func (k *SimilarityCache) open() (err error) {
 	if k.conn, err = sqlite3.Open(k.path); err != nil {
 		return err
 	}
-	// What is lost in a power cut is computed again.
+	// Values lost in a power failure are computed again.
 	err = k.conn.Exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
 		CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`)
 	if err != nil {

@@ -15,23 +15,23 @@ import (
 	"crosstalk/run"
 )
 
-// Sweep says which models are asked and how. Several values of a field are
-// measured side by side: the study has a condition for each combination. The
-// zero value of a field leaves the setting to the protocol or the suite.
+// Sweep has the models and their settings. Several values of a field are compared:
+// the study has a condition for each combination. The zero value of a field leaves
+// the setting to the protocol or the suite.
 type Sweep struct {
 	Models   []string // provider:name (model.Open)
 	BaseURLs []string // one for all models, or one for each
 	APIs     []string // chat or completions
-	KeyVar   string   // the environment variable that holds the API key
+	KeyVar   string   // the environment variable with the API key
 
 	Temperatures []string // numbers from 0, or "default": the provider's
 	TopPs        []string // numbers in (0, 1], or "default"
 	MaxTokens    int      // of an answer
 	Systems      []string // system messages
 	Prefixes     []string // put before each prompt
-	Params       []string // NAME=VALUE, sent as they are; a name given several times has several values
-	Seed         *int64   // sample k is asked with seed+k
-	Samples      int      // answers to each prompt
+	Params       []string // NAME=VALUE, sent unchanged; a name given several times has several values
+	Seed         *int64   // sample k uses seed+k
+	Samples      int      // answers per prompt
 }
 
 // Condition is a point of the grid that a sweep spans, with the model that is
@@ -44,16 +44,16 @@ type Condition struct {
 	system, prefix *string
 }
 
-// axis is a setting of which the user may give several values: each makes a
-// condition with each value of the other axes.
+// axis is a setting with one or several values. Each value makes a condition with
+// each value of the other axes.
 type axis struct {
-	column string // what figures call it
+	column string // its name in figures
 	values []string
 	set    func(c *Condition, value int)
 }
 
-// cross makes the grid of the axes; the last varies fastest. A condition is
-// named by the axes that have several values.
+// cross makes the grid of the axes; the last varies fastest. The name of a
+// condition has the axes with several values.
 func cross(axes []axis) ([]Condition, error) {
 	conditions := []Condition{{Condition: run.Condition{Name: map[string]string{}}}}
 	for _, a := range axes {
@@ -80,8 +80,8 @@ func cross(axes []axis) ([]Condition, error) {
 	return conditions, nil
 }
 
-// defaults are the settings that a protocol and a suite have where the sweep
-// has none.
+// defaults are the settings of a protocol and a suite that apply unless the sweep
+// has others.
 type defaults struct {
 	system   string
 	prefix   map[crosstalk.API]string
@@ -148,7 +148,7 @@ func concurrency(conditions []Condition) (least int) {
 	return least
 }
 
-// axes are the settings that all instruments share.
+// axes are the settings of all instruments.
 func (s *Sweep) axes(d defaults) ([]axis, error) {
 	models, err := s.modelAxis(d.decoding)
 	if err != nil {
@@ -255,7 +255,7 @@ func (s *Sweep) paramAxes() ([]axis, error) {
 	return axes, nil
 }
 
-// setExtra sets a setting that is sent as it is.
+// setExtra sets a setting that is sent unchanged.
 func (c *Condition) setExtra(name string, value any) {
 	if c.Prompting.Decoding.Extra == nil {
 		c.Prompting.Decoding.Extra = map[string]any{}
