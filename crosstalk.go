@@ -1,18 +1,17 @@
-// Package crosstalk is the vocabulary of the program: what is asked, what came
-// back, what was measured. It does no I/O and every other package may use it.
+// Package crosstalk is the vocabulary of the program: items, requests, answers,
+// observations and estimates. It does no I/O, and every other package may use it.
 //
-// Data flows one way: a suite holds items, an instrument asks a model about
-// each item, measures the answers into observations, and sums observations up
-// as estimates.
+// Data flows one way: a suite has items, an instrument asks a model each item,
+// scores the answers as observations, and summarises observations as estimates.
 package crosstalk
 
 import "context"
 
-// Version stands in every signature.
+// Version is part of every signature.
 const Version = "0.1.0"
 
-// A Model answers requests. Implementations are safe for concurrent use, do
-// not retry, and hold no state that changes an answer.
+// A Model answers requests. Implementations are safe for concurrent use, do not
+// retry, and have no state that changes an answer.
 type Model interface {
 	// Identity is constant. It is part of the key of every ask.
 	Identity() Identity

@@ -13,7 +13,7 @@ type Estimate struct {
 	N            int               `json:"n"`              // items the figure is about, those included that Counts says could not be scored
 	Observations int               `json:"observations"`   // scored observations: what Value is the mean of; N x samples when all are scored
 	Clusters     int               `json:"clusters"`
-	Interval     *Interval         `json:"interval"` // nil where there is none
+	Interval     *Interval         `json:"interval"` // nil if there is none
 	Counts       map[string]int    `json:"counts"`   // what was not scored, and ties
 	Test         *Test             `json:"test,omitempty"`
 	Effect       *Effect           `json:"effect,omitempty"`
@@ -24,19 +24,18 @@ type Estimate struct {
 	Warnings     []string          `json:"warnings,omitempty"`
 }
 
-// Average says how a figure is made of the means of its parts, so that others
-// can make it again of other observations.
+// Average describes how a figure is averaged from its parts, so that others can
+// compute it from other observations.
 type Average struct {
-	// Over are columns: the figure is the plain mean over the values of the
-	// first of the plain mean over those of the second, and so on, of the mean
-	// of the observations that share them all.
+	// Over are columns: the figure is the unweighted mean over the values of the
+	// first, of the unweighted mean over the values of the second, and so on, of
+	// the mean of the observations with these values.
 	Over []string `json:"over,omitempty"`
 	// HarmonicOf are two measures: the mean over the first column is one of their
-	// harmonic mean within each of its values. The first is of all answers, the
-	// second may be of some of them. Empty: the figure is of its own measure.
+	// harmonic mean within each of its values. The first covers all answers, the
+	// second may cover a part of them. Empty: the figure has only its own measure.
 	HarmonicOf []string `json:"harmonic_of,omitempty"`
-	// EmptyIsOne gives parts without an observation to measure the mean 1. Else
-	// they are left out.
+	// EmptyIsOne gives parts without data the mean 1. Otherwise they are left out.
 	EmptyIsOne bool `json:"empty_is_one,omitempty"`
 }
 

@@ -2,14 +2,14 @@ package crosstalk
 
 import "unicode"
 
-// LengthOf returns the bucket that a prompt falls in by its length in words:
+// LengthOf returns the bucket of a prompt's length in words:
 // "up to 10", "11 to 20", "21 to 50", "51 to 100" or "over 100", and "" for a
 // text without words. Figures are grouped by it as the column length.
 //
-// A word is what stands between white space and has a letter or digit in it.
-// In scripts that put no space between words a word counts two characters
-// (Chinese, Japanese) or four (Thai, Lao, Khmer, Burmese), about their average:
-// the same question then falls in the same bucket in most languages.
+// A word is a part between white space that contains a letter or digit. In scripts
+// without spaces, two characters (Chinese, Japanese) or four (Thai, Lao, Khmer,
+// Burmese) count as a word, which is about the average. The same question is then
+// in the same bucket in most languages.
 func LengthOf(prompt string) string {
 	const word = 4
 	n, inWord := 0, false // quarters of a word

@@ -71,7 +71,7 @@ type Span struct {
 	Start       int     `json:"start"` // bytes of the answer as received: [Start, End)
 	End         int     `json:"end"`
 	Text        string  `json:"text"`                  // as it was checked
-	Language    string  `json:"language,omitempty"`    // what it was taken for
+	Language    string  `json:"language,omitempty"`    // the identified language
 	Probability float32 `json:"probability,omitempty"` // the identifier's, of Language
 }
 

@@ -1,9 +1,9 @@
 package datasets
 
-// Where the checksums are from: test_sets.zip and lid.176.ftz were computed from
-// copies of the files; lid.176.bin's stands in copies of it at the Hugging Face
-// Hub; the others' in the data set descriptions of Hugging Face's datasets
-// library, XNLI's also in TensorFlow Datasets.
+// Origin of the checksums: those of test_sets.zip and lid.176.ftz were computed
+// from copies of the files; that of lid.176.bin is from copies on the Hugging Face
+// Hub; the others are from the data set descriptions of Hugging Face's datasets
+// library, that of XNLI also from TensorFlow Datasets.
 var catalogue = []Source{
 	{
 		Name: "lcb", Kind: Suite, Instrument: "confusion",

@@ -14,12 +14,12 @@ import (
 	"crosstalk/internal/fetch"
 )
 
-// Pull fetches what is missing of a source and returns its folder. progress may
-// be nil; it is told how many bytes of a file are here, those included that
-// were here before.
+// Pull fetches the missing files of a source and returns its folder. It calls
+// progress, unless it is nil, with the bytes present of a file, including those of
+// an earlier download.
 //
-// What arrived before an error stays, and the next Pull goes on from there. A
-// file has its name only once it is whole and its checksum is right.
+// After an error, the next Pull resumes. A file gets its name only when it is
+// complete and its checksum is correct.
 func (s Source) Pull(ctx context.Context, progress fetch.Progress) (dir string, err error) {
 	if dir, err = s.Find(); err == nil {
 		return dir, nil
@@ -38,7 +38,7 @@ func (s Source) Pull(ctx context.Context, progress fetch.Progress) (dir string, 
 			if err := s.fetch(ctx, file, f.URLs, mirror); err != nil {
 				return "", err
 			}
-		} else if err != nil { // put there by hand, perhaps
+		} else if err != nil { // perhaps it was put there by hand
 			return "", fmt.Errorf("%w: delete the file and run the same command again to fetch it", err)
 		}
 		if err := f.unpack(dir); err != nil {
@@ -73,7 +73,7 @@ func (s Source) fetch(ctx context.Context, file fetch.File, urls []string, mirro
 		errors.Join(failures...), file.Name, filepath.Dir(file.Path), file.Size, file.Sum, s.Home)
 }
 
-// mirror is the address that is asked instead of all others, nil for none.
+// mirror is the address that replaces all others, nil for none.
 func mirror() (*url.URL, error) {
 	address := strings.TrimSpace(os.Getenv("CROSSTALK_MIRROR"))
 	if address == "" {
@@ -86,7 +86,7 @@ func mirror() (*url.URL, error) {
 	return u, nil
 }
 
-// addressOf is where a file of the catalogue is asked for.
+// addressOf is the URL from which a file of the catalogue is requested.
 func addressOf(address string, mirror *url.URL) (string, error) {
 	if mirror == nil {
 		return address, nil

@@ -1,9 +1,9 @@
-// Package datasets fetches what others publish and this program does not hold:
-// data sets and models, each with its licence, addresses and checksums. They are
-// kept in a cache, and used from there without a network.
+// Package datasets fetches published data sets and models that are not part of the
+// program, each with its licence, URLs and checksums. It keeps them in a cache,
+// from which they are used without a network.
 //
-// CROSSTALK_CACHE says where the cache is. CROSSTALK_MIRROR is an address below
-// which copies lie by host and path, for machines that reach nothing else:
+// CROSSTALK_CACHE sets the cache. CROSSTALK_MIRROR is the address of a mirror, for
+// machines without access to other servers. It has copies by host and path:
 // http://mirror/dl.fbaipublicfiles.com/XNLI/XNLI-1.0.zip.
 package datasets
 
@@ -15,20 +15,20 @@ import (
 	"strings"
 )
 
-// Source is something that can be fetched.
+// Source is a data set or model that can be fetched.
 type Source struct {
 	Name       string
 	Kind       Kind
 	Instrument string // of a suite
-	What       string // what it is, in a line
+	What       string // description in one line
 	License    string // short
-	Terms      string // the same in more words, if it takes more
+	Terms      string // the licence in more words, if necessary
 	Cite       string
-	Home       string // where it is described
+	Home       string // URL of its description
 	Files      []File
 }
 
-// Kind is what commands call a source.
+// Kind is the kind of a source, as in commands.
 type Kind string
 
 const (
@@ -39,10 +39,10 @@ const (
 // File is one file of a source.
 type File struct {
 	Name    string   // in the source's folder
-	URLs    []string // where it can be had; the first that has it is used
+	URLs    []string // the first one that works is used
 	Size    int64
 	SHA256  string
-	Members []string // of an archive: what is unpacked, to the folder without the first part of its name
+	Members []string // files to unpack from an archive, into the folder without the first part of their names
 }
 
 // All returns the sources of a kind.
@@ -66,7 +66,7 @@ func Named(kind Kind, name string) (Source, bool) {
 	return Source{}, false
 }
 
-// Size is what is fetched, in bytes.
+// Size is the size of the download in bytes.
 func (s Source) Size() (n int64) {
 	for _, f := range s.Files {
 		n += f.Size
@@ -77,15 +77,15 @@ func (s Source) Size() (n int64) {
 // Command is the command that fetches the source.
 func (s Source) Command() string { return fmt.Sprintf("crosstalk %ss pull %s", s.Kind, s.Name) }
 
-// MissingError says that a source is not on this machine.
+// MissingError is the error for a source that is not on this machine.
 type MissingError struct{ Source Source }
 
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("the %s %s is not on this machine: fetch it with %s", e.Source.Kind, e.Source.Name, e.Source.Command())
 }
 
-// Find returns the folder that holds the source's files. If it is not whole,
-// the error is a *MissingError. Nothing is fetched.
+// Find returns the folder with the source's files. If it is not complete, the
+// error is a *MissingError. It fetches nothing.
 func (s Source) Find() (dir string, err error) {
 	if dir, err = s.dir(); err != nil {
 		return "", err
@@ -119,13 +119,13 @@ func cacheRoot() (string, error) {
 	return filepath.Join(dir, "crosstalk"), nil
 }
 
-// memberPath is where a member of an archive is unpacked to.
+// memberPath is the path to which a member of an archive is unpacked.
 func memberPath(dir, member string) string {
 	_, rest, _ := strings.Cut(member, "/")
 	return filepath.Join(dir, filepath.FromSlash(path.Clean(rest)))
 }
 
-// each puts each language into each pattern.
+// each inserts each language into each pattern.
 func each(patterns []string, languages ...string) (names []string) {
 	for _, l := range languages {
 		for _, p := range patterns {

@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-const maxMember = 64 << 20 // bytes, more than any member has
+const maxMember = 64 << 20 // bytes, more than any member
 
-// unpack writes the members of an archive to the folder. The archive is what its
-// checksum says, so nothing else is looked at.
+// unpack writes the members of an archive to the folder. The archive's checksum
+// has been verified, so it checks nothing else.
 func (f File) unpack(dir string) error {
 	if len(f.Members) == 0 {
 		return nil

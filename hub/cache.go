@@ -12,20 +12,20 @@ import (
 	"strings"
 )
 
-// repo is a model and its folder in the cache. The folder holds
+// repo is a model and its folder in the cache. The folder contains
 //
 //	blobs/HASH             contents, named by their checksum
 //	snapshots/COMMIT/FILE  links to them
 //	refs/REVISION          the commit that a branch or tag was at
 //	.no_exist/COMMIT/FILE  empty, for a file that the repository lacks
 type repo struct {
-	name string // at the hub
+	name string // on the hub
 	root string // the cache
 	dir  string
 }
 
-// reposOf returns where a model may be in the cache: under its full name
-// first, then under the name without owner that it once had.
+// reposOf returns the possible folders of a model in the cache: under its full
+// name, then under its earlier name without an owner.
 func reposOf(name string) ([]repo, error) {
 	full := Canonical(name)
 	if err := checkName(full); err != nil {
@@ -55,12 +55,12 @@ func (r repo) absent(commit, file string) string {
 	return filepath.Join(r.dir, ".no_exist", commit, filepath.FromSlash(file))
 }
 
-// lock is the file that whoever writes a blob locks.
+// lock is the lock file of a blob's writer.
 func (r repo) lock(hash string) string {
 	return filepath.Join(r.root, ".locks", filepath.Base(r.dir), hash+".lock")
 }
 
-// commit returns the commit that the cache has for a revision, "" if none.
+// commit returns the commit of a revision in the cache, "" if there is none.
 func (r repo) commit(revision string) (string, error) {
 	if commitPattern.MatchString(revision) && isDir(r.snapshot(revision)) {
 		return revision, nil
@@ -80,8 +80,7 @@ func (r repo) commit(revision string) (string, error) {
 	return commit, nil
 }
 
-// link makes path a relative link to a blob, or a copy of it where links
-// cannot be made.
+// link makes path a relative link to a blob, or a copy if links are not possible.
 func link(blob, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -91,7 +90,7 @@ func link(blob, path string) error {
 		return err
 	}
 	if !isFile(path) {
-		os.Remove(path) // leads nowhere
+		os.Remove(path) // a broken link
 	}
 	if err = symlink(target, path); err == nil || errors.Is(err, fs.ErrExist) {
 		return nil
@@ -109,8 +108,8 @@ func link(blob, path string) error {
 
 var symlink = os.Symlink
 
-// writeFile writes a file in one step, with its folders, unless it is as it
-// should be: the cache may be another's.
+// writeFile writes a file in one step, with its folders, unless it has this
+// content: the cache may belong to somebody else.
 func writeFile(path string, b []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, b) {
 		return nil
@@ -142,8 +141,8 @@ func cacheRoot() (string, error) {
 	return filepath.Join(dir, "hub"), err
 }
 
-// token returns the token of the environment, else the one that a login left,
-// and where it is from; "" if there is none.
+// token returns the token in the environment, or else that of a login, and its
+// origin; "" if there is none.
 func token() (token, from string) {
 	for _, variable := range []string{"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"} {
 		if t := strings.TrimSpace(os.Getenv(variable)); t != "" {
@@ -169,7 +168,7 @@ func token() (token, from string) {
 	return strings.TrimSpace(string(b)), path
 }
 
-// offline reports whether the environment forbids fetching.
+// offline reports whether the environment disables downloads.
 func offline() bool {
 	for _, variable := range []string{"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"} {
 		switch strings.ToUpper(os.Getenv(variable)) {

@@ -23,7 +23,7 @@ const (
 // client talks to one hub.
 type client struct {
 	endpoint    *url.URL
-	token, from string // from: where the token is from
+	token, from string // from: origin of the token
 	header      http.Header
 	offline     bool
 	files       *http.Client // follows redirects
@@ -37,7 +37,7 @@ func newClient() (*client, error) {
 	}
 	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		// Not quoted: it may hold a password.
+		// Not quoted: it may contain a password.
 		return nil, fmt.Errorf("HF_ENDPOINT is not a URL; expected one like https://huggingface.co")
 	}
 	c := &client{endpoint: u, offline: offline()}
@@ -51,7 +51,7 @@ func newClient() (*client, error) {
 	transport := fetch.Transport()
 	c.api = &http.Client{Transport: transport, Timeout: 2 * fetch.Stall, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	c.files = &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
-		// net/http would send the token to subdomains and other ports, too.
+		// net/http would also send the token to subdomains and other ports.
 		for _, r := range append(via, req) {
 			if !sameOrigin(r.URL, u) {
 				req.Header.Del("Authorization")
@@ -67,10 +67,10 @@ func newClient() (*client, error) {
 
 func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
 
-// listing is what a repository holds at a commit.
+// listing lists the files of a repository at a commit.
 type listing struct {
 	commit string
-	files  []string // names as the hub gives them: to compare with only
+	files  []string // names from the hub, for comparison only
 }
 
 // list resolves a revision.
@@ -111,14 +111,14 @@ func (c *client) list(ctx context.Context, name, revision string) (listing, erro
 	return found, nil
 }
 
-// content is what identifies the content of a file.
+// content identifies the content of a file.
 type content struct {
 	hash string // SHA-256 of a large file, SHA-1 as git makes it of a small one
 	size int64
 }
 
-// stat asks for a file's hash and size. The hub says them itself, before it
-// redirects to where large files are.
+// stat requests a file's hash and size. The hub sends them before it redirects to
+// the server of large files.
 func (c *client) stat(ctx context.Context, address string, what about) (found content, err error) {
 	err = fetch.Again(ctx, func() (bool, error) {
 		resp, err := c.ask(ctx, http.MethodHead, address, what)
@@ -146,9 +146,9 @@ func (c *client) stat(ctx context.Context, address string, what about) (found co
 	return found, err
 }
 
-// ask sends a request and follows redirects on the hub itself. The response is
-// a success, or for HEAD a redirect to elsewhere; headers about the linked file
-// on the way are kept.
+// ask sends a request and follows redirects within the hub. The response is a
+// success, or for HEAD a redirect to another server; it keeps headers about the
+// linked file from redirects.
 func (c *client) ask(ctx context.Context, method, address string, what about) (*http.Response, error) {
 	linked := http.Header{}
 	for range maxHops {
@@ -190,18 +190,18 @@ func (c *client) ask(ctx context.Context, method, address string, what about) (*
 	return nil, fmt.Errorf("%s redirects in a loop", c.address())
 }
 
-// address is the hub's, fit to be shown.
+// address is the hub's address, safe for display.
 func (c *client) address() string {
 	u := *c.endpoint
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
 }
 
-// about is what a request is about, for errors.
+// about is the subject of a request, for errors.
 type about struct{ name, revision, file string }
 
-// refused explains a status that is no success. What the server says in words
-// is not repeated: it may hold what must not be shown.
+// refused explains an error status. It does not quote the server's message, which
+// may contain secrets.
 func (c *client) refused(resp *http.Response, what about) error {
 	code, status := resp.Header.Get("X-Error-Code"), resp.StatusCode
 	page := c.address() + "/" + what.name

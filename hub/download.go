@@ -17,10 +17,10 @@ type download struct {
 	progress fetch.Progress
 }
 
-// file makes sure that a file is in the snapshot.
+// file fetches a file unless it is in the snapshot.
 func (d download) file(ctx context.Context, file string) error {
 	path := filepath.Join(d.repo.snapshot(d.commit), filepath.FromSlash(file))
-	if isFile(path) { // whoever made it knew that it was whole
+	if isFile(path) { // files in a snapshot are complete
 		return nil
 	}
 	address := d.endpoint.JoinPath(d.repo.name, "resolve", d.commit, file).String()
@@ -33,7 +33,7 @@ func (d download) file(ctx context.Context, file string) error {
 	f := fetch.File{Path: blob, Name: file, URL: address, Size: want.size, Sum: want.hash,
 		Client: d.files, Header: d.header, Progress: d.progress,
 		Refused: func(resp *http.Response) error {
-			if !sameOrigin(resp.Request.URL, d.endpoint) { // an address that was signed, perhaps for too short a time
+			if !sameOrigin(resp.Request.URL, d.endpoint) { // a signed address, which may have expired
 				return fetch.Pass(fmt.Errorf("the server that has %s failed (%s)", file, fetch.StatusText(resp.StatusCode)))
 			}
 			return d.refused(resp, what)

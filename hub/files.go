@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The files that decide what others are needed, and how they are read.
+// The files that determine which other files are needed, and how they are read.
 const (
 	modulesFile     = "modules.json"
 	tokenizerConfig = "tokenizer_config.json"
@@ -17,8 +17,8 @@ const (
 	indexFile       = "model.safetensors.index.json"
 )
 
-// source is where a model's files are looked for: a repository, of which read
-// fetches a file, or a folder.
+// source is the source of a model's files: a repository, from which read fetches a
+// file, or a folder.
 type source struct {
 	has  func(file string) bool
 	read func(file string) ([]byte, error)
@@ -32,14 +32,14 @@ func folderSource(dir string) source {
 	}
 }
 
-// plan is what a model consists of.
+// plan has the files of a model.
 type plan struct {
 	root    string   // of the encoder, "" or ending in a slash
-	files   []string // those there are, the weights last
-	missing []string // those there should be; alternatives are one entry
+	files   []string // present files, the weights last
+	missing []string // missing files; alternatives are one entry
 }
 
-// plan looks a source through. An error is about a file that cannot be read.
+// plan lists the files of a source. An error is about a file that cannot be read.
 func (s source) plan() (plan, error) {
 	var p plan
 	if err := s.modules(&p); err != nil {
@@ -61,8 +61,8 @@ func (s source) plan() (plan, error) {
 	return p, nil
 }
 
-// need adds the first of some alternatives that is there, or notes that all are
-// missing.
+// need adds the first of some alternatives that is present, or records that all
+// are missing.
 func (p *plan) need(s source, alternatives ...string) {
 	if i := slices.IndexFunc(alternatives, s.has); i >= 0 {
 		p.files = append(p.files, alternatives[i])
@@ -71,7 +71,7 @@ func (p *plan) need(s source, alternatives ...string) {
 	p.missing = append(p.missing, strings.Join(alternatives, " or "))
 }
 
-// modules reads what sentence-transformers says of the model's parts.
+// modules reads sentence-transformers' description of the model's parts.
 func (s source) modules(p *plan) error {
 	if !s.has(modulesFile) {
 		return nil
@@ -108,7 +108,7 @@ func (s source) modules(p *plan) error {
 	return nil
 }
 
-// weights takes one file of weights, or an index and the files it names.
+// weights adds a file of weights, or an index and its files.
 func (s source) weights(p *plan) error {
 	if s.has(p.root+weightsFile) || !s.has(p.root+indexFile) {
 		p.need(s, p.root+weightsFile, p.root+indexFile+" and the files it names")

@@ -1,7 +1,7 @@
-// Package hub keeps models of the Hugging Face Hub in the cache that its own
-// libraries use: what they fetched is found here, and the other way round.
+// Package hub fetches models from the Hugging Face Hub into the cache of its
+// libraries: it finds what they fetched, and they find what it fetched.
 //
-// The environment variables are theirs too: HF_HOME, HF_HUB_CACHE, HF_ENDPOINT,
+// It uses their environment variables: HF_HOME, HF_HUB_CACHE, HF_ENDPOINT,
 // HF_TOKEN, HF_TOKEN_PATH and HF_HUB_OFFLINE.
 //
 // Only what package encoder reads is fetched: configuration, tokenizer.json or
@@ -21,7 +21,7 @@ import (
 	"crosstalk/internal/fetch"
 )
 
-// MissingError says which files of a model are not on this machine.
+// MissingError lists the files of a model that are not on this machine.
 type MissingError struct {
 	Name     string   // at the hub, or the path of a folder
 	Revision string   // "" for a folder
@@ -47,8 +47,8 @@ func (e *MissingError) Error() string {
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// Find returns the folder of a model in the cache and its commit. Nothing is
-// fetched. An empty revision is the branch main.
+// Find returns the folder of a model in the cache and its commit. It fetches
+// nothing. An empty revision is the branch main.
 //
 // A name that IsPath is the path of a folder, which has no revision and no
 // commit. If files are missing, the error is a *MissingError.
@@ -130,14 +130,13 @@ func (r repo) find(revision string, decisive []string) (dir, commit string, err 
 	return dir, commit, nil
 }
 
-// Pull fetches what is missing of a model and returns its folder in the cache
-// and its commit. An empty revision is the branch main. It calls progress, if
-// that is not nil, with the bytes that are there of each file that it fetches.
+// Pull fetches the missing files of a model and returns its folder in the cache
+// and its commit. An empty revision is the branch main. It calls progress, unless
+// it is nil, with the bytes present of each file that it fetches.
 //
-// What arrived before an error stays in the cache, and the next Pull goes on
-// from there; a file is in the folder only once it is whole and its checksum is
-// right. Where the hub cannot be reached or HF_HUB_OFFLINE is set, files that
-// are missing are a *MissingError.
+// After an error, the next Pull resumes. A file is in the folder only when it is
+// complete and its checksum is correct. If the hub cannot be reached or
+// HF_HUB_OFFLINE is set, missing files are a *MissingError.
 func Pull(ctx context.Context, name, revision string, progress fetch.Progress) (dir, commit string, err error) {
 	if IsPath(name) {
 		return "", "", fmt.Errorf("%s is a folder; expected the name of a model on the hub, such as %s/all-MiniLM-L6-v2", name, sentenceTransformers)
@@ -161,7 +160,7 @@ func Pull(ctx context.Context, name, revision string, progress fetch.Progress) (
 		return "", "", because(found, errors.New("HF_HUB_OFFLINE disables downloads"))
 	}
 	r := repos[0]
-	for _, other := range repos[1:] { // goes on where another library began
+	for _, other := range repos[1:] { // resume the download of another library
 		if !isDir(r.dir) && isDir(other.dir) {
 			r = other
 		}
@@ -177,7 +176,8 @@ func Pull(ctx context.Context, name, revision string, progress fetch.Progress) (
 	return dir, latest, err
 }
 
-// because adds to an error about missing files why they are not fetched.
+// because adds the reason why files are not fetched to an error about missing
+// files.
 func because(missing, err error) error {
 	var m *MissingError
 	if errors.As(missing, &m) {
@@ -230,7 +230,7 @@ func (c *client) pull(ctx context.Context, r repo, revision string, progress fet
 	return dir, l.commit, nil
 }
 
-// unusable says what a repository lacks.
+// unusable is the error for files that the repository lacks.
 func unusable(name, commit string, s source, p plan) error {
 	why := ""
 	for _, file := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack"} {

@@ -10,7 +10,7 @@ import (
 
 const sentenceTransformers = "sentence-transformers"
 
-// owners are those whom the hub gave the models that had no owner at first.
+// owners are the owners of models that originally had none.
 var owners = map[string][]string{
 	"google-bert": {
 		"bert-base-cased", "bert-base-uncased", "bert-large-cased", "bert-large-uncased", "bert-base-chinese",
@@ -41,10 +41,10 @@ func init() {
 	}
 }
 
-// Canonical returns the full name of a model that is named without its owner:
-// distilbert/distilbert-base-uncased for distilbert-base-uncased. A name that
-// the hub does not know from its first days is one of sentence-transformers, as
-// that library takes it. Full names and paths stay as they are.
+// Canonical returns the full name of a model named without its owner:
+// distilbert/distilbert-base-uncased for distilbert-base-uncased. Other names
+// without an owner are of sentence-transformers, as in that library. Full names
+// and paths are unchanged.
 func Canonical(name string) string {
 	if IsPath(name) || strings.Contains(name, "/") {
 		return name
@@ -55,8 +55,8 @@ func Canonical(name string) string {
 	return sentenceTransformers + "/" + name
 }
 
-// IsPath reports whether a name is the path of a folder and not that of a
-// model: it is absolute, begins with . or ~, or has more parts than a name.
+// IsPath reports whether a name is the path of a folder instead of a model: it is
+// absolute, begins with . or ~, or has more parts than a name.
 func IsPath(name string) bool {
 	return filepath.IsAbs(name) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~") ||
 		strings.Contains(name, `\`) || strings.Count(name, "/") > 1

@@ -1,5 +1,5 @@
-// Package instrument lists the instruments. Reports, the web pages and exports
-// know of them what their Kinds say, and nothing else.
+// Package instrument lists the instruments. Reports, web pages and exports use
+// only their Kinds.
 package instrument
 
 import (
@@ -50,8 +50,8 @@ var Kinds = func() (kinds []crosstalk.Kind) {
 	return kinds
 }()
 
-// Named returns the kind of an instrument. Of an unknown one it has the name
-// only.
+// Named returns the kind of an instrument. That of an unknown one has only the
+// name.
 func Named(name string) crosstalk.Kind {
 	if i := slices.IndexFunc(Kinds, func(k crosstalk.Kind) bool { return k.Name == name }); i >= 0 {
 		return Kinds[i]
@@ -59,8 +59,7 @@ func Named(name string) crosstalk.Kind {
 	return crosstalk.Kind{Name: name, Title: name}
 }
 
-// Of returns the kind of the instrument that has a measure, an empty one if
-// none has.
+// Of returns the kind of the instrument that has the measure, or an empty kind.
 func Of(measure string) crosstalk.Kind {
 	if i, ok := byMeasure[measure]; ok {
 		return Kinds[i]
@@ -68,7 +67,7 @@ func Of(measure string) crosstalk.Kind {
 	return crosstalk.Kind{}
 }
 
-// Measure returns what is known of a measure, as Kind.Measure does.
+// Measure returns a measure of any instrument, as Kind.Measure does.
 func Measure(key string) crosstalk.Measure { return Of(key).Measure(key) }
 
 var byMeasure = func() map[string]int {

@@ -1,4 +1,4 @@
-// Package run is one measurement in a directory: what was planned, every
+// Package run reads and writes run directories: a measurement's plan, every
 // answer, every observation and the estimates.
 //
 //	manifest.json       the plan, and the settings of the last scoring
@@ -34,7 +34,7 @@ type Manifest struct {
 	Crosstalk string    `json:"crosstalk"` // the version that wrote it last
 	Plan      Plan      `json:"plan"`
 	Scoring   []Scoring `json:"scoring"`        // one for each protocol
-	Asks      int       `json:"asks,omitempty"` // that measuring takes; 0: not known
+	Asks      int       `json:"asks,omitempty"` // total number of requests; 0: unknown
 
 	Suites      crosstalk.SuiteIDs `json:"suites"`                 // that the figures are about
 	NotMeasured int                `json:"not_measured,omitempty"` // items that a limit kept from being measured
@@ -55,16 +55,16 @@ const (
 	estimatesSchema = "crosstalk/estimates/v1"
 )
 
-// Dir is a run's directory, open for writing. One process at a time has it.
+// Dir is a run directory, open for writing by one process at a time.
 type Dir struct {
 	Path     string
 	Journal  *journal.Journal
 	Manifest Manifest
 }
 
-// Create opens the directory for a run of this plan and makes it if need be.
-// It refuses a directory that holds another plan, or that another process is
-// writing to.
+// Create opens the directory for a run of this plan, and creates it if necessary.
+// It returns an error if the directory has another plan, or if another process is
+// writing to it.
 func Create(path string, plan Plan) (*Dir, error) {
 	if _, err := admit(path, plan); err != nil {
 		return nil, err
@@ -108,8 +108,8 @@ func makePrivate(path string) error {
 // Close releases the directory.
 func (d *Dir) Close() error { return d.Journal.Close() }
 
-// admit returns the manifest that is in path, if there is one, and refuses a
-// directory that is not for a run of this plan.
+// admit returns the manifest in path, if there is one, and an error if the
+// directory is not for a run of this plan.
 func admit(path string, plan Plan) (Manifest, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -131,8 +131,8 @@ func admit(path string, plan Plan) (Manifest, error) {
 	return old, nil
 }
 
-// refuseForeign keeps a run from being scattered over somebody's files. A run
-// that was killed before it had a manifest is no foreigner.
+// refuseForeign returns an error if the directory has files that are not of a run.
+// A run that was killed before it had a manifest is accepted.
 func refuseForeign(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -146,7 +146,7 @@ func refuseForeign(path string) error {
 	return nil
 }
 
-// removeParts removes what a kill left of files that are written under the
+// removeParts removes unfinished files left by a killed process. It needs the
 // journal's lock.
 func removeParts(path string) error {
 	entries, err := os.ReadDir(path)
@@ -210,8 +210,8 @@ func (d *Dir) SetScoring(s []Scoring, suites crosstalk.SuiteIDs, notMeasured int
 	return d.writeJSON(manifestFile, d.Manifest)
 }
 
-// SetAsks notes in the manifest how many asks measuring takes, for those who
-// watch the run.
+// SetAsks writes the total number of requests to the manifest, for showing
+// progress.
 func (d *Dir) SetAsks(n int) error {
 	d.Manifest.Asks = n
 	return d.writeJSON(manifestFile, d.Manifest)

@@ -26,8 +26,8 @@ type Content struct {
 	SHA256 string `json:"sha256"` // of the bytes, in hexadecimal
 }
 
-// Recorder writes a run's observations.jsonl. The file appears with Commit;
-// until then the directory has that of the last scoring.
+// Recorder writes a run's observations.jsonl. Commit replaces the file of the last
+// scoring.
 type Recorder struct {
 	dir     *Dir
 	file    *atomicfile.File
@@ -37,7 +37,7 @@ type Recorder struct {
 	encoder *json.Encoder
 }
 
-// Record begins to write the run's observations.
+// Record starts writing the run's observations.
 func (d *Dir) Record() (*Recorder, error) {
 	file, err := atomicfile.CreatePrivate(filepath.Join(d.Path, observationsFile))
 	if err != nil {

@@ -12,24 +12,24 @@ import (
 	"crosstalk"
 )
 
-// Plan is what decides which asks a run makes. A directory holds one plan;
-// samples can be added and answers scored anew under it.
+// Plan determines the requests of a run. A directory has one plan; samples can be
+// added, and answers scored again, without changing it.
 type Plan struct {
 	Instrument string      `json:"instrument"`
 	Suite      string      `json:"suite"` // name@hash
 	Conditions []Condition `json:"conditions"`
 }
 
-// Condition is a model with its decoding settings and prompt format: what a
-// sweep ranges over.
+// Condition is a model with its decoding settings and prompt format: a point of a
+// sweep.
 type Condition struct {
 	Model     crosstalk.Identity     `json:"model"`
 	Prompting crosstalk.PromptConfig `json:"prompting"`
 	Format    map[string]string      `json:"format,omitempty"` // the instrument's own settings of the prompt
-	Name      map[string]string      `json:"name,omitempty"`   // stands in every observation: the model, and the settings that vary within the run
+	Name      map[string]string      `json:"name,omitempty"`   // in every observation: the model, and the settings that vary within the run
 }
 
-// Recorded is the plan of scoring answers that were recorded elsewhere.
+// Recorded is the plan for scoring recorded answers.
 func Recorded(instrument, suite, model string) Plan {
 	return Plan{Instrument: instrument, Suite: suite, Conditions: []Condition{{Model: crosstalk.Identity{Provider: "recorded", Name: model}}}}
 }
@@ -40,8 +40,8 @@ func (p Plan) Hash() string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Scoring is how the answers were last turned into figures. It may change
-// from time to time over the same answers.
+// Scoring is how the answers were last scored. It can change without changing the
+// answers.
 type Scoring struct {
 	Protocol     string          `json:"protocol"`
 	Rules        json.RawMessage `json:"rules"` // the instrument's (instrument.ReadRules)

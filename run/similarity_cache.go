@@ -14,9 +14,9 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// SimilarityCache is the run's similarity.db: vectors and scores that took long to
-// compute, so that scoring again takes no time. It can be deleted. Safe for
-// concurrent use; the journal's lock keeps other processes out.
+// SimilarityCache is the run's similarity.db: vectors and scores that are slow to
+// compute, so that scoring again is fast. It can be deleted. Safe for concurrent
+// use; the journal's lock excludes other processes.
 type SimilarityCache struct {
 	path     string
 	mu       sync.Mutex

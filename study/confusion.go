@@ -29,8 +29,7 @@ type Confusion struct {
 	Words      string   // OpenWords
 	By         []string // nil: confusion.By
 
-	// Settings that are said to mitigate confusion; several values of a field
-	// are measured side by side.
+	// Settings that may mitigate confusion. Several values of a field are compared.
 	Positions []string // confusion.Positions
 	Shots     []int    // demonstrations before each prompt
 	Templates []string // confusion.Templates
@@ -40,7 +39,7 @@ type Confusion struct {
 	LogprobsScaled bool // the server's are of the distribution after temperature
 }
 
-// Open opens suite, models and identifier. Nothing is asked.
+// Open opens suite, models and identifier. It sends no request.
 func (c Confusion) Open() (*Study, error) {
 	if err := c.checkSettings(); err != nil {
 		return nil, err
@@ -91,8 +90,8 @@ func (c Confusion) Open() (*Study, error) {
 	return study, nil
 }
 
-// open opens what studies of asked and of recorded answers share: a study
-// without protocols, and an instrument for each of them.
+// open opens what all studies of confusion share: a study without protocols, and
+// an instrument for each of them.
 func (c Confusion) open() (*Study, []confusion.Instrument, *fasttext.Model, error) {
 	protocols, err := c.Resolve()
 	if err != nil {
@@ -117,20 +116,20 @@ func (c Confusion) open() (*Study, []confusion.Instrument, *fasttext.Model, erro
 	return study, instruments, identifier, nil
 }
 
-// known refuses a language that cannot be identified, and begins to load the
-// dictionary of one that needs it.
+// known returns an error for a language that cannot be identified, and starts
+// loading the dictionary of a language that needs one.
 func known(identifier *fasttext.Model, where, language, remedy string) error {
 	if !slices.Contains(identifier.Labels(), language) {
 		return fmt.Errorf("%s: the model cannot identify the language %s (it knows %d others); name a model that can with %s",
 			where, language, len(identifier.Labels()), remedy)
 	}
 	if language == "ja" {
-		go japanese.Load() // takes a fifth of a second, so not when the first answer is scored
+		go japanese.Load() // takes a fifth of a second, so start before the first answer is scored
 	}
 	return nil
 }
 
-// suiteOf loads the suite, in the languages that are wanted.
+// suiteOf loads the suite in the requested languages.
 func (c Confusion) suiteOf() (*suite.Suite, error) {
 	s, err := suite.LoadFor("confusion", cmp.Or(c.Suite, "confusion"))
 	if err != nil || len(c.Languages) == 0 {
@@ -151,8 +150,7 @@ func (c Confusion) suiteOf() (*suite.Suite, error) {
 	return &part, nil
 }
 
-// checkSettings refuses settings of the prompt and the search that mean
-// nothing.
+// checkSettings returns an error for invalid settings of prompts and decoding.
 func (c Confusion) checkSettings() error {
 	for _, position := range c.Positions {
 		if !slices.Contains(confusion.Positions, position) {

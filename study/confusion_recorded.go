@@ -15,9 +15,9 @@ import (
 	"crosstalk/suite"
 )
 
-// Recorded opens a study of answers that were recorded in files
-// (recorded.ReadConfusion), which may be larger than the memory. Rows without
-// a model are of the model named, or of one with the file's name.
+// Recorded opens a study of recorded answers in files (recorded.ReadConfusion),
+// which may be larger than memory. model is the model of rows without one; its
+// default is the file's name.
 func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	study, instruments, identifier, err := c.open()
 	if err != nil {
@@ -38,12 +38,11 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	return r.Study, nil
 }
 
-// recordedConfusion are the answers in some files, with what was met on the
-// way.
+// recordedConfusion are the answers in some files, with the notes on their rows.
 type recordedConfusion struct {
 	*Study
 	files      []string
-	model      string // of rows that do not say
+	model      string // of rows without one
 	identifier *fasttext.Model
 	items      map[string]*suite.Fingerprint // that a model answered
 }
@@ -112,8 +111,8 @@ func batches(rows iter.Seq2[recorded.Confusion, error]) iter.Seq2[[]recorded.Con
 	}
 }
 
-// observations scores the rows and yields their observations in order. The
-// first protocol to do so notes the rows.
+// observations scores the rows and yields their observations in order. The first
+// protocol collects the notes on the rows.
 func (r *recordedConfusion) observations(ctx context.Context, in confusion.Instrument, first bool) iter.Seq2[[]crosstalk.Observation, error] {
 	type scored struct {
 		rows         []recorded.Confusion
@@ -143,7 +142,7 @@ func (r *recordedConfusion) observations(ctx context.Context, in confusion.Instr
 	}
 }
 
-// note remembers what the answers are to, and their columns.
+// note records the items and columns of the answers.
 func (r *recordedConfusion) note(row recorded.Confusion) {
 	r.columns.Add(row.Item.Labels)
 	if row.Sample > 0 {
@@ -164,7 +163,7 @@ func (r *recordedConfusion) names() string {
 	return strings.Join(names, "+")
 }
 
-// suiteIDs names what each model answered, as suite.Suite.ID does.
+// suiteIDs are the ids of the items that each model answered, as suite.Suite.ID.
 func (r *recordedConfusion) suiteIDs() crosstalk.SuiteIDs {
 	ids := crosstalk.SuiteIDs{Column: "model", Each: map[string]string{}}
 	for model, items := range r.items {

@@ -27,14 +27,14 @@ type Consistency struct {
 	Suite string   // an embedded suite or a file
 	By    []string // columns, consistency.ByClass among them
 
-	From  []string // languages that items are asked in as they are written; nil: the suite's
-	To    []string // what they are rewritten into: languages, consistency.Paraphrase, names in Rewrite; nil: de, zh
-	Mixed []string // languages whose own instructions are put to inputs in other languages, too
-	Parts []string // what is rewritten at a time; nil: each of T, I, X
+	From  []string // languages in which to ask the original items; nil: the suite's
+	To    []string // senses to rewrite them into: languages, consistency.Paraphrase, names in Rewrite; nil: de, zh
+	Mixed []string // languages whose original instructions are also combined with inputs in other languages
+	Parts []string // the parts to rewrite; nil: each of T, I, X
 
-	Rewrite        []string // NAME=PROMPT: further senses of inputs, and how the model is told to rewrite
+	Rewrite        []string // NAME=PROMPT: additional senses of inputs, with the prompts for rewriting
 	RewriteTokens  int      // of a rewritten text; 0: the protocol's
-	Texts          []string // files of inputs that something else has rewritten
+	Texts          []string // files of inputs rewritten elsewhere
 	Instructions   string   // a file of reviewed instructions
 	AcceptRewrites bool     // use the model's instructions without a review
 
@@ -45,7 +45,7 @@ type Consistency struct {
 	Overrides  string   // a file of answers that people have read
 }
 
-// Open opens suite, models and scorers. Nothing is asked.
+// Open opens suite, models and scorers. It sends no request.
 func (c Consistency) Open() (*Study, error) {
 	protocols, err := c.Resolve()
 	if err != nil {
@@ -171,7 +171,7 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 	return in, nil
 }
 
-// senses are the pairs that are wanted, checked against the suite.
+// senses are the requested senses, checked against the suite.
 func (c Consistency) senses(s *suite.Suite, rewriter consistency.Rewriter) (consistency.Senses, error) {
 	senses := consistency.Senses{From: c.From, To: c.To, Mixed: c.Mixed}
 	if senses.To == nil {

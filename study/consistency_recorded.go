@@ -17,9 +17,9 @@ import (
 	"crosstalk/suite"
 )
 
-// Recorded opens a study of answers that were recorded in files
-// (recorded.ReadConsistency) to the items of a task file, or of a suite. Rows
-// without a model are of the model named, or of one with the file's name.
+// Recorded opens a study of recorded answers in files (recorded.ReadConsistency)
+// to the items of a task file or a suite. model is the model of rows without one;
+// its default is the file's name.
 func (c Consistency) Recorded(files []string, model, task string) (*Study, error) {
 	protocols, err := c.Resolve()
 	if err != nil {
@@ -78,7 +78,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 	return study, nil
 }
 
-// answeredAtOnce is how many items with recorded answers are scored at a time.
+// answeredAtOnce is the number of items with recorded answers scored at a time.
 const answeredAtOnce = 1024
 
 // LoadTasks reads a task file, whose items need no texts, or a suite.

@@ -34,7 +34,8 @@ func (e *ReviewError) Error() string {
 		e.Waiting, e.File, e.Run)
 }
 
-// reviews has instructions rewritten and reviewed before they are used.
+// reviews lets models rewrite instructions and people review them before they are
+// used.
 type reviews struct {
 	suite     *suite.Suite
 	accept    bool
@@ -48,7 +49,7 @@ type reviewed struct {
 	set        func(Condition) *consistency.Instrument
 }
 
-// label says in signatures who rewrote, and who looked at it.
+// label is the field of signatures that states who rewrote and who reviewed.
 func (v *reviews) label(c Condition, elsewhere bool) string {
 	inputs, instructions := "own", "reviewed"
 	if elsewhere {
@@ -60,13 +61,13 @@ func (v *reviews) label(c Condition, elsewhere bool) string {
 	return inputs + "+" + instructions
 }
 
-// accepts reports whether a model's instructions are used without a review. A
-// reference model's are as they must be.
+// accepts reports whether a model's instructions are used without a review. Those
+// of a reference model need none.
 func (v *reviews) accepts(c Condition) bool {
 	return v.accept || c.Model.Provider == reference.Provider
 }
 
-// modelName tells models apart in the review.
+// modelName is the model's name in the review.
 func modelName(c Condition) string {
 	name := c.Model.String()
 	if base := c.Name["base_url"]; base != "" {
@@ -78,7 +79,7 @@ func modelName(c Condition) string {
 	return name
 }
 
-// tasks are the suite's tasks with the instructions that a model made.
+// tasks are the suite's tasks with a model's rewritten instructions.
 func (v *reviews) tasks(c Condition) []crosstalk.Task {
 	tasks := slices.Clone(v.suite.Tasks)
 	for i := range tasks {
@@ -88,8 +89,8 @@ func (v *reviews) tasks(c Condition) []crosstalk.Task {
 	return tasks
 }
 
-// prepare has the instructions rewritten, writes them into the run's directory,
-// and stops if people have not approved them.
+// prepare lets models rewrite the instructions, writes them into the run
+// directory, and returns a ReviewError if they are not approved.
 func (v *reviews) prepare(ctx context.Context, dir *run.Dir, session *ask.Session) error {
 	path := filepath.Join(dir.Path, InstructionsFile)
 	before, err := review.ReadRunInstructions(path)
@@ -116,7 +117,7 @@ func (v *reviews) prepare(ctx context.Context, dir *run.Dir, session *ask.Sessio
 			}
 		}
 	}
-	for _, old := range before { // of senses that are not asked about now
+	for _, old := range before { // of senses that are not part of this run
 		if !slices.ContainsFunc(list, func(in review.Instruction) bool {
 			return in.Model == old.Model && in.Task == old.Task && in.Sense == old.Sense
 		}) {
@@ -149,8 +150,7 @@ func (v *reviews) prepare(ctx context.Context, dir *run.Dir, session *ask.Sessio
 	return nil
 }
 
-// ofModel are the instructions that a model makes, as far as they were reviewed
-// before.
+// ofModel are a model's rewritten instructions, with earlier reviews applied.
 func (v *reviews) ofModel(ctx context.Context, in *consistency.Instrument, asker crosstalk.Asker, model string, before []review.Instruction) (list []review.Instruction, err error) {
 	var senses []consistency.Sense
 	for _, form := range in.Forms() {

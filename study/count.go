@@ -8,12 +8,12 @@ import (
 	"crosstalk/ask"
 )
 
-// Count is what measuring takes.
+// Count is the number of requests, tokens and the cost of a measurement.
 type Count struct {
 	Asks  int
-	Worst crosstalk.Usage // tokens, if every answer is as long as it may be
-	Cost  float64         // of those
-	// Priced reports whether the price of all is known.
+	Worst crosstalk.Usage // tokens, if every answer has the maximum length
+	Cost  float64         // of these tokens
+	// Priced reports whether all prices are known.
 	Priced bool
 }
 
@@ -26,15 +26,15 @@ func (c *Count) add(worst crosstalk.Usage, prices ask.Prices, model string) {
 	c.Cost += prices.Cost(model, worst)
 }
 
-// Counted is a condition of a protocol with what it asks; Total has what an
-// earlier one asks too once only.
+// Counted is a condition of a protocol with its requests. Total counts requests
+// shared by several conditions once.
 type Counted struct {
 	Condition
 	Count
 	needs []ask.Need // of each item
 }
 
-// Count runs the instruments over the items without asking.
+// Count runs the instruments over the items without sending requests.
 func (s *Study) Count(ctx context.Context, prices ask.Prices) (each []Counted, total Count, err error) {
 	all := map[crosstalk.Key]struct{}{}
 	for _, p := range s.Protocols {
@@ -55,8 +55,8 @@ func (s *Study) Count(ctx context.Context, prices ask.Prices) (each []Counted, t
 	return each, total, nil
 }
 
-// counter is an Asker that only counts. Its answers are texts, all different,
-// so that asks which are made of answers are counted too.
+// counter is an Asker that only counts. Its answers are different texts, so that
+// requests that depend on answers are counted too.
 type counter struct {
 	mu     sync.Mutex
 	id     crosstalk.Identity

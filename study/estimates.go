@@ -12,7 +12,7 @@ import (
 	"crosstalk/run"
 )
 
-// markNotMeasured says in every figure how many items it lacks.
+// markNotMeasured adds the number of missing items to every figure.
 func markNotMeasured(estimates []crosstalk.Estimate, n int, why string) {
 	for i := range estimates {
 		e := &estimates[i]
@@ -24,8 +24,8 @@ func markNotMeasured(estimates []crosstalk.Estimate, n int, why string) {
 	}
 }
 
-// ReadManifest reads the manifest of a run, with an error that says so where
-// the path is none.
+// ReadManifest reads the manifest of a run. If the path is not a run directory,
+// the error says so.
 func ReadManifest(path string) (run.Manifest, error) {
 	manifest, err := run.ReadManifest(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -34,7 +34,7 @@ func ReadManifest(path string) (run.Manifest, error) {
 	return manifest, err
 }
 
-// ErrUnfinished says that a run has no figures yet.
+// ErrUnfinished is the error for a run without figures.
 var ErrUnfinished = errors.New("is not finished: run the same command again to resume it")
 
 // Estimates are the figures of a run as they were written.
@@ -49,9 +49,9 @@ func Estimates(path string) ([]crosstalk.Estimate, error) {
 	return estimates, err
 }
 
-// Grouped are the figures of a run, grouped by the columns of each of by, in
-// its order. The run's observations are read once. A column that the run does
-// not have is a *crosstalk.OptionError of "by".
+// Grouped returns the figures of a run, once for each element of by, grouped by
+// its columns. It reads the run's observations once. An unknown column is a
+// *crosstalk.OptionError of "by".
 func Grouped(path string, by ...[]string) ([][]crosstalk.Estimate, error) {
 	manifest, err := ReadManifest(path)
 	if err != nil {
@@ -103,7 +103,7 @@ func Grouped(path string, by ...[]string) ([][]crosstalk.Estimate, error) {
 		for _, s := range all {
 			grouped[i] = append(grouped[i], s.estimators[i].Estimates(manifest.Suites)...)
 		}
-		if n := manifest.NotMeasured; n > 0 { // which no observation tells
+		if n := manifest.NotMeasured; n > 0 { // observations do not have this number
 			markNotMeasured(grouped[i], n, "of the items were not measured")
 		}
 	}

@@ -28,7 +28,7 @@ type Leakage struct {
 	CountOnly bool
 }
 
-// Open opens suite, models and similarities. Nothing is asked.
+// Open opens suite, models and similarities. It sends no request.
 func (l Leakage) Open() (*Study, error) {
 	protocols, err := l.Resolve()
 	if err != nil {

@@ -16,9 +16,8 @@ import (
 	"crosstalk/suite"
 )
 
-// Recorded opens a study of answers that were recorded in files
-// (recorded.ReadLeakage). Rows without a model are of the model named, or of
-// one with the file's name.
+// Recorded opens a study of recorded answers in files (recorded.ReadLeakage).
+// model is the model of rows without one; its default is the file's name.
 func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	protocols, err := l.Resolve()
 	if err != nil {
@@ -54,7 +53,7 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 type recordedLeakage struct {
 	*Study
 	files   []string
-	model   string // of rows that do not say
+	model   string // of rows without one
 	sources *suite.Sources
 }
 
@@ -104,7 +103,7 @@ func (r *recordedLeakage) check() error {
 		rows++
 		r.columns.Add(row.Item.Labels)
 		if len(r.files) == 1 {
-			continue // the reader has seen to it
+			continue // the reader has checked it
 		}
 		for k := range max(len(row.Test), len(row.Control)) {
 			one := sample{row.Item.Labels["dataset"], row.Model, row.Item.ID, row.First + k}
@@ -120,11 +119,11 @@ func (r *recordedLeakage) check() error {
 	return r.checkBy(r.columns)
 }
 
-// rowsAtOnce is how many rows are scored at a time, so that an encoder sees
-// many texts together and the same text seldom twice.
+// rowsAtOnce is the number of rows scored at a time, so that an encoder gets many
+// texts together and rarely the same text twice.
 const rowsAtOnce = 8192
 
-// observations scores the rows side by side and yields their observations in
+// observations scores the rows concurrently and yields their observations in
 // order.
 func (r *recordedLeakage) observations(ctx context.Context, in leakage.Instrument, protocols int) iter.Seq2[[]crosstalk.Observation, error] {
 	usable := func(yield func(leakageRow, error) bool) {

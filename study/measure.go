@@ -8,8 +8,7 @@ import (
 	"crosstalk/internal/parallel"
 )
 
-// Arm is one condition of a study: the instrument that is set to it, and who
-// is asked.
+// Arm is one condition of a study: its instrument and its asker.
 type Arm struct {
 	Instrument crosstalk.Instrument
 	Ask        crosstalk.Asker
@@ -19,19 +18,17 @@ type Arm struct {
 	Admit func(ctx context.Context, item int) (_ context.Context, end func())
 }
 
-// Measured is what came of one item: its observations, or the error that kept
-// it from being measured.
+// Measured is the result of one item: its observations, or an error.
 type Measured struct {
 	Item         crosstalk.Item
 	Observations []crosstalk.Observation
 	Err          error
 }
 
-// Measure measures items in every arm, up to n of them at a time, and yields
-// every one in the arms' and their own order. After an error it continues:
-// what is answered already still counts. When the loop is left it starts no
-// further items, waits for those under way, whose asks may be paid for, and
-// drops them.
+// Measure measures items in every arm, up to n of them at a time, and yields them
+// in the order of arms and items. After an error it continues, so that existing
+// answers still count. When the loop is left, it starts no further items, waits
+// for those in progress, whose requests may be paid for, and drops them.
 func Measure(ctx context.Context, arms []Arm, items []crosstalk.Item, n int) iter.Seq[Measured] {
 	type place struct {
 		arm, item int

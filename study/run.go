@@ -12,17 +12,17 @@ import (
 	"crosstalk/run"
 )
 
-// Measurement is a study under way in a run directory. Close it at the end.
+// Measurement is a study that is running in a run directory. It must be closed.
 type Measurement struct {
 	Dir     *run.Dir
-	Session *ask.Session // for those who watch, and who stop it
-	Planned int          // asks
+	Session *ask.Session // for showing progress and stopping
+	Planned int          // requests
 
 	study *Study
 	cache *run.SimilarityCache
 }
 
-// Result is what a measurement gave.
+// Result is the result of a measurement.
 type Result struct {
 	Estimates []crosstalk.Estimate
 
@@ -44,9 +44,8 @@ func (r Result) Why() error {
 	return nil
 }
 
-// Begin makes the run directory, or opens one of the same plan to resume or
-// score again. o's concurrency is, unless it is set, what the models' presets
-// suggest.
+// Begin creates the run directory, or opens one with the same plan to resume or
+// score again. The default of o's concurrency is that of the models' presets.
 func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measurement, error) {
 	if s.IsRecorded() {
 		return s.begin(path, o, 0)
@@ -118,8 +117,8 @@ func (m *Measurement) Close() error {
 	return errors.Join(err, m.Dir.Close())
 }
 
-// CheckPrices refuses to keep a budget, or to state a cost, without the price
-// of every model.
+// CheckPrices returns an error if a cost is needed and the price of a model is
+// unknown.
 func (s *Study) CheckPrices(b ask.Budget) error {
 	for _, p := range s.Protocols {
 		for _, c := range p.Conditions {
@@ -133,7 +132,7 @@ func (s *Study) CheckPrices(b ask.Budget) error {
 	return nil
 }
 
-// Run measures in a directory from beginning to end.
+// Run runs the whole measurement in a directory.
 func (s *Study) Run(ctx context.Context, path string, o ask.Options) (result Result, err error) {
 	m, err := s.Begin(ctx, path, o)
 	if err != nil {
@@ -143,7 +142,7 @@ func (s *Study) Run(ctx context.Context, path string, o ask.Options) (result Res
 	return m.Run(ctx)
 }
 
-// Score scores what was recorded without a run directory.
+// Score scores recorded answers without a run directory.
 func (s *Study) Score(ctx context.Context) ([]crosstalk.Estimate, error) {
 	if s.check != nil {
 		if err := s.check(); err != nil {
@@ -154,9 +153,9 @@ func (s *Study) Score(ctx context.Context) ([]crosstalk.Estimate, error) {
 	return result.Estimates, err
 }
 
-// Run asks what is not answered yet, scores all answers, and writes
-// observations and estimates into the run. A limit that was reached is no
-// error; the session's Reason tells why it stopped.
+// Run sends the requests that are not answered yet, scores all answers, and writes
+// observations and estimates into the run. Reaching a limit is not an error; the
+// session's Reason is why it stopped.
 func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	s := m.study
 	if s.prepare != nil {
@@ -190,8 +189,8 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	return result, m.Dir.WriteEstimates(report.NewDocument(result.Estimates))
 }
 
-// sumUp is the one way from observations to estimates: each is recorded and
-// added to its protocol's estimator.
+// sumUp turns observations into estimates: it records each observation and adds it
+// to its protocol's estimator.
 func (s *Study) sumUp(ctx context.Context, session *ask.Session, record func(crosstalk.Observation) error) (result Result, err error) {
 	estimators := make([]crosstalk.Estimator, len(s.Protocols))
 	for i, p := range s.Protocols {
@@ -214,7 +213,7 @@ func (s *Study) sumUp(ctx context.Context, session *ask.Session, record func(cro
 			return result, err
 		}
 	}
-	if s.IsRecorded() { // only now all columns are known
+	if s.IsRecorded() { // all columns are known only now
 		if err := s.checkBy(s.columns); err != nil {
 			return result, err
 		}
@@ -244,12 +243,12 @@ func addRecorded(observed func(func([]crosstalk.Observation, error) bool), add f
 	return nil
 }
 
-// itemsAtOnce is how many items are measured at a time: enough to keep the
-// largest number of asks in flight, whose own limits decide.
+// itemsAtOnce is the number of items measured at a time: enough for the maximum of
+// concurrent requests, which the session limits.
 const itemsAtOnce = 512
 
-// addMeasured measures all conditions of a protocol. After an error it stops
-// the session: what is in flight is saved, and what was saved is counted.
+// addMeasured measures all conditions of a protocol. After an error it stops the
+// session: answers in flight are saved, and saved answers are counted.
 func (s *Study) addMeasured(ctx context.Context, session *ask.Session, p Protocol, result *Result, add func([]crosstalk.Observation) error) (failed error) {
 	var arms []Arm
 	for _, c := range s.named(p) {

@@ -1,10 +1,10 @@
-// Package study is measuring from end to end: a suite under conditions and
-// protocols, or answers that were recorded elsewhere. A study is opened from
-// data (Leakage, Confusion, Consistency), counts what it will ask, measures,
-// and resumes when it is run again in the same directory.
+// Package study runs a measurement from end to end: a suite under conditions and
+// protocols, or recorded answers. A study is opened from data (Leakage, Confusion,
+// Consistency), counts its requests, measures, and resumes if it is run again in
+// the same directory.
 //
-// The way of the data: items or recorded rows, answers, observations, which
-// are written to the run and added to an estimator, estimates.
+// Data flows from items or recorded rows to answers, to observations, which are
+// written to the run and added to an estimator, to estimates.
 package study
 
 import (
@@ -25,11 +25,11 @@ import (
 	"crosstalk/suite"
 )
 
-// Study is what is measured: one or several protocols of an instrument.
+// Study is a measurement with one or several protocols of an instrument.
 type Study struct {
 	Instrument string
-	Suite      *suite.Suite // nil where answers were recorded
-	By         []string     // columns that figures are grouped by
+	Suite      *suite.Suite // nil for recorded answers
+	By         []string     // columns for grouping figures
 	Protocols  []Protocol
 	Notes      Notes // on recorded rows that are not scored
 
@@ -46,22 +46,22 @@ type Study struct {
 	found    []string // changes that models asked for, in words
 	plan     run.Plan // of recorded answers
 
-	// prepare asks what must be known before the items are; nil: nothing.
+	// prepare sends the requests that must precede those of the items; nil: none.
 	prepare func(ctx context.Context, dir *run.Dir, session *ask.Session) error
 }
 
-// Protocol is the part of a study that is measured by one set of rules.
+// Protocol is the part of a study with one set of rules.
 type Protocol struct {
 	Rules   crosstalk.Rules
 	Scoring run.Scoring
 
-	Conditions []Condition // that are asked
-	// instrument returns the instrument that is set to a condition; unless it is
-	// to score, one that only asks will do.
+	Conditions []Condition // to be asked
+	// instrument returns the instrument for a condition. Unless it is to score, it
+	// only needs to ask.
 	instrument func(c Condition, score bool) crosstalk.Instrument
 
-	// recorded yields the observations of what was recorded, in its order, in
-	// place of asking.
+	// recorded yields the observations of recorded answers in their order; no model
+	// is asked.
 	recorded func(context.Context) iter.Seq2[[]crosstalk.Observation, error]
 }
 
@@ -113,8 +113,8 @@ func (s *Study) Plan() run.Plan {
 	return plan
 }
 
-// Directory is the run's directory unless the user names another: below runs,
-// named after suite, model and plan.
+// Directory is the default run directory: below runs, named after suite, model and
+// plan.
 func (s *Study) Directory() string {
 	plan := s.Plan()
 	var models []string
@@ -130,7 +130,7 @@ func (s *Study) Directory() string {
 	return filepath.Join("runs", fileName(s.Suite.Name+"-"+name)+"-"+plan.Hash())
 }
 
-// fileName makes a name that every file system takes.
+// fileName turns a text into a name that every file system accepts.
 func fileName(s string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		switch {
@@ -141,8 +141,8 @@ func fileName(s string) string {
 	}, s), "-.")
 }
 
-// named are a protocol's conditions under the names that observations have,
-// among them the protocol where there are several.
+// named are a protocol's conditions with the names in observations, including the
+// protocol if there are several.
 func (s *Study) named(p Protocol) []Condition {
 	if len(s.Protocols) == 1 {
 		return p.Conditions
@@ -155,8 +155,7 @@ func (s *Study) named(p Protocol) []Condition {
 	return named
 }
 
-// Items is the number of items that the study measures, those of each
-// condition counted.
+// Items is the number of items of all conditions.
 func (s *Study) Items() (n int) {
 	for _, p := range s.Protocols {
 		n += len(p.Conditions) * len(s.Suite.Items)
@@ -164,8 +163,9 @@ func (s *Study) Items() (n int) {
 	return n
 }
 
-// CheckBy refuses columns to group by that neither the suite nor the grid has.
-// Of recorded answers it is known when they are read, and Run checks it.
+// CheckBy returns an error if a column for grouping is neither in the suite nor in
+// the grid. The columns of recorded answers are known only when they are read; Run
+// checks them.
 func (s *Study) CheckBy() error {
 	if s.IsRecorded() {
 		return nil
@@ -189,8 +189,8 @@ func (s *Study) checkBy(known Columns) error {
 	return known.Check(s.By)
 }
 
-// conditionOf names the condition of recorded answers: their model and, where
-// they are scored by several protocols, the protocol.
+// conditionOf names the condition of recorded answers: their model and, if there
+// are several protocols, the protocol.
 func conditionOf(model, protocol string, protocols int) map[string]string {
 	name := map[string]string{"model": model}
 	if protocols > 1 {
@@ -199,7 +199,7 @@ func conditionOf(model, protocol string, protocols int) map[string]string {
 	return name
 }
 
-// Columns are those that observations can be grouped by.
+// Columns are the columns by which observations can be grouped.
 type Columns map[string]bool
 
 // Add adds the columns of some labels.
@@ -209,7 +209,7 @@ func (known Columns) Add(labels map[string]string) {
 	}
 }
 
-// Check refuses a column that nothing has.
+// Check returns an error for an unknown column.
 func (known Columns) Check(by []string) error {
 	for _, column := range by {
 		if !known[column] {
@@ -219,12 +219,12 @@ func (known Columns) Check(by []string) error {
 	return nil
 }
 
-// Unknown is the error that there is no such column.
+// Unknown is the error for an unknown column.
 func (known Columns) Unknown(column string) *ColumnError {
 	return &ColumnError{column, slices.Sorted(maps.Keys(known))}
 }
 
-// ColumnError is a column to group by that observations do not have.
+// ColumnError is an unknown column for grouping.
 type ColumnError struct {
 	Column string
 	Known  []string // the columns that they have
@@ -234,7 +234,7 @@ func (e *ColumnError) Error() string {
 	return fmt.Sprintf("unknown column %q; choose one of: %s", e.Column, strings.Join(e.Known, ", "))
 }
 
-// ParseBy reads the columns that figures are to be grouped by, each once.
+// ParseBy reads the columns for grouping figures, each once.
 func ParseBy(by []string) ([]string, error) {
 	clean := []string{}
 	for _, column := range by {
@@ -248,8 +248,8 @@ func ParseBy(by []string) ([]string, error) {
 	return clean, nil
 }
 
-// group sets the columns that figures are grouped by: those of an option or,
-// where it is nil, the instrument's own, which observations may lack.
+// group sets the columns for grouping figures: those of an option or, if it is
+// nil, the instrument's defaults, which observations may lack.
 func (s *Study) group(by, byDefault []string) (err error) {
 	s.By, s.asked = byDefault, by != nil
 	if s.asked {

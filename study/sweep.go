@@ -15,9 +15,9 @@ import (
 	"crosstalk/run"
 )
 
-// Sweep says which models are asked and how. Several values of a field are
-// measured side by side: the study has a condition for each combination. The
-// zero value of a field leaves the setting to the protocol or the suite.
+// Sweep has the models and their settings. Several values of a field are compared:
+// the study has a condition for each combination. The zero value of a field leaves
+// the setting to the protocol or the suite.
 type Sweep struct {
 	Models   []string // provider:name (model.Open)
 	BaseURLs []string // one for all models, or one for each
@@ -52,16 +52,16 @@ type Condition struct {
 	system, prefix *string
 }
 
-// axis is a setting of which the user may give several values: each makes a
-// condition with each value of the other axes.
+// axis is a setting with one or several values. Each value makes a condition with
+// each value of the other axes.
 type axis struct {
-	column string // what figures call it
+	column string // its name in figures
 	values []string
 	set    func(c *Condition, value int)
 }
 
-// cross makes the grid of the axes; the last varies fastest. A condition is
-// named by the axes that have several values.
+// cross makes the grid of the axes; the last varies fastest. The name of a
+// condition has the axes with several values.
 func cross(axes []axis) ([]Condition, error) {
 	conditions := []Condition{{Condition: run.Condition{Name: map[string]string{}}}}
 	for _, a := range axes {
@@ -88,8 +88,8 @@ func cross(axes []axis) ([]Condition, error) {
 	return conditions, nil
 }
 
-// defaults are the settings that a protocol and a suite have where the sweep
-// has none.
+// defaults are the settings of a protocol and a suite that apply unless the sweep
+// has others.
 type defaults struct {
 	system   string
 	prefix   map[crosstalk.API]string
@@ -160,7 +160,7 @@ func concurrency(conditions []Condition) (least int) {
 	return least
 }
 
-// axes are the settings that all instruments share.
+// axes are the settings of all instruments.
 func (s *Sweep) axes(d defaults) ([]axis, error) {
 	models, err := s.modelAxis(d.decoding)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// averageOf says how a measure's figures are made of observations: a language's
-// rate is the plain mean over its sources, and the overall rate the plain mean
+// averageOf describes how a measure's figures are averaged: a language's rate is
+// the unweighted mean over its sources, and the overall rate the unweighted mean
 // over languages.
 func averageOf(p Protocol, measure string) crosstalk.Average {
 	a := crosstalk.Average{Over: By, EmptyIsOne: p.EmptyIsOne}
@@ -22,8 +22,8 @@ func averageOf(p Protocol, measure string) crosstalk.Average {
 	return a
 }
 
-// average computes a figure with its interval from the cells of its measures,
-// and says what is not in it.
+// average computes a figure with its interval from the cells of its measures, and
+// warns of cells without data.
 func (s *sum) average(e *crosstalk.Estimate, p Protocol) {
 	average := averageOf(p, e.Measure)
 	e.Average = &average
@@ -80,12 +80,12 @@ func (s *sum) average(e *crosstalk.Estimate, p Protocol) {
 	}
 }
 
-// units are those of figures that are no fraction.
+// units are the units of figures that are not fractions.
 var units = map[string]string{Entropy: "bits", NucleusSize: "tokens"}
 
 func isUncertainty(measure string) bool { return units[measure] != "" }
 
-// uncertainty is the plain mean over answers, whatever their language.
+// uncertainty is the unweighted mean over answers of all languages.
 func (s *sum) uncertainty(e *crosstalk.Estimate) {
 	c := s.cells[cellKey{measure: e.Measure}]
 	mean := stats.Mean(&c.values, stats.Bounds{Low: 0, High: math.Inf(1)}, estimate.Level)

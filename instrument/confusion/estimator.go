@@ -7,9 +7,9 @@ import (
 	"crosstalk/measure/estimate"
 )
 
-// apart are columns that never share a figure: answers in the language of the
-// prompt and in another are two tasks, and uncertainty at confusion points and
-// elsewhere two things.
+// apart are columns whose values never share a figure: answers in the language of
+// the prompt and in another are different tasks, and so is uncertainty at
+// confusion points and elsewhere.
 var apart = []string{"task", "at"}
 
 // measures are in the order of their figures.
@@ -21,29 +21,29 @@ type estimator struct {
 	groups estimate.Groups[*sum]
 }
 
-// Estimator returns an estimator of each condition and task and, where by names
-// them, of each language, each source and both, all that for each prefix of the
+// Estimator returns an estimator for each condition and task and, if they are in
+// by, for each language, each source and both; all of them for each prefix of the
 // other columns in by (estimate.Rollup). A figure over several languages is the
-// plain mean over them, and a language's the plain mean over its sources
-// (Marchisio et al. 2024, section 3.3). LCPR is the mean over the languages
-// that have a WPR. Intervals take answers to one prompt, in whatever language,
-// as a cluster. N counts items, and Counts the answers:
+// unweighted mean over them, and a language's the unweighted mean over its sources
+// (Marchisio et al. 2024, section 3.3). LCPR is the mean over the languages that
+// have a WPR. For intervals, answers to one prompt in all languages are a cluster.
+// N counts items, and Counts the answers:
 //
-//	empty, refused, failed   there was no text
+//	empty, refused, failed   no text
 //	unchecked     no line was long enough
 //	full_answer, line   the answer has a line error: in all checked lines, in some
-//	word          it has a word error
-//	line_error    it is not in the word-level figure, since it has a line error
+//	word          the answer has a word error
+//	line_error    excluded from word-level figures, since the answer has a line error
 //
-// Entropy and NucleusSize are plain means over answers, and over all languages
-// and sources unless figures are grouped otherwise than by By. They count
-// "tokens", those of them "censored" and the answers with "no_logprobs".
+// Entropy and NucleusSize are unweighted means over answers, and over all
+// languages and sources unless figures are grouped by other columns than By. They
+// count "tokens", the "censored" ones, and the answers with "no_logprobs".
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	return &estimator{r, estimate.Groups[*sum]{Grouping: estimate.Grouping{By: by, Crossed: By, Apart: apart},
 		New: func(map[string]string) *sum { return &sum{cells: map[cellKey]*cell{}} },
 		Describe: func(name string, _, labels, _ map[string]string) estimate.Figure {
 			f := estimate.Figure{By: by, Before: []int{slices.Index(kinds, labels["at"])},
-				Unranked: []string{"at"}} // figures of one distribution come together
+				Unranked: []string{"at"}} // keeps figures of one distribution together
 			if name == uncertainties && slices.Equal(by, By) {
 				f.By = nil
 			}

@@ -8,34 +8,33 @@ import (
 	"crosstalk"
 )
 
-// Format is how an item's prompt is put to a model: the settings of a
-// condition that mitigate confusion, beside those of decoding (Marchisio et
-// al. 2024, section 5). The zero value asks the prompt as it stands.
+// Format is the format of prompts: the settings of a condition that mitigate
+// confusion, besides decoding (Marchisio et al. 2024, section 5). The zero value
+// leaves prompts unchanged.
 type Format struct {
 	Position string // of the instruction to answer in a language, one of Positions; "": as the item has it
 	Shots    int    // demonstrations before the prompt
 	Template Template
 
-	// Demonstrations are question and answer in one language, by language. An
-	// item is asked after the first Shots of the language that its answer
-	// should be in, for cross-lingual items too: they show the language of
-	// answers, not the instruction.
+	// Demonstrations are questions with answers in the same language, by language.
+	// The first Shots in the requested language precede a prompt, also a
+	// cross-lingual one: they show the language of answers, not the instruction.
 	Demonstrations map[string][]crosstalk.Demonstration
 }
 
-// Positions are where an English prompt can have the instruction to answer in
+// Positions are the positions in an English prompt of the instruction to answer in
 // another language (Marchisio et al. 2024, section 3).
 var Positions = []string{"start", "end", "integrated"}
 
-// Template is what stands around questions and answers.
+// Template is the text around questions and answers.
 type Template string
 
 const (
-	// Auto puts demonstrations to chat models as turns of the chat, and to
-	// others in a Q/A template; a prompt alone stands as it is. It is the zero
-	// value's meaning too.
+	// Auto sends demonstrations as turns of the chat, or in the Q/A template if
+	// the model has no chat API. A single prompt is unchanged. The zero value
+	// means the same.
 	Auto Template = "auto"
-	// QA puts prompts to all models in the template
+	// QA uses this template for all models,
 	//
 	//	Q: {question}
 	//	A: {answer}
@@ -43,9 +42,9 @@ const (
 	//	Q: {prompt}
 	//	A:
 	//
-	// with or without demonstrations, and ends the answer where the model goes
-	// on with a question of its own. It makes base models answer rather than
-	// continue. Chat models get it as one message.
+	// with or without demonstrations, and ends the answer where the model
+	// continues with another question. It makes base models answer rather than
+	// continue the prompt. Chat models get it as one message.
 	QA Template = "qa"
 )
 
@@ -60,11 +59,11 @@ func ParseTemplate(name string) (Template, error) {
 	return Template(name), nil
 }
 
-// nextQuestion is where a model has finished its answer in a Q/A template.
+// nextQuestion marks the end of an answer in a Q/A template.
 const nextQuestion = "\nQ:"
 
-// place is the item's prompt with the instruction where the format wants it,
-// and where it is: one of Positions, or "" for a prompt that has none.
+// place is the item's prompt with the instruction at the format's position, and
+// that position: one of Positions, or "" for a prompt without one.
 func (f Format) place(item crosstalk.Item) (prompt, position string, err error) {
 	p := item.Prompt
 	prompt = p.Text
@@ -85,8 +84,7 @@ func (f Format) place(item crosstalk.Item) (prompt, position string, err error) 
 	return prompt, position, nil
 }
 
-// request is the request for one sample of a prompt whose answer should be in
-// language.
+// request is the request for one sample of a prompt for an answer in language.
 func (f Format) request(p crosstalk.PromptConfig, prompt, language string, sample int) (crosstalk.Request, error) {
 	shown := f.Demonstrations[language]
 	if len(shown) < f.Shots {
@@ -107,8 +105,7 @@ func (f Format) request(p crosstalk.PromptConfig, prompt, language string, sampl
 	return r, nil
 }
 
-// questionsAndAnswers is the Q/A template. The prefix stands before each
-// question.
+// questionsAndAnswers is the Q/A template, with the prefix before each question.
 func questionsAndAnswers(prefix string, shown []crosstalk.Demonstration, prompt string) string {
 	var b strings.Builder
 	for _, d := range shown {
@@ -118,7 +115,7 @@ func questionsAndAnswers(prefix string, shown []crosstalk.Demonstration, prompt 
 	return b.String()
 }
 
-// turns are demonstrations as a chat.
+// turns are the demonstrations as turns of a chat.
 func turns(prefix string, shown []crosstalk.Demonstration) (messages []crosstalk.Message) {
 	for _, d := range shown {
 		messages = append(messages, crosstalk.Message{Role: "user", Content: prefix + d.Question},

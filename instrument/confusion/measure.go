@@ -11,9 +11,9 @@ import (
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
 
-// Measure asks for all samples of the item's prompt and scores them. The
-// label "position" of the observations says where the prompt had its
-// instruction, if it had one.
+// Measure requests all samples of the item's prompt and scores them. The label
+// "position" of the observations is the position of the instruction, if there is
+// one.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
 	if item.Prompt == nil {
 		return nil, fmt.Errorf("item %s has no prompt with the language of its answer: it is not a confusion item", item.ID)
@@ -26,7 +26,7 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 		item.Labels = with(item.Labels, "position", position)
 	}
 	answers := make([]crosstalk.Answer, in.Samples)
-	var group errgroup.Group // no context of its own: an ask that is under way is paid for, whatever became of its siblings
+	var group errgroup.Group // without a context: a request in flight is paid for, even if another one failed
 	for k := range answers {
 		request, err := in.Format.request(in.Prompting, prompt, item.Prompt.Language, k)
 		if err != nil {

@@ -13,16 +13,16 @@ import (
 type Protocol struct {
 	Name      string
 	MinWords  int     // lines of fewer words are not checked
-	Threshold float64 // a line is in the language that the identifier gives it more than this probability
-	Kana      bool    // kana decide between Japanese and Chinese where the identifier has taken one for the other
+	Threshold float64 // a line has a language if its probability exceeds this
+	Kana      bool    // kana decide between Japanese and Chinese, which identifiers confuse
 	Latin     Latin   // word check of languages in Latin script
 
-	// AllAnswers counts an answer without a checked line as right. Else it is
-	// unchecked and leaves all denominators.
+	// AllAnswers counts an answer without a checked line as correct. Otherwise it is
+	// unchecked and excluded from all denominators.
 	AllAnswers bool
 
-	// EmptyIsOne gives a (language, source) cell without an answer to measure
-	// the rate 1. Else the cell is undefined and left out of averages.
+	// EmptyIsOne gives a (language, source) cell without data the rate 1.
+	// Otherwise the cell is undefined and excluded from averages.
 	EmptyIsOne bool
 
 	// How a model is asked, unless the user says otherwise.
@@ -32,20 +32,20 @@ type Protocol struct {
 	Samples     int
 }
 
-// asked is how the paper asks.
+// asked are the settings of requests in the paper.
 func asked(p Protocol) Protocol {
 	p.Temperature, p.TopP, p.MaxTokens, p.Samples = 0.3, 0.75, 100, 1
 	return p
 }
 
-// Latin says what becomes of letters of other scripts in answers that should
-// be in a language of Latin script.
+// Latin is the treatment of letters of other scripts in answers that should be in
+// a language of Latin script.
 type Latin string
 
 const (
-	LatinOff   Latin = "off"   // they are not looked for
-	LatinApart Latin = "apart" // they are word errors, in a figure of their own (LatinWPR)
-	LatinInWPR Latin = "wpr"   // they are word errors as any other (Marchisio et al. 2024, section 3.2)
+	LatinOff   Latin = "off"   // not checked
+	LatinApart Latin = "apart" // word errors in a separate figure (LatinWPR)
+	LatinInWPR Latin = "wpr"   // word errors like any other (Marchisio et al. 2024, section 3.2)
 )
 
 // Latins are all values of Latin.
@@ -102,11 +102,10 @@ func (p Protocol) wordFields(list string) []string {
 	return fields
 }
 
-// By are the columns that averages are taken over, and that figures are
-// grouped by unless the user says otherwise.
+// By are the columns of averages, and the default columns for grouping figures.
 var By = []string{"language", "source"}
 
-// Rules are all that figures over the same answers depend on.
+// Rules are everything that determines the figures of given answers.
 type Rules struct {
 	Protocol
 	Identifier string // its name

@@ -17,10 +17,10 @@ import (
 )
 
 // Score makes observations of an answer to the item's prompt: of LPR and
-// LineAccuracy, and of WPR or LatinWPR where the expected language has a word
-// check. LPR's have the wrong lines as spans, the others' the wrong words.
-// Where log probabilities were asked for, observations of Entropy and
-// NucleusSize follow.
+// LineAccuracy, and of WPR or LatinWPR if the expected language has a word check.
+// Their spans are the wrong lines for LPR and the wrong words for the others. If
+// log probabilities were requested, observations of Entropy and NucleusSize
+// follow.
 func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.Answer) []crosstalk.Observation {
 	base := crosstalk.Observation{Item: item.ID, Cluster: cmp.Or(item.Cluster, item.ID), Sample: sample,
 		Value: crosstalk.Undefined, Condition: in.Condition, Labels: item.Labels}
@@ -98,7 +98,7 @@ func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 	}
 }
 
-// checked is what the check of an answer found.
+// checked is the result of checking an answer.
 type checked struct {
 	lines int              // checked
 	wrong []crosstalk.Span // lines
@@ -156,9 +156,8 @@ func (in *Instrument) identify(text string) langid.Guess {
 	return guess
 }
 
-// byKana corrects a confusion of Chinese and Japanese, which small identifiers
-// fall for: Japanese is not written in Chinese characters alone, nor Chinese
-// with kana.
+// byKana corrects small identifiers that confuse Chinese and Japanese: Japanese
+// has kana, Chinese does not.
 func byKana(language, text string) string {
 	kana := func() bool {
 		return strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) })
@@ -175,8 +174,8 @@ func byKana(language, text string) string {
 	return language
 }
 
-// Segmenters names what splits lines into words, for signatures. Languages
-// that are not named are split at white space.
+// Segmenters names the word segmenters, for signatures. Other languages are split
+// at white space.
 const Segmenters = "ja=unidic-3.1.1,zh=jieba"
 
 func segmenterOf(language string) segment.Segmenter {
@@ -193,8 +192,7 @@ func segmenterOf(language string) segment.Segmenter {
 // word error (Marchisio et al. 2024, section 3.2).
 var englishStandsOut = []string{"ar", "hi", "ja", "ko", "ru", "zh"}
 
-// wordCheck is how a language's words are checked: not at all in the zero
-// value.
+// wordCheck is a language's word check; the zero value checks nothing.
 type wordCheck struct {
 	measure string
 	isWrong func(word string) bool
@@ -218,9 +216,8 @@ func inLatinScript(code string) bool {
 	return script.String() == "Latn"
 }
 
-// hasForeignLetter reports whether a word has a letter of another script than
-// Latin. Letters that Unicode gives to no single script (µ, ʻ, ー) are not
-// foreign.
+// hasForeignLetter reports whether a word has a letter that is not Latin. Letters
+// without a single script in Unicode (µ, ʻ, ー) are not foreign.
 func hasForeignLetter(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool {
 		return r > unicode.MaxASCII && unicode.IsLetter(r) && !unicode.In(r, unicode.Latin, unicode.Common, unicode.Inherited)

@@ -10,25 +10,25 @@ import (
 	"crosstalk/instrument/consistency/read"
 )
 
-// answer is an answer with what was read in it.
+// answer is an answer with the class that was read in it.
 type answer struct {
 	crosstalk.Answer
 	class      string // an id, or the free answer; "" for none
 	rule       string // that found it
 	confidence read.Confidence
-	reason     string    // why there was nothing to read
+	reason     string    // why there is no class
 	override   *Override // by people
 }
 
-// Answered says what question was answered how, for a review: answers with
-// the same text to the same instruction are read the same way.
+// Answered identifies an answer for review: answers with the same text to the same
+// instruction are read in the same way.
 type Answered struct {
 	Task        string
 	Instruction string // its sense
 	Text        string
 }
 
-// Override is a class that people gave an answer, in place of what was read.
+// Override is a manually assigned class that replaces the class that was read.
 type Override struct {
 	Class    string // "" if the answer has none
 	Reviewer string
@@ -38,7 +38,7 @@ type Override struct {
 // Overrides are corrected readings.
 type Overrides map[Answered]Override
 
-// ID is a short hash of the corrections, "" of none.
+// ID is a short hash of the corrections, "" if there are none.
 func (o Overrides) ID() string {
 	if o == nil {
 		return ""
@@ -80,7 +80,7 @@ func (s *scoring) read(form Form, of crosstalk.Answer, overrides Overrides) answ
 	return a
 }
 
-// Class is what was read in an answer.
+// Class is the class that was read in an answer.
 type Class struct {
 	read.Reading
 	Class string // its id; "" if there is none

@@ -1,7 +1,7 @@
-// Package consistency measures multisense consistency: whether a model means
-// the same when the form of a question changes (Ohmer et al. 2023, "Separating
-// form and meaning: Using self-consistency to quantify task understanding
-// across multiple senses").
+// Package consistency measures multisense consistency: whether a model's answer
+// keeps its meaning when the form of the question changes (Ohmer et al. 2023,
+// "Separating form and meaning: Using self-consistency to quantify task
+// understanding across multiple senses").
 //
 // A task is an instruction and an input. The model itself rewrites both into
 // another sense (another language, a paraphrase, an equal formula) and then
@@ -12,7 +12,7 @@
 //	I  the instruction only
 //	X  the input only
 //
-// The source asked again is the baseline: what of the inconsistency is chance.
+// Asking the source again is the baseline: the inconsistency that is chance.
 package consistency
 
 import (
@@ -21,29 +21,28 @@ import (
 	"crosstalk/measure/similarity"
 )
 
-// What is observed.
+// The measures of observations.
 const (
 	Consistency = "consistency" // the class is that of the source sense; 0 or 1
 	Accuracy    = "accuracy"    // the class is the right one; 0 or 1
 	Rewriting   = "rewriting"   // an input was rewritten without a flag; 0 or 1
-	ItemBLEU    = "bleu_item"   // of a rewritten input against the one that people wrote, the mean over its texts; 0 to 1
+	ItemBLEU    = "bleu_item"   // of a rewritten input against the human one, the mean over its texts; 0 to 1
 	ROUGE1      = "rouge1"
 	ROUGE2      = "rouge2"
 	ROUGEL      = "rougeL"
 	Quality     = "quality" // the same by an external scorer, in its own unit
 )
 
-// Reasons why there is no value, beside the status of an answer that is no
-// text.
+// Reasons why there is no value, besides the status of an answer without text.
 const (
 	Invalid     = "invalid"      // an answer has no label
 	Missing     = "missing"      // an answer was never recorded
-	NoRewriting = "no rewriting" // the model did not rewrite, so there was nothing to ask
-	NoGold      = "no gold"      // nobody said what is right
+	NoRewriting = "no rewriting" // the model did not rewrite the input
+	NoGold      = "no gold"      // the correct class is unknown
 	Undefined   = "undefined"    // the measure has no value for these texts
 )
 
-// What is found in answers.
+// Findings in answers.
 const (
 	Inconsistent = "inconsistent"
 	Wrong        = "wrong"
@@ -52,15 +51,15 @@ const (
 // Instrument measures consistency. It is safe for concurrent use.
 type Instrument struct {
 	Protocol  Protocol
-	Tasks     []crosstalk.Task  // with the instructions in all senses that are asked or were recorded
-	Condition map[string]string // stands in every observation: the model, and what a sweep varies
+	Tasks     []crosstalk.Task  // with the instructions in all senses asked or recorded
+	Condition map[string]string // of every observation: the model, and the settings that a sweep varies
 
 	Free      Comparer              // compares free answers; needed for tasks without classes
-	Quality   similarity.Similarity // a further measure of rewritten texts; nil: none
-	Languages langid.Identifier     // flags rewritings in a wrong language; nil: does not
-	Overrides Overrides             // readings that people corrected; nil: none
+	Quality   similarity.Similarity // an additional measure of rewritten texts; nil: none
+	Languages langid.Identifier     // flags rewritings in a wrong language; nil: no flags
+	Overrides Overrides             // manually corrected readings; nil: none
 
-	Rewrites string // for the signature: who rewrote, and who looked at the instructions
+	Rewrites string // for the signature: who rewrote the instructions, and who reviewed them
 
 	// Not needed to score recorded answers.
 	Prompting crosstalk.PromptConfig // of questions
@@ -69,22 +68,21 @@ type Instrument struct {
 	Samples   int // answers to each question
 }
 
-// Answers are the answers to one item by form and run. All forms that items of
-// the task were asked in are there, and a run without an answer has the zero
-// Answer.
+// Answers are the answers to one item by form and run. All forms of the task are
+// present, and a run without an answer has the zero Answer.
 type Answers map[Form][]crosstalk.Answer
 
-// Reading is the version of an answer's class in figures: as the reader found
-// it, or with what people corrected.
+// Reading is the version of an answer's class in figures: as the reader found it,
+// or with manual corrections.
 const (
 	ReadingColumn = "reading"
 	AsRead        = "as read"
 	Reviewed      = "reviewed"
 )
 
-// InstructionIn returns the task's instruction in a sense. Where there is none
-// of a rewritten sense it is that of the language, whose answer words hold for
-// both.
+// InstructionIn returns the task's instruction in a sense. For a rewritten sense
+// without one, it is the instruction in that language, since the answer words are
+// the same.
 func InstructionIn(task crosstalk.Task, s Sense) (crosstalk.Instruction, bool) {
 	if in, ok := task.Instructions[string(s)]; ok {
 		return in, true

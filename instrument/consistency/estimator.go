@@ -7,13 +7,13 @@ import (
 	"crosstalk/measure/estimate"
 )
 
-// apart are columns that never share a figure.
+// apart are columns whose values never share a figure.
 var apart = []string{"task", "pair", "part"}
 
 // estimator implements crosstalk.Estimator.
 type estimator struct {
 	rules  Rules
-	detail bool // figures take answers apart by class
+	detail bool // figures by class of answers
 	groups estimate.Groups[*sum]
 }
 
@@ -23,8 +23,8 @@ type estimator struct {
 //
 //	invalid   pairs, or answers, without a label
 //	flagged   pairs whose rewritten input has a flag
-//	empty, refused, failed   there was no text
-//	not_scored   there is no value for another reason: no answer was recorded, nothing was rewritten, nobody said what is right
+//	empty, refused, failed   no text
+//	not_scored   no value for another reason: no recorded answer, no rewriting, no correct class
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	columns := slices.DeleteFunc(slices.Clone(by), func(column string) bool { return column == ByClass })
 	e := &estimator{rules: r, detail: slices.Contains(by, ByClass)}
@@ -32,7 +32,7 @@ func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	return e
 }
 
-// ofClass are the columns of figures that take answers apart by class.
+// ofClass are the columns of figures by class of answers.
 var ofClass = []string{"class", "from", "to"}
 
 // describe orders the figures of a task: by measure, the columns in by, pair,

@@ -10,24 +10,24 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Flag says what makes a rewritten text doubtful. A flagged rewriting is used
-// all the same, and counted.
+// Flag is a reason to doubt a rewritten text. A flagged rewriting is still used,
+// and counted.
 type Flag string
 
 // The flags.
 const (
 	Unchanged Flag = "unchanged" // it is the source
-	Length    Flag = "length"    // it is over three times as long as the source, or under a third, in bytes of UTF-8
-	Language  Flag = "language"  // it is taken, with a probability above 0.8, for another language than it should be in
+	Length    Flag = "length"    // it is more than three times as long as the source, or less than a third, in bytes of UTF-8
+	Language  Flag = "language"  // it is identified as another language with a probability above 0.8
 	Lines     Flag = "lines"     // it has more lines than the source
 	Identical Flag = "identical" // two texts of an input became one
 )
 
-// Texts shorter than this say little by their length or their language.
+// The length and the language of shorter texts are not reliable.
 const enough = 24 // bytes
 
-// FlagTexts returns what is doubtful about texts rewritten from sources into a
-// sense, each flag once. lid may be nil.
+// FlagTexts returns the flags of texts rewritten from sources into a sense, each
+// once. lid may be nil.
 func FlagTexts(sense Sense, sources, texts []string, lid langid.Identifier) []Flag {
 	found := map[Flag]bool{}
 	for i, text := range texts {
@@ -56,8 +56,8 @@ func FlagTexts(sense Sense, sources, texts []string, lid langid.Identifier) []Fl
 	return flags
 }
 
-// languageOf is the language that texts of a sense should be in: the last step
-// that names one, as identifiers label it.
+// languageOf is the language of texts in a sense: the last step that names one, as
+// a label of identifiers.
 func languageOf(s Sense) string {
 	steps := strings.Split(string(s), ">")
 	for _, step := range slices.Backward(steps) {

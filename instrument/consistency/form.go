@@ -6,56 +6,54 @@ import (
 	"strings"
 )
 
-// Sense is a way to say something. "en" is English as people wrote it, "en>de"
-// what became of it in German, "en>paraphrase" and "en>formula" what became of
-// it otherwise.
+// Sense is a way to express a text: "en" is the original English, "en>de" its
+// rewriting in German, "en>paraphrase" and "en>formula" other rewritings.
 type Sense string
 
-// Origin is the sense that people wrote: "en" of "en>de", and of "en".
+// Origin is the original sense: "en" of "en>de", and of "en".
 func (s Sense) Origin() Sense {
 	origin, _, _ := strings.Cut(string(s), ">")
 	return Sense(origin)
 }
 
-// Target is what the last rewriting was into: "de" of "en>de", and of "de".
+// Target is the target of the last rewriting: "de" of "en>de", and of "de".
 func (s Sense) Target() string { return string(s[strings.LastIndexByte(string(s), '>')+1:]) }
 
-// Rewritten reports whether people did not write it.
+// Rewritten reports whether the sense is not the original.
 func (s Sense) Rewritten() bool { return strings.Contains(string(s), ">") }
 
 // To is the sense rewritten into another.
 func (s Sense) To(target string) Sense { return s + ">" + Sense(target) }
 
-// Form is how a question is put: in which sense its input, in which its
-// instruction.
+// Form is the form of a question: the senses of its input and its instruction.
 type Form struct{ Input, Instruction Sense }
 
-// Part says what of a question is in another sense than its source (Ohmer et
-// al. 2023, section 3).
+// Part is the part of a question whose sense differs from the source (Ohmer et al.
+// 2023, section 3).
 type Part string
 
 // The parts.
 const (
-	Source       Part = "source" // nothing: as people wrote it, all in one language
-	Repeat       Part = "repeat" // nothing: the source asked again
+	Source       Part = "source" // none: the original, all in one language
+	Repeat       Part = "repeat" // none: the source asked again
 	Both         Part = "T"      // the whole task
-	Instructions Part = "I"      // the instruction only
-	Inputs       Part = "X"      // the input only
-	Mixed        Part = "mixed"  // input and instruction are in different languages, or rewritten otherwise
-	Gold         Part = "gold"   // no answers, but what would have been right
+	Instructions Part = "I"      // only the instruction
+	Inputs       Part = "X"      // only the input
+	Mixed        Part = "mixed"  // input and instruction are in different languages, or rewritten differently
+	Gold         Part = "gold"   // the correct classes, not answers
 )
 
-// Parts are all, in the order of tables.
+// Parts are all parts in the order of tables.
 var Parts = []Part{Source, Repeat, Both, Instructions, Inputs, Mixed, Gold}
 
-// Source is the form that a form is compared with.
+// Source is the form with which a form is compared.
 func (f Form) Source() Form {
 	origin := f.Input.Origin()
 	return Form{origin, origin}
 }
 
-// Place names a form: the pair of senses, as in "en>de", and the part. Where
-// input and instruction go different ways the pair is "en/de".
+// Place names a form: the pair of senses, as in "en>de", and the part. If input
+// and instruction have different senses, the pair is "en/de".
 func (f Form) Place() (pair string, part Part) {
 	switch {
 	case f.Input == f.Instruction && !f.Input.Rewritten():

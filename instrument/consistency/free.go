@@ -7,7 +7,7 @@ import (
 	"crosstalk"
 )
 
-// Verdict says whether two answers mean the same.
+// Verdict is the result of comparing the meaning of two answers.
 type Verdict int
 
 // The verdicts.
@@ -24,12 +24,12 @@ func verdictOf(same bool) Verdict {
 	return No
 }
 
-// A Comparer says whether two free answers to a question mean the same.
+// A Comparer decides whether two free answers to a question mean the same.
 type Comparer interface {
-	// Name stands in signatures.
+	// Name is the name in signatures.
 	Name() string
-	// Same compares two answers. It returns the keys of what it asked a model,
-	// if it did. An error means that measuring cannot go on.
+	// Same compares two answers. It returns the keys of its requests to a model, if
+	// any. An error ends the measurement.
 	Same(ctx context.Context, ask crosstalk.Asker, question, a, b string) (Verdict, []crosstalk.Key, error)
 }
 

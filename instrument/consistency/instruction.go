@@ -12,25 +12,25 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// RewrittenInstruction is what a model made of a task's instruction, for people
-// to review before it is used.
+// RewrittenInstruction is a task's instruction as rewritten by a model, to be
+// reviewed before it is used.
 type RewrittenInstruction struct {
 	Task  string
 	Sense Sense
 	Parts []RewrittenPart
 	Words []crosstalk.AnswerWord // proposed: from the words that the parts quote
 
-	// Doubts are what the model's work lacks or why it is doubtful. Where
-	// Words has no word for a class it cannot be used as it is.
+	// Doubts are what is missing or doubtful. If Words lacks a word for a class,
+	// the instruction cannot be used unchanged.
 	Doubts []string
 }
 
-// RewrittenPart is one part of an instruction: what it was, what the model
-// answered, and what of that goes into prompts.
+// RewrittenPart is one part of an instruction: the source, the model's answer, and
+// the text for prompts.
 type RewrittenPart struct{ Name, Source, Output, Text string }
 
-// RewriteInstruction has a task's instruction rewritten part by part. A part
-// that got no text is empty, with a doubt.
+// RewriteInstruction lets the model rewrite a task's instruction part by part. A
+// part without an answer is empty, with a doubt.
 func (in *Instrument) RewriteInstruction(ctx context.Context, ask crosstalk.Asker, task crosstalk.Task, s Sense) (RewrittenInstruction, error) {
 	source, ok := task.Instructions[string(s.Origin())]
 	if !ok {
@@ -69,7 +69,7 @@ func (in *Instrument) RewriteInstruction(ctx context.Context, ask crosstalk.Aske
 	return r, nil
 }
 
-// Instruction is the instruction with the parts and words that it has.
+// Instruction is the instruction with these parts and words.
 func (r RewrittenInstruction) Instruction() crosstalk.Instruction {
 	in := crosstalk.Instruction{Parts: map[string]string{}, Words: r.Words}
 	for _, part := range r.Parts {
@@ -78,7 +78,7 @@ func (r RewrittenInstruction) Instruction() crosstalk.Instruction {
 	return in
 }
 
-// proposeWords takes the words that a rewritten part quotes for those that its
+// proposeWords pairs the words that a rewritten part quotes with those that its
 // source quotes in the same places.
 func (r *RewrittenInstruction) proposeWords(task crosstalk.Task, words []crosstalk.AnswerWord) {
 	rewritten := map[string]string{} // the rewritten word by the source's
@@ -113,7 +113,7 @@ func (r *RewrittenInstruction) proposeWords(task crosstalk.Task, words []crossta
 	}
 }
 
-// MissingWords are the task's classes that no word stands for.
+// MissingWords are the task's classes without a word.
 func MissingWords(task crosstalk.Task, words []crosstalk.AnswerWord) (classes []string) {
 	for _, class := range task.Classes {
 		if !slices.ContainsFunc(words, func(w crosstalk.AnswerWord) bool { return w.Class == class }) {
@@ -126,8 +126,8 @@ func MissingWords(task crosstalk.Task, words []crosstalk.AnswerWord) (classes []
 // closers are the marks that end a quotation, by the mark that begins it.
 var closers = map[rune]string{'"': `"`, '\'': `'’`, '“': `”"`, '„': `“”"`, '‘': `’'`, '‚': `‘’'`, '«': `»`, '»': `«`, '‹': `›`, '「': `」`, '『': `』`, '《': `》`, '`': "`´'"}
 
-// Quoted returns what a text has in quotation marks, in order. An apostrophe
-// within a word quotes nothing.
+// Quoted returns the quoted parts of a text, in order. An apostrophe within a word
+// is not a quotation mark.
 func Quoted(text string) (words []string) {
 	inWord := func(before, after rune) bool { return unicode.IsLetter(before) && unicode.IsLetter(after) }
 	runes := []rune(text)

@@ -13,16 +13,16 @@ import (
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
 
-// Senses say what is asked about: each item in every language of From, and for
-// each of these rewritten into every sense of To.
+// Senses are the senses of a study: each item is asked in every language of From
+// and, for each of these, rewritten into every sense of To.
 type Senses struct {
-	From  []string // languages that people wrote inputs and instructions in
+	From  []string // languages of the original inputs and instructions
 	To    []string // languages, Paraphrase, or names of Rewriter.Prompts
-	Mixed []string // languages whose own instructions are put to inputs in those of From too
-	Parts []Part   // of Both, Instructions, Inputs: what is rewritten at a time; nil: each
+	Mixed []string // languages whose original instructions are also combined with inputs in those of From
+	Parts []Part   // the parts to rewrite, of Both, Instructions and Inputs; nil: each in turn
 }
 
-// Forms are the forms that an item is asked in, sources first.
+// Forms are the forms in which an item is asked, sources first.
 func (in *Instrument) Forms() []Form {
 	var forms []Form
 	add := func(f Form) {
@@ -55,10 +55,10 @@ func (in *Instrument) Forms() []Form {
 	return forms
 }
 
-// Measure has the item's texts rewritten, asks all samples of the question in
-// all forms, and scores the answers. The sources are asked once more, for the
-// baseline. An instruction that Tasks lacks in some sense is rewritten as well,
-// and used without a review.
+// Measure lets the model rewrite the item's texts, asks all samples of the
+// question in all forms, and scores the answers. It asks the sources once more,
+// for the baseline. An instruction that is missing from Tasks in some sense is
+// rewritten too, and used without a review.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
 	task, err := in.taskOf(item)
 	if err != nil {
@@ -81,7 +81,7 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 			asked.rewritten[form.Input] = &Rewritten{}
 		}
 	}
-	var group errgroup.Group // no context of its own: an ask that is under way is paid for, whatever became of its siblings
+	var group errgroup.Group // without a context: a request in flight is paid for, even if another one failed
 	for input, forms := range bySense {
 		group.Go(func() error { return asked.ofInput(ctx, input, forms) })
 	}
@@ -95,8 +95,8 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 	return in.score(ctx, ask, task, item, asked.answers, rewritten)
 }
 
-// asked is an item that is being asked about. Each goroutine writes only to
-// its own entries.
+// asked is an item that is being measured. Each goroutine writes only to its own
+// entries.
 type asked struct {
 	*Instrument
 	ask       crosstalk.Asker
@@ -119,7 +119,7 @@ func (a *asked) ofInput(ctx context.Context, input Sense, forms []Form) error {
 		}
 		*a.rewritten[input] = r
 		if texts = r.Texts; texts == nil {
-			return nil // there is nothing to ask
+			return nil // nothing to ask
 		}
 	}
 	var group errgroup.Group

@@ -14,17 +14,17 @@ import (
 	"golang.org/x/text/language/display"
 )
 
-// Rewriter has texts said in another sense by the model under test.
+// Rewriter lets the model under test rewrite texts into another sense.
 type Rewriter struct {
 	Prompting crosstalk.PromptConfig
 
-	// Prompts tell how texts are rewritten into senses that are no languages,
-	// by name; {text} stands for the text. Paraphrase has one already. Only
-	// inputs are rewritten so: what a formula's equal is, its question has not.
+	// Prompts are the prompts for rewriting into senses that are not languages, by
+	// name; {text} is replaced by the text. Paraphrase has one already. They
+	// rewrite only inputs: a formula has an equal formula, its question does not.
 	Prompts map[string]string
 
-	// Elsewhere returns an item's texts if something else has rewritten them.
-	// They are used as they are. It may be nil.
+	// Elsewhere returns an item's texts if they were rewritten elsewhere. They are
+	// used unchanged. It may be nil.
 	Elsewhere func(item crosstalk.Item, s Sense) (texts []string, known bool)
 }
 
@@ -49,13 +49,13 @@ func (r Rewriter) InputsOnly(target string) bool {
 	return own
 }
 
-// Check refuses a sense that the model cannot be told to rewrite into.
+// Check returns an error for a sense without a rewriting prompt.
 func (r Rewriter) Check(s Sense) error {
 	_, err := r.prompt(s, "")
 	return err
 }
 
-// prompt is what the model is told.
+// prompt is the rewriting prompt.
 func (r Rewriter) prompt(s Sense, text string) (string, error) {
 	from, to := string(s.Origin()), s.Target()
 	template, own := r.Prompts[to]
@@ -80,7 +80,7 @@ func (r Rewriter) prompt(s Sense, text string) (string, error) {
 	return strings.ReplaceAll(template, textSlot, text), nil
 }
 
-// rewrite has one text rewritten. Without words there is nothing to ask.
+// rewrite lets the model rewrite one text. A text without words is not sent.
 func (r Rewriter) rewrite(ctx context.Context, ask crosstalk.Asker, s Sense, text string) (crosstalk.Answer, error) {
 	if strings.TrimSpace(text) == "" {
 		return crosstalk.Answer{Status: crosstalk.Text, Text: text}, nil
@@ -92,8 +92,8 @@ func (r Rewriter) rewrite(ctx context.Context, ask crosstalk.Asker, s Sense, tex
 	return ask.Ask(ctx, r.Prompting.Request(prompt, 0))
 }
 
-// cleaned is an answer without what the model put around the text, but with
-// the white space that the source has around it.
+// cleaned is an answer without the marks that the model added around the text,
+// with the white space around the source.
 func cleaned(source, output string) string {
 	inner := strings.TrimSpace(source)
 	if inner == "" {
@@ -103,7 +103,7 @@ func cleaned(source, output string) string {
 	return before + strings.TrimSpace(read.StripQuotes(strings.TrimSpace(output))) + after
 }
 
-// input has an item's texts rewritten, one by one.
+// input lets the model rewrite an item's texts one by one.
 func (in *Instrument) input(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item, s Sense) (Rewritten, error) {
 	sources := item.Input.Texts[string(s.Origin())]
 	if in.Rewriting.Elsewhere != nil {

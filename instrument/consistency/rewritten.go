@@ -10,15 +10,15 @@ import (
 	"crosstalk/measure/translation"
 )
 
-// Rewritten is what became of an item's texts in another sense.
+// Rewritten has the texts of an item in another sense.
 type Rewritten struct {
-	Texts   []string // the task's fields, as they are put into prompts; nil if there are none
-	Outputs []string // as the model gave them, where it did
-	Flags   []Flag   // what makes them doubtful
+	Texts   []string // the task's fields, for prompts; nil if there are none
+	Outputs []string // the model's raw answers, if any
+	Flags   []Flag   // reasons to doubt them
 	Answers []crosstalk.Key
 }
 
-// describe notes a rewriting on an observation that rests on it.
+// describe adds a rewriting to an observation that depends on it.
 func (r Rewritten) describe(o *crosstalk.Observation, source []string) {
 	o.AddText(crosstalk.Given, SourceInput, strings.Join(source, "\n"))
 	if r.Texts != nil {
@@ -50,9 +50,8 @@ func (s *scoring) scoreRewritten() error {
 	return nil
 }
 
-// scoreQuality observes how near rewritten inputs are to those that people
-// wrote in the same language. The figure of an item is the mean over its texts
-// (Ohmer et al. 2023, section 5.2).
+// scoreQuality compares rewritten inputs with human ones in the same language. The
+// value of an item is the mean over its texts (Ohmer et al. 2023, section 5.2).
 func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 	reference := s.item.Input.Texts[sense.Target()]
 	if len(r.Texts) == 0 || len(reference) != len(r.Texts) {
@@ -65,7 +64,7 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 	for i, text := range r.Texts {
 		stats, err := bleu.Stats(text, reference[i])
 		if err != nil {
-			return nil // a reference without a word says nothing of the rewriting
+			return nil // a reference without words says nothing about the rewriting
 		}
 		score, err := bleu.Score(stats)
 		if err != nil {

@@ -5,8 +5,8 @@ import (
 	"crosstalk/measure/estimate"
 )
 
-// apart are columns that never share a figure: a rate over two data sets or
-// languages measures neither.
+// apart are columns whose values never share a figure: a rate over two data sets
+// or languages measures neither.
 var apart = []string{DatasetColumn, LanguageColumn}
 
 // estimator implements crosstalk.Estimator.
@@ -15,9 +15,9 @@ type estimator struct {
 	groups estimate.Groups[*sum]
 }
 
-// Estimator returns an estimator of the Leak-Rate of each condition, data set
-// and language, and for each prefix of the columns in by (estimate.Rollup).
-// Intervals and tests take the controls as clusters. Counts:
+// Estimator returns an estimator of the Leak-Rate for each condition, data set and
+// language, and for each prefix of the columns in by (estimate.Rollup). The
+// clusters of intervals and tests are the controls. Counts:
 //
 //	ties        scored pairs of equal similarity
 //	identical   scored pairs whose two answers are the same text

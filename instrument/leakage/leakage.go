@@ -1,5 +1,5 @@
 // Package leakage measures semantic leakage: how often a model's answer to a
-// prompt that mentions a concept is nearer in meaning to the concept than its
+// prompt that mentions a concept is closer in meaning to the concept than its
 // answer to the same prompt without it (Gonen et al. 2024, "Does Liking Yellow
 // Imply Driving a School Bus?"; Smilga 2025).
 //
@@ -16,8 +16,8 @@ import (
 // Measure is the name of the figure.
 const Measure = "leak_rate"
 
-// Reasons why a pair has no leak value, beside the status of an answer that is
-// no text.
+// Reasons why a pair has no leak value, besides the status of an answer without
+// text.
 const (
 	NoVector = "no vector" // the similarity is undefined for the concept or an answer
 	NoText   = "no text"   // nothing is left of an answer after post-processing
@@ -29,6 +29,6 @@ type Instrument struct {
 	Protocol     Protocol
 	Similarities []similarity.Similarity // one figure each, never mixed
 	Prompting    crosstalk.PromptConfig  // not needed to score recorded answers
-	Samples      int                     // answers asked for to each prompt
-	Condition    map[string]string       // stands in every observation: the model, and what a sweep varies
+	Samples      int                     // requested answers per prompt
+	Condition    map[string]string       // of every observation: the model, and the settings that a sweep varies
 }

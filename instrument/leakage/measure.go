@@ -11,14 +11,14 @@ import (
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
 
-// Measure asks for all samples of the item's two prompts and scores them.
+// Measure requests all samples of the item's two prompts and scores them.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
 	if item.Pair == nil {
 		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
 	}
 	test := make([]crosstalk.Answer, in.Samples)
 	control := make([]crosstalk.Answer, in.Samples)
-	var group errgroup.Group // no context of its own: an ask that is under way is paid for, whatever became of its siblings
+	var group errgroup.Group // without a context: a request in flight is paid for, even if another one failed
 	for _, side := range []struct {
 		prompt  string
 		answers []crosstalk.Answer

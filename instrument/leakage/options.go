@@ -10,9 +10,9 @@ import (
 // field overrides nothing.
 type Options struct {
 	Protocols []string // measured side by side; nil: the default
-	Post      string   // what is cut off an answer
+	Post      string   // how answers are trimmed
 	Round     *int     // decimals of similarities, 0 to 15, or Exact
-	Tie       *float64 // similarities that differ by no more are a tie
+	Tie       *float64 // similarities that differ by at most this are a tie
 }
 
 // Resolve returns the protocols with the overrides applied, or a

@@ -11,7 +11,7 @@ import (
 	"crosstalk"
 )
 
-// Post says what is cut off an answer before it is scored.
+// Post is a way to trim an answer before it is scored.
 type Post string
 
 const (
@@ -22,10 +22,10 @@ const (
 	Sentence     Post = "sentence"      // a repeated prompt at the start, then all after the first sentence; knows initials, abbreviations and decimals
 )
 
-// Posts are all ways of post-processing.
+// Posts are all values of Post.
 var Posts = []Post{None, Period, PromptPeriod, Stop, Sentence}
 
-// ParsePost reads the name of a way of post-processing.
+// ParsePost reads a value of Post.
 func ParsePost(name string) (Post, error) {
 	if !slices.Contains(Posts, Post(name)) {
 		return "", crosstalk.UnknownName("post-processing", name, Posts)
@@ -33,7 +33,7 @@ func ParsePost(name string) (Post, error) {
 	return Post(name), nil
 }
 
-// Instruction is what may stand before a prompt without being part of it.
+// Instruction may precede a prompt without being part of it.
 const Instruction = "Complete the sentence:"
 
 // apply returns the part of answer that is scored. prompt is the prompt as
@@ -70,7 +70,7 @@ func cutAfter(s, marks string) string {
 	return s
 }
 
-// opening are marks that an answer may set before its text.
+// opening are marks that an answer may have before its text.
 const opening = " \t\r\n\"'“”„‘’«»*_>"
 
 // cutRepeated cuts text off the start of answer, in any case. Where it ends
@@ -91,13 +91,13 @@ func cutRepeated(answer, text string) string {
 	return strings.TrimSpace(answer[end:])
 }
 
-// Abbreviations whose period ends no sentence.
+// Abbreviations whose period does not end a sentence.
 var abbreviations = map[string]bool{
 	"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "st": true, "mt": true, "vs": true, "approx": true,
 	"bzw": true, "ca": true,
 }
 
-// Abbreviations whose period ends no sentence unless a capital follows.
+// Abbreviations whose period ends a sentence only if a capital follows.
 var closing = map[string]bool{"etc": true, "inc": true, "ltd": true, "co": true, "jr": true, "sr": true, "usw": true}
 
 // Abbreviations before a number.
@@ -211,7 +211,7 @@ func isWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r))
 }
 
-// firstRune is utf8.RuneError where there is none.
+// firstRune is the first rune of a text, or utf8.RuneError.
 func firstRune(s string) rune {
 	r, _ := utf8.DecodeRuneInString(s)
 	return r

@@ -10,12 +10,12 @@ import (
 // option of its own; a figure's signature states the rules, not the name.
 type Protocol struct {
 	Name  string
-	Post  Post    // what is cut off an answer before it is scored
-	Round int     // decimals that similarities are rounded to before they are compared; Exact: none
-	Tie   float64 // similarities that differ by no more are a tie
+	Post  Post    // how answers are trimmed before they are scored
+	Round int     // decimals of similarities in comparisons; Exact: not rounded
+	Tie   float64 // similarities that differ by at most this are a tie
 
-	// ClusterTest makes the t-test allow for tests that share a control. The
-	// papers take all leak values as independent.
+	// ClusterTest makes the t-test account for tests that share a control. The
+	// papers treat all leak values as independent.
 	ClusterTest bool
 
 	// How a model is asked, unless the user says otherwise.
@@ -25,7 +25,7 @@ type Protocol struct {
 	System      string // system message for chat models
 }
 
-// Exact is the value of Round that leaves similarities as they are.
+// Exact is the value of Round that does not round similarities.
 const Exact = -1
 
 // Protocols are the presets, the default first.
@@ -60,11 +60,10 @@ func (p Protocol) fields() []string {
 	return []string{"post:" + string(p.Post), "round:" + round, "ties:" + ties}
 }
 
-// By are the columns that figures are grouped by unless the user says
-// otherwise.
+// By are the default columns for grouping figures.
 var By = []string{"category"}
 
-// Rules are all that figures over the same answers depend on.
+// Rules are everything that determines the figures of given answers.
 type Rules struct{ Protocol }
 
 // Rules returns the instrument's rules.

@@ -11,9 +11,9 @@ import (
 	"crosstalk/measure/similarity"
 )
 
-// Score makes observations of recorded answers: test[k] and control[k] are
-// sample first+k. It is all of Measure that comes after the answers. Where one
-// list is longer its rest is reported as unpaired.
+// Score turns answers into observations: test[k] and control[k] are sample
+// first+k. It is the part of Measure after the requests. If one list is longer,
+// its rest is reported as unpaired.
 func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int, test, control []crosstalk.Answer) ([]crosstalk.Observation, error) {
 	if item.Pair == nil {
 		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
@@ -50,7 +50,7 @@ func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int,
 	return observations, nil
 }
 
-// observe makes the observation of one pair of answers up to its scores.
+// observe makes the observation of one pair of answers, without its scores.
 func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *crosstalk.Answer) crosstalk.Observation {
 	o := crosstalk.Observation{Measure: Measure, Item: item.ID, Cluster: item.Cluster, Sample: sample,
 		Value: crosstalk.Undefined, Labels: item.Labels}

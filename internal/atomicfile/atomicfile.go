@@ -18,15 +18,15 @@ import (
 // FILE. One that is there when no process writes FILE was left by a kill.
 const Ending = ".part"
 
-// File is a file that is being written aside. Commit or Discard ends it.
+// File is a replacement that is being written. Commit or Discard ends it.
 type File struct {
 	*os.File
 	path string
 }
 
-// Create begins to replace the file at path, or to make it. The file gets the
-// permissions of any new file. Several processes may write the same file at
-// once: the last one to commit wins.
+// Create starts replacing or creating the file at path. The file gets the
+// permissions of any new file. Several processes may write the same file at once:
+// the last one to commit wins.
 func Create(path string) (*File, error) {
 	f, err := create(path, 0o666)
 	return &File{f, path}, err
@@ -47,16 +47,16 @@ func (f *File) Commit() error {
 	return err
 }
 
-// Discard removes what was written, and leaves the old file. After Commit it
-// does nothing.
+// Discard removes the new file and leaves the old one. After Commit it does
+// nothing.
 func (f *File) Discard() {
 	if f.Close() == nil {
 		os.Remove(f.Name())
 	}
 }
 
-// Write replaces the file at path by what write writes, or makes it. After an
-// error, the file is as it was.
+// Write replaces or creates the file at path with the output of write. After an
+// error, the file is unchanged.
 func Write(path string, write func(io.Writer) error) error {
 	f, err := Create(path)
 	if err != nil {

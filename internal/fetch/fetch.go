@@ -1,6 +1,6 @@
-// Package fetch gets files over HTTP. A download goes on where it stopped,
-// tries again what may pass, and gives the file its name only when it is whole
-// and its checksum is right.
+// Package fetch downloads files over HTTP. It resumes interrupted downloads,
+// retries transient errors, and gives the file its name only when it is complete
+// and its checksum is correct.
 package fetch
 
 import (
@@ -24,17 +24,17 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Stall is how long nothing may arrive before the connection is dead. Tests
-// change it.
+// Stall is the time without data after which a connection is considered dead.
+// Tests change it.
 var Stall = 60 * time.Second
 
-// Progress is told how many bytes of a file are here, those included that were
-// here before.
+// Progress is called with the bytes present of a file, including those of an
+// earlier download.
 type Progress func(name string, done, total int64)
 
 // File is a file to fetch.
 type File struct {
-	Path string // where it goes; what arrives is kept in Path.incomplete until it is whole
+	Path string // the target; the download is in Path.incomplete until it is complete
 	Name string // for errors and progress
 	URL  string
 	Size int64  // bytes
@@ -43,22 +43,22 @@ type File struct {
 	Client *http.Client // with a Transport of this package
 	Header http.Header  // sent with each request; may be nil
 
-	// Refused explains a response that is neither a success nor Busy; a Passing
-	// error where another attempt may help. It may be nil.
+	// Refused explains a response that is neither a success nor Busy; the error is
+	// Passing if a retry may help. It may be nil.
 	Refused func(*http.Response) error
 
 	Progress Progress // may be nil
 }
 
-// Fetch makes sure that the file is there. Others who want the same file,
-// in this program or another, wait on the lock.
+// Fetch downloads the file unless it exists. Others that fetch the same file, in
+// this program or another, wait for the lock.
 func (d File) Fetch(ctx context.Context, lock string) error {
 	unlock, err := takeLock(ctx, lock)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if info, err := os.Stat(d.Path); err == nil && info.Size() == d.Size { // whoever made it knew that it was right
+	if info, err := os.Stat(d.Path); err == nil && info.Size() == d.Size { // it was verified when it got its name
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(d.Path), 0o755); err != nil {
@@ -76,7 +76,7 @@ func (d File) Fetch(ctx context.Context, lock string) error {
 	return atomicfile.Rename(f, d.Path)
 }
 
-// takeLock waits until nobody else has the lock.
+// takeLock waits for the lock.
 func takeLock(ctx context.Context, path string) (unlock func() error, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
@@ -91,14 +91,14 @@ func takeLock(ctx context.Context, path string) (unlock func() error, err error)
 	return l.Unlock, nil
 }
 
-// fill makes f the whole file, starting with what it holds.
+// fill completes the file f, starting from its content.
 func (d File) fill(ctx context.Context, f *os.File) error {
 	for fresh := false; ; {
 		have, err := f.Seek(0, io.SeekEnd)
 		if err != nil {
 			return err
 		}
-		if have > d.Size { // no part of this file
+		if have > d.Size { // not a part of this file
 			have = 0
 		}
 		fresh = fresh || have == 0
@@ -122,12 +122,12 @@ func (d File) fill(ctx context.Context, f *os.File) error {
 		if fresh {
 			return fmt.Errorf("%s: %w; the download was discarded", d.Name, err)
 		}
-		fresh = true // the part that was there was not right
+		fresh = true // the earlier part was wrong
 	}
 }
 
-// append appends to f, of which the first have bytes are there, until it is
-// whole, and returns how many bytes it has.
+// append appends to f, which has the first have bytes, until it is complete, and
+// returns its size.
 func (d File) append(ctx context.Context, f *os.File, have int64) (int64, error) {
 	if err := f.Truncate(have); err != nil {
 		return have, err
@@ -144,7 +144,7 @@ func (d File) append(ctx context.Context, f *os.File, have int64) (int64, error)
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusPartialContent && strings.HasPrefix(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", have)):
-	case resp.StatusCode == http.StatusOK: // the whole file, whatever was asked for
+	case resp.StatusCode == http.StatusOK: // the whole file, even if a part was requested
 		have = 0
 	default:
 		return 0, Pass(fmt.Errorf("%s: the server cannot resume at byte %d", d.Name, have))
@@ -184,7 +184,7 @@ func (d File) tell(done int64) {
 	}
 }
 
-// get asks for the content from a byte on. The response has status 200, 206 or
+// get requests the content from a byte on. The response has status 200, 206 or
 // 416.
 func (d File) get(ctx context.Context, from int64) (*http.Response, error) {
 	req, err := Request(ctx, http.MethodGet, d.URL, d.Header)
@@ -244,7 +244,7 @@ func (d File) verify(f *os.File) error {
 	return nil
 }
 
-// Request is a request for a file as it is and not packed, with these headers.
+// Request is a request for a file without compression, with these headers.
 func Request(ctx context.Context, method, address string, header http.Header) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
@@ -256,7 +256,7 @@ func Request(ctx context.Context, method, address string, header http.Header) (*
 	return req, nil
 }
 
-// Server is the part of an address that errors show: the rest may be secret.
+// Server is the part of a URL for errors: the rest may be secret.
 func Server(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -265,7 +265,7 @@ func Server(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// Transport is for clients that fetch: without a response, a connection is dead.
+// Transport is for clients of this package: it times out without a response.
 func Transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = Stall

@@ -23,24 +23,24 @@ const (
 // FirstWait is the wait before the second attempt; it doubles. Tests change it.
 var FirstWait = time.Second
 
-// Passing is a fault that may be gone at the next attempt.
+// Passing is a transient error.
 type Passing struct {
 	error
-	after time.Duration // as the server wants
+	after time.Duration // requested by the server
 }
 
-// Pass says that an error may be gone at the next attempt.
+// Pass marks an error as transient.
 func Pass(err error) error { return Passing{err, 0} }
 
 func (p Passing) Unwrap() error { return p.error }
 
-// Unreachable is an error of the network before anything was answered.
+// Unreachable is a network error before any response.
 type Unreachable struct{ error }
 
 func (u Unreachable) Unwrap() error { return u.error }
 
-// Again repeats what ends in a passing fault, with growing random waits.
-// Attempts that moved things on do not count.
+// Again retries after transient errors, with growing random waits. Attempts that
+// made progress do not count.
 func Again(ctx context.Context, attempt func() (moved bool, err error)) error {
 	for failed := 0; ; {
 		moved, err := attempt()
@@ -68,7 +68,7 @@ func Again(ctx context.Context, attempt func() (moved bool, err error)) error {
 	}
 }
 
-// Unreached explains why no whole response came from a server.
+// Unreached explains why a server sent no complete response.
 func Unreached(ctx context.Context, server string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -86,8 +86,8 @@ func Unreached(ctx context.Context, server string, err error) error {
 	return Pass(fmt.Errorf("the connection to %s failed (%w)", server, err))
 }
 
-// Busy is the passing fault of a response that asks for another attempt; ok is
-// false for other responses.
+// Busy is the transient error of a response that asks for a retry; ok is false for
+// other responses.
 func Busy(resp *http.Response, server string) (err error, ok bool) {
 	switch status := resp.StatusCode; {
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500:
@@ -97,12 +97,12 @@ func Busy(resp *http.Response, server string) (err error, ok bool) {
 	return nil, false
 }
 
-// StatusText is a status as errors show it.
+// StatusText is a status for errors.
 func StatusText(status int) string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", status, http.StatusText(status)))
 }
 
-// bare takes the address out of an error: it may be signed, which is a secret.
+// bare removes the URL from an error: it may be signed, which is secret.
 func bare(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

@@ -1,13 +1,13 @@
-// Package ordered puts lists together.
+// Package ordered merges lists.
 package ordered
 
 import "slices"
 
-// Merge returns list with the elements of other that it lacks, in an order
-// that agrees with both lists as far as they agree with each other: an element
-// of other comes directly before the one that follows it there, the last ones at
-// the end. Elements of the
-// same key are the same; those of list stay. It changes neither list.
+// Merge returns list with the elements of other that it lacks, in an order that
+// agrees with both lists as far as they agree with each other: an element of other
+// comes directly before the one that follows it there, the last ones at the end.
+// Elements with the same key are equal; those of list are kept. It changes neither
+// list.
 func Merge[T any, K comparable](list, other []T, key func(T) K) []T {
 	if len(list) == 0 {
 		return other

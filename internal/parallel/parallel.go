@@ -1,5 +1,4 @@
-// Package parallel does work side by side and hands on what came of it in
-// order.
+// Package parallel works concurrently and yields the results in order.
 package parallel
 
 import (
@@ -8,9 +7,9 @@ import (
 )
 
 // Map yields f of each element of in, in the order of in, with up to n of them
-// under way at a time and no more than that waiting. An error, of in or of f,
-// is yielded in its place and ends the sequence. f's context is cancelled when
-// the sequence ends; Map returns when no f is under way.
+// running at a time and at most n results waiting. An error, of in or of f, is
+// yielded in its place and ends the sequence. f's context is cancelled when the
+// sequence ends; Map returns when no f is running.
 func Map[T, R any](ctx context.Context, in iter.Seq2[T, error], n int, f func(context.Context, T) (R, error)) iter.Seq2[R, error] {
 	type result struct {
 		value R
@@ -26,7 +25,7 @@ func Map[T, R any](ctx context.Context, in iter.Seq2[T, error], n int, f func(co
 			for element, err := range in {
 				done := make(chan result, 1)
 				select {
-				case queue <- done: // waits while n are under way
+				case queue <- done: // waits while n are running
 				case <-ctx.Done():
 					return
 				}

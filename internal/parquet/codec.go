@@ -20,7 +20,7 @@ const (
 
 var otherCodecs = map[int64]string{3: "LZO", 4: "Brotli", 5: "LZ4", 7: "LZ4"}
 
-// unpack returns what a page holds: size bytes. It never makes more.
+// unpack decompresses a page to size bytes, never more.
 func (p page) unpack(data []byte, size int64) ([]byte, error) {
 	if size < 0 || size > maxPage {
 		return nil, fmt.Errorf("a page of %d bytes; expected at most %d", size, maxPage)

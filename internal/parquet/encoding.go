@@ -43,7 +43,7 @@ func decodePlain(data []byte, kind int64, n int) ([]string, error) {
 	return values, nil
 }
 
-// decodeRuns reads n numbers of so many bits each: runs of one number, and
+// decodeRuns reads n numbers of a given width in bits: runs of one number, and
 // numbers packed by eights (parquet-format, RLE / bit-packing hybrid).
 func decodeRuns(data []byte, width, n int) ([]int, error) {
 	numbers := make([]int, 0, n)
@@ -80,7 +80,7 @@ func decodeRuns(data []byte, width, n int) ([]int, error) {
 	return numbers, nil
 }
 
-// unpackBits is the number in so many bits from a bit on, the lowest first.
+// unpackBits is the number of a given width from a bit on, lowest bit first.
 func unpackBits(data []byte, from, width int) int {
 	number := 0
 	for i := range width {

@@ -6,10 +6,9 @@
 //
 // Writer writes flat columns, for others to read.
 //
-// Nothing that a file says is believed before it is checked: a damaged or
-// hostile file gives an error, in memory bounded by what a file may hold. The
-// libraries that were tried cannot promise that: parquet-go 0.32 takes 1.5 GiB
-// for a file of 20 bytes.
+// Everything in a file is checked before it is used: a damaged or hostile file
+// results in an error, in bounded memory. The libraries that were tried do not
+// guarantee this: parquet-go 0.32 takes 1.5 GiB for a file of 20 bytes.
 package parquet
 
 import (
@@ -21,8 +20,7 @@ import (
 	"strings"
 )
 
-// What a file may hold. The test sets that are read here are below a tenth of
-// it.
+// Limits of a file. The published test sets are below a tenth of them.
 const (
 	maxFile   = 256 << 20 // bytes
 	maxFooter = 8 << 20   // bytes
@@ -51,7 +49,7 @@ type column struct {
 	maxRep, maxDef int // levels of a value that is there
 	listDef        int // definition level from which on a list has an element
 	index          int
-	refused        string // why it cannot be read, if so
+	refused        string // why it cannot be read; empty: it can
 }
 
 type group struct {
@@ -148,7 +146,7 @@ func (f *File) column(name string) *column {
 	return nil
 }
 
-// Text reads a column without lists: a value a row, "" where there is none.
+// Text reads a column without lists: one value per row, "" if there is none.
 // Numbers are decimal, truth values "true" and "false".
 func (f *File) Text(name string) ([]string, error) {
 	lists, err := f.Lists(name)
@@ -167,8 +165,8 @@ func (f *File) Text(name string) ([]string, error) {
 	return values, nil
 }
 
-// Lists reads a column: the values of each row, of which a column without
-// lists has one or, where there is none, none.
+// Lists reads a column: the values of each row. A column without lists has at most
+// one per row.
 func (f *File) Lists(name string) ([][]string, error) {
 	c := f.column(name)
 	if c == nil {

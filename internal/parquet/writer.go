@@ -33,7 +33,7 @@ const (
 	encodingRLE   = 3
 )
 
-// A row group is written when it has so many rows, or bytes of values.
+// A row group is written when it has this many rows, or bytes of values.
 const (
 	groupRows  = 1 << 16
 	groupBytes = 16 << 20

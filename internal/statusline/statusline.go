@@ -1,6 +1,5 @@
-// Package statusline shows how far something is: one line that is rewritten on
-// a terminal, a plain line now and then elsewhere, such as in the log of a batch
-// job.
+// Package statusline shows progress: a line that is rewritten on a terminal, or an
+// occasional plain line elsewhere, such as in the log of a batch job.
 package statusline
 
 import (
@@ -34,7 +33,7 @@ func New(w io.Writer) *Line {
 	return l
 }
 
-// IsTerminal reports whether what is written there appears on a terminal.
+// IsTerminal reports whether the output is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -43,7 +42,7 @@ func IsTerminal(w io.Writer) bool {
 // Terminal reports whether the line is rewritten.
 func (l *Line) Terminal() bool { return l.terminal }
 
-// Every is how long to wait between two calls of Show.
+// Every is the time between two calls of Show.
 func (l *Line) Every() time.Duration {
 	if l.terminal {
 		return 200 * time.Millisecond
@@ -66,7 +65,7 @@ func (l *Line) Show(text string) {
 	fmt.Fprint(l.w, "\r\x1b[K", text)
 }
 
-// Note writes a line that stays.
+// Note writes a permanent line.
 func (l *Line) Note(text string) {
 	l.Clear()
 	fmt.Fprintln(l.w, text)

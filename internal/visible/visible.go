@@ -1,6 +1,6 @@
-// Package visible shows text that others wrote, such as a model's answer: what
-// a terminal, a browser or a reader's eye would obey or not see becomes a mark
-// that can be read.
+// Package visible prepares untrusted text for display, such as a model's answer:
+// characters that control a terminal or a browser, or that are invisible, become
+// readable marks.
 package visible
 
 import (
@@ -20,14 +20,13 @@ var named = map[rune]string{
 
 // Text returns s with marks in place of control characters (␛, ⟨U+0085⟩),
 // bidirectional controls (⟨RLO⟩), invisible characters and tags, and of bytes
-// that are no UTF-8 (�). Line feeds and tabs stay, as do the joiners that
+// that are not UTF-8 (�). Line feeds and tabs stay, and so do the joiners that
 // Persian, Indic scripts and emoji need.
 func Text(s string) string {
 	return mark(s, func(r rune) bool { return r == '\n' || r == '\t' })
 }
 
-// Line is Text for what must stay on one line: line feeds (␊) and tabs (␉) are
-// marked too.
+// Line is Text for a single line: line feeds (␊) and tabs (␉) are marked too.
 func Line(s string) string { return mark(s, func(rune) bool { return false }) }
 
 func mark(s string, keep func(rune) bool) string {

@@ -1,6 +1,5 @@
-// Package similarities opens what compares texts by name, as --similarity
-// takes it: an embedded one, an encoder, a program, or an endpoint's
-// embeddings.
+// Package similarities opens similarities by name, as in --similarity: an embedded
+// one, an encoder, a program, or the embeddings of an endpoint.
 package similarities
 
 import (
@@ -15,10 +14,9 @@ import (
 	"crosstalk/model"
 )
 
-// Env is what similarities need of the measurement that they serve: a cache of
-// what was computed before, and somebody who asks for the embeddings of
-// endpoints. It begins with a cache in memory and asks that are kept nowhere;
-// Use gives it those of a run. Safe for concurrent use.
+// Env is the environment of similarities: a cache of computed values, and an asker
+// for the embeddings of endpoints. It starts with a cache in memory and requests
+// that are not saved; Use sets those of a run. Safe for concurrent use.
 type Env struct {
 	mu    sync.RWMutex
 	cache similarity.Cache
@@ -44,13 +42,12 @@ func (e *Env) programs() exec.Options {
 // memoryBytes bounds the cache of a measurement without a run directory.
 const memoryBytes = 128 << 20
 
-// NewEnv returns the surroundings of a measurement without a run directory.
+// NewEnv returns the environment of a measurement without a run directory.
 func NewEnv() *Env {
 	return &Env{cache: similarity.NewMemoryCache(memoryBytes), ask: ask.NewSession(&ask.Memory{}, ask.Options{}).For}
 }
 
-// Use makes similarities keep what they compute in cache, and ask by ask, from
-// now on.
+// Use sets the cache and the asker of the similarities from now on.
 func (e *Env) Use(cache similarity.Cache, ask func(crosstalk.Model) crosstalk.Asker) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -74,7 +71,7 @@ func (e *Env) Put(values map[similarity.Key][]byte) error {
 	return e.current().Put(values)
 }
 
-// lateAsker asks by whoever asks in the environment at the time.
+// lateAsker asks through the environment's current asker.
 type lateAsker struct {
 	env   *Env
 	model crosstalk.Model

@@ -67,7 +67,7 @@ func Usage() string {
 	return strings.Join(usages, ", ") + ", or the embeddings of a provider, such as openai:text-embedding-3-large"
 }
 
-// OpenAll opens what the names stand for, each once.
+// OpenAll opens the similarities with these names, each once.
 func OpenAll(names []string, language Language, env *Env) (list []similarity.Similarity, err error) {
 	for _, name := range names {
 		s, err := Open(name, language, env)
@@ -84,9 +84,9 @@ func OpenAll(names []string, language Language, env *Env) (list []similarity.Sim
 	return list, nil
 }
 
-// Open opens a similarity by name: KIND or KIND:MODEL. Whatever can be wrong
-// with the name, its files or its key is an error here; nothing is asked or
-// computed. language is asked for only where the name needs it.
+// Open opens a similarity by name: KIND or KIND:MODEL. It validates the name, its
+// files and its key; it sends no request and computes nothing. It calls language
+// only if the name needs it.
 func Open(name string, language Language, env *Env) (similarity.Similarity, error) {
 	kindName, of, _ := strings.Cut(name, ":")
 	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == kindName }); i >= 0 {
