@@ -219,9 +219,9 @@ func TestChangedObservations(t *testing.T) {
 		change func(lines []string) []string
 		want   string
 	}{
-		"cut":       {func(l []string) []string { return l[:2] }, "has 2 observations; the run's manifest says 5"},
-		"emptied":   {func(l []string) []string { return nil }, "has 0 observations; the run's manifest says 5"},
-		"appended":  {func(l []string) []string { return append(l, l[0]) }, "has 6 observations; the run's manifest says 5"},
+		"cut":       {func(l []string) []string { return l[:2] }, "the number of observations is 2; the run's manifest says 5"},
+		"emptied":   {func(l []string) []string { return nil }, "the number of observations is 0; the run's manifest says 5"},
+		"appended":  {func(l []string) []string { return append(l, l[0]) }, "the number of observations is 6; the run's manifest says 5"},
 		"edited":    {func(l []string) []string { l[3] = strings.Replace(l[3], `"value":1`, `"value":0`, 1); return l }, "was changed after it was written"},
 		"swapped":   {func(l []string) []string { l[0], l[1] = l[1], l[0]; return l }, "was changed after it was written"},
 		"a blank":   {func(l []string) []string { return append(l, "\n") }, "was changed after it was written"},
@@ -246,7 +246,7 @@ func TestChangedObservations(t *testing.T) {
 			if e := (*ChangedError)(nil); errors.As(err, &e) != (name != "a bracket") || e != nil && !strings.Contains(err.Error(), "score the run again") {
 				t.Errorf("%v", err)
 			}
-			if strings.HasPrefix(c.want, "has") || name == "edited" { // an older run
+			if strings.HasPrefix(c.want, "the number") || name == "edited" { // an older run
 				m, err := ReadManifest(path)
 				if err != nil {
 					t.Fatal(err)

@@ -148,7 +148,7 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
-	what := fmt.Sprintf("has %d observations; the run's manifest says %d", e.Got, e.Want)
+	what := fmt.Sprintf("the number of observations is %d; the run's manifest says %d", e.Got, e.Want)
 	if e.Got == e.Want {
 		what = "was changed after it was written: its SHA-256 is not that of the run's manifest"
 	}

@@ -16,7 +16,7 @@ const (
 
 // maxCells is the most cells that are read of a sheet, blank ones included: more
 // than maxWorkbook has room for. It changes in tests only.
-var maxCells = 1 << 25
+var maxCells = 1 << 26
 
 // readWorkbook reads the first sheet of a workbook (ECMA-376, Part 1, section
 // 18.3) to its end. Anything that could lose a row or a value is an error: the
