@@ -1,14 +1,14 @@
-// Package index makes a run's observations quick to look through: which
-// answers there are, where in observations.jsonl they stand, and which of them
-// have a value of a column or a word. It is a SQLite file, browse.db, beside the
-// observations, or in a cache where that directory cannot be written. It can be
-// deleted, and is made anew when the observations change.
+// Package index is a search index of a run's observations: its answers, their
+// lines in observations.jsonl, and which of them have a value of a column or a
+// word. It is a SQLite file, browse.db, beside the observations, or in a cache if
+// that directory is read-only. It can be deleted, and is rebuilt when the
+// observations change.
 //
 // Answers are numbered from 1 in the order of the observations and come in
 // chunks. For each value of a column, and each word, a chunk has the set of its
 // answers; a search is the intersection of sets, chunk by chunk, from where the
-// last page ended. So a page takes the same time wherever it is, and a chunk can
-// be looked through as soon as it is written.
+// last page ended. So every page takes the same time, and a chunk can be searched
+// as soon as it is written.
 //
 // SQLite's FTS5 would do most of this: one contentless table without positions,
 // with lists for beginnings of up to three letters, and columns as tokens. It was
@@ -54,7 +54,7 @@ type Index struct {
 	linesOfChunk int
 }
 
-// State is how far an index is.
+// State is the progress of building an index.
 type State struct {
 	Answers  int           // that can be looked through
 	Read     int64         // bytes of the observations
@@ -64,12 +64,11 @@ type State struct {
 	Err      error         // why building ended early
 }
 
-// Open returns the index of the observations in a run's directory. If there is
-// none that is up to date it begins to build one, in the run's directory or else
-// in the directory cache; what is built can be used meanwhile. The error is
-// fs.ErrNotExist if nothing was observed yet. book is called with every
-// observation while building, and at the end for what is to be kept with the
-// index.
+// Open returns the index of the observations in a run directory. If it is missing
+// or out of date, Open starts building one, in the run directory or else in the
+// directory cache; the finished part can be used meanwhile. The error is
+// fs.ErrNotExist if there are no observations yet. book is called with every
+// observation while building, and at the end for the data to store with the index.
 func Open(run, cache string, book Book) (*Index, error) {
 	f, err := os.Open(filepath.Join(run, "observations.jsonl"))
 	if err != nil {
@@ -103,16 +102,16 @@ func Open(run, cache string, book Book) (*Index, error) {
 	return x, nil
 }
 
-// Book gathers from all observations what is to be kept with the index.
+// Book collects data from all observations to store with the index.
 type Book interface {
 	Add(crosstalk.Observation)
 	Pages() ([]byte, error)
 }
 
-// Fresh reports whether what was observed is still what is in the index.
+// Fresh reports whether the index is up to date.
 func (x *Index) Fresh() bool { return stampOf(x.run) == x.stamp }
 
-// stampOf tells the state of a run's observations and figures from others.
+// stampOf identifies the version of a run's observations and figures.
 func stampOf(run string) string {
 	stamp := fmt.Sprintf("%d %s", layout, crosstalk.Version)
 	for _, name := range []string{"observations.jsonl", "estimates.json"} {
@@ -123,7 +122,7 @@ func stampOf(run string) string {
 	return stamp
 }
 
-// Progress returns how far the index is.
+// Progress returns the progress of building the index.
 func (x *Index) Progress() State {
 	x.state.Lock()
 	defer x.state.Unlock()
@@ -146,7 +145,7 @@ func (x *Index) Wait(ctx context.Context) error {
 	}
 }
 
-// Close ends building and closes the files.
+// Close stops building and closes the files.
 func (x *Index) Close() error {
 	x.stop()
 	<-x.built
@@ -203,8 +202,7 @@ func (x *Index) read(ctx context.Context, f func(*sqlite3.Conn) error) (err erro
 	return errors.Join(err, c.Close())
 }
 
-// Pages returns what Book made of the observations, nil while the index is
-// built.
+// Pages returns the data of Book, nil while the index is being built.
 func (x *Index) Pages(ctx context.Context) (pages []byte, err error) {
 	err = x.read(ctx, func(c *sqlite3.Conn) error {
 		pages, err = blob(c, "SELECT value FROM meta WHERE name = 'pages'")
