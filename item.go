@@ -3,7 +3,7 @@ package crosstalk
 // Item is one thing to measure.
 type Item struct {
 	ID      string            `json:"id"`
-	Cluster string            `json:"cluster,omitempty"` // items of one cluster share a prompt and are not independent; empty: a cluster of its own
+	Cluster string            `json:"cluster,omitempty"` // items of one cluster share a prompt and are not independent; empty: a separate cluster
 	Labels  map[string]string `json:"labels,omitempty"`  // columns that figures can be grouped by: category, language, source, ...
 	Pair    *Pair             `json:"pair,omitempty"`    // leakage
 	Prompt  *Prompt           `json:"prompt,omitempty"`  // confusion

@@ -237,9 +237,8 @@ func (c Consistency) rewriter(s *suite.Suite) (consistency.Rewriter, error) {
 	return w, nil
 }
 
-// rewritePrompts is how a model is asked to rewrite: as it is asked, but for
-// what a sweep varies, so that the conditions of a sweep share their
-// rewritings.
+// rewritePrompts are the settings for rewriting: those of questions, without what
+// a sweep varies, so that the conditions of a sweep share their rewritings.
 func rewritePrompts(c Condition, rules consistency.Protocol, tokens int) crosstalk.PromptConfig {
 	p := c.Prompting
 	p.Prefix, p.Logprobs = "", 0

@@ -112,7 +112,7 @@ func TestDamagedRun(t *testing.T) {
 	}
 	again(s, "mine")
 	body := get(s, "/runs/"+idOf("mine")).Body.String()
-	for _, want := range []string{"is not a readable journal", "does not hold estimates", "observations.jsonl:2: is no observation"} {
+	for _, want := range []string{"is not a readable journal", "invalid estimates", "observations.jsonl:2: invalid observation"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not say %q:\n%s", want, body)
 		}

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Protocol is a named, frozen set of measuring rules. Each rule is also an
-// option of its own; a figure's signature states the rules, not the name.
+// Protocol is a named, frozen set of measuring rules. Each rule is also a separate
+// option; a figure's signature states the rules, not the name.
 type Protocol struct {
 	Name      string
 	MinWords  int     // lines of fewer words are not checked

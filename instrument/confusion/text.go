@@ -13,7 +13,7 @@ type line struct {
 	number int    // in the answer, from 1
 	start  int    // where raw starts in the answer, in bytes
 	raw    string // as received
-	text   string // as it is checked
+	text   string // for checking
 }
 
 // lines yields the lines of the part of an answer that is scored. Only \n

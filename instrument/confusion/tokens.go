@@ -8,10 +8,10 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// piece is where a token stands in the text: the bytes [start, end). A token
-// that is not of the text is nowhere: a model's thoughts before it, what ended
-// it, and all that follows a token that cannot be found. A token that is a
-// part of a character may be empty.
+// piece is the place of a token in the text: the bytes [start, end). Tokens that
+// are not part of the text have none: a model's thoughts before it, its end, and
+// everything after a token that cannot be found. A token that is a part of a
+// character may be empty.
 type piece struct{ start, end int }
 
 var nowhere = piece{-1, -1}

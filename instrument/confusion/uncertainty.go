@@ -29,12 +29,12 @@ type uncertainty struct {
 	mass     float64 // what they have
 }
 
-// uncertaintyOf measures the distribution of which the candidates are the likeliest
-// tokens, likeliest first, raised to the power of 1/temperature and normalised.
-// What they leave of it is taken to be tokens as likely as the last of them, and
-// one with the remainder: the most concentrated distribution that has these
-// candidates. At temperature 1 the entropy is therefore a lower bound, and so is
-// a censored nucleus; the mass is exact.
+// uncertaintyOf measures the distribution whose likeliest tokens are the
+// candidates, likeliest first, raised to the power of 1/temperature and
+// normalised. The rest of the probability is assumed to be tokens as likely as the
+// last candidate, and one with the remainder: the most concentrated distribution
+// with these candidates. At temperature 1 the entropy is therefore a lower bound,
+// and so is a censored nucleus; the mass is exact.
 func uncertaintyOf(candidates []crosstalk.CandidateLogprob, temperature, p float64) uncertainty {
 	largest := candidates[0].Logprob
 	scaled := func(logprob float64) float64 { return math.Exp((logprob - largest) / temperature) }
@@ -134,8 +134,8 @@ func likeliest(t crosstalk.TokenLogprob, k int) []crosstalk.CandidateLogprob {
 	return top
 }
 
-// distribution says of which distribution the uncertainty is: its temperature, in
-// words too, and the top-p of nuclei.
+// distribution describes the distribution of the uncertainty: its temperature,
+// also in words, and the top-p of nuclei.
 func (in *Instrument) distribution() (temperature, p float64, name string) {
 	temperature, p, name = 1, in.Protocol.TopP, "unscaled"
 	if t := in.Prompting.Decoding.Temperature; in.AsServed {

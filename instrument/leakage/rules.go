@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Protocol is a named, frozen set of measuring rules. Each rule is also an
-// option of its own; a figure's signature states the rules, not the name.
+// Protocol is a named, frozen set of measuring rules. Each rule is also a separate
+// option; a figure's signature states the rules, not the name.
 type Protocol struct {
 	Name  string
 	Post  Post    // how answers are trimmed before they are scored

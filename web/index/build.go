@@ -32,10 +32,10 @@ type builder struct {
 	values map[string]map[string]bool     // of kinds, in all chunks; nil for one that has too many
 }
 
-// answer is one row of what is looked through.
+// answer is one row of the index.
 type answer struct{ lines []where }
 
-// A column with more values than that is no help in choosing answers.
+// Columns with more values are not offered as filters.
 const mostValues = 200
 
 func newBuilder(places []string, stamp string) (*builder, error) {
@@ -45,7 +45,7 @@ func newBuilder(places []string, stamp string) (*builder, error) {
 	}
 	b := &builder{part: part, whole: whole, stamp: stamp, places: map[string]map[string][]uint16{}, values: map[string]map[string]bool{}}
 	if b.conn, err = sqlite3.Open(part); err == nil {
-		// What a crash leaves is never used: nothing needs to reach the disk.
+		// An index that a crash left unfinished is never used: nothing needs to reach the disk.
 		err = b.conn.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;" + schema)
 	}
 	if err != nil {
@@ -56,10 +56,10 @@ func newBuilder(places []string, stamp string) (*builder, error) {
 	return b, nil
 }
 
-// building bounds how many indexes are built at a time.
+// building limits the number of indexes built at a time.
 var building = make(chan struct{}, 2)
 
-// build builds the index. Those who read it see every chunk once it is written.
+// build builds the index. Readers see every chunk as soon as it is written.
 func (x *Index) build(ctx context.Context, b *builder, book Book) {
 	defer close(x.built)
 	building <- struct{}{}
@@ -119,11 +119,11 @@ func (b *builder) read(ctx context.Context, x *Index, book Book) error {
 	return x.check(run.Content{N: n, SHA256: hex.EncodeToString(sum.Sum(nil))})
 }
 
-// mostOfAnItem bounds how many observations are looked through for those of the
-// same answer.
+// mostOfAnItem limits the number of observations searched for those of the same
+// answer.
 const mostOfAnItem = 20_000
 
-// take adds the answers that a block of observations is of.
+// take adds the answers of a block of observations.
 func (b *builder) take(x *Index, block []seen) error {
 	numbers := make(map[string]int, 1)
 	var answers [][]*seen
@@ -164,7 +164,7 @@ func (b *builder) take(x *Index, block []seen) error {
 	return nil
 }
 
-// add notes that an answer has a value.
+// add records that an answer has a value.
 func (b *builder) add(kind, value string, place uint16) {
 	places := b.places[kind]
 	if places == nil {
@@ -227,8 +227,8 @@ func (b *builder) flush(x *Index) (err error) {
 	return nil
 }
 
-// facets reports whether a column has few enough values to choose by, and
-// forgets the column once it has too many.
+// facets reports whether a column has few enough values for a filter, and drops
+// the column when it has too many.
 func (b *builder) facets(kind string) (bool, error) {
 	known, old := b.values[kind]
 	if old && known == nil {
@@ -248,7 +248,7 @@ func (b *builder) facets(kind string) (bool, error) {
 	return false, b.run("DELETE FROM facets WHERE kind = ?", kind)
 }
 
-// finish makes the index a file of its own in its place.
+// finish makes the index a single file and moves it to its place.
 func (x *Index) finish(b *builder, book Book) error {
 	pages, err := book.Pages()
 	if err == nil {
@@ -258,7 +258,7 @@ func (x *Index) finish(b *builder, book Book) error {
 	defer x.mu.Unlock()
 	err = errors.Join(err, x.drain())
 	if err == nil {
-		err = b.conn.Exec("PRAGMA journal_mode = DELETE") // it is one file then, that nobody needs to write
+		err = b.conn.Exec("PRAGMA journal_mode = DELETE") // a single file, which readers do not need to write
 	}
 	if err = errors.Join(err, b.conn.Close()); err != nil {
 		return err

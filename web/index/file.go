@@ -38,8 +38,8 @@ const schema = `
 		PRIMARY KEY (kind, value)
 	) WITHOUT ROWID;`
 
-// current reports whether the file is a whole index of the observations with
-// this stamp, and of how many answers.
+// current reports whether the file is a complete index of the observations with
+// this stamp, and returns its number of answers.
 func current(path, stamp string) (answers int, ok bool) {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return 0, false
@@ -102,8 +102,8 @@ func cacheName(run string) string {
 	return hex.EncodeToString(sum[:12]) + ".db"
 }
 
-// create makes an unfinished index in the first of these places that can be
-// written.
+// create creates an unfinished index in the first of these places that is
+// writable.
 func create(places []string) (part, whole string, err error) {
 	for i, place := range places {
 		if i > 0 {
@@ -116,10 +116,10 @@ func create(places []string) (part, whole string, err error) {
 		}
 		err = errors.Join(err, failed)
 	}
-	return "", "", fmt.Errorf("an index of the answers cannot be written: %w", err)
+	return "", "", fmt.Errorf("cannot write an index of the answers: %w", err)
 }
 
-// sweep removes unfinished indexes that were left by a kill.
+// sweep removes unfinished indexes of killed processes.
 func sweep(place string) {
 	left, _ := filepath.Glob(place + ".*.part")
 	for _, path := range left {
@@ -129,7 +129,7 @@ func sweep(place string) {
 	}
 }
 
-// remove removes an index with what SQLite has beside it.
+// remove removes an index with SQLite's files beside it.
 func remove(path string) {
 	os.Remove(path)
 	removeBeside(path)

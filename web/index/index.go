@@ -1,14 +1,14 @@
-// Package index makes a run's observations quick to look through: which
-// answers there are, where in observations.jsonl they stand, and which of them
-// have a value of a column or a word. It is a SQLite file, browse.db, beside the
-// observations, or in a cache where that directory cannot be written. It can be
-// deleted, and is made anew when the observations change.
+// Package index is a search index of a run's observations: its answers, their
+// lines in observations.jsonl, and which of them have a value of a column or a
+// word. It is a SQLite file, browse.db, beside the observations, or in a cache if
+// that directory is read-only. It can be deleted, and is rebuilt when the
+// observations change.
 //
 // Answers are numbered from 1 in the order of the observations and come in
 // chunks. For each value of a column, and each word, a chunk has the set of its
 // answers; a search is the intersection of sets, chunk by chunk, from where the
-// last page ended. So a page takes the same time wherever it is, and a chunk can
-// be looked through as soon as it is written.
+// last page ended. So every page takes the same time, and a chunk can be searched
+// as soon as it is written.
 //
 // SQLite's FTS5 would do most of this: one contentless table without positions,
 // with lists for beginnings of up to three letters, and columns as tokens. It was
@@ -56,7 +56,7 @@ type Index struct {
 	linesOfChunk int
 }
 
-// State is how far an index is.
+// State is the progress of building an index.
 type State struct {
 	Answers  int           // that can be looked through
 	Read     int64         // bytes of the observations
@@ -104,7 +104,7 @@ func Open(dir, cache string, book Book) (*Index, error) {
 	return x, nil
 }
 
-// Book gathers from all observations what is to be kept with the index.
+// Book collects data from all observations to store with the index.
 type Book interface {
 	Add(crosstalk.Observation)
 	Pages() ([]byte, error)
@@ -124,7 +124,7 @@ func stampOf(dir string) string {
 	return stamp
 }
 
-// Progress returns how far the index is.
+// Progress returns the progress of building the index.
 func (x *Index) Progress() State {
 	x.state.Lock()
 	defer x.state.Unlock()
@@ -147,7 +147,7 @@ func (x *Index) Wait(ctx context.Context) error {
 	}
 }
 
-// Close ends building and closes the files.
+// Close stops building and closes the files.
 func (x *Index) Close() error {
 	x.stop()
 	<-x.built
@@ -204,8 +204,7 @@ func (x *Index) read(ctx context.Context, f func(*sqlite3.Conn) error) (err erro
 	return errors.Join(err, c.Close())
 }
 
-// Pages returns what Book made of the observations, nil while the index is
-// built.
+// Pages returns the data of Book, nil while the index is being built.
 func (x *Index) Pages(ctx context.Context) (pages []byte, err error) {
 	err = x.read(ctx, func(c *sqlite3.Conn) error {
 		pages, err = blob(c, "SELECT value FROM meta WHERE name = 'pages'")

@@ -15,7 +15,7 @@ import (
 // where is where a line lies in the observations.
 type where struct{ offset, size int64 }
 
-// longestLine bounds what one observation can be.
+// longestLine is the maximum length of an observation.
 const longestLine = 256 << 20
 
 // batches yields the lines of a file, many at a time.
@@ -71,7 +71,7 @@ type batch struct {
 	last   int64 // offset of what follows
 }
 
-// seen is an observation as it is indexed.
+// seen is an observation in the form for the index.
 type seen struct {
 	crosstalk.Observation
 	where
@@ -91,7 +91,7 @@ func (b batch) parse() ([]seen, error) {
 		}
 		s := seen{where: line}
 		if err := json.Unmarshal(text, &s.Observation); err != nil {
-			return nil, fmt.Errorf("%s:%d: is no observation: %w", b.name, b.number+i+1, err)
+			return nil, fmt.Errorf("%s:%d: invalid observation: %w", b.name, b.number+i+1, err)
 		}
 		s.block, s.answer = answerOf(&s.Observation)
 		s.tags = tags(&s.Observation)
@@ -105,7 +105,7 @@ func (b batch) parse() ([]seen, error) {
 	return list, nil
 }
 
-// packLines writes where the lines of answers are.
+// packLines encodes the places of the lines of answers.
 func packLines(answers []answer) []byte {
 	var b []byte
 	end := int64(0)
@@ -120,7 +120,7 @@ func packLines(answers []answer) []byte {
 	return b
 }
 
-// unpackLines reads what packLines wrote. The answers share an array of lines:
+// unpackLines decodes the output of packLines. The answers share an array of lines:
 // a page of a rare word unpacks a chunk for each of its answers.
 func unpackLines(b []byte, n int) ([]answer, error) {
 	answers, lines, end := make([]answer, n), make([]where, 0, 4*n), int64(0)

@@ -11,8 +11,8 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// ErrNone says that there is no such answer.
-var ErrNone = errors.New("there is no such answer")
+// ErrNone is the error for an unknown answer.
+var ErrNone = errors.New("no such answer")
 
 // Observations returns the observations of answers, by their numbers.
 func (x *Index) Observations(ctx context.Context, numbers ...int) (list [][]crosstalk.Observation, err error) {
@@ -56,8 +56,8 @@ func (x *Index) observationsOf(c *sqlite3.Conn, number int) ([]crosstalk.Observa
 	return list, nil
 }
 
-// linesOf says where the observations of a chunk's answers are. The last chunk
-// that was asked for is kept.
+// linesOf returns the lines of the observations of a chunk's answers. It caches
+// the last chunk.
 func (x *Index) linesOf(c *sqlite3.Conn, chunk int) ([]answer, error) {
 	x.state.Lock()
 	kept, have := x.lines, x.linesOfChunk

@@ -10,9 +10,8 @@ import (
 	"sync"
 )
 
-// seal signs a stamp with a key of this user's. A run that came from somebody
-// else may bring an index along, whose figures would be shown as they are: one
-// that was not made here is not used.
+// seal signs a stamp with a key of this user. A run from somebody else may include
+// an index with false figures: an index that was not made here is not used.
 func seal(cache, stamp string) string {
 	mac := hmac.New(sha256.New, keyIn(cache))
 	mac.Write([]byte(stamp))
@@ -24,7 +23,7 @@ var (
 	keys    = map[string][]byte{} // by directory; of this process where none can be kept
 )
 
-// keyIn returns the key in a directory, and makes one if there is none.
+// keyIn returns the key in a directory, and creates it if there is none.
 func keyIn(cache string) []byte {
 	keyLock.Lock()
 	defer keyLock.Unlock()

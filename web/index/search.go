@@ -12,16 +12,16 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Query says which answers are wanted.
+// Query selects answers.
 type Query struct {
 	Where  map[string]string // values of columns, all of which hold
-	Text   string            // words that begin words of the answer; "as it stands" in quotation marks
+	Text   string            // words that begin words of the answer; "exact phrases" in quotation marks
 	After  int               // numbers larger than that, the least first
 	Before int               // if not 0: numbers less than that, the largest of them, in ascending order
 	Limit  int
 }
 
-// Page are some of the answers that a query is about.
+// Page is a page of the answers of a query.
 type Page struct {
 	Numbers []int // of answers, ascending
 	First   int   // the place of the first among all that the query finds, from 1; 0: not known
@@ -37,13 +37,13 @@ type Column struct {
 	Values []Value
 }
 
-// Value is a value of a column, and how many answers have it.
+// Value is a value of a column with its number of answers.
 type Value struct {
 	Name string
 	N    int
 }
 
-// Columns lists what answers can be chosen by.
+// Columns lists the columns by which answers can be filtered.
 func (x *Index) Columns(ctx context.Context) (columns []Column, err error) {
 	err = x.read(ctx, func(c *sqlite3.Conn) error {
 		s, _, err := c.Prepare("SELECT kind, value, n FROM facets ORDER BY kind, n DESC, value")
@@ -63,7 +63,7 @@ func (x *Index) Columns(ctx context.Context) (columns []Column, err error) {
 	return columns, err
 }
 
-// Patience is how long a search looks for answers, and how long it counts.
+// Patience is the maximum time for finding answers, and for counting them.
 const (
 	patience = 3 * time.Second
 	counting = 40 * time.Millisecond
@@ -83,7 +83,7 @@ func (x *Index) Search(ctx context.Context, q Query) (p Page, err error) {
 	return p, err
 }
 
-// search is a query under way.
+// search is a running query.
 type search struct {
 	x         *Index
 	conn      *sqlite3.Conn
@@ -158,7 +158,7 @@ func (s *search) page() (p Page, err error) {
 	return p, s.count(&p)
 }
 
-// count counts all that the query finds, if that is quickly done.
+// count counts all answers of the query, if that is fast.
 func (s *search) count(p *Page) error {
 	p.Total = -1
 	if p.Cut || slices.ContainsFunc(s.terms, func(t term) bool { return t.text != "" }) {
@@ -229,8 +229,7 @@ func (s *set) fill(stmt *sqlite3.Stmt, chunk int, a, b string) error {
 	return stmt.Err()
 }
 
-// check reports whether an answer has the texts that are looked for as they
-// stand.
+// check reports whether an answer has the exact phrases.
 func (s *search) check(number int) (bool, error) {
 	var texts []string
 	for _, t := range s.terms {

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// chunkSize is how many answers a chunk has.
+// chunkSize is the number of answers in a chunk.
 const chunkSize = 16384
 
 // set are answers of a chunk, by their place in it.

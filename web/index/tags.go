@@ -11,24 +11,24 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// Found is the column that says what was found in an answer.
+// Found is the column of findings.
 const Found = "found"
 
-// What an answer can be found to be, in the column Found, beside the titles of
-// findings and a measure's own reasons for not scoring an answer.
+// Values of the column Found, besides the titles of findings and a measure's
+// reasons for not scoring an answer.
 const (
 	Nothing   = "no finding" // scored, and nothing was found
 	NotScored = "not scored"
 )
 
-// longestValue is how many bytes a value of a column has at most.
+// longestValue is the maximum length of a value of a column in bytes.
 const longestValue = 120
 
 // tag is a value of a column.
 type tag struct{ column, value string }
 
-// tags are the columns of an observation, control characters made visible: they
-// go into addresses and forms, and come back.
+// tags are the columns of an observation, with control characters made visible:
+// they are used in URLs and forms.
 func tags(o *crosstalk.Observation) (list []tag) {
 	add := func(column, value string) {
 		if value != "" && len(value) <= longestValue && len(column) <= longestValue {
@@ -68,8 +68,8 @@ func tags(o *crosstalk.Observation) (list []tag) {
 	return list
 }
 
-// answerOf names what an observation is of: two with the same name, near each
-// other, are shown as one answer.
+// answerOf names the answer of an observation: observations near each other with
+// the same name are shown as one answer.
 func answerOf(o *crosstalk.Observation) (block, answer string) {
 	kind := instrument.Of(o.Measure)
 	var b strings.Builder

@@ -6,14 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// longestWord is how many bytes of a word are told apart.
+// longestWord is the number of bytes that distinguish words.
 const longestWord = 32
 
-// longestText is how many bytes of each text of an observation are searched.
+// longestText is the number of searchable bytes of each text of an observation.
 const longestText = 1 << 20
 
-// unspaced are scripts that do not part words by spaces: each letter counts as
-// a word.
+// unspaced are scripts without spaces between words: each letter counts as a word.
 var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
 // words calls use with each word of a text, in lower case: letters with their
@@ -68,14 +67,14 @@ func fold(word string) string {
 	return word[:n]
 }
 
-// term is something to search a text for.
+// term is a part of a query.
 type term struct {
 	words []string // that it is made of; the last may go on
-	text  string   // in lower case, to be looked for as it stands; "": the words say it all
+	text  string   // exact phrase in lower case; "": only the words
 }
 
-// terms reads what somebody searches for. Words are found where a word begins
-// like them; what stands in quotation marks is found as it stands.
+// terms parses a search. A word matches words that begin with it; a phrase in
+// quotation marks matches exactly.
 func terms(query string) (list []term) {
 	add := func(text string, quoted bool) {
 		var t term
