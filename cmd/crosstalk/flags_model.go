@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"crosstalk/internal/config"
 	"crosstalk/study"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 )
 
@@ -93,23 +91,10 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 	if o.Retries == 0 {
 		o.Retries = -1
 	}
-	o.Budget.Prices, err = readPrices(m.prices)
+	if m.prices != "" {
+		o.Budget.Prices, err = ask.ReadPrices(m.prices)
+	}
 	return err
-}
-
-func readPrices(file string) (ask.Prices, error) {
-	if file == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	p := ask.Prices{}
-	if err := yaml.UnmarshalWithOptions(text, &p, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("%s: expected lines like gpt-4o-mini: {input: 0.15, output: 0.60}: %w", file, err)
-	}
-	return p, nil
 }
 
 // optionalSeed is a flag's whole number that may be unset.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -381,9 +382,18 @@ func FuzzParse(f *testing.F) {
 	for _, c := range files {
 		f.Add(c.text)
 	}
+	f.Add(strings.Repeat("[", 5000))
+	f.Add(strings.Repeat("{a: ", 1000))
+	f.Add(strings.Repeat("k: []\n", 1000))
 	root, _ := tree()
 	f.Fuzz(func(t *testing.T, text string) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		file, err := Parse("f", []byte(text), root)
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20+4096*uint64(len(text)) {
+			t.Errorf("%d bytes took %d bytes of memory", len(text), used)
+		}
 		if (file == nil) == (err == nil) {
 			t.Fatalf("%v and %v", file, err)
 		}

@@ -53,7 +53,7 @@ func check(name string, text []byte, l Limits) error {
 		case token.AnchorType, token.AliasType, token.MergeKeyType:
 			return refuse("anchors and aliases are not supported: write the value out")
 		case token.TagType:
-			return refuse("tags are not supported: write the value without " + t.Value)
+			return refuse("tags are not supported: write the value without " + shown(t.Value))
 		case token.DocumentHeaderType:
 			if begun {
 				return refuse("a second document begins here; expected one " + l.One + " per file")

@@ -110,10 +110,15 @@ func Error(name string, err error) error {
 		message = fmt.Sprintf("expected %s, found %s", kind(value.DstType.Kind().String()), kind(value.SrcType.Kind().String()))
 	}
 	message = duplicate.ReplaceAllString(message, "duplicate key $1 (first used in line $2)")
-	if r := []rune(message); len(r) > 200 {
-		message = string(r[:200]) + "..."
+	return fmt.Errorf("%s:%d: %s", name, e.GetToken().Position.Line, shown(message))
+}
+
+// shown is text of the file, or text with some of it, as it can be printed.
+func shown(text string) string {
+	if r := []rune(text); len(r) > 200 {
+		text = string(r[:200]) + "..."
 	}
-	return fmt.Errorf("%s:%d: %s", name, e.GetToken().Position.Line, visible.Line(message))
+	return visible.Line(text)
 }
 
 func kind(name string) string { return cmp.Or(kinds[name], name) }
