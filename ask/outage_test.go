@@ -133,13 +133,13 @@ func TestPatience(t *testing.T) {
 				// The server is still down: that is said soon, for nothing shows that it works.
 				s = ask.NewSession(memory, ask.Options{Timeout: 10 * time.Second, Patience: time.Minute})
 				start := time.Now()
-				results := askAll(t.Context(), s.For(m), 2000)
+				askAll(t.Context(), s.For(m), 2000)
 				if took := time.Since(start); took > time.Minute || !errors.As(s.Reason(), new(*ask.ModelError)) || s.Stats().Failed > 0 {
 					t.Errorf("resumed: %v after %v, %+v", s.Reason(), took, s.Stats())
 				}
 				time.Sleep(time.Hour)
 				s = ask.NewSession(memory, ask.Options{})
-				results = askAll(t.Context(), s.For(m), 2000)
+				results := askAll(t.Context(), s.For(m), 2000)
 				if got := s.Stats(); got.Answered != 2000 || got.Cached != answered {
 					t.Errorf("resumed again: %+v, %+v", got, results[1999])
 				}

@@ -182,5 +182,5 @@ func (s setting) refuse(f *pflag.Flag) error {
 
 // distrust ends the error of a file that was only found.
 func distrust(name string, failed error) error {
-	return fmt.Errorf("%w\nNobody named %[2]s, so it must not set this. If you trust the file, add --%[3]s %[2]s or set %[4]s=1.", failed, name, Flag, TrustVariable)
+	return fmt.Errorf("%w\nNobody named %[2]s, so it must not set this. If you trust the file, add --%[3]s %[2]s or set %[4]s=1", failed, name, Flag, TrustVariable)
 }

@@ -17,7 +17,7 @@ func TestDo(t *testing.T) {
 	for _, write := range []func() error{
 		func() error { panic("broken") },
 		func() error { var list []int; list[len(list)] = 1; return nil },
-		func() error { var list map[string]int; list["a"] = 1; return nil },
+		func() error { var list map[string]int; fill(list); return nil },
 	} {
 		err := Do("page.html", write)
 		if !errors.As(err, new(*PanicError)) || !regexp.MustCompile(`^page\.html: cannot be written because of a defect in crosstalk at rescue_test\.go:\d+: .+; please report it$`).MatchString(err.Error()) {
@@ -25,3 +25,6 @@ func TestDo(t *testing.T) {
 		}
 	}
 }
+
+// fill panics where list is nil.
+func fill(list map[string]int) { list["a"] = 1 }

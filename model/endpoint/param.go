@@ -78,7 +78,7 @@ var excess = regexp.MustCompile(`(?i)context (length|window)|maximum context|pro
 
 // special are wordings whose first parameter is not the one to leave out.
 var special = []wording{
-	{crosstalk.ParamTopP, regexp.MustCompile("(?i)temperature\\W+and\\W+top_p\\W+cannot both")},      // Claude 4: leave out the second
+	{crosstalk.ParamTopP, regexp.MustCompile(`(?i)temperature\W+and\W+top_p\W+cannot both`)},         // Claude 4: leave out the second
 	{crosstalk.ParamTopP, regexp.MustCompile(`(?i)top_p must be 1 when using greedy`)},               // Mistral
 	{crosstalk.ParamReasoning, regexp.MustCompile(`(?i)max_tokens\W+must be greater .*budget`)},      // Claude
 	{crosstalk.ParamReasoning, regexp.MustCompile(`(?i)enable_thinking\W+must be set to false for`)}, // Qwen
