@@ -78,6 +78,7 @@ type Session struct {
 	models    []*model
 	hopeless  []*ModelError
 	seen      map[crosstalk.Key]struct{}
+	fresh     map[crosstalk.Key]struct{} // asked by this session and not counted yet
 	stats     Stats
 }
 
@@ -85,7 +86,7 @@ type Session struct {
 func NewSession(j Journal, o Options) *Session {
 	o = o.withDefaults()
 	stop, halt := context.WithCancelCause(context.Background())
-	return &Session{journal: j, options: o, budget: newAccount(o.Budget), stop: stop, halt: halt, seen: map[crosstalk.Key]struct{}{}}
+	return &Session{journal: j, options: o, budget: newAccount(o.Budget), stop: stop, halt: halt, seen: map[crosstalk.Key]struct{}{}, fresh: map[crosstalk.Key]struct{}{}}
 }
 
 // Stop makes the session take no new asks and lets those in flight finish.
@@ -295,6 +296,9 @@ func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape, req crosst
 	}
 	defer leave() // when it is saved: a kill loses no more than what has a place
 	answer.Key = key
+	a.mu.Lock()
+	a.fresh[key] = struct{}{} // before another caller can find it in the journal
+	a.mu.Unlock()
 	if err := a.journal.Put(journal.Record{Identity: a.about.id, Request: req, Answer: answer}); err != nil {
 		return answer, true, a.end(err)
 	}

@@ -39,3 +39,13 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
+
+// EmptyError says that the first answers to requests with some settings are all
+// empty. Asks with other settings may be answered.
+type EmptyError struct {
+	N         int // answers
+	Reasoning int // tokens that they spent on reasoning
+	text      string
+}
+
+func (e *EmptyError) Error() string { return e.text }

@@ -138,7 +138,7 @@ func (s *shape) works(answer crosstalk.Answer, cached bool) error {
 			s.cut++
 		}
 		if s.empty >= s.stopEmpty {
-			return &ModelError{s.model.id, errors.New(s.explainEmpty())}
+			return &ModelError{s.model.id, &EmptyError{N: s.empty, Reasoning: s.reasoning, text: s.explainEmpty()}}
 		}
 	}
 	return nil

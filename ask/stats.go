@@ -80,9 +80,14 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, again := s.seen[key]; again {
+		delete(s.fresh, key)
 		return s.stats.Failed
 	}
 	s.seen[key] = struct{}{}
+	if _, fresh := s.fresh[key]; fresh {
+		cached = false // another caller found in the journal what this session asked
+		delete(s.fresh, key)
+	}
 	s.stats.Done++
 	if answer.Status == crosstalk.Failed {
 		s.stats.Failed++

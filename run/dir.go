@@ -5,6 +5,10 @@
 //	answers.db          the journal: every request and answer
 //	observations.jsonl  what was measured, in the suite's order
 //	estimates.json      the figures, as --format json prints them
+//
+// A directory may come from somebody else. Its files are opened only if they are
+// regular files in it, never through a link, and read up to a bound. New
+// directories and files are their owner's alone.
 package run
 
 import (
@@ -21,6 +25,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/plainfile"
 )
 
 // Manifest is the content of manifest.json.
@@ -32,8 +37,18 @@ type Manifest struct {
 	Asks      int       `json:"asks,omitempty"` // total number of requests; 0: unknown
 
 	Suites      crosstalk.SuiteIDs `json:"suites"`                 // that the figures are about
-	NotMeasured int                `json:"not_measured,omitempty"` // items not measured because of a limit
+	NotMeasured int                `json:"not_measured,omitempty"` // items that a limit kept from being measured
+	Changes     []string           `json:"changes,omitempty"`      // settings that were not sent as planned, in words
+
+	Observations *Content `json:"observations,omitempty"` // of the last scoring; nil: not known (an older run)
 }
+
+// The files of a run beside its journal.
+const (
+	manifestFile     = "manifest.json"
+	observationsFile = "observations.jsonl"
+	estimatesFile    = "estimates.json"
+)
 
 const (
 	schema          = "crosstalk/run/v1"
@@ -54,7 +69,7 @@ func Create(path string, plan Plan) (*Dir, error) {
 	if _, err := admit(path, plan); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(path, 0o777); err != nil {
+	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("cannot create the run directory: %w", err)
 	}
 	j, err := journal.Open(filepath.Join(path, "answers.db"))
@@ -69,11 +84,25 @@ func Create(path string, plan Plan) (*Dir, error) {
 		return nil, errors.Join(err, j.Close())
 	}
 	d := &Dir{Path: path, Journal: j, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan,
-		Scoring: old.Scoring, Asks: old.Asks, Suites: old.Suites, NotMeasured: old.NotMeasured}}
-	if err := d.writeJSON("manifest.json", d.Manifest); err != nil {
+		Scoring: old.Scoring, Asks: old.Asks, Suites: old.Suites, NotMeasured: old.NotMeasured,
+		Changes: old.Changes, Observations: old.Observations}}
+	if err := d.writeJSON(manifestFile, d.Manifest); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return d, nil
+}
+
+// makePrivate makes a directory that only its owner can use, below directories
+// with the usual permissions. One that is there keeps its permissions.
+func makePrivate(path string) error {
+	if err := os.MkdirAll(filepath.Dir(filepath.Clean(path)), 0o777); err != nil {
+		return err
+	}
+	err := os.Mkdir(path, 0o700)
+	if info, failed := os.Stat(path); failed == nil && info.IsDir() {
+		return nil
+	}
+	return err
 }
 
 // Close releases the directory.
@@ -110,7 +139,7 @@ func refuseForeign(path string) error {
 		return fmt.Errorf("%s: cannot read the directory: %w", path, err)
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), "answers.db") && !isPart(e.Name(), "manifest.json") {
+		if !strings.HasPrefix(e.Name(), "answers.db") && !isPart(e.Name(), manifestFile) {
 			return fmt.Errorf("%s is not empty and not a run directory (%s): use another --out", path, e.Name())
 		}
 	}
@@ -122,7 +151,7 @@ func refuseForeign(path string) error {
 func removeParts(path string) error {
 	entries, err := os.ReadDir(path)
 	for _, e := range entries {
-		if isPart(e.Name(), "manifest.json", "observations.jsonl", "estimates.json") {
+		if isPart(e.Name(), manifestFile, observationsFile, estimatesFile) {
 			err = errors.Join(err, os.Remove(filepath.Join(path, e.Name())))
 		}
 	}
@@ -135,13 +164,33 @@ func isPart(name string, files ...string) bool {
 		slices.ContainsFunc(files, func(file string) bool { return strings.HasPrefix(name, file+".") })
 }
 
-// ReadManifest reads a run's manifest.
+// Bounds of a run's files, far above what runs need: they keep a prepared file
+// from taking all memory.
+const (
+	maxManifest  = 16 << 20  // bytes
+	maxEstimates = 256 << 20 // bytes
+	maxValues    = 1 << 20   // in a manifest; estimates in estimates.json
+)
+
+// ManifestText returns a run's manifest as it is written, at most 16 MiB.
+func ManifestText(path string) ([]byte, error) {
+	return plainfile.Read(filepath.Join(path, manifestFile), maxManifest)
+}
+
+// ReadManifest reads a run's manifest. The error is fs.ErrNotExist if path has
+// none.
 func ReadManifest(path string) (Manifest, error) {
-	var m Manifest
-	file := filepath.Join(path, "manifest.json")
-	text, err := os.ReadFile(file)
+	text, err := ManifestText(path)
 	if err != nil {
-		return m, err
+		return Manifest{}, err
+	}
+	return parseManifest(filepath.Join(path, manifestFile), text)
+}
+
+func parseManifest(file string, text []byte) (Manifest, error) {
+	var m Manifest
+	if n := bytes.Count(text, []byte(",")); n > maxValues {
+		return m, fmt.Errorf("%s: has %d values; expected at most %d", file, n, maxValues)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := d.Decode(&m); err != nil {
@@ -153,41 +202,42 @@ func ReadManifest(path string) (Manifest, error) {
 	return m, nil
 }
 
-// SetScoring writes to the manifest how the answers are scored, the suites of the
-// figures, and the number of items that were not measured.
-func (d *Dir) SetScoring(s []Scoring, suites crosstalk.SuiteIDs, notMeasured int) error {
-	d.Manifest.Scoring, d.Manifest.Suites, d.Manifest.NotMeasured = s, suites, notMeasured
-	return d.writeJSON("manifest.json", d.Manifest)
+// SetScoring notes in the manifest how answers are scored from now on, the
+// suites that the figures are about, how many items were not measured, and what
+// was not sent as planned.
+func (d *Dir) SetScoring(s []Scoring, suites crosstalk.SuiteIDs, notMeasured int, changes []string) error {
+	d.Manifest.Scoring, d.Manifest.Suites, d.Manifest.NotMeasured, d.Manifest.Changes = s, suites, notMeasured, changes
+	return d.writeJSON(manifestFile, d.Manifest)
 }
 
 // SetAsks writes the total number of requests to the manifest, for showing
 // progress.
 func (d *Dir) SetAsks(n int) error {
 	d.Manifest.Asks = n
-	return d.writeJSON("manifest.json", d.Manifest)
+	return d.writeJSON(manifestFile, d.Manifest)
 }
 
-// WriteEstimates writes the figures of the run.
-func (d *Dir) WriteEstimates(v any) error { return d.writeJSON("estimates.json", v) }
+// WriteEstimates writes the figures beside the answers.
+func (d *Dir) WriteEstimates(v any) error { return d.writeJSON(estimatesFile, v) }
 
 func (d *Dir) writeJSON(name string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteBytes(filepath.Join(d.Path, name), append(text, '\n'))
+	return atomicfile.WriteBytesPrivate(filepath.Join(d.Path, name), append(text, '\n'))
 }
 
 // ReadEstimates reads the figures that a finished run wrote.
 func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
-	file := filepath.Join(path, "estimates.json")
-	text, err := os.ReadFile(file)
+	file := filepath.Join(path, estimatesFile)
+	text, err := plainfile.Read(file, maxEstimates)
 	if err != nil {
 		return nil, err
 	}
 	var document struct {
-		Schema    string               `json:"schema"`
-		Estimates []crosstalk.Estimate `json:"estimates"`
+		Schema    string       `json:"schema"`
+		Estimates estimateList `json:"estimates"`
 	}
 	if err := json.Unmarshal(text, &document); err != nil {
 		return nil, fmt.Errorf("%s: invalid estimates: %w", file, err)
@@ -196,4 +246,32 @@ func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 		return nil, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk", file, document.Schema, estimatesSchema)
 	}
 	return document.Estimates, nil
+}
+
+// estimateList bounds how many estimates are read: an empty one takes two bytes
+// of the file and hundreds of memory.
+type estimateList []crosstalk.Estimate
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *estimateList) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	t, err := d.Token()
+	if t == nil || err != nil { // null
+		return err
+	}
+	if t != json.Delim('[') {
+		return fmt.Errorf("expected a list of estimates")
+	}
+	*l = nil
+	for d.More() {
+		if len(*l) == maxValues {
+			return fmt.Errorf("has more than %d estimates", maxValues)
+		}
+		var e crosstalk.Estimate
+		if err := d.Decode(&e); err != nil {
+			return err
+		}
+		*l = append(*l, e)
+	}
+	return nil
 }

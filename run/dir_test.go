@@ -36,7 +36,7 @@ func TestOnePlan(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "run")
 	d := create(t, path, plan())
 	scoring := Scoring{Protocol: "crosstalk-1", Rules: json.RawMessage(`{"round":3}`), Samples: 2, By: []string{"category"}}
-	if err := errors.Join(d.SetScoring([]Scoring{scoring}, crosstalk.SuiteIDs{All: "s@1"}, 0), d.Close()); err != nil {
+	if err := errors.Join(d.SetScoring([]Scoring{scoring}, crosstalk.SuiteIDs{All: "s@1"}, 0, nil), d.Close()); err != nil {
 		t.Fatal(err)
 	}
 	before := read(t, path)

@@ -2,77 +2,160 @@ package run
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"hash"
+	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 
 	"crosstalk"
 	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/plainfile"
 )
 
-const observationsFile = "observations.jsonl"
+// Content is what a file of records contains, as far as it takes to notice that
+// it is another: cut, longer or edited.
+type Content struct {
+	N      int    `json:"n"`      // records
+	SHA256 string `json:"sha256"` // of the bytes, in hexadecimal
+}
 
 // Recorder writes a run's observations.jsonl. Commit replaces the file of the last
 // scoring.
 type Recorder struct {
+	dir     *Dir
 	file    *atomicfile.File
+	sum     hash.Hash // of what was written
+	n       int
 	buffer  *bufio.Writer
 	encoder *json.Encoder
 }
 
 // Record starts writing the run's observations.
 func (d *Dir) Record() (*Recorder, error) {
-	file, err := atomicfile.Create(filepath.Join(d.Path, observationsFile))
+	file, err := atomicfile.CreatePrivate(filepath.Join(d.Path, observationsFile))
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{file: file, buffer: bufio.NewWriterSize(file.File, 1<<16)}
+	r := &Recorder{dir: d, file: file, sum: sha256.New()}
+	r.buffer = bufio.NewWriterSize(io.MultiWriter(file.File, r.sum), 1<<16)
 	r.encoder = json.NewEncoder(r.buffer)
 	r.encoder.SetEscapeHTML(false)
 	return r, nil
 }
 
 // Add writes an observation.
-func (r *Recorder) Add(o crosstalk.Observation) error { return r.encoder.Encode(o) }
+func (r *Recorder) Add(o crosstalk.Observation) error {
+	r.n++
+	return r.encoder.Encode(o)
+}
 
-// Commit makes the observations those of the run.
+// Commit puts the observations into the run. SetScoring, which comes next,
+// notes in the manifest what they have to be.
 func (r *Recorder) Commit() error {
 	if err := r.buffer.Flush(); err != nil {
 		return err
 	}
-	return r.file.Commit()
+	if err := r.file.Commit(); err != nil {
+		return err
+	}
+	r.dir.Manifest.Observations = &Content{N: r.n, SHA256: hex.EncodeToString(r.sum.Sum(nil))}
+	return nil
 }
 
 // Discard drops the observations. After Commit it does nothing.
 func (r *Recorder) Discard() { r.file.Discard() }
 
-// ReadObservations yields the observations that a run recorded.
+// ReadObservations yields the observations that a run recorded. Whether they
+// are all and as they were written is known at the end: then the last pair is a
+// *ChangedError, and nothing that was made of them should be used. Who stops
+// early does not learn it. The observations of a run without a manifest, or
+// whose manifest does not say what they are, are taken as they are.
 func ReadObservations(path string) iter.Seq2[crosstalk.Observation, error] {
 	return func(yield func(crosstalk.Observation, error) bool) {
-		file := filepath.Join(path, observationsFile)
-		f, err := os.Open(file)
-		if err != nil {
+		if err := readObservations(path, func(o crosstalk.Observation) bool { return yield(o, nil) }); err != nil {
 			yield(crosstalk.Observation{}, err)
-			return
-		}
-		defer f.Close()
-		d := json.NewDecoder(bufio.NewReaderSize(f, 1<<16))
-		for line := 1; d.More(); line++ {
-			var o crosstalk.Observation
-			if err := d.Decode(&o); err != nil {
-				yield(o, fmt.Errorf("%s:%d: %w", file, line, err))
-				return
-			}
-			if !yield(o, nil) {
-				return
-			}
 		}
 	}
 }
 
-// Each passes every observation of a run to all consumers, in one pass.
+func readObservations(path string, yield func(crosstalk.Observation) bool) error {
+	f, check, err := OpenObservations(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum, n := sha256.New(), 0
+	d := json.NewDecoder(bufio.NewReaderSize(io.TeeReader(f, sum), 1<<16))
+	for {
+		var o crosstalk.Observation
+		if err := d.Decode(&o); err == io.EOF {
+			return check(Content{n, hex.EncodeToString(sum.Sum(nil))})
+		} else if err != nil {
+			return fmt.Errorf("%s:%d: %w", f.Name(), n+1, err)
+		}
+		n++
+		if !yield(o) {
+			return nil
+		}
+	}
+}
+
+// OpenObservations opens a run's observations.jsonl for who reads it in another
+// way than ReadObservations. check is to be called with what was read, and
+// returns a *ChangedError if it is not what the run recorded.
+func OpenObservations(path string) (f *os.File, check func(Content) error, err error) {
+	want, err := recorded(path) // before the file: one that is replaced meanwhile is older than the manifest then
+	if err != nil {
+		return nil, nil, err
+	}
+	file := filepath.Join(path, observationsFile)
+	if f, err = plainfile.Open(file); err != nil {
+		return nil, nil, err
+	}
+	return f, func(got Content) error {
+		if want == nil || got == *want {
+			return nil
+		}
+		// A scoring that ended between the two has replaced both.
+		if now, err := recorded(path); err == nil && now != nil && got == *now {
+			return nil
+		}
+		return &ChangedError{File: file, Want: want.N, Got: got.N}
+	}, nil
+}
+
+// recorded returns what a run's manifest says of its observations, nil if it
+// says nothing or there is none.
+func recorded(path string) (*Content, error) {
+	m, err := ReadManifest(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return m.Observations, err
+}
+
+// ChangedError says that a run's observations are not those that were scored.
+type ChangedError struct {
+	File      string
+	Want, Got int // observations
+}
+
+func (e *ChangedError) Error() string {
+	what := fmt.Sprintf("the number of observations is %d; the run's manifest says %d", e.Got, e.Want)
+	if e.Got == e.Want {
+		what = "was changed after it was written: its SHA-256 is not that of the run's manifest"
+	}
+	return fmt.Sprintf("%s: %s: score the run again with the command that made it (no answered request is sent again)", e.File, what)
+}
+
+// Each hands every observation of a run to all consumers, in one pass.
 func Each(path string, consumers ...func(crosstalk.Observation) error) error {
 	for o, err := range ReadObservations(path) {
 		if err != nil {

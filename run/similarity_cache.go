@@ -3,9 +3,12 @@ package run
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 
+	"crosstalk/internal/plainfile"
 	"crosstalk/measure/similarity"
 
 	"github.com/ncruces/go-sqlite3"
@@ -23,10 +26,14 @@ type SimilarityCache struct {
 
 var _ similarity.Cache = (*SimilarityCache)(nil)
 
-// OpenSimilarityCache opens the directory's similarity.db, and creates it if
-// necessary.
+// OpenSimilarityCache opens the directory's similarity.db and makes it if need be.
+// It refuses files that are not regular ones, and a database with anything but
+// the cache's table: a view could make a look-up endless.
 func (d *Dir) OpenSimilarityCache() (*SimilarityCache, error) {
 	k := &SimilarityCache{path: filepath.Join(d.Path, "similarity.db")}
+	if err := preparePrivate(k.path); err != nil {
+		return nil, err
+	}
 	if err := k.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w (you can delete the file; it is only a cache)", k.path, err), k.Close())
 	}
@@ -37,10 +44,14 @@ func (k *SimilarityCache) open() (err error) {
 	if k.conn, err = sqlite3.Open(k.path); err != nil {
 		return err
 	}
-	// Values lost in a power failure are computed again.
-	err = k.conn.Exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
-		CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID`)
-	if err != nil {
+	if err := k.conn.Exec("CREATE TABLE IF NOT EXISTS " + keptTable); err != nil {
+		return err
+	}
+	if err := k.refuseOthers(); err != nil {
+		return err
+	}
+	// What is lost in a power cut is computed again.
+	if err := k.conn.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF"); err != nil {
 		return err
 	}
 	if k.get, _, err = k.conn.Prepare("SELECT value FROM kept WHERE key = ?"); err != nil {
@@ -48,6 +59,42 @@ func (k *SimilarityCache) open() (err error) {
 	}
 	k.put, _, err = k.conn.Prepare("INSERT OR REPLACE INTO kept (key, value) VALUES (?, ?)")
 	return err
+}
+
+const keptTable = "kept (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
+
+// refuseOthers refuses a database with anything but the cache's table.
+func (k *SimilarityCache) refuseOthers() error {
+	s, _, err := k.conn.Prepare("SELECT name, sql FROM sqlite_schema")
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for s.Step() {
+		if sql := s.ColumnText(1); sql != "CREATE TABLE "+keptTable {
+			return fmt.Errorf("is no similarity cache: has %q", s.ColumnText(0))
+		}
+	}
+	return s.Err()
+}
+
+// preparePrivate makes an empty file that only its owner may read, for SQLite to
+// open, and refuses one that is no regular file, and such files of SQLite's
+// beside it.
+func preparePrivate(path string) error {
+	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := plainfile.Check(path + end); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // Get implements similarity.Cache.

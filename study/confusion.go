@@ -66,11 +66,12 @@ func (c Confusion) Open() (*Study, error) {
 	if len(c.Models) == 0 {
 		c.Models = []string{reference.Provider + ":" + reference.DefaultConfused}
 	}
+	study.families = c.Families
 	for _, in := range instruments {
 		rules := in.Protocol
 		in.Samples, in.AsServed = cmp.Or(c.Samples, rules.Samples), c.LogprobsScaled
 		in.Prompting.Logprobs = c.Logprobs // is part of the rules
-		conditions, err := c.conditions(defaults{prefix: s.Prefix, logprobs: c.Logprobs, format: format,
+		conditions, err := c.conditions(defaults{strict: strictly(rules.Name), prefix: s.Prefix, logprobs: c.Logprobs, format: format,
 			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
 			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items) }})
 		if err != nil {

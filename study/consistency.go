@@ -38,10 +38,11 @@ type Consistency struct {
 	Instructions   string   // a file of reviewed instructions
 	AcceptRewrites bool     // use the model's instructions without a review
 
-	Free       string // how free answers are compared: text, number, model, or SIMILARITY>=SCORE; "": text
-	Quality    string // an additional scorer of rewritten texts (similarities.Open); "": none
-	Identifier string // OpenIdentifier, for flags
-	Overrides  string // a file of manually reviewed answers
+	Free       string   // how free answers are compared: text, number, model, or SIMILARITY>=SCORE; "": text
+	ExecEnv    []string // environment variables with keys that programs (exec:) see nevertheless
+	Quality    string   // a further scorer of rewritten texts (similarities.Open); "": none
+	Identifier string   // OpenIdentifier, for flags
+	Overrides  string   // a file of answers that people have read
 }
 
 // Open opens suite, models and scorers. It sends no request.
@@ -86,8 +87,9 @@ func (c Consistency) Open() (*Study, error) {
 	if len(c.Models) == 0 {
 		c.Models = []string{reference.Provider + ":" + reference.DefaultInconsistent}
 	}
+	study.families = c.Families
 	for _, rules := range protocols {
-		conditions, err := c.conditions(defaults{system: rules.System, prefix: s.Prefix,
+		conditions, err := c.conditions(defaults{strict: strictly(rules.Name), system: rules.System, prefix: s.Prefix,
 			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
 			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items, s.Tasks...) }})
 		if err != nil {
@@ -127,6 +129,7 @@ func (c Consistency) Open() (*Study, error) {
 // instrument is what answers are scored with, of no protocol yet.
 func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (in consistency.Instrument, err error) {
 	in.Tasks = tasks
+	env.Programs(c.keyVars(), c.ExecEnv)
 	identifier, err := OpenIdentifier(c.Identifier)
 	if err != nil {
 		return in, err

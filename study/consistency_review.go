@@ -93,7 +93,7 @@ func (v *reviews) tasks(c Condition) []crosstalk.Task {
 // directory, and returns a ReviewError if they are not approved.
 func (v *reviews) prepare(ctx context.Context, dir *run.Dir, session *ask.Session) error {
 	path := filepath.Join(dir.Path, InstructionsFile)
-	before, err := review.ReadInstructions(path)
+	before, err := review.ReadRunInstructions(path)
 	if err != nil {
 		return err
 	}

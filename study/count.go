@@ -31,6 +31,7 @@ func (c *Count) add(worst crosstalk.Usage, prices ask.Prices, model string) {
 type Counted struct {
 	Condition
 	Count
+	needs []ask.Need // of each item
 }
 
 // Count runs the instruments over the items without sending requests.
@@ -42,9 +43,11 @@ func (s *Study) Count(ctx context.Context, prices ask.Prices) (each []Counted, t
 			n := &counter{id: c.Model, prices: prices, count: &of.Count, own: map[crosstalk.Key]struct{}{}, all: all, total: &total}
 			in := p.instrument(c, false)
 			for _, item := range s.Suite.Items {
+				n.need = ask.Need{}
 				if _, err := in.Measure(ctx, n, item); err != nil {
 					return nil, total, err
 				}
+				of.needs = append(of.needs, n.need)
 			}
 			each = append(each, of)
 		}
@@ -62,6 +65,7 @@ type counter struct {
 	own    map[crosstalk.Key]struct{}
 	all    map[crosstalk.Key]struct{}
 	total  *Count
+	need   ask.Need // of the item that is counted now
 }
 
 // Ask implements crosstalk.Asker.
@@ -70,6 +74,7 @@ func (n *counter) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answe
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	worst := ask.Worst(req)
+	n.need.Add(n.prices, n.id.Name, req)
 	if _, again := n.own[key]; !again {
 		n.own[key] = struct{}{}
 		n.count.add(worst, n.prices, n.id.Name)

@@ -22,6 +22,7 @@ type Leakage struct {
 	Suite        string   // an embedded suite or a file
 	Similarities []string // similarities.Open; nil: gloss
 	By           []string // nil: leakage.By
+	ExecEnv      []string // environment variables with keys that programs (exec:) see nevertheless
 
 	// CountOnly opens nothing that scores: the study can count, not run.
 	CountOnly bool
@@ -47,6 +48,7 @@ func (l Leakage) Open() (*Study, error) {
 	if err := study.group(l.By, leakage.By); err != nil {
 		return nil, err
 	}
+	study.env.Programs(l.keyVars(), l.ExecEnv)
 	in := leakage.Instrument{}
 	if !l.CountOnly {
 		if in.Similarities, err = similarities.OpenAll(names, LanguageOf(s.Items), study.env); err != nil {
@@ -56,8 +58,9 @@ func (l Leakage) Open() (*Study, error) {
 	if len(l.Models) == 0 {
 		l.Models = []string{reference.Provider + ":" + reference.DefaultLeaky}
 	}
+	study.families = l.Families
 	for _, rules := range protocols {
-		conditions, err := l.conditions(defaults{system: rules.System, prefix: s.Prefix,
+		conditions, err := l.conditions(defaults{strict: strictly(rules.Name), system: rules.System, prefix: s.Prefix,
 			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature},
 			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items) }})
 		if err != nil {

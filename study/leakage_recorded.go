@@ -29,6 +29,7 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	if err := r.group(l.By, leakage.By); err != nil {
 		return nil, err
 	}
+	r.env.Programs(nil, l.ExecEnv)
 	in := leakage.Instrument{}
 	if in.Similarities, err = similarities.OpenAll(l.similarities(), func() (string, error) { return similarities.CommonLanguage(r.items) }, r.env); err != nil {
 		return nil, err

@@ -12,6 +12,10 @@ import (
 type Arm struct {
 	Instrument crosstalk.Instrument
 	Ask        crosstalk.Asker
+
+	// Admit, if it is set, is called for each item in order, before it is
+	// measured with the context it returns; end when it is done.
+	Admit func(ctx context.Context, item int) (_ context.Context, end func())
 }
 
 // Measured is the result of one item: its observations, or an error.
@@ -26,21 +30,30 @@ type Measured struct {
 // answers still count. When the loop is left, it starts no further items, waits
 // for those in progress, whose requests may be paid for, and drops them.
 func Measure(ctx context.Context, arms []Arm, items []crosstalk.Item, n int) iter.Seq[Measured] {
-	type place struct{ arm, item int }
+	type place struct {
+		arm, item int
+		ctx       context.Context
+		end       func()
+	}
 	places := func(yield func(place, error) bool) {
 		for arm := range arms {
 			for item := range items {
-				if !yield(place{arm, item}, nil) {
+				at := place{arm, item, ctx, func() {}}
+				if admit := arms[arm].Admit; admit != nil {
+					at.ctx, at.end = admit(ctx, item)
+				}
+				if !yield(at, nil) {
 					return
 				}
 			}
 		}
 	}
 	measure := func(_ context.Context, at place) (Measured, error) {
+		defer at.end()
 		m := Measured{Item: items[at.item], Err: context.Cause(ctx)}
 		if m.Err == nil {
 			arm := arms[at.arm]
-			m.Observations, m.Err = arm.Instrument.Measure(ctx, arm.Ask, m.Item)
+			m.Observations, m.Err = arm.Instrument.Measure(at.ctx, arm.Ask, m.Item)
 		}
 		return m, nil
 	}

@@ -56,7 +56,7 @@ func TestMeasure(t *testing.T) {
 				return []crosstalk.Observation{{Item: item.ID}}, nil
 			})
 			i := 0
-			for m := range Measure(t.Context(), []Arm{{in, nil}}, items(100), parallel) {
+			for m := range Measure(t.Context(), []Arm{{Instrument: in}}, items(100), parallel) {
 				if m.Item.ID != fmt.Sprint(i) || i%2 == 1 && m.Err != odd || i%2 == 0 && (m.Err != nil || m.Observations[0].Item != m.Item.ID) {
 					t.Errorf("%d: %+v", i, m)
 				}
@@ -67,7 +67,7 @@ func TestMeasure(t *testing.T) {
 			}
 		})
 	}
-	for range Measure(t.Context(), []Arm{{fakeInstrument(nil), nil}}, nil, 3) {
+	for range Measure(t.Context(), []Arm{{Instrument: fakeInstrument(nil)}}, nil, 3) {
 		t.Error("an item out of nothing")
 	}
 }
@@ -78,10 +78,10 @@ func TestMeasureArms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var arms []Arm
 		for k := range 3 {
-			arms = append(arms, Arm{fakeInstrument(func(_ context.Context, item crosstalk.Item) ([]crosstalk.Observation, error) {
+			arms = append(arms, Arm{Instrument: fakeInstrument(func(_ context.Context, item crosstalk.Item) ([]crosstalk.Observation, error) {
 				time.Sleep(time.Second)
 				return []crosstalk.Observation{{Item: item.ID, Sample: k}}, nil
-			}), nil})
+			})})
 		}
 		i, begin := 0, time.Now()
 		for m := range Measure(t.Context(), arms, items(10), 30) {
@@ -108,7 +108,7 @@ func TestMeasureIsLeft(t *testing.T) {
 			}
 			return nil, ctx.Err()
 		})
-		for range Measure(t.Context(), []Arm{{in, nil}}, items(100), 10) {
+		for range Measure(t.Context(), []Arm{{Instrument: in}}, items(100), 10) {
 			break
 		}
 		if started.Load() != 10 || ended.Load() != 10 {
@@ -131,7 +131,7 @@ func TestMeasureIsCancelled(t *testing.T) {
 			return nil, nil
 		})
 		n, failed := 0, 0
-		for m := range Measure(ctx, []Arm{{in, nil}}, items(100), 10) {
+		for m := range Measure(ctx, []Arm{{Instrument: in}}, items(100), 10) {
 			if n++; n == 15 {
 				cancel(now)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/model"
 	"crosstalk/report"
 	"crosstalk/run"
 )
@@ -25,9 +26,22 @@ type Measurement struct {
 type Result struct {
 	Estimates []crosstalk.Estimate
 
-	// NotMeasured counts the items that were not measured because of Limit.
+	// NotMeasured counts the items that Limit kept from being measured, or a
+	// model that cannot be asked.
 	NotMeasured int
 	Limit       *ask.LimitError // nil: none was reached
+	Hopeless    []*ask.ModelError
+}
+
+// Why is why items were not measured.
+func (r Result) Why() error {
+	if r.Limit != nil {
+		return r.Limit
+	}
+	if len(r.Hopeless) > 0 {
+		return r.Hopeless[0]
+	}
+	return nil
 }
 
 // Begin creates the run directory, or opens one with the same plan to resume or
@@ -42,9 +56,18 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 	if err := s.CheckBy(); err != nil {
 		return nil, err
 	}
-	_, total, err := s.Count(ctx, o.Budget.Prices)
+	each, total, err := s.Count(ctx, o.Budget.Prices)
 	if err != nil {
 		return nil, err
+	}
+	if o.Budget.Asks > 0 || o.Budget.Tokens > 0 || o.Budget.Cost > 0 {
+		s.needs = nil
+		for _, of := range each {
+			s.needs = append(s.needs, of.needs)
+		}
+	}
+	if o.SameModel == nil {
+		o.SameModel = func(asked crosstalk.Identity, served string) bool { return model.SameModel(asked.Name, served) }
 	}
 	if o.Concurrency == 0 {
 		var all []Condition
@@ -156,11 +179,11 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	for i, p := range s.Protocols {
 		scorings[i] = p.Scoring
 	}
-	if err := m.Dir.SetScoring(scorings, s.suites(), result.NotMeasured); err != nil { // not before the observations are of it
+	if err := m.Dir.SetScoring(scorings, s.suites(), result.NotMeasured, s.Changes()); err != nil { // not before the observations are of it
 		return Result{}, err
 	}
 	if result.NotMeasured > 0 {
-		why := fmt.Sprintf("of %d items were not measured: %v", s.Items(), result.Limit)
+		why := fmt.Sprintf("of %d items were not measured: %v", s.Items(), result.Why())
 		markNotMeasured(result.Estimates, result.NotMeasured, why)
 	}
 	return result, m.Dir.WriteEstimates(report.NewDocument(result.Estimates))
@@ -195,6 +218,12 @@ func (s *Study) sumUp(ctx context.Context, session *ask.Session, record func(cro
 			return result, err
 		}
 	}
+	if session != nil {
+		result.Hopeless = session.Hopeless()
+	}
+	if len(result.Hopeless) > 0 && !s.IsRecorded() && result.NotMeasured == s.Items() {
+		return result, result.Hopeless[0] // there is nothing to report
+	}
 	suites := s.suites()
 	for _, e := range estimators {
 		result.Estimates = append(result.Estimates, e.Estimates(suites)...)
@@ -223,10 +252,17 @@ const itemsAtOnce = 512
 func (s *Study) addMeasured(ctx context.Context, session *ask.Session, p Protocol, result *Result, add func([]crosstalk.Observation) error) (failed error) {
 	var arms []Arm
 	for _, c := range s.named(p) {
-		arms = append(arms, Arm{Instrument: p.instrument(c, true), Ask: session.For(c.model)})
+		asker := &adapting{Asker: session.For(c.model), name: c.name, families: s.families, strict: strictly(p.Scoring.Protocol), note: s.noteChange}
+		arm := Arm{Instrument: p.instrument(c, true), Ask: asker}
+		if s.needs != nil {
+			needs := s.needs[0]
+			s.needs = s.needs[1:]
+			arm.Admit = func(ctx context.Context, item int) (context.Context, func()) { return session.Item(ctx, needs[item]) }
+		}
+		arms = append(arms, arm)
 	}
 	for item := range Measure(ctx, arms, s.Suite.Items, itemsAtOnce) {
-		if errors.As(item.Err, &result.Limit) { // the others may be worth a report
+		if errors.As(item.Err, &result.Limit) || errors.As(item.Err, new(*ask.ModelError)) { // the others may be worth a report
 			result.NotMeasured++
 			continue
 		}

@@ -15,9 +15,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/model"
 	"crosstalk/run"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
@@ -37,7 +39,12 @@ type Study struct {
 	check   func() error              // reads what was recorded once before it is scored; nil: scoring finds out
 	rescan  func() error              // the same before anything is written, where check is nil
 	env     *similarities.Env         // nil: nothing is compared
-	plan    run.Plan                  // of recorded answers
+	needs   [][]ask.Need              // of the items of each condition, where there is a budget
+
+	families []model.Family // that the user added
+	mu       sync.Mutex
+	found    []string // changes that models asked for, in words
+	plan     run.Plan // of recorded answers
 
 	// prepare sends the requests that must precede those of the items; nil: none.
 	prepare func(ctx context.Context, dir *run.Dir, session *ask.Session) error
@@ -56,6 +63,33 @@ type Protocol struct {
 	// recorded yields the observations of recorded answers in their order; no model
 	// is asked.
 	recorded func(context.Context) iter.Seq2[[]crosstalk.Observation, error]
+}
+
+// Changes are, in words, the settings that are not sent as the protocol or the
+// user wants, since a model takes nothing else: those that are known before it
+// is asked, and those found since.
+func (s *Study) Changes() (changes []string) {
+	for _, p := range s.Protocols {
+		for _, c := range p.Conditions {
+			for _, change := range c.Changes {
+				if text := change.String(); !slices.Contains(changes, text) {
+					changes = append(changes, text)
+				}
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append(changes, s.found...)
+}
+
+// noteChange notes a change that a model asked for.
+func (s *Study) noteChange(c model.Change) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text := c.String(); !slices.Contains(s.found, text) {
+		s.found = append(s.found, text)
+	}
 }
 
 // IsRecorded reports whether the study's answers were recorded elsewhere.

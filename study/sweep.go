@@ -22,23 +22,31 @@ type Sweep struct {
 	Models   []string // provider:name (model.Open)
 	BaseURLs []string // one for all models, or one for each
 	APIs     []string // chat or completions
-	KeyVar   string   // the environment variable with the API key
+	KeyVar   string   // the environment variable that holds the API key
+	Headers  []string // NAME=VALUE or NAME=$VARIABLE, sent with every request (model.ParseHeader)
+
+	Families []model.Family // additions to what is known of models
 
 	Temperatures []string // numbers from 0, or "default": the provider's
 	TopPs        []string // numbers in (0, 1], or "default"
 	MaxTokens    int      // of an answer
 	Systems      []string // system messages
 	Prefixes     []string // put before each prompt
-	Params       []string // NAME=VALUE, sent unchanged; a name given several times has several values
-	Seed         *int64   // sample k uses seed+k
-	Samples      int      // answers per prompt
+	Params       []string // NAME=VALUE, sent as they are; a name given several times has several values
+	Seed         *int64   // sample k is asked with seed+k
+
+	Reasoning       []string // off, low, medium, high, or "default": the model's
+	ReasoningTokens int      // room for it beside MaxTokens; 0: what the model is known to need
+
+	Samples int // answers to each prompt
 }
 
 // Condition is a point of the grid that a sweep spans, with the model that is
 // asked.
 type Condition struct {
 	run.Condition
-	model crosstalk.Model
+	Changes []model.Change // of what the protocol or the user wants, since the model takes nothing else
+	model   crosstalk.Model
 
 	name, baseURL  string // of the model, as the user gave them
 	system, prefix *string
@@ -87,6 +95,7 @@ type defaults struct {
 	prefix   map[crosstalk.API]string
 	decoding crosstalk.Decoding
 	logprobs int
+	strict   string // the protocol, if it measures with its own settings or not at all
 
 	format    []axis                                     // the instrument's own
 	reference func(spec string) (crosstalk.Model, error) // opens a reference model over the suite
@@ -112,7 +121,7 @@ func (s *Sweep) conditions(d defaults) ([]Condition, error) {
 		c := &conditions[i]
 		by := opening{c.name, c.baseURL, c.Prompting.API}
 		if models[by] == nil {
-			models[by], err = model.Open(by.name, model.Options{BaseURL: by.baseURL, API: by.api, KeyVar: s.KeyVar,
+			models[by], err = model.Open(by.name, model.Options{BaseURL: by.baseURL, API: by.api, KeyVar: s.KeyVar, Header: s.Headers, Families: s.Families,
 				Others: map[string]func(string) (crosstalk.Model, error){reference.Provider: d.reference}})
 			if err != nil {
 				return nil, err
@@ -132,6 +141,9 @@ func (s *Sweep) conditions(d defaults) ([]Condition, error) {
 		}
 		if p.API == crosstalk.Completions {
 			p.System = ""
+		}
+		if err := c.adapt(s.Families, d.strict); err != nil {
+			return nil, err
 		}
 	}
 	return conditions, nil
@@ -193,6 +205,18 @@ func (s *Sweep) axes(d defaults) ([]axis, error) {
 		}
 		axes = append(axes, axis{number.column, labels, func(c *Condition, i int) { *number.field(&c.Prompting.Decoding) = values[i] }})
 	}
+	if len(s.Reasoning) > 0 {
+		for _, level := range s.Reasoning {
+			if !slices.Contains(reasoningLevels, level) {
+				return nil, crosstalk.BadOption("reasoning", " is %q; expected one of: %s", level, strings.Join(reasoningLevels, ", "))
+			}
+		}
+		axes = append(axes, axis{"reasoning", s.Reasoning, func(c *Condition, i int) {
+			if level := s.Reasoning[i]; level != "default" {
+				c.Prompting.Decoding.Reasoning = level
+			}
+		}})
+	}
 	params, err := s.paramAxes()
 	if err != nil {
 		return nil, err
@@ -209,7 +233,7 @@ func (s *Sweep) modelAxis(decoding crosstalk.Decoding) (axis, error) {
 	if s.MaxTokens > 0 {
 		decoding.MaxTokens = s.MaxTokens
 	}
-	decoding.Seed = s.Seed
+	decoding.Seed, decoding.ReasoningTokens = s.Seed, s.ReasoningTokens
 	values := slices.Clone(s.Models)
 	if n > 1 {
 		for i := range values {
@@ -255,7 +279,10 @@ func (s *Sweep) paramAxes() ([]axis, error) {
 	return axes, nil
 }
 
-// setExtra sets a setting that is sent unchanged.
+// reasoningLevels are the values of Sweep.Reasoning.
+var reasoningLevels = []string{"default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium, crosstalk.ReasoningHigh}
+
+// setExtra sets a setting that is sent as it is.
 func (c *Condition) setExtra(name string, value any) {
 	if c.Prompting.Decoding.Extra == nil {
 		c.Prompting.Decoding.Extra = map[string]any{}

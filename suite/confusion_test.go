@@ -221,7 +221,7 @@ func TestParseConfusionErrors(t *testing.T) {
 		confusionHead + mono + "    - {id: a, prompt: b}\ndemonstrations:\n  fr: [{question: a}]\n":                                        "7: demonstrations: an entry of fr lacks its question or answer",
 		confusionHead + mono + "    - {id: a, prompt: b}\ndemonstrations:\n  fr: [null]\n":                                                 "7: demonstrations: an entry of fr lacks its question or answer",
 		confusionHead + mono + "    - {id: a, prompt: b}\ndemonstrations:\n  f: [{}]\n":                                                    `7: demonstrations: "f" is not a valid language; expected a code`,
-		confusionHead + mono + "    - {id: a, prompt: b}\n  fr:\n    - {id: c, prompt: d}\n":                                               `6: mapping key "fr" already defined at [4:3]`,
+		confusionHead + mono + "    - {id: a, prompt: b}\n  fr:\n    - {id: c, prompt: d}\n":                                               `6: duplicate key "fr" (first used in line 4)`,
 		confusionHead + cross + "names: {fr: French, de: German}\namendments: [\"{language}\"]\n" + mono + "    - {id: x/de, prompt: b}\n": `4: duplicate id "x/de" (first used in line 9)`,
 	} {
 		_, err := Parse("s.yaml", []byte(text))

@@ -144,7 +144,7 @@ func TestParseTasksErrors(t *testing.T) {
 		{`    layout: "{prefix} {unit} 1: {a} {unit} 2: {b}{suffix}"` + "\n", "", "5: task t has no layout; expected the prompt"},
 		{"de: {prefix: Gleich?, ", "de: {", "11: instruction de has no prefix, which the layout uses"},
 		{"de: {prefix: Gleich?, ", "de: {prefix: [Gleich], ", "11: expected text, found a list"},
-		{"de: {prefix", "en: {prefix", `11: mapping key "en" already defined at [10:`},
+		{"de: {prefix", "en: {prefix", `11: duplicate key "en" (first used in line 10`},
 		{"de: {prefix", "en>: {prefix", `11: "en>" is not a valid language of an instruction; expected a code such as en, or en>de for a rewritten instruction`},
 		{"de: {prefix", "fr>de: {prefix", `11: instruction fr>de rewrites the one in fr, which the task does not have`},
 		{"nein: no", "nein: maybe", `11: instruction de: the word "nein" has the unknown class "maybe"; choose one of: no, yes`},

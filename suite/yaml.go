@@ -1,18 +1,15 @@
 package suite
 
 import (
-	"bytes"
-	"cmp"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/strictyaml"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 )
 
 // header has the fields common to the files of every instrument. The other
@@ -50,7 +47,7 @@ func Parse(name string, text []byte) (*Suite, error) {
 // parse reads a suite. A partial one has only what scoring recorded answers
 // needs.
 func parse(name string, text []byte, partial bool) (*Suite, error) {
-	d, err := parseYAML(name, bytes.TrimPrefix(text, []byte("\ufeff")))
+	d, err := parseYAML(name, text)
 	if err != nil {
 		return nil, err
 	}
@@ -88,41 +85,20 @@ type document struct {
 	partial bool // items of a task may be missing or have no texts
 }
 
-// parseYAML parses a file after checking it.
+// limits bound a suite's file. A suite needs a depth of 5 and 10 keys per map.
+var limits = strictyaml.Limits{Bytes: maxYAML, Depth: 16, Keys: 100, One: "suite"}
+
+const maxYAML = 4 << 20
+
 func parseYAML(name string, text []byte) (d document, err error) {
-	defer recoverYAML(name, &err)
 	d = document{name: name, text: text}
-	if err := checkYAML(name, text); err != nil {
-		return d, err
-	}
-	f, err := parser.ParseBytes(text, 0)
-	if err != nil {
-		return d, yamlError(name, err)
-	}
-	if len(f.Docs) > 0 {
-		d.root = f.Docs[0].Body
-	}
-	return d, nil
+	d.root, err = strictyaml.Parse(name, text, limits)
+	return d, err
 }
 
 // decode sets what v points to.
-func (d document) decode(v any, options ...yaml.DecodeOption) (err error) {
-	defer recoverYAML(d.name, &err)
-	if d.root == nil {
-		return nil
-	}
-	if err := yaml.NodeToValue(d.root, v, options...); err != nil {
-		return yamlError(d.name, err)
-	}
-	return nil
-}
-
-// recoverYAML converts a panic to an error: the library panics on some damaged
-// files.
-func recoverYAML(name string, err *error) {
-	if recover() != nil {
-		*err = fmt.Errorf("%s: is not valid YAML", name)
-	}
+func (d document) decode(v any, options ...yaml.DecodeOption) error {
+	return strictyaml.Decode(d.name, d.root, v, options...)
 }
 
 func (d document) errorf(line int, format string, args ...any) error {
@@ -183,34 +159,4 @@ func (m *inOrder[T]) UnmarshalYAML(node ast.Node) error {
 		*m = append(*m, e)
 	}
 	return nil
-}
-
-// yamlError formats an error of the YAML reader as file:line: message.
-func yamlError(name string, err error) error {
-	var e yaml.Error
-	if !errors.As(err, &e) || e.GetToken() == nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	message := e.GetMessage()
-	var node *yaml.UnexpectedNodeTypeError
-	var value *yaml.TypeError
-	switch {
-	case errors.As(err, &node):
-		message = fmt.Sprintf("expected %s, found %s", kind(node.Expected.YAMLName()), kind(node.Actual.YAMLName()))
-	case errors.As(err, &value):
-		message = fmt.Sprintf("expected %s, found %s", kind(value.DstType.Kind().String()), kind(value.SrcType.Kind().String()))
-	}
-	if r := []rune(message); len(r) > 200 {
-		message = string(r[:200]) + "..."
-	}
-	return fmt.Errorf("%s:%d: %s", name, e.GetToken().Position.Line, message)
-}
-
-func kind(name string) string { return cmp.Or(kinds[name], name) }
-
-// kinds maps the names that the reader and Go use for kinds of values to plain
-// words.
-var kinds = map[string]string{
-	"mapping": "a map", "value": "a map", "sequence": "a list", "string": "text", "int": "a whole number", "float": "a number", "boolean": "true or false", "null": "nothing",
-	"map": "a map", "struct": "a map", "slice": "a list", "uint64": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false",
 }

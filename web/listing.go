@@ -29,6 +29,9 @@ type runEntry struct {
 	stamp     [2]fileStamp
 }
 
+// manifestText is the manifest as it is written.
+func (r *runEntry) manifestText() ([]byte, error) { return run.ManifestText(r.path) }
+
 // fileStamp identifies a version of a file.
 type fileStamp struct {
 	size int64

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"html/template"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"crosstalk/report"
@@ -53,8 +51,8 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	p.Summary = slices.Concat([]page.Setting{{Name: "run", Value: run.Name}}, about.Summary(),
 		[]page.Setting{{Name: "state", Value: joined(p.Progress.State, p.Progress.Asks, p.Progress.Detail)}})
 	p.Meanings = page.Meanings(run.Estimates)
-	if text, err := os.ReadFile(filepath.Join(run.path, "manifest.json")); err == nil {
-		p.Settings, _ = page.Settings(text) // the listing has read it without an error
+	if text, err := run.manifestText(); err == nil {
+		p.Settings, _ = page.Settings(text) // it was read before
 	}
 	p.Headlines, p.More = page.Headlines(run.Estimates)
 	p.Tables = tables(report.Tables(run.Estimates), r.URL)

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"crosstalk"
 	"crosstalk/calibrate"
@@ -18,17 +14,12 @@ import (
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/wordlist"
 	"crosstalk/model/reference"
-	"crosstalk/report"
 	"crosstalk/study"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
 
 	"github.com/spf13/cobra"
 )
-
-// calibrated is the range that the coverage of 95 % intervals must lie in, up
-// to the sampling error of the seeds.
-var calibrated = [2]float64{0.93, 0.97}
 
 // calibrating are the flags of all calibrations.
 type calibrating struct {
@@ -81,10 +72,13 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 					results = append(results, of...)
 				}
 			}
-			if err := printCalibration(c.OutOrStdout(), all.format, results); err != nil {
+			if err := calibrate.Write(c.OutOrStdout(), all.format, results); err != nil {
 				return err
 			}
-			return verdict(results)
+			if err := calibrate.Verdict(results); err != nil {
+				return &exitError{exitGate, err}
+			}
+			return nil
 		},
 	}
 	c.Flags().IntVar(&all.seeds, "seeds", 200, "measurements of each model")
@@ -111,6 +105,7 @@ func (l *leakageCalibration) flags(c *cobra.Command) {
 		"leakage: an embedded suite, or a file that lists leaks and neutral continuations")
 	l.leakageFlags.add(c)
 	c.Flags().MarkHidden("by")
+	config.Path(c.Flags(), "suite")
 }
 
 func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (results []calibrate.Result, err error) {
@@ -129,7 +124,9 @@ func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (resul
 	if err != nil {
 		return nil, err
 	}
-	list, err := similarities.OpenAll(l.similarities, study.LanguageOf(s.Items), similarities.NewEnv())
+	env := similarities.NewEnv()
+	env.Programs(nil, l.execEnv)
+	list, err := similarities.OpenAll(l.similarities, study.LanguageOf(s.Items), env)
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +161,7 @@ func (f *confusionCalibration) flags(c *cobra.Command) {
 		"confusion: probability that a line in the right language has an English word, 0 to 1")
 	c.Flags().StringVar(&f.lid, "lid", "",
 		"confusion: a fastText language identification model (default: a small embedded one)")
+	config.Path(c.Flags(), "lid")
 }
 
 func (f *confusionCalibration) calibrate(c *cobra.Command, all calibrating) (results []calibrate.Result, err error) {
@@ -228,42 +226,4 @@ func (s *consistencyCalibration) calibrate(c *cobra.Command, all calibrating) (r
 		results = append(results, of...)
 	}
 	return results, nil
-}
-
-// verdict is an error with exit code 1 if an interval's coverage is
-// significantly too low or too high.
-func verdict(results []calibrate.Result) error {
-	for _, r := range results {
-		if r.Certainty.High < calibrated[0] || r.Certainty.Low > calibrated[1] {
-			return &exitError{exitGate,
-				fmt.Errorf("%s: the 95 %% interval of %s covers the truth in %.1f %% of %d seeds; expected 93 to 97 %%",
-					r.Model, r.Measure, 100*r.Coverage, r.Seeds)}
-		}
-	}
-	return nil
-}
-
-func printCalibration(w io.Writer, format string, results []calibrate.Result) error {
-	if format == "json" {
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(struct {
-			Schema  string             `json:"schema"`
-			Results []calibrate.Result `json:"results"`
-		}{"crosstalk/calibration/v1", results})
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "model\tmeasure\tof\ttruth %\tmeasured %\t95 % interval\tmean %\tseeds\tcoverage %\tmean width")
-	for _, r := range results {
-		e := r.Estimate
-		interval := "-"
-		if e.Interval != nil {
-			interval = report.Percent(crosstalk.Value(e.Interval.Low)) + " to " + report.Percent(crosstalk.Value(e.Interval.High))
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Model, r.Measure, cmp.Or(e.By["similarity"], e.By["task"], "-"),
-			report.Percent(crosstalk.Value(r.Truth)), report.Percent(e.Value), interval,
-			report.Percent(crosstalk.Value(r.Mean)), r.Seeds, report.Percent(crosstalk.Value(r.Coverage)), report.Percent(crosstalk.Value(r.Width)))
-	}
-	return t.Flush()
 }

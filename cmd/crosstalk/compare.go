@@ -2,12 +2,10 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"crosstalk/compare"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/study"
@@ -34,6 +32,7 @@ func (o *compareFlags) add(c *cobra.Command) {
 		"the condition to compare with, as COLUMN=VALUE,... (default: the first run or the first condition)")
 	f.StringSliceVar(&o.across, "across", nil, "compare even if these signature fields differ (all: any field)")
 	f.Float64Var(&o.level, "level", 0.95, "confidence level of intervals; tests use 1 - level")
+	config.Harmless(f, "by", "measure", "reference", "across")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the permutation tests")
 }
 
@@ -76,7 +75,7 @@ func (o *compareFlags) open(c *cobra.Command, paths []string, groups bool) ([]co
 	if groups {
 		by = o.by
 	}
-	names := runNames(paths)
+	names := compare.Names(paths)
 	runs := make([]compare.Run, len(paths))
 	for i, path := range paths {
 		estimates, err := figures(path, by)
@@ -86,32 +85,6 @@ func (o *compareFlags) open(c *cobra.Command, paths []string, groups bool) ([]co
 		runs[i] = compare.Run{Name: names[i], Estimates: estimates, Observations: run.ReadObservations(path)}
 	}
 	return runs, nil
-}
-
-// runNames names runs by the last parts of their paths, as few as make the
-// names unique. A path given twice gets a number.
-func runNames(paths []string) []string {
-	names := make([]string, len(paths))
-	for parts := 1; ; parts++ {
-		longer := false
-		for i, path := range paths {
-			all := strings.Split(strings.Trim(filepath.ToSlash(filepath.Clean(path)), "/"), "/")
-			longer = longer || len(all) > parts
-			names[i] = strings.Join(all[max(0, len(all)-parts):], "/")
-		}
-		if len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names) {
-			return names
-		}
-		if !longer {
-			break
-		}
-	}
-	for i, name := range names {
-		if first := slices.Index(names, name); first < i {
-			names[i] += "#" + strconv.Itoa(i+1)
-		}
-	}
-	return names
 }
 
 func compareCommand() *cobra.Command {

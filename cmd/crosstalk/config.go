@@ -19,12 +19,16 @@ func configure(root *cobra.Command) {
 	root.PersistentFlags().String(config.Flag, "",
 		`a file of settings with a key for each flag (default: `+standardConfig+` if it exists; "" for none)`)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		silent := quiet(c)
 		applied, err := config.Load(c, standardConfig)
 		if err != nil {
 			return err
 		}
-		if quiet := c.Flags().Lookup("quiet"); len(applied) > 0 && (quiet == nil || quiet.Value.String() != "true") {
-			fmt.Fprintln(c.ErrOrStderr(), applied)
+		if !applied.Found { // a file that was only found cannot hide itself
+			silent = quiet(c)
+		}
+		if notice := applied.String(); notice != "" && !silent {
+			fmt.Fprintln(c.ErrOrStderr(), notice)
 		}
 		if run := c.RunE; run != nil {
 			c.RunE = func(c *cobra.Command, args []string) error {
@@ -40,4 +44,10 @@ func configure(root *cobra.Command) {
 		}
 		return nil
 	}
+}
+
+// quiet reports whether the flag is set now.
+func quiet(c *cobra.Command) bool {
+	f := c.Flags().Lookup("quiet")
+	return f != nil && f.Value.String() == "true"
 }

@@ -13,6 +13,8 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/config"
+	"crosstalk/internal/rescue"
 	"crosstalk/internal/statusline"
 	"crosstalk/report/export"
 	"crosstalk/run"
@@ -49,6 +51,8 @@ texts.`,
 	f.BoolVar(&e.answers, "answers", false, "write every request with its answer instead of the observations")
 	f.StringVar(&e.format, "format", export.Formats[0], strings.Join(export.Formats, ", "))
 	f.StringVar(&e.out, "out", "", "the file to write (default: stdout)")
+	config.Path(f, "out")
+	config.Harmless(f, "format")
 	f.SortFlags = false
 	return c
 }
@@ -72,9 +76,14 @@ func (e *exporting) run(c *cobra.Command, path string) error {
 	return e.write(c.OutOrStdout(), path)
 }
 
+// write writes the export; a defect in a writer is an error.
 func (e *exporting) write(w io.Writer, path string) error {
+	return rescue.Do("the export", func() error { return e.writeTo(w, path) })
+}
+
+func (e *exporting) writeTo(w io.Writer, path string) error {
 	if !e.answers {
-		if _, err := os.Stat(filepath.Join(path, "observations.jsonl")); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(filepath.Join(path, "observations.jsonl")); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is not finished: run the same command again to resume it", path)
 		}
 		if e.format != export.LMEval {

@@ -47,6 +47,8 @@ func (f *confusionFlags) add(c *cobra.Command) {
 	flags.BoolVar(&f.Kana, "kana", false,
 		"tell Japanese from Chinese by its kana, since small identifiers confuse the two")
 	flags.StringSliceVar(&f.by, "by", confusion.By, "group figures by columns of the suite or the recorded data")
+	config.Path(flags, "lid", "words")
+	config.Harmless(flags, "by")
 }
 
 // study returns the study that the flags describe.

@@ -13,6 +13,7 @@ import (
 // consistencyFlags set how answers are scored for consistency.
 type consistencyFlags struct {
 	consistency.Options
+	execFlags
 	free      string
 	quality   string
 	lid       string
@@ -40,10 +41,15 @@ func (f *consistencyFlags) add(c *cobra.Command) {
 		"figures are printed with and without it")
 	flags.StringSliceVar(&f.by, "by", nil, "group figures by columns of the suite or the recorded data; "+
 		"class adds the shares of classes and the transitions between them")
+	markSimilarity(flags, "free")
+	markSimilarity(flags, "quality")
+	config.Path(flags, "lid", "overrides")
+	config.Harmless(flags, "rouge", "by")
+	f.execFlags.add(flags)
 }
 
 // study returns the study that the flags describe.
 func (f *consistencyFlags) study(c *cobra.Command) study.Consistency {
 	return study.Consistency{Options: f.Options, Free: f.free, Quality: f.quality, Identifier: f.lid,
-		Overrides: f.overrides, By: given(c, "by", f.by)}
+		Overrides: f.overrides, By: given(c, "by", f.by), ExecEnv: f.execEnv}
 }

@@ -14,6 +14,7 @@ import (
 // leakageFlags set how answers are scored for leakage.
 type leakageFlags struct {
 	leakage.Options
+	execFlags
 	round        int
 	tie          float64
 	similarities []string
@@ -40,10 +41,13 @@ func (l *leakageFlags) add(c *cobra.Command) {
 	f.StringSliceVar(&l.similarities, "similarity", []string{"gloss"},
 		"how to compare concept and answer: "+similarities.Usage()+"; models pull fetches models")
 	f.StringSliceVar(&l.by, "by", leakage.By, "group figures by columns of the suite or the recorded data")
+	markSimilarity(f, "similarity")
+	config.Harmless(f, "by")
+	l.execFlags.add(f)
 }
 
 // study returns the study that the flags describe.
 func (l *leakageFlags) study(c *cobra.Command) study.Leakage {
 	l.Round, l.Tie = pointer(c, "round", l.round), pointer(c, "tie", l.tie)
-	return study.Leakage{Options: l.Options, Similarities: l.similarities, By: given(c, "by", l.by)}
+	return study.Leakage{Options: l.Options, Similarities: l.similarities, By: given(c, "by", l.by), ExecEnv: l.execEnv}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"crosstalk/internal/config"
 	"crosstalk/study"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 )
 
@@ -26,11 +24,11 @@ type modelFlags struct {
 func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	f, s, o := c.Flags(), &m.sweep, &m.options
 	f.StringSliceVarP(&s.Models, "model", "m", []string{standIn}, "provider:name, as in openai:gpt-4o-mini or ollama:llama3.2. "+
-		"--model, --api, --temperature, --top-p, --system, --prefix and --param accept several values, which are compared")
+		"--model, --api, --temperature, --top-p, --reasoning, --system, --prefix and --param accept several values, which are compared")
 	f.StringSliceVar(&s.BaseURLs, "base-url", nil,
 		"URL of the API, one for all models or one for each (default: the provider's)")
-	f.StringSliceVar(&s.APIs, "api", nil, "chat or completions (default: the provider's)")
-	config.Choices(f, "api", string(crosstalk.Chat), string(crosstalk.Completions))
+	f.StringSliceVar(&s.APIs, "api", nil, "chat, completions or responses (default: the provider's)")
+	config.Choices(f, "api", string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses))
 	f.StringVar(&s.KeyVar, "key-var", "", "environment variable that contains the API key (default: the provider's)")
 	f.IntVar(&s.Samples, "samples", 0, "answers per prompt (default: the protocol's)")
 	f.StringSliceVar(&s.Temperatures, "temperature", nil,
@@ -38,9 +36,16 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	f.StringSliceVar(&s.TopPs, "top-p", nil,
 		"top-p (nucleus) sampling, or \"default\" for the provider's (default: the protocol's)")
 	f.IntVar(&s.MaxTokens, "max-tokens", 0, "maximum tokens per answer (default: the protocol's)")
+	f.StringSliceVar(&s.Reasoning, "reasoning", nil,
+		"how much the model thinks: off, low, medium, high, or \"default\" for the model's own (default: the model's own)")
+	config.Choices(f, "reasoning", "default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium, crosstalk.ReasoningHigh)
+	f.IntVar(&s.ReasoningTokens, "reasoning-tokens", 0,
+		"tokens for thinking, in addition to --max-tokens (default: what the model is known to need)")
 	f.Var(optionalSeed{&s.Seed}, "seed", "seed for models that accept one; sample k uses seed+k (default: none)")
 	f.StringArrayVar(&s.Systems, "system", nil, "system message for chat models (default: the protocol's)")
 	f.StringArrayVar(&s.Prefixes, "prefix", nil, "text to put before each prompt (default: the suite's)")
+	f.StringArrayVar(&s.Headers, "header", nil,
+		"header to send with every request, NAME=VALUE or NAME=$VARIABLE; values are kept out of files and messages")
 	f.StringArrayVar(&s.Params, "param", nil, "any other setting as NAME=VALUE, as in --param reasoning_effort=low")
 	f.IntVar(&o.Concurrency, "concurrency", 0,
 		"maximum concurrent requests; adapts to the endpoint's limit (default 64, fewer for local servers)")
@@ -48,12 +53,20 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	f.IntVar(&o.TPM, "tpm", 0, "maximum tokens per minute (default: no limit)")
 	f.DurationVar(&o.Timeout, "timeout", 2*time.Minute, "maximum time per request")
 	f.IntVar(&o.Retries, "retries", 8, "retries after a transient error")
+	f.DurationVar(&o.Patience, "patience", 10*time.Minute, "maximum time to wait for a server that is down or asks to wait")
 	f.IntVar(&o.FailAfter, "fail-after", 0, "stop after N failed requests (default: never)")
 	f.IntVar(&o.Budget.Asks, "budget-asks", 0, "stop before exceeding N requests")
 	f.IntVar(&o.Budget.Tokens, "budget-tokens", 0, "stop before exceeding N tokens in total")
 	f.Float64Var(&o.Budget.Cost, "budget-cost", 0, "stop before exceeding this cost (needs --prices)")
 	f.StringVar(&m.prices, "prices", "",
 		"a YAML file of prices per million tokens: {gpt-4o-mini: {input: 0.15, output: 0.60}}")
+	config.Sensitive(f, "base-url", config.Address)
+	config.Sensitive(f, "key-var", config.Credential)
+	config.Sensitive(f, "header", config.Credential)
+	config.Sensitive(f, "model", config.Address, `(?i)@\s*https?:`)
+	config.PathIn(f, "model", `(?is)^\s*replay:(.*)`)
+	config.Path(f, "prices")
+	config.Harmless(f, "temperature", "top-p", "system", "prefix", "param")
 }
 
 // check validates the limits and reads the prices.
@@ -61,10 +74,13 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 	o := &m.options
 	for flag, value := range map[string]int{"concurrency": o.Concurrency, "rpm": o.RPM, "tpm": o.TPM,
 		"retries": o.Retries, "fail-after": o.FailAfter, "budget-asks": o.Budget.Asks, "budget-tokens": o.Budget.Tokens,
-		"samples": m.sweep.Samples, "max-tokens": m.sweep.MaxTokens} {
+		"samples": m.sweep.Samples, "max-tokens": m.sweep.MaxTokens, "reasoning-tokens": m.sweep.ReasoningTokens} {
 		if value < 0 || value == 0 && c.Flags().Changed(flag) && flag != "retries" {
 			return crosstalk.BadOption(flag, " is %d; expected a number above 0", value)
 		}
+	}
+	if o.Patience <= 0 {
+		return crosstalk.BadOption("patience", " is %v; expected a duration above 0, such as 10m", o.Patience)
 	}
 	if o.Timeout <= 0 {
 		return crosstalk.BadOption("timeout", " is %v; expected a duration above 0, such as 2m", o.Timeout)
@@ -75,23 +91,10 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 	if o.Retries == 0 {
 		o.Retries = -1
 	}
-	o.Budget.Prices, err = readPrices(m.prices)
+	if m.prices != "" {
+		o.Budget.Prices, err = ask.ReadPrices(m.prices)
+	}
 	return err
-}
-
-func readPrices(file string) (ask.Prices, error) {
-	if file == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	p := ask.Prices{}
-	if err := yaml.UnmarshalWithOptions(text, &p, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("%s: expected lines like gpt-4o-mini: {input: 0.15, output: 0.60}: %w", file, err)
-	}
-	return p, nil
 }
 
 // optionalSeed is a flag's whole number that may be unset.

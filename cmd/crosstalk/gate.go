@@ -11,6 +11,7 @@ import (
 
 	"crosstalk/compare"
 	"crosstalk/gate"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/study"
@@ -62,6 +63,8 @@ or incomplete fail.`,
 	f.BoolVar(&g.annotations, "annotations", false,
 		"print GitHub workflow commands to stderr (default: only if GITHUB_ACTIONS is set)")
 	f.StringVar(&g.summary, "summary", "", "append a markdown summary to this file (default: $GITHUB_STEP_SUMMARY)")
+	config.Path(f, "no-worse-than", "junit", "summary")
+	config.Harmless(f, "require", "margin")
 	g.compareFlags.add(c)
 	g.outputFlags.add(c)
 	f.SortFlags = false

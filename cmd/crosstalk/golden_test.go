@@ -28,6 +28,7 @@ var smilga = []struct {
 }
 
 func TestSmilgaTable2(t *testing.T) {
+	t.Parallel()
 	published := scoreSmilga(t, "leakage/smilga_generations.jsonl")
 	for _, c := range smilga {
 		key := [3]string{c.model, c.dataset, c.category}
@@ -43,6 +44,7 @@ func TestSmilgaTable2(t *testing.T) {
 
 // The workbooks as published give the figures of the cleaned JSON Lines.
 func TestSmilgaWorkbooks(t *testing.T) {
+	t.Parallel()
 	clean := scoreSmilga(t, "leakage/smilga_generations.jsonl")
 	for file, of := range map[string][2]string{
 		"color_prompts_qwen_05_instr":   {"Qwen2.5-0.5B-Instruct", "color"},

@@ -19,6 +19,7 @@ import (
 // compared and gated: each ask is asked once, the model that leaks and the
 // temperature that makes it are found, and nothing else is.
 func TestGridComparedAndGated(t *testing.T) {
+	t.Parallel()
 	// "calm" never leaks; "leaky" does with a probability of half the
 	// temperature.
 	var asked atomic.Int64
@@ -113,6 +114,7 @@ func TestGridComparedAndGated(t *testing.T) {
 // A run that a limit stopped before its end is not good enough, whatever its
 // figures.
 func TestGateOfAnIncompleteRun(t *testing.T) {
+	t.Parallel()
 	server := newServer(t, testserver.Options{})
 	suite, out := writeSuite(t, 3), filepath.Join(t.TempDir(), "run")
 	start(t, nil, runLeakage(server, suite, out, "--budget-asks", "20")...).expect(exitIncomplete)
@@ -128,6 +130,7 @@ func TestGateOfAnIncompleteRun(t *testing.T) {
 
 // Neither is one of which asks failed.
 func TestGateOfFailedAsks(t *testing.T) {
+	t.Parallel()
 	server := newServer(t, testserver.Options{Faults: map[testserver.Fault]float64{testserver.ServerError: 0.2}})
 	suite, out := writeSuite(t, 3), filepath.Join(t.TempDir(), "run")
 	start(t, nil, runLeakage(server, suite, out, "--retries", "0")...).expect(exitIncomplete)

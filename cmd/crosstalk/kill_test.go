@@ -17,6 +17,7 @@ import (
 // ask is answered at most once more than its answer was lost in flight, and the
 // result is that of a run that nobody disturbed.
 func TestKilledRun(t *testing.T) {
+	t.Parallel()
 	const asks, kills, concurrency = 2000, 20, 32
 	var answers atomic.Int64
 	s := newServer(t, testserver.Options{Seed: 7, Latency: 3 * time.Millisecond, Jitter: 12 * time.Millisecond, Stall: 60 * time.Millisecond, RetryAfter: 3 * time.Millisecond,

@@ -13,6 +13,7 @@ import (
 
 	"crosstalk/datasets"
 	"crosstalk/hub"
+	"crosstalk/internal/config"
 	"crosstalk/internal/fetch"
 	"crosstalk/internal/statusline"
 	"crosstalk/measure/langid/embedded"
@@ -151,6 +152,7 @@ address of a mirror.`,
 	}
 	c.Flags().StringVar(&revision, "revision", "", "a branch, tag or commit, like MODEL@REVISION (default main)")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only the folder or file, and errors")
+	config.Harmless(c.Flags(), "revision")
 	return c
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"crosstalk/compare"
 	"crosstalk/gate"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,8 @@ between answers to the same prompt.`,
 	f.Float64Var(&p.within, "within", 0, "without --pilot: share of the variance that lies between answers to the same prompt, 0 to 1")
 	f.Float64Var(&p.clusterSize, "cluster-size", 1, "without --pilot: items per cluster, such as tests that share a control")
 	f.Float64Var(&p.icc, "icc", 0, "without --pilot: correlation between two items of a cluster, 0 to 1")
+	config.Path(f, "pilot")
+	config.Harmless(f, "difference", "rate", "discordant")
 	p.compareFlags.add(c)
 	p.outputFlags.add(c)
 	f.SortFlags = false

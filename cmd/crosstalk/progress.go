@@ -79,6 +79,9 @@ func (p *progress) show() {
 	if s.Cost > 0 {
 		fmt.Fprintf(&b, ", cost %.4f", s.Cost)
 	}
+	for _, w := range s.Waits {
+		b.WriteString("; " + w.Text(time.Now()))
+	}
 	if s.Trouble != p.trouble && time.Since(p.told) > 5*time.Second {
 		p.trouble, p.told = s.Trouble, time.Now()
 		p.line.Note("request failed, retrying: " + p.trouble)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crosstalk"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/study"
 
@@ -36,6 +37,8 @@ loads nothing. No model is asked and no answer is scored again.`,
 		"where to write the page: a file, - for stdout instead of the figures, none (default RUN/report.html)")
 	c.Flags().StringVar(&r.figures, "figures", "",
 		"a directory for the plots as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX")
+	config.Path(c.Flags(), "html", "figures")
+	config.Harmless(c.Flags(), "by")
 	r.outputFlags.add(c)
 	c.Flags().SortFlags = false
 	return c

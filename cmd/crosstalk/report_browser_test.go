@@ -41,6 +41,7 @@ func recordedRun(t *testing.T, args ...string) string {
 // read, and used by keyboard and screen reader, on wide and narrow, light and
 // dark screens.
 func TestReportInABrowser(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}

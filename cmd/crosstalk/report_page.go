@@ -13,6 +13,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/rescue"
 	"crosstalk/report"
 	"crosstalk/report/page"
 	"crosstalk/report/plot"
@@ -35,16 +36,21 @@ func (r *reportFlags) draw(c *cobra.Command, path string, estimates []crosstalk.
 		answers.Add(o)
 		collector.Add(o)
 	}
-	plots := collector.Plots()
+	// A defect in one of them leaves the others.
+	var plots []plot.Plot
+	err := rescue.Do("the plots", func() error {
+		plots = collector.Plots()
+		return nil
+	})
 	if r.html != "none" {
-		if err := r.writePage(c, path, page.Report{Estimates: estimates, Plots: plots, Answers: answers}); err != nil {
-			return err
-		}
+		err = errors.Join(err, rescue.Do("the page", func() error {
+			return r.writePage(c, path, page.Report{Estimates: estimates, Plots: plots, Answers: answers})
+		}))
 	}
 	if r.figures == "" {
-		return nil
+		return err
 	}
-	return r.writeFigures(c, estimates, plots)
+	return errors.Join(err, r.writeFigures(c, estimates, plots))
 }
 
 func (r *reportFlags) writePage(c *cobra.Command, path string, p page.Report) error {
@@ -52,7 +58,7 @@ func (r *reportFlags) writePage(c *cobra.Command, path string, p page.Report) er
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(path, "manifest.json"))
+	text, err := run.ManifestText(path)
 	if err != nil {
 		return err
 	}
@@ -76,7 +82,11 @@ func (r *reportFlags) writePage(c *cobra.Command, path string, p page.Report) er
 		return p.Write(c.OutOrStdout())
 	}
 	file := cmp.Or(r.html, filepath.Join(path, "report.html"))
-	err = atomicfile.Write(file, p.Write)
+	write := atomicfile.Write
+	if r.html == "" {
+		write = atomicfile.WritePrivate // as all files of the run are
+	}
+	err = write(file, p.Write)
 	if r.html == "" && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
 		fmt.Fprintf(c.ErrOrStderr(), "The page was not written: %s is not writable; name another file with --html\n", path)
 		return nil
@@ -95,18 +105,21 @@ func (r *reportFlags) writeFigures(c *cobra.Command, estimates []crosstalk.Estim
 	if err := os.MkdirAll(r.figures, 0o777); err != nil {
 		return fmt.Errorf("--figures: %w", err)
 	}
+	var failed error
+	save := func(name string, write func(io.Writer) error) {
+		file := filepath.Join(r.figures, name)
+		failed = errors.Join(failed, rescue.Do(file, func() error { return atomicfile.Write(file, write) }))
+	}
 	for _, p := range plots {
-		for ending, write := range map[string]func(io.Writer) error{".svg": p.WriteSVG, ".pdf": p.WritePDF, ".png": p.WritePNG} {
-			if err := atomicfile.Write(filepath.Join(r.figures, p.Name+ending), write); err != nil {
-				return err
-			}
-		}
+		save(p.Name+".svg", p.WriteSVG)
+		save(p.Name+".pdf", p.WritePDF)
+		save(p.Name+".png", p.WritePNG)
 	}
 	for ending, format := range map[string]string{".csv": "csv", ".md": "markdown", ".tex": "latex"} {
-		write := func(w io.Writer) error { return report.Write(w, format, estimates) }
-		if err := atomicfile.Write(filepath.Join(r.figures, "tables"+ending), write); err != nil {
-			return err
-		}
+		save("tables"+ending, func(w io.Writer) error { return report.Write(w, format, estimates) })
+	}
+	if failed != nil {
+		return failed
 	}
 	if !r.quiet {
 		fmt.Fprintf(c.ErrOrStderr(), "%d plots (.svg, .pdf, .png) and tables (.csv, .md, .tex): %s\n", len(plots), r.figures)

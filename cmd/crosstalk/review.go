@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"crosstalk/instrument/consistency/review"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/study"
@@ -35,7 +36,7 @@ true. --approve approves all of them unchanged.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			path := filepath.Join(args[0], study.InstructionsFile)
-			list, err := review.ReadInstructions(path)
+			list, err := review.ReadRunInstructions(path)
 			if err != nil {
 				return err
 			}
@@ -70,6 +71,7 @@ true. --approve approves all of them unchanged.`,
 	}
 	c.Flags().BoolVar(&approve, "approve", false, "approve all of them unchanged")
 	c.Flags().StringVar(&reviewer, "reviewer", "", "name of the reviewer (default: none)")
+	config.Harmless(c.Flags(), "reviewer")
 	return c
 }
 
@@ -162,6 +164,7 @@ of each code among the coded pairs.`,
 		},
 	}
 	c.Flags().StringSliceVar(&by, "by", nil, "group shares by columns of the table")
+	config.Harmless(c.Flags(), "by")
 	o.add(c)
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"crosstalk/ask"
+	"crosstalk/internal/config"
 	"crosstalk/model/reference"
 	"crosstalk/report"
 	"crosstalk/study"
@@ -36,6 +37,7 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	c.Flags().StringVar(&r.suite, "suite", suite, "an embedded suite (crosstalk suites list) or a file")
 	c.Flags().StringVar(&r.out, "out", "", "the run directory (default: runs/SUITE-MODEL-HASH)")
 	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions, requests, tokens and cost; send nothing")
+	config.Path(c.Flags(), "suite", "out")
 	r.outputFlags.add(c)
 }
 
@@ -54,16 +56,18 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	if r.dry {
 		return r.dryRun(c, s)
 	}
+	known := s.Changes()
+	r.warn(c, known)
 	m, err := s.Begin(c.Context(), r.out, r.options)
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.measure(c, s, m), m.Close())
+	return errors.Join(r.measure(c, s, m, len(known)), m.Close())
 }
 
 // measure sends the requests, scores the answers, and writes and prints the
 // figures.
-func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement) error {
+func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
 	stderr := c.ErrOrStderr()
 	ctx, release := onInterrupt(c.Context(), stderr, m.Session)
 	defer release()
@@ -71,6 +75,8 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	defer progress.stop()
 	result, err := m.Run(ctx)
 	progress.stop()
+	r.warn(c, s.Changes()[warned:])
+	r.warn(c, m.Session.Warnings())
 	if err != nil {
 		return explain(m, err)
 	}
@@ -82,14 +88,25 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	}
 	stats := m.Session.Stats()
 	switch {
-	case result.NotMeasured > 0:
+	case result.Limit != nil:
 		return &exitError{exitIncomplete, fmt.Errorf("%w; run the same command again to resume with a new limit", result.Limit)}
+	case result.NotMeasured > 0:
+		return &exitError{exitIncomplete, fmt.Errorf("%d of %d items were not measured: %w; run the same command again to resume", result.NotMeasured, s.Items(), result.Why())}
 	case stats.Failed > 0:
 		return &exitError{exitIncomplete,
 			fmt.Errorf("%d of %d requests failed (the last: %s); run the same command again to retry them",
 				stats.Failed, stats.Done, stats.Trouble)}
 	}
 	return nil
+}
+
+// warn prints what the user should know, unless only the result is wanted.
+func (r *runFlags) warn(c *cobra.Command, warnings []string) {
+	for _, w := range warnings {
+		if !r.quiet {
+			fmt.Fprintln(c.ErrOrStderr(), "note: "+w)
+		}
+	}
 }
 
 // explain turns the error that ended a run early into a message for the user.
@@ -104,11 +121,11 @@ func explain(m *study.Measurement, err error) error {
 	}
 	stats := m.Session.Stats()
 	saved := fmt.Sprintf("%d of %d requests are answered and saved in %s; run the same command again to resume",
-		stats.Done-stats.Failed, max(stats.Done, m.Planned), m.Dir.Path)
+		stats.Answered, max(stats.Done, m.Planned), m.Dir.Path)
 	switch {
 	case stopped:
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %s", saved)}
-	case stats.Done > stats.Failed:
+	case stats.Answered > 0:
 		return fmt.Errorf("%w\n%s", err, saved)
 	}
 	return err
@@ -117,9 +134,12 @@ func explain(m *study.Measurement, err error) error {
 // summarize prints the number of answers, their cost and where they are.
 func summarize(c *cobra.Command, s *study.Study, m *study.Measurement) {
 	stderr, stats, plan := c.ErrOrStderr(), m.Session.Stats(), s.Plan()
-	fmt.Fprintf(stderr, "\n%d answers", stats.Done)
+	fmt.Fprintf(stderr, "\n%d answers", stats.Answered)
 	if stats.Cached > 0 {
 		fmt.Fprintf(stderr, ", %d of them from an earlier run", stats.Cached)
+	}
+	if stats.Cut > 0 {
+		fmt.Fprintf(stderr, ", %d cut at the token limit", stats.Cut)
 	}
 	if stats.Cost > 0 {
 		fmt.Fprintf(stderr, ", cost %.4f", stats.Cost)

@@ -62,6 +62,7 @@ Without --model, a reference model with known confusion answers.`,
 		"the temperature to them (vLLM: --logprobs-mode processed_logprobs)")
 	config.Choices(flags, "position", confusion.Positions...)
 	config.Choices(flags, "template", string(confusion.Auto), string(confusion.QA))
+	config.Harmless(flags, "language")
 	f.add(c)
 	flags.SortFlags = false
 	return c

@@ -36,7 +36,7 @@ Without --model, a reference model with known consistency answers.`,
 				s, scoring := of, f.study(c)
 				s.Options, s.Free, s.Quality, s.Identifier, s.Overrides, s.By =
 					scoring.Options, scoring.Free, scoring.Quality, scoring.Identifier, scoring.Overrides, scoring.By
-				s.Sweep, s.Suite = r.sweep, r.suite
+				s.Sweep, s.Suite, s.ExecEnv = r.sweep, r.suite, scoring.ExecEnv
 				return s.Open()
 			})
 		},
@@ -58,6 +58,8 @@ Without --model, a reference model with known consistency answers.`,
 	flags.StringVar(&of.Instructions, "instructions", "", "a file of reviewed instructions to use instead of the model's own")
 	flags.BoolVar(&of.AcceptRewrites, "accept-rewrites", false,
 		"use the model's rewritten instructions without a review; the signature records this")
+	config.Path(flags, "texts", "instructions")
+	config.Harmless(flags, "from", "to", "mixed", "rewrite")
 	config.Choices(flags, "part", string(consistency.Both), string(consistency.Instructions), string(consistency.Inputs))
 	f.add(c)
 	flags.SortFlags = false

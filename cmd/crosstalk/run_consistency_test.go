@@ -51,6 +51,7 @@ func runConsistency(s *testserver.Server, out string, more ...string) []string {
 // no answered ask is asked again, and the result is that of a run that nobody
 // disturbed.
 func TestKilledConsistencyRun(t *testing.T) {
+	t.Parallel()
 	const concurrency = 32
 	var answers atomic.Int64
 	answer := translator(t, "consistency", reference.Inconsistency{Flip: 0.2, Invalid: 0.02, Wrong: 0.2})

@@ -6,6 +6,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/study"
 
@@ -28,6 +29,8 @@ type scoreFlags struct {
 func (s *scoreFlags) add(c *cobra.Command) {
 	c.Flags().StringVarP(&s.model, "model", "m", "", "name of the model in rows without one (default: the file's name)")
 	c.Flags().StringVar(&s.out, "out", "", "a run directory to write observations and figures to")
+	config.Path(c.Flags(), "out")
+	config.Harmless(c.Flags(), "model")
 	s.outputFlags.add(c)
 	c.Flags().SortFlags = false
 }
@@ -163,6 +166,7 @@ nothing is printed or written.`,
 	c.Flags().StringVar(&task, "task", "",
 		"the task file, with classes, answer words and correct answers: an embedded suite or a file (required)")
 	c.Flags().StringSliceVar(&texts, "texts", nil, "files of rewritten texts, for BLEU and ROUGE")
+	config.Path(c.Flags(), "task", "texts")
 	f.add(c)
 	s.add(c)
 	return c

@@ -14,6 +14,7 @@ import (
 // TestScoreConsistencyTables scores the authors' answers as recorded ones and
 // compares every cell of their tables, but COMET's.
 func TestScoreConsistencyTables(t *testing.T) {
+	t.Parallel()
 	data := multisense.Read(t)
 	task, answers, texts := data.Write(t, t.TempDir())
 	var stdout, stderr bytes.Buffer

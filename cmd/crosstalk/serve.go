@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"crosstalk/internal/config"
 	"crosstalk/web"
 
 	"github.com/spf13/cobra"
@@ -40,14 +41,44 @@ other --addr, access needs the token in the printed address.`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := untilSignal(c.Context(), os.Exit)
 			defer stop()
 			return serve(ctx, c.ErrOrStderr(), dir, addr, hosts)
 		},
 	}
 	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8020", "address and port to listen on; port 0 is any free port")
 	c.Flags().StringSliceVar(&hosts, "host", nil, "host names to accept besides localhost and IP addresses")
+	config.Sensitive(c.Flags(), "addr", config.Access)
+	config.Sensitive(c.Flags(), "host", config.Access)
 	return c
+}
+
+// untilSignal returns a context that ends with the first interrupt. The second
+// one ends the process through exit, whatever it waits for: a slow client, or a
+// file that cannot be read. Nothing that is written there is lost: indexes are
+// made anew.
+func untilSignal(ctx context.Context, exit func(code int)) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals, stopped := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-signals:
+				if n > 0 {
+					exit(exitInterrupted)
+				}
+				cancel()
+			case <-stopped:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(stopped)
+		cancel()
+	}
 }
 
 // serve shows the runs below dir until ctx ends.

@@ -27,6 +27,7 @@ func recordings(t *testing.T) map[string][]string {
 // Runs of real recorded answers can be browsed by keyboard and screen reader,
 // on wide and narrow, light and dark screens.
 func TestServeInABrowser(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}

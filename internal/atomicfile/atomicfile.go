@@ -28,7 +28,13 @@ type File struct {
 // permissions of any new file. Several processes may write the same file at once:
 // the last one to commit wins.
 func Create(path string) (*File, error) {
-	f, err := create(path)
+	f, err := create(path, 0o666)
+	return &File{f, path}, err
+}
+
+// CreatePrivate is Create for a file that only its owner may read.
+func CreatePrivate(path string) (*File, error) {
+	f, err := create(path, 0o600)
 	return &File{f, path}, err
 }
 
@@ -56,6 +62,19 @@ func Write(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
+	return f.write(write)
+}
+
+// WritePrivate is Write for a file that only its owner may read.
+func WritePrivate(path string, write func(io.Writer) error) error {
+	f, err := CreatePrivate(path)
+	if err != nil {
+		return err
+	}
+	return f.write(write)
+}
+
+func (f *File) write(write func(io.Writer) error) error {
 	defer f.Discard() // write may panic
 	if err := write(f.File); err != nil {
 		return err
@@ -63,19 +82,25 @@ func Write(path string, write func(io.Writer) error) error {
 	return f.Commit()
 }
 
-// WriteBytes replaces or creates the file at path with the content b.
-func WriteBytes(path string, b []byte) error {
-	return Write(path, func(w io.Writer) error {
+// WriteBytes replaces the file at path by one that contains b.
+func WriteBytes(path string, b []byte) error { return Write(path, content(b)) }
+
+// WriteBytesPrivate is WriteBytes for a file that only its owner may read.
+func WriteBytesPrivate(path string, b []byte) error { return WritePrivate(path, content(b)) }
+
+func content(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
-	})
+	}
 }
 
 // create makes a file beside path under a name that nobody else has. Unlike
 // os.CreateTemp, it leaves the permissions to the umask.
-func create(path string) (f *os.File, err error) {
+// path itself is never opened: a link there is replaced, not followed.
+func create(path string, mode fs.FileMode) (f *os.File, err error) {
 	for range 100 {
-		f, err = os.OpenFile(fmt.Sprintf("%s.%08x%s", path, rand.Uint32(), Ending), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err = os.OpenFile(fmt.Sprintf("%s.%08x%s", path, rand.Uint32(), Ending), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) {
 			break
 		}

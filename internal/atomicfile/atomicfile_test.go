@@ -139,6 +139,30 @@ func TestPermissions(t *testing.T) {
 	if got, err := os.Stat(path); err != nil || got.Mode() != want.Mode() {
 		t.Errorf("%v, %v; want %v", got.Mode(), err, want.Mode())
 	}
+	if err := WriteBytesPrivate(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.Stat(path); err != nil || got.Mode() != 0o600 {
+		t.Errorf("private: %v, %v", got.Mode(), err)
+	}
+}
+
+// A link is replaced, and what it leads to stays as it was.
+func TestLink(t *testing.T) {
+	dir := t.TempDir()
+	target, path := filepath.Join(dir, "target"), filepath.Join(dir, "a.json")
+	if err := errors.Join(os.WriteFile(target, []byte("precious"), 0o600), os.Symlink(target, path)); err != nil {
+		t.Skip(err)
+	}
+	if err := WriteBytes(path, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(target); err != nil || string(got) != "precious" {
+		t.Errorf("the target: %q, %v", got, err)
+	}
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("the link: %v, %v", info.Mode(), err)
+	}
 }
 
 // A directory may let its files be replaced and not be listed.

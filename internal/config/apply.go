@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"crosstalk/internal/strictyaml"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -17,45 +19,58 @@ import (
 const Flag = "config"
 
 // Load sets a command's flags from the file that --config names, or else from
-// the standard file if it exists in the current directory. Call it after the
-// command line is parsed and before the command runs.
+// the standard file if it exists in the current directory. A file that was only
+// found is not trusted: what is Sensitive is refused unless TrustVariable says
+// otherwise. Call it after the command line is parsed and before the command
+// runs.
 func Load(c *cobra.Command, standard string) (Applied, error) {
 	name, err := c.Flags().GetString(Flag)
 	if err != nil || !configurable(c) {
-		return nil, err
+		return Applied{}, err
 	}
 	named := c.Flags().Changed(Flag)
 	switch {
 	case named && name == "": // no file
-		return nil, nil
+		return Applied{}, nil
 	case !named && len(flagsOf(c)) == 0: // nothing to set
-		return nil, nil
+		return Applied{}, nil
 	case !named:
 		name = standard
+		if info, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			return Applied{}, nil
+		} else if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+			return Applied{}, fmt.Errorf("%s: is not a regular file; name it with --%s to read it, or use --%[2]s '' to read none", name, Flag)
+		}
 	}
-	text, err := os.ReadFile(name)
-	if !named && errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	trust := named
+	if !named {
+		if trust, err = trusted(); err != nil {
+			return Applied{}, err
+		}
 	}
+	text, err := strictyaml.ReadFile(name, limits.Bytes)
 	if err != nil {
-		return nil, err
+		return Applied{}, err
 	}
 	f, err := Parse(name, text, c.Root())
 	if err != nil {
-		return nil, err
+		return Applied{}, err
 	}
-	return f.Apply(c)
+	applied, err := f.Apply(c, trust)
+	applied.Found = !named
+	return applied, err
 }
 
 // Apply sets the flags of a command, except those set on the command line. Of
-// several keys for a flag, the innermost wins.
-func (f *File) Apply(c *cobra.Command) (Applied, error) {
+// several keys for a flag, the innermost wins. Of a file that is not trusted,
+// what is Sensitive is refused.
+func (f *File) Apply(c *cobra.Command, trust bool) (Applied, error) {
 	var path []string
 	for at := c; at.HasParent(); at = at.Parent() {
 		path = append([]string{at.Name()}, path...)
 	}
 	var applied Applied
-	var failed []error
+	var failed, untrusted []error
 	for _, flag := range flagsOf(c) {
 		if flag.Changed {
 			continue
@@ -66,6 +81,13 @@ func (f *File) Apply(c *cobra.Command) (Applied, error) {
 			if !found {
 				continue
 			}
+			one := setting{flag.Name, key, f.name, v}
+			if !trust {
+				if err := one.refuse(flag); err != nil {
+					untrusted = append(untrusted, err)
+					break
+				}
+			}
 			if err := set(flag, v); err != nil {
 				line := v.line
 				if m := new(mismatch); errors.As(err, &m) {
@@ -73,9 +95,12 @@ func (f *File) Apply(c *cobra.Command) (Applied, error) {
 				}
 				failed = append(failed, fmt.Errorf("%s:%d: %s: %w (for '%s')", f.name, line, key, err, c.CommandPath()))
 			}
-			applied = append(applied, setting{flag.Name, key, f.name, v})
+			applied.settings = append(applied.settings, one)
 			break
 		}
+	}
+	if untrusted != nil {
+		failed = append(failed, distrust(f.name, errors.Join(untrusted...)))
 	}
 	return applied, errors.Join(failed...)
 }
@@ -98,7 +123,10 @@ func set(f *pflag.Flag, v value) error {
 }
 
 // Applied lists the flags of a command that a file has set.
-type Applied []setting
+type Applied struct {
+	Found    bool // nobody named the file
+	settings []setting
+}
 
 type setting struct {
 	flag, key, file string
@@ -107,14 +135,14 @@ type setting struct {
 
 // String names the file and the flags.
 func (a Applied) String() string {
-	if len(a) == 0 {
+	if len(a.settings) == 0 {
 		return ""
 	}
 	var flags []string
-	for _, s := range a {
+	for _, s := range a.settings {
 		flags = append(flags, "--"+s.flag)
 	}
-	return fmt.Sprintf("%s sets %s", a[0].file, strings.Join(flags, ", "))
+	return fmt.Sprintf("%s sets %s", a.settings[0].file, strings.Join(flags, ", "))
 }
 
 // Explain extends an error of a command with the places where the flags that it
@@ -124,7 +152,7 @@ func (a Applied) Explain(err error) error {
 		return nil
 	}
 	var places []string
-	for _, s := range a {
+	for _, s := range a.settings {
 		if s.concerns(err.Error()) {
 			places = append(places, fmt.Sprintf("\n%s:%d: %s is set here", s.file, s.value.line, s.key))
 		}

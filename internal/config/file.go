@@ -1,16 +1,16 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"crosstalk/internal/strictyaml"
+	"crosstalk/internal/visible"
+
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/spf13/cobra"
 )
 
@@ -20,28 +20,19 @@ type File struct {
 	settings map[string]value // by key path
 }
 
-// Parse reads a file for the commands under root. An error names the file and
+// limits are far above what a file of every key needs: 20 KiB, a depth of 4.
+var limits = strictyaml.Limits{Bytes: 1 << 20, Depth: 16, Keys: 1000, One: "set of keys"}
+
+// Parse reads a file for a tree of commands. An error names the file and
 // the line; there is one for every invalid key.
-func Parse(name string, text []byte, root *cobra.Command) (*File, error) {
-	p := &reader{name: name, top: sections(root), settings: map[string]value{}}
-	parsed, err := parser.ParseBytes(bytes.TrimPrefix(text, []byte("\ufeff")), 0)
+func Parse(name string, text []byte, commands *cobra.Command) (*File, error) {
+	p := &reader{name: name, top: sections(commands), settings: map[string]value{}}
+	root, err := strictyaml.Parse(name, text, limits)
 	if err != nil {
-		var e yaml.Error
-		if !errors.As(err, &e) || e.GetToken() == nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		return nil, fmt.Errorf("%s:%d: %s", name, e.GetToken().Position.Line, e.GetMessage())
+		return nil, err
 	}
-	read := false
-	for _, doc := range parsed.Docs {
-		switch {
-		case doc.Body == nil: // only comments
-		case read:
-			p.errorf(lineOf(doc.Body), "expected one document, found a second one")
-		default:
-			p.section(p.top, doc.Body)
-			read = true
-		}
+	if root != nil {
+		p.section(p.top, root)
 	}
 	if len(p.errors) > 0 {
 		return nil, errors.Join(p.errors...)
@@ -80,9 +71,17 @@ func (p *reader) section(s *section, node ast.Node) {
 		case len(flags) > 0:
 			p.setting(join(s.path, key), flags, entry.Value)
 		default:
-			p.errorf(line, "%s: %s", join(s.path, key), p.unknown(s, key))
+			p.errorf(line, "%s: %s", shown(join(s.path, key)), p.unknown(s, key))
 		}
 	}
+}
+
+// shown is a key as it can be printed.
+func shown(key string) string {
+	if r := []rune(key); len(r) > 100 {
+		key = string(r[:100]) + "..."
+	}
+	return visible.Line(key)
 }
 
 // setting reads a key's value, which must be valid for one of its flags.
@@ -162,6 +161,9 @@ func (p *reader) unknown(s *section, key string) string {
 // nearest is the known name with the smallest distance to the given one, "" if
 // every distance is more than a third of its length.
 func nearest(name string, known []string) (best string) {
+	if len(name) > 100 {
+		return ""
+	}
 	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 	least := max(1, len(name)/3) + 1
 	for _, k := range known {

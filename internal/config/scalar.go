@@ -28,8 +28,6 @@ func scalarOf(node ast.Node) scalar {
 		s.is = "a list"
 	case *ast.MappingNode, *ast.MappingValueNode:
 		s.is = "a map"
-	case *ast.AnchorNode, *ast.AliasNode:
-		s.is = "an anchor or alias, which are not supported: a key under a group applies to all its commands"
 	default:
 		s.is = node.String()
 	}

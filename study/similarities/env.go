@@ -4,11 +4,14 @@ package similarities
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/measure/similarity"
+	"crosstalk/measure/similarity/exec"
+	"crosstalk/model"
 )
 
 // Env is the environment of similarities: a cache of computed values, and an asker
@@ -19,6 +22,21 @@ type Env struct {
 	cache similarity.Cache
 	ask   func(crosstalk.Model) crosstalk.Asker
 	uses  int // of Use
+
+	hide, show []string // environment variables; see Programs
+}
+
+// Programs says what programs (exec:) see of the environment: neither the keys
+// of providers, nor the variables in hide, nor others with the names of secrets,
+// but those in show. Call it before Open.
+func (e *Env) Programs(hide, show []string) { e.hide, e.show = hide, show }
+
+func (e *Env) programs() exec.Options {
+	o := exec.Options{Hide: slices.Clone(e.hide), Show: e.show}
+	for _, p := range model.Presets() {
+		o.Hide = append(o.Hide, p.KeyVar)
+	}
+	return o
 }
 
 // memoryBytes bounds the cache of a measurement without a run directory.

@@ -38,7 +38,7 @@ var kinds = []kind{
 		return cachedVectors(sentences{s}, env), err
 	}},
 	{"exec", "exec:COMMAND", func(command string, _ Language, env *Env) (similarity.Similarity, error) {
-		s, err := exec.New(command, 0)
+		s, err := exec.New(command, env.programs())
 		return cachedScores(s, env), err
 	}},
 }

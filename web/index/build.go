@@ -2,6 +2,8 @@ package index
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"iter"
@@ -12,6 +14,8 @@ import (
 	"time"
 
 	"crosstalk/internal/parallel"
+	"crosstalk/internal/rescue"
+	"crosstalk/run"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -61,24 +65,31 @@ func (x *Index) build(ctx context.Context, b *builder, book Book) {
 	building <- struct{}{}
 	defer func() { <-building }()
 	begun := time.Now()
-	err := b.read(ctx, x, book)
+	// Plots of hostile observations are drawn here, in a goroutine of the server.
+	err := rescue.Do(b.whole, func() error { return b.read(ctx, x, book) })
 	if err == nil {
-		err = x.finish(b, book)
-	} else {
-		err = errors.Join(err, b.conn.Close())
+		err = rescue.Do(b.whole, func() error { return x.finish(b, book) })
+	}
+	if err != nil {
+		err = errors.Join(err, b.conn.Close()) // does nothing if it is closed
 	}
 	x.progress(func(s *State) { s.Building, s.Err, s.Took = false, err, time.Since(begun) })
 }
 
 func (b *builder) read(ctx context.Context, x *Index, book Book) error {
-	in := batches(x.observations.Name(), io.NewSectionReader(x.observations, 0, x.size))
+	sum, n := sha256.New(), 0
+	in := batches(x.observations.Name(), io.TeeReader(io.NewSectionReader(x.observations, 0, x.size), sum))
 	type parsed struct {
 		seen []seen
 		last int64
 	}
 	each := func(_ context.Context, in batch) (parsed, error) {
-		list, err := in.parse()
-		return parsed{list, in.last}, err
+		p := parsed{last: in.last}
+		err := rescue.Do(b.whole, func() (err error) {
+			p.seen, err = in.parse()
+			return err
+		})
+		return p, err
 	}
 	var block []seen // observations that may be of the same answers
 	for p, err := range parallel.Map(ctx, iter.Seq2[batch, error](in), runtime.GOMAXPROCS(0), each) {
@@ -88,6 +99,7 @@ func (b *builder) read(ctx context.Context, x *Index, book Book) error {
 		if err != nil {
 			return err
 		}
+		n += len(p.seen)
 		for _, s := range p.seen {
 			book.Add(s.Observation)
 			s.Spans, s.Tokens, s.Texts = nil, nil, nil
@@ -101,7 +113,10 @@ func (b *builder) read(ctx context.Context, x *Index, book Book) error {
 		}
 		x.progress(func(s *State) { s.Read = p.last })
 	}
-	return errors.Join(ctx.Err(), b.take(x, block), b.flush(x))
+	if err := errors.Join(ctx.Err(), b.take(x, block), b.flush(x)); err != nil {
+		return err
+	}
+	return x.check(run.Content{N: n, SHA256: hex.EncodeToString(sum.Sum(nil))})
 }
 
 // mostOfAnItem limits the number of observations searched for those of the same
@@ -248,7 +263,7 @@ func (x *Index) finish(b *builder, book Book) error {
 	if err = errors.Join(err, b.conn.Close()); err != nil {
 		return err
 	}
-	if os.Rename(b.part, b.whole) == nil { // else it serves where it is
+	if removeBeside(b.whole) == nil && os.Rename(b.part, b.whole) == nil { // else it serves where it is
 		x.path = b.whole
 	}
 	return nil

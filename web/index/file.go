@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -42,11 +44,19 @@ func current(path, stamp string) (answers int, ok bool) {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return 0, false
 	}
+	for _, end := range beside { // a whole index is one file; SQLite would open these
+		if _, err := os.Lstat(path + end); !errors.Is(err, fs.ErrNotExist) {
+			return 0, false
+		}
+	}
 	c, err := sqlite3.OpenFlags(path, sqlite3.OPEN_READONLY)
 	if err != nil {
 		return 0, false
 	}
 	defer c.Close()
+	if !ours(c) {
+		return 0, false
+	}
 	have, err := blob(c, "SELECT value FROM meta WHERE name = 'stamp'")
 	if err != nil || string(have) != stamp {
 		return 0, false
@@ -58,6 +68,29 @@ func current(path, stamp string) (answers int, ok bool) {
 	defer s.Close()
 	ok = s.Step()
 	return s.ColumnInt(0), ok
+}
+
+// ours reports whether a database has the tables of an index and nothing else: a
+// view in their place could make a query endless.
+func ours(c *sqlite3.Conn) bool {
+	var tables []string
+	for sql := range strings.SplitSeq(schema, ";") {
+		if sql = strings.TrimSpace(sql); sql != "" {
+			tables = append(tables, sql)
+		}
+	}
+	s, _, err := c.Prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")
+	if err != nil {
+		return false
+	}
+	defer s.Close()
+	for s.Step() {
+		if len(tables) == 0 || s.ColumnText(0) != tables[0] {
+			return false
+		}
+		tables = tables[1:]
+	}
+	return s.Err() == nil && len(tables) == 0
 }
 
 // cacheName is the name of a run's index outside of the run.
@@ -98,7 +131,19 @@ func sweep(place string) {
 
 // remove removes an index with SQLite's files beside it.
 func remove(path string) {
-	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
-		os.Remove(path + end)
+	os.Remove(path)
+	removeBeside(path)
+}
+
+// beside are the endings of files that SQLite opens beside a database.
+var beside = []string{"-wal", "-shm", "-journal"}
+
+// removeBeside removes what SQLite has beside a database, or would take for that.
+func removeBeside(path string) (err error) {
+	for _, end := range beside {
+		if failed := os.Remove(path + end); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
 	}
+	return err
 }

@@ -32,14 +32,16 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/run"
 
 	"github.com/ncruces/go-sqlite3"
 )
 
 // Index is the index of one run's observations. It is safe for concurrent use.
 type Index struct {
-	run, stamp   string
+	dir, stamp   string
 	observations *os.File
+	check        func(run.Content) error // of all that was read of observations
 	size         int64
 	stop         context.CancelFunc
 	built        chan struct{} // closed when building has ended
@@ -64,26 +66,26 @@ type State struct {
 	Err      error         // why building ended early
 }
 
-// Open returns the index of the observations in a run directory. If it is missing
-// or out of date, Open starts building one, in the run directory or else in the
-// directory cache; the finished part can be used meanwhile. The error is
-// fs.ErrNotExist if there are no observations yet. book is called with every
-// observation while building, and at the end for the data to store with the index.
-func Open(run, cache string, book Book) (*Index, error) {
-	f, err := os.Open(filepath.Join(run, "observations.jsonl"))
+// Open returns the index of the observations in a run's directory. If there is
+// none that is up to date it begins to build one, in the run's directory or else
+// in the directory cache; what is built can be used meanwhile. The error is
+// fs.ErrNotExist if nothing was observed yet. Building ends with an error if the
+// observations are not those that the run recorded. book is called with every
+// observation while building, and at the end for what is to be kept with the
+// index.
+func Open(dir, cache string, book Book) (*Index, error) {
+	stamp := stampOf(dir)
+	f, check, err := run.OpenObservations(dir)
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: is not a file", f.Name())
-	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	x := &Index{run: run, stamp: stampOf(run), observations: f, size: info.Size(), built: make(chan struct{}), conns: make(chan *sqlite3.Conn, 4), stop: func() {}}
+	x := &Index{dir: dir, stamp: stamp, observations: f, check: check, size: info.Size(), built: make(chan struct{}), conns: make(chan *sqlite3.Conn, 4), stop: func() {}}
 	sealed := seal(cache, x.stamp)
-	places := []string{filepath.Join(run, "browse.db"), filepath.Join(cache, cacheName(run))}
+	places := []string{filepath.Join(dir, "browse.db"), filepath.Join(cache, cacheName(dir))}
 	for _, path := range places {
 		if n, ok := current(path, sealed); ok {
 			x.path, x.now = path, State{Answers: n, Read: x.size, Size: x.size}
@@ -108,14 +110,14 @@ type Book interface {
 	Pages() ([]byte, error)
 }
 
-// Fresh reports whether the index is up to date.
-func (x *Index) Fresh() bool { return stampOf(x.run) == x.stamp }
+// Fresh reports whether what was observed is still what is in the index.
+func (x *Index) Fresh() bool { return stampOf(x.dir) == x.stamp }
 
-// stampOf identifies the version of a run's observations and figures.
-func stampOf(run string) string {
+// stampOf tells the state of a run's observations and figures from others.
+func stampOf(dir string) string {
 	stamp := fmt.Sprintf("%d %s", layout, crosstalk.Version)
 	for _, name := range []string{"observations.jsonl", "estimates.json"} {
-		if info, err := os.Stat(filepath.Join(run, name)); err == nil {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			stamp += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
 		}
 	}

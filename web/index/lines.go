@@ -29,6 +29,9 @@ func batches(name string, r io.Reader) iter.Seq2[batch, error] {
 			for {
 				var piece []byte
 				piece, err = in.ReadSlice('\n')
+				if first := len(b.text) == start && len(piece) > 0; first && piece[0] == 0 { // a hole of any size
+					err = fmt.Errorf("%s:%d: is no observation: begins with a NUL byte", name, number)
+				}
 				b.text = append(b.text, piece...)
 				if len(b.text)-start > longestLine {
 					err = fmt.Errorf("%s:%d: is longer than %d MiB", name, number, longestLine>>20)

@@ -12,6 +12,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument/consistency"
 	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/plainfile"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -52,18 +53,32 @@ const header = `# Instructions that models rewrote. Compare source and text, edi
 `
 
 // ReadInstructions reads a review file. A missing file has no instructions.
-func ReadInstructions(path string) (list []Instruction, err error) {
+func ReadInstructions(path string) ([]Instruction, error) {
+	text, err := os.ReadFile(path)
+	return parseInstructions(path, text, err)
+}
+
+// maxRunFile is the maximum size of a run's review file in bytes.
+const maxRunFile = 16 << 20
+
+// ReadRunInstructions reads the review file of a run, which somebody else may
+// have prepared: it must be a regular file of at most 16 MiB.
+func ReadRunInstructions(path string) ([]Instruction, error) {
+	text, err := plainfile.Read(path, maxRunFile)
+	return parseInstructions(path, text, err)
+}
+
+func parseInstructions(path string, text []byte, readErr error) (list []Instruction, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the YAML reader panics on some invalid texts
 			err = fmt.Errorf("%s: is not valid YAML", path)
 		}
 	}()
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(readErr, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
+	if readErr != nil {
+		return nil, readErr
 	}
 	var file struct {
 		Instructions []located `yaml:"instructions"`
@@ -111,7 +126,7 @@ func yamlError(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// WriteInstructions writes a review file.
+// WriteInstructions writes the review file of a run.
 func WriteInstructions(path string, list []Instruction) error {
 	text, err := yaml.MarshalWithOptions(struct {
 		Instructions []Instruction `yaml:"instructions"`
@@ -120,10 +135,10 @@ func WriteInstructions(path string, list []Instruction) error {
 		return err
 	}
 	text = append([]byte(header), text...)
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+	if old, err := plainfile.Read(path, maxRunFile); err == nil && bytes.Equal(old, text) {
 		return nil
 	}
-	return atomicfile.WriteBytes(path, text)
+	return atomicfile.WriteBytesPrivate(path, text)
 }
 
 func (in Instruction) names(model, task, sense string) bool {

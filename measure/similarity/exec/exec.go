@@ -13,7 +13,7 @@
 //
 // A score of null means that there is none. {"id": 0, "error": "..."} ends the
 // measurement. If the program fails, its stderr is shown. It should exit at the
-// end of its input.
+// end of its input. It sees the environment without API keys (Options).
 package exec
 
 import (
@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -37,7 +38,7 @@ import (
 // turns. Close it when done.
 type Scorer struct {
 	command string
-	timeout time.Duration
+	options Options
 
 	mu      sync.Mutex
 	next    int // the next id
@@ -50,6 +51,7 @@ type process struct {
 	in     io.WriteCloser
 	lines  chan []byte // of stdout; closed at its end
 	stderr *tail
+	hidden []string // environment variables that the program does not see
 }
 
 // DefaultTimeout is the maximum time for one answer, including the start of the
@@ -58,8 +60,8 @@ const DefaultTimeout = 5 * time.Minute
 
 // New returns a scorer that runs command, split at white space into words;
 // quotes keep words together. It does not start the program. A program that
-// does not answer within timeout is terminated; 0 means DefaultTimeout.
-func New(command string, timeout time.Duration) (*Scorer, error) {
+// does not answer in time is terminated.
+func New(command string, o Options) (*Scorer, error) {
 	words, err := split(command)
 	if err != nil {
 		return nil, fmt.Errorf("exec:%s: %w", command, err)
@@ -70,10 +72,13 @@ func New(command string, timeout time.Duration) (*Scorer, error) {
 	if _, err := exec.LookPath(words[0]); err != nil {
 		return nil, fmt.Errorf("exec:%s: cannot be run: %w", command, err)
 	}
-	if timeout == 0 {
-		timeout = DefaultTimeout
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("exec:%s: %w", command, err)
 	}
-	return &Scorer{command: command, timeout: timeout}, nil
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	return &Scorer{command: command, options: o}, nil
 }
 
 // Name is the command. The signature contains nothing else about the program,
@@ -88,20 +93,26 @@ func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64
 		return nil, s.failed
 	}
 	if s.process == nil {
-		if s.process, s.failed = start(s.command); s.failed != nil {
+		if s.process, s.failed = start(s.command, s.options); s.failed != nil {
 			return nil, s.failed
 		}
 	}
 	scores, err := s.exchange(ctx, pairs)
-	if err != nil && ctx.Err() == nil {
-		s.failed = s.process.explain(s.command, err)
-		err = s.failed
+	if err == nil {
+		return scores, nil
 	}
-	if err != nil { // late answers must not reach a later call
-		s.process.kill()
-		s.process = nil
+	p := s.process
+	s.process = nil
+	ended := p.kill() // late answers must not reach a later call
+	if ctx.Err() != nil {
+		return nil, err
 	}
-	return scores, err
+	select { // only then has all been read that it said
+	case <-ended:
+	case <-time.After(10 * time.Second):
+	}
+	s.failed = p.explain(s.command, err)
+	return nil, s.failed
 }
 
 // exchange writes all pairs while it reads their scores, because a program may
@@ -113,7 +124,7 @@ func (s *Scorer) exchange(ctx context.Context, pairs []similarity.Pair) ([]float
 	go func() { written <- write(s.process.in, first, pairs) }()
 	scores := make([]float64, len(pairs))
 	answered := make([]bool, len(pairs))
-	limit := time.NewTimer(s.timeout)
+	limit := time.NewTimer(s.options.Timeout)
 	defer limit.Stop()
 	for missing := len(pairs); missing > 0; {
 		select {
@@ -131,14 +142,14 @@ func (s *Scorer) exchange(ctx context.Context, pairs []similarity.Pair) ([]float
 			}
 			scores[i], answered[i] = score, true
 			missing--
-			limit.Reset(s.timeout)
+			limit.Reset(s.options.Timeout)
 		case err := <-written:
 			if err != nil {
 				return nil, fmt.Errorf("stopped reading: %w", err)
 			}
 			written = nil
 		case <-limit.C:
-			return nil, fmt.Errorf("has not answered for %v", s.timeout)
+			return nil, fmt.Errorf("has not answered for %v", s.options.Timeout)
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -213,13 +224,14 @@ func (s *Scorer) Close() error {
 // maxLine is the maximum length of a line from the program, in bytes.
 const maxLine = 1 << 20
 
-func start(command string) (*process, error) {
+func start(command string, o Options) (*process, error) {
 	words, err := split(command)
 	if err != nil {
 		return nil, err
 	}
 	p := &process{cmd: exec.Command(words[0], words[1:]...), lines: make(chan []byte, 64), stderr: &tail{}}
 	p.cmd.Stderr = p.stderr
+	p.cmd.Env, p.hidden = o.environ(os.Environ())
 	p.cmd.WaitDelay = time.Second
 	var out io.ReadCloser
 	if p.in, err = p.cmd.StdinPipe(); err == nil {
@@ -243,19 +255,24 @@ func start(command string) (*process, error) {
 	return p, nil
 }
 
-func (p *process) kill() {
+// kill ends the program and closes the channel it returns when the program has
+// ended and all its output has been read.
+func (p *process) kill() <-chan struct{} {
 	p.in.Close()
 	p.cmd.Process.Kill()
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		for range p.lines {
 		}
 		p.cmd.Wait()
 	}()
+	return ended
 }
 
 func (p *process) explain(command string, err error) error {
 	if said := p.stderr.String(); said != "" {
-		return fmt.Errorf("exec:%s: %w; it said:\n%s", command, err, said)
+		return fmt.Errorf("exec:%s: %w; it said:\n%s%s", command, err, said, hint(said, p.hidden))
 	}
 	return fmt.Errorf("exec:%s: %w", command, err)
 }

@@ -61,6 +61,12 @@ func behave(how string) {
 			score(r)
 		case "word":
 			fmt.Printf("{\"id\": %d, \"score\": \"high\"}\n", r.ID)
+		case "environment":
+			fmt.Fprintln(os.Stderr, strings.Join(os.Environ(), "\n"))
+			os.Exit(1)
+		case "keyless":
+			fmt.Fprintln(os.Stderr, "set SOME_API_KEY")
+			os.Exit(1)
 		case "hang":
 			time.Sleep(time.Minute)
 		}
@@ -70,7 +76,7 @@ func behave(how string) {
 func scorer(t *testing.T, how string, timeout time.Duration) *Scorer {
 	t.Helper()
 	t.Setenv("BEHAVE", how)
-	s, err := New("'"+os.Args[0]+"'", timeout)
+	s, err := New("'"+os.Args[0]+"'", Options{Timeout: timeout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +166,7 @@ func TestNewRefusesWhatCannotRun(t *testing.T) {
 		"no-such-program-exists":  "cannot be run",
 		"python3 'unclosed quote": "a quote ' is not closed",
 	} {
-		if _, err := New(command, 0); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(command, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v; want %q", command, err, want)
 		}
 	}
@@ -171,5 +177,55 @@ func TestSplit(t *testing.T) {
 	want := []string{"python3", "my script.py", "--name", `a "b"`, ""}
 	if err != nil || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
 		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+}
+
+// A program sees no keys, and is not blamed for what it cannot see.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("SOME_API_KEY", "one")
+	t.Setenv("GATEWAY_PASS", "two")
+	t.Setenv("OTHER_TOKEN", "three")
+	t.Setenv("TOKENIZERS_PARALLELISM", "four")
+	said := func(how string, o Options) string {
+		t.Setenv("BEHAVE", how)
+		s, err := New("'"+os.Args[0]+"'", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		_, err = s.Scores(context.Background(), make([]similarity.Pair, 1))
+		return fmt.Sprint(err)
+	}
+	text := said("environment", Options{Hide: []string{"GATEWAY_PASS"}, Show: []string{"OTHER_TOKEN"}})
+	for _, want := range []string{"OTHER_TOKEN=three", "TOKENIZERS_PARALLELISM=four", "BEHAVE=environment"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the program does not see %s: %s", want, text)
+		}
+	}
+	for _, secret := range []string{"SOME_API_KEY", "GATEWAY_PASS"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the program sees %s: %s", secret, text)
+		}
+	}
+	if got := said("keyless", Options{}); !strings.HasSuffix(got, "set SOME_API_KEY\n(programs do not see SOME_API_KEY unless --exec-env SOME_API_KEY passes it)") {
+		t.Error(got)
+	}
+	if got := said("keyless", Options{Show: []string{"SOME_API_KEY"}}); !strings.HasSuffix(got, "set SOME_API_KEY") {
+		t.Error(got)
+	}
+	if _, err := New("'"+os.Args[0]+"'", Options{Show: []string{"NO_SUCH_KEY"}}); err == nil || !strings.Contains(err.Error(), `"NO_SUCH_KEY"`) {
+		t.Error(err)
+	}
+}
+
+func TestSecretName(t *testing.T) {
+	for name, secret := range map[string]bool{
+		"OPENAI_API_KEY": true, "AWS_SECRET_ACCESS_KEY": true, "AWS_ACCESS_KEY_ID": true, "AWS_BEARER_TOKEN_BEDROCK": true, "HF_TOKEN": true, "GITHUB_TOKEN": true,
+		"PGPASSWORD": true, "DB_PASSWORD": true, "CLIENT_SECRET": true, "APIKEY": true, "my_secret": true, "GOOGLE_APPLICATION_CREDENTIALS": true,
+		"PATH": false, "HOME": false, "PWD": false, "OLDPWD": false, "KEYBOARD": false, "TOKENIZERS_PARALLELISM": false, "HF_HOME": false, "MONKEY": false, "CUDA_VISIBLE_DEVICES": false,
+	} {
+		if secretName.MatchString(name) != secret {
+			t.Errorf("%s: %v", name, !secret)
+		}
 	}
 }

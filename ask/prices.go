@@ -1,0 +1,116 @@
+package ask
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"crosstalk/internal/strictyaml"
+	"crosstalk/internal/visible"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// priceLimits are far above what a list of every model on the market needs:
+// 500 models, 30 KiB.
+var priceLimits = strictyaml.Limits{Bytes: 1 << 20, Depth: 4, Keys: 10_000, One: "price list"}
+
+// ReadPrices reads a YAML file of prices per million tokens:
+//
+//	gpt-4o-mini: {input: 0.15, output: 0.60}
+//
+// Prices are finite numbers from 0; one that is left out is 0, but a model needs
+// at least one. Errors name the file and the line.
+func ReadPrices(file string) (Prices, error) {
+	text, err := strictyaml.ReadFile(file, priceLimits.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	return parsePrices(file, text)
+}
+
+func parsePrices(file string, text []byte) (Prices, error) {
+	root, err := strictyaml.Parse(file, text, priceLimits)
+	if err != nil {
+		return nil, err
+	}
+	prices := Prices{}
+	err = eachEntry(file, root, "models", func(model string, line int, node ast.Node) error {
+		var price Price
+		fields := 0
+		err := eachEntry(file, node, "input and output", func(field string, line int, node ast.Node) error {
+			fields++
+			value, err := priceOf(node)
+			switch {
+			case field != "input" && field != "output":
+				return fmt.Errorf("%s:%d: %s: unknown field %s; choose one of: input, output", file, line, shown(model), shown(field))
+			case err != nil:
+				return fmt.Errorf("%s:%d: %s: %s is %w; expected a number from 0", file, line, shown(model), field, err)
+			case field == "input":
+				price.Input = value
+			default:
+				price.Output = value
+			}
+			return nil
+		})
+		if err == nil && fields == 0 {
+			err = fmt.Errorf("%s:%d: %s has no prices; expected a line like gpt-4o-mini: {input: 0.15, output: 0.60}", file, line, shown(model))
+		}
+		prices[model] = price
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return prices, nil
+}
+
+// eachEntry calls f for the entries of a map, in order; nothing is an empty map.
+func eachEntry(file string, node ast.Node, of string, f func(key string, line int, value ast.Node) error) error {
+	if _, empty := node.(*ast.NullNode); empty || node == nil {
+		return nil
+	}
+	entries, ok := node.(ast.MapNode)
+	if !ok {
+		return fmt.Errorf("%s:%d: expected a map of %s, as in gpt-4o-mini: {input: 0.15, output: 0.60}", file, lineOf(node), of)
+	}
+	for i := entries.MapRange(); i.Next(); {
+		if err := f(i.Key().GetToken().Value, i.Key().GetToken().Position.Line, i.Value()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// priceOf returns the number that a node is; an error says what it is instead.
+func priceOf(node ast.Node) (float64, error) {
+	var text string
+	switch n := node.(type) {
+	case *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.InfinityNode, *ast.NanNode:
+		text = n.GetToken().Value
+	case *ast.NullNode, nil:
+		return 0, fmt.Errorf("empty")
+	default:
+		return 0, fmt.Errorf("not a number")
+	}
+	value, err := strconv.ParseFloat(text, 64) // 1e-3 is text to YAML
+	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
+		return 0, fmt.Errorf("%s", shown(text))
+	}
+	return value, nil
+}
+
+func lineOf(node ast.Node) int {
+	if t := node.GetToken(); t != nil {
+		return t.Position.Line
+	}
+	return 1
+}
+
+// shown is text of the file as it can be printed.
+func shown(text string) string {
+	if r := []rune(text); len(r) > 40 {
+		text = string(r[:40]) + "..."
+	}
+	return visible.Line(text)
+}

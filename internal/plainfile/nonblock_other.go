@@ -1,0 +1,6 @@
+//go:build !unix
+
+package plainfile
+
+// nonblock is nothing where files cannot be FIFOs.
+const nonblock = 0

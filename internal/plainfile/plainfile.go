@@ -1,0 +1,126 @@
+// Package plainfile opens files in a directory that somebody else may have
+// prepared: regular files only. A link is not followed, and a FIFO, a device or
+// a directory in place of a file is an error at once.
+package plainfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// ErrNotPlain says that a name in a directory is no regular file.
+var ErrNotPlain = errors.New("expected a regular file")
+
+// Open opens the regular file at path for reading. Links on the way to its
+// directory are followed, because the user named that; the file is opened
+// inside the directory (os.Root), without waiting for anybody. The error is
+// fs.ErrNotExist where there is no file, syscall.ENOTDIR where the directory is
+// none, ErrNotPlain where the name is a link, a FIFO or the like.
+func Open(path string) (*os.File, error) {
+	dir, name := filepath.Dir(path), filepath.Base(path)
+	// Opening a FIFO as a directory would wait for its writer.
+	if info, err := os.Stat(dir); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	for range 10 {
+		before, err := root.Lstat(name)
+		if err != nil {
+			return nil, at(path, err)
+		}
+		if err := refuse(path, before); err != nil {
+			return nil, err
+		}
+		f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+		if err != nil {
+			return nil, at(path, err)
+		}
+		after, err := f.Stat()
+		if err == nil && os.SameFile(before, after) {
+			return f, nil
+		}
+		if err := errors.Join(err, f.Close()); err != nil { // else another took its place, perhaps a link
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%s: is replaced all the time", path)
+}
+
+// Read returns the content of the regular file at path, which is an error if it
+// is larger than most bytes. Errors are those of Open.
+func Read(path string, most int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	tooLarge := fmt.Errorf("%s: is larger than %d MiB", path, most>>20)
+	if info.Size() > most {
+		return nil, tooLarge
+	}
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(text)) > most { // it grows
+		err = tooLarge
+	}
+	return text, err
+}
+
+// Check refuses what is at path if it is no regular file. Nothing at all is
+// fine: a file can be made there.
+func Check(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return refuse(path, info)
+}
+
+func refuse(path string, info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	return fmt.Errorf("%s: is %s; %w: remove it", path, kind(info.Mode()), ErrNotPlain)
+}
+
+func kind(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case m.IsDir():
+		return "a directory"
+	case m&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "a special file"
+}
+
+// at gives an error of a root the whole path.
+func at(path string, err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
+	}
+	return err
+}

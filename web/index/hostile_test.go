@@ -1,0 +1,170 @@
+//go:build unix
+
+package index
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/internal/plainfile"
+	"crosstalk/internal/rescue"
+	"crosstalk/run"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// Observations that are no regular file are refused at once.
+func TestNotPlain(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, answered(3))
+	file := filepath.Join(dir, "observations.jsonl")
+	elsewhere := filepath.Join(t.TempDir(), "observations.jsonl")
+	if err := os.Rename(file, elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	for name, put := range map[string]func() error{
+		"a link":      func() error { return os.Symlink(elsewhere, file) },
+		"a FIFO":      func() error { return syscall.Mkfifo(file, 0o600) },
+		"a directory": func() error { return os.Mkdir(file, 0o700) },
+	} {
+		if err := put(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir, t.TempDir(), &book{}); !errors.Is(err, plainfile.ErrNotPlain) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What somebody put in the place of an index, or beside it, is not read: a view
+// could be endless, and SQLite waits for a FIFO. An index is made in its place.
+func TestForeignIndexes(t *testing.T) {
+	const endless = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT 'stamp' name, i value FROM c WHERE i < 0"
+	for name, c := range map[string]struct {
+		put  func(path string) error
+		mine bool // the index can be made in its place
+	}{
+		"a view":         {func(path string) error { return makeDB(path, "CREATE VIEW meta AS "+endless) }, true},
+		"one table more": {func(path string) error { return makeDB(path, schema+"CREATE TABLE more (x)") }, true},
+		"a link":         {func(path string) error { return os.Symlink("/dev/zero", path) }, true},
+		"a FIFO":         {func(path string) error { return syscall.Mkfifo(path, 0o600) }, true},
+		"a directory":    {func(path string) error { return os.Mkdir(path, 0o700) }, false},
+		"a FIFO beside": {func(path string) error {
+			return errors.Join(makeDB(path, schema), syscall.Mkfifo(path+"-journal", 0o600), syscall.Mkfifo(path+"-wal", 0o600))
+		}, true},
+		"a full directory beside": {func(path string) error {
+			return errors.Join(os.Mkdir(path+"-wal", 0o700), os.WriteFile(filepath.Join(path+"-wal", "a"), nil, 0o600))
+		}, false},
+	} {
+		dir, cache := t.TempDir(), t.TempDir()
+		write(t, dir, answered(3))
+		path := filepath.Join(dir, "browse.db")
+		if err := c.put(path); err != nil {
+			t.Fatal(name, err)
+		}
+		x := open(t, dir, cache)
+		if list, err := x.Observations(t.Context(), 1); err != nil || len(list) != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+		if mine := x.path == path; mine != c.mine {
+			t.Errorf("%s: the index is in %s", name, x.path)
+		}
+		if err := x.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, ok := current(path, seal(cache, stampOf(dir))); ok != c.mine {
+			t.Errorf("%s: is current: %v", name, ok)
+		}
+	}
+}
+
+func makeDB(path, sql string) error {
+	c, err := sqlite3.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.Exec(sql), c.Close())
+}
+
+// An index of observations that are not those of the run says so and is not
+// kept.
+func TestChangedObservations(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	d, err := run.Create(dir, run.Recorded("leakage", "s@1", "m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := d.Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range answered(5) {
+		if err := r.Add(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, dir, t.TempDir()).Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, answered(4))
+	for range 2 {
+		x, err := Open(dir, t.TempDir(), &book{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := (*run.ChangedError)(nil)
+		if err := x.Wait(t.Context()); !errors.As(err, &changed) || changed.Want != 10 || changed.Got != 8 {
+			t.Errorf("%v", err)
+		}
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A sparse file of any size is refused without reading it.
+func TestHole(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, answered(1))
+	if err := os.Truncate(filepath.Join(dir, "observations.jsonl"), 60<<30); err != nil {
+		t.Skip(err)
+	}
+	x, err := Open(dir, t.TempDir(), &book{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if err := x.Wait(t.Context()); err == nil || !strings.HasSuffix(err.Error(), ":3: is no observation: begins with a NUL byte") {
+		t.Errorf("%v", err)
+	}
+}
+
+// broken is a book with a defect.
+type broken struct{ book }
+
+func (b *broken) Pages() ([]byte, error) { panic("broken") }
+
+// A plot that cannot be drawn is an error of the index; the server goes on.
+func TestBrokenPlot(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, answered(3))
+	x, err := Open(dir, t.TempDir(), &broken{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if err := x.Wait(t.Context()); !errors.As(err, new(*rescue.PanicError)) {
+		t.Errorf("%v", err)
+	}
+}
