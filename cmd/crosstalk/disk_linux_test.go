@@ -39,7 +39,7 @@ func TestFullDisk(t *testing.T) {
 func TestReadOnlyDirectory(t *testing.T) {
 	s := newServer(t, testserver.Options{})
 	suite := writeSuite(t, 2)
-	start(t, nil, runLeakage(s, suite, "/proc/crosstalk/run")...).expect(2, "cannot make the run's directory: mkdir /proc/crosstalk")
+	start(t, nil, runLeakage(s, suite, "/proc/crosstalk/run")...).expect(2, "cannot create the run directory: mkdir /proc/crosstalk")
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
 		t.Skipf("cannot mount a file system: %v", err)
@@ -52,7 +52,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	start(t, nil, runLeakage(s, suite, out)...).expect(2, out, "cannot be written: check the directory's permissions or use another --out")
-	start(t, nil, runLeakage(s, suite, filepath.Join(dir, "new"))...).expect(2, "cannot make the run's directory: mkdir "+dir+"/new: read-only file system")
+	start(t, nil, runLeakage(s, suite, filepath.Join(dir, "new"))...).expect(2, "cannot create the run directory: mkdir "+dir+"/new: read-only file system")
 	// What is there can still be reported and replayed.
 	start(t, nil, "report", out).expect(0)
 	start(t, nil, "run", "leakage", "--model", "replay:"+out, "--suite", suite, "--out", filepath.Join(t.TempDir(), "run")).expect(0)
