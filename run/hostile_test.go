@@ -206,7 +206,7 @@ func TestForeignSimilarityCache(t *testing.T) {
 		if err := errors.Join(c.Exec(sql), c.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if err := readers["similarity.db"](path); err == nil || !strings.HasPrefix(err.Error(), file+": is no similarity cache: has ") {
+		if err := readers["similarity.db"](path); err == nil || !strings.HasPrefix(err.Error(), file+": is not a similarity cache: has ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

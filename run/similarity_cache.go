@@ -72,7 +72,7 @@ func (k *SimilarityCache) refuseOthers() error {
 	defer s.Close()
 	for s.Step() {
 		if sql := s.ColumnText(1); sql != "CREATE TABLE "+keptTable {
-			return fmt.Errorf("is no similarity cache: has %q", s.ColumnText(0))
+			return fmt.Errorf("is not a similarity cache: has %q", s.ColumnText(0))
 		}
 	}
 	return s.Err()

@@ -140,7 +140,7 @@ func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 		}
 	}
 	if err := json.Unmarshal(s.ColumnRawText(4), &r.Request); err != nil {
-		return corrupt(fmt.Errorf("its request is no JSON: %w", err))
+		return corrupt(fmt.Errorf("its request is not JSON: %w", err))
 	}
 	a.Status, a.Text, a.Reason, a.Model = crosstalk.Status(s.ColumnText(5)), s.ColumnText(6), s.ColumnText(7), s.ColumnText(8)
 	a.Usage = crosstalk.Usage{Prompt: s.ColumnInt(9), Completion: s.ColumnInt(10), Reasoning: s.ColumnInt(11)}
@@ -154,7 +154,7 @@ func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 	a.Reasoning, a.Finish = s.ColumnText(17), crosstalk.Finish(s.ColumnText(18))
 	if missing := s.ColumnRawText(19); len(missing) > 0 {
 		if err := json.Unmarshal(missing, &a.Missing); err != nil {
-			return corrupt(fmt.Errorf("its list of missing parameters is no JSON: %w", err))
+			return corrupt(fmt.Errorf("its list of missing parameters is not JSON: %w", err))
 		}
 	}
 	return r, nil

@@ -73,7 +73,7 @@ func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	level := req.Decoding.Reasoning
 	if _, known := m.options.Reasoning[level]; level != "" && !known {
 		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected, Param: crosstalk.ParamReasoning,
-			Message: fmt.Sprintf("%s: there is no reasoning level %q for this model (--reasoning)", m.Identity(), level)}
+			Message: fmt.Sprintf("%s: this model has no reasoning level %q (--reasoning)", m.Identity(), level)}
 	}
 	body, err := m.body(req)
 	if err != nil {
@@ -146,7 +146,7 @@ type block struct {
 }
 
 var (
-	errShape    = errors.New("it is no message")
+	errShape    = errors.New("it is not a message")
 	errBlock    = errors.New("a block of text has no text")
 	errReported = errors.New("it reports an error")
 )

@@ -217,7 +217,7 @@ func (m *Model) setReasoning(b *endpoint.Body, req crosstalk.Request) error {
 		params, known = map[string]any{"reasoning_effort": effort}, true
 	}
 	if !known {
-		err := m.rejected(nil, "there is no reasoning level %q for this model (--reasoning)", level)
+		err := m.rejected(nil, "this model has no reasoning level %q (--reasoning)", level)
 		err.Param = crosstalk.ParamReasoning
 		return err
 	}

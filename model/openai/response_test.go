@@ -145,7 +145,7 @@ func FuzzRead(f *testing.F) {
 			}
 			a := settle.Answer(crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: 2, ReasoningTokens: 1}}, r)
 			if !json.Valid(body) {
-				t.Fatalf("%q is no JSON, and was read", body)
+				t.Fatalf("%q is not JSON, and was read", body)
 			}
 			if a.Status != crosstalk.Text && a.Status != crosstalk.Empty && a.Status != crosstalk.Refused {
 				t.Fatalf("status %q", a.Status)
