@@ -257,7 +257,7 @@ func TestRefusedDirectories(t *testing.T) {
 				return err
 			}
 			return os.WriteFile(out, nil, 0o666)
-		}, nil, "is a file; a run needs a directory: use another --out"},
+		}, nil, "is a file; expected a directory: use another --out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "run")

@@ -145,7 +145,7 @@ func TestHole(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	if err := x.Wait(t.Context()); err == nil || !strings.HasSuffix(err.Error(), ":3: is no observation: begins with a NUL byte") {
+	if err := x.Wait(t.Context()); err == nil || !strings.HasSuffix(err.Error(), ":3: invalid observation: begins with a NUL byte") {
 		t.Errorf("%v", err)
 	}
 }

@@ -30,7 +30,7 @@ func batches(name string, r io.Reader) iter.Seq2[batch, error] {
 				var piece []byte
 				piece, err = in.ReadSlice('\n')
 				if first := len(b.text) == start && len(piece) > 0; first && piece[0] == 0 { // a hole of any size
-					err = fmt.Errorf("%s:%d: is no observation: begins with a NUL byte", name, number)
+					err = fmt.Errorf("%s:%d: invalid observation: begins with a NUL byte", name, number)
 				}
 				b.text = append(b.text, piece...)
 				if len(b.text)-start > longestLine {
