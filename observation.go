@@ -16,7 +16,7 @@ type Observation struct {
 	Variant   string             `json:"variant,omitempty"`    // how the item was asked, where one is asked in several ways: "en>de T"
 	Value     Value              `json:"value"`                // NaN when not scored
 	NotScored string             `json:"not_scored,omitempty"` // why: "empty", "refused", "failed", or the measure's own reason
-	Implied   bool               `json:"implied,omitempty"`    // not scored because of what another observation of the same answer says: no gap
+	Implied   bool               `json:"implied,omitempty"`    // missing because of another observation of the same answer
 	Condition map[string]string  `json:"condition"`            // what was measured and how: model, similarity, what a sweep varies; never mixed in one figure
 	Labels    map[string]string  `json:"labels,omitempty"`     // the item's columns
 	Numbers   map[string]float64 `json:"numbers,omitempty"`    // what the value was made from
