@@ -298,6 +298,36 @@ func TestScoredWhileRead(t *testing.T) {
 	}
 }
 
+// A scoring that ends between the opening of the manifest and that of the
+// observations is no change; and resuming keeps what the manifest says.
+func TestScoredWhileOpened(t *testing.T) {
+	path := finished(t, 5)
+	d := create(t, path, plan())
+	defer d.Close()
+	old, err := ReadManifest(path)
+	if err != nil || old.Observations == nil || old.Observations.N != 5 {
+		t.Fatalf("after Create: %+v, %v", old.Observations, err)
+	}
+	f, check, err := OpenObservations(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := d.Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(r.Add(crosstalk.Observation{Item: "new"}), r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(check(*old.Observations), check(*d.Manifest.Observations)); err != nil {
+		t.Error(err)
+	}
+	if err := check(Content{N: 1}); !errors.As(err, new(*ChangedError)) {
+		t.Errorf("%v", err)
+	}
+}
+
 // FuzzManifest reads any manifest: an error that names the file, or a manifest of
 // this schema.
 func FuzzManifest(f *testing.F) {

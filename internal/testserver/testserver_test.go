@@ -175,8 +175,9 @@ func checkFailure(t *testing.T, f Fault, path string, r result) {
 		}
 	case RateLimitedDate:
 		at, err := http.ParseTime(retry)
-		if d := time.Until(at); err != nil || d < 0 || d > 3*time.Second {
-			t.Errorf("Retry-After %q is %v away (%v)", retry, d, err)
+		now, errNow := http.ParseTime(r.header.Get("Date"))
+		if d := at.Sub(now); err != nil || errNow != nil || d <= 0 || d > 3*time.Second {
+			t.Errorf("Retry-After %q is %v away (%v, %v)", retry, d, err, errNow)
 		}
 	case RateLimitedMillis:
 		if retry != "2" || ms != "1500" {

@@ -129,7 +129,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("<think>a</think>b c d", "hm", "stop", 3, 30, 10, " ")
 	f.Add("一二三é", "", "length", 1, 9, 0, "")
 	f.Fuzz(func(t *testing.T, text, reasoning, finish string, limit, completion, thought int, stop string) {
-		if !utf8.ValidString(text) || limit < 0 || completion < 0 || thought < 0 {
+		if !utf8.ValidString(text) || !utf8.ValidString(stop) || limit < 0 || completion < 0 || thought < 0 {
 			return
 		}
 		var probs []crosstalk.TokenLogprob
