@@ -94,9 +94,13 @@ func studies(shared, dir string) ([]study, error) {
 		}
 	}
 
-	task, answers, texts, failed := pawsX(shared, dir)
-	if failed != nil {
-		return nil, failed
+	if err != nil {
+		return nil, err
+	}
+
+	task, answers, texts, err := pawsX(shared, dir)
+	if err != nil {
+		return nil, err
 	}
 	for _, protocol := range []string{"crosstalk-1", "ohmer-2023"} {
 		add(false, "score", "consistency", answers, "--task", task, "--protocol", protocol)
@@ -112,7 +116,7 @@ func studies(shared, dir string) ([]study, error) {
 	for _, by := range []string{"", "class"} {
 		add(false, "run", "consistency", "--protocol", "crosstalk-1,ohmer-2023", "--by", by)
 	}
-	return all, err
+	return all, nil
 }
 
 // pawsX writes PAWS-X as crosstalk reads recorded answers.
