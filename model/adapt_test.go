@@ -214,7 +214,7 @@ func TestValidate(t *testing.T) {
 		{"[{name: a, models: [m], temperature: 0-2, top-p: alone, stop: false, reasoning: {default: on, levels: [off], headroom: 9, send: {off: {x: 1}}}}]", ""},
 		{"[{models: [m]}]", "families[0]: expected a name"},
 		{"[{name: a}]", "families[0] (a): expected providers or models that it is about"},
-		{"[{name: a, providers: [opnai]}]", `families[0] (a): providers: there is no provider "opnai"; choose of openai, anthropic`},
+		{"[{name: a, providers: [opnai]}]", `families[0] (a): providers: unknown provider "opnai"; choose one of: openai, anthropic`},
 		{"[{name: a, models: ['[']}]", `families[0] (a): models: "[" is not a pattern`},
 		{"[{name: a, models: [m], temperature: hot}]", `families[0] (a): temperature is "hot"; expected any, default, ignored, or a range such as 0-1`},
 		{"[{name: a, models: [m], while-thinking: {top-p: 1-0}}]", `families[0] (a): while-thinking.top-p is "1-0"; expected any, default, ignored, alone, sampling, or a range`},

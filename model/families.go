@@ -241,7 +241,7 @@ func (f Family) validate() error {
 	}
 	for _, p := range f.Providers {
 		if _, found := lookup(p); !found {
-			return fmt.Errorf("providers: there is no provider %q; choose of %s", p, strings.Join(names(Options{}), ", "))
+			return fmt.Errorf("providers: unknown provider %q; choose one of: %s", p, strings.Join(names(Options{}), ", "))
 		}
 	}
 	for _, m := range f.Models {

@@ -282,7 +282,7 @@ func (s *Sweep) paramAxes() ([]axis, error) {
 // reasoningLevels are the values of Sweep.Reasoning.
 var reasoningLevels = []string{"default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium, crosstalk.ReasoningHigh}
 
-// setExtra sets a setting that is sent as it is.
+// setExtra sets a parameter that is sent unchanged.
 func (c *Condition) setExtra(name string, value any) {
 	if c.Prompting.Decoding.Extra == nil {
 		c.Prompting.Decoding.Extra = map[string]any{}

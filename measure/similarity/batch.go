@@ -52,7 +52,7 @@ func (b *batch) Scores(ctx context.Context, pairs []Pair) ([]float64, error) {
 	}
 }
 
-// work scores waiting pairs until there are none.
+// work scores pairs until the queue is empty.
 func (b *batch) work(ctx context.Context) {
 	time.Sleep(gather)
 	for {
