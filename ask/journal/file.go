@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"crosstalk/internal/plainfile"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,24 +27,10 @@ func checkFiles(path string) error {
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s: is %s; expected a regular file: move it away, or use another --out", path+suffix, kind(info.Mode()))
+			return fmt.Errorf("%s: is %s; expected a regular file: move it away, or use another --out", path+suffix, plainfile.Kind(info.Mode()))
 		}
 	}
 	return nil
-}
-
-func kind(mode fs.FileMode) string {
-	switch {
-	case mode.IsDir():
-		return "a directory"
-	case mode&fs.ModeSymlink != 0:
-		return "a symbolic link"
-	case mode&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	case mode&fs.ModeSocket != 0:
-		return "a socket"
-	}
-	return "a device"
 }
 
 // resolve follows links in the directory part of a path, which are the user's

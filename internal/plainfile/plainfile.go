@@ -97,10 +97,11 @@ func refuse(path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
 	}
-	return fmt.Errorf("%s: is %s; %w: remove it", path, kind(info.Mode()), ErrNotPlain)
+	return fmt.Errorf("%s: is %s; %w: remove it", path, Kind(info.Mode()), ErrNotPlain)
 }
 
-func kind(m fs.FileMode) string {
+// Kind says what a file that is not regular is: "a directory", "a named pipe".
+func Kind(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeSymlink != 0:
 		return "a symbolic link"
