@@ -26,7 +26,7 @@ type Model interface {
 // An Asker is a Model made durable: limits, retries and the journal lie
 // behind it.
 type Asker interface {
-	// Ask returns the answer to req. An ask that failed after its retries is
+	// Ask returns the answer to req, without its body unless it is of vectors. An ask that failed after its retries is
 	// an Answer with Status Failed; an error means that measuring cannot go
 	// on (stopped, out of budget, a full disk, a wrong key).
 	Ask(ctx context.Context, req Request) (Answer, error)

@@ -19,6 +19,11 @@ type Pair struct {
 	Remove  []string `json:"remove,omitempty"`  // cut out of both answers before scoring
 	Leaks   []string `json:"leaks,omitempty"`   // continuations of Test that would be a leak
 	Neutral []string `json:"neutral,omitempty"` // continuations of Control
+	Sense   string   `json:"sense,omitempty"`   // everyday or literal sense of a name or an idiom, for reviewers; never compared
+
+	// Context is set where a text around the prompt mentions the concept, not
+	// the prompt. Test and Control are then what Context is as one text.
+	Context *Context `json:"context,omitempty"`
 }
 
 // Prompt is the content of a confusion item: what is asked, and the language

@@ -88,10 +88,13 @@ const (
 	TokenStrips  Form = "tokens"  // the tokens of observations, if any
 )
 
-// ModelColumn and ProtocolColumn are condition columns of every instrument, the
-// second only if answers are scored by several protocols.
+// Condition columns of every instrument. Sent is there only where a model does
+// not take the settings of the protocol or the user: it names what was sent
+// instead, as in "temperature default; seed none". Protocol is there only if
+// answers are scored by several protocols.
 const (
 	ModelColumn    = "model"
+	SentColumn     = "sent"
 	ProtocolColumn = "protocol"
 )
 

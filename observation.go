@@ -22,7 +22,7 @@ type Observation struct {
 	Numbers   map[string]float64 `json:"numbers,omitempty"`    // what the value was made from
 	Texts     []NamedText        `json:"texts,omitempty"`      // what was compared, after post-processing, and what was read in it
 	Finding   string             `json:"finding,omitempty"`    // what was found: the key of one of the Kind's findings
-	Spans     []Span             `json:"spans,omitempty"`      // where in the last Side the fault lies
+	Spans     []Span             `json:"spans,omitempty"`      // where the fault lies
 	Tokens    []Token            `json:"tokens,omitempty"`     // the answer's tokens around the fault, where their probabilities are known
 	Answers   []Key              `json:"answers,omitempty"`    // the answers it came from: those of its sides first, in their order
 }
@@ -60,19 +60,25 @@ func (o Observation) Text(name string) string {
 	return ""
 }
 
-// AddText adds a text behind those that are there.
+// AddText adds a text behind those that are there. As with append, only one of
+// several copies of an observation may have texts added.
 func (o *Observation) AddText(role Role, name, text string) {
-	o.Texts = append(o.Texts[:len(o.Texts):len(o.Texts)], NamedText{name, role, text})
+	if o.Texts == nil {
+		o.Texts = make([]NamedText, 0, 6) // as many as most observations have
+	}
+	o.Texts = append(o.Texts, NamedText{name, role, text})
 }
 
 // Span is a piece of an answer.
 type Span struct {
-	Line        int     `json:"line"`  // of the answer, from 1
-	Start       int     `json:"start"` // bytes of the answer as received: [Start, End)
+	Side        string  `json:"side,omitempty"` // the name of the text that it is in; empty: the last Side
+	Line        int     `json:"line"`           // of the answer, from 1
+	Start       int     `json:"start"`          // bytes of that text: [Start, End)
 	End         int     `json:"end"`
 	Text        string  `json:"text"`                  // as it was checked
 	Language    string  `json:"language,omitempty"`    // the identified language
 	Probability float32 `json:"probability,omitempty"` // the identifier's, of Language
+	Score       float64 `json:"score,omitempty"`       // the judge's, of the piece
 }
 
 // Token is a position of an answer, with what the candidates say of the

@@ -11,6 +11,10 @@ type Task struct {
 	Fields       []string               `json:"fields"`            // what an input consists of: sentence1, sentence2
 	Layout       string                 `json:"layout"`            // the prompt: {prefix} {unit} 1: "{sentence1}" {unit} 2: "{sentence2}"{suffix}
 	Instructions map[string]Instruction `json:"instructions"`      // by sense: a language, or en>de for what a model made of the English one
+
+	// Question is the field with a question of BoolQ, which protocols can format
+	// in other languages as in the source; "" for none. It is no content of a task.
+	Question string `json:"-"`
 }
 
 // Instruction is a task's instruction in one sense. Its parts are rewritten

@@ -43,6 +43,7 @@ func (n Need) within(o Need) bool {
 // them used, and on nothing else.
 type account struct {
 	Budget
+	batched  Prices // of asks in batches
 	mu       sync.Mutex
 	changed  chan struct{} // closed at the next change
 	spent    Need
@@ -58,12 +59,16 @@ type item struct {
 	need    Need
 	left    Need          // of need: not yet used by its asks
 	asks    bool          // it has an ask that the journal does not answer
+	flying  int           // its asks that use a part of need
+	waiting int           // its asks that wait for what nobody has set aside
 	decided chan struct{} // closed when it was let in or turned away
 	denied  error
 	ended   bool
 }
 
-func newAccount(b Budget) *account { return &account{Budget: b, changed: make(chan struct{})} }
+func newAccount(b Budget) *account {
+	return &account{Budget: b, batched: b.Prices.Batched(), changed: make(chan struct{})}
+}
 
 type itemKey struct{}
 
@@ -123,13 +128,31 @@ func (it *item) end() {
 	if it.ended {
 		return
 	}
-	it.ended = true
 	if it.admitted() {
 		a.reserved.plus(it.left, -1)
 		it.left = Need{}
-		a.working--
 	}
+	it.now(func() { it.ended = true })
 	a.change()
+}
+
+// now changes what is known of the item, and whether it counts as working. The
+// caller holds mu.
+func (it *item) now(change func()) {
+	before := it.works()
+	change()
+	switch after := it.works(); {
+	case before && !after:
+		it.account.working--
+	case after && !before:
+		it.account.working++
+	}
+}
+
+// works reports whether the item may give something back: it is in, and not all
+// that it does is to wait for the budget. The caller holds mu.
+func (it *item) works() bool {
+	return it.admitted() && !it.ended && (it.waiting == 0 || it.flying > 0)
 }
 
 // admitted reports whether the item was let in with something set aside. The
@@ -178,19 +201,23 @@ func (a *account) reserve(ctx, stop context.Context, model string, req crosstalk
 	own := it != nil && want.within(it.left)
 	if own {
 		it.left.plus(want, -1)
+		it.now(func() { it.flying++ })
 	} else if err := a.single(ctx, stop, it, want); err != nil {
 		return nil, err
 	}
-	return func(answer crosstalk.Answer) { a.settle(model, req, want, own, answer) }, nil
+	if !own {
+		it = nil
+	}
+	return func(answer crosstalk.Answer) { a.settle(model, req, want, it, answer) }, nil
 }
 
 // single sets aside what an ask wants that no item has set aside. The caller
 // holds mu.
 func (a *account) single(ctx, stop context.Context, it *item, want Need) error {
-	idle := false // an item whose ask waits gives nothing back meanwhile
+	waits := false // an item all of whose asks wait gives nothing back meanwhile
 	defer func() {
-		if idle {
-			a.working++
+		if waits {
+			it.now(func() { it.waiting-- })
 		}
 	}()
 	for {
@@ -201,9 +228,9 @@ func (a *account) single(ctx, stop context.Context, it *item, want Need) error {
 		if over == "" {
 			break
 		}
-		if !idle && it != nil && it.admitted() {
-			idle = true
-			a.working--
+		if !waits && it != nil && it.account == a {
+			waits = true
+			it.now(func() { it.waiting++ })
 			a.change() // who waits for this one should know
 		}
 		if a.working == 0 {
@@ -219,22 +246,52 @@ func (a *account) single(ctx, stop context.Context, it *item, want Need) error {
 	return nil
 }
 
-// settle replaces what was set aside for an ask by what it used.
-func (a *account) settle(model string, req crosstalk.Request, want Need, own bool, answer crosstalk.Answer) {
+// settle replaces what was set aside for an ask by what it used. it is the item
+// whose part of the budget it is, nil for nobody's. An item may use again what an
+// ask has not used: a model that refuses a parameter is asked without it.
+func (a *account) settle(model string, req crosstalk.Request, want Need, it *item, answer crosstalk.Answer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !own {
+	switch {
+	case it == nil:
 		a.working--
+		a.reserved.plus(want, -1)
+	case answer.Status == "" && !it.ended:
+		it.left.plus(want, 1)
+	default:
+		a.reserved.plus(want, -1)
 	}
-	a.reserved.plus(want, -1)
+	if it != nil {
+		it.now(func() { it.flying-- })
+	}
 	if answer.Status != "" {
-		used := answer.Usage
-		if used == (crosstalk.Usage{}) && answer.Status != crosstalk.Failed {
-			used = Worst(req)
-		}
-		a.spent.plus(Need{1, used.Prompt + used.Completion, a.Prices.Cost(model, used)}, 1)
+		a.spend(a.Prices, model, req, answer)
 	}
 	a.change()
+}
+
+// spend adds what an answer cost. The caller holds mu.
+func (a *account) spend(prices Prices, model string, req crosstalk.Request, answer crosstalk.Answer) {
+	used := answer.Usage
+	if used == (crosstalk.Usage{}) && answer.Status != crosstalk.Failed {
+		used = Worst(req)
+	}
+	a.spent.plus(Need{1, used.Prompt + used.Completion, prices.Cost(model, used)}, 1)
+}
+
+// collected adds what an answer from a batch cost.
+func (a *account) collected(model string, req crosstalk.Request, answer crosstalk.Answer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.spend(a.batched, model, req, answer)
+	a.change()
+}
+
+// fits reports whether there is room for what is wanted.
+func (a *account) fits(want Need) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.over(want, "") == ""
 }
 
 // over says which bound what is wanted could break.

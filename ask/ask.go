@@ -13,6 +13,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/internal/inflight"
 
 	"golang.org/x/sync/singleflight"
 )
@@ -36,6 +37,10 @@ type Options struct {
 	Budget      Budget
 	Backoff     time.Duration // first wait before a retry, doubled each time. Default 500 ms
 
+	Batch  bool          // ask in batches where that is possible; see Batching
+	Poll   time.Duration // between looks at a batch at first; a tenth of its age later, at most a minute. Default 5 seconds
+	Settle time.Duration // how long a batch that may have been submitted is looked for. Default 1 minute
+
 	// SameModel reports whether a server that was asked for one model and says
 	// that another name answered means the same model. nil: always.
 	SameModel func(asked crosstalk.Identity, served string) bool
@@ -58,6 +63,8 @@ func (o Options) withDefaults() Options {
 	duration(&o.Timeout, 2*time.Minute)
 	duration(&o.Patience, 10*time.Minute)
 	duration(&o.Backoff, 500*time.Millisecond)
+	duration(&o.Poll, 5*time.Second)
+	duration(&o.Settle, time.Minute)
 	return o
 }
 
@@ -79,6 +86,8 @@ type Session struct {
 	hopeless  []*ModelError
 	seen      map[crosstalk.Key]struct{}
 	fresh     map[crosstalk.Key]struct{} // asked by this session and not counted yet
+	waiting   []*waiting                 // batches
+	remarks   []string                   // on batches, for Warnings
 	stats     Stats
 }
 
@@ -156,11 +165,13 @@ func (s *Session) For(m crosstalk.Model) crosstalk.Asker {
 	defer s.mu.Unlock()
 	for _, about := range s.models {
 		if about.id == id {
+			about.batches(m)
 			return &asker{s, m, about}
 		}
 	}
-	about := &model{id: id, endpoint: s.endpoint(id.Endpoint), shapes: map[string]*shape{}}
+	about := &model{id: id, endpoint: s.endpoint(id.Endpoint), shapes: map[string]*shape{}, batchers: map[crosstalk.API]crosstalk.Batcher{}}
 	about.stop, about.halt = context.WithCancelCause(about.endpoint.stop)
+	about.batches(m)
 	s.models = append(s.models, about)
 	return &asker{s, m, about}
 }
@@ -271,8 +282,18 @@ func (a *asker) journalled(key crosstalk.Key, s *shape, req crosstalk.Request) (
 		return answer, false, nil
 	}
 	s.works(answer, true)
-	a.count(key, req, answer, true)
-	return answer, true, nil
+	a.about.knows(req)
+	a.count(key, req, answer, fromJournal)
+	return withoutBody(req, answer), true, nil
+}
+
+// withoutBody drops the response body of an answer that is saved, unless its
+// vectors are there: whoever asked keeps the answer until its item is scored.
+func withoutBody(req crosstalk.Request, answer crosstalk.Answer) crosstalk.Answer {
+	if req.API != crosstalk.Embeddings {
+		answer.Raw = nil
+	}
+	return answer
 }
 
 // ask sends one ask and saves its answer. sent reports whether there is one
@@ -283,14 +304,16 @@ func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape, req crosst
 		return answer, false, a.end(err)
 	}
 	if failedBefore && answer.Status != crosstalk.Failed { // answered since the caller looked
-		return answer, false, nil
+		return withoutBody(req, answer), false, nil
 	}
 	back, err := s.scout(ctx)
 	if err != nil {
 		return answer, false, err
 	}
 	defer back()
-	answer, leave, err := a.attempt(ctx, s, req, failedBefore)
+	inFlight, share := inflight.With(ctx)
+	defer share.Release() // when it is saved
+	answer, leave, err := a.attempt(inFlight, s, req, failedBefore)
 	if err != nil {
 		return crosstalk.Answer{}, false, err
 	}
@@ -302,8 +325,10 @@ func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape, req crosst
 	if err := a.journal.Put(journal.Record{Identity: a.about.id, Request: req, Answer: answer}); err != nil {
 		return answer, true, a.end(err)
 	}
-	failed := a.count(key, req, answer, false)
+	answer = withoutBody(req, answer)
+	failed := a.count(key, req, answer, fromModel)
 	if answer.Status != crosstalk.Failed {
+		a.about.knows(req)
 		if err := s.works(answer, false); err != nil {
 			s.halt(err)
 			return answer, true, a.gaveUp(err)

@@ -130,7 +130,7 @@ func TestAnswersAreAskedForOnce(t *testing.T) {
 				t.Errorf("%d: %+v", i, r)
 			}
 		}
-		checkStats(t, first, ask.Stats{Done: 3, Answered: 2, Failed: 1, Usage: crosstalk.Usage{Prompt: 6, Completion: 4, Reasoning: 2}, Trouble: "no"})
+		checkStats(t, first, ask.Stats{Done: 3, Answered: 2, Thought: 2, Failed: 1, Usage: crosstalk.Usage{Prompt: 6, Completion: 4, Reasoning: 2}, Trouble: "no"})
 		// Another session asks for the failed one only; a session counts an ask once.
 		second := ask.NewSession(memory, ask.Options{})
 		asker := second.For(m)
@@ -142,7 +142,7 @@ func TestAnswersAreAskedForOnce(t *testing.T) {
 		if r := results[1]; r.answer.Text != "answer 1" {
 			t.Errorf("%+v", r)
 		}
-		checkStats(t, second, ask.Stats{Done: 3, Answered: 3, Cached: 2, Usage: crosstalk.Usage{Prompt: 3, Completion: 2, Reasoning: 1}})
+		checkStats(t, second, ask.Stats{Done: 3, Answered: 3, Cached: 2, Thought: 3, Usage: crosstalk.Usage{Prompt: 3, Completion: 2, Reasoning: 1}})
 	})
 }
 
@@ -154,7 +154,7 @@ func TestStatsCountKinds(t *testing.T) {
 	s := ask.NewSession(&ask.Memory{}, ask.Options{Budget: ask.Budget{Prices: ask.Prices{"m": {Input: 1, Output: 2}}}})
 	askAll(t.Context(), s.For(m), 6)
 	// Reasoning is a part of the completion, and billed once.
-	checkStats(t, s, ask.Stats{Done: 6, Answered: 6, Empty: 2, Refused: 2, Cut: 1, Usage: crosstalk.Usage{Prompt: 6e6, Completion: 12e6, Reasoning: 6e6}, Cost: 30})
+	checkStats(t, s, ask.Stats{Done: 6, Answered: 6, Empty: 2, Refused: 2, Cut: 1, Thought: 6, Usage: crosstalk.Usage{Prompt: 6e6, Completion: 12e6, Reasoning: 6e6}, Cost: 30})
 }
 
 func checkStats(t *testing.T, s *ask.Session, want ask.Stats) {

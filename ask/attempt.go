@@ -95,7 +95,7 @@ func (a *asker) learn(s *shape, f failure) (failed bool, err error) {
 	if errors.As(f.err, &ae) && ae.RetryAfter > a.options.Patience && f.fault != crosstalk.Rejected && f.fault != crosstalk.Denied {
 		e.breaker.passed(f.trial, true)
 		return false, a.endEndpoint(&LimitError{fmt.Sprintf("stopped: the server asks to wait for %v, longer than --patience %v; it said: %v",
-			ae.RetryAfter.Round(time.Second), a.options.Patience, f.err)})
+			spoken(ae.RetryAfter), a.options.Patience, f.err)})
 	}
 	mine, verdict := s.judge(f)
 	switch {
@@ -114,10 +114,47 @@ func (a *asker) learn(s *shape, f failure) (failed bool, err error) {
 		return f.spent, nil
 	}
 	counts, err := e.breaker.failed(f.trial, f.err)
+	if err != nil && a.stillAnswers(s, f.trial) {
+		e.breaker.blame(f.trial)
+		counts, err = true, nil
+	}
 	if err != nil {
 		return false, a.endEndpoint(err)
 	}
 	return counts && f.spent, nil
+}
+
+// spoken is a wait in words: to the second, or in days or years if it is long.
+func spoken(wait time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case wait >= 2*365*day:
+		return fmt.Sprintf("%d years", wait/(365*day))
+	case wait >= 2*day:
+		return fmt.Sprintf("%d days", wait/day)
+	}
+	return wait.Round(time.Second).String()
+}
+
+// stillAnswers reports whether the server answers a request that it answered
+// before. Then it is there, and asks that it fails at are to blame themselves:
+// without this, an outage and a rest of bad requests look the same.
+func (a *asker) stillAnswers(s *shape, t *trial) bool {
+	a.about.checking.Lock()
+	defer a.about.checking.Unlock()
+	b := &a.about.endpoint.breaker
+	if b.answeredSince(t) { // another has just found out
+		return true
+	}
+	known := a.about.known.Load()
+	if known == nil {
+		return false
+	}
+	if _, err := a.try(s.stop, s, *known); err != nil {
+		return false
+	}
+	b.found()
+	return true
 }
 
 // attempted notes when the first attempt of a way of asking began.
@@ -167,7 +204,7 @@ func (a *asker) try(ctx context.Context, s *shape, req crosstalk.Request) (cross
 }
 
 // pause is the wait before attempt n+1: as long as the server asked for, or an
-// exponentially growing time, of which a random half so that the asks that
+// exponentially growing time, half of it random, so that the asks that
 // failed together do not come back together.
 func (a *asker) pause(n int, err error) time.Duration {
 	var e *crosstalk.AskError

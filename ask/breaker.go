@@ -170,7 +170,32 @@ func (b *breaker) passed(t *trial, reached bool) {
 	b.tryOne()
 }
 
-// ignored notes a failure that is no evidence against the endpoint: nobody knows
+// found notes an answer to a request that is none of the asks.
+func (b *breaker) found() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.begun++
+	b.newest = b.begun
+	b.streak = streak{}
+	b.shut()
+}
+
+// answeredSince reports whether an attempt that began after t's was answered.
+func (b *breaker) answeredSince(t *trial) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.newest > t.number
+}
+
+// blame counts a failure against its ask.
+func (b *breaker) blame(t *trial) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t.suspect = true
+	t.failures++
+}
+
+// ignored notes a failure that is not evidence against the endpoint: nobody knows
 // yet whether its model works at all.
 func (b *breaker) ignored(t *trial, reached bool) {
 	b.mu.Lock()

@@ -18,8 +18,26 @@ type Prices map[string]Price
 // output; prompts that the provider has cached are billed as any other, so the
 // cost is at most a little too high.
 type Price struct {
-	Input  float64 `yaml:"input" json:"input"`
-	Output float64 `yaml:"output" json:"output"`
+	Input  float64  `yaml:"input" json:"input"`
+	Output float64  `yaml:"output" json:"output"`
+	Batch  *float64 `yaml:"batch" json:"batch,omitempty"` // what part of this a request in a batch costs, from 0 to 1; nil: DefaultBatch
+}
+
+// DefaultBatch is the part of the price that requests in batches cost with most
+// providers.
+const DefaultBatch = 0.5
+
+// Batched are the prices of requests in batches.
+func (p Prices) Batched() Prices {
+	batched := make(Prices, len(p))
+	for model, price := range p {
+		part := DefaultBatch
+		if price.Batch != nil {
+			part = *price.Batch
+		}
+		batched[model] = Price{Input: price.Input * part, Output: price.Output * part}
+	}
+	return batched
 }
 
 // Cost is what these tokens of a model cost; 0 for a model without a price.

@@ -44,7 +44,8 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 // empty. Asks with other settings may be answered.
 type EmptyError struct {
 	N         int // answers
-	Reasoning int // tokens that they spent on reasoning
+	Thought   int // of N: the model thought, as far as the answer shows
+	Reasoning int // tokens that they spent on it, where the server counts them
 	text      string
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"crosstalk"
@@ -27,9 +28,29 @@ type model struct {
 	halt     context.CancelCauseFunc
 	seen     observed
 
+	known    atomic.Pointer[crosstalk.Request] // that it answered, in this session or before
+	checking sync.Mutex                        // whether it still answers that
+
 	mu       sync.Mutex
 	answered bool // in this session
 	shapes   map[string]*shape
+
+	batchers map[crosstalk.API]crosstalk.Batcher // where it can be asked in batches; the session's mutex guards it
+}
+
+// batches notes how the model is asked in batches, if it is. The caller holds
+// the session's mutex.
+func (m *model) batches(of crosstalk.Model) {
+	if b, ok := of.(crosstalk.Batcher); ok {
+		m.batchers[of.API()] = b
+	}
+}
+
+// knows notes a request that the model answered.
+func (m *model) knows(req crosstalk.Request) {
+	if m.known.Load() == nil {
+		m.known.Store(&req)
+	}
 }
 
 // shape is one way of asking a model: the settings that its requests share.
@@ -39,6 +60,7 @@ type shape struct {
 	stopEmpty  int
 	stop       context.Context // done when nothing more is asked in this way
 	halt       context.CancelCauseFunc
+	alone      sync.Mutex // of a batched run's asks, one goes ahead
 	mu         sync.Mutex
 	settled    bool // an answer shows that the settings work
 	scouting   int  // asks that are ahead
@@ -49,7 +71,8 @@ type shape struct {
 	rejections int
 	empty      int // answers without a text, and none with one
 	cut        int // of these: at the limit of their tokens
-	reasoning  int // tokens of these
+	thought    int // of these: the model thought
+	reasoning  int // tokens that it spent on that, where the server counts them
 }
 
 // shapeOf names what the requests that are asked in one way have in common.
@@ -72,7 +95,7 @@ const scouts = 4
 // yet, for the settings to be wrong rather than one ask.
 const tries = 3
 
-// mostScouting is how long a model that has answered nothing may go on failing.
+// mostScouting is how long a model that has answered nothing may keep failing.
 const mostScouting = time.Minute
 
 // scout waits until the model has answered in this way, or for a place among
@@ -134,11 +157,14 @@ func (s *shape) works(answer crosstalk.Answer, cached bool) error {
 	case !cached: // what was empty before says nothing of the others
 		s.empty++
 		s.reasoning += answer.Usage.Reasoning
+		if thought(answer) {
+			s.thought++
+		}
 		if answer.Finish == crosstalk.FinishLength {
 			s.cut++
 		}
 		if s.empty >= s.stopEmpty {
-			return &ModelError{s.model.id, &EmptyError{N: s.empty, Reasoning: s.reasoning, text: s.explainEmpty()}}
+			return &ModelError{s.model.id, &EmptyError{N: s.empty, Thought: s.thought, Reasoning: s.reasoning, text: s.explainEmpty()}}
 		}
 	}
 	return nil
@@ -159,6 +185,9 @@ func (s *shape) explainEmpty() string {
 	case s.reasoning > 0:
 		return fmt.Sprintf("%s: the model spent %d tokens on reasoning and said nothing: give it more with --reasoning-tokens, "+
 			"turn reasoning off with --reasoning off, or raise --max-tokens", what, s.reasoning)
+	case s.thought > 0:
+		return fmt.Sprintf("%s: the model spent its tokens on reasoning and said nothing: give it more with --reasoning-tokens, "+
+			"turn reasoning off with --reasoning off, or raise --max-tokens", what)
 	case s.cut > 0:
 		return fmt.Sprintf("%s, and %d were cut off at their limit: raise --max-tokens; if the model reasons before it answers, "+
 			"give it --reasoning-tokens or turn reasoning off with --reasoning off", what, s.cut)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +25,7 @@ func TestAllEmpty(t *testing.T) {
 	}{
 		{0, 8, crosstalk.Answer{Usage: crosstalk.Usage{Completion: 100, Reasoning: 100}, Finish: crosstalk.FinishLength},
 			"test:m: the first 8 answers are all empty: the model spent 800 tokens on reasoning and said nothing: give it more with --reasoning-tokens, turn reasoning off with --reasoning off, or raise --max-tokens"},
+		{2, 2, crosstalk.Answer{Reason: crosstalk.Thinking}, "test:m: the first 2 answers are all empty: the model spent its tokens on reasoning and said nothing: give it more"},
 		{3, 3, crosstalk.Answer{Finish: crosstalk.FinishLength}, "test:m: the first 3 answers are all empty, and 3 were cut off at their limit: raise --max-tokens"},
 		{1, 1, crosstalk.Answer{}, "test:m: the first 1 answers are all empty: check --system, --prefix and --param"},
 		{-1, 100, crosstalk.Answer{}, ""},
@@ -81,11 +83,11 @@ func firstCached(memory *ask.Memory, m *model) int {
 func TestNotAllEmpty(t *testing.T) {
 	for _, status := range []crosstalk.Status{crosstalk.Text, crosstalk.Refused} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLog()
-			m := &model{answer: func(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
-				l.enter(req)
+			var asked atomic.Int64
+			m := &model{answer: func(context.Context, crosstalk.Request) (crosstalk.Answer, error) {
+				eighth := asked.Add(1) == 8
 				time.Sleep(time.Second)
-				if l.total() == 8 {
+				if eighth {
 					return crosstalk.Answer{Status: status}, nil
 				}
 				return crosstalk.Answer{Status: crosstalk.Empty}, nil

@@ -17,10 +17,11 @@ var priceLimits = strictyaml.Limits{Bytes: 1 << 20, Depth: 4, Keys: 10_000, One:
 
 // ReadPrices reads a YAML file of prices per million tokens:
 //
-//	gpt-4o-mini: {input: 0.15, output: 0.60}
+//	gpt-4o-mini: {input: 0.15, output: 0.60, batch: 0.5}
 //
 // Prices are finite numbers from 0; one that is left out is 0, but a model needs
-// at least one. Errors name the file and the line.
+// at least one. batch is what part of them a request in a batch costs, from 0 to
+// 1; see DefaultBatch. Errors name the file and the line.
 func ReadPrices(file string) (Prices, error) {
 	text, err := strictyaml.ReadFile(file, priceLimits.Bytes)
 	if err != nil {
@@ -39,11 +40,18 @@ func parsePrices(file string, text []byte) (Prices, error) {
 		var price Price
 		fields := 0
 		err := eachEntry(file, node, "input and output", func(field string, line int, node ast.Node) error {
-			fields++
 			value, err := priceOf(node)
+			if field != "batch" {
+				fields++
+			}
 			switch {
-			case field != "input" && field != "output":
-				return fmt.Errorf("%s:%d: %s: unknown field %s; choose one of: input, output", file, line, shown(model), shown(field))
+			case field != "input" && field != "output" && field != "batch":
+				return fmt.Errorf("%s:%d: %s: unknown field %s; choose one of: input, output, batch", file, line, shown(model), shown(field))
+			case field == "batch" && (err != nil || value > 1):
+				return fmt.Errorf("%s:%d: %s: batch is %s; expected the part of the price that requests in batches cost, from 0 to 1, as in 0.5",
+					file, line, shown(model), shown(textOf(node)))
+			case field == "batch":
+				price.Batch = &value
 			case err != nil:
 				return fmt.Errorf("%s:%d: %s: %s is %w; expected a number from 0", file, line, shown(model), field, err)
 			case field == "input":
@@ -98,6 +106,14 @@ func priceOf(node ast.Node) (float64, error) {
 		return 0, fmt.Errorf("%s", shown(text))
 	}
 	return value, nil
+}
+
+// textOf is what stands in the file.
+func textOf(node ast.Node) string {
+	if node == nil || node.GetToken() == nil {
+		return "empty"
+	}
+	return node.GetToken().Value
 }
 
 func lineOf(node ast.Node) int {

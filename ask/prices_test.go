@@ -17,7 +17,7 @@ func TestReadPrices(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := ReadPrices(file)
-	want := Prices{"openai/gpt-4o-mini": {0.15, 0.6}, "embed": {Input: 0.02}, "7b": {Output: 1}}
+	want := Prices{"openai/gpt-4o-mini": {Input: 0.15, Output: 0.6}, "embed": {Input: 0.02}, "7b": {Output: 1}}
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
@@ -31,7 +31,7 @@ func TestReadPrices(t *testing.T) {
 
 func TestParsePricesErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"m: {input: 1, ouput: 2}":           "f:1: m: unknown field ouput; choose one of: input, output",
+		"m: {input: 1, ouput: 2}":           "f:1: m: unknown field ouput; choose one of: input, output, batch",
 		"m: {}":                             "f:1: m has no prices; expected a line like gpt-4o-mini: {input: 0.15, output: 0.60}",
 		"a: {input: 1}\nm:\n":               "f:2: m has no prices; expected a line like gpt-4o-mini: {input: 0.15, output: 0.60}",
 		"a: {input: 1}\nm:\n  output: -0.1": "f:3: m: output is -0.1; expected a number from 0",
@@ -48,7 +48,7 @@ func TestParsePricesErrors(t *testing.T) {
 		"m: {input: 1}\nn: {input: 1}\nm: {input: 2}": `f:3: duplicate key "m" (first used in line 1)`,
 		"m: {input: 1, input: 2}":                     `f:1: duplicate key "input" (first used in line 1)`,
 		"m: &a {input: 1}\nn: *a":                     "f:1: anchors and aliases are not supported: write the value out",
-		"\"\\e[31m\": {x: 1}":                         "f:1: ␛[31m: unknown field x; choose one of: input, output",
+		"\"\\e[31m\": {x: 1}":                         "f:1: ␛[31m: unknown field x; choose one of: input, output, batch",
 		"a: {input: 1}\n\x00":                         "f:2: is not valid UTF-8: save the file as UTF-8",
 		strings.Repeat("[", 100_000):                  "f:1: is nested too deeply",
 	} {

@@ -15,6 +15,7 @@ type Stats struct {
 	Empty    int // of Answered
 	Refused  int // of Answered
 	Cut      int // of Answered: ended by the limit on their tokens
+	Thought  int // of Answered: the model thought, as far as the answer shows
 	Failed   int
 	Retries  int    // attempts beyond the first of each ask
 	Trouble  string // why the last attempt that gave no answer gave none
@@ -23,7 +24,28 @@ type Stats struct {
 	Usage crosstalk.Usage
 	Cost  float64
 
-	Waits []Wait // what keeps endpoints from being asked now
+	Waits   []Wait  // what keeps endpoints from being asked now
+	Batches Batches // that are waited for
+}
+
+// Batches are the batches at providers that are waited for.
+type Batches struct {
+	N     int       // batches
+	Asks  int       // in them
+	Done  int       // of these, as the providers say
+	Since time.Time // when the first of them was submitted
+}
+
+// Text is the wait in a few words, for one line: "1941 requests in 2 batches
+// since 14:02, 812 done".
+func (b Batches) Text() string {
+	many := func(n int, what, plural string) string {
+		if n != 1 {
+			what += plural
+		}
+		return fmt.Sprintf("%d %s", n, what)
+	}
+	return fmt.Sprintf("%s in %s since %s, %d done", many(b.Asks, "request", "s"), many(b.N, "batch", "es"), b.Since.Local().Format("15:04"), b.Done)
 }
 
 // Wait is why an endpoint is not asked at the moment.
@@ -60,6 +82,9 @@ func short(d time.Duration) string {
 func (s *Session) Stats() Stats {
 	s.mu.Lock()
 	stats, endpoints := s.stats, s.endpoints
+	for _, b := range s.waiting {
+		stats.Batches.add(b)
+	}
 	s.mu.Unlock()
 	for _, e := range endpoints {
 		wait, waiting := e.breaker.wait()
@@ -74,8 +99,17 @@ func (s *Session) Stats() Stats {
 	return stats
 }
 
+// source is where an answer is from.
+type source int
+
+const (
+	fromJournal source = iota
+	fromModel
+	fromBatch
+)
+
 // count adds an answer, once per key, and returns how many asks have failed.
-func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk.Answer, cached bool) (failed int) {
+func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk.Answer, from source) (failed int) {
 	s := a.Session
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +119,7 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	}
 	s.seen[key] = struct{}{}
 	if _, fresh := s.fresh[key]; fresh {
-		cached = false // another caller found in the journal what this session asked
+		from = fromModel // another caller found in the journal what this session asked
 		delete(s.fresh, key)
 	}
 	s.stats.Done++
@@ -105,7 +139,10 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	if answer.Finish == crosstalk.FinishLength {
 		s.stats.Cut++
 	}
-	if cached {
+	if thought(answer) {
+		s.stats.Thought++
+	}
+	if from == fromJournal {
 		s.stats.Cached++
 		return s.stats.Failed
 	}
@@ -113,8 +150,18 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	s.stats.Usage.Prompt += u.Prompt
 	s.stats.Usage.Completion += u.Completion
 	s.stats.Usage.Reasoning += u.Reasoning
-	s.stats.Cost += a.options.Budget.Prices.Cost(a.about.id.Name, u)
+	prices := a.options.Budget.Prices
+	if from == fromBatch {
+		prices = s.budget.batched
+	}
+	s.stats.Cost += prices.Cost(a.about.id.Name, u)
 	return s.stats.Failed
+}
+
+// thought reports whether the model thought before it gave this answer, as far as
+// the answer shows.
+func thought(a crosstalk.Answer) bool {
+	return a.Reasoning != "" || a.Usage.Reasoning > 0 || a.Status == crosstalk.Empty && a.Reason == crosstalk.Thinking
 }
 
 func (s *Session) retried(err error) {

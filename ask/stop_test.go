@@ -281,6 +281,7 @@ func TestFailAfter(t *testing.T) {
 			return text("yes"), nil
 		}}
 		s := ask.NewSession(&ask.Memory{}, ask.Options{Retries: -1, FailAfter: 5, Concurrency: 4})
+		s.For(m).Ask(t.Context(), request(0)) // shows that the model works
 		failed := 0
 		for i, r := range askAll(t.Context(), s.For(m), 200) {
 			switch {

@@ -16,11 +16,10 @@ import (
 // models than the one asked for. They are conservative: each is a reason to look.
 func (s *Session) Warnings() []string {
 	s.mu.Lock()
-	models := s.models
+	models, list := s.models, slices.Clone(s.remarks)
 	s.mu.Unlock()
-	var list []string
 	for _, m := range models {
-		for _, w := range m.seen.warnings() {
+		for _, w := range m.seen.warnings(m.id) {
 			list = append(list, m.id.String()+": "+w)
 		}
 	}
@@ -39,11 +38,22 @@ type observed struct {
 	shortest crosstalk.Usage // Prompt: what the shortest prompt should take, Completion: what was reported
 	wanted   int             // answers for which log probabilities were asked
 	given    int             // and came
-	noText   int             // answers that were cut off before they said anything
-	thought  int             // tokens of reasoning in these
+	limits   map[limit]ended // how answers ended under each limit
 	without  map[string]int  // parameters that had no effect, with the answers that say so
 	served   map[string]int  // names that the server gave, with their answers
 	others   map[string]int  // of these, other models
+}
+
+// limit is a limit on an answer's tokens, and the room for thoughts beside it.
+type limit struct{ tokens, room int }
+
+// ended counts how answers ended under a limit.
+type ended struct {
+	answers int
+	chats   int // of these: texts of chats, which can end by themselves
+	cut     int // of chats: at the limit
+	silent  int // of answers: at the limit, before they said anything
+	thought int // of silent: with thoughts
 }
 
 var seed = maphash.MakeSeed()
@@ -67,10 +77,7 @@ func (o *observed) note(req crosstalk.Request, answer crosstalk.Answer, same fun
 			o.given++
 		}
 	}
-	if answer.Status == crosstalk.Empty && (answer.Finish == crosstalk.FinishLength || answer.Reason == crosstalk.Thinking) {
-		o.noText++
-		o.thought += answer.Usage.Reasoning
-	}
+	o.end(req, answer)
 	for _, param := range answer.Missing {
 		if o.without == nil {
 			o.without = map[string]int{}
@@ -88,6 +95,46 @@ func (o *observed) note(req crosstalk.Request, answer crosstalk.Answer, same fun
 			}
 		}
 	}
+}
+
+// end notes how an answer ended.
+func (o *observed) end(req crosstalk.Request, answer crosstalk.Answer) {
+	at := limit{req.Decoding.MaxTokens, req.Decoding.ReasoningTokens}
+	e := o.limits[at]
+	e.answers++
+	cut := answer.Finish == crosstalk.FinishLength
+	switch {
+	case answer.Status == crosstalk.Text && req.API != crosstalk.Completions:
+		e.chats++
+		if cut {
+			e.cut++
+		}
+	case answer.Status == crosstalk.Empty && (cut || answer.Reason == crosstalk.Thinking):
+		e.silent++
+		if thought(answer) {
+			e.thought++
+		}
+	}
+	if o.limits == nil {
+		o.limits = map[limit]ended{}
+	}
+	o.limits[at] = e
+}
+
+// endings sums up how answers ended, but for those that were asked again with
+// room for thoughts.
+func (o *observed) endings() (all ended) {
+	for at, e := range o.limits {
+		again := false
+		for other := range o.limits {
+			again = again || at.room == 0 && other.room > 0 && other.tokens == at.tokens
+		}
+		if !again {
+			all.answers, all.chats, all.cut = all.answers+e.answers, all.chats+e.chats, all.cut+e.cut
+			all.silent, all.thought = all.silent+e.silent, all.thought+e.thought
+		}
+	}
+	return all
 }
 
 // prompt notes how many tokens the server counted in a prompt.
@@ -160,11 +207,15 @@ func (o *observed) cutPrompts() bool {
 	return true
 }
 
+// allCut is how many answers have to be cut at their limit, and none other, for
+// that to be strange.
+const allCut = 10
+
 // muchMore is by how many tokens a server may count more in a short prompt than
 // it has, before that is strange: chat templates add up to some fifty.
 const muchMore = 128
 
-func (o *observed) warnings() (list []string) {
+func (o *observed) warnings(id crosstalk.Identity) (list []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
@@ -172,7 +223,7 @@ func (o *observed) warnings() (list []string) {
 		add("the server seems to cut prompts at %d tokens: different long prompts all have that count; give the model a larger context", o.longest)
 	}
 	if extra := o.shortest.Completion - o.shortest.Prompt; extra > muchMore {
-		add("the server counts %d tokens in a prompt of about %d: it may add a system prompt of its own", o.shortest.Completion, o.shortest.Prompt)
+		add("the server counts %d tokens in a prompt of about %d: it may add its own system prompt", o.shortest.Completion, o.shortest.Prompt)
 	}
 	if o.wanted >= 3 && o.given == 0 {
 		add("log probabilities were asked for, and none of %d answers has any", o.wanted)
@@ -182,12 +233,13 @@ func (o *observed) warnings() (list []string) {
 			add("the parameter %s was sent and had no effect on %d of %d answers", param, o.without[param], o.answers)
 		}
 	}
-	if o.noText > 0 {
-		what := "--max-tokens"
-		if o.thought > 0 {
-			what = "--reasoning-tokens, or --max-tokens"
-		}
-		add("%d of %d answers reached their limit before they said anything: raise %s", o.noText, o.answers, what)
+	switch e := o.endings(); {
+	case e.silent > 0 && e.thought > 0:
+		add("%d of %d answers reached their limit before they said anything: raise --reasoning-tokens, or --max-tokens", e.silent, e.answers)
+	case e.silent > 0:
+		add("%d of %d answers reached their limit before they said anything: raise --max-tokens", e.silent, e.answers)
+	case e.cut == e.chats && e.cut >= allCut:
+		add("all %d answers were cut at their limit; they may be thoughts, which 'crosstalk models check %s' would show", e.cut, id)
 	}
 	if len(o.others) > 0 {
 		add("answered as another model: %s", names(o.others))

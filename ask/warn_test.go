@@ -98,7 +98,7 @@ func TestWarnings(t *testing.T) {
 		"some cut":         {append(many(20, 5), many(5, 1500)...), nil, counted(upTo(1990)), []string{"test:m: the server seems to cut prompts at 1990 tokens: different long prompts all have that count; give the model a larger context"}},
 		"cut in half":      {many(5, 5000), nil, counted(upTo(3001)), []string{"test:m: the server seems to cut prompts at 3001 tokens: different long prompts all have that count; give the model a larger context"}},
 		"own system prompt": {many(20, 5), nil, counted(func(r crosstalk.Request) int { return 400 + tokens(r) }),
-			[]string{"test:m: the server counts 421 tokens in a prompt of about 23: it may add a system prompt of its own"}},
+			[]string{"test:m: the server counts 421 tokens in a prompt of about 23: it may add its own system prompt"}},
 		"a template":        {many(20, 5), nil, counted(func(r crosstalk.Request) int { return 60 + tokens(r) }), nil},
 		"no logprobs":       {many(5, 5), logprobs, served(""), []string{"test:m: log probabilities were asked for, and none of 5 answers has any"}},
 		"logprobs not sent": {many(5, 5), nil, served(""), nil},
@@ -120,6 +120,26 @@ func TestWarnings(t *testing.T) {
 			}
 			return crosstalk.Answer{Finish: crosstalk.FinishLength}
 		}, []string{"test:m: 5 of 10 answers reached their limit before they said anything: raise --reasoning-tokens, or --max-tokens"}},
+		"cut without thoughts": {many(4, 5), nil, func(int, crosstalk.Request) crosstalk.Answer {
+			return crosstalk.Answer{Status: crosstalk.Empty, Finish: crosstalk.FinishLength}
+		}, []string{"test:m: 4 of 4 answers reached their limit before they said anything: raise --max-tokens"}},
+		"asked again with room": {many(10, 5), func(r *crosstalk.Request) {
+			if r.Decoding.MaxTokens = 100; strings.Contains(r.Text(), "3:") || strings.Contains(r.Text(), "8:") {
+				return
+			}
+			r.Decoding.ReasoningTokens = 4000
+		}, func(_ int, r crosstalk.Request) crosstalk.Answer {
+			if r.Decoding.ReasoningTokens == 0 {
+				return crosstalk.Answer{Status: crosstalk.Empty, Reason: crosstalk.Thinking}
+			}
+			return crosstalk.Answer{}
+		}, nil},
+		"all cut": {many(12, 5), nil, func(int, crosstalk.Request) crosstalk.Answer { return crosstalk.Answer{Finish: crosstalk.FinishLength} },
+			[]string{"test:m: all 12 answers were cut at their limit; they may be thoughts, which 'crosstalk models check test:m' would show"}},
+		"few, all cut": {many(9, 5), nil, func(int, crosstalk.Request) crosstalk.Answer { return crosstalk.Answer{Finish: crosstalk.FinishLength} }, nil},
+		"all but one cut": {many(12, 5), nil, func(i int, _ crosstalk.Request) crosstalk.Answer {
+			return crosstalk.Answer{Finish: map[bool]crosstalk.Finish{true: crosstalk.FinishStop, false: crosstalk.FinishLength}[i == 7]}
+		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, conversation(t, c.prompts, c.change, c.answer, same)); diff != "" {

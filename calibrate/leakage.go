@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"crosstalk"
 	"crosstalk/instrument/leakage"
@@ -12,50 +13,83 @@ import (
 	"crosstalk/model/reference"
 )
 
-// Leakage calibrates the Leak-Rate on items with reference:leaky at a rate,
-// over seeds; in has one similarity. Each seed is a complete measurement: asks,
-// journal (in memory), scores, estimate.
+// Leaky is what reference:leaky does.
+type Leaky struct {
+	Rate    float64 // probability of a leak, 0 to 1
+	Copying float64 // probability of copying the text around the prompt, 0 to 1
+}
+
+// Leakage calibrates the Leak-Rate on items with reference:leaky, over seeds; in
+// has one similarity. If in's protocol scores sentences, it calibrates their
+// Leak-Rates too, and for context leakage the copying rates, unless they are 0
+// and so in every interval. Each seed is a complete measurement: asks, journal (in memory), scores, estimate.
 //
 // The suite's controls are a fixed set, but the interval is about controls
 // drawn from a population. Each seed therefore draws as many controls as the
 // suite has, with replacement, and the truth is the expectation over the suite:
 // the suite acts as the population.
-func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, rate float64, seeds int) (Result, error) {
+func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, leaky Leaky, seeds int) ([]Result, error) {
 	if seeds < 1 || len(in.Similarities) != 1 {
-		return Result{}, fmt.Errorf("expected at least one seed and exactly one similarity, got %d and %d", seeds, len(in.Similarities))
+		return nil, fmt.Errorf("expected at least one seed and exactly one similarity, got %d and %d", seeds, len(in.Similarities))
 	}
 	in.Similarities = []similarity.Similarity{similarity.Cached(in.Similarities[0], similarity.NewMemoryCache(256<<20))}
 	in.Prompting.API = crosstalk.Completions
-	model, err := reference.NewLeaky(items, rate, 1)
+	model, err := leaky.model(items, 1)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	result := Result{Measure: leakage.Measure, Model: fmt.Sprintf("%s:leaky?rate=%g", reference.Provider, rate)}
-	if result.Truth, err = leakageTruth(ctx, in, items, model); err != nil {
-		return result, err
+	truths, err := leakageTruths(ctx, in, items, model)
+	if err != nil {
+		return nil, err
 	}
-	if math.IsNaN(result.Truth) {
-		return result, fmt.Errorf("%s cannot score any pair of the suite; it may be for another language", in.Similarities[0].Name())
+	if math.IsNaN(truths[0].value) {
+		return nil, fmt.Errorf("%s cannot score any pair of the suite; it may be for another language", in.Similarities[0].Name())
 	}
-	results := []Result{result}
+	var results []Result
+	for i, t := range truths {
+		if i > 0 && (t.value == 0 || math.IsNaN(t.value)) {
+			continue // what never happens always lies in its interval
+		}
+		results = append(results, Result{Measure: t.measure, Model: leaky.name(), Truth: t.value})
+	}
 	err = cover(ctx, results, seeds, func(seed uint64) ([]crosstalk.Estimate, error) {
 		// Each list of copies gets a model with another seed, so that a
 		// control drawn twice is answered twice.
 		var sittings []sitting
 		for k, copies := range draw(items, seed) {
-			m, err := reference.NewLeaky(copies, rate, seed<<8+uint64(k))
+			m, err := leaky.model(copies, seed<<8+uint64(k))
 			if err != nil {
 				return nil, err
 			}
 			sittings = append(sittings, sitting{m, copies})
 		}
-		estimates, err := observe(ctx, &in, in.Rules(), sittings)
-		if len(estimates) == 0 {
-			estimates = []crosstalk.Estimate{{Value: crosstalk.Undefined}}
+		made, err := observe(ctx, &in, in.Rules(), sittings)
+		estimates := make([]crosstalk.Estimate, len(results))
+		for i, r := range results {
+			estimates[i].Value = crosstalk.Undefined
+			if k := slices.IndexFunc(made, func(e crosstalk.Estimate) bool { return e.Measure == r.Measure }); k >= 0 {
+				estimates[i] = made[k]
+			}
 		}
 		return estimates, err
 	})
-	return results[0], err
+	return results, err
+}
+
+func (l Leaky) model(items []crosstalk.Item, seed uint64) (*reference.Leaky, error) {
+	m, err := reference.NewLeaky(items, l.Rate, seed)
+	if err != nil {
+		return nil, err
+	}
+	return m.WithCopying(l.Copying)
+}
+
+func (l Leaky) name() string {
+	name := fmt.Sprintf("%s:leaky?rate=%g", reference.Provider, l.Rate)
+	if l.Copying > 0 {
+		name += fmt.Sprintf("&copy=%g", l.Copying)
+	}
+	return name
 }
 
 // draw draws as many controls, with all their tests, as items have, with
@@ -89,31 +123,49 @@ func draw(items []crosstalk.Item, seed uint64) [][]crosstalk.Item {
 	return copies
 }
 
-// leakageTruth is the expected Leak-Rate: for each item the leak value over all
-// answers to its two prompts, weighted by their probabilities. Pairs that the
-// similarity cannot score have no weight, as in a measurement.
-func leakageTruth(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, m *reference.Leaky) (float64, error) {
-	var sum, weight float64
+// truth is the expectation of a measure.
+type truth struct {
+	measure     string
+	sum, weight float64
+	value       float64
+}
+
+// leakageTruths are the expectations of the measures, the Leak-Rate first: for
+// each item the value over all answers to its two prompts, weighted by their
+// probabilities. Pairs that cannot be scored have no weight, as in a measurement.
+func leakageTruths(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, m *reference.Leaky) ([]truth, error) {
+	truths := []truth{{measure: leakage.Measure}}
 	for _, item := range items {
+		var tests, controls []crosstalk.Answer
+		var weights []float64
 		for _, test := range m.Outcomes(item.Pair.Test) {
 			for _, control := range m.Outcomes(item.Pair.Control) {
-				observations, err := in.Score(ctx, item, 0, answer(test.Text), answer(control.Text))
-				if err != nil {
-					return 0, err
-				}
-				if o := observations[0]; o.NotScored == "" {
-					sum += test.P * control.P * float64(o.Value)
-					weight += test.P * control.P
-				}
+				tests, controls = append(tests, answer(test.Text)), append(controls, answer(control.Text))
+				weights = append(weights, test.P*control.P)
+			}
+		}
+		observations, err := in.Score(ctx, item, 0, tests, controls)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range observations {
+			i := slices.IndexFunc(truths, func(t truth) bool { return t.measure == o.Measure })
+			if i < 0 {
+				i = len(truths)
+				truths = append(truths, truth{measure: o.Measure})
+			}
+			if o.NotScored == "" {
+				truths[i].sum += weights[o.Sample] * float64(o.Value)
+				truths[i].weight += weights[o.Sample]
 			}
 		}
 	}
-	if weight == 0 {
-		return math.NaN(), nil
+	for i := range truths {
+		truths[i].value = truths[i].sum / truths[i].weight // NaN where nothing is scored
 	}
-	return sum / weight, nil
+	return truths, nil
 }
 
-func answer(text string) []crosstalk.Answer {
-	return []crosstalk.Answer{{Status: crosstalk.Text, Text: text}}
+func answer(text string) crosstalk.Answer {
+	return crosstalk.Answer{Status: crosstalk.Text, Text: text}
 }

@@ -44,11 +44,20 @@ func instrument(s similarity.Similarity) leakage.Instrument {
 	return leakage.Instrument{Protocol: leakage.Protocols[0], Similarities: []similarity.Similarity{s}, Samples: 1}
 }
 
+// leakRate calibrates the Leak-Rate alone.
+func leakRate(items []crosstalk.Item, rate float64, seeds int) (Result, error) {
+	results, err := Leakage(bg, instrument(contains), items, Leaky{Rate: rate}, seeds)
+	if err != nil || len(results) != 1 {
+		return Result{}, fmt.Errorf("%d results: %w", len(results), err)
+	}
+	return results[0], nil
+}
+
 // A pair is 1 when the model leaked and a tie otherwise, so the truth is
 // (1 + rate) / 2; the figures lie around it and the intervals hold it.
 func TestLeakage(t *testing.T) {
 	for _, rate := range []float64{0.2, 0.6} {
-		r, err := Leakage(bg, instrument(contains), items(20), rate, 200)
+		r, err := leakRate(items(20), rate, 200)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,11 +78,11 @@ func TestLeakage(t *testing.T) {
 
 // The seeds make the result, and nothing else.
 func TestLeakageIsDeterministic(t *testing.T) {
-	one, err := Leakage(bg, instrument(contains), items(5), 0.5, 5)
+	one, err := leakRate(items(5), 0.5, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := Leakage(bg, instrument(contains), items(5), 0.5, 5)
+	two, err := leakRate(items(5), 0.5, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +95,7 @@ func TestLeakageIsDeterministic(t *testing.T) {
 func TestTruthOfUnscoredPairs(t *testing.T) {
 	list := items(1)[:1]
 	list[0].Pair.Leaks = []string{"?", list[0].Pair.Concept}
-	r, err := Leakage(bg, instrument(contains), list, 0.5, 1)
+	r, err := leakRate(list, 0.5, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,17 +113,54 @@ func TestLeakageErrors(t *testing.T) {
 	bare[0].Pair.Leaks = nil
 	stopped, stop := context.WithCancel(bg)
 	stop()
-	for want, f := range map[string]func() (Result, error){
-		"nothing cannot score any pair of the suite; it may be for another language": func() (Result, error) { return Leakage(bg, instrument(nothing), items(2), 0.5, 2) },
-		"expected at least one seed and exactly one similarity, got 0 and 1":         func() (Result, error) { return Leakage(bg, instrument(contains), items(2), 0.5, 0) },
-		"expected at least one seed and exactly one similarity, got 1 and 2":         func() (Result, error) { return Leakage(bg, two, items(2), 0.5, 1) },
-		"reference:leaky: rate is 2; expected a probability, 0 to 1":                 func() (Result, error) { return Leakage(bg, instrument(contains), items(2), 2, 1) },
-		"item x0x0x lists no leaks": func() (Result, error) { return Leakage(bg, instrument(contains), bare, 0.5, 1) },
-		"context canceled":          func() (Result, error) { return Leakage(stopped, instrument(contains), items(2), 0.5, 1) },
+	for want, f := range map[string]func() ([]Result, error){
+		"nothing cannot score any pair of the suite; it may be for another language": func() ([]Result, error) { return Leakage(bg, instrument(nothing), items(2), Leaky{Rate: 0.5}, 2) },
+		"expected at least one seed and exactly one similarity, got 0 and 1":         func() ([]Result, error) { return Leakage(bg, instrument(contains), items(2), Leaky{Rate: 0.5}, 0) },
+		"expected at least one seed and exactly one similarity, got 1 and 2":         func() ([]Result, error) { return Leakage(bg, two, items(2), Leaky{Rate: 0.5}, 1) },
+		"reference:leaky: rate is 2; expected a probability, 0 to 1":                 func() ([]Result, error) { return Leakage(bg, instrument(contains), items(2), Leaky{Rate: 2}, 1) },
+		"item x0x0x lists no leaks": func() ([]Result, error) { return Leakage(bg, instrument(contains), bare, Leaky{Rate: 0.5}, 1) },
+		"context canceled":          func() ([]Result, error) { return Leakage(stopped, instrument(contains), items(2), Leaky{Rate: 0.5}, 1) },
 	} {
 		if _, err := f(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// Sentences and copies have truths of their own, which the figures lie around
+// and the intervals contain.
+func TestLeakageOfAllMeasures(t *testing.T) {
+	list := items(20)
+	for i := range list {
+		p := list[i].Pair
+		p.Leaks = []string{"a. " + p.Concept + ". b", p.Concept}
+		p.Context = &crosstalk.Context{Carrier: crosstalk.Note, Prompt: "Why?", Test: crosstalk.Carried{Text: "keeps many noisy"}, Control: crosstalk.Carried{Text: fmt.Sprint("works ", list[i].Cluster)}}
+		p.Context.Test.Text += " " + p.Concept
+		p.Test, p.Control = crosstalk.Note.Whole(p.Context.Test, "Why?"), crosstalk.Note.Whole(p.Context.Control, "Why?")
+		list[i].Cluster = p.Control
+	}
+	in := instrument(contains)
+	in.Protocol.Post, in.Protocol.Windows = leakage.None, leakage.Sentences
+	results, err := Leakage(bg, in, list, Leaky{Rate: 0.6, Copying: 0.2}, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var measures []string
+	for _, r := range results {
+		measures = append(measures, r.Measure)
+		want := map[string]float64{leakage.MeasureCopied: 0.2, leakage.MeasureCopying: 0.2}[r.Measure]
+		if strings.HasPrefix(r.Measure, leakage.Measure) {
+			want = 0.84 // a copy of the text has the concept: (1 + 0.6 + 0.4 * 0.2) / 2
+		}
+		if math.Abs(r.Truth-want) > 1e-9 || math.Abs(r.Mean-want) > 0.01 || r.Model != "reference:leaky?rate=0.6&copy=0.2" {
+			t.Errorf("%s: truth %g, mean %g, want %g; %s", r.Measure, r.Truth, r.Mean, want, r.Model)
+		}
+		if r.Coverage < 0.9 {
+			t.Errorf("%s: coverage %g", r.Measure, r.Coverage)
+		}
+	}
+	if want := "leak_rate leak_rate_max leak_rate_mean copied copied_difference"; strings.Join(measures, " ") != want {
+		t.Errorf("%q", measures)
 	}
 }
 

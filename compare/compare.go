@@ -49,6 +49,10 @@ type Run struct {
 	Name         string // unique among the runs
 	Estimates    []crosstalk.Estimate
 	Observations iter.Seq2[crosstalk.Observation, error] // read once
+
+	// Settings are those that were sent under a condition of the observations, by
+	// name; nil where they are not known. Comparisons say where they differ.
+	Settings func(condition map[string]string) map[string]string
 }
 
 // Options select what to compare.

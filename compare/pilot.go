@@ -153,7 +153,7 @@ func total(counts map[string]int) (n int) {
 	return n
 }
 
-// Stated is a study of two rates, one of which is stated, with the share of
+// Stated is a study of two rates, one of them stated, with the share of
 // items on which one sample of each condition disagrees (NaN: as for
 // independent conditions), the share of the variance between samples of an
 // item, and the correlation of the differences of two items in a cluster.

@@ -38,6 +38,7 @@ type item struct {
 type side struct {
 	run       int
 	condition map[string]string // with its run if there are several
+	settings  map[string]string // that were sent; nil: not known
 	values    map[string]*values
 }
 
@@ -103,6 +104,9 @@ func (t *table) read(number int, run Run) error {
 		if s == nil {
 			s = &side{run: number, condition: map[string]string{}, values: map[string]*values{}}
 			maps.Copy(s.condition, o.Condition)
+			if run.Settings != nil {
+				s.settings = run.Settings(o.Condition)
+			}
 			if t.several {
 				s.condition[RunColumn] = run.Name
 			}

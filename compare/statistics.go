@@ -1,9 +1,12 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"crosstalk"
 	"crosstalk/measure/stats"
@@ -46,7 +49,37 @@ func (t *table) compare(p pair, o Options, family int) Comparison {
 		c.Warnings = append(c.Warnings, w.String())
 	}
 	c.Warnings = append(c.Warnings, t.doubts(p, c)...)
+	if different := p.settings(); different != "" {
+		c.Warnings = append(c.Warnings, "settings differ: "+different)
+	}
 	return c
+}
+
+// settings names the settings that differ between the two sides, with both
+// values, the reference's first. Columns of the conditions show theirs already.
+func (p pair) settings() string {
+	of, against := p.of.side.settings, p.against.side.settings
+	if of == nil || against == nil {
+		return ""
+	}
+	names := maps.Clone(of)
+	maps.Copy(names, against)
+	var different []string
+	for _, name := range sorted(names) {
+		_, shown := p.of.side.condition[name]
+		if a, b := cmp.Or(against[name], "none"), cmp.Or(of[name], "none"); a != b && !shown {
+			different = append(different, fmt.Sprintf("%s is %s and %s", name, short(a), short(b)))
+		}
+	}
+	return strings.Join(different, "; ")
+}
+
+// short is a setting's value as it fits into a line.
+func short(value string) string {
+	if r := []rune(value); len(r) > 60 {
+		value = string(r[:60]) + "…"
+	}
+	return strings.Join(strings.Fields(value), " ")
 }
 
 func (p pair) subject() Subject {

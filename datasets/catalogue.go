@@ -1,7 +1,7 @@
 package datasets
 
-// Origin of the checksums: those of test_sets.zip and lid.176.ftz were computed
-// from copies of the files; that of lid.176.bin is from copies on the Hugging Face
+// Origin of the checksums: those of test_sets.zip, the prompts of gonen-2024 and
+// smilga-2025 and lid.176.ftz were computed from copies of the files; that of lid.176.bin is from copies on the Hugging Face
 // Hub; the others are from the data set descriptions of Hugging Face's datasets
 // library, that of XNLI also from TensorFlow Datasets.
 var catalogue = []Source{
@@ -19,6 +19,41 @@ var catalogue = []Source{
 				"https://raw.githubusercontent.com/for-ai/language-confusion/main/test_sets.zip",
 			},
 			Size: 821204, SHA256: "3425337489fa65ff15d977e981e9748c86ce8e88ef0f4457ecdb4a65d8702712",
+		}},
+	},
+	{
+		Name: "gonen-2024", Kind: Suite, Instrument: "leakage",
+		What:    "the English prompts of Gonen et al.: 109 test prompts with 31 controls",
+		License: "none stated",
+		Terms:   "none is stated for the prompts; the MIT licence beside them is that of the web page's template",
+		Cite:    "Gonen et al. 2024, Does Liking Yellow Imply Driving a School Bus? Semantic Leakage in Language Models, arXiv:2408.06518",
+		Home:    "https://github.com/gonenhila/gonenhila.github.io",
+		Files: []File{{
+			Name: "semantic_leakage_prompts.txt",
+			URLs: []string{
+				gonen + "174c4870af67262cb24a56150f60b63121730b18/files/semantic_leakage_prompts.txt",
+				"https://gonenhila.github.io/files/semantic_leakage_prompts.txt",
+			},
+			Size: 10632, SHA256: "71e8c0d91c9206da277a047f654e47fd41e8422c82e7a14f474fb24a74ac6dea",
+		}},
+	},
+	{
+		Name: "smilga-2025", Kind: Suite, Instrument: "leakage",
+		What:    "the prompts of Smilga: 709 test prompts about colours with 27 controls, and the 109 of Gonen et al. with the concepts stated",
+		License: "none stated",
+		Terms:   "none is stated in the repository smilni/semantic_leakage_project",
+		Cite:    "Smilga 2025, Scaling Down Semantic Leakage: Investigating Associative Bias in Smaller Language Models, arXiv:2501.06638",
+		Home:    "https://github.com/smilni/semantic_leakage_project",
+		// Workbooks with answers: that of the prompts alone, semantic_leakage_colors.xlsx,
+		// lacks category 3 and the prompts of Gonen et al.
+		Files: []File{{
+			Name: "color_prompts_qwen_3_instr.xlsx",
+			URLs: []string{smilga + "color_prompts/color_prompts_qwen_3_instr.xlsx"},
+			Size: 77703, SHA256: "a17748e26295d141ea9dabced75df948e768d1d71570b2f274db627f34d417aa",
+		}, {
+			Name: "initial_prompts_qwen_3_instr.xlsx",
+			URLs: []string{smilga + "initial_prompts/initial_prompts_qwen_3_instr.xlsx"},
+			Size: 11697, SHA256: "c1b28d794ef20a177a69b80718dcba9910c5a3fc01f7ea54f3fc302056b58810",
 		}},
 	},
 	{
@@ -90,6 +125,9 @@ var catalogue = []Source{
 }
 
 const (
+	gonen  = "https://raw.githubusercontent.com/gonenhila/gonenhila.github.io/"
+	smilga = "https://raw.githubusercontent.com/smilni/semantic_leakage_project/1d08900ec18f311b62a10f3a52f7b337c5347571/data/generation_results/"
+
 	lidLicense = "CC BY-SA 3.0"
 	lidCite    = "Joulin et al. 2016, Bag of Tricks for Efficient Text Classification, arXiv:1607.01759"
 	lidHome    = "https://fasttext.cc/docs/en/language-identification.html"

@@ -13,9 +13,15 @@ import (
 const (
 	modulesFile     = "modules.json"
 	tokenizerConfig = "tokenizer_config.json"
-	weightsFile     = "model.safetensors"
-	indexFile       = "model.safetensors.index.json"
+	indexEnd        = ".index.json" // of the name of weights in several files
 )
+
+// weightsFiles are the names of weights in one file, in the order of preference:
+// a repository often has the same weights in both formats.
+var weightsFiles = []string{"model.safetensors", "pytorch_model.bin"}
+
+// missingWeights is the entry of a plan for weights in no known format.
+const missingWeights = "model.safetensors or pytorch_model.bin (or an index of either with its files)"
 
 // source is the source of a model's files: a repository, from which read fetches a
 // file, or a folder.
@@ -108,13 +114,25 @@ func (s source) modules(p *plan) error {
 	return nil
 }
 
-// weights adds a file of weights, or an index and its files.
+// weights adds a file of weights, or an index and its files, in the first format
+// that the source has.
 func (s source) weights(p *plan) error {
-	if s.has(p.root+weightsFile) || !s.has(p.root+indexFile) {
-		p.need(s, p.root+weightsFile, p.root+indexFile+" and the files it names")
-		return nil
+	for _, name := range weightsFiles {
+		file := p.root + name
+		if s.has(file) {
+			p.files = append(p.files, file)
+			return nil
+		}
+		if s.has(file + indexEnd) {
+			return s.shards(p, file+indexEnd, path.Ext(name))
+		}
 	}
-	index := p.root + indexFile
+	p.missing = append(p.missing, p.root+missingWeights)
+	return nil
+}
+
+// shards adds an index and the files that it names, which end in ext.
+func (s source) shards(p *plan, index, ext string) error {
 	p.files = append(p.files, index)
 	b, err := s.read(index)
 	if err != nil {
@@ -128,8 +146,8 @@ func (s source) weights(p *plan) error {
 	}
 	var shards []string
 	for tensor, name := range x.WeightMap {
-		if !isLocal(name) || strings.Contains(name, "/") || !strings.HasSuffix(name, ".safetensors") {
-			return fmt.Errorf("%s: tensor %q is in %q; expected the name of a safetensors file beside the index", index, tensor, name)
+		if !isLocal(name) || strings.Contains(name, "/") || path.Ext(name) != ext {
+			return fmt.Errorf("%s: tensor %q is in %q; expected the name of a %s file beside the index", index, tensor, name, ext)
 		}
 		shards = append(shards, p.root+name)
 	}

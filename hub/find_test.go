@@ -96,9 +96,12 @@ func TestFindMissing(t *testing.T) {
 		decisive []string
 		missing  []string
 	}{
-		"nothing": {nil, nil, []string{"config.json", "model.safetensors or model.safetensors.index.json and the files it names", "tokenizer.json or vocab.txt", "tokenizer_config.json"}},
-		"weights of another kind": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "pytorch_model.bin": ""}, nil,
-			[]string{"model.safetensors or model.safetensors.index.json and the files it names"}},
+		"nothing":       {nil, nil, []string{"config.json", "model.safetensors or pytorch_model.bin (or an index of either with its files)", "tokenizer.json or vocab.txt", "tokenizer_config.json"}},
+		"older weights": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "pytorch_model.bin": ""}, nil, nil},
+		"an older shard": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "a-1.bin": "",
+			"pytorch_model.bin.index.json": `{"weight_map": {"x": "a-1.bin", "y": "a-2.bin"}}`}, nil, []string{"a-2.bin"}},
+		"weights of another kind": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "tf_model.h5": ""}, nil,
+			[]string{"model.safetensors or pytorch_model.bin (or an index of either with its files)"}},
 		"whole":             {plain, nil, nil},
 		"perhaps a wrapper": {plain, []string{"modules.json"}, []string{"modules.json"}},
 		"perhaps cased":     {map[string]string{"config.json": "{}", "vocab.txt": "", "model.safetensors": ""}, nil, []string{"tokenizer_config.json"}},
@@ -109,7 +112,7 @@ func TestFindMissing(t *testing.T) {
 			{"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]`}, []string{"modules.json"}, []string{"1_Pooling/config.json"}},
 		"an encoder below": {map[string]string{"0_Transformer/config.json": "{}", "0_Transformer/vocab.txt": "", "0_Transformer/tokenizer_config.json": "{}",
 			"modules.json": `[{"path": "0_Transformer", "type": "sentence_transformers.models.Transformer"}]`}, nil,
-			[]string{"0_Transformer/model.safetensors or 0_Transformer/model.safetensors.index.json and the files it names"}},
+			[]string{"0_Transformer/model.safetensors or pytorch_model.bin (or an index of either with its files)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			start(t)
@@ -202,6 +205,7 @@ func TestPullMendsLinks(t *testing.T) {
 // Names from the hub must not lead out of the cache.
 func TestHostileNames(t *testing.T) {
 	for name, files := range map[string]map[string]string{
+		"older":  {"pytorch_model.bin.index.json": `{"weight_map": {"x": "x.safetensors"}}`},
 		"module": {"modules.json": `[{"path": "../../../../x", "type": "a.Transformer"}]`},
 		"shard":  {"model.safetensors.index.json": `{"weight_map": {"x": "../../../x.safetensors"}}`},
 		"script": {"model.safetensors.index.json": `{"weight_map": {"x": "x.py"}}`},
@@ -209,14 +213,18 @@ func TestHostileNames(t *testing.T) {
 		s := start(t)
 		m := tinyModel()
 		delete(m.Files, "model.safetensors")
+		delete(m.Files, "pytorch_model.bin")
 		for file, content := range files {
 			m.Files[file] = []byte(content)
 		}
 		m.Files["../../../x.safetensors"], m.Files["../../../../x/config.json"], m.Files["x.py"] = weights, weights, weights
 		s.Models[tiny] = m
-		says := "expected the name of a safetensors file"
-		if name == "module" {
+		says := "expected the name of a .safetensors file beside the index"
+		switch name {
+		case "module":
 			says = "leads out of the model's folder"
+		case "older":
+			says = "expected the name of a .bin file beside the index"
 		}
 		refuses(t, tiny, "", says)
 		filepath.WalkDir(filepath.Dir(os.Getenv("HF_HOME")), func(path string, _ os.DirEntry, _ error) error {
@@ -233,10 +241,36 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// pytorch_model.bin is fetched only where there are no safetensors.
+func TestPullOlderWeights(t *testing.T) {
+	s := start(t)
+	const older, safe = "pytorch_model.bin", "model.safetensors"
+	s.Models[tiny].Files[older] = weights
+	dir := pull(t, tiny, "")
+	if isFile(filepath.Join(dir, older)) || !isFile(filepath.Join(dir, safe)) {
+		t.Errorf("%s fetched beside %s", older, safe)
+	}
+	delete(s.Models[tiny].Files, safe)
+	dir = pull(t, tiny, "")
+	if b, err := os.ReadFile(filepath.Join(dir, older)); string(b) != string(weights) {
+		t.Errorf("%d bytes, want %d (%v)", len(b), len(weights), err)
+	}
+	if got, _, err := Find(tiny, ""); got != dir || err != nil {
+		t.Errorf("found %s, want %s (%v)", got, dir, err)
+	}
+	// A later commit with safetensors is fetched with them.
+	s.Models[tiny].Files[safe] = weights
+	if dir = pull(t, tiny, ""); !isFile(filepath.Join(dir, safe)) {
+		t.Errorf("no %s", safe)
+	}
+}
+
 func TestPullOtherWeights(t *testing.T) {
 	s := start(t)
 	delete(s.Models[tiny].Files, "model.safetensors")
-	refuses(t, tiny, "", tiny+" has no model.safetensors", "pytorch_model.bin")
+	delete(s.Models[tiny].Files, "pytorch_model.bin")
+	s.Models[tiny].Files["tf_model.h5"] = weights
+	refuses(t, tiny, "", tiny+" has no model.safetensors or pytorch_model.bin", "it has tf_model.h5")
 	if r := s.Requests(); count(r, "hub", "HEAD") != 0 {
 		t.Errorf("sent %v", r)
 	}

@@ -83,7 +83,7 @@ var byMeasure = func() map[string]int {
 // Apart are the columns whose values never share a table, in the order in which
 // tables name them.
 var Apart = func() []string {
-	apart := []string{crosstalk.ModelColumn}
+	apart := []string{crosstalk.ModelColumn, crosstalk.SentColumn}
 	for _, k := range Kinds {
 		var columns []string
 		for _, c := range k.Columns {

@@ -45,6 +45,7 @@ var unanswered = []crosstalk.Answer{{Status: crosstalk.Empty, Key: crosstalk.Key
 func ofLeakage(t *testing.T) made {
 	length := similarity.Func("length", func(_, b string) (float64, bool) { return float64(len(b)), b != "unknown" })
 	in := &leakage.Instrument{Protocol: leakage.Protocols[0], Similarities: []similarity.Similarity{length}, Condition: condition}
+	in.Protocol.Windows, in.Protocol.Counts = leakage.Sentences, true
 	item := crosstalk.Item{ID: "i", Pair: &crosstalk.Pair{Concept: "koalas", Test: "He likes koalas. He eats", Control: "He eats"},
 		Labels: map[string]string{leakage.LanguageColumn: "en", leakage.DatasetColumn: "d"}}
 	test := append([]crosstalk.Answer{said("aa"), said("a"), said("a"), said("unknown"), said("")}, unanswered...)
@@ -54,6 +55,14 @@ func ofLeakage(t *testing.T) made {
 	if err != nil {
 		t.Fatal(err)
 	}
+	item.ID, item.Pair = "c", &crosstalk.Pair{Concept: "bees", Context: &crosstalk.Context{Carrier: crosstalk.Note, Prompt: "Why?",
+		Test: crosstalk.Carried{Text: "Ann keeps noisy bees."}, Control: crosstalk.Carried{Text: "Ann keeps at it."}}}
+	copied, err := in.Score(t.Context(), item, 0, append([]crosstalk.Answer{said("She keeps noisy bees"), said("No")}, unanswered...),
+		[]crosstalk.Answer{said("No"), said("No"), said("No"), said("No"), said("No")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	observations = append(observations, copied...)
 	return made{leakage.Kind, []string{leakage.LanguageColumn, leakage.DatasetColumn}, observations, sumUp(in.Rules(), observations, nil)}
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/model/endpoint"
 	"crosstalk/model/thoughts"
 )
 
@@ -20,29 +22,44 @@ const (
 
 // Checked is what Check found out about a model.
 type Checked struct {
-	Model    crosstalk.Identity `json:"model"`
-	Family   string             `json:"family,omitempty"` // entries of the table that fit
-	Params   map[string]string  `json:"params"`           // Taken, Refused, Dropped or NotTried, by name: temperature, top_p (with a temperature), logprobs, system
-	Refusals []string           `json:"refusals,omitempty"`
-	Changes  []Change           `json:"changes,omitempty"` // what Adapt makes of a request with all of these
-	Asks     int                `json:"asks"`
+	Model     crosstalk.Identity
+	Family    string            // entries of the table that fit; "" for none
+	Params    map[string]string // Taken, Refused, Dropped or NotTried, by name: temperature, top_p (with a temperature), logprobs, system
+	Levels    []CheckedLevel    // of reasoning, in the order in which they were tried
+	MaxTokens string            // the parameter that takes the limit
+	Changes   []Change          // what Adapt made of a request with all parameters
+	Refusals  []string          // in the server's words
+	Asks      int
 
-	Served          string `json:"served,omitempty"` // the model's name as the server says it
-	Same            bool   `json:"same"`             // SameModel of it
-	Thinks          bool   `json:"thinks"`
-	Shown           string `json:"shown,omitempty"`  // where thoughts came back: field, text, parts, blocks or nowhere
-	ReasoningTokens int    `json:"reasoning_tokens"` // as usage counts them; 0 where it does not
+	Served          string // the model's name as the server says it
+	Same            bool   // SameModel of it
+	Thinks          bool
+	Room            int    // tokens that a run gives it for thoughts
+	Shown           string // where thoughts came back: field, text, parts, blocks or nowhere
+	ReasoningTokens int    // as usage counts them; 0 where it does not
 
-	Answer crosstalk.Answer `json:"answer"`
+	Sent   crosstalk.PromptConfig // what was answered
+	Answer crosstalk.Answer
+}
+
+// CheckedLevel is what came of asking for a level of reasoning.
+type CheckedLevel struct {
+	Level  string
+	Params json.RawMessage // that ask for it, as an object
+	Result string          // Taken: the model thought, or not, as it was told
 }
 
 // mostAsks is how many asks Check spends.
 const mostAsks = 3
 
+// room is how many tokens Check leaves for thoughts.
+const room = 2000
+
 // Check finds out what the model with this name, provider:name, takes and
-// whether it thinks, with at most three asks of some tokens: one with all
-// parameters, one with what is left of them after a refusal and the table of
-// families, and one with none. The error is of a model that did not answer.
+// whether it thinks, with at most three asks of some tokens. The first has all
+// parameters, the next what is left of them after a refusal and the table of
+// families, the last none; asks that are left try levels of reasoning. The
+// error is of a model that did not answer.
 func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	m, err := Open(name, o)
 	if err != nil {
@@ -50,7 +67,7 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	}
 	temperature, topP := 0.5, 0.9
 	p := crosstalk.PromptConfig{API: m.API(), System: "Answer with one word.", Logprobs: 2,
-		Decoding: crosstalk.Decoding{Temperature: &temperature, TopP: &topP, MaxTokens: 20, ReasoningTokens: 2000}}
+		Decoding: crosstalk.Decoding{Temperature: &temperature, TopP: &topP, MaxTokens: 20, ReasoningTokens: room}}
 	tried := []string{crosstalk.ParamTemperature, crosstalk.ParamTopP, crosstalk.ParamLogprobs, crosstalk.ParamSystem}
 	if p.API == crosstalk.Completions {
 		p.System, tried = "", tried[:3]
@@ -59,23 +76,26 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	if preset, _ := lookup(provider); preset.protocol == anthropicMessages {
 		p.Logprobs = 0 // the API has none
 	}
-	c := Checked{Model: m.Identity(), Family: FamilyOf(name, o.Families).Name, Params: map[string]string{}}
+	c := Checked{Model: m.Identity(), Family: FamilyOf(name, o.Families).Name, Params: map[string]string{}, MaxTokens: "max_tokens"}
 	for _, param := range tried {
 		c.Params[param] = NotTried
 	}
 	_, c.Changes = Adapt(name, p, o.Families)
+	bare := crosstalk.PromptConfig{API: p.API, Decoding: crosstalk.Decoding{MaxTokens: p.Decoding.MaxTokens, ReasoningTokens: room}}
+	last := false // the bare one was asked
 	for c.Asks = 1; ; c.Asks++ {
-		c.Answer, err = m.Answer(ctx, p.Request("What is the capital of France?", 0))
+		c.Answer, err = m.Answer(ctx, p.Request(checkPrompt, 0))
 		var refused *crosstalk.AskError
-		if err == nil || !errors.As(err, &refused) || refused.Param == "" || c.Asks == mostAsks {
+		if !errors.As(err, &refused) || refused.Param == "" && refused.Fault != crosstalk.Rejected || last || c.Asks == mostAsks {
 			break
 		}
 		c.Refusals = append(c.Refusals, refused.Message)
 		if _, asked := c.Params[refused.Param]; asked {
 			c.Params[refused.Param] = Refused
 		}
-		if c.Asks == mostAsks-1 {
-			p = crosstalk.PromptConfig{API: p.API, Decoding: crosstalk.Decoding{MaxTokens: p.Decoding.MaxTokens, ReasoningTokens: p.Decoding.ReasoningTokens, Reasoning: p.Decoding.Reasoning}}
+		if refused.Param == "" || c.Asks == mostAsks-1 { // it may be anything, or there is no time to find out
+			bare.Decoding.Reasoning = p.Decoding.Reasoning
+			p, last = bare, true
 			continue
 		}
 		without, _, ok := Without(name, p, refused.Param)
@@ -87,9 +107,19 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	if err != nil {
 		return c, err
 	}
+	if named, ok := m.(interface{ MaxTokensName() string }); ok {
+		c.MaxTokens = named.MaxTokensName()
+	}
 	c.settle(p)
+	c.Room = headroom(name, o.Families, c.Thinks)
+	c.tryLevels(ctx, m, FamilyOf(name, o.Families).Reasoning, func(p crosstalk.PromptConfig) crosstalk.PromptConfig {
+		p, _ = Adapt(name, p, o.Families)
+		return p
+	})
 	return c, nil
 }
+
+const checkPrompt = "What is the capital of France?"
 
 // settle notes what the answer to p shows.
 func (c *Checked) settle(p crosstalk.PromptConfig) {
@@ -109,11 +139,98 @@ func (c *Checked) settle(p crosstalk.PromptConfig) {
 			c.Params[param] = Dropped
 		}
 	}
-	c.Served, c.Same = a.Model, SameModel(c.Model.Name, a.Model)
+	c.Sent, c.Served, c.Same = p, a.Model, SameModel(c.Model.Name, a.Model)
 	c.Thinks, c.ReasoningTokens = Thought(a), a.Usage.Reasoning
 	if c.Thinks {
 		c.Shown = shownIn(a)
 	}
+}
+
+// tryLevels spends the asks that are left on levels of reasoning: on turning it
+// off, and down, where the model thinks, else on turning it on.
+func (c *Checked) tryLevels(ctx context.Context, m crosstalk.Model, r Reasoning, adapt func(crosstalk.PromptConfig) crosstalk.PromptConfig) {
+	levels := []string{crosstalk.ReasoningLow}
+	if r.Levels != nil && !r.can(crosstalk.ReasoningLow) {
+		levels = []string{crosstalk.ReasoningHigh}
+	}
+	if c.Thinks {
+		levels = append([]string{crosstalk.ReasoningOff}, levels...)
+	}
+	for _, level := range levels {
+		if c.Asks == mostAsks || !r.can(level) || c.Sent.Decoding.Reasoning == level {
+			continue
+		}
+		p := c.Sent
+		p.Decoding.Reasoning = level
+		c.Asks++
+		a, err := m.Answer(ctx, adapt(p).Request(checkPrompt, 0))
+		result := Taken
+		var refused *crosstalk.AskError
+		switch {
+		case errors.As(err, &refused) && refused.Fault == crosstalk.Rejected:
+			result = Refused
+			c.Refusals = append(c.Refusals, refused.Message)
+		case err != nil:
+			return // it says nothing about the level
+		case Thought(a) == (level == crosstalk.ReasoningOff):
+			result = Dropped
+		}
+		c.Levels = append(c.Levels, CheckedLevel{level, spelledOut(r.spelling()[level]), result})
+	}
+}
+
+// spelledOut are parameters that ask for a level, as they are sent.
+func spelledOut(params map[string]any) json.RawMessage {
+	b := endpoint.NewBody(nil)
+	b.SetAll(params, room)
+	body, err := b.Bytes()
+	if err != nil {
+		return nil // which the ask has said
+	}
+	return body
+}
+
+// Flags are those of a run that spell out what the model takes. Under
+// crosstalk-1 a run finds the same by itself.
+func (c Checked) Flags() (flags []string) {
+	for _, f := range []struct {
+		param, flag string
+		sent        bool
+	}{
+		{crosstalk.ParamTemperature, "--temperature", c.Sent.Decoding.Temperature != nil},
+		{crosstalk.ParamTopP, "--top-p", c.Sent.Decoding.TopP != nil},
+	} {
+		if !f.sent && (c.Params[f.param] == Refused || c.Why(f.param) != "") {
+			flags = append(flags, f.flag+" default")
+		}
+	}
+	if level := c.Sent.Decoding.Reasoning; level != "" {
+		flags = append(flags, "--reasoning "+level)
+	}
+	if c.Room > 0 {
+		flags = append(flags, fmt.Sprintf("--reasoning-tokens %d", c.Room))
+	}
+	return flags
+}
+
+// Why is why the table of families changes a parameter, "" if it does not.
+func (c Checked) Why(param string) string {
+	for _, change := range c.Changes {
+		if change.Param == param {
+			return change.Why
+		}
+	}
+	return ""
+}
+
+// headroom is how many tokens a run gives a model for its thoughts, 0 for one
+// that does not think.
+func headroom(name string, own []Family, thinks bool) int {
+	p, _ := Adapt(name, crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 1}}, own)
+	if p.Decoding.ReasoningTokens == 0 && thinks {
+		p, _, _ = WithRoom(name, p, own)
+	}
+	return p.Decoding.ReasoningTokens
 }
 
 // shownIn is where an answer's thoughts came back.

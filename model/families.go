@@ -224,13 +224,21 @@ func (r Reasoning) headroom(level string) int {
 // field and what was expected.
 func Validate(families []Family) error {
 	for i, f := range families {
-		at := fmt.Sprintf("families[%d]", i)
-		if f.Name == "" {
-			return fmt.Errorf("%s: expected a name", at)
+		if err := f.Validate(); err != nil {
+			return fmt.Errorf("families[%d]: %w", i, err)
 		}
-		if err := f.validate(); err != nil {
-			return fmt.Errorf("%s (%s): %w", at, f.Name, err)
-		}
+	}
+	return nil
+}
+
+// Validate checks an entry that a user wrote. The error names it, the field and
+// what was expected.
+func (f Family) Validate() error {
+	if f.Name == "" {
+		return fmt.Errorf("expected a name")
+	}
+	if err := f.validate(); err != nil {
+		return fmt.Errorf("%s: %w", f.Name, err)
 	}
 	return nil
 }

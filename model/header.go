@@ -73,7 +73,7 @@ func secretName(name string) bool {
 	return false
 }
 
-// firstWord is the start of a text that may go on with a secret.
+// firstWord is the start of a text that a secret may follow.
 func firstWord(text string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	word, _, _ = strings.Cut(word, ":")

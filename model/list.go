@@ -3,11 +3,14 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"crosstalk"
 	"crosstalk/model/anthropic"
 	"crosstalk/model/endpoint"
 )
@@ -16,10 +19,12 @@ import (
 const mostPages = 50
 
 // List asks a server for the names of its models, sorted. Name is a provider,
-// or a model of its: only the provider counts.
+// or one of its models: only the provider counts. Errors are in the user's words
+// and contain no API key.
 func List(ctx context.Context, name string, o Options) ([]string, error) {
 	provider, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(name)), ":")
-	p, c, err := find(provider, "models", o)
+	const nameless = "models"
+	p, c, err := find(provider, nameless, o)
 	if err != nil {
 		return nil, err
 	}
@@ -35,6 +40,16 @@ func List(ctx context.Context, name string, o Options) ([]string, error) {
 	var all []string
 	for page := path; ; {
 		body, err := e.Get(ctx, page)
+		var refused *crosstalk.AskError
+		if errors.As(err, &refused) {
+			switch refused.Status {
+			case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
+				return nil, fmt.Errorf("%s: %s has no list of models (HTTP %d), or the base URL is wrong (most end in /v1)",
+					provider, e.Identity().Endpoint, refused.Status)
+			}
+			// The error is about a model by name, and there is none.
+			return nil, fmt.Errorf("%s: %s", provider, strings.TrimPrefix(refused.Message, e.Identity().String()+": "))
+		}
 		if err != nil {
 			return nil, err
 		}

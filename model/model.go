@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 
 	"crosstalk"
 	"crosstalk/model/anthropic"
 	"crosstalk/model/endpoint"
+	"crosstalk/model/gemini"
 	"crosstalk/model/openai"
 	"crosstalk/model/replay"
 )
@@ -86,12 +88,32 @@ func openPreset(provider, model string, o Options) (crosstalk.Model, error) {
 		if p.newTokens && p.own(o.BaseURL) {
 			maxTokens = "max_completion_tokens"
 		}
-		return opened(openai.New(c, openai.Options{API: o.API, MaxTokensName: maxTokens, SeedName: f.SeedName, NoStop: refused(f.Stop), Reasoning: spelled}))
+		m, err := openai.New(c, openai.Options{API: o.API, MaxTokensName: maxTokens, SeedName: f.SeedName, NoStop: refused(f.Stop), Reasoning: spelled})
+		if err != nil || !p.batches || o.API == crosstalk.Embeddings {
+			return opened(m, err)
+		}
+		if p.Name != "gemini" {
+			return openai.Batcher{Model: m}, nil
+		}
+		if b, ok, err := gemini.New(m, c); ok && (o.API == "" || o.API == crosstalk.Chat) {
+			return opened(b, err)
+		}
+		return m, nil
 	}
 	if o.API != "" && o.API != crosstalk.Chat {
 		return nil, fmt.Errorf("%s has only the chat API, not %s (--api)", p.Name, o.API)
 	}
 	return opened(anthropic.New(c, anthropic.Options{Reasoning: spelled}))
+}
+
+// Batchers are the names of the providers whose models can be asked in batches.
+func Batchers() (names []string) {
+	for _, p := range presets {
+		if p.batches {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // find is the preset of a provider, and the way to a model of its.
@@ -151,7 +173,7 @@ func (p Preset) config(model string, o Options) (endpoint.Config, error) {
 		c.Key = strings.TrimSpace(o.getenv(c.KeyVar))
 		needed := o.KeyVar != "" || !p.Local && p.own(o.BaseURL) && c.Header.Get(keyHeader) == ""
 		if needed && c.Key == "" {
-			return c, fmt.Errorf("the environment variable %s is not set; it should be the API key of %s", c.KeyVar, p.Name)
+			return c, fmt.Errorf("%s is not set; it should be the API key of %s", variable(c.KeyVar), p.Name)
 		}
 	}
 	if p.Start != "" && o.BaseURL == "" {
@@ -161,6 +183,18 @@ func (p Preset) config(model string, o Options) (endpoint.Config, error) {
 		c.Missing = "get it with: " + fmt.Sprintf(p.Fetch, model)
 	}
 	return c, nil
+}
+
+// usualName matches the names that people give environment variables.
+var usualName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,63}$`)
+
+// variable names the environment variable of a key in a message. Whatever has no
+// usual name may be the key itself, and is not quoted.
+func variable(name string) string {
+	if usualName.MatchString(name) {
+		return "the environment variable " + name
+	}
+	return "the environment variable that --key-var names (expected a name such as OPENAI_API_KEY, not the key)"
 }
 
 // own reports whether a base URL, "" for the preset's, is the provider's own: a

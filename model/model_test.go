@@ -81,6 +81,8 @@ func TestOpenErrors(t *testing.T) {
 		{"openia:gpt", Options{}, "--model compatible:NAME --base-url http://HOST:PORT/v1"},
 		{"openai:gpt", Options{}, `model "openai:gpt": the environment variable OPENAI_API_KEY is not set`},
 		{"openai:gpt", Options{BaseURL: "https://api.openai.com/v1/"}, `OPENAI_API_KEY is not set`},
+		{"ollama:m", Options{KeyVar: "sk-a-key-1"}, `the environment variable that --key-var names (expected a name such as OPENAI_API_KEY, not the key) is not set; it should be`},
+		{"ollama:m", Options{KeyVar: "gsk_aKey1"}, `the environment variable that --key-var names (expected`},
 		{"ollama:m", Options{KeyVar: "MY_KEY"}, `the environment variable MY_KEY is not set`},
 		{"anthropic:m", Options{API: crosstalk.Completions, BaseURL: "http://h"}, `anthropic has only the chat API, not completions (--api)`},
 		{"ollama:m", Options{API: "talk"}, `api "talk": expected chat, responses or completions`},
@@ -259,7 +261,7 @@ func TestBeams(t *testing.T) {
 
 func TestHasLogprobs(t *testing.T) {
 	for name, ok := range map[string]bool{"openai:gpt-4o": true, "vllm:m": true, "reference:confused": true, "anthropic:claude": false, "Anthropic:claude": false, "m": false, "openai:gpt-5-mini": false, "openrouter:anthropic/claude-x": false, "groq:llama": false} {
-		if err := HasLogprobs(name); (err == nil) != ok {
+		if err := HasLogprobs(name, nil); (err == nil) != ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

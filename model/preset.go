@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type Preset struct {
 	Fetch       string // local: how to get a model, %s its name
 
 	protocol  protocol
+	batches   bool   // has a batch API of the forms that crosstalk knows
 	newTokens bool   // chat takes max_completion_tokens only
 	keyHeader string // "": Authorization, as a bearer token
 }
@@ -61,6 +63,31 @@ func (p Preset) baseURL(getenv func(string) string) (string, error) {
 	return strings.Replace(url, "//global-aiplatform.", "//aiplatform.", 1), nil
 }
 
+// PublicURL is a base URL as it can be shown and saved: without a user, a
+// password and a query.
+func PublicURL(base string) string {
+	u, err := url.Parse(strings.TrimSpace(base))
+	switch {
+	case err != nil:
+		return "an invalid URL"
+	case u.User == nil && u.RawQuery == "":
+		return base
+	}
+	u.User, u.RawQuery = nil, ""
+	return u.String()
+}
+
+// Paid are the names of the providers that bill what is asked of them to the
+// owner of the key, as far as their names tell.
+func Paid() (names []string) {
+	for _, p := range presets {
+		if !p.Local && p.Name != Compatible {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
 // Concurrency is the preset's hint for a model's name, 0 if there is none.
 func Concurrency(name string) int {
 	provider, _, _ := cutName(name)
@@ -77,19 +104,19 @@ func lookup(provider string) (Preset, bool) {
 }
 
 var presets = []Preset{
-	{Name: "openai", BaseURL: "https://api.openai.com/v1", KeyVar: "OPENAI_API_KEY", newTokens: true},
-	{Name: "anthropic", BaseURL: "https://api.anthropic.com/v1", KeyVar: "ANTHROPIC_API_KEY", protocol: anthropicMessages},
-	{Name: "gemini", BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai", KeyVar: "GEMINI_API_KEY"},
+	{Name: "openai", BaseURL: "https://api.openai.com/v1", KeyVar: "OPENAI_API_KEY", newTokens: true, batches: true},
+	{Name: "anthropic", BaseURL: "https://api.anthropic.com/v1", KeyVar: "ANTHROPIC_API_KEY", protocol: anthropicMessages, batches: true},
+	{Name: "gemini", BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai", KeyVar: "GEMINI_API_KEY", batches: true},
 	{Name: "mistral", BaseURL: "https://api.mistral.ai/v1", KeyVar: "MISTRAL_API_KEY"},
 	{Name: "deepseek", BaseURL: "https://api.deepseek.com/v1", KeyVar: "DEEPSEEK_API_KEY"},
 	{Name: "cohere", BaseURL: "https://api.cohere.ai/compatibility/v1", KeyVar: "COHERE_API_KEY"},
 	{Name: "xai", BaseURL: "https://api.x.ai/v1", KeyVar: "XAI_API_KEY"},
-	{Name: "qwen", BaseURL: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", KeyVar: "DASHSCOPE_API_KEY"},
+	{Name: "qwen", BaseURL: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", KeyVar: "DASHSCOPE_API_KEY", batches: true},
 	{Name: "zai", BaseURL: "https://api.z.ai/api/paas/v4", KeyVar: "ZAI_API_KEY"},
 	{Name: "minimax", BaseURL: "https://api.minimax.io/v1", KeyVar: "MINIMAX_API_KEY"},
-	{Name: "moonshot", BaseURL: "https://api.moonshot.ai/v1", KeyVar: "MOONSHOT_API_KEY"},
+	{Name: "moonshot", BaseURL: "https://api.moonshot.ai/v1", KeyVar: "MOONSHOT_API_KEY", batches: true},
 	{Name: "openrouter", BaseURL: "https://openrouter.ai/api/v1", KeyVar: "OPENROUTER_API_KEY"},
-	{Name: "groq", BaseURL: "https://api.groq.com/openai/v1", KeyVar: "GROQ_API_KEY"},
+	{Name: "groq", BaseURL: "https://api.groq.com/openai/v1", KeyVar: "GROQ_API_KEY", batches: true},
 	{Name: "together", BaseURL: "https://api.together.xyz/v1", KeyVar: "TOGETHER_API_KEY"},
 	{Name: "fireworks", BaseURL: "https://api.fireworks.ai/inference/v1", KeyVar: "FIREWORKS_API_KEY"},
 	{Name: "deepinfra", BaseURL: "https://api.deepinfra.com/v1/openai", KeyVar: "DEEPINFRA_API_KEY"},
@@ -111,10 +138,10 @@ var presets = []Preset{
 	{Name: "sglang", BaseURL: "http://localhost:30000/v1", KeyVar: "SGLANG_API_KEY", Local: true, Concurrency: 64,
 		Start: "python -m sglang.launch_server --model-path MODEL"},
 	{Name: "litellm", BaseURL: "http://localhost:4000/v1", KeyVar: "LITELLM_API_KEY", Local: true,
-		Start: "litellm --model MODEL"},
+		Start: "litellm --model MODEL", batches: true},
 
-	{Name: "azure", KeyVar: "AZURE_OPENAI_API_KEY", newTokens: true, keyHeader: "api-key"},
-	{Name: Compatible, KeyVar: "CROSSTALK_API_KEY", Local: true},
+	{Name: "azure", KeyVar: "AZURE_OPENAI_API_KEY", newTokens: true, keyHeader: "api-key", batches: true},
+	{Name: Compatible, KeyVar: "CROSSTALK_API_KEY", Local: true, batches: true},
 }
 
 // Beams returns the settings, sent as they are, that make a server look for the
@@ -135,7 +162,7 @@ func Beams(name string, n int) (map[string]any, error) {
 
 // HasLogprobs is an error for a model that is known to give no log
 // probabilities.
-func HasLogprobs(name string) error {
+func HasLogprobs(name string, own []Family) error {
 	provider, model, err := cutName(name)
 	if err != nil {
 		return err
@@ -143,7 +170,7 @@ func HasLogprobs(name string) error {
 	if p, _ := lookup(provider); p.protocol == anthropicMessages {
 		return fmt.Errorf("model %q: %s gives no log probabilities", name, provider)
 	}
-	if refused(FamilyOf(name, nil).Logprobs) {
+	if refused(FamilyOf(name, own).Logprobs) {
 		return fmt.Errorf("model %q: %s gives no log probabilities", name, model)
 	}
 	return nil

@@ -1,8 +1,12 @@
 package model
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -151,6 +155,26 @@ func TestUnknownServed(t *testing.T) {
 		}
 		if a.Status != crosstalk.Text || !slices.Equal(refused, expected) {
 			t.Errorf("%s: refused %v, want %v; %+v", profile, refused, expected, a)
+		}
+		s.Close()
+	}
+}
+
+// Every profile is found out by asking at any base URL, under a name that says
+// nothing and under one of a known family, at each level of reasoning.
+func TestProfilesAnywhere(t *testing.T) {
+	for _, profile := range testserver.Profiles() {
+		s := testserver.New(testserver.Options{Profile: profile})
+		for _, name := range []string{"compatible:mystery", "compatible:qwen3-8b"} {
+			for _, level := range []string{"", crosstalk.ReasoningOff, crosstalk.ReasoningHigh} {
+				p := full()
+				p.Decoding.Reasoning, p.Decoding.MaxTokens, p.Decoding.ReasoningTokens = level, 50, 1000
+				p, _ = Adapt(name, p, nil)
+				a, refused := askAsIs(t, opened2(t, s, name, ""), fmt.Sprint(profile, " ", name, " ", level), p)
+				if a.Status != crosstalk.Text || strings.Contains(a.Text, "The user wants") || len(refused) > 5 {
+					t.Errorf("%s, %s, %q: refused %v, then %+v", profile, name, level, refused, a)
+				}
+			}
 		}
 		s.Close()
 	}
@@ -310,26 +334,36 @@ func TestCheck(t *testing.T) {
 	o := Options{BaseURL: s.URL + "/v1", Getenv: func(string) string { return "sk-0123456789" }}
 	for _, c := range []struct {
 		name, params string // temperature, top_p, logprobs, system
+		levels       string
 		asks         int
 		thinks       bool
 		shown        string
 		tokens       int
+		flags        string
 	}{
-		{"openai:gpt-4o", "taken taken taken taken", 1, false, "", 0},
-		{"openai:gpt-5-mini", "refused not tried not tried taken", 2, true, "nowhere", 390},
-		{"anthropic:claude-sonnet-4-5", "taken refused not tried taken", 2, false, "", 0},
-		{"mistral:mistral-large", "taken taken refused taken", 2, false, "", 0},
-		{"compatible:think-x", "taken taken taken taken", 1, true, "text", 0},
-		{"deepseek:deepseek-v4-pro", "not tried not tried refused taken", 2, true, "field", 390},
-		{"openrouter:openrouter-x", "taken taken dropped taken", 1, true, "field", 390},
-		{"mistral:magistral-x", "taken taken refused taken", 2, true, "parts", 390},
-		{"gemini:gemini-3-pro", "taken taken refused taken", 2, true, "nowhere", 390},
-		{"compatible:gemma-2-x", "taken taken taken refused", 2, false, "", 0},
-		{"moonshot:kimi-k2.6", "refused not tried taken taken", 2, true, "field", 390},
+		{"openai:gpt-4o", "taken taken taken taken", "low dropped", 2, false, "", 0, ""},
+		{"openai:gpt-5-mini", "refused not tried not tried taken", "low taken", 3, true, "nowhere", 390, "--temperature default --top-p default --reasoning-tokens 4000"},
+		{"anthropic:claude-sonnet-4-5", "taken refused not tried taken", "low taken", 3, false, "", 0, "--top-p default"},
+		{"mistral:mistral-large", "taken taken refused taken", "low refused", 3, false, "", 0, ""},
+		{"compatible:think-x", "taken taken taken taken", "off dropped, low taken", 3, true, "text", 0, "--reasoning-tokens 4000"},
+		{"deepseek:deepseek-v4-pro", "not tried not tried refused taken", "off taken", 3, true, "field", 390, "--temperature default --top-p default --reasoning-tokens 4000"},
+		{"openrouter:openrouter-x", "taken taken dropped taken", "off taken, low taken", 3, true, "field", 390, "--reasoning-tokens 4000"},
+		{"mistral:magistral-x", "taken taken refused taken", "", 2, true, "parts", 390, "--reasoning-tokens 8000"},
+		{"gemini:gemini-3-pro", "taken taken refused taken", "low taken", 3, true, "nowhere", 390, "--reasoning-tokens 4000"},
+		{"compatible:gemma-2-x", "taken taken taken refused", "low dropped", 3, false, "", 0, ""},
+		{"moonshot:kimi-k2.6", "refused not tried taken taken", "off taken", 3, true, "field", 390, "--temperature default --top-p default --reasoning-tokens 4000"},
+		{"compatible:lone-x", "taken taken taken taken", "off dropped, low taken", 3, true, "text", 0, "--reasoning-tokens 4000"},
 	} {
 		got, err := Check(t.Context(), c.name, o)
 		p := got.Params
 		params := strings.Join([]string{p["temperature"], p["top_p"], p["logprobs"], p["system"]}, " ")
+		var levels []string
+		for _, l := range got.Levels {
+			levels = append(levels, l.Level+" "+l.Result)
+		}
+		if tried := strings.Join(levels, ", "); tried != c.levels || strings.Join(got.Flags(), " ") != c.flags {
+			t.Errorf("%s: levels %s; flags %q", c.name, tried, got.Flags())
+		}
 		if err != nil || params != c.params || got.Asks != c.asks || got.Thinks != c.thinks || got.Shown != c.shown || got.ReasoningTokens != c.tokens || !got.Same || got.Served == "" {
 			t.Errorf("%s: %v: %s, %d asks, thinks %v %s %d, served %s", c.name, err, params, got.Asks, got.Thinks, got.Shown, got.ReasoningTokens, got.Served)
 		}
@@ -340,6 +374,20 @@ func TestCheck(t *testing.T) {
 	o.BaseURL = all.URL + "/v1"
 	got, err := Check(t.Context(), "compatible:mystery", o)
 	if err != nil || got.Asks != 3 || got.Params["temperature"] != Refused || got.Params["top_p"] != Refused || got.Params["logprobs"] != NotTried || len(got.Refusals) != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	// A refusal that names nothing: the next ask has nothing but the prompt.
+	mute := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if bytes.Contains(body, []byte("temperature")) {
+			http.Error(w, "Bad Request", 400)
+			return
+		}
+		io.WriteString(w, `{"model":"m","choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}]}`)
+	}))
+	defer mute.Close()
+	got, err = Check(t.Context(), "compatible:m", Options{BaseURL: mute.URL + "/v1"})
+	if err != nil || got.Asks != 3 || got.Answer.Text != "Paris" || got.Params["temperature"] != NotTried || len(got.Refusals) != 1 || len(got.Levels) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := Check(t.Context(), "compatible:m", Options{BaseURL: "http://127.0.0.1:1/v1"}); err == nil {

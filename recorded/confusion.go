@@ -34,7 +34,10 @@ type Confusion struct {
 // without a prompt every row is independent. Memory does not grow with the
 // rows.
 func ReadConfusion(path string) iter.Seq2[Confusion, error] {
-	return readRows(path, readConfusion)
+	needed := func(column string) bool {
+		return slices.Contains(confusionContents, column) || slices.Contains([]string{"language", "task", "source", "length"}, column)
+	}
+	return rowsOf(table.ReadNeeding(path, needed), path, readConfusion)
 }
 
 // Columns that are not labels of a confusion item.
@@ -45,7 +48,7 @@ func readConfusion(row table.Row) (Confusion, error) {
 	c := Confusion{Where: fmt.Sprintf("%s:%d", row.File, row.Line), Model: v["model"], Answer: answers([]string{v["completion"]})[0]}
 	for _, column := range []string{"completion", "language"} {
 		if !row.Has(column) {
-			return c, row.Errorf("has no column %q; expected completion and language, and optionally model, task, source, id, prompt, sample", column)
+			return c, row.HeaderErrorf("has no column %q; expected completion and language, and optionally model, task, source, id, prompt, sample", column)
 		}
 	}
 	for column := range row.Lists {
@@ -65,7 +68,7 @@ func readConfusion(row table.Row) (Confusion, error) {
 	}
 	labels := make(map[string]string, len(v))
 	for column, value := range v {
-		if value != "" && !slices.Contains(confusionContents, column) {
+		if value != "" && !slices.Contains(confusionContents, column) && !slices.Contains(thoughtColumns, column) {
 			labels[column] = value
 		}
 	}

@@ -84,8 +84,8 @@ func TestReadConfusionErrors(t *testing.T) {
 	for content, want := range map[string]string{
 		"":                                      "a.csv:1: is empty",
 		"completion,language\n":                 "a.csv: has no rows",
-		"language,text\nfr,x\n":                 `a.csv:2: has no column "completion"; expected completion and language`,
-		"completion\nx\n":                       `a.csv:2: has no column "language"`,
+		"language,text\nfr,x\n":                 `a.csv:1: has no column "completion"; expected completion and language`,
+		"completion\nx\n":                       `a.csv:1: has no column "language"`,
 		"completion,language\nx,fr\ny,French\n": `a.csv:3: "French" is not a valid language; expected a code such as fr, zh or pt-BR`,
 		"completion,language\nx,\n":             `a.csv:2: "" is not a valid language`,
 		"completion,language\nx,und\n":          `a.csv:2: "und" is not a valid language`,
@@ -152,4 +152,25 @@ func FuzzReadConfusion(f *testing.F) {
 			}
 		}
 	})
+}
+
+// promptfoo repeats columns for each provider. Those that nothing needs are
+// dropped, not labels; those with a meaning are an error.
+func TestRepeatedColumns(t *testing.T) {
+	rows, err := collect(ReadConfusion(write(t, "a.csv", "Status,language,completion,Status,kind\nok,fr,Oui,failed,a\n")))
+	if err != nil || len(rows) != 1 || rows[0].Item.Labels["Status"] != "" || rows[0].Item.Labels["kind"] != "a" {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	for _, column := range []string{"completion", "language", "model", "id", "sample", "task", "source", "prompt"} {
+		_, err := collect(ReadConfusion(write(t, "a.csv", column+",completion,language,"+column+"\nfr,fr,fr,fr\n")))
+		if err == nil || !strings.HasSuffix(err.Error(), `a.csv:1: duplicate column "`+column+`" in the header`) {
+			t.Errorf("%s: %v", column, err)
+		}
+	}
+	for _, column := range []string{"concept", "test", "control", "prompt", "control_prompt", "model", "id", "sample", "generation_1", "remove"} {
+		_, err := collect(ReadLeakage(write(t, "a.csv", column+",concept,prompt,control_prompt,test,control,"+column+"\na,a,a,a,a,a,a\n")))
+		if err == nil || !strings.HasSuffix(err.Error(), `a.csv:1: duplicate column "`+column+`" in the header`) {
+			t.Errorf("%s: %v", column, err)
+		}
+	}
 }

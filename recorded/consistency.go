@@ -8,6 +8,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/table"
+	"crosstalk/model/thoughts"
 )
 
 // Consistency is an answer to an item of a task in one form.
@@ -75,9 +76,23 @@ func ReadRewritings(path string) iter.Seq2[Rewriting, error] {
 			return r, err
 		}
 		var err error
-		r.Input, err = senseOf(row, "input")
+		if r.Input, err = senseOf(row, "input"); err == nil && strings.Contains(r.Input, ">") {
+			r.withoutThoughts()
+		}
 		return r, err
 	})
+}
+
+// withoutThoughts leaves out what the model thought before it wrote the texts.
+func (r *Rewriting) withoutThoughts() {
+	for i, text := range r.Texts {
+		r.Texts[i], _ = thoughts.Split(text)
+	}
+	for column, text := range r.Fields {
+		if !slices.Contains([]string{"item", "input", "task", "model"}, column) {
+			r.Fields[column], _ = thoughts.Split(text)
+		}
+	}
 }
 
 // require refuses a row without the needed columns, or with a list instead of
@@ -85,7 +100,7 @@ func ReadRewritings(path string) iter.Seq2[Rewriting, error] {
 func require(row table.Row, needed []string, possible ...string) error {
 	for _, c := range needed {
 		if !row.Has(c) {
-			return row.Errorf("has no column %q; expected %s, and optionally %s", c, strings.Join(needed, ", "), strings.Join(possible, ", "))
+			return row.HeaderErrorf("has no column %q; expected %s, and optionally %s", c, strings.Join(needed, ", "), strings.Join(possible, ", "))
 		}
 	}
 	for _, c := range append(slices.Clone(needed), possible...) {
@@ -114,7 +129,7 @@ func senseOf(row table.Row, column string) (string, error) {
 func labelsOf(row table.Row, contents ...string) map[string]string {
 	labels := map[string]string{}
 	for column, value := range row.Values {
-		if value != "" && column != "" && !slices.Contains(contents, column) {
+		if value != "" && column != "" && !slices.Contains(contents, column) && !slices.Contains(thoughtColumns, column) {
 			labels[column] = value
 		}
 	}

@@ -54,7 +54,7 @@ func TestReadConsistency(t *testing.T) {
 func TestReadConsistencyRefuses(t *testing.T) {
 	const header = "item,input,instruction,run,answer\n"
 	for content, want := range map[string]string{
-		"item,input,answer\n1,en,yes\n":         `a.csv:2: has no column "instruction"; expected item, input, instruction, answer, and optionally task, model, run`,
+		"item,input,answer\n1,en,yes\n":         `a.csv:1: has no column "instruction"; expected item, input, instruction, answer, and optionally task, model, run`,
 		header + "1,,en,1,yes\n":                `a.csv:2: input is ""; expected a language such as en, or en>de for rewritten text`,
 		header + "1,en,en>,1,yes\n":             `a.csv:2: instruction is "en>"`,
 		header + "1,en,en,1,yes\n1,en,en,0,x\n": `a.csv:3: run is "0"; expected a whole number from 1`,
@@ -85,7 +85,7 @@ func TestReadRewritings(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0].Texts != nil || got[0].Fields["sentence2"] != "b" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err = collect(ReadRewritings(write(t, "c.csv", "item,texts\n1,a\n"))); err == nil || !strings.Contains(err.Error(), `c.csv:2: has no column "input"`) {
+	if _, err = collect(ReadRewritings(write(t, "c.csv", "item,texts\n1,a\n"))); err == nil || !strings.Contains(err.Error(), `c.csv:1: has no column "input"`) {
 		t.Errorf("%v", err)
 	}
 }

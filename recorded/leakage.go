@@ -14,6 +14,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/table"
+	"crosstalk/model/settle"
 )
 
 // Leakage is one row of recorded leakage answers: an item and the answers to
@@ -49,7 +50,7 @@ func readLeakage(path string, answered bool) iter.Seq2[Leakage, error] {
 	return func(yield func(Leakage, error) bool) {
 		var read func(table.Row) (Leakage, error)
 		var workbook []table.Row
-		for row, err := range table.Read(path) {
+		for row, err := range table.ReadNeeding(path, hasMeaning) {
 			if err == nil {
 				err = refuseLists(row)
 			}
@@ -89,7 +90,7 @@ func readLeakage(path string, answered bool) iter.Seq2[Leakage, error] {
 func requireColumns(row table.Row, columns ...string) error {
 	for _, c := range columns {
 		if !row.Has(c) {
-			return row.Errorf("has no column %q; expected %s, and the answers in test and control, in test_generations and control_generations, or in generation_1, generation_2, ...",
+			return row.HeaderErrorf("has no column %q; expected %s, and the answers in test and control, in test_generations and control_generations, or in generation_1, generation_2, ...",
 				c, strings.Join(columns, ", "))
 		}
 	}
@@ -98,6 +99,12 @@ func requireColumns(row table.Row, columns ...string) error {
 
 // Columns that are not labels.
 var contents = []string{"", "id", "prompt", "control_prompt", "test", "control", "sample", "model", "remove", "prompt_raw", "concept_raw"}
+
+// hasMeaning reports whether a column says more than a label does.
+func hasMeaning(column string) bool {
+	return slices.Contains(contents, column) || strings.HasPrefix(column, "generation_") ||
+		slices.Contains([]string{"concept", "test_generations", "control_generations", "n_control", "is_control_item", "language"}, column)
+}
 
 // refuseLists refuses a list instead of text, which would be read as empty.
 func refuseLists(row table.Row) error {
@@ -193,7 +200,8 @@ func wholeNumber(s string) (int, bool) {
 func item(row table.Row, id, concept, prompt, control string) crosstalk.Item {
 	labels := map[string]string{}
 	for column, value := range row.Values {
-		if value != "" && !slices.Contains(contents, column) && !strings.HasPrefix(column, "generation_") {
+		if value != "" && !slices.Contains(contents, column) && !slices.Contains(thoughtColumns, column) &&
+			!strings.HasPrefix(column, "generation_") {
 			labels[column] = value
 		}
 	}
@@ -223,15 +231,12 @@ func unusable(p *crosstalk.Pair) string {
 	return ""
 }
 
-// answers builds answers from recorded texts. An answer without text is empty,
-// as it would be in a run.
+// answers builds answers from recorded texts, as they would be in a run: what
+// the model thought is separated, and an answer without text is empty.
 func answers(texts []string) []crosstalk.Answer {
 	list := make([]crosstalk.Answer, len(texts))
 	for i, t := range texts {
-		list[i] = crosstalk.Answer{Status: crosstalk.Text, Text: t}
-		if strings.TrimSpace(t) == "" {
-			list[i].Status = crosstalk.Empty
-		}
+		list[i] = settle.Recorded(crosstalk.Answer{Status: settle.Kind(t), Text: t})
 	}
 	return list
 }
@@ -270,8 +275,10 @@ func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) b
 			l.Item = item(row, fmt.Sprintf("row-%d", i), row.Values["concept"], row.Values["prompt"], rows[n].Values["prompt"])
 			l.Test, l.Control = answers(generations(row)), answers(generations(rows[n]))
 			l.Unusable = unusable(l.Item.Pair)
-		case isControl[i] || row.Values["is_control_item"] == "1" || row.Blank():
+		case isControl[i] || row.Blank():
 			continue
+		case saysTrue(row.Values["is_control_item"]):
+			l.Unusable = "no test has this control"
 		default:
 			l.Unusable = "n_control names no control"
 		}
@@ -279,6 +286,12 @@ func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) b
 			return
 		}
 	}
+}
+
+// saysTrue reads a truth value, as workbooks and data frames write it.
+func saysTrue(s string) bool {
+	n, ok := wholeNumber(strings.TrimSpace(s))
+	return ok && n == 1 || strings.EqualFold(strings.TrimSpace(s), "true")
 }
 
 // position reads n_control; -1 if there is none.

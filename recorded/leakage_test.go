@@ -132,6 +132,8 @@ func TestPositions(t *testing.T) {
 		{},
 		{"Lost. It is", "lost", 1, "", 0, "x", "y"},
 		{" ", "void", 1, 0, 0, "x", "y"},
+		{"She is", "none", 1, "", 1, "x", "y"},
+		{"He is", "none", 1, "", "true", "x", "y"},
 	}
 	f := excelize.NewFile()
 	var csv strings.Builder
@@ -172,6 +174,8 @@ func TestPositions(t *testing.T) {
 			":4 row-2 blue: the sky|sea / a car|a bus / It is",
 			":6 n_control names no control",
 			":7 the prompt is empty",
+			":8 no test has this control",
+			":9 no test has this control",
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -210,7 +214,7 @@ func TestBadRows(t *testing.T) {
 	for _, c := range []struct{ name, content, want string }{
 		{"a.csv", head, ": has no rows"},
 		{"a.jsonl", "", ": has no rows"},
-		{"a.csv", "concept,prompt,test,control\nc,p,a,b\n", `:2: has no column "control_prompt"; expected prompt, control_prompt, concept, and the answers in test and control, in test_generations and control_generations, or in generation_1, generation_2, ...`},
+		{"a.csv", "concept,prompt,test,control\nc,p,a,b\n", `:1: has no column "control_prompt"; expected prompt, control_prompt, concept, and the answers in test and control, in test_generations and control_generations, or in generation_1, generation_2, ...`},
 		{"a.csv", "concept,prompt,control_prompt,test\nc,p c,p,a\n", ":2: has neither test and control nor the lists test_generations and control_generations"},
 		{"a.csv", head + "i,m,c,p c,p,0,a,b\ni,m,c,p c,p,0,a,b\n", `:3: duplicate answer: item "i", sample 0, model "m" (first used in line 2)`},
 		{"a.csv", head + "i,m,c,p c,p,,a,b\ni,m,c,p c,p,0,a,b\n", `:3: duplicate answer: item "i", sample 0, model "m" (first used in line 2)`},
@@ -225,7 +229,7 @@ func TestBadRows(t *testing.T) {
 		{"a.jsonl", row + `"test_generations":["a"],"control_generations":"b"}`, ":1: has only one of the lists test_generations and control_generations"},
 		{"a.jsonl", row + `"test":"a","control":"b"}` + "\n" + `{"id":"j","prompt":"p c","control_prompt":"p","test":"a","control":"b"}`, `:2: has no column "concept"; expected `},
 		{"a.jsonl", row + `"test_generations":["a","b"],"control_generations":["a","b"]}` + "\n" + row + `"sample":1,"test":"a","control":"b"}`, `:2: duplicate answer: item "i", sample 1, model "" (first used in line 1)`},
-		{"a.csv", "prompt,concept,n_control\nx,,\ny,c,0\n", `:2: has no column "generation_1"; expected `},
+		{"a.csv", "prompt,concept,n_control\nx,,\ny,c,0\n", `:1: has no column "generation_1"; expected `},
 		{"a.csv", "prompt,concept,n_control,generation_1\nx,,,a\ny,c,2,b\n", `:3: n_control is "2"; expected the position of a row, 0 to 1, or none`},
 		{"a.csv", "prompt,concept,n_control,generation_1\nx,,,a\ny,c,-1,b\n", `:3: n_control is "-1"; expected the position of a row, 0 to 1, or none`},
 		{"a.csv", "prompt,concept,n_control,generation_1\nx,,,a\ny,c,1,b\n", ":3: n_control is 1, the row's own position"},

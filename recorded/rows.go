@@ -6,11 +6,19 @@ import (
 	"iter"
 )
 
+// thoughtColumns are what a model thought, in files that keep it apart from the
+// answer as servers do. They are neither scored nor labels.
+var thoughtColumns = []string{"reasoning_content", "reasoning_details"}
+
 // readRows yields what read makes of a file's rows, up to an error.
 func readRows[T any](path string, read func(table.Row) (T, error)) iter.Seq2[T, error] {
+	return rowsOf(table.Read(path), path, read)
+}
+
+func rowsOf[T any](rows iter.Seq2[table.Row, error], path string, read func(table.Row) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		empty := true
-		for row, err := range table.Read(path) {
+		for row, err := range rows {
 			if err == nil && row.Blank() {
 				continue
 			}

@@ -13,6 +13,8 @@ package run
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,8 +41,12 @@ type Manifest struct {
 	Suites      crosstalk.SuiteIDs `json:"suites"`                 // that the figures are about
 	NotMeasured int                `json:"not_measured,omitempty"` // items that a limit kept from being measured
 	Changes     []string           `json:"changes,omitempty"`      // settings that were not sent as planned, in words
+	Adapted     []Adapted          `json:"adapted,omitempty"`      // those of them that were found by asking, by condition
 
 	Observations *Content `json:"observations,omitempty"` // of the last scoring; nil: not known (an older run)
+	// EstimatesSHA256 is of the bytes of estimates.json, in hexadecimal; empty: not
+	// known (an older run, or a scoring that was cut short).
+	EstimatesSHA256 string `json:"estimates_sha256,omitempty"`
 }
 
 // The files of a run beside its journal.
@@ -85,7 +91,7 @@ func Create(path string, plan Plan) (*Dir, error) {
 	}
 	d := &Dir{Path: path, Journal: j, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan,
 		Scoring: old.Scoring, Asks: old.Asks, Suites: old.Suites, NotMeasured: old.NotMeasured,
-		Changes: old.Changes, Observations: old.Observations}}
+		Changes: old.Changes, Adapted: old.Adapted, Observations: old.Observations, EstimatesSHA256: old.EstimatesSHA256}}
 	if err := d.writeJSON(manifestFile, d.Manifest); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -207,6 +213,7 @@ func parseManifest(file string, text []byte) (Manifest, error) {
 // was not sent as planned.
 func (d *Dir) SetScoring(s []Scoring, suites crosstalk.SuiteIDs, notMeasured int, changes []string) error {
 	d.Manifest.Scoring, d.Manifest.Suites, d.Manifest.NotMeasured, d.Manifest.Changes = s, suites, notMeasured, changes
+	d.Manifest.EstimatesSHA256 = "" // until WriteEstimates
 	return d.writeJSON(manifestFile, d.Manifest)
 }
 
@@ -217,19 +224,50 @@ func (d *Dir) SetAsks(n int) error {
 	return d.writeJSON(manifestFile, d.Manifest)
 }
 
-// WriteEstimates writes the figures beside the answers.
-func (d *Dir) WriteEstimates(v any) error { return d.writeJSON(estimatesFile, v) }
+// SetAdapted notes what asking has shown of the models.
+func (d *Dir) SetAdapted(adapted []Adapted) error {
+	d.Manifest.Adapted = adapted
+	return d.writeJSON(manifestFile, d.Manifest)
+}
 
-func (d *Dir) writeJSON(name string, v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
+// WriteEstimates writes the figures beside the answers, and notes in the
+// manifest what they have to be.
+func (d *Dir) WriteEstimates(v any) error {
+	text, err := d.write(estimatesFile, v)
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteBytesPrivate(filepath.Join(d.Path, name), append(text, '\n'))
+	d.Manifest.EstimatesSHA256 = sha256Of(text)
+	return d.writeJSON(manifestFile, d.Manifest)
 }
 
-// ReadEstimates reads the figures that a finished run wrote.
+func (d *Dir) writeJSON(name string, v any) error {
+	_, err := d.write(name, v)
+	return err
+}
+
+// write writes v as JSON and returns the text.
+func (d *Dir) write(name string, v any) ([]byte, error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	text = append(text, '\n')
+	return text, atomicfile.WriteBytesPrivate(filepath.Join(d.Path, name), text)
+}
+
+func sha256Of(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// ReadEstimates reads the figures that a finished run wrote. The error is a
+// *ChangedError if they are not those that the manifest says were written.
 func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
+	want, err := estimatesSum(path) // before the file: one that is replaced meanwhile is older than the manifest then
+	if err != nil {
+		return nil, err
+	}
 	file := filepath.Join(path, estimatesFile)
 	text, err := plainfile.Read(file, maxEstimates)
 	if err != nil {
@@ -245,7 +283,23 @@ func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 	if document.Schema != estimatesSchema {
 		return nil, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk", file, document.Schema, estimatesSchema)
 	}
+	if got := sha256Of(text); want != "" && got != want {
+		// A scoring that ended between the two has replaced both.
+		if now, err := estimatesSum(path); err != nil || now != "" && now != got {
+			return nil, &ChangedError{File: file}
+		}
+	}
 	return document.Estimates, nil
+}
+
+// estimatesSum returns what a run's manifest says of its figures, "" if it says
+// nothing or there is none.
+func estimatesSum(path string) (string, error) {
+	m, err := ReadManifest(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return m.EstimatesSHA256, err
 }
 
 // estimateList bounds how many estimates are read: an empty one takes two bytes

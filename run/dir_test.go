@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
@@ -263,9 +264,32 @@ func TestReading(t *testing.T) {
 	if got, err := ReadEstimates(path); err != nil || len(got) != 1 || got[0].Value != 0.25 || got[0].N != 4 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if err := os.WriteFile(filepath.Join(path, "estimates.json"), []byte("no"), 0o666); err != nil {
+	text, err := os.ReadFile(filepath.Join(path, "estimates.json"))
+	if err != nil {
 		t.Fatal(err)
 	}
+	replace := func(text []byte) {
+		if err := os.WriteFile(filepath.Join(path, "estimates.json"), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace(bytes.Replace(text, []byte("0.25"), []byte("0.26"), 1))
+	if _, err := ReadEstimates(path); !errors.As(err, new(*ChangedError)) || !strings.Contains(err.Error(), "estimates.json: was changed after it was written") {
+		t.Errorf("edited: %v", err)
+	}
+	if d2, err := Create(t.TempDir(), plan()); err != nil { // the next scoring writes what the manifest says
+		t.Fatal(err)
+	} else if err := errors.Join(d2.WriteEstimates(1), d2.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil), d2.Close()); err != nil || d2.Manifest.EstimatesSHA256 != "" {
+		t.Errorf("the figures of an older scoring are taken: %v", err)
+	}
+	replace(text)
+	if _, err := ReadEstimates(path); err != nil {
+		t.Errorf("restored: %v", err)
+	}
+	if err := d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil); err != nil { // as in runs that do not say what they are
+		t.Fatal(err)
+	}
+	replace([]byte("no"))
 	if _, err := ReadEstimates(path); err == nil || !strings.Contains(err.Error(), "estimates.json: invalid estimates") {
 		t.Errorf("%v", err)
 	}

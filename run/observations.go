@@ -33,6 +33,7 @@ type Recorder struct {
 	file    *atomicfile.File
 	sum     hash.Hash // of what was written
 	n       int
+	next    crosstalk.Observation // in one place, for the encoder takes it by reference
 	buffer  *bufio.Writer
 	encoder *json.Encoder
 }
@@ -53,7 +54,8 @@ func (d *Dir) Record() (*Recorder, error) {
 // Add writes an observation.
 func (r *Recorder) Add(o crosstalk.Observation) error {
 	r.n++
-	return r.encoder.Encode(o)
+	r.next = o
+	return r.encoder.Encode(&r.next)
 }
 
 // Commit puts the observations into the run. SetScoring, which comes next,
@@ -141,10 +143,11 @@ func recorded(path string) (*Content, error) {
 	return m.Observations, err
 }
 
-// ChangedError says that a run's observations are not those that were scored.
+// ChangedError says that a run's observations or figures are not those that were
+// written.
 type ChangedError struct {
 	File      string
-	Want, Got int // observations
+	Want, Got int // observations; equal if only the content differs
 }
 
 func (e *ChangedError) Error() string {

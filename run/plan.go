@@ -29,6 +29,14 @@ type Condition struct {
 	Name      map[string]string      `json:"name,omitempty"`   // in every observation: the model, and the settings that vary within the run
 }
 
+// Adapted is what asking has shown that a condition's model does not take, so
+// that a run that is resumed, or scored again, asks as it did before.
+type Adapted struct {
+	Condition int      `json:"condition"`         // its index in the plan
+	Without   []string `json:"without,omitempty"` // parameters that the model refused, in the order in which it did
+	Room      bool     `json:"room,omitempty"`    // the model thinks, and got room for it
+}
+
 // Recorded is the plan for scoring recorded answers.
 func Recorded(instrument, suite, model string) Plan {
 	return Plan{Instrument: instrument, Suite: suite, Conditions: []Condition{{Model: crosstalk.Identity{Provider: "recorded", Name: model}}}}

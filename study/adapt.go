@@ -60,19 +60,32 @@ type adapting struct {
 	crosstalk.Asker
 	name     string // the model's
 	families []model.Family
-	strict   string
-	note     func(c model.Change) // a change, once
+	swept    map[string]string                // settings that conditions are compared by
+	strict   string                           // a protocol that reproduces a paper
+	note     func(c model.Change)             // a change, once; it is called with mu
+	answered func(req crosstalk.Request) bool // before the model got room: then it needs none; nil: nothing was
 
 	mu      sync.Mutex
-	dropped []string // parameters
+	dropped []dropped
 	room    bool
+	early   map[crosstalk.Key]int // requests under way without room: whoever asks the same waits for that answer
 }
+
+// dropped is a parameter that a model refused. Of reasoning, level is what is
+// asked for instead.
+type dropped struct{ param, level string }
 
 // Ask implements crosstalk.Asker.
 func (a *adapting) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+	return a.through(ctx, a.Asker, req)
+}
+
+// through asks by another way to the same model.
+func (a *adapting) through(ctx context.Context, way crosstalk.Asker, req crosstalk.Request) (crosstalk.Answer, error) {
 	for {
-		sent, version := a.apply(req)
-		answer, err := a.Asker.Ask(ctx, sent)
+		sent, version, done := a.apply(req)
+		answer, err := way.Ask(ctx, sent)
+		done()
 		var refused *ask.RefusedError
 		var empty *ask.EmptyError
 		switch {
@@ -81,7 +94,7 @@ func (a *adapting) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.An
 				return answer, err
 			}
 			continue
-		case errors.As(err, &empty) && empty.Reasoning > 0 && a.giveRoom(sent),
+		case errors.As(err, &empty) && empty.Thought > 0 && a.giveRoom(sent),
 			err == nil && answer.Status == crosstalk.Empty && model.Thought(answer) && a.giveRoom(sent):
 			continue
 		}
@@ -90,17 +103,34 @@ func (a *adapting) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.An
 }
 
 // apply returns the request with all changes so far, and how many they are.
-func (a *adapting) apply(req crosstalk.Request) (crosstalk.Request, int) {
+// done is called when it is answered.
+func (a *adapting) apply(req crosstalk.Request) (sent crosstalk.Request, version int, done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, param := range a.dropped {
-		req, _, _ = without(a.name, req, param)
+	for _, d := range a.dropped { // some may be left out of req already
+		if d.param == crosstalk.ParamReasoning {
+			req.Decoding.Reasoning = d.level
+			continue
+		}
+		req, _, _ = without(a.name, req, d.param)
 	}
-	if a.room {
+	key := crosstalk.KeyOf(crosstalk.Identity{}, req)
+	if a.room && a.early[key] == 0 && (a.answered == nil || !a.answered(req)) {
 		p, _, _ := model.WithRoom(a.name, configOf(req), a.families)
 		req.Decoding = p.Decoding
+		return req, len(a.dropped), func() {}
 	}
-	return req, len(a.dropped)
+	if a.early == nil {
+		a.early = map[crosstalk.Key]int{}
+	}
+	a.early[key]++
+	return req, len(a.dropped), func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.early[key]--; a.early[key] == 0 {
+			delete(a.early, key)
+		}
+	}
 }
 
 // drop leaves a refused parameter out from now on. It is an error if that was
@@ -117,13 +147,35 @@ func (a *adapting) drop(refused *ask.RefusedError, sent crosstalk.Request, versi
 		return refused
 	case a.strict != "" && !change.Keeps:
 		return refusal(refused.Error(), refused.Param, a.strict)
-	case slices.Contains(a.dropped, refused.Param) && refused.Param != crosstalk.ParamReasoning,
+	case a.swept[refused.Param] != "":
+		return crosstalk.BadOption(flagOf(refused.Param), ": %w, so its values cannot be compared", refused)
+	case slices.Contains(a.dropped, dropped{param: refused.Param}) && refused.Param != crosstalk.ParamReasoning,
 		len(a.dropped) >= 8:
 		return refused
 	}
-	a.dropped = append(a.dropped, refused.Param)
+	next := dropped{param: refused.Param}
+	if next.param == crosstalk.ParamReasoning {
+		next.level = change.To
+	}
+	a.dropped = append(a.dropped, next)
 	a.note(change)
 	return nil
+}
+
+// refused are the parameters that the model has refused, in the order in which
+// it did.
+func (a *adapting) refused() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.params()
+}
+
+// params are the parameters of dropped. The caller holds mu.
+func (a *adapting) params() (params []string) {
+	for _, d := range a.dropped {
+		params = append(params, d.param)
+	}
+	return params
 }
 
 // giveRoom gives the model room for its thoughts from now on; it reports

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -102,5 +103,58 @@ func TestStrict(t *testing.T) {
 	var bad *crosstalk.OptionError
 	if err := c.adapt(nil, ""); !errors.As(err, &bad) || bad.Option != "temperature" {
 		t.Errorf("a sweep over a temperature that is not sent: %v", err)
+	}
+}
+
+// What a model refuses, and what it answers with nothing but thoughts, is asked
+// for anew within the budget of the item: as many items are measured as fit, and
+// none waits for ever.
+func TestAdaptingWithinBudget(t *testing.T) {
+	for name, c := range map[string]struct {
+		model *picky
+		least int // items of two asks, with 20 asks
+	}{"refused": {&picky{}, 10}, "thinks": {&picky{needs: 390}, 1}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				session := ask.NewSession(&ask.Memory{}, ask.Options{Concurrency: 16, Budget: ask.Budget{Asks: 20}})
+				a := &adapting{Asker: session.For(c.model), name: "compatible:picky", note: func(model.Change) {}}
+				zero := 0.0
+				config := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{Temperature: &zero, MaxTokens: 100}}
+				var items sync.WaitGroup
+				var mu sync.Mutex
+				measured := 0
+				for i := range 50 {
+					var need ask.Need
+					for k := range 2 {
+						need.Add(nil, "picky", config.Request(strings.Repeat("x", i+1), k))
+					}
+					ctx, end := session.Item(t.Context(), need)
+					items.Go(func() {
+						defer end()
+						answered := make([]bool, 2)
+						var both sync.WaitGroup
+						for k := range answered {
+							both.Go(func() {
+								answer, err := a.Ask(ctx, config.Request(strings.Repeat("x", i+1), k))
+								if err != nil && !errors.As(err, new(*ask.LimitError)) {
+									t.Errorf("%d: %v", i, err)
+								}
+								answered[k] = answer.Status == crosstalk.Text
+							})
+						}
+						both.Wait()
+						if answered[0] && answered[1] {
+							mu.Lock()
+							measured++
+							mu.Unlock()
+						}
+					})
+				}
+				items.Wait()
+				if paid := session.Stats().Answered; measured < c.least || paid > 20 {
+					t.Errorf("%d items measured with %d answers; want at least %d items with at most 20", measured, paid, c.least)
+				}
+			})
+		})
 	}
 }

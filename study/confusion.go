@@ -27,6 +27,7 @@ type Confusion struct {
 	Languages  []string // of answers; nil: all of the suite
 	Identifier string   // OpenIdentifier
 	Words      string   // OpenWords
+	Prompts    string   // the suite whose prompts recorded answers without one were given to, found by id; "": none
 	By         []string // nil: confusion.By
 
 	// Settings that may mitigate confusion. Several values of a field are compared.
@@ -52,6 +53,7 @@ func (c Confusion) Open() (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
+	s = grouped(s)
 	study.Suite, study.columns = s, Columns{"position": true}
 	study.suites = func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: s.ID()} }
 	for _, item := range s.Items {
@@ -132,8 +134,11 @@ func known(identifier *fasttext.Model, where, language, remedy string) error {
 // suiteOf loads the suite in the requested languages.
 func (c Confusion) suiteOf() (*suite.Suite, error) {
 	s, err := suite.LoadFor("confusion", cmp.Or(c.Suite, "confusion"))
-	if err != nil || len(c.Languages) == 0 {
-		return s, err
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Languages) == 0 {
+		return s.Part(c.Items), nil
 	}
 	of := map[string]bool{}
 	for _, item := range s.Items {
@@ -147,7 +152,7 @@ func (c Confusion) suiteOf() (*suite.Suite, error) {
 	}
 	part := *s
 	part.Items = slices.DeleteFunc(slices.Clone(s.Items), func(item crosstalk.Item) bool { return !slices.Contains(c.Languages, item.Prompt.Language) })
-	return &part, nil
+	return part.Part(c.Items), nil
 }
 
 // checkSettings returns an error for invalid settings of prompts and decoding.
@@ -182,7 +187,7 @@ func (c Confusion) checkSettings() error {
 			"since some servers return the chosen token as the first", c.Logprobs)
 	}
 	for _, name := range c.Models {
-		if err := model.HasLogprobs(name); err != nil && c.Logprobs > 0 {
+		if err := model.HasLogprobs(name, c.Families); err != nil && c.Logprobs > 0 {
 			return crosstalk.BadOption("logprobs", ": %w", err)
 		}
 	}

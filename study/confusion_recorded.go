@@ -3,7 +3,9 @@ package study
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
+	"maps"
 	"strings"
 
 	"crosstalk"
@@ -25,8 +27,19 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	}
 	r := &recordedConfusion{Study: study, files: files, model: model, identifier: identifier, items: map[string]*suite.Fingerprint{}}
 	r.columns = Columns{}
+	for _, column := range languageColumns { // every row has a language
+		r.columns[column] = true
+	}
 	r.columns.Add(conditionOf("", "", len(instruments)))
-	r.suites, r.plan, r.rescan = r.suiteIDs, run.Recorded("confusion", r.names(), model), r.check
+	r.suites, r.plan = r.suiteIDs, run.Recorded("confusion", r.names(), model)
+	if r.groupedBy() { // thirds are known only when all rows have been read
+		r.Study.check = r.check
+	} else {
+		r.rescan = r.check
+	}
+	if r.prompts, err = promptsOf(c.Prompts); err != nil {
+		return nil, err
+	}
 	for i, in := range instruments {
 		r.Protocols = append(r.Protocols, Protocol{
 			Rules:   in.Rules(),
@@ -45,6 +58,8 @@ type recordedConfusion struct {
 	model      string // of rows without one
 	identifier *fasttext.Model
 	items      map[string]*suite.Fingerprint // that a model answered
+	prompts    map[string]string             // by id, of rows without one; nil: unknown
+	groups     groups                        // after check
 }
 
 // check reads the files before anything is written.
@@ -54,7 +69,10 @@ func (r *recordedConfusion) check() error {
 			return err
 		}
 		r.columns.Add(row.Item.Labels)
+		r.groups.see(row.Item.Labels, r.promptOf(row))
 	}
+	r.groups.done()
+	maps.Copy(r.columns, r.groups.columns())
 	return r.checkBy(r.columns)
 }
 
@@ -71,12 +89,53 @@ func (r *recordedConfusion) rows() iter.Seq2[recorded.Confusion, error] {
 						checked[language] = true
 					}
 				}
+				if err == nil && r.prompts != nil {
+					err = r.addLength(row)
+				}
 				if !yield(row, err) || err != nil {
 					return
 				}
 			}
 		}
 	}
+}
+
+// promptsOf returns the prompts of a suite by the ids that recorded answers to
+// them have.
+func promptsOf(nameOrFile string) (map[string]string, error) {
+	if nameOrFile == "" {
+		return nil, nil
+	}
+	s, err := suite.LoadFor("confusion", nameOrFile)
+	if err != nil {
+		return nil, err
+	}
+	prompts := make(map[string]string, len(s.Items))
+	for _, item := range s.Items {
+		// Published test sets have the answers' ids; in a suite of one's own, the
+		// column id names the item.
+		prompts[recorded.ConfusionItem(item.Labels, item.ID, nil).ID] = item.Prompt.Text
+		prompts[item.ID] = item.Prompt.Text
+	}
+	return prompts, nil
+}
+
+// promptOf is the prompt of a row, "" if it is unknown.
+func (r *recordedConfusion) promptOf(row recorded.Confusion) string {
+	return cmp.Or(row.Item.Prompt.Text, r.prompts[row.Item.ID])
+}
+
+// addLength labels a row that has no prompt with the length of its prompt in the
+// suite. The item stays as recorded, so signatures are those of the answers alone.
+func (r *recordedConfusion) addLength(row recorded.Confusion) error {
+	prompt := r.promptOf(row)
+	if prompt == "" {
+		return fmt.Errorf("%s: no item of --prompts has the id %q", row.Where, row.Item.ID)
+	}
+	if length := crosstalk.LengthOf(prompt); length != "" && row.Item.Labels["length"] == "" {
+		row.Item.Labels["length"] = length
+	}
+	return nil
 }
 
 // Rows are scored in batches, since a row takes less time than handing it over.
@@ -124,7 +183,10 @@ func (r *recordedConfusion) observations(ctx context.Context, in confusion.Instr
 		for _, row := range batch {
 			of := in
 			of.Condition = conditionOf(row.Model, in.Protocol.Name, protocols)
-			s.observations = append(s.observations, of.Score(row.Item, row.Sample, row.Answer)...)
+			item := row.Item
+			item.Labels = r.groups.label(item.Labels, r.promptOf(row))
+			s.observations = append(s.observations, of.Score(item, row.Sample, row.Answer)...)
+			r.countThoughts(in.Protocol.Name, row.Answer)
 		}
 		return s, nil
 	}
@@ -145,6 +207,9 @@ func (r *recordedConfusion) observations(ctx context.Context, in confusion.Instr
 // note records the items and columns of the answers.
 func (r *recordedConfusion) note(row recorded.Confusion) {
 	r.columns.Add(row.Item.Labels)
+	if r.promptOf(row) != "" {
+		r.columns[tertileColumn] = true
+	}
 	if row.Sample > 0 {
 		return
 	}

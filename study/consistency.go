@@ -32,7 +32,7 @@ type Consistency struct {
 	Mixed []string // languages whose original instructions are also combined with inputs in other languages
 	Parts []string // the parts to rewrite; nil: each of T, I, X
 
-	Rewrite        []string // NAME=PROMPT: additional senses of inputs, with the prompts for rewriting
+	Rewrite        []string // NAME=PROMPT: prompts for rewriting, of languages, pairs (en>de) or additional senses of inputs; NAME:I of instructions
 	RewriteTokens  int      // of a rewritten text; 0: the protocol's
 	Texts          []string // files of inputs rewritten elsewhere
 	Instructions   string   // a file of reviewed instructions
@@ -55,6 +55,7 @@ func (c Consistency) Open() (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
+	s = grouped(s.Part(c.Items))
 	rewriter, err := c.rewriter(s)
 	if err != nil {
 		return nil, err
@@ -105,9 +106,11 @@ func (c Consistency) Open() (*Study, error) {
 			}
 			in.Tasks = reviews.tasks(condition)
 			in.Rewrites = reviews.label(condition, len(c.Texts) > 0)
+			if id := rewriter.ID(); id != "" {
+				in.Rewrites += "+prompts-" + id
+			}
 			return &in
 		}
-		reviews.protocols = append(reviews.protocols, reviewed{conditions, set})
 		ruled := set(conditions[0]).Rules()
 		study.Protocols = append(study.Protocols, Protocol{
 			Rules: ruled, Conditions: conditions,
@@ -122,6 +125,7 @@ func (c Consistency) Open() (*Study, error) {
 				}
 				return in
 			}})
+		reviews.protocols = append(reviews.protocols, reviewed{study.Protocols[len(study.Protocols)-1], set})
 	}
 	return study, nil
 }
@@ -204,6 +208,9 @@ func (c Consistency) senses(s *suite.Suite, rewriter consistency.Rewriter) (cons
 			}
 		}
 	}
+	if err := checkPrompts(senses, rewriter); err != nil {
+		return senses, err
+	}
 	for _, language := range slices.Concat(senses.From, senses.Mixed) {
 		for _, task := range s.Tasks {
 			if _, ok := task.Instructions[language]; !ok {
@@ -215,17 +222,61 @@ func (c Consistency) senses(s *suite.Suite, rewriter consistency.Rewriter) (cons
 	return senses, nil
 }
 
+// checkPrompts refuses prompts that no sense uses, and parts of senses that have
+// none.
+func checkPrompts(senses consistency.Senses, rewriter consistency.Rewriter) error {
+	used := map[string]bool{}
+	for _, from := range senses.From {
+		for _, to := range senses.To {
+			sense := consistency.Sense(from).To(to)
+			used[to], used[string(sense)] = true, true
+			for _, part := range senses.Parts {
+				if part != consistency.Inputs && from != to && rewriter.InputsOnly(sense) {
+					return crosstalk.BadOption("part", ": %s needs instructions in the sense %s, but its prompt is for inputs only: "+
+						"add --rewrite '%s:I=PROMPT' for instructions, or measure the part X", part, to, to)
+				}
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(rewriter.Prompts)) {
+		if !used[key] {
+			return crosstalk.BadOption("rewrite", " has a prompt for %s, but --to and --from do not ask for that sense", key)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(rewriter.Instructions)) {
+		if !used[key] {
+			return crosstalk.BadOption("rewrite", " has a prompt for instructions in %s, but --to and --from do not ask for that sense", key)
+		}
+	}
+	return nil
+}
+
 func list[V any](m map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(m)), ", ") }
 
 // rewriter says how inputs and instructions are rewritten.
 func (c Consistency) rewriter(s *suite.Suite) (consistency.Rewriter, error) {
-	w := consistency.Rewriter{Prompts: map[string]string{}}
+	w := consistency.Rewriter{Prompts: map[string]string{}, Instructions: map[string]string{}}
 	for _, text := range c.Rewrite {
-		name, prompt, ok := strings.Cut(text, "=")
-		if name = strings.TrimSpace(name); !ok || name == "" || strings.TrimSpace(prompt) == "" || strings.ContainsAny(name, ">/") {
-			return w, crosstalk.BadOption("rewrite", " is %q; expected NAME=PROMPT, as in 'equal=Write another formula of the same value.'", text)
+		if _, err := consistency.ProtocolNamed(text); err == nil {
+			return w, crosstalk.BadOption("rewrite", " is %q, but the authors' prompts are not part of the program: "+
+				"take them from their paper or code and pass each, as in 'en>de=PROMPT' and 'en>de:I=PROMPT'", text)
 		}
-		w.Prompts[name] = prompt
+		key, prompt, ok := strings.Cut(text, "=")
+		key, of, parted := strings.Cut(strings.TrimSpace(key), ":")
+		from, to, pair := strings.Cut(key, ">")
+		if !ok || key == "" || strings.TrimSpace(prompt) == "" || strings.ContainsAny(key, "/") || strings.Contains(to, ">") ||
+			pair && (from == "" || to == "") || parted && of != string(consistency.Instructions) {
+			return w, crosstalk.BadOption("rewrite", " is %q; expected NAME=PROMPT, as in 'equal=Write another formula of the same value.', "+
+				"where NAME can also be a pair, as in en>de, and end in :I for the prompt of instructions", text)
+		}
+		prompts := w.Prompts
+		if parted {
+			prompts = w.Instructions
+		}
+		if _, again := prompts[key]; again {
+			return w, crosstalk.BadOption("rewrite", ": duplicate prompt for %s", key)
+		}
+		prompts[key] = prompt
 	}
 	if len(c.Texts) > 0 {
 		texts, err := transcript.ReadTexts(c.Texts, s.Name, s.Tasks, s.Items)
@@ -241,6 +292,9 @@ func (c Consistency) rewriter(s *suite.Suite) (consistency.Rewriter, error) {
 // a sweep varies, so that the conditions of a sweep share their rewritings.
 func rewritePrompts(c Condition, rules consistency.Protocol, tokens int) crosstalk.PromptConfig {
 	p := c.Prompting
+	if c.planned != nil { // whoever asks makes of it what the model takes
+		p = *c.planned
+	}
 	p.Prefix, p.Logprobs = "", 0
 	p.Decoding.MaxTokens = cmp.Or(tokens, rules.RewriteTokens)
 	if _, varies := c.Name["temperature"]; varies {

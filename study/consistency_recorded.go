@@ -50,14 +50,23 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 	scoring.Rewrites = "recorded"
 	t := &transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Texts: texts, By: study.By, Languages: scoring.Languages,
 		ModelOf: func(file, of string) string { return cmp.Or(of, model, suite.BaseName(file)) }}
+	var groups groups // after check
 	study.check = func() error {
 		if err := t.Check(); err != nil {
 			return err
 		}
 		maps.Copy(study.columns, t.Columns)
+		own := map[string]string{}
+		for column := range t.Columns {
+			own[column] = ""
+		}
+		groups.see(own, "") // columns of the answers keep their values
 		for _, item := range tasks.Items {
 			study.columns.Add(item.Labels)
+			groups.see(item.Labels, "")
 		}
+		groups.done()
+		maps.Copy(study.columns, groups.columns())
 		return study.checkBy(study.columns)
 	}
 	study.columns.Add(conditionOf("", "", len(protocols)))
@@ -71,6 +80,10 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 				return parallel.Map(ctx, t.Joined(), answeredAtOnce, func(ctx context.Context, a transcript.Answered) ([]crosstalk.Observation, error) {
 					of := in
 					of.Condition = conditionOf(a.Model, rules.Name, len(protocols))
+					for _, answers := range a.Answers {
+						study.countThoughts(rules.Name, answers...)
+					}
+					a.Item.Labels = groups.label(a.Item.Labels, "")
 					return of.Score(ctx, nil, a.Item, a.Answers, a.Rewritten)
 				})
 			}})

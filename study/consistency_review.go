@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"crosstalk"
-	"crosstalk/ask"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/model/reference"
@@ -45,8 +44,8 @@ type reviews struct {
 }
 
 type reviewed struct {
-	conditions []Condition
-	set        func(Condition) *consistency.Instrument
+	Protocol
+	set func(Condition) *consistency.Instrument
 }
 
 // label is the field of signatures that states who rewrote and who reviewed.
@@ -91,7 +90,7 @@ func (v *reviews) tasks(c Condition) []crosstalk.Task {
 
 // prepare lets models rewrite the instructions, writes them into the run
 // directory, and returns a ReviewError if they are not approved.
-func (v *reviews) prepare(ctx context.Context, dir *run.Dir, session *ask.Session) error {
+func (v *reviews) prepare(ctx context.Context, dir *run.Dir, asker func(Protocol, Condition) crosstalk.Asker) error {
 	path := filepath.Join(dir.Path, InstructionsFile)
 	before, err := review.ReadRunInstructions(path)
 	if err != nil {
@@ -99,13 +98,13 @@ func (v *reviews) prepare(ctx context.Context, dir *run.Dir, session *ask.Sessio
 	}
 	var list, waiting []review.Instruction
 	for _, p := range v.protocols {
-		for _, c := range p.conditions {
+		for _, c := range p.Conditions {
 			model := modelName(c)
 			if v.made[model] != nil {
 				continue
 			}
 			v.made[model] = map[string]map[string]crosstalk.Instruction{}
-			of, err := v.ofModel(ctx, p.set(c), session.For(c.model), model, before)
+			of, err := v.ofModel(ctx, p.set(c), asker(p.Protocol, c), model, before)
 			if err != nil {
 				return err
 			}

@@ -27,5 +27,5 @@ func Example() {
 	}
 	all := result.Estimates[0]
 	fmt.Printf("%s %.1f %%, %.1f to %.1f\n", all.Measure, 100*all.Value, 100*all.Interval.Low, 100*all.Interval.High)
-	// Output: leak_rate 73.8 %, 66.0 to 80.3
+	// Output: leak_rate 69.6 %, 66.6 to 72.4
 }

@@ -2,9 +2,6 @@ package study
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
-	"strings"
 
 	"crosstalk"
 	"crosstalk/instrument/leakage"
@@ -30,18 +27,21 @@ type Leakage struct {
 
 // Open opens suite, models and similarities. It sends no request.
 func (l Leakage) Open() (*Study, error) {
-	protocols, err := l.Resolve()
-	if err != nil {
+	if _, err := l.Resolve(); err != nil {
 		return nil, err
 	}
 	s, err := suite.LoadFor("leakage", cmp.Or(l.Suite, "leakage-en"))
 	if err != nil {
 		return nil, err
 	}
+	s = grouped(s.Part(l.Items))
+	protocols, err := Suited(l.Options, s).Resolve()
+	if err != nil {
+		return nil, err
+	}
 	names := l.similarities()
-	if slices.Contains(names, "gloss") && s.Language != "" && !strings.HasPrefix(s.Language, "en") {
-		return nil, fmt.Errorf("gloss is for English only, and the suite %s is in %q: choose another --similarity, "+
-			"such as bertscore or openai:text-embedding-3-large", s.Name, s.Language)
+	if err := similarities.CheckGloss(names, s.Name, s.Languages()); err != nil {
+		return nil, err
 	}
 	study := &Study{Instrument: "leakage", Suite: s, columns: Columns{"similarity": true}, env: similarities.NewEnv(),
 		suites: func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: s.ID()} }}
@@ -61,7 +61,7 @@ func (l Leakage) Open() (*Study, error) {
 	study.families = l.Families
 	for _, rules := range protocols {
 		conditions, err := l.conditions(defaults{strict: strictly(rules.Name), system: rules.System, prefix: s.Prefix,
-			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature},
+			decoding:  crosstalk.Decoding{MaxTokens: cmp.Or(s.MaxTokens, rules.MaxTokens), Temperature: &rules.Temperature},
 			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items) }})
 		if err != nil {
 			return nil, err
@@ -81,6 +81,17 @@ func (l Leakage) Open() (*Study, error) {
 			}})
 	}
 	return study, nil
+}
+
+// Suited are the options with what the suite says where the user says nothing.
+// Answers to open-ended prompts, and to questions that something else precedes,
+// are scored whole, since they may leak anywhere.
+func Suited(o leakage.Options, s *suite.Suite) leakage.Options {
+	o.Windows = cmp.Or(o.Windows, s.Windows)
+	if s.Windows != "" || s.InContext() {
+		o.Post = cmp.Or(o.Post, string(leakage.None))
+	}
+	return o
 }
 
 func (l Leakage) similarities() []string {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"crosstalk"
@@ -55,6 +57,7 @@ type recordedLeakage struct {
 	files   []string
 	model   string // of rows without one
 	sources *suite.Sources
+	groups  groups // after check
 }
 
 // leakageRow is a row of one of the files.
@@ -102,6 +105,7 @@ func (r *recordedLeakage) check() error {
 		}
 		rows++
 		r.columns.Add(row.Item.Labels)
+		r.groups.see(row.Item.Labels, "")
 		if len(r.files) == 1 {
 			continue // the reader has checked it
 		}
@@ -116,6 +120,8 @@ func (r *recordedLeakage) check() error {
 	if rows == 0 {
 		return fmt.Errorf("%s: no row can be scored%s", strings.Join(r.files, ", "), r.Notes.first())
 	}
+	r.groups.done()
+	maps.Copy(r.columns, r.groups.columns())
 	return r.checkBy(r.columns)
 }
 
@@ -140,7 +146,9 @@ func (r *recordedLeakage) observations(ctx context.Context, in leakage.Instrumen
 	score := func(ctx context.Context, row leakageRow) (scored, error) {
 		of := in
 		of.Condition = conditionOf(row.Model, in.Protocol.Name, protocols)
+		row.Item.Labels = r.groups.label(row.Item.Labels, "")
 		observations, err := of.Score(ctx, row.Item, row.First, row.Test, row.Control)
+		r.countThoughts(in.Protocol.Name, slices.Concat(row.Test, row.Control)...)
 		return scored{row, observations}, err
 	}
 	return func(yield func([]crosstalk.Observation, error) bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -18,8 +19,10 @@ type Measurement struct {
 	Session *ask.Session // for showing progress and stopping
 	Planned int          // requests
 
-	study *Study
-	cache *run.SimilarityCache
+	study  *Study
+	cache  *run.SimilarityCache
+	askers *askers
+	batch  bool
 }
 
 // Result is the result of a measurement.
@@ -56,7 +59,14 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 	if err := s.CheckBy(); err != nil {
 		return nil, err
 	}
-	each, total, err := s.Count(ctx, o.Budget.Prices)
+	prices := o.Budget.Prices
+	if o.Batch {
+		if err := s.CheckBatch(); err != nil {
+			return nil, err
+		}
+		prices = prices.Batched()
+	}
+	each, total, err := s.Count(ctx, prices)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +98,7 @@ func (s *Study) begin(path string, o ask.Options, asks int) (m *Measurement, err
 			return nil, err
 		}
 	}
-	m = &Measurement{study: s, Planned: asks}
+	m = &Measurement{study: s, Planned: asks, batch: o.Batch}
 	if m.Dir, err = run.Create(path, s.Plan()); err != nil {
 		return nil, err
 	}
@@ -102,6 +112,7 @@ func (s *Study) begin(path string, o ask.Options, asks int) (m *Measurement, err
 		return nil, errors.Join(err, m.Close())
 	}
 	m.Session = ask.NewSession(m.Dir.Journal, o)
+	m.askers = newAskers(m)
 	if s.env != nil {
 		s.env.Use(m.cache, m.Session.For)
 	}
@@ -159,20 +170,20 @@ func (s *Study) Score(ctx context.Context) ([]crosstalk.Estimate, error) {
 func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	s := m.study
 	if s.prepare != nil {
-		if err := s.prepare(ctx, m.Dir, m.Session); err != nil {
+		if err := s.prepare(ctx, m.Dir, func(p Protocol, c Condition) crosstalk.Asker { return m.askers.of(p, c) }); err != nil {
 			return Result{}, err
 		}
 	}
-	recorder, err := m.Dir.Record()
-	if err != nil {
-		return Result{}, err
+	if !s.IsRecorded() {
+		if err := m.askInBatches(ctx); err != nil {
+			return Result{}, err
+		}
 	}
-	defer recorder.Discard()
-	result, err := s.sumUp(ctx, m.Session, recorder.Add)
-	if err == nil {
-		err = recorder.Commit()
+	result, err := m.record(ctx)
+	for errors.Is(err, errAdapted) { // at most once for each parameter of each condition; no answer is asked for again
+		result, err = m.record(ctx)
 	}
-	if err != nil {
+	if err = errors.Join(err, m.askers.failed()); err != nil {
 		return Result{}, err
 	}
 	scorings := make([]run.Scoring, len(s.Protocols))
@@ -189,10 +200,25 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	return result, m.Dir.WriteEstimates(report.NewDocument(result.Estimates))
 }
 
+// record measures, and replaces the run's observations.
+func (m *Measurement) record(ctx context.Context) (Result, error) {
+	recorder, err := m.Dir.Record()
+	if err != nil {
+		return Result{}, err
+	}
+	defer recorder.Discard()
+	result, err := m.study.sumUp(ctx, m, recorder.Add)
+	if err != nil {
+		return Result{}, err
+	}
+	return result, recorder.Commit()
+}
+
 // sumUp turns observations into estimates: it records each observation and adds it
 // to its protocol's estimator.
-func (s *Study) sumUp(ctx context.Context, session *ask.Session, record func(crosstalk.Observation) error) (result Result, err error) {
+func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk.Observation) error) (result Result, err error) {
 	estimators := make([]crosstalk.Estimator, len(s.Protocols))
+	needs := s.needs
 	for i, p := range s.Protocols {
 		estimators[i] = p.Rules.Estimator(s.By)
 		add := func(observations []crosstalk.Observation) error {
@@ -207,7 +233,11 @@ func (s *Study) sumUp(ctx context.Context, session *ask.Session, record func(cro
 		if p.recorded != nil {
 			err = addRecorded(p.recorded(ctx), add)
 		} else {
-			err = s.addMeasured(ctx, session, p, &result, add)
+			var of [][]ask.Need
+			if needs != nil {
+				of, needs = needs[:len(p.Conditions)], needs[len(p.Conditions):]
+			}
+			err = m.addMeasured(ctx, p, of, &result, add)
 		}
 		if err != nil {
 			return result, err
@@ -218,8 +248,8 @@ func (s *Study) sumUp(ctx context.Context, session *ask.Session, record func(cro
 			return result, err
 		}
 	}
-	if session != nil {
-		result.Hopeless = session.Hopeless()
+	if m != nil {
+		result.Hopeless = m.Session.Hopeless()
 	}
 	if len(result.Hopeless) > 0 && !s.IsRecorded() && result.NotMeasured == s.Items() {
 		return result, result.Hopeless[0] // there is nothing to report
@@ -247,17 +277,22 @@ func addRecorded(observed func(func([]crosstalk.Observation, error) bool), add f
 // concurrent requests, which the session limits.
 const itemsAtOnce = 512
 
-// addMeasured measures all conditions of a protocol. After an error it stops the
-// session: answers in flight are saved, and saved answers are counted.
-func (s *Study) addMeasured(ctx context.Context, session *ask.Session, p Protocol, result *Result, add func([]crosstalk.Observation) error) (failed error) {
+// addMeasured measures all conditions of a protocol; needs are those of their
+// items, nil without a budget. After an error it stops the session: answers in
+// flight are saved, and saved answers are counted.
+func (m *Measurement) addMeasured(ctx context.Context, p Protocol, needs [][]ask.Need, result *Result,
+	add func([]crosstalk.Observation) error) (failed error) {
+	s := m.study
 	var arms []Arm
-	for _, c := range s.named(p) {
-		asker := &adapting{Asker: session.For(c.model), name: c.name, families: s.families, strict: strictly(p.Scoring.Protocol), note: s.noteChange}
-		arm := Arm{Instrument: p.instrument(c, true), Ask: asker}
-		if s.needs != nil {
-			needs := s.needs[0]
-			s.needs = s.needs[1:]
-			arm.Admit = func(ctx context.Context, item int) (context.Context, func()) { return session.Item(ctx, needs[item]) }
+	var known [][]string // what each condition's model had refused before
+	for i, c := range p.Conditions {
+		asker := m.askers.of(p, c)
+		known = append(known, asker.refused())
+		arm := Arm{Instrument: p.instrument(s.observed(p, c.without(known[i])), true), Ask: asker}
+		if needs != nil {
+			arm.Admit = func(ctx context.Context, item int) (context.Context, func()) {
+				return m.Session.Item(ctx, needs[i][item])
+			}
 		}
 		arms = append(arms, arm)
 	}
@@ -272,7 +307,12 @@ func (s *Study) addMeasured(ctx context.Context, session *ask.Session, p Protoco
 			}
 		}
 		if failed != nil {
-			session.Stop()
+			m.Session.Stop()
+		}
+	}
+	for i, arm := range arms {
+		if failed == nil && !slices.Equal(known[i], arm.Ask.(*adapting).refused()) {
+			failed = errAdapted
 		}
 	}
 	return failed

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -33,13 +34,15 @@ type Study struct {
 	Protocols  []Protocol
 	Notes      Notes // on recorded rows that are not scored
 
+	thought atomic.Int64 // recorded answers that had thoughts in them
+
 	asked   bool                      // for By: columns of the instrument's default may be missing
 	suites  func() crosstalk.SuiteIDs // known when all is observed
 	columns Columns                   // that the instrument adds to the suite's and the grid's, or that recorded answers have
 	check   func() error              // reads what was recorded once before it is scored; nil: scoring finds out
 	rescan  func() error              // the same before anything is written, where check is nil
 	env     *similarities.Env         // nil: nothing is compared
-	needs   [][]ask.Need              // of the items of each condition, where there is a budget
+	needs   [][]ask.Need              // of the items of each condition of all protocols, where there is a budget
 
 	families []model.Family // that the user added
 	mu       sync.Mutex
@@ -47,7 +50,7 @@ type Study struct {
 	plan     run.Plan // of recorded answers
 
 	// prepare sends the requests that must precede those of the items; nil: none.
-	prepare func(ctx context.Context, dir *run.Dir, session *ask.Session) error
+	prepare func(ctx context.Context, dir *run.Dir, asker func(Protocol, Condition) crosstalk.Asker) error
 }
 
 // Protocol is the part of a study with one set of rules.
@@ -89,6 +92,23 @@ func (s *Study) noteChange(c model.Change) {
 	defer s.mu.Unlock()
 	if text := c.String(); !slices.Contains(s.found, text) {
 		s.found = append(s.found, text)
+	}
+}
+
+// Thought is the number of recorded answers from which the model's thoughts were
+// separated when they were scored.
+func (s *Study) Thought() int { return int(s.thought.Load()) }
+
+// countThoughts counts the answers that had thoughts in them, unless another
+// protocol than the first reads them.
+func (s *Study) countThoughts(protocol string, answers ...crosstalk.Answer) {
+	if s.Protocols[0].Scoring.Protocol != protocol {
+		return
+	}
+	for _, a := range answers {
+		if a.Reasoning != "" {
+			s.thought.Add(1)
+		}
 	}
 }
 
@@ -141,16 +161,12 @@ func fileName(s string) string {
 	}, s), "-.")
 }
 
-// named are a protocol's conditions with the names in observations, including the
-// protocol if there are several.
+// named are a protocol's conditions with the names in observations, as far as
+// they are known before anything is asked.
 func (s *Study) named(p Protocol) []Condition {
-	if len(s.Protocols) == 1 {
-		return p.Conditions
-	}
 	named := slices.Clone(p.Conditions)
 	for i := range named {
-		named[i].Name = maps.Clone(named[i].Name)
-		named[i].Name["protocol"] = p.Scoring.Protocol
+		named[i] = s.observed(p, named[i])
 	}
 	return named
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"crosstalk/model"
 	"crosstalk/model/reference"
 	"crosstalk/run"
+	"crosstalk/suite"
 )
 
 // Sweep has the models and their settings. Several values of a field are compared:
@@ -39,6 +41,7 @@ type Sweep struct {
 	ReasoningTokens int      // room for it beside MaxTokens; 0: what the model is known to need
 
 	Samples int // answers to each prompt
+	Items   int // of the suite, drawn from all strata (suite.Part); 0: all
 }
 
 // Condition is a point of the grid that a sweep spans, with the model that is
@@ -47,6 +50,7 @@ type Condition struct {
 	run.Condition
 	Changes []model.Change // of what the protocol or the user wants, since the model takes nothing else
 	model   crosstalk.Model
+	planned *crosstalk.PromptConfig // before the model refused parameters; nil: it is Prompting
 
 	name, baseURL  string // of the model, as the user gave them
 	system, prefix *string
@@ -132,7 +136,7 @@ func (s *Sweep) conditions(d defaults) ([]Condition, error) {
 		c.Name["model"] = c.Model.String()
 		p := &c.Prompting
 		p.API, p.Logprobs = c.model.API(), d.logprobs
-		p.Prefix, p.System = d.prefix[p.API], d.system
+		p.Prefix, p.System = suite.PrefixOf(d.prefix, p.API), d.system
 		if c.prefix != nil {
 			p.Prefix = *c.prefix
 		}
@@ -237,7 +241,7 @@ func (s *Sweep) modelAxis(decoding crosstalk.Decoding) (axis, error) {
 	values := slices.Clone(s.Models)
 	if n > 1 {
 		for i := range values {
-			values[i] += " " + s.BaseURLs[i]
+			values[i] += " " + model.PublicURL(s.BaseURLs[i])
 		}
 	}
 	return axis{"model", values, func(c *Condition, i int) {
@@ -247,7 +251,7 @@ func (s *Sweep) modelAxis(decoding crosstalk.Decoding) (axis, error) {
 			c.baseURL = s.BaseURLs[0]
 		case n > 1:
 			c.baseURL = s.BaseURLs[i]
-			c.Name["base_url"] = c.baseURL
+			c.Name["base_url"] = model.PublicURL(c.baseURL)
 		}
 	}}, nil
 }
@@ -260,6 +264,10 @@ func (s *Sweep) paramAxes() ([]axis, error) {
 		name, value, ok := strings.Cut(param, "=")
 		if !ok || name == "" {
 			return nil, crosstalk.BadOption("param", " is %q; expected NAME=VALUE", param)
+		}
+		if secret := secretField(name, value); secret != "" {
+			return nil, crosstalk.BadOption("param", " %s is a secret, and parameters are saved with the run: set a key in the environment (--key-var NAME), "+
+				"or send it with --header 'NAME=$VARIABLE'", secret)
 		}
 		if values[name] == nil {
 			names = append(names, name)
@@ -277,6 +285,46 @@ func (s *Sweep) paramAxes() ([]axis, error) {
 		}})
 	}
 	return axes, nil
+}
+
+// secretName matches the names of fields that have a key, a token or a password
+// in them, and none of a model's settings, such as max_tokens or
+// prompt_cache_key.
+var secretName = regexp.MustCompile(`(?i)^(key|token|auth)$|(^|[_.-])(api[_-]?key|access[_-]?key|secret|passw(or)?d|passphrase|authorization|credentials?|bearer|` +
+	`(api|auth|access|bearer|id|refresh|session|security)[_-]?token)($|[_.-])`)
+
+// secretField is the name of a secret in a parameter, or in the JSON object that
+// is its value; "" if there is none.
+func secretField(name, value string) string {
+	if secretName.MatchString(name) {
+		return name
+	}
+	var v any
+	if json.Unmarshal([]byte(value), &v) != nil {
+		return ""
+	}
+	return secretIn(v)
+}
+
+func secretIn(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if secretName.MatchString(name) {
+				return name
+			}
+			if secret := secretIn(v[name]); secret != "" {
+				return secret
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if secret := secretIn(inner); secret != "" {
+				return secret
+			}
+		}
+	}
+	return ""
 }
 
 // reasoningLevels are the values of Sweep.Reasoning.

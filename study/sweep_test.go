@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"crosstalk"
 )
 
 // The last axis varies fastest, and only axes of several values name a
@@ -44,5 +46,35 @@ func TestConcurrencyOfSeveralModels(t *testing.T) {
 	}
 	if got := concurrency(conditions[:1]); got != 0 {
 		t.Errorf("openai alone: %d", got)
+	}
+}
+
+// A key in a parameter would be saved with the run.
+func TestSecretParams(t *testing.T) {
+	for param, secret := range map[string]string{
+		"api_key=abc": "api_key", "key=abc": "key", "X-Api-Key=abc": "X-Api-Key", "apikey=1": "apikey", "client_secret=a": "client_secret",
+		"access_token=a": "access_token", "password=a": "password", `extra={"a":[{"auth_token":"b"}]}`: "auth_token",
+		"top_k=3": "", "max_tokens=4": "", "max_completion_tokens=4": "", "prompt_cache_key=a": "", "budget_tokens=3": "", "stop_token_ids=[1]": "",
+		"skip_special_tokens=true": "", "add_bos_token=true": "", "keyboard=a": "", "secretary=a": "", `extra={"tokens":1}`: "", "author=a": "",
+	} {
+		_, err := (&Sweep{Params: []string{param}}).paramAxes()
+		if secret == "" && err != nil || secret != "" && (err == nil || !strings.Contains(err.Error(), " "+secret+" is a secret") || strings.Contains(err.Error(), "abc")) {
+			t.Errorf("%s: %v", param, err)
+		}
+	}
+}
+
+// The base URLs that tell models apart are saved without what is secret in them.
+func TestSecretBaseURLs(t *testing.T) {
+	s := &Sweep{Models: []string{"openai:a", "openai:a"}, BaseURLs: []string{"http://u:hunter2@h:1/v1?key=hunter2", "http://h:2/v1"}}
+	a, err := s.modelAxis(crosstalk.Decoding{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Condition{}
+	c.Name = map[string]string{}
+	a.set(&c, 0)
+	if c.Name["base_url"] != "http://h:1/v1" || c.baseURL != s.BaseURLs[0] || a.values[0] != "openai:a http://h:1/v1" {
+		t.Errorf("%v, %q, %q", c.Name, c.baseURL, a.values)
 	}
 }

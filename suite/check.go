@@ -56,8 +56,8 @@ func Check(s *Suite) []string {
 			in.check(s, remark)
 		}
 	}
-	if n := s.Clusters(); n < 5 {
-		remark("%d %s: intervals need at least 5", n, s.ClusterNoun())
+	if n := s.Clusters(); n < fewestControls {
+		remark("%d %s: intervals need at least %d", n, s.ClusterNoun(), fewestControls)
 	}
 	if n := len(s.Items); n < 30 {
 		remark("%d items: intervals need at least 30", n)
@@ -65,33 +65,52 @@ func Check(s *Suite) []string {
 	return remarks
 }
 
-func checkPairs(s *Suite, remark func(string, ...any)) {
-	tests := map[string]string{}
+// Limits lists what figures of a suite cannot tell, though nothing in it is
+// wrong.
+func Limits(s *Suite) (limits []string) {
+	if s.Instrument != "leakage" {
+		return nil
+	}
+	controls, items := map[string]map[string]bool{}, map[string]int{}
 	for _, item := range s.Items {
-		p := item.Pair
-		if other, again := tests[p.Test]; again {
-			remark("%s: same test prompt as %s", item.ID, other)
+		category := item.Labels["category"]
+		if controls[category] == nil {
+			controls[category] = map[string]bool{}
 		}
-		tests[p.Test] = item.ID
-		if mentions(p.Control, p.Concept) {
-			remark("%s: the control mentions the concept %q", item.ID, p.Concept)
-		}
-		if lastWord(p.Test) != lastWord(p.Control) {
-			remark("%s: test and control end differently (%q, %q)", item.ID, lastWord(p.Test), lastWord(p.Control))
-		}
-		if n := len(p.Leaks); n == 1 {
-			remark("%s: only one leak; the reference model needs at least 2 for a useful measurement", item.ID)
-		}
-		if n := len(p.Neutral); n > 0 && n < 6 {
-			remark("%s: %d neutral continuations; expected at least 6", item.ID, n)
-		}
-		for _, leak := range p.Leaks {
-			if slices.Contains(p.Neutral, leak) {
-				remark("%s: %q is both a leak and neutral", item.ID, leak)
-			}
+		controls[category][item.Cluster] = true
+		items[category]++
+	}
+	if len(controls) < 2 {
+		return nil
+	}
+	var few []string
+	for _, category := range slices.Sorted(maps.Keys(controls)) {
+		if n := len(controls[category]); n < fewestControls {
+			few = append(few, fmt.Sprintf("%s (%d)", category, n))
 		}
 	}
+	if len(few) > 0 {
+		limits = append(limits, fmt.Sprintf("too few controls for an interval of the category, which needs at least %d: %s", fewestControls, strings.Join(few, ", ")))
+	}
+	least, most := "", ""
+	for _, category := range slices.Sorted(maps.Keys(items)) {
+		if least == "" || items[category] < items[least] {
+			least = category
+		}
+		if most == "" || items[category] > items[most] {
+			most = category
+		}
+	}
+	if items[most] > unbalanced*items[least] {
+		limits = append(limits, fmt.Sprintf("unbalanced categories: %d items in %s, %d in %s; the figure over all depends mostly on the large ones", items[most], most, items[least], least))
+	}
+	return limits
 }
+
+const (
+	fewestControls = 5 // of an interval
+	unbalanced     = 3 // times as many items in one category as in another
+)
 
 func checkPrompts(s *Suite, remark func(string, ...any)) {
 	asked := map[[2]string]string{}
@@ -102,6 +121,11 @@ func checkPrompts(s *Suite, remark func(string, ...any)) {
 			remark("%s: same prompt as %s", item.ID, other)
 		}
 		asked[key] = item.ID
+		if item.Labels["task"] == "monolingual" {
+			if found, other := otherLanguage(item.Prompt.Text, item.Prompt.Language); other {
+				remark("%s: the prompt is in %s; expected %s", item.ID, found, item.Prompt.Language)
+			}
+		}
 		cells[[3]string{item.Labels["task"], item.Labels["source"], item.Labels["language"]}]++
 	}
 	for _, cell := range slices.SortedFunc(maps.Keys(cells), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
@@ -117,15 +141,6 @@ func checkPrompts(s *Suite, remark func(string, ...any)) {
 			}
 		}
 	}
-}
-
-// mentions reports whether the text contains the phrase as whole words, in any
-// case.
-func mentions(text, phrase string) bool {
-	words := func(s string) string {
-		return " " + strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), " "), " ") + " "
-	}
-	return words(phrase) != "  " && strings.Contains(words(text), words(phrase))
 }
 
 func lastWord(s string) string {

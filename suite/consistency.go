@@ -164,6 +164,9 @@ func (r *taskReader) read(e taskEntry, line int) error {
 			return err
 		}
 	}
+	if e.Data.value.Format.value == boolqFormat {
+		t.Question = "question"
+	}
 	r.suite.Tasks = append(r.suite.Tasks, t)
 	return r.items(t, e, line)
 }

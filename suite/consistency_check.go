@@ -31,6 +31,9 @@ func checkTasks(s *Suite, remark func(string, ...any)) {
 					remark("%s: same text in %s as %s", item.ID, language, other)
 				}
 				asked[key] = item.ID
+				if found, other := otherLanguage(strings.Join(texts, "\n"), language); other {
+					remark("%s: the text in %s is in %s", item.ID, language, found)
+				}
 			}
 			golds := map[string]bool{}
 			for _, class := range item.Input.Gold {

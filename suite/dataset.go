@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"crosstalk/internal/boolq"
 	"crosstalk/internal/table"
 )
 
@@ -24,10 +25,12 @@ type dataset struct {
 	read func(file, language string) iter.Seq2[dataRow, error]
 }
 
+const boolqFormat = "boolq"
+
 var publishedTasks = []dataset{
 	{"paws-x", []string{"sentence1", "sentence2"}, []string{"different meaning", "same meaning"}, readPAWSX},
 	{"xnli", []string{"premise", "hypothesis"}, xnliLabels, readXNLI},
-	{"boolq", []string{"passage", "question"}, []string{"no", "yes"}, readBoolQ},
+	{boolqFormat, []string{"passage", "question"}, []string{"no", "yes"}, readBoolQ},
 }
 
 // dataRow is one input in one language.
@@ -46,7 +49,7 @@ func readPAWSX(file, language string) iter.Seq2[dataRow, error] {
 		row := dataRow{Row: r, id: r.Values["id"], language: language, label: labelNumber(r.Values["label"], 2)}
 		for _, column := range []string{"sentence1", "sentence2"} {
 			if !r.Has(column) {
-				return nil, r.Errorf("has no column %q; expected the columns of PAWS-X: id, sentence1, sentence2, label", column)
+				return nil, r.HeaderErrorf("has no column %q; expected the columns of PAWS-X: id, sentence1, sentence2, label", column)
 			}
 			row.texts = append(row.texts, unquote(r.Values[column]))
 		}
@@ -105,7 +108,7 @@ func readBoolQ(file, language string) iter.Seq2[dataRow, error] {
 				return nil, r.Errorf("has no %q; expected the columns of BoolQ: question, passage, answer", column)
 			}
 		}
-		return []dataRow{{r, cmp.Or(v["idx"], strconv.Itoa(n)), language, []string{v["passage"], question(v["question"], language)}, labelNumber(cmp.Or(v["answer"], v["label"]), 2)}}, nil
+		return []dataRow{{r, cmp.Or(v["idx"], strconv.Itoa(n)), language, []string{v["passage"], boolq.Question(v["question"], language)}, labelNumber(cmp.Or(v["answer"], v["label"]), 2)}}, nil
 	})
 }
 

@@ -7,12 +7,10 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"crosstalk/internal/parquet"
 	"crosstalk/internal/table"
-	"crosstalk/measure/pytext"
 )
 
 // plainRows yields the rows of a TSV file in which every line is a row and
@@ -50,7 +48,7 @@ func plainRows(file string) iter.Seq2[table.Row, error] {
 				fail(n, "has %d fields; the header has %d", len(fields), len(columns))
 				return
 			}
-			row := table.Row{File: file, Line: n, Columns: columns, Values: make(map[string]string, len(columns))}
+			row := table.Row{File: file, Line: n, Header: 1, Columns: columns, Values: make(map[string]string, len(columns))}
 			for i, column := range columns {
 				row.Values[column] = fields[i]
 			}
@@ -100,7 +98,7 @@ func parquetRows(file string) iter.Seq2[table.Row, error] {
 			columns = append(columns, name)
 		}
 		for i := range f.Rows {
-			row := table.Row{File: file, Line: i + 1, Columns: columns, Values: make(map[string]string, len(texts)), Lists: make(map[string][]string, len(lists))}
+			row := table.Row{File: file, Line: i + 1, Header: i + 1, Columns: columns, Values: make(map[string]string, len(texts)), Lists: make(map[string][]string, len(lists))}
 			for name, values := range texts {
 				row.Values[name] = values[i]
 			}
@@ -112,23 +110,4 @@ func parquetRows(file string) iter.Seq2[table.Row, error] {
 			}
 		}
 	}
-}
-
-// question formats a question of BoolQ, which has neither capitals nor a
-// question mark, as Ohmer et al. (2023) do: the first letter upper case, all
-// others lower case, and a question mark (full-width in Chinese).
-func question(text, language string) string {
-	text = pytext.TrimSpace(text)
-	first, size := utf8.DecodeRuneInString(text)
-	if size == 0 {
-		return ""
-	}
-	text = string(unicode.ToTitle(first)) + pytext.Lower(text[size:])
-	if strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") {
-		return text
-	}
-	if language == "zh" || strings.HasPrefix(language, "zh-") || strings.HasPrefix(language, "zh_") {
-		return text + "？"
-	}
-	return text + "?"
 }

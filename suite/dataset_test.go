@@ -160,7 +160,7 @@ func TestDatasetErrors(t *testing.T) {
 	}{
 		{paws("{en: b.tsv}"), "", "DIR/task.yaml:11: open DIR/b.tsv: no such file or directory"},
 		{paws("a.tsv"), "", "DIR/task.yaml:11: DIR/a.tsv:1: is empty; expected a header line"},
-		{paws("a.tsv"), "id\tsentence1\tlabel\n1\ta\t1\n", `DIR/task.yaml:11: DIR/a.tsv:2: has no column "sentence2"; expected the columns of PAWS-X`},
+		{paws("a.tsv"), "id\tsentence1\tlabel\n1\ta\t1\n", `DIR/task.yaml:11: DIR/a.tsv:1: has no column "sentence2"; expected the columns of PAWS-X`},
 		{paws("a.tsv"), header + "1\ta\tb\t1\n2\ta\tb\n", "DIR/task.yaml:11: DIR/a.tsv:3: has 3 fields; the header has 4"},
 		{paws("a.tsv"), header + "1\ta\tb\t1\n1\ta\tb\t1\n", `DIR/task.yaml:11: DIR/a.tsv:3: duplicate id "1" (first used in line 2)`},
 		{paws("a.tsv"), header + "\ta\tb\t1\n", "DIR/task.yaml:11: DIR/a.tsv:2: has no id"},
@@ -295,22 +295,6 @@ func TestUnquote(t *testing.T) {
 	} {
 		if got := unquote(field); got != want {
 			t.Errorf("%s: %s, want %s", field, got, want)
-		}
-	}
-}
-
-func TestQuestion(t *testing.T) {
-	for _, c := range [][3]string{
-		{"is the NATO base open", "en", "Is the nato base open?"},
-		{" does it rain? ", "en", "Does it rain?"},
-		{"灯亮吗", "zh", "灯亮吗？"},
-		{"灯亮吗？", "zh", "灯亮吗？"},
-		{"ist ÄPFEL richtig", "de", "Ist äpfel richtig?"},
-		{"élan", "fr", "Élan?"},
-		{" ", "en", ""},
-	} {
-		if got := question(c[0], c[1]); got != c[2] {
-			t.Errorf("%q: %q, want %q", c[0], got, c[2])
 		}
 	}
 }

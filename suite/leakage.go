@@ -1,8 +1,11 @@
 package suite
 
 import (
+	"cmp"
+	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"crosstalk"
@@ -13,26 +16,44 @@ import (
 // leakageFile is a suite of test/control pairs. docs/suites.md describes it.
 type leakageFile struct {
 	Header    header            `yaml:",inline"`
+	MaxTokens int               `yaml:"max_tokens"`
+	Windows   string            `yaml:"windows"`
+	Begins    string            `yaml:"begins"`
 	Prompt    map[string]string `yaml:"prompt"`
+	Concepts  inOrder[concept]  `yaml:"concepts"`
 	Templates []at[template]    `yaml:"templates"`
 	Items     []at[single]      `yaml:"items"`
 }
 
 type template struct {
-	ID       string        `yaml:"id"`
-	Category string        `yaml:"category"`
-	Language string        `yaml:"language"`
-	Test     string        `yaml:"test"`
-	Control  string        `yaml:"control"`
-	Neutral  []string      `yaml:"neutral"`
-	Remove   []string      `yaml:"remove"`
-	Fillings []at[filling] `yaml:"fillings"`
+	ID       string            `yaml:"id"`
+	Category string            `yaml:"category"`
+	Language string            `yaml:"language"`
+	Carrier  crosstalk.Carrier `yaml:"carrier"`
+	Prompt   string            `yaml:"prompt"`
+	Test     wordings          `yaml:"test"`
+	Control  wordings          `yaml:"control"`
+	Neutral  []string          `yaml:"neutral"`
+	Leaks    inOrder[[]string] `yaml:"leaks"` // by concept
+	Remove   []string          `yaml:"remove"`
+	Seen     bool              `yaml:"seen"`
+	Fillings fillings          `yaml:"fillings"`
+}
+
+// concept is a concept that templates can share. Its key is its name.
+type concept struct {
+	ID     string   `yaml:"id"`
+	Insert string   `yaml:"insert"`
+	Sense  string   `yaml:"sense"`
+	Leaks  []string `yaml:"leaks"`
+	Remove []string `yaml:"remove"`
 }
 
 type filling struct {
 	ID      string   `yaml:"id"`
 	Concept string   `yaml:"concept"`
 	Insert  string   `yaml:"insert"`
+	Sense   string   `yaml:"sense"`
 	Leaks   []string `yaml:"leaks"`
 	Remove  []string `yaml:"remove"`
 }
@@ -43,14 +64,23 @@ type single struct {
 	Language string   `yaml:"language"`
 	Cluster  string   `yaml:"cluster"`
 	Concept  string   `yaml:"concept"`
+	Sense    string   `yaml:"sense"`
 	Test     string   `yaml:"test"`
 	Control  string   `yaml:"control"`
 	Leaks    []string `yaml:"leaks"`
 	Neutral  []string `yaml:"neutral"`
 	Remove   []string `yaml:"remove"`
+	Seen     bool     `yaml:"seen"`
 }
 
 const slot = "{concept}"
+
+// Columns of leakage items beside category and language.
+const (
+	carrierColumn = "carrier" // of context leakage
+	beginsColumn  = "begins"  // the language that a mixed prompt begins in
+	seenColumn    = "seen"    // "yes": a similarity has seen a draft of the item
+)
 
 // readLeakage builds the suite's items from the templates and the items.
 func readLeakage(d document, s *Suite) error {
@@ -58,17 +88,16 @@ func readLeakage(d document, s *Suite) error {
 	if err := d.decode(&f, yaml.Strict()); err != nil {
 		return err
 	}
-	for api, prefix := range f.Prompt {
-		switch api {
-		case "chat":
-			s.Prefix[crosstalk.Chat] = prefix
-		case "completion", "completions":
-			s.Prefix[crosstalk.Completions] = prefix
-		default:
-			return d.errorf(d.lineOf("prompt"), "prompt has the unknown key %.40q; choose one of: chat, completion", api)
-		}
+	if err := readSettings(d, f, s); err != nil {
+		return err
 	}
-	b := leakageBuilder{document: d, suite: s, lines: map[string]int{}}
+	b := leakageBuilder{document: d, suite: s, lines: map[string]int{}, concepts: map[string]concept{}}
+	for _, c := range f.Concepts {
+		if strings.TrimSpace(c.key) == "" {
+			return d.errorf(c.line, "concepts: a concept is empty")
+		}
+		b.concepts[c.key], b.order = c.value, append(b.order, c.key)
+	}
 	for i, t := range f.Templates {
 		if t.line == 0 {
 			return d.errorf(d.lineOf("templates"), "entry %d is empty", i+1)
@@ -84,9 +113,11 @@ func readLeakage(d document, s *Suite) error {
 			return d.errorf(d.lineOf("items"), "entry %d is empty", i+1)
 		case v.ID == "":
 			return d.errorf(item.line, "an item has no id")
+		case b.carriers:
+			return d.errorf(item.line, "item %s: items cannot be mixed with templates that have a carrier", v.ID)
 		}
-		err := b.add(item.line, v.ID, v.Category, v.Language, v.Cluster, crosstalk.Pair{Concept: v.Concept, Test: v.Test, Control: v.Control,
-			Remove: v.Remove, Leaks: v.Leaks, Neutral: v.Neutral})
+		err := b.add(item.line, v.ID, v.Cluster, labelsOf(v.Category, v.Language, v.Seen), crosstalk.Pair{Concept: v.Concept, Sense: v.Sense,
+			Test: v.Test, Control: v.Control, Remove: v.Remove, Leaks: v.Leaks, Neutral: v.Neutral})
 		if err != nil {
 			return err
 		}
@@ -97,49 +128,173 @@ func readLeakage(d document, s *Suite) error {
 	return nil
 }
 
+// readSettings reads what a file says of all its items.
+func readSettings(d document, f leakageFile, s *Suite) error {
+	for api, prefix := range f.Prompt {
+		switch api {
+		case "chat":
+			s.Prefix[crosstalk.Chat] = prefix
+		case "completion", "completions":
+			s.Prefix[crosstalk.Completions] = prefix
+		default:
+			return d.errorf(d.lineOf("prompt"), "prompt has the unknown key %.40q; choose one of: chat, completion", api)
+		}
+	}
+	if f.MaxTokens < 0 || f.MaxTokens == 0 && d.has("max_tokens") {
+		return d.errorf(d.lineOf("max_tokens"), "max_tokens is %d; expected a number above 0", f.MaxTokens)
+	}
+	if f.Windows != "" && f.Windows != Sentences {
+		return d.errorf(d.lineOf("windows"), "windows is %.40q; expected %s", f.Windows, Sentences)
+	}
+	s.MaxTokens, s.Windows, s.Begins = f.MaxTokens, f.Windows, f.Begins
+	return nil
+}
+
 // leakageBuilder builds items from a file's entries and refuses invalid ones.
 type leakageBuilder struct {
 	document
-	suite *Suite
-	lines map[string]int // by id
+	suite    *Suite
+	lines    map[string]int // by id
+	concepts map[string]concept
+	order    []string // of concepts
+	carriers bool     // whether templates have carriers
 }
 
 func (b *leakageBuilder) template(t template, line int) error {
-	switch {
-	case t.ID == "":
+	if t.ID == "" {
 		return b.errorf(line, "a template has no id")
-	case strings.Count(t.Test, slot) != 1:
-		return b.errorf(line, "template %s: test contains %s %d times; expected once", t.ID, slot, strings.Count(t.Test, slot))
-	case strings.Contains(t.Control, slot):
-		return b.errorf(line, "template %s: control contains %s; a control must not mention the concept", t.ID, slot)
-	case len(t.Fillings) == 0:
-		return b.errorf(line, "template %s has no fillings", t.ID)
 	}
-	for _, fill := range t.Fillings {
+	if carries := t.Carrier != ""; len(b.suite.Items) == 0 {
+		b.carriers = carries
+	} else if carries != b.carriers {
+		return b.errorf(line, "template %s: either all templates have a carrier or none", t.ID)
+	}
+	t.Prompt = strings.TrimSpace(t.Prompt)
+	if err := b.check(t, line); err != nil {
+		return err
+	}
+	list, err := b.fillings(t, line)
+	if err != nil {
+		return err
+	}
+	labels := labelsOf(cmp.Or(t.Category, string(t.Carrier)), t.Language, t.Seen)
+	if t.Carrier != "" {
+		labels[carrierColumn] = string(t.Carrier)
+	}
+	for _, fill := range list {
 		v := fill.value
-		if fill.line == 0 {
-			return b.errorf(line, "template %s: a filling is empty", t.ID)
-		}
-		id, insert := v.ID, v.Insert
+		id, insert := v.ID, cmp.Or(v.Insert, v.Concept)
 		if id == "" {
 			if id = slug(v.Concept); id == "" && v.Concept != "" {
 				return b.errorf(fill.line, "template %s: the concept %q has no letters to build an id from: give the filling an id", t.ID, v.Concept)
 			}
 		}
-		if insert == "" {
-			insert = v.Concept
-		}
-		err := b.add(fill.line, t.ID+"/"+id, t.Category, t.Language, "", crosstalk.Pair{
-			Concept: v.Concept, Test: strings.Replace(t.Test, slot, insert, 1), Control: t.Control,
-			Remove: slices.Concat(t.Remove, v.Remove), Leaks: v.Leaks, Neutral: t.Neutral})
-		if err != nil {
-			return err
+		for k, test := range t.Test {
+			id := t.ID + "/" + id
+			if k > 0 {
+				id += "/" + strconv.Itoa(k+1)
+			}
+			p := crosstalk.Pair{Concept: v.Concept, Sense: v.Sense, Remove: slices.Concat(t.Remove, v.Remove), Leaks: v.Leaks, Neutral: t.Neutral}
+			p.Test, p.Control = strings.Replace(test.Text, slot, insert, 1), t.Control[0].Text
+			if t.Carrier != "" {
+				p.Context = &crosstalk.Context{Carrier: t.Carrier, Prompt: t.Prompt, Test: filled(test, insert), Control: t.Control[0]}
+				p.Test = t.Carrier.Whole(p.Context.Test, t.Prompt)
+				p.Control = t.Carrier.Whole(p.Context.Control, t.Prompt)
+			}
+			if err := b.add(fill.line, id, "", maps.Clone(labels), p); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (b *leakageBuilder) add(line int, id, category, language, cluster string, p crosstalk.Pair) error {
+// check refuses a template with invalid texts.
+func (b *leakageBuilder) check(t template, line int) error {
+	switch {
+	case len(t.Control) > 1:
+		return b.errorf(line, "template %s: control is a list; expected one text", t.ID)
+	case len(t.Control) == 0 || len(t.Test) == 0:
+		return b.errorf(line, "template %s needs a test and a control", t.ID)
+	case t.Carrier == "" && t.Prompt != "":
+		return b.errorf(line, "template %s: only a template with a carrier can have a prompt", t.ID)
+	case t.Carrier != "" && !slices.Contains(crosstalk.Carriers, t.Carrier):
+		return b.errorf(line, "template %s: carrier is %.40q; choose one of: %s", t.ID, t.Carrier, join(crosstalk.Carriers))
+	case t.Carrier != "" && t.Prompt == "":
+		return b.errorf(line, "template %s has a carrier and no prompt", t.ID)
+	case strings.Contains(t.Prompt, slot):
+		return b.errorf(line, "template %s: prompt contains %s; only test may contain it", t.ID, slot)
+	}
+	for _, of := range slices.Concat(t.Test, t.Control) {
+		turns, expected := of.User != "" || of.Assistant != "", "text"
+		if t.Carrier.InTurns() {
+			expected = "user and assistant"
+		}
+		if turns != t.Carrier.InTurns() || turns && (of.User == "" || of.Assistant == "") {
+			return b.errorf(line, "template %s: expected %s in test and control", t.ID, expected)
+		}
+	}
+	for _, test := range t.Test {
+		if n := strings.Count(test.String(), slot); n != 1 && (t.Carrier == "" || n == 0) {
+			return b.errorf(line, "template %s: test contains %s %d times; expected once", t.ID, slot, n)
+		}
+	}
+	if strings.Contains(t.Control[0].String(), slot) {
+		return b.errorf(line, "template %s: control contains %s; a control must not mention the concept", t.ID, slot)
+	}
+	return nil
+}
+
+// fillings are a template's fillings, with what they take from the file's
+// concepts.
+func (b *leakageBuilder) fillings(t template, line int) (list []at[filling], err error) {
+	own := map[string]bool{}
+	switch {
+	case t.Fillings.all && len(b.concepts) == 0:
+		return nil, b.errorf(line, "template %s: fillings is %q, and the file has no concepts", t.ID, allConcepts)
+	case t.Fillings.all:
+		for _, name := range b.order {
+			list = append(list, at[filling]{filling{Concept: name}, line})
+		}
+	default:
+		list = slices.Clone(t.Fillings.list)
+	}
+	if len(list) == 0 {
+		return nil, b.errorf(line, "template %s has no fillings", t.ID)
+	}
+	for i := range list {
+		v := &list[i].value
+		if list[i].line == 0 {
+			return nil, b.errorf(line, "template %s: a filling is empty", t.ID)
+		}
+		own[v.Concept] = v.Leaks != nil
+		c := b.concepts[v.Concept]
+		v.ID, v.Insert, v.Sense = cmp.Or(v.ID, c.ID), cmp.Or(v.Insert, c.Insert), cmp.Or(v.Sense, c.Sense)
+		if v.Leaks == nil {
+			v.Leaks = c.Leaks
+		}
+		if v.Remove == nil {
+			v.Remove = c.Remove
+		}
+	}
+	for _, leaks := range t.Leaks {
+		given, known := own[leaks.key]
+		switch {
+		case !known:
+			return nil, b.errorf(leaks.line, "template %s: leaks names the concept %.40q, which is not one of its fillings", t.ID, leaks.key)
+		case given:
+			return nil, b.errorf(leaks.line, "template %s: the leaks of %.40q are given twice", t.ID, leaks.key)
+		}
+		for i := range list {
+			if list[i].value.Concept == leaks.key {
+				list[i].value.Leaks = leaks.value
+			}
+		}
+	}
+	return list, nil
+}
+
+func (b *leakageBuilder) add(line int, id, cluster string, labels map[string]string, p crosstalk.Pair) error {
 	p.Concept, p.Test, p.Control = strings.TrimSpace(p.Concept), strings.TrimSpace(p.Test), strings.TrimSpace(p.Control)
 	switch {
 	case p.Concept == "":
@@ -157,20 +312,40 @@ func (b *leakageBuilder) add(line int, id, category, language, cluster string, p
 		}
 	}
 	b.lines[id] = line
-	if language == "" {
-		language = b.suite.Language
+	if labels["language"] == "" && b.suite.Language != "" {
+		labels["language"] = b.suite.Language
 	}
-	if cluster == "" {
-		cluster = p.Control
+	if b.suite.Begins != "" {
+		labels[beginsColumn] = b.suite.Begins
 	}
+	b.suite.Items = append(b.suite.Items, crosstalk.Item{ID: id, Cluster: cmp.Or(cluster, p.Control), Labels: labels, Pair: &p})
+	return nil
+}
+
+func labelsOf(category, language string, seen bool) map[string]string {
 	labels := map[string]string{}
 	for column, value := range map[string]string{"category": category, "language": language} {
 		if value != "" {
 			labels[column] = value
 		}
 	}
-	b.suite.Items = append(b.suite.Items, crosstalk.Item{ID: id, Cluster: cluster, Labels: labels, Pair: &p})
-	return nil
+	if seen {
+		labels[seenColumn] = "yes"
+	}
+	return labels
+}
+
+func filled(of crosstalk.Carried, insert string) crosstalk.Carried {
+	fill := strings.NewReplacer(slot, insert)
+	return crosstalk.Carried{Text: fill.Replace(of.Text), User: fill.Replace(of.User), Assistant: fill.Replace(of.Assistant)}
+}
+
+func join[T ~string](list []T) string {
+	texts := make([]string, len(list))
+	for i, text := range list {
+		texts[i] = string(text)
+	}
+	return strings.Join(texts, ", ")
 }
 
 var notSlug = regexp.MustCompile(`[^\pL\pN]+`)

@@ -11,18 +11,50 @@ import (
 // pulled builds suites from what crosstalk suites pull fetched, by the name of
 // the data set, from its folder.
 var pulled = map[string]func(dir string) (*Suite, error){
-	"boolq":  func(string) (*Suite, error) { return loadPublished("boolq") },
-	"lcb":    func(dir string) (*Suite, error) { return importLCB(filepath.Join(dir, "test_sets.zip")) },
-	"paws-x": func(string) (*Suite, error) { return loadPublished("paws-x") },
-	"xnli":   func(string) (*Suite, error) { return loadPublished("xnli") },
+	"boolq": func(string) (*Suite, error) { return loadPublished("boolq") },
+	"gonen-2024": func(dir string) (*Suite, error) {
+		return importPromptList(filepath.Join(dir, "semantic_leakage_prompts.txt"))
+	},
+	"lcb":         func(dir string) (*Suite, error) { return importLCB(filepath.Join(dir, "test_sets.zip")) },
+	"paws-x":      func(string) (*Suite, error) { return loadPublished("paws-x") },
+	"smilga-2025": importSmilga,
+	"xnli":        func(string) (*Suite, error) { return loadPublished("xnli") },
+}
+
+// importSmilga reads the workbooks of Smilga (2025): the prompts about colours,
+// and those of Gonen et al. The column dataset has Smilga's names of the two,
+// which are also in the items' ids, because both count their rows from 0.
+func importSmilga(dir string) (*Suite, error) {
+	all := &Suite{Instrument: "leakage", Version: 1, Language: "en"}
+	for _, part := range []struct{ dataset, file string }{
+		{"color", "color_prompts_qwen_3_instr.xlsx"},
+		{"initial", "initial_prompts_qwen_3_instr.xlsx"},
+	} {
+		s, err := fromRecorded(filepath.Join(dir, part.file))
+		if err != nil {
+			return nil, err
+		}
+		all.Prefix = s.Prefix // none: the prompts begin with their instruction
+		for _, item := range s.Items {
+			item.ID = part.dataset + "/" + item.ID
+			item.Labels["dataset"], item.Labels["language"] = part.dataset, all.Language
+			all.Items = append(all.Items, item)
+		}
+		for _, row := range s.Unusable {
+			all.Unusable = append(all.Unusable, part.file+": "+row)
+		}
+	}
+	return all, nil
 }
 
 // PulledDir returns the folder with the files of a data set that was fetched:
 //
-//	paws-x  LANGUAGE/dev_2k.tsv, LANGUAGE/test_2k.tsv
-//	xnli    xnli.dev.tsv, xnli.test.tsv
-//	boolq   dev.jsonl
-//	lcb     test_sets.zip
+//	paws-x       LANGUAGE/dev_2k.tsv, LANGUAGE/test_2k.tsv
+//	xnli         xnli.dev.tsv, xnli.test.tsv
+//	boolq        dev.jsonl
+//	lcb          test_sets.zip
+//	gonen-2024   semantic_leakage_prompts.txt
+//	smilga-2025  color_prompts_qwen_3_instr.xlsx, initial_prompts_qwen_3_instr.xlsx
 //
 // If it was not fetched completely, the error is a *datasets.MissingError that
 // names the command.

@@ -27,12 +27,31 @@ type Suite struct {
 	License     string
 	Description string
 	Prefix      map[crosstalk.API]string // text before each prompt, by kind of request
+	Card        *Card                    // nil: none
+	MaxTokens   int                      // of an answer, unless the user says otherwise; 0: the protocol's
+	Windows     string                   // leakage: Sentences, if answers are also scored sentence by sentence
+	Begins      string                   // leakage: the language that prompts begin in, BCP 47, if they end in another one
 	Tasks       []crosstalk.Task         // consistency: the tasks of the items
 	Items       []crosstalk.Item
+	Whole       int      // number of items of the suite that this is a Part of; 0: it is whole
 	Unusable    []string // rows of an imported file that are not usable: line and reason
 
 	// Demonstrations are for few-shot prompts, by language as in crosstalk.Prompt.
 	Demonstrations map[string][]crosstalk.Demonstration
+}
+
+// PrefixOf is the text before each prompt to an API: one of a Suite's Prefix.
+// Both APIs that take messages have that of Chat.
+func PrefixOf(prefixes map[crosstalk.API]string, api crosstalk.API) string {
+	if api == crosstalk.Responses {
+		api = crosstalk.Chat
+	}
+	return prefixes[api]
+}
+
+// InContext reports whether the suite measures context leakage.
+func (s *Suite) InContext() bool {
+	return len(s.Items) > 0 && s.Items[0].Pair != nil && s.Items[0].Pair.Context != nil
 }
 
 // ID identifies the suite and its content in signatures: leakage-en@5a0c6f1e.
@@ -47,7 +66,7 @@ func (s *Suite) ID() string {
 	if len(s.Demonstrations) > 0 {
 		f.add(s.Demonstrations)
 	}
-	return s.Name + "@" + f.String()
+	return s.name() + "@" + f.String()
 }
 
 // Fingerprint is a short hash of a set of items in any order. It covers what is
@@ -59,7 +78,7 @@ type Fingerprint struct{ sum uint64 }
 func (f *Fingerprint) Add(item crosstalk.Item) {
 	item.Cluster, item.Labels = "", nil
 	if p := item.Pair; p != nil {
-		item.Pair = &crosstalk.Pair{Concept: p.Concept, Test: p.Test, Control: p.Control, Remove: p.Remove}
+		item.Pair = &crosstalk.Pair{Concept: p.Concept, Test: p.Test, Control: p.Control, Remove: p.Remove, Context: p.Context}
 	}
 	f.add(item)
 }
@@ -72,20 +91,17 @@ func (f *Fingerprint) add(content any) {
 // String returns eight hexadecimal digits.
 func (f Fingerprint) String() string { return fmt.Sprintf("%08x", uint32(f.sum>>32)^uint32(f.sum)) }
 
-// data contains the embedded suites, and the tasks of published data sets.
+// data contains the embedded suites, each as a file and compiled, and the tasks
+// of published data sets.
 //
-//go:embed data/*.yaml tasks/*.yaml
+//go:embed data/*.yaml compiled/*.zst tasks/*.yaml
 var data embed.FS
 
-// Embedded returns the suites that come with the program, by name.
+// Embedded returns the suites that come with the program, sorted by name.
 func Embedded() ([]*Suite, error) {
-	files, err := data.ReadDir("data")
-	if err != nil {
-		return nil, err
-	}
 	var suites []*Suite
-	for _, f := range files {
-		s, err := embedded(strings.TrimSuffix(f.Name(), ".yaml"))
+	for _, name := range names() {
+		s, err := embedded(name)
 		if err != nil {
 			return nil, err
 		}
@@ -98,6 +114,9 @@ func embedded(name string) (*Suite, error) {
 	text, err := data.ReadFile(path.Join("data", name+".yaml"))
 	if err != nil {
 		return nil, err
+	}
+	if s, ok := compiled(name, text); ok {
+		return s, nil
 	}
 	return Parse(name+".yaml", text)
 }
@@ -133,12 +152,12 @@ func Load(nameOrFile string) (*Suite, error) {
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {
 		return fromRecorded(nameOrFile)
 	}
+	if ext == ".txt" {
+		return importPromptList(nameOrFile)
+	}
 	text, err := os.ReadFile(nameOrFile)
 	if err != nil {
 		return nil, err
-	}
-	if ext == ".txt" {
-		return parsePromptList(nameOrFile, text)
 	}
 	return Parse(nameOrFile, text)
 }
@@ -149,5 +168,6 @@ func names() []string {
 	for i, f := range files {
 		list[i] = strings.TrimSuffix(f.Name(), ".yaml")
 	}
+	slices.Sort(list) // leakage-de before leakage-de-en, unlike their files
 	return list
 }

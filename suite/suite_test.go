@@ -35,21 +35,46 @@ func TestEmbedded(t *testing.T) {
 			t.Errorf("%s: %s", s.Name, r)
 		}
 		for _, i := range s.Items {
-			if i.Labels["language"] == "" || i.Pair != nil && (i.Labels["category"] == "" || i.Labels["language"] != s.Language || len(i.Pair.Leaks) < 2 || len(i.Pair.Neutral) < 6) {
+			if i.Labels["language"] == "" || i.Pair != nil && (i.Labels["language"] != s.Language || len(i.Pair.Leaks) < 2 || len(i.Pair.Neutral) < 6) {
 				t.Errorf("%s: %s is not complete", s.Name, i.ID)
 			}
 		}
 	}
-	if !reflect.DeepEqual(names, []string{"confusion", "consistency", "leakage-de", "leakage-en"}) {
-		t.Errorf("suites %q", names)
+	for _, want := range []string{"confusion", "consistency",
+		"leakage-adverts", "leakage-colours", "leakage-context", "leakage-de", "leakage-en", "leakage-poems", "leakage-recipes", "leakage-stories"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("suites %q; expected %s among them", names, want)
+		}
 	}
-	en := suites[3]
-	categories := map[string]bool{}
+	en := suites[slices.Index(names, "leakage-en")]
+	items, controls := map[string]int{}, map[string]map[string]bool{}
 	for _, i := range en.Items {
-		categories[i.Labels["category"]] = true
+		category := i.Labels["category"]
+		if items[category]++; controls[category] == nil {
+			controls[category] = map[string]bool{}
+		}
+		controls[category][i.Cluster] = true
 	}
-	if len(en.Items) < 120 || len(categories) < 9 || en.License != "Apache-2.0" || en.Prefix[crosstalk.Chat] == "" {
-		t.Errorf("leakage-en: %d items, %d categories", len(en.Items), len(categories))
+	if len(items) != 13 || en.License != "Apache-2.0" || en.Card == nil || en.Prefix[crosstalk.Chat] == "" {
+		t.Errorf("leakage-en: %d categories, licence %q, card %v", len(items), en.License, en.Card)
+	}
+	for category, n := range items {
+		if n < 60 || len(controls[category]) < 12 {
+			t.Errorf("leakage-en: %d items with %d controls in %s; too few for an interval of the category", n, len(controls[category]), category)
+		}
+	}
+}
+
+// Suites are read by name: one costs nothing until it is used.
+func BenchmarkEmbedded(b *testing.B) {
+	for _, name := range names() {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Load(name); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
@@ -76,13 +101,13 @@ func TestLoad(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, want := range map[string]string{
-		"leakage-fr":                   `unknown suite "leakage-fr"; choose one of: confusion, consistency, leakage-de, leakage-en, boolq, lcb, paws-x, xnli; or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)`,
+		"leakage-xx":                   `unknown suite "leakage-xx"; choose one of: ` + strings.Join(names(), ", ") + `, boolq, gonen-2024, lcb, paws-x, smilga-2025, xnli; or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)`,
 		"":                             `unknown suite ""; choose one of`,
 		filepath.Join(dir, "a.yaml"):   "open " + filepath.Join(dir, "a.yaml") + ": no such file or directory",
 		filepath.Join(dir, "a.csv"):    filepath.Join(dir, "a.csv") + ": no such file or directory",
 		write(t, "a.yaml.gz", "x"):     "is not a gzip file",
 		write(t, "a.pdf", "x"):         ": expected a file that ends in .csv, .tsv, .jsonl or .xlsx, optionally with .gz",
-		write(t, "a.csv", "a,b\n1,2"):  `a.csv:2: has no column "prompt"; expected`,
+		write(t, "a.csv", "a,b\n1,2"):  `a.csv:1: has no column "prompt"; expected`,
 		write(t, "b.txt", ""):          "b.txt: contains no prompts",
 		write(t, "c.txt", "He eats\n"): "c.txt:1: a control without a test: the next line has a different ending",
 		write(t, "d.csv", "concept,prompt,control_prompt\n,t c,t\n"): "d.csv: no row has both a test and a control prompt",
@@ -128,26 +153,6 @@ func TestIDIsTheContents(t *testing.T) {
 				t.Errorf("another %s does not change the id", what)
 			}
 		}
-	}
-}
-
-func TestCheck(t *testing.T) {
-	item := func(id, concept, test, control string, leaks ...string) crosstalk.Item {
-		return crosstalk.Item{ID: id, Cluster: control, Pair: &crosstalk.Pair{Concept: concept, Test: test, Control: control, Leaks: leaks, Neutral: []string{"n", "o", "p", "q", "r"}}}
-	}
-	got := Check(&Suite{Instrument: "leakage", Unusable: []string{"line 7: the concept is empty"}, Items: []crosstalk.Item{
-		item("a", "ant", "An ant in the restaurant", "In the restaurant", "l", "m"), // "ant" is no word of the control
-		item("b", "Blue Sky", "a", "The blue  sky a", "l"),
-		item("c", "c", "a", "The b", "l", "n"),
-		{ID: "d", Cluster: "d", Pair: &crosstalk.Pair{Concept: "d", Test: "d e", Control: "e", Leaks: []string{"l", "m"}, Neutral: strings.Split("nopqrs", "")}},
-	}})
-	want := []string{"line 7: the concept is empty",
-		"a: 5 neutral continuations; expected at least 6",
-		`b: the control mentions the concept "Blue Sky"`, "b: only one leak; the reference model needs at least 2 for a useful measurement", "b: 5 neutral continuations; expected at least 6",
-		"c: same test prompt as b", `c: test and control end differently ("a", "b")`, "c: 5 neutral continuations; expected at least 6", `c: "n" is both a leak and neutral`,
-		"4 controls: intervals need at least 5", "4 items: intervals need at least 30"}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

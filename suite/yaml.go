@@ -21,6 +21,7 @@ type header struct {
 	Language    string `yaml:"language"`
 	License     string `yaml:"license"`
 	Description string `yaml:"description"`
+	Card        *Card  `yaml:"card"`
 }
 
 // instruments read their part of a file into a suite, and check it.
@@ -64,7 +65,10 @@ func parse(name string, text []byte, partial bool) (*Suite, error) {
 	case h.Version < 0:
 		return nil, d.errorf(d.lineOf("version"), "version is %d; expected a whole number from 1", h.Version)
 	}
-	s := &Suite{Name: h.Suite, Instrument: h.Instrument, Version: h.Version, Language: h.Language, License: h.License,
+	if err := h.Card.check(d); err != nil {
+		return nil, err
+	}
+	s := &Suite{Card: h.Card, Name: h.Suite, Instrument: h.Instrument, Version: h.Version, Language: h.Language, License: h.License,
 		Description: strings.TrimSpace(h.Description), Prefix: map[crosstalk.API]string{}}
 	var known []string
 	for _, i := range instruments {
@@ -103,6 +107,11 @@ func (d document) decode(v any, options ...yaml.DecodeOption) error {
 
 func (d document) errorf(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", d.name, line, fmt.Errorf(format, args...))
+}
+
+// has reports whether the file has a key at its top.
+func (d document) has(key string) bool {
+	return strings.Contains("\n"+string(d.text), "\n"+key+":")
 }
 
 // lineOf returns the line of a key at the top of the file.

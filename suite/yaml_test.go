@@ -215,6 +215,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(head + "items:\n  - id: a\n    concept: c\n    test: >-\n      t\n      c\n    control: |\n      t\n"))
 	f.Add([]byte("suite: !!binary aGk=\nitems: !!set {a}\n? b\n: - c\n"))
 	f.Add([]byte("a: &a [*a]\n<<: *a\n--- x\n...\n%YAML 1.2\n"))
+	f.Add([]byte(openEnded))
+	f.Add([]byte(carried))
 	f.Add([]byte(confusionText))
 	f.Add([]byte(twoWords + "    items:\n      - {id: i, gold: yes, a: x, b: y}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {

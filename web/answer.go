@@ -41,10 +41,11 @@ type observationRow struct{ Measure, Of, Value, Why, Numbers string }
 
 // exchange is a request with its answer.
 type exchange struct {
-	Messages []page.Setting
-	Facts    []page.Setting
-	Answer   string
-	Raw      string
+	Messages  []page.Setting
+	Facts     []page.Setting
+	Reasoning string // what the model thought before the answer
+	Answer    string
+	Raw       string
 }
 
 // answer writes the page of one answer, with everything that was derived from it.
@@ -66,7 +67,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	prompts := newPrompts(run.path)
 	defer prompts.close()
-	p.Card = page.NewCard(observations, longest, nil)
+	p.Card = page.NewCard(observations, longest, nil, nil)
 	p.fill(observations, prompts)
 	s.show(w, r, "answer.html", p)
 }
@@ -152,7 +153,7 @@ func observe(o crosstalk.Observation) observationRow {
 }
 
 func exchangeOf(r journal.Record) exchange {
-	a := exchange{Answer: cut(r.Answer.Text), Raw: cut(string(r.Answer.Raw))}
+	a := exchange{Reasoning: cut(r.Answer.Reasoning), Answer: cut(r.Answer.Text), Raw: cut(string(r.Answer.Raw))}
 	for _, m := range r.Request.Messages {
 		a.Messages = append(a.Messages, page.Setting{Name: m.Role, Value: cut(m.Content)})
 	}
@@ -171,7 +172,11 @@ func exchangeOf(r journal.Record) exchange {
 	add("sample", strconv.Itoa(r.Request.Sample))
 	add("status", string(r.Answer.Status))
 	add("ended by", r.Answer.Reason)
-	add("tokens", fmt.Sprintf("%d in, %d out", r.Answer.Usage.Prompt, r.Answer.Usage.Completion))
+	tokens := fmt.Sprintf("%d in, %d out", r.Answer.Usage.Prompt, r.Answer.Usage.Completion)
+	if n := r.Answer.Usage.Reasoning; n > 0 {
+		tokens += fmt.Sprintf(", %d of them for thinking", n)
+	}
+	add("tokens", tokens)
 	add("took", r.Answer.Latency.Round(1e6).String())
 	if r.Answer.Attempts > 1 {
 		add("attempts", strconv.Itoa(r.Answer.Attempts))

@@ -217,7 +217,7 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	prompts := newPrompts(p.Run.path)
 	defer prompts.close()
 	for i, n := range p.Page.Numbers {
-		p.Cards = append(p.Cards, answerCard{page.NewCard(observations[i], 0, prompts.prompt), n,
+		p.Cards = append(p.Cards, answerCard{page.NewCard(observations[i], 0, prompts.prompt, prompts.reasoning), n,
 			path + "/" + strconv.Itoa(n), conditionOf(observations[i], columns)})
 	}
 	p.Count = p.count()
@@ -284,6 +284,11 @@ func newPrompts(path string) *prompts {
 func (p *prompts) prompt(key crosstalk.Key) (string, bool) {
 	record, found := p.record(key)
 	return record.Request.Text(), found
+}
+
+func (p *prompts) reasoning(key crosstalk.Key) string {
+	record, _ := p.record(key)
+	return record.Answer.Reasoning
 }
 
 func (p *prompts) record(key crosstalk.Key) (journal.Record, bool) {

@@ -70,7 +70,7 @@ func hostileRun(t testing.TB, path string) {
 	for i, h := range hostile {
 		id := crosstalk.Identity{Provider: "openai", Name: h[:min(len(h), 1000)]}
 		request := crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: h}}}
-		answer := crosstalk.Answer{Key: crosstalk.KeyOf(id, request), Status: crosstalk.Text, Text: h, Raw: []byte(h), Reason: h, Model: h, Time: time.Now()}
+		answer := crosstalk.Answer{Key: crosstalk.KeyOf(id, request), Status: crosstalk.Text, Text: h, Reasoning: h, Raw: []byte(h), Reason: h, Model: h, Time: time.Now()}
 		records = append(records, journal.Record{Identity: id, Request: request, Answer: answer})
 		label := h[:min(len(h), 100)]
 		observations = append(observations, crosstalk.Observation{Measure: "lpr", Item: "item" + h, Cluster: "c", Value: 0, Finding: label,
@@ -202,6 +202,12 @@ func TestHostile(t *testing.T) {
 	for _, want := range []string{"&lt;script&gt;alert(1)", "&lt;img src=x onerror", "␛[31mred", "⟨RLO⟩", "null ␀ byte", "{{.}}", "more bytes not shown"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page of answers lacks %s", want)
+		}
+	}
+	// What the model thought is folded, on both pages.
+	for _, target := range []string{"/answers", "/answers/1"} {
+		if body := get(s, "/runs/"+id+target).Body.String(); !strings.Contains(body, `<details class="thought"><summary>Thoughts</summary>`) {
+			t.Errorf("%s lacks the thoughts", target)
 		}
 	}
 	// The plain text has all of it, as text.

@@ -45,26 +45,31 @@ func resolve(path string) (string, error) {
 }
 
 // watch are the files of an open journal, to be compared with what is there.
-type watch map[string]fs.FileInfo
+type watch []watched
+
+type watched struct {
+	name string
+	was  fs.FileInfo
+}
 
 // watchFiles remembers the files of a journal that is open for writing.
 func watchFiles(path string) (watch, error) {
-	w := watch{}
+	var w watch
 	for _, name := range []string{path, path + "-wal", path + ".lock"} {
 		info, err := os.Lstat(name)
 		if err != nil {
 			return nil, err
 		}
-		w[name] = info
+		w = append(w, watched{name, info})
 	}
 	return w, nil
 }
 
 // check reports a file that is not the one that was opened.
 func (w watch) check() error {
-	for name, was := range w {
-		if is, err := os.Lstat(name); err != nil || !os.SameFile(was, is) {
-			return fmt.Errorf("%s: %w; what was answered since then is not saved: run the same command again to ask for what is missing", name, ErrGone)
+	for _, f := range w {
+		if is, err := os.Lstat(f.name); err != nil || !os.SameFile(f.was, is) {
+			return fmt.Errorf("%s: %w; what was answered since then is not saved: run the same command again to ask for what is missing", f.name, ErrGone)
 		}
 	}
 	return nil

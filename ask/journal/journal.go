@@ -1,6 +1,6 @@
-// Package journal is the SQLite file in a run's directory that holds every
+// Package journal is the SQLite file in a run's directory that keeps every
 // answer the run received. An answer is durable before anything uses it: Put
-// returns after the commit that holds it was synchronised to the disk.
+// returns after its commit was synchronised to the disk.
 package journal
 
 import (
@@ -54,6 +54,7 @@ type Journal struct {
 
 type put struct {
 	record Record
+	change func() error // instead of the record
 	done   chan error
 }
 
@@ -243,10 +244,15 @@ func (j *Journal) Record(key crosstalk.Key) (record Record, found bool, err erro
 // Put writes an answer and returns when it is on the disk. An answer is never
 // overwritten, unless it was a failed one.
 func (j *Journal) Put(record Record) error {
+	return j.hand(put{record: record})
+}
+
+// hand hands p to the writing goroutine and returns when it is on the disk.
+func (j *Journal) hand(p put) error {
 	if j.lock == nil {
 		return j.wrap(errors.New("was opened for reading only"))
 	}
-	p := put{record, make(chan error, 1)}
+	p.done = make(chan error, 1)
 	select {
 	case j.puts <- p:
 	case <-j.stopped:
@@ -387,7 +393,11 @@ func (j *Journal) commit(batch []put) error {
 		}
 		defer txn.End(&err)
 		for _, p := range batch {
-			if err := j.store(p.record); err != nil {
+			store := p.change
+			if store == nil {
+				store = func() error { return j.store(p.record) }
+			}
+			if err := store(); err != nil {
 				return err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/model/settle"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -117,7 +118,9 @@ func checksum(row []any) []byte {
 	return h.Sum(nil)[:16]
 }
 
-// scan reads a row of the columns, with its number in the column after them.
+// scan reads a row of the columns, with its number in the column after them. In
+// rows of version 1 it separates the model's thoughts from its answer, as is done
+// today before an answer is written.
 func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 	r := Record{Identity: crosstalk.Identity{Provider: s.ColumnText(1), Endpoint: s.ColumnText(2), Name: s.ColumnText(3)}}
 	a := &r.Answer
@@ -125,7 +128,8 @@ func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 	corrupt := func(err error) (Record, error) {
 		return r, &CorruptError{j.path, s.ColumnInt64(checksumColumn + 1), a.Key, err}
 	}
-	if want := s.ColumnRawBlob(checksumColumn); want != nil {
+	want := s.ColumnRawBlob(checksumColumn)
+	if want != nil {
 		row := make([]any, checksumColumn)
 		for i := range row {
 			switch s.ColumnType(i) {
@@ -156,6 +160,9 @@ func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 		if err := json.Unmarshal(missing, &a.Missing); err != nil {
 			return corrupt(fmt.Errorf("its list of missing parameters is not JSON: %w", err))
 		}
+	}
+	if want == nil { // of version 1, which left thoughts in the text
+		r.Answer = settle.Recorded(r.Answer)
 	}
 	return r, nil
 }

@@ -38,6 +38,21 @@ var migrations = []string{
 	ALTER TABLE asks ADD COLUMN finish TEXT NOT NULL DEFAULT '';
 	ALTER TABLE asks ADD COLUMN missing TEXT NOT NULL DEFAULT '';
 	ALTER TABLE asks ADD COLUMN checksum BLOB`,
+	`CREATE TABLE batches (
+		number       INTEGER PRIMARY KEY,
+		provider     TEXT NOT NULL,
+		endpoint     TEXT NOT NULL,
+		model        TEXT NOT NULL,
+		tag          TEXT NOT NULL,    -- what the batch is found by
+		id           TEXT NOT NULL,    -- the provider's, empty as long as it is not known
+		submitted_at INTEGER NOT NULL, -- Unix time in ms, shortly before
+		ended        INTEGER NOT NULL  -- 1: what came of it is in asks
+	);
+	CREATE TABLE batch_asks (
+		batch   INTEGER NOT NULL,      -- its number
+		key     BLOB NOT NULL,         -- crosstalk.KeyOf
+		request TEXT NOT NULL          -- canonical JSON
+	)`,
 }
 
 // columns are those of the newest version, in the order of the table.
@@ -106,8 +121,9 @@ func admit(conn *sqlite3.Conn) (have int, err error) {
 		return 0, fmt.Errorf("was written by a newer crosstalk (journal version %d, this one reads up to %d): update crosstalk, or use another --out",
 			have, len(migrations))
 	}
+	tables := tablesOf(max(have, 1))
 	// Triggers, views and virtual tables could do anything while they are used.
-	objects, err := query(conn, "SELECT type || ' ' || name || iif(rootpage > 0, '', ' virtual') FROM sqlite_schema WHERE name <> 'sqlite_autoindex_asks_1'")
+	objects, err := query(conn, "SELECT type || ' ' || name || iif(rootpage > 0, '', ' virtual') FROM sqlite_schema WHERE name <> 'sqlite_autoindex_asks_1' ORDER BY name")
 	if err != nil {
 		return 0, err
 	}
@@ -116,17 +132,44 @@ func admit(conn *sqlite3.Conn) (have int, err error) {
 		return 0, nil
 	case have == 0:
 		return 0, notJournal{fmt.Sprintf("it has no version, and a %.100q in it", objects[0])}
-	case !slices.Equal(objects, []string{"table asks"}):
-		return 0, notJournal{fmt.Sprintf("it should have one table, asks, and has %.200q", objects)}
+	case !slices.Equal(objects, names(tables)):
+		return 0, notJournal{fmt.Sprintf("it should have %s, and has %.200q", strings.Join(names(tables), ", "), objects)}
 	}
-	names, err := query(conn, "SELECT name || iif(hidden, ' hidden', '') FROM pragma_table_xinfo('asks')")
-	if err != nil {
-		return 0, err
-	}
-	if want := columnNames(have); !slices.Equal(names, want) {
-		return 0, notJournal{fmt.Sprintf("its table asks should have the columns %s, and has %.500s", strings.Join(want, ", "), strings.Join(names, ", "))}
+	for _, t := range tables {
+		columns, err := query(conn, fmt.Sprintf("SELECT name || iif(hidden, ' hidden', '') FROM pragma_table_xinfo('%s')", t.name))
+		if err != nil {
+			return 0, err
+		}
+		if !slices.Equal(columns, t.columns) {
+			return 0, notJournal{fmt.Sprintf("its table %s should have the columns %s, and has %.500s", t.name, strings.Join(t.columns, ", "), strings.Join(columns, ", "))}
+		}
 	}
 	return have, nil
+}
+
+// table is a table of the journal.
+type table struct {
+	name    string
+	columns []string
+}
+
+// tablesOf are the tables of a version, in the order of their names.
+func tablesOf(version int) []table {
+	tables := []table{{"asks", columnNames(version)}}
+	if version >= 3 {
+		tables = append(tables,
+			table{"batch_asks", []string{"batch", "key", "request"}},
+			table{"batches", []string{"number", "provider", "endpoint", "model", "tag", "id", "submitted_at", "ended"}})
+	}
+	return tables
+}
+
+// names are those of tables as SQLite lists them.
+func names(tables []table) (list []string) {
+	for _, t := range tables {
+		list = append(list, "table "+t.name)
+	}
+	return list
 }
 
 // columnNames are the names of the columns of a version.

@@ -96,16 +96,18 @@ func TestNotAJournal(t *testing.T) {
 	for name, c := range map[string]struct{ sql, says string }{
 		"negative":     {"PRAGMA user_version = -1", "is not a journal of crosstalk: it has the version -1: move it away"},
 		"no version":   {"PRAGMA user_version = 0", `it has no version, and a "table asks" in it`},
-		"foreign":      {"DROP TABLE asks; CREATE TABLE people (name); PRAGMA user_version = 0", `it has no version, and a "table people" in it`},
-		"empty":        {"DROP TABLE asks", "it should have one table, asks, and has []"},
-		"view":         {"DROP TABLE asks; CREATE VIEW asks AS " + long, `has ["view asks virtual"]`},
+		"foreign":      {"DROP TABLE asks; DROP TABLE batches; DROP TABLE batch_asks; CREATE TABLE people (name); PRAGMA user_version = 0", `it has no version, and a "table people" in it`},
+		"empty":        {"DROP TABLE asks", `it should have table asks, table batch_asks, table batches, and has ["table batch_asks" "table batches"]`},
+		"view":         {"DROP TABLE asks; CREATE VIEW asks AS " + long, `has ["view asks virtual" "table batch_asks" "table batches"]`},
 		"trigger":      {"CREATE TRIGGER t AFTER INSERT ON asks BEGIN DELETE FROM asks; END", `"trigger t virtual"`},
 		"another":      {"CREATE TABLE b (x)", `"table b"`},
 		"renamed":      {"ALTER TABLE asks RENAME COLUMN text TO words", "its table asks should have the columns key, "},
 		"more":         {"ALTER TABLE asks ADD COLUMN more", "its table asks should have the columns key, "},
-		"old":          {"PRAGMA user_version = 1", "should have the columns key, "},
+		"old":          {"PRAGMA user_version = 1", "it should have table asks, and has"},
+		"older":        {"DROP TABLE batches; DROP TABLE batch_asks; PRAGMA user_version = 1", "should have the columns key, "},
+		"batches":      {"ALTER TABLE batches RENAME COLUMN tag TO label", "its table batches should have the columns number, provider"},
 		"generated":    {"ALTER TABLE asks DROP COLUMN checksum; ALTER TABLE asks ADD COLUMN checksum AS (text)", "checksum hidden"},
-		"virtual":      {"DROP TABLE asks; CREATE VIRTUAL TABLE asks USING fts5(key)", "it should have one table, asks, and has"},
+		"virtual":      {"DROP TABLE asks; CREATE VIRTUAL TABLE asks USING fts5(key)", "it should have table asks, table batch_asks, table batches, and has"},
 		"many objects": {"WITH RECURSIVE n(i) AS (SELECT 0) SELECT 1; " + tables(1100), "has more in it than a journal has"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -97,10 +97,12 @@ type leakageCalibration struct {
 	leakageFlags
 	suite string
 	rates []float64
+	copy  float64
 }
 
 func (l *leakageCalibration) flags(c *cobra.Command) {
 	c.Flags().Float64SliceVar(&l.rates, "rate", []float64{0.6}, "leakage: probability of a leak, 0 to 1")
+	c.Flags().Float64Var(&l.copy, "copy", 0.2, "leakage: probability that an answer copies the text around the prompt, if the suite has such texts; 0 to 1")
 	c.Flags().StringVar(&l.suite, "suite", "leakage-en",
 		"leakage: an embedded suite, or a file that lists leaks and neutral continuations")
 	l.leakageFlags.add(c)
@@ -112,16 +114,22 @@ func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (resul
 	if len(l.rates) == 0 {
 		return nil, fmt.Errorf("--rate is empty; expected numbers from 0 to 1")
 	}
-	options := l.study(c).Options
-	rules, err := options.Resolve()
+	s, err := suite.LoadFor("leakage", l.suite)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := study.Suited(l.study(c).Options, s).Resolve()
 	if err != nil {
 		return nil, err
 	}
 	if len(rules) > 1 {
 		return nil, crosstalk.BadOption("protocol", " names %d protocols; expected one", len(rules))
 	}
-	s, err := suite.LoadFor("leakage", l.suite)
-	if err != nil {
+	copying := l.copy
+	if !s.InContext() {
+		copying = 0
+	}
+	if err := similarities.CheckGloss(l.similarities, s.Name, s.Languages()); err != nil {
 		return nil, err
 	}
 	env := similarities.NewEnv()
@@ -134,11 +142,11 @@ func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (resul
 		in := leakage.Instrument{Protocol: rules[0], Similarities: []similarity.Similarity{sim}, Samples: all.samples,
 			Condition: map[string]string{}}
 		for _, rate := range l.rates {
-			r, err := calibrate.Leakage(c.Context(), in, s.Items, rate, all.seeds)
+			of, err := calibrate.Leakage(c.Context(), in, s.Items, calibrate.Leaky{Rate: rate, Copying: copying}, all.seeds)
 			if err != nil {
 				return nil, err
 			}
-			results = append(results, r)
+			results = append(results, of...)
 		}
 	}
 	return results, nil

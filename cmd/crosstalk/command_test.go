@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"io/fs"
+	standard "log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +24,7 @@ import (
 const asCommand = "CROSSTALK_TEST_COMMAND"
 
 func init() {
+	batchPoll, batchSettle = 20*time.Millisecond, time.Second
 	if os.Getenv(asCommand) != "" {
 		os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
 	}
@@ -86,6 +89,16 @@ func (p *process) code() int {
 		p.t.Fatalf("the command hangs; stderr:\n%s", p.stderr.String())
 	}
 	return p.cmd.ProcessState.ExitCode()
+}
+
+// over reports whether the command has ended.
+func (p *process) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // expect waits for the end and checks the exit code and what stands on stderr,
@@ -211,5 +224,27 @@ func noKey(t *testing.T, dir string) {
 	})
 	if err != nil || files == 0 {
 		t.Errorf("%d files searched for the key: %v", files, err)
+	}
+}
+
+// What files and servers say cannot control the terminal, and no password is
+// printed with the URL that has it.
+func TestPrintable(t *testing.T) {
+	for message, want := range map[string]string{
+		"item \x1b[2J: \xff":                              "item ␛[2J: �",
+		`model "compatible:m@http://u:p%20w@h/v1": no`:    `model "compatible:m@http://[hidden]@h/v1": no`,
+		"a HTTPS://only-user@h/, http://h/@x and a@b.c\n": "a HTTPS://[hidden]@h/, http://h/@x and a@b.c\n",
+	} {
+		if got := printable(message); got != want {
+			t.Errorf("%q becomes %q; want %q", message, got, want)
+		}
+	}
+	var out, log bytes.Buffer
+	if code := execute([]string{"run", "leakage", "--config=", "--out", t.TempDir(), "--model", "compatible:m@http://u:hunter2@h/\x1b[2J"}, &out, &log); code != exitUsage ||
+		strings.Contains(log.String(), "hunter2") || strings.Contains(log.String(), "\x1b") || !strings.Contains(log.String(), "[hidden]@h") {
+		t.Errorf("%d %q", code, log.String())
+	}
+	if standard.Writer() != io.Discard {
+		t.Error("packages can write to stderr")
 	}
 }

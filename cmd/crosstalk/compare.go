@@ -82,7 +82,11 @@ func (o *compareFlags) open(c *cobra.Command, paths []string, groups bool) ([]co
 		if err != nil {
 			return nil, err
 		}
-		runs[i] = compare.Run{Name: names[i], Estimates: estimates, Observations: run.ReadObservations(path)}
+		manifest, err := study.ReadManifest(path)
+		if err != nil {
+			return nil, err
+		}
+		runs[i] = compare.Run{Name: names[i], Estimates: estimates, Observations: run.ReadObservations(path), Settings: study.Settings(manifest)}
 	}
 	return runs, nil
 }
@@ -100,8 +104,10 @@ conditions have a value for: the difference with its interval, a p-value that is
 adjusted for the number of comparisons, and the difference that such data would
 have found. ~ stands where no difference is shown.
 
-Figures of different signatures (another suite, similarity, rule or version) are
-not compared; the field that differs is named, and --across lets it.`,
+Figures of different signatures (another suite, similarity, rule, version, or
+settings that a model did not take) are not compared; the field that differs is
+named, and --across lets it. A warning names the settings that differ between
+runs.`,
 		Example: `  crosstalk compare runs/before runs/after
   crosstalk compare runs/sweep --reference temperature=0 --by category
   crosstalk compare runs/a runs/b --measure lpr,wpr --by language --format markdown`,

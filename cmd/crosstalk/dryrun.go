@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"crosstalk"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,14 @@ func (r *runFlags) dryRun(c *cobra.Command, s *study.Study) error {
 	if err := s.CheckPrices(r.options.Budget); err != nil {
 		return err
 	}
-	each, total, err := s.Count(c.Context(), r.options.Budget.Prices)
+	prices := r.options.Budget.Prices
+	if r.options.Batch {
+		if err := s.CheckBatch(); err != nil {
+			return err
+		}
+		prices = prices.Batched()
+	}
+	each, total, err := s.Count(c.Context(), prices)
 	if err != nil {
 		return err
 	}
@@ -28,12 +36,16 @@ func (r *runFlags) dryRun(c *cobra.Command, s *study.Study) error {
 		if total.Priced {
 			cost = "at most " + cost
 		}
-		_, err := fmt.Fprintf(w, `model      %s
+		sent := each[0].Name[crosstalk.SentColumn]
+		if sent != "" {
+			sent = "\nsent       " + sent
+		}
+		_, err := fmt.Fprintf(w, `model      %s%s
 requests   %d
 tokens     about %d in, at most %d out
 cost       %s
 directory  %s
-`, each[0].Model, total.Asks, total.Worst.Prompt, total.Worst.Completion, cost, r.out)
+`, each[0].Model, sent, total.Asks, total.Worst.Prompt, total.Worst.Completion, cost, r.out)
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

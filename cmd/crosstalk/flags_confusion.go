@@ -46,7 +46,8 @@ func (f *confusionFlags) add(c *cobra.Command) {
 	config.Choices(flags, "latin", latins...)
 	flags.BoolVar(&f.Kana, "kana", false,
 		"tell Japanese from Chinese by its kana, since small identifiers confuse the two")
-	flags.StringSliceVar(&f.by, "by", confusion.By, "group figures by columns of the suite or the recorded data")
+	flags.StringSliceVar(&f.by, "by", confusion.By, "group figures by columns of the suite or the recorded data, by "+
+		languageGroups+", or by length_tertile (thirds of the prompts by length)")
 	config.Path(flags, "lid", "words")
 	config.Harmless(flags, "by")
 }

@@ -39,7 +39,7 @@ func (f *consistencyFlags) add(c *cobra.Command) {
 		"such as lid.176.ftz (default: a small embedded one)")
 	flags.StringVar(&f.overrides, "overrides", "", "a file of manually reviewed answers (crosstalk review answers); "+
 		"figures are printed with and without it")
-	flags.StringSliceVar(&f.by, "by", nil, "group figures by columns of the suite or the recorded data; "+
+	flags.StringSliceVar(&f.by, "by", nil, "group figures by columns of the suite or the recorded data, or by "+languageGroups+"; "+
 		"class adds the shares of classes and the transitions between them")
 	markSimilarity(flags, "free")
 	markSimilarity(flags, "quality")

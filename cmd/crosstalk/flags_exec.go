@@ -20,5 +20,6 @@ func (e *execFlags) add(f *pflag.FlagSet) {
 func markSimilarity(f *pflag.FlagSet, name string) {
 	config.Sensitive(f, name, config.Program, `^\s*exec:`)
 	config.Sensitive(f, name, config.Address, `(?i)@\s*https?:`)
+	config.Sensitive(f, name, config.Expense, paid())
 	config.PathIn(f, name, `(?s)^\s*(?:bertscore|sbert):(.*?)(?:\s*>=.*)?$`)
 }

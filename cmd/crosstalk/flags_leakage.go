@@ -38,9 +38,13 @@ func (l *leakageFlags) add(c *cobra.Command) {
 	f.IntVar(&l.round, "round", leakage.Exact,
 		"round similarities to N decimals (-1: do not round); overrides the protocol's rule")
 	f.Float64Var(&l.tie, "tie", 0, "treat similarities that differ by at most this as a tie")
+	f.StringVar(&l.Windows, "windows", "", "also score answers in parts: "+leakage.Sentences+", "+leakage.NoWindows+" (default: the suite's)")
+	config.Choices(f, "windows", leakage.Sentences, leakage.NoWindows)
+	f.BoolVar(&l.Counts, "counts", false,
+		"also estimate how many answers repeat the concept, and how many are the same for different concepts")
 	f.StringSliceVar(&l.similarities, "similarity", []string{"gloss"},
 		"how to compare concept and answer: "+similarities.Usage()+"; models pull fetches models")
-	f.StringSliceVar(&l.by, "by", leakage.By, "group figures by columns of the suite or the recorded data")
+	f.StringSliceVar(&l.by, "by", leakage.By, "group figures by columns of the suite or the recorded data, or by "+languageGroups)
 	markSimilarity(f, "similarity")
 	config.Harmless(f, "by")
 	l.execFlags.add(f)

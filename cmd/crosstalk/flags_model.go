@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/internal/config"
+	"crosstalk/model"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
@@ -31,6 +33,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	config.Choices(f, "api", string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses))
 	f.StringVar(&s.KeyVar, "key-var", "", "environment variable that contains the API key (default: the provider's)")
 	f.IntVar(&s.Samples, "samples", 0, "answers per prompt (default: the protocol's)")
+	f.IntVar(&s.Items, "items", 0, "ask N items of the suite: always the same ones, from all categories, languages and sources (default: all)")
 	f.StringSliceVar(&s.Temperatures, "temperature", nil,
 		"sampling temperature, or \"default\" for the provider's (default: the protocol's)")
 	f.StringSliceVar(&s.TopPs, "top-p", nil,
@@ -46,14 +49,18 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	f.StringArrayVar(&s.Prefixes, "prefix", nil, "text to put before each prompt (default: the suite's)")
 	f.StringArrayVar(&s.Headers, "header", nil,
 		"header to send with every request, NAME=VALUE or NAME=$VARIABLE; values are kept out of files and messages")
+	f.Var(families{&s.Families}, "families",
+		"a YAML file of what models take and refuse, before the built-in table; in crosstalk.yaml the entries themselves (docs/models.md)")
 	f.StringArrayVar(&s.Params, "param", nil, "any other setting as NAME=VALUE, as in --param reasoning_effort=low")
+	f.BoolVar(&o.Batch, "batch", false,
+		"send the requests in batches: half the price at most providers, answers within a day; can be interrupted and resumed")
 	f.IntVar(&o.Concurrency, "concurrency", 0,
 		"maximum concurrent requests; adapts to the endpoint's limit (default 64, fewer for local servers)")
 	f.IntVar(&o.RPM, "rpm", 0, "maximum requests per minute (default: no limit)")
 	f.IntVar(&o.TPM, "tpm", 0, "maximum tokens per minute (default: no limit)")
 	f.DurationVar(&o.Timeout, "timeout", 2*time.Minute, "maximum time per request")
 	f.IntVar(&o.Retries, "retries", 8, "retries after a transient error")
-	f.DurationVar(&o.Patience, "patience", 10*time.Minute, "maximum time to wait for a server that is down or asks to wait")
+	f.DurationVar(&o.Patience, "patience", 10*time.Minute, "maximum time to wait for a server that is down or asks to wait; a batch in progress is always waited for")
 	f.IntVar(&o.FailAfter, "fail-after", 0, "stop after N failed requests (default: never)")
 	f.IntVar(&o.Budget.Asks, "budget-asks", 0, "stop before exceeding N requests")
 	f.IntVar(&o.Budget.Tokens, "budget-tokens", 0, "stop before exceeding N tokens in total")
@@ -64,17 +71,24 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	config.Sensitive(f, "key-var", config.Credential)
 	config.Sensitive(f, "header", config.Credential)
 	config.Sensitive(f, "model", config.Address, `(?i)@\s*https?:`)
+	config.Sensitive(f, "model", config.Expense, paid())
 	config.PathIn(f, "model", `(?is)^\s*replay:(.*)`)
 	config.Path(f, "prices")
-	config.Harmless(f, "temperature", "top-p", "system", "prefix", "param")
+	config.Harmless(f, "temperature", "top-p", "system", "prefix", "param", "families")
 }
+
+// For tests, which cannot wait; 0 is the default.
+var batchPoll, batchSettle time.Duration
+
+// paid matches the names of models whose requests cost money.
+func paid() string { return `(?i)^\s*(` + strings.Join(model.Paid(), "|") + `)\s*:` }
 
 // check validates the limits and reads the prices.
 func (m *modelFlags) check(c *cobra.Command) (err error) {
 	o := &m.options
 	for flag, value := range map[string]int{"concurrency": o.Concurrency, "rpm": o.RPM, "tpm": o.TPM,
 		"retries": o.Retries, "fail-after": o.FailAfter, "budget-asks": o.Budget.Asks, "budget-tokens": o.Budget.Tokens,
-		"samples": m.sweep.Samples, "max-tokens": m.sweep.MaxTokens, "reasoning-tokens": m.sweep.ReasoningTokens} {
+		"samples": m.sweep.Samples, "items": m.sweep.Items, "max-tokens": m.sweep.MaxTokens, "reasoning-tokens": m.sweep.ReasoningTokens} {
 		if value < 0 || value == 0 && c.Flags().Changed(flag) && flag != "retries" {
 			return crosstalk.BadOption(flag, " is %d; expected a number above 0", value)
 		}
@@ -91,6 +105,7 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 	if o.Retries == 0 {
 		o.Retries = -1
 	}
+	o.Poll, o.Settle = batchPoll, batchSettle
 	if m.prices != "" {
 		o.Budget.Prices, err = ask.ReadPrices(m.prices)
 	}

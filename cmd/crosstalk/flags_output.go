@@ -21,6 +21,10 @@ func (o *outputFlags) add(c *cobra.Command) {
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print only the result and errors")
 }
 
+// languageGroups are the columns for grouping that every study with a column
+// language has.
+const languageGroups = "groups of languages (family, script, indo_european, latin)"
+
 // given returns the value of a flag that the command line or crosstalk.yaml
 // sets, else the zero value.
 func given[T any](c *cobra.Command, flag string, value T) (zero T) {

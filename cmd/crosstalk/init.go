@@ -98,6 +98,11 @@ func newConfig(root *cobra.Command) []byte {
 # innermost section wins; a flag on the command line wins over the file. Relative
 # paths start at the current directory. API keys stay in the environment. Remove a
 # # to set a key.
+#
+# Without --config, crosstalk only finds this file and does not trust it: keys that
+# run programs, choose addresses or credentials, ask a provider at your expense,
+# leave the directory or open a port are refused. --config `+standardConfig+` trusts
+# it, and so does the environment variable `+config.TrustVariable+`=1.
 
 `), config.Template(root, liveKeys)...)
 }

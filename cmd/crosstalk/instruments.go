@@ -17,6 +17,7 @@ type instrument struct {
 	calibrate  func() calibration
 	columns    []string // beside an item's id
 	show       func(b *strings.Builder, s *suite.Suite, i crosstalk.Item)
+	requests   func(p crosstalk.PromptConfig, s *suite.Suite, i crosstalk.Item) []named
 	describe   func(s *suite.Suite) string // behind the number of items
 }
 
@@ -24,11 +25,11 @@ type instrument struct {
 func instruments() []instrument {
 	return []instrument{
 		{"leakage", runLeakageCommand, scoreLeakageCommand, func() calibration { return &leakageCalibration{} },
-			[]string{"category"}, showPair, describePairs},
+			[]string{"category"}, showPair, pairRequests, describePairs},
 		{"confusion", runConfusionCommand, scoreConfusionCommand, func() calibration { return &confusionCalibration{} },
-			[]string{"task", "source", "language"}, showPrompt, describePrompts},
+			[]string{"task", "source", "language"}, showPrompt, promptRequests, describePrompts},
 		{"consistency", runConsistencyCommand, scoreConsistencyCommand, func() calibration { return &consistencyCalibration{} },
-			[]string{"task", "category"}, showInput, describeTasks},
+			[]string{"task", "category"}, showInput, inputRequests, describeTasks},
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -125,4 +126,20 @@ func TestSecondWriter(t *testing.T) {
 	start(t, nil, args...).expect(2, out+"/answers.db: another crosstalk is writing to this run: wait for it to end, or use another --out")
 	first.expect(0)
 	askedOnce(t, s, 50)
+}
+
+// A run whose directory is taken away stops, and does not say that what was in
+// it is saved there.
+func TestVanishedDirectory(t *testing.T) {
+	s, n := counting(t, testserver.Options{Latency: 30 * time.Millisecond})
+	suite, out := writeSuite(t, 40), filepath.Join(t.TempDir(), "run")
+	p := start(t, nil, runLeakage(s, suite, out, "--concurrency", "4")...)
+	until(t, "answers", func() bool { return n.Load() >= 20 })
+	if err := os.Rename(out, out+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	p.expect(2, out+"/answers.db: was deleted or replaced during the run; what was answered since then is not saved")
+	if strings.Contains(p.stderr.String(), "saved in "+out) || s.Stats().Attempts >= 400 {
+		t.Errorf("after %d asks:\n%s", s.Stats().Attempts, p.stderr.String())
+	}
 }

@@ -11,10 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
+	"regexp"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/visible"
 
 	"github.com/spf13/cobra"
 )
@@ -40,6 +43,7 @@ func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
 func execute(args []string, stdout, stderr io.Writer) int {
+	log.SetOutput(io.Discard) // net/http logs there what servers do; what matters of it is in errors
 	root := rootCommand()
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -54,12 +58,21 @@ func execute(args []string, stdout, stderr io.Writer) int {
 		code = e.code
 	}
 	if message := err.Error(); message != "" {
-		fmt.Fprintf(stderr, "crosstalk: %s\n", message)
+		fmt.Fprintf(stderr, "crosstalk: %s\n", printable(message))
 	}
 	if errors.As(err, new(*usageError)) {
 		fmt.Fprintf(stderr, "See '%s --help'.\n", command.CommandPath())
 	}
 	return code
+}
+
+// userInfo matches the user and password of a URL.
+var userInfo = regexp.MustCompile(`(?i)(https?://)[^/\s"'@]+@`)
+
+// printable is a message as it can be shown: files and servers that it quotes
+// cannot control the terminal, and a password in a URL stays hidden.
+func printable(message string) string {
+	return visible.Text(userInfo.ReplaceAllString(message, "${1}[hidden]@"))
 }
 
 // usageError is an invalid command line, as opposed to invalid input.
@@ -112,7 +125,7 @@ limit was reached, or a review is needed), 130 interrupted.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), reportCommand(), exportCommand(),
+	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(),
 		compareCommand(), gateCommand(), powerCommand(), serveCommand(),
 		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
 	configure(root)

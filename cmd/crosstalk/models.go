@@ -34,13 +34,24 @@ compare texts (--similarity) or identify languages (--lid).`,
 }
 
 func modelsListCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List providers, and models for --similarity and --lid", Args: cobra.NoArgs,
-		Long: `List the providers of language models (--model provider:name), with the
-environment variable of the API key; the default models for --similarity, with
-the commit in the cache; and the models for --lid.`,
-		Example: "  crosstalk models list",
-		RunE: func(c *cobra.Command, _ []string) error {
+	var provider providerFlags
+	c := &cobra.Command{
+		Use: "list [PROVIDER:[PART]]", Short: "List providers, a server's models, or models for --similarity and --lid",
+		Args: cobra.MaximumNArgs(1),
+		Long: `Without an argument, list the providers of language models (--model
+provider:name), with the environment variable of the API key; the default models
+for --similarity, with the commit in the cache; and the models for --lid.
+
+With a provider, ask its server which models it has, and print their names as
+--model takes them, one per line. PART selects the names that contain it.`,
+		Example: `  crosstalk models list
+  crosstalk models list openai:
+  crosstalk models list openrouter:qwen
+  crosstalk models list compatible: --base-url http://localhost:8000/v1`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return provider.list(c.Context(), c.OutOrStdout(), args[0])
+			}
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "PROVIDER\tKEY VARIABLE\tSET\tBASE URL\tLOCAL")
 			for _, p := range model.Presets() {
@@ -86,6 +97,8 @@ the commit in the cache; and the models for --lid.`,
 			return w.Flush()
 		},
 	}
+	provider.add(c)
+	return c
 }
 
 // whetherPulled is yes or no, for a column of a table.
@@ -113,7 +126,8 @@ func modelsPullCommand() *cobra.Command {
 and print its folder; or fetch one of fastText's language identification models,
 lid.176 and lid.176.ftz, and print its file. Files in the cache are not fetched
 again. Interrupted downloads resume. Every file is checked against its checksum.
-Weights must be safetensors.
+Weights must be safetensors or pytorch_model.bin, which is fetched only where there
+are no safetensors. It is read as tensors; nothing in it is executed.
 
 For the hub: HF_HOME or HF_HUB_CACHE sets the cache, HF_TOKEN grants access to
 gated or private models, HF_ENDPOINT sets another hub, HF_HUB_OFFLINE=1 disables

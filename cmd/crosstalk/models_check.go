@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"crosstalk"
+	"crosstalk/internal/config"
 	"crosstalk/measure/encoder"
 	"crosstalk/measure/similarity"
-	"crosstalk/model"
 	"crosstalk/study"
 	"crosstalk/study/similarities"
 
@@ -20,38 +20,52 @@ import (
 )
 
 func modelsCheckCommand() *cobra.Command {
-	return &cobra.Command{
+	var provider providerFlags
+	c := &cobra.Command{
 		Use:   "check MODEL",
-		Short: "Load a model for --similarity or --lid and try it",
-		Long: `Load a model for --similarity and compare two sentences: print its properties,
-the code that runs it, and the time it takes. Nothing is fetched. A model
-without bertscore: or sbert: is used for sentence vectors.
+		Short: "Ask a language model what it takes, or try one for --similarity or --lid",
+		Long: `For provider:name, find out what a language model takes. This sends at most
+three short requests (about 2,000 tokens each if the model thinks). It prints
 
-For lid.176, lid.176.ftz and files ending in .bin or .ftz, identify the language
-of a sentence. For provider:name, check only the name and the key variable;
-nothing is sent.`,
-		Example: `  crosstalk models check gloss
+  - whether the model takes a temperature, top-p beside a temperature and a
+    system message, and the name of the parameter that limits its answers;
+  - whether log probabilities come back;
+  - whether it thinks, where its thoughts come back, and which levels of
+    reasoning have an effect;
+  - which model answered, by the server's own account;
+  - the flags of a run that spell this out. Under the protocol crosstalk-1, a run
+    does the same without them.
+
+For a model of --similarity, load it and compare two sentences: print its
+properties, the code that runs it, and the time it takes. Nothing is fetched. A
+model without bertscore: or sbert: is used for sentence vectors. For lid.176,
+lid.176.ftz and files ending in .bin or .ftz, identify the language of a
+sentence.`,
+		Example: `  crosstalk models check openai:gpt-4o-mini
+  crosstalk models check compatible:my-model --base-url http://localhost:8000/v1
+  crosstalk models check gloss
   crosstalk models check bertscore
   crosstalk models check bertscore:./my-model/L5
   crosstalk models check sbert:all-MiniLM-L6-v2
-  crosstalk models check lid.176
-  crosstalk models check openai:gpt-4o-mini`,
+  crosstalk models check lid.176`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return checkModel(c.Context(), c.OutOrStdout(), args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if name, _, found := strings.Cut(args[0], ":"); found && isProvider(name) {
+				return provider.check(c.Context(), c.OutOrStdout(), args[0])
+			}
+			return checkModel(c.Context(), c.OutOrStdout(), args[0])
+		},
 	}
+	provider.add(c)
+	c.Flags().Var(families{&provider.options.Families}, "families",
+		"a YAML file of what models take and refuse, before the built-in table (docs/models.md)")
+	config.Harmless(c.Flags(), "families")
+	c.Flags().StringVar(&provider.api, "api", "", "chat, completions or responses (default: the provider's)")
+	config.Choices(c.Flags(), "api", string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses))
+	return c
 }
 
 func checkModel(ctx context.Context, stdout io.Writer, arg string) error {
-	provider, _, _ := strings.Cut(arg, ":")
-	if slices.ContainsFunc(model.Presets(), func(p model.Preset) bool { return p.Name == provider }) {
-		m, err := model.Open(arg, model.Options{})
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(stdout, "%s at %s: the name is valid, and the key is set if one is needed; nothing was sent\n",
-			m.Identity(), m.Identity().Endpoint)
-		return err
-	}
 	if _, known := study.PublishedIdentifier(arg); known || strings.HasSuffix(arg, ".bin") || strings.HasSuffix(arg, ".ftz") {
 		return checkIdentifier(stdout, arg)
 	}

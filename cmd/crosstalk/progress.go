@@ -62,7 +62,9 @@ func (p *progress) show() {
 	s, took := p.session.Stats(), time.Since(p.started)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d requests", s.Done, max(s.Done, p.total))
-	if asked := s.Done - s.Cached; asked > 0 {
+	if s.Batches.N > 0 {
+		b.WriteString("; waiting for " + s.Batches.Text())
+	} else if asked := s.Done - s.Cached; asked > 0 {
 		rate := float64(asked) / took.Seconds()
 		left := time.Duration(float64(max(0, p.total-s.Done)) / rate * float64(time.Second))
 		fmt.Fprintf(&b, ", %.1f/s, %v left", rate, left.Round(time.Second))

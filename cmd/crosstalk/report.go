@@ -14,6 +14,8 @@ type reportFlags struct {
 	by      []string
 	html    string
 	figures string
+
+	corrected bool
 }
 
 func reportCommand() *cobra.Command {
@@ -24,9 +26,14 @@ func reportCommand() *cobra.Command {
 		Long: `Print the figures of a run, computed from its observations, and write
 RUN/report.html: one page that describes what was measured, with the figures,
 their intervals, and the answers behind each figure. The page has no script and
-loads nothing. No model is asked and no answer is scored again.`,
+loads nothing. No model is asked and no answer is scored again.
+
+--corrected prints Leak-Rate, LPR or consistency corrected by people's labels
+('crosstalk labels'), beside the uncorrected figure and that of the labels
+alone. All three are plain means over answers. It writes no page.`,
 		Example: `  crosstalk report runs/leakage-en-leaky-1a2b3c4d
   crosstalk report RUN --by category --format latex
+  crosstalk report RUN --corrected
   crosstalk report RUN --html page.html --figures paper/`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return r.run(c, args[0]) },
@@ -37,6 +44,7 @@ loads nothing. No model is asked and no answer is scored again.`,
 		"where to write the page: a file, - for stdout instead of the figures, none (default RUN/report.html)")
 	c.Flags().StringVar(&r.figures, "figures", "",
 		"a directory for the plots as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX")
+	c.Flags().BoolVar(&r.corrected, "corrected", false, "print figures corrected by people's labels")
 	config.Path(c.Flags(), "html", "figures")
 	config.Harmless(c.Flags(), "by")
 	r.outputFlags.add(c)
@@ -47,6 +55,9 @@ loads nothing. No model is asked and no answer is scored again.`,
 func (r *reportFlags) run(c *cobra.Command, path string) error {
 	if err := report.CheckFormat(r.format); err != nil {
 		return err
+	}
+	if r.corrected {
+		return r.writeCorrected(c, path)
 	}
 	estimates, err := figures(path, given(c, "by", r.by))
 	if err != nil {

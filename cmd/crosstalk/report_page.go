@@ -75,6 +75,10 @@ func (r *reportFlags) writePage(c *cobra.Command, path string, p page.Report) er
 			record, found, err := j.Record(key)
 			return record.Request.Text(), found && err == nil
 		}
+		p.Answers.Reasoning = func(key crosstalk.Key) string {
+			record, _, _ := j.Record(key) // the zero value if it cannot be read
+			return record.Answer.Reasoning
+		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"crosstalk/ask"
+	"crosstalk/ask/journal"
 	"crosstalk/internal/config"
 	"crosstalk/model/reference"
 	"crosstalk/report"
@@ -122,7 +123,12 @@ func explain(m *study.Measurement, err error) error {
 	stats := m.Session.Stats()
 	saved := fmt.Sprintf("%d of %d requests are answered and saved in %s; run the same command again to resume",
 		stats.Answered, max(stats.Done, m.Planned), m.Dir.Path)
+	if b := stats.Batches; b.N > 0 {
+		saved += fmt.Sprintf(" and collect the batches that the provider is still working on: %s", b.Text())
+	}
 	switch {
+	case errors.Is(err, journal.ErrGone):
+		return err // what was saved is gone
 	case stopped:
 		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %s", saved)}
 	case stats.Answered > 0:
@@ -140,6 +146,12 @@ func summarize(c *cobra.Command, s *study.Study, m *study.Measurement) {
 	}
 	if stats.Cut > 0 {
 		fmt.Fprintf(stderr, ", %d cut at the token limit", stats.Cut)
+	}
+	if stats.Thought > 0 {
+		fmt.Fprintf(stderr, ", %d after thinking", stats.Thought)
+	}
+	if n := stats.Usage.Reasoning; n > 0 {
+		fmt.Fprintf(stderr, " (%d tokens)", n)
 	}
 	if stats.Cost > 0 {
 		fmt.Fprintf(stderr, ", cost %.4f", stats.Cost)

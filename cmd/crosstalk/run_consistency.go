@@ -29,6 +29,7 @@ Without --model, a reference model with known consistency answers.`,
   crosstalk run consistency --model openai:gpt-4o-mini --to de,zh
   crosstalk run consistency --model ollama:llama3.2 --to paraphrase --accept-rewrites
   crosstalk run consistency --model openai:gpt-4o-mini --suite paws-x --from en,de --to en,de --mixed en,de
+  crosstalk run consistency --model openai:gpt-4o-mini --suite paws-x --from en,de --to en,de --rewrite 'de>en=Übersetze ins Englische: {text}'
   crosstalk run consistency --model openai:gpt-4o-mini --suite sums.yaml --rewrite 'equal=Write another formula of the same value. Reply with the formula only.' --to equal --free number`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -51,8 +52,9 @@ Without --model, a reference model with known consistency answers.`,
 		"languages whose own instructions are also combined with inputs in other languages")
 	flags.StringSliceVar(&of.Parts, "part", nil,
 		"what to rewrite: T (instruction and input), I (instruction), X (input) (default: each in turn)")
-	flags.StringArrayVar(&of.Rewrite, "rewrite", nil, "define another sense of inputs, NAME=PROMPT: "+
-		"the prompt that tells the model how to rewrite; {text} marks the place of the text (default: after the prompt)")
+	flags.StringArrayVar(&of.Rewrite, "rewrite", nil, "NAME=PROMPT: how to tell the model to rewrite into a language (de), "+
+		"a pair (en>de), "+consistency.Paraphrase+", or another sense of inputs that this defines; NAME:I=PROMPT only for instructions; "+
+		"{text} marks the place of the text (default: after the prompt)")
 	flags.IntVar(&of.RewriteTokens, "rewrite-tokens", 0, "maximum tokens per rewritten text (default: the protocol's)")
 	flags.StringSliceVar(&of.Texts, "texts", nil, "files of rewritten inputs to use instead of the model's own")
 	flags.StringVar(&of.Instructions, "instructions", "", "a file of reviewed instructions to use instead of the model's own")

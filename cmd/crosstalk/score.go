@@ -53,6 +53,9 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 	}
 	if !s.quiet {
 		printNotes(c.ErrOrStderr(), of.Notes)
+		if n := of.Thought(); n > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "note: %d answers had the model's thoughts in them, which are not scored\n", n)
+		}
 	}
 	return nil
 }
@@ -104,6 +107,7 @@ written.`,
 func scoreConfusionCommand() *cobra.Command {
 	var s scoreFlags
 	var f confusionFlags
+	var prompts string
 	c := &cobra.Command{
 		Use:   "confusion FILE...",
 		Short: "Score recorded answers for language confusion",
@@ -112,15 +116,21 @@ requested language.
 
 FILE is CSV, TSV or JSON Lines, optionally gzip-compressed, with one row per
 answer. The columns completion and language are required; model, task, source,
-id, prompt and sample are optional. Figures can be grouped by all other columns.
-Files may be larger than memory. If a row is malformed, nothing is printed or
-written.`,
+id, prompt and sample are optional. Figures can be grouped by all other columns,
+by groups of languages and by the length of the prompts. If FILE has no prompts,
+--prompts names the suite that has them. Files may be larger than memory. If a
+row is malformed, nothing is printed or written.`,
 		Example: `  crosstalk score confusion answers.csv.gz
   crosstalk score confusion answers.jsonl --by language --format csv
-  crosstalk score confusion answers.csv --protocol lcb-script --lid lid.176.bin --words words`,
+  crosstalk score confusion answers.csv --protocol lcb-script --lid lid.176.bin --words words
+  crosstalk score confusion answers.csv.gz --prompts test_sets.zip --by source,length_tertile`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
-			err := s.score(c, func() (*study.Study, error) { return f.study(c).Recorded(files, s.model) })
+			err := s.score(c, func() (*study.Study, error) {
+				of := f.study(c)
+				of.Prompts = prompts
+				return of.Recorded(files, s.model)
+			})
 			if err == nil && !s.quiet {
 				f.noteIdentifier(c.ErrOrStderr())
 			}
@@ -128,6 +138,9 @@ written.`,
 		},
 	}
 	f.add(c)
+	c.Flags().StringVar(&prompts, "prompts", "", "the suite with the prompts of answers that were recorded without them, found by id, "+
+		"to group by length: an embedded suite, a file, or the Language Confusion Benchmark's test sets")
+	config.Path(c.Flags(), "prompts")
 	s.add(c)
 	return c
 }

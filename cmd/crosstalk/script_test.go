@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 	"crosstalk/internal/hubtest"
 	"crosstalk/internal/randmodel"
 	"crosstalk/internal/shared"
+	"crosstalk/internal/testserver"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -28,7 +30,8 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"crosstalk": 
 //     distilbert/distilbert-base-uncased, sentence-transformers/all-MiniLM-L6-v2
 //     and some-lab/gated, which the token $TOKEN opens, and an empty cache
 //     ($HF_HOME);
-//   - the same models as folders in $MODELS, named without their owners;
+//   - the same models as folders in $MODELS, named without their owners, and a
+//     BERT in three formats: tiny-bert-safetensors, tiny-bert-zip, tiny-bert-old;
 //   - a server ($CROSSTALK_MIRROR) of the files in the folder mirror, by host and
 //     path, an empty cache ($CROSSTALK_CACHE), and mirror stop, which takes the
 //     server away;
@@ -36,6 +39,9 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"crosstalk": 
 //   - hub serve NAME FOLDER, which adds a model; hub stop, which takes the hub
 //     away; hub asked N, which wants N requests since the last hub command;
 //     hub break CODE, which makes all requests fail;
+//   - server FLAGS..., which starts a test server (testserver.Options.Flags) with
+//     its address in $URL; server answered N, which wants N answers since then;
+//     server stop, which takes it away;
 //   - the condition [shared] and $SHARED for reference data of others, see
 //     package shared.
 func TestScripts(t *testing.T) {
@@ -65,6 +71,7 @@ func TestScripts(t *testing.T) {
 			mirror := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(e.WorkDir, "mirror"))))
 			e.Defer(mirror.Close)
 			e.Values["mirror"] = mirror
+			e.Values["server"] = new(*testserver.Server)
 			e.Setenv("CROSSTALK_MIRROR", mirror.URL)
 			e.Setenv("CROSSTALK_CACHE", filepath.Join(e.WorkDir, "cache"))
 			e.Setenv("HF_ENDPOINT", s.URL)
@@ -80,7 +87,7 @@ func TestScripts(t *testing.T) {
 			}
 			return shared.Root() != "", nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "hub": hubCommand, "mirror": mirrorCommand},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "hub": hubCommand, "mirror": mirrorCommand, "server": serverCommand},
 	})
 }
 
@@ -99,6 +106,28 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("exit code %d, expected %s", code, args[0])
+	}
+}
+
+func serverCommand(ts *testscript.TestScript, neg bool, args []string) {
+	s := ts.Value("server").(**testserver.Server)
+	switch {
+	case neg || len(args) == 0 || *s == nil && !strings.HasPrefix(args[0], "-"):
+		ts.Fatalf("usage: server FLAGS...|answered N|stop")
+	case args[0] == "stop":
+		(*s).Close()
+	case args[0] == "answered" && len(args) == 2:
+		if n := strconv.Itoa((*s).Stats().Answered); n != args[1] {
+			ts.Fatalf("the server answered %s requests, expected %s", n, args[1])
+		}
+	default:
+		var o testserver.Options
+		f := flag.NewFlagSet("server", flag.ContinueOnError)
+		o.Flags(f)
+		ts.Check(f.Parse(args))
+		*s = testserver.New(o)
+		ts.Defer((*s).Close)
+		ts.Setenv("URL", (*s).URL+"/v1")
 	}
 }
 
@@ -174,6 +203,26 @@ func writeModels(t *testing.T, dir string) {
 			}
 		}
 		if err := os.WriteFile(filepath.Join(at, "vocab.txt"), []byte(vocab), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeTinyBERT(t, dir)
+}
+
+// writeTinyBERT writes the same weights as tiny-bert-safetensors, tiny-bert-zip
+// and tiny-bert-old, after the files that have them.
+func writeTinyBERT(t *testing.T, dir string) {
+	t.Helper()
+	const golden = "../../measure/encoder/torchfile/testdata"
+	for from, to := range map[string]string{"model.safetensors": "model.safetensors", "zip.bin": "pytorch_model.bin", "old.bin": "pytorch_model.bin"} {
+		at := filepath.Join(dir, "tiny-bert-"+strings.Trim(strings.TrimPrefix(strings.TrimSuffix(from, ".bin"), "model"), "."))
+		err := os.MkdirAll(at, 0o755)
+		for from, to := range map[string]string{"config.json": "config.json", from: to} {
+			b, readErr := os.ReadFile(filepath.Join(golden, from))
+			err = errors.Join(err, readErr, os.WriteFile(filepath.Join(at, to), b, 0o644))
+		}
+		err = errors.Join(err, os.WriteFile(filepath.Join(at, "vocab.txt"), []byte("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ntrain\nwas\nlate\nbread\n.\n"), 0o644))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,18 +6,20 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"crosstalk"
 	"crosstalk/datasets"
+	"crosstalk/internal/config"
 	"crosstalk/suite"
 
 	"github.com/spf13/cobra"
 )
 
 func suitesCommand() *cobra.Command {
-	return group("suites", "List, show, check and fetch suites",
-		"List, show, check and fetch suites: the sets of items that models are asked.",
-		suitesListCommand(), suitesShowCommand(), suitesCheckCommand(), suitesPullCommand())
+	return group("suites", "List, show, check, write and fetch suites",
+		"List, show, check, write and fetch suites: the sets of items that models are asked.",
+		suitesListCommand(), suitesShowCommand(), suitesCheckCommand(), suitesNewCommand(), suitesPullCommand())
 }
 
 func suitesListCommand() *cobra.Command {
@@ -60,12 +62,21 @@ func languages(s *suite.Suite) string {
 }
 
 func suitesShowCommand() *cobra.Command {
-	return &cobra.Command{
+	var card bool
+	var api string
+	apis := []string{string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses)}
+	c := &cobra.Command{
 		Use: "show SUITE|FILE", Short: "Print a suite's items", Args: cobra.ExactArgs(1),
 		Long: `Print a suite's items. If the instruction of a prompt can be in several places,
-every version is printed; a star marks the default.`,
-		Example: "  crosstalk suites show leakage-en\n  crosstalk suites show confusion\n  crosstalk suites show my-suite.yaml",
+every version is printed; a star marks the default.
+
+With --api, print exactly what is sent to such an API for each item, but for
+what the protocol, --system, --prefix or --shots add.`,
+		Example: "  crosstalk suites show leakage-en\n  crosstalk suites show leakage-en --card\n  crosstalk suites show confusion\n  crosstalk suites show my-suite.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
+			if api != "" && !slices.Contains(apis, api) {
+				return crosstalk.BadOption("api", " is %q; expected one of: %s", api, strings.Join(apis, ", "))
+			}
 			s, err := suite.Load(args[0])
 			if err != nil {
 				return err
@@ -79,13 +90,26 @@ every version is printed; a star marks the default.`,
 			if s.Description != "" {
 				b.WriteString(s.Description + "\n")
 			}
-			for _, api := range []crosstalk.API{crosstalk.Chat, crosstalk.Completions} {
-				if prefix := s.Prefix[api]; prefix != "" {
-					fmt.Fprintf(&b, "before each %s prompt: %q\n", api, prefix)
+			for _, of := range []crosstalk.API{crosstalk.Chat, crosstalk.Completions} {
+				if prefix := s.Prefix[of]; prefix != "" && api == "" {
+					fmt.Fprintf(&b, "before each %s prompt: %q\n", of, prefix)
 				}
 			}
-			showTasks(&b, s)
+			if card {
+				if s.Card == nil {
+					return fmt.Errorf("%s has no card", args[0])
+				}
+				for _, line := range s.Card.Lines() {
+					fmt.Fprintf(&b, "\n%s\n%s\n", line[0], wrapped(line[1]))
+				}
+				_, err = fmt.Fprint(c.OutOrStdout(), b.String())
+				return err
+			}
+			if api == "" {
+				showTasks(&b, s)
+			}
 			in := instrumentOf(s)
+			prompting := crosstalk.PromptConfig{API: crosstalk.API(api), Prefix: suite.PrefixOf(s.Prefix, crosstalk.API(api))}
 			for _, i := range s.Items {
 				b.WriteString("\n" + i.ID)
 				for _, column := range in.columns {
@@ -94,25 +118,65 @@ every version is printed; a star marks the default.`,
 					}
 				}
 				b.WriteString("\n")
-				in.show(&b, s, i)
+				if api != "" {
+					showRequests(&b, in.requests(prompting, s, i))
+				} else {
+					in.show(&b, s, i)
+				}
 			}
 			_, err = fmt.Fprint(c.OutOrStdout(), b.String())
 			return err
 		},
 	}
+	c.Flags().StringVar(&api, "api", "", "print what is sent instead: chat, completions or responses")
+	config.Choices(c.Flags(), "api", apis...)
+	c.Flags().BoolVar(&card, "card", false, "print the suite's card instead: purpose, how it was written, weaknesses, reviewers")
+	c.MarkFlagsMutuallyExclusive("api", "card")
+	return c
+}
+
+// wrapped is a text in lines of at most 78 characters, indented by two.
+func wrapped(text string) string {
+	var b strings.Builder
+	width := 0
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+			b.WriteString("  ")
+			width = 2
+		case width+1+n > 80:
+			b.WriteString("\n  ")
+			width = 2
+		default:
+			b.WriteString(" ")
+			width++
+		}
+		b.WriteString(word)
+		width += n
+	}
+	return b.String()
 }
 
 // showText prints a named text, its lines indented below each other.
 func showText(b *strings.Builder, mark string, width int, name, text string) {
-	if text != "" {
-		fmt.Fprintf(b, "%-2s%-*s  %s\n", mark, width, name, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 2+width+2)))
+	for i, line := range strings.Split(text, "\n") {
+		switch {
+		case text == "":
+		case i == 0:
+			fmt.Fprintf(b, "%-2s%-*s  %s\n", mark, width, name, line)
+		case line == "":
+			b.WriteString("\n")
+		default:
+			fmt.Fprintf(b, "%*s%s\n", 2+width+2, "", line)
+		}
 	}
 }
 
 // showPair prints the texts of a leakage item.
 func showPair(b *strings.Builder, _ *suite.Suite, i crosstalk.Item) {
 	p := i.Pair
-	for _, l := range []struct{ name, text string }{{"concept", p.Concept}, {"test", p.Test}, {"control", p.Control},
+	for _, l := range []struct{ name, text string }{{"concept", p.Concept}, {"sense", p.Sense}, {"test", p.Test}, {"control", p.Control},
 		{"remove", strings.Join(p.Remove, " | ")}, {"leaks", strings.Join(p.Leaks, " | ")}, {"neutral", strings.Join(p.Neutral, " | ")}} {
 		showText(b, "", 7, l.name, l.text)
 	}
@@ -153,8 +217,12 @@ func describePrompts(*suite.Suite) string { return "" }
 func suitesCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "check SUITE|FILE...", Short: "Check suites for mistakes", Args: cobra.MinimumNArgs(1),
-		Long: `Check suites for mistakes and list them. A suite that cannot be read is an error
-(exit code 2).`,
+		Long: `Check suites for likely mistakes and list them, with notes on what figures of the
+suite cannot tell. For leakage: controls that mention the concept, in any
+inflection; tests that end otherwise than their control; duplicates and near
+duplicates; text in another language; concepts that cannot be scored; too few
+leaks, neutral continuations or controls; unbalanced categories. No similarity
+is computed. A suite that cannot be read is an error (exit code 2).`,
 		Example: "  crosstalk suites check my-suite.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			var b strings.Builder
@@ -169,6 +237,9 @@ func suitesCheckCommand() *cobra.Command {
 				}
 				if len(remarks) == 0 {
 					fmt.Fprintf(&b, "%s: %s%s\n", name, contents(s), instrumentOf(s).describe(s))
+				}
+				for _, l := range suite.Limits(s) {
+					fmt.Fprintf(&b, "%s: note: %s\n", name, l)
 				}
 			}
 			_, err := fmt.Fprint(c.OutOrStdout(), b.String())

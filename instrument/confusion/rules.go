@@ -130,5 +130,5 @@ func (r Rules) signature(measure string, g *estimate.Group[*sum], suites crossta
 	case measure == WPR || measure == LCPR:
 		fields = append(fields, r.wordFields(r.Words)...)
 	}
-	return estimate.Signature(fields...)
+	return estimate.Signature(g.Labels, fields...)
 }

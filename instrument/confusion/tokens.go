@@ -96,7 +96,7 @@ func alignOneByOne(text string, tokens []crosstalk.TokenLogprob, pieces []piece)
 	}
 }
 
-// latin1 is the bytes that a text of Latin-1 characters stands for, or "".
+// latin1 is the bytes that a text of Latin-1 characters encodes, or "".
 func latin1(s string) string {
 	var b []byte
 	for _, r := range s {

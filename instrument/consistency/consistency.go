@@ -38,6 +38,7 @@ const (
 	Invalid     = "invalid"      // an answer has no label
 	Missing     = "missing"      // an answer was never recorded
 	NoRewriting = "no rewriting" // the model did not rewrite the input
+	NoSource    = "no source"    // the text that was rewritten is unknown
 	NoGold      = "no gold"      // the correct class is unknown
 	Undefined   = "undefined"    // the measure has no value for these texts
 )

@@ -46,7 +46,7 @@ func (in *Instrument) RewriteInstruction(ctx context.Context, ask crosstalk.Aske
 	var group errgroup.Group
 	for i, part := range r.Parts {
 		group.Go(func() (err error) {
-			answers[i], err = in.Rewriting.rewrite(ctx, ask, s, part.Source)
+			answers[i], err = in.Rewriting.rewrite(ctx, ask, Instructions, s, part.Source)
 			return err
 		})
 	}

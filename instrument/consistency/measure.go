@@ -41,7 +41,7 @@ func (in *Instrument) Forms() []Form {
 			source, rewritten := Sense(from), Sense(from).To(to)
 			for _, f := range []Form{{rewritten, rewritten}, {source, rewritten}, {rewritten, source}} {
 				_, part := f.Place()
-				if (part == Inputs || !in.Rewriting.InputsOnly(to)) && (in.Senses.Parts == nil || slices.Contains(in.Senses.Parts, part)) {
+				if (part == Inputs || !in.Rewriting.InputsOnly(rewritten)) && (in.Senses.Parts == nil || slices.Contains(in.Senses.Parts, part)) {
 					add(f)
 				}
 			}

@@ -33,10 +33,13 @@ func (s *scoring) scoreRewritten() error {
 	for _, sense := range sortedSenses(s.rewritten) {
 		r := s.rewritten[sense]
 		o := s.observation(Rewriting, string(sense), "", 0)
-		r.describe(&o, s.item.Input.Texts[string(sense.Origin())])
+		source := s.item.Input.Texts[string(sense.Origin())]
+		r.describe(&o, source)
 		switch {
 		case r.Texts == nil:
 			o.NotScored = NoRewriting
+		case len(source) == 0:
+			o.NotScored = NoSource // flags compare with it
 		case len(r.Flags) > 0:
 			o.Value, o.Finding = 0, Flagged
 		default:

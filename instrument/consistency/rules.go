@@ -24,6 +24,10 @@ type Protocol struct {
 
 	ROUGE ROUGE // how ROUGE cuts texts into words
 
+	// Questions formats rewritten questions of BoolQ like those of the source.
+	// Rules.Questions has the tasks that it concerns.
+	Questions bool `json:"-"`
+
 	// How a model is asked, unless the user says otherwise.
 	Temperature   float64
 	TopP          float64
@@ -48,7 +52,7 @@ const system = "You are a helpful assistant." // Ohmer et al. 2023, section 4
 var Protocols = []Protocol{
 	{Name: "crosstalk-1", Reader: "crosstalk-1", ROUGE: ROUGEUnicode,
 		Temperature: 0.25, TopP: 1, MaxTokens: 256, RewriteTokens: 2048, Samples: 1, System: system},
-	{Name: "ohmer-2023", Reader: "ohmer-2023", InvalidIsClass: true, ROUGE: ROUGEPapers,
+	{Name: "ohmer-2023", Reader: "ohmer-2023", InvalidIsClass: true, ROUGE: ROUGEPapers, Questions: true,
 		Temperature: 0.25, TopP: 1, MaxTokens: 256, RewriteTokens: 2048, Samples: 1, System: system},
 }
 
@@ -81,6 +85,9 @@ type Rules struct {
 	Languages string              // the name of what flags wrong languages
 	Rewrites  string              // where rewritten instructions come from, and who looked at them
 	Review    string              // of answers
+
+	// Questions are the fields of tasks whose rewritten questions are formatted.
+	Questions map[string]string `json:",omitempty"`
 }
 
 // Rules returns the instrument's rules.
@@ -88,6 +95,12 @@ func (in *Instrument) Rules() Rules {
 	r := Rules{Protocol: in.Protocol, Classes: map[string][]string{}, Rewrites: in.Rewrites, Review: in.Overrides.ID()}
 	for _, task := range in.Tasks {
 		r.Classes[task.Name] = task.Classes
+		if in.Protocol.Questions && task.Question != "" && len(in.Senses.To) > 0 { // not in recorded texts
+			if r.Questions == nil {
+				r.Questions = map[string]string{}
+			}
+			r.Questions[task.Name] = task.Question
+		}
 	}
 	if in.Free != nil {
 		r.Free = in.Free.Name()
@@ -122,7 +135,10 @@ func (r Rules) signature(measure string, labels map[string]string, suites crosst
 	default:
 		fields = append(fields, reading...)
 	}
-	return estimate.Signature(append(fields, "rewrites:"+cmp.Or(r.Rewrites, "-"))...)
+	if field := r.Questions[labels["task"]]; field != "" {
+		fields = append(fields, field+":sentence-case")
+	}
+	return estimate.Signature(labels, append(fields, "rewrites:"+cmp.Or(r.Rewrites, "-"))...)
 }
 
 // flat is a signature within a signature.

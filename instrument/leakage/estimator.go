@@ -1,6 +1,8 @@
 package leakage
 
 import (
+	"slices"
+
 	"crosstalk"
 	"crosstalk/measure/estimate"
 )
@@ -11,11 +13,12 @@ var apart = []string{DatasetColumn, LanguageColumn}
 
 // estimator implements crosstalk.Estimator.
 type estimator struct {
-	rules  Rules
-	groups estimate.Groups[*sum]
+	rules   Rules
+	groups  estimate.Groups[*sum]
+	counted *counted // nil: not wanted
 }
 
-// Estimator returns an estimator of the Leak-Rate for each condition, data set and
+// Estimator returns an estimator of each measure for each condition, data set and
 // language, and for each prefix of the columns in by (estimate.Rollup). The
 // clusters of intervals and tests are the controls. Counts:
 //
@@ -24,14 +27,24 @@ type estimator struct {
 //	empty, refused, failed   pairs with such an answer
 //	not_scored  pairs of text that the measure could not score
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
-	return &estimator{r, estimate.Groups[*sum]{Grouping: estimate.Grouping{By: by, Apart: apart}, New: newSum}}
+	e := &estimator{rules: r, groups: estimate.Groups[*sum]{Grouping: estimate.Grouping{By: by, Apart: apart}, New: newSum,
+		Describe: func(measure string, _, _, _ map[string]string) estimate.Figure {
+			return estimate.Figure{By: by, Before: []int{slices.Index(measures, measure)}}
+		}}}
+	if r.Counts {
+		e.counted = newCounted(by)
+	}
+	return e
 }
 
 // Add implements crosstalk.Estimator.
 func (e *estimator) Add(o crosstalk.Observation) {
 	cluster := e.groups.Cluster(o.Cluster)
-	for _, g := range e.groups.Of(o.Condition, o.Labels, Measure, nil) {
+	for _, g := range e.groups.Of(o.Condition, o.Labels, o.Measure, nil) {
 		g.Sum.add(o, cluster)
+	}
+	if e.counted != nil && o.Measure == Measure {
+		e.counted.add(o)
 	}
 }
 
@@ -39,7 +52,10 @@ func (e *estimator) Add(o crosstalk.Observation) {
 func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 	var estimates []crosstalk.Estimate
 	for _, g := range e.groups.Ordered() {
-		estimates = append(estimates, g.Sum.estimate(e.rules, g.Labels, suites))
+		estimates = append(estimates, g.Sum.estimate(g.Name, e.rules, g.Labels, suites))
+	}
+	if e.counted != nil {
+		estimates = append(estimates, e.counted.estimates(e.rules, suites)...)
 	}
 	return estimates
 }

@@ -126,6 +126,16 @@ func TestEstimateCounts(t *testing.T) {
 	if !reflect.DeepEqual(e.Counts, want) {
 		t.Errorf("counts %v, want %v", e.Counts, want)
 	}
+	if last := e.Warnings[len(e.Warnings)-1]; last != "5 of 11 not scored (1 unknown, 1 no text, 1 no vector, 1 ties, 1 unpaired)" {
+		t.Errorf("warning %q", last)
+	}
+	few := make([]crosstalk.Observation, 9)
+	for i := range few {
+		few[i] = scored(fmt.Sprint(i), 1)
+	}
+	if w := estimates(nil, append(few, observations[6])...)[0].Warnings; strings.Contains(strings.Join(w, "\n"), "not scored") {
+		t.Errorf("1 of 10 not scored: %q", w)
+	}
 	if e.N != 11 || e.Observations != 2 || e.Clusters != 2 || e.Value != 0.75 {
 		t.Errorf("%+v", e)
 	}

@@ -12,6 +12,7 @@ const (
 	Concept = "concept"
 	Test    = "test"
 	Control = "control"
+	Carried = "carried" // the text of a context item that mentions the concept
 )
 
 // Findings in a pair of answers.
@@ -19,6 +20,17 @@ const (
 	Leaked    = "leaked"
 	Tie       = "tie"
 	NotLeaked = "not leaked"
+
+	ClosestLeaked    = "closest sentence leaked"
+	ClosestTie       = "closest sentence tie"
+	ClosestNotLeaked = "closest sentence not leaked"
+
+	MeanLeaked    = "mean of sentences leaked"
+	MeanTie       = "mean of sentences tie"
+	MeanNotLeaked = "mean of sentences not leaked"
+
+	Copied    = "copied"
+	NotCopied = "not copied"
 )
 
 // The counts of estimates, besides those of answers without text.
@@ -48,11 +60,53 @@ var Kind = crosstalk.Kind{
 			"a tie counts as half.",
 		Baseline: crosstalk.Baseline{Value: 0.5, Meaning: "no leakage"},
 		Numbers:  []string{Test, Control}, Unscored: NotScored,
+	}, {
+		Key: MeasureClosest, Label: "leak rate (max)", Name: "Leak-Rate of the closest sentences",
+		Sentence: "Share of pairs of answers in which the sentence that is closest to the concept is in the answer to the prompt " +
+			"with the concept; a tie counts as half.",
+		Baseline: crosstalk.Baseline{Value: 0.5, Meaning: "no leakage"},
+		Numbers:  []string{Test, Control}, Unscored: NotScored,
+	}, {
+		Key: MeasureMean, Label: "leak rate (mean)", Name: "Leak-Rate of the mean over sentences",
+		Sentence: "Share of pairs of answers in which the sentences of the answer to the prompt with the concept are closer to the " +
+			"concept on average; a tie counts as half.",
+		Baseline: crosstalk.Baseline{Value: 0.5, Meaning: "no leakage"},
+		Numbers:  []string{Test, Control}, Unscored: NotScored,
+	}, {
+		Key: MeasureCopied, Label: "copied", Name: "copying rate",
+		Sentence: "Share of answers to the test that repeat three content words in a row of the text around the prompt, which " +
+			"neither the prompt nor the control's text has.",
+		Unscored: NotScored,
+	}, {
+		Key: MeasureControlCopied, Label: "copied (control)", Name: "copying rate of the control",
+		Sentence: "Share of answers to the control that have such words, which they cannot have copied.",
+		Unscored: NotScored,
+	}, {
+		Key: MeasureCopying, Label: "copied (difference)", Name: "copying rate minus that of the control",
+		Sentence: "How much more often answers to the test have such words: copying beyond chance.",
+		Baseline: crosstalk.Baseline{Value: 0, Meaning: "no copying"},
+		Unscored: NotScored,
+	}, {
+		Key: MeasureRepeated, Label: "concept repeated", Name: "answers that repeat the concept",
+		Sentence: "Share of answers to the prompt with the concept that contain it.",
+		Unscored: NotScored,
+	}, {
+		Key: MeasureSame, Label: "same answer", Name: "the same answer to different concepts",
+		Sentence: "Share of answers to prompts with a concept that are the same as an answer to another concept with the same control.",
+		Unscored: NotScored,
 	}},
 	Findings: []crosstalk.Finding{
 		{Key: Leaked, Titles: []string{Leaked}, Sentence: "the test answer is closer", Fault: true},
 		{Key: Tie, Titles: []string{Tie}, Sentence: "a tie"},
 		{Key: NotLeaked, Titles: []string{NotLeaked}, Sentence: "the control answer is closer"},
+		{Key: ClosestLeaked, Titles: []string{ClosestLeaked}, Sentence: "the closest sentence is in the test answer", Fault: true},
+		{Key: ClosestTie, Titles: []string{ClosestTie}, Sentence: "the closest sentences are a tie"},
+		{Key: ClosestNotLeaked, Titles: []string{ClosestNotLeaked}, Sentence: "the closest sentence is in the control answer"},
+		{Key: MeanLeaked, Titles: []string{MeanLeaked}, Sentence: "the test answer's sentences are closer on average", Fault: true},
+		{Key: MeanTie, Titles: []string{MeanTie}, Sentence: "the sentences are a tie on average"},
+		{Key: MeanNotLeaked, Titles: []string{MeanNotLeaked}, Sentence: "the control answer's sentences are closer on average"},
+		{Key: Copied, Titles: []string{Copied}, Sentence: "the test answer repeats the carrier", Fault: true},
+		{Key: NotCopied, Titles: []string{NotCopied}, Sentence: "the test answer does not repeat the carrier"},
 	},
 	Columns: []crosstalk.Column{
 		{Key: SimilarityColumn, Apart: true, Within: true},

@@ -13,8 +13,26 @@ import (
 	"crosstalk/measure/similarity"
 )
 
-// Measure is the name of the figure.
-const Measure = "leak_rate"
+// The measures. Measure is the Leak-Rate of whole answers; the next two are of
+// their sentences.
+const (
+	Measure        = "leak_rate"
+	MeasureClosest = "leak_rate_max"  // of the sentence of each answer that is closest to the concept
+	MeasureMean    = "leak_rate_mean" // of the mean similarity of each answer's sentences
+
+	// Of context leakage: shares of answers that repeat an n-gram of the test's
+	// carrier, and the difference of the two.
+	MeasureCopied        = "copied"
+	MeasureControlCopied = "copied_control"
+	MeasureCopying       = "copied_difference"
+
+	// Of answers to the test alone, if the rules ask for counts.
+	MeasureRepeated = "concept_repeated" // share that repeats the concept
+	MeasureSame     = "same_answer"      // share that another concept with the same control got too
+)
+
+// measures are all measures of observations, in the order of tables.
+var measures = []string{Measure, MeasureClosest, MeasureMean, MeasureCopied, MeasureControlCopied, MeasureCopying}
 
 // Reasons why a pair has no leak value, besides the status of an answer without
 // text.
@@ -22,6 +40,8 @@ const (
 	NoVector = "no vector" // the similarity is undefined for the concept or an answer
 	NoText   = "no text"   // nothing is left of an answer after post-processing
 	Unpaired = "unpaired"  // one of the two answers was never recorded
+
+	NothingToCopy = "nothing to copy" // the test's carrier has too few words that the control's has not
 )
 
 // Instrument measures leakage. It is safe for concurrent use.

@@ -20,12 +20,12 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 	control := make([]crosstalk.Answer, in.Samples)
 	var group errgroup.Group // without a context: a request in flight is paid for, even if another one failed
 	for _, side := range []struct {
-		prompt  string
+		ofTest  bool
 		answers []crosstalk.Answer
-	}{{item.Pair.Test, test}, {item.Pair.Control, control}} {
+	}{{true, test}, {false, control}} {
 		for k := range side.answers {
 			group.Go(func() (err error) {
-				side.answers[k], err = ask.Ask(ctx, in.Prompting.Request(side.prompt, k))
+				side.answers[k], err = ask.Ask(ctx, Request(in.Prompting, item.Pair, side.ofTest, k))
 				return err
 			})
 		}
@@ -34,4 +34,18 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 		return nil, err
 	}
 	return in.Score(ctx, item, 0, test, control)
+}
+
+// Request is the request for one sample of an item's test or control prompt.
+func Request(p crosstalk.PromptConfig, of *crosstalk.Pair, test bool, sample int) crosstalk.Request {
+	switch c := of.Context; {
+	case c != nil && test:
+		return p.CarriedRequest(c.Carrier, c.Test, c.Prompt, sample)
+	case c != nil:
+		return p.CarriedRequest(c.Carrier, c.Control, c.Prompt, sample)
+	case test:
+		return p.Request(of.Test, sample)
+	default:
+		return p.Request(of.Control, sample)
+	}
 }

@@ -13,7 +13,12 @@ type Options struct {
 	Post      string   // how answers are trimmed
 	Round     *int     // decimals of similarities, 0 to 15, or Exact
 	Tie       *float64 // similarities that differ by at most this are a tie
+	Counts    bool     // also of answers to the test alone
+	Windows   string   // parts of answers that are scored too: Sentences or NoWindows
 }
+
+// NoWindows is the value of Options.Windows that scores only whole answers.
+const NoWindows = "none"
 
 // Resolve returns the protocols with the overrides applied, or a
 // *crosstalk.OptionError.
@@ -42,6 +47,16 @@ func (o Options) resolve(name string) (Protocol, error) {
 			return p, crosstalk.BadOption("tie", " is %g; expected 0 or more", *o.Tie)
 		}
 		p.Tie = *o.Tie
+	}
+	p.Counts = p.Counts || o.Counts
+	switch o.Windows {
+	case "":
+	case NoWindows:
+		p.Windows = ""
+	case Sentences:
+		p.Windows = Sentences
+	default:
+		return p, crosstalk.BadOption("windows", " is %q; expected %s or %s", o.Windows, Sentences, NoWindows)
 	}
 	return p, nil
 }

@@ -54,10 +54,10 @@ func (p Post) apply(answer, prompt, prefix string) string {
 		answer = cutAfter(answer, ".!?")
 	case Sentence:
 		for _, repeated := range []string{Instruction, strings.TrimSpace(prefix), bare} {
-			answer = strings.TrimLeft(answer, opening)
+			answer = strings.TrimLeftFunc(answer, quoting)
 			answer = cutRepeated(answer, repeated)
 		}
-		answer = firstSentence(strings.TrimLeft(answer, ".…,:;-*_ \t\r\n"))
+		answer = firstSentence(strings.TrimLeftFunc(answer, leading))
 	}
 	return strings.TrimSpace(answer)
 }
@@ -70,8 +70,17 @@ func cutAfter(s, marks string) string {
 	return s
 }
 
-// opening are marks that an answer may have before its text.
-const opening = " \t\r\n\"'“”„‘’«»*_>"
+// quoting reports whether an answer may have r before its text: white space,
+// direction marks, quotation marks and emphasis.
+func quoting(r rune) bool {
+	return unicode.IsSpace(r) || unicode.In(r, unicode.Cf) || strings.ContainsRune("\"'“”„‘’«»*_>「『", r)
+}
+
+// leading reports whether an answer may have r between a repeated prompt and the
+// text that continues it.
+func leading(r rune) bool {
+	return unicode.IsSpace(r) || unicode.In(r, unicode.Cf) || strings.ContainsRune(".…,:;-–—*_。，、：；।،؛", r)
+}
 
 // cutRepeated cuts text off the start of answer, in any case. Where it ends
 // inside a word of the answer ("He works as a" in "He works as an actor") that
@@ -94,50 +103,62 @@ func cutRepeated(answer, text string) string {
 // Abbreviations whose period does not end a sentence.
 var abbreviations = map[string]bool{
 	"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "st": true, "mt": true, "vs": true, "approx": true,
-	"bzw": true, "ca": true,
+	"bzw": true, "ca": true, "sr": true, "sra": true, "srta": true, "dra": true, "ул": true, "им": true, "डॉ": true,
 }
 
 // Abbreviations whose period ends a sentence only if a capital follows.
-var closing = map[string]bool{"etc": true, "inc": true, "ltd": true, "co": true, "jr": true, "sr": true, "usw": true}
+var closing = map[string]bool{"etc": true, "inc": true, "ltd": true, "co": true, "jr": true, "usw": true}
 
 // Abbreviations before a number.
 var numbering = map[string]bool{"no": true, "nr": true}
 
+// Marks that end a sentence: those that need white space or a closing mark
+// behind them, and those that do not.
+const (
+	spacedStops   = ".!?…"
+	unspacedStops = "。！？｡।॥؟۔"
+)
+
 // firstSentence cuts s behind its first sentence: at a line break, at a
-// Chinese, Japanese, Hindi or Arabic stop, or at . ! ? … before white space, a
-// closing mark or the end, unless the period belongs to an initial, an
-// abbreviation, the number of a list's first entry or an ellipsis that goes on
-// in lower case.
+// Chinese, Japanese, Hindi, Urdu or Arabic stop, or at . ! ? … before white space,
+// a closing mark or the end, or behind a script without spaces, unless the period
+// belongs to an initial, an abbreviation, the number of a list's first entry or
+// an ellipsis that continues in lower case or in a script without case.
 func firstSentence(s string) string {
 	for i, r := range s {
-		switch r {
-		case '\n', '\r':
+		if r == '\n' || r == '\r' {
 			return s[:i]
-		case '。', '！', '？', '।', '؟':
-			return s[:i+utf8.RuneLen(r)]
-		case '.', '!', '?', '…':
-			before, after := s[:i], s[i+utf8.RuneLen(r):]
-			next, following := firstRune(after), firstRune(strings.TrimLeft(after, " "))
-			switch {
-			case next == '.' || next == '!' || next == '?':
-				continue // the last of a run decides
-			case after != "" && !unicode.IsSpace(next) && !unicode.In(next, unicode.Pe, unicode.Pf, unicode.Po):
-				continue
-			case r == '.' && after != "" && isAbbreviation(before, following):
-				continue
-			case (r == '…' || r == '.' && strings.HasSuffix(before, "..")) && unicode.IsLower(following):
-				continue
-			}
-			return s[:len(s)-len(after)]
 		}
+		if !strings.ContainsRune(spacedStops+unspacedStops, r) {
+			continue
+		}
+		before, after := s[:i], s[i+utf8.RuneLen(r):]
+		next, following := firstRune(after), firstRune(strings.TrimLeftFunc(after, unicode.IsSpace))
+		last, _ := utf8.DecodeLastRuneInString(before)
+		switch {
+		case next != utf8.RuneError && strings.ContainsRune(spacedStops+unspacedStops, next):
+			continue // the last of a run decides
+		case strings.ContainsRune(unspacedStops, r):
+		case after != "" && !unicode.IsSpace(next) && !unicode.In(next, unicode.Pe, unicode.Pf, unicode.Po) && !unicode.In(last, unspaced...):
+			continue
+		case r == '.' && after != "" && isAbbreviation(before, after, following):
+			continue
+		case (r == '…' || r == '.' && strings.HasSuffix(before, "..")) && unicode.In(following, unicode.Ll, unicode.Lo):
+			continue
+		}
+		return s[:len(s)-len(after)]
 	}
 	return s
 }
 
-// isAbbreviation reports whether the period behind before, with following as
-// the next letter, ends no sentence.
-func isAbbreviation(before string, following rune) bool {
-	word := before[strings.LastIndexFunc(before, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("(\"'“‘„«", r) })+1:]
+// isAbbreviation reports whether the period between before and after, with
+// following as the next letter, ends no sentence.
+func isAbbreviation(before, after string, following rune) bool {
+	previous, word := "", before
+	if i := strings.LastIndexFunc(before, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("(\"'“‘„«", r) }); i >= 0 {
+		_, size := utf8.DecodeRuneInString(before[i:])
+		previous, word = strings.TrimSpace(before[:i]), before[i+size:]
+	}
 	switch lower := strings.ToLower(word); {
 	case abbreviations[lower]:
 		return true
@@ -145,8 +166,12 @@ func isAbbreviation(before string, following rune) bool {
 		return !unicode.IsUpper(following)
 	case numbering[lower]:
 		return unicode.IsDigit(following)
-	case word != "" && word == before && strings.Trim(word, "0123456789") == "":
+	case word != "" && word == before && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }):
 		return true // "1. A carrot 2. ..."
+	case abbreviatedPair.MatchString(word + "." + after): // z. B.
+		return true
+	case !unicode.IsUpper(firstRune(word)) && abbreviatedPair.MatchString(previous[strings.LastIndexByte(previous, ' ')+1:]+" "+word+"."): // т. е.
+		return !unicode.IsUpper(following)
 	}
 	letters := strings.Split(word, ".") // J of J. K., p.m, P.E, z.B
 	for _, l := range letters {
@@ -154,8 +179,12 @@ func isAbbreviation(before string, following rune) bool {
 			return false
 		}
 	}
-	return len(letters) > 1 || unicode.IsUpper(firstRune(word))
+	first := firstRune(word)
+	return len(letters) > 1 || unicode.IsUpper(first) || unicode.Is(unicode.Lo, first) && !unicode.In(first, unspaced...)
 }
+
+// abbreviatedPair is an abbreviation of two words: z. B., d. h., т. е., p. ej.
+var abbreviatedPair = regexp.MustCompile(`^\pL\.[ \x{a0}\x{202f}](?:\pL|\p{Ll}{2,3})\.`)
 
 // remove cuts every occurrence of the words out of text, as whole words and in
 // any case, with a possessive 's. Stories repeat the child's name, and the name

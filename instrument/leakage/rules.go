@@ -14,6 +14,14 @@ type Protocol struct {
 	Round int     // decimals of similarities in comparisons; Exact: not rounded
 	Tie   float64 // similarities that differ by at most this are a tie
 
+	// Windows are parts of answers that are scored besides the whole: Sentences,
+	// or "" for none.
+	Windows string `json:",omitempty"`
+
+	// Counts adds the figures of answers to the test alone: how many repeat the
+	// concept, how many are the same for different concepts.
+	Counts bool `json:",omitempty"`
+
 	// ClusterTest makes the t-test account for tests that share a control. The
 	// papers treat all leak values as independent.
 	ClusterTest bool
@@ -35,6 +43,10 @@ var Protocols = []Protocol{
 	{Name: "smilga-2025", Post: None, Round: 3, Temperature: 0.5, MaxTokens: 10, Samples: 5,
 		System: "Finish the sentence you are given with no more than five words."},
 }
+
+// Sentences is the value of Protocol.Windows that scores answers sentence by
+// sentence too.
+const Sentences = "sentence"
 
 // ProtocolNamed returns the preset of that name.
 func ProtocolNamed(name string) (Protocol, error) {
@@ -69,7 +81,16 @@ type Rules struct{ Protocol }
 // Rules returns the instrument's rules.
 func (in *Instrument) Rules() Rules { return Rules{in.Protocol} }
 
-func (r Rules) signature(by map[string]string, suites crosstalk.SuiteIDs) string {
-	fields := append([]string{Measure, "suite:" + suites.Of(by), "sim:" + by[SimilarityColumn]}, r.fields()...)
-	return estimate.Signature(fields...)
+// signature is that of a measure of observations.
+func (r Rules) signature(measure string, by map[string]string, suites crosstalk.SuiteIDs) string {
+	fields := []string{measure, "suite:" + suites.Of(by)}
+	switch measure {
+	case Measure:
+		fields = append(append(fields, "sim:"+by[SimilarityColumn]), r.fields()...)
+	case MeasureClosest, MeasureMean:
+		fields = append(append(append(fields, "sim:"+by[SimilarityColumn]), r.fields()...), "windows:"+r.Windows)
+	default:
+		fields = append(fields, "words:"+strconv.Itoa(copiedWords))
+	}
+	return estimate.Signature(by, fields...)
 }

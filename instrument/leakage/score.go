@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"crosstalk"
 	"crosstalk/measure/similarity"
@@ -19,7 +21,7 @@ func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int,
 		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
 	}
 	n := max(len(test), len(control))
-	base := make([]crosstalk.Observation, n)
+	base, parts := make([]crosstalk.Observation, n), make([]windows, n)
 	var pairs []similarity.Pair
 	for k := range base {
 		base[k] = in.observe(item, first+k, at(test, k), at(control, k))
@@ -27,6 +29,12 @@ func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int,
 			pairs = append(pairs,
 				similarity.Pair{A: o.Text(Concept), B: o.Text(Test)},
 				similarity.Pair{A: o.Text(Concept), B: o.Text(Control)})
+			if in.Protocol.Windows == Sentences {
+				parts[k] = windowsOf(in.part(item, true, test[k]), in.part(item, false, control[k]), item.Pair.Remove)
+				for _, part := range slices.Concat(parts[k].test, parts[k].control) {
+					pairs = append(pairs, similarity.Pair{A: o.Text(Concept), B: part})
+				}
+			}
 		}
 	}
 	observations := make([]crosstalk.Observation, 0, n*len(in.Similarities))
@@ -38,13 +46,23 @@ func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int,
 		if len(scores) != len(pairs) {
 			return nil, fmt.Errorf("%s: item %s: %d scores for %d pairs", sim.Name(), item.ID, len(scores), len(pairs))
 		}
-		for _, o := range base {
+		for k, o := range base {
 			o.Condition = with(in.Condition, SimilarityColumn, sim.Name())
 			if o.NotScored == "" {
-				in.compare(&o, scores[0], scores[1])
+				in.Protocol.compare(&o, scores[0], scores[1], [...]string{Leaked, Tie, NotLeaked})
 				scores = scores[2:]
 			}
 			observations = append(observations, o)
+			if in.Protocol.Windows == Sentences {
+				n := len(parts[k].test) + len(parts[k].control)
+				observations = append(observations, parts[k].observe(in.Protocol, o, scores[:n])...)
+				scores = scores[n:]
+			}
+		}
+	}
+	if item.Pair.Context != nil {
+		for k, o := range base {
+			observations = append(observations, in.copying(item, o, at(test, k), at(control, k))...)
 		}
 	}
 	return observations, nil
@@ -60,9 +78,9 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 	var statuses [2]crosstalk.Status
 	o.AddText(crosstalk.Topic, Concept, item.Pair.Concept)
 	for i, side := range []struct {
-		name, prompt string
-		answer       *crosstalk.Answer
-	}{{Test, item.Pair.Test, test}, {Control, item.Pair.Control, control}} {
+		name   string
+		answer *crosstalk.Answer
+	}{{Test, test}, {Control, control}} {
 		if side.answer == nil {
 			statuses[i] = Unpaired
 			continue
@@ -73,7 +91,7 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 		statuses[i] = side.answer.Status
 		text := "" // also of an answer that is none: sides are in the order of Answers
 		if side.answer.Status == crosstalk.Text {
-			text = remove(in.Protocol.Post.apply(side.answer.Text, side.prompt, in.Prompting.Prefix), item.Pair.Remove)
+			text = remove(in.part(item, side.name == Test, *side.answer), item.Pair.Remove)
 			if text == "" {
 				statuses[i] = NoText
 			}
@@ -89,15 +107,39 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 	return o
 }
 
-// compare sets the leak value.
-func (in *Instrument) compare(o *crosstalk.Observation, test, control float64) {
+// part is the part of an answer to the test or the control that is scored,
+// before the item's words are removed.
+func (in *Instrument) part(item crosstalk.Item, ofTest bool, a crosstalk.Answer) string {
+	prompt := item.Pair.Control
+	if ofTest {
+		prompt = item.Pair.Test
+	}
+	if c := item.Pair.Context; c != nil {
+		prompt = c.Prompt
+	}
+	return in.Protocol.Post.apply(in.answered(item, a), prompt, in.Prompting.Prefix)
+}
+
+// answered is the text of an answer without questions that a model which
+// continues a text asks itself behind it.
+func (in *Instrument) answered(item crosstalk.Item, a crosstalk.Answer) string {
+	if item.Pair.Context != nil && in.Prompting.API == crosstalk.Completions {
+		text, _, _ := strings.Cut(a.Text, crosstalk.NextQuestion)
+		return text
+	}
+	return a.Text
+}
+
+// compare sets the leak value of two similarities, and what was found: a leak, a
+// tie or none.
+func (p Protocol) compare(o *crosstalk.Observation, test, control float64, found [3]string) {
 	if !crosstalk.Value(test).Defined() || !crosstalk.Value(control).Defined() {
-		o.NotScored = NoVector
+		o.NotScored, o.Value, o.Finding, o.Numbers = NoVector, crosstalk.Undefined, "", nil
 		return
 	}
-	o.Numbers = map[string]float64{Test: test, Control: control}
-	o.Value = crosstalk.Value(in.Protocol.LeakValue(test, control))
-	o.Finding = map[crosstalk.Value]string{1: Leaked, 0.5: Tie, 0: NotLeaked}[o.Value]
+	o.NotScored, o.Numbers = "", map[string]float64{Test: test, Control: control}
+	o.Value = crosstalk.Value(p.LeakValue(test, control))
+	o.Finding = found[int(2-2*o.Value)]
 }
 
 // LeakValue compares the similarities of the concept to the two answers.

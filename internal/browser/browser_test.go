@@ -48,7 +48,7 @@ func TestChecks(t *testing.T) {
 			if err := os.WriteFile(file, []byte(strings.Replace(page, c.old, c.new, 1)), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			p := b.Open(t, "file://"+filepath.ToSlash(file), Looks[2])
+			p := b.Open(t, "file://"+filepath.ToSlash(file), Looks[1])
 			var said []string
 			for _, list := range p.faults() {
 				said = append(said, list...)

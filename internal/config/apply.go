@@ -88,7 +88,7 @@ func (f *File) Apply(c *cobra.Command, trust bool) (Applied, error) {
 					break
 				}
 			}
-			if err := set(flag, v); err != nil {
+			if err := set(f.name, flag, v); err != nil {
 				line := v.line
 				if m := new(mismatch); errors.As(err, &m) {
 					line = m.line
@@ -106,7 +106,11 @@ func (f *File) Apply(c *cobra.Command, trust bool) (Applied, error) {
 }
 
 // set gives a flag the value, as the command line would.
-func set(f *pflag.Flag, v value) error {
+func set(file string, f *pflag.Flag, v value) error {
+	if s, ok := structured(f); ok {
+		f.Changed = true
+		return s.SetNode(file, v.node)
+	}
 	if m := kindOf(f).check(v); m != nil {
 		return m
 	}

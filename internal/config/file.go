@@ -86,6 +86,10 @@ func shown(key string) string {
 
 // setting reads a key's value, which must be valid for one of its flags.
 func (p *reader) setting(path string, flags []flag, node ast.Node) {
+	if s, ok := structured(flags[0].Flag); ok {
+		p.structuredSetting(path, s, node)
+		return
+	}
 	v := valueOf(node)
 	for _, s := range v.scalars {
 		if secret.MatchString(s.text) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/pflag"
 )
 
@@ -16,6 +17,8 @@ type kind struct {
 	several bool
 	split   bool     // several values are split at commas on the command line
 	choices []string // the only values; nil: any
+
+	structured bool // a list of maps
 }
 
 // choicesAnnotation marks a flag with a closed set of values.
@@ -35,6 +38,7 @@ func kindOf(f *pflag.Flag) kind {
 	_, several := f.Value.(pflag.SliceValue)
 	of := f.Value.Type()
 	k := kind{base: "text", several: several, split: several && of != "stringArray", choices: ChoicesOf(f)}
+	_, k.structured = structured(f)
 	of = strings.TrimSuffix(of, "Slice")
 	switch {
 	case of == "bool":
@@ -54,6 +58,9 @@ const orList = ", or a list"
 
 // String describes the expected value.
 func (k kind) String() string {
+	if k.structured {
+		return "a list of maps"
+	}
 	if k.several {
 		return k.one() + orList
 	}
@@ -77,6 +84,7 @@ type value struct {
 	line    int
 	list    bool
 	scalars []scalar
+	node    ast.Node // of a Structured flag
 }
 
 // scalar is one value.

@@ -69,6 +69,11 @@ func (d *definitions) refer(f flag) object {
 }
 
 func (f flag) schema() object {
+	if s, ok := structured(f.Flag); ok {
+		schema := s.Schema()
+		schema["description"] = f.Usage
+		return schema
+	}
 	k := kindOf(f.Flag)
 	schema := k.schema()
 	if k.several {

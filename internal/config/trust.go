@@ -30,6 +30,7 @@ const (
 	Address    Reach = "is an address that requests are sent to"
 	Credential Reach = "says where an API key is, or passes one on"
 	Access     Reach = "decides who can connect"
+	Expense    Reach = "asks a provider, with your key and at your expense"
 	place      Reach = "is outside the current directory"
 	gitData    Reach = "is in the data of git"
 )

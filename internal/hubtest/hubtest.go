@@ -100,7 +100,7 @@ func Read(dir string) (*Model, error) {
 	})
 }
 
-// Commit is a hash of what the model holds.
+// Commit is a hash of the model's files.
 func (m *Model) Commit() string {
 	h := sha1.New()
 	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
@@ -120,7 +120,9 @@ func Etag(name string, content []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func large(name string) bool { return strings.HasSuffix(name, ".safetensors") }
+func large(name string) bool {
+	return strings.HasSuffix(name, ".safetensors") || strings.HasSuffix(name, ".bin")
+}
 
 // Requests returns what was asked since the last call.
 func (s *Server) Requests() []Request {

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// ErrNotPlain says that a name in a directory is no regular file.
+// ErrNotPlain says that a name in a directory is not a regular file.
 var ErrNotPlain = errors.New("expected a regular file")
 
 // Open opens the regular file at path for reading. Links on the way to its
@@ -80,7 +80,7 @@ func Read(path string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// Check refuses what is at path if it is no regular file. Nothing at all is
+// Check refuses what is at path if it is not a regular file. Nothing at all is
 // fine: a file can be made there.
 func Check(path string) error {
 	info, err := os.Lstat(path)

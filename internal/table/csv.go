@@ -22,7 +22,9 @@ func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error 
 	}
 	columns = append([]string(nil), columns...)
 	columns[0] = strings.TrimPrefix(columns[0], "\ufeff")
-	if err := checkHeader(path, 1, columns); err != nil {
+	header, _ := r.FieldPos(0)
+	repeated, err := checkHeader(path, header, columns)
+	if err != nil {
 		return err
 	}
 	for {
@@ -38,7 +40,7 @@ func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error 
 		if len(fields) != len(columns) {
 			return fmt.Errorf("%s:%d: has %d fields; the header has %d", path, line, len(fields), len(columns))
 		}
-		row := Row{File: path, Line: line, Columns: columns, Values: make(map[string]string, len(columns))}
+		row := Row{File: path, Line: line, Header: header, Columns: columns, Values: make(map[string]string, len(columns)), repeated: repeated}
 		for i, value := range fields {
 			if err := checkUTF8(path, line, columns[i], value); err != nil {
 				return err

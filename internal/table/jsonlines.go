@@ -38,7 +38,7 @@ func readJSONLines(path string, in io.Reader, yield func(Row) bool) error {
 }
 
 func parseObject(path string, line int, text []byte) (Row, error) {
-	row := Row{File: path, Line: line, Values: map[string]string{}, Lists: map[string][]string{}}
+	row := Row{File: path, Line: line, Header: line, Values: map[string]string{}, Lists: map[string][]string{}}
 	if !utf8.Valid(text) { // the decoder would put U+FFFD in its place
 		return row, fmt.Errorf("%s:%d: is not valid UTF-8: save the file as UTF-8", path, line)
 	}

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,14 +20,24 @@ import (
 type Row struct {
 	File    string
 	Line    int                 // where it starts, from 1; the sheet's row in a workbook
+	Header  int                 // the line with the names of the columns
 	Columns []string            // in the file's order
 	Values  map[string]string   // a missing value, null included, is ""
 	Lists   map[string][]string // values that are lists (JSON Lines only)
+
+	repeated []string // columns that the header has twice, which are dropped
 }
 
 // Errorf is an error that names the file and the line.
 func (r Row) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", r.File, r.Line, fmt.Errorf(format, args...))
+}
+
+// HeaderErrorf is an error that names the file and the line with the names of
+// the columns.
+func (r Row) HeaderErrorf(format string, args ...any) error {
+	r.Line = r.Header
+	return r.Errorf(format, args...)
 }
 
 // Has reports whether the row has the column, empty or not.
@@ -50,9 +61,34 @@ func (r Row) Blank() bool {
 
 // Read yields the file's rows and stops after an error. Blank lines are
 // skipped, but a blank row of a workbook is a row. Columns without a name (row
-// numbers that some programs write) are dropped.
+// numbers that some programs write) are dropped. A column that the header has
+// twice is an error.
 func Read(path string) iter.Seq2[Row, error] {
-	return rows(path, func(yield func(Row) bool) error { return read(path, yield) })
+	return strict(func(string) bool { return true }, path, func(yield func(Row) bool) error { return read(path, yield) })
+}
+
+// ReadNeeding is Read for whoever knows which columns have a meaning: others that
+// the header has twice, as some programs write them, are dropped.
+func ReadNeeding(path string, needed func(column string) bool) iter.Seq2[Row, error] {
+	return strict(needed, path, func(yield func(Row) bool) error { return read(path, yield) })
+}
+
+// strict yields rows unless a needed column is twice in the header.
+func strict(needed func(column string) bool, path string, read func(yield func(Row) bool) error) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		first := true
+		for row, err := range rows(path, read) {
+			if err == nil && first { // the others have the same header
+				if i := slices.IndexFunc(row.repeated, needed); i >= 0 {
+					row, err = Row{File: path}, row.HeaderErrorf("duplicate column %q in the header", row.repeated[i])
+				}
+			}
+			first = false
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 func rows(path string, read func(yield func(Row) bool) error) iter.Seq2[Row, error] {
@@ -82,7 +118,7 @@ func read(path string, yield func(Row) bool) error {
 // ReadFrom yields the rows of a reader's content; the ending of the file name
 // gives the format.
 func ReadFrom(path string, in io.Reader) iter.Seq2[Row, error] {
-	return rows(path, func(yield func(Row) bool) error { return readFrom(path, in, yield) })
+	return strict(func(string) bool { return true }, path, func(yield func(Row) bool) error { return readFrom(path, in, yield) })
 }
 
 func readFrom(path string, in io.Reader, yield func(Row) bool) (err error) {
@@ -94,6 +130,14 @@ func readFrom(path string, in io.Reader, yield func(Row) bool) (err error) {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
+	text := bufio.NewReader(in) // which a workbook is not
+	switch filepath.Ext(name) {
+	case ".csv", ".tsv", ".tab", ".jsonl", ".ndjson":
+		if start, _ := text.Peek(2); len(start) == 2 && (start[0] == 0 || start[1] == 0 || start[0] >= 0xfe && start[1] >= 0xfe) {
+			return fmt.Errorf("%s: is UTF-16; expected UTF-8: save the file as UTF-8", path)
+		}
+		in = text
+	}
 	switch filepath.Ext(name) {
 	case ".csv":
 		return readCSV(path, in, ',', yield)
@@ -103,6 +147,8 @@ func readFrom(path string, in io.Reader, yield func(Row) bool) (err error) {
 		return readJSONLines(path, in, yield)
 	case ".xlsx":
 		return readWorkbook(path, in, yield)
+	case ".json":
+		return fmt.Errorf("%s: expected a file that ends in %s, optionally with .gz: write one JSON object per line, as with: jq -c '.[]' FILE.json > FILE.jsonl", path, Formats)
 	}
 	return fmt.Errorf("%s: expected a file that ends in %s, optionally with .gz", path, Formats)
 }
@@ -115,22 +161,30 @@ func notFound(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// checkHeader refuses duplicate and malformed names.
-func checkHeader(path string, line int, columns []string) error {
-	seen := map[string]bool{}
+// checkHeader refuses malformed names. It returns the names that are there
+// twice, and empties them in columns.
+func checkHeader(path string, line int, columns []string) (repeated []string, err error) {
+	times := map[string]int{}
 	for _, c := range columns {
 		if err := checkUTF8(path, line, c, c); err != nil {
-			return err
+			return nil, err
 		}
-		if c != "" && seen[c] {
-			return fmt.Errorf("%s:%d: duplicate column %q in the header", path, line, c)
+		times[c]++
+	}
+	if len(times) == 0 || len(times) == 1 && times[""] > 0 {
+		return nil, fmt.Errorf("%s:%d: expected a header line with the names of the columns", path, line)
+	}
+	for i, c := range columns {
+		if c == "" || times[c] == 1 {
+			continue
 		}
-		seen[c] = true
+		if times[c] > 1 {
+			repeated = append(repeated, c)
+			times[c] = -1 // is in repeated
+		}
+		columns[i] = ""
 	}
-	if len(seen) == 0 || len(seen) == 1 && seen[""] {
-		return fmt.Errorf("%s:%d: expected a header line with the names of the columns", path, line)
-	}
-	return nil
+	return repeated, nil
 }
 
 func checkUTF8(path string, line int, column, value string) error {

@@ -35,19 +35,21 @@ func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
 		return fmt.Errorf("%s: is not a readable workbook: %w", path, err)
 	}
 	defer sheet.close()
-	var columns []string
+	var columns, repeated []string
 	line, cells := 0, 0
 	// emit hands on one row of the sheet; more is false when the reader has enough.
 	emit := func(record []string) (more bool, err error) {
 		line++
 		if line == 1 {
 			columns = append([]string{}, record...)
-			return true, checkHeader(path, line, columns)
+			repeated, err = checkHeader(path, line, columns)
+			return true, err
 		}
 		if cells += max(1, len(columns)); cells > maxCells {
 			return false, fmt.Errorf("%s:%d: has more than %d cells up to here", path, line, maxCells)
 		}
 		row, err := padded(path, line, columns, record)
+		row.repeated = repeated
 		return err == nil && yield(row), err
 	}
 	for {
@@ -279,7 +281,7 @@ func padded(path string, line int, columns, record []string) (Row, error) {
 			return Row{}, fmt.Errorf("%s:%d: has %d cells; the header has %d", path, line, len(record), len(columns))
 		}
 	}
-	row := Row{File: path, Line: line, Columns: columns, Values: make(map[string]string, len(columns))}
+	row := Row{File: path, Line: line, Header: 1, Columns: columns, Values: make(map[string]string, len(columns))}
 	for i, c := range columns {
 		if c == "" {
 			continue

@@ -31,7 +31,7 @@ const (
 	Drop               Fault = "drop"         // the connection closes before any byte
 	Cut                Fault = "cut"          // the connection closes in the middle of the body
 	InvalidJSON        Fault = "invalid-json" // status 200, complete by Content-Length, half a JSON document
-	WrongShape         Fault = "wrong-shape"  // status 200, valid JSON that is no answer
+	WrongShape         Fault = "wrong-shape"  // status 200, valid JSON but not an answer
 	HTML               Fault = "html"         // a proxy's error page, status 502
 	HTMLOK             Fault = "html-200"     // a proxy's page with status 200
 )

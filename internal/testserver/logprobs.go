@@ -88,7 +88,7 @@ func newChatLogprobs(hash string, c choice, k int) *chatLogprobs {
 	return &chatLogprobs{Content: all(c.tokens)}
 }
 
-// completionLogprobs is the form of /v1/completions. top_logprobs holds the k
+// completionLogprobs is the form of /v1/completions. top_logprobs has the k
 // likeliest tokens and the sampled one, so up to k+1, and is null for k = 0.
 type completionLogprobs struct {
 	Tokens        []string             `json:"tokens"`

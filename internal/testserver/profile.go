@@ -371,6 +371,9 @@ func (o *Options) profileOf(model string) *profile {
 	return nil
 }
 
+// Profiles are the names of all profiles, for [Options.Profile].
+func Profiles() []string { return profileNames()[1:] }
+
 func profileNames() []string {
 	names := []string{NoProfile}
 	for _, p := range profiles {

@@ -110,3 +110,26 @@ func TestResponses(t *testing.T) {
 		}
 	}
 }
+
+// Losses that no error tells of.
+func TestSilentLosses(t *testing.T) {
+	s := start(t, Options{Context: 50, System: "Be kind.", Serves: "other", Ignores: []string{"logprobs", "top_logprobs"}, NoList: true})
+	ask := func(path, prompt string) string {
+		r := post(s, path, `{"model":"m","max_tokens":20,"logprobs":true,"top_logprobs":2,"messages":[{"role":"user","content":"`+prompt+`"}]}`)
+		if r.status != 200 || !strings.Contains(string(r.body), `"model":"other"`) {
+			t.Errorf("%s: %d %s", path, r.status, r.body)
+		}
+		return string(r.body)
+	}
+	if got := ask(chatPath, "hi"); !strings.Contains(got, `"prompt_tokens":15,`) || !strings.Contains(got, `"logprobs":null`) {
+		t.Error(got)
+	}
+	for _, words := range []int{100, 200} {
+		if got := ask(chatPath, strings.Repeat("word ", words)); !strings.Contains(got, `"prompt_tokens":50,`) {
+			t.Errorf("%d words: %s", words, got)
+		}
+	}
+	if r := do(t.Context(), s, "GET", modelsPath, ""); r.status != 404 {
+		t.Errorf("list: %d %s", r.status, r.body)
+	}
+}

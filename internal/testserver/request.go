@@ -1,6 +1,7 @@
 package testserver
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -59,6 +60,8 @@ func Hash(method, path string, body []byte) string {
 // query is a parsed request body of either protocol.
 type query struct {
 	Request
+	serves     string   // the model's name in the answer
+	context    int      // tokens to which prompts are cut; 0: no limit
 	prompts    []string // completions
 	inputs     []string // embeddings
 	n          int
@@ -184,7 +187,11 @@ func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
 	if json.Unmarshal(body, &params) != nil {
 		return nil, badRequest("We could not parse the JSON body of your request.", "", "")
 	}
-	if err := json.Unmarshal(body, &b); err != nil {
+	heeded := maps.Clone(params)
+	for _, name := range s.opts.Ignores {
+		delete(heeded, name)
+	}
+	if err := json.Unmarshal(encode(heeded), &b); err != nil {
 		return nil, badRequest("Invalid type: "+err.Error(), "", "invalid_type")
 	}
 	q := &query{
@@ -192,7 +199,8 @@ func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
 			Protocol: protocolOf(r), Path: r.URL.Path, Model: b.Model, Seed: b.Seed, Temperature: b.Temperature,
 			Hash: Hash(r.Method, r.URL.Path, body), Body: body,
 		},
-		prompts: b.Prompt, n: 1, params: params, stop: append(b.Stop, b.StopSequences...),
+		prompts: b.Prompt, n: 1, params: heeded, stop: append(b.Stop, b.StopSequences...),
+		serves: cmp.Or(s.opts.Serves, b.Model), context: s.opts.Context,
 		logprobs: -1, dimensions: b.Dimensions, base64: b.EncodingFormat == "base64",
 	}
 	if len(b.Input) > 0 && r.URL.Path == responsesPath {
@@ -208,6 +216,9 @@ func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
 		if err := json.Unmarshal(b.Input, (*list)(&q.inputs)); err != nil {
 			return nil, badRequest("Invalid type: "+err.Error(), "", "invalid_type")
 		}
+	}
+	if s.opts.System != "" && len(b.Messages) > 0 {
+		q.Messages = append(q.Messages, Message{"system", s.opts.System})
 	}
 	if b.System != "" {
 		q.Messages = append(q.Messages, Message{"system", string(b.System)})
@@ -232,11 +243,11 @@ func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
 		}
 		q.n = *b.N
 	}
-	if p := s.checkModel(q, params); p != nil {
+	if p := s.checkModel(q, heeded); p != nil {
 		return nil, p
 	}
 	if q.profile = s.opts.profileOf(q.Model); q.profile != nil && q.profile.refuse != nil {
-		if p := q.profile.refuse(params); p != nil {
+		if p := q.profile.refuse(heeded); p != nil {
 			return nil, p
 		}
 	}

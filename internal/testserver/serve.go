@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -30,12 +31,25 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		w.Write(encode(s.Stats()))
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if s.down.Load() {
+		panic(http.ErrAbortHandler)
+	}
+	if rest, found := strings.CutPrefix(r.URL.Path, "/v1beta/openai/"); found {
+		r.URL.Path = "/v1/" + rest
+	}
+	most := int64(maxBody)
+	if strings.HasPrefix(r.URL.Path, "/v1/files") || strings.Contains(r.URL.Path, "atch") {
+		most = 256 << 20
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil && !errors.As(err, new(*http.MaxBytesError)) {
 		return // the client went away
 	}
 	if s.opts.Record {
 		s.ledger.record(Record{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Clone(), body})
+	}
+	if err == nil && s.serveBatch(w, r, body) {
+		return
 	}
 	x := &exchange{Server: s, w: w, r: r, protocol: protocolOf(r), hash: Hash(r.Method, r.URL.Path, body)}
 	x.tally = s.ledger.arrive(x.hash, r.Method, r.URL.Path)
@@ -73,8 +87,11 @@ func (x *exchange) accept(body []byte) (*query, *problem) {
 	if p := x.authorize(x.r); p != nil {
 		return nil, p
 	}
-	method := http.MethodPost
-	switch x.r.URL.Path {
+	method, path := http.MethodPost, x.r.URL.Path
+	if path == modelsPath && x.opts.NoList {
+		path = ""
+	}
+	switch path {
 	case modelsPath:
 		method = http.MethodGet
 	case chatPath, completionsPath, embeddingsPath, messagesPath, responsesPath:

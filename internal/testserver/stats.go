@@ -64,7 +64,7 @@ type tally struct {
 	admitted int
 }
 
-// ledger holds the counts and enforces the two limits.
+// ledger keeps the counts and enforces the two limits.
 type ledger struct {
 	mu       sync.Mutex
 	stats    Stats // Requests unused

@@ -7,8 +7,12 @@
 //	POST /v1/chat/completions, /v1/responses, /v1/completions, /v1/embeddings   OpenAI
 //	POST /v1/messages                                                           Anthropic
 //	GET  /v1/models                                                             both (Anthropic when x-api-key or anthropic-version is sent)
+//	POST /v1/files, GET /v1/files/ID[/content], /v1/batches[/ID]                OpenAI's batches
+//	/v1/messages/batches[/ID[/results]]                                         Anthropic's
+//	POST /v1beta/models/NAME:batchGenerateContent, GET /v1beta/batches[/ID]     Gemini's
 //	GET  /_stats                                                                its counts, as JSON ([Stats])
 //
+// Paths below /v1beta/openai, Gemini's compatible endpoint, are those below /v1.
 // Streaming, tools and token-id prompts are refused with 400.
 //
 // Everything it does is a function of the options, the request and the
@@ -33,6 +37,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -84,6 +89,18 @@ type Options struct {
 	// [NoProfile] has none. A profile thinks 390 tokens before it answers.
 	Profile string
 
+	// Losses that a client has to notice by itself. Context is the number of
+	// tokens to which prompts are cut, as Ollama does: usage counts the rest (0:
+	// no limit). System is a message that the server puts before those of chats.
+	// Serves is the model that answers, and says so, whatever is asked for.
+	// Ignores names parameters that are passed over, as gateways do.
+	Context int
+	System  string
+	Serves  string
+	Ignores []string
+	// NoList makes /v1/models unknown, as at servers that have no list.
+	NoList bool
+
 	// Answer gives the reply to a request for text; default [Continue].
 	Answer func(Request) Reply
 	// Vary makes repetitions of one request further samples: its k-th full
@@ -92,6 +109,9 @@ type Options struct {
 	Vary bool
 	// Embed gives the vector of a text; default [Embed].
 	Embed func(text string, dimensions int) []float64
+
+	// Batches say how the batch APIs behave.
+	Batches Batches
 
 	// Record keeps every request, headers and body, for [Server.Records].
 	Record bool
@@ -108,6 +128,8 @@ type Server struct {
 	opts    Options
 	http    *http.Server
 	ledger  ledger
+	book    batchBook
+	down    atomic.Bool
 	closing chan struct{}
 	close   sync.Once
 }
@@ -138,6 +160,7 @@ func Listen(addr string, o Options) (*Server, error) {
 	o.fill()
 	s := &Server{URL: "http://" + l.Addr().String(), opts: o, closing: make(chan struct{})}
 	s.ledger.init(o)
+	s.book = batchBook{files: map[string]*file{}, paid: map[string]int{}}
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serve)}
 	go s.http.Serve(l)
 	return s, nil
@@ -171,6 +194,7 @@ func (o *Options) check() error {
 	}
 	for name, d := range map[string]time.Duration{
 		"RetryAfter": o.RetryAfter, "Latency": o.Latency, "Jitter": o.Jitter, "Stall": o.Stall, "Window": o.Window,
+		"Batches.Delay": o.Batches.Delay, "Batches.Late": o.Batches.Late,
 	} {
 		if d < 0 {
 			return fmt.Errorf("%s is negative", name)
@@ -179,8 +203,8 @@ func (o *Options) check() error {
 	if o.Profile != "" && !slices.Contains(profileNames(), o.Profile) {
 		return fmt.Errorf("unknown profile %q: want one of %s", o.Profile, strings.Join(profileNames(), ", "))
 	}
-	if o.FailFirst < 0 || o.MaxConcurrency < 0 || o.RPM < 0 {
-		return errors.New("FailFirst, MaxConcurrency and RPM must not be negative")
+	if o.FailFirst < 0 || o.MaxConcurrency < 0 || o.RPM < 0 || o.Context < 0 {
+		return errors.New("FailFirst, MaxConcurrency, RPM and Context must not be negative")
 	}
 	return nil
 }

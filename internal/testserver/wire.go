@@ -115,6 +115,9 @@ func (q *query) promptTokens() int {
 	if len(q.Messages) > 0 {
 		n += 3
 	}
+	if q.context > 0 {
+		n = min(n, q.context)
+	}
 	return n
 }
 
@@ -162,7 +165,7 @@ func chatCompletion(q *query, choices []choice) object {
 		list = append(list, object{"index": i, "message": message, "logprobs": probs, "finish_reason": c.Finish})
 	}
 	return object{
-		"id": "chatcmpl-" + q.Hash[:24], "object": "chat.completion", "created": created.Unix(), "model": q.Model,
+		"id": "chatcmpl-" + q.Hash[:24], "object": "chat.completion", "created": created.Unix(), "model": q.serves,
 		"choices": list, "usage": usage, "service_tier": "default", "system_fingerprint": "fp_test",
 	}
 }
@@ -191,7 +194,7 @@ func response(q *query, c choice) object {
 	}
 	n := q.promptTokens()
 	return object{
-		"id": "resp_" + q.Hash[:24], "object": "response", "created_at": created.Unix(), "model": q.Model, "status": status, "error": nil, "incomplete_details": why,
+		"id": "resp_" + q.Hash[:24], "object": "response", "created_at": created.Unix(), "model": q.serves, "status": status, "error": nil, "incomplete_details": why,
 		"output": output, "usage": object{"input_tokens": n, "output_tokens": c.produced, "total_tokens": n + c.produced,
 			"output_tokens_details": object{"reasoning_tokens": c.Reasoning}},
 	}
@@ -210,7 +213,7 @@ func textCompletion(q *query, choices []choice) object {
 		list = append(list, object{"index": i, "text": c.Text, "logprobs": probs, "finish_reason": c.Finish})
 	}
 	return object{
-		"id": "cmpl-" + q.Hash[:24], "object": "text_completion", "created": created.Unix(), "model": q.Model,
+		"id": "cmpl-" + q.Hash[:24], "object": "text_completion", "created": created.Unix(), "model": q.serves,
 		"choices": list, "usage": openAIUsage(q.promptTokens(), choices), "system_fingerprint": "fp_test",
 	}
 }
@@ -243,7 +246,7 @@ func message(q *query, c choice) object {
 		content = append(content, object{"type": "text", "text": c.Text})
 	}
 	return object{
-		"id": "msg_" + q.Hash[:24], "type": "message", "role": "assistant", "model": q.Model, "content": content,
+		"id": "msg_" + q.Hash[:24], "type": "message", "role": "assistant", "model": q.serves, "content": content,
 		"stop_reason": reason, "stop_sequence": sequence, "stop_details": details,
 		"usage": object{
 			"input_tokens": q.promptTokens(), "output_tokens": max(c.produced, 1), // never 0, even for an empty answer
@@ -267,7 +270,7 @@ func (s *Server) embeddings(q *query) object {
 		list = append(list, e)
 	}
 	n := q.promptTokens()
-	return object{"object": "list", "data": list, "model": q.Model, "usage": object{"prompt_tokens": n, "total_tokens": n}}
+	return object{"object": "list", "data": list, "model": q.serves, "usage": object{"prompt_tokens": n, "total_tokens": n}}
 }
 
 // models is a page of the list of models. Anthropic's has the parameters limit

@@ -12,7 +12,7 @@ import (
 
 // Bounds of the tokens of a batch. More amortises the reading of the weights,
 // fewer keep the cores evenly busy and the batch in the cache. A sequence that
-// is longer makes a batch of its own.
+// is longer is a batch by itself.
 const minBatch, maxBatch = 64, 512
 
 // Encode runs the first layers blocks of the model over each sequence of token

@@ -1,7 +1,7 @@
 // Package encoder runs transformer encoders of the BERT family (BERT,
 // DistilBERT, RoBERTa, XLM-RoBERTa) from Hugging Face directories on the CPU:
-// config.json and safetensors weights in F32, F16 or BF16, one file or shards.
-// Arithmetic is float32.
+// config.json and weights in F32, F16 or BF16 as safetensors or
+// pytorch_model.bin, one file or shards. Arithmetic is float32.
 //
 // Sequences are laid end to end, so that no work goes into padding, and batched
 // by length; each core takes whole batches. The result for a sequence does not
@@ -16,8 +16,8 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"crosstalk/measure/encoder/checkpoint"
 	"crosstalk/measure/encoder/internal/kernel"
-	"crosstalk/measure/encoder/safetensors"
 )
 
 // Model is an encoder with its weights in memory, as float32. It is safe for
@@ -38,7 +38,7 @@ func Load(dir string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights, err := safetensors.OpenDir(dir)
+	weights, err := checkpoint.Open(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"crosstalk/measure/encoder/internal/kernel"
 )
 
-// The plan of memory: a batch holds its hidden states and its queries, keys and
+// The plan of memory: a batch has its hidden states and its queries, keys and
 // values (four times Hidden for each token); everything else is done in blocks
 // of blockRows tokens or queries, so it does not grow with the batch, and the
 // scores of attention grow with the length of one sequence, not its square.

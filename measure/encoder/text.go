@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"crosstalk/measure/encoder/safetensors"
+	"crosstalk/measure/encoder/checkpoint"
 	"crosstalk/measure/encoder/tokenizer"
 )
 
@@ -71,7 +71,7 @@ func Identity(dir string) (model, revision string, err error) {
 	if m := snapshot.FindStringSubmatch(filepath.ToSlash(path)); m != nil {
 		return strings.ReplaceAll(m[1], "--", "/"), m[2], nil
 	}
-	weights, err := safetensors.OpenDir(dir)
+	weights, err := checkpoint.Open(dir)
 	if err != nil {
 		return "", "", err
 	}

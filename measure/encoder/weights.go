@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"crosstalk/measure/encoder/internal/kernel"
-	"crosstalk/measure/encoder/safetensors"
+	"crosstalk/measure/encoder/tensor"
 )
 
 // layer is one transformer block. Each head is padded to headWidth columns, so
@@ -21,7 +21,7 @@ type layer struct {
 // of Hidden values each, and their layer norm.
 type embeddings struct {
 	word, position []float32
-	token          []float32 // of which row 0 is used; zeros for DistilBERT
+	token          []float32 // only row 0 is used; zeros for DistilBERT
 	norm           norm
 }
 
@@ -57,7 +57,7 @@ var (
 
 // load fills the model from tensors. The names may carry a common prefix such
 // as "bert."; pooler and heads are ignored.
-func (m *Model) load(tensors map[string]*safetensors.Tensor) error {
+func (m *Model) load(tensors map[string]*tensor.Tensor) error {
 	const root = "embeddings.word_embeddings.weight"
 	var prefixes []string
 	for name := range tensors {
@@ -92,7 +92,7 @@ func (m *Model) load(tensors map[string]*safetensors.Tensor) error {
 // loader finds tensors by name and copies them. Its first error sticks, and
 // nothing is allocated for a tensor that is not there in the expected shape.
 type loader struct {
-	tensors map[string]*safetensors.Tensor
+	tensors map[string]*tensor.Tensor
 	prefix  string
 	err     error
 }
@@ -182,7 +182,7 @@ func (l *loader) rows(name string, shape []int, visit func([]float32)) {
 }
 
 // find returns the tensor with that name and shape.
-func (l *loader) find(name string, shape ...int) *safetensors.Tensor {
+func (l *loader) find(name string, shape ...int) *tensor.Tensor {
 	if l.err != nil {
 		return nil
 	}

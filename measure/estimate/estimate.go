@@ -15,10 +15,15 @@ func Set(e *crosstalk.Estimate, value float64, interval stats.Interval, warnings
 	}
 }
 
-// Signature joins the fields of a signature, and adds the version. Within a
-// field | and line breaks, which file names may have, become underscores.
-func Signature(fields ...string) string {
+// Signature joins the fields of the signature of a figure with these columns. It
+// adds what was sent instead of the settings that were asked for, if a column
+// says so, and the version. Within a field | and line breaks, which file names
+// may have, become underscores.
+func Signature(by map[string]string, fields ...string) string {
 	var b strings.Builder
+	if sent := by[crosstalk.SentColumn]; sent != "" {
+		fields = append(fields[:len(fields):len(fields)], crosstalk.SentColumn+":"+sent)
+	}
 	for _, field := range fields {
 		b.WriteString(unsafe.Replace(field))
 		b.WriteByte('|')

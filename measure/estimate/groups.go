@@ -43,6 +43,7 @@ type Groups[T any] struct {
 	ranks    Ranks
 	clusters stats.ClusterNames
 	key      []byte
+	names    []string
 }
 
 // Group is the observations behind a figure, or behind the figures of several
@@ -93,7 +94,9 @@ func (g *Groups[T]) Of(condition, labels map[string]string, name string, extra m
 
 // add adds columns to the key.
 func (g *Groups[T]) add(columns map[string]string) {
-	for _, column := range slices.Sorted(maps.Keys(columns)) {
+	g.names = slices.AppendSeq(g.names[:0], maps.Keys(columns))
+	slices.Sort(g.names)
+	for _, column := range g.names {
 		g.key = append(append(append(append(g.key, column...), 0), columns[column]...), 0)
 	}
 }

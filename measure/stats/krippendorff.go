@@ -19,7 +19,7 @@ const (
 
 // Krippendorff is Krippendorff's alpha (Krippendorff 2011, "Computing
 // Krippendorff's Alpha-Reliability"), at most 1, 0 for agreement as if by
-// chance. units[u] holds the values that raters gave unit u in any order;
+// chance. units[u] has the values that raters gave unit u in any order;
 // NaN marks a missing rating, and units with fewer than two ratings are left
 // out. Any number of raters may rate each unit. NaN when no unit has two
 // ratings, when all ratings are equal, or when one is infinite.

@@ -12,7 +12,7 @@ const maxExact = 16
 // SignFlip is the paired permutation test that a mean difference is zero:
 // under the null the two conditions of a cluster can be exchanged, which
 // flips the sign of the cluster's sum of differences (Fisher 1935; Good 2005,
-// section 3.2). diffs holds the differences; they may be clustered.
+// section 3.2). diffs are the differences; they may be clustered.
 //
 // With at most 16 clusters of nonzero sum all sign patterns are enumerated and
 // P is exact; else P = (c+1)/(draws+1), with c the random patterns at least as

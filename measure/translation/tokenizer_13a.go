@@ -19,7 +19,7 @@ func (r *rewriter) rewrite13a(line string) []byte {
 		line = strings.ReplaceAll(line, "&lt;", "<")
 		line = strings.ReplaceAll(line, "&gt;", ">")
 	}
-	// The outer spaces give a full stop at the very end a neighbour that is no
+	// The outer spaces give a full stop at the very end a neighbour that is not a
 	// digit. The zh tokenizer lacks them: there "in 2005." ends in "2005.".
 	r.a = append(r.a[:0], ' ')
 	from := 0

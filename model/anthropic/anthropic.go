@@ -77,16 +77,25 @@ func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	}
 	body, err := m.body(req)
 	if err != nil {
-		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected, Err: err,
-			Message: fmt.Sprintf("%s: an extra parameter cannot be written as JSON: %v", m.Identity(), err)}
+		return crosstalk.Answer{}, m.unwritable(err)
 	}
-	return m.endpoint.Ask(ctx, "/messages", body, func(body []byte) (crosstalk.Answer, error) {
+	return m.endpoint.Ask(ctx, "/messages", body, endpoint.MaxText, reader(req))
+}
+
+// reader reads the answer to a request.
+func reader(req crosstalk.Request) func(body []byte) (crosstalk.Answer, error) {
+	return func(body []byte) (crosstalk.Answer, error) {
 		r, err := read(body)
 		if err != nil {
 			return crosstalk.Answer{}, err
 		}
 		return settle.Answer(req, r), nil
-	})
+	}
+}
+
+func (m *Model) unwritable(err error) error {
+	return &crosstalk.AskError{Fault: crosstalk.Rejected, Err: err,
+		Message: fmt.Sprintf("%s: an extra parameter cannot be written as JSON: %v", m.Identity(), err)}
 }
 
 // body is the request in the API's form, which keeps what the system says

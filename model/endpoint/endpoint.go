@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -17,14 +16,10 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/internal/inflight"
 )
 
-// MaxBody is the size in bytes up to which an answer is read: some ten times
-// the longest answer of a current model, or 4,000 tokens with 20 candidates each.
-const MaxBody = 16 << 20
-
-// maxProblem is the size in bytes up to which an error is read.
-const maxProblem = 64 << 10
+const jsonType = "application/json"
 
 // Config says where a model is. Provider, Model and BaseURL are required.
 type Config struct {
@@ -81,9 +76,8 @@ func New(c Config) (*Endpoint, error) {
 	u.User = nil
 	e.identity = crosstalk.Identity{Provider: c.Provider, Endpoint: u.String(), Name: c.Model}
 	e.header = http.Header{
-		"Content-Type": {"application/json"},
-		"Accept":       {"application/json"},
-		"User-Agent":   {"crosstalk/" + crosstalk.Version},
+		"Accept":     {"application/json"},
+		"User-Agent": {"crosstalk/" + crosstalk.Version},
 	}
 	for name, values := range c.Header {
 		e.header[http.CanonicalHeaderKey(name)] = values
@@ -126,31 +120,59 @@ var shared = http.Client{Transport: &http.Transport{
 	Proxy:               http.ProxyFromEnvironment,
 	DialContext:         (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
 	ForceAttemptHTTP2:   true,
-	HTTP2:               &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+	HTTP2:               &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second, MaxReceiveBufferPerStream: 512 << 10},
 	MaxIdleConnsPerHost: 512,
 	IdleConnTimeout:     90 * time.Second,
 	TLSHandshakeTimeout: dialTimeout,
+
+	// What a server may make each request keep in memory before the body is read.
+	MaxResponseHeaderBytes: 256 << 10,
 }}
 
 const dialTimeout = 15 * time.Second
 
-// Ask posts body to a path of the API and reads the answer with read, which
-// returns an error if the JSON is not one of the API's answers. Every error is
-// a *crosstalk.AskError, or ctx's if ctx was cancelled. A prompt that the
-// provider's filter stopped is an answer with status Refused.
-func (e *Endpoint) Ask(ctx context.Context, path string, body []byte, read func([]byte) (crosstalk.Answer, error)) (crosstalk.Answer, error) {
-	raw, resp, key, err := e.send(ctx, http.MethodPost, path+e.query, body)
+// Ask posts body to a path of the API and reads the answer, of at most most
+// bytes (MaxText or MaxNumbers), with read, which returns an error if the JSON
+// is not one of the API's answers. Every error is a *crosstalk.AskError, or
+// ctx's if ctx was cancelled. A prompt that the provider's filter stopped is an
+// answer with status Refused.
+//
+// A long answer waits until the other answers in flight leave room for it; if
+// ctx has a share of the room (inflight.With), the answer keeps it.
+func (e *Endpoint) Ask(ctx context.Context, path string, body []byte, most int, read func([]byte) (crosstalk.Answer, error)) (answer crosstalk.Answer, err error) {
+	share, returned := inflight.Of(ctx)
+	defer func() {
+		if err != nil {
+			share.Release()
+		}
+		returned()
+	}()
+	raw, resp, key, err := e.send(ctx, http.MethodPost, path, jsonType, body, most, share)
 	if err != nil {
 		return crosstalk.Answer{}, err
 	}
-	if resp.StatusCode/100 != 2 {
-		return e.failed(resp.StatusCode, resp.Header, raw, key)
+	return e.answer(resp.StatusCode, resp.Header, raw, key, read)
+}
+
+// Read is Ask for a response that came within another one, such as the results
+// of a batch.
+func (e *Endpoint) Read(status int, raw []byte, read func([]byte) (crosstalk.Answer, error)) (crosstalk.Answer, error) {
+	key, _ := e.key()
+	return e.answer(status, nil, raw, key, read)
+}
+
+func (e *Endpoint) answer(status int, h http.Header, raw []byte, key string, read func([]byte) (crosstalk.Answer, error)) (crosstalk.Answer, error) {
+	if status/100 != 2 {
+		return e.failed(status, h, raw, key)
 	}
 	hidden := e.hidden()
 	raw = hidden.hideInJSON(bytes.TrimSpace(raw)) // blank lines kept the connection open
-	answer, err := read(raw)
+	answer, err := parse(raw, read)
+	if errors.Is(err, errTooMany) {
+		return answer, e.fault(crosstalk.Rejected, status, nil, "the answer has more than %d JSON values: lower --max-tokens or --logprobs, or check the server", maxValues)
+	}
 	if err != nil {
-		return e.unreadable(resp, raw, err, key)
+		return e.unreadable(status, h, raw, err, key)
 	}
 	for _, s := range []*string{&answer.Text, &answer.Reasoning, &answer.Reason, &answer.Model} {
 		*s = string(hidden.hideInAnswer([]byte(*s)))
@@ -162,6 +184,62 @@ func (e *Endpoint) Ask(ctx context.Context, path string, body []byte, read func(
 // Get returns what is at a path of the API, which may have a query. Every
 // error is a *crosstalk.AskError, or ctx's if ctx was cancelled.
 func (e *Endpoint) Get(ctx context.Context, path string) ([]byte, error) {
+	return e.fetch(ctx, http.MethodGet, path, jsonType, nil)
+}
+
+// Post sends a body of a media type to a path of the API and returns what the
+// server says to it. Errors are those of Get.
+func (e *Endpoint) Post(ctx context.Context, path, mediaType string, body []byte) ([]byte, error) {
+	return e.fetch(ctx, http.MethodPost, path, mediaType, body)
+}
+
+func (e *Endpoint) fetch(ctx context.Context, method, path, mediaType string, body []byte) ([]byte, error) {
+	share := new(inflight.Share)
+	defer share.Release()
+	raw, resp, key, err := e.send(ctx, method, path, mediaType, body, MaxText, share)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode/100 != 2 {
+		return nil, e.refused(resp, raw, key)
+	}
+	if p := readProblem(raw); p.page {
+		return nil, e.page(resp.StatusCode, p)
+	}
+	return e.hidden().hideInJSON(raw), nil
+}
+
+// refused is the error of a response that is no success and no answer.
+func (e *Endpoint) refused(resp *http.Response, raw []byte, key string) error {
+	_, err := e.failed(resp.StatusCode, resp.Header, raw, key)
+	if err == nil { // a filter's word
+		err = e.fault(crosstalk.Rejected, resp.StatusCode, nil, "%s rejected the request (HTTP %d, %s)",
+			e.identity.Endpoint, resp.StatusCode, e.quote(readProblem(raw)))
+	}
+	return err
+}
+
+// send makes a request and reads the whole response, with the key it sent.
+func (e *Endpoint) send(ctx context.Context, method, path, mediaType string, body []byte, most int, share *inflight.Share) (raw []byte, resp *http.Response, key string, err error) {
+	if key, err = e.key(); err != nil {
+		return nil, nil, "", e.fault(crosstalk.Denied, 0, nil, "%v", err)
+	}
+	resp, err = e.exchange(ctx, method, path, mediaType, body, key)
+	if err == nil {
+		raw, err = readResponse(ctx, resp, most, share)
+	}
+	switch {
+	case errors.Is(err, errTooLong):
+		return nil, nil, key, e.fault(crosstalk.Rejected, resp.StatusCode, nil, "the answer is longer than %d MiB: lower --max-tokens or --logprobs, or check the server", most>>20)
+	case err != nil:
+		return nil, nil, key, e.unreachable(ctx, err)
+	}
+	return raw, resp, key, nil
+}
+
+// exchange returns the response when its headers are there; its body must be
+// closed. The path may have a query.
+func (e *Endpoint) exchange(ctx context.Context, method, path, mediaType string, body []byte, key string) (*http.Response, error) {
 	if query := strings.TrimPrefix(e.query, "?"); query != "" {
 		sign := "?"
 		if strings.Contains(path, "?") {
@@ -169,72 +247,28 @@ func (e *Endpoint) Get(ctx context.Context, path string) ([]byte, error) {
 		}
 		path += sign + query
 	}
-	raw, resp, key, err := e.send(ctx, http.MethodGet, path, nil)
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode/100 != 2 {
-		_, err := e.failed(resp.StatusCode, resp.Header, raw, key)
-		if err == nil { // a filter's word
-			err = e.fault(crosstalk.Rejected, resp.StatusCode, nil, "%s rejected the request (HTTP %d, %s)",
-				e.identity.Endpoint, resp.StatusCode, e.quote(readProblem(raw)))
-		}
-		return nil, err
-	}
-	if p := readProblem(raw); p.page {
-		return nil, e.page(resp, p)
-	}
-	return e.hidden().hideInJSON(raw), nil
-}
-
-// send makes a request and reads the whole response, with the key it sent.
-func (e *Endpoint) send(ctx context.Context, method, path string, body []byte) (raw json.RawMessage, resp *http.Response, key string, err error) {
-	if key, err = e.key(); err != nil {
-		return nil, nil, "", e.fault(crosstalk.Denied, 0, nil, "%v", err)
-	}
-	raw, resp, err = e.exchange(ctx, method, path, body, key)
-	if err != nil {
-		return nil, nil, key, e.unreachable(ctx, err)
-	}
-	if len(raw) > MaxBody {
-		return nil, nil, key, e.fault(crosstalk.Rejected, resp.StatusCode, nil, "the answer is longer than %d MiB", MaxBody>>20)
-	}
-	return raw, resp, key, nil
-}
-
-// exchange returns at most MaxBody+1 bytes of the body.
-func (e *Endpoint) exchange(ctx context.Context, method, path string, body []byte, key string) (json.RawMessage, *http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, e.base+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	req.Header = e.header.Clone()
+	req.Header.Set("Content-Type", mediaType)
 	if name := e.config.KeyHeader; key != "" && req.Header.Get(cmp.Or(name, "Authorization")) == "" { // a header of the user's comes first
 		if name == "" {
 			name, key = "Authorization", "Bearer "+key
 		}
 		req.Header.Set(name, key)
 	}
-	resp, err := e.client.Do(req)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer resp.Body.Close()
-	good := resp.StatusCode/100 == 2
-	most := int64(maxProblem)
-	if good {
-		most = MaxBody + 1
-	}
-	var b bytes.Buffer
-	// The stated length is a claim; a long body makes the buffer grow.
-	b.Grow(int(min(max(resp.ContentLength, 512), 1<<16)) + bytes.MinRead)
-	if _, err := b.ReadFrom(io.LimitReader(resp.Body, most)); err != nil && good {
-		return nil, nil, cutOff{err}
-	}
-	return b.Bytes(), resp, nil
+	return e.client.Do(req)
 }
 
-// cutOff is an answer that began and did not end.
-type cutOff struct{ error }
-
-func (c cutOff) Unwrap() error { return c.error }
+// readResponse reads the body and closes it; errTooLong says that it has more
+// than most bytes.
+func readResponse(ctx context.Context, resp *http.Response, most int, share *inflight.Share) ([]byte, error) {
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem)) // a part of an error is better than none
+		return raw, nil
+	}
+	return readBody(ctx, resp, most, share)
+}

@@ -29,6 +29,7 @@ func (e *Endpoint) fault(f crosstalk.Fault, status int, cause error, format stri
 // failed reads a response whose status is no success. Key is what was sent.
 func (e *Endpoint) failed(status int, h http.Header, body []byte, key string) (crosstalk.Answer, error) {
 	p := readProblem(body)
+	refuses := status == 400 || status == 403 || status == 422 || status == 500 && template.MatchString(p.message)
 	if status == 400 || status == 403 || status == 422 {
 		switch {
 		case p.flagged():
@@ -40,7 +41,7 @@ func (e *Endpoint) failed(status int, h http.Header, body []byte, key string) (c
 		}
 	}
 	param := ""
-	if status == 400 || status == 403 || status == 422 {
+	if refuses {
 		param = p.param()
 	}
 	f, what := e.explain(status, h, p, param)
@@ -78,6 +79,8 @@ func (e *Endpoint) explain(status int, h http.Header, p problem, param string) (
 			what += "; " + e.config.Missing
 		}
 		return crosstalk.Denied, what
+	case status < 200: // 101: Switching Protocols
+		return crosstalk.Denied, fmt.Sprintf("the base URL %s is wrong: it speaks another protocol than HTTP", at)
 	case status == 404, status == 405, status == 410:
 		return crosstalk.Denied, fmt.Sprintf("the base URL %s is wrong (most end in /v1), or there is no model %q", at, e.identity.Name)
 	case status/100 == 3:
@@ -90,6 +93,7 @@ func (e *Endpoint) explain(status int, h http.Header, p problem, param string) (
 		return crosstalk.Overloaded, fmt.Sprintf("%s limits the rate of requests", at)
 	case status == 503, status == 529:
 		return crosstalk.Overloaded, fmt.Sprintf("%s is overloaded", at)
+	case status == 500 && param != "": // of a chat template
 	case status >= 500, status == 408, status == 409, status == 425:
 		return crosstalk.Transient, fmt.Sprintf("%s failed", at)
 	}
@@ -123,20 +127,20 @@ func namesModel(p problem) bool {
 
 // unreadable explains a success whose body is no answer: an error that came
 // with the wrong status, a proxy's page, or something cut or garbled.
-func (e *Endpoint) unreadable(resp *http.Response, raw []byte, cause error, key string) (crosstalk.Answer, error) {
+func (e *Endpoint) unreadable(status int, h http.Header, raw []byte, cause error, key string) (crosstalk.Answer, error) {
 	p := readProblem(raw)
 	if p.page {
-		return crosstalk.Answer{}, e.page(resp, p)
+		return crosstalk.Answer{}, e.page(status, p)
 	}
-	if status := p.status(); status != 0 {
-		return e.failed(status, resp.Header, raw, key)
+	if meant := p.status(); meant != 0 {
+		return e.failed(meant, h, raw, key)
 	}
-	return crosstalk.Answer{}, e.fault(crosstalk.Transient, resp.StatusCode, nil, "the answer of %s cannot be read: %s: %s",
+	return crosstalk.Answer{}, e.fault(crosstalk.Transient, status, nil, "the answer of %s cannot be read: %s: %s",
 		e.identity.Endpoint, e.hidden().hide(cause.Error()), e.quote(p))
 }
 
-func (e *Endpoint) page(resp *http.Response, p problem) error {
-	return e.fault(crosstalk.Transient, resp.StatusCode, nil,
+func (e *Endpoint) page(status int, p problem) error {
+	return e.fault(crosstalk.Transient, status, nil,
 		"%s sent no answer but %s: is there a proxy, or is the base URL wrong?", e.identity.Endpoint, e.quote(p))
 }
 

@@ -82,11 +82,16 @@ var special = []wording{
 	{crosstalk.ParamTopP, regexp.MustCompile(`(?i)top_p must be 1 when using greedy`)},               // Mistral
 	{crosstalk.ParamReasoning, regexp.MustCompile(`(?i)max_tokens\W+must be greater .*budget`)},      // Claude
 	{crosstalk.ParamReasoning, regexp.MustCompile(`(?i)enable_thinking\W+must be set to false for`)}, // Qwen
+	{crosstalk.ParamSystem, regexp.MustCompile(`(?i)roles must alternate`)},                          // chat templates that know two roles
 }
+
+// template matches the errors of a chat template, which llama.cpp and SGLang
+// report as their own (500). It refuses the same messages each time.
+var template = regexp.MustCompile(`(?i)jinja|TemplateError|raise_exception`)
 
 // refusal matches a sentence that refuses something.
 var refusal = regexp.MustCompile(`(?i)not support|n't support|unsupported|not allow|n't allow|not permit|not enabled|not available|not accept|invalid|deprecated|` +
-	`unknown|unrecogni[sz]ed|cannot|can not|can't|forbid|must |only |unexpected|out of range|not a valid|extra inputs|incompatible|should be|disabled`)
+	`unknown|unrecogni[sz]ed|cannot|can not|can't|forbid|must |only |unexpected|out of range|not a valid|extra inputs|incompatible|should be|disabled|greater than|at most`)
 
 // mentions find a parameter in a sentence. A word of everyday English needs
 // quotes or "parameter" beside it.
@@ -101,7 +106,7 @@ var mentions = []wording{
 	{crosstalk.ParamSystem, mention(`system (?:role|message|prompt|instruction)s?|'system'|developer instructions?`)},
 }
 
-// mention matches a name that is no part of a longer one, such as a model's.
+// mention matches a name that is not part of a longer one, such as a model's.
 func mention(names string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|[^\w\-/.])(` + names + `)(?:$|[^\w\-/])`)
 }

@@ -30,7 +30,7 @@ type problem struct {
 func readProblem(body []byte) problem {
 	body = bytes.TrimSpace(body)
 	var v any
-	if json.Unmarshal(body, &v) != nil {
+	if len(body) > maxProblem || json.Unmarshal(body, &v) != nil { // what is longer explains nothing
 		if isHTML(body) {
 			return problem{message: title(body), page: true}
 		}
@@ -232,5 +232,8 @@ func (e *Endpoint) quote(p problem) string {
 	}
 	return `"` + strings.ReplaceAll(string(text), `"`, "'") + `"`
 }
+
+// Quote is a server's text as it can be shown.
+func (e *Endpoint) Quote(text string) string { return e.quote(problem{message: text}) }
 
 const longestQuote = 300

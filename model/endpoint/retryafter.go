@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// longestWait bounds what a server can ask for.
-const longestWait = time.Hour
+// longestWait bounds what a server can ask for to what a time.Duration can take.
+const longestWait = 100 * 365 * 24 * time.Hour
 
 // retryAfter reads how long the server wants to be left alone, 0 if it does
 // not say: retry-after-ms (OpenAI, Azure), Retry-After in seconds or as a date

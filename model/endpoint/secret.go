@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bytes"
+	"encoding/base64"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -31,10 +32,11 @@ func newSecrets(key string, base *url.URL) (s secrets) {
 	add(key)
 	if password, ok := base.User.Password(); ok {
 		add(password)
+		add(base64.StdEncoding.EncodeToString([]byte(base.User.Username() + ":" + password))) // as it is sent
 	}
 	for name, values := range base.Query() {
 		name = strings.ToLower(name)
-		for _, word := range []string{"key", "token", "secret", "sig", "auth", "pass"} {
+		for _, word := range []string{"key", "token", "secret", "sig", "auth", "pass", "code", "subscription", "cred"} {
 			if strings.Contains(name, word) {
 				for _, v := range values {
 					add(v)

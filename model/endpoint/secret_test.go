@@ -90,3 +90,24 @@ func TestHideInJSON(t *testing.T) {
 		}
 	}
 }
+
+// What is sent in a base URL is as secret as a key, in the form in which it is
+// sent too.
+func TestSecretsOfBaseURL(t *testing.T) {
+	base, err := url.Parse("http://user:password-1@h/v1?code=code-123456&subscription-key=subscription-1&api-version=2024-02-01-preview")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSecrets("", base)
+	for text, want := range map[string]string{
+		"password-1":                       "[key]",
+		"Basic dXNlcjpwYXNzd29yZC0x":       "Basic [key]", // printf user:password-1 | base64
+		"code-123456 and subscription-1":   "[key] and [key]",
+		"the version 2024-02-01-preview":   "the version 2024-02-01-preview",
+		"a code, a password, subscription": "a code, a password, subscription",
+	} {
+		if got := string(s.hideInAnswer([]byte(text))); got != want {
+			t.Errorf("%q becomes %q; want %q", text, got, want)
+		}
+	}
+}

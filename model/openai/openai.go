@@ -49,7 +49,8 @@ type Model struct {
 type dialect struct {
 	maxTokens string
 	noStop    bool
-	renamed   bool // once: a server that wants neither name is not asked forever
+	off       map[string]any // parameters that switch reasoning off; nil: as the options say
+	renamed   bool           // once: a server that wants neither name is not asked forever
 }
 
 var _ crosstalk.Model = (*Model)(nil)
@@ -73,20 +74,31 @@ func (m *Model) Identity() crosstalk.Identity { return m.endpoint.Identity() }
 // API implements crosstalk.Model.
 func (m *Model) API() crosstalk.API { return m.options.API }
 
+// MaxTokensName is the parameter that takes the limit, as far as is known by
+// now.
+func (m *Model) MaxTokensName() string {
+	switch m.options.API {
+	case crosstalk.Responses:
+		return "max_output_tokens"
+	case crosstalk.Completions:
+		return "max_tokens"
+	}
+	return m.dialect.Load().maxTokens
+}
+
 // Answer implements crosstalk.Model. A request that the server refuses only for
-// the name of a parameter, or for its stop sequences, is sent again without.
+// the name of a parameter, or for its stop sequences, is sent again without; so
+// is one that switches thinking off in other words than the server's.
 func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if req.API != m.options.API {
 		return crosstalk.Answer{}, m.rejected(nil, "takes requests over the %s API, and this one is for %q (--api)", m.options.API, req.API)
 	}
-	path, read := "/chat/completions", readChat
-	switch req.API {
-	case crosstalk.Responses:
-		path, read = "/responses", readResponse
-	case crosstalk.Completions:
-		path, read = "/completions", readCompletion
-	case crosstalk.Embeddings:
+	if req.API == crosstalk.Embeddings {
 		return m.embed(ctx, req)
+	}
+	most := endpoint.MaxText
+	if req.Logprobs > 0 {
+		most = endpoint.MaxNumbers
 	}
 	for {
 		d := m.dialect.Load()
@@ -94,16 +106,39 @@ func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 		if err != nil {
 			return crosstalk.Answer{}, err
 		}
-		answer, err := m.endpoint.Ask(ctx, path, body, func(body []byte) (crosstalk.Answer, error) {
-			r, err := read(body)
-			if err != nil {
-				return crosstalk.Answer{}, err
-			}
-			return settle.Answer(req, r), nil
-		})
+		answer, err := m.endpoint.Ask(ctx, pathOf(req.API), body, most, reader(req))
 		if !m.learn(d, req, err) {
 			return answer, err
 		}
+	}
+}
+
+// pathOf is where an API that gives texts is.
+func pathOf(api crosstalk.API) string {
+	switch api {
+	case crosstalk.Responses:
+		return "/responses"
+	case crosstalk.Completions:
+		return "/completions"
+	}
+	return "/chat/completions"
+}
+
+// reader reads the answer to a request for a text.
+func reader(req crosstalk.Request) func(body []byte) (crosstalk.Answer, error) {
+	read := readChat
+	switch req.API {
+	case crosstalk.Responses:
+		read = readResponse
+	case crosstalk.Completions:
+		read = readCompletion
+	}
+	return func(body []byte) (crosstalk.Answer, error) {
+		r, err := read(body)
+		if err != nil {
+			return crosstalk.Answer{}, err
+		}
+		return settle.Answer(req, r), nil
 	}
 }
 
@@ -115,7 +150,7 @@ func (m *Model) embed(ctx context.Context, req crosstalk.Request) (crosstalk.Ans
 	if err != nil {
 		return crosstalk.Answer{}, m.unwritable(err)
 	}
-	return m.endpoint.Ask(ctx, "/embeddings", body, func(body []byte) (crosstalk.Answer, error) { return readEmbeddings(body, len(req.Input)) })
+	return m.endpoint.Ask(ctx, "/embeddings", body, endpoint.MaxNumbers, func(body []byte) (crosstalk.Answer, error) { return readEmbeddings(body, len(req.Input)) })
 }
 
 func (m *Model) rejected(cause error, format string, args ...any) *crosstalk.AskError {
@@ -132,6 +167,10 @@ var otherName = map[string]string{"max_tokens": "max_completion_tokens", "max_co
 // unknown matches what servers say of a parameter whose name they do not know.
 var unknown = regexp.MustCompile(`(?i)extra inputs|unknown|unrecogni[sz]ed|unsupported parameter|unexpected`)
 
+// wantsFlag matches what DashScope, and servers that pass its words on, say to a
+// request that does not switch thinking off as they spell it.
+var wantsFlag = regexp.MustCompile(`(?i)enable_thinking\W+must be (set to )?false`)
+
 // learn reports whether err says how to send the request differently from what
 // used said; another ask may have found out first.
 func (m *Model) learn(used *dialect, req crosstalk.Request, err error) bool {
@@ -146,6 +185,9 @@ func (m *Model) learn(used *dialect, req crosstalk.Request, err error) bool {
 		next.maxTokens, next.renamed = other, true
 	case refused.Param == crosstalk.ParamStop && !used.noStop && len(req.Decoding.Stop) > 0:
 		next.noStop = true
+	case refused.Param == crosstalk.ParamReasoning && used.off == nil &&
+		req.Decoding.Reasoning == crosstalk.ReasoningOff && wantsFlag.MatchString(refused.Message):
+		next.off = map[string]any{"enable_thinking": false}
 	default:
 		return false
 	}
@@ -153,7 +195,7 @@ func (m *Model) learn(used *dialect, req crosstalk.Request, err error) bool {
 	return true
 }
 
-// body is the request in the API's form. Each sample is an ask of its own: n
+// body is the request in the API's form. Each sample is a separate ask: n
 // is never sent, and with a seed sample k is asked with seed+k.
 func (m *Model) body(req crosstalk.Request, how *dialect) ([]byte, error) {
 	d := req.Decoding
@@ -192,7 +234,7 @@ func (m *Model) body(req crosstalk.Request, how *dialect) ([]byte, error) {
 	if len(d.Stop) > 0 && !how.noStop && req.API != crosstalk.Responses {
 		b.Set("stop", d.Stop)
 	}
-	if err := m.setReasoning(b, req); err != nil {
+	if err := m.setReasoning(b, req, how); err != nil {
 		return nil, err
 	}
 	body, err := b.Bytes()
@@ -203,9 +245,13 @@ func (m *Model) body(req crosstalk.Request, how *dialect) ([]byte, error) {
 }
 
 // setReasoning asks for a level of reasoning as the server spells it.
-func (m *Model) setReasoning(b *endpoint.Body, req crosstalk.Request) error {
+func (m *Model) setReasoning(b *endpoint.Body, req crosstalk.Request, how *dialect) error {
 	level := req.Decoding.Reasoning
 	if level == "" {
+		return nil
+	}
+	if level == crosstalk.ReasoningOff && how.off != nil {
+		b.SetAll(how.off, 0)
 		return nil
 	}
 	params, known := m.options.Reasoning[level]

@@ -15,14 +15,22 @@ import (
 // with one of the control's neutral continuations; each with equal chance. An
 // answer depends on seed, prompt and sample alone; text before the prompt is
 // ignored.
+//
+// Where a text around the prompt mentions the concept (crosstalk.Context), an
+// answer begins with that text, word for word, with probability copying; so does
+// one to a control with the control's text.
 type Leaky struct {
 	rate    float64
+	copying float64
 	seed    uint64
 	content string // hash of the continuations
 	prompts map[string]continuations
 }
 
-type continuations struct{ leaks, neutral []string }
+type continuations struct {
+	leaks, neutral []string
+	carried        string // the text around the prompt
+}
 
 var _ crosstalk.Model = (*Leaky)(nil)
 
@@ -39,9 +47,13 @@ func NewLeaky(items []crosstalk.Item, rate float64, seed uint64) (*Leaky, error)
 			return nil, fmt.Errorf("item %s lists no leaks or no neutral continuations, and %s:leaky answers with one of these: name a model (--model openai:gpt-4o-mini), or use a suite that has them",
 				item.ID, Provider)
 		}
-		l.prompts[p.Test] = continuations{p.Leaks, p.Neutral}
+		var test, control string
+		if c := p.Context; c != nil {
+			test, control = c.Test.String(), c.Control.String()
+		}
+		l.prompts[p.Test] = continuations{p.Leaks, p.Neutral, test}
 		if _, known := l.prompts[p.Control]; !known {
-			l.prompts[p.Control] = continuations{nil, p.Neutral}
+			l.prompts[p.Control] = continuations{nil, p.Neutral, control}
 		}
 		hash.Write(crosstalk.Canonical([][]string{{p.Test, p.Control}, p.Leaks, p.Neutral}))
 	}
@@ -49,11 +61,24 @@ func NewLeaky(items []crosstalk.Item, rate float64, seed uint64) (*Leaky, error)
 	return l, nil
 }
 
+// WithCopying returns the model with a probability, 0 to 1, of copying.
+func (l *Leaky) WithCopying(p float64) (*Leaky, error) {
+	if err := checkProbability("leaky", "copy", p); err != nil {
+		return nil, err
+	}
+	copying := *l
+	copying.copying = p
+	return &copying, nil
+}
+
 // Identity names the settings, and as endpoint the continuations that the
 // suite lists: answers depend on both.
 func (l *Leaky) Identity() crosstalk.Identity {
-	return crosstalk.Identity{Provider: Provider, Endpoint: "suite:" + l.content,
-		Name: fmt.Sprintf("leaky?rate=%g&seed=%d", l.rate, l.seed)}
+	name := fmt.Sprintf("leaky?rate=%g&seed=%d", l.rate, l.seed)
+	if l.copying > 0 {
+		name += fmt.Sprintf("&copy=%g", l.copying)
+	}
+	return crosstalk.Identity{Provider: Provider, Endpoint: "suite:" + l.content, Name: name}
 }
 
 // API is that of a model that continues a text.
@@ -75,6 +100,9 @@ func (l *Leaky) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 		choices = c.leaks
 	}
 	text := choices[r.IntN(len(choices))]
+	if c.carried != "" && l.copying > 0 && r.Float64() < l.copying {
+		text = copied(c.carried, text)
+	}
 	return crosstalk.Answer{Status: crosstalk.Text, Text: text, Reason: "stop", Model: l.Identity().Name,
 		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(strings.Fields(text))}}, nil
 }
@@ -94,5 +122,14 @@ func (l *Leaky) Outcomes(prompt string) []Outcome {
 	for _, t := range c.neutral {
 		outcomes = append(outcomes, Outcome{t, (1 - rate) / float64(len(c.neutral))})
 	}
+	if c.carried != "" && l.copying > 0 {
+		for i, o := range outcomes {
+			outcomes[i].P *= 1 - l.copying
+			outcomes = append(outcomes, Outcome{copied(c.carried, o.Text), o.P * l.copying})
+		}
+	}
 	return outcomes
 }
+
+// copied is an answer that begins with a text.
+func copied(text, answer string) string { return text + "\n" + answer }

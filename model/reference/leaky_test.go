@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -188,7 +189,7 @@ func TestOpen(t *testing.T) {
 		"leaky?rate=often": `reference:leaky: rate is "often"; expected a probability, 0 to 1`,
 		"leaky?rate=":      `reference:leaky: rate is ""; expected a probability, 0 to 1`,
 		"leaky?seed=-1":    `reference:leaky: seed is "-1"; expected a whole number from 0`,
-		"leaky?speed=1":    `reference:leaky has no setting "speed"; it has rate and seed`,
+		"leaky?speed=1":    `reference:leaky has no setting "speed"; it has rate, copy and seed`,
 		"leaky?rate=%zz":   "reference:leaky?rate=%zz: cannot read the settings: ",
 	} {
 		if _, err := Open(spec, items()); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -214,6 +215,53 @@ func TestAnswerStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
 	if _, err := l.Answer(ctx, request("He eats", 0)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// A text around the prompt is copied with its probability, by the answers to
+// the control too, and only where there is one.
+func TestCopying(t *testing.T) {
+	const n = 5000
+	c := crosstalk.Context{Carrier: crosstalk.Note, Prompt: "Where?", Test: crosstalk.Carried{Text: "He keeps bees."}, Control: crosstalk.Carried{Text: "He works."}}
+	around := crosstalk.Item{ID: "a", Pair: &crosstalk.Pair{Concept: "bees", Leaks: []string{"hive"}, Neutral: []string{"town", "sea"}, Context: &c,
+		Test: c.Carrier.Whole(c.Test, c.Prompt), Control: c.Carrier.Whole(c.Control, c.Prompt)}}
+	plain, err := NewLeaky(append(items(), around), 0.6, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := plain.WithCopying(0.25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name := l.Identity().Name; name != "leaky?rate=0.6&seed=1&copy=0.25" || plain.Identity().Name != "leaky?rate=0.6&seed=1" {
+		t.Error(name)
+	}
+	for prompt, want := range map[string]string{
+		around.Pair.Test:    "[{hive 0.45} {town 0.15} {sea 0.15} {He keeps bees.\nhive 0.15} {He keeps bees.\ntown 0.05} {He keeps bees.\nsea 0.05}]",
+		around.Pair.Control: "[{town 0.375} {sea 0.375} {He works.\ntown 0.125} {He works.\nsea 0.125}]",
+		"He eats":           "[{bread 0.25} {rice 0.25} {soup 0.25} {leaves 0.25}]",
+	} {
+		share := map[string]float64{}
+		for k := range n {
+			a, err := l.Answer(bg, request(prompt, k))
+			if err != nil {
+				t.Fatal(err)
+			}
+			share[a.Text] += 1.0 / n
+		}
+		var got []Outcome
+		for _, o := range l.Outcomes(prompt) {
+			got = append(got, Outcome{o.Text, math.Round(o.P*1e9) / 1e9})
+			if math.Abs(share[o.Text]-o.P) > 0.03 {
+				t.Errorf("%q: share %.3f, probability %.3f", o.Text, share[o.Text], o.P)
+			}
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%v, want %s", got, want)
+		}
+	}
+	if _, err := plain.WithCopying(2); err == nil || err.Error() != "reference:leaky: copy is 2; expected a probability, 0 to 1" {
 		t.Error(err)
 	}
 }

@@ -50,18 +50,22 @@ func Open(spec string, items []crosstalk.Item, tasks ...crosstalk.Task) (crossta
 	return nil, fmt.Errorf("%s has no model %q; choose one of: %s", Provider, name, strings.Join(known, ", "))
 }
 
-// models are the reference models: of which instrument the truth is known, and
+// models are the reference models: the instrument whose truth is known, and
 // how one is made of its settings. open reads all settings before it uses any.
 var models = []struct {
 	name, byDefault, instrument string
 	open                        func(s *settings, items []crosstalk.Item, tasks []crosstalk.Task) (crosstalk.Model, error)
 }{
 	{"leaky", DefaultLeaky, "leakage", func(s *settings, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
-		rate, seed := s.probability("rate", 0.6), s.seed()
+		rate, copying, seed := s.probability("rate", 0.6), s.probability("copy", 0), s.seed()
 		if err := s.done(); err != nil {
 			return nil, err
 		}
-		return NewLeaky(items, rate, seed)
+		l, err := NewLeaky(items, rate, seed)
+		if err != nil {
+			return nil, err
+		}
+		return l.WithCopying(copying)
 	}},
 	{"confused", DefaultConfused, "confusion", func(s *settings, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
 		line, word, seed := s.probability("line", 0.1), s.probability("word", 0.05), s.seed()

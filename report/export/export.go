@@ -162,6 +162,7 @@ func answerRow(a Answer) row {
 	r.add("sample", int64(a.Request.Sample))
 	r.text("status", string(a.Answer.Status))
 	r.text("text", a.Answer.Text)
+	r.text("reasoning", a.Answer.Reasoning)
 	r.text("reason", a.Answer.Reason)
 	r.text("served_model", a.Answer.Model)
 	r.add("prompt_tokens", int64(a.Answer.Usage.Prompt))

@@ -35,7 +35,7 @@ type column struct {
 
 // first are the first columns, in this order; the others follow by name.
 var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "value", "not_scored", "implied", "finding",
-	"provider", "endpoint", "model", "prompt", "status", "text", "reason"}
+	"provider", "endpoint", "model", "prompt", "status", "text", "reasoning", "reason"}
 
 func columnsOf(rows iter.Seq2[row, error]) (columns []column, err error) {
 	known := map[string]bool{}

@@ -18,6 +18,10 @@ type Answers struct {
 	// known.
 	Prompt func(crosstalk.Key) (string, bool)
 
+	// Reasoning returns what the model thought before an answer, "" if that is not
+	// known. nil: nothing is known.
+	Reasoning func(crosstalk.Key) string
+
 	apart   []string // columns with a section for each combination of values
 	by      string   // the column by which answers are grouped within a section
 	list    []*Section
@@ -179,7 +183,29 @@ func (a *Answers) prompts(c *Card) {
 	}
 }
 
-// promptRoom is the maximum number of bytes of a prompt on the page.
+// thoughts adds what the model thought to a card.
+func (a *Answers) thoughts(c *Card) {
+	if a.Reasoning == nil {
+		return
+	}
+	for i := range c.Entries {
+		e := &c.Entries[i]
+		for k, key := range e.asked {
+			text := a.Reasoning(key)
+			if strings.TrimSpace(text) == "" {
+				continue
+			}
+			name := "Thoughts"
+			if len(e.asked) > 1 {
+				name += " before " + crosstalk.Words(e.sides[k])
+			}
+			e.Thoughts = append(e.Thoughts, Setting{name, shorten(text)})
+		}
+	}
+}
+
+// promptRoom is the maximum number of bytes of a prompt, or of a thought, on the
+// page.
 const promptRoom = 600
 
 func shorten(s string) string {
@@ -234,6 +260,11 @@ func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 			slices.SortStableFunc(g.Cards, func(x, y *Card) int { return faultFirst(y) - faultFirst(x) })
 			for _, c := range g.Cards {
 				a.prompts(c)
+				if a.thoughts(c); c.thoughtRoom() <= a.room { // those with a finding have priority
+					a.room -= c.thoughtRoom()
+				} else {
+					c.dropThoughts()
+				}
 				c.finish()
 			}
 			g.Figures = a.figuresOf(estimates, s, g)

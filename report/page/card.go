@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,8 +31,13 @@ type Entry struct {
 	Sides   []Side
 	Again   bool // its sides have the same names as the previous entry
 	Facts   []Fact
-	texts   []crosstalk.NamedText
-	spans   []crosstalk.Span
+
+	Thoughts []Setting // of the model before the answers, where they are known; to be shown folded
+
+	texts []crosstalk.NamedText
+	spans []crosstalk.Span
+	sides []string        // the names of the answers
+	asked []crosstalk.Key // the answers of sides
 }
 
 // Side is a text.
@@ -56,6 +62,7 @@ func (c *Card) add(o crosstalk.Observation) {
 	e := &c.Entries[i]
 	e.texts = ordered.Merge(e.texts, o.Texts, func(t crosstalk.NamedText) string { return t.Name })
 	e.spans = append(e.spans, o.Spans...)
+	e.ask(o)
 	c.ask(o)
 	kind := instrument.Of(o.Measure)
 	if fact := factOf(kind, o); fact.Text != "" && !slices.Contains(e.Facts, fact) {
@@ -63,6 +70,37 @@ func (c *Card) add(o crosstalk.Observation) {
 	}
 	c.Fault = c.Fault || o.Finding != "" && kind.Finding(o.Finding).Fault
 	c.Unscored = c.Unscored || o.NotScored != "" && !o.Implied
+}
+
+// ask records the keys of the entry's answers.
+func (e *Entry) ask(o crosstalk.Observation) {
+	n := 0
+	for _, t := range o.Texts {
+		if t.Role != crosstalk.Side || n == len(o.Answers) {
+			continue
+		}
+		if !slices.Contains(e.sides, t.Name) {
+			e.sides, e.asked = append(e.sides, t.Name), append(e.asked, o.Answers[n])
+		}
+		n++
+	}
+}
+
+// thoughtRoom is the approximate number of bytes of the thoughts in a page.
+func (c *Card) thoughtRoom() (n int) {
+	for _, e := range c.Entries {
+		for _, thought := range e.Thoughts {
+			n += 120 + len(thought.Name) + escaped(thought.Value)
+		}
+	}
+	return n
+}
+
+// dropThoughts drops the thoughts for want of room.
+func (c *Card) dropThoughts() {
+	for i := range c.Entries {
+		c.Entries[i].Thoughts = nil
+	}
 }
 
 // ask records the keys of the card's first answers.
@@ -131,11 +169,9 @@ func (c *Card) finish() {
 				given = append(given, t)
 				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, nil, c.longest)})
 			case t.Role == crosstalk.Side && topic != "":
-				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), echoesIn(t.Text, topic, c.longest)})
-			case t.Role == crosstalk.Side && t.Name == last:
-				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, e.spans, c.longest)})
+				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), echoesIn(t.Text, topic, e.spansOf(t.Name, last), c.longest)})
 			case t.Role == crosstalk.Side:
-				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, nil, c.longest)})
+				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, e.spansOf(t.Name, last), c.longest)})
 			}
 		}
 		if i > 0 {
@@ -151,6 +187,17 @@ func (c *Card) finish() {
 	}
 }
 
+// spansOf are the spans in the side of this name; last is the name of the last
+// one, which those without a name are in.
+func (e *Entry) spansOf(side, last string) (spans []crosstalk.Span) {
+	for _, s := range e.spans {
+		if cmp.Or(s.Side, last) == side {
+			spans = append(spans, s)
+		}
+	}
+	return spans
+}
+
 // size is the approximate number of bytes of the card in a page.
 func (c *Card) size() int {
 	n := 50 + len(c.Name) + 150*min(len(c.asked), 2)
@@ -159,7 +206,7 @@ func (c *Card) size() int {
 		for _, t := range e.texts {
 			if t.Role == crosstalk.Side || t.Role == crosstalk.Given {
 				text := t.Text[:min(len(t.Text), Longest)]
-				n += 20 + len(text) + 4*strings.Count(text, "<") + 4*strings.Count(text, ">") + 4*strings.Count(text, "&") + 4*strings.Count(text, `"`) + 4*strings.Count(text, "'")
+				n += 20 + escaped(text)
 				texts++
 			}
 		}
@@ -173,6 +220,15 @@ func (c *Card) size() int {
 			n += 25 + len(f.Text)
 		}
 		n += 50 * len(e.spans)
+	}
+	return n
+}
+
+// escaped is the approximate number of bytes of a text in HTML.
+func escaped(text string) int {
+	n := len(text)
+	for _, special := range []string{"<", ">", "&", `"`, "'"} {
+		n += 4 * strings.Count(text, special)
 	}
 	return n
 }

@@ -30,6 +30,7 @@ func confusion(item, answer string, spans ...crosstalk.Span) crosstalk.Observati
 	o := crosstalk.Observation{Measure: "lpr", Item: item, Value: 1, Condition: map[string]string{"model": "m"}, Labels: map[string]string{"language": "ar", "task": "monolingual"},
 		Spans: spans}
 	o.AddText(crosstalk.Side, "answer", answer)
+	o.Answers = []crosstalk.Key{{1}}
 	if spans != nil {
 		o.Value, o.Finding = 0, "line"
 	}
@@ -89,6 +90,7 @@ func pageOf(t *testing.T, text string) string {
 	o := confusion(text, text, crosstalk.Span{Start: 1, End: len(text) - 1, Language: short, Probability: 0.5}, crosstalk.Span{Start: -5, End: 3}, crosstalk.Span{Start: 4, End: 1 << 40}, crosstalk.Span{Start: 9, End: 2})
 	o.Finding, o.Labels["language"], o.Condition["model"] = short, short, short
 	r := reportOf(o)
+	r.Answers.Reasoning = func(crosstalk.Key) string { return text }
 	r.Title, r.Settings, r.Summary = text, []Setting{{short, text}}, []Setting{{"a", text}}
 	r.Estimates[0].By["model"], r.Estimates[0].Warnings, r.Estimates[0].Signature = text, []string{text}, text
 	r.Plots = plot.NewCollector(append(r.Estimates, r.Estimates...)).Plots()
@@ -99,6 +101,9 @@ func pageOf(t *testing.T, text string) string {
 // elements as with harmless ones.
 func TestHostile(t *testing.T) {
 	harmless := pageOf(t, "a harmless answer")
+	if !strings.Contains(harmless, `<details class="thought"><summary>Thoughts</summary><p class="t" dir="auto">a harmless answer</p></details>`) {
+		t.Error("the page lacks the folded thoughts")
+	}
 	for i, text := range hostile {
 		page := pageOf(t, text)
 		for _, tag := range []string{"script", "style", "img", "svg", "a", "b", "p", "iframe", "article", "main", "section", "meta", "input", "!--"} {
@@ -146,6 +151,20 @@ func TestEchoes(t *testing.T) {
 	}
 }
 
+// A span is marked in the side that it names, with its score; what a score has
+// marked is not marked as an echo too.
+func TestMarkedSide(t *testing.T) {
+	o := crosstalk.Observation{Measure: "leak_rate_max", Item: "i", Texts: []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "coral"},
+		{Name: "test", Role: crosstalk.Side, Text: "A coral. The coral reef."}, {Name: "control", Role: crosstalk.Side, Text: "A coral. The cat."}},
+		Spans: []crosstalk.Span{{Side: "test", Line: 1, Start: 9, End: 24, Score: 0.4567}}}
+	c := NewCard([]crosstalk.Observation{o}, 0, nil, nil)
+	want := []Side{{"test", []Piece{{Text: "A "}, {Text: "coral", Kind: "echo"}, {Text: ". "}, {Text: "The coral reef.", Kind: "line", Label: "0.457"}}},
+		{"control", []Piece{{Text: "A "}, {Text: "coral", Kind: "echo"}, {Text: ". The cat."}}}}
+	if d := cmp.Diff(want, c.Entries[0].Sides); d != "" {
+		t.Error(d)
+	}
+}
+
 func FuzzMarked(f *testing.F) {
 	f.Add("gut\nnot good", "good", 4, 12, 2, 30)
 	f.Fuzz(func(t *testing.T, text, concept string, a, b, c, d int) {
@@ -178,6 +197,7 @@ func TestAnswers(t *testing.T) {
 	}
 
 	a := NewAnswers(estimates())
+	a.Reasoning = func(crosstalk.Key) string { return strings.Repeat("<", 5000) }
 	text := strings.Repeat("x", 3000)
 	const n = 3000
 	for i := range n {
@@ -248,7 +268,9 @@ func TestCardOfSeveralObservations(t *testing.T) {
 		{Measure: "rewriting", Item: "i", Variant: "en>de", Value: 0, Finding: "flagged", Texts: given, Answers: []crosstalk.Key{{9}}},
 		{Measure: "accuracy", Item: "i", Variant: "en>de T", Value: 0, Finding: "wrong", Texts: accuracy, Answers: []crosstalk.Key{{1}}},
 		{Measure: "consistency", Item: "i", Variant: "en>de T", Value: 0, Finding: "inconsistent", Texts: compared, Answers: []crosstalk.Key{{2}, {1}, {9}}},
-	}, 0, prompt)
+	}, 0, prompt, func(k crosstalk.Key) string {
+		return strings.Repeat(fmt.Sprintf("<b>thought</b> %d", k[0]), int(k[0]-1))
+	})
 	var got []string
 	for _, e := range c.Entries {
 		for _, side := range e.Sides {
@@ -266,17 +288,21 @@ func TestCardOfSeveralObservations(t *testing.T) {
 	if want := []Setting{{"asked:", "prompt 1"}}; !cmp.Equal(want, c.Prompts) {
 		t.Errorf("%v", c.Prompts)
 	}
+	// The answer of key 1 came without a thought.
+	if want := []Setting{{"Thoughts before source", "<b>thought</b> 2"}}; !cmp.Equal(want, c.Entries[1].Thoughts) || c.Entries[0].Thoughts != nil {
+		t.Errorf("%+v", c.Entries)
+	}
 
 	line := crosstalk.Observation{Measure: "wpr", Value: crosstalk.Undefined, NotScored: "line error", Implied: true}
-	if c := NewCard([]crosstalk.Observation{line}, 0, nil); c.Unscored || c.Fault || c.Entries[0].Facts != nil {
+	if c := NewCard([]crosstalk.Observation{line}, 0, nil, nil); c.Unscored || c.Fault || c.Entries[0].Facts != nil {
 		t.Errorf("what another observation says: %+v", c)
 	}
 	line.Implied = false
-	if c := NewCard([]crosstalk.Observation{line}, 0, nil); !c.Unscored || len(c.Entries[0].Facts) != 1 {
+	if c := NewCard([]crosstalk.Observation{line}, 0, nil, nil); !c.Unscored || len(c.Entries[0].Facts) != 1 {
 		t.Errorf("a gap: %+v", c)
 	}
 	tie := crosstalk.Observation{Measure: "leak_rate", Value: 0.5, Finding: "tie", Condition: map[string]string{"similarity": "s"}, Numbers: map[string]float64{"test": 1, "control": 1}}
-	if c := NewCard([]crosstalk.Observation{tie}, 0, nil); c.Fault || !cmp.Equal(c.Entries[0].Facts, []Fact{{Text: "s: a tie (test 1.000, control 1.000)"}}) {
+	if c := NewCard([]crosstalk.Observation{tie}, 0, nil, nil); c.Fault || !cmp.Equal(c.Entries[0].Facts, []Fact{{Text: "s: a tie (test 1.000, control 1.000)"}}) {
 		t.Errorf("a tie: %+v", c)
 	}
 }

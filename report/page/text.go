@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -47,8 +48,11 @@ func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 			pieces = append(pieces, Piece{Text: shown[at:s.Start]})
 		}
 		p := Piece{Text: shown[s.Start:end], Kind: "word"}
-		if s.Language != "" {
+		switch {
+		case s.Language != "":
 			p.Kind, p.Label = "line", fmt.Sprintf("%s %.0f %%", brief(s.Language), 100*s.Probability)
+		case s.Score != 0:
+			p.Kind, p.Label = "line", strconv.FormatFloat(s.Score, 'f', 3, 64)
 		}
 		pieces, at = append(pieces, p), end
 	}
@@ -74,10 +78,11 @@ func brief(s string) string {
 
 // Echoes marks the words of a text that are words of a concept or begin with one:
 // "yellow" in "yellowish". It is a visual aid, not a measure.
-func Echoes(text, concept string) []Piece { return echoesIn(text, concept, Longest) }
+func Echoes(text, concept string) []Piece { return echoesIn(text, concept, nil, Longest) }
 
-func echoesIn(text, concept string, longest int) []Piece {
-	pieces := marked(text, nil, longest)
+// echoesIn marks the spans, and outside them the echoes.
+func echoesIn(text, concept string, spans []crosstalk.Span, longest int) []Piece {
+	pieces := marked(text, spans, longest)
 	concepts := strings.FieldsFunc(strings.ToLower(concept), notLetter)
 	var all []Piece
 	for _, p := range pieces {

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// WritePDF writes the plot as a page of its own size. Texts are outlines.
+// WritePDF writes the plot as a page of the plot's size. Texts are outlines.
 func (f Plot) WritePDF(w io.Writer) error {
 	c := vgpdf.New(vg.Length(f.Width), vg.Length(f.Height))
 	f.paint(c)

@@ -17,8 +17,7 @@ func CommonLanguage(items iter.Seq2[crosstalk.Item, error]) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		language, _, _ := strings.Cut(item.Labels["language"], "-")
-		if language = strings.ToLower(language); language != "" && !slices.Contains(languages, language) {
+		if language := primary(item.Labels["language"]); language != "" && !slices.Contains(languages, language) {
 			languages = append(languages, language)
 		}
 	}

@@ -39,7 +39,7 @@ func normalised(text string) string {
 }
 
 // Number compares answers by the one number that each gives, in digits or in
-// words: 5, "five", "5 times", "fünf". Answers of which one gives no number or
+// words: 5, "five", "5 times", "fünf". Answers that give no number or
 // several are compared as texts.
 type Number struct{}
 

@@ -206,7 +206,7 @@ func kindOf(r rune) kind {
 	return none
 }
 
-// wordEdge reports whether no word goes on across text[:i] and text[i:].
+// wordEdge reports whether no word continues across text[:i] and text[i:].
 func wordEdge(text string, i int) bool {
 	before, n := utf8.DecodeLastRuneInString(text[:i])
 	after, m := utf8.DecodeRuneInString(text[i:])

@@ -9,7 +9,7 @@ import (
 )
 
 // Ohmer2023 reads answers as the published analysis of Ohmer et al. (2023)
-// does: a cascade of rules of which the first that decides wins, made to leave
+// does: a cascade of rules, where the first that decides wins, made to leave
 // few answers unread rather than to be sure of each. Where several labels meet
 // a rule, the first declared wins, unless the rule asks for exactly one. The
 // rules in order, with the confidence that we give them:
@@ -25,7 +25,7 @@ import (
 //	spaced        exactly one label after a space or colon                    low
 //	prefix        starts with the letters of the label                        low
 //	last          ends with a space and the label                             high
-//	bushi         starts with 不是 where that is no label: 否                 high
+//	bushi         starts with 不是 where that is not a label: 否                 high
 //	han-stopped   after a Chinese character, and somewhere before a mark      low
 //	han-last      after a Chinese character, and the last character           low
 //	han-only      exactly one label after Chinese characters                  low

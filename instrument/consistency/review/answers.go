@@ -83,7 +83,7 @@ func ReadOverrides(path string, tasks []crosstalk.Task) (consistency.Overrides, 
 		v := row.Values
 		for _, column := range []string{"task", "instruction", "answer", "reviewed_class", "reviewer", "reason"} {
 			if !row.Has(column) {
-				return nil, row.Errorf("has no column %q; expected %s", column, strings.Join(answerColumns, ", "))
+				return nil, row.HeaderErrorf("has no column %q; expected %s", column, strings.Join(answerColumns, ", "))
 			}
 		}
 		class := strings.TrimSpace(v["reviewed_class"])

@@ -55,7 +55,7 @@ func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
 			}
 			for _, column := range append([]string{"code", "item"}, by...) {
 				if !row.Has(column) {
-					return nil, row.Errorf("has no column %q; expected %s", column, strings.Join(pairColumns, ", "))
+					return nil, row.HeaderErrorf("has no column %q; expected %s", column, strings.Join(pairColumns, ", "))
 				}
 			}
 			r := coded{labels: row.Values, cluster: row.Values["task"] + "/" + row.Values["item"]}
@@ -112,7 +112,7 @@ func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
 			mean := stats.Mean(g.values[code], stats.Proportion, estimate.Level)
 			e := crosstalk.Estimate{Measure: Code, N: len(g.items), Observations: mean.N, Clusters: mean.Clusters,
 				Counts: map[string]int{consistency.Coded: int(mean.Value*float64(mean.N) + 0.5), consistency.Uncoded: g.uncoded},
-				By:     map[string]string{"code": code}, Signature: estimate.Signature(Code)}
+				By:     map[string]string{"code": code}, Signature: estimate.Signature(nil, Code)}
 			maps.Copy(e.By, g.labels)
 			estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)
 			estimates = append(estimates, e)

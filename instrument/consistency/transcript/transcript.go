@@ -28,8 +28,8 @@ type Transcript struct {
 	Columns   map[string]bool                 // of the answers, after Check
 
 	items    map[name]crosstalk.Item
-	forms    map[[2]string]map[consistency.Form]int // runs, by model and task
-	expected map[uint64]int                         // answers of a question
+	forms    map[uint64]map[consistency.Form]int // runs, by model, task and the columns of By
+	expected map[uint64]int                      // answers of a question
 	seed     maphash.Seed
 }
 
@@ -45,7 +45,7 @@ type Answered struct {
 // languages that the tasks lack, each with file and line.
 func (t *Transcript) Check() error {
 	t.seed = maphash.MakeSeed()
-	t.items, t.forms, t.expected = map[name]crosstalk.Item{}, map[[2]string]map[consistency.Form]int{}, map[uint64]int{}
+	t.items, t.forms, t.expected = map[name]crosstalk.Item{}, map[uint64]map[consistency.Form]int{}, map[uint64]int{}
 	t.Columns = map[string]bool{}
 	for _, item := range t.Texts.Items {
 		t.items[name{item.Input.Task, item.ID}] = item
@@ -66,7 +66,7 @@ func (t *Transcript) Check() error {
 		seen[answer] = row
 		row++
 		t.expected[t.hash(a)]++
-		at := [2]string{a.Model, a.Task}
+		at := t.group(a)
 		if t.forms[at] == nil {
 			t.forms[at] = map[consistency.Form]int{}
 		}
@@ -119,6 +119,13 @@ func (t *Transcript) check(a recorded.Consistency) error {
 }
 
 func list[V any](m map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(m)), ", ") }
+
+// group identifies the rows that are expected to have the same forms. A form
+// that one group was never asked in is not missing there.
+func (t *Transcript) group(a recorded.Consistency) uint64 {
+	a.Item = ""
+	return t.hash(a)
+}
 
 // hash identifies a row's question, including the columns of By.
 func (t *Transcript) hash(a recorded.Consistency, more ...string) uint64 {
@@ -187,7 +194,7 @@ type pending struct {
 func (t *Transcript) begin(a recorded.Consistency) *pending {
 	item := t.items[name{a.Task, a.Item}]
 	p := &pending{own: maps.Clone(a.Labels), differ: map[string]bool{}, Answered: Answered{Model: a.Model, Item: item, Answers: consistency.Answers{}, Rewritten: map[consistency.Sense]consistency.Rewritten{}}}
-	for form, runs := range t.forms[[2]string{a.Model, a.Task}] {
+	for form, runs := range t.forms[t.group(a)] {
 		p.Answers[form] = make([]crosstalk.Answer, runs)
 		s := form.Input
 		if texts, ok := t.Texts.Of(a.Model, item, s); ok {

@@ -148,3 +148,35 @@ func TestTexts(t *testing.T) {
 		}
 	}
 }
+
+// What one value of a column of By was never asked in is not missing there: each
+// has the forms of its own rows.
+func TestFormsByColumn(t *testing.T) {
+	answers := write(t, "a.csv", "item,input,instruction,answer,wording\n"+
+		"0,en,en,yes,short\n0,en>de,en,yes,short\n1,en,en,yes,short\n1,en>de,en,yes,short\n"+
+		"0,en,en,yes,long\n0,en,en>de,yes,long\n1,en,en,yes,long\n")
+	for by, want := range map[string][]int{"": {3, 3}, "wording": {2, 2, 2, 2}} {
+		var columns []string
+		file := answers
+		if by != "" {
+			columns = []string{by}
+		} else { // without the column a row would be there twice
+			file = write(t, "b.csv", "item,input,instruction,answer\n0,en,en,yes\n0,en>de,en,yes\n0,en,en>de,yes\n1,en,en,yes\n")
+		}
+		var got []int
+		missing := 0
+		for _, a := range joined(t, open(t, columns, "", file)) {
+			got = append(got, len(a.Answers))
+			for _, runs := range a.Answers {
+				for _, answer := range runs {
+					if answer.Status == "" {
+						missing++
+					}
+				}
+			}
+		}
+		if wantMissing := map[string]int{"": 2, "wording": 1}[by]; !slices.Equal(got, want) || missing != wantMissing {
+			t.Errorf("by %q: forms %v, %d missing; want %v, %d", by, got, missing, want, wantMissing)
+		}
+	}
+}

@@ -29,7 +29,7 @@ import (
 
 // Dim is the number of dimensions of a vector, and Stride its size in bytes:
 // two 4-bit codes a byte, the even dimension in the low half. A code c in 1..15
-// stands for c - Zero; the scale is free, as vectors are used for cosines only.
+// means c - Zero; the scale is free, as vectors are used for cosines only.
 const (
 	Dim    = 224
 	Stride = Dim / 2

@@ -13,34 +13,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
+
+	"crosstalk/measure/encoder/tensor"
 )
 
 // maxHeader is the format's own limit of the header, in bytes.
 const maxHeader = 100_000_000
 
-// Tensor is one named array in a file.
-type Tensor struct {
-	Name  string
-	DType string // "F32", "F16", "BF16", "I64", ...
-	Shape []int  // row-major
-
-	data *io.SectionReader
-	file string
-}
-
-// sizes in bytes of one value; other types exist but have no business here.
-var sizes = map[string]int64{
-	"BOOL": 1, "U8": 1, "I8": 1, "F8_E4M3": 1, "F8_E5M2": 1,
-	"U16": 2, "I16": 2, "F16": 2, "BF16": 2,
-	"U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8,
-}
-
 // Read reads the header of the safetensors file r of the given size in bytes
 // and returns its tensors by name. name stands in errors.
-func Read(r io.ReaderAt, size int64, name string) (map[string]*Tensor, error) {
-	fail := func(format string, a ...any) (map[string]*Tensor, error) {
+func Read(r io.ReaderAt, size int64, name string) (map[string]*tensor.Tensor, error) {
+	fail := func(format string, a ...any) (map[string]*tensor.Tensor, error) {
 		return nil, fmt.Errorf("%s: not a valid safetensors file: %s", name, fmt.Sprintf(format, a...))
 	}
 	var length [8]byte
@@ -62,7 +46,7 @@ func Read(r io.ReaderAt, size int64, name string) (map[string]*Tensor, error) {
 	delete(entries, "__metadata__")
 
 	type placed struct {
-		*Tensor
+		*tensor.Tensor
 		begin, end int64
 	}
 	var order []placed
@@ -75,26 +59,23 @@ func Read(r io.ReaderAt, size int64, name string) (map[string]*Tensor, error) {
 		if err := json.Unmarshal(raw, &e); err != nil {
 			return fail("tensor %q: %v", key, err)
 		}
-		bytes, ok := sizes[e.DType]
-		if !ok {
+		if tensor.Size(e.DType) == 0 {
 			return fail("tensor %q has unknown type %q", key, e.DType)
 		}
-		for _, d := range e.Shape {
-			if d < 0 || d > 0 && bytes > math.MaxInt64/int64(d) {
-				return fail("tensor %q has shape %v", key, e.Shape)
-			}
-			bytes *= int64(d)
+		bytes := tensor.Bytes(e.DType, e.Shape)
+		if bytes < 0 {
+			return fail("tensor %q has shape %v", key, e.Shape)
 		}
 		begin, end := e.Offsets[0], e.Offsets[1]
 		if begin < 0 || end < begin || end > size-8-int64(n) || end-begin != bytes {
 			return fail("tensor %q of %d bytes at offsets %d to %d, in %d bytes of data", key, bytes, begin, end, size-8-int64(n))
 		}
-		t := &Tensor{key, e.DType, e.Shape, io.NewSectionReader(r, 8+int64(n)+begin, bytes), name}
+		t := &tensor.Tensor{Name: key, DType: e.DType, Shape: e.Shape, Data: io.NewSectionReader(r, 8+int64(n)+begin, bytes), File: name}
 		order = append(order, placed{t, begin, end})
 	}
 	slices.SortFunc(order, func(a, b placed) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) })
 	at := int64(0)
-	tensors := make(map[string]*Tensor, len(order))
+	tensors := make(map[string]*tensor.Tensor, len(order))
 	for _, p := range order {
 		if p.begin != at {
 			return fail("tensor %q begins at %d, expected %d", p.Name, p.begin, at)
@@ -106,59 +87,4 @@ func Read(r io.ReaderAt, size int64, name string) (map[string]*Tensor, error) {
 		return fail("%d bytes of data, the header describes %d", size-8-int64(n), at)
 	}
 	return tensors, nil
-}
-
-// Rows calls visit with each row (the last dimension) in order, as float32.
-// The slice is reused. The type must be F32, F16 or BF16.
-func (t *Tensor) Rows(visit func(row []float32)) error {
-	var decode func([]byte) float32
-	switch t.DType {
-	case "F32":
-		decode = func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }
-	case "F16":
-		decode = func(b []byte) float32 { return float16(binary.LittleEndian.Uint16(b)) }
-	case "BF16":
-		decode = func(b []byte) float32 { return math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16) }
-	default:
-		return fmt.Errorf("%s: tensor %q has type %s, expected F32, F16 or BF16", t.file, t.Name, t.DType)
-	}
-	if t.data.Size() == 0 {
-		return nil
-	}
-	width := 1
-	if len(t.Shape) > 0 {
-		width = t.Shape[len(t.Shape)-1]
-	}
-	size := int(sizes[t.DType])
-	perRead := max(1, 1<<16/(width*size)) // rows
-	buf := make([]byte, min(int64(perRead*width*size), t.data.Size()))
-	row := make([]float32, width)
-	for at := int64(0); at < t.data.Size(); {
-		n := min(int64(len(buf)), t.data.Size()-at)
-		if _, err := t.data.ReadAt(buf[:n], at); err != nil && err != io.EOF {
-			return fmt.Errorf("%s: tensor %q: %w", t.file, t.Name, err)
-		}
-		at += n
-		for b := buf[:n]; len(b) > 0; {
-			for i := range row {
-				row[i] = decode(b[i*size:])
-			}
-			visit(row)
-			b = b[width*size:]
-		}
-	}
-	return nil
-}
-
-// float16 widens an IEEE 754 half.
-func float16(h uint16) float32 {
-	sign, exponent, fraction := uint32(h>>15)<<31, uint32(h>>10)&31, uint32(h)&0x3ff
-	switch exponent {
-	case 0: // zero or subnormal
-		v := float32(fraction) / (1 << 24)
-		return math.Float32frombits(math.Float32bits(v) | sign)
-	case 31: // infinity or NaN
-		return math.Float32frombits(sign | 0xff<<23 | fraction<<13)
-	}
-	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }

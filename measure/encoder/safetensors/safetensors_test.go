@@ -8,17 +8,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"crosstalk/measure/encoder/tensor"
 )
 
 func file(header string, data ...byte) []byte {
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), data...)
 }
 
-func read(b []byte) (map[string]*Tensor, error) {
+func read(b []byte) (map[string]*tensor.Tensor, error) {
 	return Read(bytes.NewReader(b), int64(len(b)), "x.safetensors")
 }
 
-func rows(t *testing.T, x *Tensor) (all [][]float32) {
+func rows(t *testing.T, x *tensor.Tensor) (all [][]float32) {
 	t.Helper()
 	if err := x.Rows(func(row []float32) { all = append(all, slices.Clone(row)) }); err != nil {
 		t.Fatal(err)
@@ -45,25 +47,6 @@ func TestRead(t *testing.T) {
 	}
 	if len(tensors) != 4 {
 		t.Errorf("%d tensors", len(tensors))
-	}
-}
-
-func TestFloat16(t *testing.T) {
-	for h := range 1 << 16 {
-		sign, exponent, fraction := 1-2*float64(h>>15), h>>10&31, float64(h&1023)
-		want := sign * math.Ldexp(1+fraction/1024, exponent-15)
-		switch {
-		case exponent == 0:
-			want = sign * math.Ldexp(fraction, -24)
-		case exponent == 31 && fraction == 0:
-			want = math.Inf(int(sign))
-		case exponent == 31:
-			want = math.NaN()
-		}
-		got := float64(float16(uint16(h)))
-		if got != want && !(math.IsNaN(got) && math.IsNaN(want)) || math.Signbit(got) != math.Signbit(want) && exponent != 31 {
-			t.Fatalf("%#x: %v, want %v", h, got, want)
-		}
 	}
 }
 

@@ -151,7 +151,7 @@ var visible = func() (v [256]rune) {
 
 // gpt2Word returns the length of the first word of text, which is one of: an
 // English clitic ('s 't 're 've 'm 'll 'd); letters, digits or other marks, with
-// one space before them; white space, of which the last character is left for
+// one space before them; white space, except its last character, which is left for
 // the next word.
 func gpt2Word(text string) int {
 	for _, clitic := range []string{"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"} {

@@ -42,7 +42,7 @@ type category struct {
 	goesWith uint32 // bits that it has in common with others
 	always   bool   // also where the lexicon has words
 	group    bool   // a run of them is a word
-	length   int    // so many of them, and fewer, are
+	length   int    // up to this many are
 	words    []word // what such a word is taken for
 }
 

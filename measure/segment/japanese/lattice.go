@@ -7,7 +7,7 @@ import (
 	"crosstalk/measure/segment"
 )
 
-// A lattice holds every way to make up a text of words, and working memory. The
+// A lattice has every way to split a text into words, and working memory. The
 // best way is that of the lowest cost, the sum of the costs of its words and of
 // each two in a row (Kudo et al. 2004). Of ways of the same cost the order of
 // the loops finds the one that MeCab does.
@@ -20,7 +20,7 @@ type lattice struct {
 }
 
 // A node is a word at its place, with the best way to it. Nodes are known by
-// their places in a lattice, of which 0 is none and 1 the beginning of the text.
+// their places in a lattice: 0 is none, 1 the beginning of the text.
 type node struct {
 	start, end int32 // bytes of the text
 	kind       uint16

@@ -52,7 +52,7 @@ var tables = sync.OnceValue(readTables)
 
 var cutters = sync.Pool{New: func() any { return new(cutter) }}
 
-// A cutter holds the tables and working memory of one call.
+// A cutter has the tables and working memory of one call.
 type cutter struct {
 	*tableSet
 	offsets []int   // byte offset of each character of a block, and its end

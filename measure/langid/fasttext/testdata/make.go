@@ -122,7 +122,7 @@ func trainingText(labels int) []byte {
 	return b.Bytes()
 }
 
-// testLines has no </s>: the tool would go on behind it as in a new line.
+// testLines has no </s>: the tool would treat what follows as a new line.
 func testLines() []byte {
 	rng := rand.New(rand.NewPCG(2, 2))
 	var b bytes.Buffer

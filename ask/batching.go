@@ -1,0 +1,396 @@
+package ask
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"crosstalk"
+	"crosstalk/ask/journal"
+	"crosstalk/internal/visible"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// BatchJournal is a Journal that keeps batches, too. *journal.Journal is one;
+// see its methods.
+type BatchJournal interface {
+	Journal
+	AddBatch(*journal.Batch) error
+	UpdateBatch(*journal.Batch) error
+	EndBatch(*journal.Batch) error
+	DropBatch(*journal.Batch) error
+	OpenBatches() ([]*journal.Batch, error)
+	BatchIDs() ([]string, error)
+	Unanswered() ([]crosstalk.Key, error)
+}
+
+// Batching asks in batches. A Round gathers what the items of a study need
+// next, submits it and collects the answers into the journal; rounds follow
+// until nothing is wanted.
+//
+// A batch is in the journal, with its requests, before it is submitted, and
+// until everything that came of it is saved. So whoever opens the journal after
+// a kill knows what may be at the provider, looks there, and submits nothing
+// twice. No answer is used that is not in the journal.
+type Batching struct {
+	*Session
+	store BatchJournal
+
+	mu     sync.Mutex
+	direct map[crosstalk.Key]struct{} // asked one by one: batches did not answer them, or they are few
+	most   map[group]int              // asks that the provider takes at once, if it has said
+}
+
+// group is what one batch may have in common: a model and an API.
+type group struct {
+	model *model
+	api   crosstalk.API
+}
+
+// waiting is a batch that is to be submitted or waited for.
+type waiting struct {
+	*journal.Batch
+	batcher crosstalk.Batcher
+	group   group
+	fresh   bool // never submitted
+	done    int  // asks; the session's mutex guards it
+}
+
+func (b *Batches) add(w *waiting) {
+	b.N++
+	b.Asks += len(w.Asks)
+	b.Done += w.done
+	if b.Since.IsZero() || w.At.Before(b.Since) {
+		b.Since = w.At
+	}
+}
+
+// fewest is how many asks make a batch. Fewer are asked one by one: a last
+// round of a few asks is not worth a day.
+const fewest = 10
+
+// Batching starts asking in batches. It is nil without an error if the session's
+// journal keeps none. The models must be known to the session (For).
+func (s *Session) Batching() (*Batching, error) {
+	store, ok := s.journal.(BatchJournal)
+	if !ok {
+		return nil, nil
+	}
+	b := &Batching{Session: s, store: store, direct: map[crosstalk.Key]struct{}{}, most: map[group]int{}}
+	keys, err := store.Unanswered()
+	if err != nil {
+		return nil, s.end(err)
+	}
+	for _, key := range keys {
+		b.direct[key] = struct{}{}
+	}
+	return b, nil
+}
+
+// Collect waits for the batches that an earlier session left and saves what
+// comes of them.
+func (b *Batching) Collect(ctx context.Context) error {
+	open, err := b.store.OpenBatches()
+	if err != nil {
+		return b.end(err)
+	}
+	var all []*waiting
+	for _, batch := range open {
+		if len(batch.Asks) == 0 { // which nobody could submit
+			if err := b.store.DropBatch(batch); err != nil {
+				return b.end(err)
+			}
+			continue
+		}
+		w := &waiting{Batch: batch}
+		if w.batcher, w.group = b.batcher(batch); w.batcher == nil {
+			return b.end(fmt.Errorf("%s: a batch of %d requests is open, and this run has no such model any more: use another --out", batch.Identity, len(batch.Asks)))
+		}
+		all = append(all, w)
+	}
+	return b.run(ctx, all)
+}
+
+// batcher is how the model of a batch is asked; nil if it is not a model of the
+// session that can be asked in batches.
+func (b *Batching) batcher(batch *journal.Batch) (crosstalk.Batcher, group) {
+	b.Session.mu.Lock()
+	defer b.Session.mu.Unlock()
+	for _, m := range b.models {
+		if m.id == batch.Identity {
+			api := batch.Asks[0].Request.API
+			return m.batchers[api], group{m, api}
+		}
+	}
+	return nil, group{}
+}
+
+// run submits the batches that are fresh, and waits for all.
+func (b *Batching) run(ctx context.Context, all []*waiting) error {
+	b.Session.mu.Lock()
+	b.waiting = all
+	b.Session.mu.Unlock()
+	var each errgroup.Group
+	for _, w := range all {
+		each.Go(func() error {
+			err := b.see(ctx, w)
+			if err == nil {
+				b.forget(w)
+			}
+			return err
+		})
+	}
+	return each.Wait()
+}
+
+// forget takes a batch off those that are waited for.
+func (b *Batching) forget(w *waiting) {
+	s := b.Session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var rest []*waiting
+	for _, other := range s.waiting {
+		if other != w {
+			rest = append(rest, other)
+		}
+	}
+	s.waiting = rest
+}
+
+// see sees one batch through.
+func (b *Batching) see(ctx context.Context, w *waiting) error {
+	if w.fresh {
+		if err := b.submit(ctx, w); err != nil {
+			return err
+		}
+	} else if w.ID == "" {
+		found, err := b.find(ctx, w)
+		if err != nil || !found {
+			return errors.Join(err, b.dropIf(err == nil, w)) // the next round has its asks
+		}
+	}
+	for {
+		var state crosstalk.BatchState
+		err := b.insist(ctx, func(ctx context.Context) (err error) {
+			state, err = w.batcher.Poll(ctx, w.ID)
+			return err
+		})
+		switch {
+		case err != nil && statusOf(err) == 404 && time.Since(w.At) > longestKept:
+			b.remark("%s: the batch %s of %s is not there any more, and its requests are sent again", w.Identity, w.ID, w.At.Format(time.DateOnly))
+			return b.drop(w)
+		case err != nil:
+			return b.lost(w, err)
+		case state.Problem != "":
+			return b.takenBack(ctx, w, state)
+		case state.Ended:
+			return b.collect(ctx, w)
+		}
+		b.Session.mu.Lock()
+		w.done = state.Done
+		b.Session.mu.Unlock()
+		if err := sleep(ctx, b.stop, b.interval(w.At)); err != nil {
+			return err
+		}
+	}
+}
+
+// longestKept is how long providers keep the results of a batch, and a little
+// more: OpenAI 30 days, Anthropic 29, Gemini less.
+const longestKept = 31 * 24 * time.Hour
+
+// interval is the time between two looks at something that began then.
+func (b *Batching) interval(began time.Time) time.Duration {
+	return max(b.options.Poll, min(time.Since(began)/10, time.Minute))
+}
+
+// submit submits a fresh batch, once.
+func (b *Batching) submit(ctx context.Context, w *waiting) error {
+	began := time.Now()
+	for n := 1; ; n++ {
+		if err := cause(ctx, b.stop); err != nil {
+			return errors.Join(err, b.drop(w))
+		}
+		w.At = time.Now().UTC()
+		if err := b.store.UpdateBatch(w.Batch); err != nil {
+			return b.end(err)
+		}
+		// Not for the first interrupt: it is better to know the id.
+		within, cancel := context.WithTimeout(ctx, max(b.options.Timeout, longTransfer))
+		id, err := w.batcher.Submit(within, w.Tag, w.Asks)
+		cancel()
+		if err == nil {
+			return b.submitted(w, id)
+		}
+		var refused *crosstalk.AskError
+		switch {
+		case errors.As(err, new(*crosstalk.UnclearError)):
+			if found, err := b.find(ctx, w); found || err != nil {
+				return err
+			}
+		case ctx.Err() != nil:
+			return errors.Join(context.Cause(ctx), b.drop(w))
+		case errors.As(err, &refused) && (refused.Fault == crosstalk.Rejected || refused.Fault == crosstalk.Denied):
+			return b.noBatches(w, err)
+		}
+		if time.Since(began) > b.options.Patience {
+			return errors.Join(b.end(&LimitError{fmt.Sprintf("stopped: no batch could be submitted since %s (--patience %v); the last attempt: %v",
+				clock(began), b.options.Patience, err)}), b.drop(w))
+		}
+		b.retried(err)
+		if err := sleep(ctx, b.stop, b.wait(n, err)); err != nil {
+			return errors.Join(err, b.drop(w))
+		}
+	}
+}
+
+// longTransfer is how long the largest batch may take over a slow line.
+const longTransfer = 15 * time.Minute
+
+func (b *Batching) submitted(w *waiting, id string) error {
+	w.ID = id
+	if err := b.store.UpdateBatch(w.Batch); err != nil {
+		return b.end(err)
+	}
+	return nil
+}
+
+func (b *Batching) drop(w *waiting) error {
+	b.forget(w)
+	if err := b.store.DropBatch(w.Batch); err != nil {
+		return b.end(err)
+	}
+	return nil
+}
+
+func (b *Batching) dropIf(is bool, w *waiting) error {
+	if !is {
+		return nil
+	}
+	return b.drop(w)
+}
+
+// noBatches ends the asking since the server takes no batches.
+func (b *Batching) noBatches(w *waiting, err error) error {
+	return errors.Join(b.end(&ModelError{w.Identity, fmt.Errorf("the batch was not accepted: %w; ask without --batch", err)}), b.drop(w))
+}
+
+// lost ends the asking since nobody knows what came of a batch.
+func (b *Batching) lost(w *waiting, err error) error {
+	var refused *crosstalk.AskError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	return b.end(&ModelError{w.Identity, fmt.Errorf("%w; %d requests are in a batch there (%s), which keeps running: run the same command again to collect it",
+		err, len(w.Asks), w.ID)})
+}
+
+// takenBack deals with a batch that the provider did not run.
+func (b *Batching) takenBack(ctx context.Context, w *waiting, state crosstalk.BatchState) error {
+	if !state.Full || len(w.Asks) <= fewest {
+		return b.noBatches(w, errors.New(state.Problem))
+	}
+	b.mu.Lock()
+	b.most[w.group] = max(len(w.Asks)/2, fewest)
+	b.mu.Unlock()
+	b.remark("%s: a batch of %d requests was too large for the account (%s); smaller ones follow", w.Identity, len(w.Asks), state.Problem)
+	return errors.Join(b.drop(w), sleep(ctx, b.stop, 6*b.options.Poll))
+}
+
+// find looks for a batch that may have been submitted. It reports that there is
+// none when the provider's list has had the time to show it, which is counted
+// from now.
+func (b *Batching) find(ctx context.Context, w *waiting) (found bool, err error) {
+	began := time.Now() // and not w.At: the upload may have taken long, and the clock may have been set
+	list, err := b.store.BatchIDs()
+	if err != nil {
+		return false, b.end(err)
+	}
+	known := map[string]bool{}
+	for _, id := range list {
+		known[id] = true
+	}
+	for {
+		late := time.Since(began) >= b.options.Settle // before the list is made
+		var id string
+		var sure bool
+		err := b.insist(ctx, func(ctx context.Context) (err error) {
+			id, sure, err = w.batcher.Find(ctx, w.Tag, w.At, w.Asks, func(id string) bool { return known[id] })
+			return err
+		})
+		switch {
+		case err != nil && errors.As(err, new(*crosstalk.AskError)):
+			return false, b.end(&ModelError{w.Identity, fmt.Errorf("%w; whether a batch of %d requests was submitted at %s cannot be found out: "+
+				"run the same command again, or use another --out", err, len(w.Asks), w.At.Local().Format("2006-01-02 15:04"))})
+		case err != nil:
+			return false, err
+		case id != "":
+			return true, b.submitted(w, id)
+		case sure && late:
+			return false, nil
+		}
+		if err := sleep(ctx, b.stop, b.interval(began)); err != nil {
+			return false, err
+		}
+	}
+}
+
+// insist calls f, which changes nothing, until it succeeds: a batch goes on
+// while its provider cannot be reached. Errors are f's, if trying again does not
+// help, or why the session stops.
+func (b *Batching) insist(ctx context.Context, f func(context.Context) error) error {
+	began := time.Now()
+	for n := 1; ; n++ {
+		either, cancel := merge(ctx, b.stop)
+		within, done := context.WithTimeout(either, b.options.Timeout)
+		err := f(within)
+		done()
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if err := cause(ctx, b.stop); err != nil {
+			return err
+		}
+		if fault := faultOf(err); fault == crosstalk.Rejected || fault == crosstalk.Denied {
+			return err
+		}
+		if time.Since(began) > longestSilence {
+			return b.end(&LimitError{fmt.Sprintf("stopped: nothing heard of a batch since %s; the last attempt: %v", clock(began), err)})
+		}
+		b.retried(err)
+		if err := sleep(ctx, b.stop, b.wait(n, err)); err != nil {
+			return err
+		}
+	}
+}
+
+// longestSilence is how long a provider may not answer while it has a batch.
+const longestSilence = 24 * time.Hour
+
+// wait is the pause before attempt n+1.
+func (b *Batching) wait(n int, err error) time.Duration {
+	return min(max((&asker{Session: b.Session}).pause(n, err), b.options.Poll), 10*time.Minute)
+}
+
+func statusOf(err error) int {
+	var e *crosstalk.AskError
+	if errors.As(err, &e) {
+		return e.Status
+	}
+	return 0
+}
+
+// remark adds to the session's warnings.
+func (b *Batching) remark(format string, args ...any) {
+	b.Session.mu.Lock()
+	defer b.Session.mu.Unlock()
+	b.remarks = append(b.remarks, visible.Line(fmt.Sprintf(format, args...)))
+}
+
+// newTag is a name for a batch that no other has.
+func newTag() string { return rand.Text() }

@@ -1,0 +1,245 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"crosstalk"
+	"crosstalk/ask/journal"
+)
+
+// ErrDeferred says that an ask will be answered in a batch. Whoever needs it
+// measures again, in the next round.
+var ErrDeferred = errors.New("deferred to a batch")
+
+// Round gathers asks for batches. Items are measured with its askers, which
+// answer from the journal, and end what it does not answer with ErrDeferred.
+type Round struct {
+	b     *Batching
+	mu    sync.Mutex
+	items []*wanting
+	other wanting // asks outside of any item
+}
+
+// wanting is what an item needs.
+type wanting struct {
+	need  Need // at most
+	have  Need // of need: answered
+	wants []want
+}
+
+type want struct {
+	group group
+	ask   crosstalk.BatchAsk
+}
+
+// Round starts a round.
+func (b *Batching) Round() *Round { return &Round{b: b} }
+
+type wantingKey struct{}
+
+// Item is Session.Item for items that are measured in a round: where there is a
+// budget, it is for the first items, each as a whole. need is at the prices of
+// batches.
+func (r *Round) Item(ctx context.Context, need Need) (_ context.Context, end func()) {
+	it := &wanting{need: need}
+	r.mu.Lock()
+	r.items = append(r.items, it)
+	r.mu.Unlock()
+	return context.WithValue(ctx, wantingKey{}, it), func() {}
+}
+
+// For returns an asker of this model.
+func (r *Round) For(m crosstalk.Model) crosstalk.Asker {
+	return &roundAsker{r.b.Session.For(m).(*asker), r}
+}
+
+type roundAsker struct {
+	*asker
+	round *Round
+}
+
+// Ask implements crosstalk.Asker. The first ask in each way of asking is sent
+// at once: if the model refuses something, it is better to know before thousands
+// are refused. So are asks that no batch answered.
+func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+	b := a.round.b
+	key, s := crosstalk.KeyOf(a.about.id, req), a.shape(req)
+	answer, found, err := a.journalled(key, s, req)
+	if err != nil {
+		return answer, err
+	}
+	if !found {
+		answer, found, err = a.failedNow(key)
+	}
+	if found || err != nil {
+		a.round.have(ctx, a.about.id.Name, req)
+		return answer, err
+	}
+	if err := cause(ctx, s.stop); err != nil {
+		return answer, err
+	}
+	in := group{a.about, req.API}
+	if b.isDirect(in, key) {
+		return a.asker.Ask(ctx, req)
+	}
+	if !s.proven() {
+		s.alone.Lock()
+		defer s.alone.Unlock()
+		if !s.proven() {
+			return a.asker.Ask(ctx, req)
+		}
+	}
+	a.round.want(ctx, want{in, crosstalk.BatchAsk{Key: key, Request: req}})
+	return answer, ErrDeferred
+}
+
+// failedNow returns the answer to an ask that has failed in this session, which
+// does not ask it again.
+func (a *asker) failedNow(key crosstalk.Key) (answer crosstalk.Answer, failed bool, err error) {
+	a.mu.Lock()
+	_, now := a.seen[key]
+	a.mu.Unlock()
+	if !now {
+		return answer, false, nil
+	}
+	return a.journal.Get(key)
+}
+
+// proven reports whether the model has answered in this way, and answered this
+// session at all: it may have found out how the model spells a parameter.
+func (s *shape) proven() bool {
+	s.model.mu.Lock()
+	answered := s.model.answered
+	s.model.mu.Unlock()
+	return answered && s.isSettled()
+}
+
+// isDirect reports whether an ask is to be sent by itself.
+func (b *Batching) isDirect(in group, key crosstalk.Key) bool {
+	b.Session.mu.Lock()
+	_, batches := in.model.batchers[in.api]
+	b.Session.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, direct := b.direct[key]
+	return direct || !batches
+}
+
+func (r *Round) itemOf(ctx context.Context) *wanting {
+	if it, ok := ctx.Value(wantingKey{}).(*wanting); ok {
+		return it
+	}
+	return &r.other
+}
+
+func (r *Round) want(ctx context.Context, w want) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	it := r.itemOf(ctx)
+	it.wants = append(it.wants, w)
+}
+
+func (r *Round) have(ctx context.Context, model string, req crosstalk.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.itemOf(ctx).have.Add(r.b.budget.batched, model, req)
+}
+
+// Send submits what the round's items want, waits for it, and saves the
+// answers. It reports whether another round may want something.
+func (r *Round) Send(ctx context.Context) (another bool, err error) {
+	if cause(ctx, r.b.stop) != nil {
+		return false, nil // whoever measures next finds out why
+	}
+	order, asks, stale, err := r.admitted()
+	if err != nil {
+		return false, r.b.end(err)
+	}
+	var all []*waiting
+	for _, in := range order {
+		batches, err := r.b.divide(in, asks[in])
+		if err != nil {
+			return false, err
+		}
+		all = append(all, batches...)
+	}
+	return len(order) > 0 || stale, r.b.run(ctx, all)
+}
+
+// admitted are the asks that the budget has room for, each once, by model and in
+// the order of the items. stale says that some have been answered since they were
+// wanted: they went ahead for another item.
+func (r *Round) admitted() (order []group, asks map[group][]crosstalk.BatchAsk, stale bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	asks = map[group][]crosstalk.BatchAsk{}
+	seen := map[crosstalk.Key]struct{}{}
+	var set Need // aside
+	for _, it := range append(r.items, &r.other) {
+		if len(it.wants) == 0 {
+			continue
+		}
+		set.plus(it.need.without(it.have), 1)
+		if !r.b.budget.fits(set) {
+			break
+		}
+		for _, w := range it.wants {
+			if _, again := seen[w.ask.Key]; again {
+				continue
+			}
+			seen[w.ask.Key] = struct{}{}
+			switch answer, found, err := r.b.journal.Get(w.ask.Key); {
+			case err != nil:
+				return nil, nil, false, err
+			case found && answer.Status != crosstalk.Failed:
+				stale = true
+				continue
+			}
+			if asks[w.group] == nil {
+				order = append(order, w.group)
+			}
+			asks[w.group] = append(asks[w.group], w.ask)
+		}
+	}
+	return order, asks, stale, nil
+}
+
+// without is what n needs beyond o.
+func (n Need) without(o Need) Need {
+	return Need{max(0, n.Asks-o.Asks), max(0, n.Tokens-o.Tokens), max(0, n.Cost-o.Cost)}
+}
+
+// divide makes batches of asks, and notes them in the journal. Asks that are too
+// few for one are sent by themselves in the next round.
+func (b *Batching) divide(in group, asks []crosstalk.BatchAsk) (all []*waiting, err error) {
+	b.Session.mu.Lock()
+	batcher := in.model.batchers[in.api]
+	b.Session.mu.Unlock()
+	b.mu.Lock()
+	most, limited := b.most[in]
+	if len(asks) < fewest {
+		for _, a := range asks {
+			b.direct[a.Key] = struct{}{}
+		}
+		asks = nil
+	}
+	b.mu.Unlock()
+	for len(asks) > 0 {
+		n := batcher.Fits(asks)
+		if limited {
+			n = min(n, most)
+		}
+		w := &waiting{Batch: &journal.Batch{Identity: in.model.id, Tag: newTag(), At: time.Now().UTC(), Asks: asks[:n]}, batcher: batcher, group: in, fresh: true}
+		if err := b.store.AddBatch(w.Batch); err != nil {
+			return nil, b.end(err)
+		}
+		all, asks = append(all, w), asks[n:]
+		if limited {
+			break // the next round has the others
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/internal/config"
+	"crosstalk/labels"
+	"crosstalk/report"
+	"crosstalk/study"
+
+	"github.com/spf13/cobra"
+)
+
+type agreementFlags struct {
+	outputFlags
+	labels.Options
+}
+
+func agreementCommand() *cobra.Command {
+	var a agreementFlags
+	c := &cobra.Command{
+		Use:   "agreement RUN",
+		Short: "Compare people's labels with each other and with the instrument",
+		Long: `Compare the labels of a run ('crosstalk labels') with each other and with what the
+instrument found:
+
+rate, share        the human figure, such as the human Leak-Rate (test counts 1,
+                   neither 0.5, control 0), and the share of each label
+kappa, alpha       agreement between annotators: Cohen's kappa of two,
+                   Krippendorff's alpha of all (nominal)
+tau-b              Kendall's tau-b between annotators, and between each similarity
+                   and people; similarity differences within --slack are tied
+sensitivity        share found, of what the majority of people finds
+specificity        share not found, of the rest
+
+A tie between annotators counts as neither or cannot tell. If the sample was
+stratified, rates, shares, sensitivity and specificity are weighted, so that they
+are those of the whole run. Intervals account for clusters.`,
+		Example: `  crosstalk agreement RUN
+  crosstalk agreement RUN --slack 0.05 --by category
+  crosstalk agreement RUN --format json > agreement.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.run(c, args[0]) },
+	}
+	f := c.Flags()
+	f.Float64Var(&a.Slack, "slack", 0.03, "similarity differences that differ by at most this are tied in tau-b")
+	f.StringSliceVar(&a.By, "by", nil, "columns to give figures by, such as category or language (default: as when they were measured)")
+	f.IntVar(&a.Worst, "worst", 10, "number of the largest disagreements to list, for each similarity")
+	f.Uint64Var(&a.Seed, "seed", 1, "seed of the intervals")
+	config.Harmless(f, "slack", "by", "worst", "seed")
+	a.outputFlags.add(c)
+	f.SortFlags = false
+	return c
+}
+
+func (a *agreementFlags) run(c *cobra.Command, path string) error {
+	if err := report.CheckFormat(a.format); err != nil {
+		return err
+	}
+	sheet, err := openSheet(path)
+	if err != nil {
+		return err
+	}
+	given, design, err := labelsOf(path)
+	if err != nil {
+		return err
+	}
+	if a.By, err = a.columns(c, path, sheet); err != nil {
+		return err
+	}
+	result, err := sheet.Compare(design, given, a.Options)
+	if err != nil {
+		return err
+	}
+	if result.Questions == 0 {
+		return fmt.Errorf("%s: none of the %d labels is of an answer that was scored", path, result.Unmatched)
+	}
+	if result.Unmatched > 0 && !a.quiet {
+		fmt.Fprintf(c.ErrOrStderr(), "%d labels are of answers that were not scored; they are left out\n", result.Unmatched)
+	}
+	return writeAgreement(c.OutOrStdout(), a.format, result)
+}
+
+// labelsOf reads the labels of a run and how their questions were drawn. No
+// label is an error.
+func labelsOf(path string) ([]labels.Label, labels.Design, error) {
+	given, err := labels.Read(path)
+	if err != nil {
+		return nil, labels.Design{}, err
+	}
+	if len(given) == 0 {
+		return nil, labels.Design{}, fmt.Errorf("%s has no labels: use 'crosstalk labels export' and 'crosstalk labels import'", path)
+	}
+	design, err := labels.ReadDesign(path)
+	return given, design, err
+}
+
+// columns are those of --by, or else those of the last scoring that questions
+// have.
+func (a *agreementFlags) columns(c *cobra.Command, path string, sheet *labels.Sheet) ([]string, error) {
+	if by := given(c, "by", a.By); by != nil {
+		return study.ParseBy(by)
+	}
+	manifest, err := study.ReadManifest(path)
+	if err != nil || len(manifest.Scoring) == 0 {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(manifest.Scoring[0].By), func(column string) bool {
+		return sheet.CheckBy([]string{column}) != nil
+	}), nil
+}
+
+func writeAgreement(w io.Writer, format string, a labels.Agreement) error {
+	switch format {
+	case "json", "jsonl":
+		return report.WriteJSON(w, format, a, a.Figures)
+	case "csv":
+		return writeAgreementCSV(w, a)
+	}
+	for i, t := range agreementTables(a) {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := report.WriteTable(w, format, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// percent are the figures that are shares.
+var percent = []string{labels.Rate, labels.Share, labels.Sensitivity, labels.Specificity, labels.SameFindings}
+
+func agreementTables(a labels.Agreement) []report.Table {
+	figures := report.Table{
+		Heading: []string{"agreement", a.Question, fmt.Sprintf("%d labels of %d of %d answers", a.Labels, a.Questions, a.Units),
+			"annotators " + strings.Join(a.Annotators, ", ")},
+		Header: []string{"measure", "of", "by", "value", "95 % interval", "n"}, Left: 3,
+	}
+	for _, f := range a.Figures {
+		number := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+		if slices.Contains(percent, f.Measure) {
+			number = func(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
+		}
+		value, interval := "-", "-"
+		if f.Value.Defined() {
+			value = number(float64(f.Value))
+		}
+		if f.Interval != nil {
+			interval = strings.TrimSuffix(number(f.Interval.Low), " %") + " to " + strings.TrimSuffix(number(f.Interval.High), " %")
+		}
+		figures.Rows = append(figures.Rows, []string{f.Measure, f.Of, inWords(f.By), value, interval, strconv.Itoa(f.N)})
+	}
+	if len(a.Weighted) > 0 {
+		figures.Notes = append(figures.Notes, "shares and rates are weighted: the sample was stratified by "+strings.Join(a.Weighted, ", "))
+	}
+	cells := report.Table{Heading: []string{"people (majority) and instrument"}, Header: []string{"judge", "by", "people", "found", "n"}, Left: 4}
+	for _, cell := range a.Cells {
+		cells.Rows = append(cells.Rows, []string{cell.Judge, inWords(cell.By), cell.People, cell.Found, strconv.Itoa(cell.N)})
+	}
+	tables := []report.Table{figures, cells}
+	if len(a.Disagreements) == 0 {
+		return tables
+	}
+	worst := report.Table{Heading: []string{"largest disagreements"},
+		Header: []string{"judge", "item", "sample", "people", "found", "topic", "texts", "difference"}, Left: 7}
+	for _, d := range a.Disagreements {
+		difference := "-"
+		if d.Difference.Defined() {
+			difference = strconv.FormatFloat(float64(d.Difference), 'f', 3, 64)
+		}
+		texts := make([]string, len(d.Texts))
+		for i, text := range d.Texts {
+			texts[i] = short(text)
+		}
+		worst.Rows = append(worst.Rows, []string{d.Judge, d.Item, strconv.Itoa(d.Sample), strings.Join(d.People, ", "), d.Found,
+			short(d.Topic), strings.Join(texts, " / "), difference})
+	}
+	return append(tables, worst)
+}
+
+// short is the beginning of a text, for a table.
+func short(text string) string {
+	const most = 40
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+// inWords is the columns of a figure: "category animals · model x", or all.
+func inWords(by map[string]string) string {
+	var parts []string
+	for _, c := range slices.Sorted(maps.Keys(by)) {
+		parts = append(parts, c+" "+by[c])
+	}
+	if len(parts) == 0 {
+		return crosstalk.All
+	}
+	return strings.Join(parts, " · ")
+}
+
+func writeAgreementCSV(w io.Writer, a labels.Agreement) error {
+	c := csv.NewWriter(w)
+	if err := c.Write([]string{"measure", "of", "by", "value", "low", "high", "n"}); err != nil {
+		return err
+	}
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	for _, f := range a.Figures {
+		value, low, high := "", "", ""
+		if f.Value.Defined() {
+			value = number(float64(f.Value))
+		}
+		if f.Interval != nil {
+			low, high = number(f.Interval.Low), number(f.Interval.High)
+		}
+		if err := c.Write([]string{f.Measure, f.Of, inWords(f.By), value, low, high, strconv.Itoa(f.N)}); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/config"
+	"crosstalk/labels"
+	"crosstalk/study"
+
+	"github.com/spf13/cobra"
+)
+
+func labelsCommand() *cobra.Command {
+	return group("labels", "Ask people about a run's answers",
+		`Ask people about the answers of a run: export questions as a sheet, let one or
+more people fill it in, and import their labels into the run. Then 'crosstalk
+agreement' compares them, and 'crosstalk report --corrected' corrects the run's
+figures with them.`,
+		labelsExportCommand(), labelsImportCommand())
+}
+
+type sheetFlags struct {
+	out, format, annotator string
+	sample                 labels.Sample
+}
+
+func labelsExportCommand() *cobra.Command {
+	var s sheetFlags
+	c := &cobra.Command{
+		Use:   "export RUN",
+		Short: "Write questions about a run's answers for an annotator",
+		Long: `Write questions about the answers of a run, for one annotator to answer: a CSV
+table, tasks for Label Studio (.json), or a page to print (.html). Fill in the
+column label, and import the file with 'crosstalk labels import'.
+
+Leakage: which of two texts is more related to the word X? Confusion: is the
+answer in language X? Consistency: do two answers mean the same?
+
+The sheet is blind. It names no model, setting or item. The order and the sides
+A and B are drawn for each annotator from --seed and a secret in RUN/labels.json,
+without which nobody can tell the sides. Do not give that file to annotators.
+
+--sample N asks about N of the answers, as many from each value of the columns in
+--by; finding is what the instrument found. The same seed draws the same sample.`,
+		Example: `  crosstalk labels export RUN --annotator ann --out ann.csv
+  crosstalk labels export RUN --annotator bob --out bob.csv --sample 200 --by finding
+  crosstalk labels export RUN --out tasks.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return s.run(c, args[0]) },
+	}
+	f := c.Flags()
+	f.StringVar(&s.out, "out", "", "the file to write: .csv, .json or .html (default: stdout)")
+	f.StringVar(&s.format, "format", "", strings.Join(labels.Formats, ", ")+" (default: as --out ends, else csv)")
+	f.StringVar(&s.annotator, "annotator", "", "who is asked: another name draws another order and other sides")
+	f.IntVar(&s.sample.N, "sample", 0, "number of questions (default: all)")
+	f.StringSliceVar(&s.sample.By, "by", nil, "columns to stratify the sample by, such as category, language or finding")
+	f.Uint64Var(&s.sample.Seed, "seed", 1, "seed of the sample, the order and the sides")
+	config.Path(f, "out")
+	config.Harmless(f, "format", "annotator", "sample", "by", "seed")
+	f.SortFlags = false
+	return c
+}
+
+func (s *sheetFlags) run(c *cobra.Command, path string) error {
+	if s.sample.N < 0 {
+		return fmt.Errorf("--sample is %d; expected a positive number", s.sample.N)
+	}
+	if len(s.sample.By) > 0 && s.sample.N == 0 {
+		return fmt.Errorf("--by needs --sample: without it, every answer is asked about")
+	}
+	format := s.format
+	if format == "" {
+		format = labels.Formats[0]
+		if ending := strings.TrimPrefix(filepath.Ext(s.out), "."); ending != "" {
+			format = ending
+		}
+	}
+	if !slices.Contains(labels.Formats, format) {
+		return fmt.Errorf("unknown format %q; choose one of: %s", format, strings.Join(labels.Formats, ", "))
+	}
+	sheet, err := openSheet(path)
+	if err != nil {
+		return err
+	}
+	units, err := sheet.Draw(s.sample)
+	if err != nil {
+		return err
+	}
+	if len(units) == 0 {
+		return fmt.Errorf("%s has no answers to ask about: none was scored", path)
+	}
+	design, err := labels.Plan(path, s.sample)
+	if err != nil {
+		return err
+	}
+	asked := design.Ask(sheet.Question, units, s.annotator, s.sample.Seed)
+	write := func(w io.Writer) error { return labels.WriteSheet(w, format, sheet.Question, asked) }
+	if s.out == "" {
+		return write(c.OutOrStdout())
+	}
+	if err := atomicfile.Write(s.out, write); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%d of %d questions: %s\n", len(units), len(sheet.Units), s.out)
+	return nil
+}
+
+// openSheet opens the questions of a finished run.
+func openSheet(path string) (*labels.Sheet, error) {
+	if _, err := study.Estimates(path); err != nil { // it is finished
+		return nil, err
+	}
+	return labels.Open(path)
+}
+
+func labelsImportCommand() *cobra.Command {
+	var annotator string
+	c := &cobra.Command{
+		Use:   "import RUN FILE",
+		Short: "Read an annotator's labels into a run",
+		Long: `Read a sheet that 'crosstalk labels export' wrote and an annotator filled in, and
+add its labels to RUN/labels.jsonl, un-blinded. FILE is CSV, TSV, JSON Lines, a
+workbook, or Label Studio's export (.json).
+
+Questions without a label are skipped. If an id or a label is unknown, or a
+question was answered before by this annotator, nothing is imported.`,
+		Example: `  crosstalk labels import RUN ann.csv --annotator ann
+  crosstalk labels import RUN project-1.json --annotator bob`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			path, file := args[0], args[1]
+			if annotator == "" {
+				return &usageError{errors.New("expected --annotator NAME")}
+			}
+			sheet, err := openSheet(path)
+			if err != nil {
+				return err
+			}
+			design, err := labels.ReadDesign(path)
+			if err != nil {
+				return err
+			}
+			old, err := labels.Read(path)
+			if err != nil {
+				return err
+			}
+			imported, err := sheet.Import(design, file, annotator, old, time.Now())
+			if err != nil {
+				return err
+			}
+			if len(imported.Labels) == 0 {
+				return fmt.Errorf("%s: no question has a label; fill in the column label", file)
+			}
+			if err := labels.Append(path, imported.Labels...); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "%d labels by %s added; %d questions without a label\n", len(imported.Labels), annotator, imported.Blank)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&annotator, "annotator", "", "who filled in the sheet (required)")
+	config.Harmless(c.Flags(), "annotator")
+	return c
+}

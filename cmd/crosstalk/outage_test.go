@@ -1,0 +1,83 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"crosstalk/internal/testserver"
+)
+
+// An outage in the middle of a run of 2,000 asks fails none of them, and the
+// figures are those of a run that nothing disturbed.
+func TestOutage(t *testing.T) {
+	const asks = 2000
+	for name, during := range map[string]*testserver.Options{
+		"nobody listens": nil,
+		"502":            {Faults: map[testserver.Fault]float64{testserver.HTML: 1}},
+		"500":            {Faults: map[testserver.Fault]float64{testserver.ServerError: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before, n := counting(t, testserver.Options{Latency: 2 * time.Millisecond})
+			suite, out := writeSuite(t, asks/10), filepath.Join(t.TempDir(), "run")
+			p := start(t, nil, runLeakage(before, suite, out, "--retries", "2", "--concurrency", "16")...)
+			until(t, "answers", func() bool { return n.Load() >= 300 })
+			listen := func(o testserver.Options) *testserver.Server {
+				o.Key = apiKey
+				s, err := testserver.Listen(strings.TrimPrefix(before.URL, "http://"), o)
+				if err != nil {
+					t.Skipf("the port was taken meanwhile: %v", err)
+				}
+				t.Cleanup(s.Close)
+				return s
+			}
+			before.Close()
+			if during == nil {
+				until(t, "word of it", func() bool { return strings.Contains(p.stderr.String(), "nothing listens at") })
+				time.Sleep(3 * time.Second) // some probes
+			} else {
+				down := listen(*during)
+				until(t, "attempts", func() bool { return down.Stats().Attempts > 16+2 }) // those in flight, and probes
+				down.Close()
+				if n := down.Stats().Attempts; n > 3*16 {
+					t.Errorf("%d attempts while the server was down", n)
+				}
+			}
+			after := listen(testserver.Options{})
+			p.expect(0)
+			if strings.Contains(p.stderr.String(), "failed)") {
+				t.Errorf("stderr:\n%s", p.stderr.String())
+			}
+			if all := before.Stats().Answered + after.Stats().Answered; all < asks || all > asks+16 {
+				t.Errorf("%d and %d answers to %d asks", before.Stats().Answered, after.Stats().Answered, asks)
+			}
+			calm := filepath.Join(t.TempDir(), "run")
+			start(t, nil, runLeakage(after, suite, calm)...).expect(0)
+			sameResult(t, out, calm)
+		})
+	}
+}
+
+// A server that answers nothing from the first ask on ends the command soon, in
+// the server's words, and nothing is called a result.
+func TestBrokenFromTheStart(t *testing.T) {
+	for fault, c := range map[testserver.Fault]struct{ says, timeout string }{
+		testserver.ServerError: {`failed (HTTP 500, "The server had an error while processing your request. Sorry about that!")`, "1m"},
+		testserver.Drop:        {"closed the connection before it answered", "1m"},
+		testserver.HTML:        {`failed (HTTP 502, an HTML page: "502 Bad Gateway")`, "1m"},
+		testserver.Unavailable: {`is overloaded (HTTP 503, "The engine is currently overloaded, please try again later")`, "1m"},
+		testserver.Hang:        {"no answer within 100ms (--timeout)", "100ms"},
+	} {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, testserver.Options{Faults: map[testserver.Fault]float64{fault: 1}})
+			p := start(t, nil, runLeakage(s, writeSuite(t, 20), filepath.Join(t.TempDir(), "run"), "--retries", "2", "--timeout", c.timeout)...)
+			p.expect(2, c.says, "attempts in ", "and no answer")
+			if got := s.Stats().Attempts; got > 12 { // four go ahead, three times each
+				t.Errorf("%d attempts", got)
+			}
+		})
+	}
+}

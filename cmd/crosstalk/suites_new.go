@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"crosstalk/internal/config"
+	"crosstalk/suite"
+
+	"github.com/spf13/cobra"
+)
+
+func suitesNewCommand() *cobra.Command {
+	var instrument string
+	var names []string
+	for _, in := range instruments() {
+		names = append(names, in.name)
+	}
+	c := &cobra.Command{
+		Use: "new NAME", Short: "Write a commented suite to start from", Args: cobra.ExactArgs(1),
+		Long: `Write NAME.yaml in the current directory: a small suite with comments, to edit.
+An existing file is not overwritten.`,
+		Example: "  crosstalk suites new my-suite\n  crosstalk suites new my-suite --instrument confusion",
+		RunE: func(c *cobra.Command, args []string) error {
+			text, err := suite.Starter(args[0], instrument)
+			if err != nil {
+				return err
+			}
+			file := args[0] + ".yaml"
+			f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+			if errors.Is(err, fs.ErrExist) {
+				return fmt.Errorf("%s already exists: choose another name, or remove it", file)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = f.Write(text)
+			if err := errors.Join(err, f.Close()); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "%s is a %s suite to edit. Check it: crosstalk suites check %[1]s\n", file, instrument)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&instrument, "instrument", names[0], "leakage, confusion or consistency")
+	config.Choices(c.Flags(), "instrument", names...)
+	return c
+}

@@ -1,0 +1,159 @@
+package leakage
+
+import (
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/measure/estimate"
+	"crosstalk/measure/stats"
+)
+
+// counted are the figures of the answers to test prompts alone (Smilga 2025,
+// section 4): how often they repeat the concept, and how often different
+// concepts get the same answer. They have no similarity; of several only the
+// first one's observations are counted, which are of the same answers.
+type counted struct {
+	groups       estimate.Groups[*tally]
+	similarities map[string]string // the first, by condition
+}
+
+func newCounted(by []string) *counted {
+	return &counted{similarities: map[string]string{},
+		groups: estimate.Groups[*tally]{Grouping: estimate.Grouping{By: by, Apart: apart}, New: newTally}}
+}
+
+// add counts an observation of the Leak-Rate.
+func (c *counted) add(o crosstalk.Observation) {
+	condition := with(o.Condition, SimilarityColumn, "")
+	delete(condition, SimilarityColumn)
+	name := string(crosstalk.Canonical(condition))
+	if _, known := c.similarities[name]; !known {
+		c.similarities[name] = o.Condition[SimilarityColumn]
+	}
+	if c.similarities[name] != o.Condition[SimilarityColumn] {
+		return
+	}
+	cluster := c.groups.Cluster(o.Cluster)
+	for _, g := range c.groups.Of(condition, o.Labels, MeasureRepeated, nil) {
+		g.Sum.add(o, cluster)
+	}
+}
+
+func (c *counted) estimates(r Rules, suites crosstalk.SuiteIDs) (list []crosstalk.Estimate) {
+	for _, measure := range []string{MeasureRepeated, MeasureSame} {
+		for _, g := range c.groups.Ordered() {
+			list = append(list, g.Sum.estimate(measure, r, g.Labels, suites))
+		}
+	}
+	return list
+}
+
+// tally is the answers to test prompts behind the figures of a group. It keeps a
+// hash of each answer, since another concept's may turn out to be the same.
+type tally struct {
+	items    estimate.Items
+	counts   map[string]int
+	repeated stats.Clusters
+	answers  map[uint64]*control // by a hash of the control
+	order    []uint64
+}
+
+// control is the answers to the tests with one control.
+type control struct {
+	cluster  string
+	concepts map[uint64]bool
+	answers  map[uint64]*same
+	n        int
+}
+
+// same is answers that are the same.
+type same struct {
+	n       int
+	concept uint64 // of the first
+	shared  bool   // another concept has the answer too
+}
+
+func newTally(map[string]string) *tally {
+	return &tally{answers: map[uint64]*control{}, counts: map[string]int{NotScored: 0,
+		string(crosstalk.Empty): 0, string(crosstalk.Refused): 0, string(crosstalk.Failed): 0}}
+}
+
+func (t *tally) add(o crosstalk.Observation, cluster string) {
+	t.items.Add(o.Sample)
+	text := o.Text(Test)
+	if text == "" {
+		switch reason := crosstalk.Status(o.NotScored); reason {
+		case crosstalk.Empty, crosstalk.Refused, crosstalk.Failed:
+			t.counts[string(reason)]++
+		default:
+			t.counts[NotScored]++
+		}
+		return
+	}
+	concept := o.Text(Concept)
+	repeats := remove(text, []string{concept}) != strings.Join(strings.Fields(text), " ")
+	t.repeated.Add(cluster, float64(share(repeats)))
+	key := hash(o.Cluster)
+	of := t.answers[key]
+	if of == nil {
+		of = &control{cluster: cluster, concepts: map[uint64]bool{}, answers: map[uint64]*same{}}
+		t.answers[key], t.order = of, append(t.order, key)
+	}
+	id, answer := hash(concept), hash(normal(text))
+	of.concepts[id] = true
+	of.n++
+	if s := of.answers[answer]; s == nil {
+		of.answers[answer] = &same{1, id, false}
+	} else {
+		s.n++
+		s.shared = s.shared || s.concept != id
+	}
+}
+
+// normal is a text without case, white space and the marks around it.
+func normal(text string) string {
+	return strings.TrimFunc(strings.ToLower(strings.Join(strings.Fields(text), " ")), func(r rune) bool { return !isWord(r) })
+}
+
+func hash(text string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	return h.Sum64()
+}
+
+// same are, for each answer to a test whose control has tests with several
+// concepts, whether another concept got the answer too.
+func (t *tally) same() *stats.Clusters {
+	var values stats.Clusters
+	for _, key := range t.order {
+		of := t.answers[key]
+		if len(of.concepts) < 2 {
+			continue
+		}
+		shared := 0
+		for _, s := range of.answers {
+			if s.shared {
+				shared += s.n
+			}
+		}
+		for i := range of.n {
+			values.Add(of.cluster, float64(share(i < shared)))
+		}
+	}
+	return &values
+}
+
+func (t *tally) estimate(measure string, r Rules, by map[string]string, suites crosstalk.SuiteIDs) crosstalk.Estimate {
+	values := &t.repeated
+	if measure == MeasureSame {
+		values = t.same()
+	}
+	mean := stats.Mean(values, stats.Proportion, estimate.Level)
+	e := crosstalk.Estimate{Measure: measure, N: t.items.N(), Observations: mean.N, Clusters: mean.Clusters, Counts: t.counts,
+		Better: crosstalk.Lower, By: by,
+		Signature: estimate.Signature(by, slices.Concat([]string{measure, "suite:" + suites.Of(by)}, r.fields()[:1])...)}
+	estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)
+	return e
+}

@@ -1,0 +1,100 @@
+package leakage
+
+import (
+	"math"
+	"strings"
+	"unicode"
+
+	"crosstalk"
+)
+
+// windows are the parts of the two answers of a pair that are scored besides the
+// whole.
+type windows struct{ test, control []string }
+
+// windowsOf splits two answers into sentences, without what the item removes.
+func windowsOf(test, control string, words []string) (w windows) {
+	for _, side := range []struct {
+		text  string
+		parts *[]string
+	}{{test, &w.test}, {control, &w.control}} {
+		for _, sentence := range sentences(side.text) {
+			if sentence = remove(sentence, words); strings.ContainsFunc(sentence, isWord) {
+				*side.parts = append(*side.parts, sentence)
+			}
+		}
+	}
+	return w
+}
+
+// sentences are the sentences of a text in their order, without white space
+// around them.
+func sentences(text string) (list []string) {
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		end := len(firstSentence(text))
+		for _, r := range text[end:] { // a closing mark behind the stop
+			if !unicode.In(r, unicode.Pe, unicode.Pf) && r != '"' && r != '\'' {
+				break
+			}
+			end += len(string(r))
+		}
+		list = append(list, strings.TrimSpace(text[:end]))
+		text = text[end:]
+	}
+	return list
+}
+
+// observe returns the observations of the windows of a pair whose whole answers
+// have the observation o. scores are the similarities of the concept to the
+// windows of the test and then of the control. Windows without a similarity are
+// left out.
+func (w windows) observe(p Protocol, o crosstalk.Observation, scores []float64) []crosstalk.Observation {
+	closest, mean := o, o
+	closest.Measure, mean.Measure = MeasureClosest, MeasureMean
+	if o.NotScored != "" && o.NotScored != NoVector {
+		return []crosstalk.Observation{closest, mean}
+	}
+	at, testMax, testMean := summary(scores[:len(w.test)])
+	_, controlMax, controlMean := summary(scores[len(w.test):])
+	p.compare(&closest, testMax, controlMax, [...]string{ClosestLeaked, ClosestTie, ClosestNotLeaked})
+	p.compare(&mean, testMean, controlMean, [...]string{MeanLeaked, MeanTie, MeanNotLeaked})
+	if closest.Finding == ClosestLeaked {
+		closest.Spans = spanOf(o.Text(Test), w.test, at, testMax)
+	}
+	return []crosstalk.Observation{closest, mean}
+}
+
+// summary returns the position of the largest score, that score, and the mean;
+// NaN if no score is defined.
+func summary(scores []float64) (at int, largest, mean float64) {
+	largest, n := math.NaN(), 0
+	for i, s := range scores {
+		if !crosstalk.Value(s).Defined() {
+			continue
+		}
+		if n == 0 || s > largest {
+			at, largest = i, s
+		}
+		mean += s
+		n++
+	}
+	return at, largest, mean / float64(n)
+}
+
+// spanOf is the window at a position as a span of the whole text, which the
+// windows follow each other in; none if it is not found there.
+func spanOf(text string, parts []string, at int, score float64) []crosstalk.Span {
+	start := 0
+	for i := range at + 1 {
+		found := strings.Index(text[start:], parts[i])
+		if found < 0 {
+			return nil
+		}
+		start += found
+		if i < at {
+			start += len(parts[i])
+		}
+	}
+	return []crosstalk.Span{{Side: Test, Line: 1 + strings.Count(text[:start], "\n"), Start: start, End: start + len(parts[at]),
+		Text: parts[at], Score: score}}
+}

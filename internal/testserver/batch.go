@@ -1,0 +1,309 @@
+package testserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Batches say how the batch APIs behave. The zero value ends a batch when it is
+// made, with an answer to every request.
+type Batches struct {
+	Delay time.Duration // from the start of a batch to its end
+	// Late is how long after the last byte of the request a batch is there, and
+	// answered for, even if the client has gone away meanwhile.
+	Late time.Duration
+	// Expire and Fail are the probabilities that a request expires, and that it
+	// fails with a server error; drawn once per request and batch.
+	Expire, Fail float64
+	// Most, if positive, is the number of requests above which OpenAI's API takes
+	// a batch back for being too large.
+	Most int
+	// Refuse is why every batch is taken back, but Anthropic's; "": none is.
+	Refuse string
+	// Damaged is the number of downloads of results in which a line is cut and
+	// one is of an unknown request; Broken, of those that break off before.
+	Damaged, Broken int
+	// NoMetadata forgets the metadata of batches.
+	NoMetadata bool
+	// Page is the most that a page of a list has; 0: as many as asked for.
+	Page int
+}
+
+// batch is a batch of any API.
+type batch struct {
+	id       string
+	protocol Protocol
+	created  time.Time
+	ends     time.Time
+	problem  string // why it was taken back
+	full     bool   // for its size
+	input    string // OpenAI: the file of requests
+	path     string // OpenAI
+	tag      string // OpenAI: the metadata; Gemini: the display name
+	results  []batchResult
+}
+
+// batchResult is what came of a request.
+type batchResult struct {
+	id      string
+	status  int    // 0: expired
+	body    []byte // the answer or the error, in the API's form
+	expired bool
+}
+
+// batchBook has all batches and files.
+type batchBook struct {
+	mu      sync.Mutex
+	batches []*batch // in the order of creation
+	files   map[string]*file
+	paid    map[string]int // by the request's id in its batch
+	reads   int            // downloads of results
+	calls   int            // of the batch APIs
+	creates int            // of these, those that make a batch
+}
+
+type file struct {
+	id, name string
+	content  []byte
+}
+
+// Paid is how often each request in a batch was paid for, by its id there.
+func (s *Server) Paid() map[string]int {
+	b := &s.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	paid := map[string]int{}
+	for id, n := range b.paid {
+		paid[id] = n
+	}
+	return paid
+}
+
+// BatchCount is the number of batches that were made and run.
+func (s *Server) BatchCount() (n int) {
+	b := &s.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, one := range b.batches {
+		if one.problem == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// BatchCalls is the number of calls of the batch APIs that have arrived, and how
+// many of them make a batch.
+func (s *Server) BatchCalls() (calls, creates int) {
+	s.book.mu.Lock()
+	defer s.book.mu.Unlock()
+	return s.book.calls, s.book.creates
+}
+
+// SetDown makes the server close every new connection without an answer, or
+// answer again.
+func (s *Server) SetDown(down bool) { s.down.Store(down) }
+
+// batchCall is a call of one of the batch APIs.
+type batchCall struct {
+	*Server
+	w    http.ResponseWriter
+	r    *http.Request
+	body []byte
+}
+
+// serveBatch answers calls of the batch APIs; it reports whether this is one.
+func (s *Server) serveBatch(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	c := &batchCall{s, w, r, body}
+	handle := c.route()
+	if handle == nil {
+		return false
+	}
+	s.book.mu.Lock()
+	s.book.calls++
+	s.book.mu.Unlock()
+	if p := s.authorizeBatch(r); p != nil {
+		c.fail(p)
+		return true
+	}
+	handle()
+	return true
+}
+
+func (s *Server) authorizeBatch(r *http.Request) *problem {
+	if r.Header.Get("x-goog-api-key") != "" {
+		if s.opts.Key != "" && r.Header.Get("x-goog-api-key") != s.opts.Key {
+			return badRequest("API key not valid. Please pass a valid API key.", "", "")
+		}
+		return nil
+	}
+	return s.authorize(r)
+}
+
+func (c *batchCall) fail(p *problem) { c.reply(p.status, p.body(protocolOf(c.r), "req_batch")) }
+
+func (c *batchCall) reply(status int, v any) {
+	body := encode(v)
+	c.w.Header().Set("Content-Type", "application/json")
+	c.w.WriteHeader(status)
+	c.w.Write(body)
+}
+
+func (c *batchCall) missing() {
+	c.fail(&problem{404, "invalid_request_error", "No such object: " + c.r.URL.Path, "id", "not_found", nil})
+}
+
+// batchAsk is one request of a batch: the call that it would be by itself.
+type batchAsk struct {
+	id   string
+	path string
+	body []byte
+	// answer makes a response of the API's form; nil: that of path.
+	answer func(*query, choice) object
+}
+
+// start makes a batch, answers its requests, and returns it when the API would.
+func (c *batchCall) start(b *batch, asks []batchAsk) *batch {
+	o, book := c.opts.Batches, &c.book
+	book.mu.Lock()
+	book.creates++
+	book.mu.Unlock()
+	time.Sleep(o.Late) // whatever becomes of the client
+	book.mu.Lock()
+	defer book.mu.Unlock()
+	b.protocol = protocolOf(c.r)
+	b.created = time.Now().UTC()
+	b.ends = b.created.Add(o.Delay)
+	b.id = fmt.Sprintf("batch_%04d", len(book.batches)+1)
+	book.batches = append(book.batches, b)
+	if o.Most > 0 && len(asks) > o.Most && b.input != "" {
+		b.problem, b.full = fmt.Sprintf("Enqueued token limit reached: %d requests, limit %d.", len(asks), o.Most), true
+	} else if b.protocol != Anthropic {
+		b.problem = o.Refuse
+	}
+	if b.problem != "" {
+		b.ends = b.created
+		return b
+	}
+	for i, a := range slices.Backward(asks) { // in any order
+		u := uniform(c.opts.Seed, "batch", fmt.Sprint(b.id, a.id), i)
+		r := batchResult{id: a.id}
+		switch {
+		case u < o.Expire:
+			r.expired = true
+		case u < o.Expire+o.Fail:
+			p := failed(b.protocol, 500)
+			r.status, r.body = 500, encode(p.body(b.protocol, "req_batch"))
+		default:
+			r.status, r.body = c.one(a)
+		}
+		if r.status == 200 {
+			book.paid[a.id]++
+		}
+		b.results = append(b.results, r)
+	}
+	return b
+}
+
+// one answers one request.
+func (c *batchCall) one(a batchAsk) (status int, body []byte) {
+	r := c.r.Clone(c.r.Context())
+	r.Method, r.URL.Path = http.MethodPost, a.path
+	x := &exchange{Server: c.Server, r: r, protocol: protocolOf(r), hash: Hash(r.Method, a.path, a.body)}
+	q, p := c.parse(r, a.body)
+	if p != nil {
+		return p.status, encode(p.body(x.protocol, "req_batch"))
+	}
+	outcome := c.opts.fate(x.hash, 1).outcome
+	if a.answer != nil {
+		return 200, encode(a.answer(q, x.choose(q.Request, q, outcome)))
+	}
+	return 200, bytes.TrimSpace(x.answer(q, admission{attempt: 1}, outcome))
+}
+
+// find is the batch with this id.
+func (c *batchCall) find(id string) *batch {
+	c.book.mu.Lock()
+	defer c.book.mu.Unlock()
+	for _, b := range c.book.batches {
+		if b.id == id {
+			return b
+		}
+	}
+	return nil
+}
+
+func (b *batch) ended() bool { return !time.Now().Before(b.ends) }
+
+// counts are the requests by what came of them: answered, failed, expired.
+func (b *batch) counts() (good, bad, expired int) {
+	for _, r := range b.results {
+		switch {
+		case r.expired:
+			expired++
+		case r.status == 200:
+			good++
+		default:
+			bad++
+		}
+	}
+	return good, bad, expired
+}
+
+// page is a page of the protocol's batches, the newest first, after the one
+// with this id; more says that others follow.
+func (c *batchCall) page(after string, most int) (list []*batch, more bool) {
+	if p := c.opts.Batches.Page; p > 0 {
+		most = min(most, p)
+	}
+	c.book.mu.Lock()
+	defer c.book.mu.Unlock()
+	started := after == ""
+	for _, b := range slices.Backward(c.book.batches) {
+		if started {
+			if len(list) == most {
+				return list, true
+			}
+			list = append(list, b)
+		}
+		started = started || b.id == after
+	}
+	return list, false
+}
+
+// download sends the lines of results, damaged if it is time for that.
+func (c *batchCall) download(lines [][]byte) {
+	o := c.opts.Batches
+	c.book.mu.Lock()
+	c.book.reads++
+	read := c.book.reads
+	c.book.mu.Unlock()
+	if len(lines) > 0 && read <= o.Broken {
+		body := bytes.Join(lines, []byte("\n"))
+		c.w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		c.w.Write(body[:len(body)/2])
+		http.NewResponseController(c.w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	if len(lines) > 0 && read <= o.Broken+o.Damaged {
+		lines = slices.Clone(lines)
+		stranger := bytes.Clone(lines[0])
+		lines[0] = lines[0][:len(lines[0])/2]
+		if i := bytes.Index(stranger, []byte(`_id":"`)); i > 0 {
+			stranger[i+6] ^= 1
+			lines = append(lines, stranger)
+		}
+	}
+	c.w.Header().Set("Content-Type", "application/binary")
+	for _, line := range lines {
+		c.w.Write(append(bytes.TrimSpace(line), '\n'))
+	}
+}
+
+// raw is JSON that is passed on.
+func raw(b []byte) json.RawMessage { return bytes.TrimSpace(b) }

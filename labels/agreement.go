@@ -1,0 +1,500 @@
+package labels
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"crosstalk"
+	"crosstalk/measure/estimate"
+	"crosstalk/measure/stats"
+)
+
+// The figures of an agreement. Kappa, alpha and tau-b are at most 1, and 0 for
+// agreement as if by chance; the others are shares.
+const (
+	Rate         = "rate"           // mean value of the labels: for leakage the human Leak-Rate
+	Share        = "share"          // of a label
+	TauB         = "tau-b"          // Kendall's
+	CohensKappa  = "kappa"          // Cohen's, of two annotators
+	Alpha        = "alpha"          // Krippendorff's, nominal, of all annotators
+	Sensitivity  = "sensitivity"    // found, of what the majority of people finds
+	Specificity  = "specificity"    // not found, of what the majority of people does not find
+	SameFindings = "same judgement" // as the majority: found by both or by neither
+)
+
+// Figure is a figure of an agreement.
+type Figure struct {
+	Measure  string              `json:"measure"`
+	Of       string              `json:"of"` // a label, an annotator, two of them, a similarity, or "people"
+	By       map[string]string   `json:"by"` // the condition, or a column; empty: everything
+	Value    crosstalk.Value     `json:"value"`
+	Interval *crosstalk.Interval `json:"interval"`
+	N        int                 `json:"n"` // questions
+}
+
+// Cell counts questions: what people say of them, by majority, and what the
+// instrument found.
+type Cell struct {
+	Judge  string            `json:"judge,omitempty"`
+	By     map[string]string `json:"by"`
+	People string            `json:"people"`
+	Found  string            `json:"found"`
+	N      int               `json:"n"`
+}
+
+// Disagreement is a question on which people and an instrument disagree.
+type Disagreement struct {
+	Judge      string            `json:"judge,omitempty"`
+	Item       string            `json:"item"`
+	Sample     int               `json:"sample"`
+	Variant    string            `json:"variant,omitempty"`
+	Condition  map[string]string `json:"condition"`
+	People     []string          `json:"people"` // labels, by annotator's name
+	Found      string            `json:"found"`
+	Difference crosstalk.Value   `json:"difference"` // of the two similarities
+	Topic      string            `json:"topic"`
+	Texts      []string          `json:"texts"`
+	Gap        float64           `json:"gap"` // between the values of people and of the instrument
+}
+
+// Agreement is what people say of a run, and how far they agree with each other
+// and with the instrument.
+type Agreement struct {
+	Question      string         `json:"question"`
+	Labels        int            `json:"labels"`
+	Questions     int            `json:"questions"` // with a label
+	Units         int            `json:"units"`     // that could be asked about
+	Annotators    []string       `json:"annotators"`
+	Weighted      []string       `json:"weighted_by,omitempty"` // columns by which the sample was drawn
+	Slack         float64        `json:"slack"`
+	Figures       []Figure       `json:"figures"`
+	Cells         []Cell         `json:"cells"`
+	Disagreements []Disagreement `json:"disagreements"`
+	Unmatched     int            `json:"unmatched,omitempty"` // labels of answers that the run does not have
+}
+
+// Options are the settings of Compare.
+type Options struct {
+	Slack float64  // similarity differences that differ by no more are tied in tau-b
+	By    []string // columns by which rates, sensitivity and specificity are given too
+	Worst int      // number of disagreements to list for each judge
+	Draws int      // of the bootstrap; 0: 2,000
+	Seed  uint64
+}
+
+// judgedUnit is a unit with its labels.
+type judgedUnit struct {
+	*Unit
+	labels   map[string]string // by annotator
+	majority string
+	value    float64 // mean of the labels' values, NaN without any
+	weight   float64 // units of its stratum for each labelled one
+}
+
+// comparison computes an Agreement.
+type comparison struct {
+	q      Question
+	o      Options
+	units  []judgedUnit
+	result Agreement
+}
+
+// Compare compares labels with each other and with the instrument. Shares, rates,
+// sensitivity and specificity are weighted so that they are those of the whole
+// run where the sample was stratified. Intervals have a level of 95 %: those of
+// stats.Mean for means, of a percentile bootstrap over clusters for the rest.
+func (s *Sheet) Compare(d Design, labels []Label, o Options) (Agreement, error) {
+	if math.IsNaN(o.Slack) || o.Slack < 0 {
+		return Agreement{}, fmt.Errorf("--slack is %v; expected a number that is not negative", o.Slack)
+	}
+	if err := s.CheckBy(o.By); err != nil {
+		return Agreement{}, err
+	}
+	c := comparison{q: s.Question, o: o}
+	var unmatched int
+	c.units, unmatched = s.judged(d.By(), labels)
+	c.result = Agreement{Question: s.Question.Instrument, Labels: len(labels) - unmatched, Questions: len(c.units), Units: len(s.Units),
+		Annotators: annotators(c.units), Weighted: d.By(), Slack: o.Slack, Cells: []Cell{}, Disagreements: []Disagreement{}, Unmatched: unmatched}
+	if len(c.units) == 0 {
+		return c.result, nil
+	}
+	c.people()
+	c.annotators()
+	c.judges()
+	return c.result, nil
+}
+
+// judged returns the units that have labels, in the sheet's order, and the
+// number of labels that belong to none.
+func (s *Sheet) judged(by []string, labels []Label) (units []judgedUnit, unmatched int) {
+	at := map[int]map[string]string{}
+	for _, l := range labels {
+		i, known := s.At[l.Key()]
+		if !known {
+			unmatched++
+			continue
+		}
+		if at[i] == nil {
+			at[i] = map[string]string{}
+		}
+		at[i][l.Annotator] = l.Label
+	}
+	all, labelled := map[string]float64{}, map[string]float64{}
+	for i, u := range s.Units {
+		name := u.stratum(by)
+		all[name]++
+		if at[i] != nil {
+			labelled[name]++
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(at)) {
+		u := judgedUnit{Unit: &s.Units[i], labels: at[i], weight: 1, value: s.Question.mean(at[i]), majority: s.Question.majority(at[i])}
+		if len(by) > 0 {
+			name := u.stratum(by)
+			u.weight = all[name] / labelled[name]
+		}
+		units = append(units, u)
+	}
+	return units, unmatched
+}
+
+// mean is the mean value of labels, NaN if none has a value.
+func (q Question) mean(labels map[string]string) float64 {
+	sum, n := 0.0, 0.0
+	for _, annotator := range slices.Sorted(maps.Keys(labels)) {
+		if v := q.value(labels[annotator]); !math.IsNaN(v) {
+			sum += v
+			n++
+		}
+	}
+	return sum / n
+}
+
+// majority is the most frequent label; a tie is undecided.
+func (q Question) majority(labels map[string]string) string {
+	counts := map[string]int{}
+	for _, l := range labels {
+		counts[l]++
+	}
+	best, most := q.Undecided, 0
+	for _, l := range q.Labels() {
+		switch n := counts[l]; {
+		case n > most:
+			best, most = l, n
+		case n == most && n > 0:
+			best = q.Undecided
+		}
+	}
+	return best
+}
+
+func annotators(units []judgedUnit) []string {
+	names := map[string]bool{}
+	for _, u := range units {
+		for a := range u.labels {
+			names[a] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// group is units that share a condition or the value of a column.
+type group struct {
+	by    map[string]string
+	units []judgedUnit
+}
+
+// groups are the units by a key, in order of first use.
+func groups(units []judgedUnit, by func(judgedUnit) map[string]string) (list []group) {
+	at := map[string]int{}
+	for _, u := range units {
+		columns := by(u)
+		k := string(crosstalk.Canonical(columns))
+		i, known := at[k]
+		if !known {
+			i = len(list)
+			at[k] = i
+			list = append(list, group{by: columns})
+		}
+		list[i].units = append(list[i].units, u)
+	}
+	return list
+}
+
+// apart are the columns of a unit that no figure mixes.
+func (q Question) apart(u *Unit) map[string]string {
+	columns := maps.Clone(u.Condition)
+	if columns == nil {
+		columns = map[string]string{}
+	}
+	for _, c := range q.Apart {
+		if value, known := u.Columns[c]; known {
+			columns[c] = value
+		}
+	}
+	return columns
+}
+
+// grouped are the groups of figures: all that may be mixed, then each value of
+// each column of by.
+func (c *comparison) grouped(apart func(judgedUnit) map[string]string) (list []group) {
+	for _, g := range groups(c.units, apart) {
+		list = append(list, g)
+		for _, column := range c.o.By {
+			if _, there := g.by[column]; there {
+				continue
+			}
+			parts := groups(g.units, func(u judgedUnit) map[string]string { return map[string]string{column: u.Column(column)} })
+			slices.SortFunc(parts, func(a, b group) int { return cmp.Compare(a.by[column], b.by[column]) })
+			for _, p := range parts {
+				maps.Copy(p.by, g.by)
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+// people adds the figures of what people say.
+func (c *comparison) people() {
+	for _, g := range c.grouped(func(u judgedUnit) map[string]string { return c.q.apart(u.Unit) }) {
+		rated := valued(g.units)
+		c.addMean(Rate, "people", g.by, rated, func(u judgedUnit) float64 { return u.value })
+		if len(c.result.Annotators) > 1 {
+			for _, a := range c.result.Annotators {
+				own := filter(rated, func(u judgedUnit) bool { return !math.IsNaN(c.value(u, a)) })
+				c.addMean(Rate, a, g.by, own, func(u judgedUnit) float64 { return c.value(u, a) })
+			}
+		}
+		for _, label := range c.q.Labels() {
+			c.addMean(Share, label, g.by, g.units, func(u judgedUnit) float64 {
+				n := 0.0
+				for _, l := range u.labels {
+					if l == label {
+						n++
+					}
+				}
+				return n / float64(len(u.labels))
+			})
+		}
+	}
+}
+
+// value is that of an annotator's label, NaN without one.
+func (c *comparison) value(u judgedUnit, annotator string) float64 {
+	label, given := u.labels[annotator]
+	if !given {
+		return math.NaN()
+	}
+	return c.q.value(label)
+}
+
+// annotators adds the agreement between annotators.
+func (c *comparison) annotators() {
+	names := c.result.Annotators
+	if len(names) < 2 {
+		return
+	}
+	for i, a := range names {
+		for _, b := range names[i+1:] {
+			both := filter(c.units, func(u judgedUnit) bool { return u.labels[a] != "" && u.labels[b] != "" })
+			of := a + " and " + b
+			c.add(CohensKappa, of, nil, both, func(units []judgedUnit) float64 {
+				x, y := make([]string, len(units)), make([]string, len(units))
+				for i, u := range units {
+					x[i], y[i] = u.labels[a], u.labels[b]
+				}
+				return stats.CohenKappa(x, y, estimate.Level).Value
+			}, stats.Bounds{Low: -1, High: 1})
+			rated := filter(both, func(u judgedUnit) bool { return !math.IsNaN(c.value(u, a)) && !math.IsNaN(c.value(u, b)) })
+			c.add(TauB, of, nil, rated, func(units []judgedUnit) float64 {
+				return tau(units, func(u judgedUnit) float64 { return c.value(u, a) }, func(u judgedUnit) float64 { return c.value(u, b) }, 0)
+			}, stats.Bounds{Low: -1, High: 1})
+		}
+	}
+	several := filter(c.units, func(u judgedUnit) bool { return len(u.labels) > 1 })
+	c.add(Alpha, "all annotators", nil, several, func(units []judgedUnit) float64 {
+		ratings := make([][]float64, len(units))
+		for i, u := range units {
+			for _, l := range u.labels {
+				ratings[i] = append(ratings[i], float64(slices.Index(c.q.Labels(), l)))
+			}
+		}
+		return stats.Krippendorff(ratings, stats.Nominal)
+	}, stats.Bounds{Low: -1, High: 1})
+}
+
+// judges adds the agreement of each judge with people.
+func (c *comparison) judges() {
+	var names []string
+	for _, u := range c.units {
+		for _, j := range u.Judged {
+			if !slices.Contains(names, j.Judge) {
+				names = append(names, j.Judge)
+			}
+		}
+	}
+	for _, name := range names {
+		c.judge(name)
+	}
+}
+
+func (c *comparison) judge(name string) {
+	of := cmp.Or(name, "instrument")
+	by := func(u judgedUnit) Judged {
+		i := slices.IndexFunc(u.Judged, func(j Judged) bool { return j.Judge == name })
+		return u.Judged[i]
+	}
+	judged := filter(c.units, func(u judgedUnit) bool {
+		return slices.ContainsFunc(u.Judged, func(j Judged) bool { return j.Judge == name })
+	})
+	differences := filter(valued(judged), func(u judgedUnit) bool { return !math.IsNaN(by(u).Difference) })
+	if len(differences) > 0 {
+		c.add(TauB, of+" and people", nil, differences, func(units []judgedUnit) float64 {
+			return tau(units, func(u judgedUnit) float64 { return u.value }, func(u judgedUnit) float64 { return by(u).Difference }, c.o.Slack)
+		}, stats.Bounds{Low: -1, High: 1})
+		if len(c.result.Annotators) > 1 {
+			for _, a := range c.result.Annotators {
+				own := filter(differences, func(u judgedUnit) bool { return !math.IsNaN(c.value(u, a)) })
+				c.add(TauB, of+" and "+a, nil, own, func(units []judgedUnit) float64 {
+					return tau(units, func(u judgedUnit) float64 { return c.value(u, a) }, func(u judgedUnit) float64 { return by(u).Difference }, c.o.Slack)
+				}, stats.Bounds{Low: -1, High: 1})
+			}
+		}
+	}
+	found := func(u judgedUnit) bool { return by(u).Value == c.q.FaultValue }
+	wrong := func(u judgedUnit) bool { return u.majority == c.q.Fault }
+	share := func(of func(judgedUnit) bool) func(judgedUnit) float64 {
+		return func(u judgedUnit) float64 {
+			if of(u) {
+				return 1
+			}
+			return 0
+		}
+	}
+	o := c.o
+	o.By = slices.DeleteFunc(slices.Clone(o.By), func(column string) bool { return column == FindingColumn }) // known by definition
+	for _, g := range (&comparison{o: o, units: judged}).grouped(func(judgedUnit) map[string]string { return map[string]string{} }) {
+		cells := map[[2]string]int{}
+		for _, u := range g.units {
+			cells[[2]string{u.majority, c.finding(by(u))}]++
+		}
+		keys := slices.SortedFunc(maps.Keys(cells), func(a, b [2]string) int {
+			return cmp.Or(cmp.Compare(slices.Index(c.q.Labels(), a[0]), slices.Index(c.q.Labels(), b[0])), cmp.Compare(a[1], b[1]))
+		})
+		for _, k := range keys {
+			c.result.Cells = append(c.result.Cells, Cell{Judge: name, By: g.by, People: k[0], Found: k[1], N: cells[k]})
+		}
+		decided := filter(g.units, func(u judgedUnit) bool { return u.majority != CannotTell })
+		c.addMean(Sensitivity, of, g.by, filter(decided, wrong), share(found))
+		c.addMean(Specificity, of, g.by, filter(decided, func(u judgedUnit) bool { return !wrong(u) }),
+			share(func(u judgedUnit) bool { return !found(u) }))
+		c.addMean(SameFindings, of, g.by, decided, share(func(u judgedUnit) bool { return found(u) == wrong(u) }))
+	}
+	worst := valued(judged)
+	gap := func(u judgedUnit) float64 { return math.Abs(u.value - by(u).Value) }
+	slices.SortStableFunc(worst, func(a, b judgedUnit) int {
+		return cmp.Or(cmp.Compare(gap(b), gap(a)), cmp.Compare(math.Abs(by(b).Difference), math.Abs(by(a).Difference)))
+	})
+	for _, u := range worst[:min(len(worst), max(c.o.Worst, 0))] {
+		if gap(u) == 0 {
+			break
+		}
+		x := Disagreement{Judge: name, Item: u.Item, Sample: u.Sample, Variant: u.Variant, Condition: u.Condition, Found: c.finding(by(u)),
+			Difference: crosstalk.Value(by(u).Difference), Topic: u.Topic, Gap: gap(u)}
+		for _, a := range slices.Sorted(maps.Keys(u.labels)) {
+			x.People = append(x.People, u.labels[a])
+		}
+		for _, text := range u.Texts {
+			if text != "" {
+				x.Texts = append(x.Texts, text)
+			}
+		}
+		c.result.Disagreements = append(c.result.Disagreements, x)
+	}
+}
+
+// finding is what a judge found; an instrument that found nothing has no name for it.
+func (c *comparison) finding(j Judged) string { return cmp.Or(j.Finding, "none") }
+
+// addMean adds the mean of a value of these units, with the interval of all
+// means; a weighted one has that of the bootstrap.
+func (c *comparison) addMean(measure, of string, by map[string]string, units []judgedUnit, value func(judgedUnit) float64) {
+	mean := func(units []judgedUnit) float64 {
+		sum, n := 0.0, 0.0
+		for _, u := range units {
+			sum += u.weight * value(u)
+			n += u.weight
+		}
+		return sum / n
+	}
+	if len(units) == 0 {
+		return
+	}
+	if slices.ContainsFunc(units, func(u judgedUnit) bool { return u.weight != units[0].weight }) {
+		c.add(measure, of, by, units, mean, stats.Proportion)
+		return
+	}
+	var values stats.Clusters
+	for _, u := range units {
+		values.Add(u.Cluster, value(u))
+	}
+	c.result.Figures = append(c.result.Figures, Figure{Measure: measure, Of: of, By: by, N: len(units), Value: crosstalk.Value(values.Mean()),
+		Interval: stats.Mean(&values, stats.Proportion, estimate.Level).Interval.Known()})
+}
+
+// pairsPerFigure bounds the pairs of units that all resamples of a tau-b look at.
+const pairsPerFigure = 3e8
+
+// add adds a figure of these units, with the interval of a bootstrap over their
+// clusters.
+func (c *comparison) add(measure, of string, by map[string]string, units []judgedUnit, stat func([]judgedUnit) float64, bounds stats.Bounds) {
+	if len(units) == 0 {
+		return
+	}
+	if by == nil {
+		by = map[string]string{}
+	}
+	f := Figure{Measure: measure, Of: of, By: by, N: len(units), Value: crosstalk.Value(stat(units))}
+	clusters := groups(units, func(u judgedUnit) map[string]string { return map[string]string{"": u.Cluster} })
+	if f.Value.Defined() && len(clusters) > 1 {
+		draws := cmp.Or(c.o.Draws, 2000)
+		if measure == TauB {
+			draws = min(draws, max(200, int(pairsPerFigure/float64(len(units)*len(units)/2+1))))
+		}
+		b := stats.UnitBootstrap(len(clusters), func(drawn []int) float64 {
+			list := make([]judgedUnit, 0, len(units))
+			for _, i := range drawn {
+				list = append(list, clusters[i].units...)
+			}
+			return stat(list)
+		}, stats.BootstrapOptions{Method: stats.Percentile, Draws: draws, Level: estimate.Level, Seed: c.o.Seed, Bounds: bounds})
+		f.Interval = b.Interval.Known()
+	}
+	c.result.Figures = append(c.result.Figures, f)
+}
+
+func valued(units []judgedUnit) []judgedUnit {
+	return filter(units, func(u judgedUnit) bool { return !math.IsNaN(u.value) })
+}
+
+func filter(units []judgedUnit, keep func(judgedUnit) bool) (list []judgedUnit) {
+	for _, u := range units {
+		if keep(u) {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
+// tau is tau-b of two values of units, the second with slack.
+func tau(units []judgedUnit, a, b func(judgedUnit) float64, slack float64) float64 {
+	x, y := make([]float64, len(units)), make([]float64, len(units))
+	for i, u := range units {
+		x[i], y[i] = a(u), b(u)
+	}
+	return stats.KendallTauB(x, y, 0, slack)
+}

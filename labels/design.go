@@ -1,0 +1,199 @@
+package labels
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/plainfile"
+)
+
+// designFile is the name of the design in a run directory.
+const designFile = "labels.json"
+
+const designSchema = "crosstalk/labels/v1"
+
+// Design is how a run's questions were drawn. Its secret blinds them: without
+// it nobody can tell from a sheet which side is which.
+type Design struct {
+	Schema  string   `json:"schema"`
+	Secret  string   `json:"secret"`            // 32 bytes in hexadecimal
+	Samples []Sample `json:"samples,omitempty"` // that were exported, each kind once
+}
+
+// Sample says which units are asked about.
+type Sample struct {
+	N    int      `json:"n"`            // units; 0: all
+	By   []string `json:"by,omitempty"` // columns of the strata, besides the condition
+	Seed uint64   `json:"seed"`
+}
+
+// By are the columns by which any sample was stratified. Within all of them,
+// labels were drawn at random.
+func (d Design) By() (by []string) {
+	for _, s := range d.Samples {
+		for _, c := range s.By {
+			if !slices.Contains(by, c) {
+				by = append(by, c)
+			}
+		}
+	}
+	return by
+}
+
+// ReadDesign reads the design of a run, the zero value if it has none.
+func ReadDesign(run string) (Design, error) {
+	file := filepath.Join(run, designFile)
+	var d Design
+	text, err := plainfile.Read(file, 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d, nil
+	}
+	if err != nil {
+		return d, err
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		return d, fmt.Errorf("%s: invalid design: %w", file, err)
+	}
+	if d.Schema != designSchema {
+		return d, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk", file, d.Schema, designSchema)
+	}
+	if secret, err := hex.DecodeString(d.Secret); err != nil || len(secret) != 32 {
+		return d, fmt.Errorf("%s: invalid secret; expected 64 hexadecimal digits", file)
+	}
+	return d, nil
+}
+
+// Plan notes a sample in the run's design, and makes the design if there is none.
+func Plan(run string, s Sample) (Design, error) {
+	d, err := ReadDesign(run)
+	if err != nil {
+		return d, err
+	}
+	known := slices.ContainsFunc(d.Samples, func(old Sample) bool {
+		return old.N == s.N && old.Seed == s.Seed && slices.Equal(old.By, s.By)
+	})
+	if known {
+		return d, nil
+	}
+	if d.Secret == "" {
+		secret := make([]byte, 32)
+		if _, err := rand.Read(secret); err != nil {
+			return d, err
+		}
+		d.Schema, d.Secret = designSchema, hex.EncodeToString(secret)
+	}
+	d.Samples = append(d.Samples, s)
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return d, err
+	}
+	return d, atomicfile.WriteBytesPrivate(filepath.Join(run, designFile), append(text, '\n'))
+}
+
+// mac is a keyed hash of these words.
+func (d Design) mac(words ...string) []byte {
+	secret, _ := hex.DecodeString(d.Secret) // ReadDesign has checked it
+	h := hmac.New(sha256.New, secret)
+	for _, w := range words {
+		fmt.Fprintf(h, "%d:%s", len(w), w)
+	}
+	return h.Sum(nil)
+}
+
+// Asked is a question as an annotator sees it.
+type Asked struct {
+	ID    string // says nothing without the run's secret
+	Topic string
+	A, B  string
+}
+
+// Ask returns the questions about units for an annotator: sides and order are
+// drawn from the run's secret, the annotator's name and the seed. They do not
+// depend on what the units contain or what was found in them.
+func (d Design) Ask(q Question, units []Unit, annotator string, seed uint64) []Asked {
+	type placed struct {
+		at []byte
+		Asked
+	}
+	list := make([]placed, len(units))
+	for i, u := range units {
+		draw := d.mac("draw", annotator, fmt.Sprint(seed), u.key)
+		swapped := q.paired() && draw[0]&1 == 1
+		list[i] = placed{draw[1:], Asked{ID: d.id(u.key, swapped), Topic: u.Topic, A: u.Texts[0], B: u.Texts[1]}}
+		if swapped {
+			list[i].A, list[i].B = u.Texts[1], u.Texts[0]
+		}
+	}
+	slices.SortFunc(list, func(a, b placed) int { return cmp.Or(bytes.Compare(a.at, b.at), cmp.Compare(a.ID, b.ID)) })
+	asked := make([]Asked, len(list))
+	for i, p := range list {
+		asked[i] = p.Asked
+	}
+	return asked
+}
+
+// id names a question on a sheet. Who knows the secret can tell the unit and
+// the sides from it, whoever was asked.
+func (d Design) id(unit string, swapped bool) string {
+	return hex.EncodeToString(d.mac("id", unit, fmt.Sprint(swapped))[:8])
+}
+
+// Draw returns the units of a sample in the sheet's order. Each stratum gives
+// the same number, and those with fewer give all; within it units are drawn at
+// random. A larger sample of the same seed contains a smaller one, but for the
+// units that strata without enough had to leave to others.
+func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
+	if err := s.CheckBy(sample.By); err != nil {
+		return nil, err
+	}
+	if sample.N <= 0 || sample.N >= len(s.Units) {
+		return s.Units, nil
+	}
+	type ranked struct {
+		unit int
+		rank [32]byte
+	}
+	strata := map[string][]ranked{}
+	for i, u := range s.Units {
+		name := u.stratum(sample.By)
+		strata[name] = append(strata[name], ranked{i, sha256.Sum256(fmt.Appendf(nil, "%d:%s", sample.Seed, u.key))})
+	}
+	names := make([]string, 0, len(strata))
+	for name, units := range strata {
+		names = append(names, name)
+		slices.SortFunc(units, func(a, b ranked) int { return bytes.Compare(a.rank[:], b.rank[:]) })
+	}
+	slices.SortFunc(names, func(a, b string) int { // the smallest first: what they lack goes to the others
+		return cmp.Or(cmp.Compare(len(strata[a]), len(strata[b])), cmp.Compare(a, b))
+	})
+	if sample.N < len(names) {
+		return nil, fmt.Errorf("a sample of %d is smaller than the number of strata, %d; use a larger --sample or fewer columns in --by",
+			sample.N, len(names))
+	}
+	var chosen []int
+	left := sample.N
+	for i, name := range names {
+		take := min(len(strata[name]), left/(len(names)-i))
+		left -= take
+		for _, r := range strata[name][:take] {
+			chosen = append(chosen, r.unit)
+		}
+	}
+	slices.Sort(chosen)
+	units := make([]Unit, len(chosen))
+	for i, c := range chosen {
+		units[i] = s.Units[c]
+	}
+	return units, nil
+}

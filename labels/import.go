@@ -1,0 +1,208 @@
+package labels
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"crosstalk/internal/table"
+)
+
+// Imported is what a sheet contains.
+type Imported struct {
+	Labels []Label // un-blinded
+	Blank  int     // questions without an answer
+}
+
+// answered is an answer on a sheet.
+type answered struct {
+	where   string // file and line
+	id      string
+	label   string
+	seconds float64
+	comment string
+	when    time.Time // zero: not known
+}
+
+// errorf is an error that names the file and the line.
+func (a answered) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: %s", a.where, fmt.Sprintf(format, args...))
+}
+
+// Import reads a sheet that an annotator has filled in: CSV, TSV, JSON Lines or
+// a workbook with the columns of an exported one, or the tasks that Label Studio
+// exports (.json). Questions without an answer are counted. An unknown id or
+// label, a question that the sheet has twice, and one that the annotator has
+// answered before (old) are errors that name the file and the line; then
+// nothing is imported.
+func (s *Sheet) Import(d Design, file, annotator string, old []Label, now time.Time) (Imported, error) {
+	var result Imported
+	if annotator = strings.TrimSpace(annotator); annotator == "" {
+		return result, fmt.Errorf("--annotator: expected a name")
+	}
+	if d.Secret == "" {
+		return result, fmt.Errorf("no questions were exported from this run; use 'crosstalk labels export' first")
+	}
+	read := readTable
+	if strings.EqualFold(filepath.Ext(file), ".json") {
+		read = readTasks
+	}
+	answers, err := read(file)
+	if err != nil {
+		return result, err
+	}
+	type side struct {
+		unit    int
+		swapped bool
+	}
+	ids := map[string]side{}
+	for i, u := range s.Units {
+		ids[d.id(u.key, false)] = side{i, false}
+		if s.Question.paired() {
+			ids[d.id(u.key, true)] = side{i, true}
+		}
+	}
+	before := map[string]bool{}
+	for _, l := range old {
+		if l.Annotator == annotator {
+			before[l.Key()] = true
+		}
+	}
+	first := map[int]string{} // where a unit was answered
+	for _, a := range answers {
+		at, known := ids[a.id]
+		if !known {
+			return Imported{}, a.errorf("unknown id %s; expected one of a sheet exported from this run", a.id)
+		}
+		if where, again := first[at.unit]; again {
+			return Imported{}, a.errorf("duplicate id %s (first used in %s)", a.id, where)
+		}
+		first[at.unit] = a.where
+		if a.label == "" {
+			result.Blank++
+			continue
+		}
+		label, known := s.Question.unblind(a.label, at.swapped)
+		if !known {
+			return Imported{}, a.errorf("unknown label %q; choose one of: %s", a.label, strings.Join(s.Question.shown(), ", "))
+		}
+		u := s.Units[at.unit]
+		if before[u.key] {
+			return Imported{}, a.errorf("%s has answered question %s before", annotator, a.id)
+		}
+		when := a.when
+		if when.IsZero() {
+			when = now
+		}
+		result.Labels = append(result.Labels, Label{Question: s.Question.Instrument, Item: u.Item, Sample: u.Sample, Variant: u.Variant,
+			Condition: u.Condition, Annotator: annotator, Label: label, When: when.UTC(), Seconds: a.seconds, Comment: a.comment})
+	}
+	return result, nil
+}
+
+// unblind returns the label that an answer stands for.
+func (q Question) unblind(answer string, swapped bool) (string, bool) {
+	i := slices.IndexFunc(q.shown(), func(shown string) bool { return strings.EqualFold(shown, answer) })
+	if i < 0 {
+		return "", false
+	}
+	if swapped && q.Choices[i].Shown != "" {
+		i = 1 - i // A and B come first
+	}
+	return q.Choices[i].Label, true
+}
+
+func readTable(file string) (list []answered, err error) {
+	for row, err := range table.Read(file) {
+		if err != nil {
+			return nil, err
+		}
+		for _, needed := range []string{"id", "label"} {
+			if !row.Has(needed) {
+				return nil, row.HeaderErrorf("no column %s; expected the columns of an exported sheet", needed)
+			}
+		}
+		a := answered{where: fmt.Sprintf("%s:%d", row.File, row.Line), id: strings.TrimSpace(row.Values["id"]),
+			label: strings.TrimSpace(row.Values["label"]), comment: row.Values["comment"]}
+		if text := strings.TrimSpace(row.Values["seconds"]); text != "" {
+			if a.seconds, err = strconv.ParseFloat(text, 64); err != nil || !(a.seconds >= 0 && a.seconds < 1e9) {
+				return nil, row.Errorf("seconds is %q; expected a number that is not negative", text)
+			}
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// maxTasks bounds a file of tasks.
+const maxTasks = 256 << 20 // bytes
+
+// readTasks reads what Label Studio exports as JSON.
+func readTasks(file string) ([]answered, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxTasks+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxTasks {
+		return nil, fmt.Errorf("%s: is larger than %d MiB", file, maxTasks>>20)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	line := func() int {
+		rest := text[d.InputOffset():]
+		next := len(rest) - len(bytes.TrimLeft(rest, ", \t\r\n")) // what is read next
+		return 1 + bytes.Count(text[:int(d.InputOffset())+next], []byte("\n"))
+	}
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return nil, fmt.Errorf("%s:1: expected a list of Label Studio's tasks", file)
+	}
+	var list []answered
+	for d.More() {
+		a := answered{where: fmt.Sprintf("%s:%d", file, line())}
+		var t task
+		if err := d.Decode(&t); err != nil {
+			return nil, a.errorf("invalid task: %v", err)
+		}
+		a.id = t.Data.ID
+		given := slices.DeleteFunc(t.Annotations, func(n annotation) bool { return n.Cancelled })
+		if len(given) > 1 {
+			return nil, a.errorf("the task has %d annotations; export those of one annotator", len(given))
+		}
+		for _, n := range given {
+			a.seconds = n.Seconds
+			a.when, _ = time.Parse(time.RFC3339, n.Created)
+			var chosen []string
+			for _, r := range n.Result {
+				chosen = append(chosen, r.Value.Choices...)
+				a.comment = strings.Join(append(nonEmpty(a.comment), r.Value.Text...), "\n")
+			}
+			if len(chosen) > 1 {
+				return nil, a.errorf("the task has %d choices; expected one", len(chosen))
+			}
+			a.label = strings.Join(chosen, "")
+		}
+		list = append(list, a)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, fmt.Errorf("%s:%d: the list of tasks does not end: %w", file, line(), err)
+	}
+	return list, nil
+}
+
+func nonEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}

@@ -1,0 +1,116 @@
+package labels
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+)
+
+// Formats are those of sheets. The second is the tasks of Label Studio.
+var Formats = []string{"csv", "json", "html"}
+
+// columns are those of a CSV sheet. People fill in the last three.
+var columns = []string{"id", "question", "x", "a", "b", "choices", "label", "seconds", "comment"}
+
+// WriteSheet writes questions for one annotator, in one of Formats.
+func WriteSheet(w io.Writer, format string, q Question, asked []Asked) error {
+	choices := strings.Join(q.shown(), ", ")
+	switch format {
+	case "csv":
+		c := csv.NewWriter(w)
+		if err := c.Write(columns); err != nil {
+			return err
+		}
+		for _, a := range asked {
+			if err := c.Write([]string{a.ID, q.Text, a.Topic, a.A, a.B, choices, "", "", ""}); err != nil {
+				return err
+			}
+		}
+		c.Flush()
+		return c.Error()
+	case "json":
+		tasks := make([]task, len(asked))
+		for i, a := range asked {
+			tasks[i].Data = taskData{ID: a.ID, Question: q.Text, X: a.Topic, A: a.A, B: a.B, Choices: choices}
+		}
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(tasks)
+	case "html":
+		var page bytes.Buffer
+		if err := form.Execute(&page, map[string]any{"Question": q.Text, "Asked": asked, "Choices": q.shown(), "Paired": q.paired()}); err != nil {
+			return err
+		}
+		_, err := w.Write(page.Bytes())
+		return err
+	}
+	return fmt.Errorf("unknown format %q; choose one of: %s", format, strings.Join(Formats, ", "))
+}
+
+// task is a task of Label Studio, as it imports and exports them.
+type task struct {
+	Data        taskData     `json:"data"`
+	Annotations []annotation `json:"annotations,omitempty"`
+}
+
+type taskData struct {
+	ID       string `json:"id"`
+	Question string `json:"question"`
+	X        string `json:"x"`
+	A        string `json:"a"`
+	B        string `json:"b"`
+	Choices  string `json:"choices"`
+}
+
+type annotation struct {
+	Cancelled bool    `json:"was_cancelled"`
+	Seconds   float64 `json:"lead_time"`
+	Created   string  `json:"created_at"`
+	Result    []struct {
+		Value struct {
+			Choices []string `json:"choices"`
+			Text    texts    `json:"text"`
+		} `json:"value"`
+	} `json:"result"`
+}
+
+// texts is a text or a list of them: Label Studio writes both.
+type texts []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *texts) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		*t = make(texts, 1)
+		return json.Unmarshal(b, &(*t)[0])
+	}
+	return json.Unmarshal(b, (*[]string)(t))
+}
+
+// form is a page to print. Its ids are for whoever types the answers in.
+var form = template.Must(template.New("form").Parse(`<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Questions</title>
+<style>
+body { font: 11pt/1.4 sans-serif; max-width: 45em; margin: 2em auto; padding: 0 1em }
+section { break-inside: avoid; border-top: 1px solid; padding: .5em 0 }
+p { white-space: pre-wrap; margin: .3em 0 }
+code { color: #555 }
+</style>
+<h1>Questions</h1>
+<p>{{.Question}}</p>
+{{range .Asked}}<section>
+<p><code>{{.ID}}</code></p>
+<p dir="auto"><b>X</b> {{.Topic}}</p>
+<p dir="auto"><b>A</b> {{.A}}</p>
+{{if $.Paired}}<p dir="auto"><b>B</b> {{.B}}</p>
+{{end}}<p>{{range $.Choices}}☐ {{.}} &emsp; {{end}}</p>
+</section>
+{{end}}</html>
+`))

@@ -1,0 +1,237 @@
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/url"
+	"time"
+
+	"crosstalk"
+	"crosstalk/model/endpoint"
+)
+
+var _ crosstalk.Batcher = (*Model)(nil)
+
+// The most that a batch may have: the API takes 100,000 requests and 256 MB.
+const (
+	mostAsks  = 100_000
+	mostBytes = 90 << 20
+)
+
+// Fits implements crosstalk.Batcher.
+func (m *Model) Fits(asks []crosstalk.BatchAsk) int {
+	size := 0
+	for i, a := range asks[:min(len(asks), mostAsks)] {
+		body, _ := m.body(a.Request) // Submit says what is wrong with it
+		if size += len(body) + 100; size > mostBytes && i > 0 {
+			return i
+		}
+	}
+	return min(len(asks), mostAsks)
+}
+
+type batchRequest struct {
+	ID     string          `json:"custom_id"`
+	Params json.RawMessage `json:"params"`
+}
+
+// batch is the server's account of a batch.
+type batch struct {
+	ID      string                                                          `json:"id"`
+	Status  string                                                          `json:"processing_status"`
+	Created time.Time                                                       `json:"created_at"`
+	Counts  struct{ Processing, Succeeded, Errored, Canceled, Expired int } `json:"request_counts"`
+	Results *string                                                         `json:"results_url"` // null before the end, and when the results are no longer kept
+}
+
+func (b batch) done() int {
+	return b.Counts.Succeeded + b.Counts.Errored + b.Counts.Canceled + b.Counts.Expired
+}
+
+// Submit implements crosstalk.Batcher. The API has no place for a tag.
+func (m *Model) Submit(ctx context.Context, _ string, asks []crosstalk.BatchAsk) (string, error) {
+	requests := make([]batchRequest, len(asks))
+	for i, a := range asks {
+		body, err := m.body(a.Request)
+		if err != nil {
+			return "", m.unwritable(err)
+		}
+		requests[i] = batchRequest{a.Key.String(), body}
+	}
+	raw, err := m.endpoint.Post(ctx, "/messages/batches", "application/json", crosstalk.Canonical(map[string]any{"requests": requests}))
+	if err != nil {
+		return "", endpoint.Unclear(err)
+	}
+	b, err := m.readBatch(raw)
+	if err != nil {
+		return "", endpoint.Unclear(err)
+	}
+	return b.ID, nil
+}
+
+func (m *Model) readBatch(raw []byte) (b batch, err error) {
+	if err = json.Unmarshal(raw, &b); err == nil && b.ID == "" {
+		err = errors.New("it has no id")
+	}
+	if err != nil {
+		return b, m.transient("what %s says of a batch cannot be read: %v", m.Identity().Endpoint, err)
+	}
+	return b, nil
+}
+
+func (m *Model) transient(format string, args ...any) error {
+	return &crosstalk.AskError{Fault: crosstalk.Transient, Message: m.Identity().String() + ": " + fmt.Sprintf(format, args...)}
+}
+
+// Find implements crosstalk.Batcher. What tells a batch is the ids in its
+// results, so it may have to end first: one with as many requests may be ours.
+func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crosstalk.BatchAsk, known func(string) bool) (id string, sure bool, err error) {
+	earliest := at.Add(-24 * time.Hour) // by a clock that may be wrong
+	after := ""
+	for {
+		raw, err := m.endpoint.Get(ctx, "/messages/batches?limit=100"+after)
+		if err != nil {
+			return "", false, err
+		}
+		var page struct {
+			Data    []batch `json:"data"`
+			HasMore bool    `json:"has_more"`
+			Last    string  `json:"last_id"`
+		}
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return "", false, m.transient("the list of batches at %s cannot be read: %v", m.Identity().Endpoint, err)
+		}
+		for _, b := range page.Data { // the newest first
+			if b.Created.Before(earliest) {
+				return "", true, nil
+			}
+			if known(b.ID) || b.done()+b.Counts.Processing != len(asks) {
+				continue
+			}
+			if b.Status != "ended" {
+				return "", false, nil
+			}
+			if ours, err := m.has(ctx, b, asks); ours || err != nil {
+				return b.ID, err == nil, err
+			}
+		}
+		next := "&after_id=" + url.QueryEscape(page.Last)
+		if !page.HasMore || page.Last == "" || next == after {
+			return "", true, nil
+		}
+		after = next
+	}
+}
+
+// has reports whether the first of a batch's results is of one of the asks.
+func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bool, error) {
+	if b.Results == nil {
+		return false, nil
+	}
+	for line, err := range m.lines(ctx, b.ID) {
+		if err != nil {
+			return false, err
+		}
+		var l outputLine
+		if json.Unmarshal(line, &l) != nil {
+			continue
+		}
+		for _, a := range asks {
+			if a.Key.String() == l.ID {
+				return true, nil
+			}
+		}
+		return false, nil
+	}
+	return false, nil
+}
+
+// lines are those of the results. The address that the API gives is not used:
+// the key goes to no other host.
+func (m *Model) lines(ctx context.Context, id string) iter.Seq2[[]byte, error] {
+	return m.endpoint.Lines(ctx, "/messages/batches/"+url.PathEscape(id)+"/results")
+}
+
+// Poll implements crosstalk.Batcher.
+func (m *Model) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
+	b, err := m.get(ctx, id)
+	return crosstalk.BatchState{Ended: b.Status == "ended", Done: b.done()}, err
+}
+
+func (m *Model) get(ctx context.Context, id string) (batch, error) {
+	raw, err := m.endpoint.Get(ctx, "/messages/batches/"+url.PathEscape(id))
+	if err != nil {
+		return batch{}, err
+	}
+	return m.readBatch(raw)
+}
+
+// outputLine is a line of the results.
+type outputLine struct {
+	ID     string `json:"custom_id"`
+	Result struct {
+		Type    string          `json:"type"` // succeeded, errored, canceled or expired
+		Message json.RawMessage `json:"message"`
+		Error   json.RawMessage `json:"error"`
+	} `json:"result"`
+}
+
+// Results implements crosstalk.Batcher.
+func (m *Model) Results(ctx context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+	return func(yield func(crosstalk.BatchResult, error) bool) {
+		b, err := m.get(ctx, id)
+		if err != nil {
+			yield(crosstalk.BatchResult{}, err)
+			return
+		}
+		if b.Results == nil {
+			return
+		}
+		for line, err := range m.lines(ctx, id) {
+			if err != nil {
+				yield(crosstalk.BatchResult{}, err)
+				return
+			}
+			if !yield(m.result(line, requests), nil) {
+				return
+			}
+		}
+	}
+}
+
+// statuses are what the types of errors are as HTTP statuses.
+var statuses = map[string]int{"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
+	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504, "overloaded_error": 529}
+
+func (m *Model) result(line []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
+	var l outputLine
+	var r crosstalk.BatchResult
+	if r.Err = json.Unmarshal(line, &l); r.Err != nil {
+		return r
+	}
+	if r.Err = r.Key.UnmarshalText([]byte(l.ID)); r.Err != nil {
+		return r
+	}
+	req, asked := requests[r.Key]
+	status, body := 200, l.Result.Message
+	switch {
+	case !asked:
+		r.Key, r.Err = crosstalk.Key{}, errors.New("it is of no request of the batch")
+		return r
+	case l.Result.Type == "errored":
+		var e struct{ Error struct{ Type string } }
+		json.Unmarshal(l.Result.Error, &e)
+		if status = statuses[e.Error.Type]; status == 0 {
+			status = 500
+		}
+		body = l.Result.Error
+	case l.Result.Type != "succeeded":
+		r.Err = fmt.Errorf("the request is %s", l.Result.Type)
+		return r
+	}
+	r.Answer, r.Err = m.endpoint.Read(status, body, reader(req))
+	return r
+}

@@ -1,0 +1,117 @@
+package endpoint
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"crosstalk"
+	"crosstalk/internal/inflight"
+)
+
+// The sizes in bytes up to which a response is read.
+const (
+	// MaxText is for answers of words: some ten times the longest of a current model.
+	MaxText = 8 << 20
+	// MaxNumbers is for log probabilities and vectors: OpenAI writes a candidate on
+	// up to 200 bytes, so 4,000 tokens with 20 candidates each.
+	MaxNumbers = 16 << 20
+	maxProblem = 64 << 10 // for errors
+)
+
+// maxValues is how many values the JSON of an answer may have, twice as many as
+// those 4,000 tokens. In memory a value takes up to a hundred times its bytes.
+const maxValues = 1 << 20
+
+var (
+	errTooLong = errors.New("the answer is too long")
+	errTooMany = errors.New("the answer has too many values")
+)
+
+// cutOff is an answer that began and did not end.
+type cutOff struct{ error }
+
+func (c cutOff) Unwrap() error { return c.error }
+
+// readBody reads a body of at most most bytes; errTooLong says that it has more.
+// Beyond inflight.Free it waits until its share of the memory is free.
+func readBody(ctx context.Context, resp *http.Response, most int, share *inflight.Share) ([]byte, error) {
+	claimed := resp.ContentLength // -1 if it is unknown, or of a compressed body
+	if claimed > int64(most) {
+		return nil, errTooLong
+	}
+	var body []byte
+	for size := 8 << 10; ; size *= 2 { // the claim is no reason to reserve memory
+		var err error
+		if body, err = grow(body, resp.Body, min(size, most+1)); err == io.EOF {
+			return body, nil
+		} else if err != nil {
+			return nil, cutOff{err}
+		}
+		if len(body) > most {
+			return nil, errTooLong
+		}
+		if size == inflight.Free {
+			need := most
+			if claimed > 0 {
+				need = int(claimed)
+			}
+			if err := share.Take(ctx, need); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// grow reads on until body has size bytes; at the end of r it returns io.EOF.
+func grow(body []byte, r io.Reader, size int) ([]byte, error) {
+	all := make([]byte, size)
+	n := copy(all, body)
+	for n < size {
+		more, err := r.Read(all[n:])
+		if n += more; err != nil {
+			return all[:n], err
+		}
+	}
+	return all, nil
+}
+
+// parsing lets two long answers be parsed at a time: what that takes for a moment
+// is not in anybody's share.
+var parsing = make(chan struct{}, 2)
+
+// parse reads a body with read. The error is errTooMany, or read's.
+func parse(body []byte, read func([]byte) (crosstalk.Answer, error)) (crosstalk.Answer, error) {
+	if len(body) > inflight.Free {
+		if values(body) > maxValues {
+			return crosstalk.Answer{}, errTooMany
+		}
+		parsing <- struct{}{}
+		defer func() { <-parsing }()
+	}
+	return read(body)
+}
+
+// values is about how many values JSON has, counted by what begins or follows one.
+func values(body []byte) (n int) {
+	for len(body) > 0 {
+		i := bytes.IndexByte(body, '"')
+		if i < 0 {
+			i = len(body)
+		}
+		for _, b := range body[:i] {
+			if b == ',' || b == '[' || b == '{' {
+				n++
+			}
+		}
+		for i++; i < len(body) && body[i] != '"'; i++ {
+			if body[i] == '\\' {
+				i++
+			}
+		}
+		body = body[min(i+1, len(body)):]
+	}
+	return n
+}

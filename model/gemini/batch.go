@@ -1,0 +1,260 @@
+package gemini
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"crosstalk"
+	"crosstalk/model/endpoint"
+)
+
+// Batcher is a model with Gemini's batch API beside its own way of answering
+// single requests. (https://ai.google.dev/gemini-api/docs/batch-api)
+type Batcher struct {
+	crosstalk.Model
+	endpoint *endpoint.Endpoint
+}
+
+var _ crosstalk.Batcher = (*Batcher)(nil)
+
+// compatible is what the base URL of the compatible endpoint ends in.
+const compatible = "/openai"
+
+// New returns m, which is at c, with the batch API beside it; it is not ok if
+// c's base URL is not that of the compatible endpoint.
+func New(m crosstalk.Model, c endpoint.Config) (b *Batcher, ok bool, err error) {
+	base, ok := strings.CutSuffix(strings.TrimRight(c.BaseURL, "/"), compatible)
+	if !ok {
+		return nil, false, nil
+	}
+	c.BaseURL, c.KeyHeader = base, "x-goog-api-key"
+	e, err := endpoint.New(c)
+	return &Batcher{m, e}, true, err
+}
+
+// The most that a batch may have whose requests are within the call, for which
+// the API has a limit of 20 MB: the results come in one piece, too.
+const (
+	mostAsks  = 2000
+	mostBytes = 8 << 20
+)
+
+// largest is the most that is read of the results: 100 KiB for each request.
+const largest = mostAsks * 100 << 10
+
+// Fits implements crosstalk.Batcher.
+func (b *Batcher) Fits(asks []crosstalk.BatchAsk) int {
+	size := 0
+	for i, a := range asks[:min(len(asks), mostAsks)] {
+		line, _ := body(b.Identity().Name, a.Request) // Submit says what is wrong with it
+		if size += len(line) + 120; size > mostBytes && i > 0 {
+			return i
+		}
+	}
+	return min(len(asks), mostAsks)
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+// Submit implements crosstalk.Batcher.
+func (b *Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchAsk) (string, error) {
+	name := b.Identity().Name
+	requests := make([]object, len(asks))
+	for i, a := range asks {
+		body, err := body(name, a.Request)
+		if err != nil {
+			return "", &crosstalk.AskError{Fault: crosstalk.Rejected, Err: err,
+				Message: fmt.Sprintf("%s: an extra parameter cannot be written as JSON: %v", b.Identity(), err)}
+		}
+		requests[i] = object{"request": body, "metadata": object{"key": a.Key.String()}}
+	}
+	call := crosstalk.Canonical(object{"batch": object{"displayName": displayName(tag), "inputConfig": object{"requests": object{"requests": requests}}}})
+	raw, err := b.endpoint.Post(ctx, "/models/"+url.PathEscape(name)+":batchGenerateContent", "application/json", call)
+	if err != nil {
+		return "", endpoint.Unclear(err)
+	}
+	var made operation
+	if err := json.Unmarshal(raw, &made); err != nil || made.Name == "" {
+		return "", endpoint.Unclear(b.unreadable(err))
+	}
+	return made.Name, nil
+}
+
+func displayName(tag string) string { return "crosstalk-" + tag }
+
+func (b *Batcher) unreadable(err error) error {
+	if err == nil {
+		err = errors.New("it has no name")
+	}
+	return &crosstalk.AskError{Fault: crosstalk.Transient,
+		Message: fmt.Sprintf("%s: what %s says of a batch cannot be read: %v", b.Identity(), b.endpoint.Identity().Endpoint, err)}
+}
+
+// operation is the server's account of a batch.
+type operation struct {
+	Name     string `json:"name"` // batches/...
+	Metadata struct {
+		DisplayName string `json:"displayName"`
+		State       string `json:"state"` // BATCH_STATE_RUNNING; JOB_STATE_RUNNING in older answers
+		Stats       struct {
+			Succeeded count `json:"successfulRequestCount"`
+			Failed    count `json:"failedRequestCount"`
+		} `json:"batchStats"`
+		Output output `json:"output"` // the same as Response
+	} `json:"metadata"`
+	Done     bool                     `json:"done"`
+	Error    struct{ Message string } `json:"error"`
+	Response output                   `json:"response"`
+}
+
+type output struct {
+	Responses struct {
+		Responses []inlined `json:"inlinedResponses"`
+	} `json:"inlinedResponses"`
+}
+
+// results are the operation's, if there are any yet.
+func (o operation) results() []inlined {
+	if list := o.Response.Responses.Responses; len(list) > 0 {
+		return list
+	}
+	return o.Metadata.Output.Responses.Responses
+}
+
+// count is a number, or a text of one.
+type count int
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *count) UnmarshalJSON(b []byte) error {
+	n, _ := strconv.Atoi(strings.Trim(string(b), `"`))
+	*c = count(n)
+	return nil
+}
+
+// inlined is what came of one request.
+type inlined struct {
+	Metadata struct{ Key string } `json:"metadata"`
+	Response json.RawMessage      `json:"response"`
+	Error    *struct {
+		Code    int    `json:"code"` // of gRPC
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// Find implements crosstalk.Batcher.
+func (b *Batcher) Find(ctx context.Context, tag string, _ time.Time, _ []crosstalk.BatchAsk, _ func(string) bool) (id string, sure bool, err error) {
+	token := ""
+	for {
+		raw, err := b.endpoint.Get(ctx, "/batches?pageSize=50"+token)
+		if err != nil {
+			return "", false, err
+		}
+		var page struct {
+			Operations []operation `json:"operations"`
+			Next       string      `json:"nextPageToken"`
+		}
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return "", false, b.unreadable(err)
+		}
+		for _, o := range page.Operations {
+			if o.Metadata.DisplayName == displayName(tag) {
+				return o.Name, true, nil
+			}
+		}
+		next := "&pageToken=" + url.QueryEscape(page.Next)
+		if page.Next == "" || next == token {
+			return "", true, nil
+		}
+		token = next
+	}
+}
+
+// get reads the whole account of a batch, with the results if there are any.
+func (b *Batcher) get(ctx context.Context, id string) (o operation, err error) {
+	name, ok := strings.CutPrefix(id, "batches/")
+	if !ok {
+		return o, b.unreadable(fmt.Errorf("the batch is named %q", id))
+	}
+	stream, err := b.endpoint.Open(ctx, "/batches/"+url.PathEscape(name))
+	if err != nil {
+		return o, err
+	}
+	defer stream.Close()
+	raw, err := io.ReadAll(io.LimitReader(stream, largest))
+	if err != nil {
+		return o, b.endpoint.Broken(ctx, err)
+	}
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return o, b.unreadable(err)
+	}
+	return o, nil
+}
+
+// Poll implements crosstalk.Batcher.
+func (b *Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
+	o, err := b.get(ctx, id)
+	s := crosstalk.BatchState{Done: int(o.Metadata.Stats.Succeeded + o.Metadata.Stats.Failed)}
+	_, state, _ := strings.Cut(o.Metadata.State, "_STATE_")
+	switch state {
+	case "CANCELLED", "EXPIRED":
+		s.Ended = true
+	case "SUCCEEDED":
+		s.Ended = o.Done || len(o.results()) > 0
+	case "FAILED":
+		if s.Ended = true; len(o.results()) == 0 {
+			s.Problem = b.endpoint.Quote(cmp.Or(o.Error.Message, "the server does not say why"))
+		}
+	default:
+		s.Ended = o.Done
+	}
+	return s, err
+}
+
+// statuses are what gRPC's codes are as HTTP statuses.
+var statuses = map[int]int{3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 14: 503, 16: 401}
+
+// Results implements crosstalk.Batcher.
+func (b *Batcher) Results(ctx context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+	return func(yield func(crosstalk.BatchResult, error) bool) {
+		o, err := b.get(ctx, id)
+		if err != nil {
+			yield(crosstalk.BatchResult{}, err)
+			return
+		}
+		for _, one := range o.results() {
+			if !yield(b.result(one, requests), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (b *Batcher) result(one inlined, requests map[crosstalk.Key]crosstalk.Request) (r crosstalk.BatchResult) {
+	if r.Err = r.Key.UnmarshalText([]byte(one.Metadata.Key)); r.Err != nil {
+		return r
+	}
+	req, asked := requests[r.Key]
+	switch {
+	case !asked:
+		r.Key, r.Err = crosstalk.Key{}, errors.New("it is of no request of the batch")
+	case one.Error != nil:
+		status := statuses[one.Error.Code]
+		if status == 0 {
+			status = 500
+		}
+		r.Answer, r.Err = b.endpoint.Read(status, crosstalk.Canonical(object{"error": object{"message": one.Error.Message}}), reader(req))
+	default:
+		r.Answer, r.Err = b.endpoint.Read(200, one.Response, reader(req))
+	}
+	return r
+}

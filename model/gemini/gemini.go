@@ -1,0 +1,165 @@
+// Package gemini is the batch API of Gemini, which takes requests in Gemini's
+// own form. Single requests go over its endpoint that is compatible with
+// OpenAI's API (package openai).
+package gemini
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/model/endpoint"
+	"crosstalk/model/settle"
+)
+
+type content struct {
+	Role  string `json:"role,omitempty"` // user or model
+	Parts []part `json:"parts"`
+}
+
+type part struct {
+	Text    string `json:"text"`
+	Thought bool   `json:"thought,omitempty"`
+}
+
+// body is the request in Gemini's form. (https://ai.google.dev/api/generate-content)
+func body(model string, req crosstalk.Request) (json.RawMessage, error) {
+	d := req.Decoding
+	extra := maps.Clone(d.Extra)
+	level, limit := d.Reasoning, any(d.Limit())
+	if effort, ok := extra["reasoning_effort"].(string); ok {
+		level = effort
+		delete(extra, "reasoning_effort")
+	}
+	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // as Gemini's other endpoint calls it
+		if n, ok := extra[name]; ok {
+			limit = n
+			delete(extra, name)
+		}
+	}
+	config := endpoint.NewBody(extra)
+	if d.Temperature != nil {
+		config.Set("temperature", *d.Temperature)
+	}
+	if d.TopP != nil {
+		config.Set("topP", *d.TopP)
+	}
+	if limit != 0 {
+		config.Set("maxOutputTokens", limit)
+	}
+	if d.Seed != nil {
+		config.Set("seed", *d.Seed+int64(req.Sample))
+	}
+	if len(d.Stop) > 0 {
+		config.Set("stopSequences", d.Stop)
+	}
+	if req.Logprobs > 0 {
+		config.Set("responseLogprobs", true)
+		config.Set("logprobs", req.Logprobs)
+	}
+	if thinking := thinkingOf(model, level); thinking != nil {
+		config.Set("thinkingConfig", thinking)
+	}
+	settings, err := config.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	b := endpoint.NewBody(nil)
+	var system []part
+	var turns []content
+	for _, m := range req.Messages {
+		switch m.Role {
+		case "system":
+			system = append(system, part{Text: m.Content})
+		case "assistant":
+			turns = append(turns, content{"model", []part{{Text: m.Content}}})
+		default:
+			turns = append(turns, content{"user", []part{{Text: m.Content}}})
+		}
+	}
+	if system != nil {
+		b.Set("systemInstruction", content{Parts: system})
+	}
+	b.Set("contents", turns)
+	b.Set("generationConfig", json.RawMessage(settings))
+	return b.Bytes()
+}
+
+// thinkingOf is what asks for a level of reasoning, nil for none: as the
+// compatible endpoint translates reasoning_effort.
+// (https://ai.google.dev/gemini-api/docs/openai)
+func thinkingOf(model, level string) map[string]any {
+	if strings.HasPrefix(model, "gemini-2.5") || level == crosstalk.ReasoningOff || level == "none" {
+		budget, known := map[string]int{crosstalk.ReasoningOff: 0, "none": 0, "minimal": 1024, crosstalk.ReasoningLow: 1024,
+			crosstalk.ReasoningMedium: 8192, crosstalk.ReasoningHigh: 24576}[level]
+		if !known {
+			return nil
+		}
+		return map[string]any{"thinkingBudget": budget}
+	}
+	if level == "" {
+		return nil
+	}
+	return map[string]any{"thinkingLevel": level}
+}
+
+type response struct {
+	Candidates []struct {
+		Content *content `json:"content"`
+		Finish  string   `json:"finishReason"`
+	} `json:"candidates"`
+	Feedback struct {
+		Blocked string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	Usage struct {
+		Prompt     endpoint.Count `json:"promptTokenCount"`
+		Candidates endpoint.Count `json:"candidatesTokenCount"`
+		Thoughts   endpoint.Count `json:"thoughtsTokenCount"`
+	} `json:"usageMetadata"`
+	Model string `json:"modelVersion"`
+}
+
+var errShape = errors.New("it has no candidates")
+
+// read joins the parts of the text, and those of thoughts.
+func read(body []byte) (settle.Received, error) {
+	var r response
+	if err := json.Unmarshal(body, &r); err != nil {
+		return settle.Received{}, err
+	}
+	out := settle.Received{Model: r.Model, Usage: crosstalk.Usage{Prompt: int(r.Usage.Prompt),
+		Completion: int(r.Usage.Candidates + r.Usage.Thoughts), Reasoning: int(r.Usage.Thoughts)}}
+	if len(r.Candidates) == 0 {
+		if r.Feedback.Blocked == "" {
+			return out, errShape
+		}
+		out.Finish = "content_filter: " + r.Feedback.Blocked
+		return out, nil
+	}
+	first := r.Candidates[0]
+	out.Finish = first.Finish
+	if first.Content != nil {
+		for _, p := range first.Content.Parts {
+			if p.Thought {
+				out.Thought = true
+				out.Reasoning += p.Text
+			} else {
+				out.Text += p.Text
+			}
+		}
+	}
+	return out, nil
+}
+
+// reader reads the answer to a request.
+func reader(req crosstalk.Request) func(body []byte) (crosstalk.Answer, error) {
+	return func(body []byte) (crosstalk.Answer, error) {
+		r, err := read(body)
+		if err != nil {
+			return crosstalk.Answer{}, err
+		}
+		return settle.Answer(req, r), nil
+	}
+}

@@ -1,0 +1,291 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"crosstalk"
+	"crosstalk/model/endpoint"
+)
+
+// Batcher is a Model whose server has OpenAI's batch API: a file of requests is
+// uploaded, a batch is made of it, and two files have what came of it.
+// (https://developers.openai.com/api/reference/go/resources/batches)
+type Batcher struct{ *Model }
+
+var _ crosstalk.Batcher = Batcher{}
+
+// The most that a file of requests may have. OpenAI takes 50,000 requests and
+// 200 MB; Together and older servers take 100 MB.
+const (
+	mostAsks  = 50_000
+	mostBytes = 90 << 20
+)
+
+// inputLine is a line of the file of requests.
+type inputLine struct {
+	ID     string          `json:"custom_id"`
+	Method string          `json:"method"`
+	URL    string          `json:"url"`
+	Body   json.RawMessage `json:"body"`
+}
+
+// Fits implements crosstalk.Batcher.
+func (b Batcher) Fits(asks []crosstalk.BatchAsk) int {
+	size := 0
+	for i, a := range asks[:min(len(asks), mostAsks)] {
+		line, _ := b.line(a) // Submit says what is wrong with it
+		if size += len(line); size > mostBytes && i > 0 {
+			return i
+		}
+	}
+	return min(len(asks), mostAsks)
+}
+
+func (b Batcher) line(a crosstalk.BatchAsk) ([]byte, error) {
+	body, err := b.body(a.Request, b.dialect.Load())
+	if err != nil {
+		return nil, err
+	}
+	return append(crosstalk.Canonical(inputLine{a.Key.String(), http.MethodPost, "/v1" + pathOf(a.Request.API), body}), '\n'), nil
+}
+
+// tagName is the metadata that has a batch's tag.
+const tagName = "crosstalk"
+
+func fileName(tag string) string { return "crosstalk-" + tag + ".jsonl" }
+
+// Submit implements crosstalk.Batcher.
+func (b Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchAsk) (string, error) {
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	w.WriteField("purpose", "batch") // a buffer takes everything
+	file, err := w.CreateFormFile("file", fileName(tag))
+	if err != nil {
+		return "", err
+	}
+	for _, a := range asks {
+		line, err := b.line(a)
+		if err != nil {
+			return "", err
+		}
+		file.Write(line)
+	}
+	w.Close()
+	var uploaded struct{ ID string }
+	if err := b.post(ctx, "/files", w.FormDataContentType(), form.Bytes(), &uploaded); err != nil {
+		return "", err
+	}
+	body := crosstalk.Canonical(map[string]any{"input_file_id": uploaded.ID, "endpoint": "/v1" + pathOf(asks[0].Request.API),
+		"completion_window": "24h", "metadata": map[string]string{tagName: tag}})
+	var made batch
+	if err := b.post(ctx, "/batches", "application/json", body, &made); err != nil {
+		return "", endpoint.Unclear(err)
+	}
+	return made.ID, nil
+}
+
+// batch is the server's account of a batch.
+type batch struct {
+	ID        string                          `json:"id"`
+	Status    string                          `json:"status"`
+	Input     string                          `json:"input_file_id"`
+	Output    string                          `json:"output_file_id"`
+	ErrorFile string                          `json:"error_file_id"`
+	Created   int64                           `json:"created_at"` // Unix time in s
+	Metadata  map[string]string               `json:"metadata"`
+	Counts    struct{ Completed, Failed int } `json:"request_counts"`
+	Errors    struct {
+		Data []struct{ Code, Message string } `json:"data"`
+	} `json:"errors"`
+}
+
+// post sends a body and reads what the server says, which has an id.
+func (b Batcher) post(ctx context.Context, path, mediaType string, body []byte, into any) error {
+	raw, err := b.endpoint.Post(ctx, path, mediaType, body)
+	if err != nil {
+		return err
+	}
+	return b.read(raw, into)
+}
+
+func (b Batcher) read(raw []byte, into any) error {
+	var named struct{ ID string }
+	err := json.Unmarshal(raw, into)
+	if err == nil {
+		err = json.Unmarshal(raw, &named)
+	}
+	if err == nil && named.ID == "" {
+		err = errors.New("it has no id")
+	}
+	if err != nil {
+		return b.transient("what %s says of a batch cannot be read: %v", b.Identity().Endpoint, err)
+	}
+	return nil
+}
+
+func (b Batcher) transient(format string, args ...any) error {
+	return &crosstalk.AskError{Fault: crosstalk.Transient, Message: b.Identity().String() + ": " + fmt.Sprintf(format, args...)}
+}
+
+func (b Batcher) get(ctx context.Context, id string) (got batch, err error) {
+	raw, err := b.endpoint.Get(ctx, "/batches/"+url.PathEscape(id))
+	if err != nil {
+		return got, err
+	}
+	return got, b.read(raw, &got)
+}
+
+// Find implements crosstalk.Batcher. A server that keeps no metadata still
+// knows the name of the file.
+func (b Batcher) Find(ctx context.Context, tag string, at time.Time, _ []crosstalk.BatchAsk, _ func(string) bool) (id string, sure bool, err error) {
+	earliest := at.Add(-24 * time.Hour).Unix() // by a clock that may be wrong
+	after := ""
+	for {
+		raw, err := b.endpoint.Get(ctx, "/batches?limit=100"+after)
+		if err != nil {
+			return "", false, err
+		}
+		var page struct {
+			Data    []batch `json:"data"`
+			HasMore bool    `json:"has_more"`
+		}
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return "", false, b.transient("the list of batches at %s cannot be read: %v", b.Identity().Endpoint, err)
+		}
+		for _, one := range page.Data {
+			if one.Created < earliest {
+				continue
+			}
+			name := one.Metadata[tagName]
+			if name == "" {
+				if name, err = b.nameOf(ctx, one.Input); err != nil {
+					return "", false, err
+				}
+			}
+			if name == tag {
+				return one.ID, true, nil
+			}
+		}
+		next := ""
+		if n := len(page.Data); n > 0 {
+			next = "&after=" + url.QueryEscape(page.Data[n-1].ID)
+			if last := page.Data[n-1].Created; last < earliest && last <= page.Data[0].Created {
+				return "", true, nil // the newest come first, as with OpenAI
+			}
+		}
+		if !page.HasMore || next == "" || next == after {
+			return "", true, nil
+		}
+		after = next
+	}
+}
+
+// nameOf is the tag in the name of a file, "" if it has none or is gone.
+func (b Batcher) nameOf(ctx context.Context, file string) (string, error) {
+	raw, err := b.endpoint.Get(ctx, "/files/"+url.PathEscape(file))
+	if gone(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var f struct{ Filename string }
+	json.Unmarshal(raw, &f)
+	return strings.TrimSuffix(strings.TrimPrefix(f.Filename, "crosstalk-"), ".jsonl"), nil
+}
+
+// gone reports whether the server does not have what it was asked for.
+func gone(err error) bool {
+	var e *crosstalk.AskError
+	return errors.As(err, &e) && (e.Status == 404 || e.Status == 410)
+}
+
+// Poll implements crosstalk.Batcher.
+func (b Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
+	got, err := b.get(ctx, id)
+	s := crosstalk.BatchState{Done: got.Counts.Completed + got.Counts.Failed}
+	switch strings.ToLower(got.Status) {
+	case "completed", "expired", "cancelled":
+		s.Ended = true
+	case "failed":
+		s.Ended, s.Problem = true, "the server does not say why"
+		for i, e := range got.Errors.Data {
+			if i == 0 {
+				s.Problem = b.endpoint.Quote(fmt.Sprintf("%s (%s)", e.Message, e.Code))
+			}
+			s.Full = s.Full || e.Code == "token_limit_exceeded"
+		}
+	}
+	return s, err
+}
+
+// outputLine is a line of one of the files with what came of the requests.
+type outputLine struct {
+	ID       string `json:"custom_id"`
+	Response *struct {
+		Status int             `json:"status_code"`
+		Body   json.RawMessage `json:"body"`
+	} `json:"response"`
+	Error *struct{ Code, Message string } `json:"error"`
+}
+
+// Results implements crosstalk.Batcher.
+func (b Batcher) Results(ctx context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+	return func(yield func(crosstalk.BatchResult, error) bool) {
+		got, err := b.get(ctx, id)
+		if err != nil {
+			yield(crosstalk.BatchResult{}, err)
+			return
+		}
+		for _, file := range []string{got.Output, got.ErrorFile} {
+			if file == "" {
+				continue
+			}
+			for line, err := range b.endpoint.Lines(ctx, "/files/"+url.PathEscape(file)+"/content") {
+				if gone(err) {
+					break // what was not collected in time
+				}
+				if err != nil {
+					yield(crosstalk.BatchResult{}, err)
+					return
+				}
+				if !yield(b.result(line, requests), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (b Batcher) result(line []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
+	var l outputLine
+	var r crosstalk.BatchResult
+	if r.Err = json.Unmarshal(line, &l); r.Err != nil {
+		return r
+	}
+	if r.Err = r.Key.UnmarshalText([]byte(l.ID)); r.Err != nil {
+		return r
+	}
+	req, asked := requests[r.Key]
+	switch {
+	case !asked:
+		r.Key, r.Err = crosstalk.Key{}, errors.New("it is of no request of the batch")
+	case l.Response != nil && l.Response.Status != 0:
+		r.Answer, r.Err = b.endpoint.Read(l.Response.Status, l.Response.Body, reader(req))
+	case l.Error != nil:
+		r.Err = errors.New(b.endpoint.Quote(fmt.Sprintf("%s (%s)", l.Error.Message, l.Error.Code)))
+	default:
+		r.Err = errors.New("it has neither a response nor an error")
+	}
+	return r
+}

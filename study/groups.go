@@ -1,0 +1,158 @@
+package study
+
+import (
+	"maps"
+	"slices"
+
+	"crosstalk"
+	"crosstalk/measure/langgroup"
+	"crosstalk/suite"
+)
+
+// Columns that a study adds to the labels of its items, unless the data have a
+// column of that name.
+const (
+	familyColumn       = "family"        // of the item's language: langgroup.Groups
+	scriptColumn       = "script"        // likewise
+	indoEuropeanColumn = "indo_european" // "yes", "no" or langgroup.Undetermined
+	latinColumn        = "latin"         // likewise, whether the script is Latin
+	tertileColumn      = "length_tertile"
+)
+
+var (
+	languageColumns = []string{familyColumn, scriptColumn, indoEuropeanColumn, latinColumn}
+	addedColumns    = append(slices.Clone(languageColumns), tertileColumn)
+)
+
+// groups are the groups of a study's items: those of their languages, and the
+// thirds of the prompts by length within each task, source and language. The zero
+// value has seen no item.
+//
+// Items are seen first, in any order, and labelled afterwards, possibly
+// concurrently.
+type groups struct {
+	own       map[string]bool // columns of the data that keep their values
+	languages map[string]map[string]string
+	lengths   map[cell]lengths
+	tertiles  map[cell]map[float64]string
+}
+
+// cell is where prompts are compared by length. Languages and sources have prompts
+// of different lengths, and a figure is a mean over both: thirds of all prompts
+// would compare languages and sources, not lengths.
+type cell struct{ task, source, language string }
+
+func cellOf(labels map[string]string) cell {
+	return cell{labels["task"], labels["source"], labels["language"]}
+}
+
+// see notes an item with the prompt it was asked with, "" if that is unknown.
+func (g *groups) see(labels map[string]string, prompt string) {
+	if g.own == nil {
+		g.own, g.languages, g.lengths = map[string]bool{}, map[string]map[string]string{}, map[cell]lengths{}
+	}
+	for _, column := range addedColumns {
+		if _, has := labels[column]; has {
+			g.own[column] = true
+		}
+	}
+	if language := labels["language"]; language != "" && g.languages[language] == nil {
+		g.languages[language] = languageGroups(language)
+	}
+	if words := crosstalk.WordsIn(prompt); words > 0 {
+		at := cellOf(labels)
+		if g.lengths[at] == nil {
+			g.lengths[at] = lengths{}
+		}
+		g.lengths[at][words]++
+	}
+}
+
+// languageGroups are the columns of a language.
+func languageGroups(language string) map[string]string {
+	of := langgroup.Of(language)
+	return map[string]string{familyColumn: of.Family, scriptColumn: of.Script,
+		indoEuropeanColumn: is(of.Family, langgroup.IndoEuropean), latinColumn: is(of.Script, langgroup.Latin)}
+}
+
+func is(group, wanted string) string {
+	switch group {
+	case langgroup.Undetermined:
+		return group
+	case wanted:
+		return "yes"
+	}
+	return "no"
+}
+
+// done says that all items have been seen.
+func (g *groups) done() {
+	g.tertiles = make(map[cell]map[float64]string, len(g.lengths))
+	for at, counts := range g.lengths {
+		g.tertiles[at] = counts.tertiles()
+	}
+}
+
+// label returns an item's labels with those of its groups. It leaves labels as
+// they are. Before done, there are no groups.
+func (g *groups) label(labels map[string]string, prompt string) map[string]string {
+	added := maps.Clone(g.languages[labels["language"]])
+	if third := g.tertiles[cellOf(labels)][crosstalk.WordsIn(prompt)]; third != "" {
+		if added == nil {
+			added = map[string]string{}
+		}
+		added[tertileColumn] = third
+	}
+	maps.DeleteFunc(added, func(column, _ string) bool { return g.own[column] })
+	if g.tertiles == nil || len(added) == 0 {
+		return labels
+	}
+	maps.Copy(added, labels)
+	return added
+}
+
+// columns are the columns that label adds to some item.
+func (g *groups) columns() Columns {
+	known := Columns{}
+	for _, column := range addedColumns {
+		has := len(g.languages) > 0
+		if column == tertileColumn {
+			has = len(g.lengths) > 0
+		}
+		if has && !g.own[column] {
+			known[column] = true
+		}
+	}
+	return known
+}
+
+// grouped returns the suite with the groups of its items. Its id is the same, since
+// labels are not part of it.
+func grouped(s *suite.Suite) *suite.Suite {
+	var g groups
+	for _, item := range s.Items {
+		g.see(item.Labels, promptOf(item))
+	}
+	g.done()
+	with := *s
+	with.Items = slices.Clone(s.Items)
+	for i := range with.Items {
+		item := &with.Items[i]
+		item.Labels = g.label(item.Labels, promptOf(*item))
+	}
+	return &with
+}
+
+// promptOf is the prompt of a confusion item, "" for another one: how leakage and
+// consistency depend on the length of what is asked is nobody's measure.
+func promptOf(item crosstalk.Item) string {
+	if item.Prompt == nil {
+		return ""
+	}
+	return item.Prompt.Text
+}
+
+// groupedBy reports whether figures are grouped by a column that groups add.
+func (s *Study) groupedBy() bool {
+	return slices.ContainsFunc(s.By, func(column string) bool { return slices.Contains(addedColumns, column) })
+}

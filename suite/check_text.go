@@ -1,0 +1,226 @@
+package suite
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	langid "crosstalk/measure/langid/embedded"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// mentions reports whether the text contains the phrase in any case and
+// inflection. language is the text's, BCP 47.
+func mentions(text, phrase, language string) bool {
+	if unspaced(phrase) {
+		return strings.Contains(strings.ToLower(text), strings.ToLower(phrase))
+	}
+	phraseWords, textWords := wordsOf(phrase), wordsOf(text)
+	if len(phraseWords) == 0 {
+		return false
+	}
+	for i := range textWords {
+		if i+len(phraseWords) > len(textWords) {
+			break
+		}
+		if slices.EqualFunc(textWords[i:i+len(phraseWords)], phraseWords, func(a, b string) bool { return inflected(a, b, language) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// wordsOf are the words of a text in lower case without accents.
+func wordsOf(text string) []string {
+	text = strings.NewReplacer("'s ", " ", "’s ", " ").Replace(strings.ToLower(text) + " ")
+	text = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) && r < 0x0400 {
+			return -1
+		}
+		return r
+	}, norm.NFD.String(text))
+	return strings.FieldsFunc(text, func(r rune) bool { return !isLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r) })
+}
+
+// inflected reports whether two words are forms of one word, as far as their
+// spelling tells.
+func inflected(a, b, language string) bool {
+	switch {
+	case a == b:
+		return true
+	case language == "" || language == "en" || strings.HasPrefix(language, "en-"):
+		return englishStem(a) == englishStem(b)
+	case strings.HasPrefix(language, "he") || strings.HasPrefix(language, "ar"):
+		return withoutParticle(a) == withoutParticle(b)
+	}
+	x, y := []rune(a), []rune(b)
+	shorter, longer := min(len(x), len(y)), max(len(x), len(y))
+	same := 0
+	for same < shorter && x[same] == y[same] {
+		same++
+	}
+	if !unicode.Is(unicode.Latin, x[0]) { // endings replace each other, as in Russian and Hindi
+		return same == 3 && same == shorter && longer <= 5 || same >= 4 && same >= shorter-2 && longer-same <= 3
+	}
+	return same >= 4 && same == shorter && longer-same <= 3 ||
+		same >= 3 && same == longer-1 && same == shorter-1 && isVowel(x[same]) && isVowel(y[same]) // gato, gata
+}
+
+func isVowel(r rune) bool { return strings.ContainsRune("aeiou", r) }
+
+// englishStem cuts the endings of plurals, participles and gerunds.
+func englishStem(w string) string {
+	for _, ending := range []struct{ from, to string }{{"ies", "y"}, {"ied", "y"}, {"sses", "ss"}, {"ches", "ch"}, {"shes", "sh"}, {"xes", "x"},
+		{"zes", "z"}, {"ss", "ss"}, {"us", "us"}, {"s", ""}, {"ing", ""}, {"ed", ""}} {
+		stem, ok := strings.CutSuffix(w, ending.from)
+		if !ok || len(stem) < 3 && ending.to == "" {
+			continue
+		}
+		w = stem + ending.to
+		if ending.from == "ing" || ending.from == "ed" {
+			if n := len(w); w[n-1] == w[n-2] && !strings.ContainsRune("aeiouls", rune(w[n-1])) {
+				w = w[:n-1]
+			}
+		}
+		break
+	}
+	if len(w) > 3 {
+		w = strings.TrimSuffix(w, "e")
+	}
+	return w
+}
+
+// withoutParticle cuts Hebrew and Arabic articles, prepositions and
+// conjunctions that are written together with a word.
+func withoutParticle(w string) string {
+	for _, particle := range []string{"وال", "بال", "كال", "فال", "لل", "ال", "וה", "שה", "מה", "ה", "ב", "ל", "ו", "מ", "כ", "ש", "و", "ب", "ل", "ف", "ك"} {
+		if rest, ok := strings.CutPrefix(w, particle); ok && utf8.RuneCountInString(rest) >= 3 {
+			return rest
+		}
+	}
+	return w
+}
+
+func isLetter(r rune) bool { return unicode.IsLetter(r) }
+
+// unspaced reports whether a text is in a script without spaces.
+func unspaced(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	})
+}
+
+// cutLast cuts a text before its last sentence. A text of one sentence has
+// nothing before it.
+func cutLast(text string) (before, last string) {
+	text = strings.TrimSpace(text)
+	cut := 0
+	for i, r := range text {
+		end := i + utf8.RuneLen(r)
+		switch r {
+		case '.', '!', '?', '…', '؟', '।':
+			if strings.HasPrefix(text[end:], " ") && end+1 < len(text) {
+				cut = end
+			}
+		case '。', '！', '？', '\n':
+			if end < len(text) {
+				cut = end
+			}
+		}
+	}
+	return strings.TrimSpace(text[:cut]), strings.TrimSpace(text[cut:])
+}
+
+// nearDuplicates are pairs of texts, by position, of whose words at least nine
+// tenths are the same. Beyond comparable texts nothing is compared.
+func nearDuplicates(texts []string) (pairs [][2]int) {
+	const comparable, share = 3000, 0.9
+	if len(texts) > comparable {
+		return nil
+	}
+	sets := make([]map[string]bool, len(texts))
+	for i, text := range texts {
+		sets[i] = map[string]bool{}
+		if unspaced(text) {
+			for _, pair := range characterPairs(text) {
+				sets[i][pair] = true
+			}
+			continue
+		}
+		for _, word := range wordsOf(text) {
+			sets[i][word] = true
+		}
+	}
+	for j := range sets {
+		for i := range j {
+			a, b := sets[i], sets[j]
+			if len(a) > len(b) {
+				a, b = b, a
+			}
+			if len(a) == 0 || float64(len(a)) < share*float64(len(b)) {
+				continue
+			}
+			both := 0
+			for word := range a {
+				if b[word] {
+					both++
+				}
+			}
+			if float64(both) >= share*float64(len(a)+len(b)-both) {
+				pairs = append(pairs, [2]int{i, j})
+			}
+		}
+	}
+	return pairs
+}
+
+func characterPairs(text string) (pairs []string) {
+	runes := []rune(text)
+	for i := 1; i < len(runes); i++ {
+		pairs = append(pairs, string(runes[i-1:i+1]))
+	}
+	return pairs
+}
+
+// otherLanguage reports whether a text is certainly not in the language, BCP 47,
+// and which one it is in. It is for texts of some words; shorter ones, and
+// languages that the embedded identifier does not know, pass.
+func otherLanguage(text, language string) (found string, other bool) {
+	code, _, _ := strings.Cut(language, "-")
+	identifier := langid.Identifier()
+	letters := 0
+	for _, r := range text {
+		if isLetter(r) {
+			letters++
+		}
+		if unspaced(string(r)) {
+			letters += 2
+		}
+	}
+	if letters < 20 || !slices.Contains(identifier.Labels(), code) {
+		return "", false
+	}
+	guesses := identifier.Predict(nil, text, 0, 0)
+	if len(guesses) == 0 || guesses[0].Label == code || guesses[0].Probability < 0.9 || related(guesses[0].Label, code) {
+		return "", false
+	}
+	for _, g := range guesses {
+		if g.Label == code {
+			return guesses[0].Label, g.Probability < 0.02
+		}
+	}
+	return guesses[0].Label, true
+}
+
+// related reports whether two languages are so close that a sentence of one is
+// often taken for the other.
+func related(a, b string) bool {
+	return slices.ContainsFunc(groups, func(group []string) bool { return slices.Contains(group, a) && slices.Contains(group, b) })
+}
+
+var groups = [][]string{
+	{"be", "bg", "mk", "ru", "sr", "uk"}, {"bs", "hr", "sl", "sr"}, {"cs", "sk"}, {"da", "nb", "nn", "no", "sv"},
+	{"ast", "ca", "es", "gl", "pt"}, {"hi", "mr", "ne"}, {"id", "ms"}, {"wuu", "yue", "zh"},
+}

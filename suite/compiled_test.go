@@ -1,0 +1,62 @@
+package suite
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "compile the embedded suites again")
+
+// The compiled suites are those of the embedded files, to the last field.
+func TestCompiled(t *testing.T) {
+	size := 0
+	for _, name := range names() {
+		text, err := data.ReadFile("data/" + name + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := Parse(name+".yaml", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join("compiled", name+".json.zst")
+		if *update {
+			content, err := compile(parsed, text)
+			if err == nil {
+				err = os.WriteFile(file, content, 0o666)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		got, ok := compiled(name, text)
+		if !ok || !reflect.DeepEqual(got, parsed) {
+			t.Errorf("%s is not compiled from the file as it is: run go test ./suite -run TestCompiled -update", name)
+			continue
+		}
+		content, err := data.ReadFile("compiled/" + name + ".json.zst")
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += len(text) + len(content)
+		if _, ok := compiled(name, append(text, '#')); ok {
+			t.Errorf("%s: a compiled suite is used for another text", name)
+		}
+	}
+	if size > 4<<20 {
+		t.Errorf("the embedded suites have %d bytes; expected at most 4 MiB", size)
+	}
+	t.Logf("%d suites, %d bytes", len(names()), size)
+	if *update {
+		files, _ := filepath.Glob("compiled/*")
+		for _, file := range files {
+			if _, err := os.Stat(filepath.Join("data", filepath.Base(file[:len(file)-len(".json.zst")])+".yaml")); err != nil {
+				os.Remove(file)
+			}
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package suite
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"crosstalk"
+)
+
+// strata are the columns whose values a part of a suite has in the same shares
+// as the whole.
+var strata = []string{"task", "language", "source", "category", "begins"}
+
+// Part is a suite of n of its items, in their order: all if n is 0, or if there
+// are not more. The items depend on their ids alone, and a smaller part is a
+// part of every larger one. The first items are one of each stratum (task,
+// language, source and category); further ones keep the strata's shares. Within
+// a stratum each cluster gives one item before any gives a second, since items
+// of different clusters tell more. Clusters come in the same order in
+// every stratum, so that much the same prompts are asked in each language.
+func (s *Suite) Part(n int) *Suite {
+	if n <= 0 || n >= len(s.Items) {
+		return s
+	}
+	type place struct {
+		item     int
+		share    float64 // of the stratum's items that come before
+		cluster  uint64
+		position uint64
+	}
+	groups := map[string][]place{}
+	for i, item := range s.Items {
+		stratum := ""
+		for _, column := range strata {
+			stratum += item.Labels[column] + "\x00"
+		}
+		groups[stratum] = append(groups[stratum], place{item: i, cluster: hash(cmp.Or(item.Cluster, item.ID)), position: hash(item.ID)})
+	}
+	var all []place
+	for _, group := range groups {
+		slices.SortFunc(group, func(a, b place) int { return cmp.Compare(a.position, b.position) })
+		nth, times := make([]int, len(group)), map[uint64]int{} // of its cluster
+		for i, p := range group {
+			nth[i] = times[p.cluster]
+			times[p.cluster]++
+		}
+		order := make([]int, len(group))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortFunc(order, func(a, b int) int {
+			return cmp.Or(cmp.Compare(nth[a], nth[b]), cmp.Compare(group[a].cluster, group[b].cluster), cmp.Compare(a, b))
+		})
+		for rank, i := range order {
+			p := group[i]
+			p.share = float64(rank) / float64(len(group))
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.share, b.share), cmp.Compare(a.cluster, b.cluster), cmp.Compare(a.position, b.position))
+	})
+	slices.SortFunc(all[:n], func(a, b place) int { return a.item - b.item })
+	part := *s
+	part.Whole, part.Items = len(s.Items), make([]crosstalk.Item, n)
+	for i, p := range all[:n] {
+		part.Items[i] = s.Items[p.item]
+	}
+	return &part
+}
+
+// hash is a number that depends on the text alone.
+func hash(text string) uint64 {
+	sum := sha256.Sum256([]byte("part\x00" + text))
+	return binary.BigEndian.Uint64(sum[:8])
+}
+
+// name is the suite's name, with the number of items if it is a part.
+func (s *Suite) name() string {
+	if s.Whole == 0 {
+		return s.Name
+	}
+	return fmt.Sprintf("%s[%d of %d]", s.Name, len(s.Items), s.Whole)
+}
