@@ -16,6 +16,7 @@ import (
 
 	"crosstalk/internal/config"
 	"crosstalk/web"
+	"crosstalk/web/access"
 
 	"github.com/spf13/cobra"
 )
@@ -102,7 +103,7 @@ func serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []stri
 	}
 	where := "http://" + net.JoinHostPort(reachedBy(host, at, hosts), fmt.Sprint(at.Port)) + "/"
 	if !at.IP.IsLoopback() {
-		o.Token = web.NewToken()
+		o.Token = access.NewToken()
 		where += "?token=" + o.Token
 	}
 	server, err := web.New(dir, o)
