@@ -113,6 +113,7 @@ func (s *Sheet) Compare(d Design, labels []Label, o Options) (Agreement, error) 
 	if err := s.CheckBy(o.By); err != nil {
 		return Agreement{}, err
 	}
+	labels = s.own(labels)
 	c := comparison{q: s.Question, o: o}
 	var unmatched int
 	c.units, unmatched = s.judged(d.By(), labels)

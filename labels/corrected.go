@@ -39,6 +39,7 @@ func (s *Sheet) Correct(d Design, labels []Label, by []string, own []crosstalk.E
 	if err := s.CheckBy(by); err != nil {
 		return nil, err
 	}
+	labels = s.own(labels)
 	values := make([]float64, len(s.Units))
 	for i := range values {
 		values[i] = math.NaN()
