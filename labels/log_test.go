@@ -142,3 +142,26 @@ func TestOnly(t *testing.T) {
 		t.Errorf("strata are by %s", by)
 	}
 }
+
+// Whatever is in the file, labels that are read can be added again.
+func FuzzLog(f *testing.F) {
+	f.Add([]byte(`{"question":"leakage","item":"1","annotator":"a","label":"test","when":"2026-01-02T03:04:05Z"}` + "\n"))
+	f.Add([]byte(`{"question":"lines","item":"1","line":2,"annotator":"a","label":"right","words":[{"start":0,"end":1,"text":"x"}]}` + "\n{"))
+	f.Add([]byte("\n\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, File), string(text))
+		list, err := Read(dir)
+		if err != nil {
+			return
+		}
+		other := t.TempDir()
+		if err := Append(other, list...); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Read(other)
+		if err != nil || len(again) != len(list) {
+			t.Errorf("%d labels became %d: %v", len(list), len(again), err)
+		}
+	})
+}

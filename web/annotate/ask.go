@@ -179,7 +179,8 @@ func (p *askPage) fill(q *sheet, a labels.Asked, marked [][2]int) {
 	if q.Question.Several && a.Given[0] == a.Given[1] { // both answer the same
 		p.Question, a.Given = a.Given[0], [2]string{}
 	}
-	p.Sides = []sideView{{"A", a.Given[0], pieces(a.A, q.Words(u), marked)}}
+	words := q.Words(u)
+	p.Sides = []sideView{{"A", a.Given[0], pieces(a.A, words[:min(len(words), mostWords)], marked)}}
 	if q.Question.Sides[1] != "" {
 		p.Sides = append(p.Sides, sideView{"B", a.Given[1], pieces(a.B, nil, nil)})
 	}
@@ -187,6 +188,10 @@ func (p *askPage) fill(q *sheet, a labels.Asked, marked [][2]int) {
 		p.Choices = append(p.Choices, choiceView{label, key(i)})
 	}
 }
+
+// mostWords is how many words of a text can be marked: browsers are slow with
+// many more.
+const mostWords = 3000
 
 // key is the key of the choice with this index; only nine have one.
 func key(i int) string {

@@ -317,3 +317,34 @@ func TestHostile(t *testing.T) {
 		}
 	}
 }
+
+// Cutting a text into words loses nothing but white space around it, in any
+// language, and places are those of the words.
+func TestPieces(t *testing.T) {
+	for language, text := range map[string]string{
+		"de": "  Ein «Satz» — mit test, 3,5 %\tund\n\n  noch einer.  ", "ja": "\n私はtestを見た。\n二行目、です。", "zh": "我今天 very 高兴，真的。",
+		"th": "ฉันชอบ test มาก", "ar": "هذا، نص test قصير.", "hi": "यह एक test है।", "ko": "이것은 test입니다.", "": "x\u200by \xff\xfe z", "en": "",
+	} {
+		o := answers()[0]
+		o.Labels = map[string]string{"language": language}
+		o.Texts = nil
+		o.AddText(crosstalk.Side, "answer", text)
+		s := newServer(t, newRun(t, "confusion", o), Options{Questions: []string{"confusion"}})
+		u := &s.sheets[0].Units[0]
+		text := u.Texts[0] // as it was recorded
+		var joined strings.Builder
+		for _, p := range pieces(text, s.sheets[0].Words(u), nil) {
+			joined.WriteString(p.Text)
+			if from, to, found := strings.Cut(p.Place, "-"); found {
+				start, _ := strconv.Atoi(from)
+				end, _ := strconv.Atoi(to)
+				if text[start:end] != p.Text {
+					t.Errorf("%s: %q is at %s", language, p.Text, p.Place)
+				}
+			}
+		}
+		if strings.TrimSpace(joined.String()) != strings.TrimSpace(text) {
+			t.Errorf("%s: %q became %q", language, text, joined.String())
+		}
+	}
+}
