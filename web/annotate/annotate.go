@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 
+	"crosstalk/instrument/consistency"
 	"crosstalk/internal/visible"
 	"crosstalk/labels"
 	"crosstalk/report/page"
@@ -116,7 +117,7 @@ func (s *Server) open() error {
 	for _, q := range labels.QuestionsOf(instrument) {
 		possible = append(possible, q.Name)
 	}
-	if instrument == "consistency" {
+	if instrument == consistency.Kind.Name {
 		possible = append(possible, Instructions)
 	}
 	names := slices.Compact(slices.Sorted(slices.Values(s.options.Questions)))

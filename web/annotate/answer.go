@@ -60,7 +60,7 @@ func formError(err error) error {
 func read(r *http.Request, annotator string, now time.Time) (labels.Answer, error) {
 	a := labels.Answer{ID: r.PostForm.Get("id"), Shown: r.PostForm.Get("label"), Annotator: annotator, When: now,
 		Comment: strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("comment"), "\r\n", "\n"))}
-	if codes := r.PostForm["code"]; len(codes) > 0 {
+	if codes := r.PostForm["reason"]; len(codes) > 0 {
 		a.Shown = strings.Join(append(codes, a.Shown), ";")
 	}
 	if utf8.RuneCountInString(a.Comment) > longestComment {
@@ -72,7 +72,7 @@ func read(r *http.Request, annotator string, now time.Time) (labels.Answer, erro
 			a.Seconds = took.Round(100 * time.Millisecond).Seconds()
 		}
 	}
-	for _, place := range r.PostForm["word"] {
+	for _, place := range r.PostForm["mark"] {
 		from, to, _ := strings.Cut(place, "-")
 		start, err1 := strconv.Atoi(from)
 		end, err2 := strconv.Atoi(to)

@@ -31,7 +31,7 @@ func TestPagesInABrowser(t *testing.T) {
 	b := browser.Start(t)
 	for i, look := range browser.Looks {
 		t.Run(look.String(), func(t *testing.T) {
-			for k, pages := range [][]string{{"/leakage"}, {"/", "/confusion", "/lines"}, {"/consistency", "/reading", "/codes", "/instructions?at=1"}} {
+			for k, pages := range [][]string{{"/leakage"}, {"/", "/confusion", "/lines"}, {"/consistency", "/reading", "/codes", "/instructions?n=1"}} {
 				url := servers[k].URL
 				p := b.Open(t, url+"/", look)
 				p.Check()
@@ -66,13 +66,13 @@ func TestPagesInABrowser(t *testing.T) {
 			t.Error("Hebrew words do not go from right to left")
 		}
 		p.Do(chromedp.Click(".word:nth-of-type(4)"))
-		if marked := browser.Eval[string](p, "document.querySelector(`:checked[name=word]`).parentElement.textContent"); marked != "test" {
+		if marked := browser.Eval[string](p, "document.querySelector(`:checked[name=mark]`).parentElement.textContent"); marked != "test" {
 			t.Errorf("marked %q", marked)
 		}
 		p.Do(chromedp.Reload())
-		p.Wait("document.querySelector(`:checked[name=word]`)?.parentElement.textContent == `test`") // the draft
+		p.Wait("document.querySelector(`:checked[name=mark]`)?.parentElement.textContent == `test`") // the draft
 		// Return on a word does not answer; keys can be switched off.
-		p.Do(chromedp.Focus("[name=word]"), chromedp.KeyEvent("\r"), chromedp.Focus(".comment summary"))
+		p.Do(chromedp.Focus("[name=mark]"), chromedp.KeyEvent("\r"), chromedp.Focus(".comment summary"))
 		browser.Eval[bool](p, "(document.querySelector(`.keys input`).click(), true)")
 		p.Do(chromedp.KeyEvent("2"))
 		browser.Eval[bool](p, "(document.querySelector(`.keys input`).click(), true)")

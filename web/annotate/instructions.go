@@ -46,14 +46,14 @@ func version(in review.Instruction) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// instruction shows the rewritten instruction with the number "at", or the first
+// instruction shows the rewritten instruction with the number "n", or the first
 // one that is not approved.
 func (s *Server) instruction(w http.ResponseWriter, r *http.Request) {
 	if s.annotator(r) == "" {
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return
 	}
-	at, _ := strconv.Atoi(r.URL.Query().Get("at"))
+	at, _ := strconv.Atoi(r.URL.Query().Get("n"))
 	if err := s.showInstruction(w, r, at, ""); err != nil {
 		s.fail(w, r, err)
 	}
@@ -115,7 +115,7 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		err = formError(err)
 	} else {
-		at, _ = strconv.Atoi(r.PostForm.Get("at"))
+		at, _ = strconv.Atoi(r.PostForm.Get("n"))
 		trouble, err = s.saveInstruction(r, at, annotator)
 	}
 	switch {
@@ -127,7 +127,7 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 		}
 	default:
 		if r.PostForm.Get("verdict") != "approve" {
-			to += "?at=" + strconv.Itoa(at)
+			to += "?n=" + strconv.Itoa(at)
 		}
 		http.Redirect(w, r, to, http.StatusSeeOther)
 	}
@@ -149,7 +149,7 @@ func (s *Server) saveInstruction(r *http.Request, at int, annotator string) (tro
 	if r.PostForm.Get("version") != version(*in) {
 		return "Somebody has changed this instruction meanwhile. This is how it is now.", nil
 	}
-	texts, words := r.PostForm["text"], r.PostForm["answer"]
+	texts, words := r.PostForm["text"], r.PostForm["wording"]
 	if len(texts) != len(in.Parts) || len(words) != len(in.Words) {
 		return "", &statusError{http.StatusBadRequest, "The form has been changed."}
 	}

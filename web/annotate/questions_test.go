@@ -35,7 +35,7 @@ func answers() (list []crosstalk.Observation) {
 	return list
 }
 
-var word = regexp.MustCompile(`name="word" value="([0-9-]+)">([^<]*)<`)
+var word = regexp.MustCompile(`name="mark" value="([0-9-]+)">([^<]*)<`)
 
 // Lines are asked about one by one, those that are checked only; words of them
 // are marked by their places.
@@ -52,7 +52,7 @@ func TestLines(t *testing.T) {
 		for _, m := range word.FindAllStringSubmatch(page, -1) {
 			words = append(words, html.UnescapeString(m[2]))
 			if m[2] == "test" {
-				form.Add("word", m[1])
+				form.Add("mark", m[1])
 			}
 		}
 		asked = append(asked, strings.Join(words, " "))
@@ -163,7 +163,7 @@ func TestReviews(t *testing.T) {
 		if !strings.Contains(page, "Is it so q1?") || !strings.Contains(page, "Ist das so q1?") || !strings.Contains(page, "<b>0</b> of 1 answered") {
 			t.Errorf("codes:\n%s", page)
 		}
-		if name == "bob" && !strings.Contains(page, `name="code" value="mistranslation"`) {
+		if name == "bob" && !strings.Contains(page, `name="reason" value="mistranslation"`) {
 			t.Error("the first one's codes are not offered")
 		}
 		if w := c.send("POST", "/codes", form); w.Code != 422 || !strings.Contains(w.Body.String(), "no label; expected words") {
@@ -171,7 +171,7 @@ func TestReviews(t *testing.T) {
 		}
 		form.Set("label", map[string]string{"ann": " wrong  word; mistranslation;", "bob": "wrong word"}[name])
 		if name == "bob" {
-			form.Set("code", "mistranslation")
+			form.Set("reason", "mistranslation")
 		}
 		c.send("POST", "/codes", form)
 	}
@@ -248,7 +248,7 @@ func TestInstructions(t *testing.T) {
 	c := as(t, s, "ann")
 	show := func(at string) (url.Values, string) {
 		page := c.send("GET", "/instructions"+at, nil).Body.String()
-		form := url.Values{"at": {regexp.MustCompile(`name="at" value="(\d+)"`).FindStringSubmatch(page)[1]},
+		form := url.Values{"n": {regexp.MustCompile(`name="n" value="(\d+)"`).FindStringSubmatch(page)[1]},
 			"version": {regexp.MustCompile(`name="version" value="(\w+)"`).FindStringSubmatch(page)[1]}}
 		return form, page
 	}
@@ -261,7 +261,7 @@ func TestInstructions(t *testing.T) {
 	if strings.Contains(page, "secret-model") {
 		t.Error("the page names the model")
 	}
-	form["text"], form["answer"], form["verdict"] = []string{""}, []string{"ja"}, []string{"approve"}
+	form["text"], form["wording"], form["verdict"] = []string{""}, []string{"ja"}, []string{"approve"}
 	if w := c.send("POST", "/instructions", form); w.Code != 422 || !strings.Contains(w.Body.String(), "The part ask has no text.") {
 		t.Errorf("no text: %d", w.Code)
 	}
@@ -281,7 +281,7 @@ func TestInstructions(t *testing.T) {
 	if page := c.send("GET", "/instructions", nil).Body.String(); !strings.Contains(page, "All instructions are approved") {
 		t.Error(page)
 	}
-	form, _ = show("?at=2")
+	form, _ = show("?n=2")
 	form["text"], form["verdict"] = []string{"Is that so?"}, []string{"keep"}
 	c.send("POST", "/instructions", form)
 	list, err := review.ReadRunInstructions(file)
