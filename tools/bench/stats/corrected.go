@@ -34,7 +34,7 @@ func (l labelled) String() string {
 }
 
 func labelledShapes() (list []labelled) {
-	for _, errors := range [][2]float64{{0.9, 0.97}, {0.7, 0.7}} {
+	for _, errors := range [][2]float64{{0.9, 0.97}, {0.7, 0.7}, {0.3, 0.99}} {
 		for _, rate := range []float64{0.05, 0.2, 0.5, 0.8, 0.95} {
 			for _, labels := range []int{50, 100, 200, 500} {
 				for _, byFinding := range []bool{false, true} {
