@@ -137,7 +137,7 @@ func (s *Sheet) Compare(d Design, labels []Label, o Options) (Agreement, error) 
 	c := comparison{q: s.Question, o: o}
 	var unmatched int
 	c.units, unmatched = s.judged(d.By(), labels)
-	c.result = Agreement{Question: s.Question.Instrument, Labels: len(labels) - unmatched, Questions: len(c.units), Units: len(s.Units),
+	c.result = Agreement{Question: s.Question.Name, Labels: len(labels) - unmatched, Questions: len(c.units), Units: len(s.Units),
 		Annotators: annotators(c.units), Weighted: d.By(), Slack: o.Slack, Curves: []Curve{}, Cells: []Cell{}, Disagreements: []Disagreement{}, Unmatched: unmatched}
 	if len(c.units) == 0 {
 		return c.result, nil

@@ -33,8 +33,8 @@ func (s *Sheet) Blind(d Design) Blind {
 	return b
 }
 
-// unit returns the unit that an id stands for.
-func (b Blind) unit(id string) (*Unit, bool) {
+// Unit returns the unit that an id stands for.
+func (b Blind) Unit(id string) (*Unit, bool) {
 	at, known := b.ids[id]
 	if !known {
 		return nil, false
@@ -56,7 +56,7 @@ type Answer struct {
 // Label un-blinds an answer. An unknown id or choice, and words that are not
 // those of the text, are errors.
 func (b Blind) Label(a Answer) (Label, error) {
-	u, known := b.unit(a.ID)
+	u, known := b.Unit(a.ID)
 	if !known {
 		return Label{}, fmt.Errorf("unknown id %s", a.ID)
 	}

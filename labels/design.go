@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base32"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -113,6 +114,11 @@ func Plan(run string, s Sample) (Design, error) {
 	return d, atomicfile.WriteBytesPrivate(filepath.Join(run, designFile), append(text, '\n'))
 }
 
+// Token is a secret of an annotator: the same as long as the run has this design.
+func (d Design) Token(annotator string) string {
+	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(d.mac("token", annotator)[:16])
+}
+
 // mac is a keyed hash of these words.
 func (d Design) mac(words ...string) []byte {
 	secret, _ := hex.DecodeString(d.Secret) // ReadDesign has checked it
@@ -145,7 +151,7 @@ func (d Design) Ask(q Question, units []Unit, annotator string, seed uint64) []A
 	for i, u := range units {
 		draw := d.mac("draw", annotator, fmt.Sprint(seed), u.key)
 		swapped := q.paired() && draw[0]&1 == 1
-		a := Asked{ID: d.id(u.key, swapped), Topic: u.Topic, A: u.Texts[0], B: u.Texts[1], Given: u.Given, Labels: u.Choices, Unit: i}
+		a := Asked{ID: d.id(u.key, swapped), Topic: u.Topic, A: u.Texts[0], B: u.Texts[1], Given: u.Given, Labels: u.Choices}
 		if swapped {
 			a.A, a.B = a.B, a.A
 			a.Given[0], a.Given[1] = a.Given[1], a.Given[0]

@@ -63,7 +63,7 @@ func (s *Sheet) Import(d Design, file, annotator string, old []Label, now time.T
 	}
 	first := map[string]string{} // where a unit was answered
 	for _, a := range answers {
-		u, known := blind.unit(a.ID)
+		u, known := blind.Unit(a.ID)
 		if !known {
 			return Imported{}, a.errorf("unknown id %s; expected one of a sheet exported from this run", a.ID)
 		}

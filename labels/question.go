@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,9 @@ import (
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
 )
 
 // Question is what people are asked about the answers of an instrument.
@@ -99,7 +103,7 @@ var Questions = []Question{{
 	Fault:   "no", Undecided: CannotTell, Apart: []string{consistency.TaskColumn, consistency.PairColumn, consistency.PartColumn},
 }, {
 	Name: Reading, Instrument: "consistency", Title: "What does the answer say?", Measure: consistency.Accuracy,
-	Text: "Which class does answer A choose, in the task X? Choose none if it chooses no class, or several.",
+	Text: "Which class of the task X does answer A choose? Choose none if it chooses no class, or several.",
 	Guide: []string{"Read what the answer says, even if it is wrong, in another language, or has a strange form.",
 		"A reason that contradicts the choice does not matter. An answer that evades, refuses or only repeats the question chooses none."},
 	Topic: consistency.TaskColumn, Sides: [2]string{consistency.AnswerText}, Undecided: CannotTell, Apart: []string{consistency.TaskColumn},
@@ -179,3 +183,22 @@ func (q Question) value(label string) float64 {
 
 // paired reports whether two texts are compared.
 func (q Question) paired() bool { return q.Sides[1] != "" }
+
+// LanguageName is the English name of a language, or the code where it is none.
+func LanguageName(code string) string {
+	tag, err := language.Parse(code)
+	if err != nil {
+		return code
+	}
+	return cmp.Or(display.English.Tags().Name(tag), code)
+}
+
+// Asks is the text of the question about a topic, for pages that show the choices
+// beside it. The name of a language is in the text.
+func (q Question) Asks(topic string) string {
+	if !q.Words {
+		return q.Text
+	}
+	text, _, _ := strings.Cut(strings.ReplaceAll(q.Text, "the language X", LanguageName(topic)), ": ")
+	return text + "."
+}

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
+	"strings"
 
 	"crosstalk"
+	"crosstalk/ask/journal"
 	"crosstalk/instrument"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
@@ -16,8 +19,9 @@ import (
 )
 
 // reader returns what makes units of an observation: one, none, or one for each
-// line. Each has one judgement.
-func (s *Sheet) reader(m run.Manifest) (func(crosstalk.Observation) []Unit, error) {
+// line. Each has one judgement. done is called after the last one.
+func (s *Sheet) reader(path string, m run.Manifest) (units func(crosstalk.Observation) []Unit, done func() error, err error) {
+	done = func() error { return nil }
 	switch s.Question.Name {
 	case Language:
 		return s.scored(func(u Unit, o crosstalk.Observation) []Unit {
@@ -25,20 +29,24 @@ func (s *Sheet) reader(m run.Manifest) (func(crosstalk.Observation) []Unit, erro
 				u.Doubt = margin
 			}
 			return []Unit{u}
-		}), nil
+		}), done, nil
 	case Lines:
-		return s.lines(m)
+		units, err = s.lines(m)
+		return units, done, err
 	case Reading:
-		return s.readings(), nil
+		if j, err := journal.OpenReader(filepath.Join(path, "answers.db")); err == nil { // recorded answers have none
+			return s.readings(j), j.Close, nil
+		}
+		return s.readings(nil), done, nil
 	case Codes:
 		return s.scored(func(u Unit, o crosstalk.Observation) []Unit {
 			if o.Finding != consistency.Inconsistent || o.Condition[consistency.ReadingColumn] == consistency.AsRead {
 				return nil
 			}
 			return []Unit{u}
-		}), nil
+		}), done, nil
 	}
-	return s.scored(func(u Unit, _ crosstalk.Observation) []Unit { return []Unit{u} }), nil
+	return s.scored(func(u Unit, _ crosstalk.Observation) []Unit { return []Unit{u} }), done, nil
 }
 
 // scored passes on the units of observations that have a value.
@@ -72,9 +80,6 @@ func (s *Sheet) unit(o crosstalk.Observation) Unit {
 		if name := q.Given[side]; name != "" {
 			u.Given[side] = o.Text(name)
 		}
-	}
-	if u.Given[1] == "" {
-		u.Given[1] = u.Given[0] // an input that was not rewritten is not repeated
 	}
 	return u
 }
@@ -117,8 +122,9 @@ func (s *Sheet) lines(m run.Manifest) (func(crosstalk.Observation) []Unit, error
 }
 
 // readings makes a unit of each answer whose class was read, the first time it
-// comes: answers with the same text to the same instruction are read alike.
-func (s *Sheet) readings() func(crosstalk.Observation) []Unit {
+// comes: answers with the same text to the same instruction are read alike. The
+// journal knows what was asked.
+func (s *Sheet) readings(j *journal.Journal) func(crosstalk.Observation) []Unit {
 	seen := map[consistency.Answered]bool{}
 	return func(o crosstalk.Observation) []Unit {
 		reading := o.Condition[consistency.ReadingColumn]
@@ -134,6 +140,11 @@ func (s *Sheet) readings() func(crosstalk.Observation) []Unit {
 		delete(u.Condition, consistency.ReadingColumn)
 		class := o.Text(consistency.ClassText)
 		u.Judged = []Judged{{Value: math.NaN(), Difference: math.NaN(), Finding: cmp.Or(class, NoClass)}}
+		if j != nil && len(o.Answers) > 0 {
+			if r, found, err := j.Record(o.Answers[0]); err == nil && found {
+				u.Given[0] = question(r.Request)
+			}
+		}
 		u.Doubt = 1
 		var confidence read.Confidence
 		if err := confidence.UnmarshalText([]byte(o.Text(consistency.Confidence))); err != nil || confidence <= read.Low {
@@ -146,4 +157,12 @@ func (s *Sheet) readings() func(crosstalk.Observation) []Unit {
 		}
 		return []Unit{u}
 	}
+}
+
+// question is the last thing that a request says.
+func question(r crosstalk.Request) string {
+	if n := len(r.Messages); n > 0 {
+		return strings.TrimSpace(r.Messages[n-1].Content)
+	}
+	return strings.TrimSpace(r.Prompt)
 }

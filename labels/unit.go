@@ -107,10 +107,12 @@ func OpenQuestion(path, name string) (*Sheet, error) {
 			strings.Join(names(possible), ", "))
 	}
 	s := &Sheet{Question: possible[i], At: map[string]int{}}
-	read, err := s.reader(manifest)
+	read, done, err := s.reader(path, manifest)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	defer done()
+	inputs := map[string]string{} // the first given text of each item
 	for o, err := range run.ReadObservations(path) {
 		if err != nil {
 			return nil, err
@@ -118,13 +120,16 @@ func OpenQuestion(path, name string) (*Sheet, error) {
 		if o.Measure != s.Question.Measure {
 			continue
 		}
+		if text := o.Text(cmp.Or(s.Question.Given[0], s.Question.Topic)); text != "" {
+			inputs[o.Item] = text
+		}
 		for _, u := range read(o) {
 			if err := s.add(u); err != nil {
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
 		}
 	}
-	s.fillTopics()
+	s.fill(inputs)
 	s.fillChoices()
 	return s, nil
 }
@@ -148,18 +153,17 @@ func (s *Sheet) add(u Unit) error {
 	return nil
 }
 
-// fillTopics gives units without a topic that of another one of their item: an
-// observation of an input that was not rewritten does not repeat it.
-func (s *Sheet) fillTopics() {
-	topics := map[string]string{}
-	for _, u := range s.Units {
-		if u.Topic != "" {
-			topics[u.Item] = u.Topic
-		}
-	}
+// fill gives units what another observation of their item says: that of an
+// input that was not rewritten does not repeat it.
+func (s *Sheet) fill(inputs map[string]string) {
 	for i := range s.Units {
-		if u := &s.Units[i]; u.Topic == "" {
-			u.Topic = topics[u.Item]
+		u := &s.Units[i]
+		switch {
+		case s.Question.Given[0] != "":
+			u.Given[0] = cmp.Or(u.Given[0], inputs[u.Item])
+			u.Given[1] = cmp.Or(u.Given[1], u.Given[0])
+		case u.Topic == "":
+			u.Topic = inputs[u.Item]
 		}
 	}
 }

@@ -8,9 +8,6 @@ import (
 	"crosstalk/web/access"
 )
 
-// NewServer returns an HTTP server with time-outs and limits.
-func (s *Server) NewServer() *http.Server { return access.NewServer(s) }
-
 // guard refuses requests that this server should not answer.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return access.Rules{Hosts: s.options.Hosts, Anyhow: s.options.Token != "", Command: "crosstalk serve", Admit: s.admit,

@@ -321,7 +321,7 @@ func TestLimits(t *testing.T) {
 	if w := get(s, "/", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), -1 }); w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("a body: %d", w.Code)
 	}
-	if h := s.NewServer(); h.ReadHeaderTimeout == 0 || h.ReadTimeout == 0 || h.WriteTimeout == 0 || h.IdleTimeout == 0 || h.MaxHeaderBytes > 1<<16 {
+	if h := access.NewServer(s); h.ReadHeaderTimeout == 0 || h.ReadTimeout == 0 || h.WriteTimeout == 0 || h.IdleTimeout == 0 || h.MaxHeaderBytes > 1<<16 {
 		t.Errorf("%+v", h)
 	}
 }

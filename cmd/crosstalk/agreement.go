@@ -22,6 +22,7 @@ import (
 type agreementFlags struct {
 	outputFlags
 	labels.Options
+	question string
 }
 
 func agreementCommand() *cobra.Command {
@@ -59,8 +60,9 @@ are those of the whole run. Intervals account for clusters.`,
 	f.Float64Var(&a.Slack, "slack", 0.03, "similarity differences that differ by at most this are tied in tau-b")
 	f.StringSliceVar(&a.By, "by", nil, "columns to give figures by, such as category or language (default: as when they were measured)")
 	f.IntVar(&a.Worst, "worst", 10, "number of the largest disagreements to list, for each similarity")
+	f.StringVar(&a.question, "question", "", questionHelp)
 	f.Uint64Var(&a.Seed, "seed", 1, "seed of the intervals")
-	config.Harmless(f, "slack", "by", "worst", "seed")
+	config.Harmless(f, "slack", "by", "worst", "question", "seed")
 	a.outputFlags.add(c)
 	f.SortFlags = false
 	return c
@@ -70,7 +72,7 @@ func (a *agreementFlags) run(c *cobra.Command, path string) error {
 	if err := report.CheckFormat(a.format); err != nil {
 		return err
 	}
-	sheet, err := openSheet(path)
+	sheet, err := openSheet(path, a.question)
 	if err != nil {
 		return err
 	}
@@ -87,7 +89,7 @@ func (a *agreementFlags) run(c *cobra.Command, path string) error {
 		return err
 	}
 	if result.Questions == 0 {
-		return fmt.Errorf("%s: none of the %d labels is of an answer that was scored", path, result.Unmatched)
+		return fmt.Errorf("%s: none of its %d labels answers the question %s about an answer that was scored", path, len(given), result.Question)
 	}
 	if result.Unmatched > 0 && !a.quiet {
 		fmt.Fprintf(c.ErrOrStderr(), "%d labels are of answers that were not scored; they are left out\n", result.Unmatched)

@@ -75,7 +75,7 @@ func (p *powerFlags) statedLabels(c *cobra.Command) (names []string) {
 }
 
 func pilotsOf(path string) ([]labels.Pilot, error) {
-	sheet, err := openSheet(path)
+	sheet, err := openSheet(path, "")
 	if err != nil {
 		return nil, err
 	}

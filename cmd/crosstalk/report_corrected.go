@@ -31,7 +31,7 @@ func (r *reportFlags) writeCorrected(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	sheet, err := openSheet(path)
+	sheet, err := openSheet(path, "")
 	if err != nil {
 		return err
 	}

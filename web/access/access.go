@@ -1,13 +1,15 @@
-// Package access decides which requests a local web server answers: it checks
-// host names, sizes and numbers of requests, compares secrets, and sets headers
-// that let pages load nothing from elsewhere.
+// Package access is what local web servers share: it decides which requests they
+// answer by host names, sizes and numbers, compares secrets, sets headers that
+// let pages load nothing from elsewhere, and serves fixed files.
 package access
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	_ "embed"
 	"net"
 	"net/http"
 	"net/netip"
@@ -126,4 +128,17 @@ func (a Rules) goesBy(host string) bool {
 		return a.Anyhow || ip.IsLoopback()
 	}
 	return name == "localhost" || name != "" && slices.ContainsFunc(a.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
+}
+
+// Icon is the icon of all pages, as SVG.
+//
+//go:embed icon.svg
+var Icon []byte
+
+// Static serves a fixed file of this media type.
+func Static(kind string, content []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	}
 }

@@ -1,0 +1,389 @@
+package annotate
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"crosstalk/labels"
+)
+
+// askPage is a question as an annotator sees it. It contains nothing else about
+// the run.
+type askPage struct {
+	frame
+	Path     string // of the question
+	ID       string
+	Text     string
+	Guide    []string
+	First    bool // the annotator has not answered any yet
+	Done     int
+	Of       int
+	Topic    string // X
+	Question string // that both sides answer
+	Sides    []sideView
+	Choices  []choiceView
+	Several  bool
+	Codes    []codeView
+	Words    bool
+	Comment  string
+	Shown    int64 // when, in milliseconds
+	Undo     bool  // there is an answer to take back
+	Trouble  string
+}
+
+// sideView is one of the texts that a question shows.
+type sideView struct {
+	Name   string // A, B; empty: there is one
+	Given  string // what it answers
+	Pieces []piece
+}
+
+// piece is a part of a text. A word has its place in it.
+type piece struct {
+	Text   string
+	Place  string
+	Marked bool
+}
+
+// choiceView is a possible answer.
+type choiceView struct{ Label, Key string }
+
+// codeView is a code that has been used before.
+type codeView struct {
+	Code   string
+	Chosen bool
+}
+
+// find returns the sheet of the requested question, and the annotator.
+func (s *Server) find(r *http.Request) (*sheet, string, error) {
+	for _, q := range s.sheets {
+		if q.Question.Name == r.PathValue("question") {
+			return q, s.annotator(r), nil
+		}
+	}
+	return nil, "", errNothing
+}
+
+// state is how far an annotator is with a sheet.
+type state struct {
+	asked []labels.Asked
+	done  int
+	next  int // of asked; -1: all are answered
+	last  int // the one that was answered last; -1: none
+}
+
+// stateOf reads an annotator's labels. The next question is the one whose answer
+// was just withdrawn, or else the first without an answer. s.mu is locked.
+func (s *Server) stateOf(q *sheet, annotator string) (state, error) {
+	if err := s.log.Refresh(); err != nil {
+		return state{}, err
+	}
+	st := state{asked: q.of(s.design, annotator, s.options.Sample.Seed), next: -1, last: -1}
+	latest, latestAnswer, withdrawn := -1, -1, -1
+	for i, a := range st.asked {
+		u, _ := q.Unit(a.ID)
+		label, turn, found := s.log.Find(annotator, u.Key())
+		answered := found && label.Label != ""
+		switch {
+		case answered:
+			st.done++
+			if turn > latestAnswer {
+				latestAnswer, st.last = turn, i
+			}
+		case st.next < 0:
+			st.next = i
+		}
+		if found && turn > latest {
+			latest, withdrawn = turn, -1
+			if !answered {
+				withdrawn = i
+			}
+		}
+	}
+	if withdrawn >= 0 {
+		st.next = withdrawn
+	}
+	return st, nil
+}
+
+// ask shows the next question.
+func (s *Server) ask(w http.ResponseWriter, r *http.Request) {
+	q, annotator, err := s.find(r)
+	if err == nil && annotator == "" {
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return
+	}
+	if err == nil {
+		err = s.showNext(w, r, q, annotator, "")
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+// showNext shows the next question, with what was wrong with an answer to it.
+func (s *Server) showNext(w http.ResponseWriter, r *http.Request, q *sheet, annotator, trouble string) error {
+	s.mu.Lock()
+	st, err := s.stateOf(q, annotator)
+	var before labels.Label
+	var codes []string
+	if err == nil && st.next >= 0 {
+		u, _ := q.Unit(st.asked[st.next].ID)
+		before, _, _ = s.log.Find(annotator, u.Key())
+		codes = s.codes(q)
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	p := askPage{frame: s.frame(r, q.Question.Title), Path: q.Question.Name, Done: st.done, Of: len(st.asked), Undo: st.last >= 0}
+	if st.next < 0 {
+		p.Title = "All questions are answered"
+		s.show(w, r, http.StatusOK, "done.html", p)
+		return nil
+	}
+	a := st.asked[st.next]
+	p.Title = "Question " + strconv.Itoa(st.done+1) + " of " + strconv.Itoa(p.Of)
+	p.ID, p.Topic, p.Text, p.First = a.ID, a.Topic, q.Question.Asks(a.Topic), st.done == 0
+	p.Guide = q.Question.Guide
+	if len(s.options.Guide) > 0 {
+		p.Guide = s.options.Guide
+	}
+	p.Several, p.Words, p.Comment, p.Trouble, p.Shown = q.Question.Several, q.Question.Words, before.Comment, trouble, time.Now().UnixMilli()
+	if p.Words { // the text names the language
+		p.Topic = ""
+	}
+	u, _ := q.Unit(a.ID)
+	if q.Question.Several && a.Given[0] == a.Given[1] { // both answer the same
+		p.Question, a.Given = a.Given[0], [2]string{}
+	}
+	p.Sides = []sideView{{Name: "A", Given: a.Given[0], Pieces: pieces(a.A, q.Words(u), before.Words)}}
+	if a.B != "" || q.Question.Sides[1] != "" {
+		p.Sides = append(p.Sides, sideView{Name: "B", Given: a.Given[1], Pieces: pieces(a.B, nil, nil)})
+	}
+	for i, label := range a.Labels {
+		p.Choices = append(p.Choices, choiceView{label, key(i)})
+	}
+	for _, c := range codes {
+		p.Codes = append(p.Codes, codeView{Code: c})
+	}
+	status := http.StatusOK
+	if trouble != "" {
+		status = http.StatusUnprocessableEntity
+	}
+	s.show(w, r, status, "ask.html", p)
+	return nil
+}
+
+// key is the key of the choice with this index; only ten have one.
+func key(i int) string {
+	if i < 9 {
+		return strconv.Itoa(i + 1)
+	}
+	return ""
+}
+
+// pieces cuts a text into words that can be marked and what lies between them.
+func pieces(text string, words, marked []labels.Word) (list []piece) {
+	at := 0
+	for _, word := range words {
+		if between := text[at:word.Start]; at > 0 || strings.TrimSpace(between) != "" {
+			list = append(list, piece{Text: between})
+		}
+		list = append(list, piece{Text: word.Text, Place: strconv.Itoa(word.Start) + "-" + strconv.Itoa(word.End), Marked: slices.Contains(marked, word)})
+		at = word.End
+	}
+	if rest := strings.TrimSpace(text[at:]); rest != "" {
+		list = append(list, piece{Text: strings.TrimRight(text[at:], " \t\r\n")})
+	}
+	return list
+}
+
+// codes are those that anybody has used, in alphabetical order. s.mu is locked.
+func (s *Server) codes(q *sheet) (codes []string) {
+	if !q.Question.Several {
+		return nil
+	}
+	for _, l := range s.log.Labels() {
+		if l.Question == q.Question.Name {
+			codes = append(codes, strings.Split(l.Label, "; ")...)
+		}
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+// longestComment is the maximum length of a comment in characters.
+const longestComment = 4000
+
+// answer saves an answer, then leads to the next question. An answer that came
+// before, as a form that is sent twice, changes nothing.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+	q, annotator, err := s.find(r)
+	if err == nil && annotator == "" {
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return
+	}
+	if err == nil {
+		err = r.ParseForm()
+	}
+	if err != nil {
+		s.fail(w, r, formError(err))
+		return
+	}
+	given, err := read(r, annotator, time.Now())
+	if err == nil {
+		err = s.save(q, given)
+	}
+	if err != nil {
+		var trouble *statusError
+		if errors.As(err, &trouble) && trouble.status == http.StatusUnprocessableEntity {
+			err = s.showNext(w, r, q, annotator, trouble.message)
+		}
+		if err != nil {
+			s.fail(w, r, err)
+		}
+		return
+	}
+	http.Redirect(w, r, "/"+q.Question.Name, http.StatusSeeOther)
+}
+
+// formError is the error of a form that cannot be read.
+func formError(err error) error {
+	var known *statusError
+	if errors.As(err, &known) {
+		return known
+	}
+	return &statusError{http.StatusBadRequest, "The form cannot be read."}
+}
+
+// read reads an answer from a form.
+func read(r *http.Request, annotator string, now time.Time) (labels.Answer, error) {
+	a := labels.Answer{ID: r.PostForm.Get("id"), Shown: r.PostForm.Get("label"), Annotator: annotator, When: now,
+		Comment: strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("comment"), "\r\n", "\n"))}
+	if codes := r.PostForm["code"]; len(codes) > 0 {
+		a.Shown = strings.Join(append(codes, a.Shown), ";")
+	}
+	if utf8.RuneCountInString(a.Comment) > longestComment {
+		return a, &statusError{http.StatusUnprocessableEntity, "The comment is longer than " + strconv.Itoa(longestComment) + " characters."}
+	}
+	if shown, err := strconv.ParseInt(r.PostForm.Get("shown"), 10, 64); err == nil {
+		away, _ := strconv.ParseInt(r.PostForm.Get("away"), 10, 64) // nothing without the script
+		if took := now.Sub(time.UnixMilli(shown + max(away, 0))); took > 0 && took < mostThought {
+			a.Seconds = took.Round(100 * time.Millisecond).Seconds()
+		}
+	}
+	for _, place := range r.PostForm["word"] {
+		from, to, _ := strings.Cut(place, "-")
+		start, err1 := strconv.Atoi(from)
+		end, err2 := strconv.Atoi(to)
+		if err1 != nil || err2 != nil {
+			return a, &statusError{http.StatusBadRequest, "The form has been changed."}
+		}
+		a.Words = append(a.Words, [2]int{start, end})
+	}
+	return a, nil
+}
+
+// mostThought is the longest time that an answer can have taken: who left the
+// page open for longer did something else.
+const mostThought = 24 * time.Hour
+
+// save puts an answer on the disk.
+func (s *Server) save(q *sheet, given labels.Answer) error {
+	if !slices.ContainsFunc(q.of(s.design, given.Annotator, s.options.Sample.Seed), func(a labels.Asked) bool { return a.ID == given.ID }) {
+		return &statusError{http.StatusBadRequest, "This question is not one of yours. Go on with the next one."}
+	}
+	label, err := q.Label(given)
+	if err != nil {
+		return &statusError{http.StatusUnprocessableEntity, "Choose an answer: " + err.Error() + "."}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.log.Refresh(); err != nil {
+		return err
+	}
+	old, _, found := s.log.Find(label.Annotator, label.Key())
+	if found && old.Label == label.Label && old.Comment == label.Comment && slices.Equal(old.Words, label.Words) {
+		return nil
+	}
+	return labels.Append(s.run, label)
+}
+
+// undo withdraws the last answer. Its comment and marked words stay with the
+// question, which is shown again.
+func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
+	q, annotator, err := s.find(r)
+	if err == nil && annotator != "" {
+		err = s.withdraw(q, annotator)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	http.Redirect(w, r, "/"+r.PathValue("question"), http.StatusSeeOther)
+}
+
+func (s *Server) withdraw(q *sheet, annotator string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st, err := s.stateOf(q, annotator)
+	if err != nil || st.last < 0 {
+		return err
+	}
+	u, _ := q.Unit(st.asked[st.last].ID)
+	label, _, _ := s.log.Find(annotator, u.Key())
+	label.Label, label.When, label.Seconds = "", time.Now().UTC(), 0
+	return labels.Append(s.run, label)
+}
+
+// home shows what there is to answer, or asks for a name.
+func (s *Server) home(w http.ResponseWriter, r *http.Request) {
+	annotator := s.annotator(r)
+	if annotator == "" {
+		s.show(w, r, http.StatusOK, "name.html", s.frame(r, "Who answers?"))
+		return
+	}
+	type kind struct {
+		Title, To string
+		Done, Of  int
+	}
+	var kinds []kind
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range s.sheets {
+		st, err := s.stateOf(q, annotator)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		kinds = append(kinds, kind{q.Question.Title, "/" + q.Question.Name, st.done, len(st.asked)})
+	}
+	if s.reviews {
+		list, err := s.instructions()
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		done := 0
+		for _, in := range list {
+			if in.Approved {
+				done++
+			}
+		}
+		kinds = append(kinds, kind{"Are the instructions translated well?", "/" + Instructions, done, len(list)})
+	}
+	if len(kinds) == 1 {
+		http.Redirect(w, r, kinds[0].To, http.StatusSeeOther)
+		return
+	}
+	s.show(w, r, http.StatusOK, "home.html", struct {
+		frame
+		Kinds []kind
+	}{s.frame(r, "Questions"), kinds})
+}
