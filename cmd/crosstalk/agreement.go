@@ -148,10 +148,14 @@ func writeAgreement(w io.Writer, format string, a labels.Agreement) error {
 var percent = []string{labels.Rate, labels.Share, labels.Sensitivity, labels.Specificity, labels.SameFindings}
 
 func agreementTables(a labels.Agreement) []report.Table {
+	shared := sharedColumns(a.Figures)
 	figures := report.Table{
 		Heading: []string{"agreement", a.Question, fmt.Sprintf("%d labels of %d of %d answers", a.Labels, a.Questions, a.Units),
 			"annotators " + strings.Join(a.Annotators, ", ")},
 		Header: []string{"measure", "of", "by", "value", "95 % interval", "n"}, Left: 3,
+	}
+	if len(shared) > 0 {
+		figures.Heading = append(figures.Heading, inWords(shared))
 	}
 	for _, f := range a.Figures {
 		number := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
@@ -165,7 +169,9 @@ func agreementTables(a labels.Agreement) []report.Table {
 		if f.Interval != nil {
 			interval = strings.TrimSuffix(number(f.Interval.Low), " %") + " to " + strings.TrimSuffix(number(f.Interval.High), " %")
 		}
-		figures.Rows = append(figures.Rows, []string{f.Measure, f.Of, inWords(f.By), value, interval, strconv.Itoa(f.N)})
+		own := maps.Clone(f.By)
+		maps.DeleteFunc(own, func(column, _ string) bool { _, is := shared[column]; return is })
+		figures.Rows = append(figures.Rows, []string{f.Measure, f.Of, inWords(own), value, interval, strconv.Itoa(f.N)})
 	}
 	if len(a.Weighted) > 0 {
 		figures.Notes = append(figures.Notes, "shares and rates are weighted: the sample was stratified by "+strings.Join(a.Weighted, ", "))
@@ -179,6 +185,21 @@ func agreementTables(a labels.Agreement) []report.Table {
 		tables = append(tables, worstTable(a.Disagreements))
 	}
 	return tables
+}
+
+// sharedColumns are those that every figure of people's labels has, with the same
+// value.
+func sharedColumns(figures []labels.Figure) (shared map[string]string) {
+	for _, f := range figures {
+		switch {
+		case f.Measure != labels.Rate && f.Measure != labels.Share:
+		case shared == nil:
+			shared = maps.Clone(f.By)
+		default:
+			maps.DeleteFunc(shared, func(column, value string) bool { return f.By[column] != value })
+		}
+	}
+	return shared
 }
 
 // curveTable is tau-b over the slack: a row for each judge and group.

@@ -75,7 +75,18 @@ func (c *cells) merge() {
 	c.list = slices.DeleteFunc(c.list, func(x labelCell) bool { return x.labels == 0 })
 }
 
-func (c labelCell) mean() float64 { return math.Min(math.Max(c.sum/c.labels, 0), 1) }
+// mean is that of the labels. Labels at an end of the range have it but for
+// rounding, for slopes are numeric.
+func (c labelCell) mean() float64 {
+	switch m := c.sum / c.labels; {
+	case m < 1e-9:
+		return 0
+	case m > 1-1e-9:
+		return 1
+	default:
+		return m
+	}
+}
 
 // variance is that of labels; a label of 0 or 1 is added, for few that agree do
 // not show that the next would.
