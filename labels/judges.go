@@ -53,17 +53,17 @@ func (j judge) by(u judgedUnit) Judged {
 func (j judge) finding(u judgedUnit) string { return cmp.Or(j.by(u).Finding, "none") }
 
 // label is the label that says what the judge found.
-func (j judge) label(u judgedUnit) string {
-	x := j.by(u)
-	if math.IsNaN(x.Value) {
-		return x.Finding
-	}
-	for _, choice := range j.q.Choices {
-		if choice.Value == x.Value {
+func (j judge) label(u judgedUnit) string { return j.q.says(j.by(u)) }
+
+// says is the label that says what an instrument found; where it has no value,
+// the finding.
+func (q Question) says(j Judged) string {
+	for _, choice := range q.Choices {
+		if choice.Value == j.Value {
 			return choice.Label
 		}
 	}
-	return x.Finding
+	return j.Finding
 }
 
 // slacks are those of curves.
