@@ -137,6 +137,7 @@ func (s *Sheet) readings(j *journal.Journal) func(crosstalk.Observation) []Unit 
 		}
 		seen[answered] = true
 		u := s.unit(o)
+		u.answered = answered
 		delete(u.Condition, consistency.ReadingColumn)
 		class := o.Text(consistency.ClassText)
 		u.Judged = []Judged{{Value: math.NaN(), Difference: math.NaN(), Finding: cmp.Or(class, NoClass)}}

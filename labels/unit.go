@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument/consistency"
 	"crosstalk/run"
 )
 
@@ -28,8 +29,9 @@ type Unit struct {
 	Judged    []Judged  // by each similarity; one where the instrument has no judges
 	Doubt     float64   // how far the instrument is from finding something else; NaN: not known
 
-	key  string
-	near float64 // of the question
+	key      string
+	near     float64              // of the question
+	answered consistency.Answered // where Question is Reading
 }
 
 // Judged is what an instrument says of a unit.
