@@ -43,22 +43,27 @@ func TestCorrectedExtremes(t *testing.T) {
 
 func width(e Estimate) float64 { return e.Interval.High - e.Interval.Low }
 
-// By hand: two strata of 4 and 6 observations with two labels each.
+// By hand: two strata of 40 and 60 observations with 16 labels each.
 func TestCorrectedByHand(t *testing.T) {
 	var c Corrected
-	for i, o := range []struct {
+	i := 0
+	for _, o := range []struct {
 		stratum      string
 		value, label float64
+		n            int
 	}{
-		{"a", 1, 1}, {"a", 1, 0}, {"a", 1, math.NaN()}, {"a", 0, math.NaN()},
-		{"b", 0, 0}, {"b", 1, 1}, {"b", 0, math.NaN()}, {"b", 0, math.NaN()}, {"b", 0, math.NaN()}, {"b", 1, math.NaN()},
+		{"a", 1, 1, 8}, {"a", 0, 0, 6}, {"a", 1, 0, 1}, {"a", 0, 1, 1}, {"a", 1, math.NaN(), 20}, {"a", 0, math.NaN(), 4},
+		{"b", 0, 0, 10}, {"b", 1, 1, 6}, {"b", 0, math.NaN(), 30}, {"b", 1, math.NaN(), 14},
 	} {
-		c.Add(strconv.Itoa(i), o.stratum, o.value, o.label)
+		for range o.n {
+			c.Add(strconv.Itoa(i), o.stratum, o.value, o.label)
+			i++
+		}
 	}
 	got := c.Estimate(Proportion, 0.95)
 	w := got.Weight
-	// mean value 5/10; by the labelled ones 0.4*1 + 0.6*0.5; mean label 0.4*0.5 + 0.6*0.5
-	if want := 0.5 + w*(0.5-0.7); math.Abs(got.Corrected.Value-want) > 1e-12 || got.Labels.Value != 0.5 || w <= 0 || w > 1 {
+	// mean value 49/100; by the labelled ones 0.4*9/16 + 0.6*6/16; mean label the same
+	if want := 0.45 + w*(0.49-0.45); math.Abs(got.Corrected.Value-want) > 1e-12 || math.Abs(got.Labels.Value-0.45) > 1e-12 || w < 0.5 || w > 1 {
 		t.Errorf("%+v", got)
 	}
 	c.Add("x", "c", 1, math.NaN())
