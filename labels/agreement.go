@@ -296,6 +296,9 @@ func (c *comparison) people() {
 			}
 		}
 		for _, label := range c.names {
+			if !slices.ContainsFunc(g.units, func(u judgedUnit) bool { return u.Choices == nil || slices.Contains(u.Choices, label) }) {
+				continue // nobody could choose it
+			}
 			c.addMean(Share, label, g.by, g.units, func(u judgedUnit) float64 {
 				n := 0.0
 				for _, l := range u.labels {
