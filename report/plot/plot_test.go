@@ -300,6 +300,9 @@ func TestLabels(t *testing.T) {
 	if got := value(t, found, map[string]string{"by-language": "he", "by-judge": "gloss@1"}); got != 0.6 || len(found) != 4 {
 		t.Errorf("gloss finds %v in he, %d marks; want 0.6, 4", got, len(found))
 	}
+	if got := value(t, found, map[string]string{"by-language": "zh", "by-judge": "people"}); got != 0.5 {
+		t.Errorf("people find %v in zh; want 0.5, the share of test", got)
+	}
 	c = NewCollector(nil)
 	c.AddLabels(Labels{Measure: "lpr", Title: "Is the line right?", Fault: "wrong", Judge: "judge", Label: "label", People: "people", Shares: shares})
 	if both := read(t, only(t, c.Plots(), "People and instrument")); len(both) != 12 {
