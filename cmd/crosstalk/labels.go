@@ -19,7 +19,7 @@ import (
 )
 
 func labelsCommand() *cobra.Command {
-	return group("labels", "Ask people about a run's answers",
+	return group("labels", "Ask people about a run's answers on sheets",
 		`Ask people about the answers of a run on sheets: export questions, let one or
 more people fill them in, and import their labels into the run. ('crosstalk
 annotate' asks them in a browser.) Then 'crosstalk agreement' compares the labels,

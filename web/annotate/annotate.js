@@ -11,7 +11,7 @@ const store = {
 // Nothing is sent twice by an impatient hand.
 for (const f of document.querySelectorAll("form"))
   f.addEventListener("submit", e => {
-    if (f.sent) return e.preventDefault()
+    if (f.sent || e.submitter && e.submitter.hidden) return e.preventDefault() // hidden: Return on a word is no answer
     f.sent = true
     setTimeout(() => { f.sent = false }, 4000) // the network may have failed
   })

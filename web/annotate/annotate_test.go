@@ -67,7 +67,7 @@ func pairs(n int, swapped bool) (list []crosstalk.Observation) {
 		o := crosstalk.Observation{Measure: "leak_rate", Item: fmt.Sprintf("item-%03d", i), Cluster: "c", Value: 1, Finding: "leaked",
 			Condition: map[string]string{"model": "secret-model", "similarity": "gloss@1"}, Labels: map[string]string{"category": "animals", "language": "en"},
 			Numbers: map[string]float64{"test": 0.4, "control": 0.1}}
-		test, control := fmt.Sprintf("east %d", i), fmt.Sprintf("west %d", i)
+		test, control := fmt.Sprintf("east %d", i), fmt.Sprintf("northwest %d", i)
 		if swapped {
 			test, control = control, test
 			o.Value, o.Finding, o.Numbers = 0, "not leaked", map[string]float64{"test": 0.1, "control": 0.4}
@@ -196,7 +196,7 @@ func TestBlind(t *testing.T) {
 		for q := range n {
 			form, page := c.question("leakage")
 			fmt.Fprintln(&b, shown.ReplaceAllString(page, ""))
-			if i == 0 && strings.Index(page, "east") < strings.Index(page, "west") {
+			if i == 0 && strings.Index(page, "east") < strings.Index(page, "northwest") {
 				first++
 			}
 			form.Set("label", []string{"A", "B", "neither"}[q%3])
@@ -217,7 +217,7 @@ func TestBlind(t *testing.T) {
 			}
 		}
 	}
-	a, b := strings.Split(traffic[0], "\n"), strings.Split(strings.NewReplacer("east", "west", "west", "east").Replace(traffic[1]), "\n")
+	a, b := strings.Split(traffic[0], "\n"), strings.Split(strings.NewReplacer("east", "northwest", "northwest", "east").Replace(traffic[1]), "\n")
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			t.Fatalf("line %d would be another if test and control were exchanged:\n%s\n%s", i+1, a[i], b[i])

@@ -2,6 +2,7 @@ package annotate
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -28,8 +29,7 @@ type askPage struct {
 	Sides    []sideView
 	Choices  []choiceView
 	Several  bool
-	Codes    []codeView
-	Words    bool
+	Codes    []string // that have been used before
 	Comment  string
 	Shown    int64 // when, in milliseconds
 	Undo     bool  // there is an answer to take back
@@ -52,12 +52,6 @@ type piece struct {
 
 // choiceView is a possible answer.
 type choiceView struct{ Label, Key string }
-
-// codeView is a code that has been used before.
-type codeView struct {
-	Code   string
-	Chosen bool
-}
 
 // find returns the sheet of the requested question, and the annotator.
 func (s *Server) find(r *http.Request) (*sheet, string, error) {
@@ -119,58 +113,45 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err == nil {
-		err = s.showNext(w, r, q, annotator, "")
+		err = s.showNext(w, r, q, annotator, labels.Answer{}, "")
 	}
 	if err != nil {
 		s.fail(w, r, err)
 	}
 }
 
-// showNext shows the next question, with what was wrong with an answer to it.
-func (s *Server) showNext(w http.ResponseWriter, r *http.Request, q *sheet, annotator, trouble string) error {
+// showNext shows the next question. trouble is what is wrong with the given
+// answer; what that marked and commented is kept.
+func (s *Server) showNext(w http.ResponseWriter, r *http.Request, q *sheet, annotator string, given labels.Answer, trouble string) error {
 	s.mu.Lock()
 	st, err := s.stateOf(q, annotator)
-	var before labels.Label
 	var codes []string
 	if err == nil && st.next >= 0 {
-		u, _ := q.Unit(st.asked[st.next].ID)
-		before, _, _ = s.log.Find(annotator, u.Key())
+		a := st.asked[st.next]
+		u, _ := q.Unit(a.ID)
+		if before, _, found := s.log.Find(annotator, u.Key()); found && given.ID != a.ID { // withdrawn
+			given.Comment, given.Words = before.Comment, nil
+			for _, word := range before.Words {
+				given.Words = append(given.Words, [2]int{word.Start, word.End})
+			}
+		}
 		codes = s.codes(q)
 	}
 	s.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	p := askPage{frame: s.frame(r, q.Question.Title), Path: q.Question.Name, Done: st.done, Of: len(st.asked), Undo: st.last >= 0}
+	p := askPage{frame: s.frame(r, q.Question.Title), Path: q.Question.Name, Done: st.done, Of: len(st.asked), Undo: st.last >= 0, Trouble: trouble}
 	if st.next < 0 {
 		p.Title = "All questions are answered"
 		s.show(w, r, http.StatusOK, "done.html", p)
 		return nil
 	}
-	a := st.asked[st.next]
-	p.Title = "Question " + strconv.Itoa(st.done+1) + " of " + strconv.Itoa(p.Of)
-	p.ID, p.Topic, p.Text, p.First = a.ID, a.Topic, q.Question.Asks(a.Topic), st.done == 0
-	p.Guide = q.Question.Guide
+	p.Title = fmt.Sprintf("Question %d of %d", st.done+1, p.Of)
+	p.First, p.Shown, p.Comment, p.Codes = st.done == 0, time.Now().UnixMilli(), given.Comment, codes
+	p.fill(q, st.asked[st.next], given.Words)
 	if len(s.options.Guide) > 0 {
 		p.Guide = s.options.Guide
-	}
-	p.Several, p.Words, p.Comment, p.Trouble, p.Shown = q.Question.Several, q.Question.Words, before.Comment, trouble, time.Now().UnixMilli()
-	if p.Words { // the text names the language
-		p.Topic = ""
-	}
-	u, _ := q.Unit(a.ID)
-	if q.Question.Several && a.Given[0] == a.Given[1] { // both answer the same
-		p.Question, a.Given = a.Given[0], [2]string{}
-	}
-	p.Sides = []sideView{{Name: "A", Given: a.Given[0], Pieces: pieces(a.A, q.Words(u), before.Words)}}
-	if a.B != "" || q.Question.Sides[1] != "" {
-		p.Sides = append(p.Sides, sideView{Name: "B", Given: a.Given[1], Pieces: pieces(a.B, nil, nil)})
-	}
-	for i, label := range a.Labels {
-		p.Choices = append(p.Choices, choiceView{label, key(i)})
-	}
-	for _, c := range codes {
-		p.Codes = append(p.Codes, codeView{Code: c})
 	}
 	status := http.StatusOK
 	if trouble != "" {
@@ -180,7 +161,26 @@ func (s *Server) showNext(w http.ResponseWriter, r *http.Request, q *sheet, anno
 	return nil
 }
 
-// key is the key of the choice with this index; only ten have one.
+// fill fills in what is asked.
+func (p *askPage) fill(q *sheet, a labels.Asked, marked [][2]int) {
+	u, _ := q.Unit(a.ID)
+	p.ID, p.Topic, p.Text, p.Guide, p.Several = a.ID, a.Topic, q.Question.Asks(a.Topic), q.Question.Guide, q.Question.Several
+	if q.Question.Words { // the text names the language
+		p.Topic = ""
+	}
+	if q.Question.Several && a.Given[0] == a.Given[1] { // both answer the same
+		p.Question, a.Given = a.Given[0], [2]string{}
+	}
+	p.Sides = []sideView{{"A", a.Given[0], pieces(a.A, q.Words(u), marked)}}
+	if q.Question.Sides[1] != "" {
+		p.Sides = append(p.Sides, sideView{"B", a.Given[1], pieces(a.B, nil, nil)})
+	}
+	for i, label := range a.Labels {
+		p.Choices = append(p.Choices, choiceView{label, key(i)})
+	}
+}
+
+// key is the key of the choice with this index; only nine have one.
 func key(i int) string {
 	if i < 9 {
 		return strconv.Itoa(i + 1)
@@ -189,13 +189,13 @@ func key(i int) string {
 }
 
 // pieces cuts a text into words that can be marked and what lies between them.
-func pieces(text string, words, marked []labels.Word) (list []piece) {
+func pieces(text string, words []labels.Word, marked [][2]int) (list []piece) {
 	at := 0
 	for _, word := range words {
 		if between := text[at:word.Start]; at > 0 || strings.TrimSpace(between) != "" {
 			list = append(list, piece{Text: between})
 		}
-		list = append(list, piece{Text: word.Text, Place: strconv.Itoa(word.Start) + "-" + strconv.Itoa(word.End), Marked: slices.Contains(marked, word)})
+		list = append(list, piece{Text: word.Text, Place: strconv.Itoa(word.Start) + "-" + strconv.Itoa(word.End), Marked: slices.Contains(marked, [2]int{word.Start, word.End})})
 		at = word.End
 	}
 	if rest := strings.TrimSpace(text[at:]); rest != "" {
@@ -243,7 +243,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		var trouble *statusError
 		if errors.As(err, &trouble) && trouble.status == http.StatusUnprocessableEntity {
-			err = s.showNext(w, r, q, annotator, trouble.message)
+			err = s.showNext(w, r, q, annotator, given, trouble.message)
 		}
 		if err != nil {
 			s.fail(w, r, err)
