@@ -119,25 +119,28 @@ func (s *Server) open() error {
 	if instrument == "consistency" {
 		possible = append(possible, Instructions)
 	}
-	names := s.options.Questions
+	names := slices.Compact(slices.Sorted(slices.Values(s.options.Questions)))
 	for _, name := range names {
 		if !slices.Contains(possible, name) {
 			return fmt.Errorf("unknown question %q for a run of %s; choose one of: %s", name, instrument, strings.Join(possible, ", "))
 		}
 	}
-	if len(names) == 0 {
-		names = possible
-	}
-	var reasons []error // why questions cannot be asked
-	for _, name := range names {
+	all := len(names) == 0
+	var reasons []error             // why questions cannot be asked
+	for _, name := range possible { // in their order
+		if !all && !slices.Contains(names, name) {
+			continue
+		}
 		if err := s.openQuestion(name); err != nil {
 			reasons = append(reasons, fmt.Errorf("question %s: %w", name, err))
 		}
 	}
-	if len(reasons) == len(names) || len(reasons) > 0 && len(s.options.Questions) > 0 {
+	switch {
+	case s.kinds() == 0, !all && len(reasons) > 0:
 		return errors.Unwrap(reasons[0])
-	}
-	s.LeftOut = reasons
+	case len(s.sheets) > 0:
+		s.LeftOut = reasons
+	} // else the run is not finished: its rewritten instructions are reviewed
 	if s.design, err = labels.Plan(s.run, s.options.Sample); err != nil {
 		return err
 	}

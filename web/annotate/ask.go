@@ -128,12 +128,8 @@ func (s *Server) showNext(w http.ResponseWriter, r *http.Request, q *sheet, anno
 	var codes []string
 	if err == nil && st.next >= 0 {
 		a := st.asked[st.next]
-		u, _ := q.Unit(a.ID)
-		if before, _, found := s.log.Find(annotator, u.Key()); found && given.ID != a.ID { // withdrawn
-			given.Comment, given.Words = before.Comment, nil
-			for _, word := range before.Words {
-				given.Words = append(given.Words, [2]int{word.Start, word.End})
-			}
+		if given.ID != a.ID {
+			given = s.withdrawn(q, a.ID, annotator)
 		}
 		codes = s.codes(q)
 	}
@@ -159,6 +155,18 @@ func (s *Server) showNext(w http.ResponseWriter, r *http.Request, q *sheet, anno
 	}
 	s.show(w, r, status, "ask.html", p)
 	return nil
+}
+
+// withdrawn is the comment and the marked words of a withdrawn answer. s.mu is
+// locked.
+func (s *Server) withdrawn(q *sheet, id, annotator string) (a labels.Answer) {
+	u, _ := q.Unit(id)
+	before, _, _ := s.log.Find(annotator, u.Key())
+	a.Comment = before.Comment
+	for _, word := range before.Words {
+		a.Words = append(a.Words, [2]int{word.Start, word.End})
+	}
+	return a
 }
 
 // fill fills in what is asked.

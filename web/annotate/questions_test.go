@@ -41,7 +41,7 @@ var word = regexp.MustCompile(`name="word" value="([0-9-]+)">([^<]*)<`)
 // are marked by their places.
 func TestLines(t *testing.T) {
 	path := newRun(t, "confusion", answers()...)
-	c := as(t, newServer(t, path, Options{Questions: []string{"lines"}}), "ann")
+	c := as(t, newServer(t, path, Options{Questions: []string{"lines", "lines"}}), "ann")
 	var asked []string
 	for range 3 {
 		form, page := c.question("lines")
@@ -242,6 +242,9 @@ func TestInstructions(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newServer(t, path, Options{})
+	if len(s.LeftOut) > 0 {
+		t.Errorf("left out: %v", s.LeftOut)
+	}
 	c := as(t, s, "ann")
 	show := func(at string) (url.Values, string) {
 		page := c.send("GET", "/instructions"+at, nil).Body.String()
