@@ -199,8 +199,8 @@ func (s sample) empty(level float64) Estimate {
 // deviates from the truth by the mean of label + w value of the residuals.
 type linear struct {
 	sample
-	slope         []float64
-	labels, value []float64 // residuals, summed by cluster
+	slope              []float64
+	ofLabels, ofValues []float64 // residuals, summed by cluster
 }
 
 // of is the sum of an observation's steps times the slopes.
@@ -220,23 +220,23 @@ func (l linear) dot(unit []float64) (x float64) {
 }
 
 func (s sample) linear(slope []float64) linear {
-	l := linear{sample: s, slope: slope, labels: make([]float64, len(s.Corrected.clusters)), value: make([]float64, len(s.Corrected.clusters))}
+	l := linear{sample: s, slope: slope, ofLabels: make([]float64, len(s.Corrected.clusters)), ofValues: make([]float64, len(s.Corrected.clusters))}
 	mean, gain := l.dot(s.mean), l.dot(s.gain)
 	for i, o := range s.observations {
 		h := s.strata[o.stratum]
 		label, value := l.dot(h.label), l.dot(h.value)
-		own := l.of(s.Corrected.values[i*s.steps : (i+1)*s.steps])
+		own := l.of(s.values[i*s.steps : (i+1)*s.steps])
 		y, f := label-mean, own-value-gain
 		if o.labelled {
 			weight := h.n / h.labels
 			if h.labels > 1 {
 				weight *= math.Sqrt(h.labels / (h.labels - 1)) // for the mean is estimated
 			}
-			y += weight * (l.of(s.Corrected.labels[i*s.steps:(i+1)*s.steps]) - label)
+			y += weight * (l.of(s.labels[i*s.steps:(i+1)*s.steps]) - label)
 			f -= weight * (own - value)
 		}
-		l.labels[o.cluster] += y
-		l.value[o.cluster] += f
+		l.ofLabels[o.cluster] += y
+		l.ofValues[o.cluster] += f
 	}
 	return l
 }
@@ -244,9 +244,9 @@ func (s sample) linear(slope []float64) linear {
 // weight makes the variance smallest.
 func (l linear) weight() float64 {
 	var products, squares float64
-	for i, y := range l.labels {
-		products += y * l.value[i]
-		squares += l.value[i] * l.value[i]
+	for i, y := range l.ofLabels {
+		products += y * l.ofValues[i]
+		squares += l.ofValues[i] * l.ofValues[i]
 	}
 	if !(squares > 0) {
 		return 0
@@ -259,13 +259,13 @@ func (l linear) estimate(w float64, byValue bool, level float64) Estimate {
 	e.Warnings = sizeWarnings(l.labelled, l.clusters)
 	mean := l.f(l.means(w))
 	e.Value = l.bounds.back(mean)
-	k := float64(len(l.labels))
+	k := float64(len(l.ofLabels))
 	if math.IsNaN(mean) || l.clusters <= len(l.strata) || k < 2 {
 		return e
 	}
-	squares := make([]float64, len(l.labels))
+	squares := make([]float64, len(l.ofLabels))
 	for i := range squares {
-		d := l.labels[i] + w*l.value[i]
+		d := l.ofLabels[i] + w*l.ofValues[i]
 		squares[i] = d * d
 	}
 	n := float64(len(l.observations))

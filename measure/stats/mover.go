@@ -32,7 +32,7 @@ func (l linear) cells(byValue bool) cells {
 	index := map[string]int{}
 	key := make([]byte, 4+l.steps)
 	for i, o := range l.observations {
-		values := l.Corrected.values[i*l.steps : (i+1)*l.steps]
+		values := l.values[i*l.steps : (i+1)*l.steps]
 		for k, v := range values {
 			if byValue {
 				key[4+k] = byte(math.Round(4 * l.bounds.unit(v)))
@@ -48,7 +48,7 @@ func (l linear) cells(byValue bool) cells {
 		x := &c.list[at]
 		x.n++
 		if o.labelled {
-			y := (l.of(l.Corrected.labels[i*l.steps:(i+1)*l.steps]) - low) / c.unit
+			y := (l.of(l.labels[i*l.steps:(i+1)*l.steps]) - low) / c.unit
 			x.labels++
 			x.sum += y
 			x.squares += y * y
