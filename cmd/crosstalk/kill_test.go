@@ -16,10 +16,13 @@ import (
 )
 
 // kills is how often a test kills the command: more often than usual if
-// $CROSSTALK_TEST_KILLS says so.
+// $CROSSTALK_TEST_KILLS says so, and twice at most in short tests.
 func kills(usual int) int {
 	if n, err := strconv.Atoi(os.Getenv("CROSSTALK_TEST_KILLS")); err == nil {
 		return n
+	}
+	if testing.Short() {
+		return min(usual, 2)
 	}
 	return usual
 }
