@@ -62,6 +62,10 @@ func (u Unit) Column(name string) string {
 		return yesNo(slices.ContainsFunc(u.Judged, func(j Judged) bool { return j.Finding != u.Judged[0].Finding }))
 	case DoubtfulColumn:
 		return yesNo(u.Doubt <= u.near)
+	case LengthColumn:
+		if u.Line > 0 {
+			return length(u.Texts[0])
+		}
 	}
 	if value, known := u.Columns[name]; known {
 		return value
@@ -81,6 +85,7 @@ type Sheet struct {
 	Question Question
 	Units    []Unit
 	At       map[string]int // by key
+	words    map[int]checkedWords
 }
 
 // Open reads the questions of a finished run that its instrument's first
@@ -212,6 +217,9 @@ func (s *Sheet) check(flag string, columns []string) error {
 		}
 		for c := range u.Condition {
 			known[c] = true
+		}
+		if u.Line > 0 {
+			known[LengthColumn] = true
 		}
 		if len(u.Judged) > 1 {
 			known[DisputedColumn] = true
