@@ -110,6 +110,9 @@ func ofConfusion(t *testing.T) made {
 			observations = append(observations, in.Score(item, sample, a)...)
 		}
 	}
+	recorded := crosstalk.Item{ID: "recorded", Prompt: &crosstalk.Prompt{Text: "Why?"},
+		Labels: map[string]string{confusion.TaskColumn: "monolingual", confusion.LanguageColumn: "xx"}}
+	observations = append(observations, in.Score(recorded, 0, crosstalk.Answer{Status: crosstalk.Text, Text: "x"})...)
 	return made{confusion.Kind, []string{confusion.TaskColumn, confusion.SourceColumn}, observations,
 		sumUp(in.Rules(), observations, confusion.By)}
 }

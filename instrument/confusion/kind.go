@@ -9,6 +9,7 @@ import (
 // Names of the texts and numbers of observations.
 const (
 	AnswerText   = "answer"        // the text that was checked
+	PromptText   = "question"      // the prompt of a recorded answer
 	LinesChecked = "lines_checked" // numbers
 	LinesWrong   = "lines_wrong"
 )
@@ -60,7 +61,7 @@ var Kind = crosstalk.Kind{
 		{Key: AtColumn, Within: true},
 		{Key: DistributionColumn, Within: true},
 	},
-	Counts: slices.Concat([]string{countName(FullAnswer), SomeLines, SingleWords, countName(LineError), Unchecked, countName(NoLogprobs)},
+	Counts: slices.Concat([]string{countName(FullAnswer), SomeLines, SingleWords, countName(LineError), Unchecked, countName(NoLanguage), countName(NoLogprobs)},
 		crosstalk.Unanswered, []string{CensoredCount, TokensCount}),
 	Choices: []string{LanguageColumn, TaskColumn, SourceColumn},
 	Target:  LanguageColumn,

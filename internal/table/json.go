@@ -54,18 +54,16 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// Starts reads the beginning of an object or an array: '{' or '['. Another value
-// is an error.
+// Starts reads the beginning of an object or an array, '{' or '['; or another
+// value whole, which is 0.
 func (d *Document) Starts() (json.Delim, error) {
 	d.record.reset()
 	t, err := d.d.Token()
 	if err != nil {
 		return 0, d.errorf(err)
 	}
-	if delim, ok := t.(json.Delim); ok {
-		return delim, nil
-	}
-	return 0, d.errorf(fmt.Errorf("expected an object or an array, found %.40v", t))
+	delim, _ := t.(json.Delim)
+	return delim, nil
 }
 
 // Keys calls each with the keys of the object that has started. It must read the
@@ -183,7 +181,7 @@ func readJSONArray(path string, in io.Reader, yield func(Row) bool) error {
 		return err
 	}
 	if start != '[' {
-		return fmt.Errorf("%s:1: expected an array of objects, as in [{...}, {...}]; found one object", path)
+		return fmt.Errorf("%s:1: expected an array of objects, as in [{...}, {...}]", path)
 	}
 	err = d.Elements(func(line int, text []byte) error {
 		row, err := ParseObject(path, line, text)
