@@ -27,6 +27,8 @@ const (
 const (
 	TokensCount   = "tokens" // both are also numbers of observations
 	CensoredCount = "censored"
+
+	PassedUnchecked = "passed_unchecked" // no line was long enough, and the protocol lets them pass
 )
 
 // Kind describes confusion for reports.
@@ -61,10 +63,12 @@ var Kind = crosstalk.Kind{
 		{Key: AtColumn, Within: true},
 		{Key: DistributionColumn, Within: true},
 	},
-	Counts: slices.Concat([]string{countName(FullAnswer), SomeLines, SingleWords, countName(LineError), Unchecked, countName(NoLanguage), countName(NoLogprobs)},
+	Counts: slices.Concat([]string{countName(FullAnswer), SomeLines, SingleWords, countName(LineError), Unchecked, PassedUnchecked, countName(NoLanguage), countName(NoLogprobs)},
 		crosstalk.Unanswered, []string{CensoredCount, TokensCount}),
-	Choices: []string{LanguageColumn, TaskColumn, SourceColumn},
-	Target:  LanguageColumn,
+	Unjudged: []string{countName(NoLanguage)},
+	Waived:   []string{PassedUnchecked},
+	Choices:  []string{LanguageColumn, TaskColumn, SourceColumn},
+	Target:   LanguageColumn,
 	Charts: []crosstalk.Chart{
 		{Form: crosstalk.BarChart, Measures: []string{LPR, WPR, LCPR}, Rows: []string{crosstalk.ModelColumn}},
 		{Form: crosstalk.SweepCharts, Measures: []string{LPR, WPR, LCPR}},

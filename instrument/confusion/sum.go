@@ -41,7 +41,12 @@ func (s *sum) add(o crosstalk.Observation, cluster string) {
 		c = newCell(o.Measure)
 		s.cells[at] = c
 	}
-	c.items.Add(o.Sample)
+	if o.NotScored == "" {
+		c.items.Add(o.Sample)
+	}
+	if o.NotScored == "" && o.Measure == LPR && o.Numbers[LinesChecked] == 0 {
+		c.counts[PassedUnchecked]++
+	}
 	if o.Finding != "" {
 		c.counts[countName(o.Finding)]++
 	}
