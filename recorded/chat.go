@@ -27,7 +27,7 @@ var conversationColumns = []string{"id", "conversation_id", "conversationId", "s
 // text. A row that also has an answer (completion or a usual name of it) has the
 // messages that it answers.
 var chat = layout{name: "messages of the assistant", read: func(row table.Row) (map[string]string, []reply, error) {
-	messages, err := messagesIn(row)
+	messages, _, err := messagesIn(row)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -114,35 +114,37 @@ var roles = map[string]string{
 	"tool": tool, "function": tool, "function_call": tool, "observation": tool,
 }
 
-// messagesIn reads the messages of a row. Calls of tools and what they returned
-// are left out.
-func messagesIn(row table.Row) ([]message, error) {
+// messagesIn reads the messages of a row. Calls of tools, what they returned, and
+// other parts that are not text are left out and counted.
+func messagesIn(row table.Row) (messages []message, left int, err error) {
 	texts := row.Lists[messagesColumn]
 	if text := row.Values[messagesColumn]; text != "" {
 		var raw []json.RawMessage
 		if err := json.Unmarshal([]byte(text), &raw); err != nil {
-			return nil, row.Errorf("messages is not a JSON list: %w", err)
+			return nil, 0, row.Errorf("messages is not a JSON list: %w", err)
 		}
 		for _, m := range raw {
 			texts = append(texts, string(m))
 		}
 	}
-	var messages []message
 	for i, text := range texts {
-		m, ok, err := readMessage([]byte(text))
+		m, others, err := readMessage([]byte(text))
 		if err != nil {
-			return nil, row.Errorf("message %d: %w", i+1, err)
+			return nil, 0, row.Errorf("message %d: %w", i+1, err)
 		}
-		if ok {
+		if others {
+			left++
+		}
+		if !others || strings.TrimSpace(m.text) != "" {
 			messages = append(messages, m)
 		}
 	}
-	return messages, nil
+	return messages, left, nil
 }
 
-// readMessage reads a message; ok is false for one that says nothing to or from
-// the user.
-func readMessage(text []byte) (m message, ok bool, err error) {
+// readMessage reads a message; others reports whether it has something else than
+// text, such as a call of a tool.
+func readMessage(text []byte) (m message, others bool, err error) {
 	var fields struct {
 		Type      string          `json:"type"` // of an item of OpenAI's Responses API
 		Role      string          `json:"role"`
@@ -157,16 +159,15 @@ func readMessage(text []byte) (m message, ok bool, err error) {
 		return m, false, errors.New("expected an object with role and content")
 	}
 	if fields.Role == "" && fields.From == "" && fields.Type != "" && fields.Type != "message" {
-		return m, false, nil // a call of a tool, what it returned, or thoughts
+		return m, true, nil // a call of a tool, what it returned, or thoughts
 	}
 	name := cmp.Or(fields.Role, fields.From)
 	if m.role = roles[strings.ToLower(name)]; m.role == "" {
 		return m, false, fmt.Errorf("the role is %.40q; expected system, user, assistant or tool", name)
 	}
 	if m.role == tool {
-		return m, false, nil
+		return m, true, nil
 	}
-	others := false
 	if m.text, others, err = contentOf(fields.Content); err != nil {
 		return m, false, err
 	}
@@ -176,8 +177,7 @@ func readMessage(text []byte) (m message, ok bool, err error) {
 	if fields.Refusal != nil && m.text == "" {
 		m.text = *fields.Refusal
 	}
-	others = others || isSet(fields.ToolCalls) || isSet(fields.Call)
-	return m, strings.TrimSpace(m.text) != "" || !others, nil
+	return m, others || isSet(fields.ToolCalls) || isSet(fields.Call), nil
 }
 
 func isSet(raw json.RawMessage) bool {
@@ -228,7 +228,7 @@ func contentOf(raw json.RawMessage) (text string, others bool, err error) {
 // the user.
 func conversation(prompt string) (turns []string) {
 	if strings.HasPrefix(strings.TrimSpace(prompt), "[") {
-		if messages, err := messagesIn(table.Row{Values: map[string]string{messagesColumn: prompt}}); err == nil {
+		if messages, _, err := messagesIn(table.Row{Values: map[string]string{messagesColumn: prompt}}); err == nil {
 			for _, m := range messages {
 				if m.role == user {
 					turns = append(turns, m.text)

@@ -40,16 +40,7 @@ func (r Reading) names(row table.Row, columns map[string]string, of layout) (map
 			return nil, row.HeaderErrorf("has no column %q, which is to be %s; the columns are %s", theirs, ours, list(row, columns))
 		}
 	}
-	var needed, wanted []string
-	if r.Expect == "" {
-		needed = append(needed, "language")
-	}
-	if of.name == "" {
-		needed, wanted = append(needed, "completion"), []string{"prompt"}
-		if r.Expect == ExpectUser || r.Expect == ExpectPrompt {
-			needed, wanted = append(needed, "prompt"), nil
-		}
-	}
+	needed, wanted := r.needed(of)
 	if !slices.ContainsFunc(needed, func(ours string) bool { return !has(ours) }) {
 		return names, nil
 	}
@@ -73,6 +64,20 @@ func (r Reading) names(row table.Row, columns map[string]string, of layout) (map
 		r.Note(fmt.Sprintf("%s: reading %s (to change it: --column %s=NAME)", row.File, strings.Join(said, ", "), said[0][strings.LastIndex(said[0], " ")+1:]))
 	}
 	return names, nil
+}
+
+// needed are our columns that a file must have, and one that is useful.
+func (r Reading) needed(of layout) (needed, wanted []string) {
+	if r.Expect == "" {
+		needed = append(needed, "language")
+	}
+	if of.name == "" {
+		needed, wanted = append(needed, "completion"), []string{"prompt"}
+		if r.Expect == ExpectUser || r.Expect == ExpectPrompt {
+			needed, wanted = append(needed, "prompt"), nil
+		}
+	}
+	return needed, wanted
 }
 
 // remedy says what to do about a missing column.

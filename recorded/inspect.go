@@ -70,7 +70,7 @@ func inspectTurns(row table.Row) (turns []string, err error) {
 			return conversation(row.Values["input"]), nil
 		}
 	}
-	messages, err := messagesIn(of)
+	messages, _, err := messagesIn(of)
 	for _, m := range messages {
 		if m.role == user {
 			turns = append(turns, m.text)

@@ -46,7 +46,8 @@ func (r Reading) Leakage(path string) iter.Seq2[Leakage, error] { return r.leaka
 // ReadLeakage reads a file with our own names of columns.
 func ReadLeakage(path string) iter.Seq2[Leakage, error] { return Reading{}.Leakage(path) }
 
-// ReadItems is ReadLeakage for files that may lack answers.
+// ReadItems is ReadLeakage for files that may lack answers. The column system, and
+// messages in JSON Lines, precede both prompts.
 func ReadItems(path string) iter.Seq2[Leakage, error] { return Reading{}.leakage(path, false) }
 
 func (r Reading) leakage(path string, answered bool) iter.Seq2[Leakage, error] {
@@ -141,6 +142,13 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 			Item: item(row, v["id"], v["concept"], v["prompt"], v["control_prompt"])}
 		if l.Unusable = unusable(l.Item.Pair); l.Unusable != "" {
 			return l, nil
+		}
+		if !answered { // what was recorded was asked as it was
+			var err error
+			if l.Item.Pair.Before, err = precede(row); err != nil {
+				return l, err
+			}
+			delete(l.Item.Labels, system)
 		}
 		at := place{v["dataset"], l.Model, l.Item.ID}
 		pair := maphash.Bytes(seed, crosstalk.Canonical(l.Item.Pair))
