@@ -101,7 +101,7 @@ func TestLoad(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, want := range map[string]string{
-		"leakage-xx":                   `unknown suite "leakage-xx"; choose one of: ` + strings.Join(names(), ", ") + `, boolq, gonen-2024, lcb, paws-x, smilga-2025, xnli; or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)`,
+		"leakage-xx":                   `unknown suite "leakage-xx"; choose one of: ` + strings.Join(names(), ", ") + `, boolq, gonen-2024, lcb, paws-x, smilga-2025, xnli; or name a file (.yaml, .zip, .txt, .csv, .tsv, .jsonl, .json, .xlsx, .parquet)`,
 		"":                             `unknown suite ""; choose one of`,
 		filepath.Join(dir, "a.yaml"):   "open " + filepath.Join(dir, "a.yaml") + ": no such file or directory",
 		filepath.Join(dir, "a.csv"):    filepath.Join(dir, "a.csv") + ": no such file or directory",
