@@ -124,8 +124,8 @@ func (b bound) keeps(value float64) bool {
 func (b bound) String() string { return b.op + " " + amount(b.value, b.unit) }
 
 // Check tests the figures of a run, grouped by the requirement's columns. It
-// returns at least one check. An error, always a *SyntaxError, means that the figure cannot have the
-// stated value.
+// returns at least one check. An error, always a *SyntaxError, means that the
+// figure cannot have the stated value.
 func (r Requirement) Check(estimates []crosstalk.Estimate, o Options) (checks []Check, err error) {
 	var measured []crosstalk.Estimate
 	for _, e := range estimates {

@@ -42,7 +42,11 @@ var chat = layout{name: "messages of the assistant", read: func(row table.Row) (
 	}
 	id = cmp.Or(id, fmt.Sprintf("%s:%d", filepath.Base(row.File), row.Line))
 	if n := len(messages); n == 0 || messages[n-1].role != assistant {
-		if found := candidates(columns, "completion", nil); len(found) == 1 {
+		found := candidates(columns, "completion", nil)
+		if _, stated := columns["completion"]; stated {
+			found = []string{"completion"}
+		}
+		if len(found) == 1 {
 			messages = append(messages, message{role: assistant, text: columns[found[0]]})
 			delete(columns, found[0])
 		}
@@ -65,9 +69,20 @@ var chat = layout{name: "messages of the assistant", read: func(row table.Row) (
 	return columns, replies, nil
 }}
 
-// messagesOf names the column that the user, or ShareGPT's format, calls
-// otherwise.
+// messagesOf names the columns of messages, and of the answer to them, that the
+// user or ShareGPT's format calls otherwise.
 func (r Reading) messagesOf(row table.Row) table.Row {
+	row = r.namedMessages(row)
+	if theirs := r.Columns["completion"]; theirs != "" && hasMessages(row) {
+		if text, ok := nested(row, theirs); ok {
+			delete(row.Values, theirs)
+			row.Values["completion"] = text
+		}
+	}
+	return row
+}
+
+func (r Reading) namedMessages(row table.Row) table.Row {
 	theirs := r.Columns[messagesColumn]
 	if theirs == "" && !row.Has(messagesColumn) && row.Lists["conversations"] != nil {
 		theirs = "conversations"

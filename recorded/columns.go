@@ -29,6 +29,9 @@ func (r Reading) names(row table.Row, columns map[string]string, of layout) (map
 		names = map[string]string{}
 	}
 	delete(names, messagesColumn) // is read already
+	if of.name == chat.name {
+		delete(names, "completion") // so is the answer to the messages
+	}
 	has := func(ours string) bool {
 		_, is := columns[ours]
 		_, stated := names[ours]

@@ -91,6 +91,9 @@ func TestChat(t *testing.T) {
 	if !strings.HasPrefix(got[0], "|pt-BR/c1/1|c1|pt-BR|") {
 		t.Errorf("a fixed language: %s", got[0])
 	}
+	apart := write(t, "a.jsonl", `{"messages":[{"role":"user","content":"Q"},{"role":"assistant","content":"A"},{"role":"user","content":"R"}],"final":{"text":"B"},"response":"C","language":"fr"}`)
+	wantTold(t, "an answer apart", told(t, Reading{Columns: map[string]string{"completion": "final.text"}}, apart),
+		"|fr/a.jsonl:1/1|a.jsonl:1|fr|0|Q|text|A", "|fr/a.jsonl:1/2|a.jsonl:1|fr|0|R|text|B")
 	sharegpt := write(t, "s.jsonl", `{"conversations":[{"from":"human","value":"Q"},{"from":"gpt","value":"A"}],"meta":{"lang":"fr"}}`)
 	wantTold(t, "ShareGPT", told(t, Reading{Columns: map[string]string{"language": "meta.lang"}}, sharegpt), "|fr/s.jsonl:1/1|s.jsonl:1|fr|0|Q|text|A")
 	table := write(t, "s.csv", "id,chat,language\n1,\"[{\"\"role\"\":\"\"user\"\",\"\"content\"\":\"\"Q\"\"},{\"\"role\"\":\"\"model\"\",\"\"content\"\":\"\"A\"\"}]\",fr\n")
