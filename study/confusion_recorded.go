@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"maps"
 	"slices"
@@ -31,7 +32,7 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 		return nil, err
 	}
 	r := &recordedConfusion{Study: study, files: files, model: model, identifier: identifier, items: map[string]*suite.Fingerprint{},
-		labels: map[string]string{}, unjudged: map[string]*unjudged{}}
+		labels: map[string]string{}, seed: maphash.MakeSeed(), told: map[uint64]string{}, unjudged: map[string]*unjudged{}}
 	r.reading = recorded.Reading{Columns: c.Columns, Expect: c.Expect, Identify: r.tell, Note: r.Notes.say}
 	r.columns = Columns{}
 	for _, column := range languageColumns { // every row has a language
@@ -65,7 +66,9 @@ type recordedConfusion struct {
 	model      string // of rows without one
 	reading    recorded.Reading
 	identifier *fasttext.Model
-	labels     map[string]string             // the identifier's, "" if it has none, by language
+	labels     map[string]string // the identifier's, "" if it has none, by language
+	seed       maphash.Seed
+	told       map[uint64]string             // the languages of messages, by hash
 	unjudged   map[string]*unjudged          // rows, by why
 	judged     int                           // rows
 	items      map[string]*suite.Fingerprint // that a model answered
@@ -146,12 +149,22 @@ func (r *recordedConfusion) tell(text string) string {
 	if n < letters {
 		return ""
 	}
-	guess := r.identifier.Identify(text)
-	if guess.Probability < probability {
-		return ""
+	key := maphash.String(r.seed, text)
+	language, known := r.told[key]
+	if !known {
+		if guess := r.identifier.Identify(text); guess.Probability >= probability {
+			language = guess.Language
+		}
+		if len(r.told) < maxTold {
+			r.told[key] = language
+		}
 	}
-	return guess.Language
+	return language
 }
+
+// maxTold limits the messages whose languages are remembered, since files are read
+// several times: to some 10 MB.
+const maxTold = 1 << 18
 
 // unjudged counts rows whose language cannot be judged, for one reason.
 type unjudged struct {
