@@ -12,6 +12,8 @@ const (
 	PromptText   = "question"      // the prompt of a recorded answer
 	LinesChecked = "lines_checked" // numbers
 	LinesWrong   = "lines_wrong"
+	Margin       = "margin"      // least distance of a checked line's probability from the threshold, whatever its language
+	MarginLine   = "margin_line" // that line, from 1
 )
 
 // Columns of observations. The first three are the suite's too.
