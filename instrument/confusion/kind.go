@@ -8,9 +8,9 @@ import (
 
 // Names of the texts and numbers of observations.
 const (
-	AnswerText   = "answer"        // the text that was checked
-	PromptText   = "question"      // the prompt of a recorded answer
-	LinesChecked = "lines_checked" // numbers
+	AnswerText   = "answer"          // the text that was checked
+	PromptText   = "recorded_prompt" // the prompt of a recorded answer
+	LinesChecked = "lines_checked"   // numbers
 	LinesWrong   = "lines_wrong"
 	Margin       = "margin"      // least distance of a checked line's probability from the threshold, whatever its language
 	MarginLine   = "margin_line" // that line, from 1
