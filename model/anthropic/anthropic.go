@@ -79,7 +79,7 @@ func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	if err != nil {
 		return crosstalk.Answer{}, m.unwritable(err)
 	}
-	return m.endpoint.Ask(ctx, "/messages", body, endpoint.MaxText, reader(req))
+	return m.endpoint.Ask(ctx, "/messages", body, endpoint.MostText(req.Decoding), reader(req))
 }
 
 // reader reads the answer to a request.

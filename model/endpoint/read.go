@@ -21,6 +21,16 @@ const (
 	maxProblem = 64 << 10 // for errors
 )
 
+// MostText returns the bytes that an answer of words may have: MaxText, or if the
+// tokens are limited 1 MiB and 256 bytes for each. Servers that keep to the limit
+// need a tenth of that, and answers are in memory until they are scored.
+func MostText(d crosstalk.Decoding) int {
+	if limit := d.Limit(); limit > 0 && limit < (MaxText-1<<20)/256 {
+		return 1<<20 + 256*limit
+	}
+	return MaxText
+}
+
 // maxValues is how many values the JSON of an answer may have, twice as many as
 // those 4,000 tokens. In memory a value takes up to a hundred times its bytes.
 const maxValues = 1 << 20

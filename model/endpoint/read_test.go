@@ -78,6 +78,18 @@ func TestClaimedLength(t *testing.T) {
 	}
 }
 
+// A server that ignores a limit of tokens may not fill the memory.
+func TestMostText(t *testing.T) {
+	for limit, want := range map[int]int{0: MaxText, 1: 1<<20 + 256, 100: 1<<20 + 25600, 1 << 20: MaxText, 1 << 62: MaxText} {
+		if got := MostText(crosstalk.Decoding{MaxTokens: limit}); got != want {
+			t.Errorf("%d tokens: %d bytes; want %d", limit, got, want)
+		}
+	}
+	if got := MostText(crosstalk.Decoding{MaxTokens: 100, ReasoningTokens: 4000}); got != 1<<20+256*4100 {
+		t.Errorf("%d bytes for thoughts too", got)
+	}
+}
+
 // Bodies of every length near a limit arrive whole.
 func TestLengths(t *testing.T) {
 	for _, n := range []int{20, 8<<10 - 1, 8 << 10, 8<<10 + 1, inflight.Free - 1, inflight.Free, inflight.Free + 1, 1 << 20, MaxText - 1, MaxText} {

@@ -96,7 +96,7 @@ func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	if req.API == crosstalk.Embeddings {
 		return m.embed(ctx, req)
 	}
-	most := endpoint.MaxText
+	most := endpoint.MostText(req.Decoding)
 	if req.Logprobs > 0 {
 		most = endpoint.MaxNumbers
 	}
