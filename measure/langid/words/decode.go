@@ -1,0 +1,303 @@
+package words
+
+import (
+	"math"
+	"strings"
+
+	"crosstalk/measure/langid/words/levels"
+)
+
+// A Range is a part of a text: bytes Start to End, End not included.
+type Range struct{ Start, End int }
+
+// A Span is a run of words in another language than expected.
+type Span struct {
+	Range
+	Language string
+	LogOdds  float64 // natural logarithm of the odds of its most certain word that it is not in the expected language
+}
+
+// Settings of the hidden Markov model, chosen on half of the development answers.
+var (
+	enter     = 0.003 // probability that another language begins at a word
+	stay      = 0.6   // probability that another language's run goes on
+	loans     = 0.02  // share of a language's words that are another one's
+	loansHan  = 0.02
+	names     = 0.9 // the same for words with a capital inside a sentence
+	initials  = 0.3 // the same for words with a capital at the start of a sentence
+	Threshold = 2.0
+)
+
+const impossible = 1e-14
+
+// cell is what a token says: for each language of its script the probability of the word there, divided by its
+// probability in the expected language.
+type cell struct {
+	first, n  int // the languages
+	ratio     [maxGroup]float64
+	own       float64 // 1, or impossible if the token is not in the expected language's script
+	forward   [maxGroup]float64
+	in        [maxGroup]float64
+	home      float64 // forward probability of the expected language
+	posterior [maxGroup]float64
+	odds      float64
+}
+
+// Score returns, for each word of text that is more likely in another language than a log odds of floor, its span.
+func Score(text, language string, mask []Range, floor float64) []Span {
+	tokens := tokenize(nil, text, language, mask)
+	cells := emit(tokens, language)
+	decode(tokens, cells)
+	var spans []Span
+	for i, c := range cells {
+		if c.odds <= floor {
+			continue
+		}
+		best := 0
+		for l := range c.n {
+			if c.posterior[l] > c.posterior[best] {
+				best = l
+			}
+		}
+		t := tokens[i]
+		spans = append(spans, Span{Range{t.start, t.end}, states[c.first+best], c.odds})
+	}
+	return spans
+}
+
+func emit(tokens []token, language string) []cell {
+	m := load()
+	cells := make([]cell, len(tokens))
+	own, known := scripts[language]
+	home := -1
+	if known {
+		home = stateOf[language]
+	}
+	var rs []rune
+	hanFirst := stateOf[Groups[hanGroup].Languages[0]]
+	for i := 0; i < len(tokens); i++ {
+		t, c := &tokens[i], &cells[i]
+		if t.script == han {
+			j := i + 1
+			for j < len(tokens) && tokens[j].script == han && tokens[j].glued {
+				j++
+			}
+			m.characters(tokens[i:j], cells[i:j])
+			for x := i; x < j; x++ {
+				c := &cells[x]
+				c.first, c.n, c.own = hanFirst, 2, 1
+				if tokens[x].form == silent {
+					c.ratio = [maxGroup]float64{1, 1}
+					continue
+				}
+				if own == han {
+					p := &c.ratio
+					a := p[home-hanFirst]
+					mean := (p[0] + p[1]) / 2
+					a = (1-loansHan)*a + loansHan*mean
+					p[0], p[1] = p[0]/a, p[1]/a
+				} else {
+					c.own = impossible
+				}
+			}
+			i = j - 1
+			continue
+		}
+		a := m.alphabets[t.script]
+		c.own = 1
+		if a == nil {
+			c.first, c.n = stateOf[single[t.script-devanagari].language], 1
+			c.ratio[0] = 1
+			if own != t.script {
+				c.own = impossible
+			}
+			continue
+		}
+		c.first, c.n = a.first, len(a.rest)
+		p := c.ratio[:c.n]
+		if t.form == silent {
+			for l := range p {
+				p[l] = 1
+			}
+			continue
+		}
+		a.probabilities(p, t.text, rs)
+		mean, top := 0.0, 0.0
+		for _, x := range p {
+			mean += x / float64(len(p))
+			top = max(top, x)
+		}
+		var expected float64
+		switch {
+		case own != t.script && (t.form == plain || t.script != latin):
+			c.own, expected = impossible, top
+		case own != t.script:
+			expected = top
+		default:
+			share := loans
+			switch t.form {
+			case capital:
+				share = names
+			case first:
+				share = initials
+			}
+			expected = (1-share)*p[home-a.first] + share*mean
+		}
+		for l := range p {
+			p[l] /= expected
+		}
+	}
+	for i := range cells {
+		c := &cells[i]
+		for l := range c.n {
+			c.in[l] = prior(c.first + l)
+			if c.first+l == home {
+				c.ratio[l] = 0
+			}
+		}
+	}
+	return cells
+}
+
+// decode sets the posterior odds of each token: forward and backward, with probabilities scaled at each token.
+func decode(tokens []token, cells []cell) {
+	if len(cells) == 0 {
+		return
+	}
+	var f0, fsum float64 = 1, 0
+	var before *cell
+	for i := range cells {
+		c := &cells[i]
+		st := stay
+		if tokens[i].script == han {
+			st = math.Sqrt(stay)
+		}
+		base := f0 + fsum*(1-st)
+		h := (f0*(1-enter) + fsum*(1-st)*(1-enter)) * c.own
+		sum := 0.0
+		for l := range c.n {
+			x := base * c.in[l]
+			if before != nil && before.first == c.first {
+				x += before.forward[l] * st
+			}
+			x *= c.ratio[l]
+			c.forward[l] = x
+			sum += x
+		}
+		scale := 1 / (h + sum)
+		for l := range c.n {
+			c.forward[l] *= scale
+		}
+		c.home = h * scale
+		f0, fsum = c.home, sum*scale
+		before = c
+	}
+	// b0 is the backward probability of the expected language; b those of the next cell's languages.
+	var b [maxGroup]float64
+	for l := range b {
+		b[l] = 1
+	}
+	b0 := 1.0
+	for i := len(cells) - 1; i >= 0; i-- {
+		c := &cells[i]
+		all := 0.0
+		for l := range c.n {
+			c.posterior[l] = c.forward[l] * b[l]
+			all += c.posterior[l]
+		}
+		c.odds = math.Log(all / (c.home * b0))
+		if i == 0 {
+			break
+		}
+		st := stay
+		if tokens[i].script == han {
+			st = math.Sqrt(stay)
+		}
+		total, into := 0.0, 0.0
+		var own [maxGroup]float64
+		for l := range c.n {
+			own[l] = c.ratio[l] * b[l]
+			total += own[l]
+			into += own[l] * c.in[l]
+		}
+		leave := b0*c.own*(1-enter) + into
+		prev := &cells[i-1]
+		scale := 1 / (leave + total)
+		for l := range prev.n {
+			x := (1 - st) * leave
+			if prev.first == c.first {
+				x += st * own[l]
+			}
+			b[l] = x * scale
+		}
+		b0 = leave * scale
+	}
+}
+
+// characters sets, for a run of characters without spaces, the probability of each character after those before it, in
+// each language: of all ways to cut the run into words of the language, the share of those that go on with it.
+func (m *model) characters(tokens []token, cells []cell) {
+	const longest = 8
+	k := len(Groups[hanGroup].Languages)
+	for l := range k {
+		var ends [longest + 1]float64 // ends[d]: the way to the character d before this one, scaled
+		ends[0] = 1
+		mass := 1.0
+		for i := range tokens {
+			// Shift: ends[d] is the weight of word boundaries d characters before the one now read.
+			now, begin := 0.0, 0.0
+			for d := 0; d < longest && d <= i; d++ {
+				if ends[d] == 0 {
+					continue
+				}
+				var h levels.Hash
+				for x := i - d; x <= i; x++ {
+					r := first1(tokens[x].text)
+					h = h.Add(r)
+				}
+				row, ok := m.han.Row(h)
+				word, prefix := 0.0, 0.0
+				if ok {
+					word, prefix = shares[row[l]], shares[row[k+l]]
+					prefix = max(prefix, word)
+				}
+				if d == 0 {
+					u := unknownCharacter
+					word, prefix = word+u, prefix+u
+				}
+				now += ends[d] * word
+				begin += ends[d] * prefix
+			}
+			cells[i].ratio[l] = begin / mass
+			copy(ends[1:], ends[:longest])
+			ends[0] = now
+			mass = begin
+			for d := range ends {
+				ends[d] /= mass
+			}
+			mass = 1
+		}
+	}
+}
+
+var unknownCharacter = 1e-7
+
+func first1(s string) rune {
+	for _, r := range s {
+		return r
+	}
+	return 0
+}
+
+// prior is the probability that a run of a language begins at a word.
+func prior(state int) float64 {
+	switch l := states[state]; {
+	case l == "en":
+		return enter * english
+	case strings.Contains("ar de es fr hi id it ja ko pt ru tr vi zh", l):
+		return enter / 14
+	}
+	return enter * rare
+}
+
+var english, rare = 0.1, 0.002

@@ -1,0 +1,138 @@
+// Package words finds the words of a text that are in another language than expected.
+//
+// Words of another script are plain. Within a script, a model of each language's words and letters says how probable a
+// word is in each language, and a hidden Markov model over the words of the text, with the expected language and every
+// other one as states, weighs that against the words around (as Solorio and Liu 2008 do for code switching). Chinese
+// and Japanese, which have no spaces, are weighed character by character.
+package words
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"sync"
+
+	"crosstalk/measure/langid/words/levels"
+)
+
+//go:generate go -C ../../../tools run ./build/words
+
+//go:embed words.bin
+var file []byte
+
+// Order is the length of the longest letter sequence of the model.
+const Order = 5
+
+// Padded returns the letters of a word between the marks of its ends, as the model's letter sequences have them.
+func Padded(word string) []rune { return padded(nil, word) }
+
+func padded(dst []rune, word string) []rune {
+	dst = append(dst, '^')
+	for _, r := range word {
+		dst = append(dst, r)
+	}
+	return append(dst, '$')
+}
+
+// unlisted is the share of a language's words that its list does not have: more where endings are many or the list is
+// short.
+var unlisted = map[string]float64{"tr": 0.1, "id": 0.04, "ru": 0.1, "uk": 0.1, "bg": 0.1, "ar": 0.1, "fa": 0.1, "ur": 0.1, "de": 0.04}
+
+const (
+	usuallyUnlisted = 0.02
+	unseenLetter    = 1.0 / 20_000
+)
+
+// alphabet is the model of a group of languages that write words between spaces.
+type alphabet struct {
+	first          int // the group's first language
+	words, letters *levels.Table
+	listed, rest   []float64 // shares
+	log, share     *[256]float64
+}
+
+var nats, shares = func() (nats, shares [256]float64) {
+	for i := range 256 {
+		shares[i] = levels.Share(i - 1)
+		nats[i] = math.Log(shares[i])
+	}
+	shares[0] = 0
+	return
+}()
+
+type model struct {
+	alphabets map[script]*alphabet
+	han       *levels.Table // words of each language, then beginnings of words of each language
+}
+
+var load = sync.OnceValue(func() *model {
+	r := levels.NewReader(file)
+	m := &model{alphabets: map[script]*alphabet{}}
+	table := func() *levels.Table {
+		t, err := r.Table()
+		if err != nil {
+			panic(fmt.Sprintf("embedded words: %v", err)) // the build is broken
+		}
+		return t
+	}
+	for i, g := range Groups {
+		if i == hanGroup {
+			m.han = table()
+			continue
+		}
+		a := &alphabet{first: stateOf[g.Languages[0]], words: table(), letters: table()}
+		for _, l := range g.Languages {
+			rest := usuallyUnlisted
+			if x, ok := unlisted[l]; ok {
+				rest = x
+			}
+			a.rest, a.listed = append(a.rest, rest), append(a.listed, 1-rest)
+		}
+		m.alphabets[groupScripts[i]] = a
+	}
+	return m
+})
+
+// probabilities sets p to the probability of a word, in lower case, in each of the group's languages.
+func (a *alphabet) probabilities(p []float64, word string, rs []rune) {
+	k := len(a.rest)
+	var s, now [maxGroup]float64
+	rs = padded(rs[:0], word)
+	none := math.Log(unseenLetter)
+	// before[n] is the row of the n letters before.
+	var before, rows [Order + 1][]uint8
+	for i := range rs {
+		var h levels.Hash
+		for n := 1; n <= Order && n <= i+1; n++ {
+			h = h.Add(rs[i+1-n])
+			rows[n], _ = a.letters.Row(h)
+		}
+		if i > 0 {
+			for l := range k {
+				now[l] = none
+			}
+			for n := 1; n <= Order && n <= i+1; n++ {
+				row := rows[n]
+				var context []uint8
+				if n > 1 {
+					context = before[n-1]
+				}
+				for l := range k {
+					if q := row[l]; q > 0 {
+						now[l] = nats[q]
+					} else if context != nil && context[k+l] > 0 {
+						now[l] += nats[context[k+l]]
+					}
+				}
+			}
+			for l := range k {
+				s[l] += now[l]
+			}
+		}
+		before, rows = rows, before
+	}
+	row, _ := a.words.Row(levels.Text(word))
+	for l := range k {
+		p[l] = a.listed[l]*shares[row[l]] + a.rest[l]*math.Exp(s[l])
+	}
+}
