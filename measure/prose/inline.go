@@ -1,0 +1,389 @@
+package prose
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// inline masks the parts of a block.
+func (p *parser) inline(start, end int) {
+	letter := false // the character before is a letter or a digit
+	for i := start; i < end; {
+		c := p.text[i]
+		to, kind := i, Kind("")
+		switch {
+		case c == '`':
+			to, kind = p.ticks(i, end), Code
+		case c == '$' || c == '\\':
+			to, kind = p.formula(i, end), Math
+		case c == '<':
+			to, kind = p.tag(i, end), Markup
+		case c == '*' || c == '_' && !letter:
+			if inner, stop := p.emphasis(i, start, end); stop > i {
+				p.mask(inner, stop, Label)
+				i = stop
+				continue
+			}
+		case (c == '#' || c == '@') && !letter:
+			to, kind = p.account(i, end), Address
+		case !letter && wordByte(c):
+			to, kind = p.word(i, end)
+		}
+		if to > i {
+			p.mask(i, to, kind)
+			i, letter = to, false
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(p.text[i:end])
+		if !letter || r != '\'' && r != '’' {
+			if stop := p.quotation(i, n, r, end); stop > 0 {
+				p.mask(i+n, stop, Quote)
+				_, close := utf8.DecodeRuneInString(p.text[stop:])
+				i, letter = stop+close, false
+				continue
+			}
+		}
+		switch {
+		case isEmoji(r):
+			p.mask(i, i+n, Emoji)
+		case isMath(r):
+			p.mask(i, i+n, Math)
+		case !letter && unicode.Is(unicode.Greek, r):
+			if to := p.symbol(i, end); to > i {
+				p.mask(i, to, Math)
+				i = to
+				continue
+			}
+		}
+		letter = unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		i += n
+	}
+}
+
+func wordByte(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '/' || c == '~' || c == '.' || c == '-' || c == '+'
+}
+
+// ticks returns the end of inline code that begins at i, or i.
+func (p *parser) ticks(i, end int) int {
+	n := 0
+	for i+n < end && p.text[i+n] == '`' {
+		n++
+	}
+	mark := p.text[i : i+n]
+	if j := strings.Index(p.text[i+n:end], mark); j >= 0 {
+		return i + n + j + n
+	}
+	return i
+}
+
+// formula returns the end of a formula in TeX that begins at i, or i.
+func (p *parser) formula(i, end int) int {
+	s := p.text[i:end]
+	for _, d := range [][2]string{{"$$", "$$"}, {`\(`, `\)`}, {`\[`, `\]`}} {
+		if strings.HasPrefix(s, d[0]) {
+			if j := strings.Index(s[2:], d[1]); j >= 0 {
+				return i + 2 + j + 2
+			}
+			return i
+		}
+	}
+	if s[0] == '$' && len(s) > 2 && s[1] != ' ' && (s[1] < '0' || s[1] > '9') {
+		if j := strings.IndexByte(s[1:], '$'); j > 0 && j < 120 && s[j] != ' ' {
+			return i + 1 + j + 1
+		}
+	}
+	if s[0] == '\\' {
+		j := 1
+		for j < len(s) && 'a' <= s[j]|0x20 && s[j]|0x20 <= 'z' {
+			j++
+		}
+		if j > 1 {
+			return i + j
+		}
+	}
+	return i
+}
+
+// tag returns the end of an HTML tag or of an address in angle brackets that begins at i, or i.
+func (p *parser) tag(i, end int) int {
+	s := p.text[i:end]
+	if len(s) < 3 || !('a' <= s[1]|0x20 && s[1]|0x20 <= 'z' || s[1] == '/' || s[1] == '!') {
+		return i
+	}
+	if j := strings.IndexByte(s, '>'); j > 0 && j < 200 {
+		return i + j + 1
+	}
+	return i
+}
+
+// emphasis returns where the words of an emphasis inside a sentence begin and end: of at most five words, with text
+// before it, or behind it that is more than a colon.
+func (p *parser) emphasis(i, start, end int) (inner, stop int) {
+	n := 1
+	for i+n < end && p.text[i+n] == p.text[i] {
+		n++
+	}
+	if n > 3 || i+n >= end || p.text[i+n] == ' ' {
+		return 0, 0
+	}
+	mark := p.text[i : i+n]
+	j := strings.Index(p.text[i+n:end], mark)
+	if j <= 0 || len(strings.Fields(p.text[i+n:i+n+j])) > 5 {
+		return 0, 0
+	}
+	inner, stop = i+n, i+n+j
+	before := strings.IndexFunc(p.text[start:i], unicode.IsLetter) >= 0
+	after := strings.TrimLeft(p.text[min(end, stop+n):end], " ")
+	if !before && (strings.HasPrefix(after, ":") || strings.HasPrefix(after, "：") || strings.HasSuffix(p.text[inner:stop], ":") || strings.IndexFunc(after, unicode.IsLetter) < 0) {
+		return 0, 0
+	}
+	return inner, stop
+}
+
+// account returns the end of a hashtag or account that begins at i, or i.
+func (p *parser) account(i, end int) int {
+	j := i + 1
+	for j < end {
+		r, n := utf8.DecodeRuneInString(p.text[j:end])
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '_' {
+			break
+		}
+		j += n
+	}
+	if j < i+3 {
+		return i
+	}
+	return j
+}
+
+// word returns the end of an address, file name, identifier or number with its unit that begins at i, or i.
+func (p *parser) word(i, end int) (int, Kind) {
+	j := i
+	var dots, slashes, digits, letters, at, special, upper int
+	for ; j < end; j++ {
+		c := p.text[j]
+		switch {
+		case 'a' <= c && c <= 'z':
+			letters++
+		case 'A' <= c && c <= 'Z':
+			letters++
+			if j > i && 'a' <= p.text[j-1] && p.text[j-1] <= 'z' {
+				upper++ // camelCase
+			}
+		case '0' <= c && c <= '9':
+			digits++
+		case c == '.':
+			dots++
+		case c == '/':
+			slashes++
+		case c == '@':
+			at++
+		case c == '_' || c == '<' && upper == 0 && letters > 2 && j+1 < end && p.text[j+1] == '<':
+			special++
+		case c == '-' || c == '+' || c == ':' || c == '~' || c == '%' || c == '#' || c == '?' || c == '=' || c == '&' || c == ',' || c == '>':
+		default:
+			goto done
+		}
+		if (c == ',' || c == '?' || c == '=' || c == '>' || c == '&' || c == '#') && slashes == 0 && digits == 0 && special == 0 {
+			break
+		}
+	}
+done:
+	for j > i && strings.IndexByte(".,:?-+/=&#~>%", p.text[j-1]) >= 0 && !(p.text[j-1] == '%' && digits > 0) && !(p.text[j-1] == '/' && slashes > 1) {
+		j--
+	}
+	w := p.text[i:j]
+	if w == "" {
+		return i, ""
+	}
+	lower := strings.ToLower(w)
+	switch {
+	case strings.Contains(w, "://") || strings.HasPrefix(lower, "www.") || at == 1 && dots > 0 && letters > 2 || isDomain(lower):
+		// An address goes on to the next space.
+		for j < end && p.text[j] > ' ' && p.text[j] < 0x80 && strings.IndexByte("()[]{}<>\"'`", p.text[j]) < 0 {
+			j++
+		}
+		for j > i && strings.IndexByte(".,:;!?", p.text[j-1]) >= 0 {
+			j--
+		}
+		return j, Address
+	case special > 0 && letters > 0:
+		return j, Code
+	case slashes > 0 && letters > 0 && (slashes > 1 && (w[0] == '/' || w[0] == '~' || w[0] == '.' || dots > 0 || digits > 0) || w[0] == '/' || w[0] == '~' || dots > 0 && isFile(lower)):
+		return j, Code
+	case dots > 0 && letters > 0 && isFile(lower):
+		return j, Code
+	case digits > 0 && letters > 0:
+		return j, Number
+	case digits > 0:
+		return p.unit(j, end), Number
+	case w[0] == '-' && len(w) > 2 && letters > 1:
+		return j, Code // an option of a command
+	}
+	return i, ""
+}
+
+var domains = strings.Fields("com org net gov edu io co de fr es it ru jp kr cn tw vn id in br pt tr eu uk us ai app dev info example")
+
+// isDomain reports whether a word in lower case is a domain, with or without a path.
+func isDomain(w string) bool {
+	host, _, path := strings.Cut(w, "/")
+	name, top, ok := cutLast(host, '.')
+	if !ok || len(name) < 2 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" {
+		return false
+	}
+	for _, d := range domains {
+		if top == d {
+			return path || len(d) > 2 || strings.Contains(name, ".") || d == "io" || d == "ai" || d == "de" || d == "co"
+		}
+	}
+	return false
+}
+
+var files = strings.Fields(`bat bin c cfg conf cpp css csv db dll doc docx env exe gif git go gz h html ini java jpeg jpg js json jsx log md
+	mp3 mp4 pdf php png ppt pptx py rb rs sh sql svg tar toml ts tsx txt wav xls xlsx xml yaml yml zip`)
+
+// isFile reports whether a word in lower case ends as names of files do.
+func isFile(w string) bool {
+	_, top, ok := cutLast(w, '.')
+	if !ok {
+		return false
+	}
+	for _, f := range files {
+		if top == f {
+			return true
+		}
+	}
+	return false
+}
+
+func cutLast(s string, sep byte) (before, after string, found bool) {
+	if i := strings.LastIndexByte(s, sep); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	return s, "", false
+}
+
+var units = map[string]bool{}
+
+func init() {
+	for _, u := range strings.Fields(`A B C F GB GHz Gbps GW GWh Hz J K KB L MB MHz MPa MW MWh Mbps N Pa TB V W Wh bar bit cal cl cm
+		cm² dB dl dpi eV fps ft g h ha hp hPa in kB kHz kJ kN kPa kV kW kWh kcal kg km km² kph lb lbs m mA mAh mV mW mg min ml mm
+		mol mph ms m² m³ nm ns oz ppm px rpm s t x °C °F µg µm Ω AED BRL CNY EUR GBP IDR INR JPY KRW MXN RUB SAR SEK TRY TWD USD
+		VND am pm AM PM`) {
+		units[u] = true
+	}
+}
+
+// unit returns the end of the unit behind a number that ends at j, or j.
+func (p *parser) unit(j, end int) int {
+	k := j
+	for k < end && (p.text[k] == ' ' || strings.HasPrefix(p.text[k:end], "\u00a0") || strings.HasPrefix(p.text[k:end], "\u202f")) {
+		_, n := utf8.DecodeRuneInString(p.text[k:])
+		k += n
+	}
+	l := k
+	for l < end {
+		r, n := utf8.DecodeRuneInString(p.text[l:end])
+		if !unicode.IsLetter(r) && r != '²' && r != '³' && r != '°' && r != '/' {
+			break
+		}
+		l += n
+	}
+	whole := strings.TrimRight(p.text[k:l], "/")
+	for part := range strings.SplitSeq(whole, "/") {
+		if !units[part] {
+			return j
+		}
+	}
+	if whole == "" {
+		return j
+	}
+	return k + len(whole)
+}
+
+// symbol returns the end of a symbol of one or two Greek letters, with the letters and digits that stick to it.
+func (p *parser) symbol(i, end int) int {
+	j, greek := i, 0
+	for j < end {
+		r, n := utf8.DecodeRuneInString(p.text[j:end])
+		if unicode.Is(unicode.Greek, r) {
+			greek++
+		} else if !(r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r))) {
+			break
+		}
+		j += n
+	}
+	if greek > 2 {
+		return i
+	}
+	return j
+}
+
+func isEmoji(r rune) bool {
+	return r >= 0x1f000 && r <= 0x1faff || r >= 0x2600 && r <= 0x27bf || r == 0xfe0f
+}
+
+// isMath reports whether r is a symbol of mathematics; letters beside it are left to their own words.
+func isMath(r rune) bool {
+	return r == '=' || r == '±' || r == '×' || r == '÷' || r >= 0x2190 && r <= 0x22ff
+}
+
+// closing gives the marks that end a quotation that r begins.
+func closing(r rune) string {
+	switch r {
+	case '"':
+		return "\""
+	case '“':
+		return "”"
+	case '„':
+		return "“”"
+	case '«':
+		return "»"
+	case '»':
+		return "«"
+	case '「':
+		return "」"
+	case '『':
+		return "』"
+	case '《':
+		return "》"
+	case '〈':
+		return "〉"
+	case '‘':
+		return "’"
+	case '\'':
+		return "'"
+	}
+	return ""
+}
+
+// quotation returns where a quotation that r begins at i ends, 0 if none begins there. It is within its block and of at
+// most 300 bytes; single quotation marks stand at the ends of words.
+func (p *parser) quotation(i, n int, r rune, end int) int {
+	marks := closing(r)
+	if marks == "" {
+		return 0
+	}
+	from := i + n
+	single := r == '\'' || r == '‘'
+	if from >= end || single && p.text[from] == ' ' {
+		return 0
+	}
+	for j := from; j < end && j < from+300; {
+		q, size := utf8.DecodeRuneInString(p.text[j:end])
+		if strings.ContainsRune(marks, q) {
+			if !single {
+				return j
+			}
+			after, _ := utf8.DecodeRuneInString(p.text[j+size:])
+			if p.text[j-1] != ' ' && !(unicode.Is(unicode.Latin, after)) {
+				return j
+			}
+		}
+		j += size
+	}
+	return 0
+}
