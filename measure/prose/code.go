@@ -22,10 +22,6 @@ func isCodeLine(s string) bool {
 	switch s[0] {
 	case '{', '}', '[', ']':
 		return strings.ContainsAny(s[len(s)-1:], "{}[],;") && (len(s) < 4 || strings.ContainsAny(s, `":=`))
-	case '"':
-		if _, rest, ok := strings.Cut(s[1:], `"`); ok && strings.HasPrefix(strings.TrimLeft(rest, " "), ":") {
-			return strings.ContainsAny(s[len(s)-1:], "{[,\"}]0123456789le")
-		}
 	case '$':
 		return s[1] == ' '
 	case '<':
@@ -48,6 +44,17 @@ func isCodeLine(s string) bool {
 		}
 	}
 	return isLog(s)
+}
+
+// jsonKey returns the length of a JSON key, with its colon, that a line begins with: what follows may be prose.
+func jsonKey(s string) int {
+	if s[0] != '"' || !strings.ContainsAny(s[len(s)-1:], "{[,\"}]0123456789le") {
+		return 0
+	}
+	if key, rest, ok := strings.Cut(s[1:], `"`); ok && len(key) < 60 && strings.HasPrefix(strings.TrimLeft(rest, " "), ":") {
+		return 2 + len(key) + strings.IndexByte(rest, ':') + 1
+	}
+	return 0
 }
 
 // looksTyped reports whether the arguments of a command look typed at a prompt.

@@ -109,6 +109,19 @@ func (p *parser) line(at, end int) int {
 		p.mask(from, end, Code)
 		return next
 	}
+	if n := jsonKey(s); n > 0 {
+		p.mask(from, from+n, Code)
+		from += n
+		from += leading(p.text[from:end])
+		if value := p.text[from:end]; strings.HasPrefix(value, "\"") {
+			from++
+			end = from + len(strings.TrimRight(value[1:], "\",}] "))
+		}
+		if from < end {
+			p.block(from, end, Paragraph)
+		}
+		return next
+	}
 	marks, form := lineMarks(s)
 	p.mask(from, from+marks, Markup)
 	from += marks

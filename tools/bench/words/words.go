@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk/measure/langid/words"
+	"crosstalk/measure/prose"
 )
 
 // answer is an item of the words' data.
@@ -130,7 +131,7 @@ func wordTables(dir string, halves []string, list string) error {
 	}
 	start := cpu()
 	for _, a := range slices.Concat(clean, inserted) {
-		a.found = words.Score(a.Text, a.Language, nil, lowest)
+		a.found = words.Score(a.Text, a.Language, masked(a.Text), lowest)
 	}
 	fmt.Printf("%.0f words, %.0f words a CPU second\n", count, count/(cpu()-start))
 	at := thresholdFor(of(clean, "a"), 1)
@@ -344,4 +345,14 @@ func listCases(clean, inserted []*answer, threshold float64, what string) {
 			}
 		}
 	}
+}
+
+// masked returns the parts of a text that have no language.
+func masked(text string) (mask []words.Range) {
+	for _, m := range prose.Parse(text).Masks {
+		if !m.Kind.Quoted() {
+			mask = append(mask, words.Range{Start: m.Start, End: m.End})
+		}
+	}
+	return mask
 }

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/langid/words/levels"
@@ -55,7 +56,11 @@ func build(in string, notes io.Writer) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			lists[i] = keep(list, g.Scripts, mostWords[g.Name])
+			scripts := g.Scripts
+			if language == "zh" {
+				scripts = []*unicode.RangeTable{unicode.Han} // kana is not Chinese, whatever the list says
+			}
+			lists[i] = keep(list, scripts, mostWords[g.Name])
 			fmt.Fprintf(notes, "%s: %d words of %s\n", language, len(lists[i]), name)
 		}
 		before := len(file)
@@ -120,9 +125,9 @@ func clean(lists [][]word, names []string, notes io.Writer) {
 		for _, w := range lists[a] {
 			own := w.frequency
 			for b := range lists {
-				own -= 2 * share[b] * frequency[b][w.text]
+				own -= 10 * share[b] * frequency[b][w.text]
 			}
-			if own > 0.1*w.frequency {
+			if own > 0.3*w.frequency {
 				kept = append(kept, word{w.text, own})
 			}
 		}
