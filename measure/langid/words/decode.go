@@ -7,25 +7,14 @@ import (
 	"crosstalk/measure/langid/words/levels"
 )
 
-// A Range is a part of a text: bytes Start to End, End not included.
-type Range struct{ Start, End int }
-
-// A Span is a run of words in another language than expected.
-type Span struct {
-	Range
-	Language string
-	LogOdds  float64 // natural logarithm of the odds of its most certain word that it is not in the expected language
-}
-
 // Settings of the hidden Markov model, chosen on half of the development answers.
 var (
-	enter     = 0.003 // probability that another language begins at a word
-	stay      = 0.4   // probability that another language's run goes on
-	loans     = 0.002  // share of a language's words that are another one's
-	loansHan  = 0.02
-	names     = 0.9 // the same for words with a capital inside a sentence
-	initials  = 0.3 // the same for words with a capital at the start of a sentence
-	Threshold = 2.0
+	enter    = 0.003 // probability that another language begins at a word
+	stay     = 0.4   // probability that another language's run goes on
+	loans    = 0.002 // share of a language's words that are another one's
+	loansHan = 0.006
+	names    = 0.9 // the same for words with a capital inside a sentence
+	initials = 0.3 // the same for words with a capital at the start of a sentence
 )
 
 const impossible = 1e-14
@@ -33,38 +22,18 @@ const impossible = 1e-14
 // cell is what a token says: for each language of its script the probability of the word there, divided by its
 // probability in the expected language.
 type cell struct {
-	first, n  int // the languages
-	ratio     [maxGroup]float64
-	own       float64 // 1, or impossible if the token is not in the expected language's script
-	forward   [maxGroup]float64
-	in        [maxGroup]float64
-	home      float64 // forward probability of the expected language
-	posterior [maxGroup]float64
-	odds      float64
+	first, n           int // the languages
+	ratio              [maxGroup]float64
+	own                float64 // 1, or impossible if the token is not in the expected language's script
+	forward            [maxGroup]float64
+	in                 [maxGroup]float64
+	home               float64 // forward probability of the expected language
+	posterior          [maxGroup]float64
+	odds               float64
+	says, listed, loan bool
 }
 
-// Score returns, for each word of text that is more likely in another language than a log odds of floor, its span.
-func Score(text, language string, mask []Range, floor float64) []Span {
-	tokens := tokenize(nil, text, language, mask)
-	cells := emit(tokens, language)
-	decode(tokens, cells)
-	var spans []Span
-	for i, c := range cells {
-		if c.odds <= floor {
-			continue
-		}
-		best := 0
-		for l := range c.n {
-			if c.posterior[l] > c.posterior[best] {
-				best = l
-			}
-		}
-		t := tokens[i]
-		spans = append(spans, Span{Range{t.start, t.end}, states[c.first+best], c.odds})
-	}
-	return spans
-}
-
+// emit returns what each token says.
 func emit(tokens []token, language string) []cell {
 	m := load()
 	cells := make([]cell, len(tokens))
@@ -90,6 +59,7 @@ func emit(tokens []token, language string) []cell {
 					c.ratio = [maxGroup]float64{1, 1}
 					continue
 				}
+				c.says = true
 				if own == han {
 					p := &c.ratio
 					a := p[home-hanFirst]
@@ -107,7 +77,7 @@ func emit(tokens []token, language string) []cell {
 		c.own = 1
 		if a == nil {
 			c.first, c.n = stateOf[single[t.script-devanagari].language], 1
-			c.ratio[0] = 1
+			c.ratio[0], c.says = 1, true
 			if own != t.script {
 				c.own = impossible
 			}
@@ -121,7 +91,8 @@ func emit(tokens []token, language string) []cell {
 			}
 			continue
 		}
-		a.probabilities(p, t.text, rs)
+		c.listed, c.loan = a.probabilities(p, t.text, rs)
+		c.says = true
 		mean, top, second, third := 0.0, 0.0, 0.0, 0.0
 		for _, x := range p {
 			mean += x / float64(len(p))
@@ -138,6 +109,8 @@ func emit(tokens []token, language string) []cell {
 		switch {
 		case own != t.script && (t.form == plain || t.script != latin):
 			c.own, expected = impossible, top
+		case own != t.script && !c.listed:
+			expected = top
 		case own != t.script:
 			expected = min(top, third*foreignNames)
 		default:

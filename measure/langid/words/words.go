@@ -93,8 +93,9 @@ var load = sync.OnceValue(func() *model {
 	return m
 })
 
-// probabilities sets p to the probability of a word, in lower case, in each of the group's languages.
-func (a *alphabet) probabilities(p []float64, word string, rs []rune) {
+// probabilities sets p to the probability of a word, in lower case, in each of the group's languages. It reports
+// whether a list has the word, and whether most lists do.
+func (a *alphabet) probabilities(p []float64, word string, rs []rune) (listed, loan bool) {
 	k := len(a.rest)
 	var s, now [maxGroup]float64
 	rs = padded(rs[:0], word)
@@ -131,8 +132,21 @@ func (a *alphabet) probabilities(p []float64, word string, rs []rune) {
 		}
 		before, rows = rows, before
 	}
-	row, _ := a.words.Row(levels.Text(word))
+	row, listed := a.words.Row(levels.Text(word))
 	for l := range k {
 		p[l] = a.listed[l]*shares[row[l]] + a.rest[l]*math.Exp(s[l])
 	}
+	if listed {
+		n := 0
+		for _, q := range row {
+			if q > 0 && q <= known+1 {
+				n++
+			}
+		}
+		loan = 3*n > 2*k
+	}
+	return listed, loan
 }
+
+// known is the level of one word in two million: who reads a language has met it.
+const known = 63

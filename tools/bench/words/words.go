@@ -23,7 +23,7 @@ type answer struct {
 	half    string
 	letters []int // byte offsets
 	words   float64
-	found   []words.Span
+	found   []words.Word
 }
 
 type known struct {
@@ -123,7 +123,7 @@ func wordTables(dir string, halves []string, list string) error {
 	if err != nil {
 		return err
 	}
-	words.Score("to load the model", "en", nil, 0)
+	words.Analyse("to load the model", "en", nil)
 	count := 0.0
 	for _, a := range slices.Concat(clean, inserted) {
 		a.prepare()
@@ -131,7 +131,7 @@ func wordTables(dir string, halves []string, list string) error {
 	}
 	start := cpu()
 	for _, a := range slices.Concat(clean, inserted) {
-		a.found = words.Score(a.Text, a.Language, masked(a.Text), lowest)
+		a.found = words.Analyse(a.Text, a.Language, masked(a.Text)).Words(lowest)
 	}
 	fmt.Printf("%.0f words, %.0f words a CPU second\n", count, count/(cpu()-start))
 	at := thresholdFor(of(clean, "a"), 1)

@@ -123,13 +123,15 @@ func clean(lists [][]word, names []string, notes io.Writer) {
 		}
 		kept := lists[a][:0:0]
 		for _, w := range lists[a] {
-			own := w.frequency
+			foreign := 0.0
 			for b := range lists {
-				own -= 10 * share[b] * frequency[b][w.text]
+				foreign += share[b] * frequency[b][w.text]
 			}
-			if own > 0.3*w.frequency {
-				kept = append(kept, word{w.text, own})
+			own := w.frequency - 2*foreign
+			if own < 0.1*w.frequency || w.frequency < 1e-5 && w.frequency < 15*foreign {
+				continue
 			}
+			kept = append(kept, word{w.text, own})
 		}
 		fmt.Fprintf(notes, "%s: %d words are other languages': shares %.5f\n", names[a], len(lists[a])-len(kept), share)
 		lists[a] = kept
