@@ -69,6 +69,7 @@ func (a *Analysis) word(i int) Word {
 // Evidence is what a part of a text says as a whole.
 type Evidence struct {
 	Words    int     // that say anything
+	Known    int     // of these, that the expected language's list has; all where there is no list for its script
 	Language string  // the most probable other language
 	LogRatio float64 // logarithm of the part's probability in that language over that in the expected one
 }
@@ -91,6 +92,9 @@ func (a *Analysis) Weigh(parts ...Range) Evidence {
 				continue
 			}
 			e.Words++
+			if c.known {
+				e.Known++
+			}
 			none := -float64(most) // what the word says of languages of another script
 			if c.own == impossible {
 				none = 0

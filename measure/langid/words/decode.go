@@ -1,8 +1,11 @@
 package words
 
 import (
+	"crosstalk/measure/langid/chinese"
 	"math"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"crosstalk/measure/langid/words/levels"
 )
@@ -22,25 +25,24 @@ const impossible = 1e-14
 // cell is what a token says: for each language of its script the probability of the word there, divided by its
 // probability in the expected language.
 type cell struct {
-	first, n           int // the languages
-	ratio              [maxGroup]float64
-	own                float64 // 1, or impossible if the token is not in the expected language's script
-	forward            [maxGroup]float64
-	in                 [maxGroup]float64
-	home               float64 // forward probability of the expected language
-	posterior          [maxGroup]float64
-	odds               float64
-	says, listed, loan bool
+	first, n                  int // the languages
+	ratio                     [maxGroup]float64
+	own                       float64 // 1, or impossible if the token is not in the expected language's script
+	forward                   [maxGroup]float64
+	in                        [maxGroup]float64
+	home                      float64 // forward probability of the expected language
+	posterior                 [maxGroup]float64
+	odds                      float64
+	says, listed, known, loan bool
 }
 
 // emit returns what each token says.
 func emit(tokens []token, language string) []cell {
 	m := load()
 	cells := make([]cell, len(tokens))
-	own, known := scripts[language]
-	home := -1
-	if known {
-		home = stateOf[language]
+	own, home := scriptFor(language), -1
+	if state, ok := stateOf[language]; ok {
+		home = state
 	}
 	var rs []rune
 	hanFirst := stateOf[Groups[hanGroup].Languages[0]]
@@ -51,7 +53,7 @@ func emit(tokens []token, language string) []cell {
 			for j < len(tokens) && tokens[j].script == han && tokens[j].glued {
 				j++
 			}
-			m.characters(tokens[i:j], cells[i:j])
+			m.characters(tokens[i:j], cells[i:j], language)
 			for x := i; x < j; x++ {
 				c := &cells[x]
 				c.first, c.n, c.own = hanFirst, 2, 1
@@ -59,8 +61,8 @@ func emit(tokens []token, language string) []cell {
 					c.ratio = [maxGroup]float64{1, 1}
 					continue
 				}
-				c.says = true
-				if own == han {
+				c.says, c.known = true, true
+				if home >= 0 && own == han {
 					p := &c.ratio
 					a := p[home-hanFirst]
 					mean := (p[0] + p[1]) / 2
@@ -75,9 +77,13 @@ func emit(tokens []token, language string) []cell {
 		}
 		a := m.alphabets[t.script]
 		c.own = 1
+		if home < 0 && own == t.script {
+			c.silence(t.script) // no model of the expected language to weigh the others against
+			continue
+		}
 		if a == nil {
 			c.first, c.n = stateOf[single[t.script-devanagari].language], 1
-			c.ratio[0], c.says = 1, true
+			c.ratio[0], c.says, c.known = 1, true, own == t.script
 			if own != t.script {
 				c.own = impossible
 			}
@@ -86,12 +92,14 @@ func emit(tokens []token, language string) []cell {
 		c.first, c.n = a.first, len(a.rest)
 		p := c.ratio[:c.n]
 		if t.form == silent {
-			for l := range p {
-				p[l] = 1
-			}
+			c.silence(t.script)
 			continue
 		}
-		c.listed, c.loan = a.probabilities(p, t.text, rs)
+		at := -1
+		if own == t.script {
+			at = home - a.first
+		}
+		c.listed, c.known, c.loan = a.probabilities(p, t.text, at, rs)
 		c.says = true
 		mean, top, second, third := 0.0, 0.0, 0.0, 0.0
 		for _, x := range p {
@@ -137,6 +145,19 @@ func emit(tokens []token, language string) []cell {
 		}
 	}
 	return cells
+}
+
+// silence makes the token say nothing.
+func (c *cell) silence(s script) {
+	if s >= devanagari {
+		c.first, c.n = stateOf[single[s-devanagari].language], 1
+	} else {
+		g := slices.Index(groupScripts, s)
+		c.first, c.n = stateOf[Groups[g].Languages[0]], len(Groups[g].Languages)
+	}
+	for l := range c.n {
+		c.ratio[l] = 1
+	}
 }
 
 // decode sets the posterior odds of each token: forward and backward, with probabilities scaled at each token.
@@ -214,60 +235,51 @@ func decode(tokens []token, cells []cell) {
 	}
 }
 
+// longest is the number of characters of the longest words of Chinese and Japanese that count.
+const longest = 8
+
 // characters sets, for a run of characters without spaces, the probability of each character after those before it, in
 // each language: of all ways to cut the run into words of the language, the share of those that go on with it.
-func (m *model) characters(tokens []token, cells []cell) {
-	const longest = 8
-	k := len(Groups[hanGroup].Languages)
-	for l := range k {
-		var ends [longest + 1]float64 // ends[d]: the way to the character d before this one, scaled
+func (m *model) characters(tokens []token, cells []cell, expected string) {
+	languages := Groups[hanGroup].Languages
+	k := len(languages)
+	for l, language := range languages {
+		var ends [longest + 1]float64 // ends[d] is the weight of a word's end d characters ago
 		ends[0] = 1
-		mass := 1.0
 		for i := range tokens {
-			// Shift: ends[d] is the weight of word boundaries d characters before the one now read.
-			now, begin := 0.0, 0.0
+			end, all := 0.0, 0.0
 			for d := 0; d < longest && d <= i; d++ {
 				if ends[d] == 0 {
 					continue
 				}
 				var h levels.Hash
-				for x := i - d; x <= i; x++ {
-					r := first1(tokens[x].text)
+				for _, t := range tokens[i-d : i+1] {
+					r, _ := utf8.DecodeRuneInString(t.text)
+					if language == "zh" && expected != "ja" {
+						r = chinese.Simplify(r) // as the list has it; in Japanese it would make kanji Chinese
+					}
 					h = h.Add(r)
 				}
-				row, ok := m.han.Row(h)
-				word, prefix := 0.0, 0.0
-				if ok {
-					word, prefix = shares[row[l]], shares[row[k+l]]
-					prefix = max(prefix, word)
-				}
+				row, _ := m.han.Row(h)
+				word := shares[row[l]]
+				begin := max(word, shares[row[k+l]])
 				if d == 0 {
-					u := unknownCharacter
-					word, prefix = word+u, prefix+u
+					word, begin = word+unknownCharacter, begin+unknownCharacter
 				}
-				now += ends[d] * word
-				begin += ends[d] * prefix
+				end += ends[d] * word
+				all += ends[d] * begin
 			}
-			cells[i].ratio[l] = begin / mass
+			cells[i].ratio[l] = all
 			copy(ends[1:], ends[:longest])
-			ends[0] = now
-			mass = begin
+			ends[0] = end
 			for d := range ends {
-				ends[d] /= mass
+				ends[d] /= all
 			}
-			mass = 1
 		}
 	}
 }
 
 var unknownCharacter = 1e-7
-
-func first1(s string) rune {
-	for _, r := range s {
-		return r
-	}
-	return 0
-}
 
 // prior is the probability that a run of a language begins at a word.
 func prior(state int) float64 {

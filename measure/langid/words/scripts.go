@@ -1,6 +1,10 @@
 package words
 
-import "unicode"
+import (
+	"unicode"
+
+	"golang.org/x/text/language"
+)
 
 type script uint8
 
@@ -90,6 +94,29 @@ func scriptOf(r rune) script {
 		if unicode.Is(s.table, r) {
 			return devanagari + script(i)
 		}
+	}
+	return none
+}
+
+// scriptFor returns the script that a language is written in.
+func scriptFor(code string) script {
+	if s, ok := scripts[code]; ok {
+		return s
+	}
+	s, _ := language.Make(code).Script()
+	switch s.String() {
+	case "Latn":
+		return latin
+	case "Cyrl":
+		return cyrillic
+	case "Arab":
+		return arabic
+	case "Deva":
+		return devanagari
+	case "Hans", "Hant", "Jpan":
+		return han
+	case "Beng":
+		return scripts["bn"]
 	}
 	return none
 }

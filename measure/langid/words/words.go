@@ -94,8 +94,8 @@ var load = sync.OnceValue(func() *model {
 })
 
 // probabilities sets p to the probability of a word, in lower case, in each of the group's languages. It reports
-// whether a list has the word, and whether most lists do.
-func (a *alphabet) probabilities(p []float64, word string, rs []rune) (listed, loan bool) {
+// whether a list has the word, whether that of the group's language home has it, and whether most lists do.
+func (a *alphabet) probabilities(p []float64, word string, home int, rs []rune) (listed, known, loan bool) {
 	k := len(a.rest)
 	var s, now [maxGroup]float64
 	rs = padded(rs[:0], word)
@@ -139,14 +139,15 @@ func (a *alphabet) probabilities(p []float64, word string, rs []rune) (listed, l
 	if listed {
 		n := 0
 		for _, q := range row {
-			if q > 0 && q <= known+1 {
+			if q > 0 && q <= familiar+1 {
 				n++
 			}
 		}
 		loan = 3*n > 2*k
+		known = home >= 0 && row[home] > 0
 	}
-	return listed, loan
+	return listed, known, loan
 }
 
-// known is the level of one word in two million: who reads a language has met it.
-const known = 63
+// familiar is the level of one word in two million: who reads a language has met it.
+const familiar = 63
