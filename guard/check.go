@@ -19,7 +19,7 @@ const (
 	lineWrong = 4.0  // a line is in another language
 	lineRight = -1.5 // a line is in the expected one
 	wordWrong = -1.0 // words within a line are in another language
-	wordAlso  = -4.0 // so are the words beside them
+	wordAlso  = -1.5 // so are the words beside them
 )
 
 // even is the log odds at which words count as foreign as often as not, where both are as frequent as in the
@@ -74,31 +74,29 @@ func (c *check) letters(quotations bool) (n int) {
 
 func (c *check) judge() {
 	var short []prose.Block
-	for i, b := range c.doc.Blocks {
-		u := c.weigh(b)
-		if u.evidence.Words == 0 {
-			continue
-		}
-		if u.state != CannotTell {
+	for _, b := range c.doc.Blocks {
+		switch u := c.weigh(b); {
+		case u.evidence.Words == 0:
+		case u.state == CannotTell:
+			short = append(short, b)
+		default:
 			c.units = append(c.units, u)
-			continue
-		}
-		short = append(short, b)
-		if i+1 < len(c.doc.Blocks) {
-			continue
 		}
 	}
 	for len(short) > 0 {
-		form := short[0].Form
 		var group, rest []prose.Block
 		for _, b := range short {
-			if b.Form == form {
+			if b.Form == short[0].Form {
 				group = append(group, b)
 			} else {
 				rest = append(rest, b)
 			}
 		}
-		c.units = append(c.units, c.weigh(group...))
+		u := c.weigh(group...)
+		if u.state == CannotTell {
+			c.follow(&u)
+		}
+		c.units = append(c.units, u)
 		short = rest
 	}
 	slices.SortStableFunc(c.units, func(a, b unit) int { return cmp.Compare(a.blocks[0].Start, b.blocks[0].Start) })
@@ -113,6 +111,29 @@ func (c *check) judge() {
 	c.scripts()
 	slices.SortFunc(c.spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	slices.SortFunc(c.masked, func(a, b Mask) int { return cmp.Compare(a.Start, b.Start) })
+}
+
+// follow lets items, headings or cells that do not say enough follow the others of their form, if these agree that they
+// are in another language.
+func (c *check) follow(u *unit) {
+	form := u.blocks[0].Form
+	if form == prose.Paragraph {
+		return
+	}
+	language := ""
+	for _, other := range c.units {
+		if other.blocks[0].Form != form {
+			continue
+		}
+		if other.state != Wrong || language != "" && language != other.evidence.Language {
+			return
+		}
+		language = other.evidence.Language
+	}
+	if language != "" {
+		u.state, u.evidence.Language = Wrong, language
+		u.evidence.LogRatio = lineWrong
+	}
 }
 
 // weigh judges blocks together.

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,11 +15,11 @@ func (c *check) excuse(run []words.Word, language string) prose.Kind {
 	start, end := run[0].Start, run[len(run)-1].End
 	line := c.line(start)
 	switch {
-	case len(run) <= 2 && all(run, func(w words.Word) bool { return w.Loan }):
+	case len(run) <= 2 && all(run, func(w words.Word) bool { return w.Loan }), c.term(run):
 		return Loan
-	case len(run) <= 8 && c.gloss(start, end, line):
+	case end-start <= 60 && c.gloss(start, end, line):
 		return Gloss
-	case len(run) <= 8 && (names(c.want.base, c.text[line.Start:line.End], language)):
+	case end-start <= 60 && mentions(c.want.base, c.text[line.Start:line.End], language):
 		return Mention
 	case len(run) <= 4 && all(run, func(w words.Word) bool { return w.Name }) && (run[0].Foreign || !c.starts(start)):
 		return Name
@@ -26,6 +27,42 @@ func (c *check) excuse(run []words.Word, language string) prose.Kind {
 		return Gloss
 	}
 	return ""
+}
+
+// term reports whether up to three words look like a term that speakers of the expected language use: they are in Latin
+// script, and none of them is among the frequent words of its language, which are hardly ever borrowed. A word that
+// English has too counts as English, from where most are.
+func (c *check) term(run []words.Word) bool {
+	const (
+		frequentEnglish = 1.5e-4
+		listedEnglish   = 1e-6
+		frequent        = 1e-5
+	)
+	return len(run) <= 3 && latin(c.text[run[0].Start:run[0].End]) && all(run, func(w words.Word) bool {
+		if w.English >= listedEnglish {
+			return w.English < frequentEnglish
+		}
+		return w.Share < frequent
+	})
+}
+
+func latin(word string) bool {
+	r, _ := utf8.DecodeRuneInString(word)
+	return unicode.Is(unicode.Latin, r)
+}
+
+// mentions reports whether a line names a language, or, since short words of other scripts are hard to tell apart, one
+// of the same script.
+func mentions(base, line, language string) bool {
+	if names(base, line, language) {
+		return true
+	}
+	for _, g := range words.Groups[1:] {
+		if slices.Contains(g.Languages, language) {
+			return slices.ContainsFunc(g.Languages, func(l string) bool { return l != base && names(base, line, l) })
+		}
+	}
+	return false
 }
 
 func all(run []words.Word, is func(words.Word) bool) bool {
@@ -59,11 +96,10 @@ func (c *check) starts(at int) bool {
 
 // gloss reports whether words are in parentheses behind prose, or before prose in parentheses, as translations are.
 func (c *check) gloss(start, end int, line words.Range) bool {
-	before := strings.TrimRight(c.text[line.Start:start], " \"“«'*")
+	before := c.text[line.Start:start]
 	after := strings.TrimLeft(c.text[end:line.End], " \"”»'*?!.。？！,")
-	open := strings.HasSuffix(before, "(") || strings.HasSuffix(before, "（")
-	if open && strings.IndexFunc(strings.TrimRight(before, "(（"), unicode.IsLetter) >= 0 &&
-		strings.IndexAny(after, ")）") >= 0 && strings.IndexAny(after, ")）") < 40 {
+	if open := strings.LastIndexAny(before, "(（"); open >= 0 && !strings.ContainsAny(before[open:], ")）") &&
+		strings.IndexFunc(before[:open], unicode.IsLetter) >= 0 && strings.ContainsAny(c.text[end:line.End], ")）") {
 		return true
 	}
 	return (strings.HasPrefix(after, "(") || strings.HasPrefix(after, "（")) && end-start > 8

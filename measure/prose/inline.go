@@ -219,10 +219,22 @@ done:
 		return j, Number
 	case digits > 0:
 		return p.unit(j, end), Number
+	case letters <= 2 && letters == len(w) && p.inFormula(i, j, end):
+		return j, Math
 	case w[0] == '-' && len(w) > 2 && letters > 1:
 		return j, Code // an option of a command
 	}
 	return i, ""
+}
+
+// operators stand beside the variables of a formula.
+const operators = "=+−±×÷<>≤≥≈^√∑∫²³"
+
+// inFormula reports whether a word stands beside an operator.
+func (p *parser) inFormula(i, j, end int) bool {
+	before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(p.text[:i], " "))
+	after, _ := utf8.DecodeRuneInString(strings.TrimLeft(p.text[j:end], " "))
+	return strings.ContainsRune(operators, before) || strings.ContainsRune(operators, after)
 }
 
 var domains = strings.Fields("com org net gov edu io co de fr es it ru jp kr cn tw vn id in br pt tr eu uk us ai app dev info example")

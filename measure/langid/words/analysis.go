@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"crosstalk/measure/langid/words/levels"
 )
 
 // A Range is a part of a text: bytes Start to End, End not included.
@@ -17,6 +19,8 @@ type Word struct {
 	Name     bool    // has a capital, or cannot say anything: a part of an identifier, an abbreviation
 	Listed   bool    // a word list has it
 	Foreign  bool    // in a script that the expected language is not written in
+	Share    float64 // of the word in Language, 0 if its list does not have it or there is none
+	English  float64 // the same in English, for words in Latin script
 	Loan     bool    // used in most languages of the script: "online"
 }
 
@@ -63,14 +67,23 @@ func (a *Analysis) word(i int) Word {
 			best = l
 		}
 	}
-	return Word{Range{t.start, t.end}, states[c.first+best], c.odds, t.form != plain, c.listed, c.own == impossible, c.loan}
+	w := Word{Range: Range{t.start, t.end}, Language: states[c.first+best], LogOdds: c.odds, Name: t.form != plain,
+		Listed: c.listed, Foreign: t.script != scriptFor(a.language), Loan: c.loan}
+	if m := load().alphabets[t.script]; m != nil {
+		row, _ := m.words.Row(levels.Text(t.text))
+		w.Share = shares[row[best]]
+		if t.script == latin {
+			w.English = shares[row[stateOf["en"]-m.first]]
+		}
+	}
+	return w
 }
 
 // Evidence is what a part of a text says as a whole.
 type Evidence struct {
 	Words    int     // that say anything
 	Known    int     // of these, that the expected language's list has; all where there is no list for its script
-	Language string  // the most probable other language
+	Language string  // the most probable other language, empty if there is none
 	LogRatio float64 // logarithm of the part's probability in that language over that in the expected one
 }
 
@@ -113,6 +126,7 @@ func (a *Analysis) Weigh(parts ...Range) Evidence {
 			best = l
 		}
 	}
+	e.LogRatio = all
 	if best >= 0 {
 		e.Language, e.LogRatio = states[best], all+sums[best]
 	}

@@ -22,6 +22,12 @@ var (
 
 const impossible = 1e-14
 
+// frequent is the share of words that are rarely names.
+var frequent = 1e-4
+
+// temper is the power of the probabilities of characters: those of a word of Chinese or Japanese depend on each other.
+var temper = 0.7
+
 // cell is what a token says: for each language of its script the probability of the word there, divided by its
 // probability in the expected language.
 type cell struct {
@@ -67,7 +73,7 @@ func emit(tokens []token, language string) []cell {
 					a := p[home-hanFirst]
 					mean := (p[0] + p[1]) / 2
 					a = (1-loansHan)*a + loansHan*mean
-					p[0], p[1] = p[0]/a, p[1]/a
+					p[0], p[1] = math.Pow(p[0]/a, temper), math.Pow(p[1]/a, temper)
 				} else {
 					c.own = impossible
 				}
@@ -127,7 +133,9 @@ func emit(tokens []token, language string) []cell {
 			case capital:
 				share, mean = names, third*namesThird+mean*namesMean
 			case first:
-				share, mean = initials, third*namesThird+mean*namesMean
+				if top < frequent {
+					share, mean = initials, third*namesThird+mean*namesMean
+				}
 			}
 			expected = (1-share)*p[home-a.first] + share*mean
 		}
@@ -286,12 +294,14 @@ func prior(state int) float64 {
 	switch l := states[state]; {
 	case l == "en":
 		return enter * english
+	case l == "zh" || l == "ja":
+		return enter * hanPrior
 	case strings.Contains("ar de es fr hi id it ja ko pt ru tr vi zh", l):
 		return enter / 14
 	}
 	return enter * rare
 }
 
-var english, rare = 0.1, 0.002
+var english, rare, hanPrior = 0.1, 0.002, 0.07
 
 var foreignNames, namesThird, namesMean = 30.0, 0.0, 1.0

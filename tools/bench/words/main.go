@@ -36,6 +36,12 @@ func main() {
 		fmt.Printf("skipped: no reference data (%v)\n", err)
 		return
 	}
+	if err := replyTables(filepath.Join(*data, "replies"), halves, *list); err != nil {
+		log.Fatal(err)
+	}
+	if os.Getenv("R") != "" {
+		return
+	}
 	if err := wordTables(filepath.Join(*data, "words"), halves, *list); err != nil {
 		log.Fatal(err)
 	}
