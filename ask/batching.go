@@ -51,13 +51,14 @@ type group struct {
 	api   crosstalk.API
 }
 
-// waiting is a batch that is to be submitted or waited for.
+// waiting is a batch that is to be submitted or waited for. The session's mutex
+// guards its time and what is done of it.
 type waiting struct {
 	*journal.Batch
 	batcher crosstalk.Batcher
 	group   group
 	fresh   bool // never submitted
-	done    int  // asks; the session's mutex guards it
+	done    int  // asks
 }
 
 func (b *Batches) add(w *waiting) {
@@ -215,7 +216,9 @@ func (b *Batching) submit(ctx context.Context, w *waiting) error {
 		if err := cause(ctx, b.stop); err != nil {
 			return errors.Join(err, b.drop(w))
 		}
+		b.Session.mu.Lock()
 		w.At = time.Now().UTC()
+		b.Session.mu.Unlock()
 		if err := b.store.UpdateBatch(w.Batch); err != nil {
 			return b.end(err)
 		}

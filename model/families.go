@@ -109,10 +109,13 @@ func FamilyOf(name string, own []Family) Family {
 	if _, found := lookup(provider); !found {
 		return Family{}
 	}
+	model = strings.ToLower(model)
+	last := model[strings.LastIndexByte(model, '/')+1:]
+	forms := []string{model, last, vendor.ReplaceAllString(last, "")}
 	var all Family
 	var names []string
 	for _, f := range slices.Concat(table().Families, own) {
-		if f.fits(provider, model) {
+		if f.fits(provider, forms) {
 			all.merge(f)
 			names = append(names, f.Name)
 		}
@@ -124,18 +127,19 @@ func FamilyOf(name string, own []Family) Family {
 // vendor matches what Bedrock and some gateways put before a model's name.
 var vendor = regexp.MustCompile(`^(?:[a-z]{2,6}\.)?(?:openai|anthropic|meta|mistral|deepseek|qwen|google|zai|moonshotai|moonshot|minimax|nvidia|cohere|writer|xai)\.`)
 
-func (f Family) fits(provider, model string) bool {
+// fits reports whether the family has a model of a provider, by any form of its
+// name in lower case.
+func (f Family) fits(provider string, forms []string) bool {
 	if len(f.Providers) > 0 && !slices.Contains(f.Providers, provider) {
 		return false
 	}
 	if len(f.Models) == 0 {
 		return true
 	}
-	model = strings.ToLower(model)
-	last := model[strings.LastIndexByte(model, '/')+1:]
 	for _, pattern := range f.Models {
-		for _, name := range []string{model, last, vendor.ReplaceAllString(last, "")} {
-			if ok, _ := path.Match(strings.ToLower(pattern), name); ok {
+		pattern = strings.ToLower(pattern)
+		for _, form := range forms {
+			if ok, _ := path.Match(pattern, form); ok {
 				return true
 			}
 		}

@@ -82,8 +82,9 @@ func (a *adapting) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.An
 
 // through asks by another way to the same model.
 func (a *adapting) through(ctx context.Context, way crosstalk.Asker, req crosstalk.Request) (crosstalk.Answer, error) {
+	roomless := false // req was answered, but for want of room there is nothing in it
 	for {
-		sent, version, done := a.apply(req)
+		sent, version, done := a.apply(req, roomless)
 		answer, err := way.Ask(ctx, sent)
 		done()
 		var refused *ask.RefusedError
@@ -96,6 +97,7 @@ func (a *adapting) through(ctx context.Context, way crosstalk.Asker, req crossta
 			continue
 		case errors.As(err, &empty) && empty.Thought > 0 && a.giveRoom(sent),
 			err == nil && answer.Status == crosstalk.Empty && model.Thought(answer) && a.giveRoom(sent):
+			roomless = true
 			continue
 		}
 		return answer, err
@@ -103,8 +105,9 @@ func (a *adapting) through(ctx context.Context, way crosstalk.Asker, req crossta
 }
 
 // apply returns the request with all changes so far, and how many they are.
-// done is called when it is answered.
-func (a *adapting) apply(req crosstalk.Request) (sent crosstalk.Request, version int, done func()) {
+// roomless is a request that must have room, even while others wait for the same
+// without. done is called when it is answered.
+func (a *adapting) apply(req crosstalk.Request, roomless bool) (sent crosstalk.Request, version int, done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, d := range a.dropped { // some may be left out of req already
@@ -115,7 +118,7 @@ func (a *adapting) apply(req crosstalk.Request) (sent crosstalk.Request, version
 		req, _, _ = without(a.name, req, d.param)
 	}
 	key := crosstalk.KeyOf(crosstalk.Identity{}, req)
-	if a.room && a.early[key] == 0 && (a.answered == nil || !a.answered(req)) {
+	if roomless || a.room && a.early[key] == 0 && (a.answered == nil || !a.answered(req)) {
 		p, _, _ := model.WithRoom(a.name, configOf(req), a.families)
 		req.Decoding = p.Decoding
 		return req, len(a.dropped), func() {}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -157,4 +158,42 @@ func TestAdaptingWithinBudget(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who has got an answer without room asks with room at once, even while another
+// still waits for the same answer.
+func TestRoomIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 100}}
+		slow := &roomless{after: 2 * time.Hour}
+		a := &adapting{name: "compatible:picky", note: func(model.Change) {}}
+		var group sync.WaitGroup
+		for _, way := range []*roomless{slow, {after: time.Hour}} {
+			group.Go(func() {
+				if answer, err := a.through(t.Context(), way, config.Request("x", 0)); err != nil || answer.Status != crosstalk.Text || way.asks != 2 {
+					t.Errorf("%+v, %v after %d requests; want 2", answer, err, way.asks)
+				}
+			})
+		}
+		group.Wait()
+	})
+}
+
+// roomless answers a request without room after some time, with nothing.
+type roomless struct {
+	after time.Duration
+	asks  int
+}
+
+func (r *roomless) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+	if r.asks++; r.asks > 10 {
+		return crosstalk.Answer{}, errors.New("asked again and again")
+	}
+	if req.Decoding.ReasoningTokens > 0 {
+		return crosstalk.Answer{Status: crosstalk.Text, Text: "yes"}, nil
+	}
+	if r.asks == 1 {
+		time.Sleep(r.after)
+	}
+	return crosstalk.Answer{Status: crosstalk.Empty, Reason: crosstalk.Thinking}, nil
 }

@@ -28,6 +28,7 @@ func init() {
 	if os.Getenv(asCommand) != "" {
 		os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
 	}
+	os.Setenv("AZURE_OPENAI_API_KEY", apiKey) // Azure asks for one at any address; here, so that tests run side by side
 }
 
 // process is a crosstalk that was started.

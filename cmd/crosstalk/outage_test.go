@@ -39,7 +39,7 @@ func TestOutage(t *testing.T) {
 				time.Sleep(3 * time.Second) // some probes
 			} else {
 				down := listen(*during)
-				until(t, "attempts", func() bool { return down.Stats().Attempts > 16+2 }) // those in flight, and probes
+				until(t, "attempts", func() bool { return down.Stats().Attempts >= 3 }) // probes at least
 				down.Close()
 				if n := down.Stats().Attempts; n > 3*16 {
 					t.Errorf("%d attempts while the server was down", n)

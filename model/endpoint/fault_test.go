@@ -48,7 +48,7 @@ func askAt(t *testing.T, c Config) (crosstalk.Answer, *crosstalk.AskError) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	a, err := e.Ask(ctx, "/chat", []byte("{}"), MaxText, func(b []byte) (crosstalk.Answer, error) {
 		if !strings.HasPrefix(string(b), `{"ok"`) {
