@@ -299,7 +299,7 @@ func (c *check) scripts() {
 				wrong, right, tag = traditional, simplified, "zh-Hant"
 			}
 			if wrong >= 2 && wrong > 3*right {
-				c.spans = append(c.spans, Span{start, end, tag, "line", 1 - math.Pow(0.2, float64(wrong-right))})
+				c.spans = append(c.spans, Span{start, end, tag, "line", probability(1.6*float64(wrong-right))})
 			}
 		}
 	}
@@ -339,6 +339,7 @@ func (c *check) result() Judgement {
 			j.Language = l
 		}
 	}
+	j.Language = c.name(j.Language, 0, len(c.text))
 	if j.Spans == nil {
 		j.Spans = []Span{}
 	}

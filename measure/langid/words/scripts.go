@@ -38,14 +38,11 @@ var single = []struct {
 	{unicode.Khmer, "km"}, {unicode.Lao, "lo"}, {unicode.Georgian, "ka"}, {unicode.Armenian, "hy"}, {unicode.Ethiopic, "am"},
 }
 
-// states are the languages that words can be found to be in; stateOf gives their places.
-var (
-	states  []string
-	stateOf = map[string]int{}
-	scripts = map[string]script{} // of the states
-)
+// states are the languages that words can be found to be in; stateOf gives their places and scripts their scripts.
+var states, stateOf, scripts = listStates()
 
-func init() {
+func listStates() (states []string, stateOf map[string]int, scripts map[string]script) {
+	stateOf, scripts = map[string]int{}, map[string]script{}
 	add := func(language string, s script) {
 		stateOf[language], scripts[language] = len(states), s
 		states = append(states, language)
@@ -58,6 +55,7 @@ func init() {
 	for i, s := range single {
 		add(s.language, devanagari+script(i))
 	}
+	return states, stateOf, scripts
 }
 
 // scriptOf returns the script of a letter or mark, none for other characters and for scripts that are not known.

@@ -48,7 +48,6 @@ type alphabet struct {
 	first          int // the group's first language
 	words, letters *levels.Table
 	listed, rest   []float64 // shares
-	log, share     *[256]float64
 }
 
 var nats, shares = func() (nats, shares [256]float64) {
@@ -60,45 +59,62 @@ var nats, shares = func() (nats, shares [256]float64) {
 	return
 }()
 
-type model struct {
-	alphabets map[script]*alphabet
-	han       *levels.Table // words of each language, then beginnings of words of each language
-}
+// alphabets are the models of the alphabetic groups, by their script; hanTable is the words of Chinese and Japanese, a column
+// for each, and then the beginnings of words. Each is read when it is first used.
+var (
+	alphabets = map[script]func() *alphabet{}
+	hanTable  func() *levels.Table
+)
 
-var load = sync.OnceValue(func() *model {
-	r := levels.NewReader(file)
-	m := &model{alphabets: map[script]*alphabet{}}
-	table := func() *levels.Table {
-		t, err := r.Table()
-		if err != nil {
-			panic(fmt.Sprintf("embedded words: %v", err)) // the build is broken
-		}
+func init() {
+	tables := sync.OnceValue(func() [][]byte {
+		t, err := levels.Tables(file)
+		must(err)
 		return t
+	})
+	next := 0
+	table := func() func() *levels.Table {
+		n := next
+		next++
+		return sync.OnceValue(func() *levels.Table {
+			t, err := levels.Read(tables()[n])
+			must(err)
+			return t
+		})
 	}
 	for i, g := range Groups {
 		if i == hanGroup {
-			m.han = table()
+			hanTable = table()
 			continue
 		}
-		a := &alphabet{first: stateOf[g.Languages[0]], words: table(), letters: table()}
-		for _, l := range g.Languages {
-			rest := usuallyUnlisted
-			if x, ok := unlisted[l]; ok {
-				rest = x
+		words, letters := table(), table()
+		alphabets[groupScripts[i]] = sync.OnceValue(func() *alphabet {
+			a := &alphabet{first: stateOf[g.Languages[0]], words: words(), letters: letters()}
+			for _, l := range g.Languages {
+				rest := usuallyUnlisted
+				if x, ok := unlisted[l]; ok {
+					rest = x
+				}
+				a.rest, a.listed = append(a.rest, rest), append(a.listed, 1-rest)
 			}
-			a.rest, a.listed = append(a.rest, rest), append(a.listed, 1-rest)
-		}
-		m.alphabets[groupScripts[i]] = a
+			return a
+		})
 	}
-	return m
-})
+}
+
+func must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("embedded words: %v", err)) // the build is broken
+	}
+}
 
 // probabilities sets p to the probability of a word, in lower case, in each of the group's languages. It reports
 // whether a list has the word, whether that of the group's language home has it, and whether most lists do.
-func (a *alphabet) probabilities(p []float64, word string, home int, rs []rune) (listed, known, loan bool) {
+func (a *alphabet) probabilities(p []float64, word string, home int) (listed, known, loan bool) {
 	k := len(a.rest)
 	var s, now [maxGroup]float64
-	rs = padded(rs[:0], word)
+	var letters [48]rune
+	rs := padded(letters[:0], word)
 	none := math.Log(unseenLetter)
 	// before[n] is the row of the n letters before.
 	var before, rows [Order + 1][]uint8

@@ -51,11 +51,18 @@ type Column map[uint32]uint8
 
 // Write appends the columns of a table to a file.
 func Write(dst []byte, table []Column) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(table)))
+	distinct := map[uint32]bool{}
 	for _, c := range table {
-		dst = c.write(dst)
+		for h := range c {
+			distinct[h] = true
+		}
 	}
-	return dst
+	body := binary.AppendUvarint(nil, uint64(len(table)))
+	body = binary.AppendUvarint(body, uint64(len(distinct)))
+	for _, c := range table {
+		body = c.write(body)
+	}
+	return append(binary.AppendUvarint(dst, uint64(len(body))), body...)
 }
 
 // write appends, for each level that occurs, the level and its hashes in order: the differences as Rice codes.
@@ -132,51 +139,44 @@ func (t *Table) Columns() int { return t.columns }
 // Row returns, for each column, 1 + the level of the string with that hash, or 0 if the column does not have it, and
 // whether any has it. The row must not be changed.
 func (t *Table) Row(h Hash) ([]uint8, bool) {
-	key := h.Sum() + 1
-	for at := key * 0x9e3779b1 >> 3 & t.mask; ; at = (at + 1) & t.mask {
-		switch t.keys[at] {
-		case key:
-			return t.rows[int(at)*t.columns : int(at+1)*t.columns : int(at+1)*t.columns], true
-		case 0:
-			return t.none, false
-		}
+	at := t.at(h.Sum() + 1)
+	if t.keys[at] == 0 {
+		return t.none, false
 	}
+	return t.rows[int(at)*t.columns : int(at+1)*t.columns : int(at+1)*t.columns], true
 }
 
-// place returns the row of a key, a new one if there is none.
-func (t *Table) place(key uint32) []uint8 {
-	for at := key * 0x9e3779b1 >> 3 & t.mask; ; at = (at + 1) & t.mask {
-		if t.keys[at] == 0 {
-			t.keys[at] = key
+// Tables splits a file that Write made into its tables, which Read reads. An error means that the file is damaged.
+func Tables(file []byte) (tables [][]byte, err error) {
+	r := reader{file}
+	for len(r.data) > 0 {
+		n, err := r.uint(math.MaxInt)
+		if err != nil {
+			return nil, err
 		}
-		if t.keys[at] == key {
-			return t.rows[int(at)*t.columns : int(at+1)*t.columns]
+		if n > len(r.data) {
+			return nil, errShort
 		}
+		tables = append(tables, r.data[:n])
+		r.data = r.data[n:]
 	}
+	return tables, nil
 }
 
-// A Reader reads the tables of a file.
-type Reader struct{ data []byte }
-
-// NewReader reads a file that Write made.
-func NewReader(data []byte) *Reader { return &Reader{data} }
-
-// entry is a string's level in a column.
-type entry struct {
-	key    uint32
-	column int
-	level  uint8
-}
-
-var errShort = fmt.Errorf("levels: %w", io.ErrUnexpectedEOF)
-
-// Table reads the next table. An error means that the file is damaged.
-func (r *Reader) Table() (*Table, error) {
+// Read reads a table. An error means that it is damaged.
+func Read(table []byte) (*Table, error) {
+	r := reader{table}
 	columns, err := r.uint(255)
 	if err != nil {
 		return nil, err
 	}
-	var entries []entry
+	distinct, err := r.uint(8 * len(table))
+	if err != nil {
+		return nil, err
+	}
+	size := 1 << bits.Len(uint(distinct*5/4+1))
+	t := &Table{columns: columns, mask: uint32(size - 1), keys: make([]uint32, size), none: make([]uint8, columns)}
+	t.rows = make([]uint8, size*columns)
 	for column := range columns {
 		levels, err := r.uint(255)
 		if err != nil {
@@ -195,22 +195,56 @@ func (r *Reader) Table() (*Table, error) {
 			if err != nil {
 				return nil, err
 			}
-			if entries, err = r.hashes(entries, n, column, level); err != nil {
-				return nil, err
+			if n == 0 {
+				continue
 			}
+			b := bitReader{data: r.data}
+			low, last := riceBits(n), uint32(0)
+			for range n {
+				v, ok := b.rice(low)
+				if !ok {
+					return nil, errShort
+				}
+				last += v
+				if !t.set(last&(1<<Bits-1)+1, column, level+1, &distinct) {
+					return nil, errors.New("levels: more strings than the table says")
+				}
+			}
+			r.data = r.data[b.used():]
 		}
-	}
-	size := 1 << bits.Len(uint(len(entries)*5/4+1))
-	t := &Table{columns: columns, mask: uint32(size - 1), keys: make([]uint32, size), none: make([]uint8, columns)}
-	t.rows = make([]uint8, size*columns)
-	for _, e := range entries {
-		t.place(e.key)[e.column] = e.level + 1
 	}
 	return t, nil
 }
 
+// set sets the level of a key. It reports false if the key is new and no place is left.
+func (t *Table) set(key uint32, column int, level uint8, left *int) bool {
+	at := t.at(key)
+	if t.keys[at] == 0 {
+		if *left == 0 {
+			return false
+		}
+		*left--
+		t.keys[at] = key
+	}
+	t.rows[int(at)*t.columns+column] = level
+	return true
+}
+
+// at returns the place of a key, or the free place where it belongs.
+func (t *Table) at(key uint32) uint32 {
+	at := key * 0x9e3779b1 >> 3 & t.mask
+	for t.keys[at] != key && t.keys[at] != 0 {
+		at = (at + 1) & t.mask
+	}
+	return at
+}
+
+type reader struct{ data []byte }
+
+var errShort = fmt.Errorf("levels: %w", io.ErrUnexpectedEOF)
+
 // uint reads a number up to limit.
-func (r *Reader) uint(limit int) (int, error) {
+func (r *reader) uint(limit int) (int, error) {
 	v, n := binary.Uvarint(r.data)
 	if n <= 0 {
 		return 0, errShort
@@ -222,38 +256,49 @@ func (r *Reader) uint(limit int) (int, error) {
 	return int(v), nil
 }
 
-func (r *Reader) hashes(entries []entry, n, column int, level uint8) ([]entry, error) {
-	if n == 0 {
-		return entries, nil
-	}
-	low, last, at := riceBits(n), uint32(0), 0
-	end := len(r.data) * 8
-	bit := func() uint32 {
-		b := r.data[at>>3] >> (at & 7) & 1
-		at++
-		return uint32(b)
-	}
-	for range n {
-		high := uint32(0)
-		for {
-			if at == end {
-				return nil, errShort
-			}
-			if bit() == 0 {
-				break
-			}
-			high++
-		}
-		if at+low > end {
-			return nil, errShort
-		}
-		v := high << low
-		for i := range low {
-			v |= bit() << i
-		}
-		last += v
-		entries = append(entries, entry{last&(1<<Bits-1) + 1, column, level})
-	}
-	r.data = r.data[(at+7)/8:]
-	return entries, nil
+// bitReader reads Rice codes, the first bit of a byte being its lowest.
+type bitReader struct {
+	data []byte
+	next int    // byte to read
+	acc  uint64 // bits read and not used
+	have int
 }
+
+// fill makes sure that there are more than 32 bits, or all that are left.
+func (b *bitReader) fill() {
+	for b.have <= 56 && b.next < len(b.data) {
+		b.acc |= uint64(b.data[b.next]) << b.have
+		b.have += 8
+		b.next++
+	}
+}
+
+func (b *bitReader) rice(low int) (uint32, bool) {
+	high := 0
+	for {
+		b.fill()
+		ones := min(bits.TrailingZeros64(^b.acc), b.have)
+		if b.have == 0 {
+			return 0, false
+		}
+		high += ones
+		b.acc >>= ones
+		b.have -= ones
+		if b.have > 0 { // the 0 that ends them
+			b.acc >>= 1
+			b.have--
+			break
+		}
+	}
+	b.fill()
+	if b.have < low || high > 1<<Bits {
+		return 0, false
+	}
+	v := uint32(high)<<low | uint32(b.acc&(1<<low-1))
+	b.acc >>= low
+	b.have -= low
+	return v, true
+}
+
+// used returns the number of bytes that have been read from, a partly read one included.
+func (b *bitReader) used() int { return b.next - b.have/8 }
