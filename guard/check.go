@@ -76,7 +76,7 @@ func (c *check) judge() {
 	var short []prose.Block
 	for _, b := range c.doc.Blocks {
 		switch u := c.weigh(b); {
-		case u.evidence.Words == 0:
+		case u.state == CannotTell && u.evidence.Words == 0:
 		case u.state == CannotTell:
 			short = append(short, b)
 		default:
@@ -162,6 +162,9 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	return u
 }
 
+// twins are languages that the identifier takes lines of their neighbours for.
+var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
+
 // identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
 // that settles it.
 func (c *check) identify(u *unit) bool {
@@ -175,7 +178,9 @@ func (c *check) identify(u *unit) bool {
 	guess := embedded.Identifier().Identify(plain.String())
 	switch supported := words.Supports(c.want.base); {
 	case guess.Language == c.want.base && guess.Probability >= 0.5 && (!supported || u.evidence.LogRatio < lineWrong):
-		u.state = Right
+		u.state, u.evidence.LogRatio = Right, min(u.evidence.LogRatio, -lineWrong)
+	case twins[guess.Language]:
+		return false
 	case guess.Language != c.want.base && guess.Probability >= 0.9 && (!supported || !words.Supports(guess.Language)):
 		u.state, u.evidence.Language = Wrong, guess.Language
 		u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)
@@ -227,7 +232,7 @@ func (c *check) trim(start, end int) (int, int) {
 	if i < 0 {
 		return start, start
 	}
-	return start + i, start + len(strings.TrimRight(s, " *_\t"))
+	return start + i, start + len(strings.TrimRight(s, " *_\t»”’\"』」"))
 }
 
 // foreignWords adds the foreign words of blocks that are not foreign as a whole.
@@ -299,7 +304,7 @@ func (c *check) scripts() {
 				wrong, right, tag = traditional, simplified, "zh-Hant"
 			}
 			if wrong >= 2 && wrong > 3*right {
-				c.spans = append(c.spans, Span{start, end, tag, "line", probability(1.6*float64(wrong-right))})
+				c.spans = append(c.spans, Span{start, end, tag, "line", probability(1.6 * float64(wrong-right))})
 			}
 		}
 	}
@@ -319,10 +324,10 @@ func (c *check) result() Judgement {
 		case CannotTell:
 			j.Unclear++
 		case Right:
-			weight[c.want.base] += u.evidence.Words
+			weight[c.want.base] += max(1, u.evidence.Words)
 			sum = min(sum, u.evidence.LogRatio)
 		case Wrong:
-			weight[u.evidence.Language] += u.evidence.Words
+			weight[u.evidence.Language] += max(1, u.evidence.Words)
 		}
 	}
 	switch {

@@ -15,8 +15,6 @@ func (c *check) excuse(run []words.Word, language string) prose.Kind {
 	start, end := run[0].Start, run[len(run)-1].End
 	line := c.line(start)
 	switch {
-	case len(run) <= 2 && all(run, func(w words.Word) bool { return w.Loan }), c.term(run):
-		return Loan
 	case end-start <= 60 && c.gloss(start, end, line):
 		return Gloss
 	case end-start <= 60 && mentions(c.want.base, c.text[line.Start:line.End], language):
@@ -25,6 +23,8 @@ func (c *check) excuse(run []words.Word, language string) prose.Kind {
 		return Name
 	case c.paired(start, end):
 		return Gloss
+	case len(run) <= 2 && all(run, func(w words.Word) bool { return w.Loan }), c.term(run):
+		return Loan
 	}
 	return ""
 }

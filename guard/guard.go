@@ -84,10 +84,10 @@ func expect(tag string) (expected, error) {
 	if err != nil || tag == "" {
 		return expected{}, fmt.Errorf("unknown language %q; expected a BCP 47 tag such as ko, pt-BR or zh-Hant", tag)
 	}
-	base, confidence := t.Base()
-	if confidence == language.No {
+	if t == language.Und {
 		return expected{}, fmt.Errorf("tag %q names no language; expected one such as ko, pt-BR or zh-Hant", tag)
 	}
+	base, _ := t.Base()
 	e := expected{tag: t.String(), base: base.String()}
 	if e.base == "zh" && strings.ContainsAny(tag, "-_") {
 		script, _ := t.Script()

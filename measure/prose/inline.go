@@ -20,11 +20,12 @@ func (p *parser) inline(start, end int) {
 		case c == '<':
 			to, kind = p.tag(i, end), Markup
 		case c == '*' || c == '_' && !letter:
-			if inner, stop := p.emphasis(i, start, end); stop > i {
+			inner, stop := p.emphasis(i, start, end)
+			if stop > inner {
 				p.mask(inner, stop, Label)
-				i = stop
-				continue
 			}
+			i = stop
+			continue
 		case (c == '#' || c == '@') && !letter:
 			to, kind = p.account(i, end), Address
 		case !letter && wordByte(c):
@@ -119,25 +120,26 @@ func (p *parser) tag(i, end int) int {
 }
 
 // emphasis returns where the words of an emphasis inside a sentence begin and end: of at most five words, with text
-// before it, or behind it that is more than a colon.
+// before it, or behind it that is more than a colon. If there is none at i, both are behind the marks there.
 func (p *parser) emphasis(i, start, end int) (inner, stop int) {
-	n := 1
-	for i+n < end && p.text[i+n] == p.text[i] {
-		n++
+	inner = i + 1
+	for inner < end && p.text[inner] == p.text[i] {
+		inner++
 	}
-	if n > 3 || i+n >= end || p.text[i+n] == ' ' {
-		return 0, 0
+	mark := p.text[i:inner]
+	if len(mark) > 3 || inner >= end || p.text[inner] == ' ' {
+		return inner, inner
 	}
-	mark := p.text[i : i+n]
-	j := strings.Index(p.text[i+n:end], mark)
-	if j <= 0 || len(strings.Fields(p.text[i+n:i+n+j])) > 5 {
-		return 0, 0
+	n := strings.Index(p.text[inner:end], mark)
+	if n <= 0 || len(strings.Fields(p.text[inner:inner+n])) > 5 {
+		return inner, inner
 	}
-	inner, stop = i+n, i+n+j
+	stop = inner + n
 	before := strings.IndexFunc(p.text[start:i], unicode.IsLetter) >= 0
-	after := strings.TrimLeft(p.text[min(end, stop+n):end], " ")
-	if !before && (strings.HasPrefix(after, ":") || strings.HasPrefix(after, "：") || strings.HasSuffix(p.text[inner:stop], ":") || strings.IndexFunc(after, unicode.IsLetter) < 0) {
-		return 0, 0
+	after := strings.TrimLeft(p.text[stop+len(mark):end], " ")
+	leads := strings.HasPrefix(after, ":") || strings.HasPrefix(after, "：") || strings.HasSuffix(p.text[inner:stop], ":")
+	if !before && (leads || strings.IndexFunc(after, unicode.IsLetter) < 0) {
+		return inner, inner
 	}
 	return inner, stop
 }
@@ -228,7 +230,7 @@ done:
 }
 
 // operators stand beside the variables of a formula.
-const operators = "=+−±×÷<>≤≥≈^√∑∫²³"
+const operators = "=+−±×÷≤≥≈^√∑∫²³"
 
 // inFormula reports whether a word stands beside an operator.
 func (p *parser) inFormula(i, j, end int) bool {

@@ -85,7 +85,7 @@ func (a *Analysis) word(i int) Word {
 // Evidence is what a part of a text says as a whole.
 type Evidence struct {
 	Words    int     // that say anything
-	Known    int     // of these, that the expected language's list has; all where there is no list for its script
+	Known    int     // of these, everyday words of the expected language; all where there is no list for its script
 	Language string  // the most probable other language, empty if there is none
 	LogRatio float64 // logarithm of the part's probability in that language over that in the expected one
 }

@@ -10,7 +10,7 @@ const (
 	enter   = 0.003    // that another language begins at a word
 	english = 0.1      // that this is English
 	usual   = 1 / 14.0 // that it is a certain other one of the benchmark
-	rare    = 0.002    // that it is a certain one that the benchmark does not have
+	rare    = 0.006    // that it is a certain one that the benchmark does not have
 	stay    = 0.4      // that a run of another language goes on at the next word
 )
 

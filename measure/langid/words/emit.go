@@ -36,7 +36,7 @@ type cell struct {
 	own      float64           // 1, or impossible if the expected language is not written in the token's script
 	says     bool              // whether the letters count
 	listed   bool              // a list of the script has the word
-	known    bool              // the expected language's has it
+	known    bool              // it is an everyday word of the expected language
 	loan     bool              // most have it
 
 	forward   [maxGroup]float64

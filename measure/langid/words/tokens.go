@@ -25,6 +25,9 @@ const (
 	silent              // cannot say anything: code, abbreviations, parts of numbers, half words
 )
 
+// longAnswer is the length of texts, in bytes, that may have been cut at a limit of tokens.
+const longAnswer = 200
+
 // tokenize appends the words of text to dst. Bytes that mask has are left out.
 func tokenize(dst []token, text, language string, mask []Range) []token {
 	start := true // of a sentence
@@ -37,20 +40,21 @@ func tokenize(dst []token, text, language string, mask []Range) []token {
 			i, start = mask[0].End, true
 			continue
 		}
-		r, n := utf8.DecodeRuneInString(text[i:])
+		stop := len(text)
+		if len(mask) > 0 {
+			stop = mask[0].Start
+		}
+		r, n := utf8.DecodeRuneInString(text[i:stop])
 		s := scriptOf(r)
 		if s == none {
 			start = start || r == '\n' || !unicode.IsSpace(r) && r != ',' && r != '،' && r != '、'
 			i += n
 			continue
 		}
-		j, stop := i+n, len(text)
-		if len(mask) > 0 {
-			stop = mask[0].Start
-		}
+		j := i + n
 		for j < stop {
-			r, n := utf8.DecodeRuneInString(text[j:])
-			if !(scriptOf(r) == s || unicode.IsMark(r) && s != han || joins(text[j+n:], r, s)) {
+			r, n := utf8.DecodeRuneInString(text[j:stop])
+			if !(scriptOf(r) == s || unicode.IsMark(r) && s != han || joins(text[j+n:stop], r, s)) {
 				break
 			}
 			j += n
@@ -72,8 +76,8 @@ func tokenize(dst []token, text, language string, mask []Range) []token {
 		}
 		i, start = j, false
 	}
-	if n := len(dst); n > 0 && dst[n-1].end == len(text) && dst[n-1].script != han {
-		dst[n-1].form = silent // may be cut short
+	if n := len(dst); n > 0 && len(text) > longAnswer && dst[n-1].end == len(text) && dst[n-1].script != han {
+		dst[n-1].form = silent // it may be half a word
 	}
 	return dst
 }

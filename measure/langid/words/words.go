@@ -36,7 +36,7 @@ func padded(dst []rune, word string) []rune {
 
 // unlisted is the share of a language's words that its list does not have: more where endings are many or the list is
 // short.
-var unlisted = map[string]float64{"tr": 0.1, "id": 0.04, "ru": 0.1, "uk": 0.1, "bg": 0.1, "ar": 0.1, "fa": 0.1, "ur": 0.1, "de": 0.04}
+var unlisted = map[string]float64{"tr": 0.1, "id": 0.04, "ru": 0.1, "ar": 0.1, "de": 0.04}
 
 const (
 	usuallyUnlisted = 0.02
@@ -109,7 +109,7 @@ func must(err error) {
 }
 
 // probabilities sets p to the probability of a word, in lower case, in each of the group's languages. It reports
-// whether a list has the word, whether that of the group's language home has it, and whether most lists do.
+// whether a list has the word, whether it is an everyday word of the group's language home, and whether most lists do.
 func (a *alphabet) probabilities(p []float64, word string, home int) (listed, known, loan bool) {
 	k := len(a.rest)
 	var s, now [maxGroup]float64
@@ -160,10 +160,13 @@ func (a *alphabet) probabilities(p []float64, word string, home int) (listed, kn
 			}
 		}
 		loan = 3*n > 2*k
-		known = home >= 0 && row[home] > 0
+		known = home >= 0 && row[home] > 0 && row[home] <= everyday+1
 	}
 	return listed, known, loan
 }
+
+// everyday is the level of one word in 100,000, below which lists have words of other languages too.
+const everyday = 50
 
 // familiar is the level of one word in two million: who reads a language has met it.
 const familiar = 63

@@ -1,6 +1,6 @@
 // Words measures how well crosstalk finds foreign words, and judges whole replies, on reference data:
 //
-//	go -C tools run ./bench/words [-half a|b|all] [-data DIR] [-list false|missed]
+//	go -C tools run ./bench/words [-half a|b|all] [-only words|replies] [-data DIR] [-list false|missed]
 //
 // The data are ../shared/data/words (answers with foreign words at known places) and ../shared/data/replies. Both are
 // split into halves by a hash of the answer that an item is made from: settings were chosen while looking at half a
@@ -27,6 +27,7 @@ func main() {
 	data := flag.String("data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
 	half := flag.String("half", "all", "`half` to report: a, b or all (both, one after the other)")
 	list := flag.String("list", "", "list `false` runs or `missed` spans of half a instead of figures")
+	only := flag.String("only", "", "words or replies: measure on these data alone")
 	flag.Parse()
 	halves := []string{*half}
 	if *half == "all" {
@@ -36,14 +37,16 @@ func main() {
 		fmt.Printf("skipped: no reference data (%v)\n", err)
 		return
 	}
-	if err := replyTables(filepath.Join(*data, "replies"), halves, *list); err != nil {
-		log.Fatal(err)
-	}
-	if os.Getenv("R") != "" {
-		return
-	}
-	if err := wordTables(filepath.Join(*data, "words"), halves, *list); err != nil {
-		log.Fatal(err)
+	for _, part := range []struct {
+		name  string
+		print func(dir string, halves []string, list string) error
+	}{{"words", wordTables}, {"replies", replyTables}} {
+		if *only != "" && *only != part.name {
+			continue
+		}
+		if err := part.print(filepath.Join(*data, part.name), halves, *list); err != nil {
+			log.Fatal(err)
+		}
 	}
 }
 
