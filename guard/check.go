@@ -36,6 +36,7 @@ type check struct {
 	units    []unit
 	spans    []Span
 	masked   []Mask
+	pairs    []prose.Block // see paired
 }
 
 // unit is a block, or several short ones of a form.
@@ -193,7 +194,7 @@ func (c *check) identify(u *unit) bool {
 // plain writes a block without its masked parts.
 func (c *check) plain(to *strings.Builder, b prose.Block) {
 	at := b.Start
-	for _, m := range c.mask[sort.Search(len(c.mask), func(i int) bool { return c.mask[i].End > b.Start }):] {
+	for _, m := range c.mask[c.maskFrom(b.Start):] {
 		if m.Start >= b.End {
 			break
 		}
@@ -220,12 +221,15 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 	c.spans = append(c.spans, Span{start, end, c.name(e.Language, start, end), "line", probability(e.LogRatio)})
 }
 
+// maskFrom returns the number of the first masked part that ends behind a byte.
+func (c *check) maskFrom(at int) int {
+	return sort.Search(len(c.mask), func(i int) bool { return c.mask[i].End > at })
+}
+
 // trim leaves out what a part begins and ends with but letters and the punctuation behind them.
 func (c *check) trim(start, end int) (int, int) {
-	for _, m := range c.mask {
-		if m.Start <= start && m.End > start {
-			start = m.End
-		}
+	for i := c.maskFrom(start); i < len(c.mask) && c.mask[i].Start <= start; i++ {
+		start = c.mask[i].End
 	}
 	s := c.text[start:max(start, end)]
 	i := strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) })
@@ -237,6 +241,8 @@ func (c *check) trim(start, end int) (int, int) {
 
 // foreignWords adds the foreign words of blocks that are not foreign as a whole.
 func (c *check) foreignWords() {
+	lines := slices.Clone(c.spans)
+	slices.SortFunc(lines, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	found := c.analysis.Words(wordAlso)
 	for i := 0; i < len(found); {
 		j := i + 1
@@ -247,7 +253,7 @@ func (c *check) foreignWords() {
 		}
 		run := found[i:j]
 		i = j
-		if top < wordWrong || c.covered(run[0].Start) {
+		if top < wordWrong || covered(lines, run[0].Start) {
 			continue
 		}
 		start, end := run[0].Start, run[len(run)-1].End
@@ -266,8 +272,10 @@ func (c *check) adjacent(a, b words.Word) bool {
 	return len(between) < 20 && !strings.ContainsAny(between, "\n|") && strings.IndexFunc(between, unicode.IsLetter) < 0
 }
 
-func (c *check) covered(at int) bool {
-	return slices.ContainsFunc(c.spans, func(s Span) bool { return s.Start <= at && at < s.End })
+// covered reports whether one of the spans, which are in order, has a byte.
+func covered(spans []Span, at int) bool {
+	i := sort.Search(len(spans), func(i int) bool { return spans[i].End > at })
+	return i < len(spans) && spans[i].Start <= at
 }
 
 // name is the tag of a language: with the script of Chinese where the characters tell it.

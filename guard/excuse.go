@@ -2,6 +2,7 @@ package guard
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,7 +22,7 @@ func (c *check) excuse(run []words.Word, language string) prose.Kind {
 		return Mention
 	case len(run) <= 4 && all(run, func(w words.Word) bool { return w.Name }) && (run[0].Foreign || !c.starts(start)):
 		return Name
-	case c.paired(start, end):
+	case c.paired(start):
 		return Gloss
 	case len(run) <= 2 && all(run, func(w words.Word) bool { return w.Loan }), c.term(run):
 		return Loan
@@ -74,11 +75,14 @@ func all(run []words.Word, is func(words.Word) bool) bool {
 	return true
 }
 
-// line returns the line around a byte.
+// nearby is how far the text around words is looked at, in bytes.
+const nearby = 300
+
+// line returns the line around a byte, as far as it is nearby.
 func (c *check) line(at int) words.Range {
-	start := strings.LastIndexByte(c.text[:at], '\n') + 1
-	end := len(c.text)
-	if n := strings.IndexByte(c.text[at:], '\n'); n >= 0 {
+	start, end := max(0, at-nearby), min(len(c.text), at+nearby)
+	start += strings.LastIndexByte(c.text[start:at], '\n') + 1
+	if n := strings.IndexByte(c.text[at:end], '\n'); n >= 0 {
 		end = at + n
 	}
 	return words.Range{Start: start, End: end}
@@ -96,40 +100,47 @@ func (c *check) starts(at int) bool {
 
 // gloss reports whether words are in parentheses behind prose, or before prose in parentheses, as translations are.
 func (c *check) gloss(start, end int, line words.Range) bool {
-	before := c.text[line.Start:start]
-	after := strings.TrimLeft(c.text[end:line.End], " \"”»'*?!.。？！,")
+	before := c.text[min(line.Start, start):start]
+	after := strings.TrimLeft(c.text[end:max(end, line.End)], " \"”»'*?!.。？！,")
 	if open := strings.LastIndexAny(before, "(（"); open >= 0 && !strings.ContainsAny(before[open:], ")）") &&
-		strings.IndexFunc(before[:open], unicode.IsLetter) >= 0 && strings.ContainsAny(c.text[end:line.End], ")）") {
+		strings.IndexFunc(before[:open], unicode.IsLetter) >= 0 && strings.ContainsAny(c.text[end:max(end, line.End)], ")）") {
 		return true
 	}
 	return (strings.HasPrefix(after, "(") || strings.HasPrefix(after, "（")) && end-start > 8
 }
 
 // separators stand between a word and its translation.
-var separators = []string{":", "：", " – ", " — ", " - ", "=", "→", " |", "|"}
+var separators = []string{":", "：", " – ", " — ", " - ", "=", "→"}
 
-// paired reports whether words begin a line of pairs: a list of words and their translations.
-func (c *check) paired(start, end int) bool {
-	pairs := 0
-	here := false
+// paired reports whether words are in a line of a list of words and their translations.
+func (c *check) paired(start int) bool {
+	if c.pairs == nil {
+		c.pairs = c.findPairs()
+	}
+	i := sort.Search(len(c.pairs), func(i int) bool { return c.pairs[i].End > start })
+	return len(c.pairs) >= 2 && i < len(c.pairs) && c.pairs[i].Start <= start
+}
+
+// findPairs returns the blocks that are a part in the expected language and one in another, with a separator between.
+func (c *check) findPairs() []prose.Block {
+	pairs := []prose.Block{}
 	for _, b := range c.doc.Blocks {
-		if b.Form == prose.Heading || b.Form == prose.Paragraph && len(c.doc.Blocks) < 4 {
+		if b.Form == prose.Heading || b.Form == prose.Cell || b.Form == prose.Paragraph && len(c.doc.Blocks) < 4 {
 			continue
 		}
-		s := c.text[b.Start:b.End]
+		s := c.text[b.Start:min(b.End, b.Start+nearby)]
 		for _, sep := range separators {
 			at := strings.Index(s, sep)
-			if at <= 0 || b.Form == prose.Cell {
+			if at <= 0 {
 				continue
 			}
 			left := c.analysis.Weigh(words.Range{Start: b.Start, End: b.Start + at})
 			right := c.analysis.Weigh(words.Range{Start: b.Start + at, End: b.End})
 			if (left.LogRatio > 2) != (right.LogRatio > 2) && left.Words > 0 && right.Words > 0 {
-				pairs++
-				here = here || b.Start <= start && end <= b.End
+				pairs = append(pairs, b)
 			}
 			break
 		}
 	}
-	return here && pairs >= 2
+	return pairs
 }

@@ -28,7 +28,7 @@ func (p *parser) inline(start, end int) {
 			continue
 		case (c == '#' || c == '@') && !letter:
 			to, kind = p.account(i, end), Address
-		case !letter && wordByte(c):
+		case !letter && p.wordAt(i, end):
 			to, kind = p.word(i, end)
 		}
 		if to > i {
@@ -62,8 +62,23 @@ func (p *parser) inline(start, end int) {
 	}
 }
 
-func wordByte(c byte) bool {
-	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '/' || c == '~' || c == '.' || c == '-' || c == '+'
+// reach is how far a mark that closes another one can be, in bytes: the time for a text is in proportion to its length.
+const reach = 400
+
+// near returns the text from byte from, up to end and the reach.
+func (p *parser) near(from, end int) string { return p.text[from:min(end, from+reach)] }
+
+// wordAt reports whether a word, number, path or option may begin at i.
+func (p *parser) wordAt(i, end int) bool {
+	for j := i; j < min(end, i+3); j++ {
+		switch c := p.text[j]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9':
+			return true
+		case strings.IndexByte("/~.-+", c) < 0:
+			return false
+		}
+	}
+	return false
 }
 
 // ticks returns the end of inline code that begins at i, or i.
@@ -73,7 +88,7 @@ func (p *parser) ticks(i, end int) int {
 		n++
 	}
 	mark := p.text[i : i+n]
-	if j := strings.Index(p.text[i+n:end], mark); j >= 0 {
+	if j := strings.Index(p.near(i+n, end), mark); j >= 0 {
 		return i + n + j + n
 	}
 	return i
@@ -81,7 +96,7 @@ func (p *parser) ticks(i, end int) int {
 
 // formula returns the end of a formula in TeX that begins at i, or i.
 func (p *parser) formula(i, end int) int {
-	s := p.text[i:end]
+	s := p.near(i, end)
 	for _, d := range [][2]string{{"$$", "$$"}, {`\(`, `\)`}, {`\[`, `\]`}} {
 		if strings.HasPrefix(s, d[0]) {
 			if j := strings.Index(s[2:], d[1]); j >= 0 {
@@ -109,7 +124,7 @@ func (p *parser) formula(i, end int) int {
 
 // tag returns the end of an HTML tag or of an address in angle brackets that begins at i, or i.
 func (p *parser) tag(i, end int) int {
-	s := p.text[i:end]
+	s := p.near(i, end)
 	if len(s) < 3 || !('a' <= s[1]|0x20 && s[1]|0x20 <= 'z' || s[1] == '/' || s[1] == '!') {
 		return i
 	}
@@ -130,13 +145,13 @@ func (p *parser) emphasis(i, start, end int) (inner, stop int) {
 	if len(mark) > 3 || inner >= end || p.text[inner] == ' ' {
 		return inner, inner
 	}
-	n := strings.Index(p.text[inner:end], mark)
+	n := strings.Index(p.near(inner, end), mark)
 	if n <= 0 || len(strings.Fields(p.text[inner:inner+n])) > 5 {
 		return inner, inner
 	}
 	stop = inner + n
-	before := strings.IndexFunc(p.text[start:i], unicode.IsLetter) >= 0
-	after := strings.TrimLeft(p.text[stop+len(mark):end], " ")
+	before := strings.IndexFunc(p.text[max(start, i-reach):i], unicode.IsLetter) >= 0
+	after := strings.TrimLeft(p.near(stop+len(mark), end), " ")
 	leads := strings.HasPrefix(after, ":") || strings.HasPrefix(after, "：") || strings.HasSuffix(p.text[inner:stop], ":")
 	if !before && (leads || strings.IndexFunc(after, unicode.IsLetter) < 0) {
 		return inner, inner
@@ -164,7 +179,7 @@ func (p *parser) account(i, end int) int {
 func (p *parser) word(i, end int) (int, Kind) {
 	j := i
 	var dots, slashes, digits, letters, at, special, upper int
-	for ; j < end; j++ {
+	for ; j < min(end, i+reach); j++ {
 		c := p.text[j]
 		switch {
 		case 'a' <= c && c <= 'z':
@@ -234,8 +249,8 @@ const operators = "=+−±×÷≤≥≈^√∑∫²³"
 
 // inFormula reports whether a word stands beside an operator.
 func (p *parser) inFormula(i, j, end int) bool {
-	before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(p.text[:i], " "))
-	after, _ := utf8.DecodeRuneInString(strings.TrimLeft(p.text[j:end], " "))
+	before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(p.text[max(0, i-8):i], " "))
+	after, _ := utf8.DecodeRuneInString(strings.TrimLeft(p.text[j:min(end, j+8)], " "))
 	return strings.ContainsRune(operators, before) || strings.ContainsRune(operators, after)
 }
 

@@ -96,8 +96,8 @@ const most = 7
 
 // Weigh adds up the words from byte start to byte end.
 func (a *Analysis) Weigh(parts ...Range) Evidence {
-	sums := make([]float64, len(states))
-	said := make([]int, len(states))
+	var sums [maxStates]float64
+	var said [maxStates]int
 	var e Evidence
 	all := 0.0
 	for _, part := range parts {
@@ -124,8 +124,8 @@ func (a *Analysis) Weigh(parts ...Range) Evidence {
 		}
 	}
 	best := -1
-	for l := range sums {
-		if said[l] > 0 && states[l] != a.language && (best < 0 || sums[l]+math.Log(priors[l]) > sums[best]+math.Log(priors[best])) {
+	for l := range states {
+		if said[l] > 0 && states[l] != a.language && (best < 0 || sums[l]+logPriors[l] > sums[best]+logPriors[best]) {
 			best = l
 		}
 	}

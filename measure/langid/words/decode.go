@@ -18,6 +18,14 @@ const (
 // of the languages of the Language Confusion Benchmark.
 var priors = listPriors()
 
+// logPriors are their logarithms.
+var logPriors = func() (logs []float64) {
+	for _, p := range priors {
+		logs = append(logs, math.Log(p))
+	}
+	return logs
+}()
+
 func listPriors() (priors []float64) {
 	benchmark := map[string]bool{}
 	for _, l := range strings.Fields("ar de es fr hi id it ja ko pt ru tr vi zh") {

@@ -23,8 +23,9 @@ const (
 var groupScripts = []script{latin, cyrillic, arabic, han}
 
 const (
-	hanGroup = 3
-	maxGroup = 9
+	hanGroup  = 3
+	maxGroup  = 9 // languages of a group
+	maxStates = 48
 )
 
 // single lists the scripts that one language, or one first of all, is written in.
