@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/embedded"
@@ -36,7 +37,7 @@ type check struct {
 	units    []unit
 	spans    []Span
 	masked   []Mask
-	pairs    []prose.Block // see paired
+	pairs    []pair // see paired
 }
 
 // unit is a block, or several short ones of a form.
@@ -173,7 +174,7 @@ func (c *check) identify(u *unit) bool {
 	for _, b := range u.blocks {
 		c.plain(&plain, b)
 	}
-	if len(plain.String()) < 20 {
+	if len(plain.String()) < 20 || words.Supports(c.want.base) && lowercase(plain.String()) < 4 {
 		return false
 	}
 	guess := embedded.Identifier().Identify(plain.String())
@@ -189,6 +190,54 @@ func (c *check) identify(u *unit) bool {
 		return false
 	}
 	return true
+}
+
+// announced returns why a block in another language is no confusion: the line before it, or the first row of its table,
+// names the language; or the line before it ends in a colon, and the text goes on in the expected language behind it.
+func (c *check) announced(b prose.Block, language string) prose.Kind {
+	i := sort.Search(len(c.doc.Blocks), func(i int) bool { return c.doc.Blocks[i].Start >= b.Start })
+	first := i
+	for first > 0 && c.doc.Blocks[first-1].Form == b.Form {
+		first--
+	}
+	if b.Form == prose.Cell {
+		for _, head := range c.doc.Blocks[first:i] {
+			if c.line(head.Start) == c.line(c.doc.Blocks[first].Start) && mentions(c.want.base, c.text[head.Start:head.End], language) {
+				return Mention
+			}
+		}
+	}
+	if b.Form != prose.Paragraph && first > 0 {
+		i = first
+	}
+	if i == 0 {
+		return ""
+	}
+	before := c.doc.Blocks[i-1]
+	announcement := strings.TrimRight(c.text[before.Start:before.End], " *_")
+	if !strings.HasSuffix(announcement, ":") && !strings.HasSuffix(announcement, "：") {
+		return ""
+	}
+	if mentions(c.want.base, announcement, language) {
+		return Mention
+	}
+	own := func(b prose.Block) bool {
+		return c.analysis.Weigh(words.Range{Start: b.Start, End: b.End}).LogRatio < lineRight
+	}
+	if b.Form == prose.Paragraph && own(before) && i+1 < len(c.doc.Blocks) && own(c.doc.Blocks[i+1]) {
+		return prose.Quote
+	}
+	return ""
+}
+
+// lowercase counts the words that begin with no capital: names tell little of the language around them.
+func lowercase(text string) (n int) {
+	for w := range strings.FieldsSeq(text) {
+		if r, _ := utf8.DecodeRuneInString(w); unicode.IsLetter(r) && !unicode.IsUpper(r) {
+			n++
+		}
+	}
+	return n
 }
 
 // plain writes a block without its masked parts.
@@ -211,12 +260,14 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 	if start >= end {
 		return
 	}
-	if before := strings.TrimRight(c.text[:b.Start], " \t\n\r*-•>"); strings.HasSuffix(before, ":") || strings.HasSuffix(before, "：") {
-		line := before[strings.LastIndexByte(before, '\n')+1:]
-		if names(c.want.base, line, e.Language) {
-			c.masked = append(c.masked, Mask{start, end, Mention})
-			return
-		}
+	if part, ok := c.paired(b.Start); ok {
+		start, end := c.trim(part.Start, part.End)
+		c.masked = append(c.masked, Mask{start, end, Gloss})
+		return
+	}
+	if kind := c.announced(b, e.Language); kind != "" {
+		c.masked = append(c.masked, Mask{start, end, kind})
+		return
 	}
 	c.spans = append(c.spans, Span{start, end, c.name(e.Language, start, end), "line", probability(e.LogRatio)})
 }
@@ -242,6 +293,9 @@ func (c *check) trim(start, end int) (int, int) {
 // foreignWords adds the foreign words of blocks that are not foreign as a whole.
 func (c *check) foreignWords() {
 	lines := slices.Clone(c.spans)
+	for _, m := range c.masked[len(c.mask):] {
+		lines = append(lines, Span{Start: m.Start, End: m.End})
+	}
 	slices.SortFunc(lines, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	found := c.analysis.Words(wordAlso)
 	for i := 0; i < len(found); {
@@ -262,14 +316,25 @@ func (c *check) foreignWords() {
 			c.masked = append(c.masked, Mask{start, end, kind})
 			continue
 		}
-		c.spans = append(c.spans, Span{start, end, c.name(best.Language, start, end), "word", probability(top - even)})
+		s := Span{start, end, c.name(best.Language, start, end), "word", probability(top - even)}
+		if last := len(c.spans) - 1; last >= 0 && c.continues(c.spans[last], s) {
+			c.spans[last].End, c.spans[last].P = end, max(c.spans[last].P, s.P)
+			continue
+		}
+		c.spans = append(c.spans, s)
 	}
 }
 
 // adjacent reports whether two foreign words belong to a run: there are no letters between them, nor a line's end.
 func (c *check) adjacent(a, b words.Word) bool {
 	between := c.text[a.End:b.Start]
-	return len(between) < 20 && !strings.ContainsAny(between, "\n|") && strings.IndexFunc(between, unicode.IsLetter) < 0
+	return len(between) < 20 && !strings.ContainsAny(between, "\n|.!?:;。！？") && strings.IndexFunc(between, unicode.IsLetter) < 0
+}
+
+// continues reports whether two spans are sentences of one part: there are no letters between them, nor a line's end.
+func (c *check) continues(a, b Span) bool {
+	return a.Kind == "word" && a.Language == b.Language && a.End <= b.Start && !strings.ContainsAny(c.text[a.End:b.Start], "\n|") &&
+		b.Start-a.End < 20 && strings.IndexFunc(c.text[a.End:b.Start], unicode.IsLetter) < 0
 }
 
 // covered reports whether one of the spans, which are in order, has a byte.

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
 )
@@ -15,15 +16,18 @@ import (
 func (c *check) excuse(run []words.Word, language string) prose.Kind {
 	start, end := run[0].Start, run[len(run)-1].End
 	line := c.line(start)
+	if _, ok := c.paired(start); ok {
+		return Gloss
+	}
 	switch {
 	case end-start <= 60 && c.gloss(start, end, line):
 		return Gloss
 	case end-start <= 60 && mentions(c.want.base, c.text[line.Start:line.End], language):
 		return Mention
-	case len(run) <= 4 && all(run, func(w words.Word) bool { return w.Name }) && (run[0].Foreign || !c.starts(start)):
+	case c.titled(run):
 		return Name
-	case c.paired(start):
-		return Gloss
+	case c.want.base == "ko" && c.hanja(start, end):
+		return Loan
 	case len(run) <= 2 && all(run, func(w words.Word) bool { return w.Loan }), c.term(run):
 		return Loan
 	}
@@ -35,12 +39,15 @@ func (c *check) excuse(run []words.Word, language string) prose.Kind {
 // English has too counts as English, from where most are.
 func (c *check) term(run []words.Word) bool {
 	const (
-		frequentEnglish = 1.5e-4
-		listedEnglish   = 1e-6
-		frequent        = 1e-5
+		listedEnglish = 1e-6
+		frequent      = 1e-5
 	)
+	frequentEnglish := 2e-4
+	if c.want.base == "hi" {
+		frequentEnglish = 5e-4 // everyday Hindi is full of English nouns
+	}
 	return len(run) <= 3 && latin(c.text[run[0].Start:run[0].End]) && all(run, func(w words.Word) bool {
-		if w.English >= listedEnglish {
+		if c.want.base != "en" && w.English >= max(listedEnglish, w.Share/50) {
 			return w.English < frequentEnglish
 		}
 		return w.Share < frequent
@@ -65,6 +72,36 @@ func mentions(base, line, language string) bool {
 	}
 	return false
 }
+
+// hanja reports whether a part is a word of at most four Chinese characters as Koreans write them: traditional ones.
+func (c *check) hanja(start, end int) bool {
+	simplified, traditional := chinese.Count(c.text[start:end])
+	return utf8.RuneCountInString(c.text[start:end]) <= 4 && simplified == 0 && traditional > 0
+}
+
+// titled reports whether words look like a name, a title or the label of a button: those of another script with a
+// capital at the front, or of the same script and inside a sentence with a capital on every other word.
+func (c *check) titled(run []words.Word) bool {
+	names := 0
+	for _, w := range run {
+		if w.Name {
+			names++
+		}
+	}
+	inside := !c.starts(run[0].Start)
+	switch {
+	case names == len(run):
+		return len(run) <= 8 && (run[0].Foreign || inside)
+	case !run[0].Name || !inside:
+		return false
+	case run[0].Foreign && (len(run) <= 4 || faults[strings.ToLower(c.text[run[0].Start:run[0].End])]):
+		return true
+	}
+	return 2*names >= len(run) || faults[strings.ToLower(c.text[run[0].Start:run[0].End])]
+}
+
+// faults begin messages of programs, which people quote without marks.
+var faults = map[string]bool{"error": true, "warning": true, "exception": true, "fatal": true, "failed": true}
 
 func all(run []words.Word, is func(words.Word) bool) bool {
 	for _, w := range run {
@@ -112,18 +149,23 @@ func (c *check) gloss(start, end int, line words.Range) bool {
 // separators stand between a word and its translation.
 var separators = []string{":", "：", " – ", " — ", " - ", "=", "→"}
 
-// paired reports whether words are in a line of a list of words and their translations.
-func (c *check) paired(start int) bool {
+// pair is a line of a list that has a part in the expected language and one in another, with a separator between.
+type pair struct{ line, foreign words.Range }
+
+// paired returns the foreign part of the line around a byte, in a text with a list of words and their translations.
+func (c *check) paired(at int) (words.Range, bool) {
 	if c.pairs == nil {
 		c.pairs = c.findPairs()
 	}
-	i := sort.Search(len(c.pairs), func(i int) bool { return c.pairs[i].End > start })
-	return len(c.pairs) >= 2 && i < len(c.pairs) && c.pairs[i].Start <= start
+	i := sort.Search(len(c.pairs), func(i int) bool { return c.pairs[i].line.End > at })
+	if len(c.pairs) < 2 || i == len(c.pairs) || c.pairs[i].line.Start > at {
+		return words.Range{}, false
+	}
+	return c.pairs[i].foreign, true
 }
 
-// findPairs returns the blocks that are a part in the expected language and one in another, with a separator between.
-func (c *check) findPairs() []prose.Block {
-	pairs := []prose.Block{}
+func (c *check) findPairs() []pair {
+	pairs := []pair{}
 	for _, b := range c.doc.Blocks {
 		if b.Form == prose.Heading || b.Form == prose.Cell || b.Form == prose.Paragraph && len(c.doc.Blocks) < 4 {
 			continue
@@ -134,10 +176,14 @@ func (c *check) findPairs() []prose.Block {
 			if at <= 0 {
 				continue
 			}
-			left := c.analysis.Weigh(words.Range{Start: b.Start, End: b.Start + at})
-			right := c.analysis.Weigh(words.Range{Start: b.Start + at, End: b.End})
-			if (left.LogRatio > 2) != (right.LogRatio > 2) && left.Words > 0 && right.Words > 0 {
-				pairs = append(pairs, b)
+			one := words.Range{Start: b.Start, End: b.Start + at}
+			other := words.Range{Start: b.Start + at + len(sep), End: b.End}
+			first, second := c.analysis.Weigh(one), c.analysis.Weigh(other)
+			if (first.LogRatio > 2) != (second.LogRatio > 2) && first.Words > 0 && second.Words > 0 {
+				if second.LogRatio > 2 {
+					one = other
+				}
+				pairs = append(pairs, pair{words.Range{Start: b.Start, End: b.End}, one})
 			}
 			break
 		}

@@ -31,6 +31,9 @@ func isCodeLine(s string) bool {
 		return isLog(s)
 	}
 	first, rest, _ := strings.Cut(s, " ")
+	if name := strings.TrimRight(first, ":"); name != first && len(name) > 5 && (strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception")) {
+		return true
+	}
 	if commands[first] && rest != "" && !strings.ContainsAny(s[len(s)-1:], ".!?:") && len(strings.Fields(rest)) <= 12 && looksTyped(rest) {
 		return true
 	}

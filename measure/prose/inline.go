@@ -236,7 +236,7 @@ done:
 		return j, Number
 	case digits > 0:
 		return p.unit(j, end), Number
-	case letters <= 2 && letters == len(w) && p.inFormula(i, j, end):
+	case letters <= 2 && letters == len(w) && p.inFormula(i, j, end), functions[w] && p.argument(j, end):
 		return j, Math
 	case w[0] == '-' && len(w) > 2 && letters > 1:
 		return j, Code // an option of a command
@@ -252,6 +252,16 @@ func (p *parser) inFormula(i, j, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(p.text[max(0, i-8):i], " "))
 	after, _ := utf8.DecodeRuneInString(strings.TrimLeft(p.text[j:min(end, j+8)], " "))
 	return strings.ContainsRune(operators, before) || strings.ContainsRune(operators, after)
+}
+
+var functions = map[string]bool{"sin": true, "cos": true, "tan": true, "cot": true, "ln": true, "log": true, "exp": true, "lim": true}
+
+// argument reports whether what follows byte j is the argument of a function: a letter alone, a number, a parenthesis.
+func (p *parser) argument(j, end int) bool {
+	s := strings.TrimLeft(p.text[j:min(end, j+16)], " ²³⁻¹")
+	r, n := utf8.DecodeRuneInString(s)
+	next, _ := utf8.DecodeRuneInString(s[n:])
+	return r == '(' || unicode.IsDigit(r) || unicode.Is(unicode.Greek, r) || unicode.IsLetter(r) && !unicode.IsLetter(next)
 }
 
 var domains = strings.Fields("com org net gov edu io co de fr es it ru jp kr cn tw vn id in br pt tr eu uk us ai app dev info example")

@@ -125,6 +125,11 @@ func (p *parser) line(at, end int) int {
 	marks, form := lineMarks(s)
 	p.mask(from, from+marks, Markup)
 	from += marks
+	if s[0] == '>' && from < end {
+		p.blocks = append(p.blocks, Block{from, end, form})
+		p.mask(from, end, Quote)
+		return next
+	}
 	if n := len(s) - marks; form == Paragraph && n > 4 && strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ":："), "**") &&
 		strings.Count(s, "**") == 2 {
 		form = Heading

@@ -53,7 +53,7 @@ func TestMasks(t *testing.T) {
 		{"It costs $5 or $6.", "number[5] number[6]"},
 		{"Well done 🎉", "emoji[🎉]"},
 		// Markup.
-		{"## Title\n- one\n2) two\n> said", "markup[## ] markup[- ] markup[2) ] markup[> ]"},
+		{"## Title\n- one\n2) two\n> said", "markup[## ] markup[- ] markup[2) ] markup[> ] quote[said]"},
 		{"| a | b |\n|---|---|\n| c | d |", "markup[|] markup[|] markup[|] markup[|---|---|] markup[|] markup[|] markup[|]"},
 		{"A <b>word</b> and 3 < 4", "markup[<b>] markup[</b>] number[3] number[4]"},
 		// Quotations and labels.

@@ -136,12 +136,12 @@ func (a *Analysis) Weigh(parts ...Range) Evidence {
 	return e
 }
 
-// Own returns the number of words from byte start to byte end that are in the expected language with log odds of at
-// least floor.
+// Own returns the number of words in lower case from byte start to byte end that are in the expected language with log
+// odds of at least floor.
 func (a *Analysis) Own(start, end int, floor float64) (n int) {
 	from, _ := slices.BinarySearchFunc(a.tokens, start, func(t token, at int) int { return t.start - at })
 	for i := from; i < len(a.tokens) && a.tokens[i].start < end; i++ {
-		if a.cells[i].says && a.cells[i].odds <= -floor {
+		if c := &a.cells[i]; c.says && c.own != impossible && a.tokens[i].form == plain && c.odds <= -floor {
 			n++
 		}
 	}

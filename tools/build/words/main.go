@@ -128,7 +128,11 @@ func clean(lists [][]word, names []string, notes io.Writer) {
 				foreign += share[b] * frequency[b][w.text]
 			}
 			own := w.frequency - 2*foreign
-			if own < 0.1*w.frequency || w.frequency < 1e-5 && w.frequency < 15*foreign {
+			likely := 15.0 // times the estimate, of which a rare word is a loan rather than a quotation
+			if names[a] == "en" {
+				likely = 6 // the sources of English are cleaner, and it borrows more
+			}
+			if own < 0.1*w.frequency || w.frequency < 1e-5 && w.frequency < likely*foreign {
 				continue
 			}
 			kept = append(kept, word{w.text, own})
