@@ -4,8 +4,8 @@
 //
 // The data are ../shared/data/words (answers with foreign words at known places) and ../shared/data/replies. Both are
 // split into halves by a hash of the answer that an item is made from: settings were chosen while looking at half a
-// alone. The threshold of the words is the one built in, and, for comparison, the one that gives one false run per
-// 1,000 words on half a.
+// alone. The threshold of the words is the one that gives one false run per 1,000 words on half a; package words has it
+// built in, rounded.
 package main
 
 import (

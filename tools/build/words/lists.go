@@ -47,7 +47,7 @@ func readList(path, sum string) ([]word, error) {
 }
 
 func unpackList(data []byte) (words []word, err error) {
-	r := packReader{data: data}
+	r := packReader{data: string(data)}
 	defer func() {
 		if e := recover(); e != nil {
 			words, err = nil, fmt.Errorf("byte %d: %v", r.at, e)
@@ -67,7 +67,7 @@ func unpackList(data []byte) (words []word, err error) {
 
 // packReader reads what wordfreq uses of MessagePack. It panics at the end of the data and at other types.
 type packReader struct {
-	data []byte
+	data string
 	at   int
 }
 
@@ -106,7 +106,7 @@ func (r *packReader) text() string {
 		panic(fmt.Sprintf("unexpected type %#x, expected text", head))
 	}
 	r.at += n
-	return string(r.data[r.at-n : r.at])
+	return r.data[r.at-n : r.at]
 }
 
 // skip passes a short text or number of the header.

@@ -114,30 +114,33 @@ func clean(lists [][]word, names []string, notes io.Writer) {
 			frequency[i][w.text] = w.frequency
 		}
 	}
+	shares := make([][]float64, len(lists))
 	for a := range lists {
-		share := make([]float64, len(lists))
+		shares[a] = make([]float64, len(lists))
 		for b := range lists {
 			if a != b {
-				share[b] = mixed(frequency[a], lists[b])
+				shares[a][b] = mixed(frequency[a], lists[b])
 			}
 		}
+	}
+	for a := range lists {
 		kept := lists[a][:0:0]
 		for _, w := range lists[a] {
 			foreign := 0.0
 			for b := range lists {
-				foreign += share[b] * frequency[b][w.text]
+				foreign += shares[a][b] * frequency[b][w.text]
 			}
-			own := w.frequency - 2*foreign
 			likely := 15.0 // times the estimate, of which a rare word is a loan rather than a quotation
 			if names[a] == "en" {
 				likely = 6 // the sources of English are cleaner, and it borrows more
 			}
+			own := w.frequency - 2*foreign
 			if own < 0.1*w.frequency || w.frequency < 1e-5 && w.frequency < likely*foreign {
 				continue
 			}
 			kept = append(kept, word{w.text, own})
 		}
-		fmt.Fprintf(notes, "%s: %d words are other languages': shares %.5f\n", names[a], len(lists[a])-len(kept), share)
+		fmt.Fprintf(notes, "%s: %d words are other languages': shares %.5f\n", names[a], len(lists[a])-len(kept), shares[a])
 		lists[a] = kept
 	}
 }
