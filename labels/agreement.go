@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"crosstalk"
 	"crosstalk/measure/estimate"
@@ -16,13 +17,13 @@ import (
 // agreement as if by chance; the others are shares.
 const (
 	Rate         = "rate"           // mean value of the labels: for leakage the human Leak-Rate
-	Share        = "share"          // of a label
+	Share        = "share"          // of a label, or of a code
 	TauB         = "tau-b"          // Kendall's
-	CohensKappa  = "kappa"          // Cohen's, of two annotators
+	CohensKappa  = "kappa"          // Cohen's, of two annotators, or of the instrument and the majority
 	Alpha        = "alpha"          // Krippendorff's, nominal, of all annotators
 	Sensitivity  = "sensitivity"    // found, of what the majority of people finds
 	Specificity  = "specificity"    // not found, of what the majority of people does not find
-	SameFindings = "same judgement" // as the majority: found by both or by neither
+	SameFindings = "same judgement" // as the majority: found by both or by neither; or the same class
 )
 
 // Figure is a figure of an agreement.
@@ -45,12 +46,28 @@ type Cell struct {
 	N      int               `json:"n"`
 }
 
+// Curve is tau-b of a judge and people at several slacks.
+type Curve struct {
+	Judge  string            `json:"judge"`
+	By     map[string]string `json:"by"`
+	N      int               `json:"n"` // questions
+	Points []Point           `json:"points"`
+}
+
+// Point is a point of a Curve.
+type Point struct {
+	Slack float64         `json:"slack"`
+	Tau   crosstalk.Value `json:"tau_b"`
+}
+
 // Disagreement is a question on which people and an instrument disagree.
 type Disagreement struct {
 	Judge      string            `json:"judge,omitempty"`
 	Item       string            `json:"item"`
 	Sample     int               `json:"sample"`
 	Variant    string            `json:"variant,omitempty"`
+	Line       int               `json:"line,omitempty"`
+	Link       string            `json:"link,omitempty"` // to the answers of the item, below the address of a server
 	Condition  map[string]string `json:"condition"`
 	People     []string          `json:"people"` // labels, by annotator's name
 	Found      string            `json:"found"`
@@ -71,6 +88,7 @@ type Agreement struct {
 	Weighted      []string       `json:"weighted_by,omitempty"` // columns by which the sample was drawn
 	Slack         float64        `json:"slack"`
 	Figures       []Figure       `json:"figures"`
+	Curves        []Curve        `json:"curves"`
 	Cells         []Cell         `json:"cells"`
 	Disagreements []Disagreement `json:"disagreements"`
 	Unmatched     int            `json:"unmatched,omitempty"` // labels of answers that the run does not have
@@ -78,10 +96,11 @@ type Agreement struct {
 
 // Options are the settings of Compare.
 type Options struct {
-	Slack float64  // similarity differences that differ by no more are tied in tau-b
-	By    []string // columns by which rates, sensitivity and specificity are given too
-	Worst int      // number of disagreements to list for each judge
-	Draws int      // of the bootstrap; 0: 2,000
+	Slack float64                  // similarity differences that differ by no more are tied in tau-b
+	By    []string                 // columns by whose values all figures are given too
+	Worst int                      // number of disagreements to list for each judge
+	Link  func(item string) string // to the answers of an item; nil: none
+	Draws int                      // of the bootstrap; 0: 2,000
 	Seed  uint64
 }
 
@@ -98,6 +117,7 @@ type judgedUnit struct {
 type comparison struct {
 	q      Question
 	o      Options
+	names  []string // of labels
 	units  []judgedUnit
 	result Agreement
 }
@@ -113,14 +133,16 @@ func (s *Sheet) Compare(d Design, labels []Label, o Options) (Agreement, error) 
 	if err := s.CheckBy(o.By); err != nil {
 		return Agreement{}, err
 	}
+	labels = s.own(labels)
 	c := comparison{q: s.Question, o: o}
 	var unmatched int
 	c.units, unmatched = s.judged(d.By(), labels)
-	c.result = Agreement{Question: s.Question.Instrument, Labels: len(labels) - unmatched, Questions: len(c.units), Units: len(s.Units),
-		Annotators: annotators(c.units), Weighted: d.By(), Slack: o.Slack, Cells: []Cell{}, Disagreements: []Disagreement{}, Unmatched: unmatched}
+	c.result = Agreement{Question: s.Question.Name, Labels: len(labels) - unmatched, Questions: len(c.units), Units: len(s.Units),
+		Annotators: annotators(c.units), Weighted: d.By(), Slack: o.Slack, Curves: []Curve{}, Cells: []Cell{}, Disagreements: []Disagreement{}, Unmatched: unmatched}
 	if len(c.units) == 0 {
 		return c.result, nil
 	}
+	c.names = labelNames(s.Question, c.units)
 	c.people()
 	c.annotators()
 	c.judges()
@@ -180,7 +202,11 @@ func (q Question) majority(labels map[string]string) string {
 		counts[l]++
 	}
 	best, most := q.Undecided, 0
-	for _, l := range q.Labels() {
+	order := q.Labels()
+	if q.Several {
+		order = slices.Sorted(maps.Keys(counts))
+	}
+	for _, l := range order {
 		switch n := counts[l]; {
 		case n > most:
 			best, most = l, n
@@ -248,7 +274,7 @@ func (c *comparison) grouped(apart func(judgedUnit) map[string]string) (list []g
 				continue
 			}
 			parts := groups(g.units, func(u judgedUnit) map[string]string { return map[string]string{column: u.Column(column)} })
-			slices.SortFunc(parts, func(a, b group) int { return cmp.Compare(a.by[column], b.by[column]) })
+			slices.SortFunc(parts, func(a, b group) int { return compareNumbered(a.by[column], b.by[column]) })
 			for _, p := range parts {
 				maps.Copy(p.by, g.by)
 				list = append(list, p)
@@ -269,11 +295,14 @@ func (c *comparison) people() {
 				c.addMean(Rate, a, g.by, own, func(u judgedUnit) float64 { return c.value(u, a) })
 			}
 		}
-		for _, label := range c.q.Labels() {
+		for _, label := range c.names {
+			if !slices.ContainsFunc(g.units, func(u judgedUnit) bool { return u.Choices == nil || slices.Contains(u.Choices, label) }) {
+				continue // nobody could choose it
+			}
 			c.addMean(Share, label, g.by, g.units, func(u judgedUnit) float64 {
 				n := 0.0
 				for _, l := range u.labels {
-					if l == label {
+					if l == label || c.q.Several && slices.Contains(strings.Split(l, "; "), label) {
 						n++
 					}
 				}
@@ -291,134 +320,6 @@ func (c *comparison) value(u judgedUnit, annotator string) float64 {
 	}
 	return c.q.value(label)
 }
-
-// annotators adds the agreement between annotators.
-func (c *comparison) annotators() {
-	names := c.result.Annotators
-	if len(names) < 2 {
-		return
-	}
-	for i, a := range names {
-		for _, b := range names[i+1:] {
-			both := filter(c.units, func(u judgedUnit) bool { return u.labels[a] != "" && u.labels[b] != "" })
-			of := a + " and " + b
-			c.add(CohensKappa, of, nil, both, func(units []judgedUnit) float64 {
-				x, y := make([]string, len(units)), make([]string, len(units))
-				for i, u := range units {
-					x[i], y[i] = u.labels[a], u.labels[b]
-				}
-				return stats.CohenKappa(x, y, estimate.Level).Value
-			}, stats.Bounds{Low: -1, High: 1})
-			rated := filter(both, func(u judgedUnit) bool { return !math.IsNaN(c.value(u, a)) && !math.IsNaN(c.value(u, b)) })
-			c.add(TauB, of, nil, rated, func(units []judgedUnit) float64 {
-				return tau(units, func(u judgedUnit) float64 { return c.value(u, a) }, func(u judgedUnit) float64 { return c.value(u, b) }, 0)
-			}, stats.Bounds{Low: -1, High: 1})
-		}
-	}
-	several := filter(c.units, func(u judgedUnit) bool { return len(u.labels) > 1 })
-	c.add(Alpha, "all annotators", nil, several, func(units []judgedUnit) float64 {
-		ratings := make([][]float64, len(units))
-		for i, u := range units {
-			for _, l := range u.labels {
-				ratings[i] = append(ratings[i], float64(slices.Index(c.q.Labels(), l)))
-			}
-		}
-		return stats.Krippendorff(ratings, stats.Nominal)
-	}, stats.Bounds{Low: -1, High: 1})
-}
-
-// judges adds the agreement of each judge with people.
-func (c *comparison) judges() {
-	var names []string
-	for _, u := range c.units {
-		for _, j := range u.Judged {
-			if !slices.Contains(names, j.Judge) {
-				names = append(names, j.Judge)
-			}
-		}
-	}
-	for _, name := range names {
-		c.judge(name)
-	}
-}
-
-func (c *comparison) judge(name string) {
-	of := cmp.Or(name, "instrument")
-	by := func(u judgedUnit) Judged {
-		i := slices.IndexFunc(u.Judged, func(j Judged) bool { return j.Judge == name })
-		return u.Judged[i]
-	}
-	judged := filter(c.units, func(u judgedUnit) bool {
-		return slices.ContainsFunc(u.Judged, func(j Judged) bool { return j.Judge == name })
-	})
-	differences := filter(valued(judged), func(u judgedUnit) bool { return !math.IsNaN(by(u).Difference) })
-	if len(differences) > 0 {
-		c.add(TauB, of+" and people", nil, differences, func(units []judgedUnit) float64 {
-			return tau(units, func(u judgedUnit) float64 { return u.value }, func(u judgedUnit) float64 { return by(u).Difference }, c.o.Slack)
-		}, stats.Bounds{Low: -1, High: 1})
-		if len(c.result.Annotators) > 1 {
-			for _, a := range c.result.Annotators {
-				own := filter(differences, func(u judgedUnit) bool { return !math.IsNaN(c.value(u, a)) })
-				c.add(TauB, of+" and "+a, nil, own, func(units []judgedUnit) float64 {
-					return tau(units, func(u judgedUnit) float64 { return c.value(u, a) }, func(u judgedUnit) float64 { return by(u).Difference }, c.o.Slack)
-				}, stats.Bounds{Low: -1, High: 1})
-			}
-		}
-	}
-	found := func(u judgedUnit) bool { return by(u).Value == c.q.FaultValue }
-	wrong := func(u judgedUnit) bool { return u.majority == c.q.Fault }
-	share := func(of func(judgedUnit) bool) func(judgedUnit) float64 {
-		return func(u judgedUnit) float64 {
-			if of(u) {
-				return 1
-			}
-			return 0
-		}
-	}
-	o := c.o
-	o.By = slices.DeleteFunc(slices.Clone(o.By), func(column string) bool { return column == FindingColumn }) // known by definition
-	for _, g := range (&comparison{o: o, units: judged}).grouped(func(judgedUnit) map[string]string { return map[string]string{} }) {
-		cells := map[[2]string]int{}
-		for _, u := range g.units {
-			cells[[2]string{u.majority, c.finding(by(u))}]++
-		}
-		keys := slices.SortedFunc(maps.Keys(cells), func(a, b [2]string) int {
-			return cmp.Or(cmp.Compare(slices.Index(c.q.Labels(), a[0]), slices.Index(c.q.Labels(), b[0])), cmp.Compare(a[1], b[1]))
-		})
-		for _, k := range keys {
-			c.result.Cells = append(c.result.Cells, Cell{Judge: name, By: g.by, People: k[0], Found: k[1], N: cells[k]})
-		}
-		decided := filter(g.units, func(u judgedUnit) bool { return u.majority != CannotTell })
-		c.addMean(Sensitivity, of, g.by, filter(decided, wrong), share(found))
-		c.addMean(Specificity, of, g.by, filter(decided, func(u judgedUnit) bool { return !wrong(u) }),
-			share(func(u judgedUnit) bool { return !found(u) }))
-		c.addMean(SameFindings, of, g.by, decided, share(func(u judgedUnit) bool { return found(u) == wrong(u) }))
-	}
-	worst := valued(judged)
-	gap := func(u judgedUnit) float64 { return math.Abs(u.value - by(u).Value) }
-	slices.SortStableFunc(worst, func(a, b judgedUnit) int {
-		return cmp.Or(cmp.Compare(gap(b), gap(a)), cmp.Compare(math.Abs(by(b).Difference), math.Abs(by(a).Difference)))
-	})
-	for _, u := range worst[:min(len(worst), max(c.o.Worst, 0))] {
-		if gap(u) == 0 {
-			break
-		}
-		x := Disagreement{Judge: name, Item: u.Item, Sample: u.Sample, Variant: u.Variant, Condition: u.Condition, Found: c.finding(by(u)),
-			Difference: crosstalk.Value(by(u).Difference), Topic: u.Topic, Gap: gap(u)}
-		for _, a := range slices.Sorted(maps.Keys(u.labels)) {
-			x.People = append(x.People, u.labels[a])
-		}
-		for _, text := range u.Texts {
-			if text != "" {
-				x.Texts = append(x.Texts, text)
-			}
-		}
-		c.result.Disagreements = append(c.result.Disagreements, x)
-	}
-}
-
-// finding is what a judge found; an instrument that found nothing has no name for it.
-func (c *comparison) finding(j Judged) string { return cmp.Or(j.Finding, "none") }
 
 // addMean adds the mean of a value of these units, with the interval of all
 // means; a weighted one has that of the bootstrap.

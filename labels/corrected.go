@@ -10,6 +10,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/instrument/confusion"
 	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
 )
@@ -29,9 +30,9 @@ const (
 // answers, from their labels of some and the instrument's values of all
 // (stats.Corrected, prediction-powered inference). Figures are given for each
 // condition and judge, and for each value of each column of by. The strata are
-// those of the exported samples.
+// those of the exported samples. After ReadWords, WPR and LCPR are figures too.
 //
-// All are plain means over answers, also where the instrument averages over
+// All are plain means over answers (of lines: over lines), also where the instrument averages over
 // languages. An answer that several people labelled has the mean of their
 // values; one that nobody can tell counts as not labelled. Signatures are those
 // of own, the run's own figures, with a field for what is different.
@@ -39,22 +40,10 @@ func (s *Sheet) Correct(d Design, labels []Label, by []string, own []crosstalk.E
 	if err := s.CheckBy(by); err != nil {
 		return nil, err
 	}
-	values := make([]float64, len(s.Units))
-	for i := range values {
-		values[i] = math.NaN()
-	}
+	labels = s.own(labels)
 	units, _ := s.judged(d.By(), labels)
-	for _, u := range units {
-		values[s.At[u.key]] = u.value
-	}
+	targets := s.targets(units, labels)
 	judge := instrument.Named(s.Question.Instrument).Judge
-	type figure struct {
-		by      map[string]string
-		column  int // of by; -1: all
-		instr   stats.Clusters
-		correct stats.Corrected
-		n       map[string]bool // items
-	}
 	var figures []*figure
 	at := map[string]*figure{}
 	for i := range s.Units {
@@ -77,52 +66,129 @@ func (s *Sheet) Correct(d Design, labels []Label, by []string, own []crosstalk.E
 				if k >= 0 && apart[by[k]] != "" {
 					continue
 				}
-				id := string(crosstalk.Canonical([]any{k, columns}))
-				f := at[id]
-				if f == nil {
-					f = &figure{by: columns, column: k, n: map[string]bool{}}
-					at[id] = f
-					figures = append(figures, f)
+				for t, target := range targets {
+					values, given, ok := target.steps(i, j)
+					if !ok {
+						continue
+					}
+					id := string(crosstalk.Canonical([]any{k, t, columns}))
+					f := at[id]
+					if f == nil {
+						f = &figure{target: target, by: columns, order: [2]int{t, k}, items: map[string]bool{}}
+						at[id] = f
+						figures = append(figures, f)
+					}
+					f.add(u, u.stratum(d.By()), values, given)
 				}
-				f.instr.Add(u.Cluster, j.Value)
-				f.correct.Add(u.Cluster, u.stratum(d.By()), j.Value, values[i])
-				f.n[u.Item] = true
 			}
 		}
 	}
-	slices.SortStableFunc(figures, func(a, b *figure) int { // those of one condition together, all first
-		condition := func(f *figure) string {
-			columns := maps.Clone(f.by)
-			for _, c := range by {
-				delete(columns, c)
-			}
-			return string(crosstalk.Canonical(columns))
+	condition := func(f *figure) string {
+		columns := maps.Clone(f.by)
+		for _, c := range by {
+			delete(columns, c)
 		}
-		return cmp.Or(cmp.Compare(condition(a), condition(b)), cmp.Compare(a.column, b.column))
+		return string(crosstalk.Canonical(columns))
+	}
+	slices.SortStableFunc(figures, func(a, b *figure) int { // those of one condition together, all first
+		return cmp.Or(cmp.Compare(condition(a), condition(b)), slices.Compare(a.order[:], b.order[:]))
 	})
 	var estimates []crosstalk.Estimate
 	for _, f := range figures {
-		c := f.correct.Estimate(stats.Proportion, estimate.Level)
-		for _, kind := range []struct {
-			name string
-			stats.Estimate
-		}{{Uncorrected, stats.Mean(&f.instr, stats.Proportion, estimate.Level)}, {LabelsAlone, c.Labels}, {Corrected, c.Corrected}} {
-			columns := maps.Clone(f.by)
-			columns[FigureColumn] = kind.name
-			e := crosstalk.Estimate{Measure: s.Question.Measure, N: len(f.n), Observations: kind.N, Clusters: kind.Clusters,
-				By: columns, Counts: map[string]int{"labelled": c.Labelled}, Better: better(s.Question)}
-			e.Signature = s.signature(own, f.by)
-			switch kind.name {
-			case LabelsAlone:
-				e.Signature = withField(e.Signature, fmt.Sprintf("labels:%d", c.Labelled))
-			case Corrected:
-				e.Signature = withField(e.Signature, fmt.Sprintf("corrected:%d-labels", c.Labelled))
-			}
-			estimate.Set(&e, kind.Value, kind.Interval, kind.Warnings)
-			estimates = append(estimates, e)
-		}
+		estimates = append(estimates, f.estimates(s.signature(own, f.measure, f.by), better(s.Question))...)
 	}
 	return estimates, nil
+}
+
+// target is a figure that labels correct: of, of the means of the steps that an
+// answer passes. steps has what an instrument and people say of a unit; ok is
+// false where the figure does not speak of it.
+type target struct {
+	measure string
+	of      func(means []float64) float64
+	steps   func(unit int, j Judged) (values, labels []float64, ok bool)
+}
+
+// targets are the question's measure and, if people marked words, those of words.
+func (s *Sheet) targets(units []judgedUnit, labels []Label) []target {
+	values := slices.Repeat([]float64{math.NaN()}, len(s.Units))
+	for _, u := range units {
+		values[s.At[u.key]] = u.value
+	}
+	measure := s.Question.Measure
+	if s.Question.Name == Lines {
+		measure = confusion.LineAccuracy
+	}
+	first := target{measure, func(means []float64) float64 { return means[0] },
+		func(i int, j Judged) ([]float64, []float64, bool) { return []float64{j.Value}, values[i : i+1], true }}
+	return append([]target{first}, s.wordTargets(labels)...)
+}
+
+// figure is one of a condition, a judge, or a value of a column.
+type figure struct {
+	target
+	by    map[string]string
+	order [2]int           // of the target and the column
+	steps []stats.Clusters // the instrument's, each of those that pass the one before
+	both  stats.Corrected
+	items map[string]bool
+}
+
+func (f *figure) add(u *Unit, stratum string, values, labels []float64) {
+	if f.steps == nil {
+		f.steps = make([]stats.Clusters, len(values))
+	}
+	passed := 1.0
+	for k, v := range values {
+		if passed > 0 {
+			f.steps[k].Add(u.Cluster, v/passed)
+		}
+		passed = v
+	}
+	f.both.AddSteps(u.Cluster, stratum, values, labels)
+	f.items[u.Item] = true
+}
+
+// uncorrected is the instrument's own figure.
+func (f *figure) uncorrected() stats.Estimate {
+	if len(f.steps) == 1 {
+		return stats.Mean(&f.steps[0], stats.Proportion, estimate.Level)
+	}
+	parts := make([]*stats.Clusters, len(f.steps))
+	for k := range f.steps {
+		parts[k] = &f.steps[k]
+	}
+	return stats.Combine(parts, func(rates []float64) float64 { // of those that pass the step before
+		means := slices.Clone(rates)
+		for k := 1; k < len(means); k++ {
+			means[k] *= means[k-1]
+		}
+		return f.of(means)
+	}, stats.Proportion, estimate.Level)
+}
+
+// estimates are the figure's three.
+func (f *figure) estimates(signature string, better crosstalk.Direction) (list []crosstalk.Estimate) {
+	c := f.both.EstimateOf(f.of, stats.Proportion, estimate.Level)
+	for _, kind := range []struct {
+		name, field string
+		stats.Estimate
+	}{
+		{Uncorrected, "", f.uncorrected()},
+		{LabelsAlone, fmt.Sprintf("labels:%d", c.Labelled), c.Labels},
+		{Corrected, fmt.Sprintf("corrected:%d-labels", c.Labelled), c.Corrected},
+	} {
+		columns := maps.Clone(f.by)
+		columns[FigureColumn] = kind.name
+		e := crosstalk.Estimate{Measure: f.measure, N: len(f.items), Observations: kind.N, Clusters: kind.Clusters, By: columns,
+			Counts: map[string]int{"labelled": c.Labelled}, Better: better, Signature: signature}
+		if kind.field != "" {
+			e.Signature = withField(signature, kind.field)
+		}
+		estimate.Set(&e, kind.Value, kind.Interval, kind.Warnings)
+		list = append(list, e)
+	}
+	return list
 }
 
 // better is the direction of a question's measure: fewer faults.
@@ -133,18 +199,22 @@ func better(q Question) crosstalk.Direction {
 	return crosstalk.Higher
 }
 
-// signature is that of the run's own figure with these columns.
-func (s *Sheet) signature(own []crosstalk.Estimate, by map[string]string) string {
+// signature is that of the run's own figure of this measure with these columns.
+func (s *Sheet) signature(own []crosstalk.Estimate, measure string, by map[string]string) string {
+	mean := "mean:answers"
+	if s.Question.Name == Lines {
+		mean = "mean:lines"
+	}
 	for _, e := range own {
-		if e.Measure != s.Question.Measure || !agree(e.By, by) {
+		if e.Measure != measure || !agree(e.By, by) {
 			continue
 		}
-		if e.Average != nil {
-			return withField(e.Signature, "mean:answers")
+		if e.Average != nil || s.Question.Name == Lines {
+			return withField(e.Signature, mean)
 		}
 		return e.Signature
 	}
-	return withField(estimate.Signature(by, s.Question.Measure), "mean:answers")
+	return withField(estimate.Signature(by, measure), mean)
 }
 
 // agree reports whether the columns that two figures share have the same values,

@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base32"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/plainfile"
@@ -33,16 +35,27 @@ type Design struct {
 
 // Sample says which units are asked about.
 type Sample struct {
-	N    int      `json:"n"`            // units; 0: all
-	By   []string `json:"by,omitempty"` // columns of the strata, besides the condition
+	N    int      `json:"n"`              // units; 0: all
+	By   []string `json:"by,omitempty"`   // columns of the strata, besides the condition
+	Only []string `json:"only,omitempty"` // "column=value", or a column that is yes: units with these only
 	Seed uint64   `json:"seed"`
+}
+
+// columns are those of the strata. What Only leaves out is a stratum too.
+func (s Sample) columns() (list []string) {
+	list = slices.Clone(s.By)
+	for _, only := range s.Only {
+		column, _, _ := strings.Cut(only, "=")
+		list = append(list, column)
+	}
+	return list
 }
 
 // By are the columns by which any sample was stratified. Within all of them,
 // labels were drawn at random.
 func (d Design) By() (by []string) {
 	for _, s := range d.Samples {
-		for _, c := range s.By {
+		for _, c := range s.columns() {
 			if !slices.Contains(by, c) {
 				by = append(by, c)
 			}
@@ -81,7 +94,7 @@ func Plan(run string, s Sample) (Design, error) {
 		return d, err
 	}
 	known := slices.ContainsFunc(d.Samples, func(old Sample) bool {
-		return old.N == s.N && old.Seed == s.Seed && slices.Equal(old.By, s.By)
+		return old.N == s.N && old.Seed == s.Seed && slices.Equal(old.By, s.By) && slices.Equal(old.Only, s.Only)
 	})
 	if known {
 		return d, nil
@@ -101,6 +114,11 @@ func Plan(run string, s Sample) (Design, error) {
 	return d, atomicfile.WriteBytesPrivate(filepath.Join(run, designFile), append(text, '\n'))
 }
 
+// Token is a secret of an annotator: the same as long as the run has this design.
+func (d Design) Token(annotator string) string {
+	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(d.mac("token", annotator)[:16])
+}
+
 // mac is a keyed hash of these words.
 func (d Design) mac(words ...string) []byte {
 	secret, _ := hex.DecodeString(d.Secret) // ReadDesign has checked it
@@ -113,9 +131,12 @@ func (d Design) mac(words ...string) []byte {
 
 // Asked is a question as an annotator sees it.
 type Asked struct {
-	ID    string // says nothing without the run's secret
-	Topic string
-	A, B  string
+	ID     string // says nothing without the run's secret
+	Topic  string
+	A, B   string
+	Given  [2]string // what A and B answer, if people should see it
+	Labels []string  // to choose from, as shown
+	Unit   int       // its index in the units
 }
 
 // Ask returns the questions about units for an annotator: sides and order are
@@ -130,10 +151,15 @@ func (d Design) Ask(q Question, units []Unit, annotator string, seed uint64) []A
 	for i, u := range units {
 		draw := d.mac("draw", annotator, fmt.Sprint(seed), u.key)
 		swapped := q.paired() && draw[0]&1 == 1
-		list[i] = placed{draw[1:], Asked{ID: d.id(u.key, swapped), Topic: u.Topic, A: u.Texts[0], B: u.Texts[1]}}
+		a := Asked{ID: d.id(u.key, swapped), Topic: u.Topic, A: u.Texts[0], B: u.Texts[1], Given: u.Given, Labels: u.Choices}
 		if swapped {
-			list[i].A, list[i].B = u.Texts[1], u.Texts[0]
+			a.A, a.B = a.B, a.A
+			a.Given[0], a.Given[1] = a.Given[1], a.Given[0]
 		}
+		if a.Labels == nil {
+			a.Labels = q.shown()
+		}
+		list[i] = placed{draw[1:], a}
 	}
 	slices.SortFunc(list, func(a, b placed) int { return cmp.Or(bytes.Compare(a.at, b.at), cmp.Compare(a.ID, b.ID)) })
 	asked := make([]Asked, len(list))
@@ -157,15 +183,19 @@ func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 	if err := s.CheckBy(sample.By); err != nil {
 		return nil, err
 	}
-	if sample.N <= 0 || sample.N >= len(s.Units) {
-		return s.Units, nil
+	units, err := s.only(sample.Only)
+	if err != nil {
+		return nil, err
+	}
+	if sample.N <= 0 || sample.N >= len(units) {
+		return units, nil
 	}
 	type ranked struct {
 		unit int
 		rank [32]byte
 	}
 	strata := map[string][]ranked{}
-	for i, u := range s.Units {
+	for i, u := range units {
 		name := u.stratum(sample.By)
 		strata[name] = append(strata[name], ranked{i, sha256.Sum256(fmt.Appendf(nil, "%d:%s", sample.Seed, u.key))})
 	}
@@ -191,9 +221,42 @@ func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 		}
 	}
 	slices.Sort(chosen)
-	units := make([]Unit, len(chosen))
+	drawn := make([]Unit, len(chosen))
 	for i, c := range chosen {
-		units[i] = s.Units[c]
+		drawn[i] = units[c]
+	}
+	return drawn, nil
+}
+
+// only returns the units that have these values: "column=value", or a column for
+// "column=yes". Different columns have to match all, values of one column any.
+func (s *Sheet) only(conditions []string) ([]Unit, error) {
+	wanted := map[string][]string{}
+	for _, c := range conditions {
+		column, value, given := strings.Cut(c, "=")
+		if !given {
+			value = "yes"
+		}
+		if err := s.check("--only", []string{column}); err != nil {
+			return nil, err
+		}
+		wanted[column] = append(wanted[column], value)
+	}
+	if len(wanted) == 0 {
+		return s.Units, nil
+	}
+	var units []Unit
+	for i := range s.Units {
+		fits := true
+		for column, values := range wanted {
+			fits = fits && slices.Contains(values, s.Units[i].Column(column))
+		}
+		if fits {
+			units = append(units, s.Units[i])
+		}
+	}
+	if len(units) == 0 {
+		return nil, fmt.Errorf("--only %s: there is no such answer", strings.Join(conditions, ","))
 	}
 	return units, nil
 }

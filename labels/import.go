@@ -23,17 +23,13 @@ type Imported struct {
 
 // answered is an answer on a sheet.
 type answered struct {
-	where   string // file and line
-	id      string
-	label   string
-	seconds float64
-	comment string
-	when    time.Time // zero: not known
+	where string // file and line
+	Answer
 }
 
 // errorf is an error that names the file and the line.
 func (a answered) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %s", a.where, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s: %w", a.where, fmt.Errorf(format, args...))
 }
 
 // Import reads a sheet that an annotator has filled in: CSV, TSV, JSON Lines or
@@ -58,65 +54,41 @@ func (s *Sheet) Import(d Design, file, annotator string, old []Label, now time.T
 	if err != nil {
 		return result, err
 	}
-	type side struct {
-		unit    int
-		swapped bool
-	}
-	ids := map[string]side{}
-	for i, u := range s.Units {
-		ids[d.id(u.key, false)] = side{i, false}
-		if s.Question.paired() {
-			ids[d.id(u.key, true)] = side{i, true}
-		}
-	}
+	blind := s.Blind(d)
 	before := map[string]bool{}
 	for _, l := range old {
 		if l.Annotator == annotator {
 			before[l.Key()] = true
 		}
 	}
-	first := map[int]string{} // where a unit was answered
+	first := map[string]string{} // where a unit was answered
 	for _, a := range answers {
-		at, known := ids[a.id]
+		u, known := blind.Unit(a.ID)
 		if !known {
-			return Imported{}, a.errorf("unknown id %s; expected one of a sheet exported from this run", a.id)
+			return Imported{}, a.errorf("unknown id %s; expected one of a sheet exported from this run", a.ID)
 		}
-		if where, again := first[at.unit]; again {
-			return Imported{}, a.errorf("duplicate id %s (first used in %s)", a.id, where)
+		if where, again := first[u.key]; again {
+			return Imported{}, a.errorf("duplicate id %s (first used in %s)", a.ID, where)
 		}
-		first[at.unit] = a.where
-		if a.label == "" {
+		first[u.key] = a.where
+		if a.Shown == "" {
 			result.Blank++
 			continue
 		}
-		label, known := s.Question.unblind(a.label, at.swapped)
-		if !known {
-			return Imported{}, a.errorf("unknown label %q; choose one of: %s", a.label, strings.Join(s.Question.shown(), ", "))
+		a.Annotator = annotator
+		if a.When.IsZero() {
+			a.When = now
 		}
-		u := s.Units[at.unit]
+		label, err := blind.Label(a.Answer)
+		if err != nil {
+			return Imported{}, a.errorf("%w", err)
+		}
 		if before[u.key] {
-			return Imported{}, a.errorf("%s has answered question %s before", annotator, a.id)
+			return Imported{}, a.errorf("%s has answered question %s before", annotator, a.ID)
 		}
-		when := a.when
-		if when.IsZero() {
-			when = now
-		}
-		result.Labels = append(result.Labels, Label{Question: s.Question.Instrument, Item: u.Item, Sample: u.Sample, Variant: u.Variant,
-			Condition: u.Condition, Annotator: annotator, Label: label, When: when.UTC(), Seconds: a.seconds, Comment: a.comment})
+		result.Labels = append(result.Labels, label)
 	}
 	return result, nil
-}
-
-// unblind returns the label that an answer stands for.
-func (q Question) unblind(answer string, swapped bool) (string, bool) {
-	i := slices.IndexFunc(q.shown(), func(shown string) bool { return strings.EqualFold(shown, answer) })
-	if i < 0 {
-		return "", false
-	}
-	if swapped && q.Choices[i].Shown != "" {
-		i = 1 - i // A and B come first
-	}
-	return q.Choices[i].Label, true
 }
 
 func readTable(file string) (list []answered, err error) {
@@ -129,10 +101,10 @@ func readTable(file string) (list []answered, err error) {
 				return nil, row.HeaderErrorf("no column %s; expected the columns of an exported sheet", needed)
 			}
 		}
-		a := answered{where: fmt.Sprintf("%s:%d", row.File, row.Line), id: strings.TrimSpace(row.Values["id"]),
-			label: strings.TrimSpace(row.Values["label"]), comment: row.Values["comment"]}
+		a := answered{fmt.Sprintf("%s:%d", row.File, row.Line), Answer{ID: strings.TrimSpace(row.Values["id"]),
+			Shown: strings.TrimSpace(row.Values["label"]), Comment: row.Values["comment"]}}
 		if text := strings.TrimSpace(row.Values["seconds"]); text != "" {
-			if a.seconds, err = strconv.ParseFloat(text, 64); err != nil || !(a.seconds >= 0 && a.seconds < 1e9) {
+			if a.Seconds, err = strconv.ParseFloat(text, 64); err != nil || !(a.Seconds >= 0 && a.Seconds < 1e9) {
 				return nil, row.Errorf("seconds is %q; expected a number that is not negative", text)
 			}
 		}
@@ -174,23 +146,23 @@ func readTasks(file string) ([]answered, error) {
 		if err := d.Decode(&t); err != nil {
 			return nil, a.errorf("invalid task: %v", err)
 		}
-		a.id = t.Data.ID
+		a.ID = t.Data.ID
 		given := slices.DeleteFunc(t.Annotations, func(n annotation) bool { return n.Cancelled })
 		if len(given) > 1 {
 			return nil, a.errorf("the task has %d annotations; export those of one annotator", len(given))
 		}
 		for _, n := range given {
-			a.seconds = n.Seconds
-			a.when, _ = time.Parse(time.RFC3339, n.Created)
+			a.Seconds = n.Seconds
+			a.When, _ = time.Parse(time.RFC3339, n.Created)
 			var chosen []string
 			for _, r := range n.Result {
 				chosen = append(chosen, r.Value.Choices...)
-				a.comment = strings.Join(append(nonEmpty(a.comment), r.Value.Text...), "\n")
+				a.Comment = strings.Join(append(nonEmpty(a.Comment), r.Value.Text...), "\n")
 			}
 			if len(chosen) > 1 {
 				return nil, a.errorf("the task has %d choices; expected one", len(chosen))
 			}
-			a.label = strings.Join(chosen, "")
+			a.Shown = strings.Join(chosen, "")
 		}
 		list = append(list, a)
 	}

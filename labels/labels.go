@@ -22,7 +22,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -37,23 +36,39 @@ const File = "labels.jsonl"
 
 // Label is one person's answer to one question: a line of labels.jsonl.
 type Label struct {
-	Question  string            `json:"question"` // the instrument: "leakage"
+	Question  string            `json:"question"` // its name: "leakage"
 	Item      string            `json:"item"`
 	Sample    int               `json:"sample"`
 	Variant   string            `json:"variant,omitempty"`
-	Condition map[string]string `json:"condition"` // of the observation, without the judge
+	Line      int               `json:"line,omitempty"` // of the answer, from 1; 0: all of it
+	Condition map[string]string `json:"condition"`      // of the observation, without the judge
 	Annotator string            `json:"annotator"`
-	Label     string            `json:"label"` // un-blinded; empty: withdrawn
+	Label     string            `json:"label"`           // un-blinded; empty: withdrawn
+	Words     []Word            `json:"words,omitempty"` // that the annotator marked
 	When      time.Time         `json:"when"`
 	Seconds   float64           `json:"seconds,omitempty"` // that the answer took, if known
 	Comment   string            `json:"comment,omitempty"`
 }
 
-// Key identifies what a label is about, in its run.
-func (l Label) Key() string { return key(l.Question, l.Item, l.Sample, l.Variant, l.Condition) }
+// Word is a word of the text that a label is about: of the answer, or of its
+// line.
+type Word struct {
+	Start int    `json:"start"` // bytes of that text: [Start, End)
+	End   int    `json:"end"`
+	Text  string `json:"text"`
+}
 
-func key(question, item string, sample int, variant string, condition map[string]string) string {
-	return string(crosstalk.Canonical([]any{question, item, sample, variant, condition}))
+// Key identifies what a label is about, in its run.
+func (l Label) Key() string {
+	return key(l.Question, l.Item, l.Sample, l.Variant, l.Condition, l.Line)
+}
+
+func key(question, item string, sample int, variant string, condition map[string]string, line int) string {
+	parts := []any{question, item, sample, variant, condition}
+	if line > 0 {
+		parts = append(parts, line)
+	}
+	return string(crosstalk.Canonical(parts))
 }
 
 // check returns an error if the label says too little to be kept.
@@ -67,51 +82,21 @@ func (l Label) check() error {
 		return errors.New("has no item")
 	case strings.TrimSpace(l.Annotator) == "":
 		return errors.New("has no annotator")
-	case l.Label != "" && !slices.Contains(q.Labels(), l.Label):
-		return fmt.Errorf("unknown label %q; choose one of: %s", l.Label, strings.Join(q.Labels(), ", "))
+	case l.Label == "":
+		return nil
 	}
-	return nil
+	return q.takes(l.Label)
 }
-
-// maxFile bounds labels.jsonl: about a million labels.
-const maxFile = 512 << 20 // bytes
 
 // Read returns the labels of a run, none if it has no file of them. Of several
 // labels of one annotator for one question the last counts. A line that a crash
 // cut short, the last one without a line end, is left out.
 func Read(run string) ([]Label, error) {
-	file := filepath.Join(run, File)
-	text, err := plainfile.Read(file, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	l := NewLog(run)
+	if err := l.Refresh(); err != nil {
 		return nil, err
 	}
-	var list []Label
-	at := map[[2]string]int{}
-	for n := 1; len(text) > 0; n++ {
-		line, rest, whole := bytes.Cut(text, []byte("\n"))
-		if !whole {
-			break
-		}
-		text = rest
-		var l Label
-		if err := json.Unmarshal(line, &l); err != nil {
-			return nil, fmt.Errorf("%s:%d: invalid label: %w", file, n, err)
-		}
-		if err := l.check(); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
-		}
-		id := [2]string{l.Annotator, l.Key()}
-		if i, again := at[id]; again {
-			list[i] = l
-			continue
-		}
-		at[id] = len(list)
-		list = append(list, l)
-	}
-	return slices.DeleteFunc(list, func(l Label) bool { return l.Label == "" }), nil
+	return l.Labels(), nil
 }
 
 // Append adds labels to a run. They are on the disk when it returns, all of them

@@ -18,7 +18,7 @@ var columns = []string{"id", "question", "x", "a", "b", "choices", "label", "sec
 
 // WriteSheet writes questions for one annotator, in one of Formats.
 func WriteSheet(w io.Writer, format string, q Question, asked []Asked) error {
-	choices := strings.Join(q.shown(), ", ")
+	choices := func(a Asked) string { return strings.Join(a.Labels, ", ") }
 	switch format {
 	case "csv":
 		c := csv.NewWriter(w)
@@ -26,7 +26,7 @@ func WriteSheet(w io.Writer, format string, q Question, asked []Asked) error {
 			return err
 		}
 		for _, a := range asked {
-			if err := c.Write([]string{a.ID, q.Text, a.Topic, a.A, a.B, choices, "", "", ""}); err != nil {
+			if err := c.Write([]string{a.ID, q.Text, a.Topic, a.A, a.B, choices(a), "", "", ""}); err != nil {
 				return err
 			}
 		}
@@ -35,7 +35,7 @@ func WriteSheet(w io.Writer, format string, q Question, asked []Asked) error {
 	case "json":
 		tasks := make([]task, len(asked))
 		for i, a := range asked {
-			tasks[i].Data = taskData{ID: a.ID, Question: q.Text, X: a.Topic, A: a.A, B: a.B, Choices: choices}
+			tasks[i].Data = taskData{ID: a.ID, Question: q.Text, X: a.Topic, A: a.A, B: a.B, Choices: choices(a)}
 		}
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
@@ -43,7 +43,7 @@ func WriteSheet(w io.Writer, format string, q Question, asked []Asked) error {
 		return e.Encode(tasks)
 	case "html":
 		var page bytes.Buffer
-		if err := form.Execute(&page, map[string]any{"Question": q.Text, "Asked": asked, "Choices": q.shown(), "Paired": q.paired()}); err != nil {
+		if err := form.Execute(&page, map[string]any{"Question": q.Text, "Asked": asked, "Paired": q.paired()}); err != nil {
 			return err
 		}
 		_, err := w.Write(page.Bytes())
@@ -110,7 +110,7 @@ code { color: #555 }
 <p dir="auto"><b>X</b> {{.Topic}}</p>
 <p dir="auto"><b>A</b> {{.A}}</p>
 {{if $.Paired}}<p dir="auto"><b>B</b> {{.B}}</p>
-{{end}}<p>{{range $.Choices}}☐ {{.}} &emsp; {{end}}</p>
+{{end}}<p>{{range .Labels}}☐ {{.}} &emsp; {{end}}</p>
 </section>
 {{end}}</html>
 `))

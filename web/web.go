@@ -23,6 +23,7 @@ import (
 
 	"crosstalk/internal/visible"
 	"crosstalk/report/page"
+	"crosstalk/web/access"
 	"crosstalk/web/index"
 )
 
@@ -49,9 +50,6 @@ var sheet string
 
 //go:embed web.js
 var script []byte
-
-//go:embed icon.svg
-var icon []byte
 
 var templates = template.Must(template.Must(page.Templates.Clone()).Funcs(template.FuncMap{
 	"count": count, "ago": ago,
@@ -80,9 +78,9 @@ func New(dir string, o Options) (*Server, error) {
 	mux.HandleFunc("/runs/{run}/answers", s.answers)
 	mux.HandleFunc("/runs/{run}/answers/{number}", s.answer)
 	mux.HandleFunc("/runs/{run}/answers/{number}/text", s.text)
-	mux.HandleFunc("/style.css", static("text/css; charset=utf-8", []byte(page.Style()+sheet)))
-	mux.HandleFunc("/script.js", static("text/javascript; charset=utf-8", script))
-	mux.HandleFunc("/icon.svg", static("image/svg+xml", icon))
+	mux.HandleFunc("/style.css", access.Static("text/css; charset=utf-8", []byte(page.Style()+sheet)))
+	mux.HandleFunc("/script.js", access.Static("text/javascript; charset=utf-8", script))
+	mux.HandleFunc("/icon.svg", access.Static("image/svg+xml", access.Icon))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNothing) })
 	s.handler = s.guard(mux)
 	return s, nil
@@ -108,13 +106,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 // Close stops building indexes and closes them.
 func (s *Server) Close() error { return s.runs.close() }
-
-func static(kind string, content []byte) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", kind)
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
-	}
-}
 
 // errNothing is the error for an unknown page.
 var errNothing = &statusError{http.StatusNotFound, "Page not found. Its run may have been deleted."}

@@ -18,6 +18,7 @@ import (
 	"crosstalk/ask/journal"
 	"crosstalk/report"
 	"crosstalk/run"
+	"crosstalk/web/access"
 )
 
 // hostile is text as nobody wishes to get it.
@@ -262,7 +263,7 @@ func TestTraversal(t *testing.T) {
 func TestToken(t *testing.T) {
 	dir := t.TempDir()
 	makeRun(t, filepath.Join(dir, "mine"), "leakage", nil)
-	token := NewToken()
+	token := access.NewToken()
 	s := newServer(t, dir, Options{Token: token, Hosts: []string{"lab.example"}})
 	for _, target := range []string{"/", "/runs/" + idOf("mine"), "/style.css", "/script.js", "/?token=" + token[:len(token)-1], "/?token=", "/?token=" + token + "x"} {
 		if w := get(s, target); w.Code != http.StatusUnauthorized || strings.Contains(w.Body.String(), "mine") || w.Header().Get("Set-Cookie") != "" {
@@ -314,27 +315,27 @@ func TestLimits(t *testing.T) {
 	if w := get(s, "/", func(r *http.Request) { r.Method = "HEAD" }); w.Code != 200 {
 		t.Errorf("HEAD: %d", w.Code)
 	}
-	if w := get(s, "/?q="+strings.Repeat("x", mostURL)); w.Code != http.StatusRequestURITooLong {
+	if w := get(s, "/?q="+strings.Repeat("x", access.MostURL)); w.Code != http.StatusRequestURITooLong {
 		t.Errorf("a long address: %d", w.Code)
 	}
 	if w := get(s, "/", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), -1 }); w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("a body: %d", w.Code)
 	}
-	if h := s.NewServer(); h.ReadHeaderTimeout == 0 || h.ReadTimeout == 0 || h.WriteTimeout == 0 || h.IdleTimeout == 0 || h.MaxHeaderBytes > 1<<16 {
+	if h := access.NewServer(s); h.ReadHeaderTimeout == 0 || h.ReadTimeout == 0 || h.WriteTimeout == 0 || h.IdleTimeout == 0 || h.MaxHeaderBytes > 1<<16 {
 		t.Errorf("%+v", h)
 	}
 }
 
-// No more than mostRequests are under way at a time; who waits too long is told
+// No more than access.MostRequests are under way at a time; who waits too long is told
 // to come again.
 func TestConcurrentRequests(t *testing.T) {
 	s := newServer(t, t.TempDir(), Options{})
-	release, entered := make(chan struct{}), make(chan struct{}, mostRequests+1)
+	release, entered := make(chan struct{}), make(chan struct{}, access.MostRequests+1)
 	h := s.guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; <-release }))
-	for range mostRequests {
+	for range access.MostRequests {
 		go get(h, "/")
 	}
-	for range mostRequests {
+	for range access.MostRequests {
 		<-entered
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

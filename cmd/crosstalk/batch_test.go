@@ -75,10 +75,7 @@ func TestBatchRun(t *testing.T) {
 // the result is that of a run that nobody disturbed. CROSSTALK_TEST_KILLS is another number of kills for each API.
 func TestKilledBatch(t *testing.T) {
 	t.Parallel()
-	kills := 4
-	if n, err := strconv.Atoi(os.Getenv("CROSSTALK_TEST_KILLS")); err == nil {
-		kills = n
-	}
+	kills := kills(2)
 	for i, api := range batchAPIs {
 		t.Run(api.model, func(t *testing.T) {
 			t.Parallel()

@@ -15,20 +15,44 @@ import (
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func labelsCommand() *cobra.Command {
-	return group("labels", "Ask people about a run's answers",
-		`Ask people about the answers of a run: export questions as a sheet, let one or
-more people fill it in, and import their labels into the run. Then 'crosstalk
-agreement' compares them, and 'crosstalk report --corrected' corrects the run's
-figures with them.`,
+	return group("labels", "Ask people about a run's answers on sheets",
+		`Ask people about the answers of a run on sheets: export questions, let one or
+more people fill them in, and import their labels into the run. ('crosstalk
+annotate' asks them in a browser.) Then 'crosstalk agreement' compares the labels,
+and 'crosstalk report --corrected' corrects the run's figures with them.`,
 		labelsExportCommand(), labelsImportCommand())
 }
 
 type sheetFlags struct {
-	out, format, annotator string
-	sample                 labels.Sample
+	out, format, annotator, question string
+	sample                           labels.Sample
+}
+
+// questionHelp is the help of --question.
+const questionHelp = "leakage; confusion (of answers) or lines; consistency, reading or codes (default: the run's instrument)"
+
+// addSample adds the flags that choose what people are asked about.
+func addSample(f *pflag.FlagSet, s *labels.Sample) {
+	f.IntVar(&s.N, "sample", 0, "number of questions (default: all)")
+	f.StringSliceVar(&s.By, "by", nil, "columns to stratify the sample by, such as category, language or finding")
+	f.StringSliceVar(&s.Only, "only", nil, "ask about some answers only: COLUMN=VALUE; disputed (similarities disagree) or doubtful (near the identifier's threshold, or nearly a tie)")
+	f.Uint64Var(&s.Seed, "seed", 1, "seed of the sample, the order and the sides")
+	config.Harmless(f, "sample", "by", "only", "seed")
+}
+
+// checkSample returns an error if the flags of a sample cannot be combined.
+func checkSample(s labels.Sample) error {
+	if s.N < 0 {
+		return fmt.Errorf("--sample is %d; expected a positive number", s.N)
+	}
+	if len(s.By) > 0 && s.N == 0 {
+		return fmt.Errorf("--by needs --sample: without it, every answer is asked about")
+	}
+	return nil
 }
 
 func labelsExportCommand() *cobra.Command {
@@ -48,10 +72,12 @@ A and B are drawn for each annotator from --seed and a secret in RUN/labels.json
 without which nobody can tell the sides. Do not give that file to annotators.
 
 --sample N asks about N of the answers, as many from each value of the columns in
---by; finding is what the instrument found. The same seed draws the same sample.`,
+--by; finding is what the instrument found. --only asks about some answers only,
+such as those on which similarities disagree. The same seed draws the same sample.`,
 		Example: `  crosstalk labels export RUN --annotator ann --out ann.csv
   crosstalk labels export RUN --annotator bob --out bob.csv --sample 200 --by finding
-  crosstalk labels export RUN --out tasks.json`,
+  crosstalk labels export RUN --out tasks.json --only disputed
+  crosstalk labels export RUN --out lines.csv --question lines --sample 60`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return s.run(c, args[0]) },
 	}
@@ -59,21 +85,17 @@ without which nobody can tell the sides. Do not give that file to annotators.
 	f.StringVar(&s.out, "out", "", "the file to write: .csv, .json or .html (default: stdout)")
 	f.StringVar(&s.format, "format", "", strings.Join(labels.Formats, ", ")+" (default: as --out ends, else csv)")
 	f.StringVar(&s.annotator, "annotator", "", "who is asked: another name draws another order and other sides")
-	f.IntVar(&s.sample.N, "sample", 0, "number of questions (default: all)")
-	f.StringSliceVar(&s.sample.By, "by", nil, "columns to stratify the sample by, such as category, language or finding")
-	f.Uint64Var(&s.sample.Seed, "seed", 1, "seed of the sample, the order and the sides")
+	f.StringVar(&s.question, "question", "", questionHelp)
+	addSample(f, &s.sample)
 	config.Path(f, "out")
-	config.Harmless(f, "format", "annotator", "sample", "by", "seed")
+	config.Harmless(f, "format", "annotator", "question")
 	f.SortFlags = false
 	return c
 }
 
 func (s *sheetFlags) run(c *cobra.Command, path string) error {
-	if s.sample.N < 0 {
-		return fmt.Errorf("--sample is %d; expected a positive number", s.sample.N)
-	}
-	if len(s.sample.By) > 0 && s.sample.N == 0 {
-		return fmt.Errorf("--by needs --sample: without it, every answer is asked about")
+	if err := checkSample(s.sample); err != nil {
+		return err
 	}
 	format := s.format
 	if format == "" {
@@ -85,9 +107,12 @@ func (s *sheetFlags) run(c *cobra.Command, path string) error {
 	if !slices.Contains(labels.Formats, format) {
 		return fmt.Errorf("unknown format %q; choose one of: %s", format, strings.Join(labels.Formats, ", "))
 	}
-	sheet, err := openSheet(path)
+	sheet, err := openSheet(path, s.question)
 	if err != nil {
 		return err
+	}
+	if sheet.Question.Several {
+		return fmt.Errorf("--question %s has no sheets of this form; use 'crosstalk review pairs', or 'crosstalk annotate'", s.question)
 	}
 	units, err := sheet.Draw(s.sample)
 	if err != nil {
@@ -112,16 +137,17 @@ func (s *sheetFlags) run(c *cobra.Command, path string) error {
 	return nil
 }
 
-// openSheet opens the questions of a finished run.
-func openSheet(path string) (*labels.Sheet, error) {
+// openSheet opens the questions of this name about a finished run; without a name
+// those of its instrument.
+func openSheet(path, question string) (*labels.Sheet, error) {
 	if _, err := study.Estimates(path); err != nil { // it is finished
 		return nil, err
 	}
-	return labels.Open(path)
+	return labels.OpenQuestion(path, question)
 }
 
 func labelsImportCommand() *cobra.Command {
-	var annotator string
+	var annotator, question string
 	c := &cobra.Command{
 		Use:   "import RUN FILE",
 		Short: "Read an annotator's labels into a run",
@@ -139,7 +165,7 @@ question was answered before by this annotator, nothing is imported.`,
 			if annotator == "" {
 				return &usageError{errors.New("expected --annotator NAME")}
 			}
-			sheet, err := openSheet(path)
+			sheet, err := openSheet(path, question)
 			if err != nil {
 				return err
 			}
@@ -166,6 +192,7 @@ question was answered before by this annotator, nothing is imported.`,
 		},
 	}
 	c.Flags().StringVar(&annotator, "annotator", "", "who filled in the sheet (required)")
-	config.Harmless(c.Flags(), "annotator")
+	c.Flags().StringVar(&question, "question", "", questionHelp)
+	config.Harmless(c.Flags(), "annotator", "question")
 	return c
 }

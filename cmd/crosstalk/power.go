@@ -27,13 +27,17 @@ type powerFlags struct {
 	samples     []int
 	power       float64
 	comparisons int
+
+	widths                   []string // of intervals of figures that labels correct
+	sensitivity, specificity string
+	answers                  int
 }
 
 func powerCommand() *cobra.Command {
 	p := &powerFlags{}
 	c := &cobra.Command{
 		Use:   "power",
-		Short: "Plan how many items a comparison needs",
+		Short: "Plan how many items a comparison needs, and how many labels a figure",
 		Long: `Plan how many items, and how many answers to each, are needed to detect a
 difference between two conditions on the same items; or, with --items, print the
 smallest difference that a number of items can detect. The plan starts from a
@@ -43,10 +47,17 @@ estimated, or from a stated rate.
 The best pilot is a run of the two conditions to be compared. To plan from a
 rate, --discordant is the share of items on which the two disagree (default: as
 if they were independent), and --within the share of the variance that lies
-between answers to the same prompt.`,
+between answers to the same prompt.
+
+--width plans people's labels instead: how many does a figure that they correct
+('crosstalk report --corrected') need for an interval of this width? It starts from
+a run with labels (--pilot), or from the share of answers with a fault (--rate), the
+share of those that the instrument finds (--sensitivity), the share of the others in
+which it finds nothing (--specificity), and the number of --answers.`,
 		Example: `  crosstalk power --rate 0.6 --difference 0.05 --cluster-size 3.6 --icc 0.2
   crosstalk power --rate 95% --difference 1%,2% --discordant 6% --within 0.3 --samples 1,5,10
-  crosstalk power --pilot runs/pilot --difference 0.05 --items 200,1000`,
+  crosstalk power --pilot runs/pilot --difference 0.05 --items 200,1000
+  crosstalk power --rate 0.2 --sensitivity 0.8 --specificity 0.95 --answers 2000 --width 0.1`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.run(c) },
 	}
@@ -62,8 +73,12 @@ between answers to the same prompt.`,
 	f.Float64Var(&p.within, "within", 0, "without --pilot: share of the variance that lies between answers to the same prompt, 0 to 1")
 	f.Float64Var(&p.clusterSize, "cluster-size", 1, "without --pilot: items per cluster, such as tests that share a control")
 	f.Float64Var(&p.icc, "icc", 0, "without --pilot: correlation between two items of a cluster, 0 to 1")
+	f.StringSliceVar(&p.widths, "width", nil, "widths of the intervals of a figure that labels correct, such as 0.1: plan labels")
+	f.StringVar(&p.sensitivity, "sensitivity", "", "for --width: share found by the instrument, of the answers with a fault")
+	f.StringVar(&p.specificity, "specificity", "", "for --width: share in which the instrument finds nothing, of the other answers")
+	f.IntVar(&p.answers, "answers", 0, "for --width: number of answers, labelled or not")
 	config.Path(f, "pilot")
-	config.Harmless(f, "difference", "rate", "discordant")
+	config.Harmless(f, "difference", "rate", "discordant", "width", "sensitivity", "specificity", "answers")
 	p.compareFlags.add(c)
 	p.outputFlags.add(c)
 	f.SortFlags = false
@@ -73,6 +88,14 @@ between answers to the same prompt.`,
 func (p *powerFlags) run(c *cobra.Command) error {
 	if err := report.CheckFormat(p.format); err != nil {
 		return err
+	}
+	if len(p.widths) > 0 {
+		return p.runLabels(c)
+	}
+	for _, name := range []string{"sensitivity", "specificity", "answers"} {
+		if c.Flags().Changed(name) {
+			return fmt.Errorf("--%s needs --width, the width of the interval of a corrected figure", name)
+		}
 	}
 	options, err := p.options(c)
 	if err != nil {
@@ -87,7 +110,7 @@ func (p *powerFlags) run(c *cobra.Command) error {
 		goal.Differences = append(goal.Differences, math.Abs(d))
 	}
 	if len(p.differences) == 0 && len(p.items) == 0 {
-		return fmt.Errorf("expected --difference, such as 0.05, or --items, such as 500")
+		return fmt.Errorf("expected --difference, such as 0.05, --items, such as 500, or --width, such as 0.1")
 	}
 	var studies []compare.Study
 	var refused []compare.Refusal

@@ -28,9 +28,12 @@ RUN/report.html: one page that describes what was measured, with the figures,
 their intervals, and the answers behind each figure. The page has no script and
 loads nothing. No model is asked and no answer is scored again.
 
---corrected prints Leak-Rate, LPR or consistency corrected by people's labels
-('crosstalk labels'), beside the uncorrected figure and that of the labels
-alone. All three are plain means over answers. It writes no page.`,
+If the run has labels ('crosstalk annotate', 'crosstalk labels'), the page has what
+people say by setting, beside what the instrument finds.
+
+--corrected prints Leak-Rate, LPR, WPR, LCPR or consistency corrected by people's
+labels, beside the uncorrected figure and that of the labels alone. All three are
+plain means over answers. It writes no page.`,
 		Example: `  crosstalk report runs/leakage-en-leaky-1a2b3c4d
   crosstalk report RUN --by category --format latex
   crosstalk report RUN --corrected

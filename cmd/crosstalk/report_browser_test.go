@@ -10,26 +10,15 @@ import (
 	"testing"
 
 	"crosstalk/internal/browser"
-	"crosstalk/internal/multisense"
-	"crosstalk/internal/shared"
 
 	"github.com/chromedp/chromedp"
 )
 
-// recordedRun scores recorded answers into a run and returns its page.
-func recordedRun(t *testing.T, args ...string) string {
+// reportPage writes the page of a run and returns its address.
+func reportPage(t *testing.T, run string) string {
 	t.Helper()
-	out := filepath.Join(t.TempDir(), "run")
-	for _, args := range [][]string{append(args, "--out", out, "--quiet"), {"report", out, "--quiet"}} {
-		var stdout, stderr bytes.Buffer
-		if code := execute(args, &stdout, &stderr); code != 0 {
-			t.Fatalf("%v: exit code %d\n%s", args, code, &stderr)
-		}
-	}
-	page, err := filepath.Abs(filepath.Join(out, "report.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	inProcess(t, "report", run, "--quiet")
+	page := filepath.Join(run, "report.html")
 	info, err := os.Stat(page)
 	if err != nil || info.Size() > 5_000_000 {
 		t.Errorf("a page of %d bytes, %v; expected less than 5 MB", info.Size(), err)
@@ -37,34 +26,12 @@ func recordedRun(t *testing.T, args ...string) string {
 	return "file://" + filepath.ToSlash(page)
 }
 
-// Pages of real recorded answers, and of answers made to break them, can be
-// read, and used by keyboard and screen reader, on wide and narrow, light and
-// dark screens.
-func TestReportInABrowser(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
-	b := browser.Start(t)
-	for name, args := range map[string]func(t *testing.T) []string{
-		"leakage": func(t *testing.T) []string {
-			return []string{"score", "leakage", shared.File(t, "leakage/smilga_generations.jsonl")}
-		},
-		"confusion": func(t *testing.T) []string {
-			return []string{"score", "confusion", shared.File(t, "lcb/outputs/command-r-base.csv.gz"), "--lid", shared.File(t, "lid/lid.176.ftz")}
-		},
-		"consistency": func(t *testing.T) []string {
-			task, answers, texts := multisense.Read(t).Write(t, t.TempDir())
-			return []string{"score", "consistency", answers, "--task", task, "--texts", texts, "--by", "class"}
-		},
-		"hostile": func(t *testing.T) []string { return []string{"score", "confusion", hostileAnswers(t)} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			url := recordedRun(t, args(t)...)
-			for _, look := range browser.Looks {
-				t.Run(look.String(), func(t *testing.T) { lookAt(t, b.Open(t, url, look)) })
-			}
-		})
+// inProcess runs the command in this process and wants exit code 0.
+func inProcess(t *testing.T, args ...string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := execute(args, &stdout, &stderr); code != 0 {
+		t.Fatalf("%v: exit code %d\n%s", args, code, &stderr)
 	}
 }
 

@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
+	"crosstalk"
+	"crosstalk/labels"
 	"crosstalk/report"
 	"crosstalk/study"
 
@@ -20,11 +23,7 @@ func (r *reportFlags) writeCorrected(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	sheet, err := openSheet(path)
-	if err != nil {
-		return err
-	}
-	labels, design, err := labelsOf(path)
+	given, design, err := labelsOf(path)
 	if err != nil {
 		return err
 	}
@@ -32,9 +31,33 @@ func (r *reportFlags) writeCorrected(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	estimates, err := sheet.Correct(design, labels, by, own)
+	sheet, err := openSheet(path, "")
 	if err != nil {
 		return err
+	}
+	var estimates []crosstalk.Estimate
+	for _, q := range labels.QuestionsOf(sheet.Question.Instrument) {
+		if q.Fault == "" || !slices.ContainsFunc(given, func(l labels.Label) bool { return l.Question == q.Name }) {
+			continue // it says nothing of a figure, or nobody was asked
+		}
+		sheet, err := labels.OpenQuestion(path, q.Name)
+		if err != nil {
+			return err
+		}
+		if err := sheet.ReadWords(path); err != nil {
+			return err
+		}
+		corrected, err := sheet.Correct(design, given, by, own)
+		if err != nil {
+			return err
+		}
+		estimates = append(estimates, corrected...)
+		if q.Name == labels.Language && !sheet.MarkedWords(given) && !r.quiet {
+			fmt.Fprintln(c.ErrOrStderr(), "WPR and LCPR are not corrected: no label marks a word")
+		}
+	}
+	if estimates == nil {
+		return fmt.Errorf("%s: no label is of a question whose figure can be corrected", path)
 	}
 	return report.Write(c.OutOrStdout(), r.format, estimates)
 }

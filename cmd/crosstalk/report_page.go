@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/rescue"
+	"crosstalk/labels"
 	"crosstalk/report"
 	"crosstalk/report/page"
 	"crosstalk/report/plot"
@@ -36,6 +38,9 @@ func (r *reportFlags) draw(c *cobra.Command, path string, estimates []crosstalk.
 		answers.Add(o)
 		collector.Add(o)
 	}
+	if err := addLabels(path, collector); err != nil {
+		return err
+	}
 	// A defect in one of them leaves the others.
 	var plots []plot.Plot
 	err := rescue.Do("the plots", func() error {
@@ -51,6 +56,39 @@ func (r *reportFlags) draw(c *cobra.Command, path string, estimates []crosstalk.
 		return err
 	}
 	return errors.Join(err, r.writeFigures(c, estimates, plots))
+}
+
+// addLabels adds what people say of the run to its plots.
+func addLabels(path string, collector *plot.Collector) error {
+	given, err := labels.Read(path)
+	if err != nil || len(given) == 0 {
+		return err
+	}
+	design, err := labels.ReadDesign(path)
+	if err != nil {
+		return err
+	}
+	first, err := labels.Open(path)
+	if err != nil {
+		return err
+	}
+	for _, q := range labels.QuestionsOf(first.Question.Instrument) {
+		if q.Several || !slices.ContainsFunc(given, func(l labels.Label) bool { return l.Question == q.Name }) {
+			continue
+		}
+		sheet, err := labels.OpenQuestion(path, q.Name)
+		if err != nil {
+			return err
+		}
+		for _, said := range sheet.Said(design, given) {
+			collector.AddJudgement(said.Observation, said.Weight)
+		}
+		if shares := sheet.Shares(design, given); len(shares) > 0 {
+			collector.AddLabels(plot.Labels{Measure: q.Measure, Title: q.Title, Fault: q.Fault, Judge: labels.JudgeColumn, Label: labels.LabelColumn,
+				People: labels.People, Shares: shares})
+		}
+	}
+	return nil
 }
 
 func (r *reportFlags) writePage(c *cobra.Command, path string, p page.Report) error {

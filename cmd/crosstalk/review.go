@@ -8,6 +8,7 @@ import (
 
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/internal/config"
+	"crosstalk/labels"
 	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/study"
@@ -30,7 +31,7 @@ func reviewInstructionsCommand() *cobra.Command {
 		Short: "List the rewritten instructions of a run, or approve them all",
 		Long: `List the rewritten instructions of a run with the program's doubts about them.
 To review them, edit text and words in RUN/instructions.yaml and set approved to
-true. --approve approves all of them unchanged.`,
+true; or use 'crosstalk annotate RUN'. --approve approves all of them unchanged.`,
 		Example: `  crosstalk review instructions RUN
   crosstalk review instructions RUN --approve --reviewer NAME`,
 		Args: cobra.ExactArgs(1),
@@ -82,7 +83,8 @@ func reviewAnswersCommand() *cobra.Command {
 		Long: `Write a CSV table of the answers that have no label, or a doubtful one, most
 frequent first, with the rule that was applied. Fill in reviewed_class (none for
 no class), reviewer and reason, and pass the table to run or score with
---overrides: figures are then printed with and without it.`,
+--overrides: figures are then printed with and without it. What most people say
+in 'crosstalk annotate' is filled in.`,
 		Example: `  crosstalk review answers RUN > answers.csv
   crosstalk score consistency answers.csv.gz --task task.yaml --overrides answers.csv`,
 		Args: cobra.ExactArgs(1),
@@ -90,7 +92,15 @@ no class), reviewer and reason, and pass the table to run or score with
 			if err := finished(args[0]); err != nil {
 				return err
 			}
-			doubts, err := review.Doubts(run.ReadObservations(args[0]))
+			given, err := labels.Read(args[0])
+			if err != nil {
+				return err
+			}
+			sheet, err := labels.OpenQuestion(args[0], labels.Reading)
+			if err != nil {
+				return err
+			}
+			doubts, err := review.Doubts(run.ReadObservations(args[0]), sheet.Overrides(given))
 			if err != nil {
 				return err
 			}
@@ -105,7 +115,8 @@ func reviewPairsCommand() *cobra.Command {
 		Short: "Write the inconsistent pairs of answers, for people to code",
 		Long: `Write a CSV table of the pairs of answers that differ in meaning, with the texts
 behind them. Fill in the column code (separate several codes with ;), and count
-the codes with 'crosstalk review codes'.`,
+the codes with 'crosstalk review codes'. Codes that at least half of the people
+gave in 'crosstalk annotate' are filled in.`,
 		Example: `  crosstalk review pairs RUN > pairs.csv
   crosstalk review codes pairs.csv --by pair,part`,
 		Args: cobra.ExactArgs(1),
@@ -113,7 +124,11 @@ the codes with 'crosstalk review codes'.`,
 			if err := finished(args[0]); err != nil {
 				return err
 			}
-			return review.WritePairs(c.OutOrStdout(), run.ReadObservations(args[0]))
+			given, err := labels.Read(args[0])
+			if err != nil {
+				return err
+			}
+			return review.WritePairs(c.OutOrStdout(), run.ReadObservations(args[0]), labels.PairCodes(given))
 		},
 	}
 }

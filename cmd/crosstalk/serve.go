@@ -11,11 +11,13 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
 	"crosstalk/internal/config"
 	"crosstalk/web"
+	"crosstalk/web/access"
 
 	"github.com/spf13/cobra"
 )
@@ -83,39 +85,66 @@ func untilSignal(ctx context.Context, exit func(code int)) (_ context.Context, s
 
 // serve shows the runs below dir until ctx ends.
 func serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("--addr %s: %w; expected HOST:PORT, such as 127.0.0.1:8020", addr, err)
-	}
 	if err := web.CheckDir(dir); err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", addr)
+	at, err := listen(addr, hosts)
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w; name another address with --addr (port 0 is any free port)", addr, err)
+		return err
 	}
-	defer listener.Close()
-	at := listener.Addr().(*net.TCPAddr)
-	o := web.Options{Hosts: hosts}
-	if _, err := netip.ParseAddr(host); err != nil && host != "" {
-		o.Hosts = append(o.Hosts, host)
-	}
-	where := "http://" + net.JoinHostPort(reachedBy(host, at, hosts), fmt.Sprint(at.Port)) + "/"
-	if !at.IP.IsLoopback() {
-		o.Token = web.NewToken()
+	defer at.Close()
+	o := web.Options{Hosts: at.hosts}
+	where := at.url
+	if !at.loopback() {
+		o.Token = access.NewToken()
 		where += "?token=" + o.Token
 	}
 	server, err := web.New(dir, o)
 	if err != nil {
 		return err
 	}
-	h := server.NewServer()
 	fmt.Fprintf(stderr, "Runs below %s: %s\n", dir, where)
 	if o.Token != "" {
 		fmt.Fprintln(stderr, "Anyone with this address can read everything there. The connection is not encrypted.")
 	}
+	return errors.Join(at.serve(ctx, server), server.Close())
+}
+
+// listening is where a server listens.
+type listening struct {
+	net.Listener
+	hosts []string // names that it goes by
+	url   string   // by which others can reach it
+}
+
+// listen begins to listen on an address of --addr, under the names of --host.
+func listen(addr string, hosts []string) (*listening, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("--addr %s: %w; expected HOST:PORT, such as 127.0.0.1:8020", addr, err)
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w; name another address with --addr (port 0 is any free port)", addr, err)
+	}
+	at := l.Addr().(*net.TCPAddr)
+	url := "http://" + net.JoinHostPort(reachedBy(host, at, hosts), fmt.Sprint(at.Port)) + "/"
+	if _, err := netip.ParseAddr(host); err != nil && host != "" {
+		hosts = append(slices.Clip(hosts), host)
+	}
+	return &listening{l, hosts, url}, nil
+}
+
+// loopback reports whether only this machine can connect.
+func (l *listening) loopback() bool { return l.Addr().(*net.TCPAddr).IP.IsLoopback() }
+
+// serve answers requests until ctx ends, and those in progress for at most a
+// second longer.
+func (l *listening) serve(ctx context.Context, handler http.Handler) error {
+	h := access.NewServer(handler)
 	ended := make(chan error, 1)
-	go func() { ended <- h.Serve(listener) }()
+	go func() { ended <- h.Serve(l) }()
+	var err error
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
@@ -126,9 +155,9 @@ func serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []stri
 		}
 	}
 	if errors.Is(err, http.ErrServerClosed) {
-		err = nil
+		return nil
 	}
-	return errors.Join(err, server.Close())
+	return err
 }
 
 // reachedBy is a host name by which others can reach an address.

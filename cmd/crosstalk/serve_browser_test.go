@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
@@ -18,15 +17,16 @@ import (
 func recordings(t *testing.T) map[string][]string {
 	task, answers, texts := multisense.Read(t).Write(t, t.TempDir())
 	return map[string][]string{
-		"consistency": {"score", "consistency", answers, "--task", task, "--texts", texts, "--protocol", "ohmer-2023"},
+		"consistency": {"score", "consistency", answers, "--task", task, "--texts", texts, "--by", "class"},
 		"leakage":     {"score", "leakage", shared.File(t, "leakage/smilga_generations.jsonl")},
 		"confusion":   {"score", "confusion", shared.File(t, "lcb/outputs/command-r-base.csv.gz"), "--lid", shared.File(t, "lid/lid.176.ftz")},
 	}
 }
 
-// Runs of real recorded answers can be browsed by keyboard and screen reader,
-// on wide and narrow, light and dark screens.
-func TestServeInABrowser(t *testing.T) {
+// Runs of real recorded answers, and of answers made to break pages, can be
+// browsed and their reports read, by keyboard and screen reader, on wide and
+// narrow, light and dark screens.
+func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -34,11 +34,10 @@ func TestServeInABrowser(t *testing.T) {
 	dir := t.TempDir()
 	list := recordings(t)
 	for name, args := range list {
-		var stdout, stderr bytes.Buffer
-		if code := execute(append(args, "--out", filepath.Join(dir, name), "--quiet"), &stdout, &stderr); code != 0 {
-			t.Fatalf("%v: exit code %d\n%s", args, code, &stderr)
-		}
+		inProcess(t, append(args, "--out", filepath.Join(dir, name), "--quiet")...)
 	}
+	hostile := filepath.Join(t.TempDir(), "hostile")
+	inProcess(t, "score", "confusion", hostileAnswers(t), "--out", hostile, "--quiet")
 	s, err := web.New(dir, web.Options{Cache: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -47,6 +46,10 @@ func TestServeInABrowser(t *testing.T) {
 	server := httptest.NewServer(s)
 	defer server.Close()
 	b := browser.Start(t)
+	reports := []string{reportPage(t, hostile)}
+	for name := range list {
+		reports = append(reports, reportPage(t, filepath.Join(dir, name)))
+	}
 	for _, look := range browser.Looks {
 		t.Run(look.String(), func(t *testing.T) {
 			p := b.Open(t, server.URL+"/", look)
@@ -54,6 +57,9 @@ func TestServeInABrowser(t *testing.T) {
 			p.CheckKeyboard()
 			for name := range list {
 				browse(t, p, server.URL, name, look.String())
+			}
+			for _, url := range reports {
+				lookAt(t, b.Open(t, url, look))
 			}
 		})
 	}

@@ -11,6 +11,8 @@ const (
 	AnswerText   = "answer"        // the text that was checked
 	LinesChecked = "lines_checked" // numbers
 	LinesWrong   = "lines_wrong"
+	Margin       = "margin"      // least distance of a checked line's probability from the threshold, whatever its language
+	MarginLine   = "margin_line" // that line, from 1
 )
 
 // Columns of observations. The first three are the suite's too.

@@ -3,6 +3,7 @@ package confusion
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -65,6 +66,9 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 // judge sets the values of the observations.
 func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 	numbers := map[string]float64{LinesChecked: float64(c.lines), LinesWrong: float64(len(c.wrong))}
+	if c.lines > 0 {
+		numbers[Margin], numbers[MarginLine] = c.margin, float64(c.marginLine)
+	}
 	lpr, accuracy := &observations[0], &observations[1]
 	lpr.Numbers, accuracy.Numbers = numbers, numbers
 	switch {
@@ -104,6 +108,9 @@ type checked struct {
 	wrong []crosstalk.Span // lines
 	runs  []int            // where in wrong a run of lines begins that were taken for the same language
 	words []crosstalk.Span // wrong words, if no line is wrong
+
+	margin     float64 // least distance of a line's probability from the threshold
+	marginLine int
 }
 
 func (in *Instrument) check(expected, answer string, isWrong func(word string) bool) (c checked) {
@@ -117,6 +124,9 @@ func (in *Instrument) check(expected, answer string, isWrong func(word string) b
 		}
 		c.lines++
 		guess := in.identify(l.text)
+		if margin := math.Abs(float64(guess.Probability) - in.Protocol.Threshold); c.lines == 1 || margin < c.margin {
+			c.margin, c.marginLine = margin, l.number
+		}
 		if guess.Language != expected || !(float64(guess.Probability) > in.Protocol.Threshold) {
 			if n := len(c.wrong); !wrongBefore || c.wrong[n-1].Language != guess.Language {
 				c.runs = append(c.runs, n)

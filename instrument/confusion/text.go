@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"crosstalk"
 	"crosstalk/measure/pytext"
 )
 
@@ -104,4 +105,26 @@ func (c *cursor) locate(from, to int) (start, end int) {
 		c.normal += len(out)
 	}
 	return start, c.at
+}
+
+// Words are the words of an answer in a language as they are checked, by their
+// places in it.
+func Words(language, answer string) (words []crosstalk.Span) {
+	segmenter := segmenterOf(language)
+	for l := range lines(answer) {
+		words = l.appendWrong(words, segmenter.AppendWords(nil, l.text), func(string) bool { return true })
+	}
+	return words
+}
+
+// Lines are the lines of an answer in a language that are checked: those of at
+// least minWords words. Their texts are as received.
+func Lines(language, answer string, minWords int) (checked []crosstalk.Span) {
+	segmenter := segmenterOf(language)
+	for l := range lines(answer) {
+		if len(segmenter.AppendWords(nil, l.text)) >= minWords {
+			checked = append(checked, crosstalk.Span{Line: l.number, Start: l.start, End: l.start + len(l.raw), Text: l.raw})
+		}
+	}
+	return checked
 }

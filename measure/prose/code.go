@@ -3,15 +3,9 @@ package prose
 import "strings"
 
 // commands begin lines of a shell.
-var commands = map[string]bool{}
-
-func init() {
-	for _, c := range strings.Fields(`apt apt-get brew cargo cat cd chmod chown cp curl docker docker-compose echo export find
-		gh git go grep helm java kubectl ls make mkdir mv node npm npx pip pip3 pnpm psql python python3 rm rsync scp sed ssh sudo
-		systemctl tar terraform touch unzip uv wget yarn`) {
-		commands[c] = true
-	}
-}
+var commands = set(`apt apt-get brew cargo cat cd chmod chown cp curl docker docker-compose echo export find
+	gh git go grep helm java kubectl ls make mkdir mv node npm npx pip pip3 pnpm psql python python3 rm rsync scp sed ssh sudo
+	systemctl tar terraform touch unzip uv wget yarn`)
 
 // isCodeLine reports whether a line outside a fence is code, a command, JSON or a log entry: it must be plain ASCII for
 // the most part and have a program's punctuation.
@@ -66,7 +60,7 @@ func looksTyped(rest string) bool {
 		return true
 	}
 	verb, _, _ := strings.Cut(rest, " ")
-	return verb == "install" || verb == "run" || verb == "test" || verb == "build" || verb == "init" || verb == "status" || verb == "pull" || verb == "push"
+	return verbs[verb]
 }
 
 // isLog reports whether a line begins with a time stamp or names a level.

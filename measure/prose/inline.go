@@ -236,6 +236,12 @@ done:
 		return j, Number
 	case digits > 0:
 		return p.unit(j, end), Number
+	case tools[w]:
+		for verb := range verbs {
+			if end := j + 1 + len(verb); end <= len(p.text) && p.text[j:end] == " "+verb && (end == len(p.text) || !wordByte(p.text[end])) {
+				return end, Code
+			}
+		}
 	case letters <= 2 && letters == len(w) && p.inFormula(i, j, end), functions[w] && p.argument(j, end):
 		return j, Math
 	case w[0] == '-' && len(w) > 2 && letters > 1:
@@ -254,7 +260,22 @@ func (p *parser) inFormula(i, j, end int) bool {
 	return strings.ContainsRune(operators, before) || strings.ContainsRune(operators, after)
 }
 
-var functions = map[string]bool{"sin": true, "cos": true, "tan": true, "cot": true, "ln": true, "log": true, "exp": true, "lim": true}
+// tools are commands that are no words of a language, and verbs what is asked of them: both together are code in a
+// sentence too.
+var tools, verbs = set("apt apt-get brew cargo docker git kubectl npm npx pip pip3 yarn"),
+	set("add build clone commit install init merge pull push rebase run start status test update upgrade")
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+func wordByte(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' }
+
+var functions = set("sin cos tan cot ln log exp lim")
 
 // argument reports whether what follows byte j is the argument of a function: a letter alone, a number, a parenthesis.
 func (p *parser) argument(j, end int) bool {
@@ -305,16 +326,10 @@ func cutLast(s string, sep byte) (before, after string, found bool) {
 	return s, "", false
 }
 
-var units = map[string]bool{}
-
-func init() {
-	for _, u := range strings.Fields(`A B C F GB GHz Gbps GW GWh Hz J K KB L MB MHz MPa MW MWh Mbps N Pa TB V W Wh bar bit cal cl cm
+var units = set(`A B C F GB GHz Gbps GW GWh Hz J K KB L MB MHz MPa MW MWh Mbps N Pa TB V W Wh bar bit cal cl cm
 		cm² dB dl dpi eV fps ft g h ha hp hPa in kB kHz kJ kN kPa kV kW kWh kcal kg km km² kph lb lbs m mA mAh mV mW mg min ml mm
 		mol mph ms m² m³ nm ns oz ppm px rpm s t x °C °F µg µm Ω AED BRL CNY EUR GBP IDR INR JPY KRW MXN RUB SAR SEK TRY TWD USD
-		VND am pm AM PM`) {
-		units[u] = true
-	}
-}
+		VND am pm AM PM`)
 
 // unit returns the end of the unit behind a number that ends at j, or j.
 func (p *parser) unit(j, end int) int {

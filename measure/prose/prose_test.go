@@ -28,6 +28,8 @@ func TestMasks(t *testing.T) {
 		{"pip install requests", "code[pip install requests]"},
 		{"Make a list of all files.", ""},
 		{"make a cake", ""},
+		{"Zuerst npm install ausführen, dann git push.", "code[npm install] code[git push]"},
+		{"Die Tools npm, pip und git", ""},
 		{"cd /tmp/build", "code[cd /tmp/build]"},
 		{"x = f(1);", "code[x = f(1);]"},
 		{"2024-05-01 10:00:01 ERROR no such file", "code[2024-05-01 10:00:01 ERROR no such file]"},

@@ -9,6 +9,9 @@ import "math"
 // were drawn at random within strata. The zero value is empty.
 type Corrected struct {
 	observations []judged
+	values       []float64 // steps of each observation
+	labels       []float64
+	steps        int
 	strata       map[string]int32
 	clusters     map[string]int32
 }
@@ -16,16 +19,25 @@ type Corrected struct {
 type judged struct {
 	cluster, stratum int32
 	labelled         bool
-	value, label     float64
 }
 
 // Add records an observation: its cluster, the stratum from which observations
 // were drawn for labelling, the instrument's value, and the label, NaN if it
 // has none. Both values are on the scale of the bounds.
 func (c *Corrected) Add(cluster, stratum string, value, label float64) {
+	c.AddSteps(cluster, stratum, []float64{value}, []float64{label})
+}
+
+// AddSteps records an observation with several values, each at most the one
+// before, such as whether an answer passes a first check and a second one too.
+// Labels are all there or all NaN. Every observation has as many values. It
+// panics if the lengths differ.
+func (c *Corrected) AddSteps(cluster, stratum string, values, labels []float64) {
+	checkPairs(len(values), len(labels))
 	if c.strata == nil {
-		c.strata, c.clusters = map[string]int32{}, map[string]int32{}
+		c.strata, c.clusters, c.steps = map[string]int32{}, map[string]int32{}, len(values)
 	}
+	checkPairs(len(values), c.steps)
 	number := func(names map[string]int32, name string) int32 {
 		i, known := names[name]
 		if !known {
@@ -34,8 +46,8 @@ func (c *Corrected) Add(cluster, stratum string, value, label float64) {
 		}
 		return i
 	}
-	c.observations = append(c.observations, judged{cluster: number(c.clusters, cluster), stratum: number(c.strata, stratum),
-		labelled: !math.IsNaN(label), value: value, label: label})
+	c.observations = append(c.observations, judged{number(c.clusters, cluster), number(c.strata, stratum), !math.IsNaN(labels[0])})
+	c.values, c.labels = append(c.values, values...), append(c.labels, labels...)
 }
 
 // Correction is what Corrected.Estimate finds.
@@ -46,11 +58,6 @@ type Correction struct {
 	Labelled  int      // observations with a label
 }
 
-// unseen is what is added, in squared units of the range of values, to the
-// squared residuals of each stratum's labels: labels that all agree do not show
-// that the next would.
-const unseen = 0.25
-
 // Estimate computes the corrected mean and that of the labels alone, each with
 // an interval of the stated level. N and Clusters count what has a label.
 //
@@ -59,146 +66,219 @@ const unseen = 0.25
 //
 //	w mean(f) + sum_h N_h/N mean_h(y - w f)
 //
-// where mean_h is over labels. The variance is that of the sums of clusters of
-// its linearised parts, so it has both the draw of clusters and that of labels;
-// w makes it smallest. The interval is Student's t on the logit scale with the
-// number of labelled clusters less the strata as degrees of freedom.
+// where mean_h is over labels. The weight makes the variance of the sums of
+// clusters smallest.
+//
+// The interval puts together those of cells, the observations of a stratum to
+// which the instrument gives the same value (in quarters of the bounds): few
+// labels show little of a cell in which they all agree. Each cell has Jeffreys'
+// interval. The distances of its ends from the cell's mean are added as squares
+// (the MOVER of Zou and Donner 2008), and the normal ones of the variance that
+// cells do not have: observations and clusters were drawn too. Where labels share
+// clusters, they count as fewer, by the squared ratio of Student's t for as many
+// clusters to that for as many labels. The command in tools/bench/stats prints the
+// coverage. If the interval is wider than that of the labels alone, the instrument
+// gets no weight.
 //
 // A stratum without labels leaves the figures undefined, with a warning.
 // Bounds must be finite.
 func (c *Corrected) Estimate(bounds Bounds, level float64) Correction {
+	return c.EstimateOf(func(means []float64) float64 { return means[0] }, bounds, level)
+}
+
+// EstimateOf is Estimate for a smooth function f of the means of several steps,
+// such as the second over the first, by the delta method. The bounds are those
+// of every step and of f.
+func (c *Corrected) EstimateOf(f func(means []float64) float64, bounds Bounds, level float64) Correction {
 	checkLevel(level)
-	p := c.parts(bounds)
-	var ab, bb float64
-	for i, a := range p.labels {
-		ab += a * p.values[i]
-		bb += p.values[i] * p.values[i]
+	s := c.sample(bounds)
+	s.f = func(unit []float64) float64 {
+		means := make([]float64, len(unit))
+		for i, u := range unit {
+			means[i] = bounds.Low + u*(bounds.High-bounds.Low) // not cut: f has slopes at the ends
+		}
+		return bounds.unit(f(means))
 	}
-	w := 0.0
-	if bb > 0 {
-		w = math.Min(math.Max(-ab/bb, 0), 1)
+	r := Correction{Labelled: s.labelled}
+	if s.labelled == 0 || s.missing > 0 {
+		r.Corrected = s.empty(level)
+		r.Labels = r.Corrected
+		return r
 	}
-	return Correction{Corrected: p.estimate(w, bounds, level), Labels: p.estimate(0, bounds, level), Weight: w, Labelled: p.labelled}
+	alone := s.linear(gradient(s.f, s.means(0)))
+	r.Labels = alone.estimate(0, false, level)
+	first := alone.weight()
+	corrected := s.linear(gradient(s.f, s.means(first)))
+	r.Weight = corrected.weight()
+	r.Corrected = corrected.estimate(r.Weight, true, level)
+	if r.Corrected.Interval.High-r.Corrected.Interval.Low > r.Labels.Interval.High-r.Labels.Interval.Low {
+		r.Corrected, r.Weight = r.Labels, 0 // an instrument that says little splits the labels into small cells
+	}
+	return r
 }
 
-// parts are the linearised sums of each cluster: the estimate with weight w
-// deviates from the truth by the mean of labels + w values.
-type parts struct {
-	labels, values []float64 // by cluster
-	mean           float64   // of the labels, weighted
-	gain           float64   // of the mean, for each unit of weight
-	n              float64   // observations
-	unseen         float64   // variance for what few labels do not show
-	kish           float64   // labels that would say as much if drawn without strata
-	labelled       int
-	clusters       int // with labels
-	strata         int
-	missing        int // strata without labels
+// sample is observations and labels, summed up by stratum.
+type sample struct {
+	*Corrected
+	bounds   Bounds
+	f        func(unit []float64) float64
+	strata   []stratum
+	mean     []float64 // of the labels, weighted, by step
+	gain     []float64 // of the mean, for each unit of weight
+	labelled int
+	clusters int // with labels
+	missing  int // strata without labels
 }
 
-func (c *Corrected) parts(b Bounds) parts {
-	type stratum struct{ n, labels, label, value float64 }
-	strata := make([]stratum, len(c.strata))
-	p := parts{labels: make([]float64, len(c.clusters)), values: make([]float64, len(c.clusters)), n: float64(len(c.observations)), strata: len(c.strata)}
-	mean := 0.0
-	for _, o := range c.observations {
-		s := &strata[o.stratum]
-		s.n++
-		mean += b.unit(o.value) / p.n
-		if o.labelled {
-			s.labels++
-			s.label += b.unit(o.label)
-			s.value += b.unit(o.value)
-			p.labelled++
-		}
+// stratum is the observations that labels were drawn from.
+type stratum struct {
+	n, labels    float64
+	label, value []float64 // means of the labelled ones, by step
+}
+
+func (c *Corrected) sample(b Bounds) sample {
+	s := sample{Corrected: c, bounds: b, strata: make([]stratum, len(c.strata)), mean: make([]float64, c.steps), gain: make([]float64, c.steps)}
+	for i := range s.strata {
+		s.strata[i].label, s.strata[i].value = make([]float64, c.steps), make([]float64, c.steps)
 	}
-	drawn := 0.0 // the mean value, by the labelled observations
-	for i := range strata {
-		s := &strata[i]
-		if s.labels == 0 {
-			p.missing++
-			continue
-		}
-		s.label /= s.labels
-		s.value /= s.labels
-		share := s.n / p.n
-		p.mean += share * s.label
-		drawn += share * s.value
-		p.unseen += share * share * unseen / (s.labels * s.labels)
-		p.kish += share * share / s.labels
-	}
-	p.kish = 1 / p.kish
-	p.gain = mean - drawn
-	seen := map[int32]struct{}{}
-	for _, o := range c.observations {
-		s := strata[o.stratum]
-		if s.labels == 0 {
-			continue
-		}
-		y, f := s.label-p.mean, b.unit(o.value)-mean-(s.value-drawn)
+	n, seen := float64(len(c.observations)), map[int32]struct{}{}
+	for i, o := range c.observations {
+		h := &s.strata[o.stratum]
+		h.n++
 		if o.labelled {
+			h.labels++
+			s.labelled++
 			seen[o.cluster] = struct{}{}
-			weight := s.n / s.labels
-			if s.labels > 1 {
-				weight *= math.Sqrt(s.labels / (s.labels - 1)) // for the mean is estimated
-			}
-			y += weight * (b.unit(o.label) - s.label)
-			f -= weight * (b.unit(o.value) - s.value)
 		}
-		p.labels[o.cluster] += y
-		p.values[o.cluster] += f
+		for k := range c.steps {
+			value := b.unit(c.values[i*c.steps+k])
+			s.gain[k] += value / n
+			if o.labelled {
+				h.label[k] += b.unit(c.labels[i*c.steps+k])
+				h.value[k] += value
+			}
+		}
 	}
-	p.clusters = len(seen)
-	return p
+	s.clusters = len(seen)
+	for _, h := range s.strata {
+		if h.labels == 0 {
+			s.missing++
+		}
+		for k := range c.steps {
+			h.label[k] /= h.labels
+			h.value[k] /= h.labels
+			s.mean[k] += h.n / n * h.label[k]
+			s.gain[k] -= h.n / n * h.value[k]
+		}
+	}
+	return s
 }
 
-func (p parts) estimate(w float64, b Bounds, level float64) Estimate {
-	e := Estimate{Value: math.NaN(), SE: math.NaN(), DF: math.NaN(), ICC: math.NaN(), N: p.labelled, Clusters: p.clusters,
+// means are the means of the steps, in [0, 1].
+func (s sample) means(w float64) []float64 {
+	means := make([]float64, s.steps)
+	for k := range means {
+		means[k] = math.Min(math.Max(s.mean[k]+w*s.gain[k], 0), 1)
+	}
+	return means
+}
+
+func (s sample) empty(level float64) Estimate {
+	e := Estimate{Value: math.NaN(), SE: math.NaN(), DF: math.NaN(), ICC: math.NaN(), N: s.labelled, Clusters: s.clusters,
 		Interval: undefined(level, methodCorrected)}
-	switch {
-	case p.labelled == 0:
-		e.Warnings = append(e.Warnings, Warning{Code: Empty})
-		return e
-	case p.missing > 0:
-		e.Warnings = append(e.Warnings, Warning{Code: UndefinedPart, Have: p.missing})
+	if s.labelled == 0 {
+		e.Warnings = []Warning{{Code: Empty}}
+	} else if s.missing > 0 {
+		e.Warnings = []Warning{{Code: UndefinedPart, Have: s.missing}}
+	}
+	return e
+}
+
+// linear is a sample in which each observation has one value and one label:
+// those of its steps, weighted by the slopes of f. With weight w, the estimate
+// deviates from the truth by the mean of label + w value of the residuals.
+type linear struct {
+	sample
+	slope              []float64
+	ofLabels, ofValues []float64 // residuals, summed by cluster
+}
+
+// of is the sum of an observation's steps times the slopes.
+func (l linear) of(steps []float64) (x float64) {
+	for k, v := range steps {
+		x += l.slope[k] * l.bounds.unit(v)
+	}
+	return x
+}
+
+// dot is of for steps in [0, 1].
+func (l linear) dot(unit []float64) (x float64) {
+	for k, v := range unit {
+		x += l.slope[k] * v
+	}
+	return x
+}
+
+func (s sample) linear(slope []float64) linear {
+	l := linear{sample: s, slope: slope, ofLabels: make([]float64, len(s.Corrected.clusters)), ofValues: make([]float64, len(s.Corrected.clusters))}
+	mean, gain := l.dot(s.mean), l.dot(s.gain)
+	for i, o := range s.observations {
+		h := s.strata[o.stratum]
+		label, value := l.dot(h.label), l.dot(h.value)
+		own := l.of(s.values[i*s.steps : (i+1)*s.steps])
+		y, f := label-mean, own-value-gain
+		if o.labelled {
+			weight := h.n / h.labels
+			if h.labels > 1 {
+				weight *= math.Sqrt(h.labels / (h.labels - 1)) // for the mean is estimated
+			}
+			y += weight * (l.of(s.labels[i*s.steps:(i+1)*s.steps]) - label)
+			f -= weight * (own - value)
+		}
+		l.ofLabels[o.cluster] += y
+		l.ofValues[o.cluster] += f
+	}
+	return l
+}
+
+// weight makes the variance smallest.
+func (l linear) weight() float64 {
+	var products, squares float64
+	for i, y := range l.ofLabels {
+		products += y * l.ofValues[i]
+		squares += l.ofValues[i] * l.ofValues[i]
+	}
+	if !(squares > 0) {
+		return 0
+	}
+	return math.Min(math.Max(-products/squares, 0), 1)
+}
+
+func (l linear) estimate(w float64, byValue bool, level float64) Estimate {
+	e := l.empty(level)
+	e.Warnings = sizeWarnings(l.labelled, l.clusters)
+	mean := l.f(l.means(w))
+	e.Value = l.bounds.back(mean)
+	k := float64(len(l.ofLabels))
+	if math.IsNaN(mean) || l.clusters <= len(l.strata) || k < 2 {
 		return e
 	}
-	e.Warnings = sizeWarnings(p.labelled, p.clusters)
-	mean := math.Min(math.Max(p.mean+w*p.gain, 0), 1)
-	e.Value = b.back(mean)
-	if p.clusters <= p.strata || len(p.labels) < 2 {
-		return e
-	}
-	squares, fourth := make([]float64, len(p.labels)), 0.0
+	squares := make([]float64, len(l.ofLabels))
 	for i := range squares {
-		d := p.labels[i] + w*p.values[i]
+		d := l.ofLabels[i] + w*l.ofValues[i]
 		squares[i] = d * d
-		fourth += d * d * d * d
 	}
-	k, sum := float64(len(squares)), sortedSum(squares)
-	v := sum/(p.n*p.n)*k/(k-1) + p.unseen
-	e.SE = math.Sqrt(v) * (b.High - b.Low)
-	e.DF = float64(p.clusters - p.strata)
-	if fourth > 0 { // few clusters may have most of the variance
-		e.DF = math.Max(math.Min(e.DF, 4*sum*sum/fourth), 1)
-	}
-	n := p.kish
-	if mean > 0 && mean < 1 {
-		n = mean * (1 - mean) / v
-	}
-	t := tQuantile((1+level)/2, e.DF) / normalQuantile((1+level)/2)
-	n /= t * t
-	i := Interval{Low: mean, High: mean, Level: level, Method: methodCorrected}
-	if mean > 0 {
-		i.Low = math.Min(mean, betaQuantile((1-level)/2, n*mean+0.5, n*(1-mean)+0.5))
-	}
-	if mean < 1 {
-		i.High = math.Max(mean, betaQuantile((1+level)/2, n*mean+0.5, n*(1-mean)+0.5))
-	}
-	i.Low, i.High = b.back(i.Low), b.back(i.High)
-	e.Interval = i
+	n := float64(len(l.observations))
+	variance := sortedSum(squares) / (n * n) * k / (k - 1)
+	e.SE = math.Sqrt(variance) * (l.bounds.High - l.bounds.Low)
+	e.DF = float64(l.clusters - len(l.strata))
+	quantile := func(n int) float64 { return tQuantile((1+level)/2, float64(n-len(l.strata))) }
+	t := quantile(l.clusters) / quantile(l.labelled)
+	below, above := l.cells(byValue).mover(variance, t*t, level)
+	e.Interval.Low = l.bounds.back(math.Max(mean-below, 0))
+	e.Interval.High = l.bounds.back(math.Min(mean+above, 1))
 	return e
 }
 
 // methodCorrected names intervals of Corrected.
-const methodCorrected = robust + "ppi-effective-n"
+const methodCorrected = robust + "ppi-mover"

@@ -43,22 +43,27 @@ func TestCorrectedExtremes(t *testing.T) {
 
 func width(e Estimate) float64 { return e.Interval.High - e.Interval.Low }
 
-// By hand: two strata of 4 and 6 observations with two labels each.
+// By hand: two strata of 40 and 60 observations with 16 labels each.
 func TestCorrectedByHand(t *testing.T) {
 	var c Corrected
-	for i, o := range []struct {
+	i := 0
+	for _, o := range []struct {
 		stratum      string
 		value, label float64
+		n            int
 	}{
-		{"a", 1, 1}, {"a", 1, 0}, {"a", 1, math.NaN()}, {"a", 0, math.NaN()},
-		{"b", 0, 0}, {"b", 1, 1}, {"b", 0, math.NaN()}, {"b", 0, math.NaN()}, {"b", 0, math.NaN()}, {"b", 1, math.NaN()},
+		{"a", 1, 1, 8}, {"a", 0, 0, 6}, {"a", 1, 0, 1}, {"a", 0, 1, 1}, {"a", 1, math.NaN(), 20}, {"a", 0, math.NaN(), 4},
+		{"b", 0, 0, 10}, {"b", 1, 1, 6}, {"b", 0, math.NaN(), 30}, {"b", 1, math.NaN(), 14},
 	} {
-		c.Add(strconv.Itoa(i), o.stratum, o.value, o.label)
+		for range o.n {
+			c.Add(strconv.Itoa(i), o.stratum, o.value, o.label)
+			i++
+		}
 	}
 	got := c.Estimate(Proportion, 0.95)
 	w := got.Weight
-	// mean value 5/10; by the labelled ones 0.4*1 + 0.6*0.5; mean label 0.4*0.5 + 0.6*0.5
-	if want := 0.5 + w*(0.5-0.7); math.Abs(got.Corrected.Value-want) > 1e-12 || got.Labels.Value != 0.5 || w <= 0 || w > 1 {
+	// mean value 49/100; by the labelled ones 0.4*9/16 + 0.6*6/16; mean label the same
+	if want := 0.45 + w*(0.49-0.45); math.Abs(got.Corrected.Value-want) > 1e-12 || math.Abs(got.Labels.Value-0.45) > 1e-12 || w < 0.5 || w > 1 {
 		t.Errorf("%+v", got)
 	}
 	c.Add("x", "c", 1, math.NaN())
@@ -83,5 +88,119 @@ func TestCorrectedAgreeing(t *testing.T) {
 	got := c.Estimate(Proportion, 0.95)
 	if got.Corrected.Value != 1 || got.Corrected.Interval.High != 1 || got.Corrected.Interval.Low < 0.85 || got.Corrected.Interval.Low > 0.97 {
 		t.Errorf("%+v", got.Corrected)
+	}
+}
+
+// Where labels agree with the instrument, a ratio of two steps is the
+// instrument's; the interval covers the truth of a simulation as often as it says.
+func TestCorrectedSteps(t *testing.T) {
+	share := func(means []float64) float64 { return means[1] / means[0] }
+	rng := rand.New(rand.NewPCG(4, 1))
+	covers, alone := 0, 0
+	const sets = 200
+	for range sets {
+		var c Corrected
+		for i := range 600 {
+			line, word := 0.0, 0.0
+			if rng.Float64() < 0.8 {
+				line = 1
+				if rng.Float64() < 0.9 {
+					word = 1
+				}
+			}
+			values, labels := []float64{line, word}, []float64{line, word}
+			if rng.Float64() < 0.1 { // the instrument takes a right line for a wrong one, or misses a word
+				values = []float64{line, line}
+				if rng.Float64() < 0.5 {
+					values = []float64{0, 0}
+				}
+			}
+			if i%4 != 0 {
+				labels = []float64{math.NaN(), math.NaN()}
+			}
+			c.AddSteps(strconv.Itoa(i), "", values, labels)
+		}
+		r := c.EstimateOf(share, Proportion, 0.95)
+		if r.Corrected.Interval.Contains(0.9) {
+			covers++
+		}
+		if r.Labels.Interval.Contains(0.9) {
+			alone++
+		}
+		if width(r.Corrected) > width(r.Labels) {
+			t.Fatalf("wider than the labels alone: %+v", r)
+		}
+	}
+	// The standard deviation of a share of 95 % is 1.5 points.
+	if covers < 180 || alone < 180 {
+		t.Errorf("%d corrected intervals and %d of the labels alone of %d contain the truth", covers, alone, sets)
+	}
+}
+
+// Without clusters, the labels alone have nearly the interval of Jeffreys (Brown,
+// Cai and DasGupta 2001, table 5) and, where none is 1, of Clopper and Pearson.
+func TestCorrectedLabelsAlone(t *testing.T) {
+	for _, c := range []struct {
+		x, n      int
+		low, high float64
+	}{{5, 20, 0.102, 0.464}, {0, 20, 0, 0.168}, {10, 20, 0.292, 0.708}} {
+		var all Corrected
+		for i := range 5000 {
+			y := math.NaN()
+			if i < c.n {
+				y = 0
+			}
+			if i < c.x {
+				y = 1
+			}
+			all.Add(strconv.Itoa(i), "", 0, y)
+		}
+		got := all.Estimate(Proportion, 0.95).Labels.Interval
+		if math.Abs(got.Low-c.low) > 0.012 || math.Abs(got.High-c.high) > 0.012 {
+			t.Errorf("%d of %d: %v; expected %v to %v", c.x, c.n, got, c.low, c.high)
+		}
+	}
+}
+
+// A plan needs the labels that the textbook says, and more labels for a narrower
+// interval; a width that no number of labels reaches is undefined.
+func TestLabelDesign(t *testing.T) {
+	alone := LabelDesign{Answers: 1 << 30, Parts: []LabelledBy{{Value: 0, Share: 1, Mean: 0.5, Variance: 0.25}}}
+	// 4 z^2 p(1-p) / width^2 = 4 * 3.8415 * 0.25 / 0.01
+	if n := alone.Labels(0.1, AloneAtRandom, 0.95); math.Abs(n-384) > 4 {
+		t.Errorf("%v labels for half of 100 points; the textbook has 384", n)
+	}
+	// rate 0.2, sensitivity 0.8, specificity 0.95: found 0.2
+	d := LabelDesign{Answers: 2000, Parts: []LabelledBy{{1, 0.2, 0.8, 0.16}, {0, 0.8, 0.05, 0.0475}}}
+	if m := d.Mean(); math.Abs(m-0.2) > 1e-12 {
+		t.Errorf("mean %v", m)
+	}
+	// By hand, 100 labels: var(y) = 0.16, w = cov/var(f) = (0.16 - 0.04)/0.16 = 0.75, var(y - w f) = 0.16 - 0.75^2 0.16 = 0.07
+	random := math.Sqrt(0.16/2000 + 0.07*(1.0/100-1.0/2000))
+	// 50 labels of each finding
+	finding := math.Sqrt(0.16/2000 + 0.04*0.16*(1.0/50-1.0/400) + 0.64*0.0475*(1.0/50-1.0/1600))
+	for _, c := range []struct {
+		how  Drawing
+		want float64
+	}{{AtRandom, random}, {ByFinding, finding}, {AloneAtRandom, math.Sqrt(0.16 / 100)}} {
+		if se := d.StdErr(100, c.how); math.Abs(se-c.want) > 1e-12 {
+			t.Errorf("drawing %d: standard error %v; expected %v", c.how, se, c.want)
+		}
+		n, wide := d.Labels(0.05, c.how, 0.95), d.Labels(0.1, c.how, 0.95)
+		if !(n > wide) || d.Width(int(n), c.how, 0.95) > 0.05 || d.Width(int(n)-1, c.how, 0.95) <= 0.05 {
+			t.Errorf("drawing %d: %v labels for 5 points, %v for 10", c.how, n, wide)
+		}
+		if n := d.Labels(0.02, c.how, 0.95); !math.IsNaN(n) {
+			t.Errorf("drawing %d: %v labels for 2 points of 2,000 answers", c.how, n)
+		}
+	}
+	d.Effect = 4
+	if !(d.Labels(0.1, AtRandom, 0.95) > 115) {
+		t.Error("clusters do not matter")
+	}
+	// The small part gives all it has: 10 of 20 labels come from the other.
+	small := LabelDesign{Answers: 100, Parts: []LabelledBy{{1, 0.05, 0.5, 0.25}, {0, 0.95, 0.5, 0.25}}}
+	if se, want := small.StdErr(20, ByFinding), math.Sqrt(0.25/100+0.95*0.95*0.25*(1.0/15-1.0/95)); math.Abs(se-want) > 1e-12 {
+		t.Errorf("a small part: %v; expected %v", se, want)
 	}
 }

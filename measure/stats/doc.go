@@ -16,7 +16,9 @@
 //     for runs.
 //   - Agreement of raters, correlations: their functions, and UnitBootstrap for
 //     intervals.
-//   - How many items: Design, from Components or PairedRates.
+//   - A mean that people's labels correct: Corrected.
+//   - How many items: Design, from Components or PairedRates. How many labels:
+//     LabelDesign.
 //
 // # Which interval
 //

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -97,8 +98,15 @@ func (e *Endpoint) explain(status int, h http.Header, p problem, param string) (
 	case status >= 500, status == 408, status == 409, status == 425:
 		return crosstalk.Transient, fmt.Sprintf("%s failed", at)
 	}
-	return crosstalk.Rejected, fmt.Sprintf("%s rejected the request", at)
+	what := fmt.Sprintf("%s rejected the request", at)
+	if missingHeader.MatchString(p.message) {
+		what += "; set the header with --header NAME=VALUE"
+	}
+	return crosstalk.Rejected, what
 }
+
+// missingHeader matches how gateways ask for a header of their own.
+var missingHeader = regexp.MustCompile(`(?i)\bheaders? (is|are|was|were) (required|missing)|\b(missing|requires?|required)\b[^.]{0,40} headers?\b`)
 
 func (e *Endpoint) hasKey() bool { return e.config.Key != "" || e.file != nil }
 

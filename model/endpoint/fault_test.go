@@ -80,6 +80,8 @@ func TestStatuses(t *testing.T) {
 		want   string
 	}{
 		{400, key, message("bad"), rejected, `openai:gpt: URL rejected the request (HTTP 400, "bad")`},
+		{400, key, message("Either x-portkey-config or x-portkey-provider header is required"), rejected,
+			`openai:gpt: URL rejected the request; set the header with --header NAME=VALUE (HTTP 400, "Either x-portkey-config or x-portkey-provider header is required")`},
 		{413, key, "", rejected, `openai:gpt: URL rejected the request (HTTP 413, with no explanation)`},
 		{422, key, `{"detail":[{"loc":["body","top_k"],"msg":"no"}]}`, rejected, `openai:gpt: URL rejected the request (HTTP 422, "body top_k: no")`},
 		{401, key, message("wrong " + key), denied, `openai:gpt: OPENAI_API_KEY was refused by URL (HTTP 401, "wrong [key]")`},

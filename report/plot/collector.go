@@ -20,6 +20,7 @@ type Collector struct {
 	columns   []string           // of the estimates
 	sides     map[string]*sides  // by measure
 	strips    map[string][]strip // by instrument
+	labels    []Labels
 	names     map[string]bool
 }
 
@@ -33,14 +34,15 @@ func NewCollector(estimates []crosstalk.Estimate) *Collector {
 // answers, and the tokens of a few answers.
 func (c *Collector) Add(o crosstalk.Observation) {
 	kind := instrument.Of(o.Measure)
-	c.addSides(kind, o, o.Condition[kind.Judge])
+	c.addSides(kind, o, o.Condition[kind.Judge], 1)
 	c.addStrip(kind, o)
 }
 
 // AddJudgement adds a human judgement of a pair of answers. Value is 1, 0 or 0.5,
-// as that of the measure. It is drawn beside the automatic ones.
-func (c *Collector) AddJudgement(o crosstalk.Observation) {
-	c.addSides(instrument.Of(o.Measure), o, people)
+// as that of the measure, and weight the number of judgements that it counts as.
+// It is drawn beside the automatic ones.
+func (c *Collector) AddJudgement(o crosstalk.Observation, weight float64) {
+	c.addSides(instrument.Of(o.Measure), o, people, weight)
 }
 
 // people is the name of human judges.
@@ -52,6 +54,9 @@ func (c *Collector) Plots() (plots []Plot) {
 		for _, chart := range kind.Charts {
 			plots = append(plots, c.draw(kind, chart)...)
 		}
+	}
+	for _, l := range c.labels {
+		plots = append(plots, c.drawLabels(l)...)
 	}
 	for i := range plots {
 		plots[i].Name = c.name(plots[i].Title)

@@ -255,14 +255,14 @@ func TestSides(t *testing.T) {
 				Numbers: map[string]float64{"test": 0.5 + (v-0.5)*float64(i)/50, "control": 0.5}}
 			b.Add(o)
 			if i%2 == 0 {
-				b.AddJudgement(crosstalk.Observation{Measure: o.Measure, Value: crosstalk.Value(v), Condition: map[string]string{"model": "m"}, Labels: o.Labels})
+				b.AddJudgement(crosstalk.Observation{Measure: o.Measure, Value: crosstalk.Value(v), Condition: map[string]string{"model": "m"}, Labels: o.Labels}, 1)
 			}
 		}
 	}
 	b.Add(crosstalk.Observation{Measure: "leak_rate", Value: crosstalk.Undefined, NotScored: "empty", Condition: map[string]string{"model": "m"}})
 	f := only(t, b.Plots(), "Which answer is closer")
 	marks := read(t, f)
-	for _, row := range []string{"m, gloss@1", "m, people"} {
+	for _, row := range []string{"gloss@1", "people"} {
 		for part, want := range map[string]float64{"control": 0.2, "neither": 0.3, "test": 0.5} {
 			if got := value(t, marks, map[string]string{"row": row, "part": part}); got != want {
 				t.Errorf("%s, %s: %v; want %v", row, part, got, want)
@@ -271,6 +271,42 @@ func TestSides(t *testing.T) {
 	}
 	if len(marks) != 6 {
 		t.Errorf("%d marks", len(marks))
+	}
+}
+
+// What people and the instrument say in two settings: people's shares where
+// another chart has the instrument's, and both with intervals.
+func TestLabels(t *testing.T) {
+	var shares []crosstalk.Estimate
+	for _, x := range []struct {
+		language, judge, label string
+		value                  float64
+	}{
+		{"he", "people", "test", 0.4}, {"he", "people", "control", 0.2}, {"he", "people", "neither", 0.4}, {"he", "gloss@1", "test", 0.6},
+		{"zh", "people", "test", 0.5}, {"zh", "people", "control", 0.1}, {"zh", "people", "neither", 0.4}, {"zh", "gloss@1", "test", 0.7},
+	} {
+		shares = append(shares, crosstalk.Estimate{Measure: "share", Value: crosstalk.Value(x.value), N: 50,
+			Interval: &crosstalk.Interval{Low: x.value - 0.1, High: x.value + 0.1},
+			By:       map[string]string{"model": "m", "language": x.language, "judge": x.judge, "label": x.label}})
+	}
+	c := NewCollector(nil)
+	c.AddLabels(Labels{Measure: "leak_rate", Title: "Which text is nearer to X?", Fault: "test", Judge: "judge", Label: "label", People: "people", Shares: shares})
+	plots := c.Plots()
+	said := read(t, only(t, plots, "What people say"))
+	if got := value(t, said, map[string]string{"by-language": "zh", "by-label": "test", "by-judge": "people"}); got != 0.5 || len(said) != 6 {
+		t.Errorf("people say test in %v of zh, %d marks; want 0.5, 6", got, len(said))
+	}
+	found := read(t, only(t, plots, "Found by people"))
+	if got := value(t, found, map[string]string{"by-language": "he", "by-judge": "gloss@1"}); got != 0.6 || len(found) != 4 {
+		t.Errorf("gloss finds %v in he, %d marks; want 0.6, 4", got, len(found))
+	}
+	if got := value(t, found, map[string]string{"by-language": "zh", "by-judge": "people"}); got != 0.5 {
+		t.Errorf("people find %v in zh; want 0.5, the share of test", got)
+	}
+	c = NewCollector(nil)
+	c.AddLabels(Labels{Measure: "lpr", Title: "Is the line right?", Fault: "wrong", Judge: "judge", Label: "label", People: "people", Shares: shares})
+	if both := read(t, only(t, c.Plots(), "People and instrument")); len(both) != 12 {
+		t.Errorf("%d marks; want 12: three labels of two judges in two settings", len(both))
 	}
 }
 

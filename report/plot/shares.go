@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"crosstalk"
@@ -162,4 +163,4 @@ func (s Shares) graded(from, to, y float64, part int, depths []float64) []Shape 
 	return shapes
 }
 
-func count(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+func count(n float64) string { return strconv.FormatFloat(math.Round(10*n)/10, 'f', -1, 64) }

@@ -25,7 +25,7 @@ type sideRow struct {
 }
 
 // addSides adds an observation if its measure has a SideChart.
-func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge string) {
+func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge string, weight float64) {
 	if !slices.ContainsFunc(kind.Charts, func(chart crosstalk.Chart) bool {
 		return chart.Form == crosstalk.SideChart && slices.Contains(chart.Measures, o.Measure)
 	}) {
@@ -34,10 +34,10 @@ func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge
 	if c.sides[o.Measure] == nil {
 		c.sides[o.Measure] = &sides{by: map[string]*sideRow{}}
 	}
-	c.sides[o.Measure].add(kind, o, judge)
+	c.sides[o.Measure].add(kind, o, judge, weight)
 }
 
-func (s *sides) add(kind crosstalk.Kind, o crosstalk.Observation, judge string) {
+func (s *sides) add(kind crosstalk.Kind, o crosstalk.Observation, judge string, weight float64) {
 	side := slices.Index([]float64{0, 0.5, 1}, float64(o.Value))
 	numbers := kind.Measure(o.Measure).Numbers
 	_, scored := o.Numbers[numbers[0]]
@@ -61,7 +61,7 @@ func (s *sides) add(kind crosstalk.Kind, o crosstalk.Observation, judge string) 
 		s.by[key] = &row
 		s.rows = append(s.rows, &row)
 	}
-	s.by[key].counts[side]++
+	s.by[key].counts[side] += weight
 	if scored {
 		s.by[key].differences[side] = append(s.by[key].differences[side], math.Abs(o.Numbers[numbers[0]]-o.Numbers[numbers[1]]))
 	}
@@ -97,7 +97,10 @@ func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 		slices.SortStableFunc(rows, func(a, b *sideRow) int { return strings.Compare(a.model, b.model) })
 		for _, r := range rows {
 			row := ShareRow{Label: r.model, Counts: r.counts[:], Depths: make([][]float64, 3)}
-			if len(judges) > 1 {
+			switch {
+			case len(judges) > 1 && rows[0].model == rows[len(rows)-1].model:
+				row.Label = r.judge
+			case len(judges) > 1:
 				row.Label += ", " + r.judge
 			}
 			row.Depths[0] = depthsOf(r.differences[0], strongest)

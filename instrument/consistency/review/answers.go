@@ -22,11 +22,12 @@ type Doubt struct {
 	Rule       string
 	Confidence read.Confidence
 	Count      int
+	Reviewed   *consistency.Override // nil: not yet
 }
 
-// Doubts are the answers without a label, or with an uncertain one, most
-// frequent first.
-func Doubts(observations iter.Seq2[crosstalk.Observation, error]) ([]Doubt, error) {
+// Doubts are the answers without a label, with an uncertain one, or that people
+// have reviewed already, most frequent first.
+func Doubts(observations iter.Seq2[crosstalk.Observation, error], reviewed consistency.Overrides) ([]Doubt, error) {
 	found := map[consistency.Answered]*Doubt{}
 	for o, err := range observations {
 		if err != nil {
@@ -39,7 +40,9 @@ func Doubts(observations iter.Seq2[crosstalk.Observation, error]) ([]Doubt, erro
 		if err := d.Confidence.UnmarshalText([]byte(o.Text(consistency.Confidence))); err != nil {
 			return nil, err
 		}
-		if d.Confidence > read.Low {
+		if o, known := reviewed[d.Answered]; known {
+			d.Reviewed = &o
+		} else if d.Confidence > read.Low {
 			continue
 		}
 		if found[d.Answered] == nil {
@@ -65,6 +68,9 @@ func WriteDoubts(w io.Writer, doubts []Doubt) error {
 	rows := make([][]string, len(doubts))
 	for i, d := range doubts {
 		rows[i] = []string{d.Task, d.Instruction, d.Text, strconv.Itoa(d.Count), d.Class, d.Rule, d.Confidence.String(), "", "", ""}
+		if r := d.Reviewed; r != nil {
+			copy(rows[i][len(rows[i])-3:], []string{cmp.Or(r.Class, None), r.Reviewer, r.Reason})
+		}
 	}
 	return writeCSV(w, answerColumns, rows)
 }

@@ -18,8 +18,9 @@ import (
 var pairColumns = []string{"model", "task", "item", "pair", "part", "sample", "source_class", "class", "source_answer", "answer", "source_input", "input", "flags", "code", "note"}
 
 // WritePairs writes the inconsistent pairs of answers in a table in which
-// people fill in code (several separated by ;) and note.
-func WritePairs(w io.Writer, observations iter.Seq2[crosstalk.Observation, error]) error {
+// people fill in code (several separated by ;) and note. What coded says of a pair
+// is filled in.
+func WritePairs(w io.Writer, observations iter.Seq2[crosstalk.Observation, error], coded func(crosstalk.Observation) (codes, note string)) error {
 	var rows [][]string
 	for o, err := range observations {
 		if err != nil {
@@ -28,8 +29,9 @@ func WritePairs(w io.Writer, observations iter.Seq2[crosstalk.Observation, error
 		if o.Measure != consistency.Consistency || o.Finding != consistency.Inconsistent || o.Condition[consistency.ReadingColumn] == consistency.AsRead {
 			continue
 		}
+		codes, note := coded(o)
 		rows = append(rows, []string{o.Condition["model"], o.Labels["task"], o.Item, o.Labels["pair"], o.Labels["part"], strconv.Itoa(o.Sample),
-			o.Text(consistency.SourceClass), o.Text(consistency.ClassText), o.Text(consistency.SourceAnswer), o.Text(consistency.AnswerText), o.Text(consistency.SourceInput), o.Text(consistency.InputText), o.Text(consistency.FlagsText), "", ""})
+			o.Text(consistency.SourceClass), o.Text(consistency.ClassText), o.Text(consistency.SourceAnswer), o.Text(consistency.AnswerText), o.Text(consistency.SourceInput), o.Text(consistency.InputText), o.Text(consistency.FlagsText), codes, note})
 	}
 	return writeCSV(w, pairColumns, rows)
 }

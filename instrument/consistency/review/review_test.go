@@ -127,7 +127,7 @@ func TestDoubts(t *testing.T) {
 				{Name: consistency.RuleText, Text: "r"}, {Name: consistency.Confidence, Text: confidence}}}
 	}
 	doubts, err := Doubts(observations(read("b", "", "none", ""), read("a, \"well\"", "yes", "low", ""), read("a, \"well\"", "yes", "low", consistency.AsRead), read("a, \"well\"", "no", "full", consistency.Reviewed),
-		read("c", "no", "high", ""), crosstalk.Observation{Measure: consistency.Consistency, Texts: []crosstalk.NamedText{{Name: consistency.RuleText, Text: "r"}}}))
+		read("c", "no", "high", ""), crosstalk.Observation{Measure: consistency.Consistency, Texts: []crosstalk.NamedText{{Name: consistency.RuleText, Text: "r"}}}), nil)
 	if err != nil || len(doubts) != 2 || doubts[0].Text != "a, \"well\"" || doubts[0].Count != 2 || doubts[1].Class != "" {
 		t.Fatalf("%+v, %v", doubts, err)
 	}

@@ -19,8 +19,12 @@ type labelled struct {
 	sensitivity       float64 // share of true ones found
 	specificity       float64 // share of others not found
 	labels            int
-	byFinding         bool // half of the labels from each finding
+	byFinding         bool    // half of the labels from each finding
+	neither           float64 // share of observations that are half true, and found by a coin: similarities
 }
+
+// truth is the true mean.
+func (l labelled) truth() float64 { return (1-l.neither)*l.rate + l.neither/2 }
 
 func (l labelled) String() string {
 	size, how := "alone", "at random"
@@ -30,11 +34,15 @@ func (l labelled) String() string {
 	if l.byFinding {
 		how = "by finding"
 	}
-	return fmt.Sprintf("rate %2.0f%%, sens. %.1f, spec. %.2f, %3d labels, %s, %s", 100*l.rate, l.sensitivity, l.specificity, l.labels, size, how)
+	of := "rate"
+	if l.neither > 0 {
+		of = fmt.Sprintf("neither %.0f%%,", 100*l.neither)
+	}
+	return fmt.Sprintf("%s %2.0f%%, sens. %.1f, spec. %.2f, %3d labels, %s, %s", of, 100*l.rate, l.sensitivity, l.specificity, l.labels, size, how)
 }
 
 func labelledShapes() (list []labelled) {
-	for _, errors := range [][2]float64{{0.9, 0.97}, {0.7, 0.7}} {
+	for _, errors := range [][2]float64{{0.9, 0.97}, {0.7, 0.7}, {0.3, 0.99}} {
 		for _, rate := range []float64{0.05, 0.2, 0.5, 0.8, 0.95} {
 			for _, labels := range []int{50, 100, 200, 500} {
 				for _, byFinding := range []bool{false, true} {
@@ -43,6 +51,16 @@ func labelledShapes() (list []labelled) {
 					l.clusters, l.largest, l.icc = 200, 19, 0.1
 					list = append(list, l)
 				}
+			}
+		}
+	}
+	for _, rate := range []float64{0.5, 0.65, 0.9} {
+		for _, labels := range []int{50, 109, 500} {
+			for _, byFinding := range []bool{false, true} {
+				l := labelled{clusters: 1000, largest: 1, rate: rate, sensitivity: 0.8, specificity: 0.65, labels: labels, byFinding: byFinding, neither: 0.4}
+				list = append(list, l)
+				l.clusters, l.largest, l.icc = 100, 19, 0.1
+				list = append(list, l)
 			}
 		}
 	}
@@ -66,7 +84,10 @@ func (l labelled) draw(rng *rand.Rand) (automatic stats.Clusters, c stats.Correc
 		for range 1 + rng.IntN(l.largest) {
 			o := observation{cluster: g}
 			finds := 1 - l.specificity
-			if rng.Float64() < rate {
+			switch {
+			case l.neither > 0 && rng.Float64() < l.neither:
+				o.truth, finds = 0.5, 0.5
+			case rng.Float64() < rate:
 				o.truth, finds = 1, l.sensitivity
 			}
 			if rng.Float64() < finds {
@@ -128,7 +149,7 @@ func gamma(rng *rand.Rand, a float64) float64 {
 // alone and of the automatic figure contain the truth.
 func corrected(out io.Writer, sets int) bool {
 	ok := true
-	fmt.Fprintf(out, "%d runs per shape\n%-72s %9s %6s %9s  %s\n", sets, "", "corrected", "labels", "automatic", "mean width, corrected and labels")
+	fmt.Fprintf(out, "%d runs per shape\n%-76s %9s %6s %9s  %s\n", sets, "", "corrected", "labels", "automatic", "mean width, corrected and labels")
 	shapes := labelledShapes()
 	within := 0
 	for i, l := range shapes {
@@ -139,7 +160,7 @@ func corrected(out io.Writer, sets int) bool {
 			automatic, c := l.draw(rng)
 			e := c.Estimate(stats.Proportion, 0.95)
 			for j, interval := range []stats.Interval{e.Corrected.Interval, e.Labels.Interval, stats.Mean(&automatic, stats.Proportion, 0.95).Interval} {
-				if interval.Low <= l.rate && l.rate <= interval.High {
+				if interval.Contains(l.truth()) {
 					covers[j]++
 				}
 				if j < 2 {
@@ -157,7 +178,7 @@ func corrected(out io.Writer, sets int) bool {
 		if widths[0] > 1.05*widths[1] {
 			ok, mark = false, "!"
 		}
-		fmt.Fprintf(out, "%-72s %8.1f%s %6.1f %9.1f  %.3f %.3f\n", l, share(covers[0]), mark, share(covers[1]), share(covers[2]), widths[0], widths[1])
+		fmt.Fprintf(out, "%-76s %8.1f%s %6.1f %9.1f  %.3f %.3f\n", l, share(covers[0]), mark, share(covers[1]), share(covers[2]), widths[0], widths[1])
 	}
 	fmt.Fprintf(out, "%d of %d shapes within 93 to 97 %%\n", within, len(shapes))
 	return ok

@@ -1,0 +1,136 @@
+package labels
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"crosstalk/instrument/confusion"
+)
+
+// Blind is a sheet whose questions are known by the ids that annotators see.
+type Blind struct {
+	*Sheet
+	ids map[string]side
+}
+
+// side is a unit, and whether its sides were exchanged.
+type side struct {
+	unit    int
+	swapped bool
+}
+
+// Blind returns the sheet with its ids.
+func (s *Sheet) Blind(d Design) Blind {
+	b := Blind{s, make(map[string]side, 2*len(s.Units))}
+	for i, u := range s.Units {
+		b.ids[d.id(u.key, false)] = side{i, false}
+		if s.Question.paired() {
+			b.ids[d.id(u.key, true)] = side{i, true}
+		}
+	}
+	return b
+}
+
+// Unit returns the unit that an id stands for.
+func (b Blind) Unit(id string) (*Unit, bool) {
+	at, known := b.ids[id]
+	if !known {
+		return nil, false
+	}
+	return &b.Units[at.unit], true
+}
+
+// Answer is an annotator's answer to a question as it was shown.
+type Answer struct {
+	ID        string
+	Shown     string // the choice as shown: "A"; case does not matter
+	Annotator string
+	When      time.Time
+	Seconds   float64 // that it took; 0: not known
+	Comment   string
+	Words     [][2]int // marked in the text: bytes, [start, end) each, in any order
+}
+
+// Label un-blinds an answer. An unknown id or choice, and words that are not
+// those of the text, are errors.
+func (b Blind) Label(a Answer) (Label, error) {
+	u, known := b.Unit(a.ID)
+	if !known {
+		return Label{}, fmt.Errorf("unknown id %s", a.ID)
+	}
+	label, err := b.unblind(u, a.Shown, b.ids[a.ID].swapped)
+	if err != nil {
+		return Label{}, err
+	}
+	words, err := b.marked(u, a.Words)
+	return Label{Question: b.Question.Name, Item: u.Item, Sample: u.Sample, Variant: u.Variant, Line: u.Line, Condition: u.Condition,
+		Annotator: a.Annotator, Label: label, Words: words, When: a.When.UTC(), Seconds: a.Seconds, Comment: a.Comment}, err
+}
+
+// unblind returns the label that a choice stands for.
+func (b Blind) unblind(u *Unit, shown string, swapped bool) (string, error) {
+	q := b.Question
+	switch {
+	case q.Several:
+		return Listed(shown)
+	case u.Choices != nil:
+		if i := slices.IndexFunc(u.Choices, func(c string) bool { return strings.EqualFold(c, shown) }); i >= 0 {
+			return u.Choices[i], nil
+		}
+		return "", fmt.Errorf("unknown label %q; choose one of: %s", shown, strings.Join(u.Choices, ", "))
+	}
+	i := slices.IndexFunc(q.shown(), func(choice string) bool { return strings.EqualFold(choice, shown) })
+	if i < 0 {
+		return "", fmt.Errorf("unknown label %q; choose one of: %s", shown, strings.Join(q.shown(), ", "))
+	}
+	if swapped && q.Choices[i].Shown != "" {
+		i = 1 - i // A and B come first
+	}
+	return q.Choices[i].Label, nil
+}
+
+// Listed is a list of labels in its usual form: "a; b", in alphabetical order,
+// each once.
+func Listed(text string) (string, error) {
+	var list []string
+	for part := range strings.SplitSeq(text, ";") {
+		if part = strings.Join(strings.Fields(part), " "); part != "" {
+			list = append(list, part)
+		}
+	}
+	if len(list) == 0 {
+		return "", fmt.Errorf("no label; expected words, several separated by semicolons")
+	}
+	slices.Sort(list)
+	return strings.Join(slices.Compact(list), "; "), nil
+}
+
+// Words are the words of a unit that people can mark, by their places in its
+// first text.
+func (b Blind) Words(u *Unit) (words []Word) {
+	if !b.Question.Words {
+		return nil
+	}
+	for _, w := range confusion.Words(u.Topic, u.Texts[0]) {
+		words = append(words, Word{w.Start, w.End, u.Texts[0][w.Start:w.End]})
+	}
+	return words
+}
+
+// marked returns the words at these places, in the order of the text.
+func (b Blind) marked(u *Unit, places [][2]int) (marked []Word, err error) {
+	if len(places) == 0 {
+		return nil, nil
+	}
+	for _, w := range b.Words(u) {
+		if slices.Contains(places, [2]int{w.Start, w.End}) {
+			marked = append(marked, w)
+		}
+	}
+	if len(marked) != len(places) {
+		return nil, fmt.Errorf("marked words are not words of the text")
+	}
+	return marked, nil
+}

@@ -1,0 +1,144 @@
+// Package access is what local web servers share: it decides which requests they
+// answer by host names, sizes and numbers, compares secrets, sets headers that
+// let pages load nothing from elsewhere, and serves fixed files.
+package access
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	_ "embed"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Limits of requests.
+const (
+	MostRequests = 32               // concurrent
+	mostWaiting  = 5 * time.Second  // for a slot
+	mostTime     = 20 * time.Second // per request
+	MostURL      = 8 << 10          // bytes
+	mostHeader   = 16 << 10
+)
+
+// policy lets pages load the server's own style sheet, script, icon and
+// progress, send forms to the server, and nothing else.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// Rules are what a server accepts.
+type Rules struct {
+	Hosts   []string // host names besides localhost and loopback addresses
+	Anyhow  bool     // any IP address as a host name: the server has tokens
+	Body    int64    // maximum size of a request's body in bytes; 0: GET and HEAD only
+	Command string   // for messages: "crosstalk serve"
+	Refuse  func(w http.ResponseWriter, r *http.Request, status int, message string)
+	Admit   func(w http.ResponseWriter, r *http.Request) bool // writes the response where it refuses
+}
+
+// NewServer returns an HTTP server with time-outs and limits.
+func NewServer(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: mostHeader}
+}
+
+// NewToken returns a secret of 128 random bits or more.
+func NewToken() string { return rand.Text() }
+
+// Equal compares secrets in constant time.
+func Equal(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// Guard refuses requests that are too large or too many, those for another host,
+// those that another site's page sent, and those that are not admitted.
+func (a Rules) Guard(next http.Handler) http.Handler {
+	slots := make(chan struct{}, MostRequests)
+	origin := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		reading := r.Method == http.MethodGet || r.Method == http.MethodHead
+		switch {
+		case !reading && a.Body == 0:
+			h.Set("Allow", "GET, HEAD")
+			a.Refuse(w, r, http.StatusMethodNotAllowed, "This server is read-only.")
+			return
+		case !reading && r.Method != http.MethodPost:
+			h.Set("Allow", "GET, HEAD, POST")
+			a.Refuse(w, r, http.StatusMethodNotAllowed, "This server takes no such requests.")
+			return
+		case reading && r.ContentLength != 0:
+			a.Refuse(w, r, http.StatusRequestEntityTooLarge, "Requests must not have a body.")
+			return
+		case len(r.RequestURI) > MostURL:
+			a.Refuse(w, r, http.StatusRequestURITooLong, "The URL is too long.")
+			return
+		case !a.goesBy(r.Host):
+			a.Refuse(w, r, http.StatusMisdirectedRequest, "Unknown host name. To accept it, start '"+a.Command+" --host NAME'.")
+			return
+		case origin.Check(r) != nil:
+			a.Refuse(w, r, http.StatusForbidden, "This request comes from a page of another site.")
+			return
+		case !a.Admit(w, r):
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, a.Body)
+		ctx, cancel := context.WithTimeout(r.Context(), mostTime)
+		defer cancel()
+		wait := time.NewTimer(mostWaiting)
+		defer wait.Stop()
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		case <-wait.C:
+			h.Set("Retry-After", "5")
+			a.Refuse(w, r, http.StatusServiceUnavailable, "Too many concurrent requests. Try again soon.")
+			return
+		case <-ctx.Done():
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// goesBy reports whether a Host header names this server. This prevents DNS
+// rebinding: a page of another site, whose name was made to resolve to this
+// server, sends that site's name.
+func (a Rules) goesBy(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"), "."))
+	if ip, err := netip.ParseAddr(name); err == nil {
+		return a.Anyhow || ip.IsLoopback()
+	}
+	return name == "localhost" || name != "" && slices.ContainsFunc(a.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
+}
+
+// Icon is the icon of all pages, as SVG.
+//
+//go:embed icon.svg
+var Icon []byte
+
+// Static serves a fixed file of this media type.
+func Static(kind string, content []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	}
+}

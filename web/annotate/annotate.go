@@ -1,0 +1,285 @@
+// Package annotate asks people about a run's answers in a browser: one question
+// at a time, blind, each answer saved before the next question shows.
+//
+// Pages are plain forms and work without the script, which adds keys and keeps
+// what was not sent yet. The state of an annotator is the run's labels and
+// nothing else: whoever opens the address again, perhaps after the server was
+// killed, sees the first question without an answer. Texts are untrusted and
+// escaped as everywhere (package web).
+package annotate
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"crosstalk/instrument/consistency"
+	"crosstalk/internal/visible"
+	"crosstalk/labels"
+	"crosstalk/report/page"
+	"crosstalk/study"
+	"crosstalk/web/access"
+)
+
+// Options say who is asked what.
+type Options struct {
+	Questions  []string // names; empty: all of the run
+	Sample     labels.Sample
+	Annotators []string // each needs a token; empty: who comes gives a name, for loopback addresses only
+	Hosts      []string // accepted host names besides localhost
+	Guide      []string // paragraphs that replace the guide of every question
+}
+
+// Server asks about one run.
+type Server struct {
+	run     string
+	options Options
+	design  labels.Design
+	sheets  []*sheet
+	reviews bool    // there are rewritten instructions
+	LeftOut []error // why questions that were not named are not asked
+	cookie  string  // its name
+	handler http.Handler
+
+	mu  sync.Mutex // serialises answers, and guards what follows
+	log *labels.Log
+}
+
+// sheet is the questions of one kind, drawn for each annotator.
+type sheet struct {
+	labels.Blind
+	units []labels.Unit
+
+	mu    sync.Mutex
+	asked map[string][]labels.Asked // by annotator
+}
+
+//go:embed templates
+var files embed.FS
+
+//go:embed annotate.css
+var style string
+
+//go:embed annotate.js
+var script []byte
+
+var templates = template.Must(template.Must(page.Templates.Clone()).ParseFS(files, "templates/*.html"))
+
+// New returns a server of the questions about a run. Without a name in
+// o.Questions, questions that cannot be asked are left out (LeftOut) as long as
+// there is another one.
+func New(run string, o Options) (*Server, error) {
+	s := &Server{run: run, options: o, log: labels.NewLog(run)}
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	if err := s.log.Refresh(); err != nil {
+		return nil, err
+	}
+	s.cookie = "crosstalk-" + strings.ToLower(s.design.Token("")[:8]) // cookies do not tell ports apart
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.home)
+	mux.HandleFunc("POST /name", s.enter)
+	mux.HandleFunc("POST /leave", s.leave)
+	mux.HandleFunc("GET /"+Instructions, s.instruction)
+	mux.HandleFunc("POST /"+Instructions, s.review)
+	mux.HandleFunc("GET /{question}", s.ask)
+	mux.HandleFunc("POST /{question}", s.answer)
+	mux.HandleFunc("POST /{question}/undo", s.undo)
+	mux.HandleFunc("GET /style.css", access.Static("text/css; charset=utf-8", []byte(page.Style()+style)))
+	mux.HandleFunc("GET /script.js", access.Static("text/javascript; charset=utf-8", script))
+	mux.HandleFunc("GET /icon.svg", access.Static("image/svg+xml", access.Icon))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNothing) })
+	s.handler = access.Rules{Hosts: o.Hosts, Anyhow: len(o.Annotators) > 0, Body: mostBody, Command: "crosstalk annotate", Admit: s.admit,
+		Refuse: func(w http.ResponseWriter, r *http.Request, status int, message string) {
+			s.fail(w, r, &statusError{status, message})
+		}}.Guard(mux)
+	return s, nil
+}
+
+// mostBody is the maximum size of a form in bytes.
+const mostBody = 1 << 20
+
+// open opens what people are asked about.
+func (s *Server) open() error {
+	manifest, err := study.ReadManifest(s.run)
+	if err != nil {
+		return err
+	}
+	instrument := manifest.Plan.Instrument
+	var possible []string
+	for _, q := range labels.QuestionsOf(instrument) {
+		possible = append(possible, q.Name)
+	}
+	if instrument == consistency.Kind.Name {
+		possible = append(possible, Instructions)
+	}
+	names := slices.Compact(slices.Sorted(slices.Values(s.options.Questions)))
+	for _, name := range names {
+		if !slices.Contains(possible, name) {
+			return fmt.Errorf("unknown question %q for a run of %s; choose one of: %s", name, instrument, strings.Join(possible, ", "))
+		}
+	}
+	all := len(names) == 0
+	var reasons []error             // why questions cannot be asked
+	for _, name := range possible { // in their order
+		if !all && !slices.Contains(names, name) {
+			continue
+		}
+		if err := s.openQuestion(name); err != nil {
+			reasons = append(reasons, fmt.Errorf("question %s: %w", name, err))
+		}
+	}
+	switch {
+	case s.kinds() == 0, !all && len(reasons) > 0:
+		return errors.Unwrap(reasons[0])
+	case len(s.sheets) > 0:
+		s.LeftOut = reasons
+	} // else the run is not finished: its rewritten instructions are reviewed
+	if s.design, err = labels.Plan(s.run, s.options.Sample); err != nil {
+		return err
+	}
+	for _, sheet := range s.sheets {
+		sheet.Blind = sheet.Sheet.Blind(s.design)
+	}
+	return nil
+}
+
+func (s *Server) openQuestion(name string) error {
+	if name == Instructions {
+		list, err := s.instructions()
+		if err == nil && len(list) == 0 {
+			err = errors.New("the run has no rewritten instructions")
+		}
+		s.reviews = err == nil
+		return err
+	}
+	if _, err := study.Estimates(s.run); err != nil { // it is finished
+		return err
+	}
+	of, err := labels.OpenQuestion(s.run, name)
+	if err != nil {
+		return err
+	}
+	units, err := of.Draw(s.options.Sample)
+	if err != nil {
+		return err
+	}
+	if len(units) == 0 {
+		return fmt.Errorf("%s has no answers to ask about", s.run)
+	}
+	s.sheets = append(s.sheets, &sheet{Blind: labels.Blind{Sheet: of}, units: units, asked: map[string][]labels.Asked{}})
+	return nil
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Token is the token of an annotator: the same whenever the run is served.
+func (s *Server) Token(annotator string) string { return s.design.Token(annotator) }
+
+// Count says what an annotator is asked: "60 questions", "rewritten instructions".
+func (s *Server) Count() string {
+	n := 0
+	for _, sheet := range s.sheets {
+		n += len(sheet.units)
+	}
+	var parts []string
+	if n > 0 {
+		parts = append(parts, fmt.Sprintf("%d questions", n))
+	}
+	if s.reviews {
+		parts = append(parts, "rewritten instructions")
+	}
+	return strings.Join(parts, " and ")
+}
+
+// of returns the questions for an annotator, in their order.
+func (q *sheet) of(d labels.Design, annotator string, seed uint64) []labels.Asked {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	asked, known := q.asked[annotator]
+	if !known {
+		asked = d.Ask(q.Question, q.units, annotator, seed)
+		if len(q.asked) < mostKnown {
+			q.asked[annotator] = asked
+		}
+	}
+	return asked
+}
+
+// mostKnown is the maximum number of annotators whose questions are kept in
+// memory: on loopback anybody can give a new name at every request.
+const mostKnown = 1000
+
+// statusError is an error that is shown to the user.
+type statusError struct {
+	status  int
+	message string
+}
+
+func (e *statusError) Error() string { return e.message }
+
+var errNothing = &statusError{http.StatusNotFound, "Page not found."}
+
+// frame is what every page has.
+type frame struct {
+	Title     string
+	Annotator string // empty: not known
+	Leave     bool   // the annotator can give another name
+	Home      bool   // there are several questions to choose from
+}
+
+func (s *Server) frame(r *http.Request, title string) frame {
+	return frame{Title: title, Annotator: s.annotator(r), Leave: len(s.options.Annotators) == 0, Home: s.kinds() > 1}
+}
+
+// kinds is the number of kinds of questions.
+func (s *Server) kinds() int {
+	n := len(s.sheets)
+	if s.reviews {
+		n++
+	}
+	return n
+}
+
+// show writes a page. The page is buffered, so that an error does not leave half
+// a page.
+func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write(b.Bytes())
+}
+
+// fail writes an error page. Messages do not contain the run's path, which may
+// name the model.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status := http.StatusInternalServerError
+	var known *statusError
+	if errors.As(err, &known) {
+		status = known.status
+	}
+	f := s.frame(r, http.StatusText(status))
+	if status == http.StatusUnauthorized {
+		f.Annotator = ""
+	}
+	var b bytes.Buffer
+	templates.ExecuteTemplate(&b, "error.html", struct {
+		frame
+		Message string
+	}{f, visible.Line(strings.ReplaceAll(err.Error(), s.run, "the run"))})
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write(b.Bytes())
+}
