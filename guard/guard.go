@@ -27,7 +27,7 @@ const (
 type Judgement struct {
 	Verdict  Verdict `json:"verdict"`
 	Language string  `json:"language"`         // that most of the prose is in, empty if that cannot be told
-	Region   string  `json:"region,omitempty"` // that the words and spellings point to: reported, not judged
+	Region   string  `json:"region,omitempty"` // that the words of English, Spanish or Portuguese point to, if they do: reported, not judged
 	P        float64 `json:"p"`                // probability that the verdict is true; 0.5 if it cannot be told
 	Units    int     `json:"units"`            // lines, or groups of short ones, that were judged
 	Unclear  int     `json:"unclear"`          // units whose language cannot be told
