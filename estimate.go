@@ -10,7 +10,7 @@ type Estimate struct {
 	Measure      string            `json:"measure"`
 	Value        Value             `json:"value"`          // NaN where undefined
 	Unit         string            `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
-	N            int               `json:"n"`              // items the figure is about, those included that Counts says could not be scored
+	N            int               `json:"n"`              // items that were measured: with a scored observation
 	Observations int               `json:"observations"`   // scored observations: what Value is the mean of; N x samples when all are scored
 	Clusters     int               `json:"clusters"`
 	Interval     *Interval         `json:"interval"` // nil if there is none

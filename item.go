@@ -13,13 +13,14 @@ type Item struct {
 // Pair is the content of a leakage item: two prompts with the same ending, of
 // which only Test mentions Concept (Gonen et al. 2024, section 3).
 type Pair struct {
-	Concept string   `json:"concept"`
-	Test    string   `json:"test"`
-	Control string   `json:"control"`
-	Remove  []string `json:"remove,omitempty"`  // cut out of both answers before scoring
-	Leaks   []string `json:"leaks,omitempty"`   // continuations of Test that would be a leak
-	Neutral []string `json:"neutral,omitempty"` // continuations of Control
-	Sense   string   `json:"sense,omitempty"`   // everyday or literal sense of a name or an idiom, for reviewers; never compared
+	Concept string    `json:"concept"`
+	Test    string    `json:"test"`
+	Control string    `json:"control"`
+	Before  []Message `json:"before,omitempty"`  // messages that precede both prompts: a system message, earlier turns
+	Remove  []string  `json:"remove,omitempty"`  // cut out of both answers before scoring
+	Leaks   []string  `json:"leaks,omitempty"`   // continuations of Test that would be a leak
+	Neutral []string  `json:"neutral,omitempty"` // continuations of Control
+	Sense   string    `json:"sense,omitempty"`   // everyday or literal sense of a name or an idiom, for reviewers; never compared
 
 	// Context is set where a text around the prompt mentions the concept, not
 	// the prompt. Test and Control are then what Context is as one text.
@@ -31,6 +32,10 @@ type Pair struct {
 type Prompt struct {
 	Text     string `json:"text"`     // empty where an answer was recorded without its prompt
 	Language string `json:"language"` // as language identifiers label it: ISO 639-1 where there is a code, else ISO 639-3
+
+	// Before are the messages that Text answers: a system message, and earlier
+	// turns of the user and the assistant.
+	Before []Message `json:"before,omitempty"`
 
 	// Placed are the same prompt with the instruction to answer in Language at
 	// another place, by place: "start", "end", "integrated". Text is one of them.

@@ -16,6 +16,8 @@ type Kind struct {
 	Findings []Finding
 	Columns  []Column
 	Counts   []string // keys of Estimate.Counts, in the order of tables
+	Unjudged []string // counts of answers that could not be judged, besides Unanswered and Measure.Unscored
+	Waived   []string // counts of answers that could not be judged and have a value by a rule
 	Choices  []string // the most useful columns for filtering answers, in order
 	Derived  []string // columns for grouping figures that observations do not have
 	Target   string   // the text, or else the label, that an answer should have or is searched for
@@ -104,6 +106,19 @@ const NotMeasured = "not_measured"
 // Unanswered are the counts of every instrument: of answers without text, and of
 // items without an answer.
 var Unanswered = []string{string(Empty), string(Refused), string(Failed), NotMeasured}
+
+// UnjudgedOf counts the answers that a figure says nothing about, since they could
+// not be judged, and all answers that it should be about.
+func (k Kind) UnjudgedOf(e Estimate) (unjudged, of int) {
+	for _, count := range slices.Concat(k.Unjudged, Unanswered, []string{k.Measure(e.Measure).Unscored}) {
+		unjudged += e.Counts[count]
+	}
+	of = e.Observations + unjudged
+	for _, count := range k.Waived {
+		unjudged += e.Counts[count]
+	}
+	return unjudged, of
+}
 
 // Measure returns a measure by its key. The label of an unknown one is its key in
 // words.

@@ -158,3 +158,22 @@ func TestHarmonicPairs(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// Two runs that do not differ have an interval for composite figures too: so few
+// items could hide a difference.
+func TestHarmonicUnchanged(t *testing.T) {
+	r := &recorded{average: map[string]*crosstalk.Average{"lcpr": {HarmonicOf: []string{"lpr", "wpr"}}}}
+	for i := range 40 {
+		for _, condition := range []columns{first, second} {
+			r.add("lpr", fmt.Sprint(i), "", 1, condition, nil)
+			if i < 20 {
+				r.add("wpr", fmt.Sprint(i), "", 1, condition, nil)
+			}
+		}
+	}
+	c := only(t, runs(t, Options{Measures: []string{"lcpr"}}, r))
+	words := only(t, runs(t, Options{Measures: []string{"wpr"}}, r)) // the one of fewer items
+	if c.Difference != 0 || c.Interval == nil || c.Interval.Low != words.Interval.Low || c.Interval.High != words.Interval.High || c.Interval.High < 0.1 {
+		t.Errorf("the interval is %+v, that of wpr %+v", c.Interval, words.Interval)
+	}
+}

@@ -101,11 +101,34 @@ func (m *matched) difference(level float64, n int, of func(side int) parts) (e s
 		}
 		return f(all[:len(a)]) - f(all[len(a):])
 	}, m.bounds(a, b), level)
+	if e.SE == 0 && e.Value == 0 {
+		e.Interval = m.unchanged(level)
+	}
 	e.Warnings = slices.DeleteFunc(e.Warnings, func(w stats.Warning) bool { return w.Code == stats.FewItems }) // it counted both sides
 	if n < stats.MinItems {
 		e.Warnings = append(e.Warnings, stats.Warning{Code: stats.FewItems, Have: n, Want: stats.MinItems})
 	}
 	return e, x, y
+}
+
+// unchanged is the interval of a composite difference when no item differs: the
+// widest of those of the measures that it combines, for which equal items say how
+// large a share of others may differ.
+func (m *matched) unchanged(level float64) (widest stats.Interval) {
+	widest = stats.Interval{Low: math.NaN(), High: math.NaN(), Level: level}
+	for measure := range m.average.measures {
+		a, b := m.values(0, measure), m.values(1, measure)
+		var differences stats.Clusters
+		for _, i := range m.pairs {
+			if a.n(i) > 0 && b.n(i) > 0 {
+				differences.Add(m.table.cluster(i), a.mean(i)-b.mean(i))
+			}
+		}
+		if i := stats.Mean(&differences, stats.Difference, level).Interval; !(i.High-i.Low <= widest.High-widest.Low) {
+			widest = i
+		}
+	}
+	return widest
 }
 
 func (p parts) means() []float64 {

@@ -38,12 +38,17 @@ func WriteJUnit(w io.Writer, v Verdict) error {
 		Failures int      `xml:"failures,attr"`
 		Suites   []suite  `xml:"testsuite"`
 	}
-	s := suite{Name: "crosstalk gate " + v.Run, Tests: len(v.Checks), Failures: v.Failed(), Time: "0"}
+	passed, _ := v.count()
+	s := suite{Name: "crosstalk gate " + v.Run, Tests: len(v.Checks), Failures: len(v.Checks) - passed, Time: "0"}
 	_, columns := v.columns()
 	for _, c := range v.Checks {
 		t := testCase{Name: c.name(columns), Class: "crosstalk." + strings.ReplaceAll(v.Run, ".", "_"), Time: "0", Out: c.details()}
 		if !c.Passed {
-			t.Failure = &failure{Message: c.Reason, Type: "requirement", Text: c.details()}
+			kind := "requirement"
+			if c.Inconclusive {
+				kind = "inconclusive"
+			}
+			t.Failure = &failure{Message: c.Reason, Type: kind, Text: c.details()}
 			t.Out = ""
 		}
 		s.Cases = append(s.Cases, t)

@@ -9,18 +9,23 @@
 // difference that is not significant may still exist.
 //
 // What cannot be judged fails, with the reason: a figure that was not measured
-// or has no scored observations, and a figure that is incomplete because
-// requests failed or items were not measured.
+// or has no scored observations; a figure that is incomplete because requests
+// failed or items were not measured; and a figure that too many of the answers
+// are not part of, since they could not be judged. What the data neither show nor
+// refute is inconclusive, with the number of items that may decide it.
 package gate
 
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument"
+	"crosstalk/measure/stats"
 	"crosstalk/report"
 )
 
@@ -29,44 +34,62 @@ const Schema = "crosstalk/gate/v1"
 
 // Verdict is the content of --format json.
 type Verdict struct {
-	Schema string  `json:"schema"`
-	Run    string  `json:"run"`
-	Passed bool    `json:"passed"` // there are checks, and all of them passed
-	Checks []Check `json:"checks"`
+	Schema       string  `json:"schema"`
+	Run          string  `json:"run"`
+	Passed       bool    `json:"passed"`                 // there are checks, and all of them passed
+	Inconclusive bool    `json:"inconclusive,omitempty"` // not passed, and no check failed
+	Checks       []Check `json:"checks"`
+}
+
+// Options are the rules for judging figures.
+type Options struct {
+	Interval    bool    // whole intervals must satisfy a bound, not only figures
+	MaxUnjudged float64 // the largest share of answers, 0 to 1, that may not have been judged
 }
 
 // Check is the result of one requirement for one figure.
 type Check struct {
-	Requirement string              `json:"requirement"`
-	Measure     string              `json:"measure"`
-	By          map[string]string   `json:"by"`             // the figure's columns
-	Unit        string              `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
-	Passed      bool                `json:"passed"`
-	Reason      string              `json:"reason,omitempty"` // why it failed
-	Value       crosstalk.Value     `json:"value"`            // the figure, or its difference from Reference
-	Interval    *crosstalk.Interval `json:"interval"`
-	N           int                 `json:"n"`
-	Reference   map[string]string   `json:"reference,omitempty"` // the condition of the reference
-	Remarks     []string            `json:"remarks,omitempty"`   // cautions about a check that passed
+	Requirement  string              `json:"requirement"`
+	Measure      string              `json:"measure"`
+	By           map[string]string   `json:"by"`             // the figure's columns
+	Unit         string              `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
+	Passed       bool                `json:"passed"`
+	Inconclusive bool                `json:"inconclusive,omitempty"`  // not passed, but more items may show that it is good enough
+	Reason       string              `json:"reason,omitempty"`        // why it did not pass
+	Missing      int                 `json:"missing_items,omitempty"` // how many more items may decide an inconclusive check
+	Value        crosstalk.Value     `json:"value"`                   // the figure, or its difference from Reference
+	Interval     *crosstalk.Interval `json:"interval"`
+	N            int                 `json:"n"`
+	Reference    map[string]string   `json:"reference,omitempty"` // the condition of the reference
+	Remarks      []string            `json:"remarks,omitempty"`   // cautions about a check that passed
 }
 
 // Judge makes a verdict of checks.
 func Judge(run string, checks []Check) Verdict {
-	v := Verdict{Schema: Schema, Run: run, Passed: len(checks) > 0, Checks: checks}
-	for _, c := range checks {
-		v.Passed = v.Passed && c.Passed
-	}
+	v := Verdict{Schema: Schema, Run: run, Checks: checks}
+	passed, inconclusive := v.count()
+	v.Passed = passed > 0 && passed == len(checks)
+	v.Inconclusive = inconclusive > 0 && passed+inconclusive == len(checks)
 	return v
 }
 
-// Failed counts the checks that did not pass.
-func (v Verdict) Failed() (n int) {
+// count counts the checks that passed and the inconclusive ones.
+func (v Verdict) count() (passed, inconclusive int) {
 	for _, c := range v.Checks {
-		if !c.Passed {
-			n++
+		switch {
+		case c.Passed:
+			passed++
+		case c.Inconclusive:
+			inconclusive++
 		}
 	}
-	return n
+	return passed, inconclusive
+}
+
+// Failed counts the checks that did not pass and are not inconclusive.
+func (v Verdict) Failed() int {
+	passed, inconclusive := v.count()
+	return len(v.Checks) - passed - inconclusive
 }
 
 // Unfinished returns a failed check for a reason that concerns the whole run.
@@ -100,11 +123,10 @@ func (b bound) keeps(value float64) bool {
 
 func (b bound) String() string { return b.op + " " + amount(b.value, b.unit) }
 
-// Check tests the figures of a run, grouped by the requirement's columns; with
-// interval, whole intervals must satisfy the bound. It returns at least one
-// check. An error, always a *SyntaxError, means that the figure cannot have the
-// stated value.
-func (r Requirement) Check(estimates []crosstalk.Estimate, interval bool) (checks []Check, err error) {
+// Check tests the figures of a run, grouped by the requirement's columns. It
+// returns at least one check. An error, always a *SyntaxError, means that the
+// figure cannot have the stated value.
+func (r Requirement) Check(estimates []crosstalk.Estimate, o Options) (checks []Check, err error) {
 	var measured []crosstalk.Estimate
 	for _, e := range estimates {
 		if e.Measure != r.Measure {
@@ -116,7 +138,7 @@ func (r Requirement) Check(estimates []crosstalk.Estimate, interval bool) (check
 			if b.value, err = r.Value.of(e.Unit); err != nil {
 				return nil, err
 			}
-			checks = append(checks, r.check(e, b, interval))
+			checks = append(checks, r.check(e, b, o))
 		}
 	}
 	if checks == nil {
@@ -170,18 +192,24 @@ func list(estimates []crosstalk.Estimate, text func(crosstalk.Estimate) string) 
 	return strings.Join(names, ", ")
 }
 
-func (r Requirement) check(e crosstalk.Estimate, b bound, interval bool) Check {
+func (r Requirement) check(e crosstalk.Estimate, b bound, o Options) Check {
 	c := Check{Requirement: r.Text, Measure: e.Measure, By: e.By, Unit: e.Unit, Value: e.Value, Interval: e.Interval, N: e.N}
 	whole := e.Interval != nil && b.keeps(e.Interval.Low) && b.keeps(e.Interval.High)
-	switch reason := unfit(e); {
+	switch reason := unfit(e, o.MaxUnjudged); {
 	case reason != "":
 		c.Reason = reason
 	case !b.keeps(float64(e.Value)):
 		c.Reason = fmt.Sprintf("%s is not %s", apart(float64(e.Value), b), b)
-	case interval && e.Interval == nil:
+	case o.Interval && e.Interval == nil:
 		c.Reason = "the figure has no interval"
-	case interval && !whole:
+	case o.Interval && !whole:
+		c.Inconclusive = true
 		c.Reason = fmt.Sprintf("the interval, %s, is not entirely %s", between(e), b)
+		end := e.Interval.Low // the one that does not keep the bound
+		if b.keeps(end) {
+			end = e.Interval.High
+		}
+		c.need(math.Abs(float64(e.Value)-end), math.Abs(float64(e.Value)-b.value))
 	default:
 		c.Passed = true
 		if !whole && e.Interval != nil {
@@ -192,8 +220,38 @@ func (r Requirement) check(e crosstalk.Estimate, b bound, interval bool) Check {
 	return c
 }
 
+// need says how many more items may decide an inconclusive check. The interval
+// reaches over a distance; a gap is what it may reach over.
+func (c *Check) need(distance, gap float64) {
+	if c.Missing = missing(*c.Interval, c.N, distance, gap); c.Missing > 0 {
+		c.Reason += fmt.Sprintf("; about %d more items may tell", c.Missing)
+	}
+}
+
+// power is the probability with which the missing items are to decide a check, if
+// the true figure is the measured one.
+const power = 0.8
+
+// withoutVariance is the method of intervals of values that are all equal, whose
+// width falls with the number of items rather than its root.
+const withoutVariance = "exact-effective-n"
+
+// missing is how many items more than n an interval needs to keep a gap; 0 if there
+// is no gap.
+func missing(i crosstalk.Interval, n int, distance, gap float64) int {
+	items := stats.ItemsForWidth(float64(n), distance, gap, i.Level, power)
+	if i.Method == withoutVariance && gap > 0 {
+		items = math.Ceil(float64(n) * distance / gap)
+	}
+	if !(items < 1e9) { // or undefined
+		return 0
+	}
+	return max(1, int(items)-n)
+}
+
 // unfit explains why a figure cannot be judged; it is empty if it can.
-func unfit(e crosstalk.Estimate) string {
+func unfit(e crosstalk.Estimate, maxUnjudged float64) string {
+	unjudged, of := instrument.Of(e.Measure).UnjudgedOf(e)
 	switch failed, missing := e.Counts[string(crosstalk.Failed)], e.Counts[crosstalk.NotMeasured]; {
 	case missing > 0:
 		return fmt.Sprintf("incomplete: %d items were not measured; resume the run to measure them", missing)
@@ -207,6 +265,9 @@ func unfit(e crosstalk.Estimate) string {
 			}
 		}
 		return strings.TrimSuffix("undefined: nothing was scored; "+strings.Join(counts, ", "), "; ")
+	case float64(unjudged) > maxUnjudged*float64(of)+slack:
+		return fmt.Sprintf("%d of %d answers could not be judged (%s); at most %s may be (--max-unchecked)",
+			unjudged, of, rounded(float64(unjudged)/float64(of), "", 3), rounded(maxUnjudged, "", 3))
 	}
 	return ""
 }

@@ -21,7 +21,7 @@ type columns = map[string]string
 
 // figure is an estimate with an interval of 5 points to each side.
 func figure(measure string, value float64, by columns) crosstalk.Estimate {
-	return crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 100, Counts: map[string]int{}, Better: crosstalk.Higher,
+	return crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 100, Observations: 100, Counts: map[string]int{}, Better: crosstalk.Higher,
 		Interval: &crosstalk.Interval{Low: value - 0.05, High: value + 0.05, Level: 0.95}, By: by}
 }
 
@@ -37,7 +37,7 @@ func parse(t *testing.T, text string) Requirement {
 // check holds figures against a requirement.
 func check(t *testing.T, require string, interval bool, estimates ...crosstalk.Estimate) []Check {
 	t.Helper()
-	checks, err := parse(t, require).Check(estimates, interval)
+	checks, err := parse(t, require).Check(estimates, Options{interval, 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestBounds(t *testing.T) {
 		failed   []string // reasons
 	}{
 		{"lpr>=0.9 by language", false, 3, []string{"82 % is not >= 90 %"}},
-		{"lpr>=0.9 where language=de", true, 1, []string{"the interval, 89.0 to 99.0 %, is not entirely >= 90 %"}},
+		{"lpr>=0.9 where language=de", true, 1, []string{"the interval, 89.0 to 99.0 %, is not entirely >= 90 %; about 220 more items may tell"}},
 		{"lpr<=0.9 where language=ko, model=a", true, 1, nil},
 		{"lpr>=82 by language", false, 4, nil},
 		{"lpr>82 by language", false, 3, []string{"82 % is not > 82 %"}},
@@ -93,6 +93,54 @@ func TestBounds(t *testing.T) {
 		}
 		if passed != c.passed || !slices.Equal(failed, append([]string{}, c.failed...)) {
 			t.Errorf("%s: %d passed, failed %q; want %d and %q", c.require, passed, failed, c.passed, c.failed)
+		}
+	}
+}
+
+// Answers that nobody could judge do not pass.
+func TestUnjudged(t *testing.T) {
+	for _, c := range []struct {
+		unchecked, noLanguage, waived int
+		max                           float64
+		want                          string
+	}{
+		{11, 0, 0, 0.1, ""},
+		{8, 3, 0, 0.1, ""},
+		{12, 0, 0, 0.1, "12 of 112 answers could not be judged (10.7 %); at most 10 % may be (--max-unchecked)"},
+		{900, 0, 0, 0.1, "900 of 1000 answers could not be judged (90 %); at most 10 % may be (--max-unchecked)"},
+		{900, 0, 0, 0.9, ""},
+		{1, 0, 0, 0, "1 of 101 answers could not be judged (0.99 %); at most 0 % may be (--max-unchecked)"},
+		{0, 0, 90, 0.1, "90 of 100 answers could not be judged (90 %); at most 10 % may be (--max-unchecked)"}, // the protocol counts them as right
+	} {
+		e := figure("lpr", 1, columns{"language": "all"})
+		e.Counts = map[string]int{"unchecked": c.unchecked, "no_language": c.noLanguage, "passed_unchecked": c.waived, "line": 50}
+		checks, err := parse(t, "lpr>=98%").Check([]crosstalk.Estimate{e}, Options{MaxUnjudged: c.max})
+		if err != nil || checks[0].Reason != c.want || checks[0].Passed != (c.want == "") || checks[0].Inconclusive {
+			t.Errorf("%+v: %+v, %v", c, checks, err)
+		}
+	}
+}
+
+// What the data neither show nor refute has an outcome of its own.
+func TestInconclusive(t *testing.T) {
+	passed, failed, open := check(t, "lpr>=80%", true, figure("lpr", 0.9, nil)), check(t, "lpr>=91%", true, figure("lpr", 0.9, nil)), check(t, "lpr>=89%", true, figure("lpr", 0.9, nil))
+	if c := open[0]; !c.Inconclusive || c.Passed || c.Missing != 5009 {
+		t.Errorf("%+v", c)
+	}
+	if c := failed[0]; c.Inconclusive || c.Passed {
+		t.Errorf("%+v", c)
+	}
+	for _, c := range []struct {
+		checks               []Check
+		passed, inconclusive bool
+		headline             string
+	}{
+		{passed, true, false, "passed: 1 check"},
+		{slices.Concat(passed, open), false, true, "inconclusive: 1 of 2 checks"},
+		{slices.Concat(passed, open, failed), false, false, "failed: 1 of 3 checks, and 1 inconclusive"},
+	} {
+		if v := Judge("x", c.checks); v.Passed != c.passed || v.Inconclusive != c.inconclusive || v.Headline() != c.headline {
+			t.Errorf("%+v is %q", v, v.Headline())
 		}
 	}
 }
@@ -174,7 +222,7 @@ func TestUnits(t *testing.T) {
 	if c := check(t, "entropy<=1.28", false, e)[0]; !c.Passed || c.Remarks[0] != "1.28 bits is inside the interval, 1.20 to 1.30 bits: chance may have decided" {
 		t.Errorf("%+v", c)
 	}
-	if _, err := parse(t, "entropy<=50%").Check([]crosstalk.Estimate{e}, false); err == nil {
+	if _, err := parse(t, "entropy<=50%").Check([]crosstalk.Estimate{e}, Options{}); err == nil {
 		t.Error("a percentage of bits is taken")
 	}
 }
@@ -195,7 +243,7 @@ func TestNoWorse(t *testing.T) {
 			{40, 360, 0, "worse by 10.0 points"},
 			{0, 20, 0, "the difference may be as bad as " + sign},
 		} {
-			checks := NoWorse(compared(t, better, c.worse, c.same, c.improved), "before", 0.02, nil)
+			checks := NoWorse(compared(t, better, c.worse, c.same, c.improved), "before", 0.02, nil, Options{false, 0.1})
 			if len(checks) != 1 || checks[0].Passed != (c.reason == "") || !strings.HasPrefix(checks[0].Reason, c.reason) {
 				t.Errorf("%s, %+v: %+v", better, c, checks)
 			}
@@ -204,24 +252,24 @@ func TestNoWorse(t *testing.T) {
 			}
 		}
 	}
-	if checks := NoWorse(compared(t, "", 0, 100, 0), "before", 0.02, nil); len(checks) != 0 {
+	if checks := NoWorse(compared(t, "", 0, 100, 0), "before", 0.02, nil, Options{false, 0.1}); len(checks) != 0 {
 		t.Errorf("%+v", checks)
 	}
-	if checks := NoWorse(compared(t, "", 0, 100, 0), "before", 0.02, []string{"m"}); len(checks) != 1 || checks[0].Reason != "the measure has no better direction" {
+	if checks := NoWorse(compared(t, "", 0, 100, 0), "before", 0.02, []string{"m"}, Options{false, 0.1}); len(checks) != 1 || checks[0].Reason != "the measure has no better direction" {
 		t.Errorf("%+v", checks)
 	}
 	result := compared(t, crosstalk.Higher, 0, 400, 0)
 	of, against := result.Comparisons[0].Figures()
 	of.Counts["failed"], against.Counts["failed"] = 0, 3
-	if checks := NoWorse(result, "before", 0.02, nil); !checks[0].Passed || !slices.Contains(checks[0].Remarks, "3 answers of the reference run failed") {
+	if checks := NoWorse(result, "before", 0.02, nil, Options{false, 0.1}); !checks[0].Passed || !slices.Contains(checks[0].Remarks, "3 answers of the reference run failed") {
 		t.Errorf("%+v", checks)
 	}
 	of.Counts["failed"] = 1
-	if checks := NoWorse(result, "before", 0.02, nil); checks[0].Passed || !strings.HasPrefix(checks[0].Reason, "incomplete: 1 answers failed") {
+	if checks := NoWorse(result, "before", 0.02, nil, Options{false, 0.1}); checks[0].Passed || !strings.HasPrefix(checks[0].Reason, "incomplete: 1 answers failed") {
 		t.Errorf("%+v", checks)
 	}
 	result.Refused = []compare.Refusal{{Measure: "n", Reason: compare.NoCounterpart}, {Measure: "bleu", Reason: compare.NoAverage}}
-	if checks := NoWorse(result, "before", 0.02, nil); len(checks) != 2 || !strings.HasPrefix(checks[1].Reason, "cannot be compared: n ") {
+	if checks := NoWorse(result, "before", 0.02, nil, Options{false, 0.1}); len(checks) != 2 || !strings.HasPrefix(checks[1].Reason, "cannot be compared: n ") {
 		t.Errorf("%+v", checks)
 	}
 }

@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"crosstalk"
@@ -14,7 +15,7 @@ import (
 // than the margin. It uses the interval of the difference: the lower end if
 // higher is better, otherwise the upper end. Figures without a better direction
 // are skipped unless wanted names them.
-func NoWorse(result compare.Result, reference string, margin float64, wanted []string) (checks []Check) {
+func NoWorse(result compare.Result, reference string, margin float64, wanted []string, o Options) (checks []Check) {
 	text := fmt.Sprintf("no worse than %s by more than %s", reference, points(100*margin))
 	for _, c := range result.Comparisons {
 		of, against := c.Figures()
@@ -22,7 +23,7 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 			continue
 		}
 		check := Check{Requirement: c.Measure + " " + text, Measure: c.Measure, By: of.By, Unit: c.Unit, Value: c.Difference, Interval: c.Interval, N: c.N, Reference: c.Reference}
-		check.Reason = unfit(*of)
+		check.Reason = unfit(*of, o.MaxUnjudged)
 		switch {
 		case check.Reason != "":
 		case c.Unit != "":
@@ -34,10 +35,13 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 		case c.Interval == nil:
 			check.Reason = fmt.Sprintf("the difference over %d items has no interval", c.N)
 		case c.Better == crosstalk.Higher && c.Interval.Low < -margin-slack, c.Better == crosstalk.Lower && c.Interval.High > margin+slack:
-			check.Reason = fmt.Sprintf("the difference may be as bad as %s points", report.Points(worst(c)))
 			if worse(c) > margin {
 				check.Reason = fmt.Sprintf("worse by %s points", report.Percent(crosstalk.Value(worse(c))))
+				break
 			}
+			check.Inconclusive = true
+			check.Reason = fmt.Sprintf("the difference may be as bad as %s points", report.Points(worst(c)))
+			check.need(math.Abs(float64(worst(c)-c.Difference)), margin-worse(c))
 		default:
 			check.Passed = true
 			check.Remarks = remarks(c, *against)

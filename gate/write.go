@@ -30,10 +30,16 @@ func (v Verdict) Headline() string {
 	if len(v.Checks) == 1 {
 		checks = "1 check"
 	}
-	if v.Passed {
+	switch _, open := v.count(); {
+	case v.Passed:
 		return "passed: " + checks
+	case v.Inconclusive:
+		return fmt.Sprintf("inconclusive: %d of %s", open, checks)
+	case open > 0:
+		return fmt.Sprintf("failed: %d of %s, and %d inconclusive", v.Failed(), checks, open)
+	default:
+		return fmt.Sprintf("failed: %d of %s", v.Failed(), checks)
 	}
-	return fmt.Sprintf("failed: %d of %s", v.Failed(), checks)
 }
 
 func (v Verdict) table() report.Table {
@@ -46,10 +52,7 @@ func (v Verdict) table() report.Table {
 	t.Left = len(t.Header)
 	t.Header = append(t.Header, "value", "interval", "n")
 	for _, c := range v.Checks {
-		row := []string{"FAILED", c.Requirement}
-		if c.Passed {
-			row[0] = "passed"
-		}
+		row := []string{c.outcome(), c.Requirement}
 		for _, column := range columns {
 			value := cmp.Or(c.By[column], crosstalk.All)
 			if len(c.By) == 0 {
@@ -68,6 +71,17 @@ func (v Verdict) table() report.Table {
 	}
 	t.Notes = report.Warnings(names, remarks)
 	return t
+}
+
+// outcome is the result of a check in a word.
+func (c Check) outcome() string {
+	switch {
+	case c.Passed:
+		return "passed"
+	case c.Inconclusive:
+		return "inconclusive"
+	}
+	return "FAILED"
 }
 
 // columns splits the columns of the figures into those with a common value, for
@@ -137,17 +151,20 @@ func (v Verdict) writeCSV(w io.Writer) error {
 	}
 	columns := report.Columns(by)
 	out := csv.NewWriter(w)
-	out.Write(slices.Concat([]string{"requirement", "measure"}, columns, []string{"passed", "reason", "value", "low", "high", "n", "remarks"}))
+	out.Write(slices.Concat([]string{"requirement", "measure"}, columns, []string{"passed", "inconclusive", "reason", "value", "low", "high", "n", "missing_items", "remarks"}))
 	for _, c := range v.Checks {
 		record := []string{c.Requirement, c.Measure}
 		for _, column := range columns {
 			record = append(record, c.By[column])
 		}
-		low, high := "", ""
+		low, high, more := "", "", ""
+		if c.Missing > 0 {
+			more = strconv.Itoa(c.Missing)
+		}
 		if i := c.Interval; i != nil {
 			low, high = report.Number(crosstalk.Value(i.Low)), report.Number(crosstalk.Value(i.High))
 		}
-		out.Write(append(record, strconv.FormatBool(c.Passed), c.Reason, report.Number(c.Value), low, high, strconv.Itoa(c.N), strings.Join(c.Remarks, "; ")))
+		out.Write(append(record, strconv.FormatBool(c.Passed), strconv.FormatBool(c.Inconclusive), c.Reason, report.Number(c.Value), low, high, strconv.Itoa(c.N), more, strings.Join(c.Remarks, "; ")))
 	}
 	out.Flush()
 	return out.Error()

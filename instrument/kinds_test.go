@@ -110,6 +110,13 @@ func ofConfusion(t *testing.T) made {
 			observations = append(observations, in.Score(item, sample, a)...)
 		}
 	}
+	recorded := crosstalk.Item{ID: "recorded", Prompt: &crosstalk.Prompt{Text: "Why?"},
+		Labels: map[string]string{confusion.TaskColumn: "monolingual", confusion.LanguageColumn: "xx"}}
+	observations = append(observations, in.Score(recorded, 0, crosstalk.Answer{Status: crosstalk.Text, Text: "x"})...)
+	strict := *in
+	strict.Protocol.AllAnswers = true
+	observations = append(observations, strict.Score(crosstalk.Item{ID: "waived", Prompt: &crosstalk.Prompt{Language: "ru"},
+		Labels: map[string]string{confusion.TaskColumn: "monolingual"}}, 0, said("short"))...)
 	return made{confusion.Kind, []string{confusion.TaskColumn, confusion.SourceColumn}, observations,
 		sumUp(in.Rules(), observations, confusion.By)}
 }

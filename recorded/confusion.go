@@ -8,74 +8,94 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/internal/table"
 
 	"golang.org/x/text/language"
 )
 
 // Confusion is an answer that should be in one language.
 type Confusion struct {
-	Where  string // file:line
-	Model  string // empty if the file does not say
-	Item   crosstalk.Item
-	Sample int
-	Answer crosstalk.Answer
+	Where    string // file:line
+	Model    string // empty if the file does not say
+	Item     crosstalk.Item
+	Sample   int
+	Answer   crosstalk.Answer
+	Unjudged string // why there is no language that the answer should be in; the item's is empty then
 }
 
-// ReadConfusion yields the answers of a file, one per row, with the columns
-// completion and language, and optionally model, task, source, id, prompt and
-// sample. The language is a BCP 47 tag (fr, pt-BR); region and script are
-// ignored. Every other text column becomes a label of the item, as do task,
-// source and language. A row with a prompt also gets the label length, unless
-// the file has such a column: see crosstalk.LengthOf.
+// ReadConfusion reads a file with our own names of columns.
+func ReadConfusion(path string) iter.Seq2[Confusion, error] { return Reading{}.Confusion(path) }
+
+// Confusion yields the answers of a file. The file is a table (table.Formats) with
+// one row per answer; or chat logs, logs of lm-evaluation-harness, Inspect or
+// promptfoo, which docs/recorded.md describes.
+//
+// The columns of a table are completion and language, and optionally model, task,
+// source, id, prompt and sample. The language is a BCP 47 tag (fr, pt-BR); region
+// and script are ignored. Every other text column becomes a label of the item, as
+// do task, source and language. An answer with a prompt also gets the label length,
+// unless the file has such a column: see crosstalk.LengthOf.
 //
 // Rows with the same source and id answer one prompt, possibly in several
-// languages, and form a cluster. Without an id the prompt identifies it;
-// without a prompt every row is independent. Memory does not grow with the
-// rows.
-func ReadConfusion(path string) iter.Seq2[Confusion, error] {
+// languages, and form a cluster. Without an id the prompt identifies it; without a
+// prompt every row is independent. The answers of a conversation form a cluster.
+// Memory does not grow with the rows.
+func (r Reading) Confusion(path string) iter.Seq2[Confusion, error] {
 	needed := func(column string) bool {
 		return slices.Contains(confusionContents, column) || slices.Contains([]string{"language", "task", "source", "length"}, column)
 	}
-	return rowsOf(table.ReadNeeding(path, needed), path, readConfusion)
+	return func(yield func(Confusion, error) bool) {
+		for a, err := range r.answers(path, needed) {
+			var c Confusion
+			if err == nil {
+				c, err = r.confusion(a)
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Columns that are not labels of a confusion item.
 var confusionContents = []string{"", "id", "model", "prompt", "completion", "sample"}
 
-func readConfusion(row table.Row) (Confusion, error) {
-	v := row.Values
-	c := Confusion{Where: fmt.Sprintf("%s:%d", row.File, row.Line), Model: v["model"], Answer: answers([]string{v["completion"]})[0]}
-	for _, column := range []string{"completion", "language"} {
-		if !row.Has(column) {
-			return c, row.HeaderErrorf("has no column %q; expected completion and language, and optionally model, task, source, id, prompt, sample", column)
-		}
+func (r Reading) confusion(a answered) (Confusion, error) {
+	v := a.Values
+	c := Confusion{Where: fmt.Sprintf("%s:%d", a.File, a.Line), Model: v["model"], Answer: answers([]string{v["completion"]})[0]}
+	if a.failed {
+		c.Answer = crosstalk.Answer{Status: crosstalk.Failed}
 	}
-	for column := range row.Lists {
+	for column := range a.Lists {
 		if slices.Contains(confusionContents, column) || slices.Contains([]string{"language", "task", "source"}, column) {
-			return c, row.Errorf("%s is a list; expected text", column)
+			return c, a.Errorf("%s is a list; expected text", column)
 		}
 	}
-	code, err := LanguageOf(v["language"])
-	if err != nil {
-		return c, row.Errorf("%w", err)
+	for _, column := range []string{"completion", "language"} { // of each line of JSON
+		if !a.Has(column) && (column == "completion" || r.Expect == "") {
+			return c, a.HeaderErrorf("has no column %q; expected completion and language, and optionally model, task, source, id, prompt, sample", column)
+		}
 	}
 	if s := strings.TrimSpace(v["sample"]); s != "" {
 		var ok bool
 		if c.Sample, ok = wholeNumber(s); !ok {
-			return c, row.Errorf("sample is %q; expected a whole number from 0", s)
+			return c, a.Errorf("sample is %q; expected a whole number from 0", s)
 		}
 	}
-	labels := make(map[string]string, len(v))
+	labels := make(map[string]string, len(v)+1)
 	for column, value := range v {
 		if value != "" && !slices.Contains(confusionContents, column) && !slices.Contains(thoughtColumns, column) {
 			labels[column] = value
 		}
 	}
-	if length := crosstalk.LengthOf(v["prompt"]); length != "" && !row.Has("length") {
+	var code string
+	labels["language"], code, c.Unjudged = r.expected(v["language"], a.turns)
+	if length := crosstalk.LengthOf(v["prompt"]); length != "" && !a.Has("length") {
 		labels["length"] = length
 	}
 	c.Item = ConfusionItem(labels, cmp.Or(v["id"], v["prompt"]), &crosstalk.Prompt{Text: v["prompt"], Language: code})
+	if a.cluster != "" {
+		c.Item.Cluster = join(labels["source"], a.cluster)
+	}
 	return c, nil
 }
 

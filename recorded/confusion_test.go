@@ -86,10 +86,6 @@ func TestReadConfusionErrors(t *testing.T) {
 		"completion,language\n":                 "a.csv: has no rows",
 		"language,text\nfr,x\n":                 `a.csv:1: has no column "completion"; expected completion and language`,
 		"completion\nx\n":                       `a.csv:1: has no column "language"`,
-		"completion,language\nx,fr\ny,French\n": `a.csv:3: "French" is not a valid language; expected a code such as fr, zh or pt-BR`,
-		"completion,language\nx,\n":             `a.csv:2: "" is not a valid language`,
-		"completion,language\nx,und\n":          `a.csv:2: "und" is not a valid language`,
-		"completion,language\nx,xx\n":           `a.csv:2: "xx" is not a valid language`,
 		"completion,language\nx\n":              "a.csv:2: has 1 fields; the header has 2",
 		"completion,language,sample\nx,fr,-1\n": `a.csv:2: sample is "-1"; expected a whole number from 0`,
 		"completion,language\n\xff,fr\n":        `a.csv:2: the column "completion" is not valid UTF-8`,
@@ -107,6 +103,21 @@ func TestReadConfusionErrors(t *testing.T) {
 		_, err := readConfusions(write(t, "a.jsonl", content))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", content, err, want)
+		}
+	}
+}
+
+// A row without a language that can be judged is not the end of the file.
+func TestUnjudged(t *testing.T) {
+	for language, want := range map[string]string{
+		"French": `"French" is not a valid language; expected a code such as fr, zh or pt-BR`,
+		"":       "no language is given",
+		"und":    `"und" is not a valid language; expected a code such as fr, zh or pt-BR`,
+		"xx":     `"xx" is not a valid language; expected a code such as fr, zh or pt-BR`,
+	} {
+		rows, err := readConfusions(write(t, "a.csv", "completion,language\nx,"+language+"\ny,fr\n"))
+		if err != nil || len(rows) != 2 || rows[0].Unjudged != want || rows[0].Item.Prompt.Language != "" || rows[1].Unjudged != "" {
+			t.Errorf("%q: %+v, %v; want %q", language, rows, err, want)
 		}
 	}
 }
@@ -147,7 +158,7 @@ func FuzzReadConfusion(f *testing.F) {
 			t.Errorf("%q: the error names no file: %v", content, err)
 		}
 		for _, c := range all {
-			if c.Item.Prompt.Language == "" || c.Item.Labels["language"] == "" || !strings.HasPrefix(c.Where, path+":") {
+			if (c.Item.Prompt.Language == "") != (c.Unjudged != "") || c.Item.Labels["language"] == "" || !strings.HasPrefix(c.Where, path+":") {
 				t.Errorf("%q: %+v", content, c)
 			}
 		}

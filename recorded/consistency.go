@@ -24,12 +24,13 @@ type Consistency struct {
 	Answer      crosstalk.Answer
 }
 
-// ReadConsistency yields the answers of a file, one per row, with the columns
+// Consistency yields the answers of a file, one per row, with the columns
 // item, input, instruction and answer, and optionally task, model and run
 // (counted from 1). Every other text column becomes a label. Memory does not
 // grow with the rows.
-func ReadConsistency(path string) iter.Seq2[Consistency, error] {
-	return readRows(path, func(row table.Row) (Consistency, error) {
+func (r Reading) Consistency(path string) iter.Seq2[Consistency, error] {
+	every := func(string) bool { return true }
+	return rowsOf(r.rows(path, every), path, func(row table.Row) (Consistency, error) {
 		v := row.Values
 		c := Consistency{Where: fmt.Sprintf("%s:%d", row.File, row.Line), Model: v["model"], Task: v["task"], Item: v["item"], Answer: answers([]string{v["answer"]})[0]}
 		if err := require(row, []string{"item", "input", "instruction", "answer"}, "task", "model", "run"); err != nil {
@@ -53,6 +54,9 @@ func ReadConsistency(path string) iter.Seq2[Consistency, error] {
 		return c, nil
 	})
 }
+
+// ReadConsistency reads a file with our own names of columns.
+func ReadConsistency(path string) iter.Seq2[Consistency, error] { return Reading{}.Consistency(path) }
 
 // Rewriting contains an item's texts in another sense.
 type Rewriting struct {

@@ -29,7 +29,7 @@ type Leakage struct {
 	Unusable string // why the row cannot be scored; the other fields may be empty then
 }
 
-// ReadLeakage yields the rows of a file (table.Formats). Its columns decide
+// Leakage yields the rows of a file (table.Formats). Its columns decide
 // which of three layouts it has:
 //
 //   - one row per sample: prompt, control_prompt, concept, test, control, and
@@ -41,16 +41,20 @@ type Leakage struct {
 //     counted from 0.
 //
 // Every other text column becomes a label of the item.
-func ReadLeakage(path string) iter.Seq2[Leakage, error] { return readLeakage(path, true) }
+func (r Reading) Leakage(path string) iter.Seq2[Leakage, error] { return r.leakage(path, true) }
 
-// ReadItems is ReadLeakage for files that may lack answers.
-func ReadItems(path string) iter.Seq2[Leakage, error] { return readLeakage(path, false) }
+// ReadLeakage reads a file with our own names of columns.
+func ReadLeakage(path string) iter.Seq2[Leakage, error] { return Reading{}.Leakage(path) }
 
-func readLeakage(path string, answered bool) iter.Seq2[Leakage, error] {
+// ReadItems is ReadLeakage for files that may lack answers. The column system, and
+// messages in JSON Lines, precede both prompts.
+func ReadItems(path string) iter.Seq2[Leakage, error] { return Reading{}.leakage(path, false) }
+
+func (r Reading) leakage(path string, answered bool) iter.Seq2[Leakage, error] {
 	return func(yield func(Leakage, error) bool) {
 		var read func(table.Row) (Leakage, error)
 		var workbook []table.Row
-		for row, err := range table.ReadNeeding(path, hasMeaning) {
+		for row, err := range r.rows(path, hasMeaning) {
 			if err == nil {
 				err = refuseLists(row)
 			}
@@ -138,6 +142,13 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 			Item: item(row, v["id"], v["concept"], v["prompt"], v["control_prompt"])}
 		if l.Unusable = unusable(l.Item.Pair); l.Unusable != "" {
 			return l, nil
+		}
+		if !answered { // what was recorded was asked as it was
+			var err error
+			if l.Item.Pair.Before, err = precede(row); err != nil {
+				return l, err
+			}
+			delete(l.Item.Labels, system)
 		}
 		at := place{v["dataset"], l.Model, l.Item.ID}
 		pair := maphash.Bytes(seed, crosstalk.Canonical(l.Item.Pair))

@@ -10,6 +10,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/confusion"
+	"crosstalk/measure/langid"
 	"crosstalk/measure/langid/fasttext"
 	"crosstalk/measure/segment/japanese"
 	"crosstalk/model"
@@ -27,8 +28,12 @@ type Confusion struct {
 	Languages  []string // of answers; nil: all of the suite
 	Identifier string   // OpenIdentifier
 	Words      string   // OpenWords
-	Prompts    string   // the suite whose prompts recorded answers without one were given to, found by id; "": none
 	By         []string // nil: confusion.By
+
+	// Settings for recorded answers.
+	Prompts string            // the suite whose prompts answers without one were given to, found by id; "": none
+	Columns map[string]string // recorded.Reading
+	Expect  string            // recorded.Reading
 
 	// Settings that may mitigate confusion. Several values of a field are compared.
 	Positions []string // confusion.Positions
@@ -53,14 +58,11 @@ func (c Confusion) Open() (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	s = grouped(s)
+	if s, err = judgeable(grouped(s), identifier); err != nil {
+		return nil, err
+	}
 	study.Suite, study.columns = s, Columns{"position": true}
 	study.suites = func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: s.ID()} }
-	for _, item := range s.Items {
-		if err := known(identifier, "item "+item.ID, item.Prompt.Language, "--lid, or leave it out with --language"); err != nil {
-			return nil, err
-		}
-	}
 	format, demonstrations, err := c.formats(s)
 	if err != nil {
 		return nil, err
@@ -118,17 +120,51 @@ func (c Confusion) open() (*Study, []confusion.Instrument, *fasttext.Model, erro
 	return study, instruments, identifier, nil
 }
 
-// known returns an error for a language that cannot be identified, and starts
-// loading the dictionary of a language that needs one.
-func known(identifier *fasttext.Model, where, language, remedy string) error {
-	if !slices.Contains(identifier.Labels(), language) {
-		return fmt.Errorf("%s: the model cannot identify the language %s (it knows %d others); name a model that can with %s",
-			where, language, len(identifier.Labels()), remedy)
-	}
-	if language == "ja" {
+// labelOf returns the identifier's label of a language; ok is false if it does not
+// know the language. It starts loading the dictionary of a language that needs
+// one.
+func labelOf(identifier *fasttext.Model, language string) (label string, ok bool) {
+	label, ok = langid.LabelOf(language, identifier.Labels())
+	if label == "ja" {
 		go japanese.Load() // takes a fifth of a second, so start before the first answer is scored
 	}
-	return nil
+	return label, ok
+}
+
+// unknown says that the identifier does not know a language.
+func unknown(identifier *fasttext.Model, language string) string {
+	return fmt.Sprintf("the model cannot identify the language %s (it knows %d others)", language, len(identifier.Labels()))
+}
+
+// judgeable gives the items of a suite the identifier's labels of their
+// languages, and so the demonstrations. Its error names an item in a language
+// that the identifier does not know.
+func judgeable(s *suite.Suite, identifier *fasttext.Model) (*suite.Suite, error) {
+	labels := map[string]string{}
+	with := *s
+	with.Items = slices.Clone(s.Items)
+	for i, item := range with.Items {
+		of := item.Prompt.Language
+		if _, seen := labels[of]; !seen {
+			label, ok := labelOf(identifier, of)
+			if !ok {
+				return nil, fmt.Errorf("item %s: %s; name a model that can with --lid, or leave it out with --language", item.ID, unknown(identifier, of))
+			}
+			labels[of] = label
+		}
+		if labels[of] != of {
+			prompt := *item.Prompt
+			prompt.Language = labels[of]
+			with.Items[i].Prompt = &prompt
+		}
+	}
+	with.Demonstrations = maps.Clone(s.Demonstrations)
+	for of, label := range labels {
+		if shown := s.Demonstrations[of]; label != of && shown != nil {
+			with.Demonstrations[label] = shown
+		}
+	}
+	return &with, nil
 }
 
 // suiteOf loads the suite in the requested languages.

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"maps"
+	"slices"
 	"strings"
+	"unicode"
 
 	"crosstalk"
 	"crosstalk/instrument/confusion"
@@ -17,7 +20,7 @@ import (
 	"crosstalk/suite"
 )
 
-// Recorded opens a study of recorded answers in files (recorded.ReadConfusion),
+// Recorded opens a study of recorded answers in files (recorded.Reading.Confusion),
 // which may be larger than memory. model is the model of rows without one; its
 // default is the file's name.
 func (c Confusion) Recorded(files []string, model string) (*Study, error) {
@@ -25,7 +28,12 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recordedConfusion{Study: study, files: files, model: model, identifier: identifier, items: map[string]*suite.Fingerprint{}}
+	if err := recorded.CheckExpect(c.Expect); err != nil {
+		return nil, err
+	}
+	r := &recordedConfusion{Study: study, files: files, model: model, identifier: identifier, items: map[string]*suite.Fingerprint{},
+		labels: map[string]string{}, seed: maphash.MakeSeed(), told: map[uint64]string{}, unjudged: map[string]*unjudged{}}
+	r.reading = recorded.Reading{Columns: c.Columns, Expect: c.Expect, Identify: r.tell, Note: r.Notes.say}
 	r.columns = Columns{}
 	for _, column := range languageColumns { // every row has a language
 		r.columns[column] = true
@@ -56,7 +64,13 @@ type recordedConfusion struct {
 	*Study
 	files      []string
 	model      string // of rows without one
+	reading    recorded.Reading
 	identifier *fasttext.Model
+	labels     map[string]string // the identifier's, "" if it has none, by language
+	seed       maphash.Seed
+	told       map[uint64]string             // the languages of messages, by hash
+	unjudged   map[string]*unjudged          // rows, by why
+	judged     int                           // rows
 	items      map[string]*suite.Fingerprint // that a model answered
 	prompts    map[string]string             // by id, of rows without one; nil: unknown
 	groups     groups                        // after check
@@ -70,7 +84,13 @@ func (r *recordedConfusion) check() error {
 		}
 		r.columns.Add(row.Item.Labels)
 		r.groups.see(row.Item.Labels, r.promptOf(row))
+		r.count(row)
 	}
+	if err := r.noneJudged(); err != nil {
+		return err
+	}
+	r.judged = 0 // they are counted again when they are scored
+	clear(r.unjudged)
 	r.groups.done()
 	maps.Copy(r.columns, r.groups.columns())
 	return r.checkBy(r.columns)
@@ -79,15 +99,11 @@ func (r *recordedConfusion) check() error {
 // rows yields the rows of the files one after the other, with their models.
 func (r *recordedConfusion) rows() iter.Seq2[recorded.Confusion, error] {
 	return func(yield func(recorded.Confusion, error) bool) {
-		checked := map[string]bool{}
 		for _, file := range r.files {
-			for row, err := range recorded.ReadConfusion(file) {
+			for row, err := range r.reading.Confusion(file) {
 				if err == nil {
 					row.Model = cmp.Or(row.Model, r.model, suite.BaseName(file))
-					if language := row.Item.Prompt.Language; !checked[language] {
-						err = known(r.identifier, row.Where, language, "--lid")
-						checked[language] = true
-					}
+					r.label(&row)
 				}
 				if err == nil && r.prompts != nil {
 					err = r.addLength(row)
@@ -97,6 +113,104 @@ func (r *recordedConfusion) rows() iter.Seq2[recorded.Confusion, error] {
 				}
 			}
 		}
+	}
+}
+
+// label gives a row's language the identifier's label.
+func (r *recordedConfusion) label(row *recorded.Confusion) {
+	language := row.Item.Prompt.Language
+	label, seen := r.labels[language]
+	if !seen {
+		label, _ = labelOf(r.identifier, language)
+		r.labels[language] = label
+	}
+	if label == "" && row.Unjudged == "" {
+		row.Unjudged = unknown(r.identifier, language) + ": name one that can with --lid"
+	}
+	row.Item.Prompt.Language = label
+}
+
+// tell identifies the language of what a user wrote, "" if the text is too short
+// or the identifier not sure.
+func (r *recordedConfusion) tell(text string) string {
+	const letters, probability = 10, 0.5
+	n := 0
+	for _, c := range text {
+		switch {
+		case unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
+			n += 3 // one says as much as a few letters
+		case unicode.IsLetter(c):
+			n++
+		}
+		if n >= letters {
+			break
+		}
+	}
+	if n < letters {
+		return ""
+	}
+	key := maphash.String(r.seed, text)
+	language, known := r.told[key]
+	if !known {
+		if guess := r.identifier.Identify(text); guess.Probability >= probability {
+			language = guess.Language
+		}
+		if len(r.told) < maxTold {
+			r.told[key] = language
+		}
+	}
+	return language
+}
+
+// maxTold limits the messages whose languages are remembered, since files are read
+// several times: to some 10 MB.
+const maxTold = 1 << 18
+
+// unjudged counts rows whose language cannot be judged, for one reason.
+type unjudged struct {
+	rows  int
+	first string // file:line
+}
+
+// maxReasons limits the reasons that are told apart: in a wrong column, every row
+// has its own.
+const maxReasons = 20
+
+// count notes whether a row can be judged.
+func (r *recordedConfusion) count(row recorded.Confusion) {
+	if row.Unjudged == "" {
+		r.judged++
+		return
+	}
+	why := row.Unjudged
+	if r.unjudged[why] == nil && len(r.unjudged) >= maxReasons {
+		why = "other languages that cannot be judged"
+	}
+	if r.unjudged[why] == nil {
+		r.unjudged[why] = &unjudged{first: row.Where}
+	}
+	r.unjudged[why].rows++
+}
+
+// noneJudged is an error if no row can be judged.
+func (r *recordedConfusion) noneJudged() error {
+	for _, why := range slices.Sorted(maps.Keys(r.unjudged)) {
+		if r.judged == 0 {
+			return fmt.Errorf("%s: %s; no answer of %s can be judged", r.unjudged[why].first, why, strings.Join(r.files, ", "))
+		}
+	}
+	return nil
+}
+
+// tellUnjudged lists the rows that cannot be judged.
+func (r *recordedConfusion) tellUnjudged() {
+	all := r.judged
+	for _, of := range r.unjudged {
+		all += of.rows
+	}
+	for _, why := range slices.Sorted(maps.Keys(r.unjudged)) {
+		of := r.unjudged[why]
+		r.Notes.say(fmt.Sprintf("not judged, %d of %d answers: %s (first in %s)", of.rows, all, why, of.first))
 	}
 }
 
@@ -201,11 +315,18 @@ func (r *recordedConfusion) observations(ctx context.Context, in confusion.Instr
 				return
 			}
 		}
+		if first {
+			r.tellUnjudged()
+			if err := r.noneJudged(); err != nil {
+				yield(nil, err)
+			}
+		}
 	}
 }
 
 // note records the items and columns of the answers.
 func (r *recordedConfusion) note(row recorded.Confusion) {
+	r.count(row)
 	r.columns.Add(row.Item.Labels)
 	if r.promptOf(row) != "" {
 		r.columns[tertileColumn] = true

@@ -38,6 +38,8 @@ type Consistency struct {
 	Instructions   string   // a file of reviewed instructions
 	AcceptRewrites bool     // use the model's instructions without a review
 
+	Columns map[string]string // of recorded answers: recorded.Reading
+
 	Free       string   // how free answers are compared: text, number, model, or SIMILARITY>=SCORE; "": text
 	ExecEnv    []string // environment variables with keys that programs (exec:) see nevertheless
 	Quality    string   // a further scorer of rewritten texts (similarities.Open); "": none

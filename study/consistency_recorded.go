@@ -12,12 +12,13 @@ import (
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/consistency/transcript"
 	"crosstalk/internal/parallel"
+	"crosstalk/recorded"
 	"crosstalk/run"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
 )
 
-// Recorded opens a study of recorded answers in files (recorded.ReadConsistency)
+// Recorded opens a study of recorded answers in files (recorded.Reading.Consistency)
 // to the items of a task file or a suite. model is the model of rows without one;
 // its default is the file's name.
 func (c Consistency) Recorded(files []string, model, task string) (*Study, error) {
@@ -48,7 +49,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 		return nil, err
 	}
 	scoring.Rewrites = "recorded"
-	t := &transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Texts: texts, By: study.By, Languages: scoring.Languages,
+	t := &transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Reading: recorded.Reading{Columns: c.Columns}, Texts: texts, By: study.By, Languages: scoring.Languages,
 		ModelOf: func(file, of string) string { return cmp.Or(of, model, suite.BaseName(file)) }}
 	var groups groups // after check
 	study.check = func() error {

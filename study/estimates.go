@@ -24,6 +24,18 @@ func markNotMeasured(estimates []crosstalk.Estimate, n int, why string) {
 	}
 }
 
+// markUnjudged warns of figures that rest on a minority of the answers.
+func markUnjudged(instrumentName string, estimates []crosstalk.Estimate) {
+	kind := instrument.Named(instrumentName)
+	for i := range estimates {
+		e := &estimates[i]
+		if unjudged, of := kind.UnjudgedOf(*e); 2*unjudged > of {
+			warning := fmt.Sprintf("MOST ANSWERS WERE NOT CHECKED: %d of %d could not be judged, and this figure does not speak of them", unjudged, of)
+			e.Warnings = append([]string{warning}, e.Warnings...)
+		}
+	}
+}
+
 // ReadManifest reads the manifest of a run. If the path is not a run directory,
 // the error says so.
 func ReadManifest(path string) (run.Manifest, error) {
@@ -103,6 +115,7 @@ func Grouped(path string, by ...[]string) ([][]crosstalk.Estimate, error) {
 		for _, s := range all {
 			grouped[i] = append(grouped[i], s.estimators[i].Estimates(manifest.Suites)...)
 		}
+		markUnjudged(manifest.Plan.Instrument, grouped[i])
 		if n := manifest.NotMeasured; n > 0 { // observations do not have this number
 			markNotMeasured(grouped[i], n, "of the items were not measured")
 		}

@@ -21,6 +21,8 @@ type Leakage struct {
 	By           []string // nil: leakage.By
 	ExecEnv      []string // environment variables with keys that programs (exec:) see nevertheless
 
+	Columns map[string]string // of recorded answers: recorded.Reading
+
 	// CountOnly opens nothing that scores: the study can count, not run.
 	CountOnly bool
 }

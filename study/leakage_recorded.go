@@ -18,14 +18,14 @@ import (
 	"crosstalk/suite"
 )
 
-// Recorded opens a study of recorded answers in files (recorded.ReadLeakage).
+// Recorded opens a study of recorded answers in files (recorded.Reading.Leakage).
 // model is the model of rows without one; its default is the file's name.
 func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	protocols, err := l.Resolve()
 	if err != nil {
 		return nil, err
 	}
-	r := &recordedLeakage{files: files, model: model, sources: suite.NewSources(files)}
+	r := &recordedLeakage{files: files, reading: recorded.Reading{Columns: l.Columns}, model: model, sources: suite.NewSources(files)}
 	r.Study = &Study{Instrument: "leakage", env: similarities.NewEnv(), columns: Columns{"similarity": true}, suites: r.sources.IDs,
 		plan: run.Recorded("leakage", r.sources.Names(), model)}
 	if err := r.group(l.By, leakage.By); err != nil {
@@ -55,6 +55,7 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 type recordedLeakage struct {
 	*Study
 	files   []string
+	reading recorded.Reading
 	model   string // of rows without one
 	sources *suite.Sources
 	groups  groups // after check
@@ -69,7 +70,7 @@ type leakageRow struct {
 // rows yields the rows of the files one after the other, with their models.
 func (r *recordedLeakage) rows(yield func(leakageRow, error) bool) {
 	for _, file := range r.files {
-		for row, err := range recorded.ReadLeakage(file) {
+		for row, err := range r.reading.Leakage(file) {
 			row.Model = cmp.Or(row.Model, r.model, suite.BaseName(file))
 			if !yield(leakageRow{row, file}, err) || err != nil {
 				return

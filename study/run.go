@@ -258,6 +258,7 @@ func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk
 	for _, e := range estimators {
 		result.Estimates = append(result.Estimates, e.Estimates(suites)...)
 	}
+	markUnjudged(s.Instrument, result.Estimates)
 	return result, nil
 }
 

@@ -274,9 +274,11 @@ func (s *Study) group(by, byDefault []string) (err error) {
 	return err
 }
 
-// Notes are remarks on single rows; the first few are kept, the rest counted.
+// Notes are remarks on recorded answers. Of those on single rows the first few are
+// kept, the rest counted.
 type Notes struct {
-	Shown []string
+	Files []string // on files
+	Shown []string // on rows
 	More  int
 }
 
@@ -286,6 +288,13 @@ func (n *Notes) add(note string) {
 		return
 	}
 	n.More++
+}
+
+// say adds a note on a whole file, once.
+func (n *Notes) say(note string) {
+	if !slices.Contains(n.Files, note) {
+		n.Files = append(n.Files, note)
+	}
 }
 
 func (n *Notes) first() string {

@@ -30,6 +30,32 @@ type prompt struct {
 	Source     string `yaml:"source"`
 	Prompt     string `yaml:"prompt"`
 	Integrated string `yaml:"integrated"`
+	System     string `yaml:"system"` // message before the conversation
+
+	// Before are the earlier turns of the conversation that the prompt continues.
+	Before []at[turn] `yaml:"before"`
+}
+
+// turn is a message of the user or of the assistant.
+type turn struct {
+	User      string `yaml:"user"`
+	Assistant string `yaml:"assistant"`
+}
+
+// before are the messages that precede the prompt.
+func (p prompt) before() (messages []crosstalk.Message) {
+	if p.System != "" {
+		messages = append(messages, crosstalk.Message{Role: "system", Content: p.System})
+	}
+	for _, t := range p.Before {
+		if t.value.User != "" {
+			messages = append(messages, crosstalk.Message{Role: "user", Content: t.value.User})
+		}
+		if t.value.Assistant != "" {
+			messages = append(messages, crosstalk.Message{Role: "assistant", Content: t.value.Assistant})
+		}
+	}
+	return messages
 }
 
 type demonstration struct {
@@ -92,7 +118,7 @@ func (b *confusionBuilder) monolingual(language string, line int, prompts []at[p
 		if p.value.Integrated != "" {
 			return b.errorf(p.line, "prompt %s: only cross-lingual prompts can have integrated", p.value.ID)
 		}
-		if err := b.add(p, p.value.ID, "monolingual", language, crosstalk.Prompt{Text: p.value.Prompt, Language: code}); err != nil {
+		if err := b.add(p, p.value.ID, "monolingual", language, crosstalk.Prompt{Text: p.value.Prompt, Language: code, Before: p.value.before()}); err != nil {
 			return err
 		}
 	}
@@ -136,7 +162,7 @@ func (b *confusionBuilder) crosslingual(f confusionFile) error {
 			}
 			places := slices.DeleteFunc([]string{atStart, atEnd, integrated}, func(place string) bool { return placed[place] == "" })
 			text := placed[places[draw(id, "place", len(places))]]
-			if err := b.add(p, id, "crosslingual", l.tag, crosstalk.Prompt{Text: text, Language: l.code, Placed: placed}); err != nil {
+			if err := b.add(p, id, "crosslingual", l.tag, crosstalk.Prompt{Text: text, Language: l.code, Before: v.before(), Placed: placed}); err != nil {
 				return err
 			}
 		}
@@ -196,6 +222,11 @@ func (b *confusionBuilder) check(p at[prompt], line int) error {
 		return b.errorf(p.line, "a prompt has no id")
 	case strings.TrimSpace(v.Prompt) == "":
 		return b.errorf(p.line, "prompt %s has no text", v.ID)
+	}
+	for _, t := range p.value.Before {
+		if strings.TrimSpace(t.value.User) == "" && strings.TrimSpace(t.value.Assistant) == "" {
+			return b.errorf(cmp.Or(t.line, p.line), "prompt %s: an entry of before is empty; expected user or assistant, or both", p.value.ID)
+		}
 	}
 	return nil
 }

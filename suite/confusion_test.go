@@ -199,6 +199,8 @@ func TestParseConfusionErrors(t *testing.T) {
 		confusionHead + "monolingual: {fr: a}\n":                                                                                           "3: expected a list, found text",
 		confusionHead + "monolingual:\n  fr:\n  de: []\n":                                                                                  "4: monolingual: fr has no prompts",
 		confusionHead + "monolingual:\n  French: [{id: a, prompt: b}]\n":                                                                   `4: monolingual: "French" is not a valid language; expected a code such as fr, zh or pt-BR`,
+		confusionHead + mono + "    - {id: a, prompt: b, before: [{user: c}, {user: ' '}]}\n":                                              "5: prompt a: an entry of before is empty; expected user or assistant, or both",
+		confusionHead + mono + "    - {id: a, prompt: b, before: [{tool: c}]}\n":                                                           `5: unknown field "tool"`,
 		confusionHead + mono + "    - {id: a}\n":                                                                                           "5: prompt a has no text",
 		confusionHead + mono + "    - {prompt: a}\n":                                                                                       "5: a prompt has no id",
 		confusionHead + mono + "    - null\n":                                                                                              "4: a prompt is empty",
@@ -245,5 +247,22 @@ func TestCheckConfusion(t *testing.T) {
 		"zh-Hans: no demonstrations, unlike other languages", "7 items: intervals need at least 30"}
 	if got := Check(s); !reflect.DeepEqual(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A prompt can have a system message and continue a conversation; both are part of
+// what is asked.
+func TestPromptBefore(t *testing.T) {
+	s, err := Parse("x.yaml", []byte(confusionHead+"monolingual:\n  de:\n    - {id: a, prompt: d, system: s, before: [{user: b, assistant: c}, {user: e}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []crosstalk.Message{{Role: "system", Content: "s"}, {Role: "user", Content: "b"}, {Role: "assistant", Content: "c"}, {Role: "user", Content: "e"}}
+	if got := s.Items[0].Prompt.Before; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	other, err := Parse("x.yaml", []byte(confusionHead+"monolingual:\n  de:\n    - {id: a, prompt: d, system: t, before: [{user: b, assistant: c}, {user: e}]}\n"))
+	if err != nil || other.ID() == s.ID() {
+		t.Errorf("the suites have one id, %s, %v", s.ID(), err)
 	}
 }

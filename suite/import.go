@@ -11,8 +11,46 @@ import (
 	"unicode/utf8"
 
 	"crosstalk"
+	"crosstalk/internal/table"
 	"crosstalk/recorded"
 )
+
+// fromTable builds a suite from a table: of pairs for leakage, if it has the column
+// of controls, or else of prompts for confusion.
+func fromTable(path, instrument string) (*Suite, error) {
+	if instrument == "" {
+		for row, err := range table.Read(path) {
+			if err == nil && !row.Has("control_prompt") && !row.Has("n_control") && row.Has("language") && (row.Has("prompt") || row.Has("messages")) {
+				instrument = "confusion"
+			}
+			break // errors come again
+		}
+	}
+	if instrument == "confusion" {
+		return fromPrompts(path)
+	}
+	return fromRecorded(path)
+}
+
+// fromPrompts builds a suite of prompts with their languages.
+func fromPrompts(path string) (*Suite, error) {
+	s := &Suite{Name: BaseName(path), Instrument: "confusion", Version: 1, Prefix: map[crosstalk.API]string{}}
+	seen := map[string][]byte{} // a file of recorded answers repeats an item for each sample and model
+	for item, err := range recorded.ReadPrompts(path) {
+		if err != nil {
+			return nil, err
+		}
+		content := crosstalk.Canonical(item.Prompt)
+		if before, again := seen[item.ID]; again && !bytes.Equal(before, content) {
+			return nil, fmt.Errorf("%s: the id %q has two prompts; give each its own", path, item.ID)
+		} else if again {
+			continue
+		}
+		seen[item.ID] = content
+		s.Items = append(s.Items, item)
+	}
+	return s, nil
+}
 
 // fromRecorded builds a suite from the items of a file of recorded answers,
 // such as Smilga's workbooks and their JSON Lines form.

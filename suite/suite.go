@@ -123,7 +123,7 @@ func embedded(name string) (*Suite, error) {
 
 // LoadFor is Load for one instrument; a suite for another one is an error.
 func LoadFor(instrument, nameOrFile string) (*Suite, error) {
-	s, err := Load(nameOrFile)
+	s, err := loadAs(nameOrFile, instrument)
 	if err == nil && s.Instrument != instrument {
 		return nil, fmt.Errorf("%s is a %s suite; expected a %s suite (see crosstalk suites list)", s.Name, s.Instrument, instrument)
 	}
@@ -133,9 +133,12 @@ func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 // Load returns the embedded suite of that name, or one that was fetched (see
 // PulledDir), or reads a file: a suite (.yaml), a prompt list as Gonen et al.
 // published it (.txt), the test sets of the Language Confusion Benchmark (.zip,
-// or their folder), or recorded answers (.csv, .tsv, .jsonl, .xlsx), from which
-// it uses only the prompts.
-func Load(nameOrFile string) (*Suite, error) {
+// or their folder), or a table (table.Formats) of prompts: pairs for leakage, or
+// prompts with their languages for confusion. Answers in a table are ignored.
+func Load(nameOrFile string) (*Suite, error) { return loadAs(nameOrFile, "") }
+
+// loadAs reads a table as one of an instrument, or if that is "" as its columns say.
+func loadAs(nameOrFile, instrument string) (*Suite, error) {
 	if slices.Contains(names(), nameOrFile) {
 		return embedded(nameOrFile)
 	}
@@ -146,11 +149,11 @@ func Load(nameOrFile string) (*Suite, error) {
 	if info, err := os.Stat(nameOrFile); ext == ".zip" || err == nil && info.IsDir() {
 		return importLCB(nameOrFile)
 	} else if err != nil && ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
-		return nil, fmt.Errorf("unknown suite %q; choose one of: %s; or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)",
+		return nil, fmt.Errorf("unknown suite %q; choose one of: %s; or name a file (.yaml, .zip, .txt, .csv, .tsv, .jsonl, .json, .xlsx, .parquet)",
 			nameOrFile, strings.Join(append(names(), slices.Sorted(maps.Keys(pulled))...), ", "))
 	}
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {
-		return fromRecorded(nameOrFile)
+		return fromTable(nameOrFile, instrument)
 	}
 	if ext == ".txt" {
 		return importPromptList(nameOrFile)

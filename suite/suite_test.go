@@ -101,12 +101,12 @@ func TestLoad(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, want := range map[string]string{
-		"leakage-xx":                   `unknown suite "leakage-xx"; choose one of: ` + strings.Join(names(), ", ") + `, boolq, gonen-2024, lcb, paws-x, smilga-2025, xnli; or name a file (.yaml, .zip, .txt, .csv, .jsonl, .xlsx)`,
+		"leakage-xx":                   `unknown suite "leakage-xx"; choose one of: ` + strings.Join(names(), ", ") + `, boolq, gonen-2024, lcb, paws-x, smilga-2025, xnli; or name a file (.yaml, .zip, .txt, .csv, .tsv, .jsonl, .json, .xlsx, .parquet)`,
 		"":                             `unknown suite ""; choose one of`,
 		filepath.Join(dir, "a.yaml"):   "open " + filepath.Join(dir, "a.yaml") + ": no such file or directory",
 		filepath.Join(dir, "a.csv"):    filepath.Join(dir, "a.csv") + ": no such file or directory",
 		write(t, "a.yaml.gz", "x"):     "is not a gzip file",
-		write(t, "a.pdf", "x"):         ": expected a file that ends in .csv, .tsv, .jsonl or .xlsx, optionally with .gz",
+		write(t, "a.pdf", "x"):         ": expected a file that ends in .csv, .tsv, .jsonl, .json, .xlsx or .parquet, optionally with .gz",
 		write(t, "a.csv", "a,b\n1,2"):  `a.csv:1: has no column "prompt"; expected`,
 		write(t, "b.txt", ""):          "b.txt: contains no prompts",
 		write(t, "c.txt", "He eats\n"): "c.txt:1: a control without a test: the next line has a different ending",

@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -45,7 +48,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	f.IntVar(&s.ReasoningTokens, "reasoning-tokens", 0,
 		"tokens for thinking, in addition to --max-tokens (default: what the model is known to need)")
 	f.Var(optionalSeed{&s.Seed}, "seed", "seed for models that accept one; sample k uses seed+k (default: none)")
-	f.StringArrayVar(&s.Systems, "system", nil, "system message for chat models (default: the protocol's)")
+	f.StringArrayVar(&s.Systems, "system", nil, "system message for chat models; @FILE reads it from a file, @@ begins one with @ (default: the protocol's)")
 	f.StringArrayVar(&s.Prefixes, "prefix", nil, "text to put before each prompt (default: the suite's)")
 	f.StringArrayVar(&s.Headers, "header", nil,
 		"header to send with every request, NAME=VALUE or NAME=$VARIABLE; values are kept out of files and messages")
@@ -73,8 +76,9 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	config.Sensitive(f, "model", config.Address, `(?i)@\s*https?:`)
 	config.Sensitive(f, "model", config.Expense, paid())
 	config.PathIn(f, "model", `(?is)^\s*replay:(.*)`)
+	config.PathIn(f, "system", `(?s)^@([^@].*)`)
 	config.Path(f, "prices")
-	config.Harmless(f, "temperature", "top-p", "system", "prefix", "param", "families")
+	config.Harmless(f, "temperature", "top-p", "prefix", "param", "families")
 }
 
 // For tests, which cannot wait; 0 is the default.
@@ -102,6 +106,11 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 	if cost := o.Budget.Cost; c.Flags().Changed("budget-cost") && !(cost > 0) {
 		return crosstalk.BadOption("budget-cost", " is %g; expected a number above 0", cost)
 	}
+	for i, text := range m.sweep.Systems {
+		if m.sweep.Systems[i], err = textOrFile(text); err != nil {
+			return crosstalk.BadOption("system", ": %w", err)
+		}
+	}
 	if o.Retries == 0 {
 		o.Retries = -1
 	}
@@ -110,6 +119,35 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 		o.Budget.Prices, err = ask.ReadPrices(m.prices)
 	}
 	return err
+}
+
+// maxTextFile limits a file that is an option's text.
+const maxTextFile = 1 << 20
+
+// textOrFile is an option's text, or with an @ before it the content of a file,
+// without line breaks at its end. A text that begins with @ has two of them.
+func textOrFile(text string) (string, error) {
+	name, isFile := strings.CutPrefix(text, "@")
+	if !isFile || strings.HasPrefix(name, "@") {
+		return name, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", fmt.Errorf("%w (for a text that begins with @, write @@)", err)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxTextFile+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(content) > maxTextFile:
+		return "", fmt.Errorf("%s is longer than %d MiB", name, maxTextFile>>20)
+	case !utf8.Valid(content):
+		return "", fmt.Errorf("%s is not valid UTF-8: save the file as UTF-8", name)
+	case strings.TrimSpace(string(content)) == "":
+		return "", fmt.Errorf("%s is empty", name)
+	}
+	return strings.TrimRight(strings.TrimPrefix(string(content), "\ufeff"), "\r\n"), nil
 }
 
 // optionalSeed is a flag's whole number that may be unset.

@@ -26,9 +26,12 @@ type gateFlags struct {
 	interval    bool
 	noWorseThan string
 	margin      string
+	unchecked   string
 	junit       string
 	annotations bool
 	summary     string
+
+	judging gate.Options
 }
 
 func gateCommand() *cobra.Command {
@@ -47,7 +50,12 @@ group. The point estimate is tested; with --interval, the whole interval.
 
 --no-worse-than tests the interval of the paired difference: it must not extend
 beyond --margin in the worse direction. Figures that are undefined, not measured
-or incomplete fail.`,
+or incomplete fail, and so do figures that leave out more than --max-unchecked of
+the answers, because those could not be judged.
+
+Exit code 4 means inconclusive: the figure is good enough, but its interval, which
+--interval and --no-worse-than look at, is not. The message says about how many
+more items may decide it.`,
 		Example: `  crosstalk gate runs/new --require 'lpr>=0.98' --require 'leak_rate<=60 by category'
   crosstalk gate runs/new --require 'lpr >= 95% where language=ko' --interval
   crosstalk gate runs/new --no-worse-than runs/old --margin 1% --junit gate.xml`,
@@ -59,12 +67,13 @@ or incomplete fail.`,
 	f.BoolVar(&g.interval, "interval", false, "require the whole interval to satisfy the requirements")
 	f.StringVar(&g.noWorseThan, "no-worse-than", "", "a run that this one must not be worse than")
 	f.StringVar(&g.margin, "margin", "", "how much worse the run may be, such as 0.01 or 1%")
+	f.StringVar(&g.unchecked, "max-unchecked", "10%", "largest share of the answers that may not have been judged, such as 0.1 or 10%")
 	f.StringVar(&g.junit, "junit", "", "write the checks to this file as JUnit XML")
 	f.BoolVar(&g.annotations, "annotations", false,
 		"print GitHub workflow commands to stderr (default: only if GITHUB_ACTIONS is set)")
 	f.StringVar(&g.summary, "summary", "", "append a markdown summary to this file (default: $GITHUB_STEP_SUMMARY)")
 	config.Path(f, "no-worse-than", "junit", "summary")
-	config.Harmless(f, "require", "margin")
+	config.Harmless(f, "require", "margin", "max-unchecked")
 	g.compareFlags.add(c)
 	g.outputFlags.add(c)
 	f.SortFlags = false
@@ -81,6 +90,13 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 	}
 	if len(g.require) == 0 && g.noWorseThan == "" {
 		return fmt.Errorf("nothing is required: expected --require, such as --require 'lpr>=0.98', or --no-worse-than RUN")
+	}
+	g.judging.Interval = g.interval
+	if g.judging.MaxUnjudged, err = gate.ParseFraction(g.unchecked); err != nil {
+		return crosstalk.BadOption("max-unchecked", ": %w", err)
+	}
+	if g.judging.MaxUnjudged < 0 {
+		return crosstalk.BadOption("max-unchecked", " is %s; expected 0 or more", g.unchecked)
 	}
 	checks, err := g.checkBounds(path)
 	if err != nil {
@@ -100,10 +116,13 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 	if err := g.tell(c, verdict); err != nil {
 		return err
 	}
-	if !verdict.Passed {
-		return &exitError{exitGate, errors.New("the gate " + verdict.Headline())}
+	switch {
+	case verdict.Passed:
+		return nil
+	case verdict.Inconclusive:
+		return &exitError{exitInconclusive, errors.New("the gate is " + verdict.Headline())}
 	}
-	return nil
+	return &exitError{exitGate, errors.New("the gate " + verdict.Headline())}
 }
 
 // checkBounds checks the requirements, reading the run once. An unfinished run
@@ -137,7 +156,7 @@ func (g *gateFlags) checkBounds(path string) (checks []gate.Check, err error) {
 		return nil, err
 	}
 	for i, r := range requirements {
-		found, err := r.Check(grouped[i], g.interval)
+		found, err := r.Check(grouped[i], g.judging)
 		if err != nil {
 			return nil, crosstalk.BadOption("require", ": %w", err)
 		}
@@ -171,7 +190,7 @@ func (g *gateFlags) checkNoWorse(c *cobra.Command, path string, options compare.
 	if err != nil && len(result.Refused) == 0 {
 		return nil, err
 	}
-	checks := gate.NoWorse(result, g.noWorseThan, margin, g.measures)
+	checks := gate.NoWorse(result, g.noWorseThan, margin, g.measures, g.judging)
 	return append(checks, gate.Lost(runs[1].Estimates, runs[0].Estimates, g.noWorseThan, g.measures)...), nil
 }
 

@@ -26,10 +26,11 @@ func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // Exit codes.
 const (
-	exitGate        = 1
-	exitUsage       = 2
-	exitIncomplete  = 3
-	exitInterrupted = 130
+	exitGate         = 1
+	exitUsage        = 2
+	exitIncomplete   = 3
+	exitInconclusive = 4
+	exitInterrupted  = 130
 )
 
 // exitError ends the program with a code. Its message may be empty if

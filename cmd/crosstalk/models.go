@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -36,19 +37,26 @@ compare texts (--similarity) or identify languages (--lid).`,
 func modelsListCommand() *cobra.Command {
 	var provider providerFlags
 	c := &cobra.Command{
-		Use: "list [PROVIDER:[PART]]", Short: "List providers, a server's models, or models for --similarity and --lid",
+		Use: "list [PROVIDER:[PART] | IDENTIFIER]", Short: "List providers, a server's models, models for --similarity and --lid, or languages",
 		Args: cobra.MaximumNArgs(1),
 		Long: `Without an argument, list the providers of language models (--model
 provider:name), with the environment variable of the API key; the default models
 for --similarity, with the commit in the cache; and the models for --lid.
 
 With a provider, ask its server which models it has, and print their names as
---model takes them, one per line. PART selects the names that contain it.`,
+--model takes them, one per line. PART selects the names that contain it.
+
+With an identifier (embedded, lid.176, lid.176.ftz or a file), print the codes of
+the languages that it knows.`,
 		Example: `  crosstalk models list
   crosstalk models list openai:
   crosstalk models list openrouter:qwen
-  crosstalk models list compatible: --base-url http://localhost:8000/v1`,
+  crosstalk models list compatible: --base-url http://localhost:8000/v1
+  crosstalk models list embedded`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 && isIdentifier(args[0]) {
+				return listLanguages(c.OutOrStdout(), args[0])
+			}
 			if len(args) > 0 {
 				return provider.list(c.Context(), c.OutOrStdout(), args[0])
 			}
@@ -99,6 +107,35 @@ With a provider, ask its server which models it has, and print their names as
 	}
 	provider.add(c)
 	return c
+}
+
+// embeddedIdentifier is the name of the embedded language identifier in commands.
+const embeddedIdentifier = "embedded"
+
+// isIdentifier reports whether an argument names a language identifier rather than
+// a provider, which is followed by a colon.
+func isIdentifier(name string) bool {
+	if _, published := study.PublishedIdentifier(name); published || name == embeddedIdentifier {
+		return true
+	}
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// listLanguages prints the languages of an identifier, in lines of at most 80
+// characters.
+func listLanguages(w io.Writer, name string) error {
+	if name == embeddedIdentifier {
+		name = ""
+	}
+	identifier, err := study.OpenIdentifier(name)
+	if err != nil {
+		return err
+	}
+	labels := slices.Sorted(slices.Values(identifier.Labels()))
+	fmt.Fprintf(w, "%s knows %d languages:\n", identifier.Name(), len(labels))
+	_, err = io.WriteString(w, wrapped(strings.Join(labels, " "))+"\n")
+	return err
 }
 
 // whetherPulled is yes or no, for a column of a table.

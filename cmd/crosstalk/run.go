@@ -35,7 +35,7 @@ type runFlags struct {
 
 func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.modelFlags.add(c, standIn)
-	c.Flags().StringVar(&r.suite, "suite", suite, "an embedded suite (crosstalk suites list) or a file")
+	c.Flags().StringVar(&r.suite, "suite", suite, "an embedded suite (crosstalk suites list) or a file: YAML, or a table of prompts")
 	c.Flags().StringVar(&r.out, "out", "", "the run directory (default: runs/SUITE-MODEL-HASH)")
 	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions, requests, tokens and cost; send nothing")
 	config.Path(c.Flags(), "suite", "out")

@@ -25,9 +25,13 @@ To compare settings, give several values to --temperature, --top-p, --beams,
 --shots, --template, --position or --model. Each combination is a condition of
 the run.
 
+--suite also reads a table (CSV, JSON Lines, ...) of prompts with the columns
+language and prompt, or messages, and optionally system.
+
 Without --model, a reference model with known confusion answers.`,
 		Example: `  crosstalk run confusion
   crosstalk run confusion --model openai:gpt-4o-mini --language ar,ja,ko --temperature 0.3,0.7,1
+  crosstalk run confusion --suite prompts.csv --model ollama:llama3.2 --system @system.txt
   crosstalk run confusion --model ollama:llama3.2 --position start,end,integrated
   crosstalk run confusion --model vllm:my-base-model --api completions --template qa --shots 0,5
   crosstalk run confusion --model vllm:my-model --beams 1,4 --logprobs 20

@@ -7,6 +7,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/internal/config"
+	"crosstalk/recorded"
 	"crosstalk/report"
 	"crosstalk/study"
 
@@ -22,15 +23,19 @@ func scoreCommand() *cobra.Command {
 // scoreFlags are the flags of every command that scores recorded answers.
 type scoreFlags struct {
 	outputFlags
-	model string
-	out   string
+	model   string
+	out     string
+	pairs   []string
+	columns map[string]string // of pairs
 }
 
 func (s *scoreFlags) add(c *cobra.Command) {
 	c.Flags().StringVarP(&s.model, "model", "m", "", "name of the model in rows without one (default: the file's name)")
+	c.Flags().StringSliceVar(&s.pairs, "column", nil, "our names of columns with the file's, as in completion=reply,language=locale; "+
+		"metadata.locale is a place in nested JSON (default: our names)")
 	c.Flags().StringVar(&s.out, "out", "", "a run directory to write observations and figures to")
 	config.Path(c.Flags(), "out")
-	config.Harmless(c.Flags(), "model")
+	config.Harmless(c.Flags(), "model", "column")
 	s.outputFlags.add(c)
 	c.Flags().SortFlags = false
 }
@@ -38,6 +43,10 @@ func (s *scoreFlags) add(c *cobra.Command) {
 // score opens a study of recorded answers, scores them, and reports.
 func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) error {
 	if err := report.CheckFormat(s.format); err != nil {
+		return err
+	}
+	var err error
+	if s.columns, err = recorded.ParseColumns(s.pairs); err != nil {
 		return err
 	}
 	of, err := open()
@@ -69,6 +78,9 @@ func (s *scoreFlags) estimates(c *cobra.Command, of *study.Study) ([]crosstalk.E
 }
 
 func printNotes(w io.Writer, n study.Notes) {
+	for _, s := range n.Files {
+		fmt.Fprintln(w, s)
+	}
 	for _, s := range n.Shown {
 		fmt.Fprintln(w, s)
 	}
@@ -85,8 +97,8 @@ func scoreLeakageCommand() *cobra.Command {
 		Short: "Score recorded answers for semantic leakage",
 		Long: `Score recorded answers for semantic leakage.
 
-FILE is CSV, TSV, JSON Lines or an Excel workbook, optionally gzip-compressed.
-It has the columns prompt, control_prompt, concept, test and control, one row
+FILE is a table: CSV, TSV, JSON, JSON Lines, Parquet or an Excel workbook,
+optionally gzip-compressed. It has the columns prompt, control_prompt, concept, test and control, one row
 per sample; or the lists test_generations and control_generations; or the layout
 of Smilga's workbooks. Figures can be grouped by all other columns, such as
 model, category and language. If a row is malformed, nothing is printed or
@@ -96,7 +108,11 @@ written.`,
   crosstalk score leakage answers.xlsx --protocol smilga-2025 --model Qwen2.5-3B`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
-			return s.score(c, func() (*study.Study, error) { return l.study(c).Recorded(files, s.model) })
+			return s.score(c, func() (*study.Study, error) {
+				of := l.study(c)
+				of.Columns = s.columns
+				return of.Recorded(files, s.model)
+			})
 		},
 	}
 	l.add(c)
@@ -107,20 +123,36 @@ written.`,
 func scoreConfusionCommand() *cobra.Command {
 	var s scoreFlags
 	var f confusionFlags
-	var prompts string
+	var prompts, expect string
 	c := &cobra.Command{
 		Use:   "confusion FILE...",
 		Short: "Score recorded answers for language confusion",
 		Long: `Score recorded answers for language confusion: how often an answer is not in the
 requested language.
 
-FILE is CSV, TSV or JSON Lines, optionally gzip-compressed, with one row per
-answer. The columns completion and language are required; model, task, source,
-id, prompt and sample are optional. Figures can be grouped by all other columns,
-by groups of languages and by the length of the prompts. If FILE has no prompts,
---prompts names the suite that has them. Files may be larger than memory. If a
-row is malformed, nothing is printed or written.`,
+FILE is one of
+
+  a table       CSV, TSV, JSON, JSON Lines, Parquet or an Excel workbook, one
+                row per answer
+  a chat log    JSON Lines with messages; every turn of the assistant is an
+                answer
+  other logs    samples_*.jsonl of lm-evaluation-harness, .eval and .json of
+                Inspect, output.json, .jsonl and .csv of promptfoo
+
+optionally gzip-compressed. A table has the columns completion and language, and
+optionally model, task, source, id, prompt and sample. --column says where they
+have other names; usual names such as reply and locale are recognised, and a
+message says so. --expect says which language answers should be in, where no
+column does.
+
+Figures can be grouped by all other columns, by groups of languages and by the
+length of the prompts. If FILE has no prompts, --prompts names the suite that has
+them. An answer whose language cannot be judged is counted and reported. If a row
+is malformed, nothing is printed or written. Files may be larger than memory.`,
 		Example: `  crosstalk score confusion answers.csv.gz
+  crosstalk score confusion export.csv --column completion=reply,language=locale
+  crosstalk score confusion chats.jsonl --expect user
+  crosstalk score confusion logs/2026-11-22_poems.eval --expect de
   crosstalk score confusion answers.jsonl --by language --format csv
   crosstalk score confusion answers.csv --protocol lcb-script --lid lid.176.bin --words words
   crosstalk score confusion answers.csv.gz --prompts test_sets.zip --by source,length_tertile`,
@@ -128,7 +160,7 @@ row is malformed, nothing is printed or written.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			err := s.score(c, func() (*study.Study, error) {
 				of := f.study(c)
-				of.Prompts = prompts
+				of.Prompts, of.Expect, of.Columns = prompts, expect, s.columns
 				return of.Recorded(files, s.model)
 			})
 			if err == nil && !s.quiet {
@@ -141,6 +173,9 @@ row is malformed, nothing is printed or written.`,
 	c.Flags().StringVar(&prompts, "prompts", "", "the suite with the prompts of answers that were recorded without them, found by id, "+
 		"to group by length: an embedded suite, a file, or the Language Confusion Benchmark's test sets")
 	config.Path(c.Flags(), "prompts")
+	c.Flags().StringVar(&expect, "expect", "", "the language that answers should be in: user (that of the user's last message), "+
+		"prompt (that of all the user wrote), or a language such as en (default: the column language)")
+	config.Harmless(c.Flags(), "expect")
 	s.add(c)
 	return c
 }
@@ -157,8 +192,8 @@ func scoreConsistencyCommand() *cobra.Command {
 keeps its meaning when the question is asked in another language or in other
 words.
 
-FILE is CSV, TSV or JSON Lines, optionally gzip-compressed, with one row per
-answer. The columns item, input, instruction and answer are required; task,
+FILE is a table: CSV, TSV, JSON, JSON Lines, Parquet or an Excel workbook,
+optionally gzip-compressed, with one row per answer. The columns item, input, instruction and answer are required; task,
 model and run are optional. input and instruction are a language (en), or en>de
 if the model itself rewrote the English into German. The task file (crosstalk
 suites) defines the classes of answers and which are correct. Figures can be
@@ -171,7 +206,7 @@ nothing is printed or written.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			return s.score(c, func() (*study.Study, error) {
 				of := f.study(c)
-				of.Texts = texts
+				of.Texts, of.Columns = texts, s.columns
 				return of.Recorded(files, s.model, task)
 			})
 		},

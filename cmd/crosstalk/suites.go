@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"crosstalk"
 	"crosstalk/datasets"
 	"crosstalk/internal/config"
+	"crosstalk/study"
 	"crosstalk/suite"
 
 	"github.com/spf13/cobra"
@@ -176,6 +178,9 @@ func showText(b *strings.Builder, mark string, width int, name, text string) {
 // showPair prints the texts of a leakage item.
 func showPair(b *strings.Builder, _ *suite.Suite, i crosstalk.Item) {
 	p := i.Pair
+	for _, m := range p.Before {
+		showText(b, "", 10, m.Role, m.Content)
+	}
 	for _, l := range []struct{ name, text string }{{"concept", p.Concept}, {"sense", p.Sense}, {"test", p.Test}, {"control", p.Control},
 		{"remove", strings.Join(p.Remove, " | ")}, {"leaks", strings.Join(p.Leaks, " | ")}, {"neutral", strings.Join(p.Neutral, " | ")}} {
 		showText(b, "", 7, l.name, l.text)
@@ -200,6 +205,9 @@ func describePairs(s *suite.Suite) string {
 // of the instruction.
 func showPrompt(b *strings.Builder, _ *suite.Suite, i crosstalk.Item) {
 	p := i.Prompt
+	for _, m := range p.Before {
+		showText(b, "", 10, m.Role, m.Content)
+	}
 	if len(p.Placed) == 0 {
 		showText(b, "", 6, "prompt", p.Text)
 	}
@@ -221,8 +229,8 @@ func suitesCheckCommand() *cobra.Command {
 suite cannot tell. For leakage: controls that mention the concept, in any
 inflection; tests that end otherwise than their control; duplicates and near
 duplicates; text in another language; concepts that cannot be scored; too few
-leaks, neutral continuations or controls; unbalanced categories. No similarity
-is computed. A suite that cannot be read is an error (exit code 2).`,
+leaks, neutral continuations or controls; unbalanced categories. For all: what
+'crosstalk run' would refuse. No similarity is computed. A suite that cannot be read is an error (exit code 2).`,
 		Example: "  crosstalk suites check my-suite.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			var b strings.Builder
@@ -232,6 +240,9 @@ is computed. A suite that cannot be read is an error (exit code 2).`,
 					return err
 				}
 				remarks := suite.Check(s)
+				if err := refused(c.Context(), name, s); err != nil {
+					remarks = append(remarks, fmt.Sprintf("run %s refuses the suite as it is: %v", s.Instrument, err))
+				}
 				for _, r := range remarks {
 					fmt.Fprintf(&b, "%s: %s\n", name, r)
 				}
@@ -246,6 +257,26 @@ is computed. A suite that cannot be read is an error (exit code 2).`,
 			return err
 		},
 	}
+}
+
+// refused is the error with which run refuses a suite before it asks anything,
+// without other options.
+func refused(ctx context.Context, name string, s *suite.Suite) error {
+	var of *study.Study
+	var err error
+	sweep := study.Sweep{Models: []string{"ollama:any"}} // a reference model cannot answer all suites
+	switch s.Instrument {
+	case "leakage":
+		of, err = study.Leakage{Sweep: sweep, Suite: name, CountOnly: true, Similarities: []string{"bertscore"}}.Open() // whatever its language
+	case "confusion":
+		of, err = study.Confusion{Sweep: sweep, Suite: name}.Open()
+	default:
+		of, err = study.Consistency{Sweep: sweep, Suite: name}.Open()
+	}
+	if err == nil {
+		_, _, err = of.Count(ctx, nil)
+	}
+	return err
 }
 
 // contents counts a suite's items and clusters.

@@ -38,14 +38,14 @@ func pairRequests(p crosstalk.PromptConfig, _ *suite.Suite, i crosstalk.Item) []
 
 func promptRequests(p crosstalk.PromptConfig, _ *suite.Suite, i crosstalk.Item) (requests []named) {
 	if len(i.Prompt.Placed) == 0 {
-		return []named{{"prompt", p.Request(i.Prompt.Text, 0)}}
+		return []named{{"prompt", p.RequestAfter(i.Prompt.Before, i.Prompt.Text, 0)}}
 	}
 	for _, place := range slices.Sorted(maps.Keys(i.Prompt.Placed)) {
 		name := place
 		if i.Prompt.Placed[place] == i.Prompt.Text {
 			name += " (default)"
 		}
-		requests = append(requests, named{name, p.Request(i.Prompt.Placed[place], 0)})
+		requests = append(requests, named{name, p.RequestAfter(i.Prompt.Before, i.Prompt.Placed[place], 0)})
 	}
 	return requests
 }

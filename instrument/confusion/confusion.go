@@ -40,6 +40,7 @@ const (
 const (
 	Unchecked  = "unchecked"   // no line is long enough to be checked
 	LineError  = "line error"  // words are not checked: the answer is not in the expected language anyway
+	NoLanguage = "no language" // it is unknown what language is expected, or the identifier does not know it
 	NoLogprobs = "no logprobs" // the model returned no log probabilities, or those of another text
 )
 

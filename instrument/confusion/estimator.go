@@ -27,10 +27,11 @@ type estimator struct {
 // unweighted mean over them, and a language's the unweighted mean over its sources
 // (Marchisio et al. 2024, section 3.3). LCPR is the mean over the languages that
 // have a WPR. For intervals, answers to one prompt in all languages are a cluster.
-// N counts items, and Counts the answers:
+// N counts the items that were measured, and Counts the answers:
 //
 //	empty, refused, failed   no text
 //	unchecked     no line was long enough
+//	no_language   the expected language is unknown, or the identifier does not know it
 //	full_answer, line   the answer has a line error: in all checked lines, in some
 //	word          the answer has a word error
 //	line_error    excluded from word-level figures, since the answer has a line error
@@ -40,7 +41,7 @@ type estimator struct {
 // count "tokens", the "censored" ones, and the answers with "no_logprobs".
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	return &estimator{r, estimate.Groups[*sum]{Grouping: estimate.Grouping{By: by, Crossed: By, Apart: apart},
-		New: func(map[string]string) *sum { return &sum{cells: map[cellKey]*cell{}} },
+		New: func(map[string]string) *sum { return &sum{map[cellKey]*cell{}, map[string]int{}} },
 		Describe: func(name string, _, labels, _ map[string]string) estimate.Figure {
 			f := estimate.Figure{By: by, Before: []int{slices.Index(kinds, labels["at"])},
 				Unranked: []string{"at"}} // keeps figures of one distribution together

@@ -1,6 +1,7 @@
 package confusion
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,23 +85,33 @@ func (f Format) place(item crosstalk.Item) (prompt, position string, err error) 
 	return prompt, position, nil
 }
 
-// request is the request for one sample of a prompt for an answer in language.
-func (f Format) request(p crosstalk.PromptConfig, prompt, language string, sample int) (crosstalk.Request, error) {
+// request is the request for one sample of a prompt, after other messages, for an
+// answer in language.
+func (f Format) request(p crosstalk.PromptConfig, before []crosstalk.Message, prompt, language string, sample int) (crosstalk.Request, error) {
 	shown := f.Demonstrations[language]
 	if len(shown) < f.Shots {
 		return crosstalk.Request{}, fmt.Errorf("expected %d demonstrations in the language %s, found %d", f.Shots, language, len(shown))
 	}
 	shown = shown[:f.Shots]
+	if f.Template == QA && len(before) > 0 {
+		return crosstalk.Request{}, errors.New("has messages before its prompt, which the template qa cannot show")
+	}
+	if err := p.CheckBefore(before); err != nil {
+		return crosstalk.Request{}, err
+	}
 	if f.Template == QA || p.API == crosstalk.Completions && f.Shots > 0 {
 		p.Decoding.Stop = append(slices.Clip(p.Decoding.Stop), nextQuestion)
 		text := questionsAndAnswers(p.Prefix, shown, prompt)
 		p.Prefix = ""
 		return p.Request(text, sample), nil
 	}
-	r := p.Request(prompt, sample)
+	r := p.RequestAfter(before, prompt, sample)
 	if len(shown) > 0 {
-		last := len(r.Messages) - 1
-		r.Messages = slices.Insert(r.Messages, last, turns(p.Prefix, shown)...)
+		first := 0 // message of the conversation
+		if r.Messages[0].Role == "system" {
+			first = 1
+		}
+		r.Messages = slices.Insert(r.Messages, first, turns(p.Prefix, shown)...)
 	}
 	return r, nil
 }

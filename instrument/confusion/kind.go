@@ -8,8 +8,9 @@ import (
 
 // Names of the texts and numbers of observations.
 const (
-	AnswerText   = "answer"        // the text that was checked
-	LinesChecked = "lines_checked" // numbers
+	AnswerText   = "answer"          // the text that was checked
+	PromptText   = "recorded_prompt" // the prompt of a recorded answer
+	LinesChecked = "lines_checked"   // numbers
 	LinesWrong   = "lines_wrong"
 	Margin       = "margin"      // least distance of a checked line's probability from the threshold, whatever its language
 	MarginLine   = "margin_line" // that line, from 1
@@ -28,6 +29,8 @@ const (
 const (
 	TokensCount   = "tokens" // both are also numbers of observations
 	CensoredCount = "censored"
+
+	PassedUnchecked = "passed_unchecked" // no line was long enough, and the protocol lets them pass
 )
 
 // Kind describes confusion for reports.
@@ -62,10 +65,12 @@ var Kind = crosstalk.Kind{
 		{Key: AtColumn, Within: true},
 		{Key: DistributionColumn, Within: true},
 	},
-	Counts: slices.Concat([]string{countName(FullAnswer), SomeLines, SingleWords, countName(LineError), Unchecked, countName(NoLogprobs)},
+	Counts: slices.Concat([]string{countName(FullAnswer), SomeLines, SingleWords, countName(LineError), Unchecked, PassedUnchecked, countName(NoLanguage), countName(NoLogprobs)},
 		crosstalk.Unanswered, []string{CensoredCount, TokensCount}),
-	Choices: []string{LanguageColumn, TaskColumn, SourceColumn},
-	Target:  LanguageColumn,
+	Unjudged: []string{countName(NoLanguage)},
+	Waived:   []string{PassedUnchecked},
+	Choices:  []string{LanguageColumn, TaskColumn, SourceColumn},
+	Target:   LanguageColumn,
 	Charts: []crosstalk.Chart{
 		{Form: crosstalk.BarChart, Measures: []string{LPR, WPR, LCPR}, Rows: []string{crosstalk.ModelColumn}},
 		{Form: crosstalk.SweepCharts, Measures: []string{LPR, WPR, LCPR}},

@@ -28,7 +28,7 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 	answers := make([]crosstalk.Answer, in.Samples)
 	var group errgroup.Group // without a context: a request in flight is paid for, even if another one failed
 	for k := range answers {
-		request, err := in.Format.request(in.Prompting, prompt, item.Prompt.Language, k)
+		request, err := in.Format.request(in.Prompting, item.Prompt.Before, prompt, item.Prompt.Language, k)
 		if err != nil {
 			return nil, fmt.Errorf("item %s: %w", item.ID, err)
 		}

@@ -186,3 +186,43 @@ func TestFormats(t *testing.T) {
 		t.Errorf("stop sequences %q, the user's %q", got, own[:2])
 	}
 }
+
+// Messages before the prompt are sent before it, after a system message and
+// demonstrations.
+func TestBefore(t *testing.T) {
+	of := func(role, text string) crosstalk.Message { return crosstalk.Message{Role: role, Content: text} }
+	turns := []crosstalk.Message{of("user", "Hallo"), of("assistant", "Guten Tag!")}
+	for _, c := range []struct {
+		name   string
+		before []crosstalk.Message
+		config crosstalk.PromptConfig
+		format Format
+		want   []crosstalk.Message
+		err    string
+	}{
+		{"turns", turns, crosstalk.PromptConfig{Prefix: "P: "}, Format{}, []crosstalk.Message{turns[0], turns[1], of("user", "P: Wie?")}, ""},
+		{"a system message", turns, crosstalk.PromptConfig{System: "S"}, Format{}, []crosstalk.Message{of("system", "S"), turns[0], turns[1], of("user", "Wie?")}, ""},
+		{"its own", []crosstalk.Message{of("system", "T"), turns[0], turns[1]}, crosstalk.PromptConfig{}, Format{Shots: 1, Demonstrations: shown},
+			[]crosstalk.Message{of("system", "T"), of("user", "Was?"), of("assistant", "Dies."), turns[0], turns[1], of("user", "Wie?")}, ""},
+		{"two", []crosstalk.Message{of("system", "T")}, crosstalk.PromptConfig{System: "S"}, Format{}, []crosstalk.Message{of("system", "S\n\nT"), of("user", "Wie?")}, ""},
+		{"completions", turns, crosstalk.PromptConfig{API: crosstalk.Completions}, Format{}, nil, "item de-1: has messages before its prompt, which only chat models take: use --api chat"},
+		{"qa", turns, crosstalk.PromptConfig{}, Format{Template: QA}, nil, "item de-1: has messages before its prompt, which the template qa cannot show"},
+	} {
+		in := instrument(t, "crosstalk-1")
+		in.Samples, in.Prompting, in.Format = 1, c.config, c.format
+		item, prompt := monolingual, *monolingual.Prompt
+		prompt.Before = c.before
+		item.Prompt = &prompt
+		asked := &listener{}
+		_, err := in.Measure(t.Context(), asked, item)
+		if c.err != "" {
+			if err == nil || err.Error() != c.err {
+				t.Errorf("%s: %v, want %s", c.name, err, c.err)
+			}
+			continue
+		}
+		if got := asked.one(t).Messages; err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, %v; want %v", c.name, got, err, c.want)
+		}
+	}
+}

@@ -42,9 +42,19 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 		observations = append(observations, base)
 		observations[2].Measure = words.measure
 	}
-	if answer.Status != crosstalk.Text {
+	if answer.Key == (crosstalk.Key{}) && item.Prompt.Text != "" { // there is no request that shows it
+		observations[0].AddText(crosstalk.Given, PromptText, item.Prompt.Text)
+	}
+	notScored := ""
+	switch {
+	case item.Prompt.Language == "":
+		notScored = NoLanguage
+	case answer.Status != crosstalk.Text:
+		notScored = string(answer.Status)
+	}
+	if notScored != "" {
 		for i := range observations {
-			observations[i].NotScored = string(answer.Status)
+			observations[i].NotScored = notScored
 		}
 		return observations
 	}
@@ -209,6 +219,9 @@ type wordCheck struct {
 }
 
 func (in *Instrument) wordCheck(expected string) wordCheck {
+	if expected == "" {
+		return wordCheck{}
+	}
 	if slices.Contains(englishStandsOut, expected) {
 		return wordCheck{WPR, in.Words.Contains}
 	}

@@ -10,7 +10,10 @@ import (
 )
 
 // sum is the observations behind one figure of each measure, by cell.
-type sum struct{ cells map[cellKey]*cell }
+type sum struct {
+	cells      map[cellKey]*cell
+	noLanguage map[string]int // observations of each measure that are of no cell, since their language cannot be judged
+}
 
 // cellKey names a cell.
 type cellKey struct{ measure, language, source string }
@@ -25,6 +28,10 @@ type cell struct {
 }
 
 func (s *sum) add(o crosstalk.Observation, cluster string) {
+	if o.NotScored == NoLanguage {
+		s.noLanguage[o.Measure]++
+		return
+	}
 	at := cellKey{o.Measure, o.Labels["language"], o.Labels["source"]}
 	if isUncertainty(o.Measure) {
 		at = cellKey{measure: o.Measure}
@@ -34,7 +41,12 @@ func (s *sum) add(o crosstalk.Observation, cluster string) {
 		c = newCell(o.Measure)
 		s.cells[at] = c
 	}
-	c.items.Add(o.Sample)
+	if o.NotScored == "" {
+		c.items.Add(o.Sample)
+	}
+	if o.NotScored == "" && o.Measure == LPR && o.Numbers[LinesChecked] == 0 {
+		c.counts[PassedUnchecked]++
+	}
 	if o.Finding != "" {
 		c.counts[countName(o.Finding)]++
 	}
@@ -133,6 +145,13 @@ func (s *sum) estimate(p Protocol, measure string) crosstalk.Estimate {
 		for reason, n := range c.counts {
 			e.Counts[reason] += n
 		}
+	}
+	of := measure
+	if measure == LCPR {
+		of = LPR
+	}
+	if n := s.noLanguage[of]; n > 0 {
+		e.Counts[countName(NoLanguage)] = n
 	}
 	e.Clusters = min(e.Clusters, e.Observations) // LCPR has each answer in two parts
 	return e

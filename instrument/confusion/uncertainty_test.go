@@ -287,7 +287,7 @@ func TestEstimateUncertainty(t *testing.T) {
 			t.Errorf("by %v: at confusion points %+v", by, at)
 		}
 		clean := found["nucleus_size clean answer all"]
-		if clean.Value != 2 || clean.N != 2 || clean.Observations != 1 || clean.Counts["no_logprobs"] != 1 || clean.Counts["tokens"] != 2 || clean.Unit != "tokens" {
+		if clean.Value != 2 || clean.N != 1 || clean.Observations != 1 || clean.Counts["no_logprobs"] != 1 || clean.Counts["tokens"] != 2 || clean.Unit != "tokens" {
 			t.Errorf("by %v: in clean answers %+v", by, clean)
 		}
 		if want := "top:2|unscaled|p=0.75|v"; !strings.Contains(clean.Signature, want) {

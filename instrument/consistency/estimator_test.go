@@ -85,7 +85,7 @@ func TestEstimate(t *testing.T) {
 	}
 	figures := figuresOf(t, instrument("crosstalk-1"), items, answers, nil)
 	e := figures["consistency en>de T"]
-	if e.N != 6 || e.Observations != 4 || e.Counts[Invalid] != 1 || e.Counts["empty"] != 1 || e.Better != crosstalk.Higher || e.Unit != "" {
+	if e.N != 4 || e.Observations != 4 || e.Counts[Invalid] != 1 || e.Counts["empty"] != 1 || e.Better != crosstalk.Higher || e.Unit != "" {
 		t.Errorf("%+v", e)
 	}
 	if e := figures["consistency_change en>de T"]; e.Test == nil || e.Test.Method != "mcnemar" || e.Test.P != 1 || e.Observations != 4 {

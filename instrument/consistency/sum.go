@@ -28,11 +28,11 @@ func newSum(map[string]string) *sum {
 }
 
 func (g *sum) add(o crosstalk.Observation, s share, cluster string) {
-	g.items.Add(o.Sample)
 	g.count(o, s)
 	if s.reason != "" {
 		return
 	}
+	g.items.Add(o.Sample)
 	g.values.Add(cluster, s.value)
 	switch s.measure {
 	case ConsistencyChange, AccuracyChange:

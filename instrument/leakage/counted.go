@@ -81,7 +81,6 @@ func newTally(map[string]string) *tally {
 }
 
 func (t *tally) add(o crosstalk.Observation, cluster string) {
-	t.items.Add(o.Sample)
 	text := o.Text(Test)
 	if text == "" {
 		switch reason := crosstalk.Status(o.NotScored); reason {
@@ -92,6 +91,7 @@ func (t *tally) add(o crosstalk.Observation, cluster string) {
 		}
 		return
 	}
+	t.items.Add(o.Sample)
 	concept := o.Text(Concept)
 	repeats := remove(text, []string{concept}) != strings.Join(strings.Fields(text), " ")
 	t.repeated.Add(cluster, float64(share(repeats)))
@@ -151,7 +151,7 @@ func (t *tally) estimate(measure string, r Rules, by map[string]string, suites c
 		values = t.same()
 	}
 	mean := stats.Mean(values, stats.Proportion, estimate.Level)
-	e := crosstalk.Estimate{Measure: measure, N: t.items.N(), Observations: mean.N, Clusters: mean.Clusters, Counts: t.counts,
+	e := crosstalk.Estimate{Measure: measure, N: min(t.items.N(), mean.N), Observations: mean.N, Clusters: mean.Clusters, Counts: t.counts,
 		Better: crosstalk.Lower, By: by,
 		Signature: estimate.Signature(by, slices.Concat([]string{measure, "suite:" + suites.Of(by)}, r.fields()[:1])...)}
 	estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)

@@ -136,7 +136,7 @@ func TestEstimateCounts(t *testing.T) {
 	if w := estimates(nil, append(few, observations[6])...)[0].Warnings; strings.Contains(strings.Join(w, "\n"), "not scored") {
 		t.Errorf("1 of 10 not scored: %q", w)
 	}
-	if e.N != 11 || e.Observations != 2 || e.Clusters != 2 || e.Value != 0.75 {
+	if e.N != 2 || e.Observations != 2 || e.Clusters != 2 || e.Value != 0.75 {
 		t.Errorf("%+v", e)
 	}
 	if e.Effect.Value != 0.25 { // (0.5-0.5 + 1-0.5) / 2
@@ -152,7 +152,7 @@ func TestEstimateOfNothing(t *testing.T) {
 	o := scored("i", 0)
 	o.Value, o.NotScored = crosstalk.Undefined, "failed"
 	e := estimates(nil, o)[0]
-	if e.Value.Defined() || e.Interval != nil || e.Effect.Value.Defined() || e.Test.P.Defined() || e.N != 1 || e.Observations != 0 || e.Clusters != 0 {
+	if e.Value.Defined() || e.Interval != nil || e.Effect.Value.Defined() || e.Test.P.Defined() || e.N != 0 || e.Observations != 0 || e.Clusters != 0 {
 		t.Errorf("%+v", e)
 	}
 	text, err := json.Marshal(e)

@@ -16,6 +16,9 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 	if item.Pair == nil {
 		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
 	}
+	if err := in.Prompting.CheckBefore(item.Pair.Before); err != nil {
+		return nil, fmt.Errorf("item %s: %w", item.ID, err)
+	}
 	test := make([]crosstalk.Answer, in.Samples)
 	control := make([]crosstalk.Answer, in.Samples)
 	var group errgroup.Group // without a context: a request in flight is paid for, even if another one failed
@@ -44,8 +47,8 @@ func Request(p crosstalk.PromptConfig, of *crosstalk.Pair, test bool, sample int
 	case c != nil:
 		return p.CarriedRequest(c.Carrier, c.Control, c.Prompt, sample)
 	case test:
-		return p.Request(of.Test, sample)
+		return p.RequestAfter(of.Before, of.Test, sample)
 	default:
-		return p.Request(of.Control, sample)
+		return p.RequestAfter(of.Before, of.Control, sample)
 	}
 }

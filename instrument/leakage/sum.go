@@ -27,7 +27,6 @@ func newSum(map[string]string) *sum {
 }
 
 func (s *sum) add(o crosstalk.Observation, cluster string) {
-	s.items.Add(o.Sample)
 	if o.NotScored != "" || !o.Value.Defined() {
 		switch reason := crosstalk.Status(o.NotScored); reason {
 		case crosstalk.Empty, crosstalk.Refused, crosstalk.Failed:
@@ -38,6 +37,7 @@ func (s *sum) add(o crosstalk.Observation, cluster string) {
 		}
 		return
 	}
+	s.items.Add(o.Sample)
 	s.values.Add(cluster, float64(o.Value))
 	s.distance += o.Numbers[Test] - o.Numbers[Control]
 	if o.Value == 0.5 {

@@ -137,6 +137,13 @@ func (f *File) Columns() []string {
 	return names
 }
 
+// Readable reports whether the file has a column of this name, of a kind that can
+// be read.
+func (f *File) Readable(name string) bool {
+	c := f.column(name)
+	return c != nil && c.refused == ""
+}
+
 func (f *File) column(name string) *column {
 	for _, c := range f.columns {
 		if c.name == name {

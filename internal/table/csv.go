@@ -1,12 +1,44 @@
 package table
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 )
+
+// delimiterOf is the character that separates the names in a CSV file's first
+// line: a comma, or a semicolon or tab where there are more of them, as
+// spreadsheet programs of many countries write.
+func delimiterOf(in *bufio.Reader) rune {
+	start, _ := in.Peek(in.Size()) // an error comes again
+	counts := map[rune]int{}
+	quoted := false
+	for _, c := range string(start) {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '\n':
+			return mostOf(counts)
+		default:
+			counts[c]++
+		}
+	}
+	return mostOf(counts)
+}
+
+func mostOf(counts map[rune]int) rune {
+	most := ','
+	for _, c := range []rune{';', '\t'} {
+		if counts[c] > counts[most] {
+			most = c
+		}
+	}
+	return most
+}
 
 func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error {
 	record := &bounded{in: in, most: maxRecord}

@@ -23,7 +23,7 @@ func readJSONLines(path string, in io.Reader, yield func(Row) bool) error {
 			text = bytes.TrimPrefix(text, []byte("\ufeff"))
 		}
 		if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 {
-			row, err := parseObject(path, line, trimmed)
+			row, err := ParseObject(path, line, trimmed)
 			if err != nil {
 				return err
 			}
@@ -37,7 +37,8 @@ func readJSONLines(path string, in io.Reader, yield func(Row) bool) error {
 	}
 }
 
-func parseObject(path string, line int, text []byte) (Row, error) {
+// ParseObject reads a JSON object as the row that starts in this line.
+func ParseObject(path string, line int, text []byte) (Row, error) {
 	row := Row{File: path, Line: line, Header: line, Values: map[string]string{}, Lists: map[string][]string{}}
 	if !utf8.Valid(text) { // the decoder would put U+FFFD in its place
 		return row, fmt.Errorf("%s:%d: is not valid UTF-8: save the file as UTF-8", path, line)
@@ -45,7 +46,7 @@ func parseObject(path string, line int, text []byte) (Row, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return row, fmt.Errorf("%s:%d: expected one JSON object per line%s", path, line, because(err))
+		return row, fmt.Errorf("%s:%d: expected a JSON object%s", path, line, because(err))
 	}
 	for d.More() {
 		key, err := d.Token()

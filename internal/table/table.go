@@ -1,6 +1,7 @@
-// Package table reads files of records: CSV, TSV, JSON Lines or a workbook's
-// first sheet, optionally gzip-compressed. It reads one record at a time, so
-// memory does not grow with the file (except for workbooks).
+// Package table reads files of records: CSV, TSV, JSON Lines, a JSON array, a
+// workbook's first sheet or Parquet, all but the last optionally
+// gzip-compressed. It reads one record at a time, so memory does not grow with
+// the file (except for workbooks and Parquet).
 package table
 
 import (
@@ -101,18 +102,30 @@ func rows(path string, read func(yield func(Row) bool) error) iter.Seq2[Row, err
 
 // Formats are the file name endings that Read supports, each optionally with
 // ".gz".
-const Formats = ".csv, .tsv, .jsonl or .xlsx"
+const Formats = ".csv, .tsv, .jsonl, .json, .xlsx or .parquet"
 
 func read(path string, yield func(Row) bool) error {
-	f, err := os.Open(path)
+	if strings.EqualFold(filepath.Ext(path), ".parquet") {
+		return readParquet(path, yield)
+	}
+	f, err := open(path)
 	if err != nil {
-		return notFound(path, err)
+		return err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return fmt.Errorf("%s: is a directory; expected a file (%s, optionally with .gz)", path, Formats)
-	}
 	return readFrom(path, f, yield)
+}
+
+func open(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, notFound(path, err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, fmt.Errorf("%s: is a directory; expected a file (%s, optionally with .gz)", path, Formats)
+	}
+	return f, nil
 }
 
 // ReadFrom yields the rows of a reader's content; the ending of the file name
@@ -122,35 +135,52 @@ func ReadFrom(path string, in io.Reader) iter.Seq2[Row, error] {
 }
 
 func readFrom(path string, in io.Reader, yield func(Row) bool) (err error) {
-	in = bufio.NewReaderSize(in, 1<<16)
-	name := strings.ToLower(filepath.Base(path))
-	if strings.HasSuffix(name, ".gz") {
-		name = strings.TrimSuffix(name, ".gz")
-		if in, err = gunzip(in); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+	defer func() {
+		var damaged *utf16Error
+		if errors.As(err, &damaged) { // the parser's line is the one before
+			err = fmt.Errorf("%s:%d: %w", path, damaged.line, damaged)
 		}
+	}()
+	text, format, err := unpack(path, in)
+	if err != nil {
+		return err
 	}
-	text := bufio.NewReader(in) // which a workbook is not
-	switch filepath.Ext(name) {
-	case ".csv", ".tsv", ".tab", ".jsonl", ".ndjson":
-		if start, _ := text.Peek(2); len(start) == 2 && (start[0] == 0 || start[1] == 0 || start[0] >= 0xfe && start[1] >= 0xfe) {
-			return fmt.Errorf("%s: is UTF-16; expected UTF-8: save the file as UTF-8", path)
-		}
-		in = text
-	}
-	switch filepath.Ext(name) {
+	switch format {
 	case ".csv":
-		return readCSV(path, in, ',', yield)
+		return readCSV(path, text, delimiterOf(text), yield)
 	case ".tsv", ".tab":
-		return readCSV(path, in, '\t', yield)
+		return readCSV(path, text, '\t', yield)
 	case ".jsonl", ".ndjson":
-		return readJSONLines(path, in, yield)
-	case ".xlsx":
-		return readWorkbook(path, in, yield)
+		return readJSONLines(path, text, yield)
 	case ".json":
-		return fmt.Errorf("%s: expected a file that ends in %s, optionally with .gz: write one JSON object per line, as with: jq -c '.[]' FILE.json > FILE.jsonl", path, Formats)
+		return readJSONArray(path, text, yield)
+	case ".xlsx":
+		return readWorkbook(path, text, yield)
 	}
 	return fmt.Errorf("%s: expected a file that ends in %s, optionally with .gz", path, Formats)
+}
+
+// Format is the ending of a file's name in lower case, without .gz: ".csv".
+func Format(path string) string {
+	return filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"))
+}
+
+// unpack returns a file's content, unpacked and in UTF-8 if it is text, and its
+// format.
+func unpack(path string, in io.Reader) (*bufio.Reader, string, error) {
+	in = bufio.NewReaderSize(in, 1<<16)
+	if strings.HasSuffix(strings.ToLower(path), ".gz") {
+		var err error
+		if in, err = gunzip(in); err != nil {
+			return nil, "", fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	format := Format(path)
+	content := bufio.NewReaderSize(in, 1<<16)
+	if format != ".xlsx" {
+		content = toUTF8(content)
+	}
+	return content, format, nil
 }
 
 func notFound(path string, err error) error {

@@ -175,13 +175,20 @@ func TestBadFiles(t *testing.T) {
 		{"a.csv", []byte("a,b\n1,x\"y\n"), ":2: column 4: bare \" in non-quoted-field"},
 		{"a.csv", []byte("a,b\n1,\xff\n"), `:2: the column "b" is not valid UTF-8: save the file as UTF-8`},
 		{"a.csv", []byte("a,\xff\n1,2\n"), ":1: the column \"\\xff\" is not valid UTF-8: save the file as UTF-8"},
-		{"a.csv", []byte("\xff\xfea\x00,\x00b\x00"), ": is UTF-16; expected UTF-8: save the file as UTF-8"},
-		{"a.csv", []byte("\x00a\x00,\x00b"), ": is UTF-16; expected UTF-8: save the file as UTF-8"},
-		{"a.jsonl", []byte("\xfe\xff\x00{"), ": is UTF-16; expected UTF-8: save the file as UTF-8"},
-		{"a.json", []byte("[{}]"), ": expected a file that ends in .csv, .tsv, .jsonl or .xlsx, optionally with .gz: write one JSON object per line, as with: jq -c '.[]' FILE.json > FILE.jsonl"},
+		{"a.csv", []byte("\xff\xfea\x00\n\x00b"), ":2: is not valid UTF-16: it ends within a character"},
+		{"a.csv", []byte("\xff\xfea\x00\n\x00\x00\xd8b\x00"), ":2: is not valid UTF-16: half of a character is missing"},
+		{"a.jsonl", []byte("\xfe\xff\x00{"), ":1: not valid JSON: the line is truncated"},
+		{"a.json", []byte("{}"), ":1: expected an array of objects, as in [{...}, {...}]"},
+		{"a.json", []byte("[{},\n{},\n 7]"), ":3: expected a JSON object"},
+		{"a.json", []byte("[{},\n{\"a\":1,\"a\":2}]"), `:2: duplicate field "a"`},
+		{"a.json", []byte("[{},\n{}"), ":2: not valid JSON: the file is truncated"},
+		{"a.json", []byte("[{}]\n\n[{}]"), ":3: not valid JSON: found text after the end"},
+		{"a.json", []byte("[{}\n,}]"), ":2: not valid JSON: invalid character '}'"},
+		{"a.json", []byte("\"a\""), ":1: expected an array of objects"},
+		{"a.json.gz", gzipped(t, []byte("[\""+strings.Repeat("a", 17<<20))), ":1: not valid JSON: is longer than 16 MiB"},
 		{"a.jsonl", []byte("{\"a\":\"\xff\"}\n"), ":1: is not valid UTF-8: save the file as UTF-8"},
-		{"a.jsonl", []byte("{\"a\":1}\n[1]\n"), ":2: expected one JSON object per line"},
-		{"a.jsonl", []byte("7\n"), ":1: expected one JSON object per line"},
+		{"a.jsonl", []byte("{\"a\":1}\n[1]\n"), ":2: expected a JSON object"},
+		{"a.jsonl", []byte("7\n"), ":1: expected a JSON object"},
 		{"a.jsonl", []byte("{\"a\":1}\n{\"a\":"), `:2: the field "a" is not valid JSON: the line is truncated`},
 		{"a.jsonl", []byte(`{"a":1`), ":1: not valid JSON: the line is truncated"},
 		{"a.jsonl", []byte(`{"a":1}{"a":2}`), ":1: expected one JSON object per line, found text after it"},
@@ -199,8 +206,8 @@ func TestBadFiles(t *testing.T) {
 		{"a.xlsx", workbook(t), ": the first sheet is empty"},
 		{"a.xlsx", workbook(t, []any{"a", "a"}, []any{"1", "2"}), `:1: duplicate column "a" in the header`},
 		{"a.xlsx", workbook(t, []any{"a", "b"}, []any{1, 2, 3}), ":2: has 3 cells; the header has 2"},
-		{"a.parquet", []byte("PAR1"), ": expected a file that ends in .csv, .tsv, .jsonl or .xlsx, optionally with .gz"},
-		{"a", []byte("a\n"), ": expected a file that ends in .csv, .tsv, .jsonl or .xlsx, optionally with .gz"},
+		{"a.parquet", []byte("PAR1"), ": is not a Parquet file"},
+		{"a", []byte("a\n"), ": expected a file that ends in .csv, .tsv, .jsonl, .json, .xlsx or .parquet, optionally with .gz"},
 	} {
 		path := write(t, c.name, c.content)
 		_, err := readAll(path)
@@ -281,10 +288,12 @@ func FuzzRead(f *testing.F) {
 	f.Add("jsonl", []byte(`{"a":[1,null,{"b":[]}],"b":"\ud800"}`))
 	f.Add("jsonl", []byte("{}\n\n{\"a\":1"))
 	f.Add("csv.gz", gzipped(f, []byte("a\n1\n")))
+	f.Add("json", []byte("[{\"a\":1},\n{\"a\":[\"b\"]}]"))
+	f.Add("csv", []byte("\xff\xfea\x00;\x00b\x00\n\x003\xd8\x00\xdc;\x00c\x00"))
 	f.Add("xlsx", workbook(f, []any{"a", "b"}, []any{1, 2}))
 	f.Fuzz(func(t *testing.T, format string, content []byte) {
 		switch format {
-		case "csv", "tsv", "jsonl", "csv.gz", "jsonl.gz", "xlsx":
+		case "csv", "tsv", "jsonl", "json", "csv.gz", "jsonl.gz", "xlsx", "parquet":
 		default:
 			format = "csv"
 		}

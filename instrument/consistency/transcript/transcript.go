@@ -21,6 +21,7 @@ type Transcript struct {
 	Tasks     []crosstalk.Task
 	Of        string                          // the origin of tasks and items, for errors
 	Files     []string                        // of answers
+	Reading   recorded.Reading                // of Files
 	Texts     *Texts                          // of the items in other senses
 	ModelOf   func(file, model string) string // the model of a row, which may not name one
 	By        []string                        // columns that split an item's answers, if the files have them
@@ -83,7 +84,7 @@ func (t *Transcript) Check() error {
 func (t *Transcript) rows() iter.Seq2[recorded.Consistency, error] {
 	return func(yield func(recorded.Consistency, error) bool) {
 		for _, file := range t.Files {
-			for a, err := range recorded.ReadConsistency(file) {
+			for a, err := range t.Reading.Consistency(file) {
 				if err == nil {
 					a.Model = t.ModelOf(file, a.Model)
 					a.Task, err = taskOf(t.Tasks, t.Of, a.Where, a.Task)

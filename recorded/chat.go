@@ -1,0 +1,258 @@
+package recorded
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk/internal/table"
+)
+
+// Columns of chat logs.
+const (
+	messagesColumn = "messages"
+	turnColumn     = "turn" // the number of an answer in its conversation, from 1
+)
+
+// conversationColumns are the usual names of a conversation.
+var conversationColumns = []string{"id", "conversation_id", "conversationId", "session_id", "chat_id", "thread_id", "custom_id"}
+
+// chat reads conversations: one reply for each turn of the assistant that has
+// text. A row that also has an answer (completion or a usual name of it) has the
+// messages that it answers.
+var chat = layout{name: "messages of the assistant", read: func(row table.Row) (map[string]string, []reply, error) {
+	messages, _, err := messagesIn(row)
+	if err != nil {
+		return nil, nil, err
+	}
+	columns := maps.Clone(row.Values)
+	delete(columns, messagesColumn)
+	id := ""
+	for _, column := range conversationColumns {
+		if id = columns[column]; id != "" {
+			delete(columns, column)
+			break
+		}
+	}
+	id = cmp.Or(id, fmt.Sprintf("%s:%d", filepath.Base(row.File), row.Line))
+	if n := len(messages); n == 0 || messages[n-1].role != assistant {
+		found := candidates(columns, "completion", nil)
+		if _, stated := columns["completion"]; stated {
+			found = []string{"completion"}
+		}
+		if len(found) == 1 {
+			messages = append(messages, message{role: assistant, text: columns[found[0]]})
+			delete(columns, found[0])
+		}
+	}
+	var replies []reply
+	var turns []string
+	for _, m := range messages {
+		switch m.role {
+		case user:
+			turns = append(turns[:len(turns):len(turns)], m.text)
+		case assistant:
+			n := strconv.Itoa(len(replies) + 1)
+			values := map[string]string{"completion": m.text, "id": id + "/" + n, turnColumn: n}
+			if len(turns) > 0 {
+				values["prompt"] = turns[len(turns)-1]
+			}
+			replies = append(replies, reply{values: values, cluster: id, turns: turns})
+		}
+	}
+	return columns, replies, nil
+}}
+
+// messagesOf names the columns of messages, and of the answer to them, that the
+// user or ShareGPT's format calls otherwise.
+func (r Reading) messagesOf(row table.Row) table.Row {
+	row = r.namedMessages(row)
+	if theirs := r.Columns["completion"]; theirs != "" && hasMessages(row) {
+		if text, ok := nested(row, theirs); ok {
+			delete(row.Values, theirs)
+			row.Values["completion"] = text
+		}
+	}
+	return row
+}
+
+func (r Reading) namedMessages(row table.Row) table.Row {
+	theirs := r.Columns[messagesColumn]
+	if theirs == "" && !row.Has(messagesColumn) && row.Lists["conversations"] != nil {
+		theirs = "conversations"
+	}
+	if theirs == "" || theirs == messagesColumn {
+		return row
+	}
+	if of, ok := row.Lists[theirs]; ok {
+		delete(row.Lists, theirs)
+		row.Lists[messagesColumn] = of
+	} else if text, ok := nested(row, theirs); ok {
+		delete(row.Values, theirs)
+		row.Values[messagesColumn] = text
+	}
+	return row
+}
+
+// hasMessages reports whether a row is a conversation: it has a list of messages,
+// or in a table such a list as JSON.
+func hasMessages(row table.Row) bool {
+	return row.Lists[messagesColumn] != nil || strings.HasPrefix(strings.TrimSpace(row.Values[messagesColumn]), "[")
+}
+
+// message is a message with text.
+type message struct {
+	role string // system, user or assistant
+	text string
+}
+
+// The roles of messages.
+const (
+	system    = "system"
+	user      = "user"
+	assistant = "assistant"
+	tool      = "tool" // what a tool returned; not kept
+)
+
+// roles are the names of roles in the formats of OpenAI, Anthropic, Gemini and
+// ShareGPT.
+var roles = map[string]string{
+	"system": system, "developer": system,
+	"user": user, "human": user,
+	"assistant": assistant, "ai": assistant, "model": assistant, "gpt": assistant, "chatgpt": assistant, "bot": assistant,
+	"tool": tool, "function": tool, "function_call": tool, "observation": tool,
+}
+
+// messagesIn reads the messages of a row. Calls of tools, what they returned, and
+// other parts that are not text are left out and counted.
+func messagesIn(row table.Row) (messages []message, left int, err error) {
+	texts := row.Lists[messagesColumn]
+	if text := row.Values[messagesColumn]; text != "" {
+		var raw []json.RawMessage
+		if err := json.Unmarshal([]byte(text), &raw); err != nil {
+			return nil, 0, row.Errorf("messages is not a JSON list: %w", err)
+		}
+		for _, m := range raw {
+			texts = append(texts, string(m))
+		}
+	}
+	for i, text := range texts {
+		m, others, err := readMessage([]byte(text))
+		if err != nil {
+			return nil, 0, row.Errorf("message %d: %w", i+1, err)
+		}
+		if others {
+			left++
+		}
+		if !others || strings.TrimSpace(m.text) != "" {
+			messages = append(messages, m)
+		}
+	}
+	return messages, left, nil
+}
+
+// readMessage reads a message; others reports whether it has something else than
+// text, such as a call of a tool.
+func readMessage(text []byte) (m message, others bool, err error) {
+	var fields struct {
+		Type      string          `json:"type"` // of an item of OpenAI's Responses API
+		Role      string          `json:"role"`
+		Content   json.RawMessage `json:"content"`
+		Refusal   *string         `json:"refusal"`
+		ToolCalls json.RawMessage `json:"tool_calls"`
+		Call      json.RawMessage `json:"function_call"`
+		From      string          `json:"from"` // ShareGPT
+		Value     string          `json:"value"`
+	}
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return m, false, errors.New("expected an object with role and content")
+	}
+	if fields.Role == "" && fields.From == "" && fields.Type != "" && fields.Type != "message" {
+		return m, true, nil // a call of a tool, what it returned, or thoughts
+	}
+	name := cmp.Or(fields.Role, fields.From)
+	if m.role = roles[strings.ToLower(name)]; m.role == "" {
+		return m, false, fmt.Errorf("the role is %.40q; expected system, user, assistant or tool", name)
+	}
+	if m.role == tool {
+		return m, true, nil
+	}
+	if m.text, others, err = contentOf(fields.Content); err != nil {
+		return m, false, err
+	}
+	if fields.Content == nil {
+		m.text = fields.Value
+	}
+	if fields.Refusal != nil && m.text == "" {
+		m.text = *fields.Refusal
+	}
+	return m, others || isSet(fields.ToolCalls) || isSet(fields.Call), nil
+}
+
+func isSet(raw json.RawMessage) bool {
+	return raw != nil && !slices.Contains([]string{"null", "[]"}, string(raw))
+}
+
+// contentOf is the text of a message's content: a string, or parts, whose texts
+// are joined by line breaks. others reports whether it has parts of another kind,
+// such as calls of tools, images or thoughts.
+func contentOf(raw json.RawMessage) (text string, others bool, err error) {
+	if !isSet(raw) {
+		return "", false, nil
+	}
+	if raw[0] == '"' {
+		return textOf(raw), false, nil
+	}
+	var parts []json.RawMessage
+	if raw[0] != '[' || json.Unmarshal(raw, &parts) != nil {
+		return "", false, errors.New("content is neither text nor a list of parts")
+	}
+	var texts []string
+	for _, p := range parts {
+		if len(p) > 0 && p[0] == '"' {
+			texts = append(texts, textOf(p))
+			continue
+		}
+		var part struct {
+			Type    string  `json:"type"`
+			Text    *string `json:"text"`
+			Refusal *string `json:"refusal"`
+		}
+		if json.Unmarshal(p, &part) != nil {
+			return "", false, errors.New("a part of content is neither text nor an object with type")
+		}
+		switch {
+		case part.Type == "refusal" && part.Refusal != nil:
+			texts = append(texts, *part.Refusal)
+		case part.Text != nil && slices.Contains([]string{"", "text", "input_text", "output_text"}, part.Type):
+			texts = append(texts, *part.Text)
+		default:
+			others = true
+		}
+	}
+	return strings.Join(texts, "\n"), others, nil
+}
+
+// conversation reads a prompt: the messages of a chat as JSON, or one message of
+// the user.
+func conversation(prompt string) (turns []string) {
+	if strings.HasPrefix(strings.TrimSpace(prompt), "[") {
+		if messages, _, err := messagesIn(table.Row{Values: map[string]string{messagesColumn: prompt}}); err == nil {
+			for _, m := range messages {
+				if m.role == user {
+					turns = append(turns, m.text)
+				}
+			}
+		}
+	}
+	if turns == nil && prompt != "" {
+		turns = []string{prompt}
+	}
+	return turns
+}

@@ -1,0 +1,189 @@
+package recorded
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+
+	"crosstalk/internal/table"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxSample limits a sample of a log, which may contain all that an agent did.
+const maxSample = 64 << 20
+
+// isInspect reports whether a row is a sample of Inspect.
+func isInspect(row table.Row) bool { return row.Has("eval model") }
+
+// inspect reads a sample of a log of Inspect: the model's last answer in it, as
+// Inspect's scorers do. The sample's metadata are columns.
+var inspect = layout{name: "samples of Inspect", read: func(row table.Row) (map[string]string, []reply, error) {
+	var output struct {
+		Choices []struct {
+			Message json.RawMessage `json:"message"`
+		} `json:"choices"`
+	}
+	if text := row.Values["output"]; text != "" {
+		if err := json.Unmarshal([]byte(text), &output); err != nil {
+			return nil, nil, row.Errorf("output is not that of a sample of Inspect: %w", err)
+		}
+	}
+	answer := message{role: assistant}
+	if len(output.Choices) > 0 {
+		m, _, err := readMessage(output.Choices[0].Message)
+		if err != nil {
+			return nil, nil, row.Errorf("output: %w", err)
+		}
+		answer = m
+	}
+	turns, err := inspectTurns(row)
+	if err != nil {
+		return nil, nil, err
+	}
+	values := map[string]string{"completion": answer.text, "id": row.Values["id"]}
+	for ours, theirs := range map[string]string{"model": "eval model", "task": "eval task"} {
+		if row.Values[theirs] != "" {
+			values[ours] = row.Values[theirs]
+		}
+	}
+	if n, err := strconv.Atoi(row.Values["epoch"]); err == nil && n > 0 {
+		values["sample"] = strconv.Itoa(n - 1)
+	}
+	if len(turns) > 0 {
+		values["prompt"] = turns[len(turns)-1]
+	}
+	failed := answer.text == "" && row.Values["error"] != ""
+	return members(row.Values["metadata"]), []reply{{values: values, turns: turns, failed: failed}}, nil
+}}
+
+// inspectTurns are the user's messages in a sample.
+func inspectTurns(row table.Row) (turns []string, err error) {
+	of := table.Row{File: row.File, Line: row.Line, Lists: map[string][]string{messagesColumn: row.Lists["messages"]}}
+	if len(row.Lists["messages"]) == 0 {
+		if of.Lists[messagesColumn] = row.Lists["input"]; len(row.Lists["input"]) == 0 {
+			return conversation(row.Values["input"]), nil
+		}
+	}
+	messages, _, err := messagesIn(of)
+	for _, m := range messages {
+		if m.role == user {
+			turns = append(turns, m.text)
+		}
+	}
+	return turns, err
+}
+
+// spec is what a log says of all its samples.
+type spec struct {
+	Model string `json:"model"`
+	Task  string `json:"task"`
+}
+
+// sample is a row of a sample, with the model and the task of the log.
+func (s spec) sample(file string, line int, text []byte) (table.Row, error) {
+	row, err := table.ParseObject(file, line, text)
+	if err == nil {
+		row.Values["eval model"], row.Values["eval task"] = s.Model, s.Task
+	}
+	return row, err
+}
+
+// Zip's number for Zstandard, in which newer versions of Inspect compress.
+const zipZstandard = 93
+
+// inspectSamples yields the samples of a log in Inspect's format .eval: a zip file
+// with header.json, or while it is written _journal/start.json, and a file for
+// each sample. A sample's line is 1 and its file FILE:samples/NAME.
+func inspectSamples(path string) iter.Seq2[table.Row, error] {
+	return func(yield func(table.Row, error) bool) {
+		z, err := zip.OpenReader(path)
+		if err != nil {
+			var reason interface{ Unwrap() error }
+			if errors.As(err, &reason) && reason.Unwrap() != nil {
+				err = reason.Unwrap()
+			}
+			yield(table.Row{}, fmt.Errorf("%s: is not a readable log of Inspect: %w", path, err))
+			return
+		}
+		defer z.Close()
+		z.RegisterDecompressor(zipZstandard, unzstd)
+		var of spec
+		for _, name := range []string{"header.json", "_journal/start.json"} {
+			text, err := memberOf(&z.Reader, name)
+			if err != nil {
+				yield(table.Row{}, fmt.Errorf("%s: %w", path, err))
+				return
+			}
+			var header struct {
+				Eval spec `json:"eval"`
+			}
+			if text == nil {
+				continue
+			}
+			if err := json.Unmarshal(text, &header); err != nil {
+				yield(table.Row{}, fmt.Errorf("%s: %s is not valid JSON: %w", path, name, err))
+				return
+			}
+			of = header.Eval
+			break
+		}
+		for _, f := range z.File {
+			if !strings.HasPrefix(f.Name, "samples/") || !strings.HasSuffix(f.Name, ".json") {
+				continue
+			}
+			text, err := contentOfMember(f)
+			if err != nil {
+				yield(table.Row{}, fmt.Errorf("%s: %w", path, err))
+				return
+			}
+			row, err := of.sample(path+":"+f.Name, 1, text)
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// memberOf is a file of an archive, nil if it has none of this name.
+func memberOf(z *zip.Reader, name string) ([]byte, error) {
+	for _, f := range z.File {
+		if f.Name == name {
+			return contentOfMember(f)
+		}
+	}
+	return nil, nil
+}
+
+func contentOfMember(f *zip.File) ([]byte, error) {
+	in, err := f.Open()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, maxSample+1))
+	if err == nil && len(text) > maxSample {
+		err = fmt.Errorf("is longer than %d MiB", maxSample>>20)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return text, nil
+}
+
+func unzstd(in io.Reader) io.ReadCloser {
+	d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSample))
+	if err != nil {
+		return io.NopCloser(failing{err})
+	}
+	return d.IOReadCloser()
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }

@@ -1,0 +1,276 @@
+package recorded
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"crosstalk/internal/table"
+)
+
+// Reading says how files of answers are read. The zero value reads files with our
+// own names of columns.
+type Reading struct {
+	// Columns are the file's names of our columns: completion is in reply. A
+	// name with points is a place in nested JSON: metadata.locale.
+	Columns map[string]string
+
+	// Expect is the language that answers should be in: a BCP 47 tag, ExpectUser
+	// or ExpectPrompt. Empty: as the column language says.
+	Expect string
+	// Identify returns the language of a text in the labels of identifiers, "" if
+	// it cannot be told. ExpectUser and ExpectPrompt need it.
+	Identify func(text string) string
+
+	// Note is told, once a file, which columns were taken for ours; nil: nobody.
+	Note func(text string)
+}
+
+// The policies of Reading.Expect.
+const (
+	ExpectUser   = "user"   // the language of the user's last message whose language can be told
+	ExpectPrompt = "prompt" // the language of all that the user wrote up to the answer
+)
+
+// reply is an answer in a row, with what it answers.
+type reply struct {
+	values  map[string]string // of our columns, unless the user names others for them
+	cluster string            // of the replies of one conversation
+	turns   []string          // what the user wrote up to the answer; nil: the prompt
+	failed  bool              // there was an error instead of an answer
+}
+
+// layout is what a kind of row contains.
+type layout struct {
+	name string // for messages; empty: a row is an answer
+	// read returns the columns of a row and its replies; one without values is
+	// the row itself. Columns become labels.
+	read func(row table.Row) (columns map[string]string, replies []reply, err error)
+}
+
+// layouts of rows, by what tells them; each file is read with a new one.
+var layouts = []struct {
+	tells func(row table.Row) bool
+	open  func() layout
+}{
+	{isInspect, func() layout { return inspect }},
+	{isPromptfoo, func() layout { return promptfoo }},
+	{hasPromptfooColumns, func() layout { return promptfooTable }},
+	{func(row table.Row) bool { return row.Has("resps") && row.Has("arguments") }, newHarness},
+	{hasMessages, func() layout { return chat }},
+	{func(table.Row) bool { return true }, func() layout { return plain }},
+}
+
+var plain = layout{read: func(row table.Row) (map[string]string, []reply, error) {
+	return row.Values, []reply{{}}, nil
+}}
+
+// answered is a reply as a row with our columns.
+type answered struct {
+	table.Row
+	reply
+}
+
+// answers yields the replies of a file.
+func (r Reading) answers(path string, needed func(column string) bool) iter.Seq2[answered, error] {
+	switch table.Format(path) {
+	case ".eval":
+		return r.replies(path, inspectSamples(path))
+	case ".json":
+		return r.replies(path, documentRows(path))
+	}
+	return r.replies(path, r.table(path, needed))
+}
+
+// table yields the rows of a table, with the file's names.
+func (r Reading) table(path string, needed func(column string) bool) iter.Seq2[table.Row, error] {
+	theirs := slices.Collect(maps.Values(r.Columns))
+	return table.ReadNeeding(path, func(column string) bool { return needed(column) || slices.Contains(theirs, column) })
+}
+
+// rows yields the rows of a table with the names that the user states; nothing is
+// guessed.
+func (r Reading) rows(path string, needed func(column string) bool) iter.Seq2[table.Row, error] {
+	if len(r.Columns) == 0 {
+		return r.table(path, needed)
+	}
+	return func(yield func(table.Row, error) bool) {
+		for row, err := range r.table(path, needed) {
+			if err == nil {
+				err = restate(row, r.Columns)
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// restate gives a row's columns, which may be lists, the names that they have
+// here.
+func restate(row table.Row, names map[string]string) error {
+	values, lists := maps.Clone(row.Values), maps.Clone(row.Lists)
+	for _, theirs := range names {
+		delete(row.Values, theirs)
+		delete(row.Lists, theirs)
+	}
+	whole := table.Row{Values: values}
+	for ours, theirs := range names {
+		if of, ok := lists[theirs]; ok {
+			row.Lists[ours] = of
+		} else if value, ok := nested(whole, theirs); ok {
+			row.Values[ours] = value
+		} else {
+			return row.HeaderErrorf("has no column %q, which is to be %s; the columns are %s", theirs, ours, list(row, values))
+		}
+	}
+	return nil
+}
+
+// replies yields the replies in rows. The first row tells the layout of all.
+func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq2[answered, error] {
+	return func(yield func(answered, error) bool) {
+		var of layout
+		var names map[string]string // with the guesses
+		empty := true
+		for row, err := range rows {
+			if err == nil && row.Blank() {
+				continue
+			}
+			if err != nil {
+				yield(answered{}, err)
+				return
+			}
+			row = r.messagesOf(row)
+			if of.read == nil {
+				of = layoutOf(row)
+			}
+			columns, replies, err := of.read(row)
+			if err == nil && names == nil {
+				names, err = r.names(row, columns, of)
+			}
+			named := maps.Clone(columns)
+			if err == nil {
+				err = rename(row, named, names)
+			}
+			if err != nil {
+				yield(answered{}, err)
+				return
+			}
+			for _, reply := range replies {
+				empty = false
+				if !yield(r.answer(row, named, names, reply), nil) {
+					return
+				}
+			}
+		}
+		if empty {
+			what := "has no rows"
+			if of.name != "" {
+				what = "has no answers in " + of.name
+			}
+			yield(answered{}, fmt.Errorf("%s: %s", path, what))
+		}
+	}
+}
+
+func layoutOf(row table.Row) layout {
+	i := 0
+	for !layouts[i].tells(row) {
+		i++
+	}
+	return layouts[i].open()
+}
+
+// answer is a reply with the row's columns.
+func (r Reading) answer(row table.Row, columns, names map[string]string, of reply) answered {
+	a := answered{row, of}
+	a.Values = columns
+	if of.values != nil {
+		a.Values, a.Lists = maps.Clone(columns), nil
+		for column, value := range of.values {
+			if _, named := names[column]; !named {
+				a.Values[column] = value
+			}
+		}
+	}
+	if a.turns == nil && a.Values["prompt"] != "" {
+		a.turns = []string{a.Values["prompt"]}
+	}
+	return a
+}
+
+// rename gives columns the values of ours.
+func rename(row table.Row, columns, names map[string]string) error {
+	for ours, theirs := range names {
+		value, ok := columns[theirs]
+		if _, list := row.Lists[theirs]; list && ours != messagesColumn {
+			return row.Errorf("%s is a list; expected text", theirs)
+		}
+		if !ok {
+			value, ok = nested(row, theirs)
+		}
+		if !ok && row.Header != row.Line { // a line of JSON may lack what is empty
+			return row.HeaderErrorf("has no column %q", theirs)
+		}
+		delete(columns, theirs)
+		defer func() { columns[ours] = value }() // after all deletions: names may be exchanged
+	}
+	return nil
+}
+
+// nested returns the text at a place in a row: a column, or a name with points.
+func nested(row table.Row, name string) (string, bool) {
+	if value, ok := row.Values[name]; ok {
+		return value, true
+	}
+	column, path, _ := strings.Cut(name, ".")
+	value, ok := row.Values[column]
+	for ok && path != "" {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal([]byte(value), &fields) != nil {
+			return "", false
+		}
+		column, path, _ = strings.Cut(path, ".")
+		var raw json.RawMessage
+		raw, ok = fields[column]
+		value = textOf(raw)
+	}
+	return value, ok
+}
+
+// textOf is a JSON string's text, and other values as they are written.
+func textOf(raw json.RawMessage) string {
+	var s *string
+	if json.Unmarshal(raw, &s) != nil {
+		return string(raw)
+	}
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// members are the members of a JSON object that are text, numbers or truth
+// values.
+func members(object string) map[string]string {
+	var fields map[string]any
+	d := json.NewDecoder(strings.NewReader(object))
+	d.UseNumber()
+	if d.Decode(&fields) != nil {
+		return map[string]string{}
+	}
+	columns := make(map[string]string, len(fields))
+	for name, value := range fields {
+		switch v := value.(type) {
+		case string:
+			columns[name] = v
+		case json.Number, bool:
+			columns[name] = fmt.Sprint(v)
+		}
+	}
+	return columns
+}
