@@ -49,7 +49,7 @@ type unit struct {
 
 func newCheck(text string, want expected) *check {
 	c := &check{text: text, want: want, doc: prose.Parse(text)}
-	quoted := c.letters(false) < 4 // an answer of nothing but a quotation is judged by it
+	quoted := c.letters() < 4 // an answer of nothing but a quotation is judged by it
 	for _, m := range c.doc.Masks {
 		if !m.Kind.Quoted() || !quoted {
 			c.mask = append(c.mask, words.Range{Start: m.Start, End: m.End})
@@ -61,13 +61,13 @@ func newCheck(text string, want expected) *check {
 }
 
 // letters counts the letters outside masked parts.
-func (c *check) letters(quotations bool) (n int) {
+func (c *check) letters() (n int) {
 	masks := c.doc.Masks
 	for i, r := range c.text {
 		for len(masks) > 0 && masks[0].End <= i {
 			masks = masks[1:]
 		}
-		if unicode.IsLetter(r) && !(len(masks) > 0 && masks[0].Start <= i && !(quotations && masks[0].Kind.Quoted())) {
+		if unicode.IsLetter(r) && (len(masks) == 0 || i < masks[0].Start) {
 			n++
 		}
 	}
@@ -377,6 +377,7 @@ func (c *check) scripts() {
 				wrong, right, tag = traditional, simplified, "zh-Hant"
 			}
 			if wrong >= 2 && wrong > 3*right {
+				c.spans = slices.DeleteFunc(c.spans, func(s Span) bool { return start <= s.Start && s.Start < end })
 				c.spans = append(c.spans, Span{start, end, tag, "line", probability(1.6 * float64(wrong-right))})
 			}
 		}

@@ -65,6 +65,7 @@ func TestCheck(t *testing.T) {
 		// The scripts of Chinese.
 		{"zh-TW", "请将商品连同发票一起寄回。", Wrong, "zh-Hans line[请将商品连同发票一起寄回。]"},
 		{"zh-Hans", "請將商品連同發票一起寄回。", Wrong, "zh-Hant line[請將商品連同發票一起寄回。]"},
+		{"zh-TW", "请将商品 please 连同发票一起寄回。", Wrong, "zh-Hans line[请将商品 please 连同发票一起寄回。]"},
 		{"zh-CN", "请将商品连同发票一起寄回。", Right, ""},
 		{"zh", "請將商品連同發票一起寄回。", Right, ""},
 		{"ja", "请将商品连同发票一起寄回。", Wrong, "zh-Hans line[请将商品连同发票一起寄回。]"},
