@@ -362,6 +362,7 @@ func (c *check) scripts() {
 	if c.want.script == "" {
 		return
 	}
+	var lines []Span
 	for _, u := range c.units {
 		if u.state == Wrong {
 			continue
@@ -377,11 +378,13 @@ func (c *check) scripts() {
 				wrong, right, tag = traditional, simplified, "zh-Hant"
 			}
 			if wrong >= 2 && wrong > 3*right {
-				c.spans = slices.DeleteFunc(c.spans, func(s Span) bool { return start <= s.Start && s.Start < end })
-				c.spans = append(c.spans, Span{start, end, tag, "line", probability(1.6 * float64(wrong-right))})
+				lines = append(lines, Span{start, end, tag, "line", probability(1.6 * float64(wrong-right))})
 			}
 		}
 	}
+	slices.SortFunc(lines, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	words := slices.DeleteFunc(c.spans, func(s Span) bool { return covered(lines, s.Start) })
+	c.spans = append(words, lines...)
 }
 
 // probability of even odds times e^x.
