@@ -383,8 +383,8 @@ func (c *check) scripts() {
 		}
 	}
 	slices.SortFunc(lines, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
-	words := slices.DeleteFunc(c.spans, func(s Span) bool { return covered(lines, s.Start) })
-	c.spans = append(words, lines...)
+	rest := slices.DeleteFunc(c.spans, func(s Span) bool { return covered(lines, s.Start) })
+	c.spans = append(rest, lines...)
 }
 
 // probability of even odds times e^x.
