@@ -105,6 +105,7 @@ func (v *Vectors) weigh() {
 //
 // ok is false if a text has no lemma with a vector: the pair is not scored.
 func (v *Vectors) Similarity(a, b string) (score float64, ok bool) {
+	defer turn(len(a) + len(b))()
 	x, y := v.text(a), v.text(b)
 	if slices.CompareFunc(x.items, y.items, compareItems) > 0 {
 		x, y = y, x // so that sums are taken in the same order

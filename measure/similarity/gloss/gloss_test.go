@@ -302,3 +302,32 @@ func FuzzSimilarity(f *testing.F) {
 		}
 	})
 }
+
+// Only long texts wait for their turn.
+func TestLongTextsTakeTurns(t *testing.T) {
+	v := open(t)
+	text := strings.Repeat("honey ", long/6+1)
+	for range cap(longOnes) {
+		longOnes <- struct{}{}
+	}
+	if _, ok := v.Similarity("bees", "honey"); !ok {
+		t.Error("a short text is not scored")
+	}
+	compared := make(chan struct{})
+	go func() {
+		defer close(compared)
+		v.Similarity("bees", text)
+	}()
+	for range 4 { // as long as the comparison would take, and longer
+		v.compare(v.prepare("bees"), v.prepare(text))
+	}
+	select {
+	case <-compared:
+		t.Error("a long text did not wait")
+	default:
+	}
+	for range cap(longOnes) {
+		<-longOnes
+	}
+	<-compared
+}

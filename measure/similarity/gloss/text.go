@@ -30,6 +30,22 @@ func compareItems(p, q item) int {
 	return cmp.Or(cmp.Compare(p.row, q.row), cmp.Compare(p.weight, q.weight))
 }
 
+// Preparing a text takes some 20 times its bytes, so at most two long ones are
+// compared at a time, however many answers wait to be scored.
+const long = 64 << 10 // bytes
+
+var longOnes = make(chan struct{}, 2)
+
+// turn waits until texts of that many bytes may be compared; done is to be called
+// when they are.
+func turn(bytes int) (done func()) {
+	if bytes <= long {
+		return func() {}
+	}
+	longOnes <- struct{}{}
+	return func() { <-longOnes }
+}
+
 // text returns s prepared, from the cache if possible.
 func (v *Vectors) text(s string) *text {
 	if t := v.cache.get(s); t != nil {
