@@ -1,0 +1,435 @@
+package guard
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"crosstalk/measure/langid/chinese"
+	"crosstalk/measure/langid/embedded"
+	"crosstalk/measure/langid/words"
+	"crosstalk/measure/prose"
+)
+
+// Limits of the logarithm of the odds, chosen on half of the development replies.
+const (
+	lineWrong = 4.0  // a line is in another language
+	lineRight = -1.5 // a line is in the expected one
+	wordWrong = -0.3 // words within a line are in another language
+	wordAlso  = -1.5 // so are the words beside them
+)
+
+// even is the log odds at which words count as foreign as often as not, where both are as frequent as in the
+// development data.
+const even = words.Threshold
+
+// check is the judging of one text.
+type check struct {
+	text     string
+	want     expected
+	doc      prose.Document
+	mask     []words.Range
+	analysis *words.Analysis
+	units    []unit
+	spans    []Span
+	masked   []Mask
+	pairs    []pair // see paired
+}
+
+// unit is a block, or several short ones of a form.
+type unit struct {
+	blocks   []prose.Block
+	evidence words.Evidence
+	state    Verdict
+}
+
+func newCheck(text string, want expected) *check {
+	c := &check{text: text, want: want, doc: prose.Parse(text)}
+	quoted := c.letters() < 4 // an answer of nothing but a quotation is judged by it
+	for _, m := range c.doc.Masks {
+		if !m.Kind.Quoted() || !quoted {
+			c.mask = append(c.mask, words.Range{Start: m.Start, End: m.End})
+			c.masked = append(c.masked, Mask{m.Start, m.End, m.Kind})
+		}
+	}
+	c.analysis = words.Analyse(text, want.base, c.mask)
+	return c
+}
+
+// letters counts the letters outside masked parts.
+func (c *check) letters() (n int) {
+	masks := c.doc.Masks
+	for i, r := range c.text {
+		for len(masks) > 0 && masks[0].End <= i {
+			masks = masks[1:]
+		}
+		if unicode.IsLetter(r) && (len(masks) == 0 || i < masks[0].Start) {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *check) judge() {
+	var short []prose.Block
+	for _, b := range c.doc.Blocks {
+		switch u := c.weigh(b); {
+		case u.state == CannotTell && u.evidence.Words == 0:
+		case u.state == CannotTell:
+			short = append(short, b)
+		default:
+			c.units = append(c.units, u)
+		}
+	}
+	for len(short) > 0 {
+		var group, rest []prose.Block
+		for _, b := range short {
+			if b.Form == short[0].Form {
+				group = append(group, b)
+			} else {
+				rest = append(rest, b)
+			}
+		}
+		u := c.weigh(group...)
+		if u.state == CannotTell {
+			c.follow(&u)
+		}
+		c.units = append(c.units, u)
+		short = rest
+	}
+	slices.SortStableFunc(c.units, func(a, b unit) int { return cmp.Compare(a.blocks[0].Start, b.blocks[0].Start) })
+	for i := range c.units {
+		if u := &c.units[i]; u.state == Wrong {
+			for _, b := range u.blocks {
+				c.foreignLine(b, u.evidence)
+			}
+		}
+	}
+	c.foreignWords()
+	c.scripts()
+	slices.SortFunc(c.spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(c.masked, func(a, b Mask) int { return cmp.Compare(a.Start, b.Start) })
+}
+
+// follow lets items, headings or cells that do not say enough follow the others of their form, if these agree that they
+// are in another language.
+func (c *check) follow(u *unit) {
+	form := u.blocks[0].Form
+	if form == prose.Paragraph {
+		return
+	}
+	language := ""
+	for _, other := range c.units {
+		if other.blocks[0].Form != form {
+			continue
+		}
+		if other.state != Wrong || language != "" && language != other.evidence.Language {
+			return
+		}
+		language = other.evidence.Language
+	}
+	if language != "" {
+		u.state, u.evidence.Language = Wrong, language
+		u.evidence.LogRatio = lineWrong
+	}
+}
+
+// weigh judges blocks together.
+func (c *check) weigh(blocks ...prose.Block) unit {
+	u := unit{blocks: blocks, state: CannotTell}
+	ranges := make([]words.Range, len(blocks))
+	own := 0
+	for i, b := range blocks {
+		ranges[i] = words.Range{Start: b.Start, End: b.End}
+		own += c.analysis.Own(b.Start, b.End, 2)
+	}
+	u.evidence = c.analysis.Weigh(ranges...)
+	e := &u.evidence
+	if !words.Supports(c.want.base) || 10*e.Known < 6*e.Words && e.Words > 2 {
+		if c.identify(&u) {
+			return u
+		}
+	}
+	switch {
+	case e.Words == 0:
+	case e.LogRatio >= lineWrong && 5*own < e.Words:
+		u.state = Wrong
+	case e.LogRatio <= lineRight || e.LogRatio >= lineWrong:
+		u.state = Right // if it has foreign words, these are found word by word
+	}
+	return u
+}
+
+// twins are languages that the identifier takes lines of their neighbours for.
+var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
+
+// identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
+// that settles it.
+func (c *check) identify(u *unit) bool {
+	var plain strings.Builder
+	for _, b := range u.blocks {
+		c.plain(&plain, b)
+	}
+	if len(plain.String()) < 20 || words.Supports(c.want.base) && lowercase(plain.String()) < 4 {
+		return false
+	}
+	guess := embedded.Identifier().Identify(plain.String())
+	switch supported := words.Supports(c.want.base); {
+	case guess.Language == c.want.base && guess.Probability >= 0.5 && (!supported || u.evidence.LogRatio < lineWrong):
+		u.state, u.evidence.LogRatio = Right, min(u.evidence.LogRatio, -lineWrong)
+	case twins[guess.Language]:
+		return false
+	case guess.Language != c.want.base && guess.Probability >= 0.9 && (!supported || !words.Supports(guess.Language)):
+		u.state, u.evidence.Language = Wrong, guess.Language
+		u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)
+	default:
+		return false
+	}
+	return true
+}
+
+// announced returns why a block in another language is no confusion: the line before it, or the first row of its table,
+// names the language; or the line before it ends in a colon, and the text goes on in the expected language behind it.
+func (c *check) announced(b prose.Block, language string) prose.Kind {
+	i := sort.Search(len(c.doc.Blocks), func(i int) bool { return c.doc.Blocks[i].Start >= b.Start })
+	first := i
+	for first > 0 && c.doc.Blocks[first-1].Form == b.Form {
+		first--
+	}
+	if b.Form == prose.Cell {
+		for _, head := range c.doc.Blocks[first:i] {
+			if c.line(head.Start) == c.line(c.doc.Blocks[first].Start) && mentions(c.want.base, c.text[head.Start:head.End], language) {
+				return Mention
+			}
+		}
+	}
+	if b.Form != prose.Paragraph && first > 0 {
+		i = first
+	}
+	if i == 0 {
+		return ""
+	}
+	before := c.doc.Blocks[i-1]
+	announcement := strings.TrimRight(c.text[before.Start:before.End], " *_")
+	if !strings.HasSuffix(announcement, ":") && !strings.HasSuffix(announcement, "：") {
+		return ""
+	}
+	if mentions(c.want.base, announcement, language) {
+		return Mention
+	}
+	own := func(b prose.Block) bool {
+		return c.analysis.Weigh(words.Range{Start: b.Start, End: b.End}).LogRatio < lineRight
+	}
+	if b.Form == prose.Paragraph && own(before) && i+1 < len(c.doc.Blocks) && own(c.doc.Blocks[i+1]) {
+		return prose.Quote
+	}
+	return ""
+}
+
+// lowercase counts the words that begin with no capital: names tell little of the language around them.
+func lowercase(text string) (n int) {
+	for w := range strings.FieldsSeq(text) {
+		if r, _ := utf8.DecodeRuneInString(w); unicode.IsLetter(r) && !unicode.IsUpper(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// plain writes a block without its masked parts.
+func (c *check) plain(to *strings.Builder, b prose.Block) {
+	at := b.Start
+	for _, m := range c.mask[c.maskFrom(b.Start):] {
+		if m.Start >= b.End {
+			break
+		}
+		to.WriteString(c.text[at:max(at, m.Start)])
+		at = max(at, m.End)
+	}
+	to.WriteString(c.text[at:max(at, b.End)])
+	to.WriteByte(' ')
+}
+
+// foreignLine adds a block in another language as a span, or masks it if the text announces it.
+func (c *check) foreignLine(b prose.Block, e words.Evidence) {
+	start, end := c.trim(b.Start, b.End)
+	if start >= end {
+		return
+	}
+	if part, ok := c.paired(b.Start); ok {
+		start, end := c.trim(part.Start, part.End)
+		c.masked = append(c.masked, Mask{start, end, Gloss})
+		return
+	}
+	if kind := c.announced(b, e.Language); kind != "" {
+		c.masked = append(c.masked, Mask{start, end, kind})
+		return
+	}
+	c.spans = append(c.spans, Span{start, end, c.name(e.Language, start, end), "line", probability(e.LogRatio)})
+}
+
+// maskFrom returns the number of the first masked part that ends behind a byte.
+func (c *check) maskFrom(at int) int {
+	return sort.Search(len(c.mask), func(i int) bool { return c.mask[i].End > at })
+}
+
+// trim leaves out what a part begins and ends with but letters and the punctuation behind them.
+func (c *check) trim(start, end int) (int, int) {
+	for i := c.maskFrom(start); i < len(c.mask) && c.mask[i].Start <= start; i++ {
+		start = c.mask[i].End
+	}
+	s := c.text[start:max(start, end)]
+	i := strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) })
+	if i < 0 {
+		return start, start
+	}
+	return start + i, start + len(strings.TrimRight(s, " *_\t»”’\"』」"))
+}
+
+// foreignWords adds the foreign words of blocks that are not foreign as a whole.
+func (c *check) foreignWords() {
+	lines := slices.Clone(c.spans)
+	for _, m := range c.masked[len(c.mask):] {
+		lines = append(lines, Span{Start: m.Start, End: m.End})
+	}
+	slices.SortFunc(lines, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	found := c.analysis.Words(wordAlso)
+	for i := 0; i < len(found); {
+		j := i + 1
+		top := found[i].LogOdds
+		for j < len(found) && c.adjacent(found[j-1], found[j]) {
+			top = max(top, found[j].LogOdds)
+			j++
+		}
+		run := found[i:j]
+		i = j
+		if top < wordWrong || covered(lines, run[0].Start) {
+			continue
+		}
+		start, end := run[0].Start, run[len(run)-1].End
+		best := slices.MaxFunc(run, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
+		if kind := c.excuse(run, best.Language); kind != "" {
+			c.masked = append(c.masked, Mask{start, end, kind})
+			continue
+		}
+		s := Span{start, end, c.name(best.Language, start, end), "word", probability(top - even)}
+		if last := len(c.spans) - 1; last >= 0 && c.continues(c.spans[last], s) {
+			c.spans[last].End, c.spans[last].P = end, max(c.spans[last].P, s.P)
+			continue
+		}
+		c.spans = append(c.spans, s)
+	}
+}
+
+// adjacent reports whether two foreign words belong to a run: there are no letters between them, nor a line's end.
+func (c *check) adjacent(a, b words.Word) bool {
+	between := c.text[a.End:b.Start]
+	return len(between) < 20 && !strings.ContainsAny(between, "\n|.!?:;。！？") && strings.IndexFunc(between, unicode.IsLetter) < 0
+}
+
+// continues reports whether two spans are sentences of one part: there are no letters between them, nor a line's end.
+func (c *check) continues(a, b Span) bool {
+	return a.Kind == "word" && a.Language == b.Language && a.End <= b.Start && !strings.ContainsAny(c.text[a.End:b.Start], "\n|") &&
+		b.Start-a.End < 20 && strings.IndexFunc(c.text[a.End:b.Start], unicode.IsLetter) < 0
+}
+
+// covered reports whether one of the spans, which are in order, has a byte.
+func covered(spans []Span, at int) bool {
+	i := sort.Search(len(spans), func(i int) bool { return spans[i].End > at })
+	return i < len(spans) && spans[i].Start <= at
+}
+
+// name is the tag of a language: with the script of Chinese where the characters tell it.
+func (c *check) name(language string, start, end int) string {
+	if language != "zh" {
+		return language
+	}
+	switch simplified, traditional := chinese.Count(c.text[start:end]); {
+	case simplified > traditional:
+		return "zh-Hans"
+	case traditional > simplified:
+		return "zh-Hant"
+	}
+	return "zh"
+}
+
+// scripts adds lines of Chinese in the other script than expected.
+func (c *check) scripts() {
+	if c.want.script == "" {
+		return
+	}
+	var lines []Span
+	for _, u := range c.units {
+		if u.state == Wrong {
+			continue
+		}
+		for _, b := range u.blocks {
+			start, end := c.trim(b.Start, b.End)
+			if start >= end {
+				continue
+			}
+			simplified, traditional := chinese.Count(c.text[start:end])
+			wrong, right, tag := simplified, traditional, "zh-Hans"
+			if c.want.script == "Hans" {
+				wrong, right, tag = traditional, simplified, "zh-Hant"
+			}
+			if wrong >= 2 && wrong > 3*right {
+				lines = append(lines, Span{start, end, tag, "line", probability(1.6 * float64(wrong-right))})
+			}
+		}
+	}
+	slices.SortFunc(lines, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	rest := slices.DeleteFunc(c.spans, func(s Span) bool { return covered(lines, s.Start) })
+	c.spans = append(rest, lines...)
+}
+
+// probability of even odds times e^x.
+func probability(x float64) float64 {
+	return math.Round(1e4*min(0.9999, 1/(1+math.Exp(-x)))) / 1e4
+}
+
+func (c *check) result() Judgement {
+	j := Judgement{Verdict: CannotTell, P: 0.5, Units: len(c.units), Spans: c.spans, Masked: c.masked}
+	weight := map[string]int{}
+	sum := 0.0
+	for _, u := range c.units {
+		switch u.state {
+		case CannotTell:
+			j.Unclear++
+		case Right:
+			weight[c.want.base] += max(1, u.evidence.Words)
+			sum = min(sum, u.evidence.LogRatio)
+		case Wrong:
+			weight[u.evidence.Language] += max(1, u.evidence.Words)
+		}
+	}
+	switch {
+	case len(c.spans) > 0:
+		j.Verdict, j.P = Wrong, 0
+		for _, s := range c.spans {
+			j.P = max(j.P, s.P)
+		}
+	case weight[c.want.base] > 0:
+		j.Verdict, j.P = Right, probability(min(-sum, 7))
+	}
+	for l, n := range weight {
+		if n > weight[j.Language] || n == weight[j.Language] && l < j.Language {
+			j.Language = l
+		}
+	}
+	j.Language = c.name(j.Language, 0, len(c.text))
+	if base, _, _ := strings.Cut(j.Language, "-"); base == c.want.base {
+		j.Region = c.region()
+	}
+	if j.Spans == nil {
+		j.Spans = []Span{}
+	}
+	if j.Masked == nil {
+		j.Masked = []Mask{}
+	}
+	return j
+}

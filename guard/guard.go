@@ -1,0 +1,100 @@
+// Package guard judges whether a model's answer is in the language that it should be in, and which parts are not.
+//
+// It judges prose: code, addresses, numbers, quotations, names and the like are masked. Where the letters do not say
+// enough, the verdict is CannotTell.
+package guard
+
+import (
+	"fmt"
+	"strings"
+
+	"crosstalk/measure/prose"
+
+	"golang.org/x/text/language"
+)
+
+// A Verdict says whether a text is in the expected language.
+type Verdict string
+
+// Verdicts.
+const (
+	Right      Verdict = "right"
+	Wrong      Verdict = "wrong"       // it, or a part of it, is in another language
+	CannotTell Verdict = "cannot_tell" // too little prose, or too much alike in both languages
+)
+
+// A Judgement of a text. Offsets are bytes of the text, End not included.
+type Judgement struct {
+	Verdict  Verdict `json:"verdict"`
+	Language string  `json:"language"`         // that most of the prose is in, empty if that cannot be told
+	Region   string  `json:"region,omitempty"` // that the words of English, Spanish or Portuguese point to, if they do: reported, not judged
+	P        float64 `json:"p"`                // probability that the verdict is true; 0.5 if it cannot be told
+	Units    int     `json:"units"`            // lines, or groups of short ones, that were judged
+	Unclear  int     `json:"unclear"`          // units whose language cannot be told
+	Spans    []Span  `json:"spans"`            // the parts in another language
+	Masked   []Mask  `json:"masked"`           // the parts that were not judged
+}
+
+// A Span is a part in another language than expected.
+type Span struct {
+	Start    int     `json:"start"`
+	End      int     `json:"end"`
+	Language string  `json:"language"` // BCP 47, with the script of Chinese: "en", "zh-Hans"
+	Kind     string  `json:"kind"`     // "line" (a whole line or cell) or "word" (words within one)
+	P        float64 `json:"p"`        // probability that it is in another language
+}
+
+// A Mask is a part that was not judged, and why: a kind of package prose, or one of the kinds below.
+type Mask struct {
+	Start int        `json:"start"`
+	End   int        `json:"end"`
+	Kind  prose.Kind `json:"kind"`
+}
+
+// Kinds of foreign words that are no confusion.
+const (
+	Gloss   prose.Kind = "gloss"   // in parentheses behind its translation, or before it
+	Mention prose.Kind = "mention" // in a sentence that names their language
+	Name    prose.Kind = "name"    // of a person, place, product
+	Loan    prose.Kind = "loan"    // used in many languages: "online"
+)
+
+// Check judges a text that should be in a language: a BCP 47 tag such as "ko", "pt-BR" or "zh-Hant". A region decides
+// between simplified and traditional Chinese; other regions are reported, not judged. An error means that the tag is
+// no language that can be judged.
+func Check(text, tag string) (Judgement, error) {
+	e, err := expect(tag)
+	if err != nil {
+		return Judgement{}, err
+	}
+	c := newCheck(text, e)
+	c.judge()
+	return c.result(), nil
+}
+
+// expected is what a tag asks for.
+type expected struct {
+	tag    string
+	base   string // ISO 639
+	script string // "Hans" or "Hant" where the tag of Chinese has a script or a region, otherwise empty
+}
+
+func expect(tag string) (expected, error) {
+	t, err := language.Parse(strings.ReplaceAll(tag, "_", "-"))
+	if err != nil || tag == "" {
+		return expected{}, fmt.Errorf("unknown language %q; expected a BCP 47 tag such as ko, pt-BR or zh-Hant", tag)
+	}
+	if t == language.Und {
+		return expected{}, fmt.Errorf("tag %q names no language; expected one such as ko, pt-BR or zh-Hant", tag)
+	}
+	base, _ := t.Base()
+	e := expected{tag: t.String(), base: base.String()}
+	if e.base == "zh" && strings.ContainsAny(tag, "-_") {
+		script, _ := t.Script()
+		e.script = script.String()
+	}
+	if !judged(e.base) {
+		return expected{}, fmt.Errorf("language %q cannot be judged; expected one of: %s", tag, strings.Join(Languages(), " "))
+	}
+	return e, nil
+}

@@ -1,0 +1,193 @@
+package guard
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// spans lists what Check finds as "language kind[text]", and masked parts that are excused as "{kind}[text]".
+func spans(t *testing.T, text, tag string) (Judgement, string) {
+	t.Helper()
+	j, err := Check(text, tag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, s := range j.Spans {
+		all = append(all, fmt.Sprintf("%s %s[%s]", s.Language, s.Kind, text[s.Start:s.End]))
+	}
+	for _, m := range j.Masked {
+		switch m.Kind {
+		case Gloss, Mention, Name, Loan:
+			all = append(all, fmt.Sprintf("{%s}[%s]", m.Kind, text[m.Start:m.End]))
+		}
+	}
+	return j, strings.Join(all, " ")
+}
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		tag, text string
+		verdict   Verdict
+		want      string
+	}{
+		// Whole texts and lines.
+		{"de", "Ihre Bestellung ist unterwegs und kommt morgen an.", Right, ""},
+		{"it", "Your order is on its way and arrives tomorrow.", Wrong, "en line[Your order is on its way and arrives tomorrow.]"},
+		{"es", "O seu pedido já foi enviado e chega amanhã de manhã.", Wrong, "pt line[O seu pedido já foi enviado e chega amanhã de manhã.]"},
+		{"de", "Uw bestelling is onderweg en komt morgen bij u aan.", Wrong, "nl line[Uw bestelling is onderweg en komt morgen bij u aan.]"},
+		{"nl", "Uw bestelling is onderweg en komt morgen bij u aan.", Right, ""},
+		{"nl", "Your order is on its way and arrives tomorrow.", Wrong, "en line[Your order is on its way and arrives tomorrow.]"},
+		{"fr", "Voici la liste :\n\n- Du pain frais\n- A pound of butter\n- Des œufs", Wrong, "en line[A pound of butter]"},
+		{"hi", "नमस्ते, आप कैसे हैं?", Right, ""},
+		// Short ones.
+		{"fr", "Merci beaucoup !", Right, ""},
+		{"tr", "Thank you!", Wrong, "en line[Thank you!]"},
+		{"de", "Hotel", CannotTell, ""},
+		{"de", "", CannotTell, ""},
+		{"de", "https://example.com 12 kg 🎉", CannotTell, ""},
+		{"ru", "```\nprint(\"hello world\")\n```", CannotTell, ""},
+		// Words.
+		{"fr", "Le rapport est presque fini, however il manque les chiffres.", Wrong, "en word[however]"},
+		{"ja", "この資料は already 送りました。", Wrong, "en word[already]"},
+		{"de", "Der Techniker kommt завтра um acht.", Wrong, "ru word[завтра]"},
+		// Excused.
+		{"ru", "Нажмите «Check for updates» и подождите немного.", Right, ""},
+		{"hi", "मेनू में **Reset password** चुनें और आगे बढ़ें।", Right, ""},
+		{"ar", "يعمل هذا التطبيق على أجهزة Samsung Galaxy بدون مشاكل.", Right, ""},
+		{"id", "Silakan login dulu, lalu cek menu promo dan pilih fitur chat.", Right, ""},
+		{"en", "The author's name is 村上春樹 in Japanese, as you know.", Right, "{mention}[村上春樹]"},
+		{"ru", "Этот стиль называют кролем (freestyle), он самый быстрый.", Right, "{gloss}[freestyle]"},
+		{"en", "The sign says, line by line:\n\n- 禁止吸烟: No smoking\n- 出口: The way out", Right, "{gloss}[禁止吸烟] {gloss}[出口]"},
+		{"it", "«Your order is on its way and arrives tomorrow.»", Wrong, "en line[Your order is on its way and arrives tomorrow.]"},
+		// The scripts of Chinese.
+		{"zh-TW", "请将商品连同发票一起寄回。", Wrong, "zh-Hans line[请将商品连同发票一起寄回。]"},
+		{"zh-Hans", "請將商品連同發票一起寄回。", Wrong, "zh-Hant line[請將商品連同發票一起寄回。]"},
+		{"zh-TW", "请将商品 please 连同发票一起寄回。", Wrong, "zh-Hans line[请将商品 please 连同发票一起寄回。]"},
+		{"zh-CN", "请将商品连同发票一起寄回。", Right, ""},
+		{"zh", "請將商品連同發票一起寄回。", Right, ""},
+		{"ja", "请将商品连同发票一起寄回。", Wrong, "zh-Hans line[请将商品连同发票一起寄回。]"},
+		// Regions are not judged.
+		{"pt-BR", "Telefone-nos já e bloqueamos o cartão no telemóvel.", Right, ""},
+	} {
+		j, got := spans(t, c.text, c.tag)
+		if j.Verdict != c.verdict || got != c.want {
+			t.Errorf("%s: %q\n got %s %s\nwant %s %s", c.tag, c.text, j.Verdict, got, c.verdict, c.want)
+		}
+		if j.P < 0.5 || j.P > 1 || j.Verdict == CannotTell && j.P != 0.5 {
+			t.Errorf("%s: %q: p %v", c.tag, c.text, j.P)
+		}
+	}
+}
+
+func TestRegion(t *testing.T) {
+	for _, c := range []struct{ tag, text, want string }{
+		{"pt-BR", "Bloqueamos o cartão no telemóvel; mostre o ecrã na paragem do autocarro.", "pt-PT"},
+		{"pt", "Você pode pagar pelo celular dentro do ônibus.", "pt-BR"},
+		{"en", "The colour of the town centre is grey.", "en-GB"},
+		{"en", "The colour of the town center is bright.", ""},
+		{"es", "Si vosotros queréis, el ordenador está listo.", "es-ES"},
+		{"de", "Die Farbe ist schön und hell.", ""},
+		{"de", "The colour of the town centre is grey.", ""},
+	} {
+		if j, _ := spans(t, c.text, c.tag); j.Region != c.want {
+			t.Errorf("%s: %q: region %q, want %q", c.tag, c.text, j.Region, c.want)
+		}
+	}
+}
+
+func TestBadTags(t *testing.T) {
+	for tag, want := range map[string]string{
+		"":    `unknown language ""`,
+		"??":  `unknown language "??"`,
+		"und": `tag "und" names no language`,
+		"tlh": `language "tlh" cannot be judged; expected one of: `,
+	} {
+		if _, err := Check("text", tag); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", tag, err, want)
+		}
+	}
+	for _, tag := range []string{"pt_BR", "zh-hant-HK", "EN"} {
+		if _, err := Check("text", tag); err != nil {
+			t.Errorf("%q: %v", tag, err)
+		}
+	}
+}
+
+func TestRequest(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"text":"a","language":"de"}`:   "",
+		`{"text":"","language":"de"}`:    "",
+		`{"language":"de"}`:              `expected a field "text"`,
+		`{"text":"a"}`:                   `expected a field "language"`,
+		`{"text":"a","language":"user"}`: `"language" is "user": expected a "prompt"`,
+		`{"text":"a","language":"user","messages":[{"role":"assistant","content":"x"}]}`: `"language" is "user"`,
+		`{"text":1,"language":"de"}`: `expected a JSON object`,
+		`[]`:                         `expected a JSON object`,
+	} {
+		_, err := ParseRequest([]byte(data))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: error %v, want %q", data, err, want)
+		}
+	}
+	r, err := ParseRequest([]byte(`{"id":7,"text":"Das ist ein kurzer Satz.","language":"user","prompt":"12345"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := r.Check()
+	if err != nil || response.Verdict != CannotTell {
+		t.Errorf("an unknown language of the user: %+v, %v", response, err)
+	}
+	if data, _ := json.Marshal(response); !strings.Contains(string(data), `"id":7,"verdict":"cannot_tell"`) || !strings.Contains(string(data), `"spans":[]`) {
+		t.Errorf("%s", data)
+	}
+}
+
+func TestIdentify(t *testing.T) {
+	for text, want := range map[string]string{
+		"À quelle heure ouvre le magasin ?":                   "fr",
+		"```go\nfor i := range n {}\n```\nWas ist das genau?": "de",
+		"請問發票要怎麼開？":                                           "zh-Hant",
+		"":                                                    "",
+	} {
+		if got := Identify(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, s := range []string{"Das ist (in English: this) **bold** \"q\"", "| a | b |\n- c: d\n- e: f", "村上 zh \xff"} {
+		f.Add(s, "de")
+		f.Add(s, "zh-TW")
+	}
+	f.Fuzz(func(t *testing.T, text, tag string) {
+		j, err := Check(text, tag)
+		if err != nil {
+			return
+		}
+		at := 0
+		for _, s := range j.Spans {
+			if s.Start < at || s.End <= s.Start || s.End > len(text) || s.P < 0 || s.P > 1 {
+				t.Fatalf("%+v in %+v", s, j)
+			}
+			at = s.End
+		}
+		if (len(j.Spans) > 0) != (j.Verdict == Wrong) {
+			t.Fatalf("%+v", j)
+		}
+	})
+}
+
+// An answer of about 500 tokens.
+func BenchmarkCheck(b *testing.B) {
+	text := strings.Repeat("Ihre Bestellung ist unterwegs und kommt morgen an. Bitte halten Sie Ihren Ausweis bereit, however, falls niemand da ist.\n\n", 16)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := Check(text, "de"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

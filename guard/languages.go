@@ -1,0 +1,68 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"crosstalk/measure/langid/embedded"
+	"crosstalk/measure/langid/words"
+)
+
+// Languages returns the languages that can be judged, as ISO 639 codes. For those without a model of words, lines are
+// judged, and words by their script alone.
+func Languages() []string { return slices.Clone(languages()) }
+
+var languages = sync.OnceValue(func() []string {
+	all := embedded.Identifier().Labels()
+	for _, g := range words.Groups {
+		all = append(all, g.Languages...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+})
+
+func judged(base string) bool {
+	_, ok := slices.BinarySearch(languages(), base)
+	return ok
+}
+
+// named lists how a language names others: code and beginnings of words, in lower case.
+var named = map[string]string{
+	"ar": "ar عربي de ألماني en نجليزي es سباني fr فرنسي hi هندي id ندونيسي it يطالي ja ياباني ko كوري pt برتغالي ru روسي tr تركي vi فيتنامي zh صيني",
+	"de": "ar arabisch de deutsch en englisch es spanisch fr französisch hi hindi id indonesisch it italienisch ja japanisch ko koreanisch pt portugiesisch ru russisch tr türkisch vi vietnamesisch zh chinesisch uk ukrainisch",
+	"en": "ar arabic de german en english es spanish fr french hi hindi id indonesian it italian ja japanese ko korean pt portuguese ru russian tr turkish vi vietnamese zh chinese uk ukrainian",
+	"es": "ar árabe de alem en inglés es español fr francés hi hindi id indonesi it italian ja japon ko corean pt portug ru rus tr turc vi vietnam zh chin uk ucrani",
+	"fr": "ar arabe de allemand en anglais es espagnol fr français hi hindi id indonésien it italien ja japonais ko coréen pt portugais ru russe tr turc vi vietnamien zh chinois uk ukrainien",
+	"hi": "ar अरबी de जर्मन en अंग्रेज es स्पैनिश fr फ़्रेंच fr फ्रेंच fr फ़्रांसीसी hi हिंदी id इंडोनेशिया it इतालवी ja जापानी ko कोरिया pt पुर्तगाली ru रूसी tr तुर्की vi वियतनामी zh चीनी uk यूक्रेनी",
+	"id": "ar arab de jerman en inggris es spanyol fr prancis hi hindi id indonesia it italia ja jepang ko korea pt portugis ru rusia tr turki vi vietnam zh mandarin zh tionghoa uk ukraina",
+	"it": "ar arab de tedesc en ingles es spagnol fr frances hi hindi id indonesian it italian ja giappones ko corean pt portoghes ru russ tr turc vi vietnamit zh cines uk ucrain",
+	"ja": "ar アラビア語 de ドイツ語 en 英語 es スペイン語 fr フランス語 hi ヒンディー語 id インドネシア語 it イタリア語 ja 日本語 ko 韓国語 pt ポルトガル語 ru ロシア語 tr トルコ語 vi ベトナム語 zh 中国語 uk ウクライナ語",
+	"ko": "ar 아랍어 de 독일어 en 영어 es 스페인어 fr 프랑스어 hi 힌디어 id 인도네시아어 it 이탈리아어 ja 일본어 ko 한국어 pt 포르투갈어 ru 러시아어 tr 튀르키예어 tr 터키어 vi 베트남어 zh 중국어 zh 한자 uk 우크라이나어",
+	"pt": "ar árabe de alem en inglês en inglesa es espanhol es castelhan fr franc hi hindi id indonési it italian ja japon ko corean pt portugu ru russ tr turc vi vietnam zh chin uk ucrani",
+	"ru": "ar арабск de немецк de по-немецки en английск en англ es испанск fr французск hi хинди id индонезийск it итальянск ja японск ko корейск pt португальск ru русск tr турецк vi вьетнамск zh китайск uk украинск bg болгарск",
+	"tr": "ar arapça de almanca en ingilizce es ispanyolca fr fransızca hi hintçe id endonezce id endonezya it italyanca ja japonca ko korece pt portekizce ru rusça tr türkçe vi vietnamca zh çince uk ukraynaca",
+	"vi": "ar ả rập de tiếng đức en tiếng anh es tây ban nha fr tiếng pháp hi hindi id indonesia it tiếng ý ja tiếng nhật ko tiếng hàn pt bồ đào nha ru tiếng nga tr thổ nhĩ kỳ vi tiếng việt zh tiếng trung zh tiếng hoa",
+	"zh": "ar 阿拉伯 de 德语 de 德文 en 英语 en 英文 es 西班牙语 es 西文 fr 法语 fr 法文 hi 印地语 id 印尼语 id 印度尼西亚语 it 意大利语 it 意大利文 ja 日语 ja 日文 ko 韩语 ko 韩文 pt 葡萄牙语 pt 葡文 ru 俄语 ru 俄文 tr 土耳其语 vi 越南语 en 英語 de 德語 fr 法語 ja 日語 ko 韓語 ko 韓文 ru 俄語 es 西班牙語",
+}
+
+// names reports whether text, in the language base, names another language.
+func names(base, text, language string) bool {
+	text = strings.ToLower(text)
+	code, stem := "", ""
+	check := func() bool { return code == language && stem != "" && strings.Contains(text, stem) }
+	for _, field := range strings.Fields(named[base]) {
+		if len(field) == 2 && field[0] < 0x80 {
+			if check() {
+				return true
+			}
+			code, stem = field, ""
+			continue
+		}
+		if stem != "" {
+			stem += " "
+		}
+		stem += field
+	}
+	return check()
+}

@@ -1,0 +1,112 @@
+package guard
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"crosstalk/measure/langid/chinese"
+	"crosstalk/measure/langid/embedded"
+	"crosstalk/measure/langid/words"
+	"crosstalk/measure/prose"
+)
+
+// User, in place of a tag, is the language of the user's last message.
+const User = "user"
+
+// A Request is a text to judge, as `crosstalk check` reads it.
+type Request struct {
+	ID       json.RawMessage `json:"id,omitempty"` // repeated in the response
+	Text     string          `json:"text"`
+	Language string          `json:"language"`           // a tag, or User
+	Prompt   string          `json:"prompt,omitempty"`   // with User: what the user wrote
+	Messages []Message       `json:"messages,omitempty"` // with User, in place of Prompt: the conversation
+}
+
+// A Message of a conversation.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// A Response is the judgement of a request.
+type Response struct {
+	ID json.RawMessage `json:"id,omitempty"`
+	Judgement
+	Expected string `json:"expected"` // the language that the text was judged by, empty if the user's is not known
+}
+
+// ParseRequest reads a request from a JSON object and checks that it has what Check needs.
+func ParseRequest(data []byte) (Request, error) {
+	fields := struct {
+		*Request
+		Text *string `json:"text"`
+	}{Request: &Request{}}
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return Request{}, fmt.Errorf("expected a JSON object such as {\"text\":\"...\",\"language\":\"ko\"}: %w", err)
+	}
+	r := *fields.Request
+	if fields.Text == nil {
+		return Request{}, errors.New(`expected a field "text" with the text to check`)
+	}
+	r.Text = *fields.Text
+	switch {
+	case r.Language == "":
+		return Request{}, errors.New(`expected a field "language" with a tag such as "ko", or "user" with "prompt" or "messages"`)
+	case r.Language == User && r.userText() == "":
+		return Request{}, errors.New(`"language" is "user": expected a "prompt", or "messages" with one of the role "user"`)
+	}
+	return r, nil
+}
+
+// userText returns the user's last message.
+func (r Request) userText() string {
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		if r.Messages[i].Role == "user" {
+			return r.Messages[i].Content
+		}
+	}
+	return r.Prompt
+}
+
+// Check judges the request's text. If the user's language is asked for and cannot be told, neither can the verdict.
+func (r Request) Check() (Response, error) {
+	tag := r.Language
+	if tag == User {
+		if tag = Identify(r.userText()); tag == "" {
+			return Response{r.ID, Judgement{Verdict: CannotTell, P: 0.5, Spans: []Span{}, Masked: []Mask{}}, ""}, nil
+		}
+	}
+	j, err := Check(r.Text, tag)
+	return Response{r.ID, j, tag}, err
+}
+
+// Identify returns the language of a text's prose: a tag, with the script of Chinese where the characters tell it, or
+// "" if it cannot be told.
+func Identify(text string) string {
+	c := &check{text: text, doc: prose.Parse(text)}
+	for _, m := range c.doc.Masks {
+		if !m.Kind.Quoted() {
+			c.mask = append(c.mask, words.Range{Start: m.Start, End: m.End})
+		}
+	}
+	var plain strings.Builder
+	for _, b := range c.doc.Blocks {
+		c.plain(&plain, b)
+	}
+	guess := embedded.Identifier().Identify(plain.String())
+	if guess.Probability < 0.5 {
+		return ""
+	}
+	if guess.Language == "zh" {
+		simplified, traditional := chinese.Count(plain.String())
+		switch {
+		case simplified > 3*traditional && simplified > 1:
+			return "zh-Hans"
+		case traditional > 3*simplified && traditional > 1:
+			return "zh-Hant"
+		}
+	}
+	return guess.Language
+}

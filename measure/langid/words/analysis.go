@@ -1,0 +1,149 @@
+package words
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"crosstalk/measure/langid/words/levels"
+)
+
+// A Range is a part of a text: bytes Start to End, End not included.
+type Range struct{ Start, End int }
+
+// A Word is a word of a text, or a character of Chinese or Japanese, and what speaks for another language than expected.
+type Word struct {
+	Range
+	Language string  // the most probable other language, ISO 639-1
+	LogOdds  float64 // natural logarithm of the odds that the word is in another language, given the words around it
+	Name     bool    // has a capital, or cannot say anything: a part of an identifier, an abbreviation
+	Listed   bool    // a word list has it
+	Foreign  bool    // in a script that the expected language is not written in
+	Share    float64 // of the word in Language, 0 if its list does not have it or there is none
+	English  float64 // the same in English, for words in Latin script
+	Loan     bool    // used in most languages of the script: "online"
+}
+
+// An Analysis is what the words of a text say of its language, given the language expected.
+type Analysis struct {
+	language string
+	script   script
+	tokens   []token
+	cells    []cell
+}
+
+// Supports reports whether there is a model of the language: ISO 639-1, "pt". For another language, Analyse judges
+// scripts alone.
+func Supports(language string) bool { _, ok := stateOf[language]; return ok }
+
+// Analyse reads a text that is expected to be in a language. Parts in mask, which must be in order and not overlap, are
+// left out.
+func Analyse(text, language string, mask []Range) *Analysis {
+	tokens := tokenize(make([]token, 0, len(text)/5), text, language, mask)
+	own := scriptFor(language)
+	cells := emit(tokens, language, own)
+	decode(tokens, cells)
+	return &Analysis{language, own, tokens, cells}
+}
+
+// Threshold is the log odds from which a word counts as foreign: with it, about one run of words in 1,000 is a false
+// alarm in clean answers.
+const Threshold = -3.0
+
+// Words returns the words whose log odds are at least floor, in order.
+func (a *Analysis) Words(floor float64) []Word {
+	var words []Word
+	for i := range a.cells {
+		if a.cells[i].odds >= floor {
+			words = append(words, a.word(i))
+		}
+	}
+	return words
+}
+
+func (a *Analysis) word(i int) Word {
+	c, t := &a.cells[i], &a.tokens[i]
+	best := 0
+	for l := range c.n {
+		if c.posterior[l] > c.posterior[best] {
+			best = l
+		}
+	}
+	w := Word{Range: Range{t.start, t.end}, Language: states[c.first+best], LogOdds: c.odds, Name: t.form != plain,
+		Listed: c.listed, Foreign: t.script != a.script, Loan: c.loan}
+	if of := alphabets[t.script]; of != nil {
+		m := of()
+		row, _ := m.words.Row(levels.Text(t.text))
+		w.Share = shares[row[best]]
+		if t.script == latin {
+			w.English = shares[row[stateOf["en"]-m.first]]
+		}
+	}
+	return w
+}
+
+// Evidence is what a part of a text says as a whole.
+type Evidence struct {
+	Words    int     // that say anything
+	Known    int     // of these, everyday words of the expected language; all where there is no list for its script
+	Language string  // the most probable other language, empty if there is none
+	LogRatio float64 // logarithm of the part's probability in that language over that in the expected one
+}
+
+// most is the most that one word adds to the evidence for or against a language: a word may be a name, a quotation or
+// misspelt.
+const most = 7
+
+// Weigh adds up the words from byte start to byte end.
+func (a *Analysis) Weigh(parts ...Range) Evidence {
+	var sums [maxStates]float64
+	var said [maxStates]int
+	var e Evidence
+	all := 0.0
+	for _, part := range parts {
+		from := sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].start >= part.Start })
+		for i := from; i < len(a.tokens) && a.tokens[i].start < part.End; i++ {
+			c := &a.cells[i]
+			if !c.says {
+				continue
+			}
+			e.Words++
+			if c.known {
+				e.Known++
+			}
+			none := -float64(most) // what the word says of languages of another script
+			if c.own == impossible {
+				none = 0
+			}
+			all += none
+			for l := range c.n {
+				x := math.Log(c.ratio[l] / c.own)
+				sums[c.first+l] += max(-most, min(most, x)) - none
+				said[c.first+l]++
+			}
+		}
+	}
+	best := -1
+	for l := range states {
+		if said[l] > 0 && states[l] != a.language && (best < 0 || sums[l]+logPriors[l] > sums[best]+logPriors[best]) {
+			best = l
+		}
+	}
+	e.LogRatio = all
+	if best >= 0 {
+		e.Language, e.LogRatio = states[best], all+sums[best]
+	}
+	return e
+}
+
+// Own returns the number of words in lower case from byte start to byte end that are in the expected language with log
+// odds of at least floor.
+func (a *Analysis) Own(start, end int, floor float64) (n int) {
+	from, _ := slices.BinarySearchFunc(a.tokens, start, func(t token, at int) int { return t.start - at })
+	for i := from; i < len(a.tokens) && a.tokens[i].start < end; i++ {
+		if c := &a.cells[i]; c.says && c.own != impossible && a.tokens[i].form == plain && c.odds <= -floor {
+			n++
+		}
+	}
+	return n
+}

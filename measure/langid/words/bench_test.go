@@ -1,0 +1,28 @@
+package words
+
+import (
+	"testing"
+
+	"crosstalk/measure/langid/words/levels"
+)
+
+func BenchmarkLoad(b *testing.B) {
+	for b.Loop() {
+		tables, err := levels.Tables(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, t := range tables {
+			if _, err := levels.Read(t); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+func BenchmarkAnalyse(b *testing.B) {
+	const text = "Yesterday I bought fresh bread and cheese at the market near our house, weil es dort billig ist, and then walked home."
+	for b.Loop() {
+		Analyse(text, "en", nil)
+	}
+}

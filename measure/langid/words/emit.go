@@ -1,0 +1,169 @@
+package words
+
+import (
+	"math"
+	"slices"
+)
+
+// Shares of a language's words that may come from any language.
+const (
+	loans          = 0.002 // of words in lower case
+	initials       = 0.3   // of words with a capital at the start of a sentence
+	names          = 0.9   // of words with a capital inside a sentence
+	loanCharacters = 0.003 // of the characters of Chinese and Japanese
+)
+
+const (
+	// frequent is the share of words from which a capital at the start of a sentence does not make them names.
+	frequent = 1e-4
+
+	// nameRatio is how much more probable a name in another script is in one language than in the third of them: most
+	// names are known to all.
+	nameRatio = 30
+
+	// temper is the power of the ratios of characters: those of a word depend on each other.
+	temper = 0.7
+
+	// impossible is the probability of a word in a script that the expected language is not written in.
+	impossible = 1e-14
+)
+
+// cell is what a token says, and what follows from the tokens around it.
+type cell struct {
+	first, n int               // the languages of the token's script
+	ratio    [maxGroup]float64 // probability in each of them, divided by that in the expected language; 0 for the latter
+	in       [maxGroup]float64 // probability that a run of each begins here
+	own      float64           // 1, or impossible if the expected language is not written in the token's script
+	says     bool              // whether the letters count
+	listed   bool              // a list of the script has the word
+	known    bool              // it is an everyday word of the expected language
+	loan     bool              // most have it
+
+	forward   [maxGroup]float64
+	home      float64 // forward probability of the expected language
+	posterior [maxGroup]float64
+	odds      float64 // logarithm
+}
+
+// emit returns what each token says.
+func emit(tokens []token, language string, own script) []cell {
+	cells := make([]cell, len(tokens))
+	home := -1
+	if state, ok := stateOf[language]; ok {
+		home = state
+	}
+	for i := 0; i < len(tokens); {
+		j := i + 1
+		if tokens[i].script == han {
+			for j < len(tokens) && tokens[j].script == han && tokens[j].glued {
+				j++
+			}
+			emitCharacters(tokens[i:j], cells[i:j], language, own, home)
+		} else {
+			cells[i].emit(&tokens[i], own, home)
+		}
+		i = j
+	}
+	for i := range cells {
+		c := &cells[i]
+		copy(c.in[:c.n], priors[c.first:])
+		if l := home - c.first; 0 <= l && l < c.n {
+			c.ratio[l] = 0
+		}
+	}
+	return cells
+}
+
+// emit sets what a word says.
+func (c *cell) emit(t *token, own script, home int) {
+	c.own = 1
+	of := alphabets[t.script]
+	switch {
+	case of == nil:
+		c.first, c.n, c.says, c.known = stateOf[single[t.script-devanagari].language], 1, true, own == t.script
+		c.ratio[0] = 1
+		if own != t.script {
+			c.own = impossible
+		}
+		return
+	case t.form == silent || home < 0 && own == t.script: // or there is no model to weigh the others against
+		c.silence(t.script)
+		return
+	}
+	a := of()
+	c.first, c.n, c.says = a.first, len(a.rest), true
+	p := c.ratio[:c.n]
+	at := -1
+	if own == t.script {
+		at = home - a.first
+	}
+	c.listed, c.known, c.loan = a.probabilities(p, t.text, at)
+	mean, top, second, third := 0.0, 0.0, 0.0, 0.0
+	for _, x := range p {
+		mean += x / float64(len(p))
+		switch {
+		case x > top:
+			top, second, third = x, top, second
+		case x > second:
+			second, third = x, second
+		case x > third:
+			third = x
+		}
+	}
+	var expected float64
+	switch {
+	case own != t.script && (t.form == plain || t.script != latin):
+		c.own, expected = impossible, top
+	case own != t.script && !c.listed:
+		expected = top
+	case own != t.script:
+		expected = min(top, third*nameRatio)
+	default:
+		share := loans
+		if t.form == capital {
+			share = names
+		} else if t.form == first && top < frequent {
+			share = initials
+		}
+		expected = (1-share)*p[at] + share*mean
+	}
+	for l := range p {
+		p[l] /= expected
+	}
+}
+
+// emitCharacters sets what a run of Chinese or Japanese says.
+func emitCharacters(tokens []token, cells []cell, language string, own script, home int) {
+	first := stateOf[Groups[hanGroup].Languages[0]]
+	characters(tokens, cells, language)
+	for i := range cells {
+		c := &cells[i]
+		c.first, c.n, c.own = first, len(Groups[hanGroup].Languages), 1
+		switch {
+		case tokens[i].form == silent || own == han && home < 0:
+			c.silence(han)
+		case own == han:
+			c.says, c.known = true, true
+			p := c.ratio[:c.n]
+			expected := (1-loanCharacters)*p[home-first] + loanCharacters*(p[0]+p[1])/2
+			for l := range p {
+				p[l] = math.Pow(p[l]/expected, temper)
+			}
+		default:
+			c.says, c.own = true, impossible
+		}
+	}
+}
+
+// silence makes the token say nothing.
+func (c *cell) silence(s script) {
+	if s >= devanagari {
+		c.first, c.n = stateOf[single[s-devanagari].language], 1
+	} else {
+		g := slices.Index(groupScripts, s)
+		c.first, c.n = stateOf[Groups[g].Languages[0]], len(Groups[g].Languages)
+	}
+	for l := range c.n {
+		c.ratio[l] = 1
+	}
+}

@@ -1,0 +1,172 @@
+// Package words finds the words of a text that are in another language than expected.
+//
+// Words of another script are plain. Within a script, a model of each language's words and letters says how probable a
+// word is in each language, and a hidden Markov model over the words of the text, with the expected language and every
+// other one as states, weighs that against the words around (as Solorio and Liu 2008 do for code switching). Chinese
+// and Japanese, which have no spaces, are weighed character by character.
+package words
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"sync"
+
+	"crosstalk/measure/langid/words/levels"
+)
+
+//go:generate go -C ../../../tools run ./build/words
+
+//go:embed words.bin
+var file []byte
+
+// Order is the length of the longest letter sequence of the model.
+const Order = 5
+
+// Padded returns the letters of a word between the marks of its ends, as the model's letter sequences have them.
+func Padded(word string) []rune { return padded(nil, word) }
+
+func padded(dst []rune, word string) []rune {
+	dst = append(dst, '^')
+	for _, r := range word {
+		dst = append(dst, r)
+	}
+	return append(dst, '$')
+}
+
+// unlisted is the share of a language's words that its list does not have: more where endings are many or the list is
+// short.
+var unlisted = map[string]float64{"tr": 0.1, "id": 0.04, "ru": 0.1, "ar": 0.1, "de": 0.04}
+
+const (
+	usuallyUnlisted = 0.02
+	unseenLetter    = 1.0 / 20_000
+)
+
+// alphabet is the model of a group of languages that write words between spaces.
+type alphabet struct {
+	first          int // the group's first language
+	words, letters *levels.Table
+	listed, rest   []float64 // shares
+}
+
+var nats, shares = func() (nats, shares [256]float64) {
+	for i := range 256 {
+		shares[i] = levels.Share(i - 1)
+		nats[i] = math.Log(shares[i])
+	}
+	shares[0] = 0
+	return
+}()
+
+// alphabets are the models of the alphabetic groups, by their script; hanTable is the words of Chinese and Japanese, a column
+// for each, and then the beginnings of words. Each is read when it is first used.
+var (
+	alphabets = map[script]func() *alphabet{}
+	hanTable  func() *levels.Table
+)
+
+func init() {
+	tables := sync.OnceValue(func() [][]byte {
+		t, err := levels.Tables(file)
+		must(err)
+		return t
+	})
+	next := 0
+	table := func() func() *levels.Table {
+		n := next
+		next++
+		return sync.OnceValue(func() *levels.Table {
+			t, err := levels.Read(tables()[n])
+			must(err)
+			return t
+		})
+	}
+	for i, g := range Groups {
+		if i == hanGroup {
+			hanTable = table()
+			continue
+		}
+		words, letters := table(), table()
+		alphabets[groupScripts[i]] = sync.OnceValue(func() *alphabet {
+			a := &alphabet{first: stateOf[g.Languages[0]], words: words(), letters: letters()}
+			for _, l := range g.Languages {
+				rest := usuallyUnlisted
+				if x, ok := unlisted[l]; ok {
+					rest = x
+				}
+				a.rest, a.listed = append(a.rest, rest), append(a.listed, 1-rest)
+			}
+			return a
+		})
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("embedded words: %v", err)) // the build is broken
+	}
+}
+
+// probabilities sets p to the probability of a word, in lower case, in each of the group's languages. It reports
+// whether a list has the word, whether it is an everyday word of the group's language home, and whether most lists do.
+func (a *alphabet) probabilities(p []float64, word string, home int) (listed, known, loan bool) {
+	k := len(a.rest)
+	var s, now [maxGroup]float64
+	var letters [48]rune
+	rs := padded(letters[:0], word)
+	none := math.Log(unseenLetter)
+	// before[n] is the row of the n letters before.
+	var before, rows [Order + 1][]uint8
+	for i := range rs {
+		var h levels.Hash
+		for n := 1; n <= Order && n <= i+1; n++ {
+			h = h.Add(rs[i+1-n])
+			rows[n], _ = a.letters.Row(h)
+		}
+		if i > 0 {
+			for l := range k {
+				now[l] = none
+			}
+			for n := 1; n <= Order && n <= i+1; n++ {
+				row := rows[n]
+				var context []uint8
+				if n > 1 {
+					context = before[n-1]
+				}
+				for l := range k {
+					if q := row[l]; q > 0 {
+						now[l] = nats[q]
+					} else if context != nil && context[k+l] > 0 {
+						now[l] += nats[context[k+l]]
+					}
+				}
+			}
+			for l := range k {
+				s[l] += now[l]
+			}
+		}
+		before, rows = rows, before
+	}
+	row, listed := a.words.Row(levels.Text(word))
+	for l := range k {
+		p[l] = a.listed[l]*shares[row[l]] + a.rest[l]*math.Exp(s[l])
+	}
+	if listed {
+		n := 0
+		for _, q := range row {
+			if q > 0 && q <= familiar+1 {
+				n++
+			}
+		}
+		loan = 3*n > 2*k
+		known = home >= 0 && row[home] > 0 && row[home] <= everyday+1
+	}
+	return listed, known, loan
+}
+
+// everyday is the level of one word in 100,000, below which lists have words of other languages too.
+const everyday = 50
+
+// familiar is the level of one word in two million: who reads a language has met it.
+const familiar = 63

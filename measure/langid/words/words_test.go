@@ -1,0 +1,97 @@
+package words
+
+import (
+	"strings"
+	"testing"
+)
+
+// found returns the foreign words of a text as "language:word".
+func found(text, language string, mask ...Range) string {
+	var all []string
+	for _, w := range Analyse(text, language, mask).Words(Threshold) {
+		all = append(all, w.Language+":"+text[w.Start:w.End])
+	}
+	return strings.Join(all, " ")
+}
+
+func TestWords(t *testing.T) {
+	for _, c := range []struct{ language, text, want string }{
+		// Another script.
+		{"de", "Der Techniker kommt завтра um acht.", "ru:завтра"},
+		{"ru", "Счёт will be paid завтра утром.", "en:will en:be en:paid"},
+		{"ko", "내일 already 도착합니다.", "en:already"},
+		{"en", "Please read it วันนี้ and answer.", "th:วันนี้"},
+		// The same script.
+		{"fr", "Vissez les deux montants zuerst avant la suite.", "de:zuerst"},
+		{"id", "Saya pikir however rumah itu besar sekali.", "en:however"},
+		{"pt", "Eu gosto muito de você pero não posso ir.", "es:pero"},
+		{"tr", "Bugün hava çok güzel because güneş açıyor.", "en:because"},
+		{"ru", "Мы вернулись поздно, але квитки були дорогі, потом легли спать.", "uk:але uk:квитки uk:були uk:дорогі"},
+		// Characters.
+		{"ja", "この件については我们已经处理しました。", "zh:我 zh:们 zh:已 zh:经 zh:处 zh:理"},
+		{"zh", "我昨天买了しんぶん给他看。", "ja:し ja:ん ja:ぶ ja:ん"},
+		// Nothing.
+		{"de", "Gestern habe ich auf dem Markt frisches Brot gekauft.", ""},
+		{"tr", "Evlerimizden birinin anahtarını masada unutmuşsunuz galiba.", ""},
+		{"ja", "東京都庁の展望室は入場無料です。", ""},
+		{"es", "María García vive en New York desde hace diez años.", ""},
+		{"ar", "يمكنك ربط سماعات AirPods بهاتف Samsung بسهولة.", ""},
+		// Without a model of words only scripts are judged.
+		{"nl", "Ik heb gisteren завтра the bread gekocht.", "ru:завтра"},
+		{"de", "", ""},
+		{"de", "\xff\xfe 12 %", ""},
+	} {
+		if got := found(c.text, c.language); got != c.want {
+			t.Errorf("%s: %q\n got %q\nwant %q", c.language, c.text, got, c.want)
+		}
+	}
+}
+
+func TestMask(t *testing.T) {
+	const text = "Klicke auf open settings und dann auf weiter."
+	at := strings.Index(text, "open")
+	if got := found(text, "de"); got != "en:open en:settings" {
+		t.Errorf("without a mask: %q", got)
+	}
+	if got := found(text, "de", Range{at, at + len("open settings")}); got != "" {
+		t.Errorf("masked: %q", got)
+	}
+}
+
+func TestWeigh(t *testing.T) {
+	const text = "Hier ist die Liste.\nTwo months for free"
+	a := Analyse(text, "de", nil)
+	at := strings.Index(text, "Two")
+	if e := a.Weigh(Range{0, at}); e.LogRatio > -3 || e.Words < 3 || e.Known < 2 {
+		t.Errorf("German: %+v", e)
+	}
+	if e := a.Weigh(Range{at, len(text)}); e.LogRatio < 5 || e.Language != "en" || e.Words != 4 {
+		t.Errorf("English: %+v", e)
+	}
+	if e := a.Weigh(); e != (Evidence{}) {
+		t.Errorf("nothing: %+v", e)
+	}
+	if e := Analyse("मुझे घर जाना है", "hi", nil).Weigh(Range{0, 100}); e.LogRatio > -10 || e.Language != "" {
+		t.Errorf("Hindi: %+v", e)
+	}
+}
+
+func FuzzAnalyse(f *testing.F) {
+	for _, s := range []string{"Straße ’s mal'aise", "中文と日本語 mixed ₂ x\u0301", "\xff\xfe\n\n"} {
+		f.Add(s, "de", 1, 3)
+		f.Add(s, "ja", 0, 2)
+		f.Add(s, "nl", 2, 9)
+	}
+	f.Fuzz(func(t *testing.T, text, language string, from, to int) {
+		if from < 0 || to < from || to > len(text) {
+			return
+		}
+		last := 0
+		for _, w := range Analyse(text, language, []Range{{from, to}}).Words(-100) {
+			if w.Start < last || w.End <= w.Start || w.End > len(text) || w.Start < to && from < w.End {
+				t.Fatalf("word at %d to %d after %d, masked %d to %d", w.Start, w.End, last, from, to)
+			}
+			last = w.End
+		}
+	})
+}

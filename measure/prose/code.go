@@ -1,0 +1,100 @@
+package prose
+
+import "strings"
+
+// commands begin lines of a shell.
+var commands = set(`apt apt-get brew cargo cat cd chmod chown cp curl docker docker-compose echo export find
+	gh git go grep helm java kubectl ls make mkdir mv node npm npx pip pip3 pnpm psql python python3 rm rsync scp sed ssh sudo
+	systemctl tar terraform touch unzip uv wget yarn`)
+
+// isCodeLine reports whether a line outside a fence is code, a command, JSON or a log entry: it must be plain ASCII for
+// the most part and have a program's punctuation.
+func isCodeLine(s string) bool {
+	if len(s) < 2 {
+		return false
+	}
+	switch s[0] {
+	case '{', '}', '[', ']':
+		return strings.ContainsAny(s[len(s)-1:], "{}[],;") && (len(s) < 4 || strings.ContainsAny(s, `":=`))
+	case '$':
+		return s[1] == ' '
+	case '<':
+		return s[len(s)-1] == '>'
+	}
+	if !ascii(s) {
+		return isLog(s)
+	}
+	first, rest, _ := strings.Cut(s, " ")
+	if name := strings.TrimRight(first, ":"); name != first && len(name) > 5 && (strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception")) {
+		return true
+	}
+	if commands[first] && rest != "" && !strings.ContainsAny(s[len(s)-1:], ".!?:") && len(strings.Fields(rest)) <= 12 && looksTyped(rest) {
+		return true
+	}
+	last := s[len(s)-1]
+	if (last == ';' || last == '{' || last == '}') && strings.ContainsAny(s, "()=<>") {
+		return true
+	}
+	for _, p := range []string{"import ", "from ", "def ", "const ", "#include ", "SELECT ", "at java.", "Traceback (", "  File \""} {
+		if strings.HasPrefix(s, p) && (strings.ContainsAny(s, "()=*\"<{;,") || p == "import ") && last != '.' {
+			return true
+		}
+	}
+	return isLog(s)
+}
+
+// jsonKey returns the length of a JSON key, with its colon, that a line begins with: what follows may be prose.
+func jsonKey(s string) int {
+	if s[0] != '"' || !strings.ContainsAny(s[len(s)-1:], "{[,\"}]0123456789le") {
+		return 0
+	}
+	if key, rest, ok := strings.Cut(s[1:], `"`); ok && len(key) < 60 && strings.HasPrefix(strings.TrimLeft(rest, " "), ":") {
+		return 2 + len(key) + strings.IndexByte(rest, ':') + 1
+	}
+	return 0
+}
+
+// looksTyped reports whether the arguments of a command look typed at a prompt.
+func looksTyped(rest string) bool {
+	if strings.ContainsAny(rest, "-/.=|>~_$:@*") {
+		return true
+	}
+	verb, _, _ := strings.Cut(rest, " ")
+	return verbs[verb]
+}
+
+// isLog reports whether a line begins with a time stamp or names a level.
+func isLog(s string) bool {
+	if len(s) < 12 {
+		return false
+	}
+	s = strings.TrimLeft(s, "[")
+	stamp := 0
+	for i := 0; i < len(s) && i < 19; i++ {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9':
+			stamp++
+		case c == '-' || c == ':' || c == 'T' || c == '/' || c == ' ' || c == '.':
+		default:
+			i = len(s)
+		}
+	}
+	if stamp < 4 {
+		return false
+	}
+	for _, level := range []string{"ERROR", "WARN", "INFO", "DEBUG", "FATAL", "TRACE"} {
+		if strings.Contains(s, level) {
+			return true
+		}
+	}
+	return stamp >= 12
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}

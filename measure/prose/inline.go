@@ -1,0 +1,443 @@
+package prose
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// inline masks the parts of a block.
+func (p *parser) inline(start, end int) {
+	letter := false // the character before is a letter or a digit
+	for i := start; i < end; {
+		c := p.text[i]
+		to, kind := i, Kind("")
+		switch {
+		case c == '`':
+			to, kind = p.ticks(i, end), Code
+		case c == '$' || c == '\\':
+			to, kind = p.formula(i, end), Math
+		case c == '<':
+			to, kind = p.tag(i, end), Markup
+		case c == '*' || c == '_' && !letter:
+			inner, stop := p.emphasis(i, start, end)
+			if stop > inner {
+				p.mask(inner, stop, Label)
+			}
+			i = stop
+			continue
+		case (c == '#' || c == '@') && !letter:
+			to, kind = p.account(i, end), Address
+		case !letter && p.wordAt(i, end):
+			to, kind = p.word(i, end)
+		}
+		if to > i {
+			p.mask(i, to, kind)
+			i, letter = to, false
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(p.text[i:end])
+		if !letter || r != '\'' && r != '’' {
+			if stop := p.quotation(i, n, r, end); stop > 0 {
+				p.mask(i+n, stop, Quote)
+				_, close := utf8.DecodeRuneInString(p.text[stop:])
+				i, letter = stop+close, false
+				continue
+			}
+		}
+		switch {
+		case isEmoji(r):
+			p.mask(i, i+n, Emoji)
+		case isMath(r):
+			p.mask(i, i+n, Math)
+		case !letter && unicode.Is(unicode.Greek, r):
+			if to := p.symbol(i, end); to > i {
+				p.mask(i, to, Math)
+				i = to
+				continue
+			}
+		}
+		letter = unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		i += n
+	}
+}
+
+// reach is how far a mark that closes another one can be, in bytes: the time for a text is in proportion to its length.
+const reach = 400
+
+// near returns the text from byte from, up to end and the reach.
+func (p *parser) near(from, end int) string { return p.text[from:min(end, from+reach)] }
+
+// wordAt reports whether a word, number, path or option may begin at i.
+func (p *parser) wordAt(i, end int) bool {
+	for j := i; j < min(end, i+3); j++ {
+		switch c := p.text[j]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9':
+			return true
+		case strings.IndexByte("/~.-+", c) < 0:
+			return false
+		}
+	}
+	return false
+}
+
+// ticks returns the end of inline code that begins at i, or i.
+func (p *parser) ticks(i, end int) int {
+	n := 0
+	for i+n < end && p.text[i+n] == '`' {
+		n++
+	}
+	mark := p.text[i : i+n]
+	if j := strings.Index(p.near(i+n, end), mark); j >= 0 {
+		return i + n + j + n
+	}
+	return i
+}
+
+// formula returns the end of a formula in TeX that begins at i, or i.
+func (p *parser) formula(i, end int) int {
+	s := p.near(i, end)
+	for _, d := range [][2]string{{"$$", "$$"}, {`\(`, `\)`}, {`\[`, `\]`}} {
+		if strings.HasPrefix(s, d[0]) {
+			if j := strings.Index(s[2:], d[1]); j >= 0 {
+				return i + 2 + j + 2
+			}
+			return i
+		}
+	}
+	if s[0] == '$' && len(s) > 2 && s[1] != ' ' && (s[1] < '0' || s[1] > '9') {
+		if j := strings.IndexByte(s[1:], '$'); j > 0 && j < 120 && s[j] != ' ' {
+			return i + 1 + j + 1
+		}
+	}
+	if s[0] == '\\' {
+		j := 1
+		for j < len(s) && 'a' <= s[j]|0x20 && s[j]|0x20 <= 'z' {
+			j++
+		}
+		if j > 1 {
+			return i + j
+		}
+	}
+	return i
+}
+
+// tag returns the end of an HTML tag or of an address in angle brackets that begins at i, or i.
+func (p *parser) tag(i, end int) int {
+	s := p.near(i, end)
+	if len(s) < 3 || !('a' <= s[1]|0x20 && s[1]|0x20 <= 'z' || s[1] == '/' || s[1] == '!') {
+		return i
+	}
+	if j := strings.IndexByte(s, '>'); j > 0 && j < 200 {
+		return i + j + 1
+	}
+	return i
+}
+
+// emphasis returns where the words of an emphasis inside a sentence begin and end: of at most five words, with text
+// before it, or behind it that is more than a colon. If there is none at i, both are behind the marks there.
+func (p *parser) emphasis(i, start, end int) (inner, stop int) {
+	inner = i + 1
+	for inner < end && p.text[inner] == p.text[i] {
+		inner++
+	}
+	mark := p.text[i:inner]
+	if len(mark) > 3 || inner >= end || p.text[inner] == ' ' {
+		return inner, inner
+	}
+	n := strings.Index(p.near(inner, end), mark)
+	if n <= 0 || len(strings.Fields(p.text[inner:inner+n])) > 5 {
+		return inner, inner
+	}
+	stop = inner + n
+	before := strings.IndexFunc(p.text[max(start, i-reach):i], unicode.IsLetter) >= 0
+	after := strings.TrimLeft(p.near(stop+len(mark), end), " ")
+	leads := strings.HasPrefix(after, ":") || strings.HasPrefix(after, "：") || strings.HasSuffix(p.text[inner:stop], ":")
+	if !before && (leads || strings.IndexFunc(after, unicode.IsLetter) < 0) {
+		return inner, inner
+	}
+	return inner, stop
+}
+
+// account returns the end of a hashtag or account that begins at i, or i.
+func (p *parser) account(i, end int) int {
+	j := i + 1
+	for j < end {
+		r, n := utf8.DecodeRuneInString(p.text[j:end])
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '_' {
+			break
+		}
+		j += n
+	}
+	if j < i+3 {
+		return i
+	}
+	return j
+}
+
+// word returns the end of an address, file name, identifier or number with its unit that begins at i, or i.
+func (p *parser) word(i, end int) (int, Kind) {
+	j := i
+	var dots, slashes, digits, letters, at, special, upper int
+	for ; j < min(end, i+reach); j++ {
+		c := p.text[j]
+		switch {
+		case 'a' <= c && c <= 'z':
+			letters++
+		case 'A' <= c && c <= 'Z':
+			letters++
+			if j > i && 'a' <= p.text[j-1] && p.text[j-1] <= 'z' {
+				upper++ // camelCase
+			}
+		case '0' <= c && c <= '9':
+			digits++
+		case c == '.':
+			dots++
+		case c == '/':
+			slashes++
+		case c == '@':
+			at++
+		case c == '_' || c == '<' && upper == 0 && letters > 2 && j+1 < end && p.text[j+1] == '<':
+			special++
+		case c == '-' || c == '+' || c == ':' || c == '~' || c == '%' || c == '#' || c == '?' || c == '=' || c == '&' || c == ',' || c == '>':
+		default:
+			goto done
+		}
+		if (c == ',' || c == '?' || c == '=' || c == '>' || c == '&' || c == '#') && slashes == 0 && digits == 0 && special == 0 {
+			break
+		}
+	}
+done:
+	for j > i && strings.IndexByte(".,:?-+/=&#~>%", p.text[j-1]) >= 0 && !(p.text[j-1] == '%' && digits > 0) && !(p.text[j-1] == '/' && slashes > 1) {
+		j--
+	}
+	w := p.text[i:j]
+	if w == "" {
+		return i, ""
+	}
+	lower := strings.ToLower(w)
+	switch {
+	case strings.Contains(w, "://") || strings.HasPrefix(lower, "www.") || at == 1 && dots > 0 && letters > 2 || isDomain(lower):
+		// An address goes on to the next space.
+		for j < end && p.text[j] > ' ' && p.text[j] < 0x80 && strings.IndexByte("()[]{}<>\"'`", p.text[j]) < 0 {
+			j++
+		}
+		for j > i && strings.IndexByte(".,:;!?", p.text[j-1]) >= 0 {
+			j--
+		}
+		return j, Address
+	case special > 0 && letters > 0:
+		return j, Code
+	case slashes > 0 && letters > 0 && (slashes > 1 && (w[0] == '/' || w[0] == '~' || w[0] == '.' || dots > 0 || digits > 0) || w[0] == '/' || w[0] == '~' || dots > 0 && isFile(lower)):
+		return j, Code
+	case dots > 0 && letters > 0 && isFile(lower):
+		return j, Code
+	case digits > 0 && letters > 0:
+		return j, Number
+	case digits > 0:
+		return p.unit(j, end), Number
+	case tools[w]:
+		for verb := range verbs {
+			if end := j + 1 + len(verb); end <= len(p.text) && p.text[j:end] == " "+verb && (end == len(p.text) || !wordByte(p.text[end])) {
+				return end, Code
+			}
+		}
+	case letters <= 2 && letters == len(w) && p.inFormula(i, j, end), functions[w] && p.argument(j, end):
+		return j, Math
+	case w[0] == '-' && len(w) > 2 && letters > 1:
+		return j, Code // an option of a command
+	}
+	return i, ""
+}
+
+// operators stand beside the variables of a formula.
+const operators = "=+−±×÷≤≥≈^√∑∫²³"
+
+// inFormula reports whether a word stands beside an operator.
+func (p *parser) inFormula(i, j, end int) bool {
+	before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(p.text[max(0, i-8):i], " "))
+	after, _ := utf8.DecodeRuneInString(strings.TrimLeft(p.text[j:min(end, j+8)], " "))
+	return strings.ContainsRune(operators, before) || strings.ContainsRune(operators, after)
+}
+
+// tools are commands that are no words of a language, and verbs what is asked of them: both together are code in a
+// sentence too.
+var tools, verbs = set("apt apt-get brew cargo docker git kubectl npm npx pip pip3 yarn"),
+	set("add build clone commit install init merge pull push rebase run start status test update upgrade")
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+func wordByte(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' }
+
+var functions = set("sin cos tan cot ln log exp lim")
+
+// argument reports whether what follows byte j is the argument of a function: a letter alone, a number, a parenthesis.
+func (p *parser) argument(j, end int) bool {
+	s := strings.TrimLeft(p.text[j:min(end, j+16)], " ²³⁻¹")
+	r, n := utf8.DecodeRuneInString(s)
+	next, _ := utf8.DecodeRuneInString(s[n:])
+	return r == '(' || unicode.IsDigit(r) || unicode.Is(unicode.Greek, r) || unicode.IsLetter(r) && !unicode.IsLetter(next)
+}
+
+var domains = strings.Fields("com org net gov edu io co de fr es it ru jp kr cn tw vn id in br pt tr eu uk us ai app dev info example")
+
+// isDomain reports whether a word in lower case is a domain, with or without a path.
+func isDomain(w string) bool {
+	host, _, path := strings.Cut(w, "/")
+	name, top, ok := cutLast(host, '.')
+	if !ok || len(name) < 2 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" {
+		return false
+	}
+	for _, d := range domains {
+		if top == d {
+			return path || len(d) > 2 || strings.Contains(name, ".") || d == "io" || d == "ai" || d == "de" || d == "co"
+		}
+	}
+	return false
+}
+
+var files = strings.Fields(`bat bin c cfg conf cpp css csv db dll doc docx env exe gif git go gz h html ini java jpeg jpg js json jsx log md
+	mp3 mp4 pdf php png ppt pptx py rb rs sh sql svg tar toml ts tsx txt wav xls xlsx xml yaml yml zip`)
+
+// isFile reports whether a word in lower case ends as names of files do.
+func isFile(w string) bool {
+	_, top, ok := cutLast(w, '.')
+	if !ok {
+		return false
+	}
+	for _, f := range files {
+		if top == f {
+			return true
+		}
+	}
+	return false
+}
+
+func cutLast(s string, sep byte) (before, after string, found bool) {
+	if i := strings.LastIndexByte(s, sep); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	return s, "", false
+}
+
+var units = set(`A B C F GB GHz Gbps GW GWh Hz J K KB L MB MHz MPa MW MWh Mbps N Pa TB V W Wh bar bit cal cl cm
+		cm² dB dl dpi eV fps ft g h ha hp hPa in kB kHz kJ kN kPa kV kW kWh kcal kg km km² kph lb lbs m mA mAh mV mW mg min ml mm
+		mol mph ms m² m³ nm ns oz ppm px rpm s t x °C °F µg µm Ω AED BRL CNY EUR GBP IDR INR JPY KRW MXN RUB SAR SEK TRY TWD USD
+		VND am pm AM PM`)
+
+// unit returns the end of the unit behind a number that ends at j, or j.
+func (p *parser) unit(j, end int) int {
+	k := j
+	for k < end && (p.text[k] == ' ' || strings.HasPrefix(p.text[k:end], "\u00a0") || strings.HasPrefix(p.text[k:end], "\u202f")) {
+		_, n := utf8.DecodeRuneInString(p.text[k:])
+		k += n
+	}
+	l := k
+	for l < end {
+		r, n := utf8.DecodeRuneInString(p.text[l:end])
+		if !unicode.IsLetter(r) && r != '²' && r != '³' && r != '°' && r != '/' {
+			break
+		}
+		l += n
+	}
+	whole := strings.TrimRight(p.text[k:l], "/")
+	for part := range strings.SplitSeq(whole, "/") {
+		if !units[part] {
+			return j
+		}
+	}
+	if whole == "" {
+		return j
+	}
+	return k + len(whole)
+}
+
+// symbol returns the end of a symbol of one or two Greek letters, with the letters and digits that stick to it.
+func (p *parser) symbol(i, end int) int {
+	j, greek := i, 0
+	for j < end {
+		r, n := utf8.DecodeRuneInString(p.text[j:end])
+		if unicode.Is(unicode.Greek, r) {
+			greek++
+		} else if !(r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r))) {
+			break
+		}
+		j += n
+	}
+	if greek > 2 {
+		return i
+	}
+	return j
+}
+
+func isEmoji(r rune) bool {
+	return r >= 0x1f000 && r <= 0x1faff || r >= 0x2600 && r <= 0x27bf || r == 0xfe0f
+}
+
+// isMath reports whether r is a symbol of mathematics; letters beside it are left to their own words.
+func isMath(r rune) bool {
+	return r == '=' || r == '±' || r == '×' || r == '÷' || r >= 0x2190 && r <= 0x22ff
+}
+
+// closing gives the marks that end a quotation that r begins.
+func closing(r rune) string {
+	switch r {
+	case '"':
+		return "\""
+	case '“':
+		return "”"
+	case '„':
+		return "“”"
+	case '«':
+		return "»"
+	case '»':
+		return "«"
+	case '「':
+		return "」"
+	case '『':
+		return "』"
+	case '《':
+		return "》"
+	case '〈':
+		return "〉"
+	case '‘':
+		return "’"
+	case '\'':
+		return "'"
+	}
+	return ""
+}
+
+// quotation returns where a quotation that r begins at i ends, 0 if none begins there. It is within its block and of at
+// most 300 bytes; single quotation marks stand at the ends of words.
+func (p *parser) quotation(i, n int, r rune, end int) int {
+	marks := closing(r)
+	if marks == "" {
+		return 0
+	}
+	from := i + n
+	single := r == '\'' || r == '‘'
+	if from >= end || single && p.text[from] == ' ' {
+		return 0
+	}
+	for j := from; j < end && j < from+300; {
+		q, size := utf8.DecodeRuneInString(p.text[j:end])
+		if strings.ContainsRune(marks, q) {
+			if !single {
+				return j
+			}
+			after, _ := utf8.DecodeRuneInString(p.text[j+size:])
+			if p.text[j-1] != ' ' && !(unicode.Is(unicode.Latin, after)) {
+				return j
+			}
+		}
+		j += size
+	}
+	return 0
+}

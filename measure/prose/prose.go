@@ -1,0 +1,239 @@
+// Package prose tells the prose of a model's answer from what has no language: code, markup, addresses, numbers and
+// units, mathematics, emoji; and from what may be in another language for a reason: quotations, titles, labels.
+//
+// It knows the Markdown that models write, not all of CommonMark, and it reads a text once from start to end.
+package prose
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// A Kind says why a part of a text is masked.
+type Kind string
+
+// Kinds of masked parts. The last two are prose that may be in another language for a reason.
+const (
+	Code    Kind = "code"    // fenced and inline code, commands, JSON, logs, identifiers, file names
+	Markup  Kind = "markup"  // heading and list marks, table rules, HTML tags
+	Address Kind = "address" // URLs, domains, e-mail addresses, accounts, hashtags
+	Number  Kind = "number"  // numbers with their units, codes that mix digits and letters
+	Math    Kind = "math"    // formulas, symbols
+	Emoji   Kind = "emoji"
+	Quote   Kind = "quote" // between quotation marks: quotations, titles, words that the text talks about
+	Label   Kind = "label" // emphasis inside a sentence: names of buttons, terms
+)
+
+// Quoted reports whether parts of the kind are prose all the same: of another speaker, or from elsewhere.
+func (k Kind) Quoted() bool { return k == Quote || k == Label }
+
+// A Mask is a masked part: bytes Start to End, End not included. Marks around a quotation are not in it; backticks and
+// fences are.
+type Mask struct {
+	Start, End int
+	Kind       Kind
+}
+
+// A Form is what a block is.
+type Form uint8
+
+// Forms of blocks.
+const (
+	Paragraph Form = iota // one line of running text
+	Heading
+	Item // of a list
+	Cell // of a table
+)
+
+// A Block is a line without its marks, or a cell of a table: bytes Start to End. It may have masked parts.
+type Block struct {
+	Start, End int
+	Form       Form
+}
+
+// A Document is a text's blocks and masked parts, each in the order of the text and without overlaps.
+type Document struct {
+	Blocks []Block
+	Masks  []Mask
+}
+
+// Parse reads a text. Any text is accepted.
+func Parse(text string) Document {
+	p := parser{text: text}
+	for at := 0; at < len(text); {
+		end := len(text)
+		if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
+			end = at + n
+		}
+		at = p.line(at, end)
+	}
+	return Document{p.blocks, p.masks}
+}
+
+type parser struct {
+	text   string
+	blocks []Block
+	masks  []Mask
+}
+
+// mask adds a masked part, joined to the one before if both are of a kind.
+func (p *parser) mask(start, end int, kind Kind) {
+	if start >= end {
+		return
+	}
+	if n := len(p.masks); n > 0 && p.masks[n-1].End == start && p.masks[n-1].Kind == kind && !kind.Quoted() {
+		p.masks[n-1].End = end
+		return
+	}
+	p.masks = append(p.masks, Mask{start, end, kind})
+}
+
+// line reads the line from at to end and returns where the next one starts.
+func (p *parser) line(at, end int) int {
+	next := min(end+1, len(p.text))
+	from := at + leading(p.text[at:end])
+	s := strings.TrimRight(p.text[from:end], " \t\r")
+	end = from + len(s)
+	switch {
+	case s == "":
+		return next
+	case strings.HasPrefix(s, "```"), strings.HasPrefix(s, "~~~"):
+		return p.fence(from, end, next)
+	case isRule(s):
+		p.mask(from, end, Markup)
+		return next
+	case strings.Count(s, "|") >= 2 || s[0] == '|':
+		p.row(from, end)
+		return next
+	case isCodeLine(s):
+		p.mask(from, end, Code)
+		return next
+	}
+	if n := jsonKey(s); n > 0 {
+		p.mask(from, from+n, Code)
+		from += n
+		from += leading(p.text[from:end])
+		if value := p.text[from:end]; strings.HasPrefix(value, "\"") {
+			from++
+			end = from + len(strings.TrimRight(value[1:], "\",}] "))
+		}
+		if from < end {
+			p.block(from, end, Paragraph)
+		}
+		return next
+	}
+	marks, form := lineMarks(s)
+	p.mask(from, from+marks, Markup)
+	from += marks
+	if s[0] == '>' && from < end {
+		p.blocks = append(p.blocks, Block{from, end, form})
+		p.mask(from, end, Quote)
+		return next
+	}
+	if n := len(s) - marks; form == Paragraph && n > 4 && strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ":："), "**") &&
+		strings.Count(s, "**") == 2 {
+		form = Heading
+	}
+	p.block(from, end, form)
+	return next
+}
+
+func leading(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\u00a0\u3000")) }
+
+// fence masks fenced code up to its closing fence, or to the end of the text.
+func (p *parser) fence(from, end, next int) int {
+	mark := p.text[from : from+3]
+	stop := len(p.text)
+	for at := next; at < len(p.text); {
+		line := p.text[at:]
+		n := strings.IndexByte(line, '\n')
+		if n >= 0 {
+			line = line[:n]
+		}
+		if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, mark) && strings.Trim(trimmed, mark[:1]) == "" {
+			p.mask(from, at+len(strings.TrimRight(line, " \t\r")), Code)
+			return min(at+len(line)+1, len(p.text))
+		}
+		if n < 0 {
+			break
+		}
+		at += n + 1
+	}
+	if next >= stop && end > from { // only the opening line
+		p.mask(from, end, Code)
+		return next
+	}
+	p.mask(from, stop, Code)
+	return stop
+}
+
+// isRule reports whether a line is a horizontal rule, an underline, or the rule of a table.
+func isRule(s string) bool {
+	return len(s) >= 3 && strings.Trim(s, "-=*_|: \t+") == "" && strings.ContainsAny(s, "-=*_")
+}
+
+// row reads a row of a table: its cells are blocks.
+func (p *parser) row(from, end int) {
+	for from < end {
+		if p.text[from] == '|' {
+			p.mask(from, from+1, Markup)
+			from++
+			continue
+		}
+		to := end
+		if n := strings.IndexByte(p.text[from:end], '|'); n >= 0 {
+			to = from + n
+		}
+		start := from + leading(p.text[from:to])
+		stop := start + len(strings.TrimRight(p.text[start:to], " \t"))
+		if start < stop {
+			p.block(start, stop, Cell)
+		}
+		from = to
+	}
+}
+
+// lineMarks returns the length of a line's marks, and the form that they give it.
+func lineMarks(s string) (int, Form) {
+	n, form := 0, Paragraph
+	for n < len(s) && s[n] == '>' {
+		n++
+		n += leading(s[n:])
+	}
+	rest := s[n:]
+	if h := len(rest) - len(strings.TrimLeft(rest, "#")); h > 0 && h <= 6 && (h == len(rest) || rest[h] == ' ') {
+		return n + h + leading(rest[h:]), Heading
+	}
+	mark := 0
+	r, size := utf8.DecodeRuneInString(rest)
+	switch {
+	case strings.ContainsRune("-*+•·–—▪◦●○‣・", r):
+		mark = size
+	default:
+		d := 0
+		for d < len(rest) && d < 3 && '0' <= rest[d] && rest[d] <= '9' {
+			d++
+		}
+		if d == 0 && len(rest) > 1 && ('a' <= rest[0]|0x20 && rest[0]|0x20 <= 'z') {
+			d = 1
+		}
+		if d > 0 && d < len(rest) && (rest[d] == '.' || rest[d] == ')') {
+			mark = d + 1
+		}
+	}
+	if mark > 0 && (mark == len(rest) || rest[mark] == ' ' || rest[mark] == '\t') {
+		n, form = n+mark, Item
+		n += leading(s[n:])
+		if box := s[n:]; strings.HasPrefix(box, "[ ]") || strings.HasPrefix(box, "[x]") {
+			n += 3
+			n += leading(s[n:])
+		}
+	}
+	return n, form
+}
+
+// block adds a block and masks its parts.
+func (p *parser) block(start, end int, form Form) {
+	p.blocks = append(p.blocks, Block{start, end, form})
+	p.inline(start, end)
+}

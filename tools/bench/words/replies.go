@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"crosstalk/guard"
+	"crosstalk/measure/stats"
+)
+
+// reply is an item of the replies' data.
+type reply struct {
+	ID, Language, Text, Label, Kind string
+	Hard                            bool
+	Foreign                         []struct {
+		Start, End int
+		Language   string
+	}
+}
+
+// replyTables prints how many clean replies are flagged, how many confused ones are missed, and how many foreign spans
+// are found with an overlap (intersection over union) of at least half. Replies in the wrong region of one language are left out.
+func replyTables(dir string, halves []string, list string) error {
+	all, err := readLines[*reply](filepath.Join(dir, "replies.jsonl"))
+	if err != nil {
+		return err
+	}
+	for _, half := range halves {
+		var clean, flagged, unclear, confused, missed, unsure, spans, right, named int
+		for _, r := range all {
+			if halfOf(r.ID) != half || r.Kind == "wrong-region" {
+				continue
+			}
+			j, err := guard.Check(r.Text, r.Language)
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.ID, err)
+			}
+			if r.Label == "clean" {
+				clean++
+				if j.Verdict == guard.Wrong {
+					flagged++
+				}
+				if j.Verdict == guard.CannotTell {
+					unclear++
+				}
+				if list == "false" && j.Verdict != guard.Right {
+					fmt.Printf("%s %s %s:", r.ID, r.Kind, j.Verdict)
+					for _, s := range j.Spans {
+						fmt.Printf(" %s %s %.2f [%s]", s.Language, s.Kind, s.P, r.Text[s.Start:s.End])
+					}
+					fmt.Println()
+				}
+				continue
+			}
+			confused++
+			if j.Verdict != guard.Wrong {
+				missed++
+				if j.Verdict == guard.CannotTell {
+					unsure++
+				}
+			}
+			for _, f := range r.Foreign {
+				spans++
+				ok := false
+				for _, s := range j.Spans {
+					both, either := min(f.End, s.End)-max(f.Start, s.Start), max(f.End, s.End)-min(f.Start, s.Start)
+					if 2*both >= either && both > 0 {
+						ok = true
+						if base(s.Language) == base(f.Language) {
+							named++
+						}
+						break
+					}
+				}
+				if ok {
+					right++
+				} else if list == "missed" {
+					fmt.Printf("%s %s %s %s [%s]:", r.ID, r.Kind, j.Verdict, f.Language, r.Text[f.Start:f.End])
+					for _, s := range j.Spans {
+						fmt.Printf(" %s %s %.2f [%s]", s.Language, s.Kind, s.P, r.Text[s.Start:s.End])
+					}
+					for _, m := range j.Masked {
+						if m.Start < f.End && f.Start < m.End {
+							fmt.Printf(" {%s}", m.Kind)
+						}
+					}
+					fmt.Println()
+				}
+			}
+		}
+		if list != "" {
+			continue
+		}
+		fmt.Printf("\nReplies, half %s\n", half)
+		row := func(what string, k, n int, note string) {
+			ci := stats.Wilson(float64(k), float64(n), 0.95)
+			fmt.Printf("  %-28s %4d of %4d  %5.1f %% (%.1f to %.1f)%s\n", what, k, n, 100*float64(k)/float64(n), 100*ci.Low, 100*ci.High, note)
+		}
+		row("clean, flagged", flagged, clean, fmt.Sprintf("; cannot tell %d", unclear))
+		row("confused, missed", missed, confused, fmt.Sprintf("; cannot tell %d of these", unsure))
+		row("spans, overlap of half", right, spans, "")
+		row("of these, language right", named, right, "")
+	}
+	return nil
+}
+
+func base(tag string) string {
+	b, _, _ := strings.Cut(tag, "-")
+	return b
+}

@@ -1,0 +1,161 @@
+// Words makes words.bin, the model that package words embeds, from the word lists of wordfreq (Robyn Speer; CC BY-SA
+// 4.0), as its public repository has them:
+//
+//	git clone https://github.com/rspeer/wordfreq /tmp/wordfreq
+//	git -C /tmp/wordfreq checkout 912caf64b657478d1dff1138efdc078947d54bb1
+//	go -C tools run ./build/words -in /tmp/wordfreq/wordfreq/data
+//
+// Every list is checked against its SHA-256 sum in lists.txt. The model has frequencies of hashed words, and of letter
+// sequences: no list can be read back from it.
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"crosstalk/measure/langid/words"
+	"crosstalk/measure/langid/words/levels"
+	"crosstalk/tools/internal/builder"
+)
+
+//go:embed lists.txt
+var listSums string
+
+var command = builder.Builder{
+	Source:  "the word lists of wordfreq",
+	Install: "git clone https://github.com/rspeer/wordfreq /tmp/wordfreq",
+	In:      "/tmp/wordfreq/wordfreq/data",
+	Out:     "../measure/langid/words/words.bin",
+	Build:   build,
+}
+
+func main() { command.Main() }
+
+// How many words of a list the model has, and how many letter sequences.
+var (
+	mostWords = map[string]int{"latin": 130_000, "cyrillic": 60_000, "arabic": 30_000, "han": 120_000}
+	mostGrams = map[string]int{"latin": 70_000, "cyrillic": 15_000, "arabic": 15_000}
+)
+
+func build(in string, notes io.Writer) ([]byte, error) {
+	var file []byte
+	for _, g := range words.Groups {
+		lists := make([][]word, len(g.Languages))
+		for i, language := range g.Languages {
+			name, sum, err := listOf(language)
+			if err != nil {
+				return nil, err
+			}
+			list, err := readList(filepath.Join(in, name+".msgpack.gz"), sum)
+			if err != nil {
+				return nil, err
+			}
+			scripts := g.Scripts
+			if language == "zh" {
+				scripts = []*unicode.RangeTable{unicode.Han} // kana is not Chinese, whatever the list says
+			}
+			lists[i] = keep(list, scripts, mostWords[g.Name])
+			fmt.Fprintf(notes, "%s: %d words of %s\n", language, len(lists[i]), name)
+		}
+		before := len(file)
+		if g.Name == "han" {
+			file = levels.Write(file, characters(lists))
+		} else {
+			clean(lists, g.Languages, notes)
+			table := make([]levels.Column, len(lists))
+			for i, list := range lists {
+				table[i] = levels.Column{}
+				for _, w := range list {
+					h := levels.Text(w.text).Sum()
+					if old, ok := table[i][h]; !ok || levels.Of(w.frequency) < int(old) {
+						table[i][h] = uint8(levels.Of(w.frequency))
+					}
+				}
+			}
+			file = levels.Write(file, table)
+			fmt.Fprintf(notes, "%s: %d bytes of words\n", g.Name, len(file)-before)
+			shares, rests := make([]levels.Column, len(lists)), make([]levels.Column, len(lists))
+			for i, list := range lists {
+				shares[i], rests[i] = letters(list, mostGrams[g.Name])
+			}
+			file = levels.Write(file, append(shares, rests...))
+		}
+		fmt.Fprintf(notes, "%s: %d bytes\n", g.Name, len(file)-before)
+	}
+	return file, nil
+}
+
+// listOf returns the name and the sum of a language's list: the large one if there is one.
+func listOf(language string) (name, sum string, err error) {
+	for _, size := range []string{"large_", "small_"} {
+		for line := range strings.Lines(listSums) {
+			if name, sum, _ := strings.Cut(strings.TrimSpace(line), " "); name == size+language {
+				return name, sum, nil
+			}
+		}
+	}
+	return "", "", fmt.Errorf("lists.txt has no list of %s", language)
+}
+
+// clean takes out of each list what other languages of the group put into it: the texts of language A have a share of
+// language B in them, which B's function words tell, and so B's other words are in A's list at that share of their
+// frequency.
+func clean(lists [][]word, names []string, notes io.Writer) {
+	frequency := make([]map[string]float64, len(lists))
+	for i, list := range lists {
+		frequency[i] = map[string]float64{}
+		for _, w := range list {
+			frequency[i][w.text] = w.frequency
+		}
+	}
+	shares := make([][]float64, len(lists))
+	for a := range lists {
+		shares[a] = make([]float64, len(lists))
+		for b := range lists {
+			if a != b {
+				shares[a][b] = mixed(frequency[a], lists[b])
+			}
+		}
+	}
+	for a := range lists {
+		kept := lists[a][:0:0]
+		for _, w := range lists[a] {
+			foreign := 0.0
+			for b := range lists {
+				foreign += shares[a][b] * frequency[b][w.text]
+			}
+			likely := 15.0 // times the estimate, of which a rare word is a loan rather than a quotation
+			if names[a] == "en" {
+				likely = 6 // the sources of English are cleaner, and it borrows more
+			}
+			own := w.frequency - 2*foreign
+			if own < 0.1*w.frequency || w.frequency < 1e-5 && w.frequency < likely*foreign {
+				continue
+			}
+			kept = append(kept, word{w.text, own})
+		}
+		fmt.Fprintf(notes, "%s: %d words are other languages': shares %.5f\n", names[a], len(lists[a])-len(kept), shares[a])
+		lists[a] = kept
+	}
+}
+
+// mixed estimates the share of a language's text in that of another, of the frequencies given: the lower quartile of
+// the ratio over the language's most frequent words, since some are words of both.
+func mixed(other map[string]float64, list []word) float64 {
+	var ratios []float64
+	for _, w := range list[:60] {
+		ratios = append(ratios, other[w.text]/w.frequency)
+	}
+	slices.Sort(ratios)
+	return ratios[15]
+}
+
+// Weight of a word of that frequency among a list's words, for the statistics of letters: these are for words that
+// no list has, which are more like a list's rare words than like its frequent ones.
+func weight(frequency float64) float64 { return 1 + math.Log2(1+frequency*1e7) }

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode"
+
+	"crosstalk/measure/langid/words/levels"
+)
+
+// The embedded file is what the builder makes.
+func TestCurrent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	command.Current(t)
+}
+
+func TestUnpackList(t *testing.T) {
+	// [{"format":"cB","version":1}, [], ["the"], ["of", "and"]]
+	data := []byte("\x94\x82\xa6format\xa2cB\xa7version\x01\x90\x91\xa3the\x92\xa2of\xd9\x03and")
+	words, err := unpackList(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range words {
+		got = append(got, w.text)
+	}
+	if strings.Join(got, " ") != "the of and" || words[0].frequency < 0.977 || words[0].frequency > 0.978 {
+		t.Errorf("%v", words)
+	}
+	for n := range len(data) - 1 {
+		if _, err := unpackList(data[:n]); err == nil {
+			t.Errorf("%d bytes of %d were read", n, len(data))
+		}
+	}
+}
+
+func TestKeep(t *testing.T) {
+	words := []word{{"der", 0.1}, {"и", 0.1}, {"don't", 0.1}, {"b2b", 0.1}, {"straße", 0.1}, {"last", 0.1}}
+	var got []string
+	for _, w := range keep(words, []*unicode.RangeTable{unicode.Latin}, 3) {
+		got = append(got, w.text)
+	}
+	if strings.Join(got, " ") != "der don't straße" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A word that is as frequent as quotations explain goes; one that is more frequent stays.
+func TestClean(t *testing.T) {
+	english := make([]word, 60)
+	german := make([]word, 60, 62)
+	for i := range english {
+		english[i] = word{string(rune('a'+i%26)) + strings.Repeat("x", i/26), 0.01}
+		german[i] = word{english[i].text, 0.01 * 0.005}
+	}
+	english = append(english, word{"weather", 1e-4}, word{"login", 1e-5})
+	german = append(german, word{"weather", 5e-7}, word{"login", 5e-6})
+	lists := [][]word{german, english}
+	clean(lists, []string{"de", "en"}, &bytes.Buffer{})
+	var got []string
+	for _, w := range lists[0] {
+		got = append(got, w.text)
+	}
+	if strings.Join(got, " ") != "login" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Shares of the letters after a context and the rest for unseen ones add up to about one.
+func TestLetters(t *testing.T) {
+	shares, rests := letters([]word{{"abab", 0.5}, {"abc", 0.1}}, 1000)
+	sum := 0.0
+	for _, next := range []string{"a", "c", "$"} {
+		if level, ok := shares[reversed([]rune("b"+next)).Sum()]; ok {
+			sum += levels.Share(int(level))
+		}
+	}
+	rest, ok := rests[reversed([]rune("b")).Sum()]
+	if !ok || sum < 0.8 || sum > 1.15 || levels.Share(int(rest)) > 0.5 {
+		t.Errorf("after b: %v in all, rest %v, %v", sum, rest, ok)
+	}
+}
