@@ -10,21 +10,22 @@ import (
 	"crosstalk/report"
 )
 
-// What Smilga's Table 2 prints for Qwen2.5, Leak-Rate in percent, and the
-// number of tests: gloss must come within 3 points of it.
+// What Smilga's Table 2 prints for Qwen2.5, Leak-Rate in percent: gloss must come
+// within 3 points of it. n is the number of tests that gloss can score, out of 109,
+// 330, 330 and 49.
 var smilga = []struct {
 	model, dataset, category string
 	rate                     float64
 	n                        int
 }{
-	{"Qwen2.5-0.5B-Instruct", "initial", "all", 70.2, 109},
+	{"Qwen2.5-0.5B-Instruct", "initial", "all", 70.2, 106},
 	{"Qwen2.5-0.5B-Instruct", "color", "1", 70.1, 330},
 	{"Qwen2.5-0.5B-Instruct", "color", "2", 54.9, 330},
-	{"Qwen2.5-0.5B-Instruct", "color", "3", 60.2, 49},
-	{"Qwen2.5-3B-Instruct", "initial", "all", 73.4, 109},
-	{"Qwen2.5-3B-Instruct", "color", "1", 79.6, 330},
+	{"Qwen2.5-0.5B-Instruct", "color", "3", 60.2, 48},
+	{"Qwen2.5-3B-Instruct", "initial", "all", 73.4, 107},
+	{"Qwen2.5-3B-Instruct", "color", "1", 79.6, 329},
 	{"Qwen2.5-3B-Instruct", "color", "2", 88.9, 330},
-	{"Qwen2.5-3B-Instruct", "color", "3", 77.8, 49},
+	{"Qwen2.5-3B-Instruct", "color", "3", 77.8, 48},
 }
 
 func TestSmilgaTable2(t *testing.T) {
