@@ -36,9 +36,6 @@ func senses() (list []crosstalk.Observation) {
 
 // Both senses stand side by side, and hostile answers break no page.
 func TestPagesInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
 	dir := t.TempDir()
 	makeRun(t, filepath.Join(dir, "senses"), "consistency", senses())
 	hostileRun(t, filepath.Join(dir, "hostile"))

@@ -29,9 +29,6 @@ import (
 // what they meant, and their agreement is that of the script.
 func TestAnnotateInABrowser(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
 	b := browser.Start(t)
 	for _, c := range []struct {
 		question string

@@ -28,9 +28,7 @@ func recordings(t *testing.T) map[string][]string {
 // narrow, light and dark screens.
 func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
+	b := browser.Start(t)
 	dir := t.TempDir()
 	list := recordings(t)
 	for name, args := range list {
@@ -45,7 +43,6 @@ func TestPagesInABrowser(t *testing.T) {
 	defer s.Close()
 	server := httptest.NewServer(s)
 	defer server.Close()
-	b := browser.Start(t)
 	reports := []string{reportPage(t, hostile)}
 	for name := range list {
 		reports = append(reports, reportPage(t, filepath.Join(dir, name)))

@@ -1,11 +1,13 @@
 // Package browser looks at pages in a real browser, for tests: Debian's
-// chromium or any other in the path. Without one tests are skipped.
+// chromium or any other in the path. These tests take minutes: they run where
+// CROSSTALK_TEST_BROWSER is set, and are skipped elsewhere.
 package browser
 
 import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -28,13 +30,15 @@ const patience = 4 * time.Minute
 // pages, so the subtests of a test share it.
 type Browser struct{ ctx context.Context }
 
-// Start starts a browser that lives as long as the test. Without one the test
-// is skipped.
+// Start starts a browser that lives as long as the test, or skips the test.
 func Start(t testing.TB) *Browser {
 	t.Helper()
+	if os.Getenv("CROSSTALK_TEST_BROWSER") == "" {
+		t.Skip("set CROSSTALK_TEST_BROWSER=1 to test pages in a browser")
+	}
 	path := find()
 	if path == "" {
-		t.Skip("there is no browser: Debian's is apt-get install chromium")
+		t.Fatal("there is no browser: Debian's is apt-get install chromium")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(patience))

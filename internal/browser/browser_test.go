@@ -14,9 +14,6 @@ const page = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>
 
 // The checks are quiet about a good page and say what is wrong with others.
 func TestChecks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute on a busy machine")
-	}
 	b := Start(t)
 	for name, c := range map[string]struct {
 		old, new string

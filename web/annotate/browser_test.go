@@ -14,9 +14,6 @@ import (
 // All pages can be used with a keyboard, a screen reader and a phone, in light
 // and dark.
 func TestPagesInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
 	consistency := newRun(t, "consistency", senses()...)
 	if err := os.WriteFile(filepath.Join(consistency, "instructions.yaml"), []byte(rewritten), 0o600); err != nil {
 		t.Fatal(err)
