@@ -276,7 +276,7 @@ func addRecorded(observed func(func([]crosstalk.Observation, error) bool), add f
 
 // itemsAtOnce is the number of items measured at a time: enough for the maximum of
 // concurrent requests, which the session limits.
-const itemsAtOnce = 512
+const itemsAtOnce = 256
 
 // addMeasured measures all conditions of a protocol; needs are those of their
 // items, nil without a budget. After an error it stops the session: answers in

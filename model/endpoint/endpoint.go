@@ -230,7 +230,7 @@ func (e *Endpoint) send(ctx context.Context, method, path, mediaType string, bod
 	}
 	switch {
 	case errors.Is(err, errTooLong):
-		return nil, nil, key, e.fault(crosstalk.Rejected, resp.StatusCode, nil, "the answer is longer than %d MiB: lower --max-tokens or --logprobs, or check the server", most>>20)
+		return nil, nil, key, e.fault(crosstalk.Rejected, resp.StatusCode, nil, "the answer is longer than %d KiB: check the server, or lower --max-tokens or --logprobs", most>>10)
 	case err != nil:
 		return nil, nil, key, e.unreachable(ctx, err)
 	}

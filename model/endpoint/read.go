@@ -22,11 +22,12 @@ const (
 )
 
 // MostText returns the bytes that an answer of words may have: MaxText, or if the
-// tokens are limited 1 MiB and 256 bytes for each. Servers that keep to the limit
-// need a tenth of that, and answers are in memory until they are scored.
+// tokens are limited 256 KiB and 64 bytes for each. Servers that keep to the limit
+// need a tenth of that, and hundreds of answers may wait in memory to be scored.
 func MostText(d crosstalk.Decoding) int {
-	if limit := d.Limit(); limit > 0 && limit < (MaxText-1<<20)/256 {
-		return 1<<20 + 256*limit
+	const base, each = 256 << 10, 64
+	if limit := d.Limit(); limit > 0 && limit < (MaxText-base)/each {
+		return base + each*limit
 	}
 	return MaxText
 }

@@ -25,7 +25,7 @@ func endless(w io.Writer, block string) {
 	}
 }
 
-const tooLong = "openai:gpt: the answer is longer than 8 MiB: lower --max-tokens or --logprobs, or check the server"
+const tooLong = "openai:gpt: the answer is longer than 8192 KiB: check the server, or lower --max-tokens or --logprobs"
 
 // Whatever has no end is given up early, and is not asked again.
 func TestEndless(t *testing.T) {
@@ -80,12 +80,12 @@ func TestClaimedLength(t *testing.T) {
 
 // A server that ignores a limit of tokens may not fill the memory.
 func TestMostText(t *testing.T) {
-	for limit, want := range map[int]int{0: MaxText, 1: 1<<20 + 256, 100: 1<<20 + 25600, 1 << 20: MaxText, 1 << 62: MaxText} {
+	for limit, want := range map[int]int{0: MaxText, 1: 256<<10 + 64, 100: 256<<10 + 6400, 1 << 20: MaxText, 1 << 62: MaxText} {
 		if got := MostText(crosstalk.Decoding{MaxTokens: limit}); got != want {
 			t.Errorf("%d tokens: %d bytes; want %d", limit, got, want)
 		}
 	}
-	if got := MostText(crosstalk.Decoding{MaxTokens: 100, ReasoningTokens: 4000}); got != 1<<20+256*4100 {
+	if got := MostText(crosstalk.Decoding{MaxTokens: 100, ReasoningTokens: 4000}); got != 256<<10+64*4100 {
 		t.Errorf("%d bytes for thoughts too", got)
 	}
 }
