@@ -255,7 +255,7 @@ func cut(t *trial) {
 
 func empty(t *trial) {
 	p := t.start(t.asks("leakage", "--param", `stop=[" "]`)...)
-	t.ends(p, 3, "answers are all empty")
+	t.ends(p, 2, "answers are all empty")
 	t.note("%d asked; %s", len(t.records()), mentions(p, "all empty"))
 	t.expect(len(t.records()) <= 8, "want at most 8 asks")
 }
