@@ -241,7 +241,7 @@ func TestItemsDoNotDeadlock(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if c.after != nil {
-					time.AfterFunc(2500*time.Millisecond, func() { c.after(s, cancel) })
+					time.AfterFunc(5500*time.Millisecond, func() { c.after(s, cancel) }) // the first answers take up to 5 s
 				}
 				var group sync.WaitGroup
 				answered := make([]int, 50)
