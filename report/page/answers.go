@@ -178,7 +178,7 @@ func (a *Answers) prompts(c *Card) {
 	}
 	for i, name := range names[:min(len(names), len(c.asked))] {
 		if text, ok := a.Prompt(c.asked[i]); ok {
-			c.Prompts = append(c.Prompts, Setting{crosstalk.Words(name) + ":", shorten(text)})
+			c.Prompts = append(c.Prompts, Setting{crosstalk.Words(name), shorten(text)})
 		}
 	}
 }
@@ -303,7 +303,7 @@ func (a *Answers) figuresOf(estimates []crosstalk.Estimate, s *Section, g *Group
 			continue
 		}
 		h := headline(e)
-		name := []string{h.Measure}
+		name := []string{h.Label}
 		for _, c := range kind.Columns {
 			if v := e.By[c.Key]; v != "" && c.Within {
 				name = append(name, v)

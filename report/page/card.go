@@ -13,8 +13,9 @@ import (
 
 // Card is an item with its answers.
 type Card struct {
-	Name     string // the item's
-	Head     string // its topic, if known
+	Name     string  // the item's
+	Head     string  // its topic, if known
+	Expected Setting // what an answer should have, where that is a label: language ar
 	Prompts  []Setting
 	Entries  []Entry // one for each answer, or for answers side by side
 	Fault    bool    // an answer has what the instrument looks for
@@ -65,6 +66,9 @@ func (c *Card) add(o crosstalk.Observation) {
 	e.ask(o)
 	c.ask(o)
 	kind := instrument.Of(o.Measure)
+	if v := o.Labels[kind.Target]; v != "" {
+		c.Expected = Setting{"expected " + crosstalk.Words(kind.Target), brief(v)}
+	}
 	if fact := factOf(kind, o); fact.Text != "" && !slices.Contains(e.Facts, fact) {
 		e.Facts = append(e.Facts, fact)
 	}

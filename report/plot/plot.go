@@ -1,4 +1,4 @@
-// Package plot draws estimates and observations: bars, lines, heat maps, shares
+// Package plot draws estimates and observations: dots, lines, heat maps, shares
 // and token strips, with their intervals. The charts of an instrument are listed
 // in its Kind.
 //
