@@ -117,7 +117,7 @@ func (p *answerPage) fill(observations []crosstalk.Observation, prompts *prompts
 		}
 	}
 	for _, c := range slices.Sorted(maps.Keys(labels)) {
-		p.Labels = append(p.Labels, page.Setting{Name: brief(c), Value: brief(labels[c])})
+		p.Labels = append(p.Labels, page.Setting{Name: brief(crosstalk.Words(c)), Value: brief(labels[c])})
 	}
 	for _, k := range keys {
 		if record, ok := prompts.record(k); ok {

@@ -169,9 +169,11 @@ func (f filter) fields(kind crosstalk.Kind) (list []field) {
 		if chosen != "" && !slices.ContainsFunc(values, func(v index.Value) bool { return v.Name == chosen }) {
 			values = append(values, index.Value{Name: chosen})
 		}
-		list = append(list, field{c.Name, is + c.Name, chosen, values})
+		list = append(list, field{crosstalk.Words(c.Name), is + c.Name, chosen, values})
 	}
-	slices.SortStableFunc(list, func(a, b field) int { return cmp.Compare(rank(kind, a.Name), rank(kind, b.Name)) })
+	slices.SortStableFunc(list, func(a, b field) int {
+		return cmp.Compare(rank(kind, a.Parameter[len(is):]), rank(kind, b.Parameter[len(is):]))
+	})
 	return list
 }
 

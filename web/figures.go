@@ -140,10 +140,9 @@ func compareFigures(a, b side) (t figureTable, err error) {
 		for _, field := range c.Across {
 			across[field] = true
 		}
-		for _, w := range c.Warnings {
-			if !slices.Contains(t.Notes, w) {
-				t.Notes = append(t.Notes, w)
-			}
+		if c.Warnings != nil {
+			last := t.Rows[len(t.Rows)-1]
+			t.Notes = append(t.Notes, strings.TrimSuffix(last.Label+", "+last.Of, ", ")+": "+strings.Join(c.Warnings, "; "))
 		}
 	}
 	if len(across) > 0 {

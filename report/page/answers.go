@@ -273,8 +273,10 @@ func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 	return a.list
 }
 
-func faultFirst(c *Card) int {
-	if c.Fault {
+func faultFirst(c *Card) int { return one(c.Fault) }
+
+func one(b bool) int {
+	if b {
 		return 1
 	}
 	return 0

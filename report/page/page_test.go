@@ -158,8 +158,8 @@ func TestMarkedSide(t *testing.T) {
 		{Name: "test", Role: crosstalk.Side, Text: "A coral. The coral reef."}, {Name: "control", Role: crosstalk.Side, Text: "A coral. The cat."}},
 		Spans: []crosstalk.Span{{Side: "test", Line: 1, Start: 9, End: 24, Score: 0.4567}}}
 	c := NewCard([]crosstalk.Observation{o}, 0, nil, nil)
-	want := []Side{{"test", []Piece{{Text: "A "}, {Text: "coral", Kind: "echo"}, {Text: ". "}, {Text: "The coral reef.", Kind: "line", Label: "0.457"}}},
-		{"control", []Piece{{Text: "A "}, {Text: "coral", Kind: "echo"}, {Text: ". The cat."}}}}
+	want := []Side{{Name: "test", Pieces: []Piece{{Text: "A "}, {Text: "coral", Kind: "echo"}, {Text: ". "}, {Text: "The coral reef.", Kind: "line", Label: "0.457"}}},
+		{Name: "control", Pieces: []Piece{{Text: "A "}, {Text: "coral", Kind: "echo"}, {Text: ". The cat."}}}}
 	if d := cmp.Diff(want, c.Entries[0].Sides); d != "" {
 		t.Error(d)
 	}

@@ -118,9 +118,7 @@ func dotNumber(q quantity, e *crosstalk.Estimate) string {
 // dotWith is a dot of the i-th series with its interval.
 func dotWith(x scale, y float64, i int, e *crosstalk.Estimate) (shapes []Shape) {
 	if v := e.Interval; v != nil {
-		line := whisker(x.at(v.Low), x.at(v.High), y, 2.5, true)
-		line.Stroke, line.Width = seriesInk(i), 1.4
-		shapes = append(shapes, line)
+		shapes = append(shapes, interval(x.at(v.Low), x.at(v.High), y, true, i))
 	}
 	point := marker(x.at(float64(e.Value)), y, i)
 	if unmeasured(e) {

@@ -130,11 +130,11 @@ func (d Dot) mark(axis, name string, x, up scale, i int, aside float64) Mark {
 	}
 	at := Point{x.at(d.X) + aside, up.at(float64(d.Estimate.Value))}
 	if v := d.Estimate.Interval; v != nil {
-		m.Shapes = append(m.Shapes, whisker(up.at(v.Low), up.at(v.High), at.X, 2.5, false))
+		m.Shapes = append(m.Shapes, interval(up.at(v.Low), up.at(v.High), at.X, false, i))
 	}
 	if d.Across != nil && d.Across.Interval != nil {
 		v := d.Across.Interval
-		m.Shapes = append(m.Shapes, whisker(x.at(v.Low), x.at(v.High), at.Y, 2.5, true))
+		m.Shapes = append(m.Shapes, interval(x.at(v.Low), x.at(v.High), at.Y, true, i))
 		m.Data = append(m.Data, Datum{"x-low", number(crosstalk.Value(v.Low))}, Datum{"x-high", number(crosstalk.Value(v.High))})
 	}
 	m.Shapes = append(m.Shapes, marker(at.X, at.Y, i))
