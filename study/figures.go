@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -132,6 +133,46 @@ func (f Figures) OfRuns(paths, names []string) ([]crosstalk.Estimate, error) {
 		}
 	}
 	return slices.Concat(all...), nil
+}
+
+// Compare returns the figures of a run with the observations that they are about, as
+// compare.Runs takes them. If the view has groups there are figures of groups only,
+// since an observation may be in several.
+func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk.Observation, error], error) {
+	estimates, err := f.Of(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(f.View.Groups) > 0 {
+		estimates = slices.DeleteFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[view.GroupColumn] == "" })
+	}
+	manifest, err := ReadManifest(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, _ = f.split(instrument.Named(manifest.Plan.Instrument))
+	return estimates, func(yield func(crosstalk.Observation, error) bool) {
+		reader := f.View.Reader()
+		for o, err := range run.ReadObservations(path) {
+			if err != nil {
+				yield(o, err)
+				return
+			}
+			seen, in := reader.Read(o)
+			if !in {
+				continue
+			}
+			all := []crosstalk.Observation{seen}
+			if len(f.View.Groups) > 0 {
+				all = reader.Members(seen)
+			}
+			for _, o := range all {
+				if !yield(o, nil) {
+					return
+				}
+			}
+		}
+	}, nil
 }
 
 // RunColumn is the column of the run's name in figures of several.

@@ -17,30 +17,31 @@ const (
 
 // Spread replaces the figures of the values of a column by three: the least, the
 // unweighted mean and the greatest of them, which have Least, Mean and Greatest in
-// the column. Figures over all values are left out, those that have no such column
-// are kept. What is undefined has no part in them. They have no interval, and the
+// the column. Figures over all values are left out where there are figures of single
+// ones. What is undefined has no part in them. They have no interval, and the
 // largest n.
 func Spread(estimates []crosstalk.Estimate, column string) (spread []crosstalk.Estimate) {
 	var order []string
-	groups := map[string][]crosstalk.Estimate{}
+	groups, over := map[string][]crosstalk.Estimate{}, map[string]crosstalk.Estimate{}
 	for _, e := range estimates {
-		switch e.By[column] {
-		case "":
-			spread = append(spread, e)
-			continue
-		case crosstalk.All:
-			continue
-		}
 		by := maps.Clone(e.By)
-		delete(by, column)
+		maps.DeleteFunc(by, func(c, value string) bool { return c == column || value == crosstalk.All })
 		key := e.Measure + "\x00" + string(crosstalk.Canonical(by))
-		if groups[key] == nil {
+		if !slices.Contains(order, key) {
 			order = append(order, key)
+		}
+		if v := e.By[column]; v == "" || v == crosstalk.All {
+			over[key] = e
+			continue
 		}
 		groups[key] = append(groups[key], e)
 	}
 	for _, key := range order {
-		spread = append(spread, spreadOf(groups[key], column)...)
+		if groups[key] != nil {
+			spread = append(spread, spreadOf(groups[key], column)...)
+		} else if over[key].By[column] == "" {
+			spread = append(spread, over[key])
+		}
 	}
 	return spread
 }

@@ -19,7 +19,7 @@ var sides = map[string]struct {
 	title string
 	text  func(crosstalk.Estimate) string
 }{
-	"interval": {"95 % interval", func(e crosstalk.Estimate) string { return report.Interval(e.Interval, e.Unit) }},
+	"interval": {"interval", func(e crosstalk.Estimate) string { return report.Interval(e.Interval, e.Unit) }},
 	"n":        {"n", func(e crosstalk.Estimate) string { return strconv.Itoa(e.N) }},
 	"clusters": {"clusters", func(e crosstalk.Estimate) string { return strconv.Itoa(e.Clusters) }},
 	"p":        {"p", func(e crosstalk.Estimate) string { return report.SmallP(e.Test) }},
@@ -41,7 +41,11 @@ func (l *layout) table() (t report.Table, err error) {
 	for r, row := range l.rows {
 		var cells []string
 		for i, column := range l.Rows {
-			cells = append(cells, l.name(column, row[i]))
+			name := l.name(column, row[i])
+			if i < len(row)-1 && r > 0 && slices.Equal(row[:i+1], l.rows[r-1][:i+1]) {
+				name = "" // as above
+			}
+			cells = append(cells, name)
 		}
 		if cells == nil {
 			cells = []string{crosstalk.All}
@@ -100,9 +104,27 @@ func (l *layout) head(t *report.Table, width int) {
 			t.Header = append(t.Header, l.unit(column))
 		}
 		for _, name := range l.Beside {
-			t.Header = append(t.Header, sides[name].title)
+			t.Header = append(t.Header, l.side(name))
 		}
 	}
+}
+
+// side is the title of what is beside figures.
+func (l *layout) side(name string) string {
+	if name == "interval" {
+		return l.level() + " interval"
+	}
+	return sides[name].title
+}
+
+// level is the level of intervals: "95 %".
+func (l *layout) level() string {
+	for _, e := range l.figures {
+		if e.Interval != nil {
+			return strconv.FormatFloat(100*e.Interval.Level, 'g', 4, 64) + " %"
+		}
+	}
+	return "95 %"
 }
 
 // columnTitle is the title of a group of columns: a number says what it is of.
@@ -157,12 +179,19 @@ func (l *layout) heading() (heading []string) {
 			heading = append(heading, name+", "+unitOf(l.figures[0]))
 		case v != crosstalk.All:
 			heading = append(heading, l.title(column)+" "+l.name(column, v))
+		case l.pooled(column):
+			heading = append(heading, "pooled over "+l.title(column))
 		}
 	}
 	if l.Subtitle != "" && !slices.Contains(l.constant, Measure) {
 		heading = append([]string{l.Subtitle}, heading...)
 	}
 	return heading
+}
+
+// pooled reports whether figures are over all values of a setting or the model.
+func (l *layout) pooled(column string) bool {
+	return l.figures[0].By[column] == crosstalk.All && slices.Contains(l.Compete, column)
 }
 
 // caption is the caption of a table for a paper, without its full stop: the measures
@@ -192,7 +221,10 @@ func (l *layout) caption(marked bool) string {
 			parts[0] += " in %"
 		}
 		for _, column := range l.constant {
-			if v := value(l.figures[0], column); column != Measure && v != crosstalk.All {
+			switch v := value(l.figures[0], column); {
+			case l.pooled(column):
+				parts = append(parts, "pooled over "+l.title(column))
+			case column != Measure && v != crosstalk.All:
 				parts = append(parts, l.title(column)+" "+l.name(column, v))
 			}
 		}
@@ -306,7 +338,7 @@ func (l *layout) certainty() (notes []string) {
 		if unit == "" {
 			name = "points"
 		}
-		note += fmt.Sprintf("; 95 %% intervals reach up to %s %s from it", report.Value(crosstalk.Value(reach[unit]), unit), name)
+		note += fmt.Sprintf("; %s intervals reach up to %s %s from it", l.level(), report.Value(crosstalk.Value(reach[unit]), unit), name)
 	}
 	return append(notes, note)
 }
