@@ -9,30 +9,37 @@ import (
 	"crosstalk"
 	"crosstalk/report"
 	"crosstalk/report/pivot"
+	"crosstalk/view"
 )
 
 // AgainstColumn is the column of the reference in tables of rows and columns.
 const AgainstColumn = "against"
 
 // WritePivot writes the differences by rows and columns in a format for people, and
-// the result as Write does in one for programs.
-func WritePivot(w io.Writer, format string, r Result, o pivot.Options) error {
+// the result as Write does in one for programs. Of the values of the column spread,
+// if it is not empty, the table has the least, the mean and the greatest difference.
+func WritePivot(w io.Writer, format string, r Result, o pivot.Options, spread string) error {
 	if !report.ForPeople(format) {
 		return Write(w, format, r)
 	}
 	o.Subtitle = "difference"
 	o.Text = func(e crosstalk.Estimate) string {
-		if e.Value.Defined() && !(float64(e.Test.P) <= 1-r.Level+1e-12) {
+		if e.Test != nil && e.Value.Defined() && !(float64(e.Test.P) <= 1-r.Level+1e-12) {
 			return "~"
 		}
 		return report.Difference(e.Value, e.Unit)
 	}
-	tables, err := pivot.Tables(r.figures(), o)
+	figures := r.figures()
+	if spread != "" {
+		figures = view.Spread(figures, spread)
+	}
+	tables, err := pivot.Tables(figures, o)
 	if err != nil {
 		return err
 	}
 	for i := range tables {
-		tables[i].Notes = slices.Concat(r.legend()[:2], tables[i].Notes, refusals(r.Refused))
+		tables[i].Notes = slices.Concat([]string{fmt.Sprintf("~: not significant at %.2g %%, which does not mean that there is no difference; "+
+			"p is adjusted by Holm's method over %s", 100*(1-r.Level), r.tests())}, tables[i].Notes, refusals(r.Refused))
 	}
 	return report.WriteTables(w, format, tables)
 }

@@ -156,11 +156,17 @@ var latexEscape = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `
 	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "·", `$\cdot$`,
 	"[", "{[}", "*", "{*}") // after a row's \\, LaTeX would read these two as options
 
-var minus = regexp.MustCompile(`-(\d)`)
+var (
+	minus = regexp.MustCompile(`-(\d)`)
+	power = regexp.MustCompile(`(\d)e-0*(\d+)`)
+)
 
-// latexNumber writes an interval without signs with an en dash, and a minus sign
-// in math mode.
+// latexNumber writes an interval without signs with an en dash, and a minus sign and
+// powers of ten in math mode.
 func latexNumber(s string) string {
+	if power.MatchString(s) {
+		return power.ReplaceAllString(s, `$$$1\cdot 10^{-$2}$$`)
+	}
 	if !strings.ContainsAny(s, "+-") {
 		return strings.ReplaceAll(s, " to ", "--")
 	}

@@ -118,8 +118,8 @@ func (o *compareFlags) openTable(paths []string, v view.View, t *tableFlags) ([]
 
 // table compares the figures of a table, and lays the differences out.
 func (o *compareFlags) table(c *cobra.Command, paths []string, t *tableFlags, options compare.Options, format string) error {
-	if t.spread != "" {
-		return fmt.Errorf("--spread is a flag of 'crosstalk report': differences of single values are printed with --columns %s", t.spread)
+	if t.spread != "" && !report.ForPeople(format) {
+		return fmt.Errorf("--spread is of tables for people: --format %s has every difference", format)
 	}
 	if options.Groups && t.laidOut() {
 		return fmt.Errorf("--by and --rows or --columns cannot be combined: rows and columns say what figures are grouped by")
@@ -145,7 +145,7 @@ func (o *compareFlags) table(c *cobra.Command, paths []string, t *tableFlags, op
 		return err
 	}
 	layout.Compete = nil // a difference is no better than another
-	return compare.WritePivot(c.OutOrStdout(), format, result, layout)
+	return compare.WritePivot(c.OutOrStdout(), format, result, layout, t.spread)
 }
 
 func compareCommand() *cobra.Command {
@@ -153,6 +153,7 @@ func compareCommand() *cobra.Command {
 	var o compareFlags
 	var table tableFlags
 	var allPairs, unpaired bool
+	var pairs []string
 	c := &cobra.Command{
 		Use:   "compare RUN...",
 		Short: "Compare the conditions of a run, or several runs",
@@ -183,9 +184,12 @@ temperatures together, --only and --group compare some values.`,
 			if err != nil {
 				return err
 			}
-			options.AllPairs, options.Unpaired = allPairs, unpaired
+			options.AllPairs, options.Unpaired, options.Pairs = allPairs, unpaired, pairs
 			if allPairs && o.reference != "" {
 				return fmt.Errorf("--all-pairs and --reference cannot be combined: --all-pairs compares every two conditions")
+			}
+			if len(pairs) > 0 && (allPairs || o.reference != "") {
+				return fmt.Errorf("--pair cannot be combined with --all-pairs or --reference: it says what is compared")
 			}
 			if table.wanted(c) {
 				return o.table(c, paths, &table, options, out.format)
@@ -203,6 +207,7 @@ temperatures together, --only and --group compare some values.`,
 	}
 	o.add(c)
 	c.Flags().BoolVar(&allPairs, "all-pairs", false, "compare every two conditions")
+	c.Flags().StringArrayVar(&pairs, "pair", nil, "compare conditions that differ in one value: NEW=OLD, such as openai:chat=openai:base")
 	c.Flags().BoolVar(&unpaired, "unpaired", false, "compare figures with few items in common as independent samples")
 	table.add(c)
 	out.add(c)

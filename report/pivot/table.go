@@ -145,6 +145,9 @@ func (l *layout) columnTitle(column, value string) string {
 func (l *layout) unit(column []string) string {
 	for _, row := range l.rows {
 		if e, _ := l.at(row, column); e != nil {
+			if l.Subtitle != "" && e.Unit == "" {
+				return "points"
+			}
 			return unitOf(*e)
 		}
 	}
@@ -158,6 +161,14 @@ func (l *layout) unitOf(measure string) string {
 		}
 	}
 	return "%"
+}
+
+// inUnit is the unit in words: differences of percentages are in points.
+func (l *layout) inUnit() string {
+	if unit := unitOf(l.figures[0]); unit != "%" || l.Subtitle == "" {
+		return unit
+	}
+	return "percentage points"
 }
 
 func unitOf(e crosstalk.Estimate) string {
@@ -176,7 +187,7 @@ func (l *layout) heading() (heading []string) {
 			if l.Subtitle != "" {
 				name += ", " + l.Subtitle
 			}
-			heading = append(heading, name+", "+unitOf(l.figures[0]))
+			heading = append(heading, name+", "+l.inUnit())
 		case v != crosstalk.All:
 			heading = append(heading, l.title(column)+" "+l.name(column, v))
 		case l.pooled(column):
@@ -203,8 +214,8 @@ func (l *layout) caption(marked bool) string {
 		for _, e := range l.figures {
 			m := instrument.Measure(e.Measure)
 			name := m.Label
-			if m.Name != "" && !strings.EqualFold(m.Name, m.Label) {
-				name = upper(m.Name) + " (" + m.Label + ")"
+			if m.Name != "" && !strings.EqualFold(strings.ReplaceAll(m.Name, "-", " "), m.Label) {
+				name = m.Name + " (" + m.Label + ")"
 			}
 			if own, ok := l.Names[e.Measure]; ok {
 				name = own
@@ -213,12 +224,12 @@ func (l *layout) caption(marked bool) string {
 				names = append(names, name)
 			}
 		}
-		parts := []string{strings.Join(names, ", ")}
+		parts := []string{upper(strings.Join(names, ", "))}
 		if l.Subtitle != "" {
 			parts[0] += ": " + l.Subtitle
 		}
 		if unitOf(l.figures[0]) == "%" {
-			parts[0] += " in %"
+			parts[0] += " in " + l.inUnit()
 		}
 		for _, column := range l.constant {
 			switch v := value(l.figures[0], column); {
@@ -261,7 +272,7 @@ func (l *layout) label() string {
 		}
 	}
 	for _, column := range l.constant {
-		if v := value(l.figures[0], column); column != Measure && v != crosstalk.All {
+		if v := value(l.figures[0], column); column != Measure && v != crosstalk.All && len(l.name(column, v)) <= 20 {
 			add(l.name(column, v))
 		}
 	}
