@@ -76,12 +76,13 @@ func (c *comparisons) of(ctx context.Context, a, b side) *figureTable {
 	if i >= 0 {
 		k = c.kept[i]
 		c.kept = append(slices.Delete(c.kept, i, i+1), k)
-	} else {
-		k = &comparison{key: key, done: make(chan struct{})}
-		c.kept = append(c.kept[max(0, len(c.kept)+1-mostKept):], k)
+	} else if k = c.add(key); k != nil {
 		go k.compute(a, b)
 	}
 	c.mu.Unlock()
+	if k == nil {
+		return &figureTable{Problem: "Too many comparisons at once. Refresh in a while."}
+	}
 	wait := time.NewTimer(shortly)
 	defer wait.Stop()
 	select {
@@ -91,6 +92,27 @@ func (c *comparisons) of(ctx context.Context, a, b side) *figureTable {
 	case <-ctx.Done():
 	}
 	return nil
+}
+
+// add makes room for a comparison, nil if all that are kept are being computed.
+func (c *comparisons) add(key string) *comparison {
+	if len(c.kept) == mostKept {
+		i := slices.IndexFunc(c.kept, func(k *comparison) bool {
+			select {
+			case <-k.done:
+				return true
+			default:
+				return false
+			}
+		})
+		if i < 0 {
+			return nil
+		}
+		c.kept = slices.Delete(c.kept, i, i+1)
+	}
+	k := &comparison{key: key, done: make(chan struct{})}
+	c.kept = append(c.kept, k)
+	return k
 }
 
 // compute compares the figures. A panic over hostile observations is an error.

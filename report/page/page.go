@@ -34,7 +34,7 @@ type Report struct {
 type Setting struct{ Name, Value string }
 
 // Narrow is the greatest width of a plot that stands beside another one, in points.
-const Narrow = 361
+const Narrow = 400
 
 //go:embed templates
 var files embed.FS

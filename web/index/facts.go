@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -232,7 +233,7 @@ func (s *search) ordered() (p Page, err error) {
 	if err != nil {
 		return p, err
 	}
-	slices.SortStableFunc(list, s.query.Order.compare)
+	slices.SortFunc(list, func(a, b Numbered) int { return cmp.Or(s.query.Order.compare(a, b), a.Number-b.Number) })
 	p.Total = len(list)
 	if slices.ContainsFunc(s.terms, func(t term) bool { return t.text != "" }) {
 		p.Total = -1 // without the exact phrases
