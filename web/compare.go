@@ -51,7 +51,7 @@ func (s *side) label(among *side) string {
 	if len(s.Conditions) > 1 {
 		parts = append(parts, s.Conditions[s.at].Title)
 	}
-	return strings.Join(parts, " · ")
+	return cmp.Or(strings.Join(parts, " · "), s.Run.Name)
 }
 
 // outcome is what became of an item from one side to the other.
@@ -121,6 +121,7 @@ type comparePage struct {
 // pairCard is an item side by side.
 type pairCard struct {
 	Item    string
+	Sample  int // from 2; 0: the first
 	Head    string
 	Expect  page.Setting
 	Outcome outcome
@@ -429,6 +430,9 @@ func (p *comparePage) cards(ctx context.Context, pairs []pair) error {
 		cards := [2]*page.Card{page.NewCard(a[0], 0, before.prompt, before.reasoning), page.NewCard(b[0], 0, after.prompt, after.reasoning)}
 		c := pairCard{Item: cards[1].Name, Head: cards[1].Head, Expect: cards[1].Expected, Outcome: x.outcome, Number: x.after,
 			Change: x.outcome == broken || x.outcome == fixed, Same: slices.Equal(answersOf(a[0]), answersOf(b[0]))}
+		if sample := b[0][0].Sample; sample > 0 {
+			c.Sample = sample + 1
+		}
 		if slices.Equal(cards[0].Prompts, cards[1].Prompts) {
 			c.Prompts = cards[1].Prompts
 			cards[0].Prompts, cards[1].Prompts = nil, nil

@@ -111,6 +111,9 @@ func TestCompare(t *testing.T) {
 			t.Fatalf("no figures: %s", body)
 		}
 	}
+	if body := get(s, "/compare?a="+old+"&b="+old+"&show=all").Body.String(); pairsOf(body) != "0 still right, 1 still wrong, 2 still right, 3 still wrong, 4 not scored, 6 still right" || !strings.Contains(body, `>old</a></p>`) {
+		t.Error(body)
+	}
 	// The conditions of a run are compared with each other unless one asks for another run.
 	if got := pairsOf(get(s, "/compare?a="+both).Body.String()); got != "1 fixed, 2 fixed, 3 fixed" {
 		t.Errorf("two conditions: %q", got)
