@@ -30,13 +30,12 @@ type Content struct {
 // Recorder writes a run's observations.jsonl. Commit replaces the file of the last
 // scoring.
 type Recorder struct {
-	dir     *Dir
-	file    *atomicfile.File
-	sum     hash.Hash // of what was written
-	n       int
-	next    placed // in one place, for the encoder takes it by reference
-	buffer  *bufio.Writer
-	encoder *json.Encoder
+	dir    *Dir
+	file   *atomicfile.File
+	sum    hash.Hash // of what was written
+	n      int
+	line   []byte // room for the next one
+	buffer *bufio.Writer
 }
 
 // Place is where an observation stands in the whole measurement of which a run is
@@ -52,12 +51,6 @@ func (p Place) Compare(q Place) int {
 	return cmp.Or(cmp.Compare(p.Part, q.Part), cmp.Compare(p.Item, q.Item))
 }
 
-// placed is a line of observations.jsonl. Only shards have places.
-type placed struct {
-	crosstalk.Observation
-	Place *[2]int `json:"place,omitempty"`
-}
-
 // Record starts writing the run's observations.
 func (d *Dir) Record() (*Recorder, error) {
 	file, err := atomicfile.CreatePrivate(filepath.Join(d.Path, observationsFile))
@@ -66,27 +59,33 @@ func (d *Dir) Record() (*Recorder, error) {
 	}
 	r := &Recorder{dir: d, file: file, sum: sha256.New()}
 	r.buffer = bufio.NewWriterSize(io.MultiWriter(file.File, r.sum), 1<<16)
-	r.encoder = json.NewEncoder(r.buffer)
-	r.encoder.SetEscapeHTML(false)
 	return r, nil
 }
 
 // Add writes an observation.
-func (r *Recorder) Add(o crosstalk.Observation) error { return r.add(placed{Observation: o}) }
-
-// AddAt writes an observation, and in the run of a shard its place.
-func (r *Recorder) AddAt(o crosstalk.Observation, at Place) error {
-	line := placed{Observation: o}
-	if !r.dir.Manifest.Plan.Shard.IsZero() {
-		line.Place = &[2]int{at.Part, at.Item}
+func (r *Recorder) Add(o crosstalk.Observation) (err error) {
+	if r.line, err = o.AppendJSON(r.line[:0]); err != nil {
+		return err
 	}
-	return r.add(line)
+	return r.write()
 }
 
-func (r *Recorder) add(line placed) error {
+// AddAt writes an observation, and in the run of a shard its place.
+func (r *Recorder) AddAt(o crosstalk.Observation, at Place) (err error) {
+	if r.dir.Manifest.Plan.Shard.IsZero() {
+		return r.Add(o)
+	}
+	if r.line, err = o.AppendJSON(r.line[:0]); err != nil {
+		return err
+	}
+	r.line = fmt.Appendf(r.line[:len(r.line)-1], `,"place":[%d,%d]}`, at.Part, at.Item)
+	return r.write()
+}
+
+func (r *Recorder) write() error {
 	r.n++
-	r.next = line
-	return r.encoder.Encode(&r.next)
+	_, err := r.buffer.Write(append(r.line, '\n'))
+	return err
 }
 
 // Commit puts the observations into the run. SetScoring, which comes next,
@@ -130,7 +129,11 @@ func ReadPlaced(path string) iter.Seq2[Placed, error] {
 		last := Place{-1, -1}
 		var wrong error
 		n := 0
-		err := readObservations(path, func(o placed) bool {
+		type line struct {
+			crosstalk.Observation
+			Place *[2]int `json:"place"`
+		}
+		err := readObservations(path, func(o line) bool {
 			n++
 			if o.Place == nil {
 				wrong = fmt.Errorf("%s:%d: has no place: it is not of a shard", filepath.Join(path, observationsFile), n)
