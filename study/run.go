@@ -49,7 +49,8 @@ func (r Result) Why() error {
 }
 
 // Begin creates the run directory, or opens one with the same plan to resume or
-// score again. The default of o's concurrency is that of the models' presets.
+// score again. path is that of the whole measurement: the run of a shard is in it
+// (shard.Shard.Dir). The default of o's concurrency is that of the models' presets.
 func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measurement, error) {
 	if s.IsRecorded() {
 		return s.begin(path, o, 0)
@@ -99,6 +100,10 @@ func (s *Study) begin(path string, o ask.Options, asks int) (m *Measurement, err
 			return nil, err
 		}
 	}
+	if err := s.admitShard(path); err != nil {
+		return nil, err
+	}
+	path = s.shard.Dir(path)
 	m = &Measurement{study: s, Planned: asks, batch: o.Batch}
 	if m.Dir, err = run.Create(path, s.Plan()); err != nil {
 		return nil, err

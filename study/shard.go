@@ -2,20 +2,24 @@ package study
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/run"
 	"crosstalk/shard"
 )
 
 // Take makes the study one of a shard: it counts, asks and scores the shard's part
 // of the items. Items that share a prompt are in the same shard, be it that their
 // clusters say so or that their requests do, so that no request is sent by two
-// shards, and that a shard's figures have intervals of their own. Requests that
-// are made of answers, such as whether two of them mean the same, can still be
-// the same in two shards.
+// shards, and that a shard's figures have intervals of their own. Two kinds of
+// requests are apart: those that precede all items, such as how an instruction is
+// rewritten, are sent by the first shard that comes; and those that are made of
+// answers, such as whether two of them mean the same, can be sent by several.
 func (s *Study) Take(ctx context.Context, of shard.Shard) error {
 	s.shard = of
 	if of.IsZero() || s.IsRecorded() {
@@ -32,6 +36,9 @@ func (s *Study) Take(ctx context.Context, of shard.Shard) error {
 	}
 	return nil
 }
+
+// Shard is the shard that the study is of.
+func (s *Study) Shard() shard.Shard { return s.shard }
 
 // items are those that this study measures.
 func (s *Study) items() []crosstalk.Item {
@@ -66,9 +73,15 @@ func (s *Study) clusters(ctx context.Context) (*shard.Clusters, error) {
 		}
 		named[item.Cluster] = i
 	}
-	for _, p := range s.Protocols {
+	for k, p := range s.Protocols {
 		in := p.instrument(p.Conditions[0], false)
 		n := &sharing{id: p.Conditions[0].Model, clusters: clusters, first: map[uint64]int32{}}
+		if s.common != nil {
+			n.item = everyItem
+			if err := s.common(ctx, k, p.Conditions[0], n); err != nil {
+				return nil, err
+			}
+		}
 		for i, item := range items {
 			n.item = i
 			if _, err := in.Measure(ctx, n, item); err != nil {
@@ -77,6 +90,40 @@ func (s *Study) clusters(ctx context.Context) (*shard.Clusters, error) {
 		}
 	}
 	return clusters, nil
+}
+
+// admitShard returns an error if a directory is not for shards like this one.
+func (s *Study) admitShard(dir string) error {
+	if s.shard.IsZero() {
+		return nil
+	}
+	if _, err := run.ReadManifest(dir); err == nil {
+		return fmt.Errorf("%s has a run of all items: use another --out", dir)
+	}
+	others, err := shard.Runs(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, path := range others {
+		other, err := run.ReadManifest(path)
+		if err != nil {
+			continue // it is not begun, or its own process will say what is wrong
+		}
+		field := ""
+		if other.Plan.Shard.Count != s.shard.Count {
+			field = fmt.Sprintf("number of shards is %d, not %d", other.Plan.Shard.Count, s.shard.Count)
+		} else {
+			field = other.Plan.Whole().Difference(s.Plan().Whole())
+		}
+		if field != "" {
+			return fmt.Errorf("%s has shards of a run with other settings (%s): its %s: use another --out, or the settings of that run", dir, path, field)
+		}
+		return nil // as its process found of the others
+	}
+	return nil
 }
 
 // numbered gives each element its number, from 0.

@@ -14,11 +14,14 @@ import (
 type sharing struct {
 	id       crosstalk.Identity
 	clusters *shard.Clusters
-	item     int // that is measured now
+	item     int // that is measured now, or everyItem
 
 	mu    sync.Mutex
 	first map[uint64]int32 // the first item with a request, by a part of its key
 }
+
+// everyItem stands for the requests that precede all items.
+const everyItem = -1
 
 // Ask implements crosstalk.Asker.
 func (n *sharing) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
@@ -26,10 +29,11 @@ func (n *sharing) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answe
 	at := binary.BigEndian.Uint64(key[:8])
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if first, again := n.first[at]; again {
-		n.clusters.Join(int(first), n.item)
-	} else {
+	switch first, again := n.first[at]; {
+	case !again:
 		n.first[at] = int32(n.item)
+	case first != everyItem:
+		n.clusters.Join(int(first), n.item)
 	}
 	return crosstalk.Answer{Status: crosstalk.Text, Text: key.String()}, nil
 }

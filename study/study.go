@@ -56,6 +56,8 @@ type Study struct {
 
 	// prepare sends the requests that must precede those of the items; nil: none.
 	prepare func(ctx context.Context, dir *run.Dir, asker func(Protocol, Condition) crosstalk.Asker) error
+	// common sends the same for one condition and uses nothing of it; nil: none.
+	common func(ctx context.Context, protocol int, c Condition, asker crosstalk.Asker) error
 }
 
 // Protocol is the part of a study with one set of rules.
