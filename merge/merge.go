@@ -142,11 +142,11 @@ func (s shards) mergeJournals(d *run.Dir, result *Result) error {
 		result.Asks += merged.Asks
 		result.Twice += merged.Twice
 	}
-	asks, failed, err := d.Journal.Count()
-	if asks > 0 {
-		d.Manifest.Asks = asks
+	all, err := d.Journal.Progress()
+	if all.Done > 0 {
+		d.Manifest.Asks = all.Done
 	}
-	result.Failed = failed
+	result.Failed = all.Failed
 	return err
 }
 
