@@ -128,7 +128,7 @@ limit was reached, or a review is needed), 130 interrupted.`,
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
 	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(), mergeCommand(),
 		compareCommand(), gateCommand(), powerCommand(), checkCommand(), serveCommand(),
-		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
+		suitesCommand(), modelsCommand(), calibrateCommand(), statusCommand(), vacuumCommand(), initCommand())
 	configure(root)
 	reportUsage(root)
 	return root
