@@ -58,6 +58,9 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	if errors.As(err, &e) {
 		code = e.code
 	}
+	if log := command.ErrOrStderr(); log != root.ErrOrStderr() { // of this command, with --log
+		stderr = log
+	}
 	if message := err.Error(); message != "" {
 		fmt.Fprintf(stderr, "crosstalk: %s\n", printable(message))
 	}

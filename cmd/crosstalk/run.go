@@ -33,6 +33,7 @@ type runFlags struct {
 	out   string
 	shard shardFlag
 	grace time.Duration
+	watch watchFlags
 	dry   bool
 }
 
@@ -43,6 +44,7 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.shard.add(c)
 	c.Flags().DurationVar(&r.grace, "grace", 20*time.Second, "after SIGTERM, maximum time to wait for the requests in flight: less than the scheduler waits before it kills")
 	config.Harmless(c.Flags(), "grace")
+	r.watch.add(c)
 	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions, requests, tokens and cost; send nothing")
 	config.Path(c.Flags(), "suite", "out")
 	r.outputFlags.add(c)
@@ -50,7 +52,7 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 
 // run opens a study, measures it, and reports.
 func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) error {
-	if err := cmp.Or(report.CheckFormat(r.format), r.check(c)); err != nil {
+	if err := cmp.Or(report.CheckFormat(r.format), r.check(c), r.watch.check()); err != nil {
 		return err
 	}
 	s, err := open()
@@ -83,6 +85,11 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	stderr := c.ErrOrStderr()
 	ctx, release := onInterrupt(c.Context(), stderr, m.Session, r.grace)
 	defer release()
+	served, err := r.watch.serve(m.Session, m.Planned)
+	if err != nil {
+		return err
+	}
+	defer served()
 	progress := startProgress(stderr, m.Session, m.Planned, r.quiet)
 	defer progress.stop()
 	result, err := m.Run(ctx)
