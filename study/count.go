@@ -42,7 +42,7 @@ func (s *Study) Count(ctx context.Context, prices ask.Prices) (each []Counted, t
 			of := Counted{Condition: c}
 			n := &counter{id: c.Model, prices: prices, count: &of.Count, own: map[crosstalk.Key]struct{}{}, all: all, total: &total}
 			in := p.instrument(c, false)
-			for _, item := range s.Suite.Items {
+			for _, item := range s.items() {
 				n.need = ask.Need{}
 				if _, err := in.Measure(ctx, n, item); err != nil {
 					return nil, total, err

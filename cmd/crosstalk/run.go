@@ -30,6 +30,7 @@ type runFlags struct {
 	modelFlags
 	suite string
 	out   string
+	shard shardFlag
 	dry   bool
 }
 
@@ -37,6 +38,7 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.modelFlags.add(c, standIn)
 	c.Flags().StringVar(&r.suite, "suite", suite, "an embedded suite (crosstalk suites list) or a file: YAML, or a table of prompts")
 	c.Flags().StringVar(&r.out, "out", "", "the run directory (default: runs/SUITE-MODEL-HASH)")
+	r.shard.add(c)
 	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions, requests, tokens and cost; send nothing")
 	config.Path(c.Flags(), "suite", "out")
 	r.outputFlags.add(c)
@@ -54,9 +56,14 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	if r.out == "" {
 		r.out = s.Directory()
 	}
+	divided, err := r.shard.take(c, s, &r.options)
+	if err != nil {
+		return err
+	}
 	if r.dry {
 		return r.dryRun(c, s)
 	}
+	r.warn(c, divided)
 	known := s.Changes()
 	r.warn(c, known)
 	m, err := s.Begin(c.Context(), r.out, r.options)
