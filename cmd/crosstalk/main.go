@@ -136,7 +136,7 @@ limit was reached, or a review is needed), 130 interrupted.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(), mergeCommand(),
+	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(), mergeCommand(), submitCommand(),
 		compareCommand(), gateCommand(), powerCommand(), checkCommand(), serveCommand(),
 		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
 	configure(root)
