@@ -92,21 +92,32 @@ func (p *progress) show() {
 }
 
 // onInterrupt makes the first interrupt stop the session, which lets requests
-// in flight finish, and the second cancel the context. release undoes this.
-func onInterrupt(ctx context.Context, stderr io.Writer, s *ask.Session) (_ context.Context, release func()) {
+// in flight finish, and the second cancel the context. After SIGTERM, with which
+// a scheduler takes a machine back, the context is cancelled when grace is over:
+// the process ends before it is killed, and what has arrived is saved. release
+// undoes this.
+func onInterrupt(ctx context.Context, stderr io.Writer, s *ask.Session, grace time.Duration) (_ context.Context, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
+		var over <-chan time.Time
 		select {
-		case <-signals:
-			fmt.Fprintln(stderr, "\nstopping after the requests in flight; interrupt again to stop now")
+		case got := <-signals:
+			how := "; interrupt again to stop now"
+			if got == syscall.SIGTERM {
+				how = fmt.Sprintf(", for at most %v%s", grace, how)
+				over = time.After(grace)
+			}
+			fmt.Fprintln(stderr, "\nstopping after the requests in flight"+how)
 			s.Stop()
 		case <-ctx.Done():
 			return
 		}
 		select {
 		case <-signals:
+			cancel()
+		case <-over:
 			cancel()
 		case <-ctx.Done():
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"crosstalk/ask"
 	"crosstalk/ask/journal"
@@ -31,6 +32,7 @@ type runFlags struct {
 	suite string
 	out   string
 	shard shardFlag
+	grace time.Duration
 	dry   bool
 }
 
@@ -39,6 +41,8 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	c.Flags().StringVar(&r.suite, "suite", suite, "an embedded suite (crosstalk suites list) or a file: YAML, or a table of prompts")
 	c.Flags().StringVar(&r.out, "out", "", "the run directory (default: runs/SUITE-MODEL-HASH)")
 	r.shard.add(c)
+	c.Flags().DurationVar(&r.grace, "grace", 20*time.Second, "after SIGTERM, maximum time to wait for the requests in flight: less than the scheduler waits before it kills")
+	config.Harmless(c.Flags(), "grace")
 	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions, requests, tokens and cost; send nothing")
 	config.Path(c.Flags(), "suite", "out")
 	r.outputFlags.add(c)
@@ -77,7 +81,7 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 // figures.
 func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
 	stderr := c.ErrOrStderr()
-	ctx, release := onInterrupt(c.Context(), stderr, m.Session)
+	ctx, release := onInterrupt(c.Context(), stderr, m.Session, r.grace)
 	defer release()
 	progress := startProgress(stderr, m.Session, m.Planned, r.quiet)
 	defer progress.stop()
