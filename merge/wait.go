@@ -7,7 +7,7 @@ import (
 )
 
 // look is how often Wait looks for shards.
-var look = 5 * time.Second
+var look = time.Second
 
 // Wait returns when the runs of all shards in paths are there and finished, when
 // Merge would refuse them, or after most at the latest. The error is that of ctx.

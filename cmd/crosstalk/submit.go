@@ -35,12 +35,13 @@ func addJob(c *cobra.Command, j *cluster.Job, submit *bool) {
 	config.Sensitive(f, "submit", config.Expense)
 	config.Harmless(f, "shards", "parallel", "name")
 	f.SortFlags = false
+	f.SetInterspersed(false) // what follows the command is its own, even without --
 }
 
 // readCommand reads the command after --, whose flags must be ones that it has.
 func readCommand(c *cobra.Command, args []string, j *cluster.Job) error {
-	if c.ArgsLenAtDash() != 0 || len(args) == 0 {
-		return &usageError{errors.New("expected --, and then the command to run, as in -- run leakage --model openai:gpt-4o-mini --out runs/sweep")}
+	if len(args) == 0 {
+		return &usageError{errors.New("expected the command to run, as in -- run leakage --model openai:gpt-4o-mini --out runs/sweep")}
 	}
 	of, rest, err := rootCommand().Find(args)
 	if err != nil {

@@ -79,12 +79,12 @@ func TestSubmitSlurm(t *testing.T) {
 	start(t, []string{slurm.Environ()}, submit...).expect(0)
 	slurm.Drain()
 	single := filepath.Join(t.TempDir(), "single")
-	answered := s.Stats().Answered
+	asked := s.Stats().Attempts
 	start(t, nil, run(single)...).expect(0)
-	asks := s.Stats().Answered - answered
-	t.Logf("%d shards, %d disturbed, %d of them killed: %d answers to %d requests", shards, disturbances, killed, answered, asks)
-	if answered < asks || answered > asks+disturbances*concurrency {
-		t.Errorf("the shards got %d answers to %d requests; at most %d were in flight at a disturbance", answered, asks, disturbances*concurrency)
+	asks := s.Stats().Attempts - asked
+	t.Logf("%d shards, %d disturbed, %d of them killed: asked %d times, a single run %d", shards, disturbances, killed, asked, asks)
+	if asked < asks || asked > asks+disturbances*concurrency {
+		t.Errorf("the shards asked %d times what a single run asks %d times; at most %d were in flight at a disturbance", asked, asks, disturbances*concurrency)
 	}
 	for _, name := range []string{"estimates.json", "observations.jsonl"} {
 		if a, b := readFile(t, merged, name), readFile(t, single, name); a != b || len(a) < 100 {
