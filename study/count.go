@@ -36,17 +36,17 @@ type Counted struct {
 
 // Count runs the instruments over the items without sending requests.
 func (s *Study) Count(ctx context.Context, prices ask.Prices) (each []Counted, total Count, err error) {
-	all := map[crosstalk.Key]struct{}{}
+	all := map[uint64]struct{}{}
 	for k, p := range s.Protocols {
 		for _, c := range s.named(p) {
 			if s.common != nil && !s.shard.IsZero() { // another shard may send them
-				err := s.common(ctx, k, c, &counter{id: c.Model, prices: prices, count: &Count{}, own: map[crosstalk.Key]struct{}{}, all: all, total: &Count{}})
+				err := s.common(ctx, k, c, &counter{id: c.Model, prices: prices, count: &Count{}, own: map[uint64]struct{}{}, all: all, total: &Count{}})
 				if err != nil {
 					return nil, total, err
 				}
 			}
 			of := Counted{Condition: c}
-			n := &counter{id: c.Model, prices: prices, count: &of.Count, own: map[crosstalk.Key]struct{}{}, all: all, total: &total}
+			n := &counter{id: c.Model, prices: prices, count: &of.Count, own: map[uint64]struct{}{}, all: all, total: &total}
 			in := p.instrument(c, false)
 			for _, item := range s.items() {
 				n.need = ask.Need{}
@@ -68,8 +68,8 @@ type counter struct {
 	id     crosstalk.Identity
 	prices ask.Prices
 	count  *Count
-	own    map[crosstalk.Key]struct{}
-	all    map[crosstalk.Key]struct{}
+	own    map[uint64]struct{} // requests, by crosstalk.Key.Short
+	all    map[uint64]struct{}
 	total  *Count
 	need   ask.Need // of the item that is counted now
 }
@@ -81,12 +81,13 @@ func (n *counter) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answe
 	defer n.mu.Unlock()
 	worst := ask.Worst(req)
 	n.need.Add(n.prices, n.id.Name, req)
-	if _, again := n.own[key]; !again {
-		n.own[key] = struct{}{}
+	at := key.Short()
+	if _, again := n.own[at]; !again {
+		n.own[at] = struct{}{}
 		n.count.add(worst, n.prices, n.id.Name)
 	}
-	if _, again := n.all[key]; !again {
-		n.all[key] = struct{}{}
+	if _, again := n.all[at]; !again {
+		n.all[at] = struct{}{}
 		n.total.add(worst, n.prices, n.id.Name)
 	}
 	return crosstalk.Answer{Status: crosstalk.Text, Text: key.String()}, nil
