@@ -89,18 +89,18 @@ func Grouped(path string, by ...[]string) ([][]crosstalk.Estimate, error) {
 
 // figures sum a run's observations up as its manifest says.
 type figures struct {
-	known  Columns // of the observations
-	summed []summed
+	known Columns // of the observations
+	sums  []sums
 }
 
-// summed is what sums up the observations of a protocol.
-type summed struct {
+// sums are the figures of the observations of one protocol.
+type sums struct {
 	protocol   string
 	estimators []crosstalk.Estimator // by grouping
 }
 
 // newFigures returns the figures of the run at path over nothing; by are the
-// groupings of each scoring, the same number of them for all.
+// groupings of each protocol, the same number of them for all.
 func newFigures(path string, manifest run.Manifest, by func(run.Scoring) [][]string) (*figures, error) {
 	f := &figures{known: Columns{}}
 	for _, column := range instrument.Named(manifest.Plan.Instrument).Derived {
@@ -111,11 +111,11 @@ func newFigures(path string, manifest run.Manifest, by func(run.Scoring) [][]str
 		if err != nil {
 			return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
 		}
-		s := summed{protocol: of.Protocol}
+		s := sums{protocol: of.Protocol}
 		for _, columns := range by(of) {
 			s.estimators = append(s.estimators, rules.Estimator(columns))
 		}
-		f.summed = append(f.summed, s)
+		f.sums = append(f.sums, s)
 	}
 	return f, nil
 }
@@ -123,7 +123,7 @@ func newFigures(path string, manifest run.Manifest, by func(run.Scoring) [][]str
 func (f *figures) add(o crosstalk.Observation) error {
 	f.known.Add(o.Labels)
 	f.known.Add(o.Condition)
-	for _, s := range f.summed {
+	for _, s := range f.sums {
 		if cmp.Or(o.Condition["protocol"], s.protocol) == s.protocol {
 			for _, e := range s.estimators {
 				e.Add(o)
@@ -135,12 +135,12 @@ func (f *figures) add(o crosstalk.Observation) error {
 
 // estimates are the figures by grouping.
 func (f *figures) estimates(manifest run.Manifest) [][]crosstalk.Estimate {
-	if len(f.summed) == 0 {
+	if len(f.sums) == 0 {
 		return nil
 	}
-	grouped := make([][]crosstalk.Estimate, len(f.summed[0].estimators))
+	grouped := make([][]crosstalk.Estimate, len(f.sums[0].estimators))
 	for i := range grouped {
-		for _, s := range f.summed {
+		for _, s := range f.sums {
 			grouped[i] = append(grouped[i], s.estimators[i].Estimates(manifest.SuiteIDs())...)
 		}
 		markUnjudged(manifest.Plan.Instrument, grouped[i])
