@@ -85,7 +85,7 @@ func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
 	}
 	var estimates []crosstalk.Estimate
 	for _, s := range all {
-		estimates = append(estimates, s.estimates(manifest.Suites)...)
+		estimates = append(estimates, s.estimates(manifest.SuiteIDs())...)
 	}
 	if err := checkMeasures(estimates, f.Measures); err != nil {
 		return nil, err
