@@ -39,6 +39,8 @@ type Verdict struct {
 	Passed       bool    `json:"passed"`                 // there are checks, and all of them passed
 	Inconclusive bool    `json:"inconclusive,omitempty"` // not passed, and no check failed
 	Checks       []Check `json:"checks"`
+
+	Names report.Names `json:"-"` // what tables call values of columns
 }
 
 // Options are the rules for judging figures.

@@ -43,6 +43,7 @@ func (v Verdict) Headline() string {
 }
 
 func (v Verdict) table() report.Table {
+	v = v.named()
 	shared, columns := v.columns()
 	t := report.Table{Heading: append([]string{"gate " + v.Headline()}, shared...)}
 	t.Header = slices.Concat([]string{"", "check"}, columns)
@@ -71,6 +72,19 @@ func (v Verdict) table() report.Table {
 	}
 	t.Notes = report.Warnings(names, remarks)
 	return t
+}
+
+// named is the verdict with the names that tables show.
+func (v Verdict) named() Verdict {
+	rows := make([]map[string]string, len(v.Checks))
+	for i, c := range v.Checks {
+		rows[i] = v.Names.By(c.By)
+	}
+	v.Checks = slices.Clone(v.Checks)
+	for i, by := range report.Shorten(rows, 0) {
+		v.Checks[i].By = by
+	}
+	return v
 }
 
 // outcome is the result of a check in a word.

@@ -19,6 +19,10 @@ import (
 // Schema names the machine format of estimates.
 const Schema = "crosstalk/estimates/v1"
 
+// MostlyUnchecked begins the warning of a figure that rests on a minority of the
+// answers.
+const MostlyUnchecked = "MOST ANSWERS WERE NOT CHECKED"
+
 // Document is the content of estimates.json and of --format json.
 type Document struct {
 	Schema    string               `json:"schema"`
@@ -42,6 +46,15 @@ func CheckFormat(format string) error {
 		return fmt.Errorf("unknown format %q; choose one of: %s", format, strings.Join(Formats, ", "))
 	}
 	return nil
+}
+
+// WriteNamed writes estimates in one of Formats, those for people with names.
+func WriteNamed(w io.Writer, format string, estimates []crosstalk.Estimate, names Names) error {
+	switch format {
+	case "table", "markdown", "latex":
+		estimates = names.Estimates(estimates)
+	}
+	return Write(w, format, estimates)
 }
 
 // Write writes estimates in one of Formats.

@@ -21,6 +21,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/model"
+	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
@@ -33,6 +34,8 @@ type Study struct {
 	By         []string     // columns for grouping figures
 	Protocols  []Protocol
 	Notes      Notes // on recorded rows that are not scored
+
+	Names report.Names // kept in the run; nil: those that it has
 
 	thought atomic.Int64 // recorded answers that had thoughts in them
 

@@ -132,6 +132,9 @@ runs.`,
 			if err != nil {
 				return err
 			}
+			if result.Names, err = study.Names(paths...); err != nil {
+				return err
+			}
 			return compare.Write(c.OutOrStdout(), out.format, result)
 		},
 	}

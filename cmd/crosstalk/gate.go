@@ -113,6 +113,9 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 		return fmt.Errorf("no figure has a better direction; name the figures to compare with --measure")
 	}
 	verdict := gate.Judge(path, checks)
+	if verdict.Names, err = study.Names(path); err != nil {
+		return err
+	}
 	if err := g.tell(c, verdict); err != nil {
 		return err
 	}

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/internal/config"
 	"crosstalk/recorded"
-	"crosstalk/report"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
@@ -22,7 +20,7 @@ func scoreCommand() *cobra.Command {
 
 // scoreFlags are the flags of every command that scores recorded answers.
 type scoreFlags struct {
-	outputFlags
+	answerFlags
 	model   string
 	out     string
 	pairs   []string
@@ -36,16 +34,16 @@ func (s *scoreFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&s.out, "out", "", "a run directory to write observations and figures to")
 	config.Path(c.Flags(), "out")
 	config.Harmless(c.Flags(), "model", "column")
-	s.outputFlags.add(c)
+	s.answerFlags.add(c)
 	c.Flags().SortFlags = false
 }
 
 // score opens a study of recorded answers, scores them, and reports.
 func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) error {
-	if err := report.CheckFormat(s.format); err != nil {
+	err := s.check()
+	if err != nil {
 		return err
 	}
-	var err error
 	if s.columns, err = recorded.ParseColumns(s.pairs); err != nil {
 		return err
 	}
@@ -53,28 +51,35 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 	if err != nil {
 		return err
 	}
-	estimates, err := s.estimates(c, of)
+	of.Names = s.names
+	result, err := s.result(c, of)
 	if err != nil {
 		return err
 	}
-	if err := report.Write(c.OutOrStdout(), s.format, estimates); err != nil {
+	if err := s.print(c, of, result); err != nil {
 		return err
 	}
-	if !s.quiet {
-		printNotes(c.ErrOrStderr(), of.Notes)
-		if n := of.Thought(); n > 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "note: %d answers had the model's thoughts in them, which are not scored\n", n)
-		}
+	if s.quiet {
+		return nil
 	}
+	stderr := c.ErrOrStderr()
+	printNotes(stderr, of.Notes)
+	if n := of.Thought(); n > 0 {
+		fmt.Fprintf(stderr, "note: %d answers had the model's thoughts in them, which are not scored\n", n)
+	}
+	if s.out == "" {
+		fmt.Fprintln(stderr, "To read every answer in a browser or on a page, add --out DIRECTORY.")
+		return nil
+	}
+	sayNext(stderr, s.out)
 	return nil
 }
 
-func (s *scoreFlags) estimates(c *cobra.Command, of *study.Study) ([]crosstalk.Estimate, error) {
+func (s *scoreFlags) result(c *cobra.Command, of *study.Study) (study.Result, error) {
 	if s.out == "" {
 		return of.Score(c.Context())
 	}
-	result, err := of.Run(c.Context(), s.out, ask.Options{})
-	return result.Estimates, err
+	return of.Run(c.Context(), s.out, ask.Options{})
 }
 
 func printNotes(w io.Writer, n study.Notes) {
