@@ -94,9 +94,9 @@ func (n Names) Unused(estimates []crosstalk.Estimate) (values []string) {
 const maxName = 40
 
 // Shorten returns rows of columns whose long values have names of at most this many
-// characters, 0 for what fits a table: without fingerprints, line breaks and what all
-// values of the column begin or end with, and cut in the middle. Different values of
-// a column keep different names.
+// characters, 0 for what fits a table: without fingerprints and what all values of the
+// column begin or end with, and cut in the middle. Different values of
+// a column keep different names. A column's only value may have twice the length.
 func Shorten(rows []map[string]string, most int) []map[string]string {
 	if most == 0 {
 		most = maxName
@@ -111,6 +111,10 @@ func Shorten(rows []map[string]string, most int) []map[string]string {
 	}
 	names := map[string]map[string]string{}
 	for column, of := range values {
+		most := most
+		if len(of) == 1 { // it is named once
+			most *= 2
+		}
 		if slices.ContainsFunc(of, func(value string) bool { return tooLong(value, most) }) {
 			names[column] = shortNames(of, most)
 		}
@@ -129,7 +133,7 @@ func Shorten(rows []map[string]string, most int) []map[string]string {
 }
 
 func tooLong(value string, most int) bool {
-	return utf8.RuneCountInString(value) > most || strings.ContainsAny(value, "\n\r\t")
+	return utf8.RuneCountInString(value) > most
 }
 
 // shortNames are different names of different values.

@@ -7,6 +7,7 @@ import (
 	"crosstalk/ask"
 	"crosstalk/internal/config"
 	"crosstalk/recorded"
+	"crosstalk/report"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
@@ -67,11 +68,12 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 	if n := of.Thought(); n > 0 {
 		fmt.Fprintf(stderr, "note: %d answers had the model's thoughts in them, which are not scored\n", n)
 	}
-	if s.out == "" {
-		fmt.Fprintln(stderr, "To read every answer in a browser or on a page, add --out DIRECTORY.")
-		return nil
+	switch {
+	case s.out != "":
+		sayNext(stderr, s.out)
+	case s.format == report.Formats[0]:
+		fmt.Fprintln(stderr, "To read every answer, add --out DIRECTORY; crosstalk serve and crosstalk report show it.")
 	}
-	sayNext(stderr, s.out)
 	return nil
 }
 

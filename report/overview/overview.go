@@ -97,9 +97,9 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 		case slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != rows[0].by[c] }):
 			a.fixed = append(a.fixed, c)
 		case c == crosstalk.ModelColumn:
-			a.model = rows[0].named[c]
+			a.model = rows[0].short[c]
 		default:
-			a.common = append(a.common, crosstalk.Words(c)+" "+rows[0].named[c])
+			a.common = append(a.common, crosstalk.Words(c)+" "+rows[0].short[c])
 		}
 	}
 	slices.SortStableFunc(groups, func(x, y string) int { return cmp.Compare(a.choice(x), a.choice(y)) })
@@ -337,7 +337,7 @@ func (a *answer) names(r *row) (names []string) {
 // several.
 func onlyValue(rows []*row, column string) (only string) {
 	for _, r := range rows {
-		switch value := r.named[column]; {
+		switch value := r.short[column]; {
 		case value == crosstalk.All || value == "" || value == only:
 		case only != "":
 			return ""
