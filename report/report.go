@@ -8,10 +8,8 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"crosstalk"
 )
@@ -43,7 +41,7 @@ var Formats = []string{"table", "json", "jsonl", "csv", "markdown", "latex"}
 // CheckFormat returns an error for an unknown format.
 func CheckFormat(format string) error {
 	if !slices.Contains(Formats, format) {
-		return fmt.Errorf("unknown format %q; choose one of: %s", format, strings.Join(Formats, ", "))
+		return crosstalk.UnknownName("format", format, Formats)
 	}
 	return nil
 }

@@ -250,7 +250,7 @@ type ColumnError struct {
 }
 
 func (e *ColumnError) Error() string {
-	return fmt.Sprintf("unknown column %q; choose one of: %s", e.Column, strings.Join(e.Known, ", "))
+	return crosstalk.UnknownName("column", e.Column, e.Known).Error()
 }
 
 // ParseBy reads the columns for grouping figures, each once.

@@ -110,7 +110,7 @@ named, and --across lets it. A warning names the settings that differ between
 runs.`,
 		Example: `  crosstalk compare runs/before runs/after
   crosstalk compare runs/sweep --reference temperature=0 --by category
-  crosstalk compare runs/a runs/b --measure lpr,wpr --by language --format markdown`,
+  crosstalk compare runs/a runs/b --measure lpr,wpr --by language`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, paths []string) error {
 			if err := report.CheckFormat(out.format); err != nil {

@@ -105,11 +105,11 @@ func scoreLeakageCommand() *cobra.Command {
 		Long: `Score recorded answers for semantic leakage.
 
 FILE is a table: CSV, TSV, JSON, JSON Lines, Parquet or an Excel workbook,
-optionally gzip-compressed. It has the columns prompt, control_prompt, concept, test and control, one row
-per sample; or the lists test_generations and control_generations; or the layout
-of Smilga's workbooks. Figures can be grouped by all other columns, such as
-model, category and language. If a row is malformed, nothing is printed or
-written.`,
+optionally gzip-compressed. It has the columns prompt, control_prompt, concept,
+test and control, one row per sample; or the lists test_generations and
+control_generations; or the layout of Smilga's workbooks. Figures can be grouped
+by all other columns, such as model, category and language. If a row is
+malformed, nothing is printed or written.`,
 		Example: `  crosstalk score leakage answers.jsonl
   crosstalk score leakage answers.csv.gz --by dataset,category --format csv
   crosstalk score leakage answers.xlsx --protocol smilga-2025 --model Qwen2.5-3B`,
@@ -153,16 +153,18 @@ message says so. --expect says which language answers should be in, where no
 column does.
 
 Figures can be grouped by all other columns, by groups of languages and by the
-length of the prompts. If FILE has no prompts, --prompts names the suite that has
-them. An answer whose language cannot be judged is counted and reported. If a row
-is malformed, nothing is printed or written. Files may be larger than memory.`,
+length of the prompts. If FILE has no prompts, --prompts names the suite that
+has them. An answer whose language cannot be judged is counted and reported. If
+a row is malformed, nothing is printed or written. Files may be larger than
+memory.`,
 		Example: `  crosstalk score confusion answers.csv.gz
   crosstalk score confusion export.csv --column completion=reply,language=locale
   crosstalk score confusion chats.jsonl --expect user
   crosstalk score confusion logs/2026-11-22_poems.eval --expect de
   crosstalk score confusion answers.jsonl --by language --format csv
-  crosstalk score confusion answers.csv --protocol lcb-script --lid lid.176.bin --words words
-  crosstalk score confusion answers.csv.gz --prompts test_sets.zip --by source,length_tertile`,
+  crosstalk score confusion answers.csv --protocol lcb-script --lid lid.176
+  crosstalk score confusion answers.csv.gz --prompts test_sets.zip \
+      --by source,length_tertile`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
 			err := s.score(c, func() (*study.Study, error) {
@@ -200,15 +202,17 @@ keeps its meaning when the question is asked in another language or in other
 words.
 
 FILE is a table: CSV, TSV, JSON, JSON Lines, Parquet or an Excel workbook,
-optionally gzip-compressed, with one row per answer. The columns item, input, instruction and answer are required; task,
-model and run are optional. input and instruction are a language (en), or en>de
-if the model itself rewrote the English into German. The task file (crosstalk
-suites) defines the classes of answers and which are correct. Figures can be
-grouped by all other columns. If a row is malformed or has an unknown item,
-nothing is printed or written.`,
+optionally gzip-compressed, with one row per answer. The columns item, input,
+instruction and answer are required; task, model and run are optional. input and
+instruction are a language (en), or en>de if the model itself rewrote the
+English into German. The task file (crosstalk suites) defines the classes of
+answers and which are correct. Figures can be grouped by all other columns. If a
+row is malformed or has an unknown item, nothing is printed or written.`,
 		Example: `  crosstalk score consistency answers.csv --task task.yaml
-  crosstalk score consistency answers.csv.gz --task task.yaml --texts translations.jsonl --by class
-  crosstalk score consistency answers.jsonl --task task.yaml --protocol ohmer-2023 --format csv`,
+  crosstalk score consistency answers.csv.gz --task task.yaml --by class \
+      --texts translations.jsonl
+  crosstalk score consistency answers.jsonl --task task.yaml \
+      --protocol ohmer-2023 --format csv`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
 			return s.score(c, func() (*study.Study, error) {
