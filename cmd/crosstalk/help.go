@@ -18,7 +18,7 @@ var flagGroups = []struct {
 	title string
 	names []string
 }{
-	{"Often used", []string{"model", "suite", "task", "column", "expect", "language", "from", "to", "system", "temperature", "samples", "by",
+	{"Often used", []string{"model", "suite", "task", "column", "file-name", "expect", "language", "from", "to", "system", "temperature", "samples", "by",
 		"dry-run", "out", "all"}},
 	{"Model", []string{"base-url", "api", "key-var", "header", "reasoning", "reasoning-tokens", "param", "families"}},
 	{"What is asked", []string{"items", "prefix", "position", "shots", "template", "part", "mixed", "rewrite", "rewrite-tokens", "texts",
