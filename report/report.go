@@ -47,7 +47,9 @@ func CheckFormat(format string) error {
 }
 
 // ForPeople reports whether a format is one for people: a table, with percentages.
-func ForPeople(format string) bool { return slices.Contains([]string{"table", "markdown", "latex"}, format) }
+func ForPeople(format string) bool {
+	return slices.Contains([]string{"table", "markdown", "latex"}, format)
+}
 
 // WriteNamed writes estimates in one of Formats, those for people with names.
 func WriteNamed(w io.Writer, format string, estimates []crosstalk.Estimate, names Names) error {

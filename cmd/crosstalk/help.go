@@ -23,7 +23,7 @@ var flagGroups = []struct {
 	{"Model", []string{"base-url", "api", "key-var", "header", "reasoning", "reasoning-tokens", "param", "families"}},
 	{"What is asked", []string{"items", "prefix", "position", "shots", "template", "part", "mixed", "rewrite", "rewrite-tokens", "texts",
 		"instructions", "accept-rewrites", "prompts"}},
-	{"Sampling", []string{"top-p", "beams", "max-tokens", "seed", "logprobs", "logprobs-scaled"}},
+	{"Sampling", []string{"top-p", "zip", "beams", "max-tokens", "seed", "logprobs", "logprobs-scaled"}},
 	{"Limits and cost", []string{"prices", "budget-cost", "budget-tokens", "budget-asks", "batch", "concurrency", "rpm", "tpm", "timeout",
 		"retries", "patience", "fail-after"}},
 	{"Scoring", []string{"protocol", "similarity", "lid", "words", "threshold", "min-words", "latin", "kana", "post", "round", "tie",
