@@ -162,7 +162,6 @@ func summarize(c *cobra.Command, s *study.Study, m *study.Measurement) {
 		fmt.Fprintf(stderr, "Compare the conditions: crosstalk compare %s\n", quoted(m.Dir.Path))
 	}
 	if plan.Conditions[0].Model.Provider == reference.Provider {
-		fmt.Fprintf(stderr, "A reference model of known truth answered. To measure a language model:\n"+
-			"  OPENAI_API_KEY=... crosstalk run %s --model openai:gpt-4o-mini\n", s.Instrument)
+		fmt.Fprintln(stderr, "A reference model of known truth answered; for a language model, add --model openai:gpt-4o-mini")
 	}
 }

@@ -23,9 +23,9 @@ import (
 
 const (
 	maxColumns  = 100
-	maxLines    = 34 // the other lines of the terminal are for messages
+	maxLines    = 33 // the other lines of the terminal are for messages
 	maxExamples = 3
-	minNotes    = 3 // lines of notes, however many rows there are
+	minNotes    = 2 // lines of notes, however many rows there are
 	maxNotes    = 6
 )
 
