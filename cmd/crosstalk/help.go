@@ -25,10 +25,10 @@ var flagGroups = []struct {
 		"instructions", "accept-rewrites", "prompts"}},
 	{"Sampling", []string{"top-p", "zip", "beams", "max-tokens", "seed", "logprobs", "logprobs-scaled"}},
 	{"Limits and cost", []string{"prices", "budget-cost", "budget-tokens", "budget-asks", "batch", "concurrency", "rpm", "tpm", "timeout",
-		"retries", "patience", "fail-after"}},
+		"retries", "patience", "fail-after", "grace", "shard"}},
 	{"Scoring", []string{"protocol", "similarity", "lid", "words", "threshold", "min-words", "latin", "kana", "post", "round", "tie",
 		"windows", "counts", "free", "rouge", "quality", "overrides", "exec-env"}},
-	{"Output", []string{"label", "format", "quiet"}},
+	{"Output", []string{"label", "format", "quiet", "log", "metrics"}},
 	{"Other", []string{config.Flag, "help"}},
 }
 

@@ -59,6 +59,9 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	if errors.As(err, &e) {
 		code = e.code
 	}
+	if log := command.ErrOrStderr(); log != root.ErrOrStderr() { // of this command, with --log
+		stderr = log
+	}
 	if message := err.Error(); message != "" {
 		fmt.Fprintf(stderr, "crosstalk: %s\n", printable(message))
 	}
@@ -127,9 +130,9 @@ interrupted.`,
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(),
+	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(), mergeCommand(),
 		compareCommand(), gateCommand(), powerCommand(), checkCommand(), serveCommand(),
-		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand(), versionCommand())
+		suitesCommand(), modelsCommand(), calibrateCommand(), statusCommand(), vacuumCommand(), initCommand(), versionCommand())
 	configure(root)
 	helpfully(root)
 	completes(root)
