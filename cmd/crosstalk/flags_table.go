@@ -120,6 +120,15 @@ func cutLast(text string) (value, name string, ok bool) {
 // layout is what the table of these runs looks like.
 func (t *tableFlags) layout(v view.View, paths []string) (o pivot.Options, err error) {
 	o = t.options()
+	kept, err := study.Names(paths...)
+	if err != nil {
+		return o, err
+	}
+	for value, name := range kept {
+		if _, ok := o.Names[value]; !ok {
+			o.Names[value] = name
+		}
+	}
 	if o.Compete, err = study.Compared(paths); err != nil {
 		return o, err
 	}

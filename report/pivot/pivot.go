@@ -5,6 +5,7 @@ package pivot
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -203,9 +204,24 @@ func (l *layout) title(column string) string {
 	return crosstalk.Words(column)
 }
 
-// shorten returns a short name for each value of a column: without the fingerprints
-// of files and versions ("@sha256-82cf..."), if the names still differ.
+// shorten returns a short name for each value of a column: as report.Shorten, and
+// without the fingerprints of files and versions ("@sha256-82cf..."), if the names
+// still differ.
 func shorten(figures []crosstalk.Estimate, column string) map[string]string {
+	names := plainNames(figures, column)
+	var rows []map[string]string
+	values := slices.Sorted(maps.Keys(names))
+	for _, v := range values {
+		rows = append(rows, map[string]string{column: names[v]})
+	}
+	for i, row := range report.Shorten(rows, 0) {
+		names[values[i]] = row[column]
+	}
+	return names
+}
+
+// plainNames are names without fingerprints, or the values if those are the same.
+func plainNames(figures []crosstalk.Estimate, column string) map[string]string {
 	short, long := map[string]string{}, map[string]string{}
 	for _, e := range figures {
 		v := value(e, column)
