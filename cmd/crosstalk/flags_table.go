@@ -83,6 +83,11 @@ func (t *tableFlags) check(v view.View) error {
 			return fmt.Errorf("--pool %s leaves one value of %[1]s: it cannot be among rows and columns", column)
 		}
 	}
+	for _, text := range t.names {
+		if _, _, ok := cutLast(text); !ok {
+			return fmt.Errorf("--label has %q; expected VALUE=NAME", text)
+		}
+	}
 	if !t.laidOut() && (t.beside != nil || t.names != nil || t.caption != "") {
 		return fmt.Errorf("--with, --label and --caption belong to a table: name its --rows or --columns")
 	}

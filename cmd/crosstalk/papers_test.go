@@ -19,19 +19,15 @@ import (
 
 const papersPage = "../../docs/papers.md"
 
-// papersInFull is the variable that makes TestPapers use all recorded answers, as
-// the tables of the page do. It takes two minutes.
-const papersInFull = "CROSSTALK_TEST_PAPERS"
-
 // Every command of docs/papers.md runs, in its order, and prints the table below it.
-// Models that are not here are asked in a dry run. Unless papersInFull is set the
+// Models that are not here are asked in a dry run. Without -full the
 // recorded answers are a small part of those that were published, and of a table
-// over them only the rows, the columns and the filled cells are compared.
+// over them only the rows, the columns and the filled cells are compared. -full
+// -update writes the tables.
 func TestPapers(t *testing.T) {
 	t.Parallel()
-	full := os.Getenv(papersInFull) != ""
 	dir := t.TempDir()
-	writePapersData(t, dir, full)
+	writePapersData(t, dir)
 	page, err := os.ReadFile(papersPage)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +45,7 @@ func TestPapers(t *testing.T) {
 		}
 		tables++
 		got, want := tableOf(printed), m[2]
-		if !full && (strings.Contains(last, "runs/lcb") || strings.Contains(last, "runs/paws-x")) {
+		if !*full && (strings.Contains(last, "runs/lcb") || strings.Contains(last, "runs/paws-x")) {
 			got, want = shapeOf(got), shapeOf(want)
 		}
 		if got != want && !*update {
@@ -60,7 +56,7 @@ func TestPapers(t *testing.T) {
 	if commands < 50 || tables < 10 {
 		t.Errorf("%d commands and %d tables", commands, tables)
 	}
-	if *update && full && !t.Failed() {
+	if *update && *full && !t.Failed() {
 		if err := os.WriteFile(papersPage, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -146,14 +142,14 @@ func fillSheet(t *testing.T, file string) {
 	}
 }
 
-// writePapersData writes the recorded data under the names of the page: all of them,
-// or every 50th answer of the Language Confusion Benchmark and the first items of
+// writePapersData writes the recorded data under the names of the page: with -full all
+// of them, else every 50th answer of the Language Confusion Benchmark and the first items of
 // PAWS-X.
-func writePapersData(t *testing.T, dir string, full bool) {
+func writePapersData(t *testing.T, dir string) {
 	t.Helper()
 	items := multisense.Read(t)
 	every := 1
-	if !full {
+	if !*full {
 		every = 50
 		items.Items = items.Items[:20]
 		items.Answers, items.Rewritten = items.Answers[:20], items.Rewritten[:20]
