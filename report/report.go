@@ -45,7 +45,9 @@ func CheckFormat(format string) error {
 }
 
 // ForPeople reports whether a format is one for people: a table, with percentages.
-func ForPeople(format string) bool { return slices.Contains([]string{"table", "markdown", "latex"}, format) }
+func ForPeople(format string) bool {
+	return slices.Contains([]string{"table", "markdown", "latex"}, format)
+}
 
 // Write writes estimates in one of Formats.
 func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
