@@ -88,7 +88,7 @@ func (c Consistency) Open() (*Study, error) {
 			return nil, fmt.Errorf("%s: has no instructions", c.Instructions)
 		}
 	}
-	study.prepare = reviews.prepare
+	study.prepare, study.common = reviews.prepare, reviews.ask
 	if len(c.Models) == 0 {
 		c.Models = []string{reference.Provider + ":" + reference.DefaultInconsistent}
 	}

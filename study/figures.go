@@ -84,7 +84,7 @@ func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
 		}
 	}
 	var estimates []crosstalk.Estimate
-	suites := f.suites(manifest.Suites)
+	suites := f.suites(manifest.SuiteIDs())
 	for _, s := range all {
 		estimates = append(estimates, s.estimates(suites)...)
 	}

@@ -43,6 +43,16 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
+// revision is the commit and its day, in programs of a release (tools/build/release).
+var revision string
+
+func version() string {
+	if revision == "" {
+		return crosstalk.Version
+	}
+	return crosstalk.Version + " (" + revision + ")"
+}
+
 func execute(args []string, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // net/http logs there what servers do; what matters of it is in errors
 	root := rootCommand()
@@ -57,6 +67,9 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	var e *exitError
 	if errors.As(err, &e) {
 		code = e.code
+	}
+	if log := command.ErrOrStderr(); log != root.ErrOrStderr() { // of this command, with --log
+		stderr = log
 	}
 	if message := err.Error(); message != "" {
 		fmt.Fprintf(stderr, "crosstalk: %s\n", printable(message))
@@ -119,16 +132,16 @@ limit was reached, or a review is needed), 130 interrupted.`,
   crosstalk gate runs/after --require 'lpr>=98%'     is it good enough?`,
 		Args:          cobra.ArbitraryArgs,
 		RunE:          chooseCommand,
-		Version:       crosstalk.Version,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(),
+	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(), mergeCommand(), submitCommand(),
 		compareCommand(), gateCommand(), powerCommand(), checkCommand(), serveCommand(),
-		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
+		suitesCommand(), modelsCommand(), calibrateCommand(), statusCommand(), vacuumCommand(), initCommand())
 	configure(root)
 	reportUsage(root)
 	return root

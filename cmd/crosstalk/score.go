@@ -25,6 +25,7 @@ type scoreFlags struct {
 	outputFlags
 	model   string
 	out     string
+	shard   shardFlag
 	pairs   []string
 	columns map[string]string // of pairs
 	pattern string
@@ -37,6 +38,7 @@ func (s *scoreFlags) add(c *cobra.Command) {
 		"metadata.locale is a place in nested JSON (default: our names)")
 	c.Flags().StringVar(&s.pattern, "file-name", "", "columns in the names of files, such as {dataset}_prompts_{model}, for rows without them")
 	c.Flags().StringVar(&s.out, "out", "", "a run directory to write observations and figures to")
+	s.shard.add(c)
 	config.Path(c.Flags(), "out")
 	config.Harmless(c.Flags(), "model", "column", "file-name")
 	s.outputFlags.add(c)
@@ -57,6 +59,12 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 	}
 	of, err := open()
 	if err != nil {
+		return err
+	}
+	if s.shard.text != "" && s.out == "" {
+		return crosstalk.BadOption("shard", " needs --out: what the shards find is merged there")
+	}
+	if _, err := s.shard.take(c, of, &ask.Options{}); err != nil {
 		return err
 	}
 	estimates, err := s.estimates(c, of)
