@@ -35,6 +35,7 @@ type Measure struct {
 	Baseline Baseline // for comparison
 	Numbers  []string // keys of Observation.Numbers to show with a finding
 	Unscored string   // key of the count of observations that the measure cannot score; tables always have it
+	Headline bool     // one of the few that answer the instrument's question; its figures are fractions
 	ByClass  bool     // figures are by class of answers, so they are not headlines
 	OfTokens bool     // observations are of an answer's tokens, not of the answer
 }

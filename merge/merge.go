@@ -181,7 +181,7 @@ func mergeJournal(into *journal.Journal, path string) (journal.Merged, error) {
 
 // notes puts what the shards' manifests say into that of the whole.
 func (s shards) notes(whole *run.Manifest) {
-	whole.Scoring, whole.Suites = s[0].Scoring, s[0].Suites
+	whole.Scoring, whole.Suites, whole.Names = s[0].Scoring, s[0].Suites, s[0].Names
 	whole.Changes, whole.Adapted = nil, nil
 	for _, o := range s {
 		for _, change := range o.Changes {

@@ -64,7 +64,7 @@ var Kind = crosstalk.Kind{
 	Title:    "Multisense consistency",
 	Sentence: "How often an answer keeps its meaning when the question is asked in another language or in other words.",
 	Measures: []crosstalk.Measure{
-		{Key: Consistency, Label: "consistency", Name: "consistency", Unscored: NotScored,
+		{Key: Consistency, Label: "consistency", Name: "consistency", Unscored: NotScored, Headline: true,
 			Sentence: "Share of items whose answer has the same class as the answer to the source. " +
 				"Asking the source again (repeat) is the baseline."},
 		{Key: ConsistencyCorrect, Label: "consistency correct", Name: "consistency where the source is right", Unscored: NotScored,
@@ -75,11 +75,11 @@ var Kind = crosstalk.Kind{
 			Sentence: "Consistency of the items whose rewritten input has a BLEU above 50."},
 		{Key: ConsistencyChange, Label: "consistency change", Name: "change of consistency", Unscored: NotScored,
 			Sentence: "Consistency minus the consistency of the source asked again."},
-		{Key: Accuracy, Label: "accuracy", Name: "accuracy", Unscored: NotScored,
+		{Key: Accuracy, Label: "accuracy", Name: "accuracy", Unscored: NotScored, Headline: true,
 			Sentence: "Share of answers with the correct class."},
 		{Key: AccuracyChange, Label: "accuracy change", Name: "change of accuracy", Unscored: NotScored,
 			Sentence: "Accuracy minus the accuracy of the source."},
-		{Key: InvalidShare, Label: "invalid", Name: "answers without a label", Unscored: NotScored,
+		{Key: InvalidShare, Label: "invalid", Name: "answers without a label", Unscored: NotScored, Headline: true,
 			Sentence: "Share of answers without a recognisable class."},
 		{Key: Rewriting, Label: "rewriting", Name: "rewritings without a flag", Unscored: NotScored,
 			Sentence: "Share of rewritten inputs without a flag."},
