@@ -35,6 +35,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/measure/stats"
+	"crosstalk/report"
 )
 
 // Schema names the machine format of a Result.
@@ -61,6 +62,7 @@ type Options struct {
 	Measures  []string          // nil: all
 	Reference map[string]string // columns of the conditions that the others are compared with; nil: the first run, or the first condition
 	AllPairs  bool              // every pair of conditions
+	Pairs     []string          // "NEW=OLD": conditions with the value NEW, with those that have OLD instead and are else alike
 	Across    []string          // fields in which signatures may differ; "all"
 	Unpaired  bool              // compare as independent if at most half of the items pair
 	Level     float64           // confidence level of intervals; tests use 1 - Level; 0: 0.95
@@ -75,6 +77,7 @@ type Result struct {
 	Family      int          `json:"family"`     // number of tests
 	Comparisons []Comparison `json:"comparisons"`
 	Refused     []Refusal    `json:"refused"`
+	Names       report.Names `json:"-"` // what tables call values of columns
 }
 
 // Subject is the figure and the two conditions that are compared.

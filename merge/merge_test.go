@@ -172,11 +172,11 @@ func count(t *testing.T, dir string) int {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	n, failed, err := j.Count()
-	if err != nil || failed > 0 {
-		t.Fatalf("%d failed, %v", failed, err)
+	p, err := j.Progress()
+	if err != nil || p.Failed > 0 {
+		t.Fatalf("%d failed, %v", p.Failed, err)
 	}
-	return n
+	return p.Done
 }
 
 // What is not there once is named, and the answers that are there are merged, so

@@ -14,15 +14,16 @@ import (
 )
 
 // Tables lays out estimates in tables, one for each sequence of estimates with
-// the same condition.
+// the same condition. Long values of columns are shortened.
 func Tables(estimates []crosstalk.Estimate) []Table {
 	var tables []Table
+	estimates = shortened(estimates)
 	for len(estimates) > 0 {
 		n := 1
 		for n < len(estimates) && sameCondition(estimates[0], estimates[n]) {
 			n++
 		}
-		tables = append(tables, newTable(estimates[:n]).tidy())
+		tables = append(tables, newTable(estimates[:n]).Tidy())
 		estimates = estimates[n:]
 	}
 	return tables
@@ -110,7 +111,7 @@ func newTable(estimates []crosstalk.Estimate) Table {
 		if unit == "" && e.Value.Defined() {
 			value += " " + cmp.Or(e.Unit, "%")
 		}
-		row = append(row, value, interval(e.Interval, e.Unit), strconv.Itoa(e.N), strconv.Itoa(e.Clusters))
+		row = append(row, value, Interval(e.Interval, e.Unit), strconv.Itoa(e.N), strconv.Itoa(e.Clusters))
 		for _, c := range counts {
 			row = append(row, strconv.Itoa(e.Counts[c]))
 		}

@@ -33,7 +33,7 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	}
 	r := &recordedConfusion{Study: study, files: files, model: model, identifier: identifier, items: map[string]*suite.Fingerprint{},
 		labels: map[string]string{}, seed: maphash.MakeSeed(), told: map[uint64]string{}, unjudged: map[string]*unjudged{}}
-	r.reading = recorded.Reading{Columns: c.Columns, Expect: c.Expect, Identify: r.tell, Note: r.Notes.say}
+	r.reading = recorded.Reading{Columns: c.Columns, FileName: c.FileName, Expect: c.Expect, Identify: r.tell, Note: r.Notes.say}
 	r.columns = Columns{}
 	for _, column := range languageColumns { // every row has a language
 		r.columns[column] = true

@@ -14,6 +14,7 @@ import (
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/instrument/consistency/transcript"
 	"crosstalk/model/reference"
+	"crosstalk/recorded"
 	"crosstalk/run"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
@@ -38,7 +39,8 @@ type Consistency struct {
 	Instructions   string   // a file of reviewed instructions
 	AcceptRewrites bool     // use the model's instructions without a review
 
-	Columns map[string]string // of recorded answers: recorded.Reading
+	Columns  map[string]string  // of recorded answers: recorded.Reading
+	FileName *recorded.FileName // likewise
 
 	Free       string   // how free answers are compared: text, number, model, or SIMILARITY>=SCORE; "": text
 	ExecEnv    []string // environment variables with keys that programs (exec:) see nevertheless

@@ -9,6 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/report"
 	"crosstalk/run"
 )
 
@@ -30,7 +31,7 @@ func markUnjudged(instrumentName string, estimates []crosstalk.Estimate) {
 	for i := range estimates {
 		e := &estimates[i]
 		if unjudged, of := kind.UnjudgedOf(*e); 2*unjudged > of {
-			warning := fmt.Sprintf("MOST ANSWERS WERE NOT CHECKED: %d of %d could not be judged, and this figure does not speak of them", unjudged, of)
+			warning := fmt.Sprintf("%s: %d of %d could not be judged, and this figure does not speak of them", report.MostlyUnchecked, unjudged, of)
 			e.Warnings = append([]string{warning}, e.Warnings...)
 		}
 	}
@@ -44,6 +45,24 @@ func ReadManifest(path string) (run.Manifest, error) {
 		return manifest, fmt.Errorf("%s is not a run directory: expected one written by 'crosstalk run'", path)
 	}
 	return manifest, err
+}
+
+// Names are what runs call values of columns. Of one that several runs name, the
+// first name counts.
+func Names(paths ...string) (report.Names, error) {
+	names := report.Names{}
+	for _, path := range paths {
+		manifest, err := ReadManifest(path)
+		if err != nil {
+			return nil, err
+		}
+		for value, name := range manifest.Names {
+			if _, ok := names[value]; !ok {
+				names[value] = name
+			}
+		}
+	}
+	return names, nil
 }
 
 // ErrUnfinished is the error for a run without figures.
@@ -89,18 +108,18 @@ func Grouped(path string, by ...[]string) ([][]crosstalk.Estimate, error) {
 
 // figures sum a run's observations up as its manifest says.
 type figures struct {
-	known   Columns // of the observations
-	scoring []scoring
+	known Columns // of the observations
+	sums  []sums
 }
 
-// scoring is what sums up the observations of a protocol.
-type scoring struct {
+// sums are the figures of the observations of one protocol.
+type sums struct {
 	protocol   string
 	estimators []crosstalk.Estimator // by grouping
 }
 
 // newFigures returns the figures of the run at path over nothing; by are the
-// groupings of each scoring, the same number of them for all.
+// groupings of each protocol, the same number of them for all.
 func newFigures(path string, manifest run.Manifest, by func(run.Scoring) [][]string) (*figures, error) {
 	f := &figures{known: Columns{}}
 	for _, column := range instrument.Named(manifest.Plan.Instrument).Derived {
@@ -111,11 +130,11 @@ func newFigures(path string, manifest run.Manifest, by func(run.Scoring) [][]str
 		if err != nil {
 			return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
 		}
-		s := scoring{protocol: of.Protocol}
+		s := sums{protocol: of.Protocol}
 		for _, columns := range by(of) {
 			s.estimators = append(s.estimators, rules.Estimator(columns))
 		}
-		f.scoring = append(f.scoring, s)
+		f.sums = append(f.sums, s)
 	}
 	return f, nil
 }
@@ -123,7 +142,7 @@ func newFigures(path string, manifest run.Manifest, by func(run.Scoring) [][]str
 func (f *figures) add(o crosstalk.Observation) error {
 	f.known.Add(o.Labels)
 	f.known.Add(o.Condition)
-	for _, s := range f.scoring {
+	for _, s := range f.sums {
 		if cmp.Or(o.Condition["protocol"], s.protocol) == s.protocol {
 			for _, e := range s.estimators {
 				e.Add(o)
@@ -135,12 +154,12 @@ func (f *figures) add(o crosstalk.Observation) error {
 
 // estimates are the figures by grouping.
 func (f *figures) estimates(manifest run.Manifest) [][]crosstalk.Estimate {
-	if len(f.scoring) == 0 {
+	if len(f.sums) == 0 {
 		return nil
 	}
-	grouped := make([][]crosstalk.Estimate, len(f.scoring[0].estimators))
+	grouped := make([][]crosstalk.Estimate, len(f.sums[0].estimators))
 	for i := range grouped {
-		for _, s := range f.scoring {
+		for _, s := range f.sums {
 			grouped[i] = append(grouped[i], s.estimators[i].Estimates(manifest.SuiteIDs())...)
 		}
 		markUnjudged(manifest.Plan.Instrument, grouped[i])

@@ -25,7 +25,7 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recordedLeakage{files: files, reading: recorded.Reading{Columns: l.Columns}, model: model, sources: suite.NewSources(files)}
+	r := &recordedLeakage{files: files, reading: recorded.Reading{Columns: l.Columns, FileName: l.FileName}, model: model, sources: suite.NewSources(files)}
 	r.Study = &Study{Instrument: "leakage", env: similarities.NewEnv(), columns: Columns{"similarity": true}, suites: r.sources.IDs,
 		plan: run.Recorded("leakage", r.sources.Names(), model)}
 	if err := r.group(l.By, leakage.By); err != nil {

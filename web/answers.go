@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"crosstalk/ask/journal"
 	"crosstalk/instrument"
 	"crosstalk/internal/visible"
+	"crosstalk/labels"
 	"crosstalk/report/page"
 	"crosstalk/web/index"
 )
@@ -24,8 +26,16 @@ const perPage = 50
 type filter struct {
 	Text    string
 	Where   map[string]string
+	Noted   string // noted or notError: only answers that have one; "": all
+	Order   index.Order
 	columns []index.Column
 }
+
+// Values of the parameter of notes.
+const (
+	noted    = "note"
+	notError = "no-error"
+)
 
 // field is a column to filter by.
 type field struct {
@@ -49,6 +59,12 @@ const is = "is."
 func newFilter(at *url.URL, columns []index.Column) filter {
 	f := filter{Where: map[string]string{}, columns: columns}
 	query := at.Query()
+	if n := query.Get("noted"); n == noted || n == notError {
+		f.Noted = n
+	}
+	if o := index.Order(query.Get("sort")); slices.Contains(index.Orders, o) {
+		f.Order = o
+	}
 	f.Text = strings.TrimSpace(visible.Line(query.Get("q")))
 	for name, values := range query {
 		column, ok := strings.CutPrefix(name, is)
@@ -68,6 +84,12 @@ func (f filter) to(path string, more ...string) string {
 	for c, v := range f.Where {
 		query.Set(is+c, v)
 	}
+	if f.Noted != "" {
+		query.Set("noted", f.Noted)
+	}
+	if f.Order != index.ByNumber {
+		query.Set("sort", string(f.Order))
+	}
 	for i := 0; i+1 < len(more); i += 2 {
 		query.Set(more[i], more[i+1])
 	}
@@ -81,21 +103,57 @@ func (f filter) findings(path string) (list []choice) {
 			continue
 		}
 		for _, v := range c.Values {
-			with := filter{f.Text, mapsWith(f.Where, index.Found, v.Name), nil}
-			list = append(list, choice{v.Name, v.N, with.to(path), f.Where[index.Found] == v.Name})
+			list = append(list, choice{v.Name, v.N, f.with(v.Name, "").to(path), f.Where[index.Found] == v.Name && f.Noted == ""})
 		}
 	}
 	return list
 }
 
-func mapsWith(m map[string]string, name, value string) map[string]string {
-	all := map[string]string{name: value}
-	for k, v := range m {
-		if k != name {
-			all[k] = v
+// marked are the links to the answers with notes and marks, if there are any.
+func (f filter) marked(path string, m marks) (list []choice) {
+	for _, c := range []struct {
+		name, value string
+		n           int
+	}{{"with a note or a mark", noted, len(m.Noted)}, {"marked as no error", notError, len(m.NotError)}} {
+		if c.n > 0 || f.Noted == c.value {
+			list = append(list, choice{c.name, c.n, f.with("", c.value).to(path), f.Noted == c.value})
 		}
 	}
-	return all
+	return list
+}
+
+// with is the filter for a finding, or for notes, or for neither.
+func (f filter) with(found, noted string) filter {
+	f.Where, f.Noted = maps.Clone(f.Where), noted
+	if f.Where[index.Found] = found; found == "" {
+		delete(f.Where, index.Found)
+	}
+	return f
+}
+
+// query selects the answers of the filter.
+func (f filter) query(m marks) index.Query {
+	q := index.Query{Where: f.Where, Text: f.Text, Order: f.Order, Limit: perPage}
+	switch f.Noted {
+	case noted:
+		q.Only = append([]int{}, m.Noted...)
+	case notError:
+		q.Only = append([]int{}, m.NotError...)
+	}
+	return q
+}
+
+// orders are the orders of answers to choose from.
+func (f filter) orders(kind crosstalk.Kind) (list []option) {
+	for _, o := range []struct {
+		order index.Order
+		title string
+	}{{index.ByNumber, "order of the run"}, {index.Doubtful, "closest decisions first"}, {index.Longest, "longest first"}, {index.Shortest, "shortest first"}} {
+		if o.order != index.Doubtful || len(kind.Doubt) > 0 {
+			list = append(list, option{string(o.order), o.title, f.Order == o.order})
+		}
+	}
+	return list
 }
 
 // fields are the other columns to filter by: those with several values, and
@@ -111,9 +169,11 @@ func (f filter) fields(kind crosstalk.Kind) (list []field) {
 		if chosen != "" && !slices.ContainsFunc(values, func(v index.Value) bool { return v.Name == chosen }) {
 			values = append(values, index.Value{Name: chosen})
 		}
-		list = append(list, field{c.Name, is + c.Name, chosen, values})
+		list = append(list, field{crosstalk.Words(c.Name), is + c.Name, chosen, values})
 	}
-	slices.SortStableFunc(list, func(a, b field) int { return cmp.Compare(rank(kind, a.Name), rank(kind, b.Name)) })
+	slices.SortStableFunc(list, func(a, b field) int {
+		return cmp.Compare(rank(kind, a.Parameter[len(is):]), rank(kind, b.Parameter[len(is):]))
+	})
 	return list
 }
 
@@ -121,6 +181,9 @@ func (f filter) fields(kind crosstalk.Kind) (list []field) {
 func (f filter) Kept() (list []field) {
 	if v := f.Where[index.Found]; v != "" {
 		list = append(list, field{Parameter: is + index.Found, Chosen: v})
+	}
+	if f.Noted != "" {
+		list = append(list, field{Parameter: "noted", Chosen: f.Noted})
 	}
 	return list
 }
@@ -137,16 +200,21 @@ func rank(kind crosstalk.Kind, column string) int {
 // answersPage is the content of a page of answers.
 type answersPage struct {
 	frame
-	Run      *runEntry
-	Progress progress
-	Filter   filter
-	Found    []choice
-	Any      choice // with any finding
-	Fields   []field
-	More     []field // less useful ones, collapsed
-	Page     index.Page
-	Count    string
-	Cards    []answerCard
+	Run        *runEntry
+	Progress   progress
+	Filter     filter
+	Found      []choice
+	Any        choice // with any finding
+	Orders     []option
+	Marked     []choice
+	Trouble    string
+	Here       string // the URL of this page
+	CSV, Lines string // the URLs of the answers of the filter as files
+	Fields     []field
+	More       []field // less useful ones, collapsed
+	Page       index.Page
+	Count      string
+	Cards      []answerCard
 	First, Previous, Next, Last,
 	Clear string
 }
@@ -165,6 +233,7 @@ type answerCard struct {
 	Number int
 	To     string
 	Of     string // the condition, where the run has several
+	Note   labels.Note
 }
 
 // answers writes a page of answers.
@@ -178,7 +247,7 @@ func (s *Server) answers(w http.ResponseWriter, r *http.Request) {
 	defer done()
 	path := "/runs/" + run.ID + "/answers"
 	p := answersPage{Run: run, Progress: progressOf(run, l, false), Clear: path}
-	p.frame = frame{Title: "Answers", Trail: []link{{"Runs", "/"}, {run.about().Title, "/runs/" + run.ID}}}
+	p.frame = run.frame("Answers", "Answers")
 	if l.index != nil {
 		if err := p.fill(r, l, path); err != nil {
 			s.fail(w, r, err)
@@ -197,16 +266,17 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	if err != nil {
 		return err
 	}
-	f := newFilter(r.URL, columns)
-	p.Filter, p.Found, p.Fields = f, f.findings(path), f.fields(instrument.Named(p.Run.Manifest.Plan.Instrument))
+	f, kind := newFilter(r.URL, columns), instrument.Named(p.Run.Manifest.Plan.Instrument)
+	notes := l.notes.read(ctx, p.Run.path, l.index)
+	p.Filter, p.Found, p.Fields, p.Orders = f, f.findings(path), f.fields(kind), f.orders(kind)
+	p.Marked, p.Trouble = f.marked(path, notes), notes.Trouble
+	p.CSV, p.Lines = f.to(path+".csv"), f.to(path+".jsonl")
 	if len(p.Fields) > mostFields {
 		p.Fields, p.More = p.Fields[:mostFields], p.Fields[mostFields:]
 	}
-	any := filter{f.Text, mapsWith(f.Where, index.Found, ""), nil}
-	delete(any.Where, index.Found)
-	p.Any = choice{"anything", l.index.Progress().Answers, any.to(path), f.Where[index.Found] == ""}
-	q := index.Query{Where: f.Where, Text: f.Text, Limit: perPage}
-	q.After, q.Before = placeOf(r.URL, "after"), placeOf(r.URL, "before")
+	p.Any = choice{"all", l.index.Progress().Answers, f.with("", "").to(path), f.Where[index.Found] == "" && f.Noted == ""}
+	q := f.query(notes)
+	q.After, q.Before, q.Skip = placeOf(r.URL, "after"), placeOf(r.URL, "before"), placeOf(r.URL, "skip")
 	if p.Page, err = l.index.Search(ctx, q); err != nil {
 		return err
 	}
@@ -218,10 +288,25 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	defer prompts.close()
 	for i, n := range p.Page.Numbers {
 		p.Cards = append(p.Cards, answerCard{page.NewCard(observations[i], 0, prompts.prompt, prompts.reasoning), n,
-			path + "/" + strconv.Itoa(n), conditionOf(observations[i], columns)})
+			path + "/" + strconv.Itoa(n), conditionOf(observations[i], columns), notes.Notes.Of(observations[i][0])})
 	}
 	p.Count = p.count()
-	if k := len(p.Page.Numbers); k > 0 {
+	p.Here = f.to(path)
+	for _, parameter := range []string{"after", "before", "skip"} {
+		if v := placeOf(r.URL, parameter); v > 0 {
+			p.Here = f.to(path, parameter, strconv.Itoa(v))
+		}
+	}
+	switch k := len(p.Page.Numbers); {
+	case k == 0:
+	case f.Order != index.ByNumber:
+		if q.Skip > 0 {
+			p.First, p.Previous = f.to(path), f.to(path, "skip", strconv.Itoa(max(0, q.Skip-perPage)))
+		}
+		if p.Page.Later {
+			p.Next = f.to(path, "skip", strconv.Itoa(q.Skip+perPage))
+		}
+	default:
 		if p.Page.Earlier {
 			p.First, p.Previous = f.to(path), f.to(path, "before", strconv.Itoa(p.Page.Numbers[0]))
 		}
@@ -239,7 +324,7 @@ func conditionOf(of []crosstalk.Observation, columns []index.Column) string {
 	kind := instrument.Of(of[0].Measure)
 	for _, c := range columns {
 		if v := of[0].Condition[c.Name]; v != "" && !kind.Column(c.Name).Within && len(c.Values) > 1 {
-			parts = append(parts, v)
+			parts = append(parts, page.Named(c.Name, v))
 		}
 	}
 	return brief(strings.Join(parts, " · "))

@@ -43,15 +43,6 @@ func (j *Journal) Merge(from *Journal) (Merged, error) {
 	return t.merged, err
 }
 
-// Count returns how many asks there are, and how many of them have no answer.
-func (j *Journal) Count() (asks, failed int, err error) {
-	err = j.query("SELECT count(*), count(*) FILTER (WHERE status = 'failed') FROM asks", func(s *sqlite3.Stmt) error {
-		asks, failed = s.ColumnInt(0), s.ColumnInt(1)
-		return nil
-	})
-	return asks, failed, err
-}
-
 // transfer copies the rows of a journal to another one. Its methods are called by
 // the goroutine that writes the other.
 type transfer struct {

@@ -61,7 +61,6 @@ func (f *confusionFlags) study(c *cobra.Command) study.Confusion {
 // noteIdentifier warns that published figures use another identifier.
 func (f *confusionFlags) noteIdentifier(w io.Writer) {
 	if f.lid == "" {
-		fmt.Fprintf(w, "The small embedded model (%s) identified the languages; published figures use lid.176 "+
-			"(--lid lid.176).\n", embedded.Identifier().Name())
+		fmt.Fprintf(w, "A small model (%s) identified the languages; published figures use --lid lid.176.\n", embedded.Identifier().Name())
 	}
 }

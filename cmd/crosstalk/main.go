@@ -4,7 +4,8 @@
 //
 // Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a
 // gate or a calibration failed, 2 bad usage or input, 3 incomplete (requests
-// failed, a limit was reached, or a review is needed), 130 interrupted.
+// failed, a limit was reached, or a review is needed), 4 a gate is inconclusive,
+// 130 interrupted.
 package main
 
 import (
@@ -68,6 +69,9 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	if errors.As(err, &e) {
 		code = e.code
 	}
+	if log := command.ErrOrStderr(); log != root.ErrOrStderr() { // of this command, with --log
+		stderr = log
+	}
 	if message := err.Error(); message != "" {
 		fmt.Fprintf(stderr, "crosstalk: %s\n", printable(message))
 	}
@@ -95,11 +99,11 @@ func (e *usageError) Unwrap() error { return e.error }
 // reportUsage turns errors in the flags and arguments of a command and its
 // subcommands into usage errors.
 func reportUsage(c *cobra.Command) {
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{explainFlag(c, err)} })
 	if args := c.Args; args != nil {
 		c.Args = func(c *cobra.Command, list []string) error {
-			if err := args(c, list); err != nil {
-				return &usageError{err}
+			if args(c, list) != nil {
+				return &usageError{wrongArguments(c, list)}
 			}
 			return nil
 		}
@@ -120,28 +124,38 @@ a question does (multisense inconsistency).
 
 Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a gate
 or a calibration failed, 2 bad usage or input, 3 incomplete (requests failed, a
-limit was reached, or a review is needed), 130 interrupted.`,
-		Example: `  crosstalk run leakage                              a reference model, to try it out
-  crosstalk run leakage --model openai:gpt-4o-mini   a real model (needs OPENAI_API_KEY)
-  crosstalk score leakage answers.jsonl              recorded answers
-  crosstalk score confusion answers.csv
-  crosstalk compare runs/before runs/after           did it change?
-  crosstalk gate runs/after --require 'lpr>=98%'     is it good enough?`,
+limit was reached, or a review is needed), 4 a gate is inconclusive, 130
+interrupted.`,
+		Example: `  crosstalk run leakage                             a reference model, to try it
+  crosstalk run leakage --model openai:gpt-4o-mini  a model (OPENAI_API_KEY)
+  crosstalk score confusion answers.csv             recorded answers
+  crosstalk serve                                   every answer in a browser
+  crosstalk compare runs/before runs/after          did it change?
+  crosstalk gate runs/after --require 'lpr>=98%'    is it good enough?`,
 		Args:          cobra.ArbitraryArgs,
 		RunE:          chooseCommand,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
 	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(), mergeCommand(), submitCommand(),
 		compareCommand(), gateCommand(), powerCommand(), checkCommand(), serveCommand(),
-		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
+		suitesCommand(), modelsCommand(), calibrateCommand(), statusCommand(), vacuumCommand(), initCommand(), versionCommand())
 	configure(root)
+	helpfully(root)
+	completes(root)
 	reportUsage(root)
 	return root
+}
+
+// versionCommand is --version for those who type it as a command.
+func versionCommand() *cobra.Command {
+	return &cobra.Command{Use: "version", Hidden: true, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+		_, err := fmt.Fprintf(c.OutOrStdout(), "crosstalk %s\n", crosstalk.Version)
+		return err
+	}}
 }
 
 // group is a command that only has subcommands.
@@ -150,8 +164,9 @@ func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 	c.AddCommand(commands...)
 	var examples []string // one of each
 	for _, sub := range commands {
-		example, _, _ := strings.Cut(sub.Example, "\n")
-		examples = append(examples, example)
+		if example, _, _ := strings.Cut(sub.Example, "\n"); example != "" {
+			examples = append(examples, example)
+		}
 	}
 	c.Example = strings.Join(examples, "\n")
 	return c

@@ -132,7 +132,7 @@ func TestConfusionSweeps(t *testing.T) {
 			if c.column != "model" {
 				more = append([]string{"--model", "compatible:m"}, more...)
 			}
-			p := start(t, nil, runConfusion(s, file, out, more...)...).expect(0, "Compare the conditions: crosstalk compare", "small embedded model")
+			p := start(t, nil, runConfusion(s, file, out, more...)...).expect(0, "Compare the conditions: crosstalk compare", "A small model")
 			rates := map[string]map[string]float64{} // of each task, by condition
 			var order []string
 			for _, e := range estimatesIn(t, p.stdout.String()) {
