@@ -275,6 +275,13 @@ func TestKinds(t *testing.T) {
 					}
 				}
 			}
+			for _, o := range m.observations {
+				for column := range o.Labels {
+					if m.kind.Column(column).OfFigures {
+						t.Errorf("observations of %s have %s, a column of figures only", o.Measure, column)
+					}
+				}
+			}
 			measures.lacks(t, "Kind.Measures lacks", list(has["measure"])...)
 			has["measure"].lacks(t, "nothing is measured of", list(measures)...)
 			findings.lacks(t, "Kind.Findings lacks", list(has["finding"])...)
