@@ -22,9 +22,12 @@ var languages = sync.OnceValue(func() []string {
 	return slices.Compact(all)
 })
 
-func judged(base string) bool {
-	_, ok := slices.BinarySearch(languages(), base)
-	return ok
+func (k Checker) judges(base string) bool {
+	if _, ok := slices.BinarySearch(languages(), base); ok {
+		return true
+	}
+	more, ok := k.Identifier.(interface{ Labels() []string })
+	return ok && slices.Contains(more.Labels(), base)
 }
 
 // named lists how a language names others: code and beginnings of words, in lower case.

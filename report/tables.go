@@ -148,8 +148,10 @@ func countColumns(estimates []crosstalk.Estimate) (columns []string) {
 		for c, n := range e.Counts {
 			present[c] = present[c] || n > 0
 		}
-		if c := kind.Measure(e.Measure).Unscored; c != "" {
-			present[c] = true
+		for _, c := range kind.Measure(e.Measure).Unscored {
+			if _, counted := e.Counts[c]; counted {
+				present[c] = true
+			}
 		}
 	}
 	for _, c := range order {

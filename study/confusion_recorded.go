@@ -127,6 +127,9 @@ func (r *recordedConfusion) label(row *recorded.Confusion) {
 	if label == "" && row.Unjudged == "" {
 		row.Unjudged = unknown(r.identifier, language) + ": name one that can with --lid"
 	}
+	if label != language {
+		row.Item.Prompt.Tag = language
+	}
 	row.Item.Prompt.Language = label
 }
 

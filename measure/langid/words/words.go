@@ -7,6 +7,7 @@
 package words
 
 import (
+	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"math"
@@ -19,6 +20,9 @@ import (
 
 //go:embed words.bin
 var file []byte
+
+// Name names the embedded models: it changes with them.
+var Name = sync.OnceValue(func() string { return fmt.Sprintf("words@%.4x", sha256.Sum256(file)) })
 
 // Order is the length of the longest letter sequence of the model.
 const Order = 5
