@@ -29,13 +29,12 @@ type Content struct {
 // Recorder writes a run's observations.jsonl. Commit replaces the file of the last
 // scoring.
 type Recorder struct {
-	dir     *Dir
-	file    *atomicfile.File
-	sum     hash.Hash // of what was written
-	n       int
-	next    crosstalk.Observation // in one place, for the encoder takes it by reference
-	buffer  *bufio.Writer
-	encoder *json.Encoder
+	dir    *Dir
+	file   *atomicfile.File
+	sum    hash.Hash // of what was written
+	n      int
+	line   []byte // room for the next one
+	buffer *bufio.Writer
 }
 
 // Record starts writing the run's observations.
@@ -46,16 +45,17 @@ func (d *Dir) Record() (*Recorder, error) {
 	}
 	r := &Recorder{dir: d, file: file, sum: sha256.New()}
 	r.buffer = bufio.NewWriterSize(io.MultiWriter(file.File, r.sum), 1<<16)
-	r.encoder = json.NewEncoder(r.buffer)
-	r.encoder.SetEscapeHTML(false)
 	return r, nil
 }
 
 // Add writes an observation.
-func (r *Recorder) Add(o crosstalk.Observation) error {
+func (r *Recorder) Add(o crosstalk.Observation) (err error) {
+	if r.line, err = o.AppendJSON(r.line[:0]); err != nil {
+		return err
+	}
 	r.n++
-	r.next = o
-	return r.encoder.Encode(&r.next)
+	_, err = r.buffer.Write(append(r.line, '\n'))
+	return err
 }
 
 // Commit puts the observations into the run. SetScoring, which comes next,

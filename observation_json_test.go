@@ -1,0 +1,50 @@
+package crosstalk
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"testing"
+)
+
+// FuzzObservationJSON compares AppendJSON with encoding/json.
+func FuzzObservationJSON(f *testing.F) {
+	f.Add("lpr", "a\"\\\b\f\n\r\t\x00\x1f\x7f<&>", "\xff\u2028x\u2029é\ufffd世", 0.5, -1e-9, 3, byte(0))
+	f.Add("", "", "", math.NaN(), 1e21, -1, byte(255))
+	f.Add("wpr", "b", "c", math.Inf(1), -1.5e-7, 1<<40, byte(0b10101))
+	f.Add("x", "y", "z", -0.0, 1e300, 0, byte(0b01010))
+	f.Fuzz(func(t *testing.T, a, b, c string, x, y float64, n int, has byte) {
+		o := Observation{Measure: a, Item: b, Cluster: c, Sample: n, Value: Value(x)}
+		if has&1 != 0 {
+			o.Variant, o.NotScored, o.Implied, o.Finding = c, a, true, b
+		}
+		if has&2 != 0 {
+			o.Condition, o.Labels = map[string]string{a: b, b: c, "m": a}, map[string]string{c: a}
+		}
+		if has&4 != 0 {
+			o.Numbers = map[string]float64{a: y, c: 1, "n": float64(n)}
+		}
+		if has&8 != 0 {
+			o.AddText(Side, a, c)
+			o.AddText(Fact, b, a)
+			o.Answers = []Key{{1, 2, 254}, {}}
+		}
+		if has&16 != 0 {
+			o.Spans = []Span{{Line: n, Text: a}}
+		}
+		if has&32 != 0 {
+			o.Tokens = []Token{{Text: b}}
+		}
+		var want bytes.Buffer
+		encoder := json.NewEncoder(&want)
+		encoder.SetEscapeHTML(false)
+		wantErr := encoder.Encode(&o)
+		got, err := o.AppendJSON([]byte("before"))
+		if (err != nil) != (wantErr != nil) {
+			t.Fatalf("error %v, encoding/json %v", err, wantErr)
+		}
+		if err == nil && string(got)+"\n" != "before"+want.String() {
+			t.Errorf("\n%s, encoding/json\n%s", got, want.String())
+		}
+	})
+}
