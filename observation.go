@@ -23,7 +23,7 @@ type Observation struct {
 	Texts     []NamedText        `json:"texts,omitempty"`      // what was compared, after post-processing, and what was read in it
 	Finding   string             `json:"finding,omitempty"`    // what was found: the key of one of the Kind's findings
 	Spans     []Span             `json:"spans,omitempty"`      // where the fault lies
-	Masked    []Span             `json:"masked,omitempty"`     // what of the answer was not judged, with the Reason
+	Masked    []Span             `json:"masked,omitempty"`     // what of the answer was not judged: places, each with its Reason
 	Tokens    []Token            `json:"tokens,omitempty"`     // the answer's tokens around the fault, where their probabilities are known
 	Answers   []Key              `json:"answers,omitempty"`    // the answers it came from: those of its sides first, in their order
 }

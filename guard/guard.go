@@ -77,11 +77,9 @@ type Checker struct {
 	Identifier langid.Identifier
 }
 
-// Rules names the rules by which texts are judged. It changes whenever they do.
-const Rules = "guard-1"
-
-// Name names what decides about a verdict: rules, models and identifier.
-func (k Checker) Name() string { return Rules + "," + words.Name() + "," + k.identifier().Name() }
+// Rules names what decides about a verdict besides the identifier: the rules and the models of words. It changes
+// whenever they do.
+func Rules() string { return "guard-1+" + words.Name() }
 
 func (k Checker) identifier() langid.Identifier {
 	if k.Identifier == nil {
@@ -127,7 +125,8 @@ func (k Checker) expect(tag string) (expected, error) {
 		script, _ := t.Script()
 		e.script = script.String()
 	}
-	if !k.judges(e.base) {
+	var known bool
+	if e.base, known = k.label(e.base); !known {
 		return expected{}, fmt.Errorf("language %q cannot be judged; expected one of: %s", tag, strings.Join(Languages(), " "))
 	}
 	return e, nil

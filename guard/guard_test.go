@@ -39,6 +39,7 @@ func TestCheck(t *testing.T) {
 		{"es", "O seu pedido já foi enviado e chega amanhã de manhã.", Wrong, "pt line[O seu pedido já foi enviado e chega amanhã de manhã.]"},
 		{"de", "Uw bestelling is onderweg en komt morgen bij u aan.", Wrong, "nl line[Uw bestelling is onderweg en komt morgen bij u aan.]"},
 		{"nl", "Uw bestelling is onderweg en komt morgen bij u aan.", Right, ""},
+		{"nb-NO", "Bestillingen din er på vei og kommer i morgen.", Right, ""},
 		{"nl", "Your order is on its way and arrives tomorrow.", Wrong, "en line[Your order is on its way and arrives tomorrow.]"},
 		{"fr", "Voici la liste :\n\n- Du pain frais\n- A pound of butter\n- Des œufs", Wrong, "en line[A pound of butter]"},
 		{"hi", "नमस्ते, आप कैसे हैं?", Right, ""},
@@ -109,7 +110,7 @@ func TestBadTags(t *testing.T) {
 			t.Errorf("%q: error %v, want %q", tag, err, want)
 		}
 	}
-	for _, tag := range []string{"pt_BR", "zh-hant-HK", "EN"} {
+	for _, tag := range []string{"pt_BR", "zh-hant-HK", "EN", "nb-NO", "fil"} {
 		if _, err := Check("text", tag); err != nil {
 			t.Errorf("%q: %v", tag, err)
 		}

@@ -148,8 +148,9 @@ func countColumns(estimates []crosstalk.Estimate) (columns []string) {
 		for c, n := range e.Counts {
 			present[c] = present[c] || n > 0
 		}
-		for _, c := range kind.Measure(e.Measure).Unscored {
-			if _, counted := e.Counts[c]; counted {
+		unscored := kind.Measure(e.Measure).Unscored
+		for _, c := range unscored {
+			if _, counted := e.Counts[c]; counted || len(unscored) == 1 {
 				present[c] = true
 			}
 		}

@@ -303,7 +303,9 @@ func (r *recordedConfusion) observations(ctx context.Context, in confusion.Instr
 			item := row.Item
 			item.Labels = r.groups.label(item.Labels, r.promptOf(row))
 			s.observations = append(s.observations, of.Score(item, row.Sample, row.Answer)...)
-			r.countThoughts(in.Protocol.Name, row.Answer)
+			if in.Part != confusion.Reasoning {
+				r.countThoughts(in.Protocol.Name, row.Answer)
+			}
 		}
 		return s, nil
 	}

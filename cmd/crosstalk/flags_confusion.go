@@ -63,7 +63,8 @@ func (f *confusionFlags) study(c *cobra.Command) study.Confusion {
 
 // noteIdentifier warns that published figures use another identifier.
 func (f *confusionFlags) noteIdentifier(w io.Writer) {
-	if f.lid == "" {
+	protocols, err := f.Resolve()
+	if f.lid == "" && err == nil && !confusion.OnlyProse(protocols) {
 		fmt.Fprintf(w, "The small embedded model (%s) identified the languages; published figures use lid.176 "+
 			"(--lid lid.176).\n", embedded.Identifier().Name())
 	}

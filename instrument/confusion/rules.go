@@ -137,7 +137,7 @@ type Rules struct {
 	Words      string // the name of the English list
 	Candidates int    `json:",omitempty"` // asked for at each token; 0: none
 	Part       Part   `json:",omitempty"` // Reasoning, or empty
-	Judge      string `json:",omitempty"` // guard.Checker.Name, if the protocol leaves the judgement to it
+	Judge      string `json:",omitempty"` // guard.Rules, if the protocol leaves the judgement to it
 }
 
 // Rules returns the instrument's rules.
@@ -147,7 +147,7 @@ func (in *Instrument) Rules() Rules {
 		r.Part = Reasoning
 	}
 	if in.Protocol.Prose {
-		r.Judge = guard.Checker{Identifier: in.Identifier}.Name()
+		r.Judge = guard.Rules()
 	}
 	return r
 }
@@ -155,11 +155,11 @@ func (in *Instrument) Rules() Rules {
 // fields are the rules' parts of a signature. Those of words are left out for
 // figures of lines.
 func (r Rules) fields(words bool) []string {
-	var fields []string
+	fields := []string{"lid:" + r.Identifier}
 	if r.Judge != "" {
 		fields = append(fields, "judge:"+r.Judge)
 	} else {
-		fields = append(append(fields, "lid:"+r.Identifier), r.lineFields()...)
+		fields = append(fields, r.lineFields()...)
 		fields = append(fields, "segment:"+Segmenters)
 		if words {
 			fields = append(fields, r.wordFields(r.Words)...)
