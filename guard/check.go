@@ -19,7 +19,7 @@ import (
 const (
 	lineWrong = 4.0  // a line is in another language
 	lineRight = -1.5 // a line is in the expected one
-	wordWrong = -0.3 // words within a line are in another language
+	wordWrong = -0.6 // words within a line are in another language
 	wordAlso  = -1.5 // so are the words beside them
 )
 

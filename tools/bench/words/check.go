@@ -101,9 +101,9 @@ func checkTable(half string, clean, inserted []*answer, list string) error {
 				c.found++
 			}
 		}
-		if !ok && list == "missed" && a.K > 0 && a.K < 3 {
+		if !ok && list == "missed" && a.K < 3 {
 			k := a.Foreign[0]
-			fmt.Printf("%s %s k=%d [%s]", a.Language, k.Language, a.K, a.Text[k.Start:k.End])
+			fmt.Printf("%s %s %s [%s]", a.Language, k.Language, kind, a.Text[k.Start:k.End])
 			for _, m := range j.Masked {
 				if m.Start < k.End && k.Start < m.End {
 					fmt.Printf(" {%s}", m.Kind)
