@@ -16,11 +16,14 @@ type Stream struct {
 	fence   string // that fenced code began with, empty outside
 	words   int    // of the last line, complete ones
 	next    int    // number of words at which the last line is looked at again
+	looked  int    // the text's length when it was looked at
+	ended   bool   // a line has ended since
 }
 
 // Limits of streams.
 const (
-	contextBytes = 800  // of the text before the last line that are looked at again
+	contextBytes = 400  // of the text before the last line that are looked at again
+	newBytes     = 16   // at least, before the text is looked at again
 	longestLine  = 2000 // of a line, what is looked at again
 	sureLine     = 0.99 // probability of a line that is not complete
 	sureWord     = 0.9  // of words in a line that is not complete
@@ -41,7 +44,6 @@ func (k Checker) Stream(tag string) (*Stream, error) {
 func (s *Stream) Write(text string) (alarms []Span) {
 	s.text.WriteString(text)
 	all := s.text.String()
-	ended := false
 	for at := len(all) - len(text); at < len(all); {
 		n := strings.IndexByte(all[at:], '\n')
 		if n < 0 {
@@ -50,11 +52,12 @@ func (s *Stream) Write(text string) (alarms []Span) {
 		}
 		s.endLine(all[s.line:at+n], at+n)
 		at += n + 1
-		s.line, s.words, s.next, ended = at, 0, 0, true
+		s.line, s.words, s.next, s.ended = at, 0, 0, true
 	}
-	if s.fence != "" || !ended && s.words < s.next {
+	if s.fence != "" || !s.ended && s.words < s.next || len(all)-s.looked < newBytes && s.looked > 0 {
 		return nil
 	}
+	s.looked, s.ended = len(all), false
 	s.next = s.words + max(1, min(8, s.words/4))
 	return s.look(all)
 }
@@ -121,6 +124,9 @@ func (s *Stream) forget(all string) {
 	}
 }
 
+// marks are those between which words may be in another language. A line with one is judged when it is complete.
+const marks = "\"`*“„«「『(（"
+
 // certain reports whether what comes can hardly change that a part is in another language.
 func (s *Stream) certain(all string, span Span) bool {
 	before := strings.TrimRight(all[s.from:max(s.from, lineStart(all, span.Start))], " \t\n*_")
@@ -128,7 +134,7 @@ func (s *Stream) certain(all string, span Span) bool {
 	if span.End <= s.line {
 		return !announced || strings.TrimSpace(all[span.End:s.line]) != ""
 	}
-	if announced || unclosed(all[s.line:]) {
+	if announced || strings.ContainsAny(all[s.line:], marks) {
 		return false
 	}
 	if span.Kind == Line {
@@ -144,24 +150,6 @@ func fullWords(text string) (n int) {
 	characters := countWords(text)
 	spaces := strings.Count(text, " ")
 	return spaces + (characters-spaces)/3
-}
-
-// brackets are marks between which words may be in another language, and how each pair closes.
-var brackets = []struct{ open, closed string }{{"„", "“”"}, {"«", "»"}, {"「", "」"}, {"『", "』"}, {"(", ")"}, {"（", "）"}}
-
-// unclosed reports whether a quotation, an inline code, an emphasis or a bracket is open at the end of a line's part.
-func unclosed(line string) bool {
-	for _, mark := range []string{`"`, "`", "**"} {
-		if strings.Count(line, mark)%2 == 1 {
-			return true
-		}
-	}
-	for _, b := range brackets {
-		if i := strings.LastIndex(line, b.open); i >= 0 && !strings.ContainsAny(line[i:], b.closed) {
-			return true
-		}
-	}
-	return !strings.Contains(line, "„") && strings.LastIndex(line, "“") > strings.LastIndex(line, "”")
 }
 
 // Close judges the whole text.

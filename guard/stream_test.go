@@ -35,7 +35,7 @@ func TestStream(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"right", german + "\n" + german, ""},
 		{"wrong from the start", english, "en line[Your order is on its]@5"},
-		{"a wrong line", german + "\n\n" + english + "\n", "en line[Your order is on its]@12"},
+		{"a wrong line", german + "\n\n" + english + "\n", "en line[Your order is on its way and]@14"},
 		{"a word", "Ihre Bestellung ist unterwegs, however, und kommt morgen mit der Post an.", "en word[however]@7"},
 		{"a word at a line's end", "Ihre Bestellung kommt завтра\nund " + german, "ru word[завтра]@4"},
 		{"code", "Geben Sie ein:\n```\nmake the build and run all of the tests now\n```\n" + german, ""},
