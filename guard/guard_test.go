@@ -128,16 +128,16 @@ func TestRequest(t *testing.T) {
 		`{"text":1,"language":"de"}`: `expected a JSON object`,
 		`[]`:                         `expected a JSON object`,
 	} {
-		_, err := ParseRequest([]byte(data))
+		_, err := ParseRequest([]byte(data), "")
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: error %v, want %q", data, err, want)
 		}
 	}
-	r, err := ParseRequest([]byte(`{"id":7,"text":"Das ist ein kurzer Satz.","language":"user","prompt":"12345"}`))
+	r, err := ParseRequest([]byte(`{"id":7,"text":"Das ist ein kurzer Satz.","language":"user","prompt":"12345"}`), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := r.Check()
+	response, err := r.Check(Checker{})
 	if err != nil || response.Verdict != CannotTell {
 		t.Errorf("an unknown language of the user: %+v, %v", response, err)
 	}

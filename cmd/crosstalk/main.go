@@ -127,7 +127,7 @@ limit was reached, or a review is needed), 130 interrupted.`,
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
 	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(),
-		compareCommand(), gateCommand(), powerCommand(), checkCommand(), serveCommand(),
+		compareCommand(), gateCommand(), powerCommand(), checkCommand(), guardCommand(), serveCommand(),
 		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
 	configure(root)
 	reportUsage(root)
