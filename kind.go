@@ -58,6 +58,8 @@ type Column struct {
 	Key    string
 	Apart  bool // figures of different values never share a table
 	Within bool // observations that differ only in it are of the same answer, or are shown together
+
+	OfFigures bool // observations do not have it: figures do that are grouped by Kind.Derived
 }
 
 // Chart describes a plot of figures or observations. It is drawn for each

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,7 +51,65 @@ func (o Options) check(t *table) error {
 			return fmt.Errorf("unknown signature field %q; choose one of: %s", name, strings.Join(sorted(fields), ", "))
 		}
 	}
+	for _, text := range o.Pairs {
+		if _, err := t.swapOf(text); err != nil {
+			return err
+		}
+	}
 	return checkReference(o.Reference, t.sides)
+}
+
+// swap is two values of a column: the conditions with the first are compared with
+// those with the second.
+type swap struct{ column, of, against string }
+
+// swapOf reads "NEW=OLD". Values may contain equals signs.
+func (t *table) swapOf(text string) (swap, error) {
+	for i, c := range text {
+		if c != '=' {
+			continue
+		}
+		of, against := text[:i], text[i+1:]
+		for _, s := range t.sides {
+			for column, value := range s.condition {
+				if value == of && slices.ContainsFunc(t.sides, func(s *side) bool { return s.condition[column] == against }) {
+					return swap{column, of, against}, nil
+				}
+			}
+		}
+	}
+	values := map[string]bool{}
+	for _, s := range t.sides {
+		for _, value := range s.condition {
+			values[value] = true
+		}
+	}
+	return swap{}, fmt.Errorf("cannot read the pair %q; expected NEW=OLD, two values of a column; the values are %s", text, strings.Join(sorted(values), ", "))
+}
+
+// namedPairs pairs the figures of the conditions of Options.Pairs that are else alike.
+func (o Options) namedPairs(t *table, figures []figure, pairs []pair, refused []Refusal) ([]pair, []Refusal) {
+	for _, text := range o.Pairs {
+		s, _ := t.swapOf(text) // checked before
+		for _, of := range figures {
+			if of.side.condition[s.column] != s.of {
+				continue
+			}
+			wanted := maps.Clone(of.side.condition)
+			wanted[s.column] = s.against
+			for _, against := range figures {
+				if !maps.Equal(against.side.condition, wanted) {
+					continue
+				}
+				if fields, ok := o.comparable(against, of); ok {
+					pairs = append(pairs, pair{of, against, sorted(fields)})
+				} else {
+					refused = append(refused, refuse(of, against, fields))
+				}
+			}
+		}
+	}
+	return pairs, refused
 }
 
 func checkReference(reference map[string]string, sides []*side) error {
@@ -96,9 +155,12 @@ func (o Options) choose(t *table) (pairs []pair, refused []Refusal) {
 			refused = append(refused, Refusal{Measure: f.Measure, By: f.group, Condition: f.side.condition, Reference: map[string]string{}, Reason: NoAverage})
 			return true
 		})
-		if o.AllPairs {
+		switch {
+		case o.AllPairs:
 			pairs, refused = o.everyPair(figures, pairs, refused)
-		} else {
+		case len(o.Pairs) > 0:
+			pairs, refused = o.namedPairs(t, figures, pairs, refused)
+		default:
 			pairs, refused = o.withReference(t, figures, pairs, refused)
 		}
 	}

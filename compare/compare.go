@@ -61,6 +61,7 @@ type Options struct {
 	Measures  []string          // nil: all
 	Reference map[string]string // columns of the conditions that the others are compared with; nil: the first run, or the first condition
 	AllPairs  bool              // every pair of conditions
+	Pairs     []string          // "NEW=OLD": conditions with the value NEW, with those that have OLD instead and are else alike
 	Across    []string          // fields in which signatures may differ; "all"
 	Unpaired  bool              // compare as independent if at most half of the items pair
 	Level     float64           // confidence level of intervals; tests use 1 - Level; 0: 0.95

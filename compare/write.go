@@ -86,12 +86,17 @@ func interval(c Comparison) string {
 var methods = map[string]string{"sign-flip": "sign-flip permutation test over clusters", "mcnemar": "McNemar's exact test",
 	"exchange": "permutation test that exchanges the conditions of clusters", "t": "t test of unpaired figures"}
 
+// tests counts the family in words.
+func (r Result) tests() string {
+	if r.Family == 1 {
+		return "this test alone"
+	}
+	return fmt.Sprintf("%d tests", r.Family)
+}
+
 func (r Result) legend() []string {
 	alpha := 100 * (1 - r.Level)
-	tests := fmt.Sprintf("%d tests", r.Family)
-	if r.Family == 1 {
-		tests = "this test alone"
-	}
+	tests := r.tests()
 	other := ""
 	if slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return c.Unit != "" }) {
 		other = ", or the figure's unit"

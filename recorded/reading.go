@@ -18,6 +18,9 @@ type Reading struct {
 	// name with points is a place in nested JSON: metadata.locale.
 	Columns map[string]string
 
+	// FileName says which columns are in the names of files; nil: none.
+	FileName *FileName
+
 	// Expect is the language that answers should be in: a BCP 47 tag, ExpectUser
 	// or ExpectPrompt. Empty: as the column language says.
 	Expect string
@@ -78,9 +81,9 @@ type answered struct {
 func (r Reading) answers(path string, needed func(column string) bool) iter.Seq2[answered, error] {
 	switch table.Format(path) {
 	case ".eval":
-		return r.replies(path, inspectSamples(path))
+		return r.replies(path, r.FileName.named(path, inspectSamples(path)))
 	case ".json":
-		return r.replies(path, documentRows(path))
+		return r.replies(path, r.FileName.named(path, documentRows(path)))
 	}
 	return r.replies(path, r.table(path, needed))
 }
@@ -88,7 +91,7 @@ func (r Reading) answers(path string, needed func(column string) bool) iter.Seq2
 // table yields the rows of a table, with the file's names.
 func (r Reading) table(path string, needed func(column string) bool) iter.Seq2[table.Row, error] {
 	theirs := slices.Collect(maps.Values(r.Columns))
-	return table.ReadNeeding(path, func(column string) bool { return needed(column) || slices.Contains(theirs, column) })
+	return r.FileName.named(path, table.ReadNeeding(path, func(column string) bool { return needed(column) || slices.Contains(theirs, column) }))
 }
 
 // rows yields the rows of a table with the names that the user states; nothing is

@@ -60,7 +60,8 @@ func PValue(p crosstalk.Value) string {
 	return strconv.FormatFloat(float64(p), 'f', 3, 64)
 }
 
-func interval(i *crosstalk.Interval, unit string) string {
+// Interval is "LOW to HIGH" in the figure's unit, "-" if there is none.
+func Interval(i *crosstalk.Interval, unit string) string {
 	if i == nil {
 		return "-"
 	}
@@ -72,6 +73,18 @@ func pValue(t *crosstalk.Test) string {
 		return "-"
 	}
 	return PValue(t.P)
+}
+
+// SmallP is the p-value of a test, with its order of magnitude where PValue has only
+// a bound; "-" without a test.
+func SmallP(t *crosstalk.Test) string {
+	if t == nil || !t.P.Defined() || t.P >= 0.001 {
+		return pValue(t)
+	}
+	if t.P == 0 {
+		return "<1e-300"
+	}
+	return strconv.FormatFloat(float64(t.P), 'e', 0, 64)
 }
 
 func effectSize(e *crosstalk.Effect) string {

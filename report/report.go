@@ -44,6 +44,9 @@ func CheckFormat(format string) error {
 	return nil
 }
 
+// ForPeople reports whether a format is one for people: a table, with percentages.
+func ForPeople(format string) bool { return slices.Contains([]string{"table", "markdown", "latex"}, format) }
+
 // Write writes estimates in one of Formats.
 func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
 	switch format {

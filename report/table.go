@@ -18,12 +18,39 @@ type Table struct {
 	Left    int        // number of columns from the left that contain words
 	Rows    [][]string // cells, in the order of Header
 	Notes   []string   // signatures and warnings
+
+	Above  [][]Span // titles over several columns, above Header: levels from the top
+	Breaks []int    // rows that begin a new group
+	Bold   []Place  // the best cells: marked where the format can
+
+	Caption string // of a table in LaTeX; empty: Heading
+	Label   string // of a table in LaTeX; empty: none
 }
+
+// Span is a title over columns next to each other.
+type Span struct {
+	Title   string
+	Columns int
+}
+
+// Place is a cell of Table.Rows.
+type Place struct{ Row, Column int }
+
+func (t Table) bold(row, column int) bool { return slices.Contains(t.Bold, Place{row, column}) }
 
 // WriteTable writes a table as "table", "markdown" or "latex". It replaces
 // control characters by spaces.
 func WriteTable(w io.Writer, format string, t Table) error {
-	return write(w, format, []Table{t.tidy()})
+	return write(w, format, []Table{t.Tidy()})
+}
+
+// WriteTables writes several tables as WriteTable does.
+func WriteTables(w io.Writer, format string, tables []Table) error {
+	tables = slices.Clone(tables)
+	for i, t := range tables {
+		tables[i] = t.Tidy()
+	}
+	return write(w, format, tables)
 }
 
 func write(w io.Writer, format string, tables []Table) error {

@@ -22,7 +22,7 @@ func Tables(estimates []crosstalk.Estimate) []Table {
 		for n < len(estimates) && sameCondition(estimates[0], estimates[n]) {
 			n++
 		}
-		tables = append(tables, newTable(estimates[:n]).tidy())
+		tables = append(tables, newTable(estimates[:n]).Tidy())
 		estimates = estimates[n:]
 	}
 	return tables
@@ -110,7 +110,7 @@ func newTable(estimates []crosstalk.Estimate) Table {
 		if unit == "" && e.Value.Defined() {
 			value += " " + cmp.Or(e.Unit, "%")
 		}
-		row = append(row, value, interval(e.Interval, e.Unit), strconv.Itoa(e.N), strconv.Itoa(e.Clusters))
+		row = append(row, value, Interval(e.Interval, e.Unit), strconv.Itoa(e.N), strconv.Itoa(e.Clusters))
 		for _, c := range counts {
 			row = append(row, strconv.Itoa(e.Counts[c]))
 		}

@@ -27,12 +27,19 @@ func writeTable(w io.Writer, tables []Table) error {
 				widths[c] = max(widths[c], utf8.RuneCountInString(cell))
 			}
 		}
-		for _, row := range append([][]string{t.Header}, t.Rows...) {
+		t.widen(widths)
+		for _, spans := range t.Above {
+			b.WriteString("  " + strings.TrimRight(t.above(spans, widths), " ") + "\n")
+		}
+		for r, row := range append([][]string{t.Header}, t.Rows...) {
+			if slices.Contains(t.Breaks, r-1) {
+				b.WriteString("\n")
+			}
 			var line strings.Builder
 			for c, cell := range row {
 				pad := strings.Repeat(" ", widths[c]-utf8.RuneCountInString(cell))
 				if c > 0 {
-					line.WriteString("  ")
+					line.WriteString(strings.Repeat(" ", gap))
 				}
 				if c < t.Left {
 					line.WriteString(cell + pad)
@@ -51,6 +58,61 @@ func writeTable(w io.Writer, tables []Table) error {
 	return err
 }
 
+// gap is the space between columns.
+const gap = 2
+
+// spanWidth is the width of columns next to each other.
+func spanWidth(widths []int) (sum int) {
+	for _, w := range widths {
+		sum += w + gap
+	}
+	return sum - gap
+}
+
+// widen makes room for the titles above columns.
+func (t Table) widen(widths []int) {
+	for _, spans := range t.Above {
+		at := 0
+		for _, s := range spans {
+			if missing := utf8.RuneCountInString(s.Title) - spanWidth(widths[at:at+s.Columns]); missing > 0 {
+				widths[at] += missing
+			}
+			at += s.Columns
+		}
+	}
+}
+
+// above centres titles over their columns.
+func (t Table) above(spans []Span, widths []int) string {
+	var parts []string
+	at := 0
+	for _, s := range spans {
+		room := spanWidth(widths[at:at+s.Columns]) - utf8.RuneCountInString(s.Title)
+		left := room / 2
+		if s.Columns == 1 {
+			left = room
+		}
+		parts = append(parts, strings.Repeat(" ", left)+s.Title+strings.Repeat(" ", room-left))
+		at += s.Columns
+	}
+	return strings.Join(parts, strings.Repeat(" ", gap))
+}
+
+// titles are the titles of columns in one line, with those above them.
+func (t Table) titles() []string {
+	titles := slices.Clone(t.Header)
+	for i := range t.Above {
+		at := 0
+		for _, s := range t.Above[len(t.Above)-1-i] {
+			for c := at; c < at+s.Columns; c++ {
+				titles[c] = strings.TrimSpace(s.Title + " " + titles[c])
+			}
+			at += s.Columns
+		}
+	}
+	return titles
+}
+
 var markdownEscape = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "~", `\~`)
 
 func writeMarkdown(w io.Writer, tables []Table) error {
@@ -60,13 +122,16 @@ func writeMarkdown(w io.Writer, tables []Table) error {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "**%s**\n\n", markdownEscape.Replace(strings.Join(t.Heading, " · ")))
-		writeRow := func(cells []string) {
-			for _, c := range cells {
-				b.WriteString("| " + markdownEscape.Replace(c) + " ")
+		writeRow := func(row int, cells []string) {
+			for c, cell := range cells {
+				if cell = markdownEscape.Replace(cell); t.bold(row, c) {
+					cell = "**" + cell + "**"
+				}
+				b.WriteString("| " + cell + " ")
 			}
 			b.WriteString("|\n")
 		}
-		writeRow(t.Header)
+		writeRow(-1, t.titles())
 		for c := range t.Header {
 			if c < t.Left {
 				b.WriteString("| --- ")
@@ -75,8 +140,8 @@ func writeMarkdown(w io.Writer, tables []Table) error {
 			}
 		}
 		b.WriteString("|\n")
-		for _, row := range t.Rows {
-			writeRow(row)
+		for r, row := range t.Rows {
+			writeRow(r, row)
 		}
 		b.WriteString("\n")
 		for _, n := range t.Notes {
@@ -91,11 +156,17 @@ var latexEscape = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `
 	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "·", `$\cdot$`,
 	"[", "{[}", "*", "{*}") // after a row's \\, LaTeX would read these two as options
 
-var minus = regexp.MustCompile(`-(\d)`)
+var (
+	minus = regexp.MustCompile(`-(\d)`)
+	power = regexp.MustCompile(`(\d)e-0*(\d+)`)
+)
 
-// latexNumber writes an interval without signs with an en dash, and a minus sign
-// in math mode.
+// latexNumber writes an interval without signs with an en dash, and a minus sign and
+// powers of ten in math mode.
 func latexNumber(s string) string {
+	if power.MatchString(s) {
+		return power.ReplaceAllString(s, `$$$1\cdot 10^{-$2}$$`)
+	}
 	if !strings.ContainsAny(s, "+-") {
 		return strings.ReplaceAll(s, " to ", "--")
 	}
@@ -113,21 +184,39 @@ func writeLaTeX(w io.Writer, tables []Table) error {
 			b.WriteString("% " + n + "\n")
 		}
 		b.WriteString("\\begin{table}\n\\centering\n")
-		fmt.Fprintf(&b, "\\caption{%s}\n", latexEscape.Replace(strings.Join(t.Heading, " · ")))
+		caption := t.Caption
+		if caption == "" {
+			caption = strings.Join(t.Heading, " · ")
+		} else {
+			caption = strings.TrimSuffix(caption, ".") + "."
+		}
+		fmt.Fprintf(&b, "\\caption{%s}\n", latexEscape.Replace(caption))
+		if t.Label != "" {
+			fmt.Fprintf(&b, "\\label{%s}\n", t.Label)
+		}
 		fmt.Fprintf(&b, "\\begin{tabular}{%s%s}\n\\toprule\n", strings.Repeat("l", t.Left), strings.Repeat("r", len(t.Header)-t.Left))
-		writeRow := func(cells []string) {
+		for _, spans := range t.Above {
+			b.WriteString(latexSpans(spans))
+		}
+		writeRow := func(row int, cells []string) {
 			escaped := make([]string, len(cells))
 			for i, c := range cells {
-				if escaped[i] = latexEscape.Replace(c); i >= t.Left {
+				if escaped[i] = latexEscape.Replace(c); i >= t.Left && row >= 0 {
 					escaped[i] = latexNumber(escaped[i])
+				}
+				if t.bold(row, i) {
+					escaped[i] = `\textbf{` + escaped[i] + "}"
 				}
 			}
 			b.WriteString(strings.Join(escaped, " & ") + ` \\` + "\n")
 		}
-		writeRow(t.Header)
+		writeRow(-1, t.Header)
 		b.WriteString("\\midrule\n")
-		for _, row := range t.Rows {
-			writeRow(row)
+		for r, row := range t.Rows {
+			if slices.Contains(t.Breaks, r) {
+				b.WriteString("\\midrule\n")
+			}
+			writeRow(r, row)
 		}
 		b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
 	}
@@ -135,9 +224,33 @@ func writeLaTeX(w io.Writer, tables []Table) error {
 	return err
 }
 
-// tidy replaces control characters by spaces. Untrusted names may contain them,
+// latexSpans is a row of titles over columns, with a rule below each of several
+// columns.
+func latexSpans(spans []Span) string {
+	var cells, rules []string
+	at := 1
+	for _, s := range spans {
+		switch {
+		case s.Title == "":
+			cells = append(cells, strings.Repeat(" & ", s.Columns-1))
+		case s.Columns == 1:
+			cells = append(cells, latexEscape.Replace(s.Title))
+		default:
+			cells = append(cells, fmt.Sprintf(`\multicolumn{%d}{c}{%s}`, s.Columns, latexEscape.Replace(s.Title)))
+			rules = append(rules, fmt.Sprintf(`\cmidrule(lr){%d-%d}`, at, at+s.Columns-1))
+		}
+		at += s.Columns
+	}
+	row := strings.Join(cells, " & ") + ` \\` + "\n"
+	if rules != nil {
+		row += strings.Join(rules, " ") + "\n"
+	}
+	return row
+}
+
+// Tidy replaces control characters by spaces. Untrusted names may contain them,
 // and a terminal, a table row or a comment would interpret them.
-func (t Table) tidy() Table {
+func (t Table) Tidy() Table {
 	tidied := func(texts []string) []string {
 		texts = slices.Clone(texts)
 		for i, text := range texts {
@@ -148,6 +261,14 @@ func (t Table) tidy() Table {
 	t.Heading, t.Header, t.Notes, t.Rows = tidied(t.Heading), tidied(t.Header), tidied(t.Notes), slices.Clone(t.Rows)
 	for i, row := range t.Rows {
 		t.Rows[i] = tidied(row)
+	}
+	t.Caption, t.Label = plain(t.Caption), plain(t.Label)
+	t.Above = slices.Clone(t.Above)
+	for i, spans := range t.Above {
+		t.Above[i] = slices.Clone(spans)
+		for j := range spans {
+			t.Above[i][j].Title = plain(spans[j].Title)
+		}
 	}
 	return t
 }

@@ -38,7 +38,7 @@ type Manifest struct {
 	Scoring   []Scoring `json:"scoring"`        // one for each protocol
 	Asks      int       `json:"asks,omitempty"` // total number of requests; 0: unknown
 
-	Suites      crosstalk.SuiteIDs `json:"suites"`                 // that the figures are about
+	Suites      crosstalk.SuiteIDs `json:"suites"`                 // that the figures are about; of a shard, those of the whole measurement
 	NotMeasured int                `json:"not_measured,omitempty"` // items that a limit kept from being measured
 	Changes     []string           `json:"changes,omitempty"`      // settings that were not sent as planned, in words
 	Adapted     []Adapted          `json:"adapted,omitempty"`      // those of them that were found by asking, by condition
@@ -48,6 +48,10 @@ type Manifest struct {
 	// known (an older run, or a scoring that was cut short).
 	EstimatesSHA256 string `json:"estimates_sha256,omitempty"`
 }
+
+// SuiteIDs are the suites as the run's figures name them: those of a shard are
+// about a part, leakage-en@5a0c6f1e[3/64].
+func (m Manifest) SuiteIDs() crosstalk.SuiteIDs { return m.Plan.SuiteIDs(m.Suites) }
 
 // The files of a run beside its journal.
 const (
@@ -131,7 +135,7 @@ func admit(path string, plan Plan) (Manifest, error) {
 	if err != nil {
 		return old, err
 	}
-	if field := old.Plan.difference(plan); field != "" {
+	if field := old.Plan.Difference(plan); field != "" {
 		return old, fmt.Errorf("%s has a run with other settings: its %s: use another --out, or the settings of that run", path, field)
 	}
 	return old, nil

@@ -343,7 +343,7 @@ func FuzzManifest(f *testing.F) {
 			t.Errorf("the schema %q", m.Schema)
 		}
 		if err == nil {
-			m.Plan.difference(plan())
+			m.Plan.Difference(plan())
 			m.Plan.Hash()
 		}
 	})

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -37,6 +38,19 @@ type Recorder struct {
 	buffer *bufio.Writer
 }
 
+// Place is where an observation stands in the whole measurement of which a run is
+// a shard: observations come in the order of parts and items.
+type Place struct {
+	Part int // protocols and, in them, conditions, in their order from 0
+	Item int // of the suite, or of what was recorded, from 0
+}
+
+// Compare returns a negative number if p comes before q, and a positive one if it
+// comes after.
+func (p Place) Compare(q Place) int {
+	return cmp.Or(cmp.Compare(p.Part, q.Part), cmp.Compare(p.Item, q.Item))
+}
+
 // Record starts writing the run's observations.
 func (d *Dir) Record() (*Recorder, error) {
 	file, err := atomicfile.CreatePrivate(filepath.Join(d.Path, observationsFile))
@@ -53,8 +67,24 @@ func (r *Recorder) Add(o crosstalk.Observation) (err error) {
 	if r.line, err = o.AppendJSON(r.line[:0]); err != nil {
 		return err
 	}
+	return r.write()
+}
+
+// AddAt writes an observation, and in the run of a shard its place.
+func (r *Recorder) AddAt(o crosstalk.Observation, at Place) (err error) {
+	if r.dir.Manifest.Plan.Shard.IsZero() {
+		return r.Add(o)
+	}
+	if r.line, err = o.AppendJSON(r.line[:0]); err != nil {
+		return err
+	}
+	r.line = fmt.Appendf(r.line[:len(r.line)-1], `,"place":[%d,%d]}`, at.Part, at.Item)
+	return r.write()
+}
+
+func (r *Recorder) write() error {
 	r.n++
-	_, err = r.buffer.Write(append(r.line, '\n'))
+	_, err := r.buffer.Write(append(r.line, '\n'))
 	return err
 }
 
@@ -87,7 +117,43 @@ func ReadObservations(path string) iter.Seq2[crosstalk.Observation, error] {
 	}
 }
 
-func readObservations(path string, yield func(crosstalk.Observation) bool) error {
+// Placed is an observation of a shard, with its place.
+type Placed struct {
+	crosstalk.Observation
+	At Place
+}
+
+// ReadPlaced is ReadObservations for the run of a shard. The places ascend.
+func ReadPlaced(path string) iter.Seq2[Placed, error] {
+	return func(yield func(Placed, error) bool) {
+		last := Place{-1, -1}
+		var wrong error
+		n := 0
+		type line struct {
+			crosstalk.Observation
+			Place *[2]int `json:"place"`
+		}
+		err := readObservations(path, func(o line) bool {
+			n++
+			if o.Place == nil {
+				wrong = fmt.Errorf("%s:%d: has no place: it is not of a shard", filepath.Join(path, observationsFile), n)
+				return false
+			}
+			at := Place{o.Place[0], o.Place[1]}
+			if at.Compare(last) < 0 {
+				wrong = fmt.Errorf("%s:%d: its place %v is before that of the line above, %v", filepath.Join(path, observationsFile), n, at, last)
+				return false
+			}
+			last = at
+			return yield(Placed{o.Observation, at}, nil)
+		})
+		if err = cmp.Or(wrong, err); err != nil {
+			yield(Placed{}, err)
+		}
+	}
+}
+
+func readObservations[T any](path string, yield func(T) bool) error {
 	f, check, err := OpenObservations(path)
 	if err != nil {
 		return err
@@ -96,7 +162,7 @@ func readObservations(path string, yield func(crosstalk.Observation) bool) error
 	sum, n := sha256.New(), 0
 	d := json.NewDecoder(bufio.NewReaderSize(io.TeeReader(f, sum), 1<<16))
 	for {
-		var o crosstalk.Observation
+		var o T
 		if err := d.Decode(&o); err == io.EOF {
 			return check(Content{n, hex.EncodeToString(sum.Sum(nil))})
 		} else if err != nil {

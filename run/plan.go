@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/shard"
 )
 
 // Plan determines the requests of a run. A directory has one plan; samples can be
@@ -18,6 +19,16 @@ type Plan struct {
 	Instrument string      `json:"instrument"`
 	Suite      string      `json:"suite"` // name@hash
 	Conditions []Condition `json:"conditions"`
+
+	// Shard is the part of the items that the run measures; the other fields are
+	// those of the whole measurement.
+	Shard shard.Shard `json:"shard,omitzero"`
+}
+
+// Whole is the plan of the measurement that a shard is a part of.
+func (p Plan) Whole() Plan {
+	p.Shard = shard.Shard{}
+	return p
 }
 
 // Condition is a model with its decoding settings and prompt format: a point of a
@@ -58,9 +69,9 @@ type Scoring struct {
 	By           []string        `json:"by"`
 }
 
-// difference names the first field in which two plans differ, by its name in
+// Difference names the first field in which two plans differ, by its name in
 // the manifest, with both values; "" if there is none.
-func (p Plan) difference(from Plan) string {
+func (p Plan) Difference(from Plan) string {
 	if a, b := len(p.Conditions), len(from.Conditions); a != b {
 		return fmt.Sprintf("number of conditions is %d, not %d", a, b)
 	}
@@ -71,7 +82,7 @@ func difference(have, want reflect.Value) string {
 	for i := range have.NumField() {
 		a, b := have.Field(i), want.Field(i)
 		switch {
-		case a.Kind() == reflect.Struct:
+		case a.Kind() == reflect.Struct && a.Type() != reflect.TypeFor[shard.Shard]():
 			if inner := difference(a, b); inner != "" {
 				return inner
 			}
@@ -95,4 +106,21 @@ func difference(have, want reflect.Value) string {
 		}
 	}
 	return ""
+}
+
+// SuiteIDs names suites as the figures of a run with this plan do, which are about
+// the shard's part of them.
+func (p Plan) SuiteIDs(whole crosstalk.SuiteIDs) crosstalk.SuiteIDs {
+	if p.Shard.IsZero() {
+		return whole
+	}
+	part := crosstalk.SuiteIDs{Column: whole.Column, Each: map[string]string{}}
+	of := fmt.Sprintf("[%v]", p.Shard)
+	if whole.All != "" {
+		part.All = whole.All + of
+	}
+	for value, id := range whole.Each {
+		part.Each[value] = id + of
+	}
+	return part
 }

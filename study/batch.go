@@ -84,7 +84,7 @@ func (m *Measurement) measureRound(ctx context.Context, round *ask.Round) (faile
 		if needs != nil {
 			needs = needs[len(p.Conditions):]
 		}
-		for item := range Measure(ctx, arms, s.Suite.Items, itemsAtOnce) {
+		for item := range Measure(ctx, arms, s.items(), itemsAtOnce) {
 			if limited(item.Err) || errors.As(item.Err, new(*ask.ModelError)) || errors.Is(item.Err, ask.ErrDeferred) {
 				continue // the last measurement counts those that are not measured
 			}

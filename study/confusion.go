@@ -15,6 +15,7 @@ import (
 	"crosstalk/measure/segment/japanese"
 	"crosstalk/model"
 	"crosstalk/model/reference"
+	"crosstalk/recorded"
 	"crosstalk/run"
 	"crosstalk/suite"
 )
@@ -31,9 +32,10 @@ type Confusion struct {
 	By         []string // nil: confusion.By
 
 	// Settings for recorded answers.
-	Prompts string            // the suite whose prompts answers without one were given to, found by id; "": none
-	Columns map[string]string // recorded.Reading
-	Expect  string            // recorded.Reading
+	Prompts  string             // the suite whose prompts answers without one were given to, found by id; "": none
+	Columns  map[string]string  // recorded.Reading
+	FileName *recorded.FileName // likewise
+	Expect   string             // recorded.Reading
 
 	// Settings that may mitigate confusion. Several values of a field are compared.
 	Positions []string // confusion.Positions

@@ -33,7 +33,7 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	}
 	r := &recordedConfusion{Study: study, files: files, model: model, identifier: identifier, items: map[string]*suite.Fingerprint{},
 		labels: map[string]string{}, seed: maphash.MakeSeed(), told: map[uint64]string{}, unjudged: map[string]*unjudged{}}
-	r.reading = recorded.Reading{Columns: c.Columns, Expect: c.Expect, Identify: r.tell, Note: r.Notes.say}
+	r.reading = recorded.Reading{Columns: c.Columns, FileName: c.FileName, Expect: c.Expect, Identify: r.tell, Note: r.Notes.say}
 	r.columns = Columns{}
 	for _, column := range languageColumns { // every row has a language
 		r.columns[column] = true
@@ -52,7 +52,7 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 		r.Protocols = append(r.Protocols, Protocol{
 			Rules:   in.Rules(),
 			Scoring: run.Scoring{Protocol: in.Protocol.Name, Rules: crosstalk.Canonical(in.Rules()), By: r.By},
-			recorded: func(ctx context.Context) iter.Seq2[[]crosstalk.Observation, error] {
+			recorded: func(ctx context.Context) iter.Seq2[scored, error] {
 				return r.observations(ctx, in, i == 0)
 			}})
 	}
@@ -262,68 +262,83 @@ const (
 	batchesAhead = 64
 )
 
+// batch is some of the rows that were read one after the other.
+type batch struct {
+	first int // the number of the first
+	rows  []recorded.Confusion
+}
+
 // batches yields the rows in slices of about batchBytes.
-func batches(rows iter.Seq2[recorded.Confusion, error]) iter.Seq2[[]recorded.Confusion, error] {
-	return func(yield func([]recorded.Confusion, error) bool) {
-		var batch []recorded.Confusion
+func batches(rows iter.Seq2[recorded.Confusion, error]) iter.Seq2[batch, error] {
+	return func(yield func(batch, error) bool) {
+		var next batch
 		bytes := 0
 		for row, err := range rows {
 			if err != nil {
-				yield(nil, err)
+				yield(next, err)
 				return
 			}
-			batch = append(batch, row)
+			next.rows = append(next.rows, row)
 			bytes += len(row.Answer.Text)
-			if len(batch) == batchRows || bytes >= batchBytes {
-				if !yield(batch, nil) {
+			if len(next.rows) == batchRows || bytes >= batchBytes {
+				if !yield(next, nil) {
 					return
 				}
-				batch, bytes = nil, 0
+				next, bytes = batch{first: next.first + len(next.rows)}, 0
 			}
 		}
-		if batch != nil {
-			yield(batch, nil)
+		if next.rows != nil {
+			yield(next, nil)
 		}
 	}
 }
 
-// observations scores the rows and yields their observations in order. The first
-// protocol collects the notes on the rows.
-func (r *recordedConfusion) observations(ctx context.Context, in confusion.Instrument, first bool) iter.Seq2[[]crosstalk.Observation, error] {
-	type scored struct {
-		rows         []recorded.Confusion
-		observations []crosstalk.Observation
+// observations scores the rows of the shard and yields their observations in
+// order. The first protocol collects the notes on the rows.
+func (r *recordedConfusion) observations(ctx context.Context, in confusion.Instrument, first bool) iter.Seq2[scored, error] {
+	type result struct {
+		batch
+		scored []scored
 	}
 	protocols := len(r.Protocols)
-	score := func(_ context.Context, batch []recorded.Confusion) (scored, error) {
-		s := scored{rows: batch}
-		for _, row := range batch {
+	score := func(_ context.Context, b batch) (result, error) {
+		s := result{batch: b}
+		for i, row := range b.rows {
+			if !r.has(row.Item) {
+				continue
+			}
 			of := in
 			of.Condition = conditionOf(row.Model, in.Protocol.Name, protocols)
 			item := row.Item
 			item.Labels = r.groups.label(item.Labels, r.promptOf(row))
-			s.observations = append(s.observations, of.Score(item, row.Sample, row.Answer)...)
+			s.scored = append(s.scored, scored{b.first + i, of.Score(item, row.Sample, row.Answer)})
 			if in.Part != confusion.Reasoning {
 				r.countThoughts(in.Protocol.Name, row.Answer)
 			}
 		}
 		return s, nil
 	}
-	return func(yield func([]crosstalk.Observation, error) bool) {
+	return func(yield func(scored, error) bool) {
 		for s, err := range parallel.Map(ctx, batches(r.rows()), batchesAhead, score) {
+			if err != nil {
+				yield(scored{}, err)
+				return
+			}
 			if first {
 				for _, row := range s.rows {
 					r.note(row)
 				}
 			}
-			if !yield(s.observations, err) {
-				return
+			for _, of := range s.scored {
+				if !yield(of, nil) {
+					return
+				}
 			}
 		}
 		if first {
 			r.tellUnjudged()
 			if err := r.noneJudged(); err != nil {
-				yield(nil, err)
+				yield(scored{}, err)
 			}
 		}
 	}

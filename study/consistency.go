@@ -14,6 +14,7 @@ import (
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/instrument/consistency/transcript"
 	"crosstalk/model/reference"
+	"crosstalk/recorded"
 	"crosstalk/run"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
@@ -38,7 +39,8 @@ type Consistency struct {
 	Instructions   string   // a file of reviewed instructions
 	AcceptRewrites bool     // use the model's instructions without a review
 
-	Columns map[string]string // of recorded answers: recorded.Reading
+	Columns  map[string]string  // of recorded answers: recorded.Reading
+	FileName *recorded.FileName // likewise
 
 	Free       string   // how free answers are compared: text, number, model, or SIMILARITY>=SCORE; "": text
 	ExecEnv    []string // environment variables with keys that programs (exec:) see nevertheless
@@ -86,7 +88,7 @@ func (c Consistency) Open() (*Study, error) {
 			return nil, fmt.Errorf("%s: has no instructions", c.Instructions)
 		}
 	}
-	study.prepare = reviews.prepare
+	study.prepare, study.common = reviews.prepare, reviews.ask
 	if len(c.Models) == 0 {
 		c.Models = []string{reference.Provider + ":" + reference.DefaultInconsistent}
 	}

@@ -49,7 +49,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 		return nil, err
 	}
 	scoring.Rewrites = "recorded"
-	t := &transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Reading: recorded.Reading{Columns: c.Columns}, Texts: texts, By: study.By, Languages: scoring.Languages,
+	t := &transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Reading: recorded.Reading{Columns: c.Columns, FileName: c.FileName}, Texts: texts, By: study.By, Languages: scoring.Languages,
 		ModelOf: func(file, of string) string { return cmp.Or(of, model, suite.BaseName(file)) }}
 	var groups groups // after check
 	study.check = func() error {
@@ -77,15 +77,20 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 		study.Protocols = append(study.Protocols, Protocol{
 			Rules:   in.Rules(),
 			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), By: study.By},
-			recorded: func(ctx context.Context) iter.Seq2[[]crosstalk.Observation, error] {
-				return parallel.Map(ctx, t.Joined(), answeredAtOnce, func(ctx context.Context, a transcript.Answered) ([]crosstalk.Observation, error) {
+			recorded: func(ctx context.Context) iter.Seq2[scored, error] {
+				return parallel.Map(ctx, numbered(t.Joined()), answeredAtOnce, func(ctx context.Context, row numberedRow[transcript.Answered]) (scored, error) {
+					a := row.row
+					if !study.has(a.Item) {
+						return scored{}, nil
+					}
 					of := in
 					of.Condition = conditionOf(a.Model, rules.Name, len(protocols))
 					for _, answers := range a.Answers {
 						study.countThoughts(rules.Name, answers...)
 					}
 					a.Item.Labels = groups.label(a.Item.Labels, "")
-					return of.Score(ctx, nil, a.Item, a.Answers, a.Rewritten)
+					observations, err := of.Score(ctx, nil, a.Item, a.Answers, a.Rewritten)
+					return scored{row.number, observations}, err
 				})
 			}})
 	}

@@ -1,11 +1,14 @@
 package study
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"crosstalk"
 	"crosstalk/instrument/consistency"
@@ -13,6 +16,8 @@ import (
 	"crosstalk/model/reference"
 	"crosstalk/run"
 	"crosstalk/suite"
+
+	"github.com/gofrs/flock"
 )
 
 // InstructionsFile is the run's file of rewritten instructions.
@@ -41,6 +46,7 @@ type reviews struct {
 	imported  []review.Instruction
 	protocols []reviewed
 	made      map[string]map[string]map[string]crosstalk.Instruction // by model, task and sense
+	save      func(review.Instruction) error                         // keeps one that was just made
 }
 
 type reviewed struct {
@@ -90,11 +96,49 @@ func (v *reviews) tasks(c Condition) []crosstalk.Task {
 
 // prepare lets models rewrite the instructions, writes them into the run
 // directory, and returns a ReviewError if they are not approved.
-func (v *reviews) prepare(ctx context.Context, dir *run.Dir, asker func(Protocol, Condition) crosstalk.Asker) error {
-	path := filepath.Join(dir.Path, InstructionsFile)
+//
+// All shards of a run share one file, in the directory that has theirs: the first
+// that comes lets the models rewrite, while the others wait. Each keeps a copy of
+// what it asks with.
+func (v *reviews) prepare(ctx context.Context, dir *run.Dir, asker func(Protocol, Condition) crosstalk.Asker) (failed error) {
+	if dir.Manifest.Plan.Shard.IsZero() {
+		return v.prepareIn(ctx, dir.Path, false, asker)
+	}
+	all := filepath.Dir(dir.Path)
+	lock := flock.New(filepath.Join(all, InstructionsFile+".lock"), flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+		return fmt.Errorf("%s: %w", lock.Path(), cmp.Or(context.Cause(ctx), err))
+	}
+	defer func() { failed = errors.Join(failed, lock.Close()) }()
+	if err := v.prepareIn(ctx, all, true, asker); err != nil {
+		return err
+	}
+	list, err := review.ReadRunInstructions(filepath.Join(all, InstructionsFile))
+	if err != nil {
+		return err
+	}
+	return review.WriteInstructions(filepath.Join(dir.Path, InstructionsFile), list)
+}
+
+// prepareIn prepares with the file in a directory. Where it is shared, what is in
+// it is not asked again, and what is asked is in it at once.
+func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool, asker func(Protocol, Condition) crosstalk.Asker) error {
+	path := filepath.Join(dir, InstructionsFile)
 	before, err := review.ReadRunInstructions(path)
 	if err != nil {
 		return err
+	}
+	v.save = func(review.Instruction) error { return nil }
+	if shared {
+		known := slices.DeleteFunc(slices.Clone(before), func(in review.Instruction) bool { return !in.Complete() })
+		v.imported = append(slices.Clip(v.imported), known...)
+		v.save = func(in review.Instruction) error {
+			if !in.Complete() {
+				return nil
+			}
+			known = append(known, in)
+			return review.WriteInstructions(path, known)
+		}
 	}
 	var list, waiting []review.Instruction
 	for _, p := range v.protocols {
@@ -127,7 +171,7 @@ func (v *reviews) prepare(ctx context.Context, dir *run.Dir, asker func(Protocol
 		return err
 	}
 	if len(waiting) > 0 {
-		return &ReviewError{len(waiting), path, dir.Path}
+		return &ReviewError{len(waiting), path, dir}
 	}
 	for _, in := range list {
 		if v.made[in.Model] == nil {
@@ -149,6 +193,14 @@ func (v *reviews) prepare(ctx context.Context, dir *run.Dir, asker func(Protocol
 	return nil
 }
 
+// ask sends what prepare sends for a condition, and keeps nothing.
+func (v *reviews) ask(ctx context.Context, protocol int, c Condition, asker crosstalk.Asker) error {
+	p := v.protocols[protocol]
+	v.save = func(review.Instruction) error { return nil }
+	_, err := v.ofModel(ctx, p.set(c), asker, modelName(c), nil)
+	return err
+}
+
 // ofModel are a model's rewritten instructions, with earlier reviews applied.
 func (v *reviews) ofModel(ctx context.Context, in *consistency.Instrument, asker crosstalk.Asker, model string, before []review.Instruction) (list []review.Instruction, err error) {
 	var senses []consistency.Sense
@@ -168,7 +220,11 @@ func (v *reviews) ofModel(ctx context.Context, in *consistency.Instrument, asker
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, review.Merge(before, model, rewritten))
+			made := review.Merge(before, model, rewritten)
+			if err := v.save(made); err != nil {
+				return nil, err
+			}
+			list = append(list, made)
 		}
 	}
 	return list, nil

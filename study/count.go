@@ -37,12 +37,18 @@ type Counted struct {
 // Count runs the instruments over the items without sending requests.
 func (s *Study) Count(ctx context.Context, prices ask.Prices) (each []Counted, total Count, err error) {
 	all := map[crosstalk.Key]struct{}{}
-	for _, p := range s.Protocols {
+	for k, p := range s.Protocols {
 		for _, c := range s.named(p) {
+			if s.common != nil && !s.shard.IsZero() { // another shard may send them
+				err := s.common(ctx, k, c, &counter{id: c.Model, prices: prices, count: &Count{}, own: map[crosstalk.Key]struct{}{}, all: all, total: &Count{}})
+				if err != nil {
+					return nil, total, err
+				}
+			}
 			of := Counted{Condition: c}
 			n := &counter{id: c.Model, prices: prices, count: &of.Count, own: map[crosstalk.Key]struct{}{}, all: all, total: &total}
 			in := p.instrument(c, false)
-			for _, item := range s.Suite.Items {
+			for _, item := range s.items() {
 				n.need = ask.Need{}
 				if _, err := in.Measure(ctx, n, item); err != nil {
 					return nil, total, err

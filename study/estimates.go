@@ -72,53 +72,99 @@ func Grouped(path string, by ...[]string) ([][]crosstalk.Estimate, error) {
 	if _, err := Estimates(path); err != nil { // it is finished
 		return nil, err
 	}
-	known := Columns{}
-	for _, column := range instrument.Named(manifest.Plan.Instrument).Derived {
-		known[column] = true
-	}
-	type scored struct {
-		protocol   string
-		estimators []crosstalk.Estimator // by grouping
-	}
-	var all []scored
-	for _, scoring := range manifest.Scoring {
-		rules, err := instrument.ReadRules(manifest.Plan.Instrument, scoring.Rules)
-		if err != nil {
-			return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
-		}
-		s := scored{protocol: scoring.Protocol}
-		for _, columns := range by {
-			s.estimators = append(s.estimators, rules.Estimator(columns))
-		}
-		all = append(all, s)
-	}
-	err = run.Each(path, func(o crosstalk.Observation) error {
-		known.Add(o.Labels)
-		known.Add(o.Condition)
-		for _, s := range all {
-			if cmp.Or(o.Condition["protocol"], s.protocol) == s.protocol {
-				for _, e := range s.estimators {
-					e.Add(o)
-				}
-			}
-		}
-		return nil
-	})
+	figures, err := newFigures(path, manifest, func(run.Scoring) [][]string { return by })
 	if err != nil {
 		return nil, err
 	}
-	grouped := make([][]crosstalk.Estimate, len(by))
-	for i, columns := range by {
-		if err := known.Check(columns); err != nil {
+	if err := run.Each(path, figures.add); err != nil {
+		return nil, err
+	}
+	for _, columns := range by {
+		if err := figures.known.Check(columns); err != nil {
 			return nil, err
 		}
-		for _, s := range all {
-			grouped[i] = append(grouped[i], s.estimators[i].Estimates(manifest.Suites)...)
+	}
+	return figures.estimates(manifest), nil
+}
+
+// figures sum a run's observations up as its manifest says.
+type figures struct {
+	known Columns // of the observations
+	sums  []sums
+}
+
+// sums are the figures of the observations of one protocol.
+type sums struct {
+	protocol   string
+	estimators []crosstalk.Estimator // by grouping
+}
+
+// newFigures returns the figures of the run at path over nothing; by are the
+// groupings of each protocol, the same number of them for all.
+func newFigures(path string, manifest run.Manifest, by func(run.Scoring) [][]string) (*figures, error) {
+	f := &figures{known: Columns{}}
+	for _, column := range instrument.Named(manifest.Plan.Instrument).Derived {
+		f.known[column] = true
+	}
+	for _, of := range manifest.Scoring {
+		rules, err := instrument.ReadRules(manifest.Plan.Instrument, of.Rules)
+		if err != nil {
+			return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
+		}
+		s := sums{protocol: of.Protocol}
+		for _, columns := range by(of) {
+			s.estimators = append(s.estimators, rules.Estimator(columns))
+		}
+		f.sums = append(f.sums, s)
+	}
+	return f, nil
+}
+
+func (f *figures) add(o crosstalk.Observation) error {
+	f.known.Add(o.Labels)
+	f.known.Add(o.Condition)
+	for _, s := range f.sums {
+		if cmp.Or(o.Condition["protocol"], s.protocol) == s.protocol {
+			for _, e := range s.estimators {
+				e.Add(o)
+			}
+		}
+	}
+	return nil
+}
+
+// estimates are the figures by grouping.
+func (f *figures) estimates(manifest run.Manifest) [][]crosstalk.Estimate {
+	if len(f.sums) == 0 {
+		return nil
+	}
+	grouped := make([][]crosstalk.Estimate, len(f.sums[0].estimators))
+	for i := range grouped {
+		for _, s := range f.sums {
+			grouped[i] = append(grouped[i], s.estimators[i].Estimates(manifest.SuiteIDs())...)
 		}
 		markUnjudged(manifest.Plan.Instrument, grouped[i])
 		if n := manifest.NotMeasured; n > 0 { // observations do not have this number
 			markNotMeasured(grouped[i], n, "of the items were not measured")
 		}
 	}
-	return grouped, nil
+	return grouped
+}
+
+// Summary sums up observations as those of a run were when they were measured.
+type Summary struct{ figures *figures }
+
+// NewSummary returns a summary of the observations of a run with this manifest; path
+// is where it is, for errors.
+func NewSummary(path string, manifest run.Manifest) (*Summary, error) {
+	figures, err := newFigures(path, manifest, func(of run.Scoring) [][]string { return [][]string{of.By} })
+	return &Summary{figures}, err
+}
+
+// Add adds an observation, in the order of the run.
+func (s *Summary) Add(o crosstalk.Observation) { s.figures.add(o) }
+
+// Estimates are the figures over what was added.
+func (s *Summary) Estimates(manifest run.Manifest) []crosstalk.Estimate {
+	return s.figures.estimates(manifest)[0]
 }

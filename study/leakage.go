@@ -6,6 +6,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument/leakage"
 	"crosstalk/model/reference"
+	"crosstalk/recorded"
 	"crosstalk/run"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
@@ -21,7 +22,8 @@ type Leakage struct {
 	By           []string // nil: leakage.By
 	ExecEnv      []string // environment variables with keys that programs (exec:) see nevertheless
 
-	Columns map[string]string // of recorded answers: recorded.Reading
+	Columns  map[string]string  // of recorded answers: recorded.Reading
+	FileName *recorded.FileName // likewise
 
 	// CountOnly opens nothing that scores: the study can count, not run.
 	CountOnly bool

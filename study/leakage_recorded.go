@@ -25,7 +25,7 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recordedLeakage{files: files, reading: recorded.Reading{Columns: l.Columns}, model: model, sources: suite.NewSources(files)}
+	r := &recordedLeakage{files: files, reading: recorded.Reading{Columns: l.Columns, FileName: l.FileName}, model: model, sources: suite.NewSources(files)}
 	r.Study = &Study{Instrument: "leakage", env: similarities.NewEnv(), columns: Columns{"similarity": true}, suites: r.sources.IDs,
 		plan: run.Recorded("leakage", r.sources.Names(), model)}
 	if err := r.group(l.By, leakage.By); err != nil {
@@ -44,7 +44,7 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 		r.Protocols = append(r.Protocols, Protocol{
 			Rules:   in.Rules(),
 			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Similarities: l.similarities(), By: r.By},
-			recorded: func(ctx context.Context) iter.Seq2[[]crosstalk.Observation, error] {
+			recorded: func(ctx context.Context) iter.Seq2[scored, error] {
 				return r.observations(ctx, in, len(protocols))
 			}})
 	}
@@ -130,9 +130,9 @@ func (r *recordedLeakage) check() error {
 // texts together and rarely the same text twice.
 const rowsAtOnce = 8192
 
-// observations scores the rows concurrently and yields their observations in
-// order.
-func (r *recordedLeakage) observations(ctx context.Context, in leakage.Instrument, protocols int) iter.Seq2[[]crosstalk.Observation, error] {
+// observations scores the rows of the shard concurrently and yields their
+// observations in order.
+func (r *recordedLeakage) observations(ctx context.Context, in leakage.Instrument, protocols int) iter.Seq2[scored, error] {
 	usable := func(yield func(leakageRow, error) bool) {
 		for row, err := range r.rows {
 			if row.Unusable == "" && !yield(row, err) {
@@ -140,24 +140,28 @@ func (r *recordedLeakage) observations(ctx context.Context, in leakage.Instrumen
 			}
 		}
 	}
-	type scored struct {
-		row          leakageRow
-		observations []crosstalk.Observation
+	type result struct {
+		row leakageRow
+		scored
 	}
-	score := func(ctx context.Context, row leakageRow) (scored, error) {
-		of := in
-		of.Condition = conditionOf(row.Model, in.Protocol.Name, protocols)
+	score := func(ctx context.Context, of numberedRow[leakageRow]) (result, error) {
+		row := of.row
+		if !r.has(row.Item) {
+			return result{row: row}, nil
+		}
+		by := in
+		by.Condition = conditionOf(row.Model, in.Protocol.Name, protocols)
 		row.Item.Labels = r.groups.label(row.Item.Labels, "")
-		observations, err := of.Score(ctx, row.Item, row.First, row.Test, row.Control)
+		observations, err := by.Score(ctx, row.Item, row.First, row.Test, row.Control)
 		r.countThoughts(in.Protocol.Name, slices.Concat(row.Test, row.Control)...)
-		return scored{row, observations}, err
+		return result{row, scored{of.number, observations}}, err
 	}
-	return func(yield func([]crosstalk.Observation, error) bool) {
-		for s, err := range parallel.Map(ctx, usable, rowsAtOnce, score) {
+	return func(yield func(scored, error) bool) {
+		for s, err := range parallel.Map(ctx, numbered(usable), rowsAtOnce, score) {
 			if err == nil {
 				r.sources.Add(s.row.file, s.row.Item)
 			}
-			if !yield(s.observations, err) {
+			if !yield(s.scored, err) {
 				return
 			}
 		}

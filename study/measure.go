@@ -18,8 +18,9 @@ type Arm struct {
 	Admit func(ctx context.Context, item int) (_ context.Context, end func())
 }
 
-// Measured is the result of one item: its observations, or an error.
+// Measured is the result of one item in an arm: its observations, or an error.
 type Measured struct {
+	Arm, Number  int // of the arm, and of the item
 	Item         crosstalk.Item
 	Observations []crosstalk.Observation
 	Err          error
@@ -50,7 +51,7 @@ func Measure(ctx context.Context, arms []Arm, items []crosstalk.Item, n int) ite
 	}
 	measure := func(_ context.Context, at place) (Measured, error) {
 		defer at.end()
-		m := Measured{Item: items[at.item], Err: context.Cause(ctx)}
+		m := Measured{Arm: at.arm, Number: at.item, Item: items[at.item], Err: context.Cause(ctx)}
 		if m.Err == nil {
 			arm := arms[at.arm]
 			m.Observations, m.Err = arm.Instrument.Measure(at.ctx, arm.Ask, m.Item)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"crosstalk"
@@ -48,7 +49,8 @@ func (r Result) Why() error {
 }
 
 // Begin creates the run directory, or opens one with the same plan to resume or
-// score again. The default of o's concurrency is that of the models' presets.
+// score again. path is that of the whole measurement: the run of a shard is in it
+// (shard.Shard.Dir). The default of o's concurrency is that of the models' presets.
 func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measurement, error) {
 	if s.IsRecorded() {
 		return s.begin(path, o, 0)
@@ -98,6 +100,10 @@ func (s *Study) begin(path string, o ask.Options, asks int) (m *Measurement, err
 			return nil, err
 		}
 	}
+	if err := s.admitShard(path); err != nil {
+		return nil, err
+	}
+	path = s.shard.Dir(path)
 	m = &Measurement{study: s, Planned: asks, batch: o.Batch}
 	if m.Dir, err = run.Create(path, s.Plan()); err != nil {
 		return nil, err
@@ -160,7 +166,7 @@ func (s *Study) Score(ctx context.Context) ([]crosstalk.Estimate, error) {
 			return nil, err
 		}
 	}
-	result, err := s.sumUp(ctx, nil, func(crosstalk.Observation) error { return nil })
+	result, err := s.sumUp(ctx, nil, func(crosstalk.Observation, run.Place) error { return nil })
 	return result.Estimates, err
 }
 
@@ -207,7 +213,7 @@ func (m *Measurement) record(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	defer recorder.Discard()
-	result, err := m.study.sumUp(ctx, m, recorder.Add)
+	result, err := m.study.sumUp(ctx, m, recorder.AddAt)
 	if err != nil {
 		return Result{}, err
 	}
@@ -216,14 +222,15 @@ func (m *Measurement) record(ctx context.Context) (Result, error) {
 
 // sumUp turns observations into estimates: it records each observation and adds it
 // to its protocol's estimator.
-func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk.Observation) error) (result Result, err error) {
+func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk.Observation, run.Place) error) (result Result, err error) {
 	estimators := make([]crosstalk.Estimator, len(s.Protocols))
 	needs := s.needs
+	parts := 0 // of places, before this protocol
 	for i, p := range s.Protocols {
 		estimators[i] = p.Rules.Estimator(s.By)
-		add := func(observations []crosstalk.Observation) error {
+		add := func(observations []crosstalk.Observation, part, item int) error {
 			for _, o := range observations {
-				if err := record(o); err != nil {
+				if err := record(o, run.Place{Part: parts + part, Item: item}); err != nil {
 					return err
 				}
 				estimators[i].Add(o)
@@ -242,6 +249,7 @@ func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk
 		if err != nil {
 			return result, err
 		}
+		parts += max(1, len(p.Conditions))
 	}
 	if s.IsRecorded() { // all columns are known only now
 		if err := s.checkBy(s.columns); err != nil {
@@ -254,7 +262,7 @@ func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk
 	if len(result.Hopeless) > 0 && !s.IsRecorded() && result.NotMeasured == s.Items() {
 		return result, result.Hopeless[0] // there is nothing to report
 	}
-	suites := s.suites()
+	suites := s.Plan().SuiteIDs(s.suites())
 	for _, e := range estimators {
 		result.Estimates = append(result.Estimates, e.Estimates(suites)...)
 	}
@@ -262,10 +270,10 @@ func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk
 	return result, nil
 }
 
-func addRecorded(observed func(func([]crosstalk.Observation, error) bool), add func([]crosstalk.Observation) error) error {
-	for observations, err := range observed {
+func addRecorded(observed iter.Seq2[scored, error], add func(observations []crosstalk.Observation, part, item int) error) error {
+	for of, err := range observed {
 		if err == nil {
-			err = add(observations)
+			err = add(of.observations, 0, of.item)
 		}
 		if err != nil {
 			return err
@@ -282,7 +290,7 @@ const itemsAtOnce = 256
 // items, nil without a budget. After an error it stops the session: answers in
 // flight are saved, and saved answers are counted.
 func (m *Measurement) addMeasured(ctx context.Context, p Protocol, needs [][]ask.Need, result *Result,
-	add func([]crosstalk.Observation) error) (failed error) {
+	add func(observations []crosstalk.Observation, part, item int) error) (failed error) {
 	s := m.study
 	var arms []Arm
 	var known [][]string // what each condition's model had refused before
@@ -297,14 +305,14 @@ func (m *Measurement) addMeasured(ctx context.Context, p Protocol, needs [][]ask
 		}
 		arms = append(arms, arm)
 	}
-	for item := range Measure(ctx, arms, s.Suite.Items, itemsAtOnce) {
+	for item := range Measure(ctx, arms, s.items(), itemsAtOnce) {
 		if errors.As(item.Err, &result.Limit) || errors.As(item.Err, new(*ask.ModelError)) { // the others may be worth a report
 			result.NotMeasured++
 			continue
 		}
 		if failed == nil {
 			if failed = item.Err; failed == nil {
-				failed = add(item.Observations)
+				failed = add(item.Observations, item.Arm, s.place(item.Number))
 			}
 		}
 		if failed != nil {

@@ -22,6 +22,7 @@ import (
 	"crosstalk/ask"
 	"crosstalk/model"
 	"crosstalk/run"
+	"crosstalk/shard"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
 )
@@ -33,6 +34,10 @@ type Study struct {
 	By         []string     // columns for grouping figures
 	Protocols  []Protocol
 	Notes      Notes // on recorded rows that are not scored
+
+	shard  shard.Shard
+	part   []crosstalk.Item // the shard's items; nil: all of the suite's
+	places []int            // their numbers in the suite
 
 	thought atomic.Int64 // recorded answers that had thoughts in them
 
@@ -51,6 +56,8 @@ type Study struct {
 
 	// prepare sends the requests that must precede those of the items; nil: none.
 	prepare func(ctx context.Context, dir *run.Dir, asker func(Protocol, Condition) crosstalk.Asker) error
+	// common sends the same for one condition and uses nothing of it; nil: none.
+	common func(ctx context.Context, protocol int, c Condition, asker crosstalk.Asker) error
 }
 
 // Protocol is the part of a study with one set of rules.
@@ -65,7 +72,13 @@ type Protocol struct {
 
 	// recorded yields the observations of recorded answers in their order; no model
 	// is asked.
-	recorded func(context.Context) iter.Seq2[[]crosstalk.Observation, error]
+	recorded func(context.Context) iter.Seq2[scored, error]
+}
+
+// scored is what came of one item of what was recorded.
+type scored struct {
+	item         int // its number, from 0, in the order in which items are read
+	observations []crosstalk.Observation
 }
 
 // Changes are, in words, the settings that are not sent as the protocol or the
@@ -118,9 +131,11 @@ func (s *Study) IsRecorded() bool { return s.Suite == nil }
 // Plan is the run's: the conditions of all protocols, each once.
 func (s *Study) Plan() run.Plan {
 	if s.IsRecorded() {
-		return s.plan
+		plan := s.plan
+		plan.Shard = s.shard
+		return plan
 	}
-	plan := run.Plan{Instrument: s.Instrument, Suite: s.Suite.ID()}
+	plan := run.Plan{Instrument: s.Instrument, Suite: s.Suite.ID(), Shard: s.shard}
 	seen := map[string]bool{}
 	for _, p := range s.Protocols {
 		for _, c := range p.Conditions {
@@ -133,10 +148,10 @@ func (s *Study) Plan() run.Plan {
 	return plan
 }
 
-// Directory is the default run directory: below runs, named after suite, model and
-// plan.
+// Directory is the default run directory, of all shards if there are some: below
+// runs, named after suite, model and plan.
 func (s *Study) Directory() string {
-	plan := s.Plan()
+	plan := s.Plan().Whole()
 	var models []string
 	for _, c := range plan.Conditions {
 		if n := len(models); n == 0 || models[n-1] != c.Model.Name {
@@ -171,10 +186,10 @@ func (s *Study) named(p Protocol) []Condition {
 	return named
 }
 
-// Items is the number of items of all conditions.
+// Items is the number of items of all conditions that this study measures.
 func (s *Study) Items() (n int) {
 	for _, p := range s.Protocols {
-		n += len(p.Conditions) * len(s.Suite.Items)
+		n += len(p.Conditions) * len(s.items())
 	}
 	return n
 }

@@ -40,6 +40,10 @@ type Sweep struct {
 	Reasoning       []string // off, low, medium, high, or "default": the model's
 	ReasoningTokens int      // room for it beside MaxTokens; 0: what the model is known to need
 
+	// Zip are lists of settings, by their names in figures, whose values are paired in
+	// their order instead of combined: the first with the first.
+	Zip [][]string
+
 	Samples int // answers to each prompt
 	Items   int // of the suite, drawn from all strata (suite.Part); 0: all
 }
@@ -64,26 +68,74 @@ type axis struct {
 	set    func(c *Condition, value int)
 }
 
-// cross makes the grid of the axes; the last varies fastest. The name of a
-// condition has the axes with several values.
-func cross(axes []axis) ([]Condition, error) {
-	conditions := []Condition{{Condition: run.Condition{Name: map[string]string{}}}}
-	for _, a := range axes {
-		for i, value := range a.values {
-			if slices.Contains(a.values[:i], value) {
-				return nil, fmt.Errorf("duplicate %s %q", strings.ReplaceAll(a.column, "_", "-"), value)
+// zip groups the axes: those of each list of columns go together, in the place of the
+// first of them, and every other one is alone.
+func zip(axes []axis, lists [][]string) (groups [][]axis, err error) {
+	of := map[string]int{} // the list of a column
+	for i, columns := range lists {
+		if len(columns) < 2 {
+			return nil, crosstalk.BadOption("zip", " has %q; expected several settings, such as temperature,top-p", strings.Join(columns, ","))
+		}
+		for _, column := range columns {
+			name := strings.ReplaceAll(column, "-", "_")
+			if !slices.ContainsFunc(axes, func(a axis) bool { return a.column == name }) {
+				return nil, crosstalk.BadOption("zip", " has %s, and no values of %s are given", column, column)
 			}
+			if of[name] > 0 {
+				return nil, crosstalk.BadOption("zip", " has %s twice", column)
+			}
+			of[name] = i + 1
+		}
+	}
+	place := map[int]int{}
+	for _, a := range axes {
+		list := of[a.column]
+		at, begun := place[list]
+		if list == 0 || !begun {
+			place[list] = len(groups)
+			groups = append(groups, []axis{a})
+			continue
+		}
+		if first := groups[at][0]; len(first.values) != len(a.values) {
+			return nil, crosstalk.BadOption("zip", ": %s has %d values and %s has %d; give each as many, in the order in which they go together",
+				first.column, len(first.values), a.column, len(a.values))
+		}
+		groups[at] = append(groups[at], a)
+	}
+	return groups, nil
+}
+
+// cross makes the grid of groups of axes that go together; the last varies fastest.
+// The name of a condition has the axes with several values.
+func cross(groups [][]axis) ([]Condition, error) {
+	conditions := []Condition{{Condition: run.Condition{Name: map[string]string{}}}}
+	for _, group := range groups {
+		value := func(i int) string {
+			var values []string
+			for _, a := range group {
+				values = append(values, a.values[i])
+			}
+			return strings.Join(values, ", ")
+		}
+		seen := map[string]bool{}
+		for i := range group[0].values {
+			if seen[value(i)] {
+				return nil, fmt.Errorf("duplicate %s %q", strings.ReplaceAll(group[0].column, "_", "-"), value(i))
+			}
+			seen[value(i)] = true
 		}
 		var crossed []Condition
 		for _, c := range conditions {
-			for i, value := range a.values {
+			for i := range group[0].values {
 				one := c
 				one.Name, one.Format = maps.Clone(c.Name), maps.Clone(c.Format)
 				one.Prompting.Decoding.Extra = maps.Clone(c.Prompting.Decoding.Extra)
-				if len(a.values) > 1 {
-					one.Name[a.column] = value
+				for _, a := range group {
+					if len(a.values) > 1 {
+						one.Name[a.column] = a.values[i]
+					}
+					a.set(&one, i)
 				}
-				a.set(&one, i)
 				crossed = append(crossed, one)
 			}
 		}
@@ -112,7 +164,11 @@ func (s *Sweep) conditions(d defaults) ([]Condition, error) {
 	if err != nil {
 		return nil, err
 	}
-	conditions, err := cross(append(axes, d.format...))
+	groups, err := zip(append(axes, d.format...), s.Zip)
+	if err != nil {
+		return nil, err
+	}
+	conditions, err := cross(groups)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func TestCross(t *testing.T) {
 		}
 		return a
 	}
-	conditions, err := cross([]axis{extra("a", 1, 2), extra("b", "x"), extra("c", true, false)})
+	conditions, err := cross([][]axis{{extra("a", 1, 2)}, {extra("b", "x")}, {extra("c", true, false)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,44 @@ func TestCross(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	if _, err := cross([]axis{extra("top_k", 1, 2, 1)}); err == nil || err.Error() != `duplicate top-k "1"` {
+	if _, err := cross([][]axis{{extra("top_k", 1, 2, 1)}}); err == nil || err.Error() != `duplicate top-k "1"` {
+		t.Errorf("%v", err)
+	}
+}
+
+// Settings that go together are paired in order; a value may come twice, a pair not.
+func TestZip(t *testing.T) {
+	of := func(column string, values ...string) axis {
+		return axis{column, values, func(c *Condition, i int) { c.setExtra(column, values[i]) }}
+	}
+	axes := []axis{of("model", "m", "n"), of("temperature", "0", "0", "1"), of("top_p", "1", "0.5", "1")}
+	groups, err := zip(axes, [][]string{{"temperature", "top-p"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conditions, err := cross(groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range conditions {
+		got = append(got, c.Name["model"]+" "+c.Name["temperature"]+" "+c.Name["top_p"])
+	}
+	if want := "m 0 1; m 0 0.5; m 1 1; n 0 1; n 0 0.5; n 1 1"; strings.Join(got, "; ") != want {
+		t.Errorf("%q, want %s", got, want)
+	}
+	for list, want := range map[string]string{
+		"model top-p":       "zip: model has 2 values and top_p has 3; give each as many, in the order in which they go together",
+		"model shots":       "zip has shots, and no values of shots are given",
+		"model":             `zip has "model"; expected several settings, such as temperature,top-p`,
+		"top-p model top-p": "zip has top-p twice",
+	} {
+		if _, err := zip(axes, [][]string{strings.Fields(list)}); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", list, err, want)
+		}
+	}
+	groups, _ = zip([]axis{of("a", "1", "1"), of("b", "2", "2")}, [][]string{{"a", "b"}})
+	if _, err := cross(groups); err == nil || err.Error() != `duplicate a "1, 2"` {
 		t.Errorf("%v", err)
 	}
 }

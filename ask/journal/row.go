@@ -60,30 +60,52 @@ func values(r Record) []any {
 		int64(a.Latency), int64(a.Attempts), a.Time.UnixMilli(), text(a.Reasoning), text(string(a.Finish)), missing}
 }
 
-// The columns that are blobs, and where the checksum stands.
+// The columns that are blobs, and where the status and the checksum stand.
 const (
 	keyColumn      = 0
+	statusColumn   = 5
 	rawColumn      = 13
 	checksumColumn = 20
 )
 
-// bind sets the parameters of the insertion to a row.
+// bind sets the parameters of the insertion to a record.
 func bind(s *sqlite3.Stmt, r Record) error {
 	row := values(r)
+	return bindAll(s, append(row, checksum(row)))
+}
+
+// bindAll sets the parameters of the insertion to the values of a row and their
+// checksum.
+func bindAll(s *sqlite3.Stmt, row []any) error {
 	var errs []error
 	for i, v := range row {
 		switch v := v.(type) {
 		case int64:
 			errs = append(errs, s.BindInt64(i+1, v))
 		case []byte:
-			if i == keyColumn || i == rawColumn {
+			if i == keyColumn || i == rawColumn || i == checksumColumn {
 				errs = append(errs, s.BindBlob(i+1, v))
 			} else {
 				errs = append(errs, s.BindRawText(i+1, v))
 			}
 		}
 	}
-	return errors.Join(append(errs, s.BindBlob(len(row)+1, checksum(row)))...)
+	return errors.Join(errs...)
+}
+
+// rawValues are the values of a row that is read. They are valid until the next
+// one.
+func rawValues(s *sqlite3.Stmt) []any {
+	row := make([]any, checksumColumn, checksumColumn+1)
+	for i := range row {
+		switch s.ColumnType(i) {
+		case sqlite3.INTEGER:
+			row[i] = s.ColumnInt64(i)
+		default:
+			row[i] = s.ColumnRawBlob(i)
+		}
+	}
+	return row
 }
 
 // size is about how many bytes a row takes.
@@ -130,16 +152,7 @@ func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 	}
 	want := s.ColumnRawBlob(checksumColumn)
 	if want != nil {
-		row := make([]any, checksumColumn)
-		for i := range row {
-			switch s.ColumnType(i) {
-			case sqlite3.INTEGER:
-				row[i] = s.ColumnInt64(i)
-			default:
-				row[i] = s.ColumnRawBlob(i)
-			}
-		}
-		if !bytes.Equal(want, checksum(row)) {
+		if !bytes.Equal(want, checksum(rawValues(s))) {
 			return corrupt(errChecksum)
 		}
 	}

@@ -53,7 +53,12 @@ var migrations = []string{
 		key     BLOB NOT NULL,         -- crosstalk.KeyOf
 		request TEXT NOT NULL          -- canonical JSON
 	)`,
+	// What Progress counts, which would else read every answer.
+	`CREATE INDEX progress ON asks (model, status, prompt_tokens, completion_tokens)`,
 }
+
+// indexed is the version from which there is the index progress.
+const indexed = 4
 
 // columns are those of the newest version, in the order of the table.
 const columns = "key, provider, endpoint, model, request, status, text, reason, served_model, " +
@@ -132,8 +137,16 @@ func admit(conn *sqlite3.Conn) (have int, err error) {
 		return 0, nil
 	case have == 0:
 		return 0, notJournal{fmt.Sprintf("it has no version, and a %.100q in it", objects[0])}
-	case !slices.Equal(objects, names(tables)):
-		return 0, notJournal{fmt.Sprintf("it should have %s, and has %.200q", strings.Join(names(tables), ", "), objects)}
+	case !slices.Equal(objects, names(tables, have)):
+		return 0, notJournal{fmt.Sprintf("it should have %s, and has %.200q", strings.Join(names(tables, have), ", "), objects)}
+	}
+	if have >= indexed { // another index could be over expressions
+		switch sql, err := query(conn, "SELECT sql FROM sqlite_schema WHERE name = 'progress'"); {
+		case err != nil:
+			return 0, err
+		case sql[0] != migrations[indexed-1]:
+			return 0, notJournal{fmt.Sprintf("its index should be %q, and is %.200q", migrations[indexed-1], sql[0])}
+		}
 	}
 	for _, t := range tables {
 		columns, err := query(conn, fmt.Sprintf("SELECT name || iif(hidden, ' hidden', '') FROM pragma_table_xinfo('%s')", t.name))
@@ -164,10 +177,13 @@ func tablesOf(version int) []table {
 	return tables
 }
 
-// names are those of tables as SQLite lists them.
-func names(tables []table) (list []string) {
+// names are those of the tables and the index of a version as SQLite lists them.
+func names(tables []table, version int) (list []string) {
 	for _, t := range tables {
 		list = append(list, "table "+t.name)
+	}
+	if version >= indexed {
+		list = append(list, "index progress")
 	}
 	return list
 }

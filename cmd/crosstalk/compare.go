@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"crosstalk/compare"
@@ -9,6 +10,7 @@ import (
 	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/study"
+	"crosstalk/view"
 
 	"github.com/spf13/cobra"
 )
@@ -91,10 +93,67 @@ func (o *compareFlags) open(c *cobra.Command, paths []string, groups bool) ([]co
 	return runs, nil
 }
 
+// openTable reads the figures that a table needs, with the observations as its view
+// has them.
+func (o *compareFlags) openTable(paths []string, v view.View, t *tableFlags) ([]compare.Run, error) {
+	figures := t.figures(v, o.by, nil)
+	figures.Cross = slices.DeleteFunc(figures.Cross, func(column string) bool {
+		return column == compare.AgainstColumn || column == compare.RunColumn
+	})
+	names := compare.Names(paths)
+	runs := make([]compare.Run, len(paths))
+	for i, path := range paths {
+		estimates, observations, err := figures.Compare(path)
+		if err != nil {
+			return nil, err
+		}
+		manifest, err := study.ReadManifest(path)
+		if err != nil {
+			return nil, err
+		}
+		runs[i] = compare.Run{Name: names[i], Estimates: estimates, Observations: observations, Settings: study.Settings(manifest)}
+	}
+	return runs, nil
+}
+
+// table compares the figures of a table, and lays the differences out.
+func (o *compareFlags) table(c *cobra.Command, paths []string, t *tableFlags, options compare.Options, format string) error {
+	if t.spread != "" && !report.ForPeople(format) {
+		return fmt.Errorf("--spread is of tables for people: --format %s has every difference", format)
+	}
+	if options.Groups && t.laidOut() {
+		return fmt.Errorf("--by and --rows or --columns cannot be combined: rows and columns say what figures are grouped by")
+	}
+	v, err := t.view()
+	if err != nil {
+		return err
+	}
+	runs, err := o.openTable(paths, v, t)
+	if err != nil {
+		return err
+	}
+	options.Groups = options.Groups || t.laidOut()
+	result, err := compare.Runs(runs, options)
+	if err != nil {
+		return err
+	}
+	if !t.laidOut() {
+		return compare.Write(c.OutOrStdout(), format, result)
+	}
+	layout, err := t.layout(v, paths)
+	if err != nil {
+		return err
+	}
+	layout.Compete = nil // a difference is no better than another
+	return compare.WritePivot(c.OutOrStdout(), format, result, layout, t.spread)
+}
+
 func compareCommand() *cobra.Command {
 	var out outputFlags
 	var o compareFlags
+	var table tableFlags
 	var allPairs, unpaired bool
+	var pairs []string
 	c := &cobra.Command{
 		Use:   "compare RUN...",
 		Short: "Compare the conditions of a run, or several runs",
@@ -107,10 +166,15 @@ have found. ~ stands where no difference is shown.
 Figures of different signatures (another suite, similarity, rule, version, or
 settings that a model did not take) are not compared; the field that differs is
 named, and --across lets it. A warning names the settings that differ between
-runs.`,
+runs.
+
+--rows and --columns lay the differences out in one table, as in 'crosstalk
+report'; against stands for the references. --pool temperature compares over all
+temperatures together, --only and --group compare some values.`,
 		Example: `  crosstalk compare runs/before runs/after
   crosstalk compare runs/sweep --reference temperature=0 --by category
-  crosstalk compare runs/a runs/b --measure lpr,wpr --by language --format markdown`,
+  crosstalk compare runs/a runs/b --measure lpr,wpr --by language --format markdown
+  crosstalk compare runs/sweep --rows language --columns temperature --measure lpr`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, paths []string) error {
 			if err := report.CheckFormat(out.format); err != nil {
@@ -120,9 +184,15 @@ runs.`,
 			if err != nil {
 				return err
 			}
-			options.AllPairs, options.Unpaired = allPairs, unpaired
+			options.AllPairs, options.Unpaired, options.Pairs = allPairs, unpaired, pairs
 			if allPairs && o.reference != "" {
 				return fmt.Errorf("--all-pairs and --reference cannot be combined: --all-pairs compares every two conditions")
+			}
+			if len(pairs) > 0 && (allPairs || o.reference != "") {
+				return fmt.Errorf("--pair cannot be combined with --all-pairs or --reference: it says what is compared")
+			}
+			if table.wanted(c) {
+				return o.table(c, paths, &table, options, out.format)
 			}
 			runs, err := o.open(c, paths, options.Groups)
 			if err != nil {
@@ -137,7 +207,9 @@ runs.`,
 	}
 	o.add(c)
 	c.Flags().BoolVar(&allPairs, "all-pairs", false, "compare every two conditions")
+	c.Flags().StringArrayVar(&pairs, "pair", nil, "compare conditions that differ in one value: NEW=OLD, such as openai:chat=openai:base")
 	c.Flags().BoolVar(&unpaired, "unpaired", false, "compare figures with few items in common as independent samples")
+	table.add(c)
 	out.add(c)
 	c.Flags().SortFlags = false
 	return c

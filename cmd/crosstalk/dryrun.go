@@ -45,7 +45,7 @@ requests   %d
 tokens     about %d in, at most %d out
 cost       %s
 directory  %s
-`, each[0].Model, sent, total.Asks, total.Worst.Prompt, total.Worst.Completion, cost, r.out)
+`, each[0].Model, sent, total.Asks, total.Worst.Prompt, total.Worst.Completion, cost, s.Shard().Dir(r.out))
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -59,7 +59,7 @@ directory  %s
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "\ndirectory  %s\n", r.out)
+	_, err = fmt.Fprintf(w, "\ndirectory  %s\n", s.Shard().Dir(r.out))
 	return err
 }
 

@@ -23,6 +23,7 @@ type modelFlags struct {
 	sweep   study.Sweep
 	options ask.Options
 	prices  string
+	zip     []string
 }
 
 // add adds the flags; standIn is the default model.
@@ -41,6 +42,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 		"sampling temperature, or \"default\" for the provider's (default: the protocol's)")
 	f.StringSliceVar(&s.TopPs, "top-p", nil,
 		"top-p (nucleus) sampling, or \"default\" for the provider's (default: the protocol's)")
+	f.StringArrayVar(&m.zip, "zip", nil, "settings whose values are paired in order instead of combined, such as temperature,top-p")
 	f.IntVar(&s.MaxTokens, "max-tokens", 0, "maximum tokens per answer (default: the protocol's)")
 	f.StringSliceVar(&s.Reasoning, "reasoning", nil,
 		"how much the model thinks: off, low, medium, high, or \"default\" for the model's own (default: the model's own)")
@@ -78,7 +80,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	config.PathIn(f, "model", `(?is)^\s*replay:(.*)`)
 	config.PathIn(f, "system", `(?s)^@([^@].*)`)
 	config.Path(f, "prices")
-	config.Harmless(f, "temperature", "top-p", "prefix", "param", "families")
+	config.Harmless(f, "temperature", "top-p", "zip", "prefix", "param", "families")
 }
 
 // For tests, which cannot wait; 0 is the default.
@@ -110,6 +112,9 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 		if m.sweep.Systems[i], err = textOrFile(text); err != nil {
 			return crosstalk.BadOption("system", ": %w", err)
 		}
+	}
+	for _, list := range m.zip {
+		m.sweep.Zip = append(m.sweep.Zip, strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }))
 	}
 	if o.Retries == 0 {
 		o.Retries = -1

@@ -46,7 +46,11 @@ func TestInterrupt(t *testing.T) {
 			p := start(t, nil, args...)
 			until(t, "answers", func() bool { return n.Load() >= 40 })
 			p.cmd.Process.Signal(signal)
-			p.expect(130, "stopping after the requests in flight; interrupt again to stop now", "; run the same command again to resume")
+			how := "; interrupt again to stop now"
+			if signal == syscall.SIGTERM {
+				how = ", for at most 20s" + how
+			}
+			p.expect(130, "stopping after the requests in flight"+how, "; run the same command again to resume")
 			stats, saved := s.Stats(), len(journalled(t, out))
 			if stats.Attempts != stats.Answered || stats.Answered != saved || saved >= 200 || saved < 40 {
 				t.Errorf("%d asks were sent, %d answered, %d saved", stats.Attempts, stats.Answered, saved)
@@ -67,6 +71,31 @@ func TestInterrupt(t *testing.T) {
 			askedOnce(t, s, 200)
 		})
 	}
+}
+
+// After SIGTERM a run waits for requests in flight no longer than the scheduler
+// lets it, and what came by then is saved.
+func TestGrace(t *testing.T) {
+	t.Parallel()
+	slow := make(chan struct{})
+	var n atomic.Int64
+	s := newServer(t, testserver.Options{Answer: func(r testserver.Request) testserver.Reply {
+		if n.Add(1) > 40 {
+			<-slow
+		}
+		return testserver.Continue(r)
+	}})
+	suite, out := writeSuite(t, 20), filepath.Join(t.TempDir(), "run")
+	args := runLeakage(s, suite, out, "--concurrency", "8", "--grace", "50ms")
+	p := start(t, nil, args...)
+	until(t, "answers", func() bool { return n.Load() >= 48 })
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	p.expect(130, "stopping after the requests in flight, for at most 50ms", "; run the same command again to resume")
+	if saved := len(journalled(t, out)); saved != 40 {
+		t.Errorf("%d answers are saved, want 40", saved)
+	}
+	close(slow)
+	start(t, nil, args...).expect(0, "200 answers, 40 of them from an earlier run")
 }
 
 // A resumed run that is interrupted at once counts what was saved before.

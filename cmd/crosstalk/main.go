@@ -58,6 +58,9 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	if errors.As(err, &e) {
 		code = e.code
 	}
+	if log := command.ErrOrStderr(); log != root.ErrOrStderr() { // of this command, with --log
+		stderr = log
+	}
 	if message := err.Error(); message != "" {
 		fmt.Fprintf(stderr, "crosstalk: %s\n", printable(message))
 	}
@@ -126,9 +129,9 @@ limit was reached, or a review is needed), 130 interrupted.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(),
+	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(), mergeCommand(),
 		compareCommand(), gateCommand(), powerCommand(), checkCommand(), guardCommand(), serveCommand(),
-		suitesCommand(), modelsCommand(), calibrateCommand(), initCommand())
+		suitesCommand(), modelsCommand(), calibrateCommand(), statusCommand(), vacuumCommand(), initCommand())
 	configure(root)
 	reportUsage(root)
 	return root

@@ -9,12 +9,15 @@ import (
 	"crosstalk/internal/testserver"
 )
 
-// An outage in the middle of a run of 2,000 asks fails none of them, and the
+// An outage in the middle of a run fails none of them, and the
 // figures are those of a run that nothing disturbed.
 func TestOutage(t *testing.T) {
-	asks := 2000
-	if testing.Short() {
+	asks := 600
+	switch {
+	case testing.Short():
 		asks = 400
+	case *full:
+		asks = 2000
 	}
 	for name, during := range map[string]*testserver.Options{
 		"nobody listens": nil,

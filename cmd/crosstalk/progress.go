@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"crosstalk/ask"
+	"crosstalk/internal/jsonlog"
 	"crosstalk/internal/statusline"
 )
 
@@ -21,7 +22,8 @@ type progress struct {
 	session *ask.Session
 	total   int
 	started time.Time
-	trouble string // the last failure that was printed, at told
+	log     *jsonlog.Writer // nil: for people
+	trouble string          // the last failure that was printed, at told
 	told    time.Time
 	done    chan struct{}
 	once    sync.Once
@@ -30,6 +32,7 @@ type progress struct {
 
 func startProgress(w io.Writer, s *ask.Session, total int, quiet bool) *progress {
 	p := &progress{line: statusline.New(w), session: s, total: total, started: time.Now(), done: make(chan struct{})}
+	p.log, _ = w.(*jsonlog.Writer)
 	if quiet {
 		return p
 	}
@@ -60,6 +63,11 @@ func (p *progress) stop() {
 
 func (p *progress) show() {
 	s, took := p.session.Stats(), time.Since(p.started)
+	if p.log != nil {
+		p.log.Log("progress", "done", s.Done, "requests", max(s.Done, p.total), "failed", s.Failed, "saved", s.Cached, "retries", s.Retries,
+			"rate", float64(s.Done-s.Cached)/took.Seconds(), "tokens", s.Usage.Prompt+s.Usage.Completion, "cost", s.Cost, "trouble", s.Trouble)
+		return
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d requests", s.Done, max(s.Done, p.total))
 	if s.Batches.N > 0 {
@@ -92,21 +100,32 @@ func (p *progress) show() {
 }
 
 // onInterrupt makes the first interrupt stop the session, which lets requests
-// in flight finish, and the second cancel the context. release undoes this.
-func onInterrupt(ctx context.Context, stderr io.Writer, s *ask.Session) (_ context.Context, release func()) {
+// in flight finish, and the second cancel the context. After SIGTERM, with which
+// a scheduler takes a machine back, the context is cancelled when grace is over:
+// the process ends before it is killed, and what has arrived is saved. release
+// undoes this.
+func onInterrupt(ctx context.Context, stderr io.Writer, s *ask.Session, grace time.Duration) (_ context.Context, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
+		var over <-chan time.Time
 		select {
-		case <-signals:
-			fmt.Fprintln(stderr, "\nstopping after the requests in flight; interrupt again to stop now")
+		case got := <-signals:
+			how := "; interrupt again to stop now"
+			if got == syscall.SIGTERM {
+				how = fmt.Sprintf(", for at most %v%s", grace, how)
+				over = time.After(grace)
+			}
+			fmt.Fprintln(stderr, "\nstopping after the requests in flight"+how)
 			s.Stop()
 		case <-ctx.Done():
 			return
 		}
 		select {
 		case <-signals:
+			cancel()
+		case <-over:
 			cancel()
 		case <-ctx.Done():
 		}

@@ -16,13 +16,16 @@ type reportFlags struct {
 	figures string
 
 	corrected bool
+
+	table    tableFlags
+	measures []string
 }
 
 func reportCommand() *cobra.Command {
 	r := &reportFlags{}
 	c := &cobra.Command{
-		Use:   "report RUN",
-		Short: "Print the figures of a run and write its page",
+		Use:   "report RUN...",
+		Short: "Print the figures of a run, write its page, make tables",
 		Long: `Print the figures of a run, computed from its observations, and write
 RUN/report.html: one page that describes what was measured, with the figures,
 their intervals, and the answers behind each figure. The page has no script and
@@ -33,13 +36,21 @@ people say by setting, beside what the instrument finds.
 
 --corrected prints Leak-Rate, LPR, WPR, LCPR or consistency corrected by people's
 labels, beside the uncorrected figure and that of the labels alone. All three are
-plain means over answers. It writes no page.`,
+plain means over answers. It writes no page.
+
+--rows and --columns lay figures out in one table, of one or several runs: with
+models as rows and languages as columns, say. Columns of the suite or the data
+also have a row or column "all". In LaTeX the table is complete, and the best of
+the models or settings is bold. --pool, --only, --group and --spread say which
+observations a figure is about; they need no table. None of them writes a page.`,
 		Example: `  crosstalk report runs/leakage-en-leaky-1a2b3c4d
   crosstalk report RUN --by category --format latex
+  crosstalk report RUN --rows model --columns language --measure lpr
+  crosstalk report RUN --rows model --measure leak_rate --pool temperature --format latex
   crosstalk report RUN --corrected
   crosstalk report RUN --html page.html --figures paper/`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return r.run(c, args[0]) },
+		Args: cobra.MinimumNArgs(1),
+		RunE: r.run,
 	}
 	c.Flags().StringSliceVar(&r.by, "by", nil,
 		"group figures by columns of the suite or the recorded data (default: as when they were measured)")
@@ -48,16 +59,22 @@ plain means over answers. It writes no page.`,
 	c.Flags().StringVar(&r.figures, "figures", "",
 		"a directory for the plots as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX")
 	c.Flags().BoolVar(&r.corrected, "corrected", false, "print figures corrected by people's labels")
+	c.Flags().StringSliceVar(&r.measures, "measure", nil, "print only these measures (default: all)")
 	config.Path(c.Flags(), "html", "figures")
-	config.Harmless(c.Flags(), "by")
+	config.Harmless(c.Flags(), "by", "measure")
+	r.table.add(c)
 	r.outputFlags.add(c)
 	c.Flags().SortFlags = false
 	return c
 }
 
-func (r *reportFlags) run(c *cobra.Command, path string) error {
+func (r *reportFlags) run(c *cobra.Command, paths []string) error {
+	path := paths[0]
 	if err := report.CheckFormat(r.format); err != nil {
 		return err
+	}
+	if r.measures != nil || r.table.wanted(c) || len(paths) > 1 {
+		return r.writeTable(c, paths)
 	}
 	if r.corrected {
 		return r.writeCorrected(c, path)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"crosstalk/ask"
 	"crosstalk/ask/journal"
@@ -30,6 +31,9 @@ type runFlags struct {
 	modelFlags
 	suite string
 	out   string
+	shard shardFlag
+	grace time.Duration
+	watch watchFlags
 	dry   bool
 }
 
@@ -37,6 +41,10 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.modelFlags.add(c, standIn)
 	c.Flags().StringVar(&r.suite, "suite", suite, "an embedded suite (crosstalk suites list) or a file: YAML, or a table of prompts")
 	c.Flags().StringVar(&r.out, "out", "", "the run directory (default: runs/SUITE-MODEL-HASH)")
+	r.shard.add(c)
+	c.Flags().DurationVar(&r.grace, "grace", 20*time.Second, "after SIGTERM, maximum time to wait for the requests in flight: less than the scheduler waits before it kills")
+	config.Harmless(c.Flags(), "grace")
+	r.watch.add(c)
 	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions, requests, tokens and cost; send nothing")
 	config.Path(c.Flags(), "suite", "out")
 	r.outputFlags.add(c)
@@ -44,7 +52,7 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 
 // run opens a study, measures it, and reports.
 func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) error {
-	if err := cmp.Or(report.CheckFormat(r.format), r.check(c)); err != nil {
+	if err := cmp.Or(report.CheckFormat(r.format), r.check(c), r.watch.check()); err != nil {
 		return err
 	}
 	s, err := open()
@@ -54,9 +62,14 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	if r.out == "" {
 		r.out = s.Directory()
 	}
+	divided, err := r.shard.take(c, s, &r.options)
+	if err != nil {
+		return err
+	}
 	if r.dry {
 		return r.dryRun(c, s)
 	}
+	r.warn(c, divided)
 	known := s.Changes()
 	r.warn(c, known)
 	m, err := s.Begin(c.Context(), r.out, r.options)
@@ -70,8 +83,13 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 // figures.
 func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
 	stderr := c.ErrOrStderr()
-	ctx, release := onInterrupt(c.Context(), stderr, m.Session)
+	ctx, release := onInterrupt(c.Context(), stderr, m.Session, r.grace)
 	defer release()
+	served, err := r.watch.serve(m.Session, m.Planned)
+	if err != nil {
+		return err
+	}
+	defer served()
 	progress := startProgress(stderr, m.Session, m.Planned, r.quiet)
 	defer progress.stop()
 	result, err := m.Run(ctx)

@@ -25,17 +25,22 @@ type scoreFlags struct {
 	outputFlags
 	model   string
 	out     string
+	shard   shardFlag
 	pairs   []string
 	columns map[string]string // of pairs
+	pattern string
+	name    *recorded.FileName // of pattern
 }
 
 func (s *scoreFlags) add(c *cobra.Command) {
 	c.Flags().StringVarP(&s.model, "model", "m", "", "name of the model in rows without one (default: the file's name)")
 	c.Flags().StringSliceVar(&s.pairs, "column", nil, "our names of columns with the file's, as in completion=reply,language=locale; "+
 		"metadata.locale is a place in nested JSON (default: our names)")
+	c.Flags().StringVar(&s.pattern, "file-name", "", "columns in the names of files, such as {dataset}_prompts_{model}, for rows without them")
 	c.Flags().StringVar(&s.out, "out", "", "a run directory to write observations and figures to")
+	s.shard.add(c)
 	config.Path(c.Flags(), "out")
-	config.Harmless(c.Flags(), "model", "column")
+	config.Harmless(c.Flags(), "model", "column", "file-name")
 	s.outputFlags.add(c)
 	c.Flags().SortFlags = false
 }
@@ -49,8 +54,17 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 	if s.columns, err = recorded.ParseColumns(s.pairs); err != nil {
 		return err
 	}
+	if s.name, err = recorded.ParseFileName(s.pattern); err != nil {
+		return fmt.Errorf("--file-name: %w", err)
+	}
 	of, err := open()
 	if err != nil {
+		return err
+	}
+	if s.shard.text != "" && s.out == "" {
+		return crosstalk.BadOption("shard", " needs --out: what the shards find is merged there")
+	}
+	if _, err := s.shard.take(c, of, &ask.Options{}); err != nil {
 		return err
 	}
 	estimates, err := s.estimates(c, of)
@@ -110,7 +124,7 @@ written.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			return s.score(c, func() (*study.Study, error) {
 				of := l.study(c)
-				of.Columns = s.columns
+				of.Columns, of.FileName = s.columns, s.name
 				return of.Recorded(files, s.model)
 			})
 		},
@@ -160,7 +174,7 @@ is malformed, nothing is printed or written. Files may be larger than memory.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			err := s.score(c, func() (*study.Study, error) {
 				of := f.study(c)
-				of.Prompts, of.Expect, of.Columns = prompts, expect, s.columns
+				of.Prompts, of.Expect, of.Columns, of.FileName = prompts, expect, s.columns, s.name
 				return of.Recorded(files, s.model)
 			})
 			if err == nil && !s.quiet {
@@ -206,7 +220,7 @@ nothing is printed or written.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			return s.score(c, func() (*study.Study, error) {
 				of := f.study(c)
-				of.Texts, of.Columns = texts, s.columns
+				of.Texts, of.Columns, of.FileName = texts, s.columns, s.name
 				return of.Recorded(files, s.model, task)
 			})
 		},

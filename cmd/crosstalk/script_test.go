@@ -36,6 +36,7 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"crosstalk": 
 //     path, an empty cache ($CROSSTALK_CACHE), and mirror stop, which takes the
 //     server away;
 //   - exits CODE COMMAND..., which wants an exit code;
+//   - replace FILE OLD NEW, which replaces a text in a file;
 //   - hub serve NAME FOLDER, which adds a model; hub stop, which takes the hub
 //     away; hub asked N, which wants N requests since the last hub command;
 //     hub break CODE, which makes all requests fail;
@@ -87,7 +88,7 @@ func TestScripts(t *testing.T) {
 			}
 			return shared.Root() != "", nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "hub": hubCommand, "mirror": mirrorCommand, "server": serverCommand},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "hub": hubCommand, "mirror": mirrorCommand, "server": serverCommand, "replace": replace},
 	})
 }
 
@@ -107,6 +108,18 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("exit code %d, expected %s", code, args[0])
 	}
+}
+
+// replace replaces a text in a file, which must have it.
+func replace(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: replace FILE OLD NEW")
+	}
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s has no %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o600))
 }
 
 func serverCommand(ts *testscript.TestScript, neg bool, args []string) {

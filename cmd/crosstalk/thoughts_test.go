@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -97,7 +98,11 @@ func TestNoThoughtIsScored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items := whole.Part(200)
+	n := 50
+	if *full {
+		n = 250
+	}
+	items := whole.Part(n)
 	prompts := map[string]bool{}
 	for _, item := range items.Items {
 		prompts[item.Pair.Test], prompts[item.Pair.Control] = true, true
@@ -122,7 +127,7 @@ func TestNoThoughtIsScored(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, testserver.Options{Profile: c.profile})
 			out := filepath.Join(t.TempDir(), "run")
-			args := append([]string{"run", "leakage", "--model", c.model, "--base-url", s.URL + "/v1", "--out", out, "--items", "200", "--format", "json"}, c.more...)
+			args := append([]string{"run", "leakage", "--model", c.model, "--base-url", s.URL + "/v1", "--out", out, "--items", strconv.Itoa(n), "--format", "json"}, c.more...)
 			p := start(t, []string{"ANTHROPIC_API_KEY=" + apiKey}, args...).expect(0, " after thinking")
 			live := estimatesOf(t, p)
 			texts, unscored := scoredTexts(t, out)

@@ -38,13 +38,13 @@ type estimator struct {
 //	word          the answer has a word error
 //	line_error    excluded from word-level figures, since the answer has a line error
 //
-// Entropy and NucleusSize are unweighted means over answers, and over all
+// Entropy and NucleusSize are unweighted means over answers (Protocol.PerToken: over tokens), and over all
 // languages and sources unless figures are grouped by other columns than By. They
 // count "tokens", the "censored" ones, and the answers with "no_logprobs".
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	return &estimator{r, estimate.Groups[*sum]{Grouping: estimate.Grouping{By: by, Crossed: By, Apart: apart},
 		New: func(map[string]string) *sum {
-			return &sum{countName(r.unscored()), map[cellKey]*cell{}, map[string]int{}}
+			return &sum{countName(r.unscored()), r.PerToken, map[cellKey]*cell{}, map[string]int{}}
 		},
 		Describe: func(name string, _, labels, _ map[string]string) estimate.Figure {
 			f := estimate.Figure{By: by, Before: []int{slices.Index(kinds, labels["at"])},

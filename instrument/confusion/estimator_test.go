@@ -261,3 +261,27 @@ func TestClusters(t *testing.T) {
 }
 
 func width(e crosstalk.Estimate) float64 { return e.Interval.High - e.Interval.Low }
+
+// Under the paper's protocols every token has the same weight, otherwise every
+// answer: of an answer with one point of 2 bits and one with three of 1 bit on
+// average, (2 + 3 x 1) / 4 or (2 + 1) / 2.
+func TestUncertaintyPerToken(t *testing.T) {
+	for _, p := range Protocols {
+		e := Rules{Protocol: p, Candidates: 2}.Estimator(By)
+		for item, of := range map[string][2]float64{"a": {2, 1}, "b": {1, 3}} {
+			e.Add(crosstalk.Observation{Measure: Entropy, Item: item, Cluster: item, Value: crosstalk.Value(of[0]), Condition: map[string]string{"model": "m"},
+				Labels: map[string]string{"at": AtPoint}, Numbers: map[string]float64{TokensCount: of[1], "mass": 1, "top_p": 0.75}})
+		}
+		want, n := 1.5, 2
+		if p.Name != "crosstalk-1" {
+			want, n = 1.25, 4
+		}
+		got := e.Estimates(crosstalk.SuiteIDs{})[0]
+		if float64(got.Value) != want || got.Observations != n || got.N != 2 || got.Clusters != 2 || got.Counts[TokensCount] != 4 {
+			t.Errorf("%s: %+v, want %v", p.Name, got, want)
+		}
+		if strings.Contains(got.Signature, "mean:tokens") != (n == 4) {
+			t.Errorf("%s: signature %s", p.Name, got.Signature)
+		}
+	}
+}

@@ -31,6 +31,10 @@ type Protocol struct {
 	// Otherwise the cell is undefined and excluded from averages.
 	EmptyIsOne bool
 
+	// PerToken gives every token the same weight in Entropy and NucleusSize, as in
+	// the paper (section 4.3). Otherwise every answer has the same weight.
+	PerToken bool `json:",omitempty"`
+
 	// How a model is asked, unless the user says otherwise.
 	Temperature float64
 	TopP        float64
@@ -68,8 +72,8 @@ func ParseLatin(name string) (Latin, error) {
 // that of the script published with it.
 var Protocols = []Protocol{
 	asked(Protocol{Name: "crosstalk-1", Prose: true, Threshold: 0.5}),
-	asked(Protocol{Name: "lcb-paper", MinWords: 5, Threshold: 0.3, Latin: LatinInWPR, AllAnswers: true}),
-	asked(Protocol{Name: "lcb-script", MinWords: 5, Threshold: 0.3, Latin: LatinOff, EmptyIsOne: true}),
+	asked(Protocol{Name: "lcb-paper", MinWords: 5, Threshold: 0.3, Latin: LatinInWPR, AllAnswers: true, PerToken: true}),
+	asked(Protocol{Name: "lcb-script", MinWords: 5, Threshold: 0.3, Latin: LatinOff, EmptyIsOne: true, PerToken: true}),
 }
 
 // ProtocolNamed returns the preset of that name.
@@ -176,6 +180,9 @@ func (r Rules) signature(measure string, g *estimate.Group[*sum], suites crossta
 	fields = append(fields, r.fields(measure == WPR || measure == LCPR || isUncertainty(measure))...)
 	if isUncertainty(measure) {
 		fields = append(fields, fmt.Sprintf("top:%d", r.Candidates), g.Labels["distribution"])
+		if r.PerToken {
+			fields = append(fields, "mean:tokens")
+		}
 		if measure == NucleusSize {
 			fields = append(fields, fmt.Sprintf("p=%g", g.Sum.cells[cellKey{measure: measure}].topP))
 		}

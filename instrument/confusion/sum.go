@@ -1,6 +1,7 @@
 package confusion
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 // sum is the observations behind one figure of each measure, by cell.
 type sum struct {
 	unscored   string // the count of texts that cannot be judged
+	perToken   bool   // Protocol.PerToken
 	cells      map[cellKey]*cell
 	noLanguage map[string]int // observations of each measure that are of no cell, since their language cannot be judged
 }
@@ -51,15 +53,24 @@ func (s *sum) add(o crosstalk.Observation, cluster string) {
 	if o.Finding != "" {
 		c.counts[countName(o.Finding)]++
 	}
+	weight := 1
 	if isUncertainty(o.Measure) {
-		c.counts["tokens"] += int(o.Numbers["tokens"])
+		tokens := int(o.Numbers["tokens"])
+		if s.perToken {
+			weight = tokens
+		}
+		c.counts["tokens"] += tokens
 		c.counts["censored"] += int(o.Numbers["censored"])
-		c.mass += o.Numbers["mass"]
+		c.mass += float64(weight) * o.Numbers["mass"]
 		c.topP = o.Numbers["top_p"]
 	}
 	switch {
 	case o.NotScored != "":
 		c.counts[countName(o.NotScored)]++
+	case weight > 1:
+		for range weight { // all have the mean of the answer: their sum is that of its tokens
+			c.values.Add(cmp.Or(cluster, o.Item), float64(o.Value))
+		}
 	case cluster == "":
 		c.values.AddIndependent(float64(o.Value))
 	default:

@@ -32,3 +32,14 @@ func Signature(by map[string]string, fields ...string) string {
 }
 
 var unsafe = strings.NewReplacer("|", "_", "\n", "_", "\r", "_")
+
+// Extend adds fields to a signature, before the version.
+func Extend(signature string, fields ...string) string {
+	at := strings.LastIndexByte(signature, '|') + 1
+	for _, field := range fields {
+		field = unsafe.Replace(field) + "|"
+		signature = signature[:at] + field + signature[at:]
+		at += len(field)
+	}
+	return signature
+}

@@ -145,6 +145,11 @@ func (in Instruction) names(model, task, sense string) bool {
 	return in.Model == model && in.Task == task && in.Sense == sense
 }
 
+// Complete reports whether each part has a text where its source has one.
+func (in Instruction) Complete() bool {
+	return !slices.ContainsFunc(in.Parts, func(p Part) bool { return p.Text == "" && p.Source != "" })
+}
+
 // Find returns the instruction of a model for a task in a sense, or one for any
 // model.
 func Find(list []Instruction, model, task string, sense consistency.Sense) (Instruction, bool) {

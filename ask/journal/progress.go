@@ -1,0 +1,75 @@
+package journal
+
+import (
+	"time"
+
+	"crosstalk"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// Progress is how far a run has come.
+type Progress struct {
+	Done   int                        // asks, with an answer or failed
+	Failed int                        // of Done
+	Usage  map[string]crosstalk.Usage // by model, prompts and completions only
+
+	Last time.Time // when the latest answer came; zero: none has
+	Rate float64   // answers per second, over the latest ones; 0: not known
+}
+
+// Progress counts the asks. It reads an index, and a few answers.
+func (j *Journal) Progress() (p Progress, err error) {
+	p.Usage = map[string]crosstalk.Usage{}
+	err = j.query("SELECT model, status, count(*), sum(prompt_tokens), sum(completion_tokens) FROM asks GROUP BY model, status", func(s *sqlite3.Stmt) error {
+		n, model := s.ColumnInt(2), s.ColumnText(0)
+		p.Done += n
+		if crosstalk.Status(s.ColumnText(1)) == crosstalk.Failed {
+			p.Failed += n
+		}
+		u := p.Usage[model]
+		u.Prompt += s.ColumnInt(3)
+		u.Completion += s.ColumnInt(4)
+		p.Usage[model] = u
+		return nil
+	})
+	if err != nil {
+		return p, err
+	}
+	p.Last, p.Rate, err = j.pace()
+	return p, err
+}
+
+// recent is how old an answer may be at most, before the latest, to count for the
+// rate.
+const recent = time.Minute
+
+// pace returns when the latest answer came, and at which rate they come.
+func (j *Journal) pace() (last time.Time, rate float64, err error) {
+	var times []time.Time
+	err = j.query("SELECT answered_at FROM asks ORDER BY rowid DESC LIMIT 500", func(s *sqlite3.Stmt) error {
+		times = append(times, time.UnixMilli(s.ColumnInt64(0)))
+		return nil
+	})
+	if err != nil || len(times) == 0 {
+		return last, 0, err
+	}
+	for _, t := range times {
+		if t.After(last) {
+			last = t
+		}
+	}
+	n, first := 0, last
+	for _, t := range times {
+		if last.Sub(t) <= recent {
+			n++
+			if t.Before(first) {
+				first = t
+			}
+		}
+	}
+	if took := last.Sub(first).Seconds(); took > 0 && n > 1 {
+		rate = float64(n-1) / took
+	}
+	return last, rate, nil
+}

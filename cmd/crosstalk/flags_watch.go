@@ -1,0 +1,55 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"time"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/internal/config"
+	"crosstalk/internal/jsonlog"
+	"crosstalk/watch"
+
+	"github.com/spf13/cobra"
+)
+
+// watchFlags say how other programs can watch a run.
+type watchFlags struct{ log, metrics string }
+
+func (w *watchFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&w.log, "log", "text", "text, or json: what is written to stderr as JSON, one object per line")
+	config.Choices(c.Flags(), "log", "text", "json")
+	c.Flags().StringVar(&w.metrics, "metrics", "", "HOST:PORT: serve counts for Prometheus at http://HOST:PORT/metrics during the run (default: none)")
+	config.Sensitive(c.Flags(), "metrics", config.Access)
+}
+
+// check validates the flags.
+func (w *watchFlags) check() error {
+	if w.log != "text" && w.log != "json" {
+		return crosstalk.BadOption("log", " is %q; expected text or json", w.log)
+	}
+	return nil
+}
+
+// logAsWanted makes a command's stderr a log if --log says so.
+func logAsWanted(c *cobra.Command) {
+	if f := c.Flags().Lookup("log"); f != nil && f.Value.String() == "json" {
+		c.SetErr(jsonlog.New(c.ErrOrStderr()))
+	}
+}
+
+// serve serves the counts of a session until the function that it returns is
+// called.
+func (w *watchFlags) serve(s *ask.Session, planned int) (stop func(), err error) {
+	if w.metrics == "" {
+		return func() {}, nil
+	}
+	l, err := net.Listen("tcp", w.metrics)
+	if err != nil {
+		return nil, crosstalk.BadOption("metrics", " %s: %w; expected HOST:PORT with a free port, such as 127.0.0.1:9090", w.metrics, err)
+	}
+	server := &http.Server{Handler: watch.Metrics(s, planned), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 14}
+	go server.Serve(l)
+	return func() { server.Close() }, nil
+}

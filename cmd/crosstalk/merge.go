@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"crosstalk/internal/config"
+	"crosstalk/merge"
+	"crosstalk/report"
+
+	"github.com/spf13/cobra"
+)
+
+func mergeCommand() *cobra.Command {
+	var o outputFlags
+	var out string
+	c := &cobra.Command{
+		Use:   "merge RUN... --out DIR",
+		Short: "Make one run of the runs of shards",
+		Long: `Make one run of the runs of all shards of a measurement (--shard), and print its
+figures: those of a single run, to the last digit. RUN is the run of a shard, or
+the directory that has the runs of all of them; their order does not matter.
+
+The result is a run like any other: report, compare, gate and serve take it, and
+the command that made the shards resumes it, without --shard and with --out DIR.
+To merge again has no effect.
+
+Runs of different measurements are refused with the field that differs. Shards
+that are missing or unfinished are named, and the exit code is 3: DIR has their
+answers so far, and no figures. If a shard is there twice, nothing is written.`,
+		Example: `  crosstalk merge runs/sweep --out runs/sweep-merged
+  crosstalk merge node1/shard-1-of-2 node2/shard-2-of-2 --out runs/merged`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, paths []string) error {
+			if err := report.CheckFormat(o.format); err != nil {
+				return err
+			}
+			if out == "" {
+				return &usageError{errors.New("--out is missing: expected the directory of the merged run")}
+			}
+			result, err := merge.Merge(paths, out)
+			if errors.As(err, new(*merge.IncompleteError)) {
+				return &exitError{exitIncomplete, err}
+			}
+			if err != nil {
+				return err
+			}
+			if err := report.Write(c.OutOrStdout(), o.format, result.Estimates); err != nil {
+				return err
+			}
+			if !o.quiet {
+				summarizeMerge(c, result, out)
+			}
+			if result.Failed > 0 {
+				return &exitError{exitIncomplete, fmt.Errorf("%d requests failed; run the command that made the shards again, without --shard and with --out %s, to retry them",
+					result.Failed, out)}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "the directory of the merged run (required)")
+	config.Path(c.Flags(), "out")
+	o.add(c)
+	c.Flags().SortFlags = false
+	return c
+}
+
+// summarizeMerge prints what was merged.
+func summarizeMerge(c *cobra.Command, r merge.Result, out string) {
+	stderr := c.ErrOrStderr()
+	fmt.Fprintf(stderr, "\n%d shards", r.Shards)
+	if r.Asks > 0 {
+		fmt.Fprintf(stderr, ", %d answers", r.Asks-r.Twice)
+	}
+	fmt.Fprintf(stderr, ". Run directory: %s\n", out)
+	if r.Twice > 0 {
+		fmt.Fprintf(stderr, "note: %d requests were answered in several shards, differently; the answer of the first is in the run\n", r.Twice)
+	}
+}

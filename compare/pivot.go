@@ -1,0 +1,68 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"crosstalk"
+	"crosstalk/report"
+	"crosstalk/report/pivot"
+	"crosstalk/view"
+)
+
+// AgainstColumn is the column of the reference in tables of rows and columns.
+const AgainstColumn = "against"
+
+// WritePivot writes the differences by rows and columns in a format for people, and
+// the result as Write does in one for programs. Of the values of the column spread,
+// if it is not empty, the table has the least, the mean and the greatest difference.
+func WritePivot(w io.Writer, format string, r Result, o pivot.Options, spread string) error {
+	if !report.ForPeople(format) {
+		return Write(w, format, r)
+	}
+	o.Subtitle = "difference"
+	o.Text = func(e crosstalk.Estimate) string {
+		if e.Test != nil && e.Value.Defined() && !(float64(e.Test.P) <= 1-r.Level+1e-12) {
+			return "~"
+		}
+		return report.Difference(e.Value, e.Unit)
+	}
+	figures := r.figures()
+	if spread != "" {
+		figures = view.Spread(figures, spread)
+	}
+	tables, err := pivot.Tables(figures, o)
+	if err != nil {
+		return err
+	}
+	for i := range tables {
+		tables[i].Notes = slices.Concat([]string{fmt.Sprintf("~: not significant at %.2g %%, which does not mean that there is no difference; "+
+			"p is adjusted by Holm's method over %s", 100*(1-r.Level), r.tests())}, tables[i].Notes, refusals(r.Refused))
+	}
+	return report.WriteTables(w, format, tables)
+}
+
+// figures are the differences as figures, with the columns of the condition and of
+// the group. Their test is that of the difference, adjusted.
+func (r Result) figures() []crosstalk.Estimate {
+	subjects := make([]Subject, len(r.Comparisons))
+	for i, c := range r.Comparisons {
+		subjects[i] = c.Subject
+	}
+	subjects = withoutRun(subjects)
+	figures := make([]crosstalk.Estimate, len(subjects))
+	for i, c := range r.Comparisons {
+		s := subjects[i]
+		by := maps.Clone(s.By)
+		maps.Copy(by, s.Condition)
+		by[AgainstColumn] = describe(s.Reference, s.Condition)
+		figures[i] = crosstalk.Estimate{Measure: c.Measure, Value: c.Difference, Unit: c.Unit, N: c.N, Clusters: c.Clusters, Interval: c.Interval,
+			Test: &crosstalk.Test{Method: c.Method, P: c.Adjusted}, By: by, Signature: c.Signature, Warnings: c.Warnings}
+		for _, field := range c.Across {
+			figures[i].Warnings = append(figures[i].Warnings, fmt.Sprintf("the signature of the other differs in %s", field))
+		}
+	}
+	return figures
+}

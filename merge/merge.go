@@ -1,0 +1,185 @@
+// Package merge makes the run of a whole measurement of the runs of its shards:
+// answers are merged by request, observations by their places, and the figures are
+// those that a single run has, to the last digit.
+package merge
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/ask/journal"
+	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/plainfile"
+	"crosstalk/report"
+	"crosstalk/run"
+	"crosstalk/study"
+)
+
+// Result is what was merged.
+type Result struct {
+	Shards    int
+	Asks      int // that the shards have
+	Twice     int // of these: another shard has another answer to the same request, which was taken
+	Failed    int // requests without an answer
+	Estimates []crosstalk.Estimate
+}
+
+// IncompleteError says that shards are missing, unfinished, or there twice.
+type IncompleteError struct {
+	Missing    []string // shards, as in 3/64
+	Unfinished []string // why, with the path
+	Twice      []string // the shard with both paths
+
+	// Out has the answers of the shards that are there. Empty: nothing was
+	// written, since there is a shard twice.
+	Out string
+}
+
+func (e *IncompleteError) Error() string {
+	var parts []string
+	add := func(what string, list []string) {
+		const most = 10
+		if len(list) == 0 {
+			return
+		}
+		text := strings.Join(list[:min(len(list), most)], ", ")
+		if more := len(list) - most; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		parts = append(parts, what+text)
+	}
+	add("twice: ", e.Twice)
+	add("missing: ", e.Missing)
+	add("unfinished: ", e.Unfinished)
+	text := "not all shards are there, and each once: " + strings.Join(parts, "; ")
+	if e.Out == "" {
+		return text + ": nothing was written; leave one out"
+	}
+	return text + fmt.Sprintf(": %s has the answers so far and no figures; run these shards, and merge again", e.Out)
+}
+
+// Merge merges runs of shards into the run directory out. Each path is the run of
+// a shard, or a directory that has such runs in it. The order does not matter, and
+// to merge again has no effect.
+//
+// Runs of different measurements, versions or scorings are refused with the field
+// that differs. The error is an *IncompleteError if a shard is missing, unfinished
+// or there twice.
+func Merge(paths []string, out string) (result Result, err error) {
+	shards, err := open(paths)
+	if err != nil {
+		return result, err
+	}
+	incomplete := shards.check()
+	if incomplete != nil && len(incomplete.Twice) > 0 {
+		return result, incomplete
+	}
+	d, err := run.Create(out, shards[0].Plan.Whole())
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	result.Shards = len(shards)
+	if err := shards.copyInstructions(d); err != nil {
+		return result, err
+	}
+	if err := shards.mergeJournals(d, &result); err != nil {
+		return result, err
+	}
+	if incomplete != nil {
+		incomplete.Out = out
+		return result, incomplete
+	}
+	shards.notes(&d.Manifest)
+	result.Estimates, err = shards.mergeObservations(d)
+	if err != nil {
+		return result, err
+	}
+	m := d.Manifest
+	if err := d.SetScoring(m.Scoring, m.Suites, 0, m.Changes); err != nil { // not before the observations are of it
+		return result, err
+	}
+	return result, d.WriteEstimates(report.NewDocument(result.Estimates))
+}
+
+// copyInstructions copies the instructions that the models rewrote for all shards.
+func (s shards) copyInstructions(d *run.Dir) error {
+	const most = 16 << 20 // bytes
+	var text []byte
+	from := ""
+	for _, one := range s {
+		path := filepath.Join(one.path, study.InstructionsFile)
+		next, err := plainfile.Read(path, most)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it has not begun, or needs none
+		case err != nil:
+			return err
+		case from == "":
+			from, text = path, next
+		case string(text) != string(next):
+			return &DifferentError{Path: path, Field: "instructions are others", Than: from}
+		}
+	}
+	if from == "" {
+		return nil
+	}
+	return atomicfile.WriteBytesPrivate(filepath.Join(d.Path, study.InstructionsFile), text)
+}
+
+// mergeJournals merges the answers, in the order of the shards.
+func (s shards) mergeJournals(d *run.Dir, result *Result) error {
+	for _, one := range s {
+		merged, err := mergeJournal(d.Journal, filepath.Join(one.path, "answers.db"))
+		if err != nil {
+			return err
+		}
+		result.Asks += merged.Asks
+		result.Twice += merged.Twice
+	}
+	all, err := d.Journal.Progress()
+	if all.Done > 0 {
+		d.Manifest.Asks = all.Done
+	}
+	result.Failed = all.Failed
+	return err
+}
+
+func mergeJournal(into *journal.Journal, path string) (journal.Merged, error) {
+	from, err := journal.OpenReader(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return journal.Merged{}, nil // a shard that has not begun
+	}
+	if err != nil {
+		return journal.Merged{}, err
+	}
+	merged, err := into.Merge(from)
+	return merged, errors.Join(err, from.Close())
+}
+
+// notes puts what the shards' manifests say into that of the whole.
+func (s shards) notes(whole *run.Manifest) {
+	whole.Scoring, whole.Suites = s[0].Scoring, s[0].Suites
+	whole.Changes, whole.Adapted = nil, nil
+	for _, o := range s {
+		for _, change := range o.Changes {
+			if !slices.Contains(whole.Changes, change) {
+				whole.Changes = append(whole.Changes, change)
+			}
+		}
+		for _, a := range o.Adapted {
+			i := slices.IndexFunc(whole.Adapted, func(b run.Adapted) bool { return b.Condition == a.Condition })
+			if i < 0 {
+				whole.Adapted = append(whole.Adapted, a)
+				continue
+			}
+			whole.Adapted[i].Room = whole.Adapted[i].Room || a.Room
+		}
+	}
+	slices.SortFunc(whole.Adapted, func(a, b run.Adapted) int { return cmp.Compare(a.Condition, b.Condition) })
+}

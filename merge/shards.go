@@ -1,0 +1,179 @@
+package merge
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"crosstalk"
+	"crosstalk/run"
+	"crosstalk/shard"
+	"crosstalk/study"
+)
+
+// DifferentError says that two runs are not shards of one measurement.
+type DifferentError struct {
+	Path  string
+	Field string // with both values, the first that of Path
+	Than  string // the other path
+}
+
+func (e *DifferentError) Error() string {
+	return fmt.Sprintf("%s is not of the same measurement as %s: its %s", e.Path, e.Than, e.Field)
+}
+
+// shards are runs of shards in the order of their numbers.
+type shards []one
+
+// one is the run of one shard.
+type one struct {
+	run.Manifest
+	path string
+}
+
+// open reads the manifests of the runs that paths name, and refuses those that are
+// not of one measurement.
+func open(paths []string) (list shards, err error) {
+	all, err := expand(paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range all {
+		manifest, err := study.ReadManifest(path)
+		if err != nil {
+			return nil, err
+		}
+		if manifest.Plan.Shard.IsZero() {
+			return nil, fmt.Errorf("%s is a run of all items: expected runs of shards, made with --shard", path)
+		}
+		list = append(list, one{manifest, path})
+	}
+	slices.SortStableFunc(list, func(a, b one) int {
+		return cmp.Or(cmp.Compare(a.Plan.Shard.Index, b.Plan.Shard.Index), cmp.Compare(a.path, b.path))
+	})
+	for _, other := range list[1:] {
+		if field := other.difference(list[0]); field != "" {
+			return nil, &DifferentError{other.path, field, list[0].path}
+		}
+	}
+	return list, list.sameScoring()
+}
+
+// expand replaces directories of shards by their runs.
+func expand(paths []string) (all []string, err error) {
+	for _, path := range paths {
+		path = filepath.Clean(path)
+		if _, err := run.ReadManifest(path); !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, path)
+			continue
+		}
+		runs, err := shard.Runs(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: expected the run of a shard, or a directory with such runs: %w", path, err)
+		}
+		begun := slices.DeleteFunc(runs, func(path string) bool {
+			_, err := run.ReadManifest(path)
+			return errors.Is(err, fs.ErrNotExist) // killed before it began
+		})
+		if len(begun) == 0 {
+			return nil, fmt.Errorf("%s has no runs of shards: expected directories such as %s", path, shard.Shard{Index: 1, Count: 2}.Dir(path))
+		}
+		all = append(all, begun...)
+	}
+	return all, nil
+}
+
+// difference names the first field in which the measurements of two shards
+// differ, with both values; "" if there is none.
+func (o one) difference(from one) string {
+	if a, b := o.Crosstalk, from.Crosstalk; a != b {
+		return fmt.Sprintf("crosstalk is version %s, not %s", a, b)
+	}
+	if a, b := o.Plan.Shard.Count, from.Plan.Shard.Count; a != b {
+		return fmt.Sprintf("number of shards is %d, not %d", a, b)
+	}
+	return o.Plan.Whole().Difference(from.Plan.Whole())
+}
+
+// sameScoring refuses finished shards that were scored in different ways, or that
+// were asked with different settings since their models refused others.
+func (s shards) sameScoring() error {
+	var first *one
+	for i := range s {
+		o := &s[i]
+		if o.unfinished() != "" {
+			continue
+		}
+		if first == nil || first.Observations != nil && first.Observations.N == 0 {
+			first = o
+			continue
+		}
+		for _, field := range []struct {
+			name          string
+			value, others any
+		}{{"scoring", o.Scoring, first.Scoring}, {"suites", o.Suites, first.Suites}, {"adapted", o.refused(first), first.refused(o)}} {
+			if a, b := crosstalk.Canonical(field.value), crosstalk.Canonical(field.others); !bytes.Equal(a, b) {
+				return &DifferentError{o.path, fmt.Sprintf("%s is %s, not %s", field.name, a, b), first.path}
+			}
+		}
+	}
+	return nil
+}
+
+// refused are the parameters that models refused, by condition. A shard that has
+// nothing to ask refused the same as any other.
+func (o *one) refused(other *one) map[int][]string {
+	of := map[int][]string{}
+	if o.Observations == nil || o.Observations.N == 0 || other.Observations == nil || other.Observations.N == 0 {
+		return of
+	}
+	for _, a := range o.Adapted {
+		if len(a.Without) > 0 {
+			of[a.Condition] = slices.Sorted(slices.Values(a.Without))
+		}
+	}
+	return of
+}
+
+// unfinished is why a shard has no figures that could be merged, "" if it has.
+func (o one) unfinished() string {
+	switch _, err := os.Lstat(filepath.Join(o.path, "estimates.json")); {
+	case o.NotMeasured > 0:
+		return fmt.Sprintf("%d items not measured", o.NotMeasured)
+	case o.EstimatesSHA256 == "" || len(o.Scoring) == 0 || err != nil:
+		return "no figures yet"
+	}
+	return ""
+}
+
+// check returns what is not there once and finished; nil if all is.
+func (s shards) check() *IncompleteError {
+	e := &IncompleteError{}
+	have := map[int]string{}
+	for _, o := range s {
+		of := o.Plan.Shard
+		if first, again := have[of.Index]; again {
+			e.Twice = append(e.Twice, fmt.Sprintf("%v (%s and %s)", of, first, o.path))
+			continue
+		}
+		have[of.Index] = o.path
+		if why := o.unfinished(); why != "" {
+			e.Unfinished = append(e.Unfinished, fmt.Sprintf("%v (%s: %s)", of, o.path, why))
+		}
+	}
+	count := s[0].Plan.Shard.Count
+	for i := 1; i <= count; i++ {
+		if _, there := have[i]; !there {
+			e.Missing = append(e.Missing, shard.Shard{Index: i, Count: count}.String())
+		}
+	}
+	if e.Twice == nil && e.Unfinished == nil && e.Missing == nil {
+		return nil
+	}
+	return e
+}

@@ -1,0 +1,81 @@
+package pivot
+
+import (
+	"slices"
+
+	"crosstalk"
+)
+
+// best are the cells, by row and column, whose figure is the best of those that
+// compete with it: those of its column, if values in rows compete, else those of its
+// row. They differ from it only in the columns that compete. Equal ones, as
+// printed, are all the best, unless no other competes.
+func (l *layout) best() map[[2]int]bool {
+	competes := func(columns []string) []bool {
+		flags := make([]bool, len(columns))
+		for i, column := range columns {
+			flags[i] = slices.Contains(l.Compete, column)
+		}
+		return flags
+	}
+	rows, columns := competes(l.Rows), competes(l.Columns)
+	if slices.Contains(rows, true) {
+		columns = make([]bool, len(columns))
+	}
+	best := map[[2]int]bool{}
+	for _, group := range l.rivals(rows, columns) {
+		var winner *crosstalk.Estimate
+		others := false
+		for _, p := range group {
+			e, _ := l.at(l.rows[p[0]], l.columns[p[1]])
+			if winner == nil || e.Better == crosstalk.Higher && e.Value > winner.Value || e.Better == crosstalk.Lower && e.Value < winner.Value {
+				winner = e
+			}
+		}
+		for _, p := range group {
+			e, _ := l.at(l.rows[p[0]], l.columns[p[1]])
+			others = others || l.Text(*e) != l.Text(*winner)
+		}
+		for _, p := range group {
+			if e, _ := l.at(l.rows[p[0]], l.columns[p[1]]); others && l.Text(*e) == l.Text(*winner) {
+				best[p] = true
+			}
+		}
+	}
+	return best
+}
+
+// rivals are groups of cells that differ only in the competing columns. Figures
+// over all values of such a column, undefined ones and those that have no better
+// direction do not compete.
+func (l *layout) rivals(rows, columns []bool) map[string][][2]int {
+	groups := map[string][][2]int{}
+	if !slices.Contains(rows, true) && !slices.Contains(columns, true) {
+		return nil
+	}
+	for r, row := range l.rows {
+		for c, column := range l.columns {
+			e, _ := l.at(row, column)
+			if e == nil || !e.Value.Defined() || e.Better == "" {
+				continue
+			}
+			key, over := "", false
+			for i, v := range slices.Concat(row, column) {
+				if slices.Concat(rows, columns)[i] {
+					over = over || v == crosstalk.All
+					v = ""
+				}
+				key += v + "\x00"
+			}
+			if !over {
+				groups[key] = append(groups[key], [2]int{r, c})
+			}
+		}
+	}
+	for key, group := range groups {
+		if len(group) < 2 {
+			delete(groups, key)
+		}
+	}
+	return groups
+}

@@ -1,0 +1,224 @@
+// Package pivot lays figures out in tables: values of some columns are the rows,
+// values of others the columns, a figure is a cell. It knows estimates, and no
+// instrument.
+package pivot
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument"
+	"crosstalk/report"
+)
+
+// Measure names the measures of figures as rows or columns.
+const Measure = "measure"
+
+// Options say what a table looks like.
+type Options struct {
+	Rows, Columns []string // names of columns of figures, or Measure
+
+	// Beside are what cells have beside the figure, each in a column of its own:
+	// names in Sides.
+	Beside []string
+
+	Order    map[string][]string // values in the order that they are to come in, by column; others follow
+	Compete  []string            // columns whose values compete: the best of them is marked
+	Names    map[string]string   // what to call columns, values and measures
+	Caption  string              // empty: made of what the figures have in common
+	Text     func(crosstalk.Estimate) string
+	Subtitle string // what a figure is, where it is not the measure itself: "difference"
+}
+
+// Check returns an error if the options contradict each other.
+func (o Options) Check() error {
+	seen := map[string]bool{}
+	for _, column := range slices.Concat(o.Rows, o.Columns) {
+		if seen[column] {
+			return fmt.Errorf("%s is named twice among rows and columns", column)
+		}
+		seen[column] = true
+	}
+	for _, name := range o.Beside {
+		if _, ok := sides[name]; !ok {
+			return fmt.Errorf("unknown %q beside a figure; choose one of: %s", name, strings.Join(Sides, ", "))
+		}
+	}
+	return nil
+}
+
+// Tables lays figures out: in one table, or one for each combination of values of
+// columns that are neither rows nor columns. Measures that are neither are groups
+// of columns, if there are several. An error says which two figures share a cell.
+func Tables(estimates []crosstalk.Estimate, o Options) ([]report.Table, error) {
+	if o.Text == nil {
+		o.Text = func(e crosstalk.Estimate) string { return report.Value(e.Value, e.Unit) }
+	}
+	if !slices.Contains(slices.Concat(o.Rows, o.Columns), Measure) && several(estimates, Measure) {
+		o.Columns = append([]string{Measure}, o.Columns...)
+	}
+	var apart []string // columns that set tables apart, or that all figures share
+	for _, column := range append([]string{Measure}, report.ByColumns(estimates)...) {
+		if !slices.Contains(o.Rows, column) && !slices.Contains(o.Columns, column) {
+			apart = append(apart, column)
+		}
+	}
+	var keys []string
+	parts := map[string][]crosstalk.Estimate{}
+	for _, e := range estimates {
+		key := strings.Join(tuple(e, apart), "\x00")
+		if parts[key] == nil {
+			keys = append(keys, key)
+		}
+		parts[key] = append(parts[key], e)
+	}
+	var tables []report.Table
+	for _, key := range keys {
+		t, err := newLayout(parts[key], apart, o).table()
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
+}
+
+// value is a figure's value of a column, crosstalk.All if it has none.
+func value(e crosstalk.Estimate, column string) string {
+	v := e.By[column]
+	if column == Measure {
+		v = e.Measure
+	}
+	if v == "" {
+		return crosstalk.All
+	}
+	return v
+}
+
+func tuple(e crosstalk.Estimate, columns []string) []string {
+	values := make([]string, len(columns))
+	for i, column := range columns {
+		values[i] = value(e, column)
+	}
+	return values
+}
+
+func several(estimates []crosstalk.Estimate, column string) bool {
+	return slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return value(e, column) != value(estimates[0], column) })
+}
+
+// layout is the figures of one table by row and column.
+type layout struct {
+	Options
+	figures       []crosstalk.Estimate
+	constant      []string                     // columns that all figures share
+	rows, columns [][]string                   // values of Options.Rows and Options.Columns
+	short         map[string]map[string]string // names of values, by column
+	cells         map[string][]crosstalk.Estimate
+}
+
+func newLayout(figures []crosstalk.Estimate, constant []string, o Options) *layout {
+	l := &layout{Options: o, figures: figures, constant: constant, cells: map[string][]crosstalk.Estimate{}, short: map[string]map[string]string{}}
+	l.rows, l.columns = l.values(o.Rows), l.values(o.Columns)
+	for _, e := range figures {
+		at := place(tuple(e, o.Rows), tuple(e, o.Columns))
+		l.cells[at] = append(l.cells[at], e)
+	}
+	return l
+}
+
+func place(row, column []string) string {
+	return strings.Join(row, "\x00") + "\x01" + strings.Join(column, "\x00")
+}
+
+// values are the distinct values of the columns, in order: that of Options.Order,
+// else of appearance after crosstalk.All.
+func (l *layout) values(columns []string) (tuples [][]string) {
+	ranks := make([]map[string]int, len(columns))
+	for i, column := range columns {
+		ranks[i] = map[string]int{crosstalk.All: -1}
+		for _, v := range l.Order[column] {
+			ranks[i][v] = len(ranks[i])
+		}
+		for _, e := range l.figures {
+			if v := value(e, column); ranks[i][v] == 0 {
+				ranks[i][v] = len(ranks[i])
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for _, e := range l.figures {
+		t := tuple(e, columns)
+		if key := strings.Join(t, "\x00"); !seen[key] {
+			seen[key] = true
+			tuples = append(tuples, t)
+		}
+	}
+	slices.SortStableFunc(tuples, func(a, b []string) int {
+		for i := range a {
+			if d := ranks[i][a[i]] - ranks[i][b[i]]; d != 0 {
+				return d
+			}
+		}
+		return 0
+	})
+	return tuples
+}
+
+// at is the figure of a cell, nil if there is none.
+func (l *layout) at(row, column []string) (*crosstalk.Estimate, error) {
+	figures := l.cells[place(row, column)]
+	switch len(figures) {
+	case 0:
+		return nil, nil
+	case 1:
+		return &figures[0], nil
+	}
+	return nil, fmt.Errorf("%d figures have the same row and column (%s); of several runs, name the column run among the rows or columns",
+		len(figures), strings.Join(slices.Concat(row, column), ", "))
+}
+
+// name is what a value of a column is called.
+func (l *layout) name(column, value string) string {
+	if name, ok := l.Names[value]; ok {
+		return name
+	}
+	if column == Measure {
+		return instrument.Measure(value).Label
+	}
+	if l.short[column] == nil {
+		l.short[column] = shorten(l.figures, column)
+	}
+	return l.short[column][value]
+}
+
+// title is what a column is called.
+func (l *layout) title(column string) string {
+	if name, ok := l.Names[column]; ok {
+		return name
+	}
+	return crosstalk.Words(column)
+}
+
+// shorten returns a short name for each value of a column: without the fingerprints
+// of files and versions ("@sha256-82cf..."), if the names still differ.
+func shorten(figures []crosstalk.Estimate, column string) map[string]string {
+	short, long := map[string]string{}, map[string]string{}
+	for _, e := range figures {
+		v := value(e, column)
+		name := fingerprint.ReplaceAllString(v, "")
+		if other, taken := long[name]; taken && other != v {
+			for _, e := range figures {
+				short[value(e, column)] = value(e, column)
+			}
+			return short
+		}
+		short[v], long[name] = name, v
+	}
+	return short
+}
+
+var fingerprint = regexp.MustCompile(`@(sha256-[0-9a-f]+|\d+)`)

@@ -1,0 +1,108 @@
+package pivot
+
+import (
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/report"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// figure makes one with columns as COLUMN=VALUE pairs.
+func figure(measure string, value float64, by ...string) crosstalk.Estimate {
+	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 20, Clusters: 10, Better: crosstalk.Higher, By: map[string]string{},
+		Interval: &crosstalk.Interval{Low: value - 0.05, High: value + 0.1, Level: 0.95}, Test: &crosstalk.Test{P: 1e-120}, Signature: measure + "|suite:s|v1"}
+	if math.IsNaN(value) {
+		e.Interval = nil
+	}
+	for _, pair := range by {
+		column, v, _ := strings.Cut(pair, "=")
+		e.By[column] = v
+	}
+	return e
+}
+
+// Two models in two languages and over both; one cell is missing, one undefined.
+func models() []crosstalk.Estimate {
+	few := figure("wpr", 0.5, "model=m_1@sha256-82cf", "task=t", "language=de")
+	few.Warnings = []string{"only 3 clusters (need at least 5)"}
+	return []crosstalk.Estimate{
+		figure("lpr", 0.75, "model=m_1@sha256-82cf", "task=t", "language=all"), figure("lpr", 0.9, "model=n", "task=t", "language=all"),
+		figure("lpr", 0.7, "model=m_1@sha256-82cf", "task=t", "language=ja"), figure("lpr", math.NaN(), "model=n", "task=t", "language=ja"),
+		figure("lpr", 0.8, "model=m_1@sha256-82cf", "task=t", "language=de"), figure("lpr", 0.8, "model=n", "task=t", "language=de"),
+		few, figure("wpr", 0.25, "model=n", "task=t", "language=de"),
+	}
+}
+
+func TestTables(t *testing.T) {
+	sweep := []crosstalk.Estimate{
+		figure("leak_rate", 0.9, "model=m", "temperature=0", "similarity=a"), figure("leak_rate", 0.7, "model=m", "temperature=1", "similarity=a"),
+		figure("leak_rate", 0.6, "model=n", "temperature=0", "similarity=a"), figure("leak_rate", 0.8, "model=n", "temperature=1", "similarity=a"),
+		figure("leak_rate", 0.5, "model=n", "temperature=1", "similarity=b"),
+	}
+	for i := range sweep {
+		sweep[i].Better = crosstalk.Lower
+	}
+	for _, c := range []struct {
+		name    string
+		figures []crosstalk.Estimate
+		options Options
+	}{
+		{"models", models(), Options{Rows: []string{"model"}, Columns: []string{"language"}, Compete: []string{"model"}}},
+		{"ordered", models(), Options{Rows: []string{"language"}, Columns: []string{"model"}, Compete: []string{"model"}, Order: map[string][]string{"language": {"de", "ja"}},
+			Names: map[string]string{"n": "100 % & more", "lpr": "lines", "language": "tongue"}, Caption: "Mine"}},
+		{"beside", models()[:6], Options{Rows: []string{"language"}, Columns: []string{"model"}, Beside: []string{"interval", "n", "p"}}},
+		{"sweep", sweep, Options{Rows: []string{"model", "temperature"}, Compete: []string{"model", "temperature"}}},
+		{"crossed", sweep[:4], Options{Columns: []string{"model", "temperature"}, Rows: []string{"similarity"}, Compete: []string{"temperature"}}},
+	} {
+		var b strings.Builder
+		tables, err := Tables(c.figures, c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range []string{"table", "markdown", "latex"} {
+			if err := report.WriteTables(&b, format, tables); err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString("----\n")
+		}
+		golden := filepath.Join("testdata", c.name+".txt")
+		if *update {
+			if err := os.WriteFile(golden, []byte(b.String()), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); got != string(want) {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, want)
+		}
+	}
+}
+
+// Figures that nothing tells apart are an error, not one of them.
+func TestTwoFigures(t *testing.T) {
+	_, err := Tables(append(models(), models()...), Options{Rows: []string{"model"}, Columns: []string{"language"}})
+	if err == nil || !strings.HasPrefix(err.Error(), "2 figures have the same row and column (m_1@sha256-82cf, lpr, all)") {
+		t.Error(err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for want, o := range map[string]Options{
+		"model is named twice among rows and columns":                           {Rows: []string{"model"}, Columns: []string{"model"}},
+		`unknown "ci" beside a figure; choose one of: interval, n, clusters, p`: {Beside: []string{"ci"}},
+	} {
+		if err := o.Check(); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

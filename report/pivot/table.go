@@ -1,0 +1,355 @@
+package pivot
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument"
+	"crosstalk/report"
+)
+
+// Sides are what a cell can have beside its figure.
+var Sides = []string{"interval", "n", "clusters", "p"}
+
+// sides are the titles of Sides, and how they are written.
+var sides = map[string]struct {
+	title string
+	text  func(crosstalk.Estimate) string
+}{
+	"interval": {"interval", func(e crosstalk.Estimate) string { return report.Interval(e.Interval, e.Unit) }},
+	"n":        {"n", func(e crosstalk.Estimate) string { return strconv.Itoa(e.N) }},
+	"clusters": {"clusters", func(e crosstalk.Estimate) string { return strconv.Itoa(e.Clusters) }},
+	"p":        {"p", func(e crosstalk.Estimate) string { return report.SmallP(e.Test) }},
+}
+
+// table writes the cells.
+func (l *layout) table() (t report.Table, err error) {
+	t.Heading = l.heading()
+	for _, column := range l.Rows {
+		t.Header = append(t.Header, l.title(column))
+	}
+	if len(l.Rows) == 0 {
+		t.Header = []string{""}
+	}
+	t.Left = len(t.Header)
+	width := 1 + len(l.Beside)
+	l.head(&t, width)
+	best := l.best()
+	for r, row := range l.rows {
+		var cells []string
+		for i, column := range l.Rows {
+			name := l.name(column, row[i])
+			if i < len(row)-1 && r > 0 && slices.Equal(row[:i+1], l.rows[r-1][:i+1]) {
+				name = "" // as above
+			}
+			cells = append(cells, name)
+		}
+		if cells == nil {
+			cells = []string{crosstalk.All}
+		}
+		if r > 0 && len(row) > 1 && row[0] != l.rows[r-1][0] {
+			t.Breaks = append(t.Breaks, r)
+		}
+		for c, column := range l.columns {
+			e, err := l.at(row, column)
+			if err != nil {
+				return t, err
+			}
+			if e == nil {
+				cells = append(cells, slices.Repeat([]string{""}, width)...)
+				continue
+			}
+			if best[[2]int{r, c}] {
+				t.Bold = append(t.Bold, report.Place{Row: r, Column: len(cells)})
+			}
+			cells = append(cells, l.Text(*e))
+			for _, name := range l.Beside {
+				cells = append(cells, sides[name].text(*e))
+			}
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	t.Caption, t.Label = l.caption(len(best) > 0), l.label()
+	t.Notes = l.notes()
+	return t.Tidy(), nil
+}
+
+// head writes the titles of columns: a level for each of Options.Columns, and one
+// for what cells have beside the figure.
+func (l *layout) head(t *report.Table, width int) {
+	levels := len(l.Columns)
+	last := width == 1 && levels > 0
+	for depth := range levels {
+		if depth == levels-1 && last {
+			break
+		}
+		spans := []report.Span{{Columns: t.Left}}
+		for c, column := range l.columns {
+			if c > 0 && slices.Equal(column[:depth+1], l.columns[c-1][:depth+1]) {
+				spans[len(spans)-1].Columns += width
+				continue
+			}
+			spans = append(spans, report.Span{Title: l.columnTitle(l.Columns[depth], column[depth]), Columns: width})
+		}
+		t.Above = append(t.Above, spans)
+	}
+	for _, column := range l.columns {
+		switch {
+		case last:
+			t.Header = append(t.Header, l.columnTitle(l.Columns[levels-1], column[levels-1]))
+		default:
+			t.Header = append(t.Header, l.unit(column))
+		}
+		for _, name := range l.Beside {
+			t.Header = append(t.Header, l.side(name))
+		}
+	}
+}
+
+// side is the title of what is beside figures.
+func (l *layout) side(name string) string {
+	if name == "interval" {
+		return l.level() + " interval"
+	}
+	return sides[name].title
+}
+
+// level is the level of intervals: "95 %".
+func (l *layout) level() string {
+	for _, e := range l.figures {
+		if e.Interval != nil {
+			return strconv.FormatFloat(100*e.Interval.Level, 'g', 4, 64) + " %"
+		}
+	}
+	return "95 %"
+}
+
+// columnTitle is the title of a group of columns: a number says what it is of.
+func (l *layout) columnTitle(column, value string) string {
+	name := l.name(column, value)
+	if _, err := strconv.ParseFloat(name, 64); err == nil || column != Measure && (name == "yes" || name == "no" || name == "default") {
+		return l.title(column) + " " + name
+	}
+	if column == Measure {
+		if unit := l.unitOf(value); unit != "%" {
+			name += " (" + unit + ")"
+		}
+	}
+	return name
+}
+
+// unit is the unit of the figures of a column.
+func (l *layout) unit(column []string) string {
+	for _, row := range l.rows {
+		if e, _ := l.at(row, column); e != nil {
+			if l.Subtitle != "" && e.Unit == "" {
+				return "points"
+			}
+			return unitOf(*e)
+		}
+	}
+	return "%"
+}
+
+func (l *layout) unitOf(measure string) string {
+	for _, e := range l.figures {
+		if e.Measure == measure {
+			return unitOf(e)
+		}
+	}
+	return "%"
+}
+
+// inUnit is the unit in words: differences of percentages are in points.
+func (l *layout) inUnit() string {
+	if unit := unitOf(l.figures[0]); unit != "%" || l.Subtitle == "" {
+		return unit
+	}
+	return "percentage points"
+}
+
+func unitOf(e crosstalk.Estimate) string {
+	if e.Unit == "" {
+		return "%"
+	}
+	return e.Unit
+}
+
+// heading is what all figures of the table have in common.
+func (l *layout) heading() (heading []string) {
+	for _, column := range l.constant {
+		switch v := value(l.figures[0], column); {
+		case column == Measure:
+			name := l.name(column, v)
+			if l.Subtitle != "" {
+				name += ", " + l.Subtitle
+			}
+			heading = append(heading, name+", "+l.inUnit())
+		case v != crosstalk.All:
+			heading = append(heading, l.title(column)+" "+l.name(column, v))
+		case l.pooled(column):
+			heading = append(heading, "pooled over "+l.title(column))
+		}
+	}
+	if l.Subtitle != "" && !slices.Contains(l.constant, Measure) {
+		heading = append([]string{l.Subtitle}, heading...)
+	}
+	return heading
+}
+
+// pooled reports whether figures are over all values of a setting or the model.
+func (l *layout) pooled(column string) bool {
+	return l.figures[0].By[column] == crosstalk.All && slices.Contains(l.Compete, column)
+}
+
+// caption is the caption of a table for a paper, without its full stop: the measures
+// in full, and what figures have in common.
+func (l *layout) caption(marked bool) string {
+	caption := l.Caption
+	if caption == "" {
+		var names []string
+		for _, e := range l.figures {
+			m := instrument.Measure(e.Measure)
+			name := m.Label
+			if m.Name != "" && !strings.EqualFold(strings.ReplaceAll(m.Name, "-", " "), m.Label) {
+				name = m.Name + " (" + m.Label + ")"
+			}
+			if own, ok := l.Names[e.Measure]; ok {
+				name = own
+			}
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		parts := []string{upper(strings.Join(names, ", "))}
+		if l.Subtitle != "" {
+			parts[0] += ": " + l.Subtitle
+		}
+		if unitOf(l.figures[0]) == "%" {
+			parts[0] += " in " + l.inUnit()
+		}
+		for _, column := range l.constant {
+			switch v := value(l.figures[0], column); {
+			case l.pooled(column):
+				parts = append(parts, "pooled over "+l.title(column))
+			case column != Measure && v != crosstalk.All:
+				parts = append(parts, l.title(column)+" "+l.name(column, v))
+			}
+		}
+		caption = strings.Join(parts, "; ")
+	}
+	if marked {
+		caption += ". Best in bold"
+	}
+	return caption
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// label is what a paper refers to the table by: "tab:lpr-model-language".
+func (l *layout) label() string {
+	parts := []string{}
+	add := func(text string) {
+		text = strings.Trim(strings.Map(func(r rune) rune {
+			if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+				return r
+			}
+			return '-'
+		}, strings.ToLower(text)), "-")
+		if text != "" && !slices.Contains(parts, text) {
+			parts = append(parts, text)
+		}
+	}
+	for _, e := range l.figures {
+		add(e.Measure)
+	}
+	for _, column := range slices.Concat(l.Rows, l.Columns) {
+		if column != Measure {
+			add(column)
+		}
+	}
+	for _, column := range l.constant {
+		if v := value(l.figures[0], column); column != Measure && v != crosstalk.All && len(l.name(column, v)) <= 20 {
+			add(l.name(column, v))
+		}
+	}
+	return "tab:" + strings.Join(parts, "-")
+}
+
+// maxSignatures is how many signatures the notes of a table state.
+const maxSignatures = 4
+
+// notes are how certain the figures are, their signatures, and their warnings.
+func (l *layout) notes() (notes []string) {
+	if !slices.Contains(l.Beside, "interval") {
+		notes = l.certainty()
+	}
+	var signatures []string
+	rows, warnings := make([]string, len(l.figures)), make([][]string, len(l.figures))
+	for i, e := range l.figures {
+		if !slices.Contains(signatures, e.Signature) {
+			signatures = append(signatures, e.Signature)
+		}
+		var where []string
+		for _, column := range slices.Concat(l.Columns, l.Rows) {
+			if v := value(e, column); v != crosstalk.All {
+				where = append(where, l.name(column, v))
+			}
+		}
+		if where == nil {
+			where = []string{crosstalk.All}
+		}
+		rows[i], warnings[i] = strings.Join(where, "/"), e.Warnings
+	}
+	for i, s := range signatures {
+		if i == maxSignatures && len(signatures) > maxSignatures+1 {
+			notes = append(notes, fmt.Sprintf("signatures of the other figures: %d (--format json)", len(signatures)-i))
+			break
+		}
+		notes = append(notes, "signature: "+s)
+	}
+	return append(notes, report.Warnings(rows, warnings)...)
+}
+
+// certainty says how many items figures are about, and how far their intervals
+// reach.
+func (l *layout) certainty() (notes []string) {
+	low, high := -1, 0
+	reach := map[string]float64{}
+	var units []string
+	for _, e := range l.figures {
+		if !e.Value.Defined() {
+			continue
+		}
+		if low < 0 || e.N < low {
+			low = e.N
+		}
+		high = max(high, e.N)
+		if e.Interval == nil {
+			continue
+		}
+		if _, seen := reach[e.Unit]; !seen {
+			units = append(units, e.Unit)
+		}
+		v := float64(e.Value)
+		reach[e.Unit] = max(reach[e.Unit], e.Interval.High-v, v-e.Interval.Low)
+	}
+	if low < 0 {
+		return nil
+	}
+	note := fmt.Sprintf("n: %d items for each figure", low)
+	if low < high {
+		note = fmt.Sprintf("n: %d to %d items for each figure", low, high)
+	}
+	for _, unit := range units {
+		name := unit
+		if unit == "" {
+			name = "points"
+		}
+		note += fmt.Sprintf("; %s intervals reach up to %s %s from it", l.level(), report.Value(crosstalk.Value(reach[unit]), unit), name)
+	}
+	return append(notes, note)
+}

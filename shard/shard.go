@@ -1,0 +1,233 @@
+// Package shard divides a measurement among processes: which part of it one
+// process does, as --shard names it, and which items that part has.
+package shard
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Shard is one of Count parts of a measurement. Its text is "3/64". The zero
+// value is the whole measurement, whose text is "".
+type Shard struct {
+	Index int // from 1
+	Count int
+}
+
+// most is the largest number of shards: as many tasks as a job array of Slurm can
+// have if its administrator lets it.
+const most = 1 << 20
+
+// Parse reads the value of --shard: "" for the whole measurement, I/N, or "auto"
+// for what the scheduler says in the environment, which getenv reads (os.Getenv):
+//
+//	Slurm array        SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN
+//	Kubernetes job     JOB_COMPLETION_INDEX, and CROSSTALK_SHARDS, the job's completions
+//
+// The tasks of a Slurm array must be numbered without gaps.
+func Parse(text string, getenv func(string) string) (Shard, error) {
+	switch text {
+	case "":
+		return Shard{}, nil
+	case "auto":
+		return auto(getenv)
+	}
+	var s Shard
+	err := s.UnmarshalText([]byte(text))
+	return s, err
+}
+
+// auto is the shard of a task of a job array.
+func auto(getenv func(string) string) (s Shard, err error) {
+	number := func(name string, least int) int {
+		n, wrong := strconv.Atoi(getenv(name))
+		if err == nil && (wrong != nil || n < least) {
+			err = fmt.Errorf("auto: %s is %q; expected a number from %d", name, getenv(name), least)
+		}
+		return n
+	}
+	switch {
+	case getenv("SLURM_ARRAY_TASK_ID") != "":
+		first, last := number("SLURM_ARRAY_TASK_MIN", 0), 0
+		s = Shard{number("SLURM_ARRAY_TASK_ID", 0) - first + 1, number("SLURM_ARRAY_TASK_COUNT", 1)}
+		if getenv("SLURM_ARRAY_TASK_MAX") != "" {
+			last = number("SLURM_ARRAY_TASK_MAX", first)
+			if err == nil && last-first+1 != s.Count {
+				return s, fmt.Errorf("auto: the job array has %d tasks, from %d to %d; expected one without gaps, as in --array=1-%[1]d", s.Count, first, last)
+			}
+		}
+	case getenv("JOB_COMPLETION_INDEX") != "":
+		if getenv("CROSSTALK_SHARDS") == "" {
+			return s, fmt.Errorf("auto: CROSSTALK_SHARDS is not set: set it to the job's completions, which Kubernetes does not tell")
+		}
+		s = Shard{number("JOB_COMPLETION_INDEX", 0) + 1, number("CROSSTALK_SHARDS", 1)}
+	default:
+		return s, fmt.Errorf("auto: found neither a Slurm job array (SLURM_ARRAY_TASK_ID) nor a Kubernetes Indexed Job (JOB_COMPLETION_INDEX): name the shard, as in 3/64")
+	}
+	if err == nil {
+		err = s.check()
+	}
+	return s, err
+}
+
+func (s Shard) check() error {
+	if s.Count < 1 || s.Count > most || s.Index < 1 || s.Index > s.Count {
+		return fmt.Errorf("%d/%d is not a shard; expected I/N with I from 1 to N, as in 3/64", s.Index, s.Count)
+	}
+	return nil
+}
+
+// IsZero reports whether s is the whole measurement.
+func (s Shard) IsZero() bool { return s == Shard{} }
+
+func (s Shard) String() string {
+	if s.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", s.Index, s.Count)
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (s Shard) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Shard) UnmarshalText(text []byte) error {
+	*s = Shard{}
+	if len(text) == 0 {
+		return nil
+	}
+	index, count, ok := strings.Cut(string(text), "/")
+	i, wrongIndex := strconv.Atoi(index)
+	n, wrongCount := strconv.Atoi(count)
+	if !ok || wrongIndex != nil || wrongCount != nil {
+		return fmt.Errorf("%q is not a shard; expected I/N, as in 3/64, or auto", text)
+	}
+	*s = Shard{i, n}
+	return s.check()
+}
+
+// Dir is the shard's run directory in that of all shards: DIR/shard-03-of-64.
+func (s Shard) Dir(all string) string {
+	if s.IsZero() {
+		return all
+	}
+	return filepath.Join(all, fmt.Sprintf("%s%0*d-of-%d", prefix, len(strconv.Itoa(s.Count)), s.Index, s.Count))
+}
+
+const prefix = "shard-"
+
+// Runs returns the run directories of shards that are directly in a directory,
+// sorted.
+func Runs(all string) (paths []string, err error) {
+	entries, err := os.ReadDir(all)
+	for _, e := range entries {
+		if e.IsDir() && runs.MatchString(e.Name()) {
+			paths = append(paths, filepath.Join(all, e.Name()))
+		}
+	}
+	return paths, err
+}
+
+var runs = regexp.MustCompile(`^` + prefix + `\d+-of-\d+$`)
+
+// Has reports whether the shard has the items of a cluster, where the clusters
+// are not known before they are read: as its hash says, evenly for many of them.
+func (s Shard) Has(cluster string) bool {
+	return s.IsZero() || hash(cluster)%uint64(s.Count) == uint64(s.Index-1)
+}
+
+// hash is a number that depends on the text alone.
+func hash(text string) uint64 {
+	sum := sha256.Sum256([]byte("shard\x00" + text))
+	return binary.BigEndian.Uint64(sum[:8])
+}
+
+// Part is the shard's part of n, a budget that all shards share: the parts are
+// equal up to one, and together n.
+func (s Shard) Part(n int) int {
+	if s.IsZero() {
+		return n
+	}
+	part := n / s.Count
+	if s.Index <= n%s.Count {
+		part++
+	}
+	return part
+}
+
+// Clusters are items, by number from 0, that have to be in the same shard.
+type Clusters struct {
+	of    []int // a parent of each item, that of a root is the item itself
+	names []string
+}
+
+// NewClusters returns clusters of one item each. name is what an item's place
+// depends on: its id.
+func NewClusters(n int, name func(item int) string) *Clusters {
+	c := &Clusters{make([]int, n), make([]string, n)}
+	for i := range n {
+		c.of[i], c.names[i] = i, name(i)
+	}
+	return c
+}
+
+// Join makes the clusters of two items one.
+func (c *Clusters) Join(a, b int) {
+	a, b = c.root(a), c.root(b)
+	if a > b {
+		a, b = b, a
+	}
+	c.of[b] = a // the root is the first item
+}
+
+func (c *Clusters) root(item int) int {
+	for c.of[item] != item {
+		c.of[item] = c.of[c.of[item]]
+		item = c.of[item]
+	}
+	return item
+}
+
+// Of returns the shard's items, ascending. The clusters are dealt out in the order
+// of their sizes, those of one size in the order of their hashes, each to the
+// shard with the fewest items: shards differ by at most one item where all
+// clusters have one size.
+func (s Shard) Of(c *Clusters) []int {
+	items := []int{} // not nil, for a shard may have none
+	sizes := map[int]int{}
+	for i := range c.of {
+		sizes[c.root(i)]++
+	}
+	type cluster struct {
+		root, size int
+		hash       uint64
+	}
+	var all []cluster
+	for root, size := range sizes {
+		all = append(all, cluster{root, size, hash(c.names[root])})
+	}
+	slices.SortFunc(all, func(a, b cluster) int {
+		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.hash, b.hash), cmp.Compare(a.root, b.root))
+	})
+	loads := newLoads(s.Count)
+	mine := map[int]bool{}
+	for _, one := range all {
+		if loads.add(one.size) == s.Index {
+			mine[one.root] = true
+		}
+	}
+	for i := range c.of {
+		if mine[c.root(i)] {
+			items = append(items, i)
+		}
+	}
+	return items
+}

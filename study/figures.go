@@ -1,0 +1,343 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument"
+	"crosstalk/measure/estimate"
+	"crosstalk/run"
+	"crosstalk/view"
+)
+
+// Figures says which figures of a finished run to compute.
+type Figures struct {
+	View view.View
+
+	// By are the columns that figures are grouped by: there is a figure for each
+	// prefix of them, as in Grouped. Nil: as when they were measured.
+	By []string
+	// Cross are columns that are crossed instead: there is a figure for each
+	// combination of their values, those over all values of a column among them.
+	// It goes before By.
+	Cross []string
+
+	Measures []string // nil: all
+}
+
+// Of computes the figures of a run. It reads the run's observations once. An error
+// about the view or the columns names what the run has.
+func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
+	manifest, err := ReadManifest(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := Estimates(path); err != nil { // it is finished
+		return nil, err
+	}
+	if err := f.View.Check(); err != nil {
+		return nil, err
+	}
+	kind := instrument.Named(manifest.Plan.Instrument)
+	f, ofFigures := f.split(kind)
+	reader := f.View.Reader()
+	known := Columns{view.SampleColumn: true}
+	var all []*scoring
+	for _, s := range manifest.Scoring {
+		rules, err := instrument.ReadRules(manifest.Plan.Instrument, s.Rules)
+		if err != nil {
+			return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
+		}
+		all = append(all, &scoring{Figures: f, protocol: s.Protocol, rules: rules, kind: kind, by: s.By})
+	}
+	for o, err := range run.ReadObservations(path) {
+		if err != nil {
+			return nil, err
+		}
+		known.Add(o.Labels)
+		known.Add(o.Condition)
+		protocol := o.Condition[crosstalk.ProtocolColumn]
+		o, in := reader.Read(o)
+		for _, s := range all {
+			if in && cmp.Or(protocol, s.protocol) == s.protocol {
+				s.add(reader, o)
+			}
+		}
+	}
+	if err := reader.Check(slices.Sorted(maps.Keys(known))); err != nil {
+		return nil, err
+	}
+	for _, c := range kind.Columns {
+		if c.OfFigures {
+			known[c.Key] = true
+		}
+	}
+	known[view.GroupColumn] = len(f.View.Groups) > 0
+	for _, column := range slices.Concat(f.By, f.Cross) {
+		if !known[column] {
+			return nil, known.Unknown(column)
+		}
+	}
+	var estimates []crosstalk.Estimate
+	for _, s := range all {
+		estimates = append(estimates, s.estimates(manifest.Suites)...)
+	}
+	if err := checkMeasures(estimates, f.Measures); err != nil {
+		return nil, err
+	}
+	estimates = slices.DeleteFunc(estimates, func(e crosstalk.Estimate) bool {
+		return len(f.Measures) > 0 && !slices.Contains(f.Measures, e.Measure) || !chosen(e, slices.Concat(f.View.Only, ofFigures))
+	})
+	for i := range estimates {
+		f.sign(&estimates[i])
+	}
+	markUnjudged(manifest.Plan.Instrument, estimates)
+	if n := manifest.NotMeasured; n > 0 { // observations do not have this number
+		markNotMeasured(estimates, n, "of the items were not measured")
+	}
+	return estimates, nil
+}
+
+// OfRuns computes the figures of several runs. Those of several have the column
+// RunColumn, with the run's name, if Cross has it or if they differ in nothing else.
+func (f Figures) OfRuns(paths, names []string) ([]crosstalk.Estimate, error) {
+	apart := slices.Contains(f.Cross, RunColumn)
+	f.Cross = slices.DeleteFunc(slices.Clone(f.Cross), func(column string) bool { return column == RunColumn })
+	var all [][]crosstalk.Estimate
+	seen := map[string]bool{}
+	for _, path := range paths {
+		estimates, err := f.Of(path)
+		if err != nil {
+			return nil, err
+		}
+		keys := map[string]bool{}
+		for _, e := range estimates {
+			keys[figureKey(e)] = true
+		}
+		for key := range keys {
+			apart = apart || seen[key]
+			seen[key] = true
+		}
+		all = append(all, estimates)
+	}
+	if apart && len(paths) > 1 {
+		for i, estimates := range all {
+			for _, e := range estimates {
+				e.By[RunColumn] = names[i]
+			}
+		}
+	}
+	return slices.Concat(all...), nil
+}
+
+// Compare returns the figures of a run with the observations that they are about, as
+// compare.Runs takes them. If the view has groups there are figures of groups only,
+// since an observation may be in several.
+func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk.Observation, error], error) {
+	estimates, err := f.Of(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(f.View.Groups) > 0 {
+		estimates = slices.DeleteFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[view.GroupColumn] == "" })
+	}
+	manifest, err := ReadManifest(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, _ = f.split(instrument.Named(manifest.Plan.Instrument))
+	return estimates, func(yield func(crosstalk.Observation, error) bool) {
+		reader := f.View.Reader()
+		for o, err := range run.ReadObservations(path) {
+			if err != nil {
+				yield(o, err)
+				return
+			}
+			seen, in := reader.Read(o)
+			if !in {
+				continue
+			}
+			all := []crosstalk.Observation{seen}
+			if len(f.View.Groups) > 0 {
+				all = reader.Members(seen)
+			}
+			for _, o := range all {
+				if !yield(o, nil) {
+					return
+				}
+			}
+		}
+	}, nil
+}
+
+// RunColumn is the column of the run's name in figures of several.
+const RunColumn = "run"
+
+// Compared are the columns whose values are compared: the model, the settings that
+// vary within a run, and the run.
+func Compared(paths []string) ([]string, error) {
+	columns := []string{RunColumn, crosstalk.ModelColumn}
+	for _, path := range paths {
+		manifest, err := ReadManifest(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range manifest.Plan.Conditions {
+			for column := range c.Name {
+				if !slices.Contains(columns, column) {
+					columns = append(columns, column)
+				}
+			}
+		}
+	}
+	return columns, nil
+}
+
+// checkMeasures returns an error if there are no figures, or none of a measure.
+func checkMeasures(estimates []crosstalk.Estimate, measures []string) error {
+	known := Columns{}
+	for _, e := range estimates {
+		known[e.Measure] = true
+	}
+	for _, m := range measures {
+		if !known[m] {
+			return fmt.Errorf("unknown measure %q; choose one of: %s", m, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+	}
+	return nil
+}
+
+// split takes choices of columns of figures from the view: observations do not have
+// them. What needs such columns is grouped by what gives figures these columns.
+func (f Figures) split(kind crosstalk.Kind) (Figures, []view.Choice) {
+	var choices []view.Choice
+	f.View.Only = slices.DeleteFunc(slices.Clone(f.View.Only), func(c view.Choice) bool {
+		if of := kind.Column(c.Column).OfFigures; of {
+			choices = append(choices, c)
+			return true
+		}
+		return false
+	})
+	return f, choices
+}
+
+// chosen reports whether a figure is of a chosen value in every column that it has
+// one value of.
+func chosen(e crosstalk.Estimate, choices []view.Choice) bool {
+	return !slices.ContainsFunc(choices, func(c view.Choice) bool {
+		v := e.By[c.Column]
+		return v != "" && v != crosstalk.All && !slices.Contains(c.Values, v)
+	})
+}
+
+// sign adds what the view does to a figure's signature.
+func (f Figures) sign(e *crosstalk.Estimate) {
+	fields := f.View.Fields()
+	for _, g := range f.View.Groups {
+		if g.Name == e.By[view.GroupColumn] {
+			fields = append(fields, g.Field())
+		}
+	}
+	e.Signature = estimate.Extend(e.Signature, fields...)
+}
+
+// scoring is one protocol's estimators.
+type scoring struct {
+	Figures
+	protocol string
+	rules    crosstalk.Rules
+	kind     crosstalk.Kind
+	by       []string // as when it was measured
+	parts    []part   // of Cross; known when an observation says what its condition is
+}
+
+// part is the figures for all values of some columns.
+type part struct {
+	of        []string
+	estimator crosstalk.Estimator
+}
+
+func (s *scoring) add(r *view.Reader, o crosstalk.Observation) {
+	if s.parts == nil {
+		s.parts = s.open(o.Condition)
+	}
+	var members []crosstalk.Observation
+	for _, p := range s.parts {
+		if !slices.Contains(p.of, view.GroupColumn) {
+			p.estimator.Add(o)
+			continue
+		}
+		if members == nil {
+			members = r.Members(o)
+		}
+		for _, m := range members {
+			p.estimator.Add(m)
+		}
+	}
+}
+
+// open makes an estimator of the figures by prefix, or of those of each subset of
+// the columns that are crossed. Every figure has the columns of its condition.
+func (s *scoring) open(condition map[string]string) (parts []part) {
+	if s.Cross == nil {
+		by := s.By
+		if by == nil {
+			by = s.by
+		}
+		return []part{{nil, s.rules.Estimator(by)}}
+	}
+	var crossed, derived []string
+	for _, column := range s.Cross {
+		_, constant := condition[column]
+		switch {
+		case s.kind.Column(column).OfFigures:
+			derived = s.kind.Derived
+		case !constant:
+			crossed = append(crossed, column)
+		}
+	}
+	if slices.ContainsFunc(s.Measures, func(m string) bool { return s.kind.Measure(m).ByClass }) {
+		derived = s.kind.Derived
+	}
+	for subset := range 1 << len(crossed) {
+		var of []string
+		for i, column := range crossed {
+			if subset&(1<<i) != 0 {
+				of = append(of, column)
+			}
+		}
+		parts = append(parts, part{of, s.rules.Estimator(slices.Concat(of, derived))})
+	}
+	return parts
+}
+
+// estimates returns each figure once: of a subset of columns those that have a value
+// in all of them, for smaller subsets have the others.
+func (s *scoring) estimates(suites crosstalk.SuiteIDs) (estimates []crosstalk.Estimate) {
+	seen := map[string]bool{}
+	for _, p := range s.parts {
+		for _, e := range p.estimator.Estimates(suites) {
+			if slices.ContainsFunc(p.of, func(c string) bool { return e.By[c] == "" || e.By[c] == crosstalk.All }) {
+				continue
+			}
+			key := figureKey(e)
+			if s.Cross == nil || !seen[key] {
+				estimates = append(estimates, e)
+			}
+			seen[key] = true
+		}
+	}
+	return estimates
+}
+
+// figureKey names a figure by its measure and the columns of which it has one value.
+func figureKey(e crosstalk.Estimate) string {
+	by := maps.Clone(e.By)
+	maps.DeleteFunc(by, func(_, value string) bool { return value == crosstalk.All })
+	return e.Measure + "\x00" + string(crosstalk.Canonical(by))
+}

@@ -1,0 +1,183 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/run"
+	"crosstalk/shard"
+)
+
+// Take makes the study one of a shard: it counts, asks and scores the shard's part
+// of the items. Items that share a prompt are in the same shard, be it that their
+// clusters say so or that their requests do, so that no request is sent by two
+// shards, and that a shard's figures have intervals of their own. Two kinds of
+// requests are apart: those that precede all items, such as how an instruction is
+// rewritten, are sent by the first shard that comes; and those that are made of
+// answers, such as whether two of them mean the same, can be sent by several.
+func (s *Study) Take(ctx context.Context, of shard.Shard) error {
+	s.shard = of
+	if of.IsZero() || s.IsRecorded() {
+		return nil
+	}
+	clusters, err := s.clusters(ctx)
+	if err != nil {
+		return err
+	}
+	s.places = of.Of(clusters)
+	s.part = make([]crosstalk.Item, len(s.places))
+	for i, place := range s.places {
+		s.part[i] = s.Suite.Items[place]
+	}
+	return nil
+}
+
+// Shard is the shard that the study is of.
+func (s *Study) Shard() shard.Shard { return s.shard }
+
+// items are those that this study measures.
+func (s *Study) items() []crosstalk.Item {
+	if s.part == nil {
+		return s.Suite.Items
+	}
+	return s.part
+}
+
+// place is the number in the suite of one of items.
+func (s *Study) place(i int) int {
+	if s.part == nil {
+		return i
+	}
+	return s.places[i]
+}
+
+// clusters are the items that have to be in the same shard. Requests are those of
+// one condition of each protocol, since conditions do not differ in which items
+// share one.
+func (s *Study) clusters(ctx context.Context) (*shard.Clusters, error) {
+	items := s.Suite.Items
+	clusters := shard.NewClusters(len(items), func(i int) string { return items[i].ID })
+	named := map[string]int{}
+	for i, item := range items {
+		if item.Cluster == "" {
+			continue
+		}
+		if first, again := named[item.Cluster]; again {
+			clusters.Join(first, i)
+			continue
+		}
+		named[item.Cluster] = i
+	}
+	for k, p := range s.Protocols {
+		in := p.instrument(p.Conditions[0], false)
+		n := &sharing{id: p.Conditions[0].Model, clusters: clusters, first: map[uint64]int32{}}
+		if s.common != nil {
+			n.item = everyItem
+			if err := s.common(ctx, k, p.Conditions[0], n); err != nil {
+				return nil, err
+			}
+		}
+		for i, item := range items {
+			n.item = i
+			if _, err := in.Measure(ctx, n, item); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return clusters, nil
+}
+
+// admitShard returns an error if a directory is not for shards like this one.
+func (s *Study) admitShard(dir string) error {
+	if s.shard.IsZero() {
+		return nil
+	}
+	if _, err := run.ReadManifest(dir); err == nil {
+		return fmt.Errorf("%s has a run of all items: use another --out", dir)
+	}
+	others, err := shard.Runs(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, path := range others {
+		other, err := run.ReadManifest(path)
+		if err != nil {
+			continue // it is not begun, or its own process will say what is wrong
+		}
+		field := ""
+		if other.Plan.Shard.Count != s.shard.Count {
+			field = fmt.Sprintf("number of shards is %d, not %d", other.Plan.Shard.Count, s.shard.Count)
+		} else {
+			field = other.Plan.Whole().Difference(s.Plan().Whole())
+		}
+		if field != "" {
+			return fmt.Errorf("%s has shards of a run with other settings (%s): its %s: use another --out, or the settings of that run", dir, path, field)
+		}
+		return nil // as its process found of the others
+	}
+	return nil
+}
+
+// numbered gives each element its number, from 0.
+func numbered[T any](in iter.Seq2[T, error]) iter.Seq2[numberedRow[T], error] {
+	return func(yield func(numberedRow[T], error) bool) {
+		n := 0
+		for row, err := range in {
+			if !yield(numberedRow[T]{n, row}, err) {
+				return
+			}
+			n++
+		}
+	}
+}
+
+type numberedRow[T any] struct {
+	number int
+	row    T
+}
+
+// has reports whether a recorded item is the shard's.
+func (s *Study) has(item crosstalk.Item) bool {
+	if item.Cluster != "" {
+		return s.shard.Has(item.Cluster)
+	}
+	return s.shard.Has(item.ID)
+}
+
+// Divide makes limits that all shards share those of one shard, and says so: what
+// is said of none is nil. The limits of a minute must be at least as many as the
+// shards.
+func Divide(o *ask.Options, of shard.Shard) (said []string, err error) {
+	if of.IsZero() {
+		return nil, nil
+	}
+	divide := func(flag string, n *int, least string) {
+		if *n == 0 || err != nil {
+			return
+		}
+		if *n < of.Count {
+			err = crosstalk.BadOption(flag, " is %d for %d shards together; expected at least one %s for each", *n, of.Count, least)
+			return
+		}
+		part := of.Part(*n)
+		said = append(said, fmt.Sprintf("--%s %d is divided among %d shards: %d for this one", flag, *n, of.Count, part))
+		*n = part
+	}
+	divide("rpm", &o.RPM, "request a minute")
+	divide("tpm", &o.TPM, "token a minute")
+	divide("budget-asks", &o.Budget.Asks, "request")
+	divide("budget-tokens", &o.Budget.Tokens, "token")
+	if cost := o.Budget.Cost; cost > 0 {
+		o.Budget.Cost = cost / float64(of.Count)
+		said = append(said, fmt.Sprintf("--budget-cost %g is divided among %d shards: %g for this one", cost, of.Count, o.Budget.Cost))
+	}
+	return said, err
+}

@@ -1,0 +1,276 @@
+// Scale measures what large measurements cost: wall clock and CPU time, and the
+// peak memory of the command, which must not grow with the number of items.
+//
+//	go -C tools run ./bench/scale run -n 100000,300000,1000000
+//	go -C tools run ./bench/scale score -n 100000,300000,1000000
+//	go -C tools run ./bench/scale merge -shards 10 -n 100000
+//	go -C tools run ./bench/scale processes -n 4000 -delay 50ms
+//
+// run asks n prompts, one answer each, of a local server that answers at once;
+// score scores n recorded answers; both then report, compare and gate the run.
+// merge merges shards of n answers each. processes asks n prompts from 1, 2, 3 and
+// 4 shards at a time, of a server that answers after the delay and takes no more
+// than 16 requests at a time from each process.
+//
+// The command is built first. CPU time and memory are those of its process, as
+// the operating system counts them; the server and this program are not in them.
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"crosstalk/tools/internal/bench"
+)
+
+func main() {
+	log.SetFlags(0)
+	if len(os.Args) < 2 {
+		log.Fatal("usage: scale run|score|merge|processes [flags]")
+	}
+	b := &measuring{}
+	flags := flag.NewFlagSet("scale", flag.ExitOnError)
+	n := flags.String("n", "", "numbers of prompts or answers")
+	flags.IntVar(&b.shards, "shards", 10, "shards to merge")
+	flags.DurationVar(&b.delay, "delay", 50*time.Millisecond, "of the server, for processes")
+	flags.StringVar(&b.crosstalk, "crosstalk", "", "the command (default: it is built)")
+	flags.StringVar(&b.dir, "dir", "", "where files are made (default: a temporary directory)")
+	flags.Parse(os.Args[2:])
+	if err := b.measure(os.Args[1], *n); err != nil {
+		log.Fatal(err)
+	}
+}
+
+type measuring struct {
+	crosstalk, dir string
+	shards         int
+	delay          time.Duration
+}
+
+func (b *measuring) measure(what, numbers string) error {
+	measures := map[string]struct {
+		f func(n int) error
+		n string
+	}{
+		"run":       {b.run, "100000,300000,1000000"},
+		"score":     {b.score, "100000,300000,1000000"},
+		"merge":     {b.merge, "100000"},
+		"processes": {b.processes, "4000"},
+	}
+	m, known := measures[what]
+	if !known {
+		return fmt.Errorf("unknown measurement %q; choose one of: run, score, merge, processes", what)
+	}
+	if numbers == "" {
+		numbers = m.n
+	}
+	if b.dir == "" {
+		temporary, err := os.MkdirTemp("", "scale")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(temporary)
+		b.dir = temporary
+	}
+	if b.crosstalk == "" {
+		var err error
+		if b.crosstalk, err = bench.Program(b.dir); err != nil {
+			return err
+		}
+	}
+	for _, text := range strings.Split(numbers, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return fmt.Errorf("-n has %q; expected numbers above 0, such as 100000,300000", text)
+		}
+		if err := m.f(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// command runs crosstalk with these arguments. An exit code that is not among ok
+// is an error.
+func (b *measuring) command(ok []int, args ...string) (bench.Cost, error) {
+	var out strings.Builder
+	c := exec.Command(b.crosstalk, args...)
+	c.Dir = b.dir
+	c.Env = append(os.Environ(), "CROSSTALK_API_KEY=none")
+	c.Stderr, c.Stdout = &out, &out
+	cost, err := bench.Run(c)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && slices.Contains(ok, exit.ExitCode()) {
+		return cost, nil
+	}
+	if err != nil {
+		text := out.String()
+		return cost, fmt.Errorf("crosstalk %s: %w\n%s", strings.Join(args, " "), err, text[max(0, len(text)-2000):])
+	}
+	return cost, nil
+}
+
+// show runs a command and prints what it took.
+func (b *measuring) show(what string, n int, ok []int, args ...string) error {
+	cost, err := b.command(ok, args...)
+	if err == nil {
+		fmt.Printf("%-8s %8d: %v, %.0f/s\n", what, n, cost, float64(n)/cost.Wall)
+	}
+	return err
+}
+
+// run asks n prompts.
+func (b *measuring) run(n int) error {
+	server := serve(0)
+	defer server.Close()
+	suite, err := b.suite(n)
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(b.dir, fmt.Sprint("run-", n))
+	if err := b.show("run", n, nil, asking(server.URL, suite, out)...); err != nil {
+		return err
+	}
+	return b.read(n, out)
+}
+
+// asking are the arguments for a run.
+func asking(url, suite, out string, more ...string) []string {
+	return append([]string{"run", "confusion", "--model", "compatible:m", "--base-url", url + "/v1", "--suite", suite, "--out", out, "--quiet", "--format", "json"}, more...)
+}
+
+// read times the commands that read a run.
+func (b *measuring) read(n int, out string) error {
+	for _, command := range [][]string{
+		{"report", out, "--by", "language", "--format", "json"},
+		{"compare", out, out, "--format", "json"},
+		{"gate", out, "--require", "lpr>=1%", "--by", "language"},
+		{"status", out},
+	} {
+		if err := b.show(command[0], n, []int{1, 3, 4}, command...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// score scores n recorded answers.
+func (b *measuring) score(n int) error {
+	answers, err := b.answers(n)
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(b.dir, fmt.Sprint("score-", n))
+	if err := b.show("score", n, nil, "score", "confusion", answers, "--out", out, "--quiet", "--format", "json"); err != nil {
+		return err
+	}
+	return b.read(n, out)
+}
+
+// merge merges shards of n answers each.
+func (b *measuring) merge(n int) error {
+	server := serve(0)
+	defer server.Close()
+	suite, err := b.suite(n * b.shards)
+	if err != nil {
+		return err
+	}
+	all := filepath.Join(b.dir, fmt.Sprintf("shards-%d-%d", b.shards, n))
+	for i := range b.shards {
+		if err := b.show("shard", n, nil, asking(server.URL, suite, all, "--shard", fmt.Sprintf("%d/%d", i+1, b.shards))...); err != nil {
+			return err
+		}
+	}
+	if err := b.show("status", n*b.shards, nil, "status", all); err != nil {
+		return err
+	}
+	merged := all + "-merged"
+	for _, what := range []string{"merge", "again"} {
+		if err := b.show(what, n*b.shards, nil, "merge", all, "--out", merged, "--quiet", "--format", "json"); err != nil {
+			return err
+		}
+	}
+	return b.show("vacuum", n*b.shards, nil, "vacuum", merged)
+}
+
+// processes asks n prompts for each process, of 1 to 4 at a time.
+func (b *measuring) processes(n int) error {
+	const concurrency = 16
+	server := serve(b.delay)
+	defer server.Close()
+	var one float64
+	for count := 1; count <= 4; count++ {
+		suite, err := b.suite(n * count)
+		if err != nil {
+			return err
+		}
+		all := filepath.Join(b.dir, fmt.Sprintf("processes-%d-of-%d", count, n))
+		var group sync.WaitGroup
+		errs := make([]error, count)
+		server.began, server.ended = time.Time{}, time.Time{}
+		started := time.Now()
+		for i := range count {
+			group.Add(1)
+			go func() {
+				defer group.Done()
+				_, errs[i] = b.command(nil, asking(server.URL, suite, all, "--concurrency", fmt.Sprint(concurrency), "--shard", fmt.Sprintf("%d/%d", i+1, count))...)
+			}()
+		}
+		group.Wait()
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+		wall := time.Since(started)
+		rate := float64(n*count) / server.ended.Sub(server.began).Seconds() // without starting and scoring
+		if count == 1 {
+			one = rate
+		}
+		fmt.Printf("%d processes, %d prompts, %d at a time each, %v: %6.1f s, %7.1f/s while asking, %.3f of linear\n",
+			count, n*count, concurrency, b.delay, wall.Seconds(), rate, rate/one/float64(count))
+	}
+	return nil
+}
+
+// suite writes a suite of n prompts in six languages as a table.
+func (b *measuring) suite(n int) (string, error) {
+	return b.table(fmt.Sprintf("suite-%d.jsonl", n), n, func(w *bufio.Writer, i int) {
+		l := languages[i%len(languages)]
+		fmt.Fprintf(w, `{"id":"p%d","language":%q,"prompt":%q}`+"\n", i, l.code, fmt.Sprintf("%s %d", l.prompt, i))
+	})
+}
+
+// answers writes n recorded answers to such prompts.
+func (b *measuring) answers(n int) (string, error) {
+	return b.table(fmt.Sprintf("answers-%d.jsonl", n), n, func(w *bufio.Writer, i int) {
+		l := languages[i%len(languages)]
+		fmt.Fprintf(w, `{"id":"p%d","language":%q,"completion":%q,"model":"m"}`+"\n", i, l.code, reply(i))
+	})
+}
+
+// table writes a file of n lines, unless it is there.
+func (b *measuring) table(name string, n int, line func(w *bufio.Writer, i int)) (string, error) {
+	path := filepath.Join(b.dir, name)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return "", err
+	}
+	w := bufio.NewWriter(f)
+	for i := range n {
+		line(w, i)
+	}
+	return path, errors.Join(w.Flush(), f.Close())
+}

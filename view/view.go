@@ -1,0 +1,224 @@
+// Package view looks at observations under other columns than those that they were
+// recorded with: conditions pooled, some values only, values in groups, samples
+// apart. It knows no instrument.
+package view
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+)
+
+// Columns that a view adds to the labels of observations.
+const (
+	SampleColumn = "sample" // the observation's sample, from 1
+	GroupColumn  = "group"  // a group that the observation is in (Reader.Members)
+)
+
+// View says how to look at observations. The zero value leaves them as they are.
+type View struct {
+	Pool   []string // columns of conditions: figures are over all their values together
+	Only   []Choice // observations of other values are left out
+	Groups []Group  // the values of GroupColumn
+}
+
+// Choice is some values of a column.
+type Choice struct {
+	Column string
+	Values []string
+}
+
+// Group is a name for some values of a column. Groups may overlap and be of
+// different columns.
+type Group struct {
+	Name string
+	Choice
+}
+
+// Fields are the fields that the view adds to the signatures of its figures.
+func (v View) Fields() (fields []string) {
+	if len(v.Pool) > 0 {
+		fields = append(fields, "pool:"+strings.Join(v.Pool, ","))
+	}
+	for _, c := range v.Only {
+		fields = append(fields, "only:"+c.String())
+	}
+	return fields
+}
+
+// Field is the field that a group adds to the signatures of its figures.
+func (g Group) Field() string { return "group:" + g.Choice.String() }
+
+// String is COLUMN=VALUE,...
+func (c Choice) String() string { return c.Column + "=" + strings.Join(c.Values, ",") }
+
+// ParseChoice reads COLUMN=VALUE,....
+func ParseChoice(text string) (Choice, error) {
+	column, values, ok := strings.Cut(text, "=")
+	c := Choice{Column: strings.TrimSpace(column)}
+	for value := range strings.SplitSeq(values, ",") {
+		if value = strings.TrimSpace(value); value != "" && !slices.Contains(c.Values, value) {
+			c.Values = append(c.Values, value)
+		}
+	}
+	if !ok || c.Column == "" || c.Values == nil {
+		return c, fmt.Errorf(" has %q; expected COLUMN=VALUE,... such as task=crosslingual", text)
+	}
+	return c, nil
+}
+
+// ParseGroup reads COLUMN:NAME=VALUE,....
+func ParseGroup(text string) (Group, error) {
+	column, rest, ok := strings.Cut(text, ":")
+	if name, _, _ := strings.Cut(rest, "="); ok && strings.TrimSpace(name) != "" && strings.TrimSpace(name) != crosstalk.All {
+		choice, err := ParseChoice(column + rest[len(name):])
+		if err == nil {
+			return Group{strings.TrimSpace(name), choice}, nil
+		}
+	}
+	return Group{}, fmt.Errorf(" has %q; expected COLUMN:NAME=VALUE,... such as language:Romance=es,fr,it", text)
+}
+
+// Check returns an error if the view contradicts itself.
+func (v View) Check() error {
+	for i, g := range v.Groups {
+		if slices.ContainsFunc(v.Groups[:i], func(other Group) bool { return other.Name == g.Name }) {
+			return fmt.Errorf("duplicate group %q", g.Name)
+		}
+	}
+	for i, c := range v.Only {
+		if slices.ContainsFunc(v.Only[:i], func(other Choice) bool { return other.Column == c.Column }) {
+			return fmt.Errorf("values of %q are chosen twice; name them all at once: %s=VALUE,...", c.Column, c.Column)
+		}
+	}
+	return nil
+}
+
+// Reader reads the observations of a run, one after the other, as a view has them.
+type Reader struct {
+	view    View
+	samples map[string]int             // numbers of pooled samples
+	seen    map[string]map[string]bool // values of the columns that the view names
+}
+
+// Reader starts reading. It samples apart if a column names them.
+func (v View) Reader() *Reader {
+	r := &Reader{view: v, samples: map[string]int{}, seen: map[string]map[string]bool{}}
+	for _, column := range v.columns() {
+		r.seen[column] = map[string]bool{}
+	}
+	return r
+}
+
+// columns are those that the view names.
+func (v View) columns() (columns []string) {
+	columns = slices.Clone(v.Pool)
+	for _, c := range v.Only {
+		columns = append(columns, c.Column)
+	}
+	for _, g := range v.Groups {
+		columns = append(columns, g.Column)
+	}
+	return columns
+}
+
+// Read returns the observation as the view has it, false if the view leaves it out.
+//
+// In pooled columns it has the value crosstalk.All, and pooled observations of an
+// item are different samples of it. So figures over them have the item's cluster:
+// all observations of an item, or of a larger cluster that it is in, are dependent.
+func (r *Reader) Read(o crosstalk.Observation) (crosstalk.Observation, bool) {
+	sample := strconv.Itoa(o.Sample + 1)
+	value := func(column string) string {
+		if column == SampleColumn {
+			return sample
+		}
+		if v, ok := o.Condition[column]; ok {
+			return v
+		}
+		return o.Labels[column]
+	}
+	for column, values := range r.seen {
+		if v := value(column); v != "" && !values[v] {
+			values[strings.Clone(v)] = true
+		}
+	}
+	for _, c := range r.view.Only {
+		if !slices.Contains(c.Values, value(c.Column)) {
+			return o, false
+		}
+	}
+	labels := make(map[string]string, len(o.Labels)+2)
+	maps.Copy(labels, o.Labels)
+	labels[SampleColumn] = sample
+	o.Labels = labels
+	if len(r.view.Pool) > 0 {
+		o = r.pool(o)
+	}
+	return o, true
+}
+
+func (r *Reader) pool(o crosstalk.Observation) crosstalk.Observation {
+	condition := maps.Clone(o.Condition)
+	key := strconv.Itoa(o.Sample)
+	for _, column := range r.view.Pool {
+		if v, ok := condition[column]; ok {
+			key += "\x00" + v
+			condition[column] = crosstalk.All
+		}
+	}
+	o.Condition = condition
+	if _, known := r.samples[key]; !known {
+		r.samples[key] = len(r.samples)
+	}
+	o.Sample = r.samples[key]
+	if o.Cluster == "" {
+		o.Cluster = o.Item
+	}
+	return o
+}
+
+// Members returns an observation that Read returned once for each group that it is
+// in, with the group's name in GroupColumn.
+func (r *Reader) Members(o crosstalk.Observation) (members []crosstalk.Observation) {
+	for _, g := range r.view.Groups {
+		v, ok := o.Condition[g.Column]
+		if !ok {
+			v = o.Labels[g.Column]
+		}
+		if !slices.Contains(g.Values, v) {
+			continue
+		}
+		one := o
+		one.Labels = maps.Clone(o.Labels)
+		one.Labels[GroupColumn] = g.Name
+		members = append(members, one)
+	}
+	return members
+}
+
+// Check returns an error if the view names a column or a value that no observation
+// had. Call it when all are read; known are their columns.
+func (r *Reader) Check(known []string) error {
+	for _, column := range r.view.columns() {
+		if len(r.seen[column]) == 0 {
+			return fmt.Errorf("unknown column %q; choose one of: %s", column, strings.Join(known, ", "))
+		}
+	}
+	choices := slices.Clone(r.view.Only)
+	for _, g := range r.view.Groups {
+		choices = append(choices, g.Choice)
+	}
+	for _, c := range choices {
+		for _, v := range c.Values {
+			if !r.seen[c.Column][v] {
+				return fmt.Errorf("no %s is %q; choose from: %s", c.Column, v, strings.Join(slices.Sorted(maps.Keys(r.seen[c.Column])), ", "))
+			}
+		}
+	}
+	return nil
+}

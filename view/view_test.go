@@ -1,0 +1,124 @@
+package view
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+)
+
+func observation(item string, sample int, condition, labels map[string]string) crosstalk.Observation {
+	return crosstalk.Observation{Measure: "m", Item: item, Sample: sample, Condition: condition, Labels: labels}
+}
+
+// read reads observations and says what became of them: item, sample, cluster,
+// columns.
+func read(t *testing.T, v View, observations ...crosstalk.Observation) (list []string, err error) {
+	t.Helper()
+	if err := v.Check(); err != nil {
+		return nil, err
+	}
+	r := v.Reader()
+	for _, o := range observations {
+		before := fmt.Sprint(o)
+		if seen, in := r.Read(o); in {
+			all := r.Members(seen)
+			if len(v.Groups) == 0 {
+				all = []crosstalk.Observation{seen}
+			}
+			for _, one := range all {
+				list = append(list, fmt.Sprintf("%s %d %q %v %v", one.Item, one.Sample, one.Cluster, one.Condition, one.Labels))
+			}
+		}
+		if fmt.Sprint(o) != before {
+			t.Errorf("%s became %v", before, o)
+		}
+	}
+	return list, r.Check([]string{"language", "model", "temperature"})
+}
+
+func TestRead(t *testing.T) {
+	c := func(model, temperature string) map[string]string {
+		return map[string]string{"model": model, "temperature": temperature}
+	}
+	l := func(language string) map[string]string { return map[string]string{"language": language} }
+	data := []crosstalk.Observation{observation("a", 0, c("m", "0"), l("de")), observation("a", 1, c("m", "0"), l("de")),
+		observation("a", 0, c("m", "1"), l("de")), observation("b", 0, c("n", "1"), l("ja"))}
+	data[3].Cluster = "k"
+	for _, c := range []struct {
+		name, want string // what is read, or the error
+		view       View
+	}{
+		{"samples", `a 0 "" map[model:m temperature:0] map[language:de sample:1]`, View{Only: []Choice{{"temperature", []string{"0"}}, {"sample", []string{"1"}}}}},
+		// Pooled observations of an item are different samples of one cluster.
+		{"pool", `a 0 "a" map[model:m temperature:all] map[language:de sample:1]
+a 1 "a" map[model:m temperature:all] map[language:de sample:2]
+a 2 "a" map[model:m temperature:all] map[language:de sample:1]
+b 2 "k" map[model:n temperature:all] map[language:ja sample:1]`, View{Pool: []string{"temperature"}}},
+		{"overlapping groups", `a 0 "" map[model:m temperature:1] map[group:any language:de sample:1]
+a 0 "" map[model:m temperature:1] map[group:European language:de sample:1]
+b 0 "k" map[model:n temperature:1] map[group:any language:ja sample:1]`, View{Only: []Choice{{"temperature", []string{"1"}}},
+			Groups: []Group{{"any", Choice{"language", []string{"ja", "de"}}}, {"European", Choice{"language", []string{"de"}}}}}},
+		{"unknown column", `unknown column "temp"; choose one of: language, model, temperature`, View{Pool: []string{"temp"}}},
+		{"unknown value", `no language is "fr"; choose from: de, ja`, View{Only: []Choice{{"language", []string{"de", "fr"}}}}},
+		{"unknown value of a group", `no language is "fr"; choose from: de, ja`, View{Groups: []Group{{"x", Choice{"language", []string{"fr"}}}}}},
+		{"twice", `duplicate group "x"`, View{Groups: []Group{{"x", Choice{"language", []string{"de"}}}, {"x", Choice{"model", []string{"m"}}}}}},
+		{"chosen twice", `values of "model" are chosen twice; name them all at once: model=VALUE,...`, View{Only: []Choice{{"model", []string{"m"}}, {"model", []string{"n"}}}}},
+	} {
+		got, err := read(t, c.view, data...)
+		text := strings.Join(got, "\n")
+		if err != nil {
+			text = err.Error()
+		}
+		if text != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, text, c.want)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		"language=de, fr,de": "language=de,fr", "model=a=b": "model=a=b",
+		"language": "", "=de": "", "language=": "", "language=,": "",
+	} {
+		if got, err := ParseChoice(text); err == nil && fmt.Sprint(got) != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %v, %v; want %s", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"language:Latin script=de,fr": "Latin script language=de,fr", "model:x=a:b": "x model=a:b",
+		"language=de": "", "language:=de": "", "language:x": "", "language:all=de": "", ":x=de": "",
+	} {
+		if got, err := ParseGroup(text); err == nil && got.Name+" "+got.Choice.String() != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %v, %v; want %s", text, got, err, want)
+		}
+	}
+}
+
+// The figures of samples become three; one over all samples is left out where there
+// are some, and one of another kind kept.
+func TestSpread(t *testing.T) {
+	figure := func(measure, model, sample string, value float64) crosstalk.Estimate {
+		e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 3, By: map[string]string{"model": model}, Interval: &crosstalk.Interval{}}
+		if sample != "" {
+			e.By["sample"] = sample
+		}
+		return e
+	}
+	got := Spread([]crosstalk.Estimate{figure("a", "m", "", 0.9), figure("a", "m", "1", 0.1), figure("a", "m", "2", 0.4), figure("a", "m", "3", math.NaN()),
+		figure("a", "n", "1", 0.5), figure("b", "m", "", 0.7)}, "sample")
+	var list []string
+	for _, e := range got {
+		list = append(list, fmt.Sprintf("%s %s %s %.2f", e.Measure, e.By["model"], e.By["sample"], e.Value))
+		if e.By["sample"] != "" && e.Interval != nil {
+			t.Errorf("%v has an interval", e.By)
+		}
+	}
+	want := []string{"a m min 0.10", "a m mean 0.25", "a m max 0.40", "a n min 0.50", "a n mean 0.50", "a n max 0.50", "b m  0.70"}
+	if !slices.Equal(list, want) {
+		t.Errorf("%q, want %q", list, want)
+	}
+}

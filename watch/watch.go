@@ -1,0 +1,251 @@
+// Package watch says how far runs have come, all shards of one as one run.
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/ask/journal"
+	"crosstalk/run"
+	"crosstalk/shard"
+)
+
+// Run is a run, or all shards of one that are in a directory.
+type Run struct {
+	Path    string   `json:"path"`
+	Suite   string   `json:"suite"`
+	Models  []string `json:"models"`
+	Shards  int      `json:"shards,omitempty"`  // 0: the run has none
+	Missing []int    `json:"missing,omitempty"` // shards that have not begun
+	Parts   []Part   `json:"parts"`             // the shards that have; of a run without shards the run itself
+
+	Totals
+}
+
+// Part is the run of one shard, or a whole run.
+type Part struct {
+	Path  string      `json:"path"`
+	Shard shard.Shard `json:"shard,omitzero"`
+	Slow  bool        `json:"slow,omitempty"`  // its rate is less than half that of the usual shard
+	Error string      `json:"error,omitempty"` // why it cannot be read
+
+	Totals
+	usage map[string]crosstalk.Usage
+}
+
+// Totals are what can be added up.
+type Totals struct {
+	State    State         `json:"state"`
+	Requests int           `json:"requests"` // planned; 0: nothing is asked, or it is not known
+	Done     int           `json:"done"`     // of them, with an answer or failed
+	Failed   int           `json:"failed"`   // of Done
+	Rate     float64       `json:"rate"`     // answers per second now
+	Left     time.Duration `json:"left_ns"`  // until all is done, at this rate; of a run, that of the shard which takes longest; 0: unknown
+	Last     time.Time     `json:"last,omitzero"`
+	Cost     *float64      `json:"cost,omitempty"` // of the answers; nil: prices are not known
+}
+
+// State is what a run is at.
+type State string
+
+// The states. A run that has no answer for a minute is waiting for its server, or
+// it was stopped: its files do not tell.
+const (
+	Finished State = "finished"
+	Cut      State = "cut"     // finished without the items that a limit kept from being measured
+	Running  State = "running" // it had an answer in the last minute
+	Quiet    State = "quiet"   // not finished, and no answer in the last minute
+	Broken   State = "broken"  // it cannot be read
+)
+
+// quiet is the time without an answer after which a run is not running.
+const quiet = time.Minute
+
+// deepest is how many directories below the named one are searched.
+const deepest = 8
+
+// Read returns the runs in a directory, which may be a run itself, in the order of
+// their paths. prices may be nil. An error is one of the directory; what is wrong
+// with a run is in its part.
+func Read(dir string, prices ask.Prices, now time.Time) ([]Run, error) {
+	paths, err := find(dir)
+	if err != nil {
+		return nil, err
+	}
+	var runs []Run
+	together := map[string]int{} // place in runs, by directory and plan
+	for _, path := range paths {
+		manifest, err := run.ReadManifest(path)
+		if err != nil {
+			runs = append(runs, Run{Path: path, Totals: Totals{State: Broken}, Parts: []Part{{Path: path, Error: err.Error(), Totals: Totals{State: Broken}}}})
+			continue
+		}
+		part := read(path, manifest, prices, now)
+		of := manifest.Plan.Shard
+		if of.IsZero() {
+			runs = append(runs, newRun(path, manifest, part))
+			continue
+		}
+		key := fmt.Sprint(filepath.Dir(path), of.Count, manifest.Plan.Whole().Hash())
+		i, again := together[key]
+		if !again {
+			i = len(runs)
+			together[key] = i
+			runs = append(runs, newRun(filepath.Dir(path), manifest))
+		}
+		runs[i].Parts = append(runs[i].Parts, part)
+	}
+	for i := range runs {
+		runs[i].sum(now)
+	}
+	return runs, nil
+}
+
+// find returns the run directories at or below a directory.
+func find(dir string) (paths []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			if path == dir {
+				return err
+			}
+			return fs.SkipDir // an unreadable directory does not hide the others
+		}
+		if !e.IsDir() {
+			return nil
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil || path != dir && strings.HasPrefix(e.Name(), ".") || strings.Count(name, string(filepath.Separator)) >= deepest {
+			return fs.SkipDir
+		}
+		if _, err := os.Lstat(filepath.Join(path, "manifest.json")); err == nil {
+			paths = append(paths, path)
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return paths, err
+}
+
+func newRun(path string, m run.Manifest, parts ...Part) Run {
+	r := Run{Path: path, Suite: m.Plan.Suite, Shards: m.Plan.Shard.Count, Parts: parts}
+	for _, c := range m.Plan.Conditions {
+		name := c.Model.String()
+		if c.Model.Name == "" { // of recorded answers
+			name = c.Model.Provider
+		}
+		if !slices.Contains(r.Models, name) {
+			r.Models = append(r.Models, name)
+		}
+	}
+	return r
+}
+
+// read reads how far one run has come.
+func read(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
+	p := Part{Path: path, Shard: m.Plan.Shard, Totals: Totals{State: Quiet, Requests: m.Asks}}
+	j, err := journal.OpenReader(filepath.Join(path, "answers.db"))
+	var progress journal.Progress
+	if err == nil {
+		progress, err = j.Progress()
+		err = errors.Join(err, j.Close())
+	}
+	if err != nil {
+		p.State, p.Error = Broken, err.Error()
+		return p
+	}
+	p.Done, p.Failed, p.Last, p.usage = progress.Done, progress.Failed, progress.Last, progress.Usage
+	p.Requests = max(p.Requests, p.Done)
+	p.Cost = costOf(progress.Usage, prices)
+	figures, missing := os.Lstat(filepath.Join(path, "estimates.json"))
+	done, recent := missing == nil && m.EstimatesSHA256 != "", now.Sub(p.Last) <= quiet
+	switch {
+	case recent && (!done || p.Last.After(figures.ModTime())): // of a run that was finished too, if it is resumed
+		p.State, p.Rate = Running, progress.Rate
+	case done && m.NotMeasured > 0:
+		p.State = Cut
+	case done:
+		p.State = Finished
+	}
+	if p.Rate > 0 {
+		p.Left = time.Duration(float64(p.Requests-p.Done) / p.Rate * float64(time.Second)).Round(time.Second)
+	}
+	return p
+}
+
+// costOf is what tokens cost, nil if a price is missing.
+func costOf(usage map[string]crosstalk.Usage, prices ask.Prices) *float64 {
+	if prices == nil {
+		return nil
+	}
+	sum := 0.0
+	for model, u := range usage {
+		if _, known := prices[model]; !known {
+			return nil
+		}
+		sum += prices.Cost(model, u)
+	}
+	return &sum
+}
+
+// sum adds the parts up, and finds those that are slow.
+func (r *Run) sum(now time.Time) {
+	slices.SortFunc(r.Parts, func(a, b Part) int { return a.Shard.Index - b.Shard.Index })
+	have := map[int]bool{}
+	states := map[State]int{}
+	var rates []float64
+	cost, priced := 0.0, true
+	for _, p := range r.Parts {
+		have[p.Shard.Index] = true
+		states[p.State]++
+		r.Requests += p.Requests
+		r.Done += p.Done
+		r.Failed += p.Failed
+		r.Rate += p.Rate
+		r.Left = max(r.Left, p.Left)
+		if p.Last.After(r.Last) {
+			r.Last = p.Last
+		}
+		if p.State == Running && p.Rate > 0 {
+			rates = append(rates, p.Rate)
+		}
+		if priced = priced && p.Cost != nil; priced {
+			cost += *p.Cost
+		}
+	}
+	if priced && len(r.Parts) > 0 {
+		r.Cost = &cost
+	}
+	for i := 1; i <= r.Shards; i++ {
+		if !have[i] {
+			r.Missing = append(r.Missing, i)
+		}
+	}
+	if len(rates) > 2 {
+		slices.Sort(rates)
+		usual := rates[len(rates)/2]
+		for i := range r.Parts {
+			p := &r.Parts[i]
+			p.Slow = p.State == Running && p.Rate < usual/2
+		}
+	}
+	switch {
+	case states[Running] > 0:
+		r.State = Running
+	case states[Quiet] > 0 || len(r.Missing) > 0:
+		r.State = Quiet
+	case states[Broken] > 0:
+		r.State = Broken
+	case states[Cut] > 0:
+		r.State = Cut
+	default:
+		r.State = Finished
+	}
+}
