@@ -5,6 +5,7 @@ package server
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -21,11 +22,12 @@ import (
 
 // Limits of requests.
 const (
-	mostBody    = 8 << 20  // bytes of a request
-	mostBodies  = 64 << 20 // bytes of all requests at a time
-	mostStream  = 1 << 20  // bytes of a stream
-	mostRecords = 1000     // of a request
-	connections = 512      // at a time
+	mostBody    = 8 << 20   // bytes of a request
+	mostBodies  = 64 << 20  // bytes of all requests at a time
+	mostText    = 256 << 10 // bytes of a text: judging takes some hundred times as much memory
+	mostStream  = 1 << 20   // bytes of a stream
+	mostRecords = 1000      // of a request
+	connections = 512       // at a time
 	idleStream  = 30 * time.Second
 	longStream  = 10 * time.Minute
 )
@@ -41,8 +43,8 @@ type Options struct {
 
 // New returns a handler of all requests.
 func New(o Options) http.Handler {
-	s := &server{Options: o, metrics: newMetrics(), bodies: semaphore.NewWeighted(mostBodies),
-		working: semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))}
+	s := &server{Options: o, metrics: newMetrics(), bodies: semaphore.NewWeighted(mostBodies), cores: int64(runtime.GOMAXPROCS(0))}
+	s.working = semaphore.NewWeighted(s.cores)
 	s.Checker.Check("Das ist ein kurzer Satz.", "de") // reads the models, so that the first request need not wait
 	paths := http.NewServeMux()
 	paths.HandleFunc("POST /v1/check", s.check)
@@ -81,6 +83,7 @@ type server struct {
 	*metrics
 	bodies  *semaphore.Weighted // bytes
 	working *semaphore.Weighted // checks
+	cores   int64               // of working
 	calls   calls
 }
 
@@ -169,10 +172,14 @@ const (
 
 // judge judges a record and counts it.
 func (s *server) judge(r *http.Request, record guard.Request) (Verdict, error) {
-	if err := s.working.Acquire(r.Context(), 1); err != nil {
+	if len(record.Text) > mostText {
+		return Verdict{}, fmt.Errorf("the text is longer than %d KiB", mostText>>10)
+	}
+	weight := s.weight(len(record.Text))
+	if err := s.working.Acquire(r.Context(), weight); err != nil {
 		return Verdict{}, err
 	}
-	defer s.working.Release(1)
+	defer s.working.Release(weight)
 	start := time.Now()
 	response, err := record.Check(s.Checker)
 	if err != nil {
@@ -180,6 +187,14 @@ func (s *server) judge(r *http.Request, record guard.Request) (Verdict, error) {
 	}
 	s.judged(response, time.Since(start))
 	return Verdict{response, s.action(response.Verdict)}, nil
+}
+
+// weight is the share of the work that a text of n bytes takes: a long one is judged alone.
+func (s *server) weight(n int) int64 {
+	if n > mostText/8 {
+		return s.cores
+	}
+	return 1
 }
 
 func (s *server) action(v guard.Verdict) string {

@@ -74,6 +74,7 @@ func TestCheck(t *testing.T) {
 		{"a bad one of many", "[" + record(german, "de") + `,{"language":"de"}]`, 400, `record 2: expected a field \"text\"`},
 		{"an unknown language", record(german, "tlh"), 400, "cannot be judged"},
 		{"too many", "[" + strings.Repeat("1,", mostRecords) + "1]", 400, "at most 1000 records, found 1001"},
+		{"too long", record(strings.Repeat("x ", mostText), "de"), 400, "longer than 256 KiB"},
 		{"too large", `{"text":"` + strings.Repeat("x", mostBody) + `"}`, 413, "larger than 8 MiB"},
 	} {
 		status, got := post(t, url+"/v1/check", c.body)
@@ -222,6 +223,7 @@ func TestStream(t *testing.T) {
 func TestStreamErrors(t *testing.T) {
 	url := serving(t, Options{})
 	for body, want := range map[string]string{
+		record(strings.Repeat("x ", mostText/2+1), "de"): `200 {"error":"The text is longer than 256 KiB."}`,
 		"":                                     `400 {"error":"The stream is empty;`,
 		"x":                                    `400 {"error":"line 1: expected a JSON object`,
 		`{"text":"x"}`:                         `400 {"error":"line 1: expected a field \"language\"`,

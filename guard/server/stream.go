@@ -50,6 +50,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 		out.Encode(map[string]string{"error": message})
 		control.Flush()
 	}
+	total := 0 // bytes of the text
 	var first guard.Request
 	var of *guard.Stream
 	for n := 1; lines.Scan(); n++ {
@@ -83,6 +84,10 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 			}
 			text = *more.Text
 		}
+		if total += len(text); total > mostText {
+			fail(http.StatusRequestEntityTooLarge, fmt.Sprintf("The text is longer than %d KiB.", mostText>>10))
+			return
+		}
 		s.working.Acquire(context.Background(), 1) // others work for milliseconds
 		alarms := of.Write(text)
 		s.working.Release(1)
@@ -109,6 +114,9 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 		fail(http.StatusBadRequest, `The stream is empty; expected lines of JSON, the first with a "language".`)
 		return
 	}
+	weight := s.weight(total)
+	s.working.Acquire(context.Background(), weight)
+	defer s.working.Release(weight)
 	start := time.Now()
 	response := guard.Response{ID: first.ID, Judgement: of.Close(), Expected: first.Language}
 	s.judged(response, time.Since(start))
