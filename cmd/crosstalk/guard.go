@@ -76,7 +76,7 @@ variable CROSSTALK_GUARD_TOKEN, or else the one that is printed.`,
 const guardToken = "CROSSTALK_GUARD_TOKEN"
 
 // mostMemory is what the service's garbage collector aims to keep below, unless GOMEMLIMIT says otherwise.
-const mostMemory = 120 << 20
+const mostMemory = 96 << 20
 
 // guardAt judges answers until ctx ends, and then those in progress for at most five seconds longer.
 func guardAt(ctx context.Context, stderr io.Writer, addr string, hosts []string, o server.Options) error {
