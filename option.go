@@ -3,6 +3,8 @@ package crosstalk
 import (
 	"fmt"
 	"strings"
+
+	"crosstalk/internal/nearest"
 )
 
 // OptionError is a setting with an invalid value. An option is a flag on the
@@ -24,13 +26,13 @@ func (e *OptionError) Error() string { return e.err.Error() }
 func (e *OptionError) Unwrap() error { return e.err }
 
 // UnknownName is the error for a name that is not one of the choices: `unknown
-// protocol "x"; choose one of: a, b`.
+// protocol "lcb"; did you mean lcb-1? choose one of: lcb-1, smilga`.
 func UnknownName[S ~string](what, name string, choices []S) error {
 	list := make([]string, len(choices))
 	for i, c := range choices {
 		list[i] = string(c)
 	}
-	return fmt.Errorf("unknown %s %q; choose one of: %s", what, name, strings.Join(list, ", "))
+	return fmt.Errorf("unknown %s %q; %schoose one of: %s", what, name, nearest.Question(name, list), strings.Join(list, ", "))
 }
 
 // ProtocolsNamed resolves the protocols of an option by calling one for each name.

@@ -162,18 +162,27 @@ func TestHarmonicPairs(t *testing.T) {
 // Two runs that do not differ have an interval for composite figures too: so few
 // items could hide a difference.
 func TestHarmonicUnchanged(t *testing.T) {
-	r := &recorded{average: map[string]*crosstalk.Average{"lcpr": {HarmonicOf: []string{"lpr", "wpr"}}}}
-	for i := range 40 {
+	for _, fails := range []int{0, 7} { // with failures, sums are rounded
+		testHarmonicUnchanged(t, fails)
+	}
+}
+
+func testHarmonicUnchanged(t *testing.T, fails int) {
+	r := &recorded{average: map[string]*crosstalk.Average{"lcpr": {Over: []string{"language"}, HarmonicOf: []string{"lpr", "wpr"}},
+		"wpr": {Over: []string{"language"}}}}
+	for i := range 60 {
 		for _, condition := range []columns{first, second} {
-			r.add("lpr", fmt.Sprint(i), "", 1, condition, nil)
-			if i < 20 {
-				r.add("wpr", fmt.Sprint(i), "", 1, condition, nil)
+			item, labels := fmt.Sprint(i), columns{"language": []string{"ar", "ko", "ja"}[i%3]}
+			value := func(k int) float64 { return map[bool]float64{false: 1}[i%10 < k && fails > 0] }
+			r.add("lpr", item, item, value(fails/2), condition, labels)
+			if i < 40 {
+				r.add("wpr", item, item, value(fails), condition, labels)
 			}
 		}
 	}
 	c := only(t, runs(t, Options{Measures: []string{"lcpr"}}, r))
 	words := only(t, runs(t, Options{Measures: []string{"wpr"}}, r)) // the one of fewer items
-	if c.Difference != 0 || c.Interval == nil || c.Interval.Low != words.Interval.Low || c.Interval.High != words.Interval.High || c.Interval.High < 0.1 {
+	if c.Difference != 0 || c.Interval == nil || c.Interval.Low != -c.Interval.High || math.Abs(c.Interval.High-words.Interval.High) > 0.001 || c.Interval.High < 0.08 {
 		t.Errorf("the interval is %+v, that of wpr %+v", c.Interval, words.Interval)
 	}
 }

@@ -43,12 +43,12 @@ func (o Options) check(t *table) error {
 	}
 	for _, m := range o.Measures {
 		if !measures[m] {
-			return fmt.Errorf("unknown measure %q; choose one of: %s", m, strings.Join(sorted(measures), ", "))
+			return crosstalk.UnknownName("measure", m, sorted(measures))
 		}
 	}
 	for _, name := range o.Across {
 		if !fields[name] {
-			return fmt.Errorf("unknown signature field %q; choose one of: %s", name, strings.Join(sorted(fields), ", "))
+			return crosstalk.UnknownName("signature field", name, sorted(fields))
 		}
 	}
 	for _, text := range o.Pairs {
@@ -128,7 +128,7 @@ func checkReference(reference map[string]string, sides []*side) error {
 					columns[column] = true
 				}
 			}
-			return fmt.Errorf("unknown column %q; choose one of: %s", column, strings.Join(sorted(columns), ", "))
+			return crosstalk.UnknownName("column", column, sorted(columns))
 		}
 		if !values[reference[column]] {
 			return fmt.Errorf("no condition has %s %s; choose one of: %s", column, reference[column], strings.Join(sorted(values), ", "))

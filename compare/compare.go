@@ -35,6 +35,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/measure/stats"
+	"crosstalk/report"
 )
 
 // Schema names the machine format of a Result.
@@ -76,6 +77,7 @@ type Result struct {
 	Family      int          `json:"family"`     // number of tests
 	Comparisons []Comparison `json:"comparisons"`
 	Refused     []Refusal    `json:"refused"`
+	Names       report.Names `json:"-"` // what tables call values of columns
 }
 
 // Subject is the figure and the two conditions that are compared.

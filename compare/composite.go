@@ -101,8 +101,8 @@ func (m *matched) difference(level float64, n int, of func(side int) parts) (e s
 		}
 		return f(all[:len(a)]) - f(all[len(a):])
 	}, m.bounds(a, b), level)
-	if e.SE == 0 && e.Value == 0 {
-		e.Interval = m.unchanged(level)
+	if e.SE < rounding && math.Abs(e.Value) < rounding { // no item differs
+		e.SE, e.Interval = 0, m.unchanged(level)
 	}
 	e.Warnings = slices.DeleteFunc(e.Warnings, func(w stats.Warning) bool { return w.Code == stats.FewItems }) // it counted both sides
 	if n < stats.MinItems {
@@ -110,6 +110,9 @@ func (m *matched) difference(level float64, n int, of func(side int) parts) (e s
 	}
 	return e, x, y
 }
+
+// rounding is far below the smallest difference that a million items can have.
+const rounding = 1e-12
 
 // unchanged is the interval of a composite difference when no item differs: the
 // widest of those of the measures that it combines, for which equal items say how

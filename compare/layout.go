@@ -77,6 +77,20 @@ func layout(subjects []Subject) (t report.Table) {
 	return t
 }
 
+// named gives the values of the subjects' columns the names that tables show.
+func named(subjects []Subject, names report.Names) []Subject {
+	rows := make([]map[string]string, 0, 2*len(subjects)) // conditions and references are named alike
+	for _, s := range subjects {
+		rows = append(rows, names.By(s.Condition), names.By(s.Reference))
+	}
+	rows = report.Shorten(rows, 0)
+	list := slices.Clone(subjects)
+	for i := range list {
+		list[i].Condition, list[i].Reference, list[i].By = rows[2*i], rows[2*i+1], names.By(list[i].By)
+	}
+	return list
+}
+
 // withoutRun omits the names of the runs if the other columns distinguish the
 // conditions.
 func withoutRun(subjects []Subject) []Subject {

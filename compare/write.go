@@ -31,7 +31,7 @@ func (r Result) table() report.Table {
 	for i, c := range r.Comparisons {
 		subjects[i] = c.Subject
 	}
-	t := layout(subjects)
+	t := layout(named(subjects, r.Names))
 	unit, reference := unitOf(r.Comparisons), "reference"
 	if unit != "" {
 		reference += " " + unit

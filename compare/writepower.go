@@ -32,7 +32,7 @@ func (p Power) table() report.Table {
 		for i, s := range p.Studies {
 			subjects[i] = *s.Subject
 		}
-		t = layout(subjects)
+		t = layout(named(subjects, nil))
 	}
 	heading := fmt.Sprintf("power %s %% at level %s %%", plainPercent(p.Power), plainPercent(p.Level))
 	if p.Comparisons > 1 {

@@ -25,6 +25,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/nearest"
 	"crosstalk/measure/stats"
 	"crosstalk/report"
 )
@@ -39,6 +40,8 @@ type Verdict struct {
 	Passed       bool    `json:"passed"`                 // there are checks, and all of them passed
 	Inconclusive bool    `json:"inconclusive,omitempty"` // not passed, and no check failed
 	Checks       []Check `json:"checks"`
+
+	Names report.Names `json:"-"` // what tables call values of columns
 }
 
 // Options are the rules for judging figures.
@@ -168,7 +171,8 @@ func (r Requirement) concerns(e crosstalk.Estimate) bool {
 // missing explains why no figure matches.
 func (r Requirement) missing(estimates, measured []crosstalk.Estimate) string {
 	if len(measured) == 0 {
-		return "not measured: the run has " + list(estimates, func(e crosstalk.Estimate) string { return e.Measure })
+		has := list(estimates, func(e crosstalk.Estimate) string { return e.Measure })
+		return "not measured: " + nearest.Question(r.Measure, strings.Split(has, ", ")) + "the run has " + has
 	}
 	for _, m := range r.Where {
 		if !slices.ContainsFunc(measured, func(e crosstalk.Estimate) bool { return e.By[m.Column] == m.Value }) {

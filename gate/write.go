@@ -42,9 +42,20 @@ func (v Verdict) Headline() string {
 	}
 }
 
+// table has what failed first.
 func (v Verdict) table() report.Table {
+	v = v.named()
+	slices.SortStableFunc(v.Checks, func(a, b Check) int { return cmp.Compare(a.rank(), b.rank()) })
+	required := v.required()
 	shared, columns := v.columns()
-	t := report.Table{Heading: append([]string{"gate " + v.Headline()}, shared...)}
+	t := report.Table{Heading: []string{"gate " + v.Headline()}}
+	if required != "" {
+		t.Heading = append(t.Heading, strings.TrimSpace(required))
+		for i := range v.Checks {
+			v.Checks[i].Requirement = v.Checks[i].Measure
+		}
+	}
+	t.Heading = append(t.Heading, shared...)
 	t.Header = slices.Concat([]string{"", "check"}, columns)
 	if !v.Passed {
 		t.Header = append(t.Header, "why")
@@ -73,6 +84,19 @@ func (v Verdict) table() report.Table {
 	return t
 }
 
+// named is the verdict with the names that tables show.
+func (v Verdict) named() Verdict {
+	rows := make([]map[string]string, len(v.Checks))
+	for i, c := range v.Checks {
+		rows[i] = v.Names.By(c.By)
+	}
+	v.Checks = slices.Clone(v.Checks)
+	for i, by := range report.Shorten(rows, 0) {
+		v.Checks[i].By = by
+	}
+	return v
+}
+
 // outcome is the result of a check in a word.
 func (c Check) outcome() string {
 	switch {
@@ -82,6 +106,30 @@ func (c Check) outcome() string {
 		return "inconclusive"
 	}
 	return "FAILED"
+}
+
+// rank orders outcomes, the most serious first.
+func (c Check) rank() int {
+	switch {
+	case c.Passed:
+		return 2
+	case c.Inconclusive:
+		return 1
+	}
+	return 0
+}
+
+// required is what several checks all require of their measures, such as " no worse
+// than runs/old by more than 1 point"; empty if they differ.
+func (v Verdict) required() (required string) {
+	for i, c := range v.Checks {
+		rest, ok := strings.CutPrefix(c.Requirement, c.Measure+" ")
+		if !ok || i > 0 && " "+rest != required || len(v.Checks) == 1 {
+			return ""
+		}
+		required = " " + rest
+	}
+	return required
 }
 
 // columns splits the columns of the figures into those with a common value, for

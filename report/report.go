@@ -8,16 +8,18 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"crosstalk"
 )
 
 // Schema names the machine format of estimates.
 const Schema = "crosstalk/estimates/v1"
+
+// MostlyUnchecked begins the warning of a figure that rests on a minority of the
+// answers.
+const MostlyUnchecked = "MOST ANSWERS WERE NOT CHECKED"
 
 // Document is the content of estimates.json and of --format json.
 type Document struct {
@@ -39,13 +41,23 @@ var Formats = []string{"table", "json", "jsonl", "csv", "markdown", "latex"}
 // CheckFormat returns an error for an unknown format.
 func CheckFormat(format string) error {
 	if !slices.Contains(Formats, format) {
-		return fmt.Errorf("unknown format %q; choose one of: %s", format, strings.Join(Formats, ", "))
+		return crosstalk.UnknownName("format", format, Formats)
 	}
 	return nil
 }
 
 // ForPeople reports whether a format is one for people: a table, with percentages.
-func ForPeople(format string) bool { return slices.Contains([]string{"table", "markdown", "latex"}, format) }
+func ForPeople(format string) bool {
+	return slices.Contains([]string{"table", "markdown", "latex"}, format)
+}
+
+// WriteNamed writes estimates in one of Formats, those for people with names.
+func WriteNamed(w io.Writer, format string, estimates []crosstalk.Estimate, names Names) error {
+	if ForPeople(format) {
+		estimates = names.Estimates(estimates)
+	}
+	return Write(w, format, estimates)
+}
 
 // Write writes estimates in one of Formats.
 func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {

@@ -14,9 +14,10 @@ import (
 )
 
 // Tables lays out estimates in tables, one for each sequence of estimates with
-// the same condition.
+// the same condition. Long values of columns are shortened.
 func Tables(estimates []crosstalk.Estimate) []Table {
 	var tables []Table
+	estimates = shortened(estimates)
 	for len(estimates) > 0 {
 		n := 1
 		for n < len(estimates) && sameCondition(estimates[0], estimates[n]) {

@@ -43,6 +43,8 @@ type Manifest struct {
 	Changes     []string           `json:"changes,omitempty"`      // settings that were not sent as planned, in words
 	Adapted     []Adapted          `json:"adapted,omitempty"`      // those of them that were found by asking, by condition
 
+	Names map[string]string `json:"names,omitempty"` // what people call values of columns, such as a model; the data have the values
+
 	Observations *Content `json:"observations,omitempty"` // of the last scoring; nil: not known (an older run)
 	// EstimatesSHA256 is of the bytes of estimates.json, in hexadecimal; empty: not
 	// known (an older run, or a scoring that was cut short).

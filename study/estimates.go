@@ -9,6 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/report"
 	"crosstalk/run"
 )
 
@@ -30,7 +31,7 @@ func markUnjudged(instrumentName string, estimates []crosstalk.Estimate) {
 	for i := range estimates {
 		e := &estimates[i]
 		if unjudged, of := kind.UnjudgedOf(*e); 2*unjudged > of {
-			warning := fmt.Sprintf("MOST ANSWERS WERE NOT CHECKED: %d of %d could not be judged, and this figure does not speak of them", unjudged, of)
+			warning := fmt.Sprintf("%s: %d of %d could not be judged, and this figure does not speak of them", report.MostlyUnchecked, unjudged, of)
 			e.Warnings = append([]string{warning}, e.Warnings...)
 		}
 	}
@@ -44,6 +45,24 @@ func ReadManifest(path string) (run.Manifest, error) {
 		return manifest, fmt.Errorf("%s is not a run directory: expected one written by 'crosstalk run'", path)
 	}
 	return manifest, err
+}
+
+// Names are what runs call values of columns. Of one that several runs name, the
+// first name counts.
+func Names(paths ...string) (report.Names, error) {
+	names := report.Names{}
+	for _, path := range paths {
+		manifest, err := ReadManifest(path)
+		if err != nil {
+			return nil, err
+		}
+		for value, name := range manifest.Names {
+			if _, ok := names[value]; !ok {
+				names[value] = name
+			}
+		}
+	}
+	return names, nil
 }
 
 // ErrUnfinished is the error for a run without figures.

@@ -9,8 +9,10 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/instrument"
 	"crosstalk/model"
 	"crosstalk/report"
+	"crosstalk/report/overview"
 	"crosstalk/run"
 )
 
@@ -29,6 +31,7 @@ type Measurement struct {
 // Result is the result of a measurement.
 type Result struct {
 	Estimates []crosstalk.Estimate
+	Examples  *overview.Examples // of faults
 
 	// NotMeasured counts the items that Limit kept from being measured, or a
 	// model that cannot be asked.
@@ -160,14 +163,13 @@ func (s *Study) Run(ctx context.Context, path string, o ask.Options) (result Res
 }
 
 // Score scores recorded answers without a run directory.
-func (s *Study) Score(ctx context.Context) ([]crosstalk.Estimate, error) {
+func (s *Study) Score(ctx context.Context) (Result, error) {
 	if s.check != nil {
 		if err := s.check(); err != nil {
-			return nil, err
+			return Result{}, err
 		}
 	}
-	result, err := s.sumUp(ctx, nil, func(crosstalk.Observation, run.Place) error { return nil })
-	return result.Estimates, err
+	return s.sumUp(ctx, nil, func(crosstalk.Observation, run.Place) error { return nil })
 }
 
 // Run sends the requests that are not answered yet, scores all answers, and writes
@@ -195,6 +197,9 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	scorings := make([]run.Scoring, len(s.Protocols))
 	for i, p := range s.Protocols {
 		scorings[i] = p.Scoring
+	}
+	if s.Names != nil {
+		m.Dir.Manifest.Names = s.Names
 	}
 	if err := m.Dir.SetScoring(scorings, s.suites(), result.NotMeasured, s.Changes()); err != nil { // not before the observations are of it
 		return Result{}, err
@@ -225,6 +230,7 @@ func (m *Measurement) record(ctx context.Context) (Result, error) {
 func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk.Observation, run.Place) error) (result Result, err error) {
 	estimators := make([]crosstalk.Estimator, len(s.Protocols))
 	needs := s.needs
+	result.Examples = overview.NewExamples(instrument.Named(s.Instrument), s.By)
 	parts := 0 // of places, before this protocol
 	for i, p := range s.Protocols {
 		estimators[i] = p.Rules.Estimator(s.By)
@@ -234,6 +240,7 @@ func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk
 					return err
 				}
 				estimators[i].Add(o)
+				result.Examples.Add(o)
 			}
 			return nil
 		}

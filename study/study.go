@@ -21,6 +21,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/model"
+	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/shard"
 	"crosstalk/study/similarities"
@@ -34,6 +35,8 @@ type Study struct {
 	By         []string     // columns for grouping figures
 	Protocols  []Protocol
 	Notes      Notes // on recorded rows that are not scored
+
+	Names report.Names // kept in the run; nil: those that it has
 
 	shard  shard.Shard
 	part   []crosstalk.Item // the shard's items; nil: all of the suite's
@@ -262,7 +265,7 @@ type ColumnError struct {
 }
 
 func (e *ColumnError) Error() string {
-	return fmt.Sprintf("unknown column %q; choose one of: %s", e.Column, strings.Join(e.Known, ", "))
+	return crosstalk.UnknownName("column", e.Column, e.Known).Error()
 }
 
 // ParseBy reads the columns for grouping figures, each once.

@@ -16,6 +16,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/datasets"
+	"crosstalk/internal/nearest"
 )
 
 // Suite is a named set of items for one instrument.
@@ -137,6 +138,9 @@ func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 // prompts with their languages for confusion. Answers in a table are ignored.
 func Load(nameOrFile string) (*Suite, error) { return loadAs(nameOrFile, "") }
 
+// Names are those of the embedded suites and of those that can be fetched.
+func Names() []string { return append(names(), slices.Sorted(maps.Keys(pulled))...) }
+
 // loadAs reads a table as one of an instrument, or if that is "" as its columns say.
 func loadAs(nameOrFile, instrument string) (*Suite, error) {
 	if slices.Contains(names(), nameOrFile) {
@@ -149,8 +153,9 @@ func loadAs(nameOrFile, instrument string) (*Suite, error) {
 	if info, err := os.Stat(nameOrFile); ext == ".zip" || err == nil && info.IsDir() {
 		return importLCB(nameOrFile)
 	} else if err != nil && ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
-		return nil, fmt.Errorf("unknown suite %q; choose one of: %s; or name a file (.yaml, .zip, .txt, .csv, .tsv, .jsonl, .json, .xlsx, .parquet)",
-			nameOrFile, strings.Join(append(names(), slices.Sorted(maps.Keys(pulled))...), ", "))
+		all := Names()
+		return nil, fmt.Errorf("unknown suite %q; %schoose one of: %s; or name a file (.yaml, .zip, .txt, .csv, .tsv, .jsonl, .json, .xlsx, .parquet)",
+			nameOrFile, nearest.Question(nameOrFile, all), strings.Join(all, ", "))
 	}
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {
 		return fromTable(nameOrFile, instrument)

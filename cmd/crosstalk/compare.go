@@ -138,6 +138,9 @@ func (o *compareFlags) table(c *cobra.Command, paths []string, t *tableFlags, op
 		return err
 	}
 	if !t.laidOut() {
+		if result.Names, err = study.Names(paths...); err != nil {
+			return err
+		}
 		return compare.Write(c.OutOrStdout(), format, result)
 	}
 	layout, err := t.layout(v, paths)
@@ -173,8 +176,9 @@ report'; against stands for the references. --pool temperature compares over all
 temperatures together, --only and --group compare some values.`,
 		Example: `  crosstalk compare runs/before runs/after
   crosstalk compare runs/sweep --reference temperature=0 --by category
-  crosstalk compare runs/a runs/b --measure lpr,wpr --by language --format markdown
-  crosstalk compare runs/sweep --rows language --columns temperature --measure lpr`,
+  crosstalk compare runs/a runs/b --measure lpr,wpr --by language
+  crosstalk compare runs/sweep --measure lpr --rows language \
+      --columns temperature`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, paths []string) error {
 			if err := report.CheckFormat(out.format); err != nil {
@@ -200,6 +204,9 @@ temperatures together, --only and --group compare some values.`,
 			}
 			result, err := compare.Runs(runs, options)
 			if err != nil {
+				return err
+			}
+			if result.Names, err = study.Names(paths...); err != nil {
 				return err
 			}
 			return compare.Write(c.OutOrStdout(), out.format, result)

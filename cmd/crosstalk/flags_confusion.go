@@ -65,7 +65,6 @@ func (f *confusionFlags) study(c *cobra.Command) study.Confusion {
 func (f *confusionFlags) noteIdentifier(w io.Writer) {
 	protocols, err := f.Resolve()
 	if f.lid == "" && err == nil && !confusion.OnlyProse(protocols) {
-		fmt.Fprintf(w, "The small embedded model (%s) identified the languages; published figures use lid.176 "+
-			"(--lid lid.176).\n", embedded.Identifier().Name())
+		fmt.Fprintf(w, "A small model (%s) identified the languages; published figures use --lid lid.176.\n", embedded.Identifier().Name())
 	}
 }

@@ -50,13 +50,13 @@ group. The point estimate is tested; with --interval, the whole interval.
 
 --no-worse-than tests the interval of the paired difference: it must not extend
 beyond --margin in the worse direction. Figures that are undefined, not measured
-or incomplete fail, and so do figures that leave out more than --max-unchecked of
-the answers, because those could not be judged.
+or incomplete fail, and so do figures that leave out more than --max-unchecked
+of the answers, because those could not be judged.
 
-Exit code 4 means inconclusive: the figure is good enough, but its interval, which
---interval and --no-worse-than look at, is not. The message says about how many
-more items may decide it.`,
-		Example: `  crosstalk gate runs/new --require 'lpr>=0.98' --require 'leak_rate<=60 by category'
+Exit code 4 means inconclusive: the figure is good enough, but its interval,
+which --interval and --no-worse-than look at, is not. The message says about how
+many more items may decide it.`,
+		Example: `  crosstalk gate runs/new --require 'lpr>=0.98' --require 'wpr>=95% by language'
   crosstalk gate runs/new --require 'lpr >= 95% where language=ko' --interval
   crosstalk gate runs/new --no-worse-than runs/old --margin 1% --junit gate.xml`,
 		Args: cobra.ExactArgs(1),
@@ -88,6 +88,9 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	if _, err := study.ReadManifest(path); err != nil {
+		return err
+	}
 	if len(g.require) == 0 && g.noWorseThan == "" {
 		return fmt.Errorf("nothing is required: expected --require, such as --require 'lpr>=0.98', or --no-worse-than RUN")
 	}
@@ -113,6 +116,9 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 		return fmt.Errorf("no figure has a better direction; name the figures to compare with --measure")
 	}
 	verdict := gate.Judge(path, checks)
+	if verdict.Names, err = study.Names(path); err != nil {
+		return err
+	}
 	if err := g.tell(c, verdict); err != nil {
 		return err
 	}

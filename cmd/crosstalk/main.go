@@ -4,7 +4,8 @@
 //
 // Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a
 // gate or a calibration failed, 2 bad usage or input, 3 incomplete (requests
-// failed, a limit was reached, or a review is needed), 130 interrupted.
+// failed, a limit was reached, or a review is needed), 4 a gate is inconclusive,
+// 130 interrupted.
 package main
 
 import (
@@ -42,6 +43,16 @@ type exitError struct {
 
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
+
+// revision is the commit and its day, in programs of a release (tools/build/release).
+var revision string
+
+func version() string {
+	if revision == "" {
+		return crosstalk.Version
+	}
+	return crosstalk.Version + " (" + revision + ")"
+}
 
 func execute(args []string, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // net/http logs there what servers do; what matters of it is in errors
@@ -88,11 +99,11 @@ func (e *usageError) Unwrap() error { return e.error }
 // reportUsage turns errors in the flags and arguments of a command and its
 // subcommands into usage errors.
 func reportUsage(c *cobra.Command) {
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{explainFlag(c, err)} })
 	if args := c.Args; args != nil {
 		c.Args = func(c *cobra.Command, list []string) error {
-			if err := args(c, list); err != nil {
-				return &usageError{err}
+			if args(c, list) != nil {
+				return &usageError{wrongArguments(c, list)}
 			}
 			return nil
 		}
@@ -113,28 +124,38 @@ a question does (multisense inconsistency).
 
 Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a gate
 or a calibration failed, 2 bad usage or input, 3 incomplete (requests failed, a
-limit was reached, or a review is needed), 130 interrupted.`,
-		Example: `  crosstalk run leakage                              a reference model, to try it out
-  crosstalk run leakage --model openai:gpt-4o-mini   a real model (needs OPENAI_API_KEY)
-  crosstalk score leakage answers.jsonl              recorded answers
-  crosstalk score confusion answers.csv
-  crosstalk compare runs/before runs/after           did it change?
-  crosstalk gate runs/after --require 'lpr>=98%'     is it good enough?`,
+limit was reached, or a review is needed), 4 a gate is inconclusive, 130
+interrupted.`,
+		Example: `  crosstalk run leakage                             a reference model, to try it
+  crosstalk run leakage --model openai:gpt-4o-mini  a model (OPENAI_API_KEY)
+  crosstalk score confusion answers.csv             recorded answers
+  crosstalk serve                                   every answer in a browser
+  crosstalk compare runs/before runs/after          did it change?
+  crosstalk gate runs/after --require 'lpr>=98%'    is it good enough?`,
 		Args:          cobra.ArbitraryArgs,
 		RunE:          chooseCommand,
-		Version:       crosstalk.Version,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(), mergeCommand(),
+	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(), mergeCommand(), submitCommand(),
 		compareCommand(), gateCommand(), powerCommand(), checkCommand(), guardCommand(), serveCommand(),
-		suitesCommand(), modelsCommand(), calibrateCommand(), statusCommand(), vacuumCommand(), initCommand())
+		suitesCommand(), modelsCommand(), calibrateCommand(), statusCommand(), vacuumCommand(), initCommand(), versionCommand())
 	configure(root)
+	helpfully(root)
+	completes(root)
 	reportUsage(root)
 	return root
+}
+
+// versionCommand is --version for those who type it as a command.
+func versionCommand() *cobra.Command {
+	return &cobra.Command{Use: "version", Hidden: true, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+		_, err := fmt.Fprintf(c.OutOrStdout(), "crosstalk %s\n", crosstalk.Version)
+		return err
+	}}
 }
 
 // group is a command that only has subcommands.
@@ -143,8 +164,9 @@ func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 	c.AddCommand(commands...)
 	var examples []string // one of each
 	for _, sub := range commands {
-		example, _, _ := strings.Cut(sub.Example, "\n")
-		examples = append(examples, example)
+		if example, _, _ := strings.Cut(sub.Example, "\n"); example != "" {
+			examples = append(examples, example)
+		}
 	}
 	c.Example = strings.Join(examples, "\n")
 	return c

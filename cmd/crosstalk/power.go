@@ -37,7 +37,7 @@ func powerCommand() *cobra.Command {
 	p := &powerFlags{}
 	c := &cobra.Command{
 		Use:   "power",
-		Short: "Plan how many items a comparison needs, and how many labels a figure",
+		Short: "Plan how many items or labels a study needs",
 		Long: `Plan how many items, and how many answers to each, are needed to detect a
 difference between two conditions on the same items; or, with --items, print the
 smallest difference that a number of items can detect. The plan starts from a

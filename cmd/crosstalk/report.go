@@ -83,12 +83,16 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
+	names, err := study.Names(path)
+	if err != nil {
+		return err
+	}
 	if r.html != "-" {
-		if err := report.Write(c.OutOrStdout(), r.format, estimates); err != nil {
+		if err := report.WriteNamed(c.OutOrStdout(), r.format, estimates, names); err != nil {
 			return err
 		}
 	}
-	return r.draw(c, path, estimates)
+	return r.draw(c, path, names.Estimates(estimates), names)
 }
 
 // figures returns a run's estimates, grouped by the columns of by, or, if by is

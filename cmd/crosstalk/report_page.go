@@ -25,8 +25,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// draw writes the page and the files of plots.
-func (r *reportFlags) draw(c *cobra.Command, path string, estimates []crosstalk.Estimate) error {
+// draw writes the page and the files of plots, of figures that have these names.
+func (r *reportFlags) draw(c *cobra.Command, path string, estimates []crosstalk.Estimate, names report.Names) error {
 	if r.html == "none" && r.figures == "" {
 		return nil
 	}
@@ -35,6 +35,7 @@ func (r *reportFlags) draw(c *cobra.Command, path string, estimates []crosstalk.
 		if err != nil {
 			return err
 		}
+		o = names.Observation(o)
 		answers.Add(o)
 		collector.Add(o)
 	}

@@ -43,7 +43,11 @@ func (r *reportFlags) writeTable(c *cobra.Command, paths []string) error {
 		estimates = view.Spread(estimates, r.table.spread)
 	}
 	if !r.table.laidOut() || !report.ForPeople(r.format) {
-		return report.Write(c.OutOrStdout(), r.format, estimates)
+		names, err := r.table.namesOf(paths)
+		if err != nil {
+			return err
+		}
+		return report.WriteNamed(c.OutOrStdout(), r.format, estimates, names)
 	}
 	o, err := r.table.layout(v, paths)
 	if err != nil {

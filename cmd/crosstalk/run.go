@@ -11,7 +11,6 @@ import (
 	"crosstalk/ask/journal"
 	"crosstalk/internal/config"
 	"crosstalk/model/reference"
-	"crosstalk/report"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
@@ -27,7 +26,7 @@ nothing is asked twice.`, each(func(in instrument) *cobra.Command { return in.ru
 
 // runFlags are the flags of every run.
 type runFlags struct {
-	outputFlags
+	answerFlags
 	modelFlags
 	suite string
 	out   string
@@ -47,12 +46,12 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.watch.add(c)
 	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions, requests, tokens and cost; send nothing")
 	config.Path(c.Flags(), "suite", "out")
-	r.outputFlags.add(c)
+	r.answerFlags.add(c)
 }
 
 // run opens a study, measures it, and reports.
 func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) error {
-	if err := cmp.Or(report.CheckFormat(r.format), r.check(c), r.watch.check()); err != nil {
+	if err := cmp.Or(r.answerFlags.check(), r.modelFlags.check(c), r.watch.check()); err != nil {
 		return err
 	}
 	s, err := open()
@@ -62,6 +61,7 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	if r.out == "" {
 		r.out = s.Directory()
 	}
+	s.Names = r.names
 	divided, err := r.shard.take(c, s, &r.options)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	if err != nil {
 		return explain(m, err)
 	}
-	if err := report.Write(c.OutOrStdout(), r.format, result.Estimates); err != nil {
+	if err := r.print(c, s, result); err != nil {
 		return err
 	}
 	if !r.quiet {
@@ -175,13 +175,11 @@ func summarize(c *cobra.Command, s *study.Study, m *study.Measurement) {
 		fmt.Fprintf(stderr, ", cost %.4f", stats.Cost)
 	}
 	fmt.Fprintf(stderr, ". Run directory: %s\n", m.Dir.Path)
+	sayNext(stderr, m.Dir.Path)
 	if len(plan.Conditions) > 1 {
-		fmt.Fprintf(stderr, "Compare the conditions: crosstalk compare %s\n", m.Dir.Path)
+		fmt.Fprintf(stderr, "Compare the conditions: crosstalk compare %s\n", quoted(m.Dir.Path))
 	}
 	if plan.Conditions[0].Model.Provider == reference.Provider {
-		fmt.Fprintf(stderr, `A reference model of known truth answered, not a language model. To measure one:
-  OPENAI_API_KEY=... crosstalk run %[1]s --model openai:gpt-4o-mini
-  crosstalk run %[1]s --model ollama:llama3.2
-`, s.Instrument)
+		fmt.Fprintln(stderr, "A reference model of known truth answered; for a language model, add --model openai:gpt-4o-mini")
 	}
 }

@@ -30,12 +30,16 @@ language and prompt, or messages, and optionally system.
 
 Without --model, a reference model with known confusion answers.`,
 		Example: `  crosstalk run confusion
-  crosstalk run confusion --model openai:gpt-4o-mini --language ar,ja,ko --temperature 0.3,0.7,1
-  crosstalk run confusion --suite prompts.csv --model ollama:llama3.2 --system @system.txt
-  crosstalk run confusion --model ollama:llama3.2 --position start,end,integrated
-  crosstalk run confusion --model vllm:my-base-model --api completions --template qa --shots 0,5
+  crosstalk run confusion --model openai:gpt-4o-mini \
+      --language ar,ja,ko --temperature 0.3,0.7,1
+  crosstalk run confusion --suite prompts.csv --model ollama:llama3.2 \
+      --system @system.txt
+  crosstalk run confusion --model ollama:llama3.2 --position start,integrated
+  crosstalk run confusion --model vllm:my-base-model --api completions \
+      --template qa --shots 0,5
   crosstalk run confusion --model vllm:my-model --beams 1,4 --logprobs 20
-  crosstalk run confusion --model ollama:llama3.2:3b,ollama:llama3.2:3b-instruct-q4_0`,
+  crosstalk run confusion \
+      --model ollama:llama3.2:3b,ollama:llama3.2:3b-instruct-q4_0`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			err := r.run(c, func() (*study.Study, error) {

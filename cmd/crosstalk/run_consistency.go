@@ -27,10 +27,15 @@ prints where they are. --accept-rewrites skips the review.
 Without --model, a reference model with known consistency answers.`,
 		Example: `  crosstalk run consistency
   crosstalk run consistency --model openai:gpt-4o-mini --to de,zh
-  crosstalk run consistency --model ollama:llama3.2 --to paraphrase --accept-rewrites
-  crosstalk run consistency --model openai:gpt-4o-mini --suite paws-x --from en,de --to en,de --mixed en,de
-  crosstalk run consistency --model openai:gpt-4o-mini --suite paws-x --from en,de --to en,de --rewrite 'de>en=Übersetze ins Englische: {text}'
-  crosstalk run consistency --model openai:gpt-4o-mini --suite sums.yaml --rewrite 'equal=Write another formula of the same value. Reply with the formula only.' --to equal --free number`,
+  crosstalk run consistency --model ollama:llama3.2 --to paraphrase \
+      --accept-rewrites
+  crosstalk run consistency --model openai:gpt-4o-mini --suite paws-x \
+      --from en,de --to en,de --mixed en,de
+  crosstalk run consistency --model openai:gpt-4o-mini --suite paws-x \
+      --from en,de --to en,de --rewrite 'de>en=Übersetze ins Englische: {text}'
+  crosstalk run consistency --model openai:gpt-4o-mini --suite sums.yaml \
+      --rewrite 'equal=Write another formula of the same value. Formula only.' \
+      --to equal --free number`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return r.run(c, func() (*study.Study, error) {

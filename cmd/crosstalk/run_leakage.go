@@ -19,11 +19,14 @@ without it. 50 % means no leakage.
 
 Without --model, a reference model with known leakage answers.`,
 		Example: `  crosstalk run leakage
-  crosstalk run leakage --model openai:gpt-4o-mini --samples 5 --temperature 0,0.5,1
-  crosstalk run leakage --model ollama:llama3.2,ollama:qwen2.5 --suite my-suite.yaml --by category
-  crosstalk run leakage --model ollama:llama3.2 --suite pairs.csv --system @system.txt
-  crosstalk run leakage --model openai:my-model --base-url http://localhost:8000/v1
-  crosstalk run leakage --model anthropic:claude-sonnet-4-5 --dry-run --prices prices.yaml`,
+  crosstalk run leakage --model openai:gpt-4o-mini --temperature 0,0.5,1
+  crosstalk run leakage --model ollama:llama3.2,ollama:qwen2.5 --suite mine.yaml
+  crosstalk run leakage --suite pairs.csv --model ollama:llama3.2 \
+      --system @system.txt
+  crosstalk run leakage --model openai:my-model \
+      --base-url http://localhost:8000/v1
+  crosstalk run leakage --model anthropic:claude-sonnet-4-5 --dry-run \
+      --prices prices.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return r.run(c, func() (*study.Study, error) {

@@ -22,7 +22,7 @@ func scoreCommand() *cobra.Command {
 
 // scoreFlags are the flags of every command that scores recorded answers.
 type scoreFlags struct {
-	outputFlags
+	answerFlags
 	model   string
 	out     string
 	shard   shardFlag
@@ -41,16 +41,16 @@ func (s *scoreFlags) add(c *cobra.Command) {
 	s.shard.add(c)
 	config.Path(c.Flags(), "out")
 	config.Harmless(c.Flags(), "model", "column", "file-name")
-	s.outputFlags.add(c)
+	s.answerFlags.add(c)
 	c.Flags().SortFlags = false
 }
 
 // score opens a study of recorded answers, scores them, and reports.
 func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) error {
-	if err := report.CheckFormat(s.format); err != nil {
+	err := s.check()
+	if err != nil {
 		return err
 	}
-	var err error
 	if s.columns, err = recorded.ParseColumns(s.pairs); err != nil {
 		return err
 	}
@@ -67,28 +67,36 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 	if _, err := s.shard.take(c, of, &ask.Options{}); err != nil {
 		return err
 	}
-	estimates, err := s.estimates(c, of)
+	of.Names = s.names
+	result, err := s.result(c, of)
 	if err != nil {
 		return err
 	}
-	if err := report.Write(c.OutOrStdout(), s.format, estimates); err != nil {
+	if err := s.print(c, of, result); err != nil {
 		return err
 	}
-	if !s.quiet {
-		printNotes(c.ErrOrStderr(), of.Notes)
-		if n := of.Thought(); n > 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "note: %d answers had the model's thoughts in them, which are not scored\n", n)
-		}
+	if s.quiet {
+		return nil
+	}
+	stderr := c.ErrOrStderr()
+	printNotes(stderr, of.Notes)
+	if n := of.Thought(); n > 0 {
+		fmt.Fprintf(stderr, "note: %d answers had the model's thoughts in them, which are not scored\n", n)
+	}
+	switch {
+	case s.out != "":
+		sayNext(stderr, s.out)
+	case s.format == report.Formats[0]:
+		fmt.Fprintln(stderr, "To read every answer, add --out DIRECTORY; crosstalk serve and crosstalk report show it.")
 	}
 	return nil
 }
 
-func (s *scoreFlags) estimates(c *cobra.Command, of *study.Study) ([]crosstalk.Estimate, error) {
+func (s *scoreFlags) result(c *cobra.Command, of *study.Study) (study.Result, error) {
 	if s.out == "" {
 		return of.Score(c.Context())
 	}
-	result, err := of.Run(c.Context(), s.out, ask.Options{})
-	return result.Estimates, err
+	return of.Run(c.Context(), s.out, ask.Options{})
 }
 
 func printNotes(w io.Writer, n study.Notes) {
@@ -112,11 +120,11 @@ func scoreLeakageCommand() *cobra.Command {
 		Long: `Score recorded answers for semantic leakage.
 
 FILE is a table: CSV, TSV, JSON, JSON Lines, Parquet or an Excel workbook,
-optionally gzip-compressed. It has the columns prompt, control_prompt, concept, test and control, one row
-per sample; or the lists test_generations and control_generations; or the layout
-of Smilga's workbooks. Figures can be grouped by all other columns, such as
-model, category and language. If a row is malformed, nothing is printed or
-written.`,
+optionally gzip-compressed. It has the columns prompt, control_prompt, concept,
+test and control, one row per sample; or the lists test_generations and
+control_generations; or the layout of Smilga's workbooks. Figures can be grouped
+by all other columns, such as model, category and language. If a row is
+malformed, nothing is printed or written.`,
 		Example: `  crosstalk score leakage answers.jsonl
   crosstalk score leakage answers.csv.gz --by dataset,category --format csv
   crosstalk score leakage answers.xlsx --protocol smilga-2025 --model Qwen2.5-3B`,
@@ -160,16 +168,18 @@ message says so. --expect says which language answers should be in, where no
 column does.
 
 Figures can be grouped by all other columns, by groups of languages and by the
-length of the prompts. If FILE has no prompts, --prompts names the suite that has
-them. An answer whose language cannot be judged is counted and reported. If a row
-is malformed, nothing is printed or written. Files may be larger than memory.`,
+length of the prompts. If FILE has no prompts, --prompts names the suite that
+has them. An answer whose language cannot be judged is counted and reported. If
+a row is malformed, nothing is printed or written. Files may be larger than
+memory.`,
 		Example: `  crosstalk score confusion answers.csv.gz
   crosstalk score confusion export.csv --column completion=reply,language=locale
   crosstalk score confusion chats.jsonl --expect user
   crosstalk score confusion logs/2026-11-22_poems.eval --expect de
   crosstalk score confusion answers.jsonl --by language --format csv
-  crosstalk score confusion answers.csv --protocol lcb-script --lid lid.176.bin --words words
-  crosstalk score confusion answers.csv.gz --prompts test_sets.zip --by source,length_tertile`,
+  crosstalk score confusion answers.csv --protocol lcb-script --lid lid.176
+  crosstalk score confusion answers.csv.gz --prompts test_sets.zip \
+      --by source,length_tertile`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
 			err := s.score(c, func() (*study.Study, error) {
@@ -207,15 +217,17 @@ keeps its meaning when the question is asked in another language or in other
 words.
 
 FILE is a table: CSV, TSV, JSON, JSON Lines, Parquet or an Excel workbook,
-optionally gzip-compressed, with one row per answer. The columns item, input, instruction and answer are required; task,
-model and run are optional. input and instruction are a language (en), or en>de
-if the model itself rewrote the English into German. The task file (crosstalk
-suites) defines the classes of answers and which are correct. Figures can be
-grouped by all other columns. If a row is malformed or has an unknown item,
-nothing is printed or written.`,
+optionally gzip-compressed, with one row per answer. The columns item, input,
+instruction and answer are required; task, model and run are optional. input and
+instruction are a language (en), or en>de if the model itself rewrote the
+English into German. The task file (crosstalk suites) defines the classes of
+answers and which are correct. Figures can be grouped by all other columns. If a
+row is malformed or has an unknown item, nothing is printed or written.`,
 		Example: `  crosstalk score consistency answers.csv --task task.yaml
-  crosstalk score consistency answers.csv.gz --task task.yaml --texts translations.jsonl --by class
-  crosstalk score consistency answers.jsonl --task task.yaml --protocol ohmer-2023 --format csv`,
+  crosstalk score consistency answers.csv.gz --task task.yaml --by class \
+      --texts translations.jsonl
+  crosstalk score consistency answers.jsonl --task task.yaml \
+      --protocol ohmer-2023 --format csv`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
 			return s.score(c, func() (*study.Study, error) {

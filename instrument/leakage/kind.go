@@ -59,19 +59,19 @@ var Kind = crosstalk.Kind{
 		Sentence: "Share of pairs of answers in which the answer to the prompt with the concept is closer to the concept; " +
 			"a tie counts as half.",
 		Baseline: crosstalk.Baseline{Value: 0.5, Meaning: "no leakage"},
-		Numbers:  []string{Test, Control}, Unscored: []string{NotScored},
+		Numbers:  []string{Test, Control}, Unscored: []string{NotScored}, Headline: true,
 	}, {
 		Key: MeasureClosest, Label: "leak rate (max)", Name: "Leak-Rate of the closest sentences",
 		Sentence: "Share of pairs of answers in which the sentence that is closest to the concept is in the answer to the prompt " +
 			"with the concept; a tie counts as half.",
 		Baseline: crosstalk.Baseline{Value: 0.5, Meaning: "no leakage"},
-		Numbers:  []string{Test, Control}, Unscored: []string{NotScored},
+		Numbers:  []string{Test, Control}, Unscored: []string{NotScored}, Headline: true,
 	}, {
 		Key: MeasureMean, Label: "leak rate (mean)", Name: "Leak-Rate of the mean over sentences",
 		Sentence: "Share of pairs of answers in which the sentences of the answer to the prompt with the concept are closer to the " +
 			"concept on average; a tie counts as half.",
 		Baseline: crosstalk.Baseline{Value: 0.5, Meaning: "no leakage"},
-		Numbers:  []string{Test, Control}, Unscored: []string{NotScored},
+		Numbers:  []string{Test, Control}, Unscored: []string{NotScored}, Headline: true,
 	}, {
 		Key: MeasureCopied, Label: "copied", Name: "copying rate",
 		Sentence: "Share of answers to the test that repeat three content words in a row of the text around the prompt, which " +
@@ -116,14 +116,15 @@ var Kind = crosstalk.Kind{
 	Counts:  slices.Concat([]string{Ties, Identical, NotScored}, crosstalk.Unanswered),
 	Choices: []string{LanguageColumn, "category", SimilarityColumn},
 	Target:  Concept,
+	Doubt:   []string{Test, Control},
 	Judge:   SimilarityColumn,
 	Charts: []crosstalk.Chart{
-		{Form: crosstalk.BarChart, Measures: []string{Measure}, Rows: []string{crosstalk.ModelColumn},
+		{Form: crosstalk.DotPlot, Measures: []string{Measure}, Rows: []string{crosstalk.ModelColumn},
 			Series: SimilarityColumn},
 		{Form: crosstalk.SideChart, Measures: []string{Measure}, Title: "which answer is closer to the concept",
 			Parts: []string{Control, "neither", Test},
 			Note: "The stronger the colour, the larger the difference between the two similarities " +
-				"(full colour: the largest tenth). Human judgements have the full colour."},
+				"(full colour: the largest tenth by the same similarity). Human judgements have the full colour."},
 		{Form: crosstalk.SweepCharts, Measures: []string{Measure}},
 		{Form: crosstalk.SizeChart, Measures: []string{Measure}, Series: SimilarityColumn,
 			Title: "leak rate and model size"},

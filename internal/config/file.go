@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"crosstalk/internal/nearest"
 	"crosstalk/internal/strictyaml"
 	"crosstalk/internal/visible"
 
@@ -136,7 +137,7 @@ func (p *reader) unknown(s *section, key string) string {
 	if s.path != "" {
 		message += " of " + strings.ReplaceAll(s.path, ".", " ")
 	}
-	if near := nearest(key, known); near != "" {
+	if near := nearest.Of(key, known); near != "" {
 		return message + "; did you mean " + near + "?"
 	}
 	if secretName.MatchString(key) {
@@ -160,43 +161,6 @@ func (p *reader) unknown(s *section, key string) string {
 		return message + "; expected " + strings.Join(places, ", ")
 	}
 	return message
-}
-
-// nearest is the known name with the smallest distance to the given one, "" if
-// every distance is more than a third of its length.
-func nearest(name string, known []string) (best string) {
-	if len(name) > 100 {
-		return ""
-	}
-	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
-	least := max(1, len(name)/3) + 1
-	for _, k := range known {
-		if d := distance(name, k); d < least {
-			best, least = k, d
-		}
-	}
-	return best
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substituted := diagonal
-			if a[i] != b[j] {
-				substituted++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substituted, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // entriesOf returns the entries of a map; null is an empty map.

@@ -34,6 +34,9 @@ func Choices(flags *pflag.FlagSet, name string, values ...string) {
 // ChoicesOf returns the choices of a flag, nil if it has none.
 func ChoicesOf(f *pflag.Flag) []string { return f.Annotations[choicesAnnotation] }
 
+// Expected describes the values that a flag takes: "a whole number".
+func Expected(f *pflag.Flag) string { return kindOf(f).one() }
+
 func kindOf(f *pflag.Flag) kind {
 	_, several := f.Value.(pflag.SliceValue)
 	of := f.Value.Type()

@@ -5,6 +5,7 @@ package pivot
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ type Options struct {
 
 	Order    map[string][]string // values in the order that they are to come in, by column; others follow
 	Compete  []string            // columns whose values compete: the best of them is marked
-	Names    map[string]string   // what to call columns, values and measures
+	Names    report.Names        // what to call columns, values and measures
 	Caption  string              // empty: made of what the figures have in common
 	Text     func(crosstalk.Estimate) string
 	Subtitle string // what a figure is, where it is not the measure itself: "difference"
@@ -183,7 +184,7 @@ func (l *layout) at(row, column []string) (*crosstalk.Estimate, error) {
 
 // name is what a value of a column is called.
 func (l *layout) name(column, value string) string {
-	if name, ok := l.Names[value]; ok {
+	if name, ok := l.Names.Of(value); ok {
 		return name
 	}
 	if column == Measure {
@@ -203,9 +204,24 @@ func (l *layout) title(column string) string {
 	return crosstalk.Words(column)
 }
 
-// shorten returns a short name for each value of a column: without the fingerprints
-// of files and versions ("@sha256-82cf..."), if the names still differ.
+// shorten returns a short name for each value of a column: as report.Shorten, and
+// without the fingerprints of files and versions ("@sha256-82cf..."), if the names
+// still differ.
 func shorten(figures []crosstalk.Estimate, column string) map[string]string {
+	names := plainNames(figures, column)
+	var rows []map[string]string
+	values := slices.Sorted(maps.Keys(names))
+	for _, v := range values {
+		rows = append(rows, map[string]string{column: names[v]})
+	}
+	for i, row := range report.Shorten(rows, 0) {
+		names[values[i]] = row[column]
+	}
+	return names
+}
+
+// plainNames are names without fingerprints, or the values if those are the same.
+func plainNames(figures []crosstalk.Estimate, column string) map[string]string {
 	short, long := map[string]string{}, map[string]string{}
 	for _, e := range figures {
 		v := value(e, column)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/nearest"
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/similarity/embedding"
 	"crosstalk/measure/similarity/exec"
@@ -67,6 +68,14 @@ func Usage() string {
 	return strings.Join(usages, ", ") + ", or the embeddings of a provider, such as openai:text-embedding-3-large"
 }
 
+// Names are the kinds of similarity.
+func Names() (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
 // OpenAll opens the similarities with these names, each once.
 func OpenAll(names []string, language Language, env *Env) (list []similarity.Similarity, err error) {
 	for _, name := range names {
@@ -97,7 +106,7 @@ func Open(name string, language Language, env *Env) (similarity.Similarity, erro
 		return s, nil
 	}
 	if of == "" || !slices.ContainsFunc(model.Presets(), func(p model.Preset) bool { return p.Name == kindName }) {
-		return nil, fmt.Errorf("unknown similarity %q; choose one of: %s", name, Usage())
+		return nil, fmt.Errorf("unknown similarity %q; %schoose one of: %s", name, nearest.Question(kindName, Names()), Usage())
 	}
 	return openEmbeddings(name, env)
 }

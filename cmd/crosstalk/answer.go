@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/internal/config"
+	"crosstalk/report"
+	"crosstalk/report/overview"
+	"crosstalk/study"
+
+	"github.com/spf13/cobra"
+)
+
+// answerFlags are the output flags of run and score.
+type answerFlags struct {
+	outputFlags
+	all    bool
+	labels []string
+	names  report.Names
+}
+
+func (a *answerFlags) add(c *cobra.Command) {
+	f := c.Flags()
+	f.BoolVar(&a.all, "all", false, "print all figures, not only a screenful")
+	f.StringArrayVar(&a.labels, "label", nil, "what tables and plots call a model, a system message or another value: VALUE=NAME; "+
+		"the value may be @FILE")
+	config.PathIn(f, "label", `(?s)^@([^@].*)=`)
+	a.outputFlags.add(c)
+}
+
+// check validates the flags.
+func (a *answerFlags) check() (err error) {
+	if err := report.CheckFormat(a.format); err != nil {
+		return err
+	}
+	a.names, err = parseNames(a.labels)
+	return err
+}
+
+// parseNames reads the values of --label; nil without any.
+func parseNames(pairs []string) (report.Names, error) {
+	if pairs == nil {
+		return nil, nil
+	}
+	names, err := report.ParseNames(pairs)
+	if err != nil {
+		return nil, crosstalk.BadOption("label", ": %w", err)
+	}
+	read := report.Names{}
+	for value, name := range names {
+		text, err := textOrFile(value)
+		if err != nil {
+			return nil, crosstalk.BadOption("label", ": %w", err)
+		}
+		read[text] = name
+	}
+	return read, nil
+}
+
+// print prints the figures: the short answer, unless other programs read them or
+// all are wanted.
+func (a *answerFlags) print(c *cobra.Command, s *study.Study, result study.Result) error {
+	if unused := a.names.Unused(result.Estimates); len(unused) > 0 && !a.quiet {
+		fmt.Fprintf(c.ErrOrStderr(), "note: --label names %s, which no figure has\n", strings.Join(unused, ", "))
+	}
+	if a.all || a.format != report.Formats[0] {
+		return report.WriteNamed(c.OutOrStdout(), a.format, result.Estimates, a.names)
+	}
+	return overview.Write(c.OutOrStdout(), s.Instrument, result.Estimates, a.names, result.Examples)
+}
+
+// sayNext says where the answers of a run can be read.
+func sayNext(w io.Writer, run string) {
+	serve := "crosstalk serve"
+	if dir := filepath.Dir(run); dir != "runs" {
+		serve += " " + quoted(dir)
+	}
+	fmt.Fprintf(w, "Every answer: %s\nPage: crosstalk report %s\n", serve, quoted(run))
+}
+
+// plainWord matches a text that a shell takes as one word.
+var plainWord = regexp.MustCompile(`^[\pL\pN_./:@%+=,-]+$`)
+
+// quoted is a text as one word for a shell.
+func quoted(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

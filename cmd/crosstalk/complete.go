@@ -1,0 +1,129 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	kinds "crosstalk/instrument"
+	"crosstalk/internal/config"
+	"crosstalk/model"
+	"crosstalk/run"
+	"crosstalk/study/similarities"
+	"crosstalk/suite"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// completes makes shells complete the arguments and the values of the flags of root
+// and the commands below it.
+func completes(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Short = "Print a script for your shell that completes commands and flags"
+			c.Example = "  crosstalk completion bash > /etc/bash_completion.d/crosstalk"
+			c.Annotations = map[string]string{config.None: ""}
+			continue
+		}
+		completeBelow(c)
+	}
+}
+
+func completeBelow(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if complete := completionOf(f); complete != nil {
+			if err := c.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
+				panic(err) // it has one already
+			}
+		}
+	})
+	if strings.Contains(c.Use, " RUN") {
+		c.ValidArgsFunction = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+			return runsAt(typed)
+		}
+	}
+	for _, sub := range c.Commands() {
+		completeBelow(sub)
+	}
+}
+
+// completionOf completes a flag's values; nil: there is nothing to complete, or files.
+func completionOf(f *pflag.Flag) cobra.CompletionFunc {
+	list := func(values []string, d cobra.ShellCompDirective) cobra.CompletionFunc {
+		_, several := f.Value.(pflag.SliceValue)
+		several = several && f.Value.Type() != "stringArray"
+		return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+			return completions(values, typed, several), d
+		}
+	}
+	if choices := config.ChoicesOf(f); choices != nil {
+		return list(choices, cobra.ShellCompDirectiveNoFileComp)
+	}
+	switch f.Name {
+	case "suite", "prompts", "task":
+		return list(suite.Names(), cobra.ShellCompDirectiveDefault)
+	case "similarity":
+		return list(similarities.Names(), cobra.ShellCompDirectiveNoSpace)
+	case "measure":
+		var measures []string
+		for _, kind := range kinds.Kinds {
+			for _, m := range kind.Measures {
+				measures = append(measures, m.Key)
+			}
+		}
+		return list(measures, cobra.ShellCompDirectiveNoFileComp)
+	case "model":
+		var names []string
+		for _, p := range model.Presets() {
+			names = append(names, p.Name+":")
+		}
+		return list(append(names, "reference:", "replay:"), cobra.ShellCompDirectiveNoSpace)
+	case "no-worse-than", "pilot":
+		return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+			return runsAt(typed)
+		}
+	}
+	return nil
+}
+
+// completions are the values that begin with what was typed, of a list with its last
+// value.
+func completions(values []string, typed string, several bool) (list []string) {
+	before := ""
+	if i := strings.LastIndexByte(typed, ','); several && i >= 0 {
+		before, typed = typed[:i+1], typed[i+1:]
+	}
+	for _, value := range values {
+		if strings.HasPrefix(value, typed) && !slices.Contains(strings.Split(before, ","), value) {
+			list = append(list, before+value)
+		}
+	}
+	return list
+}
+
+// runsAt are the run directories and other directories whose path begins with what
+// was typed, or those below runs.
+func runsAt(typed string) (list []string, d cobra.ShellCompDirective) {
+	if typed == "" {
+		typed = "runs" + string(filepath.Separator)
+	}
+	found, err := filepath.Glob(typed + "*")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	d = cobra.ShellCompDirectiveNoFileComp
+	for _, path := range found {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			continue
+		}
+		if _, err := run.ReadManifest(path); err != nil {
+			path += string(filepath.Separator)
+			d |= cobra.ShellCompDirectiveNoSpace
+		}
+		list = append(list, path)
+	}
+	return list, d
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"crosstalk/internal/config"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// helpWidth is the width of help in columns.
+const helpWidth = 80
+
+// flagGroups are the groups of the flags of run and score, in the order of help.
+var flagGroups = []struct {
+	title string
+	names []string
+}{
+	{"Often used", []string{"model", "suite", "task", "column", "file-name", "expect", "language", "from", "to", "system", "temperature", "samples", "by",
+		"dry-run", "out", "all"}},
+	{"Model", []string{"base-url", "api", "key-var", "header", "reasoning", "reasoning-tokens", "param", "families"}},
+	{"What is asked", []string{"items", "prefix", "position", "shots", "template", "part", "mixed", "rewrite", "rewrite-tokens", "texts",
+		"instructions", "accept-rewrites", "prompts"}},
+	{"Sampling", []string{"top-p", "zip", "beams", "max-tokens", "seed", "logprobs", "logprobs-scaled"}},
+	{"Limits and cost", []string{"prices", "budget-cost", "budget-tokens", "budget-asks", "batch", "concurrency", "rpm", "tpm", "timeout",
+		"retries", "patience", "fail-after", "grace", "shard"}},
+	{"Scoring", []string{"protocol", "similarity", "lid", "words", "threshold", "min-words", "latin", "kana", "post", "round", "tie",
+		"windows", "counts", "free", "rouge", "quality", "overrides", "exec-env"}},
+	{"Output", []string{"label", "format", "quiet", "log", "metrics"}},
+	{"Other", []string{config.Flag, "help"}},
+}
+
+// usageTemplate is cobra's, with flags in groups.
+const usageTemplate = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} [command]{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
+
+Available Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableFlags}}
+
+{{flagHelp .}}{{end}}{{if .HasAvailableSubCommands}}
+
+Use "{{.CommandPath}} [command] --help" for more information about a command.{{end}}
+`
+
+// helpfully gives root and the commands below it this package's help.
+func helpfully(root *cobra.Command) {
+	cobra.AddTemplateFunc("flagHelp", flagHelp)
+	root.SetUsageTemplate(usageTemplate)
+}
+
+// flagHelp describes a command's flags, those of run and score in groups.
+func flagHelp(c *cobra.Command) string {
+	c.InitDefaultHelpFlag()
+	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	all.SortFlags = c.Flags().SortFlags
+	for _, flags := range []*pflag.FlagSet{c.LocalFlags(), c.InheritedFlags()} {
+		flags.SortFlags = c.Flags().SortFlags
+		flags.VisitAll(func(f *pflag.Flag) { all.AddFlag(described(f)) })
+	}
+	if parent := c.Parent(); parent == nil || parent.Name() != "run" && parent.Name() != "score" {
+		return strings.TrimRight("Flags:\n"+all.FlagUsagesWrapped(helpWidth), "\n")
+	}
+	var parts []string
+	for _, group := range flagGroups {
+		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		set.SortFlags = false
+		for _, name := range group.names {
+			if f := all.Lookup(name); f != nil {
+				set.AddFlag(f)
+			}
+		}
+		if set.HasAvailableFlags() {
+			parts = append(parts, group.title+":\n"+set.FlagUsagesWrapped(helpWidth))
+		}
+	}
+	return strings.TrimRight(strings.Join(parts, "\n"), "\n")
+}
+
+// kindsOfValue are what help calls the types of flags.
+var kindsOfValue = map[string]string{"string": "text", "stringArray": "text", "stringSlice": "list", "int": "n", "intSlice": "list", "uint": "n",
+	"uint64": "n", "float64": "number", "float64Slice": "list"}
+
+// described is a flag with its type in plain words, and a default as it is typed.
+func described(f *pflag.Flag) *pflag.Flag {
+	kind, ok := kindsOfValue[f.Value.Type()]
+	if !ok {
+		return f
+	}
+	of := *f
+	of.Value = value{f.Value, kind}
+	of.DefValue = strings.TrimSuffix(strings.TrimPrefix(f.DefValue, "["), "]")
+	return &of
+}
+
+// value is the value of a flag with another name of its type.
+type value struct {
+	pflag.Value
+	kind string
+}
+
+// Type implements pflag.Value.
+func (v value) Type() string { return v.kind }
+
+// groupOf is the title of a flag's group; "" if it has none.
+func groupOf(name string) string {
+	for _, group := range flagGroups {
+		if slices.Contains(group.names, name) {
+			return group.title
+		}
+	}
+	return ""
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"crosstalk/internal/config"
+	"crosstalk/internal/nearest"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// explainFlag says what is wrong with a flag, and which one may have been meant.
+func explainFlag(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if near := nearest.Of(unknown.GetSpecifiedName(), names); near != "" {
+			return fmt.Errorf("unknown flag: --%s; did you mean --%s?", unknown.GetSpecifiedName(), near)
+		}
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		switch {
+		case f.Value.Type() == "bool":
+			return fmt.Errorf("--%s takes no value, found %q", f.Name, invalid.GetValue())
+		case errors.As(err, new(*strconv.NumError)):
+			return fmt.Errorf("--%s is %q; expected %s", f.Name, invalid.GetValue(), config.Expected(f))
+		}
+	}
+	return err
+}
+
+// wrongArguments says what a command expects beside its flags.
+func wrongArguments(c *cobra.Command, args []string) error {
+	expected := strings.TrimSuffix(c.UseLine(), " [flags]")
+	found := "no argument"
+	switch n := len(args); {
+	case c.Use == c.Name(): // no arguments
+		return fmt.Errorf("unexpected %q: '%s' takes flags only", args[0], c.CommandPath())
+	case n == 1:
+		found = "one argument"
+	case n > 1:
+		found = fmt.Sprintf("%d arguments", n)
+	}
+	return fmt.Errorf("expected '%s', found %s", expected, found)
+}

@@ -1,0 +1,224 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"crosstalk"
+)
+
+// Names are what tables, pages and plots call values of columns, such as a model or
+// a system message. Formats for programs keep the values.
+type Names map[string]string
+
+// ParseNames reads VALUE=NAME. A value may have equals signs, a name may not.
+func ParseNames(pairs []string) (Names, error) {
+	names, values := Names{}, map[string]string{}
+	for _, pair := range pairs {
+		i := strings.LastIndexByte(pair, '=')
+		if i < 1 || strings.TrimSpace(pair[i+1:]) == "" {
+			return nil, fmt.Errorf("%q: expected VALUE=NAME, such as openai:gpt-4o-mini=mini", pair)
+		}
+		value, name := pair[:i], strings.TrimSpace(pair[i+1:])
+		if other, taken := values[name]; taken && other != value {
+			return nil, fmt.Errorf("%s and %s have the same name, %s", short(other, maxName), short(value, maxName), name)
+		}
+		names[value], values[name] = name, value
+	}
+	return names, nil
+}
+
+// fingerprint matches the hash of a file or a version in a value.
+var fingerprint = regexp.MustCompile(`@[0-9A-Za-z-]*[0-9a-f]{8,}`)
+
+// Of is the name of a value, which may be given without fingerprints.
+func (n Names) Of(value string) (name string, ok bool) {
+	if name, ok = n[value]; !ok {
+		name, ok = n[fingerprint.ReplaceAllString(value, "")]
+	}
+	return name, ok
+}
+
+// By returns columns with names instead of values.
+func (n Names) By(by map[string]string) map[string]string {
+	for column, value := range by {
+		if name, ok := n.Of(value); ok {
+			by = maps.Clone(by)
+			by[column] = name
+		}
+	}
+	return by
+}
+
+// Estimates returns figures whose columns have names instead of values.
+func (n Names) Estimates(estimates []crosstalk.Estimate) []crosstalk.Estimate {
+	if len(n) == 0 {
+		return estimates
+	}
+	named := slices.Clone(estimates)
+	for i := range named {
+		named[i].By = n.By(named[i].By)
+	}
+	return named
+}
+
+// Observation returns an observation whose condition has names instead of values.
+func (n Names) Observation(o crosstalk.Observation) crosstalk.Observation {
+	if len(n) > 0 {
+		o.Condition = n.By(o.Condition)
+	}
+	return o
+}
+
+// Unused lists the values that no figure has.
+func (n Names) Unused(estimates []crosstalk.Estimate) (values []string) {
+	used := map[string]bool{}
+	for _, e := range estimates {
+		for _, value := range e.By {
+			used[value], used[fingerprint.ReplaceAllString(value, "")] = true, true
+		}
+	}
+	for _, value := range slices.Sorted(maps.Keys(n)) {
+		if !used[value] {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// maxName is the length of names in tables, in characters.
+const maxName = 40
+
+// Shorten returns rows of columns whose long values have names of at most this many
+// characters, 0 for what fits a table: without fingerprints and what all values of the
+// column begin or end with, and cut in the middle. Different values of
+// a column keep different names. A column's only value may have twice the length.
+func Shorten(rows []map[string]string, most int) []map[string]string {
+	if most == 0 {
+		most = maxName
+	}
+	values := map[string][]string{} // of a column
+	for _, row := range rows {
+		for column, value := range row {
+			if !slices.Contains(values[column], value) {
+				values[column] = append(values[column], value)
+			}
+		}
+	}
+	names := map[string]map[string]string{}
+	for column, of := range values {
+		most := most
+		if len(of) == 1 { // it is named once
+			most *= 2
+		}
+		if slices.ContainsFunc(of, func(value string) bool { return tooLong(value, most) }) {
+			names[column] = shortNames(of, most)
+		}
+	}
+	shortened := slices.Clone(rows)
+	for i, row := range rows {
+		for column, value := range row {
+			if name, ok := names[column][value]; ok && name != value {
+				if shortened[i] = maps.Clone(shortened[i]); shortened[i] != nil {
+					shortened[i][column] = name
+				}
+			}
+		}
+	}
+	return shortened
+}
+
+func tooLong(value string, most int) bool {
+	return utf8.RuneCountInString(value) > most
+}
+
+// shortNames are different names of different values.
+func shortNames(values []string, most int) map[string]string {
+	long := slices.DeleteFunc(slices.Clone(values), func(value string) bool { return !tooLong(value, most) })
+	before, after := common(long)
+	names, taken := map[string]string{}, map[string]bool{}
+	for _, value := range values {
+		name := value
+		if tooLong(value, most) {
+			if name = short(value, most); len(long) > 1 && before+after > 0 {
+				name = short(value[before:len(value)-after], most-2)
+				if before > 0 {
+					name = "…" + name
+				}
+				if after > 0 {
+					name += "…"
+				}
+			}
+		}
+		for k, first := 2, name; taken[name]; k++ {
+			number := fmt.Sprintf(" (%d)", k)
+			name = short(first, most-len(number)) + number
+		}
+		names[value], taken[name] = name, true
+	}
+	return names
+}
+
+// common is the number of bytes that all values begin with and end with, up to where
+// a word, a setting or a part of a path begins.
+func common(values []string) (before, after int) {
+	first := values[0]
+	before, after = len(first), len(first)
+	for _, value := range values[1:] {
+		n := 0
+		for n < before && n < len(value) && value[n] == first[n] {
+			n++
+		}
+		before = n
+		for n = 0; n < after && n < len(value) && value[len(value)-1-n] == first[len(first)-1-n]; {
+			n++
+		}
+		after = n
+	}
+	const between = " ?&/:,;"
+	before = strings.LastIndexAny(first[:before], between) + 1
+	if i := strings.IndexAny(first[len(first)-after:], between); i >= 0 {
+		after -= i
+	} else {
+		after = 0
+	}
+	for _, value := range values {
+		if before+after >= len(value) { // it has nothing of its own between them
+			after = 0
+		}
+		if before >= len(value) {
+			before = 0
+		}
+	}
+	return before, after
+}
+
+// short cuts a value to this many characters.
+func short(value string, most int) string {
+	r := []rune(strings.Join(strings.Fields(value), " "))
+	if len(r) > most {
+		r = []rune(fingerprint.ReplaceAllString(string(r), ""))
+	}
+	if len(r) <= most {
+		return string(r)
+	}
+	tail := most / 3 // texts that begin alike often end differently
+	return strings.TrimRight(string(r[:most-1-tail]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
+}
+
+// shortened returns figures with short names of their values.
+func shortened(estimates []crosstalk.Estimate) []crosstalk.Estimate {
+	rows := make([]map[string]string, len(estimates))
+	for i, e := range estimates {
+		rows[i] = e.By
+	}
+	list := slices.Clone(estimates)
+	for i, by := range Shorten(rows, 0) {
+		list[i].By = by
+	}
+	return list
+}

@@ -1,0 +1,87 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"crosstalk"
+)
+
+func TestShorten(t *testing.T) {
+	for _, c := range []struct{ values, want []string }{
+		{[]string{"ollama:llama3.2", "openai:gpt-4o-mini"}, []string{"ollama:llama3.2", "openai:gpt-4o-mini"}},
+		{[]string{"bertscore:distilbert-prefixed@sha256-82cf835f2d85/L2"}, []string{"bertscore:distilbert-prefixed/L2"}},
+		{[]string{"reference:leaky?rate=0.3&seed=1", "reference:leaky?rate=0.8&seed=1"}, []string{"…rate=0.3…", "…rate=0.8…"}},
+		{[]string{"vllm:Qwen/Qwen2.5-0.5B-Instruct-AWQ", "vllm:Qwen/Qwen2.5-1.5B-Instruct-AWQ"}, []string{"…Qwen2.5-0.5B-I…uct-AWQ", "…Qwen2.5-1.5B-I…uct-AWQ"}},
+		{[]string{"Answer in the language of the user. Be brief.", "Answer in the language of the user. Be kind.", "plain"},
+			[]string{"…brief.", "…kind.", "plain"}},
+		{[]string{"You are a helpful assistant.", "You are a helpful assistant. Be brief."}, []string{"…assistant.", "…assistant. Be brief."}},
+		{[]string{strings.Repeat("a", 30) + "1" + strings.Repeat("b", 30), strings.Repeat("a", 30) + "2" + strings.Repeat("b", 30)},
+			[]string{"aaaaaaaaaaaaaaa…bbbbbbbb", "aaaaaaaaaaaaa…bbbbbb (2)"}},
+		{[]string{strings.Repeat("a", 48)}, []string{strings.Repeat("a", 48)}},
+		{[]string{"", "all", "ja"}, []string{"", "all", "ja"}},
+	} {
+		var rows []map[string]string
+		for _, v := range c.values {
+			rows = append(rows, map[string]string{"column": v, "other": "x"})
+		}
+		var got []string
+		for i, row := range Shorten(rows, 24) {
+			got = append(got, row["column"])
+			if row["other"] != "x" || rows[i]["column"] != c.values[i] {
+				t.Errorf("%q: other columns or the rows changed: %v %v", c.values[i], row, rows[i])
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.values, got, c.want)
+		}
+	}
+}
+
+// Short names are short, and different values keep different names.
+func FuzzShorten(f *testing.F) {
+	f.Add("reference:leaky?rate=0.3", "reference:leaky?rate=0.35", "x", 10)
+	f.Add("a b", "a  b", " a b", 12)
+	f.Add("你好你好你好你好你好你好", "你好你好你好你好你好你好你", "好", 10)
+	f.Fuzz(func(t *testing.T, a, b, c string, most int) {
+		if most < 10 || most > 100 || !utf8.ValidString(a) || !utf8.ValidString(b) || !utf8.ValidString(c) {
+			return
+		}
+		values := map[string]string{}
+		for _, row := range Shorten([]map[string]string{{"x": a}, {"x": b}, {"x": c}}, most) {
+			if n := utf8.RuneCountInString(row["x"]); n > 2*most || n > most && (a != b || b != c) || !utf8.ValidString(row["x"]) {
+				t.Errorf("%q has %d characters", row["x"], n)
+			}
+			values[row["x"]] = ""
+		}
+		if different := slices.Compact(slices.Sorted(slices.Values([]string{a, b, c}))); len(values) != len(different) {
+			t.Errorf("%q are called %v", different, values)
+		}
+	})
+}
+
+func TestNames(t *testing.T) {
+	names, err := ParseNames([]string{"reference:leaky?rate=0.3&seed=1=weak", "bertscore:d/L2=BERTScore", "none=x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := map[string]string{"model": "reference:leaky?rate=0.3&seed=1", "similarity": "bertscore:d@sha256-82cf835f2d85/L2", "category": "all"}
+	estimates := []crosstalk.Estimate{{By: by}}
+	got := names.Estimates(estimates)[0].By
+	if got["model"] != "weak" || got["similarity"] != "BERTScore" || got["category"] != "all" {
+		t.Errorf("named %v", got)
+	}
+	if by["model"] == "weak" {
+		t.Error("the figures themselves have changed")
+	}
+	if unused := names.Unused(estimates); !slices.Equal(unused, []string{"none"}) {
+		t.Errorf("unused: %q", unused)
+	}
+	for _, pairs := range [][]string{{"a"}, {"=x"}, {"a="}, {"a=x", "b=x"}} {
+		if names, err := ParseNames(pairs); err == nil {
+			t.Errorf("%q are %v", pairs, names)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package overview
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"crosstalk"
+)
+
+// maxKept bounds the examples that are kept until it is known which groups are
+// worst.
+const maxKept = 256
+
+// maxAlike is how many examples of the same finding in the same group are kept.
+const maxAlike = 3
+
+// maxText bounds the text of an example in bytes, which is more than a line shows.
+const maxText = 1000
+
+// Examples keeps faults from a stream of observations: the first few of each finding
+// in each group. Its memory is bounded.
+type Examples struct {
+	kind crosstalk.Kind
+	by   []string       // columns by which figures are grouped
+	seen map[string]int // by finding and group
+	kept []example
+
+	item   string // the answer whose texts are known
+	sample int
+	texts  []crosstalk.NamedText
+}
+
+// example is an answer with a fault.
+type example struct {
+	observation crosstalk.Observation
+	finding     string // title
+	text        string
+}
+
+// NewExamples returns an empty collection for an instrument whose figures are
+// grouped by these columns.
+func NewExamples(kind crosstalk.Kind, by []string) *Examples {
+	return &Examples{kind: kind, by: by[:min(1, len(by))], seen: map[string]int{}}
+}
+
+// Add considers an observation. Those of one answer come one after the other, and
+// only the first has the answer's text.
+func (x *Examples) Add(o crosstalk.Observation) {
+	switch {
+	case len(x.kept) == maxKept:
+		return
+	case len(o.Texts) > 0:
+		x.item, x.sample, x.texts = o.Item+"\x00"+o.Variant, o.Sample, o.Texts
+	}
+	if o.Finding == "" || o.Implied || !x.kind.Measure(o.Measure).Headline {
+		return
+	}
+	finding := x.kind.Finding(o.Finding)
+	if !finding.Fault {
+		return
+	}
+	key := o.Finding
+	for _, column := range x.by {
+		key += "\x00" + value(o, column)
+	}
+	if x.seen[key] == maxAlike {
+		return
+	}
+	if len(o.Texts) == 0 && o.Sample == x.sample && o.Item+"\x00"+o.Variant == x.item {
+		o.Texts = x.texts
+	}
+	text := x.textOf(o)
+	if text == "" {
+		return
+	}
+	x.seen[key]++
+	o.Texts, o.Tokens, o.Numbers, o.Answers = nil, nil, nil, nil
+	title := finding.Key
+	if n := len(finding.Titles); n > 0 {
+		title = finding.Titles[n-1]
+	}
+	x.kept = append(x.kept, example{o, title + languages(o.Spans, o.Labels[x.kind.Target]), text})
+}
+
+func value(o crosstalk.Observation, column string) string {
+	return cmp.Or(o.Labels[column], o.Condition[column])
+}
+
+// languages names those that were found and the one that should be: ": en, not ko".
+func languages(spans []crosstalk.Span, expected string) string {
+	var list []string
+	for _, s := range spans {
+		if s.Language != "" && !slices.Contains(list, s.Language) {
+			list = append(list, s.Language)
+		}
+	}
+	if list == nil {
+		return ""
+	}
+	names := ": " + strings.Join(list[:min(3, len(list))], ", ")
+	if expected != "" {
+		names += ", not " + expected
+	}
+	return names
+}
+
+// textOf is what an example shows: the fault in its text or, of several texts, each
+// with its name.
+func (x *Examples) textOf(o crosstalk.Observation) string {
+	var sides, parts []string
+	for _, t := range o.Texts {
+		switch t.Role {
+		case crosstalk.Side:
+			sides = append(sides, t.Name)
+			text := t.Text
+			for _, s := range o.Spans {
+				if (s.Side == "" || s.Side == t.Name) && 0 <= s.Start && s.Start < s.End && s.End <= len(text) {
+					text = around(text, s.Start, s.End)
+					break
+				}
+			}
+			parts = append(parts, t.Name+": "+line(text))
+		default:
+			if t.Role != crosstalk.Topic && t.Name != x.kind.Target {
+				continue
+			}
+			parts = append(parts, t.Name+": "+line(t.Text))
+		}
+	}
+	if len(parts) == 1 && len(sides) == 1 {
+		return strings.TrimPrefix(parts[0], sides[0]+": ")
+	}
+	return strings.Join(parts, "  ")
+}
+
+// pick chooses examples from the worst groups, of different findings if it can.
+func (x *Examples) pick(s []section, fixed []string, n int) (chosen []example) {
+	if x == nil || n <= 0 {
+		return nil
+	}
+	rank := func(e example) int {
+		if len(s) > 0 {
+			for i, r := range s[0].rows {
+				if value(e.observation, s[0].column) == r.by[s[0].column] &&
+					!slices.ContainsFunc(fixed, func(c string) bool { v := value(e.observation, c); return v != "" && v != r.by[c] }) {
+					return i
+				}
+			}
+		}
+		return maxKept
+	}
+	left := slices.Clone(x.kept)
+	slices.SortStableFunc(left, func(a, b example) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, fresh := range []bool{true, false} {
+		left = slices.DeleteFunc(left, func(e example) bool {
+			if len(chosen) == n || slices.ContainsFunc(chosen, func(c example) bool {
+				return c.observation.Item == e.observation.Item || fresh && c.observation.Finding == e.observation.Finding
+			}) {
+				return false
+			}
+			chosen = append(chosen, e)
+			return true
+		})
+	}
+	return chosen
+}

@@ -1,0 +1,325 @@
+package overview
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/internal/visible"
+	"crosstalk/report"
+
+	"github.com/rivo/uniseg"
+)
+
+// lines are those of the answer, at most maxLines.
+func (a *answer) lines(examples *Examples) (lines []string) {
+	lines = append(lines, cut(visible.Line(a.title()), maxColumns), "")
+	room := maxLines - len(lines) - 1 // the header
+	chosen := examples.pick(a.sections, a.fixed, maxExamples)
+	if len(chosen) > 0 {
+		room -= 2 + len(chosen)
+	}
+	wanted := len(a.totals)
+	if len(a.sections) > 0 {
+		wanted += 2 + len(a.sections[0].rows)
+	}
+	notes := a.noteLines(min(max(minNotes, room-wanted-1), maxNotes))
+	if len(notes) > 0 {
+		room -= 1 + len(notes)
+	}
+	shown := a.fit(room)
+	t := a.table(shown)
+	lines = append(lines, t.header)
+	for i, block := range shown {
+		if block.heading != "" {
+			lines = append(lines, "", "  "+block.heading)
+		}
+		lines = append(lines, t.blocks[i]...)
+		if block.more > 0 {
+			lines = append(lines, fmt.Sprintf("  and %d more: --all", block.more))
+		}
+	}
+	if len(chosen) > 0 {
+		lines = append(lines, "", "  for example")
+		for _, e := range chosen {
+			lines = append(lines, cut(e.line(), maxColumns))
+		}
+	}
+	if len(notes) > 0 {
+		lines = append(lines, "")
+	}
+	return append(lines, notes...)
+}
+
+// block is rows to print under a heading.
+type block struct {
+	heading string
+	column  string // that names the rows; empty: they are totals
+	rows    []*row
+	more    int // rows that do not fit
+}
+
+// fit chooses the rows that fit: the totals, the worst groups of the first section,
+// and further sections that fit whole.
+func (a *answer) fit(room int) []block {
+	totals := block{rows: a.totals}
+	if n := len(a.totals); n > room {
+		totals.rows, totals.more = a.totals[:room-1], n-room+1
+	}
+	blocks := []block{totals}
+	room -= min(len(a.totals), room)
+	for i, s := range a.sections {
+		b := block{heading: fmt.Sprintf("by %s, worst first", crosstalk.Words(s.column)), column: s.column, rows: s.rows}
+		if over := 2+len(b.rows) > room; over && len(a.totals) > 2 {
+			b.heading, b.rows = fmt.Sprintf("by %s, each where it is worst", crosstalk.Words(s.column)), s.first()
+		}
+		if n := len(s.rows); 2+len(b.rows) > room || len(b.rows) < n {
+			keep := min(len(b.rows), room-3)
+			if i > 0 || keep < 2 {
+				continue
+			}
+			b.rows, b.more = b.rows[:keep], n-keep
+		}
+		blocks = append(blocks, b)
+		room -= len(b.rows) + 2 + min(1, b.more)
+	}
+	return blocks
+}
+
+// first are the first rows of each value.
+func (s section) first() (rows []*row) {
+	seen := map[string]bool{}
+	for _, r := range s.rows {
+		if value := r.by[s.column]; !seen[value] {
+			seen[value] = true
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// noteLines are the first notes, broken into at most this number of lines.
+func (a *answer) noteLines(most int) (lines []string) {
+	for _, n := range a.notes {
+		wrapped := wrap(visible.Line(n), maxColumns-2)
+		if len(wrapped) > 2 {
+			wrapped = []string{wrapped[0], cut(strings.Join(wrapped[1:], " "), maxColumns-2)}
+		}
+		if len(lines)+len(wrapped) > most {
+			continue
+		}
+		for _, l := range wrapped {
+			lines = append(lines, "  "+l)
+		}
+	}
+	return lines
+}
+
+// grid is the printed table: the header and the lines of each block.
+type grid struct {
+	header string
+	blocks [][]string
+}
+
+// labelWidths are those of names, from the one that is tried first.
+var labelWidths = []int{28, 24, 20, 17, 14, 12, 10}
+
+// table lays out blocks in common columns. Until lines fit, intervals are left out
+// from the right, and then names are shortened.
+func (a *answer) table(blocks []block) (g grid) {
+	for _, most := range labelWidths {
+		for intervals := len(a.measures); intervals > 0; intervals-- {
+			var fits bool
+			if g, fits = a.tableOf(blocks, intervals, most); fits {
+				return g
+			}
+		}
+	}
+	return g
+}
+
+func (a *answer) tableOf(blocks []block, intervals, most int) (g grid, fits bool) {
+	var named []map[string]string
+	for _, b := range blocks {
+		for _, r := range b.rows {
+			named = append(named, r.named)
+		}
+	}
+	named = report.Shorten(named, most)
+	header, labels := a.header(intervals)
+	widths := make([]int, len(header))
+	measure := func(cells []string) []string {
+		for i, cell := range cells {
+			widths[i] = max(widths[i], width(cell))
+		}
+		return cells
+	}
+	measure(header)
+	cells := make([][][]string, len(blocks))
+	for i, b := range blocks {
+		for _, r := range b.rows {
+			cells[i] = append(cells[i], measure(a.cells(r, named[0], b.column, intervals)))
+			named = named[1:]
+		}
+	}
+	total := 0
+	for _, w := range widths {
+		total += 2 + w
+	}
+	g.header = pad(header, widths, labels)
+	for _, rows := range cells {
+		var lines []string
+		for _, row := range rows {
+			lines = append(lines, cut(pad(row, widths, labels), maxColumns))
+		}
+		g.blocks = append(g.blocks, lines)
+	}
+	return g, total <= maxColumns
+}
+
+func (a *answer) header(intervals int) (header []string, labels int) {
+	for _, c := range a.fixed {
+		header = append(header, crosstalk.Words(c))
+	}
+	if len(a.sections) > 0 || len(header) == 0 {
+		header = append(header, "")
+	}
+	labels = len(header)
+	for i, m := range a.measures {
+		header = append(header, m.Label+" %")
+		if i < intervals {
+			header = append(header, a.level()+" interval")
+		}
+	}
+	return append(header, "not checked"), labels
+}
+
+// level is that of the intervals.
+func (a *answer) level() string {
+	for _, r := range a.totals {
+		for _, e := range r.figures {
+			if e.Interval != nil {
+				return fmt.Sprintf("%g %%", 100*e.Interval.Level)
+			}
+		}
+	}
+	return "95 %"
+}
+
+// cells are those of a row whose columns are named so.
+func (a *answer) cells(r *row, named map[string]string, column string, intervals int) (cells []string) {
+	for _, c := range a.fixed {
+		cells = append(cells, visible.Line(cmp.Or(named[c], "-")))
+	}
+	if len(a.sections) > 0 || len(cells) == 0 {
+		cells = append(cells, visible.Line(cmp.Or(named[column], crosstalk.All)))
+	}
+	for i, m := range a.measures {
+		e, ok := r.figures[m.Key]
+		if !ok {
+			e.Value = crosstalk.Undefined
+		}
+		cells = append(cells, report.Percent(e.Value))
+		if i < intervals {
+			cells = append(cells, between(e.Interval))
+		}
+	}
+	unjudged, of := a.unjudged(r)
+	return append(cells, fmt.Sprintf("%d of %d", unjudged, of))
+}
+
+// between is an interval in percent.
+func between(i *crosstalk.Interval) string {
+	if i == nil {
+		return "-"
+	}
+	return report.Percent(crosstalk.Value(i.Low)) + " to " + report.Percent(crosstalk.Value(i.High))
+}
+
+// pad joins cells in columns of these widths; those of labels are words.
+func pad(cells []string, widths []int, labels int) string {
+	var b strings.Builder
+	for i, cell := range cells {
+		space := strings.Repeat(" ", max(0, widths[i]-width(cell)))
+		b.WriteString("  ")
+		if i < labels {
+			b.WriteString(cell + space)
+		} else {
+			b.WriteString(space + cell)
+		}
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// line is an example in a line. The answer comes last: text from right to left
+// would reorder what follows it.
+func (e example) line() string {
+	name := e.observation.Item
+	if e.observation.Variant != "" {
+		name += " " + e.observation.Variant
+	}
+	return "  " + cut(visible.Line(name), labelWidths[0]) + "  " + e.finding + "  " + e.text
+}
+
+// width is the number of columns that a text takes in a terminal.
+func width(text string) int { return uniseg.StringWidth(text) }
+
+// cut shortens a text to this number of columns.
+func cut(text string, columns int) string {
+	if len(text) <= columns || width(text) <= columns {
+		return text
+	}
+	var b strings.Builder
+	used, state := 0, -1
+	for len(text) > 0 {
+		var cluster string
+		var w int
+		cluster, text, w, state = uniseg.FirstGraphemeClusterInString(text, state)
+		if used += w; used > columns-1 {
+			break
+		}
+		b.WriteString(cluster)
+	}
+	return strings.TrimRight(b.String(), " ") + "…"
+}
+
+// wrap breaks a text at spaces into lines of at most this number of columns.
+func wrap(text string, columns int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && width(line)+1+width(word) > columns {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimSpace(line + " " + cut(word, columns))
+	}
+	return append(lines, line)
+}
+
+// line makes one line of a text that may be long.
+func line(text string) string {
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "")
+	}
+	return visible.Line(strings.Join(strings.Fields(text), " "))
+}
+
+// around marks a part of a text with brackets, with a little before it.
+func around(text string, start, end int) string {
+	const before = 30
+	from := max(0, start-before)
+	for from > 0 && from < start && text[from]&0xc0 == 0x80 {
+		from++
+	}
+	mark := text[start:end]
+	if i := strings.LastIndexAny(text[:start], "\n\r"); i >= from {
+		from = i + 1
+	}
+	head := text[from:start]
+	if from > 0 && head != "" {
+		head = "…" + head
+	}
+	tail := text[end:min(len(text), end+maxText)]
+	return head + "[" + mark + "]" + tail
+}
