@@ -155,6 +155,7 @@ func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (resul
 // confusionCalibration calibrates LPR and WPR under the default protocol.
 type confusionCalibration struct {
 	lines, words []float64
+	mask, short  float64
 	lid          string
 }
 
@@ -166,7 +167,10 @@ var crosslingualLanguages = []string{"de", "fr", "ko", "ru", "zh"}
 func (f *confusionCalibration) flags(c *cobra.Command) {
 	c.Flags().Float64SliceVar(&f.lines, "line", []float64{0.1}, "confusion: probability that a line is in another language, 0 to 1")
 	c.Flags().Float64SliceVar(&f.words, "word", []float64{0.05},
-		"confusion: probability that a line in the right language has an English word, 0 to 1")
+		"confusion: probability that a line in the right language has words of another one, 0 to 1")
+	c.Flags().Float64Var(&f.mask, "mask", 0.1,
+		"confusion: probability that a line without a fault has code, a quotation or a name, 0 to 1")
+	c.Flags().Float64Var(&f.short, "short", 0.1, "confusion: probability that an answer is a short reply, 0 to 1")
 	c.Flags().StringVar(&f.lid, "lid", "",
 		"confusion: a fastText language identification model (default: a small embedded one)")
 	config.Path(c.Flags(), "lid")
@@ -191,7 +195,8 @@ func (f *confusionCalibration) calibrate(c *cobra.Command, all calibrating) (res
 		Samples: all.samples, Condition: map[string]string{}}
 	for _, line := range f.lines {
 		for _, word := range f.words {
-			of, err := calibrate.Confusion(c.Context(), in, items, line, word, all.seeds)
+			of, err := calibrate.Confusion(c.Context(), in, items,
+				reference.Confusion{Line: line, Word: word, Mask: f.mask, Short: f.short}, all.seeds)
 			if err != nil {
 				return nil, err
 			}
