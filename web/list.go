@@ -18,6 +18,7 @@ type listRow struct {
 	State  string
 	Result page.Result // its first figures
 	More   int         // conditions that are not shown
+	Shards []listRow   // nil: it is one run
 }
 
 // listOrders are the orders of the list.
@@ -46,6 +47,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	for i, run := range runs {
 		rows[i] = rowOf(run)
 	}
+	rows = s.together(rows)
 	search := strings.TrimSpace(visible.Line(r.URL.Query().Get("q")))
 	if search != "" {
 		rows = slices.DeleteFunc(rows, func(r listRow) bool {

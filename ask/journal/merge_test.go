@@ -111,10 +111,7 @@ func TestVacuum(t *testing.T) {
 		t.Errorf("%d bytes, before %d: %v", after, before, err)
 	}
 	j := open(t, path)
-	var got []string
-	for _, text := range texts(t, j) {
-		got = append(got, text)
-	}
+	got := texts(t, j)
 	var want []string
 	for i := 2; i < 300; i += 3 {
 		want = append(want, records[i].Answer.Text)
