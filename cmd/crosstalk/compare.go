@@ -138,7 +138,7 @@ func (o *compareFlags) table(c *cobra.Command, paths []string, t *tableFlags, op
 		return err
 	}
 	if !t.laidOut() {
-		if result.Names, err = study.Names(paths...); err != nil {
+		if result.Names, err = t.namesOf(paths); err != nil {
 			return err
 		}
 		return compare.Write(c.OutOrStdout(), format, result)
