@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -27,6 +28,15 @@ type Job struct {
 
 // Merged is the directory of the merged run: beside that of the shards.
 func (j Job) Merged() string { return filepath.Clean(j.Out) + "-merged" }
+
+// Sharded is the command of a task.
+func (j Job) Sharded() []string {
+	end := slices.Index(j.Command, "--") // files follow
+	if end < 0 {
+		end = len(j.Command)
+	}
+	return slices.Insert(slices.Clone(j.Command), end, "--shard", "auto")
+}
 
 func (j *Job) complete() error {
 	if j.Shards < 1 {

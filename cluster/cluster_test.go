@@ -22,8 +22,12 @@ func TestQuote(t *testing.T) {
 	if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); !slices.Equal(got, words) {
 		t.Errorf("the shell reads %q, expected %q", got, words)
 	}
-	if line := shellLine(job.Command); line != "run leakage --out runs/a" {
+	if line := shellLine(job.Sharded()); line != "run leakage --out runs/a --shard auto" {
 		t.Errorf("quotes where none are needed: %s", line)
+	}
+	files := Job{Command: []string{"score", "confusion", "--out", "a", "--", "-1.csv"}}
+	if line := shellLine(files.Sharded()); line != "score confusion --out a --shard auto -- -1.csv" {
+		t.Errorf("a task does %s", line)
 	}
 }
 

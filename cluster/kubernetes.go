@@ -65,11 +65,6 @@ func (k Kubernetes) Retries() int { return 3 * k.Shards }
 // Digits is the number of digits in the names of shards' directories.
 func (k Kubernetes) Digits() int { return len(fmt.Sprint(k.Shards)) }
 
-// Arguments are those of a shard.
-func (k Kubernetes) Arguments() []string {
-	return append(append([]string{}, k.Command...), "--shard", "auto")
-}
-
 // MergeArguments are those of the merge. Where the volume is shared, it waits for
 // the shards.
 func (k Kubernetes) MergeArguments() []string {

@@ -79,8 +79,9 @@ submit both. All nodes must see DIR, the current directory and the program.
 API keys reach the tasks through the environment of sbatch, not through the
 scripts. A task that is preempted, or reaches its time limit, is requeued and
 resumes. To repeat shards that failed, submit the same again.`,
-		Example: `  crosstalk submit slurm --shards 64 --parallel 8 --sbatch --time=4:00:00 -- run confusion --model vllm:my-model --base-url http://node7:8000/v1 --out runs/sweep
-  crosstalk submit slurm --shards 16 --sbatch --partition=cpu --submit -- score confusion answers.jsonl --out runs/scored`,
+		Example: `  crosstalk submit slurm --shards 64 -- run leakage --out runs/sweep
+  crosstalk submit slurm --shards 16 --parallel 4 --sbatch --time=4:00:00 \
+      --submit -- score confusion answers.jsonl --out runs/scored`,
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if err := readCommand(c, args, &s.Job); err != nil {
 				return err
@@ -160,15 +161,18 @@ func submitKubernetesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kubernetes --shards N --image IMAGE --claim CLAIM|--store FOLDER [flags] -- run|score ... --out DIR",
 		Short: "Write a Kubernetes Indexed Job and its merge",
-		Long: `Print the manifests of an Indexed Job that measures a shard in each pod, and of a
-Job that merges the shards. With --submit, give them to 'kubectl apply'.
+		Long: `Print the manifests of an Indexed Job that measures a shard in each pod, and of
+a Job that merges the shards. With --submit, give them to 'kubectl apply'.
 
 Paths after -- are relative to where the pods meet: a volume (--claim), which has
 the input files and gets the runs, or a folder of object storage (--store), as
 rclone names it. Entries of --secret are environment variables: API keys, and the
 settings of rclone.`,
-		Example: `  crosstalk submit kubernetes --shards 64 --image registry.example.org/crosstalk:0.1.0 --claim runs --secret keys -- run leakage --model openai:gpt-4o-mini --out runs/sweep | kubectl apply -f -
-  crosstalk submit kubernetes --shards 8 --image registry.example.org/crosstalk:0.1.0 --store s3:bucket/sweep --secret keys -- score confusion answers.jsonl --out scored`,
+		Example: `  crosstalk submit kubernetes --shards 64 --image IMAGE --claim runs -- run leakage --out runs/sweep
+  crosstalk submit kubernetes --shards 64 --image IMAGE --claim runs --secret keys \
+      --submit -- run leakage --model openai:gpt-4o-mini --out runs/sweep
+  crosstalk submit kubernetes --shards 8 --image IMAGE --store s3:bucket/sweep --secret keys \
+      -- score confusion answers.jsonl --out scored`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := readCommand(c, args, &k.Job); err != nil {
 				return err

@@ -45,7 +45,8 @@ func TestSubmitSlurm(t *testing.T) {
 	killed := 0
 	for i := range disturbances {
 		var job, pid string
-		until(t, "a task with answers", func() bool {
+		until(t, "a task", func() bool {
+			time.Sleep(100 * time.Millisecond) // squeue costs more than until
 			for _, job = range slurm.Running() {
 				if pid = taskOf(t, job); pid != "" && !disturbed[job] {
 					return true
@@ -94,7 +95,7 @@ func TestSubmitSlurm(t *testing.T) {
 	noKey(t, out)
 }
 
-// taskOf returns the process of crosstalk that a job runs, once it has asked.
+// taskOf returns the process of crosstalk that a job runs, "" if there is none.
 func taskOf(t *testing.T, job string) (pid string) {
 	t.Helper()
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ")

@@ -56,9 +56,9 @@ var Kind = crosstalk.Kind{
 	},
 	Findings: []crosstalk.Finding{
 		{Key: FullAnswer, Titles: []string{wrongLanguage, "all in a wrong language"}, Fault: true,
-			Sentence: "all lines that are long enough to judge are in another language"},
+			Sentence: "no line that is long enough to judge is in the expected language"},
 		{Key: SomeLines, Titles: []string{wrongLanguage, "some lines in a wrong language"}, Fault: true,
-			Sentence: "some lines are in another language"},
+			Sentence: "some lines are not in the expected language"},
 		{Key: SingleWords, Titles: []string{"wrong word"}, Fault: true, Sentence: "some words are of another language"},
 	},
 	Columns: []crosstalk.Column{

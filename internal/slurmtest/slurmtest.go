@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 // Package slurmtest starts a real Slurm of one node for a test.
 package slurmtest
@@ -135,7 +135,7 @@ func (s *Slurm) Drain() {
 func (s *Slurm) daemon(path string, args ...string) {
 	s.t.Helper()
 	c := s.Command(path, args...)
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM} // also when the test is killed
 	if err := c.Start(); err != nil {
 		s.t.Skipf("skipped: %s does not start: %v", path, err)
 	}
@@ -147,7 +147,7 @@ func (s *Slurm) daemon(path string, args ...string) {
 
 func (s *Slurm) until(what string, condition func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(5 * time.Minute); !condition(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); !condition(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
 			logs, _ := exec.Command("tail", "-n", "5", filepath.Dir(s.conf)+"/slurmctld.log", filepath.Dir(s.conf)+"/slurmd.log").CombinedOutput()
 			s.t.Fatalf("waited in vain for %s\n%s", what, logs)

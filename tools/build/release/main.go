@@ -31,7 +31,7 @@ func run(args []string, stdout io.Writer) error {
 	url := f.String("url", "", "where the archives will be: an `address` without the file's name, for the Homebrew formula")
 	out := f.String("out", "../dist", "the `folder` to make; must not exist")
 	only := f.String("platforms", strings.Join(names(platforms), ","), "platforms, separated by commas")
-	notices := f.String("notices", "", "write only the third-party notices, to this `file`")
+	notices := f.String("notices", "", "write only the third-party notices of one platform, to this `file`")
 	f.Parse(args)
 	if f.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", f.Arg(0))
@@ -45,7 +45,10 @@ func run(args []string, stdout io.Writer) error {
 		return err
 	}
 	if *notices != "" {
-		text, err := thirdParty(tree, chosen)
+		if len(chosen) != 1 {
+			return errors.New("-notices needs -platforms with one platform, such as -platforms linux/amd64")
+		}
+		text, err := thirdParty(tree, chosen[0])
 		if err != nil {
 			return err
 		}

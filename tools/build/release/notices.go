@@ -19,9 +19,9 @@ import (
 var notice = regexp.MustCompile(`(?i)^((un)?licen[cs]es?|copying|notice|patents|authors|third_party_licenses)([.-][a-z-]+)?$`)
 
 // thirdParty is the text of THIRD-PARTY-NOTICES.txt: the licences of Go, of every module of which a package is in the
-// program on one of the platforms, and of embedded data. It is an error if a module has none.
-func thirdParty(tree string, chosen []platform) ([]byte, error) {
-	folders, err := linked(tree, chosen)
+// program for p, and of embedded data. It is an error if a module has none.
+func thirdParty(tree string, p platform) ([]byte, error) {
+	folders, err := linked(tree, p)
 	if err != nil {
 		return nil, err
 	}
@@ -62,40 +62,38 @@ const data = "data of "
 
 // linked returns the folders whose packages are in the program, and the folders above them, by owner: Go, a module with
 // its version, or a folder of embedded data.
-func linked(tree string, chosen []platform) (map[string][]string, error) {
+func linked(tree string, p platform) (map[string][]string, error) {
 	folders := map[string][]string{}
 	add := func(owner, folder string) {
 		if !slices.Contains(folders[owner], folder) {
 			folders[owner] = append(folders[owner], folder)
 		}
 	}
-	root, err := goCommand(tree, platforms[0], "env", "GOROOT")
+	root, err := goCommand(tree, p, "env", "GOROOT")
 	if err != nil {
 		return nil, err
 	}
 	add("Go", strings.TrimSpace(root))
-	for _, p := range chosen {
-		list, err := goCommand(tree, p, "list", "-deps", "-f",
-			"{{with .Module}}{{$.Dir}}\t{{.Dir}}\t{{.Path}}\t{{.Version}}\t{{.Main}}{{end}}", "./cmd/crosstalk")
-		if err != nil {
-			return nil, err
+	list, err := goCommand(tree, p, "list", "-deps", "-f",
+		"{{with .Module}}{{$.Dir}}\t{{.Dir}}\t{{.Path}}\t{{.Version}}\t{{.Main}}{{end}}", "./cmd/crosstalk")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(list) {
+		part := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(part) != 5 {
+			continue // a package of Go
 		}
-		for line := range strings.Lines(list) {
-			part := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-			if len(part) != 5 {
-				continue // a package of Go
+		folder, module, path, version, main := part[0], part[1], part[2], part[3], part[4] == "true"
+		for ; len(folder) > len(module); folder = filepath.Dir(folder) {
+			if main {
+				add(data+filepath.ToSlash(folder[len(module)+1:]), folder)
+			} else {
+				add(path+" "+version, folder)
 			}
-			folder, module, path, version, main := part[0], part[1], part[2], part[3], part[4] == "true"
-			for ; len(folder) > len(module); folder = filepath.Dir(folder) {
-				if main {
-					add(data+filepath.ToSlash(folder[len(module)+1:]), folder)
-				} else {
-					add(path+" "+version, folder)
-				}
-			}
-			if !main {
-				add(path+" "+version, module)
-			}
+		}
+		if !main {
+			add(path+" "+version, module)
 		}
 	}
 	return folders, nil

@@ -81,10 +81,6 @@ func (r release) make(out string, chosen []platform) (names []string, err error)
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	notices, err := thirdParty(r.tree, chosen)
-	if err != nil {
-		return nil, err
-	}
 	sums := map[string]string{} // SHA-256 by name
 	save := func(name string, data []byte) error {
 		sums[name] = fmt.Sprintf("%x", sha256.Sum256(data))
@@ -92,6 +88,10 @@ func (r release) make(out string, chosen []platform) (names []string, err error)
 		return os.WriteFile(filepath.Join(dir, name), data, 0o644)
 	}
 	for _, p := range chosen {
+		notices, err := thirdParty(r.tree, p)
+		if err != nil {
+			return nil, err
+		}
 		program, err := r.build(p)
 		if err != nil {
 			return nil, err
