@@ -89,6 +89,7 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 	var groups []string
 	for _, c := range report.ByColumns(headlines) {
 		switch {
+		case !slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != crosstalk.All }): // the data have no such column
 		case slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] == crosstalk.All }):
 			groups = append(groups, c)
 			if value := onlyValue(rows, c); value != "" {
@@ -296,24 +297,21 @@ func (a *answer) legend() string {
 // average over columns instead.
 func (a *answer) alike(rows []*row, groups []string) string {
 	first := a.measures[0]
-	var shares []string
-	var over []string
+	var shares, over []string
 	for _, total := range a.totals {
-		average := total.figures[first.Key].Average
-		if average == nil || len(average.Over) == 0 {
+		e := total.figures[first.Key]
+		if e.Average == nil {
 			return ""
 		}
-		over = average.Over
+		over = slices.DeleteFunc(slices.Clone(e.Average.Over), func(c string) bool { return !slices.Contains(groups, c) })
 		sum, n := 0.0, 0
 		for _, r := range rows {
-			e, ok := r.figures[first.Key]
-			if ok && e.Value.Defined() && slices.Equal(slices.Sorted(slices.Values(grouped(r, groups))), slices.Sorted(slices.Values(over))) &&
-				!slices.ContainsFunc(a.fixed, func(c string) bool { return r.by[c] != total.by[c] }) {
-				sum += float64(e.Value) * float64(e.Observations)
-				n += e.Observations
+			if part, ok := r.figures[first.Key]; ok && part.Value.Defined() && a.partOf(r, total, over, groups) {
+				sum += float64(part.Value) * float64(part.Observations)
+				n += part.Observations
 			}
 		}
-		if n == 0 || n != total.figures[first.Key].Observations {
+		if len(over) == 0 || n == 0 || n != e.Observations {
 			return "" // its parts are not known
 		}
 		share := report.Percent(crosstalk.Value(sum / float64(n)))
@@ -323,6 +321,14 @@ func (a *answer) alike(rows []*row, groups []string) string {
 		return ""
 	}
 	return fmt.Sprintf("The totals average over %s; %s of all answers alike: %s", strings.Join(over, ", then "), first.Label, strings.Join(shares, ", "))
+}
+
+// partOf reports whether a row is one of the parts of a total: with a value of each
+// of the columns.
+func (a *answer) partOf(r, total *row, columns, groups []string) bool {
+	of := grouped(r, groups)
+	return len(of) == len(columns) && !slices.ContainsFunc(of, func(c string) bool { return !slices.Contains(columns, c) }) &&
+		!slices.ContainsFunc(a.fixed, func(c string) bool { return r.by[c] != total.by[c] })
 }
 
 // names are the values that distinguish a row's condition.
