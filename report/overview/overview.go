@@ -23,9 +23,9 @@ import (
 
 const (
 	maxColumns  = 100
-	maxLines    = 33 // the other lines of the terminal are for messages
-	maxExamples = 3
-	minNotes    = 2 // lines of notes, however many rows there are
+	maxLines    = 32 // the other lines of the terminal are for messages
+	maxExamples = 3  // one less where rows do not fit
+	minNotes    = 2  // lines of notes, however many rows there are
 	maxNotes    = 6
 )
 
