@@ -21,6 +21,7 @@ type Kind struct {
 	Choices  []string // the most useful columns for filtering answers, in order
 	Derived  []string // columns for grouping figures that observations do not have
 	Target   string   // the text, or else the label, that an answer should have or is searched for
+	Doubt    []string // of observations, the number, or the two whose difference, says how close the decision was
 	Judge    string   // the condition column of the judge, if several judge the same answers; empty: none
 	Charts   []Chart
 }
@@ -82,12 +83,12 @@ type Form string
 
 // The forms.
 const (
-	BarChart     Form = "bars"    // a bar with its interval for each figure
+	DotPlot      Form = "dots"    // a dot with its interval for each figure
 	HeatMap      Form = "heat"    // a cell for each figure of the first measure; the values of Series are its columns
 	ShareChart   Form = "shares"  // a bar for each row, divided among the values of Series
 	ScatterChart Form = "scatter" // a point for each figure of the first measure, over that of another
 	SizeChart    Form = "sizes"   // a point for each figure of the first measure, over the size of its model
-	SweepCharts  Form = "sweeps"  // each measure over the settings that vary: lines over numbers, bars over words
+	SweepCharts  Form = "sweeps"  // each measure over the settings that vary: lines over numbers, dots over words
 	GroupCharts  Form = "groups"  // each measure by each column by which figures are grouped
 	SideChart    Form = "sides"   // shares of the values 0, 0.5 and 1, shaded by the difference of the measure's two Numbers
 	TokenStrips  Form = "tokens"  // the tokens of observations, if any

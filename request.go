@@ -3,6 +3,7 @@ package crosstalk
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -97,6 +98,10 @@ func (r Request) Text() string {
 type Key [sha256.Size]byte
 
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
+
+// Short is a part of the key, for counting millions of them: two of n keys have the
+// same with a probability of n*n/2^65, one in 37 million for a million keys.
+func (k Key) Short() uint64 { return binary.BigEndian.Uint64(k[:8]) }
 
 // MarshalText writes the key in hexadecimal.
 func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }

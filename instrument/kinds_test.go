@@ -202,7 +202,7 @@ func TestKinds(t *testing.T) {
 		t.Run(m.kind.Name, func(t *testing.T) {
 			measures, findings, columns, counts := keysOf(m.kind)
 			answers := map[string]string{} // by item, variant, sample and side
-			has := map[string]set{"measure": {}, "finding": {}, "column": {}, "count": {}, "text or label": {}}
+			has := map[string]set{"measure": {}, "finding": {}, "column": {}, "count": {}, "text or label": {}, "number": {}}
 			roles := map[string]crosstalk.Role{}
 			for _, o := range m.observations {
 				has["measure"][o.Measure] = true
@@ -229,6 +229,9 @@ func TestKinds(t *testing.T) {
 						t.Errorf("%s has the roles %s and %s", text.Name, role, text.Role)
 					}
 					roles[text.Name] = text.Role
+				}
+				for number := range o.Numbers {
+					has["number"][number] = true
 				}
 				for _, number := range m.kind.Measure(o.Measure).Numbers {
 					if _, ok := o.Numbers[number]; !ok && o.NotScored == "" {
@@ -272,6 +275,13 @@ func TestKinds(t *testing.T) {
 					}
 				}
 			}
+			for _, o := range m.observations {
+				for column := range o.Labels {
+					if m.kind.Column(column).OfFigures {
+						t.Errorf("observations of %s have %s, a column of figures only", o.Measure, column)
+					}
+				}
+			}
 			measures.lacks(t, "Kind.Measures lacks", list(has["measure"])...)
 			has["measure"].lacks(t, "nothing is measured of", list(measures)...)
 			findings.lacks(t, "Kind.Findings lacks", list(has["finding"])...)
@@ -284,6 +294,7 @@ func TestKinds(t *testing.T) {
 			}
 			has["count"].lacks(t, "nothing is counted as", list(counts)...)
 			has["text or label"].lacks(t, "there is no target", m.kind.Target)
+			has["number"].lacks(t, "nothing has the number of doubt", m.kind.Doubt...)
 			for _, chart := range m.kind.Charts {
 				measures.lacks(t, "a chart is of", chart.Measures...)
 				for _, column := range append(slices.Clone(chart.Rows), chart.Series) {

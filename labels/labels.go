@@ -5,10 +5,11 @@
 // things they are asked about: for leakage a pair of answers, whatever the
 // number of similarities that judge it. Export writes questions blind, in an
 // order and on sides drawn for each annotator; Import reads the answers and
-// un-blinds them. Two files in the run directory keep the state:
+// un-blinds them. Three files in the run directory keep what people say:
 //
 //	labels.jsonl  every label: what was asked, who answered what, and when
 //	labels.json   the secret that blinds questions, and how samples were drawn
+//	notes.jsonl   what a reader of the answers wrote beside them
 //
 // Labels are stored un-blinded: test, control or neither. They belong to the
 // answer, not to the score, so that scoring a run again keeps them.
@@ -114,7 +115,13 @@ func Append(run string, labels ...Label) error {
 		}
 		text.Write(append(line, '\n'))
 	}
-	file := filepath.Join(run, File)
+	return appendLines(filepath.Join(run, File), text.Bytes())
+}
+
+// appendLines adds whole lines to a file that only its owner may read. They are
+// on the disk when it returns. Several processes may append at once; a line that
+// a crash cut short is dropped.
+func appendLines(file string, lines []byte) error {
 	// Who drops a torn line must not take one for it that is being written.
 	if err := plainfile.Check(file + ".lock"); err != nil {
 		return err
@@ -130,13 +137,13 @@ func Append(run string, labels ...Label) error {
 	}
 	err = dropTorn(f)
 	if err == nil {
-		_, err = f.Write(text.Bytes())
+		_, err = f.Write(lines)
 	}
 	if err == nil {
 		err = f.Sync()
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("%s: cannot add labels: %w", file, err)
+		return fmt.Errorf("%s: cannot append: %w", file, err)
 	}
 	return nil
 }

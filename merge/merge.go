@@ -19,6 +19,8 @@ import (
 	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/study"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Result is what was merged.
@@ -89,19 +91,36 @@ func Merge(paths []string, out string) (result Result, err error) {
 	if err := shards.copyInstructions(d); err != nil {
 		return result, err
 	}
-	if err := shards.mergeJournals(d, &result); err != nil {
+	var both errgroup.Group // two files, and each takes long
+	var asks int
+	both.Go(func() (err error) {
+		asks, err = shards.mergeJournals(d.Journal, &result)
+		return err
+	})
+	recorder, err := d.Record()
+	if err != nil {
+		return result, err
+	}
+	defer recorder.Discard()
+	if incomplete == nil {
+		shards.notes(&d.Manifest)
+		both.Go(func() (err error) {
+			result.Estimates, err = shards.mergeObservations(d, recorder)
+			return err
+		})
+	}
+	if err := both.Wait(); err != nil {
 		return result, err
 	}
 	if incomplete != nil {
 		incomplete.Out = out
 		return result, incomplete
 	}
-	shards.notes(&d.Manifest)
-	result.Estimates, err = shards.mergeObservations(d)
-	if err != nil {
+	if err := recorder.Commit(); err != nil {
 		return result, err
 	}
-	m := d.Manifest
+	m := &d.Manifest
+	m.Asks = asks
 	if err := d.SetScoring(m.Scoring, m.Suites, 0, m.Changes); err != nil { // not before the observations are of it
 		return result, err
 	}
@@ -132,22 +151,20 @@ func (s shards) copyInstructions(d *run.Dir) error {
 	return atomicfile.WriteBytesPrivate(filepath.Join(d.Path, study.InstructionsFile), text)
 }
 
-// mergeJournals merges the answers, in the order of the shards.
-func (s shards) mergeJournals(d *run.Dir, result *Result) error {
+// mergeJournals merges the answers, in the order of the shards, and returns how
+// many requests there are.
+func (s shards) mergeJournals(into *journal.Journal, result *Result) (asks int, err error) {
 	for _, one := range s {
-		merged, err := mergeJournal(d.Journal, filepath.Join(one.path, "answers.db"))
+		merged, err := mergeJournal(into, filepath.Join(one.path, "answers.db"))
 		if err != nil {
-			return err
+			return 0, err
 		}
 		result.Asks += merged.Asks
 		result.Twice += merged.Twice
 	}
-	all, err := d.Journal.Progress()
-	if all.Done > 0 {
-		d.Manifest.Asks = all.Done
-	}
+	all, err := into.Progress()
 	result.Failed = all.Failed
-	return err
+	return all.Done, err
 }
 
 func mergeJournal(into *journal.Journal, path string) (journal.Merged, error) {

@@ -10,18 +10,13 @@ import (
 	"crosstalk/study"
 )
 
-// mergeObservations writes the observations of all shards in the order of the
+// mergeObservations records the observations of all shards in the order of the
 // whole measurement, and sums them up.
-func (s shards) mergeObservations(d *run.Dir) ([]crosstalk.Estimate, error) {
+func (s shards) mergeObservations(d *run.Dir, recorder *run.Recorder) ([]crosstalk.Estimate, error) {
 	summary, err := study.NewSummary(d.Path, d.Manifest)
 	if err != nil {
 		return nil, err
 	}
-	recorder, err := d.Record()
-	if err != nil {
-		return nil, err
-	}
-	defer recorder.Discard()
 	for o, err := range s.observations() {
 		if err != nil {
 			return nil, err
@@ -31,20 +26,17 @@ func (s shards) mergeObservations(d *run.Dir) ([]crosstalk.Estimate, error) {
 		}
 		summary.Add(o)
 	}
-	if err := recorder.Commit(); err != nil {
-		return nil, err
-	}
 	return summary.Estimates(d.Manifest), nil
 }
 
 // observations yields those of all shards by their places.
 func (s shards) observations() iter.Seq2[crosstalk.Observation, error] {
 	return func(yield func(crosstalk.Observation, error) bool) {
+		done := make(chan struct{})
+		defer close(done)
 		var open sources
 		for _, o := range s {
-			next, stop := iter.Pull2(run.ReadPlaced(o.path))
-			defer stop()
-			from := &source{path: o.path, next: next}
+			from := &source{path: o.path, batches: ahead(run.ReadPlaced(o.path), done)}
 			more, err := from.step()
 			if err != nil {
 				yield(crosstalk.Observation{}, err)
@@ -81,16 +73,65 @@ func (s shards) observations() iter.Seq2[crosstalk.Observation, error] {
 	}
 }
 
-// source is where the observations of a shard come from.
-type source struct {
-	path string
-	next func() (run.Placed, error, bool)
-	at   run.Placed // the next one
+// batch is some observations of a shard, and the error that ends them.
+type batch struct {
+	list []run.Placed
+	err  error
 }
 
+// atOnce is the number of observations in a batch.
+const atOnce = 64
+
+// ahead reads observations in batches ahead of whoever takes them, since reading
+// takes most of the time. It ends with done.
+func ahead(in iter.Seq2[run.Placed, error], done <-chan struct{}) <-chan batch {
+	out := make(chan batch, 1)
+	go func() {
+		defer close(out)
+		var next batch
+		send := func() bool {
+			select {
+			case out <- next:
+				next = batch{}
+				return true
+			case <-done:
+				return false
+			}
+		}
+		for o, err := range in {
+			if err != nil {
+				next.err = err
+				break
+			}
+			if next.list = append(next.list, o); len(next.list) == atOnce && !send() {
+				return
+			}
+		}
+		send()
+	}()
+	return out
+}
+
+// source is where the observations of a shard come from.
+type source struct {
+	path    string
+	batches <-chan batch
+	left    batch
+	at      run.Placed // the next one
+}
+
+// step takes the next observation, and reports whether there is one.
 func (s *source) step() (more bool, err error) {
-	s.at, err, more = s.next()
-	return more, err
+	for len(s.left.list) == 0 {
+		if s.left.err != nil {
+			return false, s.left.err
+		}
+		if s.left, more = <-s.batches; !more {
+			return false, nil
+		}
+	}
+	s.at, s.left.list = s.left.list[0], s.left.list[1:]
+	return true, nil
 }
 
 // sources are those that have more, with the first place first.

@@ -35,8 +35,8 @@ func ParseNames(pairs []string) (Names, error) {
 // fingerprint matches the hash of a file or a version in a value.
 var fingerprint = regexp.MustCompile(`@[0-9A-Za-z-]*[0-9a-f]{8,}`)
 
-// of is the name of a value, which may be given without fingerprints.
-func (n Names) of(value string) (name string, ok bool) {
+// Of is the name of a value, which may be given without fingerprints.
+func (n Names) Of(value string) (name string, ok bool) {
 	if name, ok = n[value]; !ok {
 		name, ok = n[fingerprint.ReplaceAllString(value, "")]
 	}
@@ -46,7 +46,7 @@ func (n Names) of(value string) (name string, ok bool) {
 // By returns columns with names instead of values.
 func (n Names) By(by map[string]string) map[string]string {
 	for column, value := range by {
-		if name, ok := n.of(value); ok {
+		if name, ok := n.Of(value); ok {
 			by = maps.Clone(by)
 			by[column] = name
 		}

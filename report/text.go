@@ -20,7 +20,9 @@ func writeTable(w io.Writer, tables []Table) error {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString(strings.Join(t.Heading, " · ") + "\n\n")
+		if len(t.Heading) > 0 {
+			b.WriteString(strings.Join(t.Heading, " · ") + "\n\n")
+		}
 		widths := make([]int, len(t.Header))
 		for _, row := range append([][]string{t.Header}, t.Rows...) {
 			for c, cell := range row {
@@ -121,7 +123,9 @@ func writeMarkdown(w io.Writer, tables []Table) error {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "**%s**\n\n", markdownEscape.Replace(strings.Join(t.Heading, " · ")))
+		if len(t.Heading) > 0 {
+			fmt.Fprintf(&b, "**%s**\n\n", markdownEscape.Replace(strings.Join(t.Heading, " · ")))
+		}
 		writeRow := func(row int, cells []string) {
 			for c, cell := range cells {
 				if cell = markdownEscape.Replace(cell); t.bold(row, c) {

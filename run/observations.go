@@ -2,10 +2,10 @@ package run
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -111,7 +111,7 @@ func (r *Recorder) Discard() { r.file.Discard() }
 // whose manifest does not say what they are, are taken as they are.
 func ReadObservations(path string) iter.Seq2[crosstalk.Observation, error] {
 	return func(yield func(crosstalk.Observation, error) bool) {
-		if err := readObservations(path, func(o crosstalk.Observation) bool { return yield(o, nil) }); err != nil {
+		if err := readObservations(path, &parser{}, func(l line) bool { return yield(l.Observation, nil) }); err != nil {
 			yield(crosstalk.Observation{}, err)
 		}
 	}
@@ -124,16 +124,14 @@ type Placed struct {
 }
 
 // ReadPlaced is ReadObservations for the run of a shard. The places ascend.
+// Observations share conditions and labels, which nobody may change.
 func ReadPlaced(path string) iter.Seq2[Placed, error] {
 	return func(yield func(Placed, error) bool) {
 		last := Place{-1, -1}
 		var wrong error
 		n := 0
-		type line struct {
-			crosstalk.Observation
-			Place *[2]int `json:"place"`
-		}
-		err := readObservations(path, func(o line) bool {
+		shared := &parser{known: map[string]map[string]string{}}
+		err := readObservations(path, shared, func(o line) bool {
 			n++
 			if o.Place == nil {
 				wrong = fmt.Errorf("%s:%d: has no place: it is not of a shard", filepath.Join(path, observationsFile), n)
@@ -153,24 +151,49 @@ func ReadPlaced(path string) iter.Seq2[Placed, error] {
 	}
 }
 
-func readObservations[T any](path string, yield func(T) bool) error {
+// maxLine bounds an observation, far above what answers can be: 8 MiB each.
+const maxLine = 256 << 20
+
+func readObservations(path string, p *parser, yield func(line) bool) error {
 	f, check, err := OpenObservations(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	sum, n := sha256.New(), 0
-	d := json.NewDecoder(bufio.NewReaderSize(io.TeeReader(f, sum), 1<<16))
+	r := bufio.NewReaderSize(io.TeeReader(f, sum), 1<<16)
+	var long []byte // a line that the buffer has no room for
 	for {
-		var o T
-		if err := d.Decode(&o); err == io.EOF {
-			return check(Content{n, hex.EncodeToString(sum.Sum(nil))})
-		} else if err != nil {
+		text, err := r.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			switch long = append(long, text...); {
+			case long[0] != '{':
+				_, err := p.parse(long) // which says what is wrong
+				return fmt.Errorf("%s:%d: %w", f.Name(), n+1, err)
+			case len(long) > maxLine:
+				return fmt.Errorf("%s:%d: is longer than %d MiB", f.Name(), n+1, maxLine>>20)
+			}
+			continue
+		}
+		if err != nil && err != io.EOF {
 			return fmt.Errorf("%s:%d: %w", f.Name(), n+1, err)
 		}
-		n++
-		if !yield(o) {
-			return nil
+		if len(long) > 0 {
+			long = append(long, text...)
+			text = long
+		}
+		if len(bytes.TrimSpace(text)) > 0 {
+			l, err := p.parse(text)
+			if err != nil {
+				return fmt.Errorf("%s:%d: %w", f.Name(), n+1, err)
+			}
+			n++
+			if !yield(l) {
+				return nil
+			}
+		}
+		if long = long[:0]; err == io.EOF {
+			return check(Content{n, hex.EncodeToString(sum.Sum(nil))})
 		}
 	}
 }

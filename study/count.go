@@ -36,17 +36,17 @@ type Counted struct {
 
 // Count runs the instruments over the items without sending requests.
 func (s *Study) Count(ctx context.Context, prices ask.Prices) (each []Counted, total Count, err error) {
-	all := map[crosstalk.Key]struct{}{}
+	counted := map[uint64]int32{}
 	for k, p := range s.Protocols {
 		for _, c := range s.named(p) {
+			of := Counted{Condition: c}
+			n := &counter{id: c.Model, prices: prices, count: &Count{}, counted: counted, total: &Count{}, condition: int32(len(each))}
 			if s.common != nil && !s.shard.IsZero() { // another shard may send them
-				err := s.common(ctx, k, c, &counter{id: c.Model, prices: prices, count: &Count{}, own: map[crosstalk.Key]struct{}{}, all: all, total: &Count{}})
-				if err != nil {
+				if err := s.common(ctx, k, c, n); err != nil {
 					return nil, total, err
 				}
 			}
-			of := Counted{Condition: c}
-			n := &counter{id: c.Model, prices: prices, count: &of.Count, own: map[crosstalk.Key]struct{}{}, all: all, total: &total}
+			n.count, n.total = &of.Count, &total
 			in := p.instrument(c, false)
 			for _, item := range s.items() {
 				n.need = ask.Need{}
@@ -64,14 +64,14 @@ func (s *Study) Count(ctx context.Context, prices ask.Prices) (each []Counted, t
 // counter is an Asker that only counts. Its answers are different texts, so that
 // requests that depend on answers are counted too.
 type counter struct {
-	mu     sync.Mutex
-	id     crosstalk.Identity
-	prices ask.Prices
-	count  *Count
-	own    map[crosstalk.Key]struct{}
-	all    map[crosstalk.Key]struct{}
-	total  *Count
-	need   ask.Need // of the item that is counted now
+	mu        sync.Mutex
+	id        crosstalk.Identity
+	prices    ask.Prices
+	count     *Count
+	condition int32            // its number
+	counted   map[uint64]int32 // by crosstalk.Key.Short: the last condition with a request
+	total     *Count
+	need      ask.Need // of the item that is counted now
 }
 
 // Ask implements crosstalk.Asker.
@@ -81,13 +81,13 @@ func (n *counter) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answe
 	defer n.mu.Unlock()
 	worst := ask.Worst(req)
 	n.need.Add(n.prices, n.id.Name, req)
-	if _, again := n.own[key]; !again {
-		n.own[key] = struct{}{}
-		n.count.add(worst, n.prices, n.id.Name)
-	}
-	if _, again := n.all[key]; !again {
-		n.all[key] = struct{}{}
+	last, again := n.counted[key.Short()]
+	if !again {
 		n.total.add(worst, n.prices, n.id.Name)
+	}
+	if !again || last != n.condition {
+		n.count.add(worst, n.prices, n.id.Name)
+		n.counted[key.Short()] = n.condition
 	}
 	return crosstalk.Answer{Status: crosstalk.Text, Text: key.String()}, nil
 }

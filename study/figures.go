@@ -84,8 +84,9 @@ func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
 		}
 	}
 	var estimates []crosstalk.Estimate
+	suites := f.suites(manifest.SuiteIDs())
 	for _, s := range all {
-		estimates = append(estimates, s.estimates(manifest.Suites)...)
+		estimates = append(estimates, s.estimates(suites)...)
 	}
 	if err := checkMeasures(estimates, f.Measures); err != nil {
 		return nil, err
@@ -224,6 +225,15 @@ func (f Figures) split(kind crosstalk.Kind) (Figures, []view.Choice) {
 		return false
 	})
 	return f, choices
+}
+
+// suites names the suites of figures over all values of the column that names them.
+func (f Figures) suites(ids crosstalk.SuiteIDs) crosstalk.SuiteIDs {
+	if ids.All == "" && slices.Contains(f.View.Pool, ids.Column) {
+		each := slices.Compact(slices.Sorted(maps.Values(ids.Each)))
+		ids.All = strings.Join(each, "+")
+	}
+	return ids
 }
 
 // chosen reports whether a figure is of a chosen value in every column that it has

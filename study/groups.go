@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"crosstalk"
+	"crosstalk/internal/intern"
 	"crosstalk/measure/langgroup"
 	"crosstalk/suite"
 )
@@ -136,9 +137,10 @@ func grouped(s *suite.Suite) *suite.Suite {
 	g.done()
 	with := *s
 	with.Items = slices.Clone(s.Items)
+	var labels intern.Maps
 	for i := range with.Items {
 		item := &with.Items[i]
-		item.Labels = g.label(item.Labels, promptOf(*item))
+		item.Labels = labels.Of(g.label(item.Labels, promptOf(*item)))
 	}
 	return &with
 }

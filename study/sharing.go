@@ -2,7 +2,6 @@ package study
 
 import (
 	"context"
-	"encoding/binary"
 	"sync"
 
 	"crosstalk"
@@ -17,7 +16,7 @@ type sharing struct {
 	item     int // that is measured now, or everyItem
 
 	mu    sync.Mutex
-	first map[uint64]int32 // the first item with a request, by a part of its key
+	first map[uint64]int32 // the first item with a request, by crosstalk.Key.Short
 }
 
 // everyItem stands for the requests that precede all items.
@@ -26,7 +25,7 @@ const everyItem = -1
 // Ask implements crosstalk.Asker.
 func (n *sharing) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	key := crosstalk.KeyOf(n.id, req)
-	at := binary.BigEndian.Uint64(key[:8])
+	at := key.Short()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch first, again := n.first[at]; {

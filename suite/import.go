@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk"
+	"crosstalk/internal/intern"
 	"crosstalk/internal/table"
 	"crosstalk/recorded"
 )
@@ -35,18 +36,19 @@ func fromTable(path, instrument string) (*Suite, error) {
 // fromPrompts builds a suite of prompts with their languages.
 func fromPrompts(path string) (*Suite, error) {
 	s := &Suite{Name: BaseName(path), Instrument: "confusion", Version: 1, Prefix: map[crosstalk.API]string{}}
-	seen := map[string][]byte{} // a file of recorded answers repeats an item for each sample and model
+	seen := map[string]int32{} // the number of an item: a file of recorded answers repeats one for each sample and model
+	var labels intern.Maps
 	for item, err := range recorded.ReadPrompts(path) {
 		if err != nil {
 			return nil, err
 		}
-		content := crosstalk.Canonical(item.Prompt)
-		if before, again := seen[item.ID]; again && !bytes.Equal(before, content) {
+		if before, again := seen[item.ID]; again && !bytes.Equal(crosstalk.Canonical(s.Items[before].Prompt), crosstalk.Canonical(item.Prompt)) {
 			return nil, fmt.Errorf("%s: the id %q has two prompts; give each its own", path, item.ID)
 		} else if again {
 			continue
 		}
-		seen[item.ID] = content
+		seen[item.ID] = int32(len(s.Items))
+		item.Labels = labels.Of(item.Labels)
 		s.Items = append(s.Items, item)
 	}
 	return s, nil

@@ -92,7 +92,7 @@ func (v View) Check() error {
 	}
 	for i, c := range v.Only {
 		if slices.ContainsFunc(v.Only[:i], func(other Choice) bool { return other.Column == c.Column }) {
-			return fmt.Errorf("values of %q are chosen twice; name them all at once: %s=VALUE,...", c.Column, c.Column)
+			return fmt.Errorf("values of %q are chosen twice; name them all at once", c.Column)
 		}
 	}
 	return nil

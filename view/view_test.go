@@ -66,7 +66,7 @@ b 0 "k" map[model:n temperature:1] map[group:any language:ja sample:1]`, View{On
 		{"unknown value", `no language is "fr"; choose from: de, ja`, View{Only: []Choice{{"language", []string{"de", "fr"}}}}},
 		{"unknown value of a group", `no language is "fr"; choose from: de, ja`, View{Groups: []Group{{"x", Choice{"language", []string{"fr"}}}}}},
 		{"twice", `duplicate group "x"`, View{Groups: []Group{{"x", Choice{"language", []string{"de"}}}, {"x", Choice{"model", []string{"m"}}}}}},
-		{"chosen twice", `values of "model" are chosen twice; name them all at once: model=VALUE,...`, View{Only: []Choice{{"model", []string{"m"}}, {"model", []string{"n"}}}}},
+		{"chosen twice", `values of "model" are chosen twice; name them all at once`, View{Only: []Choice{{"model", []string{"m"}}, {"model", []string{"n"}}}}},
 	} {
 		got, err := read(t, c.view, data...)
 		text := strings.Join(got, "\n")

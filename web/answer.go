@@ -13,6 +13,8 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/instrument"
+	"crosstalk/internal/visible"
+	"crosstalk/labels"
 	"crosstalk/report/page"
 	"crosstalk/report/plot"
 	"crosstalk/web/index"
@@ -28,6 +30,9 @@ type answerPage struct {
 	Number         int
 	Previous, Next string
 	Text           string // URL of the answer as plain text
+	Path           string // of this page
+	Note           labels.Note
+	Trouble        string // why notes cannot be read
 	Card           *page.Card
 	Labels         []page.Setting
 	Observations   []observationRow
@@ -56,9 +61,12 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	path := "/runs/" + run.ID
-	trail := []link{{"Runs", "/"}, {run.about().Title, path}, {"Answers", path + "/answers"}}
-	p := answerPage{Number: number, Text: r.URL.Path + "/text",
-		frame: frame{Title: "Answer " + count(number), Trail: trail}}
+	p := answerPage{Number: number, Text: r.URL.Path + "/text", Path: r.URL.Path, frame: run.frame("Answer "+count(number), "")}
+	if notes, err := labels.ReadNotes(run.path); err != nil {
+		p.Trouble = visible.Line(strings.ReplaceAll(err.Error(), run.path, "…"))
+	} else {
+		p.Note = notes.Of(observations[0])
+	}
 	if number > 1 {
 		p.Previous = fmt.Sprintf("%s/answers/%d", path, number-1)
 	}
@@ -109,7 +117,7 @@ func (p *answerPage) fill(observations []crosstalk.Observation, prompts *prompts
 		}
 	}
 	for _, c := range slices.Sorted(maps.Keys(labels)) {
-		p.Labels = append(p.Labels, page.Setting{Name: brief(c), Value: brief(labels[c])})
+		p.Labels = append(p.Labels, page.Setting{Name: brief(crosstalk.Words(c)), Value: brief(labels[c])})
 	}
 	for _, k := range keys {
 		if record, ok := prompts.record(k); ok {

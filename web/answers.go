@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/instrument"
-	"crosstalk/internal/visible"
+	"crosstalk/labels"
 	"crosstalk/report/page"
 	"crosstalk/web/index"
 )
@@ -20,133 +19,24 @@ import (
 // perPage is the number of answers on a page.
 const perPage = 50
 
-// filter is the search in a URL.
-type filter struct {
-	Text    string
-	Where   map[string]string
-	columns []index.Column
-}
-
-// field is a column to filter by.
-type field struct {
-	Name, Parameter string
-	Chosen          string
-	Values          []index.Value
-}
-
-// choice is a value to filter by, with a link to its answers.
-type choice struct {
-	Name   string
-	N      int
-	To     string
-	Chosen bool
-}
-
-// is prefixes the parameters of columns, since columns can have any name.
-const is = "is."
-
-// newFilter reads a URL. A column without a value is ignored.
-func newFilter(at *url.URL, columns []index.Column) filter {
-	f := filter{Where: map[string]string{}, columns: columns}
-	query := at.Query()
-	f.Text = strings.TrimSpace(visible.Line(query.Get("q")))
-	for name, values := range query {
-		column, ok := strings.CutPrefix(name, is)
-		if ok && len(values) > 0 && values[0] != "" {
-			f.Where[visible.Line(column)] = visible.Line(values[0])
-		}
-	}
-	return f
-}
-
-// to is the URL of a page of answers with this filter.
-func (f filter) to(path string, more ...string) string {
-	query := url.Values{}
-	if f.Text != "" {
-		query.Set("q", f.Text)
-	}
-	for c, v := range f.Where {
-		query.Set(is+c, v)
-	}
-	for i := 0; i+1 < len(more); i += 2 {
-		query.Set(more[i], more[i+1])
-	}
-	return (&url.URL{Path: path, RawQuery: query.Encode()}).String()
-}
-
-// findings are the links to the findings, with the rest of the filter unchanged.
-func (f filter) findings(path string) (list []choice) {
-	for _, c := range f.columns {
-		if c.Name != index.Found {
-			continue
-		}
-		for _, v := range c.Values {
-			with := filter{f.Text, mapsWith(f.Where, index.Found, v.Name), nil}
-			list = append(list, choice{v.Name, v.N, with.to(path), f.Where[index.Found] == v.Name})
-		}
-	}
-	return list
-}
-
-func mapsWith(m map[string]string, name, value string) map[string]string {
-	all := map[string]string{name: value}
-	for k, v := range m {
-		if k != name {
-			all[k] = v
-		}
-	}
-	return all
-}
-
-// fields are the other columns to filter by: those with several values, and
-// those in the filter.
-func (f filter) fields(kind crosstalk.Kind) (list []field) {
-	for _, c := range f.columns {
-		chosen := f.Where[c.Name]
-		if c.Name == index.Found || len(c.Values) < 2 && chosen == "" {
-			continue
-		}
-		values := slices.Clone(c.Values)
-		slices.SortFunc(values, func(a, b index.Value) int { return compareCells(a.Name, b.Name, order{}) })
-		if chosen != "" && !slices.ContainsFunc(values, func(v index.Value) bool { return v.Name == chosen }) {
-			values = append(values, index.Value{Name: chosen})
-		}
-		list = append(list, field{c.Name, is + c.Name, chosen, values})
-	}
-	slices.SortStableFunc(list, func(a, b field) int { return cmp.Compare(rank(kind, a.Name), rank(kind, b.Name)) })
-	return list
-}
-
-// Kept are the choices that the form passes on unchanged.
-func (f filter) Kept() (list []field) {
-	if v := f.Where[index.Found]; v != "" {
-		list = append(list, field{Parameter: is + index.Found, Chosen: v})
-	}
-	return list
-}
-
-// rank orders the columns, the most useful first.
-func rank(kind crosstalk.Kind, column string) int {
-	first := append([]string{crosstalk.ModelColumn}, kind.Choices...)
-	if i := slices.Index(first, column); i >= 0 {
-		return i
-	}
-	return len(first)
-}
-
 // answersPage is the content of a page of answers.
 type answersPage struct {
 	frame
-	Run      *runEntry
-	Progress progress
-	Filter   filter
-	Found    []choice
-	Any      choice // with any finding
-	Fields   []field
-	More     []field // less useful ones, collapsed
-	Page     index.Page
-	Count    string
-	Cards    []answerCard
+	Run        *runEntry
+	Progress   progress
+	Filter     filter
+	Found      []choice
+	Any        choice // with any finding
+	Orders     []option
+	Marked     []choice
+	Trouble    string
+	Here       string // the URL of this page
+	CSV, Lines string // the URLs of the answers of the filter as files
+	Fields     []field
+	More       []field // less useful ones, collapsed
+	Page       index.Page
+	Count      string
+	Cards      []answerCard
 	First, Previous, Next, Last,
 	Clear string
 }
@@ -165,6 +55,7 @@ type answerCard struct {
 	Number int
 	To     string
 	Of     string // the condition, where the run has several
+	Note   labels.Note
 }
 
 // answers writes a page of answers.
@@ -178,7 +69,7 @@ func (s *Server) answers(w http.ResponseWriter, r *http.Request) {
 	defer done()
 	path := "/runs/" + run.ID + "/answers"
 	p := answersPage{Run: run, Progress: progressOf(run, l, false), Clear: path}
-	p.frame = frame{Title: "Answers", Trail: []link{{"Runs", "/"}, {run.about().Title, "/runs/" + run.ID}}}
+	p.frame = run.frame("Answers", "Answers")
 	if l.index != nil {
 		if err := p.fill(r, l, path); err != nil {
 			s.fail(w, r, err)
@@ -197,16 +88,17 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	if err != nil {
 		return err
 	}
-	f := newFilter(r.URL, columns)
-	p.Filter, p.Found, p.Fields = f, f.findings(path), f.fields(instrument.Named(p.Run.Manifest.Plan.Instrument))
+	f, kind := newFilter(r.URL, columns), instrument.Named(p.Run.Manifest.Plan.Instrument)
+	notes := l.notes.read(ctx, p.Run.path, l.index)
+	p.Filter, p.Found, p.Fields, p.Orders = f, f.findings(path), f.fields(kind), f.orders(kind)
+	p.Marked, p.Trouble = f.marked(path, notes), notes.Trouble
+	p.CSV, p.Lines = f.to(path+".csv"), f.to(path+".jsonl")
 	if len(p.Fields) > mostFields {
 		p.Fields, p.More = p.Fields[:mostFields], p.Fields[mostFields:]
 	}
-	any := filter{f.Text, mapsWith(f.Where, index.Found, ""), nil}
-	delete(any.Where, index.Found)
-	p.Any = choice{"anything", l.index.Progress().Answers, any.to(path), f.Where[index.Found] == ""}
-	q := index.Query{Where: f.Where, Text: f.Text, Limit: perPage}
-	q.After, q.Before = placeOf(r.URL, "after"), placeOf(r.URL, "before")
+	p.Any = choice{"all", l.index.Progress().Answers, f.with("", "").to(path), f.Where[index.Found] == "" && f.Noted == ""}
+	q := f.query(notes)
+	q.After, q.Before, q.Skip = placeOf(r.URL, "after"), placeOf(r.URL, "before"), placeOf(r.URL, "skip")
 	if p.Page, err = l.index.Search(ctx, q); err != nil {
 		return err
 	}
@@ -218,10 +110,25 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	defer prompts.close()
 	for i, n := range p.Page.Numbers {
 		p.Cards = append(p.Cards, answerCard{page.NewCard(observations[i], 0, prompts.prompt, prompts.reasoning), n,
-			path + "/" + strconv.Itoa(n), conditionOf(observations[i], columns)})
+			path + "/" + strconv.Itoa(n), conditionOf(observations[i], columns), notes.Notes.Of(observations[i][0])})
 	}
 	p.Count = p.count()
-	if k := len(p.Page.Numbers); k > 0 {
+	p.Here = f.to(path)
+	for _, parameter := range []string{"after", "before", "skip"} {
+		if v := placeOf(r.URL, parameter); v > 0 {
+			p.Here = f.to(path, parameter, strconv.Itoa(v))
+		}
+	}
+	switch k := len(p.Page.Numbers); {
+	case k == 0:
+	case f.Order != index.ByNumber:
+		if q.Skip > 0 {
+			p.First, p.Previous = f.to(path), f.to(path, "skip", strconv.Itoa(max(0, q.Skip-perPage)))
+		}
+		if p.Page.Later {
+			p.Next = f.to(path, "skip", strconv.Itoa(q.Skip+perPage))
+		}
+	default:
 		if p.Page.Earlier {
 			p.First, p.Previous = f.to(path), f.to(path, "before", strconv.Itoa(p.Page.Numbers[0]))
 		}
@@ -239,7 +146,7 @@ func conditionOf(of []crosstalk.Observation, columns []index.Column) string {
 	kind := instrument.Of(of[0].Measure)
 	for _, c := range columns {
 		if v := of[0].Condition[c.Name]; v != "" && !kind.Column(c.Name).Within && len(c.Values) > 1 {
-			parts = append(parts, v)
+			parts = append(parts, page.Named(c.Name, v))
 		}
 	}
 	return brief(strings.Join(parts, " · "))

@@ -10,11 +10,14 @@ import (
 
 // guard refuses requests that this server should not answer.
 func (s *Server) guard(next http.Handler) http.Handler {
-	return access.Rules{Hosts: s.options.Hosts, Anyhow: s.options.Token != "", Command: "crosstalk serve", Admit: s.admit,
+	return access.Rules{Hosts: s.options.Hosts, Anyhow: s.options.Token != "", Body: mostBody, Command: "crosstalk serve", Admit: s.admit,
 		Refuse: func(w http.ResponseWriter, r *http.Request, status int, message string) {
 			s.fail(w, r, &statusError{status, message})
 		}}.Guard(next)
 }
+
+// mostBody is the maximum size of a form in bytes.
+const mostBody = 64 << 10
 
 // cookie is the name of the cookie that contains the token.
 const cookie = "crosstalk-token"
@@ -34,7 +37,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 			"Token missing. Open the address that 'crosstalk serve' printed when it started; it contains the token."})
 		return false
 	}
-	// Lax: links from other sites work, and are harmless since the server is read-only.
+	// Lax: links from other sites work, and are harmless since reading changes
+	// nothing. Forms of other sites come without the cookie.
 	http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.options.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	query.Del("token")
 	to := url.URL{Path: r.URL.Path, RawQuery: query.Encode()}

@@ -13,25 +13,26 @@ import (
 // listRow is a run in the list.
 type listRow struct {
 	*runEntry
-	Title     string
-	Models    string
-	State     string
-	Headlines []page.Headline
+	Title  string
+	Models string
+	State  string
+	Result page.Result // its first figures
+	More   int         // conditions that are not shown
 }
 
-// listColumns are the columns that the list can be ordered by.
-var listColumns = []struct {
+// listOrders are the orders of the list.
+var listOrders = []struct {
 	Name  string
 	Title string
 	less  func(a, b listRow) int
 }{
-	{"changed", "Changed", func(a, b listRow) int { return b.Changed.Compare(a.Changed) }},
-	{"run", "Run", func(a, b listRow) int { return strings.Compare(a.Name, b.Name) }},
-	{"measured", "Measured", func(a, b listRow) int {
+	{"changed", "last changed", func(a, b listRow) int { return b.Changed.Compare(a.Changed) }},
+	{"run", "name", func(a, b listRow) int { return strings.Compare(a.Name, b.Name) }},
+	{"measured", "instrument and suite", func(a, b listRow) int {
 		return cmp.Or(strings.Compare(a.Title, b.Title), strings.Compare(a.Manifest.Plan.Suite, b.Manifest.Plan.Suite))
 	}},
-	{"models", "Models", func(a, b listRow) int { return strings.Compare(a.Models, b.Models) }},
-	{"state", "State", func(a, b listRow) int { return strings.Compare(a.State, b.State) }},
+	{"models", "models", func(a, b listRow) int { return strings.Compare(a.Models, b.Models) }},
+	{"state", "state", func(a, b listRow) int { return strings.Compare(a.State, b.State) }},
 }
 
 // list writes the list of runs.
@@ -51,23 +52,21 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 			return !strings.Contains(strings.ToLower(r.Name+"\n"+r.Title+"\n"+r.Models+"\n"+r.Manifest.Plan.Suite), strings.ToLower(search))
 		})
 	}
-	order := orderOf(r.URL.Query().Get("sort"))
 	data := struct {
 		frame
-		Dir     string
-		All     int
-		Search  string
-		Columns []sortable
-		Rows    []listRow
-		More    int
+		Dir    string
+		All    int
+		Search string
+		Orders []option
+		Rows   []listRow
+		More   int
 	}{frame: frame{Title: "Runs"}, Dir: s.listing.dir, All: len(runs), Search: search}
-	for _, c := range listColumns {
-		if c.Name == order.column {
-			slices.SortStableFunc(rows, func(a, b listRow) int { return order.turn(c.less(a, b)) })
+	for _, o := range listOrders {
+		chosen := o.Name == cmp.Or(r.URL.Query().Get("sort"), listOrders[0].Name)
+		if chosen {
+			slices.SortStableFunc(rows, o.less)
 		}
-		h := order.header(c.Name, c.Title, r.URL, "sort", "")
-		h.Words = true
-		data.Columns = append(data.Columns, h)
+		data.Orders = append(data.Orders, option{o.Name, o.Title, chosen})
 	}
 	if data.Rows = rows; len(rows) > mostRows {
 		data.Rows, data.More = rows[:mostRows], len(rows)-mostRows
@@ -75,8 +74,18 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "list.html", data)
 }
 
+// option is a choice of a form.
+type option struct {
+	Value, Title string
+	Chosen       bool
+}
+
 // mostRows is the maximum number of runs on the page; the search finds others.
 const mostRows = 300
+
+// mostListed is the maximum number of conditions and of measures of a run in the
+// list.
+const mostListed = 3
 
 func rowOf(run *runEntry) listRow {
 	r := listRow{runEntry: run, State: "not finished"}
@@ -85,8 +94,14 @@ func rowOf(run *runEntry) listRow {
 	if run.finished {
 		r.State = "finished"
 	}
-	r.Headlines, _ = page.Headlines(run.Estimates)
-	r.Headlines = r.Headlines[:min(len(r.Headlines), 3)]
+	r.Result = page.NewResult(run.Estimates)
+	if n := len(r.Result.Parts) - mostListed; n > 0 {
+		r.Result.Parts, r.More = r.Result.Parts[:mostListed], n
+	}
+	r.Result.Measures = r.Result.Measures[:min(len(r.Result.Measures), mostListed)]
+	for i, part := range r.Result.Parts {
+		r.Result.Parts[i].Figures = part.Figures[:min(len(part.Figures), mostListed)]
+	}
 	return r
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -103,7 +104,7 @@ func (l *listing) refresh() error {
 	found := map[string]*runEntry{}
 	err := filepath.WalkDir(l.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
-			if path == l.dir {
+			if path == l.dir && !errors.Is(err, fs.ErrNotExist) { // it may come to exist
 				return err
 			}
 			return fs.SkipDir // an unreadable directory does not hide the others

@@ -20,6 +20,7 @@ type progress struct {
 	Done     int    // of Of; both 0: unknown
 	Of       int
 	Latest   []latestAnswer
+	Running  bool // answers may arrive
 	Changing bool // the page will change soon
 	Version  string
 }
@@ -50,7 +51,8 @@ func progressOf(run *runEntry, l openRun, tally bool) (p progress) {
 	default:
 		p.State = "running"
 	}
-	p.Changing = !run.finished || again && !silent
+	p.Running = !run.finished || again && !silent
+	p.Changing = p.Running
 	if p.Done, p.Of = c.Done(), max(run.Manifest.Asks, c.Done()); run.Manifest.Asks == 0 {
 		p.Of = 0
 	}
@@ -61,7 +63,7 @@ func progressOf(run *runEntry, l openRun, tally bool) (p progress) {
 		}
 		p.Detail = c.detail(p)
 	}
-	if p.Changing {
+	if p.Running {
 		p.Latest = c.Latest
 	}
 	if c.Err != nil {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"crosstalk/report/page"
 	"crosstalk/report/plot"
 	"crosstalk/web/index"
 )
@@ -27,6 +28,7 @@ type openRuns struct {
 // openRun is a run with its tally and its index.
 type openRun struct {
 	tally *tally
+	notes *notebook
 	index *index.Index // nil: no observations yet, or see err
 	err   error        // why there is no index
 	users int
@@ -57,7 +59,7 @@ func (o *openRuns) acquire(r *runEntry) (openRun, func()) {
 	switch {
 	case l == nil:
 		o.makeRoom()
-		l = &openRun{tally: &tally{path: r.path}}
+		l = &openRun{tally: &tally{path: r.path}, notes: &notebook{}}
 		o.runs[r.ID] = l
 	case l.users == 0 && l.index != nil && !l.index.Fresh():
 		go l.index.Close()
@@ -129,7 +131,7 @@ func (g *gallery) Pages() ([]byte, error) {
 		if err := p.WriteSVG(&b); err != nil {
 			return nil, err
 		}
-		list = append(list, plotSVG{p.Title, p.Note, p.Width > 361, b.String()})
+		list = append(list, plotSVG{p.Title, p.Note, p.Width > page.Narrow, b.String()})
 	}
 	return json.Marshal(list)
 }

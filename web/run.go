@@ -17,9 +17,9 @@ type runPage struct {
 	Progress  progress
 	Summary   []page.Setting
 	Settings  []page.Setting
-	Headlines []page.Headline
-	More      int
-	Meanings  []page.Meaning
+	Result    page.Result
+	Marked    string // how many answers have a note
+	HasReport bool
 	Plots     []plotView
 	Tables    []table
 	Found     []choice
@@ -44,17 +44,19 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) {
 	defer done()
 	about := run.about()
 	p := runPage{Run: run, Progress: progressOf(run, l, true), Answers: "/runs/" + run.ID + "/answers", Trouble: run.Trouble}
-	p.frame = frame{Title: about.Heading(), Lead: about.Sentence, Trail: []link{{"Runs", "/"}}}
+	p.frame = run.frame(about.Heading(), "Result")
+	p.Lead, p.Trail[1].To = about.Sentence, ""
 	if p.Progress.Changing {
-		p.Live = "/runs/" + run.ID + "/live.json"
+		p.Live, p.Reload = "/runs/"+run.ID+"/live.json", true
 	}
+	p.HasReport = run.hasReport()
 	p.Summary = slices.Concat([]page.Setting{{Name: "run", Value: run.Name}}, about.Summary(),
 		[]page.Setting{{Name: "state", Value: joined(p.Progress.State, p.Progress.Asks, p.Progress.Detail)}})
-	p.Meanings = page.Meanings(run.Estimates)
 	if text, err := run.manifestText(); err == nil {
-		p.Settings, _ = page.Settings(text) // it was read before
+		all, _ := page.Settings(text) // it was read before
+		p.Settings = append([]page.Setting{page.Signatures(run.Estimates)}, all...)
 	}
-	p.Headlines, p.More = page.Headlines(run.Estimates)
+	p.Result = page.NewResult(run.Estimates)
 	p.Tables = tables(report.Tables(run.Estimates), r.URL)
 	if l.index != nil {
 		if err := p.fill(r, l); err != nil {
@@ -85,5 +87,6 @@ func (p *runPage) fill(r *http.Request, l openRun) error {
 		return err
 	}
 	p.Found = newFilter(r.URL, columns).findings(p.Answers)
+	p.Marked = l.notes.read(r.Context(), p.Run.path, l.index).String()
 	return nil
 }

@@ -1,11 +1,11 @@
-// Package web shows runs in a browser: what was measured and how, figures,
-// every answer behind them, and the progress of unfinished runs.
+// Package web shows runs in a browser: figures, what was measured and how, every
+// answer behind them, two runs side by side, and the progress of unfinished runs.
 //
 // Answers are untrusted. Everything is escaped; control characters and
 // characters that reorder text are made visible; pages load only the server's
 // own style sheet and script, which their Content-Security-Policy enforces. The
-// server is read-only: it accepts GET and HEAD only. URLs contain the ids that
-// the listing gives to runs, never paths.
+// only thing that a request changes is a note on an answer. URLs contain the ids
+// that the listing gives to runs, never paths.
 package web
 
 import (
@@ -39,6 +39,7 @@ type Server struct {
 	options Options
 	listing listing
 	runs    openRuns
+	figures comparisons
 	handler http.Handler
 }
 
@@ -52,14 +53,15 @@ var sheet string
 var script []byte
 
 var templates = template.Must(template.Must(page.Templates.Clone()).Funcs(template.FuncMap{
-	"count": count, "ago": ago,
+	"count": count, "ago": ago, "pick": pick,
 	"times100": func(p float32) float64 { return 100 * float64(p) },
 	"short":    func(text string) string { return strings.ToValidUTF8(text[:min(len(text), 500)], "") },
 }).ParseFS(files, "templates/*.html"))
 
-// New returns a server of the runs below a directory.
+// New returns a server of the runs below a directory. The directory need not
+// exist yet.
 func New(dir string, o Options) (*Server, error) {
-	if err := CheckDir(dir); err != nil {
+	if err := CheckDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	if o.Cache == "" {
@@ -72,16 +74,25 @@ func New(dir string, o Options) (*Server, error) {
 	s := &Server{options: o, listing: listing{dir: dir}}
 	s.runs.cache = o.Cache
 	mux := http.NewServeMux()
-	mux.HandleFunc("/{$}", s.list)
-	mux.HandleFunc("/runs/{run}", s.run)
-	mux.HandleFunc("/runs/{run}/live.json", s.live)
-	mux.HandleFunc("/runs/{run}/answers", s.answers)
-	mux.HandleFunc("/runs/{run}/answers/{number}", s.answer)
-	mux.HandleFunc("/runs/{run}/answers/{number}/text", s.text)
-	mux.HandleFunc("/style.css", access.Static("text/css; charset=utf-8", []byte(page.Style()+sheet)))
-	mux.HandleFunc("/script.js", access.Static("text/javascript; charset=utf-8", script))
-	mux.HandleFunc("/icon.svg", access.Static("image/svg+xml", access.Icon))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNothing) })
+	mux.HandleFunc("GET /{$}", s.list)
+	mux.HandleFunc("GET /compare", s.compare)
+	mux.HandleFunc("GET /runs/{run}", s.run)
+	mux.HandleFunc("GET /runs/{run}/live.json", s.live)
+	mux.HandleFunc("GET /runs/{run}/report.html", s.report)
+	mux.HandleFunc("GET /runs/{run}/answers", s.answers)
+	mux.HandleFunc("GET /runs/{run}/answers.csv", s.download)
+	mux.HandleFunc("GET /runs/{run}/answers.jsonl", s.download)
+	mux.HandleFunc("GET /runs/{run}/answers/{number}", s.answer)
+	mux.HandleFunc("GET /runs/{run}/answers/{number}/text", s.text)
+	mux.HandleFunc("POST /runs/{run}/answers/{number}/note", s.note)
+	mux.HandleFunc("GET /style.css", access.Static("text/css; charset=utf-8", []byte(page.Style()+sheet)))
+	mux.HandleFunc("GET /script.js", access.Static("text/javascript; charset=utf-8", script))
+	mux.HandleFunc("GET /icon.svg", access.Static("image/svg+xml", access.Icon))
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNothing) })
+	mux.HandleFunc("POST /", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", "GET, HEAD")
+		s.fail(w, r, &statusError{http.StatusMethodNotAllowed, "This page takes no such requests."})
+	})
 	s.handler = s.guard(mux)
 	return s, nil
 }
@@ -91,8 +102,7 @@ func CheckDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("directory %s does not exist; expected the directory above your runs "+
-			"('crosstalk run' and 'crosstalk score --out' write them)", dir)
+		return &missingError{dir}
 	case err != nil:
 		return err
 	case !info.IsDir():
@@ -100,6 +110,17 @@ func CheckDir(dir string) error {
 	}
 	return nil
 }
+
+// missingError says that the directory of the runs does not exist.
+type missingError struct{ dir string }
+
+func (e *missingError) Error() string {
+	return fmt.Sprintf("directory %s does not exist; expected the directory above your runs "+
+		"('crosstalk run' and 'crosstalk score --out' write them)", e.dir)
+}
+
+// Is makes it an fs.ErrNotExist.
+func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
@@ -122,14 +143,33 @@ func (e *statusError) Error() string { return e.message }
 
 // frame is what every page has.
 type frame struct {
-	Title string
-	Lead  string // its subject, in a sentence
-	Trail []link // the pages above this one
-	Live  string // URL at which the script polls the progress; empty: the page does not change
+	Title  string
+	Lead   string // its subject, in a sentence
+	Trail  []link // the pages above this one, and this one if it has no URL
+	Tabs   []link // the pages of a run; this one has no URL
+	Live   string // URL at which the script polls the progress; empty: the page does not change
+	Reload bool   // the script loads the page again when the progress ends
 }
 
 // link is a link to another page.
 type link struct{ Text, To string }
+
+// frame frames a page of a run. here is the tab that it is, "" for a page below
+// one of them.
+func (r *runEntry) frame(title, here string) frame {
+	path := "/runs/" + r.ID
+	f := frame{Title: title, Trail: []link{{"Runs", "/"}, {r.Name, path}},
+		Tabs: []link{{"Result", path}, {"Answers", path + "/answers"}, {"Compare", "/compare?a=" + r.ID}}}
+	if r.hasReport() {
+		f.Tabs = append(f.Tabs, link{"Report", path + "/report.html"})
+	}
+	for i := range f.Tabs {
+		if f.Tabs[i].Text == here {
+			f.Tabs[i].To = ""
+		}
+	}
+	return f
+}
 
 // show writes a page. The page is buffered, so that an error does not leave half
 // a page.

@@ -2,7 +2,7 @@
 // URLs of searches short. It inserts untrusted data as text only, never as markup.
 "use strict"
 
-for (const form of document.querySelectorAll("form"))
+for (const form of document.querySelectorAll("form:not([method])"))
   form.addEventListener("submit", () => {
     for (const e of form.elements) if (e.name && !e.value) e.disabled = true
   })
@@ -43,7 +43,7 @@ if (live) {
       if (!r.ok) throw r.status
       const p = await r.json()
       if (!p.Changing || version && version != p.Version) {
-        if (get("state")) return location.reload()
+        if (document.body.dataset.reload) return location.reload()
         return say("index", "All answers are indexed now; reload the page to see them.") // do not interrupt a reader
       }
       version = p.Version

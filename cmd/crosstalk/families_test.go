@@ -20,7 +20,7 @@ import (
 	"crosstalk/suite"
 )
 
-var full = flag.Bool("full", false, "TestFamilies measures the embedded suites under every name, -v prints the table; TestAnnotateInABrowser, TestNoThoughtIsScored and TestOutage ask more")
+var full = flag.Bool("full", false, "TestFamilies measures the embedded suites under every name, -v prints the table; TestAnnotateInABrowser, TestNoThoughtIsScored and TestOutage ask more; TestPapers scores all recorded answers")
 
 // served are the families of the test server, each by a model of its provider.
 var served = []struct{ profile, model string }{

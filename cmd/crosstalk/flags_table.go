@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"crosstalk/internal/config"
+	"crosstalk/report"
 	"crosstalk/report/pivot"
 	"crosstalk/study"
 	"crosstalk/view"
@@ -83,8 +84,8 @@ func (t *tableFlags) check(v view.View) error {
 			return fmt.Errorf("--pool %s leaves one value of %[1]s: it cannot be among rows and columns", column)
 		}
 	}
-	if !t.laidOut() && (t.beside != nil || t.names != nil || t.caption != "") {
-		return fmt.Errorf("--with, --label and --caption belong to a table: name its --rows or --columns")
+	if !t.laidOut() && (t.beside != nil || t.caption != "") {
+		return fmt.Errorf("--with and --caption belong to a table: name its --rows or --columns")
 	}
 	return t.options().Check()
 }
@@ -99,35 +100,32 @@ func (t *tableFlags) figures(v view.View, by, measures []string) study.Figures {
 }
 
 func (t *tableFlags) options() pivot.Options {
-	o := pivot.Options{Rows: t.rows, Columns: t.columns, Beside: t.beside, Caption: t.caption, Names: map[string]string{}, Order: map[string][]string{}}
-	for _, text := range t.names {
-		if value, name, ok := cutLast(text); ok {
-			o.Names[value] = name
-		}
-	}
-	return o
+	return pivot.Options{Rows: t.rows, Columns: t.columns, Beside: t.beside, Caption: t.caption, Order: map[string][]string{}}
 }
 
-// cutLast cuts a label at its last equals sign: values may have some.
-func cutLast(text string) (value, name string, ok bool) {
-	i := strings.LastIndexByte(text, '=')
-	if i < 1 {
-		return "", "", false
+// namesOf are the names that --label gives, before those that the runs have.
+func (t *tableFlags) namesOf(paths []string) (report.Names, error) {
+	names, err := report.ParseNames(t.names)
+	if err != nil {
+		return nil, fmt.Errorf("--label: %w", err)
 	}
-	return text[:i], text[i+1:], true
+	kept, err := study.Names(paths...)
+	if err != nil {
+		return nil, err
+	}
+	for value, name := range kept {
+		if _, ok := names[value]; !ok {
+			names[value] = name
+		}
+	}
+	return names, nil
 }
 
 // layout is what the table of these runs looks like.
 func (t *tableFlags) layout(v view.View, paths []string) (o pivot.Options, err error) {
 	o = t.options()
-	kept, err := study.Names(paths...)
-	if err != nil {
+	if o.Names, err = t.namesOf(paths); err != nil {
 		return o, err
-	}
-	for value, name := range kept {
-		if _, ok := o.Names[value]; !ok {
-			o.Names[value] = name
-		}
 	}
 	if o.Compete, err = study.Compared(paths); err != nil {
 		return o, err

@@ -44,6 +44,16 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
+// revision is the commit and its day, in programs of a release (tools/build/release).
+var revision string
+
+func version() string {
+	if revision == "" {
+		return crosstalk.Version
+	}
+	return crosstalk.Version + " (" + revision + ")"
+}
+
 func execute(args []string, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // net/http logs there what servers do; what matters of it is in errors
 	root := rootCommand()
@@ -124,13 +134,13 @@ interrupted.`,
   crosstalk gate runs/after --require 'lpr>=98%'    is it good enough?`,
 		Args:          cobra.ArbitraryArgs,
 		RunE:          chooseCommand,
-		Version:       crosstalk.Version,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(), mergeCommand(),
+	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(), mergeCommand(), submitCommand(),
 		compareCommand(), gateCommand(), powerCommand(), checkCommand(), serveCommand(),
 		suitesCommand(), modelsCommand(), calibrateCommand(), statusCommand(), vacuumCommand(), initCommand(), versionCommand())
 	configure(root)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"crosstalk/internal/config"
 	"crosstalk/merge"
@@ -14,6 +15,7 @@ import (
 func mergeCommand() *cobra.Command {
 	var o outputFlags
 	var out string
+	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "merge RUN... --out DIR",
 		Short: "Make one run of the runs of shards",
@@ -27,7 +29,8 @@ To merge again has no effect.
 
 Runs of different measurements are refused with the field that differs. Shards
 that are missing or unfinished are named, and the exit code is 3: DIR has their
-answers so far, and no figures. If a shard is there twice, nothing is written.`,
+answers so far, and no figures. If a shard is there twice, nothing is written.
+--wait waits for them first.`,
 		Example: `  crosstalk merge runs/sweep --out runs/sweep-merged
   crosstalk merge node1/shard-1-of-2 node2/shard-2-of-2 --out runs/merged`,
 		Args: cobra.MinimumNArgs(1),
@@ -37,6 +40,9 @@ answers so far, and no figures. If a shard is there twice, nothing is written.`,
 			}
 			if out == "" {
 				return &usageError{errors.New("--out is missing: expected the directory of the merged run")}
+			}
+			if err := merge.Wait(c.Context(), paths, wait); err != nil {
+				return err
 			}
 			result, err := merge.Merge(paths, out)
 			if errors.As(err, new(*merge.IncompleteError)) {
@@ -59,7 +65,9 @@ answers so far, and no figures. If a shard is there twice, nothing is written.`,
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "the directory of the merged run (required)")
+	c.Flags().DurationVar(&wait, "wait", 0, "maximum time to wait until all shards are finished (default: do not wait)")
 	config.Path(c.Flags(), "out")
+	config.Harmless(c.Flags(), "wait")
 	o.add(c)
 	c.Flags().SortFlags = false
 	return c

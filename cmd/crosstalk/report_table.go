@@ -43,7 +43,7 @@ func (r *reportFlags) writeTable(c *cobra.Command, paths []string) error {
 		estimates = view.Spread(estimates, r.table.spread)
 	}
 	if !r.table.laidOut() || !report.ForPeople(r.format) {
-		names, err := study.Names(paths...)
+		names, err := r.table.namesOf(paths)
 		if err != nil {
 			return err
 		}

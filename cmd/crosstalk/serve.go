@@ -28,20 +28,25 @@ func serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve [DIR]",
 		Short: "Browse runs in a web browser",
-		Long: `Browse the runs below a directory (default: runs) in a web browser: what was
-measured and how, figures, tables, every answer behind them, and the progress of
-unfinished runs. The address to open is printed on stderr.
+		Long: `Browse the runs below a directory (default: runs) in a web browser: figures,
+tables, every answer behind them, two runs side by side, what was measured and
+how, and the progress of unfinished runs. The address to open is printed on
+stderr. Without any run yet, the page says how to make one.
 
-The pages are read-only. By default, only this machine has access; with any
-other --addr, access needs the token in the printed address.`,
+Notes that you write on answers are kept in the run; nothing else changes. By
+default, only this machine has access; with any other --addr, access needs the
+token in the printed address.`,
 		Example: `  crosstalk serve
   crosstalk serve results --addr 127.0.0.1:0          on any free port
   crosstalk serve --addr :8020 --host lab.example     for others, under this name`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			dir := "runs"
+			dir := "runs" // which need not exist yet
 			if len(args) > 0 {
 				dir = args[0]
+				if err := web.CheckDir(dir); err != nil {
+					return err
+				}
 			}
 			ctx, stop := untilSignal(c.Context(), os.Exit)
 			defer stop()
@@ -85,9 +90,6 @@ func untilSignal(ctx context.Context, exit func(code int)) (_ context.Context, s
 
 // serve shows the runs below dir until ctx ends.
 func serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []string) error {
-	if err := web.CheckDir(dir); err != nil {
-		return err
-	}
 	at, err := listen(addr, hosts)
 	if err != nil {
 		return err
@@ -105,7 +107,7 @@ func serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []stri
 	}
 	fmt.Fprintf(stderr, "Runs below %s: %s\n", dir, where)
 	if o.Token != "" {
-		fmt.Fprintln(stderr, "Anyone with this address can read everything there. The connection is not encrypted.")
+		fmt.Fprintln(stderr, "Anyone with this address can read everything there and write notes. The connection is not encrypted.")
 	}
 	return errors.Join(at.serve(ctx, server), server.Close())
 }

@@ -4,6 +4,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"crosstalk/internal/browser"
 	"crosstalk/internal/multisense"
@@ -34,6 +35,7 @@ func TestPagesInABrowser(t *testing.T) {
 	for name, args := range list {
 		inProcess(t, append(args, "--out", filepath.Join(dir, name), "--quiet")...)
 	}
+	inProcess(t, append(list["confusion"], "--threshold", "0.9", "--out", filepath.Join(dir, "stricter"), "--quiet")...)
 	hostile := filepath.Join(t.TempDir(), "hostile")
 	inProcess(t, "score", "confusion", hostileAnswers(t), "--out", hostile, "--quiet")
 	s, err := web.New(dir, web.Options{Cache: t.TempDir()})
@@ -55,11 +57,60 @@ func TestPagesInABrowser(t *testing.T) {
 			for name := range list {
 				browse(t, p, server.URL, name, look.String())
 			}
+			compareRuns(t, p, server.URL)
 			for _, url := range reports {
 				lookAt(t, b.Open(t, url, look))
 			}
 		})
 	}
+}
+
+// compareRuns chooses two runs in the list and goes through what changed.
+func compareRuns(t *testing.T, p *browser.Page, url string) {
+	t.Helper()
+	p.Do(chromedp.Navigate(url + "/?q=confusion&sort=run"))
+	browser.Eval[bool](p, "([...document.querySelectorAll(`.pick input`)].forEach(e => e.click()), true)")
+	p.Do(chromedp.Focus("form[action='/compare'] button"), chromedp.KeyEvent("\r"))
+	p.Wait("location.pathname == `/compare`")
+	for tries := 0; !browser.Eval[bool](p, "!!document.querySelector(`.result`)") && tries < 100; tries++ { // until the index is built and the figures are computed
+		time.Sleep(time.Second)
+		p.Do(chromedp.Reload())
+	}
+	p.Check()
+	p.CheckKeyboard()
+	if rows := browser.Eval[int](p, "document.querySelectorAll(`.result tbody tr`).length"); rows == 0 {
+		t.Error("no figures are compared")
+	}
+	p.Do(chromedp.Navigate(browser.Eval[string](p, "[...document.querySelectorAll(`.chips a`)].find(a => a.textContent.startsWith(`broken`)).href")))
+	p.Check()
+	if wrong := browser.Eval[int](p, "[...document.querySelectorAll(`.pair`)].filter(e => e.querySelectorAll(`.card`).length != 2 || !e.querySelectorAll(`.card`)[1].matches(`.fault`)).length"); wrong > 0 || !browser.Eval[bool](p, "!!document.querySelector(`.pair`)") {
+		t.Errorf("%d pairs are not broken", wrong)
+	}
+}
+
+// mark marks an answer as no error and writes a note on it, by keyboard, and finds
+// it among those with notes.
+func mark(t *testing.T, p *browser.Page) {
+	t.Helper()
+	p.Do(chromedp.Focus("[name=mark][type=checkbox]"), chromedp.KeyEvent(" "), chromedp.Focus("#text"), chromedp.KeyEvent("a name"), chromedp.Focus("#text"), chromedp.KeyEvent("\t"), chromedp.KeyEvent("\r"))
+	p.Wait("location.hash == `#note` && document.querySelector(`#text`).value.endsWith(`a name`) && document.querySelector(`[name=mark][type=checkbox]`).checked")
+	p.Check()
+	p.Do(chromedp.Navigate(browser.Eval[string](p, "location.href.replace(/answers.*/, `answers?noted=no-error`)")))
+	p.Check()
+	// The button beside the answer takes the mark back, and the note stays.
+	if n := browser.Eval[int](p, "document.querySelectorAll(`.noted .t`).length"); n != 1 {
+		t.Errorf("%d notes", n)
+	}
+	p.Do(chromedp.Focus(".quiet"), chromedp.KeyEvent("\r"))
+	p.Wait("!document.querySelector(`.one`)")
+	p.Do(chromedp.Navigate(browser.Eval[string](p, "location.href.replace(/answers.*/, `answers?noted=note`)")))
+	if n := browser.Eval[int](p, "document.querySelectorAll(`.noted .t`).length"); n != 1 {
+		t.Errorf("%d notes after the mark was taken back", n)
+	}
+	p.Do(chromedp.Navigate(browser.Eval[string](p, "document.querySelector(`.noted a`).href")), chromedp.Focus("#text"))
+	browser.Eval[bool](p, "(document.querySelector(`#text`).select(), true)")
+	p.Do(chromedp.KeyEvent("\b"), chromedp.KeyEvent("\t"), chromedp.KeyEvent("\r"))
+	p.Wait("document.querySelector(`#text`).value == `` && !document.body.innerText.includes(`Last saved`)")
 }
 
 // browse goes from the list of runs to a run, its answers and one of them, and
@@ -78,18 +129,25 @@ func browse(t *testing.T, p *browser.Page, url, name, look string) {
 		t.Helper()
 		p.Do(chromedp.Navigate(browser.Eval[string](p, "document.querySelector(`"+selector+"`).href")))
 	}
-	run := browser.Eval[string](p, "[...document.querySelectorAll(`tbody th a`)].find(a => a.textContent == `"+name+"`).href")
+	check("list")
+	run := browser.Eval[string](p, "[...document.querySelectorAll(`h2 a`)].find(a => a.textContent == `"+name+"`).href")
 	p.Do(chromedp.Navigate(run))
 	p.Wait("!document.body.dataset.live") // the index is built: until then the page loads itself again
 	check("run")
 	p.CheckKeyboard()
-	follow("thead th:nth-child(2) a") // orders a table
+	follow(".tables thead th:nth-child(2) a") // orders a table
 	if n := browser.Eval[int](p, "document.querySelectorAll(`[aria-sort]`).length"); n != 1 {
 		t.Errorf("%s: %d columns say that their table is ordered by them", name, n)
 	}
 	p.Do(chromedp.Navigate(run))
+	follow(".tabs a[href*='/compare']")
+	check("conditions")
+	p.Do(chromedp.Navigate(run))
 	follow("a[href$='/answers']")
 	check("answers")
+	p.Do(chromedp.Navigate(browser.Eval[string](p, "location.href") + "?sort=longest"))
+	check("longest")
+	p.Do(chromedp.Navigate(run + "/answers"))
 	// A filter and a search, by keyboard.
 	p.Do(chromedp.Focus("#q"), chromedp.KeyEvent("a\r"))
 	p.Wait("location.search == `?q=a`")
@@ -100,4 +158,5 @@ func browse(t *testing.T, p *browser.Page, url, name, look string) {
 	follow(".more")
 	check("answer")
 	p.CheckKeyboard()
+	mark(t, p)
 }

@@ -6,9 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // serving begins to serve a directory and returns the printed address.
@@ -38,6 +40,34 @@ func serving(t *testing.T, dir, addr string) string {
 		t.Fatalf("no address in %q", line)
 	}
 	return url
+}
+
+// Before the first run there is a page that says how to make one; a run that comes
+// later is in the list.
+func TestServeNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "runs")
+	url := serving(t, dir, "127.0.0.1:0")
+	body := func() string {
+		r, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		text, err := io.ReadAll(r.Body)
+		if err != nil || r.StatusCode != 200 {
+			t.Fatal(r.Status, err)
+		}
+		return string(text)
+	}
+	if page := body(); !strings.Contains(page, "crosstalk run leakage") {
+		t.Error(page)
+	}
+	inProcess(t, "run", "leakage", "--items", "4", "--out", filepath.Join(dir, "first"), "--quiet")
+	for end := time.Now().Add(time.Minute); !strings.Contains(body(), ">first</a>"); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the run is not in the list: ", body())
+		}
+	}
 }
 
 // Loopback needs no token; any other address does, and prints it.

@@ -116,14 +116,15 @@ var Kind = crosstalk.Kind{
 	Counts:  slices.Concat([]string{Ties, Identical, NotScored}, crosstalk.Unanswered),
 	Choices: []string{LanguageColumn, "category", SimilarityColumn},
 	Target:  Concept,
+	Doubt:   []string{Test, Control},
 	Judge:   SimilarityColumn,
 	Charts: []crosstalk.Chart{
-		{Form: crosstalk.BarChart, Measures: []string{Measure}, Rows: []string{crosstalk.ModelColumn},
+		{Form: crosstalk.DotPlot, Measures: []string{Measure}, Rows: []string{crosstalk.ModelColumn},
 			Series: SimilarityColumn},
 		{Form: crosstalk.SideChart, Measures: []string{Measure}, Title: "which answer is closer to the concept",
 			Parts: []string{Control, "neither", Test},
 			Note: "The stronger the colour, the larger the difference between the two similarities " +
-				"(full colour: the largest tenth). Human judgements have the full colour."},
+				"(full colour: the largest tenth by the same similarity). Human judgements have the full colour."},
 		{Form: crosstalk.SweepCharts, Measures: []string{Measure}},
 		{Form: crosstalk.SizeChart, Measures: []string{Measure}, Series: SimilarityColumn,
 			Title: "leak rate and model size"},

@@ -23,6 +23,12 @@
   if (all("h1").length != 1) wrong.push(`${all("h1").length} of h1`)
   for (const e of all("body > *")) if (!e.matches("header, main, footer, nav, .skip")) wrong.push("outside of all landmarks: " + describe(e))
 
+  for (const e of all("input:not([type=hidden]), select, textarea"))
+    if (![...(e.labels || [])].some(l => l.textContent.trim()) && !e.ariaLabel) wrong.push("without a label: " + describe(e))
+  const navs = all("nav").filter(shown).map(e => e.ariaLabel)
+  for (const name of navs) if (!name || navs.indexOf(name) != navs.lastIndexOf(name)) wrong.push(`landmarks of one name: nav ${name}`)
+  for (const e of all("ul > *, ol > *")) if (!e.matches("li")) wrong.push("in a list, but no item of it: " + describe(e))
+
   const ids = all("[id]").map(e => e.id)
   for (const id of new Set(ids.filter((id, i) => ids.indexOf(id) != i))) wrong.push("id twice: " + id)
   for (const a of all("a[href^='#']")) if (!document.getElementById(a.hash.slice(1))) wrong.push("leads nowhere: " + describe(a))

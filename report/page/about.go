@@ -13,11 +13,10 @@ import (
 
 // About describes what a run measured, and the models.
 type About struct {
-	Title      string   // of the instrument
-	Sentence   string   // what it measures
-	Models     []string // of the figures or, as long as there are none, of the plan
-	manifest   run.Manifest
-	signatures []string
+	Title    string   // of the instrument
+	Sentence string   // what it measures
+	Models   []string // of the figures or, as long as there are none, of the plan
+	manifest run.Manifest
 }
 
 // NewAbout describes a run by its manifest and its figures, if there are any yet.
@@ -26,7 +25,6 @@ func NewAbout(m run.Manifest, estimates []crosstalk.Estimate) About {
 	a := About{Title: kind.Title, Sentence: kind.Sentence, manifest: m}
 	for _, e := range estimates {
 		a.Models = with(a.Models, e.By[crosstalk.ModelColumn])
-		a.signatures = with(a.signatures, e.Signature)
 	}
 	if a.Models == nil {
 		for _, c := range m.Plan.Conditions {
@@ -75,22 +73,14 @@ func (a About) Summary() (summary []Setting) {
 	add("similarities", similarities...)
 	add("grouped by", by...)
 	add("crosstalk", a.manifest.Crosstalk)
-	add("signatures", a.signatures...)
 	return summary
 }
 
-// Meaning explains a measure.
-type Meaning struct{ Label, Name, Sentence string }
-
-// Meanings explains the measures of the figures, each once, in their order.
-func Meanings(estimates []crosstalk.Estimate) (list []Meaning) {
-	var known []string
+// Signatures are the signatures of figures, each once, as a setting.
+func Signatures(estimates []crosstalk.Estimate) Setting {
+	var list []string
 	for _, e := range estimates {
-		m := instrument.Measure(e.Measure)
-		if m.Sentence != "" && !slices.Contains(known, m.Key) {
-			known = append(known, m.Key)
-			list = append(list, Meaning{m.Label, m.Name, m.Sentence})
-		}
+		list = with(list, e.Signature)
 	}
-	return list
+	return Setting{Name: "signatures", Value: strings.Join(list, "\n")}
 }

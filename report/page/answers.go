@@ -178,7 +178,7 @@ func (a *Answers) prompts(c *Card) {
 	}
 	for i, name := range names[:min(len(names), len(c.asked))] {
 		if text, ok := a.Prompt(c.asked[i]); ok {
-			c.Prompts = append(c.Prompts, Setting{crosstalk.Words(name) + ":", shorten(text)})
+			c.Prompts = append(c.Prompts, Setting{crosstalk.Words(name), shorten(text)})
 		}
 	}
 }
@@ -273,8 +273,10 @@ func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 	return a.list
 }
 
-func faultFirst(c *Card) int {
-	if c.Fault {
+func faultFirst(c *Card) int { return one(c.Fault) }
+
+func one(b bool) int {
+	if b {
 		return 1
 	}
 	return 0
@@ -303,7 +305,7 @@ func (a *Answers) figuresOf(estimates []crosstalk.Estimate, s *Section, g *Group
 			continue
 		}
 		h := headline(e)
-		name := []string{h.Measure}
+		name := []string{h.Label}
 		for _, c := range kind.Columns {
 			if v := e.By[c.Key]; v != "" && c.Within {
 				name = append(name, v)

@@ -2,12 +2,6 @@ package page
 
 import "crosstalk"
 
-// Headlines are the first overall figures of the conditions, and the number of
-// further ones.
-func Headlines(estimates []crosstalk.Estimate) (list []Headline, more int) {
-	return headlines(estimates), moreHeadlines(estimates)
-}
-
 // NewCard is a card with the observations of one answer, or of answers side by
 // side, with up to longest bytes of each text. prompt returns the prompt of an
 // answer, if it is known; it may be nil.

@@ -13,8 +13,9 @@ import (
 
 // Card is an item with its answers.
 type Card struct {
-	Name     string // the item's
-	Head     string // its topic, if known
+	Name     string  // the item's
+	Head     string  // its topic, if known
+	Expected Setting // what an answer should have, where that is a label: language ar
 	Prompts  []Setting
 	Entries  []Entry // one for each answer, or for answers side by side
 	Fault    bool    // an answer has what the instrument looks for
@@ -44,6 +45,21 @@ type Entry struct {
 type Side struct {
 	Name   string
 	Pieces []Piece
+	Given  bool // it is a part of the question
+}
+
+// Rows are the texts that stand side by side: what was given, and the answers.
+func (e Entry) Rows() (rows [][]Side) {
+	answers := slices.IndexFunc(e.Sides, func(s Side) bool { return !s.Given })
+	if answers < 0 {
+		answers = len(e.Sides)
+	}
+	for _, row := range [][]Side{e.Sides[:answers], e.Sides[answers:]} {
+		if len(row) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 // Fact is a measurement in words.
@@ -65,6 +81,9 @@ func (c *Card) add(o crosstalk.Observation) {
 	e.ask(o)
 	c.ask(o)
 	kind := instrument.Of(o.Measure)
+	if v := o.Labels[kind.Target]; v != "" {
+		c.Expected = Setting{"expected " + crosstalk.Words(kind.Target), brief(v)}
+	}
 	if fact := factOf(kind, o); fact.Text != "" && !slices.Contains(e.Facts, fact) {
 		e.Facts = append(e.Facts, fact)
 	}
@@ -167,13 +186,14 @@ func (c *Card) finish() {
 				facts = append(facts, crosstalk.Words(t.Name)+" "+brief(t.Text))
 			case t.Role == crosstalk.Given && !slices.Contains(given, t):
 				given = append(given, t)
-				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, nil, c.longest)})
+				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, nil, c.longest), true})
 			case t.Role == crosstalk.Side && topic != "":
-				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), echoesIn(t.Text, topic, e.spansOf(t.Name, last), c.longest)})
+				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), echoesIn(t.Text, topic, e.spansOf(t.Name, last), c.longest), false})
 			case t.Role == crosstalk.Side:
-				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, e.spansOf(t.Name, last), c.longest)})
+				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, e.spansOf(t.Name, last), c.longest), false})
 			}
 		}
+		slices.SortStableFunc(e.Sides, func(a, b Side) int { return one(!a.Given) - one(!b.Given) })
 		if i > 0 {
 			e.Again = slices.EqualFunc(e.Sides, c.Entries[i-1].Sides, func(a, b Side) bool { return a.Name == b.Name })
 		}

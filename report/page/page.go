@@ -33,6 +33,9 @@ type Report struct {
 // Setting is a named value.
 type Setting struct{ Name, Value string }
 
+// Narrow is the greatest width of a plot that stands beside another one, in points.
+const Narrow = 400
+
 //go:embed templates
 var files embed.FS
 
@@ -45,6 +48,7 @@ var Templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"style":   func() template.CSS { return template.CSS(style) },
 	"policy":  func() string { return Policy },
 	"version": func() string { return crosstalk.Version },
+	"wide":    func(p plot.Plot) bool { return p.Width > Narrow },
 	"columns": func(t report.Table, i int) bool { return i < t.Left },
 }).ParseFS(files, "templates/*.html"))
 
@@ -69,11 +73,10 @@ func (r Report) Write(w io.Writer) error {
 func (r Report) shown() any {
 	return struct {
 		Report
-		Headlines []Headline
-		More      int
-		Meanings  []Meaning
-		Tables    []report.Table
-		Sections  []*Section
-	}{Report: r, Headlines: headlines(r.Estimates), More: moreHeadlines(r.Estimates),
-		Meanings: Meanings(r.Estimates), Tables: report.Tables(r.Estimates), Sections: r.Answers.sections(r.Estimates)}
+		Result   Result
+		All      []Setting
+		Tables   []report.Table
+		Sections []*Section
+	}{Report: r, Result: NewResult(r.Estimates), All: append([]Setting{Signatures(r.Estimates)}, r.Settings...),
+		Tables: report.Tables(r.Estimates), Sections: r.Answers.sections(r.Estimates)}
 }

@@ -158,8 +158,8 @@ func TestMarkedSide(t *testing.T) {
 		{Name: "test", Role: crosstalk.Side, Text: "A coral. The coral reef."}, {Name: "control", Role: crosstalk.Side, Text: "A coral. The cat."}},
 		Spans: []crosstalk.Span{{Side: "test", Line: 1, Start: 9, End: 24, Score: 0.4567}}}
 	c := NewCard([]crosstalk.Observation{o}, 0, nil, nil)
-	want := []Side{{"test", []Piece{{Text: "A "}, {Text: "coral", Kind: "echo"}, {Text: ". "}, {Text: "The coral reef.", Kind: "line", Label: "0.457"}}},
-		{"control", []Piece{{Text: "A "}, {Text: "coral", Kind: "echo"}, {Text: ". The cat."}}}}
+	want := []Side{{Name: "test", Pieces: []Piece{{Text: "A "}, {Text: "coral", Kind: "echo"}, {Text: ". "}, {Text: "The coral reef.", Kind: "line", Label: "0.457"}}},
+		{Name: "control", Pieces: []Piece{{Text: "A "}, {Text: "coral", Kind: "echo"}, {Text: ". The cat."}}}}
 	if d := cmp.Diff(want, c.Entries[0].Sides); d != "" {
 		t.Error(d)
 	}
@@ -239,7 +239,7 @@ func TestLeakageCard(t *testing.T) {
 	if len(sections[0].Groups[0].Cards) != 1 || len(c.Entries) != 2 || c.Head != "koala" || !c.Fault {
 		t.Fatalf("%+v", c)
 	}
-	if want := []Setting{{"test:", "prompt 1"}, {"control:", "prompt 2"}}; !cmp.Equal(want, c.Prompts) {
+	if want := []Setting{{"test", "prompt 1"}, {"control", "prompt 2"}}; !cmp.Equal(want, c.Prompts) {
 		t.Errorf("%v", c.Prompts)
 	}
 	e := c.Entries[1]
@@ -285,7 +285,7 @@ func TestCardOfSeveralObservations(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" || !c.Fault || c.Unscored {
 		t.Errorf("%s: %+v", d, c)
 	}
-	if want := []Setting{{"asked:", "prompt 1"}}; !cmp.Equal(want, c.Prompts) {
+	if want := []Setting{{"asked", "prompt 1"}}; !cmp.Equal(want, c.Prompts) {
 		t.Errorf("%v", c.Prompts)
 	}
 	// The answer of key 1 came without a thought.
@@ -307,13 +307,41 @@ func TestCardOfSeveralObservations(t *testing.T) {
 	}
 }
 
-// The first figures are over all answers, not over those of one class.
-func TestHeadlines(t *testing.T) {
-	by := map[string]string{"model": "m", "task": "t", "pair": "en>de", "part": "T"}
-	list, more := Headlines([]crosstalk.Estimate{{Measure: "consistency", Value: 0.75, N: 4, By: by, Counts: map[string]int{"not_scored": 1}},
-		{Measure: "transition", Value: 0.25, By: by}, {Measure: "label_share", Value: 0.25, By: by}})
-	if more != 0 || len(list) != 1 || list[0].Measure != "consistency" || list[0].Value != "75.0" || !strings.HasSuffix(list[0].Counts, "1 not scored") {
-		t.Errorf("%+v, %d more", list, more)
+// The result is the figures over all answers, not those of one class or of single
+// groups, by the columns in which conditions differ, the instrument's most
+// important measures first.
+func TestResult(t *testing.T) {
+	by := func(task, language string) map[string]string {
+		return map[string]string{"model": "m", "task": task, "language": language}
+	}
+	r := NewResult([]crosstalk.Estimate{
+		{Measure: "wpr", Value: 1, N: 0, By: by("crosslingual", "all")},
+		{Measure: "lpr", Value: 0.75, N: 4, Observations: 4, By: by("monolingual", "all"), Interval: &crosstalk.Interval{Low: 0.5, High: 0.9, Level: 0.9}, Counts: map[string]int{"unchecked": 1, "full_answer": 2}},
+		{Measure: "lpr", Value: 0.5, N: 2, By: by("monolingual", "ar")},
+		{Measure: "entropy", Value: 2, Unit: "bits", N: 2, By: map[string]string{"model": "m", "at": "elsewhere"}},
+	})
+	if len(r.Measures) != 2 || r.Measures[0].Label != "LPR" || r.Measures[1].Name != "word-level pass rate" || len(r.Parts) != 2 || r.More != 0 || !r.Cards() || r.Level() != "90 %" {
+		t.Fatalf("%+v", r)
+	}
+	cross, mono := r.Parts[0], r.Parts[1]
+	if cross.Name != "task crosslingual" || cross.Figures[0] != nil || cross.Figures[1].Value != "100.0" || !strings.HasPrefix(cross.Figures[1].Doubt, "Nothing was measured") {
+		t.Errorf("%+v", cross)
+	}
+	if f := mono.Figures[0]; f.Interval != "50.0 to 90.0" || f.Counts != "4 items · 2 all in a wrong language · 1 unchecked" || f.Doubt != "1 of 5 answers could not be judged." || f.Sentence == "" {
+		t.Errorf("%+v", f)
+	}
+	one := map[string]string{"model": "m", "task": "t", "pair": "en>de", "part": "T"}
+	r = NewResult([]crosstalk.Estimate{{Measure: "consistency", Value: 0.75, N: 4, By: one, Counts: map[string]int{"not_scored": 1}},
+		{Measure: "transition", Value: 0.25, By: one}, {Measure: "label_share", Value: 0.25, By: one}})
+	if len(r.Parts) != 1 || r.Parts[0].Name != "" || len(r.Measures) != 1 || !strings.HasSuffix(r.Parts[0].Figures[0].Counts, "1 not scored") {
+		t.Errorf("%+v", r)
+	}
+	var many []crosstalk.Estimate
+	for i := range 40 {
+		many = append(many, crosstalk.Estimate{Measure: "lpr", Value: 1, N: 1, By: map[string]string{"model": fmt.Sprint("m", i)}})
+	}
+	if r := NewResult(many); r.Cards() || len(r.Parts) != mostParts || r.More != 40-mostParts || r.Parts[3].Name != "m3" {
+		t.Errorf("%d parts and %d more, %q", len(r.Parts), r.More, r.Parts[3].Name)
 	}
 }
 
@@ -331,12 +359,12 @@ func TestAbout(t *testing.T) {
 		model := fmt.Sprint("m", len(estimates)+1)
 		estimates = append(estimates, crosstalk.Estimate{Measure: "leak_rate", By: map[string]string{"model": model}, Signature: "g"})
 	}
-	want := []Setting{{"suite", "s@1"}, {"models", "m1\nm2"}, {"protocol", "a\nb"}, {"similarities", "gloss\nsbert"}, {"grouped by", "x, y"}, {"crosstalk", "1"}, {"signatures", "g"}}
+	want := []Setting{{"suite", "s@1"}, {"models", "m1\nm2"}, {"protocol", "a\nb"}, {"similarities", "gloss\nsbert"}, {"grouped by", "x, y"}, {"crosstalk", "1"}}
 	if d := cmp.Diff(want, NewAbout(m, estimates[:2]).Summary()); d != "" {
 		t.Error(d)
 	}
-	if list := Meanings(append(estimates, crosstalk.Estimate{Measure: "lpr"}, crosstalk.Estimate{Measure: "no_such"})); len(list) != 2 || list[1].Label != "LPR" || list[1].Name != "line-level pass rate" {
-		t.Errorf("%+v", list)
+	if s := Signatures(estimates); s.Value != "g" {
+		t.Errorf("%+v", s)
 	}
 }
 

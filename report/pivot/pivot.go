@@ -28,7 +28,7 @@ type Options struct {
 
 	Order    map[string][]string // values in the order that they are to come in, by column; others follow
 	Compete  []string            // columns whose values compete: the best of them is marked
-	Names    map[string]string   // what to call columns, values and measures
+	Names    report.Names        // what to call columns, values and measures
 	Caption  string              // empty: made of what the figures have in common
 	Text     func(crosstalk.Estimate) string
 	Subtitle string // what a figure is, where it is not the measure itself: "difference"
@@ -184,7 +184,7 @@ func (l *layout) at(row, column []string) (*crosstalk.Estimate, error) {
 
 // name is what a value of a column is called.
 func (l *layout) name(column, value string) string {
-	if name, ok := l.Names[value]; ok {
+	if name, ok := l.Names.Of(value); ok {
 		return name
 	}
 	if column == Measure {

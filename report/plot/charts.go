@@ -13,8 +13,8 @@ const intervals = "Thin lines are 95 % intervals."
 // draw draws a chart of an instrument, once for each condition.
 func (c *Collector) draw(kind crosstalk.Kind, chart crosstalk.Chart) []Plot {
 	switch chart.Form {
-	case crosstalk.BarChart:
-		return c.bars(chart)
+	case crosstalk.DotPlot:
+		return c.dots(chart)
 	case crosstalk.HeatMap:
 		return c.heatMaps(chart)
 	case crosstalk.ShareChart:
@@ -40,8 +40,8 @@ func (c *Collector) panels(chart crosstalk.Chart) []panel {
 	return c.panelsOf(chart.Measures, append(slices.Clone(chart.Rows), chart.Series)...)
 }
 
-// bars compare series within rows. A single model is not compared.
-func (c *Collector) bars(chart crosstalk.Chart) (plots []Plot) {
+// dots compare series within rows. A single model is not compared.
+func (c *Collector) dots(chart crosstalk.Chart) (plots []Plot) {
 	for _, p := range c.panels(chart) {
 		if len(p.estimates) < 2 && slices.Equal(chart.Rows, []string{crosstalk.ModelColumn}) {
 			continue
@@ -49,14 +49,14 @@ func (c *Collector) bars(chart crosstalk.Chart) (plots []Plot) {
 		rows, series := p.rows(chart.Series, chart.Rows...)
 		title := chart.Title
 		if title == "" {
-			title = barTitle(chart, series)
+			title = dotTitle(chart, series)
 		}
-		plots = append(plots, titled(newBars(chart.Measures[0], rows, series).Draw(), title, p, intervals))
+		plots = append(plots, titled(newDotPlot(chart.Measures[0], rows, series).Draw(), title, p, intervals))
 	}
 	return plots
 }
 
-func barTitle(chart crosstalk.Chart, series []string) string {
+func dotTitle(chart crosstalk.Chart, series []string) string {
 	of, by := labelOf(chart.Measures[0]), chart.Rows
 	if chart.Series == "" {
 		of = strings.Join(series, ", ")
@@ -70,11 +70,11 @@ func barTitle(chart crosstalk.Chart, series []string) string {
 	return of + " by " + strings.Join(names, " and ")
 }
 
-// newBars are bars with the measure's baseline.
-func newBars(measure string, rows []Row, series []string) Bars {
-	b := Bars{Series: series, Rows: rows}
-	b.Reference, b.Meaning = baseline(measure)
-	return b
+// newDotPlot is a dot plot with the measure's baseline.
+func newDotPlot(measure string, rows []Row, series []string) DotPlot {
+	d := DotPlot{Series: series, Rows: rows}
+	d.Reference, d.Meaning = baseline(measure)
+	return d
 }
 
 // baseline is the value with which a measure is compared.

@@ -194,7 +194,7 @@ func rowName(e *crosstalk.Estimate, columns []string) string {
 
 // titled sets the title of a plot.
 func titled(p Plot, title string, of panel, note string) Plot {
-	p.Title, p.Note = strings.ToUpper(title[:1])+title[1:], note
+	p.Title, p.Note = strings.ToUpper(title[:1])+title[1:], strings.TrimSpace(note+" "+p.Note)
 	if of.of != "" {
 		p.Title += " · " + of.of
 	}

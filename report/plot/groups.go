@@ -5,7 +5,7 @@ import (
 )
 
 // groups are plots for each column by which estimates are grouped: heat maps by
-// model for columns with many values, bars for the others.
+// model for columns with many values, dot plots for the others.
 func (c *Collector) groups(chart crosstalk.Chart) (plots []Plot) {
 	const few = 5
 	for _, measure := range chart.Measures {
@@ -21,7 +21,7 @@ func (c *Collector) groups(chart crosstalk.Chart) (plots []Plot) {
 					plots = append(plots, titled(heat.Draw(), title+" and model", p, "The tables have the intervals."))
 					continue
 				}
-				plots = append(plots, titled(newBars(measure, rows, models).Draw(), title, p, intervals))
+				plots = append(plots, titled(newDotPlot(measure, rows, models).Draw(), title, p, intervals))
 			}
 		}
 	}

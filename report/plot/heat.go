@@ -85,8 +85,7 @@ func (f *Plot) columns(names []string, left, across float64) float64 {
 		}
 		return leading + 2
 	}
-	const turn = 35
-	most := 150.0
+	const turn, most = 35, 200.0
 	widest = min(widest, most)
 	sin, cos := math.Sincos(turn * math.Pi / 180)
 	height := widest*sin + size

@@ -31,14 +31,15 @@ const plotHeight = 200
 // Draw lays out the chart.
 func (l Lines) Draw() Plot {
 	f := Plot{Width: width}
-	y := 0.0
-	if len(l.Series) > 1 {
-		sign := stroke
-		if l.Apart {
-			sign = dot
-		}
-		y = f.legend(l.Series, y, sign)
+	sign := stroke
+	if l.Apart {
+		sign = dot
 	}
+	named := l.Series
+	if len(named) == 1 {
+		named = nil
+	}
+	y := f.legend(named, l.Meaning, 0, sign)
 	percent := false
 	var q quantity
 	var xs, ys []float64
@@ -70,24 +71,41 @@ func (l Lines) Draw() Plot {
 	f.upright(up, left, q)
 	f.below(x, xs, up.from, l.Axis, percent)
 	if l.Meaning != "" {
-		line := segment(left, up.at(float64(l.Reference)), width, up.at(float64(l.Reference)), ink, 1)
-		line.Dash = []float64{3, 2}
-		f.add(line, Text{X: width, Y: up.at(float64(l.Reference)) - 3, Text: l.Meaning, Size: small, Anchor: End, Fill: soft})
+		f.add(dashed(segment(left, up.at(float64(l.Reference)), width, up.at(float64(l.Reference)), ink, 1)))
 	}
+	var names []placed
+	free := room{left: left + 2, right: width, top: up.to, bottom: up.from}
 	for i, dots := range l.Dots {
 		if !l.Apart {
 			f.join(dots, x, up, i)
 		}
-		aside := (float64(i) - float64(len(l.Dots)-1)/2) * 3 // so that intervals do not hide each other
-		if l.Apart {
-			aside = 0
-		}
 		for _, d := range dots {
-			f.Marks = append(f.Marks, d.mark(l.Axis, l.name(i), x, up, i, aside))
+			m := d.mark(l.Axis, l.name(i), x, up, i, l.aside(d, i))
+			free.take(m.Shapes)
+			f.Marks = append(f.Marks, m)
+			if d.Label != "" && i == 0 && m.Shapes != nil { // those of other series are beside the same X
+				names = append(names, placed{len(f.Marks) - 1, Point{x.at(d.X) + l.aside(d, i), up.at(float64(d.Estimate.Value))}, d.Label})
+			}
 		}
+	}
+	for _, n := range names {
+		f.Marks[n.mark].Shapes = append(f.Marks[n.mark].Shapes, free.place(n.label, n.at))
 	}
 	f.Height = up.from + axisSpace
 	return f
+}
+
+// aside moves the points of a series to the side, so that intervals at the same X
+// do not hide each other.
+func (l Lines) aside(d Dot, i int) float64 {
+	from := float64(i) - float64(len(l.Dots)-1)/2
+	switch {
+	case d.Across != nil:
+		return 0
+	case l.Apart:
+		return 7 * from
+	}
+	return 3 * from
 }
 
 func (l Lines) name(i int) string {
@@ -112,22 +130,14 @@ func (d Dot) mark(axis, name string, x, up scale, i int, aside float64) Mark {
 	}
 	at := Point{x.at(d.X) + aside, up.at(float64(d.Estimate.Value))}
 	if v := d.Estimate.Interval; v != nil {
-		m.Shapes = append(m.Shapes, whisker(up.at(v.Low), up.at(v.High), at.X, 2.5, false))
+		m.Shapes = append(m.Shapes, interval(up.at(v.Low), up.at(v.High), at.X, false, i))
 	}
 	if d.Across != nil && d.Across.Interval != nil {
 		v := d.Across.Interval
-		m.Shapes = append(m.Shapes, whisker(x.at(v.Low), x.at(v.High), at.Y, 2.5, true))
+		m.Shapes = append(m.Shapes, interval(x.at(v.Low), x.at(v.High), at.Y, true, i))
 		m.Data = append(m.Data, Datum{"x-low", number(crosstalk.Value(v.Low))}, Datum{"x-high", number(crosstalk.Value(v.High))})
 	}
 	m.Shapes = append(m.Shapes, marker(at.X, at.Y, i))
-	if d.Label != "" && i == 0 { // those of other series are beside the same X
-		text := label(at.X+6, at.Y-5, d.Label, Start, ink, 110)
-		text.Size = small
-		if at.X > (x.from+x.to)/2 {
-			text.X, text.Anchor = at.X-6, End
-		}
-		m.Shapes = append(m.Shapes, text)
-	}
 	return m
 }
 

@@ -56,7 +56,7 @@ func (c *Collector) drawLabels(l Labels) []Plot {
 		}
 	}
 	settings = settings[:min(len(settings), mostSettings)]
-	faults := Bars{Series: judges}
+	faults := DotPlot{Series: judges}
 	for _, setting := range settings {
 		row := Row{Label: setting, Cells: make([]*crosstalk.Estimate, len(judges))}
 		for k, judge := range judges {

@@ -1,4 +1,4 @@
-// Package plot draws estimates and observations: bars, lines, heat maps, shares
+// Package plot draws estimates and observations: dots, lines, heat maps, shares
 // and token strips, with their intervals. The charts of an instrument are listed
 // in its Kind.
 //
@@ -97,8 +97,10 @@ func segment(x1, y1, x2, y2 float64, stroke Ink, width float64) Path {
 	return Path{Lines: [][]Point{{{x1, y1}, {x2, y2}}}, Stroke: stroke, Width: width}
 }
 
-// whisker is an interval from a to b, across or upright, with end strokes.
-func whisker(a, b, at, end float64, across bool) Path {
+// interval is an interval of the i-th series from a to b, across or upright, with
+// end strokes.
+func interval(a, b, at float64, across bool, i int) Path {
+	const end = 2.5
 	lines := [][]Point{{{a, at}, {b, at}}, {{a, at - end}, {a, at + end}}, {{b, at - end}, {b, at + end}}}
 	if !across {
 		for _, l := range lines {
@@ -107,7 +109,7 @@ func whisker(a, b, at, end float64, across bool) Path {
 			}
 		}
 	}
-	return Path{Lines: lines, Stroke: ink, Width: 1}
+	return Path{Lines: lines, Stroke: seriesInk(i), Width: 1.3}
 }
 
 // label is text cut to a width, unless the width is 0.

@@ -354,7 +354,7 @@ func TestConfusion(t *testing.T) {
 	}
 }
 
-// Settings that are words are bars, those that are numbers lines.
+// Settings that are words are dots, those that are numbers lines.
 func TestSettings(t *testing.T) {
 	var list []crosstalk.Estimate
 	for i, position := range []string{"start", "end", "integrated"} {

@@ -19,6 +19,7 @@ type Shares struct {
 // ShareRow is a bar.
 type ShareRow struct {
 	Label  string
+	Below  string    // a second, smaller label
 	Counts []float64 // by part
 	// Estimates are the counts' figures, if any.
 	Estimates []*crosstalk.Estimate
@@ -27,13 +28,15 @@ type ShareRow struct {
 	Depths [][]float64
 }
 
+const barHeight = 13
+
 // Draw lays out the chart.
 func (s Shares) Draw() Plot {
 	f := Plot{Width: width}
-	y := f.legend(s.Parts, 0, func(x, y float64, i int) []Shape { return s.area(x, y-4.5, 13, 9, i) })
+	y := f.legend(s.Parts, "", 0, func(x, y float64, i int) []Shape { return s.area(x, y-4.5, 13, 9, i) })
 	labels := 0.0
 	for _, r := range s.Rows {
-		labels = max(labels, textWidth(visible.Line(r.Label), size, false))
+		labels = max(labels, textWidth(visible.Line(r.Label), size, false), textWidth(visible.Line(r.Below), small, false))
 	}
 	labels = min(labels, 0.36*width)
 	x := scale{low: 0, high: 1, from: labels + gap, to: width - 10}
@@ -43,7 +46,13 @@ func (s Shares) Draw() Plot {
 	top := y
 	for _, r := range s.Rows {
 		y += gap / 2
-		f.add(label(labels, y+barHeight/2+size*0.35, r.Label, End, ink, labels))
+		middle := y + barHeight/2 + size*0.35
+		if r.Below != "" {
+			below := label(labels, middle+small*0.7, r.Below, End, soft, labels)
+			below.Size, middle = small, middle-small*0.5
+			f.add(below)
+		}
+		f.add(label(labels, middle, r.Label, End, ink, labels))
 		f.bar(s, r, x, y)
 		y += barHeight + 2 + gap/2
 	}

@@ -83,17 +83,16 @@ func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 	}
 	for _, set := range sets[:min(len(sets), mostPanels)] {
 		shares := Shares{Parts: chart.Parts, Middle: 1}
-		var all []float64
+		differences := map[string][]float64{} // by judge: each has a scale of its own
 		var rows []*sideRow
 		for _, r := range s.rows {
 			if r.set == set {
 				rows = append(rows, r)
 				for _, list := range r.differences {
-					all = append(all, list...)
+					differences[r.judge] = append(differences[r.judge], list...)
 				}
 			}
 		}
-		strongest := upper(all)
 		slices.SortStableFunc(rows, func(a, b *sideRow) int { return strings.Compare(a.model, b.model) })
 		for _, r := range rows {
 			row := ShareRow{Label: r.model, Counts: r.counts[:], Depths: make([][]float64, 3)}
@@ -101,8 +100,9 @@ func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 			case len(judges) > 1 && rows[0].model == rows[len(rows)-1].model:
 				row.Label = r.judge
 			case len(judges) > 1:
-				row.Label += ", " + r.judge
+				row.Below = r.judge
 			}
+			strongest := upper(differences[r.judge])
 			row.Depths[0] = depthsOf(r.differences[0], strongest)
 			slices.Reverse(row.Depths[0])
 			row.Depths[2] = depthsOf(r.differences[2], strongest)

@@ -16,8 +16,8 @@ import (
 // of a page can change them. It has no style attributes and no script.
 func (f Plot) WriteSVG(w io.Writer) error {
 	out := &svg{bufio.NewWriter(w)}
-	out.print(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 `, trim(f.Width), " ", trim(f.Height), `" width="`, trim(f.Width), `" height="`, trim(f.Height),
-		`" role="img" aria-label="`, escape(f.Title), `" font-family="Liberation Sans, Arial, Helvetica, sans-serif"`, ">\n")
+	out.print(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 `, trim(f.Width), " ", trim(f.Height), `" width="`, trim(f.Width), `pt" height="`, trim(f.Height),
+		`pt" role="img" aria-label="`, escape(f.Title), `" font-family="Liberation Sans, Arial, Helvetica, sans-serif"`, ">\n")
 	out.print("<title>", escape(f.Title), "</title>\n")
 	if f.Note != "" {
 		out.print("<desc>", escape(f.Note), "</desc>\n")

@@ -63,14 +63,14 @@ func (c *Collector) numeric(measure string) (columns []string) {
 	return columns
 }
 
-// settings are bar charts over the other columns of conditions, such as the
+// settings are dot plots over the other columns of conditions, such as the
 // position of an instruction or the template of a prompt.
 func (c *Collector) settings(kind crosstalk.Kind, chart crosstalk.Chart) (plots []Plot) {
 	for _, measure := range chart.Measures {
 		for _, column := range c.varied(kind, measure) {
 			for _, p := range c.panelsOf([]string{measure}, crosstalk.ModelColumn, column) {
 				rows, models := p.rows(crosstalk.ModelColumn, column)
-				plots = append(plots, titled(newBars(measure, rows, models).Draw(), labelOf(measure)+" by "+words(column), p, intervals))
+				plots = append(plots, titled(newDotPlot(measure, rows, models).Draw(), labelOf(measure)+" by "+words(column), p, intervals))
 			}
 		}
 	}

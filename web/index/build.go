@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -26,6 +27,9 @@ type builder struct {
 	stamp       string
 	conn        *sqlite3.Conn
 
+	conditions []map[string]string
+	condition  map[string]int // the places of conditions, by their texts
+
 	chunk  int
 	answer []answer                       // of the chunk
 	places map[string]map[string][]uint16 // kind, value
@@ -33,7 +37,10 @@ type builder struct {
 }
 
 // answer is one row of the index.
-type answer struct{ lines []where }
+type answer struct {
+	lines []where
+	fact  Fact
+}
 
 // Columns with more values are not offered as filters.
 const mostValues = 200
@@ -43,7 +50,7 @@ func newBuilder(places []string, stamp string) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{part: part, whole: whole, stamp: stamp, places: map[string]map[string][]uint16{}, values: map[string]map[string]bool{}}
+	b := &builder{part: part, whole: whole, stamp: stamp, condition: map[string]int{}, places: map[string]map[string][]uint16{}, values: map[string]map[string]bool{}}
 	if b.conn, err = sqlite3.Open(part); err == nil {
 		// An index that a crash left unfinished is never used: nothing needs to reach the disk.
 		err = b.conn.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;" + schema)
@@ -144,7 +151,8 @@ func (b *builder) take(x *Index, block []seen) error {
 			}
 		}
 		place := uint16(len(b.answer))
-		var a answer
+		a := answer{fact: factOf(list)}
+		a.fact.Condition = b.conditionOf(list[0])
 		fault := slices.ContainsFunc(list, func(s *seen) bool {
 			return slices.ContainsFunc(s.tags, func(t tag) bool { return t.column == Found && t.value != Nothing })
 		})
@@ -193,7 +201,7 @@ func (b *builder) flush(x *Index) (err error) {
 			x.progress(func(s *State) { s.Answers += n })
 		}
 	}()
-	if err := b.run("INSERT INTO chunks VALUES (?, ?, ?)", b.chunk, n, packLines(b.answer)); err != nil {
+	if err := b.run("INSERT INTO chunks VALUES (?, ?, ?, ?)", b.chunk, n, packLines(b.answer), packFacts(b.answer)); err != nil {
 		return err
 	}
 	put, _, err := b.conn.Prepare("INSERT INTO sets VALUES (?, ?, ?, ?)")
@@ -251,6 +259,12 @@ func (b *builder) facets(kind string) (bool, error) {
 // finish makes the index a single file and moves it to its place.
 func (x *Index) finish(b *builder, book Book) error {
 	pages, err := book.Pages()
+	if err == nil {
+		var conditions []byte
+		if conditions, err = json.Marshal(b.conditions); err == nil {
+			err = b.run("INSERT INTO meta VALUES ('conditions', ?)", conditions)
+		}
+	}
 	if err == nil {
 		err = errors.Join(b.run("INSERT INTO meta VALUES ('pages', ?)", pages), b.run("INSERT INTO meta VALUES ('stamp', ?)", []byte(b.stamp)))
 	}

@@ -15,14 +15,15 @@ import (
 )
 
 // layout is raised when the tables or what is in them change.
-const layout = 2
+const layout = 3
 
 const schema = `
 	CREATE TABLE meta (name TEXT PRIMARY KEY, value);
 	CREATE TABLE chunks (
 		chunk INTEGER PRIMARY KEY, -- from 0
 		n     INTEGER NOT NULL,    -- answers
-		lines BLOB NOT NULL        -- where their observations are
+		lines BLOB NOT NULL,       -- where their observations are
+		facts BLOB NOT NULL        -- what orders and compares them
 	);
 	CREATE TABLE sets (            -- answers that have a value of a column, or a word (of the column '')
 		chunk  INTEGER NOT NULL,

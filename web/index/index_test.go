@@ -475,7 +475,7 @@ func TestSets(t *testing.T) {
 // Damaged sets and lines are errors.
 func FuzzUnpack(f *testing.F) {
 	f.Add(pack([]uint16{1, 2, 3}), 1)
-	f.Add(packLines([]answer{{[]where{{0, 5}, {9, 3}}}}), 1)
+	f.Add(packLines([]answer{{lines: []where{{0, 5}, {9, 3}}}}), 1)
 	f.Fuzz(func(t *testing.T, b []byte, n int) {
 		var s set
 		s.unpack(b)

@@ -78,6 +78,7 @@ type seen struct {
 	block, answer string
 	tags          []tag
 	words         []string
+	fact          Fact // of this observation alone
 }
 
 // parse reads a batch.
@@ -95,6 +96,7 @@ func (b batch) parse() ([]seen, error) {
 		}
 		s.block, s.answer = answerOf(&s.Observation)
 		s.tags = tags(&s.Observation)
+		s.fact = factOfOne(&s.Observation)
 		add := func(w string) { s.words = append(s.words, w) }
 		words(s.Item, add)
 		for _, t := range s.Texts {

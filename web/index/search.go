@@ -18,12 +18,15 @@ type Query struct {
 	Text   string            // words that begin words of the answer; "exact phrases" in quotation marks
 	After  int               // numbers larger than that, the least first
 	Before int               // if not 0: numbers less than that, the largest of them, in ascending order
+	Only   []int             // if not nil: these numbers at most, ascending
+	Order  Order             // instead of by number; needs Skip, not After or Before
+	Skip   int               // answers before the page, in this order
 	Limit  int
 }
 
 // Page is a page of the answers of a query.
 type Page struct {
-	Numbers []int // of answers, ascending
+	Numbers []int // of answers, ascending or in the query's order
 	First   int   // the place of the first among all that the query finds, from 1; 0: not known
 	Total   int   // how many it finds; -1: not known
 	Earlier bool  // there are more before
@@ -75,6 +78,10 @@ func (x *Index) Search(ctx context.Context, q Query) (p Page, err error) {
 		s := &search{x: x, conn: c, query: q, terms: terms(q.Text), begun: time.Now(), answers: x.Progress().Answers}
 		defer s.close()
 		if err := s.prepare(); err != nil {
+			return err
+		}
+		if q.Order != ByNumber {
+			p, err = s.ordered()
 			return err
 		}
 		p, err = s.page()
@@ -190,6 +197,15 @@ func (s *search) count(p *Page) error {
 // find is the set of a chunk's answers that have all values and words.
 func (s *search) find(chunk int) (*set, error) {
 	found := first(s.size(chunk))
+	if s.query.Only != nil {
+		var only set
+		for _, n := range s.query.Only {
+			if (n-1)/chunkSize == chunk && n > 0 {
+				only.add((n - 1) % chunkSize)
+			}
+		}
+		found.and(&only)
+	}
 	for column, value := range s.query.Where {
 		var with set
 		if err := with.fill(s.get, chunk, column, value); err != nil {

@@ -1,0 +1,117 @@
+// Package cluster writes what a scheduler needs to measure in shards and to merge
+// them: the scripts of a Slurm job array, or the manifests of Kubernetes jobs.
+package cluster
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"crosstalk"
+	"crosstalk/shard"
+)
+
+// Job is a measurement whose shards are the tasks of a scheduler's job.
+type Job struct {
+	Name     string   // "" for the last part of Out
+	Command  []string // of crosstalk, as in run leakage --out runs/a; without --shard
+	Out      string   // the value of its --out
+	Shards   int
+	Parallel int // tasks at a time; 0 for no limit
+}
+
+// Merged is the directory of the merged run: beside that of the shards.
+func (j Job) Merged() string { return filepath.Clean(j.Out) + "-merged" }
+
+// Sharded is the command of a task.
+func (j Job) Sharded() []string {
+	end := slices.Index(j.Command, "--") // files follow
+	if end < 0 {
+		end = len(j.Command)
+	}
+	return slices.Insert(slices.Clone(j.Command), end, "--shard", "auto")
+}
+
+func (j *Job) complete() error {
+	if j.Shards < 1 {
+		return crosstalk.BadOption("shards", " is %d; expected a number from 1, as in 64", j.Shards)
+	}
+	if err := new(shard.Shard).UnmarshalText(fmt.Appendf(nil, "1/%d", j.Shards)); err != nil {
+		return crosstalk.BadOption("shards", ": %w", err)
+	}
+	if j.Parallel < 0 || j.Parallel > j.Shards {
+		return crosstalk.BadOption("parallel", " is %d; expected 0 (no limit) to the number of shards, %d", j.Parallel, j.Shards)
+	}
+	if j.Name == "" {
+		name := strings.ToLower(filepath.Base(j.Out))
+		j.Name = strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(name, "-"), "-")
+		j.Name = strings.TrimRight(j.Name[:min(len(j.Name), longest)], "-")
+	}
+	if !label.MatchString(j.Name) || len(j.Name) > longest {
+		return crosstalk.BadOption("name", " is %q; expected at most %d lower-case letters, digits and hyphens, from a letter or a digit to one", j.Name, longest)
+	}
+	return nil
+}
+
+// label is a name that both schedulers take. Kubernetes adds an index and five
+// letters to it, and takes 63 characters.
+var label = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+
+const longest = 45
+
+//go:embed *.tmpl
+var files embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"shell": Quote, "shellLine": shellLine, "yaml": yaml, "kube": kube}).ParseFS(files, "*.tmpl"))
+
+func fill(name string, data any) ([]byte, error) {
+	var out bytes.Buffer
+	err := templates.ExecuteTemplate(&out, name, data)
+	return out.Bytes(), err
+}
+
+// Quote quotes a word for a POSIX shell, where it needs quotes.
+func Quote(word string) string {
+	if plain.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+func shellLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = Quote(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// yaml writes a value as JSON, which is YAML.
+func yaml(v any) (string, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return strings.TrimSpace(out.String()), err
+}
+
+// kube is yaml for what Kubernetes expands: arguments, commands and the values of
+// variables, in which $(NAME) is a variable and $$ a dollar.
+func kube(v any) (string, error) {
+	if words, ok := v.([]string); ok {
+		escaped := make([]string, len(words))
+		for i, w := range words {
+			escaped[i] = strings.ReplaceAll(w, "$", "$$")
+		}
+		return yaml(escaped)
+	}
+	return yaml(strings.ReplaceAll(fmt.Sprint(v), "$", "$$"))
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk/internal/multisense"
+	"crosstalk/internal/shared"
+)
+
+const papersPage = "../../docs/papers.md"
+
+// Every command of docs/papers.md runs, in its order, and prints the table below it.
+// Models that are not here are asked in a dry run. Without -full the
+// recorded answers are a small part of those that were published, and of a table
+// over them only the rows, the columns and the filled cells are compared. -full
+// -update writes the tables.
+func TestPapers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writePapersData(t, dir)
+	page, err := os.ReadFile(papersPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands, tables, printed, last := 0, 0, "", ""
+	text := block.ReplaceAllStringFunc(string(page), func(found string) string {
+		m := block.FindStringSubmatch(found)
+		if m[1] == "" {
+			for line := range strings.Lines(m[2]) {
+				commands++
+				last = strings.TrimSpace(line)
+				printed = papersCommand(t, dir, last)
+			}
+			return found
+		}
+		tables++
+		got, want := tableOf(printed), m[2]
+		if !*full && (strings.Contains(last, "runs/lcb") || strings.Contains(last, "runs/paws-x")) {
+			got, want = shapeOf(got), shapeOf(want)
+		}
+		if got != want && !*update {
+			t.Errorf("%s prints\n%s\n%s says\n%s", last, got, papersPage, want)
+		}
+		return "```text\n" + tableOf(printed) + "```"
+	})
+	if commands < 50 || tables < 10 {
+		t.Errorf("%d commands and %d tables", commands, tables)
+	}
+	if *update && *full && !t.Failed() {
+		if err := os.WriteFile(papersPage, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var block = regexp.MustCompile("(?s)```(text)?\n(.*?)```")
+
+// papersFile matches the arguments that are names of files and folders.
+var papersFile = regexp.MustCompile(`^runs/|^(words|figures)$|^[a-z0-9_.-]+\.(csv|gz|yaml|jsonl|ftz|zip|xlsx|txt|html)$`)
+
+// papersCommand runs a command in a folder and returns what it prints.
+func papersCommand(t *testing.T, dir, line string) string {
+	t.Helper()
+	line, _, _ = strings.Cut(line, " > ")
+	args := words(line)
+	if args[0] != "crosstalk" {
+		t.Fatalf("%q is no command of crosstalk", line)
+	}
+	args = args[1:]
+	if args[0] == "run" && !strings.Contains(line, "reference:") && strings.Contains(line, "--model") {
+		args = append(args, "--dry-run", "--base-url", "http://localhost:1/v1")
+	}
+	if args[0] == "labels" && args[1] == "import" {
+		fillSheet(t, filepath.Join(dir, args[3]))
+	}
+	for i, arg := range args { // the folder of the test is that of all packages' tests
+		if papersFile.MatchString(arg) {
+			args[i] = filepath.Join(dir, arg)
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	if code := execute(args, &stdout, &stderr); code != 0 {
+		t.Errorf("%s: exit code %d\n%s", line, code, &stderr)
+	}
+	return stdout.String()
+}
+
+// tableOf is the first table that was printed, without its notes.
+func tableOf(printed string) string {
+	table, _, _ := strings.Cut(printed, "\n  n: ")
+	table, _, _ = strings.Cut(table, "\n  signature: ")
+	table, _, _ = strings.Cut(table, "\n  ~: ")
+	return strings.Trim(table, "\n") + "\n"
+}
+
+var cellValue = regexp.MustCompile(`(^| )([-+]?\d+\.\d+|-|~)( |$)`)
+
+// shapeOf is a table without its numbers and the width of its columns.
+func shapeOf(table string) string {
+	var lines []string
+	for line := range strings.Lines(table) {
+		fields := strings.Fields(line)
+		for i, f := range fields {
+			fields[i] = cellValue.ReplaceAllString(f, "#")
+		}
+		lines = append(lines, strings.Join(fields, " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// fillSheet answers the questions of a sheet, in turn with each label.
+func fillSheet(t *testing.T, file string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	label := slices.Index(rows[0], "label")
+	for i, row := range rows[1:] {
+		row[label] = []string{"A", "B", "neither", "A"}[i%4]
+	}
+	var out bytes.Buffer
+	if err := csv.NewWriter(&out).WriteAll(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, out.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writePapersData writes the recorded data under the names of the page: with -full all
+// of them, else every 50th answer of the Language Confusion Benchmark and the first items of
+// PAWS-X.
+func writePapersData(t *testing.T, dir string) {
+	t.Helper()
+	items := multisense.Read(t)
+	every := 1
+	if !*full {
+		every = 50
+		items.Items = items.Items[:20]
+		items.Answers, items.Rewritten = items.Answers[:20], items.Rewritten[:20]
+	}
+	_, answers, _ := items.Write(t, dir)
+	if err := os.Rename(answers, filepath.Join(dir, "paws-x.csv.gz")); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"lcb/words", "lcb/test_sets.zip", "lid/lid.176.ftz", "leakage/gonen2024_prompts.txt",
+		"leakage/color_prompts_qwen_05_instr.xlsx", "leakage/color_prompts_qwen_3_instr.xlsx",
+		"leakage/initial_prompts_qwen_05_instr.xlsx", "leakage/initial_prompts_qwen_3_instr.xlsx"} {
+		b, err := os.ReadFile(shared.File(t, file))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(file)), b, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, model := range []string{"command-r-base", "command-r-plus", "gpt-3.5-turbo", "llama-3-instruct"} {
+		writeEvery(t, every, shared.Open(t, "lcb/outputs/"+model+".csv.gz"), filepath.Join(dir, model+".csv.gz"))
+	}
+}
+
+// writeEvery writes every nth row of a CSV file, compressed.
+func writeEvery(t *testing.T, n int, in io.Reader, file string) {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	out, rows := csv.NewWriter(z), csv.NewReader(in)
+	for i := 0; ; i++ {
+		row, err := rows.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(fmt.Errorf("%s: %w", file, err))
+		}
+		if i == 0 || i%n == 0 {
+			out.Write(row)
+		}
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

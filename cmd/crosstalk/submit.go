@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"crosstalk/cluster"
+	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/config"
+
+	"github.com/spf13/cobra"
+)
+
+func submitCommand() *cobra.Command {
+	return group("submit", "Measure in shards on a cluster",
+		`Write, and with --submit hand over, the jobs that measure in shards on Slurm or
+Kubernetes and merge the shards. After -- comes a 'run' or 'score' command with
+--out DIR, for the shards; the merged run is DIR-merged. See docs/cluster.md.`,
+		submitSlurmCommand(), submitKubernetesCommand())
+}
+
+// addJob adds the flags that schedulers have in common.
+func addJob(c *cobra.Command, j *cluster.Job, submit *bool) {
+	f := c.Flags()
+	f.IntVar(&j.Shards, "shards", 0, "number of shards (required)")
+	f.IntVar(&j.Parallel, "parallel", 0, "maximum number of shards at a time (default: no limit)")
+	f.StringVar(&j.Name, "name", "", "name of the job (default: the last part of --out)")
+	f.BoolVar(submit, "submit", false, "submit the jobs too")
+	config.Sensitive(f, "submit", config.Expense)
+	config.Harmless(f, "shards", "parallel", "name")
+	f.SortFlags = false
+	f.SetInterspersed(false) // what follows the command is its own, even without --
+}
+
+// readCommand reads the command after --, whose flags must be ones that it has.
+func readCommand(c *cobra.Command, args []string, j *cluster.Job) error {
+	if len(args) == 0 {
+		return &usageError{errors.New("expected the command to run, as in -- run leakage --model openai:gpt-4o-mini --out runs/sweep")}
+	}
+	of, rest, err := rootCommand().Find(args)
+	if err != nil {
+		return &usageError{err}
+	}
+	if parent := of.Parent(); parent == nil || !slices.Contains([]string{"run", "score"}, parent.Name()) {
+		return &usageError{fmt.Errorf("'%s' cannot be divided into shards; expected run or score and an instrument after --", strings.Join(args, " "))}
+	}
+	if err := of.ParseFlags(rest); err != nil {
+		return &usageError{fmt.Errorf("%s: %w", of.CommandPath(), err)}
+	}
+	if err := of.ValidateArgs(of.Flags().Args()); err != nil {
+		return &usageError{fmt.Errorf("%s: %w", of.CommandPath(), err)}
+	}
+	if of.Flags().Changed("shard") {
+		return &usageError{errors.New("--shard after --: the scheduler says which shard a task is; remove it")}
+	}
+	if j.Out, _ = of.Flags().GetString("out"); j.Out == "" {
+		return &usageError{errors.New("--out is missing after --: expected a directory for the shards, as in --out runs/sweep")}
+	}
+	j.Command = args
+	return nil
+}
+
+func submitSlurmCommand() *cobra.Command {
+	var s cluster.Slurm
+	var submit bool
+	c := &cobra.Command{
+		Use:   "slurm --shards N [flags] -- run|score ... --out DIR",
+		Short: "Write a Slurm job array and its merge",
+		Long: `Write DIR/array.sh, a job array that measures a shard in each task, and
+DIR/merge.sh, which merges the shards when all tasks have ended. With --submit,
+submit both. All nodes must see DIR, the current directory and the program.
+
+API keys reach the tasks through the environment of sbatch, not through the
+scripts. A task that is preempted, or reaches its time limit, is requeued and
+resumes. To repeat shards that failed, submit the same again.`,
+		Example: `  crosstalk submit slurm --shards 64 -- run leakage --out runs/sweep
+  crosstalk submit slurm --shards 16 --parallel 4 --sbatch --time=4:00:00 \
+      --submit -- score confusion answers.jsonl --out runs/scored`,
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if err := readCommand(c, args, &s.Job); err != nil {
+				return err
+			}
+			if s.Folder, err = os.Getwd(); err != nil {
+				return err
+			}
+			if s.Program == "" {
+				if s.Program, err = os.Executable(); err != nil {
+					return err
+				}
+			}
+			return submitSlurm(c, s, submit)
+		},
+	}
+	addJob(c, &s.Job, &submit)
+	c.Flags().StringArrayVar(&s.Options, "sbatch", nil, "an option of sbatch for both jobs, such as --partition=long; may be repeated")
+	c.Flags().StringVar(&s.Program, "program", "", "path of crosstalk on the nodes (default: this program)")
+	config.Sensitive(c.Flags(), "sbatch", config.Program)
+	config.Sensitive(c.Flags(), "program", config.Program)
+	return c
+}
+
+func submitSlurm(c *cobra.Command, s cluster.Slurm, submit bool) error {
+	array, merge, err := s.Scripts()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.Logs(), 0o777); err != nil {
+		return err
+	}
+	arrayFile, mergeFile := filepath.Join(s.Out, "array.sh"), filepath.Join(s.Out, "merge.sh")
+	if err := errors.Join(atomicfile.WriteBytes(arrayFile, array), atomicfile.WriteBytes(mergeFile, merge)); err != nil {
+		return err
+	}
+	w := c.OutOrStdout()
+	if !submit {
+		fmt.Fprintf(w, "Wrote %s and %s. To submit them:\n  job=$(sbatch --parsable %s)\n  sbatch --dependency=afterany:$job %s\n",
+			arrayFile, mergeFile, cluster.Quote(arrayFile), cluster.Quote(mergeFile))
+		return nil
+	}
+	job, err := sbatch(arrayFile)
+	if err != nil {
+		return err
+	}
+	merging, err := sbatch("--dependency=afterany:"+job, mergeFile)
+	if err != nil {
+		return fmt.Errorf("the array is job %s, and its merge was not submitted: %w", job, err)
+	}
+	fmt.Fprintf(w, "Submitted job %s, %d shards, and job %s, which merges them into %s.\nWatch them with squeue; logs are in %s.\n",
+		job, s.Shards, merging, s.Merged(), s.Logs())
+	return nil
+}
+
+// sbatch submits a script and returns the number of its job.
+func sbatch(args ...string) (job string, err error) {
+	out, err := external("", "sbatch", append([]string{"--parsable"}, args...)...)
+	job, _, _ = strings.Cut(strings.TrimSpace(out), ";") // the cluster's name may follow
+	return job, err
+}
+
+// external runs another program with an input and returns what it prints.
+func external(input, name string, args ...string) (string, error) {
+	var complaint bytes.Buffer
+	c := exec.Command(name, args...)
+	c.Stdin, c.Stderr = strings.NewReader(input), &complaint
+	out, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(complaint.String()))
+	}
+	return string(out), nil
+}
+
+func submitKubernetesCommand() *cobra.Command {
+	var k cluster.Kubernetes
+	var submit bool
+	c := &cobra.Command{
+		Use:   "kubernetes --shards N --image IMAGE --claim CLAIM|--store FOLDER [flags] -- run|score ... --out DIR",
+		Short: "Write a Kubernetes Indexed Job and its merge",
+		Long: `Print the manifests of an Indexed Job that measures a shard in each pod, and of
+a Job that merges the shards. With --submit, give them to 'kubectl apply'.
+
+Paths after -- are relative to where the pods meet: a volume (--claim), which has
+the input files and gets the runs, or a folder of object storage (--store), as
+rclone names it. Entries of --secret are environment variables: API keys, and the
+settings of rclone.`,
+		Example: `  crosstalk submit kubernetes --shards 64 --image IMAGE --claim runs -- run leakage --out runs/sweep
+  crosstalk submit kubernetes --shards 64 --image IMAGE --claim runs --secret keys \
+      --submit -- run leakage --model openai:gpt-4o-mini --out runs/sweep
+  crosstalk submit kubernetes --shards 8 --image IMAGE --store s3:bucket/sweep --secret keys \
+      -- score confusion answers.jsonl --out scored`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := readCommand(c, args, &k.Job); err != nil {
+				return err
+			}
+			manifests, err := k.Manifests()
+			if err != nil {
+				return err
+			}
+			if !submit {
+				_, err := c.OutOrStdout().Write(manifests)
+				return err
+			}
+			said, err := external(string(manifests), "kubectl", "apply", "-f", "-")
+			fmt.Fprint(c.OutOrStdout(), said)
+			return err
+		},
+	}
+	addJob(c, &k.Job, &submit)
+	f := c.Flags()
+	f.StringVar(&k.Image, "image", "", "container image with crosstalk (required)")
+	f.StringVar(&k.Claim, "claim", "", "a PersistentVolumeClaim that all pods can mount at a time (ReadWriteMany)")
+	f.StringVar(&k.Store, "store", "", "a folder of object storage, as rclone names it, such as s3:bucket/sweep")
+	f.StringVar(&k.Secret, "secret", "", "a Secret whose entries become environment variables")
+	f.StringVar(&k.Namespace, "namespace", "", "namespace of the jobs (default: that of kubectl)")
+	config.Sensitive(f, "image", config.Program)
+	config.Sensitive(f, "store", config.Address)
+	config.Sensitive(f, "secret", config.Credential)
+	config.Harmless(f, "claim", "namespace")
+	return c
+}

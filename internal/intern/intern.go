@@ -1,0 +1,43 @@
+// Package intern keeps equal maps once, for data of which millions of rows have
+// the same labels.
+package intern
+
+import (
+	"maps"
+	"slices"
+)
+
+// Maps are maps that were met. The zero value is ready. Not safe for concurrent
+// use.
+type Maps struct {
+	known map[string]map[string]string
+	key   []byte
+}
+
+// most is how many maps are kept: where labels differ from row to row there is
+// nothing to gain.
+const most = 1 << 14
+
+// Of returns a map that equals m: the first one that was met, if it is kept, else
+// m. Neither may be changed afterwards.
+func (i *Maps) Of(m map[string]string) map[string]string {
+	if m == nil {
+		return nil
+	}
+	i.key = i.key[:0]
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		for _, s := range []string{name, m[name]} {
+			i.key = append(append(i.key, s...), 0)
+		}
+	}
+	if kept, found := i.known[string(i.key)]; found {
+		return kept
+	}
+	if i.known == nil {
+		i.known = map[string]map[string]string{}
+	}
+	if len(i.known) < most {
+		i.known[string(i.key)] = m
+	}
+	return m
+}

@@ -1,0 +1,139 @@
+package labels
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"crosstalk"
+	"crosstalk/instrument"
+	"crosstalk/internal/plainfile"
+)
+
+// NotesFile is the name of the notes in a run directory.
+const NotesFile = "notes.jsonl"
+
+// LongestNote is the maximum length of a note's text in characters.
+const LongestNote = 4000
+
+// Note is what a reader of an answer wrote beside it: a line of notes.jsonl.
+// Notes change no figure. They belong to the answer, not to the score, so that
+// scoring a run again keeps them.
+type Note struct {
+	Item      string            `json:"item"`
+	Sample    int               `json:"sample"`
+	Variant   string            `json:"variant,omitempty"`
+	Condition map[string]string `json:"condition"` // of the observation, without the columns within an answer
+	Text      string            `json:"text,omitempty"`
+	NotError  bool              `json:"not_error,omitempty"` // what the instrument found is no error
+	When      time.Time         `json:"when"`
+}
+
+// NoteOn returns an empty note on the answer of an observation.
+func NoteOn(o crosstalk.Observation) Note {
+	kind := instrument.Of(o.Measure)
+	n := Note{Item: o.Item, Sample: o.Sample, Variant: o.Variant, Condition: map[string]string{}}
+	for c, v := range o.Condition {
+		if !kind.Column(c).Within {
+			n.Condition[c] = v
+		}
+	}
+	return n
+}
+
+// Key identifies the answer in its run.
+func (n Note) Key() string { return key("", n.Item, n.Sample, n.Variant, n.Condition, 0) }
+
+// Empty reports whether the note says nothing: it withdraws an earlier one.
+func (n Note) Empty() bool { return n.Text == "" && !n.NotError }
+
+func (n Note) check() error {
+	switch {
+	case n.Item == "":
+		return errors.New("has no item")
+	case !utf8.ValidString(n.Text):
+		return errors.New("is not valid UTF-8")
+	case utf8.RuneCountInString(n.Text) > LongestNote:
+		return fmt.Errorf("has %d characters; expected at most %d", utf8.RuneCountInString(n.Text), LongestNote)
+	}
+	return nil
+}
+
+// Notes are the notes of a run by their keys.
+type Notes map[string]Note
+
+// Of returns the note on the answer of an observation, an empty one if there is
+// none.
+func (n Notes) Of(o crosstalk.Observation) Note {
+	about := NoteOn(o)
+	if note, ok := n[about.Key()]; ok {
+		return note
+	}
+	return about
+}
+
+// ReadNotes returns the notes of a run, none if it has no file of them. Of several
+// on one answer the last counts. A line that a crash cut short is left out.
+func ReadNotes(run string) (Notes, error) {
+	file := filepath.Join(run, NotesFile)
+	f, err := plainfile.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxNotes+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(text) > maxNotes {
+		return nil, fmt.Errorf("%s: is larger than %d MiB", file, maxNotes>>20)
+	}
+	notes := Notes{}
+	for number := 1; ; number++ {
+		line, rest, whole := bytes.Cut(text, []byte("\n"))
+		if !whole {
+			return notes, nil
+		}
+		var n Note
+		err := json.Unmarshal(line, &n)
+		if err == nil {
+			err = n.check()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: invalid note: %w", file, number, err)
+		}
+		if n.Empty() {
+			delete(notes, n.Key())
+		} else {
+			notes[n.Key()] = n
+		}
+		text = rest
+	}
+}
+
+// maxNotes bounds notes.jsonl: more than a hundred thousand notes.
+const maxNotes = 64 << 20 // bytes
+
+// AddNote adds a note to a run. It is on the disk when AddNote returns. Several
+// processes may add notes at once.
+func AddNote(run string, n Note) error {
+	n.Text = strings.TrimSpace(n.Text)
+	if err := n.check(); err != nil {
+		return fmt.Errorf("note on item %s: %w", n.Item, err)
+	}
+	line, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return appendLines(filepath.Join(run, NotesFile), append(line, '\n'))
+}

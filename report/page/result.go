@@ -1,0 +1,213 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument"
+	"crosstalk/report"
+)
+
+// Result is the overall figures of a run, by condition.
+type Result struct {
+	Measures []Meaning // the most important first
+	Parts    []Part
+	More     int // overall figures that are only in the tables
+}
+
+// Part is the figures of a condition.
+type Part struct {
+	Name    string // in what it differs from the others; empty: it is the only one
+	Figures []*Headline
+	by      map[string]string
+}
+
+// Headline is an overall figure. There is one for each of the result's measures,
+// nil where a part has none.
+type Headline struct {
+	Meaning
+	Value, Unit string
+	Interval    string // "81.7 to 85.0"
+	Level       string // of the interval: "95 %"
+	Counts      string // scored and left out
+	Doubt       string // why the figure says little
+}
+
+// Meaning explains a measure.
+type Meaning struct{ Label, Name, Sentence string }
+
+// Limits of a result. Up to mostCards parts are cards; more are a table.
+const (
+	mostMeasures = 6
+	mostParts    = 24
+	mostCards    = 3
+)
+
+// NewResult sums up estimates.
+func NewResult(estimates []crosstalk.Estimate) (r Result) {
+	list := overall(estimates)
+	var keys []string
+	for _, e := range list {
+		if !slices.Contains(keys, e.Measure) {
+			keys = append(keys, e.Measure)
+		}
+	}
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(drawn(a), drawn(b)) })
+	keys = keys[:min(len(keys), mostMeasures)]
+	for _, key := range keys {
+		r.Measures = append(r.Measures, meaningOf(key))
+	}
+	for _, e := range list {
+		at := slices.Index(keys, e.Measure)
+		if at < 0 {
+			r.More++
+			continue
+		}
+		by := maps.Clone(e.By)
+		maps.DeleteFunc(by, func(_, v string) bool { return v == crosstalk.All })
+		i := slices.IndexFunc(r.Parts, func(p Part) bool { return maps.Equal(p.by, by) })
+		if i < 0 {
+			i = len(r.Parts)
+			r.Parts = append(r.Parts, Part{Figures: make([]*Headline, len(keys)), by: by})
+		}
+		r.Parts[i].Figures[at] = headline(e)
+	}
+	r.name()
+	for len(r.Parts) > mostParts {
+		last := len(r.Parts) - 1
+		for _, f := range r.Parts[last].Figures {
+			if f != nil {
+				r.More++
+			}
+		}
+		r.Parts = r.Parts[:last]
+	}
+	return r
+}
+
+// Level is the level of the intervals: "95 %".
+func (r Result) Level() string {
+	for _, p := range r.Parts {
+		for _, f := range p.Figures {
+			if f != nil && f.Level != "" {
+				return f.Level
+			}
+		}
+	}
+	return "95 %"
+}
+
+// Cards reports whether the result is cards, and not a table.
+func (r Result) Cards() bool { return len(r.Parts) <= mostCards }
+
+// name names the parts by the columns in which they differ.
+func (r Result) name() {
+	var conditions []map[string]string
+	for _, p := range r.Parts {
+		conditions = append(conditions, p.by)
+	}
+	for _, column := range report.Columns(conditions) {
+		if !slices.ContainsFunc(conditions, func(by map[string]string) bool { return by[column] != conditions[0][column] }) {
+			continue
+		}
+		for i := range r.Parts {
+			if v := r.Parts[i].by[column]; v != "" {
+				r.Parts[i].Name = strings.TrimPrefix(r.Parts[i].Name+" · "+Named(column, v), " · ")
+			}
+		}
+	}
+}
+
+// Named is the value of a column with the column's name. A model needs none.
+func Named(column, value string) string {
+	if column == crosstalk.ModelColumn {
+		return value
+	}
+	return crosstalk.Words(column) + " " + value
+}
+
+// drawn is the place of a measure's first chart: what an instrument draws first
+// is most important.
+func drawn(measure string) int {
+	for i, chart := range instrument.Of(measure).Charts {
+		if slices.Contains(chart.Measures, measure) {
+			return 10*i + slices.Index(chart.Measures, measure)
+		}
+	}
+	return 1000
+}
+
+// overall are the estimates over all values of the columns by which figures are
+// grouped, without those for single classes of answers and for tokens.
+func overall(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
+	grouped := map[string]bool{}
+	for _, e := range estimates {
+		for c, v := range e.By {
+			grouped[c] = grouped[c] || v == crosstalk.All
+		}
+	}
+	for _, e := range estimates {
+		m := instrument.Measure(e.Measure)
+		whole := !m.ByClass && !m.OfTokens
+		for c, v := range e.By {
+			whole = whole && (!grouped[c] || v == crosstalk.All)
+		}
+		if whole {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func meaningOf(measure string) Meaning {
+	m := instrument.Measure(measure)
+	return Meaning{m.Label, cmp.Or(m.Name, m.Label), m.Sentence}
+}
+
+// mostUnjudged is the share of answers that could not be judged from which on a
+// figure is in doubt.
+const mostUnjudged = 0.1
+
+func headline(e crosstalk.Estimate) *Headline {
+	kind := instrument.Of(e.Measure)
+	h := &Headline{Meaning: meaningOf(e.Measure), Value: report.Value(e.Value, e.Unit), Unit: cmp.Or(e.Unit, "%")}
+	if !e.Value.Defined() {
+		h.Unit = ""
+	}
+	if i := e.Interval; i != nil {
+		h.Interval = report.Value(crosstalk.Value(i.Low), e.Unit) + " to " + report.Value(crosstalk.Value(i.High), e.Unit)
+		h.Level = fmt.Sprintf("%g %%", 100*i.Level)
+	}
+	counts := []string{fmt.Sprintf("%d %s", e.N, plural(e.N, "item", "items"))}
+	if e.Observations > e.N {
+		counts = append(counts, fmt.Sprintf("%d scored", e.Observations))
+	}
+	for _, c := range sorted(e.Counts) {
+		if n := e.Counts[c]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, countName(kind, c)))
+		}
+	}
+	h.Counts = strings.Join(counts, " · ")
+	unjudged, of := kind.UnjudgedOf(e)
+	switch {
+	case e.N == 0 && e.Value.Defined():
+		h.Doubt = "Nothing was measured; a rule of the protocol gives this figure."
+	case float64(unjudged) > mostUnjudged*float64(of):
+		h.Doubt = fmt.Sprintf("%d of %d answers could not be judged.", unjudged, of)
+	}
+	return h
+}
+
+// countName names a count: one of a finding is named like the finding.
+func countName(kind crosstalk.Kind, count string) string {
+	for _, f := range kind.Findings {
+		if crosstalk.Words(f.Key) == crosstalk.Words(count) && len(f.Titles) > 0 {
+			return f.Titles[len(f.Titles)-1]
+		}
+	}
+	return crosstalk.Words(count)
+}

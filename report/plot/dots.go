@@ -1,0 +1,173 @@
+package plot
+
+import (
+	"crosstalk"
+	"crosstalk/internal/visible"
+)
+
+// Row is a line of a chart: an estimate for each series, nil if there is none.
+type Row struct {
+	Label string
+	Cells []*crosstalk.Estimate
+}
+
+// DotPlot has a dot with its interval for each estimate, grouped by rows.
+type DotPlot struct {
+	Series    []string // names; a single series has no legend
+	Rows      []Row
+	Reference crosstalk.Value // a line to compare with
+	Meaning   string          // of the line; empty: no line
+}
+
+const (
+	dotHeight = 14
+	axisSpace = 30 // below a plot: labels and the axis' name
+)
+
+// leastSpan is the least extent of an axis of shares: smaller differences do not
+// look large.
+const leastSpan = 0.05
+
+// hollow explains figures over nothing.
+const hollow = "Hollow: nothing was measured, and a rule of the protocol gives the figure."
+
+// Draw lays out the chart. Its axis fits the intervals and the reference; it need
+// not begin at 0.
+func (d DotPlot) Draw() Plot {
+	f := Plot{Width: width}
+	labels, numbers := 0.0, 0.0
+	var values []float64
+	var q quantity
+	one, several := "", false
+	for _, r := range d.Rows {
+		labels = max(labels, textWidth(visible.Line(r.Label), size, false))
+		for _, e := range r.Cells {
+			if e == nil {
+				continue
+			}
+			if q = quantityOf(e); one != "" && one != e.Measure {
+				several = true
+			}
+			one = e.Measure
+			values = append(values, ends(e)...)
+			numbers = max(numbers, textWidth(dotNumber(q, e), size, false))
+		}
+	}
+	if several {
+		q.measure = ""
+	}
+	if d.Meaning != "" {
+		values = append(values, float64(d.Reference))
+	}
+	y := 0.0
+	if len(d.Series) > 1 {
+		y = f.legend(d.Series, d.Meaning, y, dot)
+	} else {
+		y = f.legend(nil, d.Meaning, y, dot)
+	}
+	labels = min(labels, 0.36*width)
+	x := q.axis(values, labels+gap+4, width-numbers-gap-4)
+	top := y
+	for _, r := range d.Rows {
+		cells := 0
+		for _, e := range r.Cells {
+			if e != nil {
+				cells++
+			}
+		}
+		y += gap / 4
+		middle := y + dotHeight*float64(max(cells, 1))/2
+		f.add(label(labels, middle+size*0.35, r.Label, End, ink, labels))
+		for i, e := range r.Cells {
+			if e == nil {
+				continue
+			}
+			name := r.Label
+			if len(d.Series) > 1 {
+				name += ", " + d.Series[i]
+			}
+			m := of(name, e)
+			if e.Value.Defined() {
+				m.Shapes = dotWith(x, y+dotHeight/2, i, e)
+			}
+			if unmeasured(e) {
+				f.Note = hollow
+			}
+			m.Shapes = append(m.Shapes, Text{X: width, Y: y + dotHeight/2 + size*0.35, Text: dotNumber(q, e), Size: size, Anchor: End, Fill: ink})
+			f.Marks = append(f.Marks, m)
+			y += dotHeight
+		}
+		y += gap / 4
+	}
+	f.across(x, top, y, q, d.Reference, d.Meaning)
+	f.Height = y + axisSpace
+	return f
+}
+
+// unmeasured reports whether a figure has a value, but not from observations.
+func unmeasured(e *crosstalk.Estimate) bool { return e.N == 0 && e.Value.Defined() }
+
+// dotNumber is the number beside a dot, in brackets where nothing was measured.
+func dotNumber(q quantity, e *crosstalk.Estimate) string {
+	if unmeasured(e) {
+		return "(" + q.bare(e.Value) + ")"
+	}
+	return q.bare(e.Value)
+}
+
+// dotWith is a dot of the i-th series with its interval.
+func dotWith(x scale, y float64, i int, e *crosstalk.Estimate) (shapes []Shape) {
+	if v := e.Interval; v != nil {
+		shapes = append(shapes, interval(x.at(v.Low), x.at(v.High), y, true, i))
+	}
+	point := marker(x.at(float64(e.Value)), y, i)
+	if unmeasured(e) {
+		point.Fill, point.Stroke, point.Width = paper, seriesInk(i), 1.2
+	}
+	return append(shapes, point)
+}
+
+// axis is a horizontal axis that fits values of the quantity. Shares stay within
+// 0 and 1.
+func (q quantity) axis(values []float64, from, to float64) scale {
+	if !q.isShare() {
+		return around(values, from, to)
+	}
+	if known := distinct(values); len(known) > 0 && maxOf(known)-minOf(known) < leastSpan {
+		middle := (maxOf(known) + minOf(known)) / 2
+		middle = min(max(middle, leastSpan/2), 1-leastSpan/2)
+		values = []float64{middle - leastSpan/2, middle + leastSpan/2}
+	}
+	x := around(values, from, to)
+	x.low, x.high = max(x.low, 0), min(x.high, 1)
+	return x
+}
+
+// ends are the values that an estimate needs on an axis.
+func ends(e *crosstalk.Estimate) []float64 {
+	values := []float64{float64(e.Value)}
+	if e.Interval != nil {
+		values = append(values, e.Interval.Low, e.Interval.High)
+	}
+	return values
+}
+
+// across adds a horizontal axis below a plot that extends from top to bottom,
+// with its grid behind the existing marks.
+func (f *Plot) across(x scale, top, bottom float64, q quantity, reference crosstalk.Value, meaning string) {
+	var grid Path
+	grid.Stroke, grid.Width = rule, 0.7
+	var labels []Shape
+	for _, v := range x.ticks() {
+		grid.Lines = append(grid.Lines, []Point{{x.at(v), top}, {x.at(v), bottom}})
+		labels = append(labels, Text{X: x.at(v), Y: bottom + 12, Text: q.tick(v), Size: small, Anchor: Middle, Fill: soft})
+	}
+	behind := []Shape{grid}
+	if meaning != "" && float64(reference) >= x.low && float64(reference) <= x.high {
+		at := x.at(float64(reference))
+		behind = append(behind, dashed(segment(at, top, at, bottom, ink, 1)))
+	}
+	f.Marks = append([]Mark{{Shapes: behind}}, f.Marks...)
+	f.add(labels...)
+	f.add(Text{X: (x.from + x.to) / 2, Y: bottom + 25, Text: q.name(), Size: small, Anchor: Middle, Fill: soft})
+}

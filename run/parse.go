@@ -1,0 +1,373 @@
+package run
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"unicode/utf8"
+
+	"crosstalk"
+)
+
+// line is what a line of observations.jsonl contains.
+type line struct {
+	crosstalk.Observation
+	Place *[2]int `json:"place"` // only of a shard
+}
+
+// parser reads lines as encoding/json does, several times as quickly where they
+// are as Recorder writes them.
+type parser struct {
+	b  []byte // what is left of the line
+	ok bool   // nothing has come that is left to encoding/json
+
+	// conditions and labels are those of earlier lines, by their text: there are
+	// few different ones. nil: every observation has maps of its own.
+	known map[string]map[string]string
+}
+
+// mostMaps is how many different maps are kept.
+const mostMaps = 1 << 12
+
+// parse reads a line.
+func (p *parser) parse(text []byte) (l line, err error) {
+	p.b, p.ok = text, true
+	if p.line(&l); p.ok && len(bytes.TrimSpace(p.b)) == 0 {
+		return l, nil
+	}
+	l = line{}
+	err = json.Unmarshal(text, &l)
+	return l, err
+}
+
+func (p *parser) fail() { p.ok, p.b = false, nil }
+
+// next reports whether the next byte is c, and takes it then.
+func (p *parser) next(c byte) bool {
+	if len(p.b) > 0 && p.b[0] == c {
+		p.b = p.b[1:]
+		return true
+	}
+	return false
+}
+
+func (p *parser) want(c byte) {
+	if !p.next(c) {
+		p.fail()
+	}
+}
+
+// fields calls field with each name of an object, to read its value.
+func (p *parser) fields(field func(name []byte)) {
+	p.want('{')
+	if p.next('}') {
+		return
+	}
+	for p.ok {
+		name := p.plain()
+		p.want(':')
+		if p.ok {
+			field(name)
+		}
+		if !p.next(',') {
+			p.want('}')
+			return
+		}
+	}
+}
+
+// elements calls element for each element of a list, to read it.
+func (p *parser) elements(element func()) {
+	p.want('[')
+	if p.next(']') {
+		return
+	}
+	for p.ok {
+		element()
+		if !p.next(',') {
+			p.want(']')
+			return
+		}
+	}
+}
+
+// plain reads a string that stands for itself.
+func (p *parser) plain() []byte {
+	p.want('"')
+	for i, c := range p.b {
+		switch {
+		case c == '"':
+			s := p.b[:i]
+			p.b = p.b[i+1:]
+			return s
+		case c == '\\' || c < ' ' || c >= utf8.RuneSelf:
+			p.fail()
+			return nil
+		}
+	}
+	p.fail()
+	return nil
+}
+
+// text reads any string.
+func (p *parser) text() string {
+	raw := p.b
+	p.want('"')
+	simple := true
+	for i, c := range p.b {
+		switch {
+		case c == '"':
+			s := p.b[:i]
+			p.b = p.b[i+1:]
+			if simple && utf8.Valid(s) {
+				return string(s)
+			}
+			var decoded string
+			if json.Unmarshal(raw[:i+2], &decoded) != nil {
+				p.fail()
+			}
+			return decoded
+		case c == '\\':
+			if i+1 < len(p.b) && (p.b[i+1] == '"' || p.b[i+1] == '\\') {
+				return p.escaped(raw)
+			}
+			simple = false
+		case c < ' ':
+			p.fail()
+			return ""
+		}
+	}
+	p.fail()
+	return ""
+}
+
+// escaped reads a string with escaped quotes or backslashes.
+func (p *parser) escaped(raw []byte) (decoded string) {
+	end := endOfString(raw)
+	if end < 0 || json.Unmarshal(raw[:end], &decoded) != nil {
+		p.fail()
+		return ""
+	}
+	p.b = raw[end:]
+	return decoded
+}
+
+// endOfString is where the string at the start of b ends, -1 if it does not.
+func endOfString(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// raw takes the next value, an object or a list, as it is.
+func (p *parser) raw() []byte {
+	depth := 0
+	for i := 0; i < len(p.b); i++ {
+		switch p.b[i] {
+		case '"':
+			end := endOfString(p.b[i:])
+			if end < 0 {
+				p.fail()
+				return nil
+			}
+			i += end - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				raw := p.b[:i+1]
+				p.b = p.b[i+1:]
+				return raw
+			}
+		}
+		if depth <= 0 {
+			break
+		}
+	}
+	p.fail()
+	return nil
+}
+
+// number takes a number's text.
+func (p *parser) number() string {
+	i := 0
+	for i < len(p.b) && (p.b[i] >= '0' && p.b[i] <= '9' || p.b[i] == '-' || p.b[i] == '+' || p.b[i] == '.' || p.b[i] == 'e' || p.b[i] == 'E') {
+		i++
+	}
+	text := p.b[:i]
+	p.b = p.b[i:]
+	if !json.Valid(text) { // 01, 1., +1 are none
+		p.fail()
+	}
+	return string(text)
+}
+
+func (p *parser) float() float64 {
+	v, err := strconv.ParseFloat(p.number(), 64)
+	if err != nil {
+		p.fail()
+	}
+	return v
+}
+
+func (p *parser) int() int {
+	v, err := strconv.Atoi(p.number())
+	if err != nil {
+		p.fail()
+	}
+	return v
+}
+
+func (p *parser) texts() map[string]string {
+	text := p.b
+	raw := p.raw()
+	if !p.ok {
+		return nil
+	}
+	if m, found := p.known[string(raw)]; found {
+		return m
+	}
+	after := p.b
+	p.b = text
+	m := map[string]string{}
+	p.fields(func(name []byte) { m[string(name)] = p.text() })
+	if !p.ok || len(p.b) != len(after) {
+		p.fail()
+		return nil
+	}
+	if p.known != nil && len(p.known) < mostMaps {
+		p.known[string(raw)] = m
+	}
+	return m
+}
+
+// line reads all of a line.
+func (p *parser) line(l *line) {
+	seen := 0 // fields, for encoding/json merges what comes twice
+	p.fields(func(name []byte) {
+		bit := p.field(l, string(name))
+		if seen&bit != 0 {
+			p.fail()
+		}
+		seen |= bit
+	})
+}
+
+// field reads the value of a field, and returns a bit of its own.
+func (p *parser) field(l *line, name string) int {
+	o := &l.Observation
+	switch name {
+	case "measure":
+		o.Measure = p.text()
+		return 1
+	case "item":
+		o.Item = p.text()
+		return 1 << 1
+	case "cluster":
+		o.Cluster = p.text()
+		return 1 << 2
+	case "sample":
+		o.Sample = p.int()
+		return 1 << 3
+	case "variant":
+		o.Variant = p.text()
+		return 1 << 4
+	case "value":
+		if bytes.HasPrefix(p.b, []byte("null")) {
+			p.b, o.Value = p.b[4:], crosstalk.Undefined
+		} else {
+			o.Value = crosstalk.Value(p.float())
+		}
+		return 1 << 5
+	case "not_scored":
+		o.NotScored = p.text()
+		return 1 << 6
+	case "implied":
+		if !bytes.HasPrefix(p.b, []byte("true")) {
+			p.fail()
+			return 0
+		}
+		p.b, o.Implied = p.b[4:], true
+		return 1 << 7
+	case "condition":
+		o.Condition = p.texts()
+		return 1 << 8
+	case "labels":
+		o.Labels = p.texts()
+		return 1 << 9
+	case "numbers":
+		o.Numbers = map[string]float64{}
+		p.fields(func(name []byte) { o.Numbers[string(name)] = p.float() })
+		return 1 << 10
+	case "texts":
+		o.Texts = []crosstalk.NamedText{}
+		p.elements(func() { o.Texts = append(o.Texts, p.named()) })
+		return 1 << 11
+	case "finding":
+		o.Finding = p.text()
+		return 1 << 12
+	case "spans":
+		p.rest(&o.Spans)
+		return 1 << 13
+	case "tokens":
+		p.rest(&o.Tokens)
+		return 1 << 14
+	case "answers":
+		o.Answers = []crosstalk.Key{}
+		p.elements(func() {
+			var key crosstalk.Key
+			text := p.plain()
+			if n, err := hex.Decode(key[:], text[:min(len(text), 2*len(key))]); err != nil || n != len(key) || len(text) != 2*len(key) {
+				p.fail()
+			}
+			o.Answers = append(o.Answers, key)
+		})
+		return 1 << 15
+	case "place":
+		l.Place = new([2]int)
+		p.want('[')
+		l.Place[0] = p.int()
+		p.want(',')
+		l.Place[1] = p.int()
+		p.want(']')
+		return 1 << 16
+	}
+	p.fail()
+	return 0
+}
+
+func (p *parser) named() (t crosstalk.NamedText) {
+	seen := 0
+	p.fields(func(name []byte) {
+		bit := 0
+		switch string(name) {
+		case "name":
+			t.Name, bit = p.text(), 1
+		case "role":
+			t.Role, bit = crosstalk.Role(p.text()), 2
+		case "text":
+			t.Text, bit = p.text(), 4
+		default:
+			p.fail()
+		}
+		if seen&bit != 0 {
+			p.fail()
+		}
+		seen |= bit
+	})
+	return t
+}
+
+// rest leaves a value to encoding/json.
+func (p *parser) rest(v any) {
+	if raw := p.raw(); p.ok && json.Unmarshal(raw, v) != nil {
+		p.fail()
+	}
+}

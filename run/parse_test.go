@@ -1,0 +1,86 @@
+package run
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"crosstalk"
+)
+
+// FuzzParse compares the parser with encoding/json.
+func FuzzParse(f *testing.F) {
+	full := crosstalk.Observation{Measure: "lpr", Item: "a/é\"\\", Cluster: "c\n\t\u2028", Sample: 3, Variant: "v\\", Value: 0.5, NotScored: "empty", Implied: true,
+		Condition: map[string]string{"model": "m", "temperature": "0"}, Labels: map[string]string{"language": "de", "x": "\"\\\""}, Numbers: map[string]float64{"n": -1e-9, "m": 1e21},
+		Finding: "line", Spans: []crosstalk.Span{{Line: 1, Text: "]}\"\\"}}, Tokens: []crosstalk.Token{{Text: "t", Entropy: crosstalk.Undefined}}, Answers: []crosstalk.Key{{1, 2, 254}, {}}}
+	full.AddText(crosstalk.Side, "answer", "two \"words\"\\\nand 世 \xff more")
+	undefined := crosstalk.Observation{Value: crosstalk.Undefined}
+	for _, o := range []crosstalk.Observation{full, undefined, {}} {
+		text, err := o.AppendJSON(nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+		f.Add(string(text[:len(text)-1]) + `,"place":[2,17]}`)
+	}
+	for _, text := range []string{`{}`, ``, `null`, `[]`, `{"measure":"a"}x`, ` {"measure" : "a"} `, `{"Measure":"a"}`, `{"measure":"a","measure":"b"}`, `{"labels":{"a":"b"},"labels":{"c":"d"}}`,
+		`{"labels":null}`, `{"labels":{"a":null}}`, `{"labels":{"a":"b","a":"c"}}`, `{"place":[1]}`, `{"place":[1,2,3]}`, `{"sample":01}`, `{"sample":1.0}`, `{"value":1e999}`, `{"value":0x1}`, `{"value":-}`,
+		`{"implied":false}`, `{"numbers":{"a":1_0}}`, `{"texts":[{"name":"a","name":"b"}]}`, `{"texts":[{}]}`, `{"texts":[]}`, `{"answers":["00"]}`, `{"spans":[{"line":1}],"spans":[{}]}`, `{"item":"\ud800"}`,
+		"{\"item\":\"\xff\"}", `{"item":"a`, `{"item":"\`, `{"spans":["]`, `{"unknown":[1,{"a":"}"}]}`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var want line
+		wantErr := json.Unmarshal([]byte(text), &want)
+		for _, p := range []*parser{{}, {known: map[string]map[string]string{}}} {
+			for range 2 {
+				got, err := p.parse([]byte(text))
+				if (err != nil) != (wantErr != nil) {
+					t.Fatalf("error %v, encoding/json %v", err, wantErr)
+				}
+				if err != nil {
+					continue
+				}
+				if got.Value.Defined() != want.Value.Defined() {
+					t.Fatalf("%v, encoding/json %v", got.Value, want.Value)
+				}
+				if w := want; !got.Value.Defined() { // NaN is unlike itself
+					got.Value, w.Value = 0, 0
+					same(t, got, w)
+				} else {
+					same(t, got, w)
+				}
+			}
+		}
+	})
+}
+
+func same(t *testing.T, got, want line) {
+	t.Helper()
+	for _, l := range []*line{&got, &want} {
+		for i := range l.Tokens {
+			if !l.Tokens[i].Entropy.Defined() {
+				l.Tokens[i].Entropy = -1
+			}
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("\n%+v, encoding/json\n%+v", got, want)
+	}
+}
+
+// What Recorder writes is never left to encoding/json.
+func TestParseIsQuick(t *testing.T) {
+	o := crosstalk.Observation{Measure: "lpr", Item: "a/é\"", Cluster: "c\n", Value: crosstalk.Undefined, NotScored: "empty", Implied: true, Condition: map[string]string{"model": "m"},
+		Labels: map[string]string{"language": "de"}, Numbers: map[string]float64{"n": -1e-9}, Spans: []crosstalk.Span{{Line: 1, Text: "]}"}}, Answers: []crosstalk.Key{{1}}}
+	o.AddText(crosstalk.Side, "answer", "two \"words\"\\\nand 世\u2028 more")
+	text, err := o.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &parser{b: append(text[:len(text)-1], `,"place":[2,17]}`...), ok: true}
+	var l line
+	if p.line(&l); !p.ok || len(p.b) > 0 || l.Texts[0].Text != o.Texts[0].Text || *l.Place != [2]int{2, 17} {
+		t.Errorf("%v, left %q", p.ok, p.b)
+	}
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"crosstalk"
+)
+
+// release is what every file of a release depends on.
+type release struct {
+	tree     string    // root of the main module
+	version  string    // 0.1.0
+	revision string    // stamped: the commit and its day
+	when     time.Time // of the commit; the time of every file in archives
+	url      string    // where the archives will be
+}
+
+// file is a file of an archive.
+type file struct {
+	name string // with slashes
+	mode fs.FileMode
+	data []byte
+}
+
+// committed describes a release of the commit that is checked out in tree. It is an error if tree has changes, or if the
+// commit has a version's tag and crosstalk.Version is another.
+func committed(tree string) (release, error) {
+	r := release{tree: tree, version: crosstalk.Version}
+	if !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(r.version) {
+		return r, fmt.Errorf("crosstalk.Version is %q; expected MAJOR.MINOR.PATCH, which archives, wheels and formulas order alike", r.version)
+	}
+	if changes, err := git(tree, "status", "--porcelain"); err != nil || changes != "" {
+		return r, errors.Join(err, fmt.Errorf("the tree has changes; commit them first:\n%s", changes))
+	}
+	tags, err := git(tree, "tag", "--points-at", "HEAD", "--list", "v[0-9]*")
+	if err != nil {
+		return r, err
+	}
+	if tags := strings.Fields(tags); len(tags) > 0 && !slices.Contains(tags, "v"+r.version) {
+		return r, fmt.Errorf("the commit is tagged %s, and crosstalk.Version is %s", strings.Join(tags, ", "), r.version)
+	}
+	return r, r.stamp()
+}
+
+// stamp sets the revision and the time from the commit that is checked out.
+func (r *release) stamp() error {
+	head, err := git(r.tree, "log", "-1", "--format=%H %ct")
+	if err != nil {
+		return err
+	}
+	commit, seconds, _ := strings.Cut(head, " ")
+	unix, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return fmt.Errorf("git log printed %q", head)
+	}
+	r.when = time.Unix(unix, 0).UTC()
+	r.revision = commit[:12] + ", " + r.when.Format(time.DateOnly)
+	return nil
+}
+
+// make makes all files in the folder out, which must not exist: it appears when everything is in it. The names are those
+// of the files, sorted.
+func (r release) make(out string, chosen []platform) (names []string, err error) {
+	if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(err, fmt.Errorf("%s exists; remove it first", out))
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(filepath.Clean(out)), ".release")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	sums := map[string]string{} // SHA-256 by name
+	save := func(name string, data []byte) error {
+		sums[name] = fmt.Sprintf("%x", sha256.Sum256(data))
+		names = append(names, name)
+		return os.WriteFile(filepath.Join(dir, name), data, 0o644)
+	}
+	for _, p := range chosen {
+		notices, err := thirdParty(r.tree, p)
+		if err != nil {
+			return nil, err
+		}
+		program, err := r.build(p)
+		if err != nil {
+			return nil, err
+		}
+		archive, err := r.archive(p, program, notices)
+		if err == nil {
+			err = save(r.archiveName(p), archive)
+		}
+		if err != nil {
+			return nil, err
+		}
+		wheel, err := r.wheel(p, program, notices)
+		if err == nil {
+			err = save(r.wheelName(p), wheel)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := save("crosstalk.rb", r.formula(chosen, sums)); err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	var list bytes.Buffer // as sha256sum prints it, for sha256sum --check
+	for _, name := range names {
+		fmt.Fprintf(&list, "%s  %s\n", sums[name], name)
+	}
+	if err := save("SHA256SUMS", list.Bytes()); err != nil {
+		return nil, err
+	}
+	return names, errors.Join(os.Chmod(dir, 0o755), os.Rename(dir, out))
+}
+
+// archive is a tar.gz, for Windows a zip, of one folder: the program, the licence and notices, and the manual.
+func (r release) archive(p platform, program, notices []byte) ([]byte, error) {
+	manual, err := git(r.tree, "ls-files", "LICENSE", "README.md", "CHANGELOG.md", "docs")
+	if err != nil {
+		return nil, err
+	}
+	files := []file{{p.program(), 0o755, program}, {"THIRD-PARTY-NOTICES.txt", 0o644, notices}}
+	for _, name := range strings.Fields(manual) {
+		data, err := os.ReadFile(filepath.Join(r.tree, name))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name, 0o644, data})
+	}
+	top := strings.TrimSuffix(strings.TrimSuffix(r.archiveName(p), ".zip"), ".tar.gz")
+	for i := range files {
+		files[i].name = top + "/" + files[i].name
+	}
+	if p.os == "windows" {
+		return zipped(files, r.when)
+	}
+	return tarred(files, r.when)
+}
+
+func (r release) archiveName(p platform) string {
+	ending := ".tar.gz"
+	if p.os == "windows" {
+		ending = ".zip"
+	}
+	return fmt.Sprintf("crosstalk-%s-%s-%s%s", r.version, p.os, p.arch, ending)
+}
+
+// git returns what a git command prints, without the last line break.
+func git(tree string, args ...string) (string, error) {
+	c := exec.Command("git", args...)
+	c.Dir = tree
+	var complaint bytes.Buffer
+	c.Stderr = &complaint
+	out, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, complaint.Bytes())
+	}
+	return strings.TrimSuffix(string(out), "\n"), nil
+}

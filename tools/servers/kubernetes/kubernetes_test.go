@@ -1,0 +1,161 @@
+package kubernetes
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"crosstalk/cluster"
+	"crosstalk/tools/internal/bench"
+
+	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+)
+
+var measurement = cluster.Job{Command: []string{"run", "leakage", "--system", "a: $(b) {c} #d \"e\"\n'f'\t\u2028é", "--out", "runs/sweep"},
+	Out: "runs/sweep", Shards: 64, Parallel: 8}
+
+// Manifests are decoded strictly into the types that Kubernetes' API publishes, so an unknown or misplaced field, or a
+// value of another type, is an error. The API server's rules for these fields are checked one by one.
+func TestManifests(t *testing.T) {
+	for name, k := range map[string]cluster.Kubernetes{
+		"volume": {Job: measurement, Image: "registry.example.org/crosstalk:0.1.0", Claim: "runs", Secret: "keys", Namespace: "evaluation"},
+		"plain":  {Job: measurement, Image: "crosstalk", Claim: "runs"},
+		"store":  {Job: measurement, Image: "crosstalk", Store: "s3:bucket/sweep $(x)", Secret: "keys"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, err := k.Manifests()
+			if err != nil {
+				t.Fatal(err)
+			}
+			jobs := decode(t, text)
+			if len(jobs) != 2 {
+				t.Fatalf("%d jobs", len(jobs))
+			}
+			for _, j := range jobs {
+				check(t, j, k)
+			}
+			shards, merge := jobs[0].Spec, jobs[1].Spec
+			if *shards.CompletionMode != batch.IndexedCompletion || *shards.Completions != 64 || *shards.Parallelism != 8 || merge.Completions != nil {
+				t.Errorf("the shards are %+v, the merge %+v", shards, merge)
+			}
+			pod := shards.Template.Spec
+			measure := container(t, append(pod.InitContainers, pod.Containers...), "measure")
+			want := strings.ReplaceAll(fmt.Sprint(append(append([]string{}, k.Command...), "--shard", "auto")), "$", "$$")
+			if got := fmt.Sprint(measure.Args); got != want {
+				t.Errorf("the arguments are %q, expected %q", got, want)
+			}
+		})
+	}
+}
+
+// What the manual shows is taken too.
+func TestManual(t *testing.T) {
+	tree, err := bench.Tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(tree, "docs", "cluster.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(page, -1) {
+		for _, document := range bytes.Split(m[1], []byte("\n---\n")) {
+			var kind struct{ Kind string }
+			if err := yaml.Unmarshal(document, &kind); err != nil {
+				t.Fatal(err)
+			}
+			into := map[string]any{"Job": new(batch.Job), "PersistentVolumeClaim": new(core.PersistentVolumeClaim)}[kind.Kind]
+			if into == nil {
+				t.Fatalf("an unknown kind %q", kind.Kind)
+			}
+			if err := yaml.UnmarshalStrict(document, into); err != nil {
+				t.Errorf("%v\n%s", err, document)
+			}
+			shown++
+		}
+	}
+	if shown == 0 {
+		t.Error("docs/cluster.md shows no manifest")
+	}
+}
+
+func decode(t *testing.T, text []byte) (jobs []batch.Job) {
+	t.Helper()
+	for _, document := range bytes.Split(text, []byte("\n---\n")) {
+		var j batch.Job
+		if err := yaml.UnmarshalStrict(document, &j); err != nil {
+			t.Fatalf("%v\n%s", err, document)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+// check checks the rules that the API server has for the fields of a job that we set.
+func check(t *testing.T, j batch.Job, k cluster.Kubernetes) {
+	t.Helper()
+	s, pod := j.Spec, j.Spec.Template.Spec
+	if j.APIVersion != "batch/v1" || j.Kind != "Job" || j.Name == "" || j.Namespace != k.Namespace {
+		t.Errorf("%s %s %s in %q", j.APIVersion, j.Kind, j.Name, j.Namespace)
+	}
+	if pod.RestartPolicy != core.RestartPolicyNever && pod.RestartPolicy != core.RestartPolicyOnFailure {
+		t.Errorf("%s: restartPolicy is %q", j.Name, pod.RestartPolicy)
+	}
+	if (s.PodFailurePolicy != nil || s.BackoffLimitPerIndex != nil) && pod.RestartPolicy != core.RestartPolicyNever {
+		t.Errorf("%s: podFailurePolicy and backoffLimitPerIndex need restartPolicy Never", j.Name)
+	}
+	if s.BackoffLimitPerIndex != nil && (s.CompletionMode == nil || *s.CompletionMode != batch.IndexedCompletion) {
+		t.Errorf("%s: backoffLimitPerIndex needs an Indexed Job", j.Name)
+	}
+	all := append(append([]core.Container{}, pod.InitContainers...), pod.Containers...)
+	if s.PodFailurePolicy != nil {
+		for _, r := range s.PodFailurePolicy.Rules {
+			if (r.OnExitCodes == nil) == (len(r.OnPodConditions) == 0) {
+				t.Errorf("%s: a rule needs one of onExitCodes and onPodConditions: %+v", j.Name, r)
+			}
+			if r.OnExitCodes != nil {
+				container(t, all, *r.OnExitCodes.ContainerName)
+			}
+		}
+	}
+	if len(pod.Containers) == 0 {
+		t.Errorf("%s has no containers", j.Name)
+	}
+	volumes := map[string]bool{}
+	for _, v := range pod.Volumes {
+		volumes[v.Name] = (v.PersistentVolumeClaim == nil) != (v.EmptyDir == nil)
+	}
+	names := map[string]bool{}
+	for _, c := range all {
+		if c.Image == "" || names[c.Name] {
+			t.Errorf("%s: the container %q: %+v", j.Name, c.Name, c)
+		}
+		names[c.Name] = true
+		for _, m := range c.VolumeMounts {
+			if !volumes[m.Name] {
+				t.Errorf("%s: %s mounts %s, which is no volume of one kind", j.Name, c.Name, m.Name)
+			}
+		}
+		if (len(c.EnvFrom) == 1) != (k.Secret != "") || k.Secret != "" && c.EnvFrom[0].SecretRef.Name != k.Secret {
+			t.Errorf("%s: %s gets %+v", j.Name, c.Name, c.EnvFrom)
+		}
+	}
+}
+
+func container(t *testing.T, all []core.Container, name string) core.Container {
+	t.Helper()
+	for _, c := range all {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no container is called %q", name)
+	return core.Container{}
+}

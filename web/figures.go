@@ -1,0 +1,235 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"crosstalk"
+	"crosstalk/compare"
+	"crosstalk/instrument"
+	"crosstalk/internal/rescue"
+	"crosstalk/internal/visible"
+	"crosstalk/report"
+	"crosstalk/report/page"
+	"crosstalk/run"
+	"crosstalk/study"
+)
+
+// figureTable is the differences between the figures of two sides.
+type figureTable struct {
+	Rows    []figureRow
+	Notes   []string
+	Problem string // why there are none
+}
+
+// figureRow is a figure of both sides.
+type figureRow struct {
+	page.Meaning
+	Of            string // the group
+	Before, After string
+	Difference    string // with its sign; "~" if none is shown
+	Interval      string
+	P, N          string
+	Verdict       string // "better", "worse", "no difference shown"
+	Better, Worse bool
+}
+
+// comparisons computes figures of pairs of sides, and keeps those that were asked
+// for last.
+type comparisons struct {
+	mu   sync.Mutex
+	kept []*comparison // the last one was used last
+}
+
+// comparison is the figures of a pair of sides, to be computed once.
+type comparison struct {
+	key   string
+	done  chan struct{}
+	table figureTable
+}
+
+// Limits of comparisons: mostKept are kept; those of runs with more than
+// mostCompared bytes of observations are left to the command.
+const (
+	mostKept     = 16
+	mostCompared = 128 << 20
+	shortly      = 3 * time.Second
+)
+
+// computing limits the number of comparisons that are computed at a time.
+var computing = make(chan struct{}, 2)
+
+// of returns the differences between two sides, nil if they need more time.
+func (c *comparisons) of(ctx context.Context, a, b side) *figureTable {
+	key := fmt.Sprint(a.Run.ID, a.Run.stamp, a.at, b.Run.ID, b.Run.stamp, b.at)
+	c.mu.Lock()
+	i := slices.IndexFunc(c.kept, func(k *comparison) bool { return k.key == key })
+	var k *comparison
+	if i >= 0 {
+		k = c.kept[i]
+		c.kept = append(slices.Delete(c.kept, i, i+1), k)
+	} else if k = c.add(key); k != nil {
+		go k.compute(a, b)
+	}
+	c.mu.Unlock()
+	if k == nil {
+		return &figureTable{Problem: "Too many comparisons at once. Refresh in a while."}
+	}
+	wait := time.NewTimer(shortly)
+	defer wait.Stop()
+	select {
+	case <-k.done:
+		return &k.table
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// add makes room for a comparison, nil if all that are kept are being computed.
+func (c *comparisons) add(key string) *comparison {
+	if len(c.kept) == mostKept {
+		i := slices.IndexFunc(c.kept, func(k *comparison) bool {
+			select {
+			case <-k.done:
+				return true
+			default:
+				return false
+			}
+		})
+		if i < 0 {
+			return nil
+		}
+		c.kept = slices.Delete(c.kept, i, i+1)
+	}
+	k := &comparison{key: key, done: make(chan struct{})}
+	c.kept = append(c.kept, k)
+	return k
+}
+
+// compute compares the figures. A panic over hostile observations is an error.
+func (k *comparison) compute(a, b side) {
+	computing <- struct{}{}
+	defer func() { <-computing; close(k.done) }()
+	err := rescue.Do("the comparison", func() (err error) {
+		k.table, err = compareFigures(a, b)
+		return err
+	})
+	if err != nil {
+		k.table.Problem = visible.Line(strings.NewReplacer(a.Run.path, a.Run.Name, b.Run.path, b.Run.Name).Replace(err.Error()))
+	}
+}
+
+func compareFigures(a, b side) (t figureTable, err error) {
+	names := compare.Names([]string{a.Run.path, b.Run.path})
+	var runs []compare.Run
+	reference, of := maps.Clone(a.Condition), maps.Clone(b.Condition)
+	for i, x := range []side{a, b} {
+		info, err := os.Lstat(filepath.Join(x.Run.path, "observations.jsonl"))
+		if err != nil {
+			return t, err
+		}
+		if info.Size() > mostCompared {
+			return t, fmt.Errorf("these runs are large; use: crosstalk compare %s %s", a.Run.Name, b.Run.Name)
+		}
+		if i == 1 && a.Run.ID == b.Run.ID {
+			continue
+		}
+		runs = append(runs, compare.Run{Name: names[i], Estimates: x.Run.Estimates, Observations: run.ReadObservations(x.Run.path), Settings: study.Settings(x.Run.Manifest)})
+	}
+	if len(runs) > 1 {
+		reference[compare.RunColumn], of[compare.RunColumn] = names[0], names[1]
+	}
+	result, err := compare.Runs(runs, compare.Options{Reference: reference, Across: []string{"all"}})
+	if err != nil {
+		return t, err
+	}
+	across := map[string]bool{}
+	for _, c := range result.Comparisons {
+		kind := instrument.Of(c.Measure)
+		if kind.Measure(c.Measure).ByClass || !covers(c.Condition, of) || !covers(c.Reference, reference) {
+			continue
+		}
+		t.Rows = append(t.Rows, rowOfFigure(c, kind))
+		for _, field := range c.Across {
+			across[field] = true
+		}
+		if c.Warnings != nil {
+			last := t.Rows[len(t.Rows)-1]
+			t.Notes = append(t.Notes, strings.TrimSuffix(last.Label+", "+last.Of, ", ")+": "+strings.Join(c.Warnings, "; "))
+		}
+	}
+	if len(across) > 0 {
+		t.Notes = append([]string{"The signatures differ in " + strings.Join(slices.Sorted(maps.Keys(across)), ", ") +
+			": part of a difference may come from that."}, t.Notes...)
+	}
+	if len(t.Rows) == 0 {
+		t.Problem = "No figure is about both."
+	}
+	return t, nil
+}
+
+// covers reports whether a condition has all columns of another one with the same
+// values; it may have more, within answers.
+func covers(condition, of map[string]string) bool {
+	for c, v := range of {
+		if condition[c] != v {
+			return false
+		}
+	}
+	return true
+}
+
+func rowOfFigure(c compare.Comparison, kind crosstalk.Kind) figureRow {
+	m := kind.Measure(c.Measure)
+	r := figureRow{Meaning: page.Meaning{Label: m.Label, Name: cmp.Or(m.Name, m.Label), Sentence: m.Sentence},
+		Before: report.Value(c.ReferenceValue, c.Unit), After: report.Value(c.Value, c.Unit), Difference: "~", Verdict: "no difference shown", N: count(c.N)}
+	var of []string
+	for _, by := range []map[string]string{c.Condition, c.By} {
+		for _, column := range report.Columns([]map[string]string{by}) {
+			if v := by[column]; v != crosstalk.All && (kind.Column(column).Apart || kind.Column(column).Within) {
+				of = append(of, page.Named(column, v))
+			}
+		}
+	}
+	slices.Sort(of)
+	r.Of = strings.Join(slices.Compact(of), " · ")
+	signed := func(v crosstalk.Value) string {
+		text := report.Value(v, c.Unit)
+		if v > 0 {
+			text = "+" + text
+		}
+		return text
+	}
+	if i := c.Interval; i != nil {
+		r.Interval = signed(crosstalk.Value(i.Low)) + " to " + signed(crosstalk.Value(i.High))
+	}
+	if r.P = "-"; c.Adjusted.Defined() {
+		r.P = fmt.Sprintf("%.3f", float64(c.Adjusted))
+		if c.Adjusted < 0.001 {
+			r.P = "<0.001"
+		}
+	}
+	if !c.Shown {
+		return r
+	}
+	r.Difference = signed(c.Difference)
+	up := c.Difference > 0
+	switch {
+	case c.Better == "":
+		r.Verdict = map[bool]string{true: "higher", false: "lower"}[up]
+	case up == (c.Better == crosstalk.Higher):
+		r.Verdict, r.Better = "better", true
+	default:
+		r.Verdict, r.Worse = "worse", true
+	}
+	return r
+}

@@ -1,0 +1,110 @@
+package index
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"crosstalk"
+)
+
+// Pages in every order are what sorting all answers gives, over several chunks,
+// and also with a filter, an exact phrase, or only some of the answers.
+func TestOrder(t *testing.T) {
+	dir := t.TempDir()
+	observations := answered(chunkSize + 77)
+	for i := range observations {
+		if i%4 == 0 { // every other answer
+			observations[i].Numbers = map[string]float64{"margin": float64(i*7919%1000) / 1000}
+		}
+	}
+	write(t, dir, observations)
+	x := open(t, dir, t.TempDir())
+	length := func(n int) int { return utf8.RuneCountInString(observations[2*(n-1)].Text("answer")) }
+	doubt := func(n int) float64 {
+		if d, ok := observations[2*(n-1)].Numbers["margin"]; ok {
+			return float64(float32(d))
+		}
+		return 2 // after all others
+	}
+	phrase := "word7 and word3"
+	only := []int{3, 500, 501, chunkSize, chunkSize + 1, chunkSize + 70}
+	for _, order := range Orders[1:] {
+		for what, q := range map[string]Query{"all": {}, "one language": {Where: map[string]string{"language": "ja"}}, "phrase": {Text: `"` + phrase + `"`}, "only some": {Only: only}} {
+			var want []int
+			for i := range len(observations) / 2 {
+				o := observations[2*i]
+				if what == "one language" && o.Labels["language"] != "ja" || what == "phrase" && !strings.Contains(strings.ToLower(o.Text("answer")), phrase) ||
+					what == "only some" && !slices.Contains(only, i+1) {
+					continue
+				}
+				want = append(want, i+1)
+			}
+			slices.SortStableFunc(want, func(a, b int) int {
+				switch order {
+				case Longest:
+					return length(b) - length(a)
+				case Shortest:
+					return length(a) - length(b)
+				}
+				return int(1e6 * (doubt(a) - doubt(b)))
+			})
+			q.Order, q.Limit = order, 50
+			for _, q.Skip = range []int{0, 50, max(0, len(want)-10)} {
+				p, err := x.Search(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if from := want[min(q.Skip, len(want)):]; !slices.Equal(p.Numbers, from[:min(50, len(from))]) || p.Later != (len(from) > 50) || p.Earlier != (q.Skip > 0) {
+					t.Errorf("%s, %s, from %d: %v; want %v", order, what, q.Skip, p.Numbers, from[:min(50, len(from))])
+				}
+				if what != "phrase" && p.Total != len(want) {
+					t.Errorf("%s, %s: %d in all; want %d", order, what, p.Total, len(want))
+				}
+			}
+		}
+	}
+	p, err := x.Search(t.Context(), Query{Only: only, Where: map[string]string{"language": "de"}, Limit: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range p.Numbers {
+		if !slices.Contains(only, n) || observations[2*(n-1)].Labels["language"] != "de" {
+			t.Errorf("answer %d is not among those that were asked for", n)
+		}
+	}
+}
+
+// The verdict is that of the worst observation, and answers to the same item have
+// the same key.
+func TestFacts(t *testing.T) {
+	dir := t.TempDir()
+	one := crosstalk.Observation{Measure: "lpr", Item: "i", Value: 1, Condition: map[string]string{"model": "a"}}
+	two := one
+	two.Measure, two.Value, two.Finding = "wpr", 0, "word"
+	other := one
+	other.Condition = map[string]string{"model": "b"}
+	again := other
+	again.Sample, again.Value, again.NotScored = 1, crosstalk.Undefined, "unchecked"
+	write(t, dir, []crosstalk.Observation{one, two, other, again})
+	x := open(t, dir, t.TempDir())
+	if conditions, err := x.Conditions(t.Context()); err != nil || len(conditions) != 2 || conditions[1]["model"] != "b" {
+		t.Errorf("%v, %v", conditions, err)
+	}
+	facts, err := x.Facts(t.Context(), nil)
+	if err != nil || len(facts) != 3 {
+		t.Fatalf("%+v, %v", facts, err)
+	}
+	for i, want := range []Verdict{Fault, Clean, Unscored} {
+		if facts[i].Number != i+1 || facts[i].Verdict != want {
+			t.Errorf("%+v; want the verdict %d", facts[i], want)
+		}
+	}
+	if facts[0].Condition != 0 || facts[1].Condition != 1 || facts[2].Condition != 1 {
+		t.Errorf("conditions of %+v", facts)
+	}
+	if facts[0].Key != facts[1].Key || facts[1].Key == facts[2].Key || facts[0].Key != KeyOf("i", "", 0) {
+		t.Errorf("keys %x", facts)
+	}
+}

@@ -1,0 +1,151 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"crosstalk/internal/visible"
+	"crosstalk/labels"
+	"crosstalk/web/index"
+)
+
+// notebook keeps a run's notes as they were last read.
+type notebook struct {
+	mu      sync.Mutex
+	stamp   fileStamp
+	answers int // of the index
+	marks
+}
+
+// marks are the notes of a run, and the answers that have one.
+type marks struct {
+	Notes    labels.Notes
+	Noted    []int  // numbers, ascending
+	NotError []int  // those marked as no error
+	Trouble  string // why notes cannot be read
+}
+
+// read returns the notes of a run.
+func (b *notebook) read(ctx context.Context, run string, x *index.Index) marks {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	stamp, answers := stampOf(filepath.Join(run, labels.NotesFile)), x.Progress().Answers
+	if stamp == b.stamp && (answers == b.answers || len(b.Notes) == 0) {
+		return b.marks
+	}
+	var m marks
+	var err error
+	if m.Notes, err = labels.ReadNotes(run); err == nil {
+		err = m.find(ctx, x)
+	}
+	if err != nil {
+		return marks{Trouble: "Cannot read the notes: " + visible.Line(strings.ReplaceAll(err.Error(), run, "…"))}
+	}
+	b.stamp, b.answers, b.marks = stamp, answers, m
+	return m
+}
+
+// find finds the answers of the notes.
+func (m *marks) find(ctx context.Context, x *index.Index) error {
+	if len(m.Notes) == 0 {
+		return nil
+	}
+	keys := map[uint64]bool{}
+	for _, n := range m.Notes {
+		keys[index.KeyOf(n.Item, n.Variant, n.Sample)] = true
+	}
+	facts, err := x.Facts(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, f := range facts {
+		if !keys[f.Key] {
+			continue
+		}
+		list, err := x.Observations(ctx, f.Number)
+		if err != nil {
+			return err
+		}
+		note := m.Notes.Of(list[0][0])
+		if !note.Empty() {
+			m.Noted = append(m.Noted, f.Number)
+		}
+		if note.NotError {
+			m.NotError = append(m.NotError, f.Number)
+		}
+	}
+	return nil
+}
+
+// String says how many answers have a note or a mark, "" if none has.
+func (m marks) String() string {
+	switch {
+	case m.Trouble != "":
+		return m.Trouble
+	case len(m.Noted) == 0:
+		return ""
+	case len(m.NotError) == 0:
+		return number(len(m.Noted), "answer has a note.", "answers have a note.")
+	}
+	return fmt.Sprintf("%s a note or a mark; %s marked as no error. Figures do not change with a mark.",
+		number(len(m.Noted), "answer has", "answers have"), number(len(m.NotError), "is", "are"))
+}
+
+// note keeps a note on an answer, and leads back to where it was written.
+func (s *Server) note(w http.ResponseWriter, r *http.Request) {
+	run, number, observations, _, err := s.observations(r)
+	if err == nil {
+		if err = r.ParseForm(); err != nil {
+			err = &statusError{http.StatusBadRequest, "The form cannot be read. A note has at most " + count(labels.LongestNote) + " characters."}
+		}
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	notes, err := labels.ReadNotes(run.path)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	n := notes.Of(observations[0])
+	if text, ok := r.PostForm["text"]; ok {
+		n.Text = strings.ReplaceAll(text[0], "\r\n", "\n")
+	}
+	if mark := r.PostForm["mark"]; len(mark) > 0 {
+		n.NotError = mark[len(mark)-1] == "1" // a checkbox follows the value of an unchecked one
+	}
+	n.When = time.Now().UTC().Truncate(time.Second)
+	err = labels.AddNote(run.path, n)
+	switch {
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
+		err = &statusError{http.StatusForbidden, "The note was not saved: the run's directory is not writable."}
+	case err != nil && !errors.As(err, new(*fs.PathError)):
+		err = &statusError{http.StatusUnprocessableEntity, "The note was not saved: " + err.Error() + "."}
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	http.Redirect(w, r, backTo(r.PostForm.Get("back"), run.ID, number), http.StatusSeeOther)
+}
+
+// backTo is the page from which a form was sent: a list of the run's answers, or
+// else the page of the answer.
+func backTo(from, run string, number int) string {
+	path := "/runs/" + run + "/answers"
+	if at, err := url.Parse(from); err == nil && at.Path == path && at.Host == "" && at.Scheme == "" {
+		return (&url.URL{Path: path, RawQuery: at.Query().Encode(), Fragment: "answer-" + strconv.Itoa(number)}).String()
+	}
+	return path + "/" + strconv.Itoa(number) + "#note"
+}
