@@ -85,9 +85,20 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 			a.measures = append(a.measures, m)
 		}
 	}
+	if len(a.measures) == 0 {
+		return a
+	}
 	rows := rowsOf(headlines, names)
-	var groups []string
-	for _, c := range report.ByColumns(headlines) {
+	groups := a.columns(report.ByColumns(headlines), rows)
+	a.divide(rows, groups)
+	a.notes = a.remarks(rows, groups)
+	return a
+}
+
+// columns sorts columns into those of groups, which it returns, those that name
+// totals, and those that all figures have in common.
+func (a *answer) columns(columns []string, rows []*row) (groups []string) {
+	for _, c := range columns {
 		switch {
 		case !slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != crosstalk.All }): // the data have no such column
 		case slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] == crosstalk.All }):
@@ -104,20 +115,23 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 		}
 	}
 	slices.SortStableFunc(groups, func(x, y string) int { return cmp.Compare(a.choice(x), a.choice(y)) })
+	return groups
+}
+
+// divide makes totals and sections of the rows.
+func (a *answer) divide(rows []*row, groups []string) {
+	var without []*row // the first figure: they come last, since they may not fit
 	for _, r := range rows {
-		if len(grouped(r, groups)) == 0 {
+		if len(grouped(r, groups)) > 0 {
+			continue
+		}
+		if e, ok := r.figures[a.measures[0].Key]; ok && e.Value.Defined() {
 			a.totals = append(a.totals, r)
+		} else {
+			without = append(without, r)
 		}
 	}
-	slices.SortStableFunc(a.totals, func(x, y *row) int { // those without the first figure last: they may not fit
-		first := func(r *row) int {
-			if e, ok := r.figures[a.measures[0].Key]; ok && e.Value.Defined() {
-				return 0
-			}
-			return 1
-		}
-		return cmp.Compare(first(x), first(y))
-	})
+	a.totals = append(a.totals, without...)
 	for _, column := range groups {
 		s := section{column: column}
 		for _, r := range rows {
@@ -130,8 +144,6 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 			a.sections = append(a.sections, s)
 		}
 	}
-	a.notes = a.remarks(rows, groups)
-	return a
 }
 
 // rowsOf collects the figures with equal columns, in their order.
