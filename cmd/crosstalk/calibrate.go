@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"crosstalk"
 	"crosstalk/calibrate"
@@ -11,6 +13,7 @@ import (
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
 	"crosstalk/internal/config"
+	"crosstalk/internal/statusline"
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/wordlist"
 	"crosstalk/model/reference"
@@ -65,8 +68,9 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 			var results []calibrate.Result
 			for i, p := range parts {
 				if len(chosen) == 0 || slices.Contains(chosen, names[i]) {
+					stop := showSeeds(c, names[i], all.seeds)
 					of, err := p.calibrate(c, all)
-					if err != nil {
+					if stop(); err != nil {
 						return err
 					}
 					results = append(results, of...)
@@ -90,6 +94,28 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 	config.Choices(c.Flags(), "format", "table", "json")
 	c.Flags().SortFlags = false
 	return c
+}
+
+// showSeeds shows on a terminal which seed is measured, until stop.
+func showSeeds(c *cobra.Command, name string, seeds int) (stop func()) {
+	line := statusline.New(c.ErrOrStderr())
+	if !line.Terminal() {
+		return func() {}
+	}
+	var lock sync.Mutex
+	before, n, shown := c.Context(), 0, time.Time{}
+	c.SetContext(calibrate.OnSeed(before, func() {
+		lock.Lock()
+		defer lock.Unlock()
+		if n++; time.Since(shown) > line.Every() {
+			shown = time.Now()
+			line.Show(fmt.Sprintf("%s: seed %d of %d", name, (n-1)%seeds+1, seeds))
+		}
+	}))
+	return func() {
+		line.Clear()
+		c.SetContext(before)
+	}
 }
 
 // leakageCalibration calibrates the leak rate.
