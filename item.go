@@ -33,6 +33,9 @@ type Prompt struct {
 	Text     string `json:"text"`     // empty where an answer was recorded without its prompt
 	Language string `json:"language"` // as language identifiers label it: ISO 639-1 where there is a code, else ISO 639-3
 
+	// Tag is the language as a BCP 47 tag where it says more than Language: "zh-TW".
+	Tag string `json:"tag,omitempty"`
+
 	// Before are the messages that Text answers: a system message, and earlier
 	// turns of the user and the assistant.
 	Before []Message `json:"before,omitempty"`

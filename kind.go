@@ -34,7 +34,7 @@ type Measure struct {
 	Sentence string   // what its figures mean
 	Baseline Baseline // for comparison
 	Numbers  []string // keys of Observation.Numbers to show with a finding
-	Unscored string   // key of the count of observations that the measure cannot score; tables always have it
+	Unscored []string // keys of the counts of observations that the measure cannot score; tables always have them
 	Headline bool     // one of the few that answer the instrument's question; its figures are fractions
 	ByClass  bool     // figures are by class of answers, so they are not headlines
 	OfTokens bool     // observations are of an answer's tokens, not of the answer
@@ -114,7 +114,7 @@ var Unanswered = []string{string(Empty), string(Refused), string(Failed), NotMea
 // UnjudgedOf counts the answers that a figure says nothing about, since they could
 // not be judged, and all answers that it should be about.
 func (k Kind) UnjudgedOf(e Estimate) (unjudged, of int) {
-	for _, count := range slices.Concat(k.Unjudged, Unanswered, []string{k.Measure(e.Measure).Unscored}) {
+	for _, count := range slices.Concat(k.Unjudged, Unanswered, k.Measure(e.Measure).Unscored) {
 		unjudged += e.Counts[count]
 	}
 	of = e.Observations + unjudged

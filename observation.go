@@ -23,6 +23,7 @@ type Observation struct {
 	Texts     []NamedText        `json:"texts,omitempty"`      // what was compared, after post-processing, and what was read in it
 	Finding   string             `json:"finding,omitempty"`    // what was found: the key of one of the Kind's findings
 	Spans     []Span             `json:"spans,omitempty"`      // where the fault lies
+	Masked    []Span             `json:"masked,omitempty"`     // what of the answer was not judged: places, each with its Reason
 	Tokens    []Token            `json:"tokens,omitempty"`     // the answer's tokens around the fault, where their probabilities are known
 	Answers   []Key              `json:"answers,omitempty"`    // the answers it came from: those of its sides first, in their order
 }
@@ -75,10 +76,11 @@ type Span struct {
 	Line        int     `json:"line"`           // of the answer, from 1
 	Start       int     `json:"start"`          // bytes of that text: [Start, End)
 	End         int     `json:"end"`
-	Text        string  `json:"text"`                  // as it was checked
+	Text        string  `json:"text,omitempty"`        // as it was checked
 	Language    string  `json:"language,omitempty"`    // the identified language
 	Probability float32 `json:"probability,omitempty"` // the identifier's, of Language
 	Score       float64 `json:"score,omitempty"`       // the judge's, of the piece
+	Reason      string  `json:"reason,omitempty"`      // in a word: why the piece is a fault, or why it was not judged
 }
 
 // Token is a position of an answer, with what the candidates say of the

@@ -17,6 +17,7 @@ func (o *Observation) AppendJSON(b []byte) ([]byte, error) {
 	if len(o.Spans) > 0 || len(o.Tokens) > 0 { // few have them
 		return appendOther(b, o)
 	}
+	start := b
 	b = appendString(append(b, `{"measure":`...), o.Measure)
 	b = appendString(append(b, `,"item":`...), o.Item)
 	b = appendString(append(b, `,"cluster":`...), o.Cluster)
@@ -48,7 +49,7 @@ func (o *Observation) AppendJSON(b []byte) ([]byte, error) {
 	if len(o.Numbers) > 0 {
 		for _, v := range o.Numbers {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return appendOther(b, o) // for its error
+				return appendOther(start, o) // for its error
 			}
 		}
 		b = appendMap(append(b, `,"numbers":`...), o.Numbers, appendFloat)
@@ -64,6 +65,18 @@ func (o *Observation) AppendJSON(b []byte) ([]byte, error) {
 	}
 	if o.Finding != "" {
 		b = appendString(append(b, `,"finding":`...), o.Finding)
+	}
+	for i, m := range o.Masked {
+		if m != (Span{Line: m.Line, Start: m.Start, End: m.End, Reason: m.Reason}) || m.Reason == "" {
+			return appendOther(start, o)
+		}
+		b = strconv.AppendInt(append(append(b, opening(i, `,"masked":[`)...), `{"line":`...), int64(m.Line), 10)
+		b = strconv.AppendInt(append(b, `,"start":`...), int64(m.Start), 10)
+		b = strconv.AppendInt(append(b, `,"end":`...), int64(m.End), 10)
+		b = append(appendString(append(b, `,"reason":`...), m.Reason), '}')
+	}
+	if len(o.Masked) > 0 {
+		b = append(b, ']')
 	}
 	for i, k := range o.Answers {
 		b = append(b, opening(i, `,"answers":[`)...)

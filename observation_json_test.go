@@ -13,6 +13,8 @@ func FuzzObservationJSON(f *testing.F) {
 	f.Add("", "", "", math.NaN(), 1e21, -1, byte(255))
 	f.Add("wpr", "b", "c", math.Inf(1), -1.5e-7, 1<<40, byte(0b10101))
 	f.Add("x", "y", "z", -0.0, 1e300, 0, byte(0b01010))
+	f.Add("lpr", "y", "z", 1.0, 2.0, 7, byte(0b1000000))
+	f.Add("lpr", "y", "z", 1.0, 2.0, 7, byte(0b10000000))
 	f.Fuzz(func(t *testing.T, a, b, c string, x, y float64, n int, has byte) {
 		o := Observation{Measure: a, Item: b, Cluster: c, Sample: n, Value: Value(x)}
 		if has&1 != 0 {
@@ -34,6 +36,12 @@ func FuzzObservationJSON(f *testing.F) {
 		}
 		if has&32 != 0 {
 			o.Tokens = []Token{{Text: b}}
+		}
+		if has&64 != 0 {
+			o.Masked = []Span{{Line: n, Start: 1, End: n, Reason: b}, {Reason: "x"}}
+		}
+		if has&128 != 0 {
+			o.Masked = []Span{{Line: n, Text: a, Reason: "x"}}
 		}
 		var want bytes.Buffer
 		encoder := json.NewEncoder(&want)

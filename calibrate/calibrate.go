@@ -28,6 +28,14 @@ type Result struct {
 	Width     float64            `json:"width"` // mean width of the intervals
 }
 
+type seedKey struct{}
+
+// OnSeed returns a context with which calibrations call done after the measurement
+// of each seed, from several goroutines.
+func OnSeed(ctx context.Context, done func()) context.Context {
+	return context.WithValue(ctx, seedKey{}, done)
+}
+
 // cover measures once for each seed and fills in the results, which already
 // have measure, model and truth. measure returns an estimate for each result,
 // in order.
@@ -39,6 +47,9 @@ func cover(ctx context.Context, results []Result, seeds int, measure func(seed u
 		group.Go(func() (err error) {
 			if err = ctx.Err(); err == nil {
 				estimates[seed], err = measure(uint64(seed))
+			}
+			if done, ok := ctx.Value(seedKey{}).(func()); ok {
+				done()
 			}
 			return err
 		})

@@ -15,31 +15,30 @@ import (
 )
 
 // Confusion calibrates LPR and WPR of each task on items with
-// reference:confused at the rates of wrong lines and words, over seeds. Each
+// reference:confused over seeds. Each
 // seed is a complete measurement: asks, journal (in memory), scores, averages
 // over languages and sources.
 //
 // The model answers all prompts in a language alike, so the suite's prompts can
 // be treated as a sample of a population. The truth is the mean over its
-// languages of the result of the identifier and the word list for the model's
-// lines.
-func Confusion(ctx context.Context, in confusion.Instrument, items []crosstalk.Item, line, word float64, seeds int) ([]Result, error) {
+// languages of what the instrument says of the model's lines and short replies.
+func Confusion(ctx context.Context, in confusion.Instrument, items []crosstalk.Item, of reference.Confusion, seeds int) ([]Result, error) {
 	if seeds < 1 || in.Samples < 1 {
 		return nil, fmt.Errorf("expected at least one seed and one sample, got %d and %d", seeds, in.Samples)
 	}
 	in.Identifier = &memo{Identifier: in.Identifier}
 	in.Prompting.API = crosstalk.Chat
-	model, err := reference.NewConfused(items, line, word, 1)
+	model, err := reference.NewConfused(items, of, 1)
 	if err != nil {
 		return nil, err
 	}
 	results := confusionTruth(&in, items, model)
-	name := fmt.Sprintf("%s:confused?line=%g&word=%g", reference.Provider, line, word)
+	name := fmt.Sprintf("%s:confused?%s", reference.Provider, of)
 	for i := range results {
 		results[i].Model = name
 	}
 	err = cover(ctx, results, seeds, func(seed uint64) ([]crosstalk.Estimate, error) {
-		m, err := reference.NewConfused(items, line, word, seed)
+		m, err := reference.NewConfused(items, of, seed)
 		if err != nil {
 			return nil, err
 		}
@@ -72,12 +71,17 @@ func confusionTruth(in *confusion.Instrument, items []crosstalk.Item, m *referen
 		}
 		languages[task][item.Prompt.Language] = true
 	}
+	rates := map[string]struct{ lpr, wpr float64 }{}
 	for _, task := range tasks {
 		var lpr, wpr mean
 		for _, language := range slices.Sorted(maps.Keys(languages[task])) {
-			l, w := answerRates(in, m, language)
-			lpr.add(l)
-			wpr.add(w)
+			r, known := rates[language]
+			if !known {
+				r.lpr, r.wpr = answerRates(in, m, language)
+				rates[language] = r
+			}
+			lpr.add(r.lpr)
+			wpr.add(r.wpr)
 		}
 		by := map[string]string{}
 		if task != "" {
@@ -105,43 +109,50 @@ func (m *mean) add(v float64) {
 	}
 }
 
-// answerRates returns the probabilities that an answer in the language has no
-// wrong line, given a checked line, and that it has no wrong word, given no
-// wrong line; NaN if undefined. Lines are judged one by one and are
-// independent, so the rates follow from the shares of lines that are wrong,
-// have wrong words, or are not checked.
-func answerRates(in *confusion.Instrument, m *reference.Confused, language string) (lpr, wpr float64) {
-	var checked, passed, clean float64 // answers with a checked line, of them without a wrong line, of them without a wrong word
-	notWrong, notFaulty, unchecked := 1.0, 1.0, 1.0
-	hasWords := false
-	for place := range reference.MaxLines {
-		var wrong, words, short float64 // of lines
-		for _, line := range m.Lines(language, place) {
-			if line.P == 0 {
-				continue
-			}
-			item := crosstalk.Item{ID: language, Prompt: &crosstalk.Prompt{Language: language}}
-			observed := map[string]crosstalk.Observation{}
-			for _, o := range in.Score(item, 0, crosstalk.Answer{Status: crosstalk.Text, Text: line.Text}) {
-				observed[o.Measure] = o
-			}
-			_, has := observed[confusion.WPR]
-			hasWords = hasWords || has
-			switch {
-			case observed[confusion.LPR].NotScored == confusion.Unchecked:
-				short += line.P
-			case observed[confusion.LPR].Value == 0:
-				wrong += line.P
-			case has && observed[confusion.WPR].Value == 0:
-				words += line.P
-			}
+// faults are the probabilities that a text cannot be told, that it has a wrong line,
+// and that it has wrong words but no wrong line.
+type faults struct{ unclear, line, word float64 }
+
+func ratesOf(in *confusion.Instrument, language string, outcomes []reference.Line) (r faults, hasWords bool) {
+	item := crosstalk.Item{ID: language, Prompt: &crosstalk.Prompt{Language: language}}
+	for _, text := range outcomes {
+		observed := map[string]crosstalk.Observation{}
+		for _, o := range in.Score(item, 0, crosstalk.Answer{Status: crosstalk.Text, Text: text.Text}) {
+			observed[o.Measure] = o
 		}
-		notWrong *= 1 - wrong
-		notFaulty *= 1 - wrong - words
-		unchecked *= short
-		checked += 1 - unchecked
-		passed += notWrong - unchecked
-		clean += notFaulty - unchecked
+		words, has := observed[confusion.WPR]
+		hasWords = hasWords || has
+		switch lines := observed[confusion.LPR]; {
+		case lines.NotScored != "":
+			r.unclear += text.P
+		case lines.Value == 0:
+			r.line += text.P
+		case has && words.Value == 0:
+			r.word += text.P
+		}
+	}
+	return r, hasWords
+}
+
+// answerRates returns the probabilities that an answer in the language has no
+// wrong line, given that it can be told, and that it has no wrong word, given no
+// wrong line; NaN if undefined. Lines are judged one by one and are independent, so
+// the rates follow from those of lines.
+func answerRates(in *confusion.Instrument, m *reference.Confused, language string) (lpr, wpr float64) {
+	short, hasWords := ratesOf(in, language, m.Replies(language))
+	// Of answers: those that can be told, of them without a wrong line, of them without a wrong word.
+	checked, passed, clean := m.Short*(1-short.unclear), m.Short*(1-short.unclear-short.line), m.Short*(1-short.unclear-short.line-short.word)
+	notWrong, notFaulty, unclear := 1.0, 1.0, 1.0
+	for place := range reference.MaxLines {
+		line, has := ratesOf(in, language, m.Lines(language, place))
+		hasWords = hasWords || has
+		notWrong *= 1 - line.line
+		notFaulty *= 1 - line.line - line.word
+		unclear *= line.unclear
+		share := (1 - m.Short) / reference.MaxLines
+		checked += share * (1 - unclear)
+		passed += share * (notWrong - unclear)
+		clean += share * (notFaulty - unclear)
 	}
 	lpr, wpr = math.NaN(), math.NaN()
 	const rounding = 1e-9

@@ -11,6 +11,7 @@ import (
 	"crosstalk/instrument/confusion"
 	"crosstalk/measure/langid"
 	"crosstalk/measure/wordlist"
+	"crosstalk/model/reference"
 )
 
 // byScript is an identifier that tells scripts apart and nothing else, so
@@ -39,7 +40,14 @@ func (byScript) Identify(text string) langid.Guess {
 }
 
 func confusionInstrument() confusion.Instrument {
-	return confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: byScript{}, Words: wordlist.English(), Samples: 1}
+	return confusion.Instrument{Protocol: plain(), Identifier: byScript{}, Words: wordlist.English(), Samples: 1}
+}
+
+// plain are the rules of lines, where what is not checked is left out.
+func plain() confusion.Protocol {
+	p, _ := confusion.ProtocolNamed("lcb-script")
+	p.EmptyIsOne = false
+	return p
 }
 
 // asked are n prompts in Russian and in Italian.
@@ -57,8 +65,8 @@ func asked(n int) (list []crosstalk.Item) {
 // Russian or Hindi. Chinese and Japanese lines, which have no spaces, are too
 // few words to be checked in either.
 func TestConfusion(t *testing.T) {
-	const line, word, seeds = 0.2, 0.1, 200
-	results, err := Confusion(bg, confusionInstrument(), asked(30), line, word, seeds)
+	const line, seeds = 0.2, 200
+	results, err := Confusion(bg, confusionInstrument(), asked(30), reference.Confusion{Line: line}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,16 +76,19 @@ func TestConfusion(t *testing.T) {
 	}
 	russian, italian := answers(1-line*12/14), answers(1-line*2/14)
 	lpr := (russian + italian) / answers(1) / 2
-	wpr := answers(1-line*12/14-(1-line)*word) / russian // Italian has no check for English words
 	if len(results) != 2 || results[0].Measure != "lpr" || results[1].Measure != "wpr" ||
-		math.Abs(results[0].Truth-lpr) > 1e-12 || math.Abs(results[1].Truth-wpr) > 1e-12 {
-		t.Fatalf("results %+v, want the truths %g and %g", results, lpr, wpr)
+		math.Abs(results[0].Truth-lpr) > 1e-12 || math.Abs(results[1].Truth-1) > 1e-12 {
+		t.Fatalf("results %+v, want the truths %g and 1", results, lpr)
+	}
+	of := reference.Confusion{Line: line, Word: 0.1, Mask: 0.1, Short: 0.1}
+	if results, err = Confusion(bg, confusionInstrument(), asked(40), of, seeds); err != nil {
+		t.Fatal(err)
 	}
 	for _, r := range results {
 		if math.Abs(r.Mean-r.Truth) > 0.02 || r.Coverage < 0.90 || r.Coverage > 0.99 || !(r.Certainty.Low < r.Coverage && r.Coverage < r.Certainty.High) {
 			t.Errorf("%s: truth %g, mean %g, coverage %g, certainty %v", r.Measure, r.Truth, r.Mean, r.Coverage, r.Certainty)
 		}
-		if !(r.Width > 0.05 && r.Width < 0.5) || r.Seeds != seeds || r.Model != "reference:confused?line=0.2&word=0.1" || r.Estimate.By["task"] != "monolingual" || r.Estimate.Clusters < 20 {
+		if !(r.Width > 0.05 && r.Width < 0.5) || r.Seeds != seeds || r.Model != "reference:confused?line=0.2&word=0.1&mask=0.1&short=0.1" || r.Estimate.By["task"] != "monolingual" || r.Estimate.Clusters < 20 {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -86,14 +97,15 @@ func TestConfusion(t *testing.T) {
 // Under the paper's rules answers without a checked line pass.
 func TestTruthOfUncheckedLines(t *testing.T) {
 	in := confusionInstrument()
-	for protocol, want := range map[string]float64{"crosstalk-1": math.NaN(), "lcb-paper": 1} {
-		p, err := confusion.ProtocolNamed(protocol)
-		if err != nil {
-			t.Fatal(err)
-		}
+	paper, err := confusion.ProtocolNamed("lcb-paper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[confusion.Protocol]float64{plain(): math.NaN(), paper: 1} {
+		protocol := p.Name
 		p.MinWords = 100 // no line has so many
 		in.Protocol = p
-		results, err := Confusion(bg, in, asked(2), 0.2, 0.1, 1)
+		results, err := Confusion(bg, in, asked(2), reference.Confusion{Line: 0.2, Word: 0.1}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,11 +116,11 @@ func TestTruthOfUncheckedLines(t *testing.T) {
 }
 
 func TestConfusionIsDeterministic(t *testing.T) {
-	one, err := Confusion(bg, confusionInstrument(), asked(5), 0.2, 0.1, 5)
+	one, err := Confusion(bg, confusionInstrument(), asked(5), reference.Confusion{Line: 0.2, Word: 0.1, Mask: 0.3, Short: 0.2}, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := Confusion(bg, confusionInstrument(), asked(5), 0.2, 0.1, 5)
+	two, err := Confusion(bg, confusionInstrument(), asked(5), reference.Confusion{Line: 0.2, Word: 0.1, Mask: 0.3, Short: 0.2}, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,10 +134,10 @@ func TestConfusionErrors(t *testing.T) {
 	stop()
 	in := confusionInstrument()
 	for want, f := range map[string]func() ([]Result, error){
-		"expected at least one seed and one sample, got 0 and 1":      func() ([]Result, error) { return Confusion(bg, in, asked(2), 0.5, 0.5, 0) },
-		"reference:confused: line is 2; expected a probability":       func() ([]Result, error) { return Confusion(bg, in, asked(2), 2, 0.5, 1) },
-		"item x0x0x has no prompt that reference:confused can answer": func() ([]Result, error) { return Confusion(bg, in, items(1), 0.5, 0.5, 1) },
-		"context canceled": func() ([]Result, error) { return Confusion(stopped, in, asked(2), 0.5, 0.5, 1) },
+		"expected at least one seed and one sample, got 0 and 1":      func() ([]Result, error) { return Confusion(bg, in, asked(2), reference.Confusion{}, 0) },
+		"reference:confused: line is 2; expected a probability":       func() ([]Result, error) { return Confusion(bg, in, asked(2), reference.Confusion{Line: 2}, 1) },
+		"item x0x0x has no prompt that reference:confused can answer": func() ([]Result, error) { return Confusion(bg, in, items(1), reference.Confusion{}, 1) },
+		"context canceled": func() ([]Result, error) { return Confusion(stopped, in, asked(2), reference.Confusion{}, 1) },
 	} {
 		if _, err := f(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

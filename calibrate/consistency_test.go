@@ -3,6 +3,7 @@ package calibrate
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 	"testing"
 
 	"crosstalk"
@@ -58,5 +59,13 @@ func TestConsistency(t *testing.T) {
 	}
 	if _, err := Consistency(bg, consistencyInstrument(0), inputs(3), reference.Inconsistency{Flip: 2}, 1); err == nil {
 		t.Error("calibrated what is no probability")
+	}
+}
+
+func TestOnSeed(t *testing.T) {
+	var n atomic.Int32
+	ctx := OnSeed(bg, func() { n.Add(1) })
+	if _, err := Consistency(ctx, consistencyInstrument(0), inputs(3), reference.Inconsistency{Flip: 0.2}, 7); err != nil || n.Load() != 7 {
+		t.Errorf("%d seeds were reported: %v", n.Load(), err)
 	}
 }

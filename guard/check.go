@@ -9,8 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"crosstalk/measure/langid"
 	"crosstalk/measure/langid/chinese"
-	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
 )
@@ -19,7 +19,7 @@ import (
 const (
 	lineWrong = 4.0  // a line is in another language
 	lineRight = -1.5 // a line is in the expected one
-	wordWrong = -0.3 // words within a line are in another language
+	wordWrong = -0.6 // words within a line are in another language
 	wordAlso  = -1.5 // so are the words beside them
 )
 
@@ -29,6 +29,7 @@ const even = words.Threshold
 
 // check is the judging of one text.
 type check struct {
+	lid      langid.Identifier
 	text     string
 	want     expected
 	doc      prose.Document
@@ -37,7 +38,9 @@ type check struct {
 	units    []unit
 	spans    []Span
 	masked   []Mask
+	excused  []Mask // the masked parts that are in another language for a reason
 	pairs    []pair // see paired
+	firsts   []int  // see first
 }
 
 // unit is a block, or several short ones of a form.
@@ -47,8 +50,8 @@ type unit struct {
 	state    Verdict
 }
 
-func newCheck(text string, want expected) *check {
-	c := &check{text: text, want: want, doc: prose.Parse(text)}
+func newCheck(lid langid.Identifier, text string, want expected) *check {
+	c := &check{lid: lid, text: text, want: want, doc: prose.Parse(text)}
 	quoted := c.letters() < 4 // an answer of nothing but a quotation is judged by it
 	for _, m := range c.doc.Masks {
 		if !m.Kind.Quoted() || !quoted {
@@ -112,6 +115,8 @@ func (c *check) judge() {
 	c.foreignWords()
 	c.scripts()
 	slices.SortFunc(c.spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	c.excused = slices.Clone(c.masked[len(c.mask):])
+	slices.SortFunc(c.excused, func(a, b Mask) int { return cmp.Compare(a.Start, b.Start) })
 	slices.SortFunc(c.masked, func(a, b Mask) int { return cmp.Compare(a.Start, b.Start) })
 }
 
@@ -177,7 +182,7 @@ func (c *check) identify(u *unit) bool {
 	if len(plain.String()) < 20 || words.Supports(c.want.base) && lowercase(plain.String()) < 4 {
 		return false
 	}
-	guess := embedded.Identifier().Identify(plain.String())
+	guess := c.lid.Identify(plain.String())
 	switch supported := words.Supports(c.want.base); {
 	case guess.Language == c.want.base && guess.Probability >= 0.5 && (!supported || u.evidence.LogRatio < lineWrong):
 		u.state, u.evidence.LogRatio = Right, min(u.evidence.LogRatio, -lineWrong)
@@ -196,13 +201,14 @@ func (c *check) identify(u *unit) bool {
 // names the language; or the line before it ends in a colon, and the text goes on in the expected language behind it.
 func (c *check) announced(b prose.Block, language string) prose.Kind {
 	i := sort.Search(len(c.doc.Blocks), func(i int) bool { return c.doc.Blocks[i].Start >= b.Start })
-	first := i
-	for first > 0 && c.doc.Blocks[first-1].Form == b.Form {
-		first--
-	}
+	first := c.first(i)
 	if b.Form == prose.Cell {
+		row := c.line(c.doc.Blocks[first].Start)
 		for _, head := range c.doc.Blocks[first:i] {
-			if c.line(head.Start) == c.line(c.doc.Blocks[first].Start) && mentions(c.want.base, c.text[head.Start:head.End], language) {
+			if c.line(head.Start) != row {
+				break
+			}
+			if mentions(c.want.base, c.text[head.Start:head.End], language) {
 				return Mention
 			}
 		}
@@ -228,6 +234,18 @@ func (c *check) announced(b prose.Block, language string) prose.Kind {
 		return prose.Quote
 	}
 	return ""
+}
+
+// first returns the number of the first of the blocks of a form that the i-th block follows without another between.
+func (c *check) first(i int) int {
+	for n := len(c.firsts); n <= i; n++ {
+		if n > 0 && c.doc.Blocks[n-1].Form == c.doc.Blocks[n].Form {
+			c.firsts = append(c.firsts, c.firsts[n-1])
+		} else {
+			c.firsts = append(c.firsts, n)
+		}
+	}
+	return c.firsts[i]
 }
 
 // lowercase counts the words that begin with no capital: names tell little of the language around them.
@@ -269,7 +287,7 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 		c.masked = append(c.masked, Mask{start, end, kind})
 		return
 	}
-	c.spans = append(c.spans, Span{start, end, c.name(e.Language, start, end), "line", probability(e.LogRatio)})
+	c.spans = append(c.spans, Span{start, end, c.name(e.Language, start, end), Line, probability(e.LogRatio)})
 }
 
 // maskFrom returns the number of the first masked part that ends behind a byte.
@@ -316,7 +334,7 @@ func (c *check) foreignWords() {
 			c.masked = append(c.masked, Mask{start, end, kind})
 			continue
 		}
-		s := Span{start, end, c.name(best.Language, start, end), "word", probability(top - even)}
+		s := Span{start, end, c.name(best.Language, start, end), Word, probability(top - even)}
 		if last := len(c.spans) - 1; last >= 0 && c.continues(c.spans[last], s) {
 			c.spans[last].End, c.spans[last].P = end, max(c.spans[last].P, s.P)
 			continue
@@ -333,7 +351,7 @@ func (c *check) adjacent(a, b words.Word) bool {
 
 // continues reports whether two spans are sentences of one part: there are no letters between them, nor a line's end.
 func (c *check) continues(a, b Span) bool {
-	return a.Kind == "word" && a.Language == b.Language && a.End <= b.Start && !strings.ContainsAny(c.text[a.End:b.Start], "\n|") &&
+	return a.Kind == Word && a.Language == b.Language && a.End <= b.Start && !strings.ContainsAny(c.text[a.End:b.Start], "\n|") &&
 		b.Start-a.End < 20 && strings.IndexFunc(c.text[a.End:b.Start], unicode.IsLetter) < 0
 }
 
@@ -378,7 +396,7 @@ func (c *check) scripts() {
 				wrong, right, tag = traditional, simplified, "zh-Hant"
 			}
 			if wrong >= 2 && wrong > 3*right {
-				lines = append(lines, Span{start, end, tag, "line", probability(1.6 * float64(wrong-right))})
+				lines = append(lines, Span{start, end, tag, Line, probability(1.6 * float64(wrong-right))})
 			}
 		}
 	}
@@ -431,5 +449,7 @@ func (c *check) result() Judgement {
 	if j.Masked == nil {
 		j.Masked = []Mask{}
 	}
+	j.Parts = c.parts()
+	j.Mix = c.mix(j.Parts)
 	return j
 }

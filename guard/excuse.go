@@ -28,29 +28,28 @@ func (c *check) excuse(run []words.Word, language string) prose.Kind {
 		return Name
 	case c.want.base == "ko" && c.hanja(start, end):
 		return Loan
-	case len(run) <= 2 && all(run, func(w words.Word) bool { return w.Loan }), c.term(run):
+	case len(run) <= 2 && latin(c.text[start:end]) && all(run, func(w words.Word) bool { return w.Loan }), c.term(run):
 		return Loan
 	}
 	return ""
 }
 
 // term reports whether up to three words look like a term that speakers of the expected language use: they are in Latin
-// script, and none of them is among the frequent words of its language, which are hardly ever borrowed. A word that
-// English has too counts as English, from where most are.
+// script, and none of them is among the frequent words of English, from where most are, or a word of another language.
 func (c *check) term(run []words.Word) bool {
-	const (
-		listedEnglish = 1e-6
-		frequent      = 1e-5
-	)
+	const listed = 1e-6
 	frequentEnglish := 2e-4
-	if c.want.base == "hi" {
+	switch {
+	case c.want.base == "hi":
 		frequentEnglish = 5e-4 // everyday Hindi is full of English nouns
+	case run[0].Foreign:
+		frequentEnglish = 5e-5 // the lists of other scripts do not have the borrowed ones
 	}
 	return len(run) <= 3 && latin(c.text[run[0].Start:run[0].End]) && all(run, func(w words.Word) bool {
-		if c.want.base != "en" && w.English >= max(listedEnglish, w.Share/50) {
+		if c.want.base != "en" && w.English >= max(listed, w.Share/50) {
 			return w.English < frequentEnglish
 		}
-		return w.Share < frequent
+		return w.Share < listed
 	})
 }
 

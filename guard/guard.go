@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"strings"
 
+	"crosstalk/measure/langid"
+	"crosstalk/measure/langid/embedded"
+	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
 
 	"golang.org/x/text/language"
@@ -33,14 +36,22 @@ type Judgement struct {
 	Unclear  int     `json:"unclear"`          // units whose language cannot be told
 	Spans    []Span  `json:"spans"`            // the parts in another language
 	Masked   []Mask  `json:"masked"`           // the parts that were not judged
+	Parts    []Part  `json:"-"`                // what was judged, in order of the first lines
+	Mix      Mix     `json:"-"`
 }
+
+// Kinds of spans.
+const (
+	Line = "line" // a whole line or cell
+	Word = "word" // words within one
+)
 
 // A Span is a part in another language than expected.
 type Span struct {
 	Start    int     `json:"start"`
 	End      int     `json:"end"`
 	Language string  `json:"language"` // BCP 47, with the script of Chinese: "en", "zh-Hans"
-	Kind     string  `json:"kind"`     // "line" (a whole line or cell) or "word" (words within one)
+	Kind     string  `json:"kind"`     // Line or Word
 	P        float64 `json:"p"`        // probability that it is in another language
 }
 
@@ -59,18 +70,39 @@ const (
 	Loan    prose.Kind = "loan"    // used in many languages: "online"
 )
 
+// A Checker judges texts. It is safe for concurrent use.
+type Checker struct {
+	// Identifier judges lines of languages without a model of words; nil: the embedded one. If it has a method Labels,
+	// its languages can be judged besides those of Languages.
+	Identifier langid.Identifier
+}
+
+// Rules names what decides about a verdict besides the identifier: the rules and the models of words. It changes
+// whenever they do.
+func Rules() string { return "guard-1+" + words.Name() }
+
+func (k Checker) identifier() langid.Identifier {
+	if k.Identifier == nil {
+		return embedded.Identifier()
+	}
+	return k.Identifier
+}
+
 // Check judges a text that should be in a language: a BCP 47 tag such as "ko", "pt-BR" or "zh-Hant". A region decides
 // between simplified and traditional Chinese; other regions are reported, not judged. An error means that the tag is
 // no language that can be judged.
-func Check(text, tag string) (Judgement, error) {
-	e, err := expect(tag)
+func (k Checker) Check(text, tag string) (Judgement, error) {
+	e, err := k.expect(tag)
 	if err != nil {
 		return Judgement{}, err
 	}
-	c := newCheck(text, e)
+	c := newCheck(k.identifier(), text, e)
 	c.judge()
 	return c.result(), nil
 }
+
+// Check judges a text as Checker.Check does, with the embedded identifier.
+func Check(text, tag string) (Judgement, error) { return Checker{}.Check(text, tag) }
 
 // expected is what a tag asks for.
 type expected struct {
@@ -79,7 +111,7 @@ type expected struct {
 	script string // "Hans" or "Hant" where the tag of Chinese has a script or a region, otherwise empty
 }
 
-func expect(tag string) (expected, error) {
+func (k Checker) expect(tag string) (expected, error) {
 	t, err := language.Parse(strings.ReplaceAll(tag, "_", "-"))
 	if err != nil || tag == "" {
 		return expected{}, fmt.Errorf("unknown language %q; expected a BCP 47 tag such as ko, pt-BR or zh-Hant", tag)
@@ -93,7 +125,8 @@ func expect(tag string) (expected, error) {
 		script, _ := t.Script()
 		e.script = script.String()
 	}
-	if !judged(e.base) {
+	var known bool
+	if e.base, known = k.label(e.base); !known {
 		return expected{}, fmt.Errorf("language %q cannot be judged; expected one of: %s", tag, strings.Join(Languages(), " "))
 	}
 	return e, nil

@@ -39,6 +39,7 @@ func TestCheck(t *testing.T) {
 		{"es", "O seu pedido já foi enviado e chega amanhã de manhã.", Wrong, "pt line[O seu pedido já foi enviado e chega amanhã de manhã.]"},
 		{"de", "Uw bestelling is onderweg en komt morgen bij u aan.", Wrong, "nl line[Uw bestelling is onderweg en komt morgen bij u aan.]"},
 		{"nl", "Uw bestelling is onderweg en komt morgen bij u aan.", Right, ""},
+		{"nb-NO", "Bestillingen din er på vei og kommer i morgen.", Right, ""},
 		{"nl", "Your order is on its way and arrives tomorrow.", Wrong, "en line[Your order is on its way and arrives tomorrow.]"},
 		{"fr", "Voici la liste :\n\n- Du pain frais\n- A pound of butter\n- Des œufs", Wrong, "en line[A pound of butter]"},
 		{"hi", "नमस्ते, आप कैसे हैं?", Right, ""},
@@ -109,7 +110,7 @@ func TestBadTags(t *testing.T) {
 			t.Errorf("%q: error %v, want %q", tag, err, want)
 		}
 	}
-	for _, tag := range []string{"pt_BR", "zh-hant-HK", "EN"} {
+	for _, tag := range []string{"pt_BR", "zh-hant-HK", "EN", "nb-NO", "fil"} {
 		if _, err := Check("text", tag); err != nil {
 			t.Errorf("%q: %v", tag, err)
 		}
@@ -127,16 +128,16 @@ func TestRequest(t *testing.T) {
 		`{"text":1,"language":"de"}`: `expected a JSON object`,
 		`[]`:                         `expected a JSON object`,
 	} {
-		_, err := ParseRequest([]byte(data))
+		_, err := ParseRequest([]byte(data), "")
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: error %v, want %q", data, err, want)
 		}
 	}
-	r, err := ParseRequest([]byte(`{"id":7,"text":"Das ist ein kurzer Satz.","language":"user","prompt":"12345"}`))
+	r, err := ParseRequest([]byte(`{"id":7,"text":"Das ist ein kurzer Satz.","language":"user","prompt":"12345"}`), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := r.Check()
+	response, err := r.Check(Checker{})
 	if err != nil || response.Verdict != CannotTell {
 		t.Errorf("an unknown language of the user: %+v, %v", response, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"crosstalk/measure/langid"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/words"
 )
@@ -22,9 +23,15 @@ var languages = sync.OnceValue(func() []string {
 	return slices.Compact(all)
 })
 
-func judged(base string) bool {
-	_, ok := slices.BinarySearch(languages(), base)
-	return ok
+// label returns the code of a language that can be judged, or of the same language: "no" for "nb".
+func (k Checker) label(code string) (label string, ok bool) {
+	if label, ok = langid.LabelOf(code, languages()); ok {
+		return label, true
+	}
+	if more, has := k.Identifier.(interface{ Labels() []string }); has {
+		return langid.LabelOf(code, more.Labels())
+	}
+	return "", false
 }
 
 // named lists how a language names others: code and beginnings of words, in lower case.

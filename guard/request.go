@@ -37,8 +37,14 @@ type Response struct {
 	Expected string `json:"expected"` // the language that the text was judged by, empty if the user's is not known
 }
 
-// ParseRequest reads a request from a JSON object and checks that it has what Check needs.
-func ParseRequest(data []byte) (Request, error) {
+// ParseRequest reads a request from a JSON object and checks that it has what Check needs. language is that of requests
+// without one; if it is empty, they are refused.
+func ParseRequest(data []byte, language string) (Request, error) { return parse(data, language, true) }
+
+// ParseStream reads a request whose text may come later.
+func ParseStream(data []byte, language string) (Request, error) { return parse(data, language, false) }
+
+func parse(data []byte, language string, whole bool) (Request, error) {
 	fields := struct {
 		*Request
 		Text *string `json:"text"`
@@ -47,10 +53,15 @@ func ParseRequest(data []byte) (Request, error) {
 		return Request{}, fmt.Errorf("expected a JSON object such as {\"text\":\"...\",\"language\":\"ko\"}: %w", err)
 	}
 	r := *fields.Request
-	if fields.Text == nil {
+	switch {
+	case fields.Text != nil:
+		r.Text = *fields.Text
+	case whole:
 		return Request{}, errors.New(`expected a field "text" with the text to check`)
 	}
-	r.Text = *fields.Text
+	if r.Language == "" {
+		r.Language = language
+	}
 	switch {
 	case r.Language == "":
 		return Request{}, errors.New(`expected a field "language" with a tag such as "ko", or "user" with "prompt" or "messages"`)
@@ -70,15 +81,21 @@ func (r Request) userText() string {
 	return r.Prompt
 }
 
-// Check judges the request's text. If the user's language is asked for and cannot be told, neither can the verdict.
-func (r Request) Check() (Response, error) {
-	tag := r.Language
-	if tag == User {
-		if tag = Identify(r.userText()); tag == "" {
-			return Response{r.ID, Judgement{Verdict: CannotTell, P: 0.5, Spans: []Span{}, Masked: []Mask{}}, ""}, nil
-		}
+// Tag returns the language that the text should be in, empty if it is the user's and cannot be told.
+func (r Request) Tag() string {
+	if r.Language == User {
+		return Identify(r.userText())
 	}
-	j, err := Check(r.Text, tag)
+	return r.Language
+}
+
+// Check judges the request's text. If the user's language is asked for and cannot be told, neither can the verdict.
+func (r Request) Check(k Checker) (Response, error) {
+	tag := r.Tag()
+	if tag == "" && r.Language == User {
+		return Response{r.ID, Judgement{Verdict: CannotTell, P: 0.5, Spans: []Span{}, Masked: []Mask{}}, ""}, nil
+	}
+	j, err := k.Check(r.Text, tag)
 	return Response{r.ID, j, tag}, err
 }
 

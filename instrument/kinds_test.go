@@ -89,7 +89,7 @@ func ofConfusion(t *testing.T) made {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := &confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: first{}, Words: words, Condition: condition}
+	in := &confusion.Instrument{Protocol: confusion.Protocols[2], Identifier: first{}, Words: words, Condition: condition}
 	in.Prompting.Logprobs = 1
 	var observations []crosstalk.Observation
 	for language, texts := range map[string][]string{
@@ -118,7 +118,23 @@ func ofConfusion(t *testing.T) made {
 	observations = append(observations, strict.Score(crosstalk.Item{ID: "waived", Prompt: &crosstalk.Prompt{Language: "ru"},
 		Labels: map[string]string{confusion.TaskColumn: "monolingual"}}, 0, said("short"))...)
 	return made{confusion.Kind, []string{confusion.TaskColumn, confusion.SourceColumn}, observations,
-		sumUp(in.Rules(), observations, confusion.By)}
+		append(sumUp(in.Rules(), observations, confusion.By), ofReasoning(*in, &observations)...)}
+}
+
+// ofReasoning adds observations of reasoning under our own protocol, and returns
+// their estimates.
+func ofReasoning(in confusion.Instrument, all *[]crosstalk.Observation) []crosstalk.Estimate {
+	in.Protocol, in.Part, in.Prompting.Logprobs = confusion.Protocols[0], confusion.Reasoning, 0
+	var observations []crosstalk.Observation
+	item := crosstalk.Item{ID: "reasoning", Prompt: &crosstalk.Prompt{Language: "de"}, Labels: map[string]string{confusion.TaskColumn: "monolingual"}}
+	for sample, text := range []string{"Das ist eine kurze deutsche Antwort.", "The user asks in German, so let me think about it.",
+		"Das ist eine kurze deutsche завтра Antwort.", "12", ""} {
+		a := said(text)
+		a.Reasoning = a.Text
+		observations = append(observations, in.Score(item, sample, a)...)
+	}
+	*all = append(*all, observations...)
+	return sumUp(in.Rules(), observations, confusion.By)
 }
 
 func ofConsistency(t *testing.T) made {
@@ -266,7 +282,7 @@ func TestKinds(t *testing.T) {
 					has["count"][count] = true
 				}
 				unscored := m.kind.Measure(e.Measure).Unscored
-				if _, counted := e.Counts[unscored]; !counted {
+				if !slices.ContainsFunc(unscored, func(key string) bool { _, counted := e.Counts[key]; return counted }) {
 					t.Errorf("%s has no count %q", e.Measure, unscored)
 				}
 				for column := range e.By {

@@ -101,7 +101,7 @@ func (s *Sheet) lines(m run.Manifest) (func(crosstalk.Observation) []Unit, error
 		for _, span := range o.Spans {
 			wrong[span.Line] = span
 		}
-		for _, line := range confusion.Lines(answer.Topic, answer.Texts[0], rule.MinWords) {
+		for _, line := range rule.Lines(answer.Topic, answer.Texts[0]) {
 			u := answer
 			u.Line, u.Texts[0] = line.Line, line.Text
 			u.Judged = []Judged{{Value: 1, Difference: math.NaN()}}

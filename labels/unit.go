@@ -85,7 +85,7 @@ type Sheet struct {
 	Question Question
 	Units    []Unit
 	At       map[string]int // by key
-	words    map[int]checkedWords
+	words    map[int]float64
 }
 
 // Open reads the questions of a finished run that its instrument's first

@@ -9,12 +9,6 @@ import (
 	"crosstalk/run"
 )
 
-// checkedWords says what an instrument found in the words of an answer.
-type checkedWords struct {
-	measure string // WPR, or that of languages in Latin script
-	right   float64
-}
-
 // ReadWords reads what the instrument says of the words of a run's answers, so
 // that Correct has figures of words. It reads nothing for other questions than
 // that about the language of answers.
@@ -22,12 +16,12 @@ func (s *Sheet) ReadWords(path string) error {
 	if s.Question.Name != Language {
 		return nil
 	}
-	s.words = map[int]checkedWords{}
+	s.words = map[int]float64{}
 	for o, err := range run.ReadObservations(path) {
 		if err != nil {
 			return err
 		}
-		if o.Measure != confusion.WPR && o.Measure != confusion.LatinWPR {
+		if o.Measure != confusion.WPR {
 			continue
 		}
 		condition := maps.Clone(o.Condition)
@@ -38,9 +32,9 @@ func (s *Sheet) ReadWords(path string) error {
 		}
 		switch {
 		case o.Value.Defined():
-			s.words[i] = checkedWords{o.Measure, float64(o.Value)}
+			s.words[i] = float64(o.Value)
 		case o.NotScored == confusion.LineError:
-			s.words[i] = checkedWords{o.Measure, 0}
+			s.words[i] = 0
 		}
 	}
 	return nil
@@ -71,15 +65,15 @@ func (s *Sheet) wordTargets(labels []Label) (list []target) {
 		return 2 * lines * words / (lines + words)
 	}
 	for _, t := range []struct {
-		name, measure string
-		of            func([]float64) float64
-	}{{confusion.WPR, confusion.WPR, share}, {confusion.LCPR, confusion.WPR, harmonic}, {confusion.LatinWPR, confusion.LatinWPR, share}} {
+		name string
+		of   func([]float64) float64
+	}{{confusion.WPR, share}, {confusion.LCPR, harmonic}} {
 		list = append(list, target{t.name, t.of, func(i int, j Judged) (values, labels []float64, ok bool) {
-			w, known := s.words[i]
-			if !known || w.measure != t.measure {
+			right, known := s.words[i]
+			if !known {
 				return nil, nil, false
 			}
-			return []float64{j.Value, j.Value * w.right}, given[i][:], true
+			return []float64{j.Value, j.Value * right}, given[i][:], true
 		}})
 	}
 	return list

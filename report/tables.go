@@ -149,8 +149,11 @@ func countColumns(estimates []crosstalk.Estimate) (columns []string) {
 		for c, n := range e.Counts {
 			present[c] = present[c] || n > 0
 		}
-		if c := kind.Measure(e.Measure).Unscored; c != "" {
-			present[c] = true
+		unscored := kind.Measure(e.Measure).Unscored
+		for _, c := range unscored {
+			if _, counted := e.Counts[c]; counted || len(unscored) == 1 {
+				present[c] = true
+			}
 		}
 	}
 	for _, c := range order {

@@ -72,6 +72,8 @@ type Dir struct {
 	Path     string
 	Journal  *journal.Journal
 	Manifest Manifest
+
+	made bool // by Create
 }
 
 // Create opens the directory for a run of this plan, and creates it if necessary.
@@ -81,6 +83,8 @@ func Create(path string, plan Plan) (*Dir, error) {
 	if _, err := admit(path, plan); err != nil {
 		return nil, err
 	}
+	_, err := os.Stat(path)
+	made := errors.Is(err, fs.ErrNotExist)
 	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("cannot create the run directory: %w", err)
 	}
@@ -95,9 +99,9 @@ func Create(path string, plan Plan) (*Dir, error) {
 	if err := removeParts(path); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
-	d := &Dir{Path: path, Journal: j, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan,
+	d := &Dir{Path: path, Journal: j, made: made, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan,
 		Scoring: old.Scoring, Asks: old.Asks, Suites: old.Suites, NotMeasured: old.NotMeasured,
-		Changes: old.Changes, Adapted: old.Adapted, Observations: old.Observations, EstimatesSHA256: old.EstimatesSHA256}}
+		Changes: old.Changes, Adapted: old.Adapted, Names: old.Names, Observations: old.Observations, EstimatesSHA256: old.EstimatesSHA256}}
 	if err := d.writeJSON(manifestFile, d.Manifest); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -119,6 +123,15 @@ func makePrivate(path string) error {
 
 // Close releases the directory.
 func (d *Dir) Close() error { return d.Journal.Close() }
+
+// Discard closes the directory, and removes it if Create made it.
+func (d *Dir) Discard() error {
+	err := d.Close()
+	if d.made {
+		err = errors.Join(err, os.RemoveAll(d.Path))
+	}
+	return err
+}
 
 // admit returns the manifest in path, if there is one, and an error if the
 // directory is not for a run of this plan.

@@ -28,7 +28,7 @@ type Confusion struct {
 	Suite      string   // an embedded suite or a file
 	Languages  []string // of answers; nil: all of the suite
 	Identifier string   // OpenIdentifier
-	Words      string   // OpenWords
+	Words      string   // OpenWords; of no use to protocols that leave the judgement to package guard
 	By         []string // nil: confusion.By
 
 	// Settings for recorded answers.
@@ -103,6 +103,9 @@ func (c Confusion) open() (*Study, []confusion.Instrument, *fasttext.Model, erro
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	if c.Words != "" && confusion.OnlyProse(protocols) {
+		return nil, nil, nil, confusion.NotForProse("words")
+	}
 	study := &Study{Instrument: "confusion"}
 	if err := study.group(c.By, confusion.By); err != nil {
 		return nil, nil, nil, err
@@ -117,7 +120,7 @@ func (c Confusion) open() (*Study, []confusion.Instrument, *fasttext.Model, erro
 	}
 	var instruments []confusion.Instrument
 	for _, p := range protocols {
-		instruments = append(instruments, confusion.Instrument{Protocol: p, Identifier: identifier, Words: words})
+		instruments = append(instruments, confusion.Instrument{Protocol: p, Identifier: identifier, Words: words, Part: confusion.Part(c.Part)})
 	}
 	return study, instruments, identifier, nil
 }
@@ -156,7 +159,7 @@ func judgeable(s *suite.Suite, identifier *fasttext.Model) (*suite.Suite, error)
 		}
 		if labels[of] != of {
 			prompt := *item.Prompt
-			prompt.Language = labels[of]
+			prompt.Language, prompt.Tag = labels[of], of
 			with.Items[i].Prompt = &prompt
 		}
 	}

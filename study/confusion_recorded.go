@@ -127,6 +127,9 @@ func (r *recordedConfusion) label(row *recorded.Confusion) {
 	if label == "" && row.Unjudged == "" {
 		row.Unjudged = unknown(r.identifier, language) + ": name one that can with --lid"
 	}
+	if label != language {
+		row.Item.Prompt.Tag = language
+	}
 	row.Item.Prompt.Language = label
 }
 
@@ -309,7 +312,9 @@ func (r *recordedConfusion) observations(ctx context.Context, in confusion.Instr
 			item := row.Item
 			item.Labels = r.groups.label(item.Labels, r.promptOf(row))
 			s.scored = append(s.scored, scored{b.first + i, of.Score(item, row.Sample, row.Answer)})
-			r.countThoughts(in.Protocol.Name, row.Answer)
+			if in.Part != confusion.Reasoning {
+				r.countThoughts(in.Protocol.Name, row.Answer)
+			}
 		}
 		return s, nil
 	}

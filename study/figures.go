@@ -77,7 +77,9 @@ func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
 			known[c.Key] = true
 		}
 	}
-	known[view.GroupColumn] = len(f.View.Groups) > 0
+	if len(f.View.Groups) > 0 {
+		known[view.GroupColumn] = true
+	}
 	for _, column := range slices.Concat(f.By, f.Cross) {
 		if !known[column] {
 			return nil, known.Unknown(column)

@@ -97,10 +97,10 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	for want, of := range map[string]Figures{
-		`unknown column "colour"; choose one of: `:                        {Cross: []string{"colour"}},
-		`unknown column "temperature"; choose one of: `:                   {View: view.View{Pool: []string{"temperature"}}},
-		`no language is "xx"; choose from: de, fr, ko, ru`:                {View: view.View{Only: []view.Choice{{Column: "language", Values: []string{"xx"}}}}},
-		`unknown measure "lrp"; choose one of: latin_wpr, lcpr, line_acc`: {Measures: []string{"lrp"}},
+		`unknown column "colour"; choose one of: `:             {Cross: []string{"colour"}},
+		`unknown column "temperature"; choose one of: `:        {View: view.View{Pool: []string{"temperature"}}},
+		`no language is "xx"; choose from: de, fr, ko, ru`:     {View: view.View{Only: []view.Choice{{Column: "language", Values: []string{"xx"}}}}},
+		`unknown measure "lrp"; choose one of: lcpr, line_acc`: {Measures: []string{"lrp"}},
 	} {
 		if _, err := of.Of(run); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -137,6 +137,16 @@ func (m *Measurement) Close() error {
 	return errors.Join(err, m.Dir.Close())
 }
 
+// Discard is Close for a measurement that has no answer: the run directory is removed
+// if it is new.
+func (m *Measurement) Discard() error {
+	var err error
+	if m.cache != nil {
+		err = m.cache.Close()
+	}
+	return errors.Join(err, m.Dir.Discard())
+}
+
 // CheckPrices returns an error if a cost is needed and the price of a model is
 // unknown.
 func (s *Study) CheckPrices(b ask.Budget) error {

@@ -122,3 +122,23 @@ func TestSpread(t *testing.T) {
 		t.Errorf("%q, want %q", list, want)
 	}
 }
+
+// What is read is read again from what it is written as.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"language:Latin=de, fr", "model=a=b", "a:b:c=d,e,,", "=", ":=", " x : y = z "} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if c, err := ParseChoice(text); err == nil {
+			again, err := ParseChoice(c.String())
+			if err != nil || again.String() != c.String() {
+				t.Errorf("%q is %q, then %q, %v", text, c, again, err)
+			}
+		}
+		if g, err := ParseGroup(text); err == nil {
+			if again, err := ParseGroup(g.Column + ":" + g.Name + "=" + strings.Join(g.Values, ",")); err != nil || again.Name != g.Name || again.String() != g.String() {
+				t.Errorf("%q is %q %q, then %q %q, %v", text, g.Name, g, again.Name, again, err)
+			}
+		}
+	})
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"crosstalk"
 	"crosstalk/calibrate"
@@ -11,6 +13,7 @@ import (
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
 	"crosstalk/internal/config"
+	"crosstalk/internal/statusline"
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/wordlist"
 	"crosstalk/model/reference"
@@ -65,8 +68,9 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 			var results []calibrate.Result
 			for i, p := range parts {
 				if len(chosen) == 0 || slices.Contains(chosen, names[i]) {
+					stop := showSeeds(c, names[i], all.seeds)
 					of, err := p.calibrate(c, all)
-					if err != nil {
+					if stop(); err != nil {
 						return err
 					}
 					results = append(results, of...)
@@ -90,6 +94,28 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 	config.Choices(c.Flags(), "format", "table", "json")
 	c.Flags().SortFlags = false
 	return c
+}
+
+// showSeeds shows on a terminal which seed is measured, until stop.
+func showSeeds(c *cobra.Command, name string, seeds int) (stop func()) {
+	line := statusline.New(c.ErrOrStderr())
+	if !line.Terminal() {
+		return func() {}
+	}
+	var lock sync.Mutex
+	before, n, shown := c.Context(), 0, time.Time{}
+	c.SetContext(calibrate.OnSeed(before, func() {
+		lock.Lock()
+		defer lock.Unlock()
+		if n++; time.Since(shown) > line.Every() {
+			shown = time.Now()
+			line.Show(fmt.Sprintf("%s: seed %d of %d", name, (n-1)%seeds+1, seeds))
+		}
+	}))
+	return func() {
+		line.Clear()
+		c.SetContext(before)
+	}
 }
 
 // leakageCalibration calibrates the leak rate.
@@ -155,6 +181,7 @@ func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (resul
 // confusionCalibration calibrates LPR and WPR under the default protocol.
 type confusionCalibration struct {
 	lines, words []float64
+	mask, short  float64
 	lid          string
 }
 
@@ -166,7 +193,10 @@ var crosslingualLanguages = []string{"de", "fr", "ko", "ru", "zh"}
 func (f *confusionCalibration) flags(c *cobra.Command) {
 	c.Flags().Float64SliceVar(&f.lines, "line", []float64{0.1}, "confusion: probability that a line is in another language, 0 to 1")
 	c.Flags().Float64SliceVar(&f.words, "word", []float64{0.05},
-		"confusion: probability that a line in the right language has an English word, 0 to 1")
+		"confusion: probability that a line in the right language has words of another one, 0 to 1")
+	c.Flags().Float64Var(&f.mask, "mask", 0.1,
+		"confusion: probability that a line without a fault has code, a quotation or a name, 0 to 1")
+	c.Flags().Float64Var(&f.short, "short", 0.1, "confusion: probability that an answer is a short reply, 0 to 1")
 	c.Flags().StringVar(&f.lid, "lid", "",
 		"confusion: a fastText language identification model (default: a small embedded one)")
 	config.Path(c.Flags(), "lid")
@@ -191,7 +221,8 @@ func (f *confusionCalibration) calibrate(c *cobra.Command, all calibrating) (res
 		Samples: all.samples, Condition: map[string]string{}}
 	for _, line := range f.lines {
 		for _, word := range f.words {
-			of, err := calibrate.Confusion(c.Context(), in, items, line, word, all.seeds)
+			of, err := calibrate.Confusion(c.Context(), in, items,
+				reference.Confusion{Line: line, Word: word, Mask: f.mask, Short: f.short}, all.seeds)
 			if err != nil {
 				return nil, err
 			}

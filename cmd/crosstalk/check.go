@@ -72,11 +72,11 @@ func checkLines(w io.Writer, r io.Reader, name string) error {
 		if strings.TrimSpace(lines.Text()) == "" {
 			continue
 		}
-		request, err := guard.ParseRequest(lines.Bytes())
+		request, err := guard.ParseRequest(lines.Bytes(), "")
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", name, n, err)
 		}
-		response, err := request.Check()
+		response, err := request.Check(guard.Checker{})
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", name, n, err)
 		}

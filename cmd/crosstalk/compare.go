@@ -138,7 +138,7 @@ func (o *compareFlags) table(c *cobra.Command, paths []string, t *tableFlags, op
 		return err
 	}
 	if !t.laidOut() {
-		if result.Names, err = study.Names(paths...); err != nil {
+		if result.Names, err = t.namesOf(paths); err != nil {
 			return err
 		}
 		return compare.Write(c.OutOrStdout(), format, result)
@@ -195,7 +195,7 @@ temperatures together, --only and --group compare some values.`,
 			if len(pairs) > 0 && (allPairs || o.reference != "") {
 				return fmt.Errorf("--pair cannot be combined with --all-pairs or --reference: it says what is compared")
 			}
-			if table.wanted(c) {
+			if table.wanted(c) || slices.Contains(o.by, view.SampleColumn) {
 				return o.table(c, paths, &table, options, out.format)
 			}
 			runs, err := o.open(c, paths, options.Groups)

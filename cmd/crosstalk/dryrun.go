@@ -5,6 +5,7 @@ import (
 	"text/tabwriter"
 
 	"crosstalk"
+	"crosstalk/report"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
@@ -50,8 +51,13 @@ directory  %s
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "condition\trequests\ttokens in\tmax tokens out\tmax cost")
-	for _, of := range each {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\n", study.Describe(of.Name),
+	names := make([]map[string]string, len(each))
+	for i, of := range each {
+		names[i] = r.names.By(of.Name)
+	}
+	names = report.Shorten(names, 0)
+	for i, of := range each {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\n", study.Describe(names[i]),
 			of.Asks, of.Worst.Prompt, of.Worst.Completion, price(of.Count, "unknown"))
 	}
 	fmt.Fprintf(t, "all, each request once\t%d\t%d\t%d\t%s\n",

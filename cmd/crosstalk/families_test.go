@@ -151,7 +151,7 @@ func familyCommands(t *testing.T) []familyCommand {
 		}
 		items = s.Items
 	}
-	confused, err := reference.NewConfused(items, 0, 0, 1)
+	confused, err := reference.NewConfused(items, reference.Confusion{Line: 0, Word: 0}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

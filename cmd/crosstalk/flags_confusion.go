@@ -37,15 +37,18 @@ func (f *confusionFlags) add(c *cobra.Command) {
 	config.Choices(flags, "protocol", protocols...)
 	flags.StringVar(&f.lid, "lid", "", "a fastText language identification model: a file, or lid.176 or lid.176.ftz "+
 		"after 'crosstalk models pull' (default: a small embedded one)")
-	flags.StringVar(&f.words, "words", "", "a file of English words, one per line (default: an embedded list)")
+	flags.StringVar(&f.Part, "part", string(confusion.Answer), "which part of the answers to score: answer, or reasoning "+
+		"(what the model wrote before it, where it is kept apart)")
+	config.Choices(flags, "part", string(confusion.Answer), string(confusion.Reasoning))
+	flags.StringVar(&f.words, "words", "", "lcb protocols: a file of English words, one per line (default: an embedded list)")
 	flags.Float64Var(&f.threshold, "threshold", 0,
-		"minimum probability of a line's language, 0 to 1 (default: the protocol's)")
-	flags.IntVar(&f.minWords, "min-words", 0, "skip lines with fewer words (default: the protocol's)")
-	flags.StringVar(&f.Latin, "latin", "", "how to treat letters of other scripts in Latin-script languages: "+
+		"lcb protocols: minimum probability of a line's language, 0 to 1 (default: the protocol's)")
+	flags.IntVar(&f.minWords, "min-words", 0, "lcb protocols: skip lines with fewer words (default: the protocol's)")
+	flags.StringVar(&f.Latin, "latin", "", "lcb protocols: how to treat letters of other scripts in Latin-script languages: "+
 		strings.Join(latins, ", ")+" (default: the protocol's)")
 	config.Choices(flags, "latin", latins...)
 	flags.BoolVar(&f.Kana, "kana", false,
-		"tell Japanese from Chinese by its kana, since small identifiers confuse the two")
+		"lcb protocols: tell Japanese from Chinese by its kana, since small identifiers confuse the two")
 	flags.StringSliceVar(&f.by, "by", confusion.By, "group figures by columns of the suite or the recorded data, by "+
 		languageGroups+", or by length_tertile (thirds of the prompts by length)")
 	config.Path(flags, "lid", "words")
@@ -60,7 +63,8 @@ func (f *confusionFlags) study(c *cobra.Command) study.Confusion {
 
 // noteIdentifier warns that published figures use another identifier.
 func (f *confusionFlags) noteIdentifier(w io.Writer) {
-	if f.lid == "" {
+	protocols, err := f.Resolve()
+	if f.lid == "" && err == nil && !confusion.OnlyProse(protocols) {
 		fmt.Fprintf(w, "A small model (%s) identified the languages; published figures use --lid lid.176.\n", embedded.Identifier().Name())
 	}
 }

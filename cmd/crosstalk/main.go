@@ -141,7 +141,7 @@ interrupted.`,
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
 	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(), mergeCommand(), submitCommand(),
-		compareCommand(), gateCommand(), powerCommand(), checkCommand(), serveCommand(),
+		compareCommand(), gateCommand(), powerCommand(), checkCommand(), guardCommand(), serveCommand(),
 		suitesCommand(), modelsCommand(), calibrateCommand(), statusCommand(), vacuumCommand(), initCommand(), versionCommand())
 	configure(root)
 	helpfully(root)

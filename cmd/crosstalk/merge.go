@@ -8,6 +8,8 @@ import (
 	"crosstalk/internal/config"
 	"crosstalk/merge"
 	"crosstalk/report"
+	"crosstalk/report/overview"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
@@ -15,6 +17,7 @@ import (
 func mergeCommand() *cobra.Command {
 	var o outputFlags
 	var out string
+	var all bool
 	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "merge RUN... --out DIR",
@@ -51,7 +54,16 @@ answers so far, and no figures. If a shard is there twice, nothing is written.
 			if err != nil {
 				return err
 			}
-			if err := report.Write(c.OutOrStdout(), o.format, result.Estimates); err != nil {
+			manifest, err := study.ReadManifest(out)
+			if err != nil {
+				return err
+			}
+			if all || o.format != report.Formats[0] {
+				err = report.WriteNamed(c.OutOrStdout(), o.format, result.Estimates, manifest.Names)
+			} else {
+				err = overview.Write(c.OutOrStdout(), manifest.Plan.Instrument, result.Estimates, manifest.Names, nil)
+			}
+			if err != nil {
 				return err
 			}
 			if !o.quiet {
@@ -68,6 +80,7 @@ answers so far, and no figures. If a shard is there twice, nothing is written.
 	c.Flags().DurationVar(&wait, "wait", 0, "maximum time to wait until all shards are finished (default: do not wait)")
 	config.Path(c.Flags(), "out")
 	config.Harmless(c.Flags(), "wait")
+	c.Flags().BoolVar(&all, "all", false, "print all figures, not only a screenful")
 	o.add(c)
 	c.Flags().SortFlags = false
 	return c
@@ -81,6 +94,7 @@ func summarizeMerge(c *cobra.Command, r merge.Result, out string) {
 		fmt.Fprintf(stderr, ", %d answers", r.Asks-r.Twice)
 	}
 	fmt.Fprintf(stderr, ". Run directory: %s\n", out)
+	sayNext(stderr, out)
 	if r.Twice > 0 {
 		fmt.Fprintf(stderr, "note: %d requests were answered in several shards, differently; the answer of the first is in the run\n", r.Twice)
 	}

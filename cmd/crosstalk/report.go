@@ -1,10 +1,13 @@
 package main
 
 import (
+	"slices"
+
 	"crosstalk"
 	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/study"
+	"crosstalk/view"
 
 	"github.com/spf13/cobra"
 )
@@ -73,7 +76,7 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	if err := report.CheckFormat(r.format); err != nil {
 		return err
 	}
-	if r.measures != nil || r.table.wanted(c) || len(paths) > 1 {
+	if r.measures != nil || r.table.wanted(c) || len(paths) > 1 || slices.Contains(r.by, view.SampleColumn) {
 		return r.writeTable(c, paths)
 	}
 	if r.corrected {

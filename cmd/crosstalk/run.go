@@ -76,7 +76,11 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.measure(c, s, m, len(known)), m.Close())
+	err = r.measure(c, s, m, len(known))
+	if stats := m.Session.Stats(); err != nil && stats.Answered+stats.Batches.N == 0 && !errors.As(err, new(*exitError)) {
+		return errors.Join(err, m.Discard()) // such as a key that is refused
+	}
+	return errors.Join(err, m.Close())
 }
 
 // measure sends the requests, scores the answers, and writes and prints the

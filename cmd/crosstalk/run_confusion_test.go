@@ -53,11 +53,11 @@ func confusionSuite(t *testing.T) (file string, items []crosstalk.Item) {
 // where spoil is false of the request, and all in another where it is true.
 func moody(t *testing.T, items []crosstalk.Item, spoil func(r testserver.Request, body map[string]any) bool) *testserver.Server {
 	t.Helper()
-	right, err := reference.NewConfused(items, 0, 0, 1)
+	right, err := reference.NewConfused(items, reference.Confusion{Line: 0, Word: 0}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrong, err := reference.NewConfused(items, 1, 0, 1)
+	wrong, err := reference.NewConfused(items, reference.Confusion{Line: 1, Word: 0}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestConfusionSweeps(t *testing.T) {
 			if c.column != "model" {
 				more = append([]string{"--model", "compatible:m"}, more...)
 			}
-			p := start(t, nil, runConfusion(s, file, out, more...)...).expect(0, "Compare the conditions: crosstalk compare", "A small model")
+			p := start(t, nil, runConfusion(s, file, out, more...)...).expect(0, "Compare the conditions: crosstalk compare")
 			rates := map[string]map[string]float64{} // of each task, by condition
 			var order []string
 			for _, e := range estimatesIn(t, p.stdout.String()) {

@@ -143,14 +143,18 @@ func (l *listening) loopback() bool { return l.Addr().(*net.TCPAddr).IP.IsLoopba
 // serve answers requests until ctx ends, and those in progress for at most a
 // second longer.
 func (l *listening) serve(ctx context.Context, handler http.Handler) error {
-	h := access.NewServer(handler)
+	return l.serveUntil(ctx, access.NewServer(handler), time.Second)
+}
+
+// serveUntil is serve with another server and time for requests in progress.
+func (l *listening) serveUntil(ctx context.Context, h *http.Server, grace time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- h.Serve(l) }()
 	var err error
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
-		gently, cancel := context.WithTimeout(context.Background(), time.Second)
+		gently, cancel := context.WithTimeout(context.Background(), grace)
 		defer cancel()
 		if h.Shutdown(gently) != nil {
 			h.Close()

@@ -51,23 +51,26 @@ func (s *sum) average(e *crosstalk.Estimate, p Protocol) {
 			}
 		}
 	}
-	formula := estimate.FormulaOf(average, cells)
+	formula, bounds := estimate.FormulaOf(average, cells), stats.Proportion
+	if e.Measure == Switches {
+		bounds = stats.Bounds{Low: 0, High: math.Inf(1)}
+	}
 	var mean stats.Estimate
 	alone := formula(means) // the figure of nothing: 1 or undefined
 	switch {
 	case len(parts) == 0 && math.IsNaN(alone):
-		mean = stats.Mean(&stats.Clusters{}, stats.Proportion, estimate.Level)
+		mean = stats.Mean(&stats.Clusters{}, bounds, estimate.Level)
 	case len(parts) == 0:
 		mean = stats.Estimate{Value: alone, Interval: stats.Interval{Low: math.NaN(), High: math.NaN()}}
 	case len(parts) == 1 && (len(undefined) == 0 || !p.EmptyIsOne):
-		mean = stats.Mean(parts[0], stats.Proportion, estimate.Level)
+		mean = stats.Mean(parts[0], bounds, estimate.Level)
 	default:
 		mean = stats.Combine(parts, func(of []float64) float64 {
 			for i, m := range of {
 				means[at[i]] = m
 			}
 			return formula(means)
-		}, stats.Proportion, estimate.Level)
+		}, bounds, estimate.Level)
 	}
 	estimate.Set(e, mean.Value, mean.Interval, mean.Warnings)
 	e.Clusters = mean.Clusters
@@ -81,9 +84,9 @@ func (s *sum) average(e *crosstalk.Estimate, p Protocol) {
 }
 
 // units are the units of figures that are not fractions.
-var units = map[string]string{Entropy: "bits", NucleusSize: "tokens"}
+var units = map[string]string{Entropy: "bits", NucleusSize: "tokens", Switches: "per 1,000 words"}
 
-func isUncertainty(measure string) bool { return units[measure] != "" }
+func isUncertainty(measure string) bool { return measure == Entropy || measure == NucleusSize }
 
 // uncertainty is the unweighted mean over answers of all languages.
 func (s *sum) uncertainty(e *crosstalk.Estimate) {

@@ -22,11 +22,18 @@ func (p tagged) Identify(text string) langid.Guess {
 	return langid.Guess{Language: pytext.Fields(text)[0], Probability: float32(p)}
 }
 
+// undefined is what follows the name of a protocol under which cells without data
+// are not counted.
+const undefined = " without empty cells"
+
 func instrument(t testing.TB, protocol string) *Instrument {
 	t.Helper()
-	p, err := ProtocolNamed(protocol)
+	p, err := ProtocolNamed(strings.TrimSuffix(protocol, undefined))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if strings.HasSuffix(protocol, undefined) {
+		p.EmptyIsOne = false
 	}
 	words, err := wordlist.Read(strings.NewReader("about\npeople\nParis\nwith\ncat\n"))
 	if err != nil {
@@ -65,7 +72,6 @@ func TestScore(t *testing.T) {
 		{"related languages are wrong", "lcb-script", "zh", "yue 我 们 好", values{"lpr": 0.0, "line_accuracy": 0.0, "wpr": LineError}},
 		{"four words are too few", "lcb-script", "ru", "en one two three\nru 1 2 3 4", values{"lpr": 1.0, "line_accuracy": 1.0, "wpr": 1.0}},
 		{"nothing checked", "lcb-script", "ru", "en one two three", values{"lpr": Unchecked, "line_accuracy": Unchecked, "wpr": Unchecked}},
-		{"nothing checked", "crosstalk-1", "ru", "en one two three", values{"lpr": Unchecked, "line_accuracy": Unchecked, "wpr": Unchecked}},
 		{"nothing checked counts", "lcb-paper", "ru", "en one two three", values{"lpr": 1.0, "line_accuracy": Unchecked, "wpr": 1.0}},
 		{"the rest of a template", "lcb-script", "ru", "ru 1 2 3 4\nQ: one\nen one two three four", values{"lpr": 1.0, "line_accuracy": 1.0, "wpr": 1.0}},
 		{"information separators are spaces", "lcb-script", "ru", "ru\x1c1\x1d2\x1e3\x1f4", values{"lpr": 1.0, "line_accuracy": 1.0, "wpr": 1.0}},
@@ -83,12 +89,11 @@ func TestScore(t *testing.T) {
 		{"English in French is no word error", "lcb-script", "fr", "fr 1 2 3 people", values{"lpr": 1.0, "line_accuracy": 1.0}},
 		{"nor in a language that was not studied", "lcb-script", "el", "el 1 2 3 people", values{"lpr": 1.0, "line_accuracy": 1.0}},
 
-		{"other scripts in French", "crosstalk-1", "fr", "fr 1 2 3 слово", values{"lpr": 1.0, "line_accuracy": 1.0, "latin_wpr": 0.0}},
 		{"other scripts in French", "lcb-paper", "fr", "fr 1 2 3 слово", values{"lpr": 1.0, "line_accuracy": 1.0, "wpr": 0.0}},
 		{"Vietnamese is Latin", "lcb-paper", "vi", "vi Việt Nam đường ﬁ", values{"lpr": 1.0, "line_accuracy": 1.0, "wpr": 1.0}},
-		{"letters of no script", "crosstalk-1", "fr", "fr 5 µm ʻokina ª ー", values{"lpr": 1.0, "line_accuracy": 1.0, "latin_wpr": 1.0}},
-		{"marks and digits are no letters", "crosstalk-1", "fr", "fr 。 ٣ 😀 ₽", values{"lpr": 1.0, "line_accuracy": 1.0, "latin_wpr": 1.0}},
-		{"Greek is not in Latin script", "crosstalk-1", "el", "el 1 2 3 слово", values{"lpr": 1.0, "line_accuracy": 1.0}},
+		{"letters of no script", "lcb-paper", "fr", "fr 5 µm ʻokina ª ー", values{"lpr": 1.0, "line_accuracy": 1.0, "wpr": 1.0}},
+		{"marks and digits are no letters", "lcb-paper", "fr", "fr 。 ٣ 😀 ₽", values{"lpr": 1.0, "line_accuracy": 1.0, "wpr": 1.0}},
+		{"Greek is not in Latin script", "lcb-paper", "el", "el 1 2 3 слово", values{"lpr": 1.0, "line_accuracy": 1.0}},
 	} {
 		got := observed(instrument(t, test.protocol).Score(item(test.language), 0, text(test.answer)))
 		if !reflect.DeepEqual(got, test.want) {
@@ -120,7 +125,7 @@ func TestStatuses(t *testing.T) {
 }
 
 func TestEvidence(t *testing.T) {
-	in := instrument(t, "crosstalk-1")
+	in := instrument(t, "lcb-script")
 	const some = "ru 1 2 3 4\n\n  en (one), two — three, four\n"
 	lpr := in.Score(item("ru"), 0, text(some))[0]
 	if len(lpr.Spans) != 1 || lpr.Finding != SomeLines || lpr.Text(AnswerText) != some {
@@ -164,7 +169,7 @@ func TestKana(t *testing.T) {
 			t.Errorf("%s for %q becomes %s, want %s", test.language, test.text, got, test.want)
 		}
 	}
-	in := instrument(t, "crosstalk-1")
+	in := instrument(t, "lcb-script")
 	for kana, want := range map[bool]crosstalk.Value{false: 0, true: 1} {
 		in.Protocol.Kana = kana
 		if got := in.Score(item("ja"), 0, text("zh 図書館で本を読む"))[0].Value; got != want {
@@ -174,7 +179,7 @@ func TestKana(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	in := instrument(t, "crosstalk-1")
+	in := instrument(t, "lcb-script")
 	in.Condition = map[string]string{"model": "m"}
 	labels := map[string]string{"source": "s"}
 	o := in.Score(crosstalk.Item{ID: "i", Labels: labels, Prompt: &crosstalk.Prompt{Language: "ru"}}, 0, text(""))[0]
@@ -191,19 +196,19 @@ func TestProtocols(t *testing.T) {
 	if _, err := ProtocolNamed("gonen-2024"); err == nil || !strings.Contains(err.Error(), "crosstalk-1, lcb-paper, lcb-script") {
 		t.Errorf("a leakage protocol: %v", err)
 	}
-	if _, err := ParseLatin("no"); err == nil || !strings.Contains(err.Error(), "off, apart, wpr") {
+	if _, err := ParseLatin("no"); err == nil || !strings.Contains(err.Error(), "off, wpr") {
 		t.Errorf("no way of checking Latin: %v", err)
 	}
 	seen := map[string]string{}
 	for _, p := range Protocols {
-		rules := fmt.Sprint(p.lineFields(), p.wordFields("w"))
+		rules := fmt.Sprint((&Instrument{Protocol: p, Identifier: tagged(1), Words: wordlist.English()}).Rules().fields(true))
 		if other, again := seen[rules]; again {
 			t.Errorf("%s and %s have the same signature %s", p.Name, other, rules)
 		}
 		seen[rules] = p.Name
 		p.Kana = true
-		if fmt.Sprint(p.lineFields(), p.wordFields("w")) == rules {
-			t.Errorf("%s has the same signature with kana", p.Name)
+		if kana := fmt.Sprint((&Instrument{Protocol: p, Identifier: tagged(1), Words: wordlist.English()}).Rules().fields(true)); (kana == rules) != p.Prose {
+			t.Errorf("%s has the signature %s, with kana %s", p.Name, rules, kana)
 		}
 	}
 }
@@ -216,7 +221,7 @@ func FuzzScore(f *testing.F) {
 			f.Add(language, seed)
 		}
 	}
-	in := instrument(f, "crosstalk-1")
+	in := instrument(f, "lcb-paper")
 	f.Fuzz(func(t *testing.T, language, answer string) {
 		if !slices.Contains([]string{"ru", "zh", "ja", "fr"}, language) {
 			language = "ru"

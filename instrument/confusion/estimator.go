@@ -13,7 +13,7 @@ import (
 var apart = []string{"task", "at"}
 
 // measures are in the order of their figures.
-var measures = []string{LPR, WPR, LCPR, LineAccuracy, LatinWPR, Entropy, NucleusSize}
+var measures = []string{LPR, WPR, LCPR, LineAccuracy, WordAccuracy, FirstLine, Switches, Entropy, NucleusSize}
 
 // estimator implements crosstalk.Estimator.
 type estimator struct {
@@ -30,7 +30,9 @@ type estimator struct {
 // N counts the items that were measured, and Counts the answers:
 //
 //	empty, refused, failed   no text
-//	unchecked     no line was long enough
+//	cannot_tell   too little prose, or alike in both languages
+//	unchecked     no line was long enough, under the paper's protocols
+//	no_reasoning  the part that is scored is missing
 //	no_language   the expected language is unknown, or the identifier does not know it
 //	full_answer, line   the answer has a line error: in all checked lines, in some
 //	word          the answer has a word error
@@ -41,7 +43,9 @@ type estimator struct {
 // count "tokens", the "censored" ones, and the answers with "no_logprobs".
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	return &estimator{r, estimate.Groups[*sum]{Grouping: estimate.Grouping{By: by, Crossed: By, Apart: apart},
-		New: func(map[string]string) *sum { return &sum{r.PerToken, map[cellKey]*cell{}, map[string]int{}} },
+		New: func(map[string]string) *sum {
+			return &sum{countName(r.unscored()), r.PerToken, map[cellKey]*cell{}, map[string]int{}}
+		},
 		Describe: func(name string, _, labels, _ map[string]string) estimate.Figure {
 			f := estimate.Figure{By: by, Before: []int{slices.Index(kinds, labels["at"])},
 				Unranked: []string{"at"}} // keeps figures of one distribution together

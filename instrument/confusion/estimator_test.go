@@ -85,12 +85,12 @@ func TestAverages(t *testing.T) {
 	harmonic := func(a, b float64) float64 { return 2 * a * b / (a + b) }
 	ruLPR, ruWPR := (0.8+0.25)/2, (0.75+1)/2
 	for protocol, want := range map[string]map[string]float64{
-		"crosstalk-1": {
+		"lcb-script" + undefined: {
 			"lpr ru a": 0.8, "lpr ru b": 0.25, "lpr ru all": ruLPR, "lpr all all": (ruLPR + 0 + 0.9 + 0.5) / 4, "lpr de all": 0.5, "lpr all a": (0.8 + 0 + 0.9) / 3, "lpr all b": 0.25,
 			"wpr ru a": 0.75, "wpr ru all": ruWPR, "wpr ko a": math.NaN(), "wpr all all": ruWPR,
 			"lpr hi a": math.NaN(), "lcpr hi a": math.NaN(),
 			"lcpr ru a": harmonic(0.8, 0.75), "lcpr ru all": harmonic(ruLPR, ruWPR), "lcpr ko all": 0, "lcpr all all": harmonic(ruLPR, ruWPR) / 2,
-			"line_accuracy fr all": 0.9, "latin_wpr fr all": 1, "latin_wpr all all": 1,
+			"line_accuracy fr all": 0.9,
 		},
 		"lcb-script": {
 			"lpr hi a": 1, "wpr hi a": 1, "wpr ko a": 1, "lpr all all": (ruLPR + 0 + 1 + 0.9 + 0.75) / 5, "lpr de all": 0.75, "wpr all all": (ruWPR + 1 + 1) / 3,
@@ -114,16 +114,11 @@ func TestAverages(t *testing.T) {
 				t.Errorf("%s %s has no interval", protocol, name)
 			}
 		}
-		for _, e := range all {
-			if protocol != "crosstalk-1" && e.Measure == LatinWPR {
-				t.Errorf("%s has a figure of %s", protocol, e.Measure)
-			}
-		}
 	}
 }
 
 func TestCounts(t *testing.T) {
-	all := estimates(instrument(t, "crosstalk-1"), By, confused...)
+	all := estimates(instrument(t, "lcb-script"+undefined), By, confused...)
 	lpr := find(t, all, LPR, "ru", "a")
 	if lpr.N != 50 || lpr.Observations != 50 || lpr.Clusters != 50 {
 		t.Errorf("LPR of 60 answers, 50 of them checked: %+v", lpr)
@@ -149,8 +144,8 @@ func TestCounts(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	for protocol, want := range map[string]string{
-		"crosstalk-1": "no data for hi/a, ko/a: left out of the average",
-		"lcb-script":  "no data for hi/a, ko/a: counted as 1",
+		"lcb-script" + undefined: "no data for hi/a, ko/a: left out of the average",
+		"lcb-script":             "no data for hi/a, ko/a: counted as 1",
 	} {
 		all := estimates(instrument(t, protocol), By, confused...)
 		if e := find(t, all, WPR, "all", "all"); !slices.Contains(e.Warnings, want) {
@@ -206,7 +201,7 @@ func TestGroups(t *testing.T) {
 }
 
 func TestOrderAndSignature(t *testing.T) {
-	in := instrument(t, "crosstalk-1")
+	in := instrument(t, "lcb-script"+undefined)
 	var got []string
 	for _, e := range estimates(in, nil, confused...) {
 		got = append(got, e.Signature)
@@ -217,7 +212,6 @@ func TestOrderAndSignature(t *testing.T) {
 		"wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
 		"lcpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
 		"line_accuracy|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
-		"latin_wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("signatures\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -8,10 +8,14 @@ import (
 
 // Names of the texts and numbers of observations.
 const (
-	AnswerText   = "answer"          // the text that was checked
-	PromptText   = "recorded_prompt" // the prompt of a recorded answer
-	LinesChecked = "lines_checked"   // numbers
+	AnswerText = "answer"          // the text that was checked, of whatever part
+	PromptText = "recorded_prompt" // the prompt of a recorded answer
+
+	FirstLanguage = "first_line_language" // of reasoning
+
+	LinesChecked = "lines_checked" // numbers
 	LinesWrong   = "lines_wrong"
+	LinesUnclear = "lines_unclear"
 	Margin       = "margin"      // least distance of a checked line's probability from the threshold, whatever its language
 	MarginLine   = "margin_line" // that line, from 1
 )
@@ -39,19 +43,23 @@ var Kind = crosstalk.Kind{
 	Title:    "Language confusion",
 	Sentence: "How often an answer is not in the requested language.",
 	Measures: []crosstalk.Measure{
-		{Key: LPR, Label: "LPR", Name: "line-level pass rate", Unscored: Unchecked, Headline: true,
+		{Key: LPR, Label: "LPR", Name: "line-level pass rate", Unscored: unscored, Headline: true,
 			Sentence: "Share of answers without a line in another language."},
-		{Key: WPR, Label: "WPR", Name: "word-level pass rate", Unscored: Unchecked, Headline: true,
+		{Key: WPR, Label: "WPR", Name: "word-level pass rate", Unscored: unscored, Headline: true,
 			Sentence: "Share of answers without a word in another language, among answers without a line in another language."},
-		{Key: LCPR, Label: "LCPR", Name: "language confusion pass rate", Unscored: Unchecked, Headline: true,
+		{Key: LCPR, Label: "LCPR", Name: "language confusion pass rate", Unscored: unscored, Headline: true,
 			Sentence: "Harmonic mean of LPR and WPR, over the languages that have both."},
-		{Key: LineAccuracy, Label: "line accuracy", Name: "line accuracy", Unscored: Unchecked,
+		{Key: LineAccuracy, Label: "line accuracy", Name: "line accuracy", Unscored: unscored,
 			Sentence: "Share of lines in the right language, averaged over answers."},
-		{Key: LatinWPR, Label: "Latin WPR", Name: "word-level pass rate in Latin script", Unscored: Unchecked,
-			Sentence: "WPR of languages in Latin script. A word is wrong if it has a letter of another script."},
-		{Key: Entropy, Label: "entropy", Name: "entropy of the next token", Unscored: countName(NoLogprobs), OfTokens: true,
+		{Key: WordAccuracy, Label: "word accuracy", Name: "word accuracy", Unscored: unscored,
+			Sentence: "Share of words of the reasoning in the expected language, averaged over answers."},
+		{Key: FirstLine, Label: "first line", Name: "language of the first line", Unscored: unscored,
+			Sentence: "Share of reasoning whose first line is in the expected language."},
+		{Key: Switches, Label: "switches", Name: "changes of language", Unscored: unscored,
+			Sentence: "How often the language of the reasoning changes in 1,000 words, averaged over answers."},
+		{Key: Entropy, Label: "entropy", Name: "entropy of the next token", Unscored: []string{countName(NoLogprobs)}, OfTokens: true,
 			Sentence: "Uncertainty of the model about its next token, in bits."},
-		{Key: NucleusSize, Label: "nucleus size", Name: "size of the nucleus", Unscored: countName(NoLogprobs), OfTokens: true,
+		{Key: NucleusSize, Label: "nucleus size", Name: "size of the nucleus", Unscored: []string{countName(NoLogprobs)}, OfTokens: true,
 			Sentence: "Smallest number of tokens with a total probability of top-p."},
 	},
 	Findings: []crosstalk.Finding{
@@ -67,9 +75,10 @@ var Kind = crosstalk.Kind{
 		{Key: AtColumn, Within: true},
 		{Key: DistributionColumn, Within: true},
 	},
-	Counts: slices.Concat([]string{countName(FullAnswer), SomeLines, SingleWords, countName(LineError), Unchecked, PassedUnchecked, countName(NoLanguage), countName(NoLogprobs)},
+	Counts: slices.Concat([]string{countName(FullAnswer), SomeLines, SingleWords, countName(LineError)}, unscored,
+		[]string{PassedUnchecked, countName(NoLanguage), countName(NoReasoning), countName(NoLogprobs)},
 		crosstalk.Unanswered, []string{CensoredCount, TokensCount}),
-	Unjudged: []string{countName(NoLanguage)},
+	Unjudged: []string{countName(NoLanguage), countName(NoReasoning)},
 	Waived:   []string{PassedUnchecked},
 	Choices:  []string{LanguageColumn, TaskColumn, SourceColumn},
 	Target:   LanguageColumn,
@@ -77,7 +86,7 @@ var Kind = crosstalk.Kind{
 	Charts: []crosstalk.Chart{
 		{Form: crosstalk.DotPlot, Measures: []string{LPR, WPR, LCPR}, Rows: []string{crosstalk.ModelColumn}},
 		{Form: crosstalk.SweepCharts, Measures: []string{LPR, WPR, LCPR}},
-		{Form: crosstalk.GroupCharts, Measures: []string{LPR, WPR, LatinWPR}},
+		{Form: crosstalk.GroupCharts, Measures: []string{LPR, WPR}},
 		{Form: crosstalk.DotPlot, Measures: []string{Entropy}, Rows: []string{AtColumn}, Series: crosstalk.ModelColumn,
 			Title: "entropy at and away from confusion points"},
 		{Form: crosstalk.DotPlot, Measures: []string{NucleusSize}, Rows: []string{AtColumn}, Series: crosstalk.ModelColumn,
@@ -85,5 +94,9 @@ var Kind = crosstalk.Kind{
 		{Form: crosstalk.TokenStrips, Title: "where confusion begins", Note: "Tokens around the first confusion point of an answer."},
 	},
 }
+
+// unscored are the counts of texts that cannot be judged: under our own protocol,
+// and under those of the paper.
+var unscored = []string{countName(CannotTell), Unchecked}
 
 const wrongLanguage = "wrong language"

@@ -46,7 +46,7 @@ var (
 )
 
 func TestMeasure(t *testing.T) {
-	in := instrument(t, "crosstalk-1")
+	in := instrument(t, "lcb-paper")
 	in.Samples, in.Condition = 3, map[string]string{"model": "m"}
 	asked := &listener{answer: crosstalk.Answer{Status: crosstalk.Text, Text: "de 1 2 3 4", Key: crosstalk.Key{7}}}
 	observations, err := in.Measure(t.Context(), asked, monolingual)
@@ -75,13 +75,13 @@ func TestMeasure(t *testing.T) {
 }
 
 func TestMeasureKeepsPaidAsks(t *testing.T) {
-	in := instrument(t, "crosstalk-1")
+	in := instrument(t, "lcb-paper")
 	in.Samples = 3
 	asktest.Paid(t, in, monolingual, 3, func(r crosstalk.Request) bool { return r.Sample == 1 })
 }
 
 func TestMeasureErrors(t *testing.T) {
-	in := instrument(t, "crosstalk-1")
+	in := instrument(t, "lcb-paper")
 	in.Samples = 2
 	broken := errors.New("no disk")
 	if _, err := in.Measure(t.Context(), &listener{err: broken}, monolingual); !errors.Is(err, broken) {
@@ -122,7 +122,7 @@ func TestPosition(t *testing.T) {
 		{monolingual, "start", "Wie?", ""},
 		{crosstalk.Item{ID: "y", Prompt: &crosstalk.Prompt{Text: "other", Language: "de", Placed: placed.Prompt.Placed}}, "", "other", ""},
 	} {
-		in := instrument(t, "crosstalk-1")
+		in := instrument(t, "lcb-paper")
 		in.Samples, in.Position = 1, test.position
 		asked := &listener{}
 		observations, err := in.Measure(t.Context(), asked, test.item)
@@ -160,7 +160,7 @@ func TestFormats(t *testing.T) {
 		{"template without demonstrations", crosstalk.Completions, Format{Template: QA}, crosstalk.Request{Prompt: "Q: > Wie?\nA:",
 			Decoding: crosstalk.Decoding{Stop: stop}}},
 	} {
-		in := instrument(t, "crosstalk-1")
+		in := instrument(t, "lcb-paper")
 		in.Samples, in.Format = 1, test.format
 		in.Demonstrations = shown
 		in.Prompting = crosstalk.PromptConfig{API: test.api, Prefix: "> ", System: "Sys.", Logprobs: 4, Decoding: crosstalk.Decoding{MaxTokens: 9}}
@@ -175,7 +175,7 @@ func TestFormats(t *testing.T) {
 	}
 
 	// The user's own stop sequences stay, and are not changed under the user's feet.
-	in := instrument(t, "crosstalk-1")
+	in := instrument(t, "lcb-paper")
 	own := append(make([]string, 0, 4), "END")
 	in.Samples, in.Template, in.Prompting = 1, QA, crosstalk.PromptConfig{API: crosstalk.Completions, Decoding: crosstalk.Decoding{Stop: own}}
 	asked := &listener{}
@@ -208,7 +208,7 @@ func TestBefore(t *testing.T) {
 		{"completions", turns, crosstalk.PromptConfig{API: crosstalk.Completions}, Format{}, nil, "item de-1: has messages before its prompt, which only chat models take: use --api chat"},
 		{"qa", turns, crosstalk.PromptConfig{}, Format{Template: QA}, nil, "item de-1: has messages before its prompt, which the template qa cannot show"},
 	} {
-		in := instrument(t, "crosstalk-1")
+		in := instrument(t, "lcb-paper")
 		in.Samples, in.Prompting, in.Format = 1, c.config, c.format
 		item, prompt := monolingual, *monolingual.Prompt
 		prompt.Before = c.before

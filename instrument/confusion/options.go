@@ -1,6 +1,10 @@
 package confusion
 
-import "crosstalk"
+import (
+	"slices"
+
+	"crosstalk"
+)
 
 // Options choose protocols and override their rules; the zero value of each
 // field overrides nothing.
@@ -10,12 +14,39 @@ type Options struct {
 	MinWords  *int     // lines of fewer words are not checked
 	Latin     string   // one of Latins
 	Kana      bool     // let kana decide between Japanese and Chinese
+	Part      string   // of answers, one of Parts; "": Answer
 }
 
 // Resolve returns the protocols with the overrides applied, or a
 // *crosstalk.OptionError.
 func (o Options) Resolve() ([]Protocol, error) {
-	return crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, o.resolve)
+	list, err := crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, o.resolve)
+	if err != nil {
+		return nil, err
+	}
+	if o.Part != "" && !slices.Contains(Parts, Part(o.Part)) {
+		return nil, crosstalk.BadOption("part", ": %w", crosstalk.UnknownName("part", o.Part, Parts))
+	}
+	for _, set := range []struct {
+		option string
+		is     bool
+	}{{"threshold", o.Threshold != nil}, {"min-words", o.MinWords != nil}, {"latin", o.Latin != ""}, {"kana", o.Kana}} {
+		if set.is && OnlyProse(list) {
+			return nil, NotForProse(set.option)
+		}
+	}
+	return list, nil
+}
+
+// OnlyProse reports whether none of the protocols identifies lines and looks words
+// up in a list.
+func OnlyProse(protocols []Protocol) bool {
+	return !slices.ContainsFunc(protocols, func(p Protocol) bool { return !p.Prose })
+}
+
+// NotForProse is the error of an option that has no effect.
+func NotForProse(option string) error {
+	return crosstalk.BadOption(option, " has no effect on the protocol %s; choose another one with --protocol, such as lcb-paper", Protocols[0].Name)
 }
 
 func (o Options) resolve(name string) (Protocol, error) {
@@ -23,6 +54,7 @@ func (o Options) resolve(name string) (Protocol, error) {
 	if err != nil {
 		return p, err
 	}
+	rules := p
 	if o.Threshold != nil {
 		if !(*o.Threshold >= 0 && *o.Threshold < 1) {
 			return p, crosstalk.BadOption("threshold", " is %g; expected a probability from 0 to below 1", *o.Threshold)
@@ -41,5 +73,8 @@ func (o Options) resolve(name string) (Protocol, error) {
 		}
 	}
 	p.Kana = o.Kana
+	if rules.Prose {
+		return rules, nil // but the options had to be valid
+	}
 	return p, nil
 }

@@ -1,17 +1,23 @@
 package confusion
 
 import (
-	"crosstalk"
-	"crosstalk/measure/estimate"
 	"fmt"
 	"slices"
 	"strconv"
+
+	"crosstalk"
+	"crosstalk/guard"
+	"crosstalk/measure/estimate"
 )
 
 // Protocol is a named, frozen set of measuring rules. Each rule is also a separate
 // option; a figure's signature states the rules, not the name.
 type Protocol struct {
-	Name      string
+	Name string
+
+	// Prose leaves the judgement to package guard: the five rules below do not apply.
+	Prose bool `json:",omitempty"`
+
 	MinWords  int     // lines of fewer words are not checked
 	Threshold float64 // a line has a language if its probability exceeds this
 	Kana      bool    // kana decide between Japanese and Chinese, which identifiers confuse
@@ -47,13 +53,12 @@ func asked(p Protocol) Protocol {
 type Latin string
 
 const (
-	LatinOff   Latin = "off"   // not checked
-	LatinApart Latin = "apart" // word errors in a separate figure (LatinWPR)
-	LatinInWPR Latin = "wpr"   // word errors like any other (Marchisio et al. 2024, section 3.2)
+	LatinOff   Latin = "off" // not checked
+	LatinInWPR Latin = "wpr" // word errors like any other (Marchisio et al. 2024, section 3.2)
 )
 
 // Latins are all values of Latin.
-var Latins = []Latin{LatinOff, LatinApart, LatinInWPR}
+var Latins = []Latin{LatinOff, LatinInWPR}
 
 // ParseLatin reads a value of Latin.
 func ParseLatin(name string) (Latin, error) {
@@ -66,7 +71,7 @@ func ParseLatin(name string) (Latin, error) {
 // Protocols are the presets, the default first: ours, that of the paper, and
 // that of the script published with it.
 var Protocols = []Protocol{
-	asked(Protocol{Name: "crosstalk-1", MinWords: 5, Threshold: 0.3, Latin: LatinApart}),
+	asked(Protocol{Name: "crosstalk-1", Prose: true, Threshold: 0.5}),
 	asked(Protocol{Name: "lcb-paper", MinWords: 5, Threshold: 0.3, Latin: LatinInWPR, AllAnswers: true, PerToken: true}),
 	asked(Protocol{Name: "lcb-script", MinWords: 5, Threshold: 0.3, Latin: LatinOff, EmptyIsOne: true, PerToken: true}),
 }
@@ -81,6 +86,26 @@ func ProtocolNamed(name string) (Protocol, error) {
 		names[i] = p.Name
 	}
 	return Protocol{}, crosstalk.UnknownName("confusion protocol", name, names)
+}
+
+// Part is a part of answers.
+type Part string
+
+// The parts. The zero value is Answer.
+const (
+	Answer    Part = "answer"
+	Reasoning Part = "reasoning" // what the model wrote before, where the answer keeps it apart
+)
+
+// Parts are all values of Part.
+var Parts = []Part{Answer, Reasoning}
+
+// unscored is why an answer of text has no value.
+func (p Protocol) unscored() string {
+	if p.Prose {
+		return CannotTell
+	}
+	return Unchecked
 }
 
 // lineFields and wordFields are the protocol's parts of a signature.
@@ -115,27 +140,52 @@ type Rules struct {
 	Identifier string // its name
 	Words      string // the name of the English list
 	Candidates int    `json:",omitempty"` // asked for at each token; 0: none
+	Part       Part   `json:",omitempty"` // Reasoning, or empty
+	Judge      string `json:",omitempty"` // guard.Rules, if the protocol leaves the judgement to it
 }
 
 // Rules returns the instrument's rules.
 func (in *Instrument) Rules() Rules {
-	return Rules{in.Protocol, in.Identifier.Name(), in.Words.Name(), in.Prompting.Logprobs}
+	r := Rules{Protocol: in.Protocol, Identifier: in.Identifier.Name(), Words: in.Words.Name(), Candidates: in.Prompting.Logprobs}
+	if in.Part == Reasoning {
+		r.Part = Reasoning
+	}
+	if in.Protocol.Prose {
+		r.Judge = guard.Rules()
+	}
+	return r
+}
+
+// fields are the rules' parts of a signature. Those of words are left out for
+// figures of lines.
+func (r Rules) fields(words bool) []string {
+	fields := []string{"lid:" + r.Identifier}
+	if r.Judge != "" {
+		fields = append(fields, "judge:"+r.Judge)
+	} else {
+		fields = append(fields, r.lineFields()...)
+		fields = append(fields, "segment:"+Segmenters)
+		if words {
+			fields = append(fields, r.wordFields(r.Words)...)
+		}
+	}
+	if r.Part != "" {
+		fields = append(fields, "part:"+string(r.Part))
+	}
+	return fields
 }
 
 func (r Rules) signature(measure string, g *estimate.Group[*sum], suites crosstalk.SuiteIDs) string {
-	fields := append([]string{measure, "suite:" + suites.Of(g.Labels), "lid:" + r.Identifier}, r.lineFields()...)
-	fields = append(fields, "segment:"+Segmenters)
-	switch {
-	case isUncertainty(measure):
-		fields = append(append(fields, r.wordFields(r.Words)...), fmt.Sprintf("top:%d", r.Candidates), g.Labels["distribution"])
+	fields := []string{measure, "suite:" + suites.Of(g.Labels)}
+	fields = append(fields, r.fields(measure == WPR || measure == LCPR || isUncertainty(measure))...)
+	if isUncertainty(measure) {
+		fields = append(fields, fmt.Sprintf("top:%d", r.Candidates), g.Labels["distribution"])
 		if r.PerToken {
 			fields = append(fields, "mean:tokens")
 		}
 		if measure == NucleusSize {
 			fields = append(fields, fmt.Sprintf("p=%g", g.Sum.cells[cellKey{measure: measure}].topP))
 		}
-	case measure == WPR || measure == LCPR:
-		fields = append(fields, r.wordFields(r.Words)...)
 	}
 	return estimate.Signature(g.Labels, fields...)
 }

@@ -3,25 +3,17 @@ package confusion
 import (
 	"cmp"
 	"maps"
-	"math"
-	"slices"
-	"strings"
-	"unicode"
 
 	"crosstalk"
-	"crosstalk/measure/langid"
-	"crosstalk/measure/segment"
-	"crosstalk/measure/segment/japanese"
-	"crosstalk/measure/segment/jieba"
-
-	"golang.org/x/text/language"
+	"crosstalk/guard"
 )
 
 // Score makes observations of an answer to the item's prompt: of LPR and
-// LineAccuracy, and of WPR or LatinWPR if the expected language has a word check.
-// Their spans are the wrong lines for LPR and the wrong words for the others. If
-// log probabilities were requested, observations of Entropy and NucleusSize
-// follow.
+// LineAccuracy, and of WPR if words are checked in the expected language. Their
+// spans are the wrong lines for LPR and the wrong words for WPR. Observations of
+// WordAccuracy, FirstLine and Switches follow if the part that is scored is the
+// reasoning, and of Entropy and NucleusSize if log probabilities were requested
+// and it is the answer.
 func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.Answer) []crosstalk.Observation {
 	base := crosstalk.Observation{Item: item.ID, Cluster: cmp.Or(item.Cluster, item.ID), Sample: sample,
 		Value: crosstalk.Undefined, Condition: in.Condition, Labels: item.Labels}
@@ -35,22 +27,22 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 	if answer.Key != (crosstalk.Key{}) {
 		base.Answers = []crosstalk.Key{answer.Key}
 	}
-	words := in.wordCheck(item.Prompt.Language)
-	observations := []crosstalk.Observation{base, base, base}[:2]
-	observations[0].Measure, observations[1].Measure = LPR, LineAccuracy
-	if words.measure != "" {
-		observations = append(observations, base)
-		observations[2].Measure = words.measure
+	var observations []crosstalk.Observation
+	for _, measure := range in.measures(item.Prompt.Language) {
+		o := base
+		o.Measure = measure
+		observations = append(observations, o)
 	}
 	if answer.Key == (crosstalk.Key{}) && item.Prompt.Text != "" { // there is no request that shows it
 		observations[0].AddText(crosstalk.Given, PromptText, item.Prompt.Text)
 	}
-	notScored := ""
-	switch {
-	case item.Prompt.Language == "":
+	text, notScored := in.textOf(answer)
+	if item.Prompt.Language == "" {
 		notScored = NoLanguage
-	case answer.Status != crosstalk.Text:
-		notScored = string(answer.Status)
+	}
+	var c checked
+	if notScored == "" {
+		c, notScored = in.check(*item.Prompt, text)
 	}
 	if notScored != "" {
 		for i := range observations {
@@ -58,11 +50,11 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 		}
 		return observations
 	}
-	c := in.check(item.Prompt.Language, answer.Text, words.isWrong)
 	in.judge(observations, c)
-	observations[0].AddText(crosstalk.Side, AnswerText, answer.Text)
-	if in.Prompting.Logprobs > 0 && c.lines > 0 {
-		d := in.uncertaintyIn(answer, c.begins(item.Prompt.Language, answer.Text))
+	observations[0].AddText(crosstalk.Side, AnswerText, text)
+	observations[0].Masked = c.masked
+	if in.Part != Reasoning && in.Prompting.Logprobs > 0 && c.told() {
+		d := in.uncertaintyIn(answer, c.begins(item.Prompt.Language, text))
 		for i := range observations {
 			if observations[i].Finding != "" {
 				observations[i].Tokens = d.strip()
@@ -73,35 +65,77 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 	return observations
 }
 
+// measures are those of an answer in the expected language, LPR first.
+func (in *Instrument) measures(expected string) []string {
+	list := []string{LPR, LineAccuracy}
+	if in.Protocol.Prose || in.wordCheck(expected) != nil {
+		list = append(list, WPR)
+	}
+	if in.Protocol.Prose && in.Part == Reasoning {
+		list = append(list, WordAccuracy, FirstLine, Switches)
+	}
+	return list
+}
+
+// textOf returns the part of an answer that is scored, or why there is none.
+func (in *Instrument) textOf(answer crosstalk.Answer) (text, notScored string) {
+	switch {
+	case in.Part == Reasoning && answer.Reasoning != "":
+		return answer.Reasoning, ""
+	case answer.Status != crosstalk.Text && (in.Part != Reasoning || answer.Status == crosstalk.Failed):
+		return "", string(answer.Status)
+	case in.Part == Reasoning:
+		return "", NoReasoning
+	}
+	return answer.Text, ""
+}
+
+// check checks a text. It returns why it cannot.
+func (in *Instrument) check(expected crosstalk.Prompt, text string) (c checked, notScored string) {
+	if in.Protocol.Prose {
+		return in.checkProse(expected, text)
+	}
+	return in.checkLines(expected.Language, text, in.wordCheck(expected.Language)), ""
+}
+
 // judge sets the values of the observations.
 func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 	numbers := map[string]float64{LinesChecked: float64(c.lines), LinesWrong: float64(len(c.wrong))}
+	if in.Protocol.Prose {
+		numbers[LinesUnclear] = float64(c.unclear)
+	}
 	if c.lines > 0 {
 		numbers[Margin], numbers[MarginLine] = c.margin, float64(c.marginLine)
 	}
-	lpr, accuracy := &observations[0], &observations[1]
-	lpr.Numbers, accuracy.Numbers = numbers, numbers
-	switch {
-	case c.lines == 0:
-		for i := range observations {
-			if in.Protocol.AllAnswers && &observations[i] != accuracy {
-				observations[i].Value = 1
-			} else {
-				observations[i].NotScored = Unchecked
-			}
+	for i := range observations {
+		o := &observations[i]
+		if o.Measure == LPR || o.Measure == LineAccuracy {
+			o.Numbers = numbers
 		}
-		return
-	case len(c.wrong) == 0:
-		lpr.Value = 1
-	default:
-		lpr.Value, lpr.Spans, lpr.Finding = 0, c.wrong, SomeLines
-		if len(c.wrong) == c.lines {
-			lpr.Finding = FullAnswer
+		switch {
+		case !c.told() && in.Protocol.AllAnswers && o.Measure != LineAccuracy:
+			o.Value = 1
+		case !c.told():
+			o.NotScored = in.Protocol.unscored()
+		default:
+			c.value(o, in.Protocol)
 		}
 	}
-	accuracy.Value = crosstalk.Value(c.lines-len(c.wrong)) / crosstalk.Value(c.lines)
-	for i := range observations[2:] {
-		switch o := &observations[2+i]; {
+}
+
+// value sets the value of an observation of an answer that can be told.
+func (c checked) value(o *crosstalk.Observation, p Protocol) {
+	switch o.Measure {
+	case LPR:
+		o.Value = 1
+		if len(c.wrong) > 0 {
+			o.Value, o.Spans, o.Finding = 0, c.wrong, SomeLines
+			if len(c.wrong) == c.lines {
+				o.Finding = FullAnswer
+			}
+		}
+	case WPR:
+		switch {
 		case len(c.wrong) > 0:
 			o.NotScored, o.Implied = LineError, true // the line says it
 		case len(c.words) > 0:
@@ -109,140 +143,50 @@ func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 		default:
 			o.Value = 1
 		}
+	case LineAccuracy:
+		if c.lines == 0 {
+			o.NotScored = p.unscored()
+			return
+		}
+		o.Value = crosstalk.Value(c.lines-len(c.wrong)) / crosstalk.Value(c.lines)
+	case FirstLine:
+		if c.mix.First == "" {
+			o.NotScored = p.unscored()
+			return
+		}
+		if c.firstRight {
+			o.Value = 1
+		} else {
+			o.Value = 0
+		}
+		o.AddText(crosstalk.Fact, FirstLanguage, c.mix.First)
+	case WordAccuracy, Switches:
+		if c.mix.Words == 0 {
+			o.NotScored = p.unscored()
+			return
+		}
+		o.Value = crosstalk.Value(c.mix.Own) / crosstalk.Value(c.mix.Words)
+		if o.Measure == Switches {
+			o.Value = 1000 * crosstalk.Value(c.mix.Switches) / crosstalk.Value(c.mix.Words)
+		}
 	}
 }
 
 // checked is the result of checking an answer.
 type checked struct {
-	lines int              // checked
-	wrong []crosstalk.Span // lines
-	runs  []int            // where in wrong a run of lines begins that were taken for the same language
-	words []crosstalk.Span // wrong words, if no line is wrong
+	lines   int              // checked
+	unclear int              // lines that cannot be told
+	wrong   []crosstalk.Span // lines
+	runs    []int            // where in wrong a run of lines begins that were taken for the same language
+	words   []crosstalk.Span // wrong words; under the paper's protocols only if no line is wrong
+	masked  []crosstalk.Span // not judged
 
 	margin     float64 // least distance of a line's probability from the threshold
 	marginLine int
+
+	mix        guard.Mix
+	firstRight bool
 }
 
-func (in *Instrument) check(expected, answer string, isWrong func(word string) bool) (c checked) {
-	var words []string
-	segmenter := segmenterOf(expected)
-	wrongBefore := false // the last line that was checked
-	for l := range lines(answer) {
-		words = segmenter.AppendWords(words[:0], l.text)
-		if len(words) < in.Protocol.MinWords {
-			continue
-		}
-		c.lines++
-		guess := in.identify(l.text)
-		if margin := math.Abs(float64(guess.Probability) - in.Protocol.Threshold); c.lines == 1 || margin < c.margin {
-			c.margin, c.marginLine = margin, l.number
-		}
-		if guess.Language != expected || !(float64(guess.Probability) > in.Protocol.Threshold) {
-			if n := len(c.wrong); !wrongBefore || c.wrong[n-1].Language != guess.Language {
-				c.runs = append(c.runs, n)
-			}
-			wrongBefore = true
-			c.wrong = append(c.wrong, crosstalk.Span{Line: l.number, Start: l.start, End: l.start + len(l.raw), Text: l.text,
-				Language: guess.Language, Probability: guess.Probability})
-			continue
-		}
-		wrongBefore = false
-		if isWrong != nil && len(c.wrong) == 0 {
-			c.words = l.appendWrong(c.words, words, isWrong)
-		}
-	}
-	return c
-}
-
-// appendWrong appends the wrong ones of a line's words to spans.
-func (l line) appendWrong(spans []crosstalk.Span, words []string, isWrong func(string) bool) []crosstalk.Span {
-	from, raw := 0, cursor{raw: l.raw}
-	for _, word := range words {
-		from += strings.Index(l.text[from:], word) // what lies between words is white space
-		if isWrong(word) {
-			start, end := raw.locate(from, from+len(word))
-			spans = append(spans, crosstalk.Span{Line: l.number, Start: l.start + start, End: l.start + end, Text: word})
-		}
-		from += len(word)
-	}
-	return spans
-}
-
-func (in *Instrument) identify(text string) langid.Guess {
-	guess := in.Identifier.Identify(text)
-	if in.Protocol.Kana {
-		guess.Language = byKana(guess.Language, text)
-	}
-	return guess
-}
-
-// byKana corrects small identifiers that confuse Chinese and Japanese: Japanese
-// has kana, Chinese does not.
-func byKana(language, text string) string {
-	kana := func() bool {
-		return strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) })
-	}
-	han := func() bool {
-		return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
-	}
-	switch {
-	case language == "ja" && han() && !kana():
-		return "zh"
-	case language == "zh" && kana():
-		return "ja"
-	}
-	return language
-}
-
-// Segmenters names the word segmenters, for signatures. Other languages are split
-// at white space.
-const Segmenters = "ja=unidic-3.1.1,zh=jieba"
-
-func segmenterOf(language string) segment.Segmenter {
-	switch language {
-	case "ja":
-		return japanese.Segmenter{}
-	case "zh":
-		return jieba.Segmenter{}
-	}
-	return segment.Space{}
-}
-
-// englishStandsOut are the languages in which a word of the English list is a
-// word error (Marchisio et al. 2024, section 3.2).
-var englishStandsOut = []string{"ar", "hi", "ja", "ko", "ru", "zh"}
-
-// wordCheck is a language's word check; the zero value checks nothing.
-type wordCheck struct {
-	measure string
-	isWrong func(word string) bool
-}
-
-func (in *Instrument) wordCheck(expected string) wordCheck {
-	if expected == "" {
-		return wordCheck{}
-	}
-	if slices.Contains(englishStandsOut, expected) {
-		return wordCheck{WPR, in.Words.Contains}
-	}
-	if in.Protocol.Latin == LatinOff || !inLatinScript(expected) {
-		return wordCheck{}
-	}
-	if in.Protocol.Latin == LatinInWPR {
-		return wordCheck{WPR, hasForeignLetter}
-	}
-	return wordCheck{LatinWPR, hasForeignLetter}
-}
-
-func inLatinScript(code string) bool {
-	script, _ := language.Make(code).Script()
-	return script.String() == "Latn"
-}
-
-// hasForeignLetter reports whether a word has a letter that is not Latin. Letters
-// without a single script in Unicode (µ, ʻ, ー) are not foreign.
-func hasForeignLetter(word string) bool {
-	return strings.ContainsFunc(word, func(r rune) bool {
-		return r > unicode.MaxASCII && unicode.IsLetter(r) && !unicode.In(r, unicode.Latin, unicode.Common, unicode.Inherited)
-	})
-}
+// told reports whether the answer is right or wrong.
+func (c checked) told() bool { return c.lines > 0 || len(c.words) > 0 }

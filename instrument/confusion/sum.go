@@ -12,7 +12,8 @@ import (
 
 // sum is the observations behind one figure of each measure, by cell.
 type sum struct {
-	perToken   bool // Protocol.PerToken
+	unscored   string // the count of texts that cannot be judged
+	perToken   bool   // Protocol.PerToken
 	cells      map[cellKey]*cell
 	noLanguage map[string]int // observations of each measure that are of no cell, since their language cannot be judged
 }
@@ -40,13 +41,13 @@ func (s *sum) add(o crosstalk.Observation, cluster string) {
 	}
 	c := s.cells[at]
 	if c == nil {
-		c = newCell(o.Measure)
+		c = newCell(o.Measure, s.unscored)
 		s.cells[at] = c
 	}
 	if o.NotScored == "" {
 		c.items.Add(o.Sample)
 	}
-	if o.NotScored == "" && o.Measure == LPR && o.Numbers[LinesChecked] == 0 {
+	if o.NotScored == "" && o.Measure == LPR && o.Numbers[LinesChecked] == 0 && s.unscored == Unchecked {
 		c.counts[PassedUnchecked]++
 	}
 	if o.Finding != "" {
@@ -77,12 +78,12 @@ func (s *sum) add(o crosstalk.Observation, cluster string) {
 	}
 }
 
-func newCell(measure string) *cell {
-	names := []string{Unchecked, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed)}
+func newCell(measure, unscored string) *cell {
+	names := []string{unscored, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed)}
 	switch measure {
 	case LPR:
 		names = append(names, FullAnswer, SomeLines)
-	case WPR, LatinWPR:
+	case WPR:
 		names = append(names, LineError, SingleWords)
 	case Entropy, NucleusSize:
 		names = []string{NoLogprobs, "tokens", "censored"}
@@ -148,6 +149,9 @@ func (s *sum) estimate(p Protocol, measure string) crosstalk.Estimate {
 		s.uncertainty(&e)
 	} else {
 		e.Better = crosstalk.Higher
+		if measure == Switches {
+			e.Better = crosstalk.Lower
+		}
 		s.average(&e, p)
 	}
 	for _, c := range s.cellsOf(measure) {

@@ -117,9 +117,9 @@ func Words(language, answer string) (words []crosstalk.Span) {
 	return words
 }
 
-// Lines are the lines of an answer in a language that are checked: those of at
-// least minWords words. Their texts are as received.
-func Lines(language, answer string, minWords int) (checked []crosstalk.Span) {
+// longLines are the lines of an answer in a language that have at least minWords
+// words. Their texts are as received.
+func longLines(language, answer string, minWords int) (checked []crosstalk.Span) {
 	segmenter := segmenterOf(language)
 	for l := range lines(answer) {
 		if len(segmenter.AppendWords(nil, l.text)) >= minWords {

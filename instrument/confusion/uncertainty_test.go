@@ -110,8 +110,9 @@ func tokens(p float64, texts ...string) (list []crosstalk.TokenLogprob) {
 }
 
 func listening(t testing.TB) *Instrument {
-	in := instrument(t, "crosstalk-1")
+	in := instrument(t, "lcb-paper")
 	in.Prompting.Logprobs = 2
+	in.Protocol.PerToken = false // a test of its own
 	return in
 }
 
@@ -208,7 +209,7 @@ func TestBegins(t *testing.T) {
 		{"letters of another script", "fr", "fr 1 2 слово 3", []string{"слово 3"}},
 	} {
 		var got []string
-		check := in.check(test.language, test.answer, in.wordCheck(test.language).isWrong)
+		check := in.checkLines(test.language, test.answer, in.wordCheck(test.language))
 		for _, at := range check.begins(test.language, test.answer) {
 			got = append(got, test.answer[at:])
 		}
@@ -361,7 +362,7 @@ func TestPointInParts(t *testing.T) {
 		answer := text("fr 1 2 3 д")
 		answer.Logprobs = parts
 		o := in.Score(item("fr"), 0, answer)
-		if o[0].Tokens != nil || o[2].Measure != LatinWPR || len(o[2].Tokens) != 3 {
+		if o[0].Tokens != nil || o[2].Measure != WPR || len(o[2].Tokens) != 3 {
 			t.Errorf("%s: the strip is not with the word error: %+v", name, o)
 		}
 		d := in.uncertaintyIn(answer, []int{len("fr 1 2 3 ")})

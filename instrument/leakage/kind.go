@@ -59,41 +59,41 @@ var Kind = crosstalk.Kind{
 		Sentence: "Share of pairs of answers in which the answer to the prompt with the concept is closer to the concept; " +
 			"a tie counts as half.",
 		Baseline: crosstalk.Baseline{Value: 0.5, Meaning: "no leakage"},
-		Numbers:  []string{Test, Control}, Unscored: NotScored, Headline: true,
+		Numbers:  []string{Test, Control}, Unscored: []string{NotScored}, Headline: true,
 	}, {
 		Key: MeasureClosest, Label: "leak rate (max)", Name: "Leak-Rate of the closest sentences",
 		Sentence: "Share of pairs of answers in which the sentence that is closest to the concept is in the answer to the prompt " +
 			"with the concept; a tie counts as half.",
 		Baseline: crosstalk.Baseline{Value: 0.5, Meaning: "no leakage"},
-		Numbers:  []string{Test, Control}, Unscored: NotScored, Headline: true,
+		Numbers:  []string{Test, Control}, Unscored: []string{NotScored}, Headline: true,
 	}, {
 		Key: MeasureMean, Label: "leak rate (mean)", Name: "Leak-Rate of the mean over sentences",
 		Sentence: "Share of pairs of answers in which the sentences of the answer to the prompt with the concept are closer to the " +
 			"concept on average; a tie counts as half.",
 		Baseline: crosstalk.Baseline{Value: 0.5, Meaning: "no leakage"},
-		Numbers:  []string{Test, Control}, Unscored: NotScored, Headline: true,
+		Numbers:  []string{Test, Control}, Unscored: []string{NotScored}, Headline: true,
 	}, {
 		Key: MeasureCopied, Label: "copied", Name: "copying rate",
 		Sentence: "Share of answers to the test that repeat three content words in a row of the text around the prompt, which " +
 			"neither the prompt nor the control's text has.",
-		Unscored: NotScored,
+		Unscored: []string{NotScored},
 	}, {
 		Key: MeasureControlCopied, Label: "copied (control)", Name: "copying rate of the control",
 		Sentence: "Share of answers to the control that have such words, which they cannot have copied.",
-		Unscored: NotScored,
+		Unscored: []string{NotScored},
 	}, {
 		Key: MeasureCopying, Label: "copied (difference)", Name: "copying rate minus that of the control",
 		Sentence: "How much more often answers to the test have such words: copying beyond chance.",
 		Baseline: crosstalk.Baseline{Value: 0, Meaning: "no copying"},
-		Unscored: NotScored,
+		Unscored: []string{NotScored},
 	}, {
 		Key: MeasureRepeated, Label: "concept repeated", Name: "answers that repeat the concept",
 		Sentence: "Share of answers to the prompt with the concept that contain it.",
-		Unscored: NotScored,
+		Unscored: []string{NotScored},
 	}, {
 		Key: MeasureSame, Label: "same answer", Name: "the same answer to different concepts",
 		Sentence: "Share of answers to prompts with a concept that are the same as an answer to another concept with the same control.",
-		Unscored: NotScored,
+		Unscored: []string{NotScored},
 	}},
 	Findings: []crosstalk.Finding{
 		{Key: Leaked, Titles: []string{Leaked}, Sentence: "the test answer is closer", Fault: true},

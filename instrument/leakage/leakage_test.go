@@ -253,7 +253,7 @@ func TestProtocols(t *testing.T) {
 			t.Errorf("%s: %+v %v", p.Name, got, err)
 		}
 	}
-	if _, err := ProtocolNamed("gonen"); err == nil || err.Error() != `unknown leakage protocol "gonen"; choose one of: crosstalk-1, gonen-2024, smilga-2025` {
+	if _, err := ProtocolNamed("gonen"); err == nil || err.Error() != `unknown leakage protocol "gonen"; did you mean gonen-2024? choose one of: crosstalk-1, gonen-2024, smilga-2025` {
 		t.Error(err)
 	}
 	for want, p := range map[string]Protocol{

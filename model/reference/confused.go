@@ -16,19 +16,29 @@ import (
 	"crosstalk"
 )
 
+// Confusion is how often Confused goes wrong, or seems to: probabilities.
+type Confusion struct {
+	Line  float64 // that a line is in another language
+	Word  float64 // that a line in the right one has words of another
+	Mask  float64 // that a line without a fault has something that is none: code, a quotation, a name
+	Short float64 // that the answer is a short reply, not lines
+}
+
 // Confused answers in the language that the suite asks for, in one to three
-// lines, each number with equal chance. Each line is, with the probability
-// line, a sentence of another language, every one of the others with equal
-// chance; else a sentence of the right language, in which, with the
-// probability word, an English word replaces one of its own. An answer depends
-// on seed, prompt and sample alone: text before the prompt and all decoding
-// settings are ignored. Asked for log probabilities it makes some up, with more
-// doubt where it is about to go wrong.
+// lines, each number with equal chance, or with a short reply. A line, or short
+// reply, may be a sentence of another language, every one of the others with equal
+// chance. In a line of the right language an English word, a word of another
+// language, or the beginning of a sentence in another language may replace a word,
+// with equal chance; or else code, a quotation in another language or an English
+// name may follow, which are no faults. An answer depends on seed, prompt and
+// sample alone: text before the prompt and all decoding settings are ignored.
+// Asked for log probabilities it makes some up, with more doubt where it is about
+// to go wrong.
 type Confused struct {
-	line, word float64
-	seed       uint64
-	id         crosstalk.Identity
-	languages  map[string]string // of the answer, by prompt
+	Confusion
+	seed      uint64
+	id        crosstalk.Identity
+	languages map[string]string // of the answer, by prompt
 }
 
 var _ crosstalk.Model = (*Confused)(nil)
@@ -36,16 +46,40 @@ var _ crosstalk.Model = (*Confused)(nil)
 // MaxLines is how many lines an answer of Confused has at most.
 const MaxLines = 3
 
-// sentence has a slot for its own word or an English one.
+// sentence has a slot for its own word or another.
 type sentence struct{ before, own, english, after string }
 
-func (s sentence) text() string     { return s.before + s.own + s.after }
-func (s sentence) confused() string { return s.before + s.english + s.after }
+func (s sentence) with(words string) string { return s.before + words + s.after }
+func (s sentence) text() string             { return s.with(s.own) }
 
-// Sentences in 15 languages, our own writing.
+// foreign are what may replace the word of a sentence.
+var foreign = []func(other sentence) string{
+	func(s sentence) string { return s.own },
+	func(s sentence) string { return s.before + s.own },
+}
+
+// nameless are what may follow a sentence without being a fault, besides
+// quotations.
+var nameless = []string{" `git status --short`", " (Adobe Acrobat Reader)"}
+
+func quotation(s sentence) string { return " “" + s.text() + "”" }
+
+// Sentences and short replies in 15 languages, our own writing. The first word in
+// braces is a sentence's own, the second an English one; short replies have none.
 //
 //go:embed sentences.tsv
 var sentencesFile []byte
+
+// replies are the short replies of each language.
+var replies = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	for line := range bytes.Lines(sentencesFile) {
+		if language, text, _ := strings.Cut(strings.TrimSpace(string(line)), "\t"); !strings.Contains(text, "{") {
+			all[language] = append(all[language], text)
+		}
+	}
+	return all
+})
 
 // sentences are those of each language and line of an answer: the same one
 // is never in an answer twice.
@@ -53,7 +87,10 @@ var sentences = sync.OnceValue(func() map[string][MaxLines][]sentence {
 	all, count := map[string][MaxLines][]sentence{}, map[string]int{}
 	for line := range bytes.Lines(sentencesFile) {
 		language, text, _ := strings.Cut(strings.TrimSpace(string(line)), "\t")
-		before, rest, _ := strings.Cut(text, "{")
+		before, rest, slot := strings.Cut(text, "{")
+		if !slot {
+			continue
+		}
 		own, rest, _ := strings.Cut(rest, "|")
 		english, after, _ := strings.Cut(rest, "}")
 		lines := all[language]
@@ -65,16 +102,17 @@ var sentences = sync.OnceValue(func() map[string][MaxLines][]sentence {
 	return all
 })
 
-// NewConfused returns a confused model of these items. line and word are
-// probabilities, 0 to 1.
-func NewConfused(items []crosstalk.Item, line, word float64, seed uint64) (*Confused, error) {
-	if err := checkProbability("confused", "line", line); err != nil {
-		return nil, err
+// NewConfused returns a confused model of these items.
+func NewConfused(items []crosstalk.Item, of Confusion, seed uint64) (*Confused, error) {
+	for _, p := range []struct {
+		name  string
+		value float64
+	}{{"line", of.Line}, {"word", of.Word}, {"mask", of.Mask}, {"short", of.Short}} {
+		if err := checkProbability("confused", p.name, p.value); err != nil {
+			return nil, err
+		}
 	}
-	if err := checkProbability("confused", "word", word); err != nil {
-		return nil, err
-	}
-	c := &Confused{line: line, word: word, seed: seed, languages: map[string]string{}}
+	c := &Confused{Confusion: of, seed: seed, languages: map[string]string{}}
 	for _, item := range items {
 		p := item.Prompt
 		if p == nil || p.Text == "" && len(p.Placed) == 0 {
@@ -96,8 +134,21 @@ func NewConfused(items []crosstalk.Item, line, word float64, seed uint64) (*Conf
 	hash.Write(sentencesFile)
 	hash.Write(crosstalk.Canonical(c.languages))
 	c.id = crosstalk.Identity{Provider: Provider, Endpoint: "suite:" + hex.EncodeToString(hash.Sum(nil)),
-		Name: fmt.Sprintf("confused?line=%g&word=%g&seed=%d", line, word, seed)}
+		Name: fmt.Sprintf("confused?%s&seed=%d", of, seed)}
 	return c, nil
+}
+
+// String is the settings as in the name of the model: without those that are 0
+// unless they are named otherwise.
+func (c Confusion) String() string {
+	s := fmt.Sprintf("line=%g&word=%g", c.Line, c.Word)
+	if c.Mask > 0 {
+		s += fmt.Sprintf("&mask=%g", c.Mask)
+	}
+	if c.Short > 0 {
+		s += fmt.Sprintf("&short=%g", c.Short)
+	}
+	return s
 }
 
 // Languages returns those that Confused writes, in order.
@@ -122,15 +173,21 @@ func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk
 	r := draws(c.seed, prompt, req.Sample)
 	var text strings.Builder
 	var switches []int // bytes of the text at which a fault begins
-	for place := range 1 + r.IntN(MaxLines) {
-		if place > 0 {
+	add := func(line string, fault int) {
+		if text.Len() > 0 {
 			text.WriteString("\n")
 		}
-		line, fault := c.draw(r, language, place)
 		if fault >= 0 {
 			switches = append(switches, text.Len()+fault)
 		}
 		text.WriteString(line)
+	}
+	if r.Float64() < c.Short {
+		add(c.drawReply(r, language))
+	} else {
+		for place := range 1 + r.IntN(MaxLines) {
+			add(c.draw(r, language, place))
+		}
 	}
 	a := crosstalk.Answer{Status: crosstalk.Text, Text: text.String(), Reason: "stop", Model: c.id.Name,
 		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(pieces(text.String()))}}
@@ -140,41 +197,119 @@ func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk
 	return a, nil
 }
 
+// other draws another language.
+func other(r *rand.Rand, language string) string {
+	all := Languages()
+	i := r.IntN(len(all) - 1)
+	if all[i] >= language {
+		i++
+	}
+	return all[i]
+}
+
+// ith is the sentence of another language that words of it in the i-th sentence are
+// from: one alone, so that there are few outcomes.
+func ith(of []sentence, i int) sentence { return of[i%len(of)] }
+
+func one[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
+
+// drawReply draws a short reply, and says where it goes wrong, -1 if it does not.
+func (c *Confused) drawReply(r *rand.Rand, language string) (reply string, fault int) {
+	if r.Float64() < c.Line {
+		return one(r, replies()[other(r, language)]), 0
+	}
+	return one(r, replies()[language]), -1
+}
+
 // draw draws a line, and says where it goes wrong, -1 if it does not.
 func (c *Confused) draw(r *rand.Rand, language string, place int) (line string, fault int) {
-	if r.Float64() < c.line {
-		others := Languages()
-		other := others[r.IntN(len(others)-1)]
-		if other >= language {
-			other = others[slices.Index(others, other)+1]
-		}
-		of := sentences()[other][place]
-		return of[r.IntN(len(of))].text(), 0
+	if r.Float64() < c.Line {
+		return one(r, sentences()[other(r, language)][place]).text(), 0
 	}
-	own := sentences()[language][place]
-	s := own[r.IntN(len(own))]
-	if r.Float64() < c.word {
-		return s.confused(), len(s.before)
+	i := r.IntN(len(sentences()[language][place]))
+	s := sentences()[language][place][i]
+	if r.Float64() < c.Word {
+		if kind := r.IntN(1 + len(foreign)); kind > 0 {
+			return s.with(foreign[kind-1](ith(sentences()[other(r, language)][place], i))), len(s.before)
+		}
+		return s.with(s.english), len(s.before)
+	}
+	if r.Float64() < c.Mask {
+		if kind := r.IntN(1 + len(nameless)); kind > 0 {
+			return s.text() + nameless[kind-1], -1
+		}
+		return s.text() + quotation(ith(sentences()[other(r, language)][place], i)), -1
 	}
 	return s.text(), -1
 }
 
+// Line is an outcome of a line or short reply, and what it is.
+type Line struct {
+	Outcome
+	Kind string
+}
+
+// Kinds of lines.
+const (
+	Clean     = "clean"
+	Masked    = "mask" // has something that is no fault
+	WrongLine = "line" // is in another language
+	WrongWord = "word" // has words of another language
+)
+
 // Lines is the distribution of a line of an answer in a language, place from 0
 // to below MaxLines: the truth that a measurement is held against. Lines of an
 // answer are independent, and their number is 1 to MaxLines with equal chance.
-func (c *Confused) Lines(language string, place int) []Outcome {
-	var outcomes []Outcome
-	own := sentences()[language][place]
-	for _, s := range own {
-		p := (1 - c.line) / float64(len(own))
-		outcomes = append(outcomes, Outcome{s.text(), p * (1 - c.word)}, Outcome{s.confused(), p * c.word})
-	}
-	for other, lines := range sentences() {
-		if other == language {
-			continue
+func (c *Confused) Lines(language string, place int) (outcomes []Line) {
+	add := func(text string, p float64, kind string) {
+		if p > 0 {
+			outcomes = append(outcomes, Line{Outcome{text, p}, kind})
 		}
-		for _, s := range lines[place] {
-			outcomes = append(outcomes, Outcome{s.text(), c.line / float64((len(sentences())-1)*len(lines[place]))})
+	}
+	var others [][]sentence
+	for _, of := range Languages() {
+		if of != language {
+			others = append(others, sentences()[of][place])
+		}
+	}
+	own, n := sentences()[language][place], float64(len(others))
+	for i, s := range own {
+		right := (1 - c.Line) / float64(len(own))
+		word := right * c.Word / float64(1+len(foreign))
+		mask := right * (1 - c.Word) * c.Mask / float64(1+len(nameless))
+		add(s.text(), right*(1-c.Word)*(1-c.Mask), Clean)
+		add(s.with(s.english), word, WrongWord)
+		for _, text := range nameless {
+			add(s.text()+text, mask, Masked)
+		}
+		for _, of := range others {
+			for _, words := range foreign {
+				add(s.with(words(ith(of, i))), word/n, WrongWord)
+			}
+			add(s.text()+quotation(ith(of, i)), mask/n, Masked)
+		}
+	}
+	for _, of := range others {
+		for _, s := range of {
+			add(s.text(), c.Line/n/float64(len(of)), WrongLine)
+		}
+	}
+	return outcomes
+}
+
+// Replies is the distribution of a short reply in a language, which an answer is
+// with the probability Short.
+func (c *Confused) Replies(language string) (outcomes []Line) {
+	for _, of := range Languages() {
+		list := replies()[of]
+		p, kind := c.Line/float64(len(Languages())-1), WrongLine
+		if of == language {
+			p, kind = 1-c.Line, Clean
+		}
+		for _, text := range list {
+			if p > 0 {
+				outcomes = append(outcomes, Line{Outcome{text, p / float64(len(list))}, kind})
+			}
 		}
 	}
 	return outcomes

@@ -27,7 +27,7 @@ func prompts() []crosstalk.Item {
 
 func confused(t *testing.T, line, word float64, seed uint64) *Confused {
 	t.Helper()
-	c, err := NewConfused(prompts(), line, word, seed)
+	c, err := NewConfused(prompts(), Confusion{Line: line, Word: word}, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestSentences(t *testing.T) {
 				if n := len(segmenter.AppendWords(nil, s.text())); n < 8 {
 					t.Errorf("%s: %d words: %s", language, n, s.text())
 				}
-				if words := segment.Words(segmenter, s.confused()); segmenter != (segment.Space{}) && !slices.Contains(words, s.english) {
+				if words := segment.Words(segmenter, s.with(s.english)); segmenter != (segment.Space{}) && !slices.Contains(words, s.english) {
 					t.Errorf("%s: %s is no word of %q", language, s.english, words)
 				}
 				if !wordlist.English().Contains(s.english) || s.own == "" || s.before == "" || strings.ContainsAny(s.text(), "{|}\t\n") {
@@ -80,7 +80,10 @@ func TestSentences(t *testing.T) {
 // is as said: within four standard errors over 20,000 answers.
 func TestConfusedFollowsLines(t *testing.T) {
 	const n = 20000
-	c := confused(t, 0.1, 0.3, 5)
+	c, err := NewConfused(prompts(), Confusion{Line: 0.1, Word: 0.3, Mask: 0.2, Short: 0.25}, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, language := range []string{"ru", "ja"} {
 		kinds := [MaxLines]map[string]string{}
 		want := [MaxLines]map[string]float64{}
@@ -88,32 +91,34 @@ func TestConfusedFollowsLines(t *testing.T) {
 			kinds[place], want[place] = map[string]string{}, map[string]float64{}
 			total := 0.0
 			for _, o := range c.Lines(language, place) {
-				kind := "foreign"
-				for _, s := range sentences()[language][place] {
-					switch o.Text {
-					case s.text():
-						kind = "right"
-					case s.confused():
-						kind = "word"
-					}
-				}
-				kinds[place][o.Text] = kind
-				want[place][kind] += o.P
+				kinds[place][o.Text] = o.Kind
+				want[place][o.Kind] += o.P
 				total += o.P
 			}
 			if math.Abs(total-1) > 1e-12 {
 				t.Errorf("%s: probabilities sum to %g", language, total)
 			}
-			if math.Abs(want[place]["foreign"]-0.1) > 1e-12 || math.Abs(want[place]["word"]-0.9*0.3) > 1e-12 {
+			if math.Abs(want[place][WrongLine]-0.1) > 1e-12 || math.Abs(want[place][WrongWord]-0.9*0.3) > 1e-12 || math.Abs(want[place][Masked]-0.9*0.7*0.2) > 1e-12 {
 				t.Errorf("%s: %v", language, want[place])
 			}
 		}
 		prompt := map[string]string{"ru": "Как дела?", "ja": "In Japanese: how?"}[language]
 		lengths, got, drawn := map[int]float64{}, [MaxLines]map[string]float64{{}, {}, {}}, [MaxLines]float64{}
+		replies, shorts, wrongShorts := map[string]string{}, 0.0, 0.0
+		for _, o := range c.Replies(language) {
+			replies[o.Text] = o.Kind
+		}
 		for k := range n {
 			a, err := c.Answer(bg, chat(prompt, k))
 			if err != nil || a.Status != crosstalk.Text {
 				t.Fatal(a, err)
+			}
+			if kind, short := replies[a.Text]; short {
+				shorts++
+				if kind == WrongLine {
+					wrongShorts++
+				}
+				continue
 			}
 			lines := strings.Split(a.Text, "\n")
 			lengths[len(lines)]++
@@ -131,8 +136,10 @@ func TestConfusedFollowsLines(t *testing.T) {
 				t.Errorf("%s: %s in %.4f, want %.4f", language, what, count/of, p)
 			}
 		}
+		near("short replies", shorts, n, 0.25)
+		near("wrong short replies", wrongShorts, shorts, 0.1)
 		for l := 1; l <= MaxLines; l++ {
-			near(fmt.Sprint(l, " lines"), lengths[l], n, 1.0/MaxLines)
+			near(fmt.Sprint(l, " lines"), lengths[l], n-shorts, 1.0/MaxLines)
 		}
 		for place := range MaxLines {
 			for kind, p := range want[place] {
@@ -162,7 +169,7 @@ func TestConfusedIsDeterministic(t *testing.T) {
 		t.Error("two seeds answer alike")
 	}
 	// Another generator would answer otherwise: that breaks the resuming of runs.
-	if want := "Наш сосед посадил маленькую яблоню в саду за своим домом.\nНа день рождения младшему брату подарили красный bicycle"; !strings.HasPrefix(first, want) {
+	if want := "Рыбаки выходят в море на своей лодке задолго до восхода солнца.\n이모는 여러 해 동안 강가에 있는 큰 병원"; !strings.HasPrefix(first, want) {
 		t.Errorf("%.300s", first)
 	}
 }
@@ -253,7 +260,7 @@ func TestConfusedIdentity(t *testing.T) {
 	if base != confused(t, 0.1, 0.05, 1).Identity() || base.Provider != "reference" || base.Name != "confused?line=0.1&word=0.05&seed=1" {
 		t.Errorf("%+v", base)
 	}
-	fewer, err := NewConfused(prompts()[:1], 0.1, 0.05, 1)
+	fewer, err := NewConfused(prompts()[:1], Confusion{Line: 0.1, Word: 0.05}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,8 +274,8 @@ func TestConfusedIdentity(t *testing.T) {
 }
 
 func TestOpenConfused(t *testing.T) {
-	m, err := Open("confused?line=0.25&seed=9", prompts())
-	if err != nil || m.Identity().Name != "confused?line=0.25&word=0.05&seed=9" || m.API() != crosstalk.Chat {
+	m, err := Open("confused?line=0.25&short=0.5&seed=9", prompts())
+	if err != nil || m.Identity().Name != "confused?line=0.25&word=0.05&short=0.5&seed=9" || m.API() != crosstalk.Chat {
 		t.Errorf("%v %v", m, err)
 	}
 	for spec, want := range map[string]string{
@@ -276,7 +283,8 @@ func TestOpenConfused(t *testing.T) {
 		"confused?word=x":   `reference:confused: word is "x"; expected a probability, 0 to 1`,
 		"confused?word=-1":  "reference:confused: word is -1; expected a probability, 0 to 1",
 		"confused?seed=one": `reference:confused: seed is "one"; expected a whole number from 0`,
-		"confused?rate=0.1": `reference:confused has no setting "rate"; it has line, word and seed`,
+		"confused?mask=2":   "reference:confused: mask is 2; expected a probability, 0 to 1",
+		"confused?rate=0.1": `reference:confused has no setting "rate"; it has line, word, mask, short and seed`,
 	} {
 		if _, err := Open(spec, prompts()); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", spec, err, want)
@@ -289,7 +297,7 @@ func TestOpenConfused(t *testing.T) {
 		"item el: reference:confused has no sentences in the language el, only in ar,":              greek,
 		"item k has no prompt that reference:confused can answer":                                   items(),
 	} {
-		if _, err := NewConfused(list, 0.1, 0.1, 1); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := NewConfused(list, Confusion{Line: 0.1, Word: 0.1}, 1); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

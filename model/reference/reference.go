@@ -68,11 +68,12 @@ var models = []struct {
 		return l.WithCopying(copying)
 	}},
 	{"confused", DefaultConfused, "confusion", func(s *settings, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
-		line, word, seed := s.probability("line", 0.1), s.probability("word", 0.05), s.seed()
+		of := Confusion{s.probability("line", 0.1), s.probability("word", 0.05), s.probability("mask", 0), s.probability("short", 0)}
+		seed := s.seed()
 		if err := s.done(); err != nil {
 			return nil, err
 		}
-		return NewConfused(items, line, word, seed)
+		return NewConfused(items, of, seed)
 	}},
 	{"inconsistent", DefaultInconsistent, "consistency", func(s *settings, items []crosstalk.Item, tasks []crosstalk.Task) (crosstalk.Model, error) {
 		truth, seed := Inconsistency{s.probability("flip", 0.2), s.probability("invalid", 0.01), s.probability("wrong", 0.2)}, s.seed()

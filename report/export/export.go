@@ -137,6 +137,9 @@ func observationRow(o crosstalk.Observation) row {
 	for k, v := range o.Numbers {
 		r.number("number."+k, crosstalk.Value(v))
 	}
+	if o.Masked != nil {
+		r.add("masked", string(crosstalk.Canonical(o.Masked)))
+	}
 	if o.Spans != nil {
 		r.add("spans", string(crosstalk.Canonical(o.Spans)))
 	}

@@ -16,13 +16,17 @@ import (
 func (a *answer) lines(examples *Examples) (lines []string) {
 	lines = append(lines, cut(visible.Line(a.title()), maxColumns), "")
 	room := maxLines - len(lines) - 1 // the header
-	chosen := examples.pick(a.sections, a.fixed, maxExamples)
-	if len(chosen) > 0 {
-		room -= 2 + len(chosen)
-	}
 	wanted := len(a.totals)
 	if len(a.sections) > 0 {
 		wanted += 2 + len(a.sections[0].rows)
+	}
+	most := maxExamples
+	if wanted > room-(2+most)-(1+minNotes) {
+		most--
+	}
+	chosen := examples.pick(a.sections, a.fixed, most)
+	if len(chosen) > 0 {
+		room -= 2 + len(chosen)
 	}
 	notes := a.noteLines(min(max(minNotes, room-wanted-1), maxNotes))
 	if len(notes) > 0 {

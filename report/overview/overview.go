@@ -23,9 +23,9 @@ import (
 
 const (
 	maxColumns  = 100
-	maxLines    = 33 // the other lines of the terminal are for messages
-	maxExamples = 3
-	minNotes    = 2 // lines of notes, however many rows there are
+	maxLines    = 32 // the other lines of the terminal are for messages
+	maxExamples = 3  // one less where rows do not fit
+	minNotes    = 2  // lines of notes, however many rows there are
 	maxNotes    = 6
 )
 
@@ -85,10 +85,22 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 			a.measures = append(a.measures, m)
 		}
 	}
+	if len(a.measures) == 0 {
+		return a
+	}
 	rows := rowsOf(headlines, names)
-	var groups []string
-	for _, c := range report.ByColumns(headlines) {
+	groups := a.columns(report.ByColumns(headlines), rows)
+	a.divide(rows, groups)
+	a.notes = a.remarks(rows, groups)
+	return a
+}
+
+// columns sorts columns into those of groups, which it returns, those that name
+// totals, and those that all figures have in common.
+func (a *answer) columns(columns []string, rows []*row) (groups []string) {
+	for _, c := range columns {
 		switch {
+		case !slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != crosstalk.All }): // the data have no such column
 		case slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] == crosstalk.All }):
 			groups = append(groups, c)
 			if value := onlyValue(rows, c); value != "" {
@@ -103,20 +115,23 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 		}
 	}
 	slices.SortStableFunc(groups, func(x, y string) int { return cmp.Compare(a.choice(x), a.choice(y)) })
+	return groups
+}
+
+// divide makes totals and sections of the rows.
+func (a *answer) divide(rows []*row, groups []string) {
+	var without []*row // the first figure: they come last, since they may not fit
 	for _, r := range rows {
-		if len(grouped(r, groups)) == 0 {
+		if len(grouped(r, groups)) > 0 {
+			continue
+		}
+		if e, ok := r.figures[a.measures[0].Key]; ok && e.Value.Defined() {
 			a.totals = append(a.totals, r)
+		} else {
+			without = append(without, r)
 		}
 	}
-	slices.SortStableFunc(a.totals, func(x, y *row) int { // those without the first figure last: they may not fit
-		first := func(r *row) int {
-			if e, ok := r.figures[a.measures[0].Key]; ok && e.Value.Defined() {
-				return 0
-			}
-			return 1
-		}
-		return cmp.Compare(first(x), first(y))
-	})
+	a.totals = append(a.totals, without...)
 	for _, column := range groups {
 		s := section{column: column}
 		for _, r := range rows {
@@ -129,8 +144,6 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 			a.sections = append(a.sections, s)
 		}
 	}
-	a.notes = a.remarks(rows, groups)
-	return a
 }
 
 // rowsOf collects the figures with equal columns, in their order.
@@ -296,24 +309,21 @@ func (a *answer) legend() string {
 // average over columns instead.
 func (a *answer) alike(rows []*row, groups []string) string {
 	first := a.measures[0]
-	var shares []string
-	var over []string
+	var shares, over []string
 	for _, total := range a.totals {
-		average := total.figures[first.Key].Average
-		if average == nil || len(average.Over) == 0 {
+		e := total.figures[first.Key]
+		if e.Average == nil {
 			return ""
 		}
-		over = average.Over
+		over = slices.DeleteFunc(slices.Clone(e.Average.Over), func(c string) bool { return !slices.Contains(groups, c) })
 		sum, n := 0.0, 0
 		for _, r := range rows {
-			e, ok := r.figures[first.Key]
-			if ok && e.Value.Defined() && slices.Equal(slices.Sorted(slices.Values(grouped(r, groups))), slices.Sorted(slices.Values(over))) &&
-				!slices.ContainsFunc(a.fixed, func(c string) bool { return r.by[c] != total.by[c] }) {
-				sum += float64(e.Value) * float64(e.Observations)
-				n += e.Observations
+			if part, ok := r.figures[first.Key]; ok && part.Value.Defined() && a.partOf(r, total, over, groups) {
+				sum += float64(part.Value) * float64(part.Observations)
+				n += part.Observations
 			}
 		}
-		if n == 0 || n != total.figures[first.Key].Observations {
+		if len(over) == 0 || n == 0 || n != e.Observations {
 			return "" // its parts are not known
 		}
 		share := report.Percent(crosstalk.Value(sum / float64(n)))
@@ -323,6 +333,14 @@ func (a *answer) alike(rows []*row, groups []string) string {
 		return ""
 	}
 	return fmt.Sprintf("The totals average over %s; %s of all answers alike: %s", strings.Join(over, ", then "), first.Label, strings.Join(shares, ", "))
+}
+
+// partOf reports whether a row is one of the parts of a total: with a value of each
+// of the columns.
+func (a *answer) partOf(r, total *row, columns, groups []string) bool {
+	of := grouped(r, groups)
+	return len(of) == len(columns) && !slices.ContainsFunc(of, func(c string) bool { return !slices.Contains(columns, c) }) &&
+		!slices.ContainsFunc(a.fixed, func(c string) bool { return r.by[c] != total.by[c] })
 }
 
 // names are the values that distinguish a row's condition.

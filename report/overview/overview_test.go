@@ -142,6 +142,16 @@ func TestFits(t *testing.T) {
 	}
 }
 
+// Without a headline measure, all figures are printed.
+func TestOtherMeasures(t *testing.T) {
+	for _, estimates := range [][]crosstalk.Estimate{nil, {figure(confusion.LineAccuracy, 0.9, 40, 3, "model", "m")}} {
+		var b strings.Builder
+		if err := Write(&b, confusion.Kind.Name, estimates, nil, nil); err != nil || strings.Contains(b.String(), "90.0") != (estimates != nil) {
+			t.Errorf("%d figures: %q, %v", len(estimates), b.String(), err)
+		}
+	}
+}
+
 // Examples are bounded in number and in size.
 func TestExamplesBounded(t *testing.T) {
 	x := NewExamples(confusion.Kind, []string{"language"})

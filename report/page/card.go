@@ -77,7 +77,7 @@ func (c *Card) add(o crosstalk.Observation) {
 	}
 	e := &c.Entries[i]
 	e.texts = ordered.Merge(e.texts, o.Texts, func(t crosstalk.NamedText) string { return t.Name })
-	e.spans = append(e.spans, o.Spans...)
+	e.spans = append(append(e.spans, o.Spans...), o.Masked...)
 	e.ask(o)
 	c.ask(o)
 	kind := instrument.Of(o.Measure)

@@ -15,8 +15,9 @@ import (
 // Piece is a stretch of a text, marked or not.
 type Piece struct {
 	Text  string
-	Kind  string // of the mark: "line", "word", "echo"; empty: none
+	Kind  string // of the mark: "line", "word", "masked", "echo"; empty: none
 	Label string // shown at the mark
+	Title string // shown when one points at the mark
 }
 
 // Longest is the default maximum number of bytes of a text.
@@ -49,6 +50,8 @@ func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 		}
 		p := Piece{Text: shown[s.Start:end], Kind: "word"}
 		switch {
+		case s.Language == "" && s.Reason != "":
+			p.Kind, p.Title = "masked", "not judged: "+brief(s.Reason)
 		case s.Language != "":
 			p.Kind, p.Label = "line", fmt.Sprintf("%s %.0f %%", brief(s.Language), 100*s.Probability)
 		case s.Score != 0:

@@ -5,6 +5,7 @@ package access
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -20,7 +21,7 @@ import (
 
 // Limits of requests.
 const (
-	MostRequests = 32               // concurrent
+	MostRequests = 32               // concurrent, unless the rules say otherwise
 	mostWaiting  = 5 * time.Second  // for a slot
 	mostTime     = 20 * time.Second // per request
 	MostURL      = 8 << 10          // bytes
@@ -38,8 +39,11 @@ type Rules struct {
 	Anyhow  bool     // any IP address as a host name: the server has tokens
 	Body    int64    // maximum size of a request's body in bytes; 0: GET and HEAD only
 	Command string   // for messages: "crosstalk serve"
-	Refuse  func(w http.ResponseWriter, r *http.Request, status int, message string)
-	Admit   func(w http.ResponseWriter, r *http.Request) bool // writes the response where it refuses
+
+	Concurrent int // most requests at a time; 0: MostRequests
+
+	Refuse func(w http.ResponseWriter, r *http.Request, status int, message string)
+	Admit  func(w http.ResponseWriter, r *http.Request) bool // writes the response where it refuses
 }
 
 // NewServer returns an HTTP server with time-outs and limits.
@@ -60,7 +64,7 @@ func Equal(a, b string) bool {
 // Guard refuses requests that are too large or too many, those for another host,
 // those that another site's page sent, and those that are not admitted.
 func (a Rules) Guard(next http.Handler) http.Handler {
-	slots := make(chan struct{}, MostRequests)
+	slots := make(chan struct{}, cmp.Or(a.Concurrent, MostRequests))
 	origin := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

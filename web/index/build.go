@@ -109,7 +109,7 @@ func (b *builder) read(ctx context.Context, x *Index, book Book) error {
 		n += len(p.seen)
 		for _, s := range p.seen {
 			book.Add(s.Observation)
-			s.Spans, s.Tokens, s.Texts = nil, nil, nil
+			s.Spans, s.Masked, s.Tokens, s.Texts = nil, nil, nil, nil
 			if len(block) > 0 && (block[0].block != s.block || len(block) == mostOfAnItem) {
 				if err := b.take(x, block); err != nil {
 					return err

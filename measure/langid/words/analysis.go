@@ -147,3 +147,15 @@ func (a *Analysis) Own(start, end int, floor float64) (n int) {
 	}
 	return n
 }
+
+// Count returns the number of words, or characters of Chinese and Japanese, from byte start to byte end that say anything
+// of their language.
+func (a *Analysis) Count(start, end int) (n int) {
+	from := sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].start >= start })
+	for i := from; i < len(a.tokens) && a.tokens[i].start < end; i++ {
+		if a.cells[i].says {
+			n++
+		}
+	}
+	return n
+}

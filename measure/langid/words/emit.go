@@ -97,7 +97,10 @@ func (c *cell) emit(t *token, own script, home int) {
 	if own == t.script {
 		at = home - a.first
 	}
-	c.listed, c.known, c.loan = a.probabilities(p, t.text, at)
+	w := a.weigh(t.text)
+	copy(p, w.p[:])
+	c.listed, c.loan = w.row != nil, w.loan
+	c.known = c.listed && at >= 0 && w.row[at] > 0 && w.row[at] <= everyday+1
 	mean, top, second, third := 0.0, 0.0, 0.0, 0.0
 	for _, x := range p {
 		mean += x / float64(len(p))

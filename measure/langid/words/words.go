@@ -7,6 +7,7 @@
 package words
 
 import (
+	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"math"
@@ -19,6 +20,9 @@ import (
 
 //go:embed words.bin
 var file []byte
+
+// Name names the embedded models: it changes with them.
+var Name = sync.OnceValue(func() string { return fmt.Sprintf("words@%.4x", sha256.Sum256(file)) })
 
 // Order is the length of the longest letter sequence of the model.
 const Order = 5
@@ -48,6 +52,7 @@ type alphabet struct {
 	first          int // the group's first language
 	words, letters *levels.Table
 	listed, rest   []float64 // shares
+	recent         recent
 }
 
 var nats, shares = func() (nats, shares [256]float64) {
@@ -108,9 +113,8 @@ func must(err error) {
 	}
 }
 
-// probabilities sets p to the probability of a word, in lower case, in each of the group's languages. It reports
-// whether a list has the word, whether it is an everyday word of the group's language home, and whether most lists do.
-func (a *alphabet) probabilities(p []float64, word string, home int) (listed, known, loan bool) {
+// probabilities weighs a word, in lower case, in each of the group's languages.
+func (a *alphabet) probabilities(word string) (w weighed) {
 	k := len(a.rest)
 	var s, now [maxGroup]float64
 	var letters [48]rune
@@ -150,19 +154,19 @@ func (a *alphabet) probabilities(p []float64, word string, home int) (listed, kn
 	}
 	row, listed := a.words.Row(levels.Text(word))
 	for l := range k {
-		p[l] = a.listed[l]*shares[row[l]] + a.rest[l]*math.Exp(s[l])
+		w.p[l] = a.listed[l]*shares[row[l]] + a.rest[l]*math.Exp(s[l])
 	}
 	if listed {
+		w.row = row
 		n := 0
 		for _, q := range row {
 			if q > 0 && q <= familiar+1 {
 				n++
 			}
 		}
-		loan = 3*n > 2*k
-		known = home >= 0 && row[home] > 0 && row[home] <= everyday+1
+		w.loan = 3*n > 2*k
 	}
-	return listed, known, loan
+	return w
 }
 
 // everyday is the level of one word in 100,000, below which lists have words of other languages too.

@@ -1,6 +1,6 @@
 // Words measures how well crosstalk finds foreign words, and judges whole replies, on reference data:
 //
-//	go -C tools run ./bench/words [-half a|b|all] [-only words|replies] [-data DIR] [-list false|missed]
+//	go -C tools run ./bench/words [-half a|b|all] [-only words|check|replies] [-data DIR] [-list false|missed]
 //
 // The data are ../shared/data/words (answers with foreign words at known places) and ../shared/data/replies. Both are
 // split into halves by a hash of the answer that an item is made from: settings were chosen while looking at half a
@@ -27,7 +27,7 @@ func main() {
 	data := flag.String("data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
 	half := flag.String("half", "all", "`half` to report: a, b or all (both, one after the other)")
 	list := flag.String("list", "", "list `false` runs or `missed` spans of half a instead of figures")
-	only := flag.String("only", "", "words or replies: measure on these data alone")
+	only := flag.String("only", "", "measure one part alone: words (package words), check (package guard on the same data) or replies")
 	flag.Parse()
 	halves := []string{*half}
 	if *half == "all" {
@@ -38,13 +38,13 @@ func main() {
 		return
 	}
 	for _, part := range []struct {
-		name  string
-		print func(dir string, halves []string, list string) error
-	}{{"words", wordTables}, {"replies", replyTables}} {
+		name, data string
+		print      func(dir string, halves []string, list string) error
+	}{{"words", "words", wordTables}, {"check", "words", checkTables}, {"replies", "replies", replyTables}} {
 		if *only != "" && *only != part.name {
 			continue
 		}
-		if err := part.print(filepath.Join(*data, part.name), halves, *list); err != nil {
+		if err := part.print(filepath.Join(*data, part.data), halves, *list); err != nil {
 			log.Fatal(err)
 		}
 	}

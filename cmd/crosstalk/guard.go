@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"crosstalk/guard"
+	"crosstalk/guard/server"
+	"crosstalk/internal/config"
+	"crosstalk/study"
+	"crosstalk/web/access"
+
+	"github.com/spf13/cobra"
+)
+
+func guardCommand() *cobra.Command {
+	var addr, lid string
+	var hosts []string
+	var o server.Options
+	c := &cobra.Command{
+		Use:   "guard",
+		Short: "Check answers as a service, for gateways and applications",
+		Long: `Check answers over HTTP: whether they are in the language that they should be in,
+and which parts are not, as 'crosstalk check' does. No model is asked, and texts
+are neither logged nor kept.
+
+  POST /v1/check                            one record, or a list of them
+  POST /v1/check/stream                     a text as it arrives, with alarms
+  POST /beta/litellm_basic_guardrail_api    for LiteLLM
+  POST /promptfoo                           for promptfoo's webhook assertion
+  GET  /metrics, /healthz                   for Prometheus; whether it runs
+
+It only observes: callers are told to let answers pass. With --block, they are
+told to stop those in another language. By default, only this machine has
+access; with any other --addr, requests need a token: that of the environment
+variable CROSSTALK_GUARD_TOKEN, or else the one that is printed.`,
+		Example: `  crosstalk guard
+  crosstalk guard --language user --block
+  crosstalk guard --addr :8030 --host guard.example`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			identifier, err := study.OpenIdentifier(lid)
+			if err != nil {
+				return err
+			}
+			o.Checker = guard.Checker{Identifier: identifier}
+			if o.Language != "" && o.Language != guard.User {
+				if _, err := o.Checker.Check("", o.Language); err != nil {
+					return fmt.Errorf("--language: %w", err)
+				}
+			}
+			ctx, stop := untilSignal(c.Context(), os.Exit)
+			defer stop()
+			return guardAt(ctx, c.ErrOrStderr(), addr, hosts, o)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&addr, "addr", "127.0.0.1:8030", "address and port to listen on; port 0 is any free port")
+	flags.StringSliceVar(&hosts, "host", nil, "host names to accept besides localhost and IP addresses")
+	flags.StringVar(&o.Language, "language", "", "the language of records that name none: a tag such as ko, or user: that of the user's message (default: refuse them)")
+	flags.BoolVar(&o.Block, "block", false, "tell callers to stop answers in another language, or with words of one")
+	flags.StringVar(&lid, "lid", "", "a fastText language identification model, for lines in languages without a model of words (default: a small embedded one)")
+	flags.SortFlags = false
+	config.Path(flags, "lid")
+	config.Harmless(flags, "language")
+	config.Sensitive(flags, "addr", config.Access)
+	config.Sensitive(flags, "host", config.Access)
+	return c
+}
+
+// guardToken is the environment variable with the token of crosstalk guard.
+const guardToken = "CROSSTALK_GUARD_TOKEN"
+
+// mostMemory is what the service's garbage collector aims to keep below, unless GOMEMLIMIT says otherwise.
+const mostMemory = 96 << 20
+
+// guardAt judges answers until ctx ends, and then those in progress for at most five seconds longer.
+func guardAt(ctx context.Context, stderr io.Writer, addr string, hosts []string, o server.Options) error {
+	at, err := listen(addr, hosts)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	o.Hosts, o.Token = at.hosts, os.Getenv(guardToken)
+	made := o.Token == "" && !at.loopback()
+	if made {
+		o.Token = access.NewToken()
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(mostMemory)
+	}
+	handler := server.New(o) // reads the models
+	fmt.Fprintf(stderr, "Checking answers at %s\n", at.url)
+	switch {
+	case made:
+		fmt.Fprintf(stderr, "Requests need the header 'Authorization: Bearer %s'. The connection is not encrypted.\n", o.Token)
+	case o.Token != "":
+		fmt.Fprintf(stderr, "Requests need the token of %s.\n", guardToken)
+	}
+	if !o.Block {
+		fmt.Fprintln(stderr, "It observes: no answer is blocked (--block).")
+	}
+	return at.serveUntil(ctx, server.HTTP(handler), 5*time.Second)
+}

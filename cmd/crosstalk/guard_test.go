@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"crosstalk/guard/server"
+)
+
+// guarding runs the service and returns its address and what it printed; stop ends it.
+func guarding(t *testing.T, addr string, o server.Options) (url, printed string, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- guardAt(ctx, w, addr, nil, o)
+		w.Close()
+	}()
+	var all bytes.Buffer
+	for !strings.Contains(all.String(), "no answer is blocked") {
+		if _, err := io.CopyN(&all, r, 1); err != nil {
+			t.Fatalf("%v: %s", err, all.String())
+		}
+	}
+	go io.Copy(io.Discard, r)
+	stop = func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	return strings.TrimSuffix(regexp.MustCompile(`http://\S+`).FindString(all.String()), "/"), all.String(), stop
+}
+
+func TestGuard(t *testing.T) {
+	url, printed, stop := guarding(t, "127.0.0.1:0", server.Options{})
+	if strings.Contains(printed, "Bearer") {
+		t.Errorf("a token on loopback: %s", printed)
+	}
+	// A request in progress is answered when the service ends.
+	body, text := io.Pipe()
+	done := make(chan string, 1)
+	go func() {
+		response, err := http.Post(url+"/v1/check", "application/json", body)
+		if err != nil {
+			done <- err.Error()
+			return
+		}
+		data, _ := io.ReadAll(response.Body)
+		done <- string(data)
+	}()
+	io.WriteString(text, `{"text":"Your order is on its way.",`)
+	for deadline := time.Now().Add(5 * time.Second); status(t, http.DefaultClient, url+"/healthz") != 200 && time.Now().Before(deadline); {
+	}
+	ended := make(chan bool)
+	go func() { stop(); close(ended) }()
+	for range 100 { // until it takes no more connections
+		if _, err := http.Get(url + "/healthz"); err != nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	io.WriteString(text, `"language":"de"}`)
+	text.Close()
+	if got := <-done; !strings.Contains(got, `"verdict":"wrong"`) {
+		t.Errorf("the request in progress: %s", got)
+	}
+	<-ended
+}
+
+func TestGuardToken(t *testing.T) {
+	url, printed, stop := guarding(t, "0.0.0.0:0", server.Options{})
+	defer stop()
+	token := regexp.MustCompile(`Bearer (\w{26,})`).FindStringSubmatch(printed)
+	if token == nil {
+		t.Fatal(printed)
+	}
+	here := "http://127.0.0.1:" + regexp.MustCompile(`:(\d+)$`).FindStringSubmatch(url)[1]
+	if got := status(t, http.DefaultClient, here+"/metrics"); got != 401 {
+		t.Errorf("%d without the token", got)
+	}
+	if got := status(t, http.DefaultClient, here+"/metrics?token="+token[1]); got != 200 {
+		t.Errorf("%d with the token", got)
+	}
+	if got := status(t, http.DefaultClient, here+"/healthz"); got != 200 {
+		t.Errorf("healthz: %d", got)
+	}
+	t.Setenv(guardToken, "mine")
+	url, printed, other := guarding(t, "127.0.0.1:0", server.Options{})
+	defer other()
+	if got := status(t, http.DefaultClient, url+"/metrics?token=mine"); got != 200 || strings.Contains(printed, "mine") {
+		t.Errorf("%d with the variable's token; printed %s", got, printed)
+	}
+}

@@ -1,0 +1,126 @@
+package guard
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"crosstalk/measure/langid/words"
+	"crosstalk/measure/prose"
+)
+
+// A Part of a text is what was judged as a whole: a line, or short ones of a form (items of a list, headings, cells).
+// Lines that are in another language for a reason are of no part.
+type Part struct {
+	Lines    []words.Range // of the text, in order
+	Verdict  Verdict       // of the lines as wholes: words of another language in them do not make them Wrong
+	Language string        // as in Span; empty if it cannot be told
+	P        float64       // probability of the verdict
+}
+
+// A Mix says how the languages of a text's words alternate. Words of parts that cannot be told are left out, and those
+// that are in another language for a reason.
+type Mix struct {
+	Words    int    // characters in Chinese and Japanese
+	Own      int    // words in the expected language
+	Switches int    // changes of the language from a word to the next
+	First    string // the language of the first line, as in Span; empty if no line's can be told
+}
+
+func (c *check) parts() (parts []Part) {
+	for _, u := range c.units {
+		whole := Part{Verdict: u.state, P: 0.5}
+		switch u.state {
+		case Right:
+			whole.Language, whole.P = c.want.base, probability(max(0, -u.evidence.LogRatio))
+		case Wrong:
+			whole.Language, whole.P = u.evidence.Language, probability(u.evidence.LogRatio)
+		}
+		for _, b := range u.blocks {
+			lines := []words.Range{{Start: b.Start, End: b.End}}
+			s, wrong := c.wrongLine(b)
+			switch {
+			case wrong && u.state != Wrong: // the other script of Chinese
+				parts = append(parts, Part{lines, Wrong, s.Language, s.P})
+			case wrong:
+				whole.Language = s.Language
+				whole.Lines = append(whole.Lines, lines...)
+			case u.state != Wrong:
+				whole.Lines = append(whole.Lines, lines...)
+			}
+		}
+		if whole.Lines != nil {
+			parts = append(parts, whole)
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(a.Lines[0].Start, b.Lines[0].Start) })
+	return parts
+}
+
+// wrongLine returns the span of a line in another language.
+func (c *check) wrongLine(b prose.Block) (Span, bool) {
+	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].Start >= b.Start })
+	if i == len(c.spans) || c.spans[i].Start >= b.End || c.spans[i].Kind != Line {
+		return Span{}, false
+	}
+	return c.spans[i], true
+}
+
+// Mix counts the words of a text by their language.
+func (c *check) mix(parts []Part) (m Mix) {
+	type line struct {
+		words.Range
+		verdict Verdict
+	}
+	var lines []line
+	for _, p := range parts {
+		for _, r := range p.Lines {
+			lines = append(lines, line{r, p.Verdict})
+		}
+		if m.First == "" {
+			m.First = p.Language
+		}
+	}
+	slices.SortFunc(lines, func(a, b line) int { return cmp.Compare(a.Start, b.Start) })
+	before := ""
+	add := func(from, to int, language string) {
+		n := c.analysis.Count(from, to)
+		if n == 0 {
+			return
+		}
+		m.Words += n
+		if language == c.want.base {
+			m.Own += n
+		}
+		if before != "" && before != language {
+			m.Switches++
+		}
+		before = language
+	}
+	for _, l := range lines {
+		own := func(from, to int) {
+			if l.verdict != Right {
+				return
+			}
+			for _, x := range c.excused[sort.Search(len(c.excused), func(i int) bool { return c.excused[i].End > from }):] {
+				if x.Start >= to {
+					break
+				}
+				add(from, x.Start, c.want.base)
+				from = x.End
+			}
+			add(from, to, c.want.base)
+		}
+		at := l.Start
+		for _, s := range c.spans[sort.Search(len(c.spans), func(i int) bool { return c.spans[i].End > l.Start }):] {
+			if s.Start >= l.End {
+				break
+			}
+			own(at, s.Start)
+			add(s.Start, s.End, s.Language)
+			at = s.End
+		}
+		own(at, l.End)
+	}
+	return m
+}

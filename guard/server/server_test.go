@@ -1,0 +1,334 @@
+package server
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	german  = "Ihre Bestellung ist unterwegs und kommt morgen an."
+	english = "Your order is on its way and arrives tomorrow."
+)
+
+func serving(t *testing.T, o Options) string {
+	t.Helper()
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = HTTP(New(o))
+	s.Start()
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// post sends a body and returns the status and the response.
+func post(t *testing.T, url, body string, headers ...string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequest("POST", url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, strings.TrimSpace(string(data))
+}
+
+func record(text, language string) string {
+	data, _ := json.Marshal(map[string]any{"id": 1, "text": text, "language": language})
+	return string(data)
+}
+
+func TestCheck(t *testing.T) {
+	url := serving(t, Options{})
+	for _, c := range []struct {
+		name, body string
+		status     int
+		want       string
+	}{
+		{"right", record(german, "de"), 200, `{"id":1,"verdict":"right","language":"de"`},
+		{"wrong", record(english, "de"), 200, `"spans":[{"start":0,"end":46,"language":"en","kind":"line","p":0.9999}],"masked":[],"expected":"de","action":"allow"}`},
+		{"cannot tell", record("12", "de"), 200, `"verdict":"cannot_tell"`},
+		{"user", `{"text":"` + german + `","language":"user","prompt":"Wann kommt meine Bestellung an?"}`, 200, `"expected":"de"`},
+		{"many", "[" + record(german, "de") + "," + record(english, "de") + "]", 200, `[{"id":1,"verdict":"right"`},
+		{"none", "[]", 200, "[]"},
+		{"no language", `{"text":"x"}`, 400, `expected a field \"language\"`},
+		{"no JSON", "x", 400, "expected a JSON object"},
+		{"a bad one of many", "[" + record(german, "de") + `,{"language":"de"}]`, 400, `record 2: expected a field \"text\"`},
+		{"an unknown language", record(german, "tlh"), 400, "cannot be judged"},
+		{"too many", "[" + strings.Repeat("1,", mostRecords) + "1]", 400, "at most 1000 records, found 1001"},
+		{"too long", record(strings.Repeat("x ", mostText), "de"), 400, "longer than 256 KiB"},
+		{"too large", `{"text":"` + strings.Repeat("x", mostBody) + `"}`, 413, "larger than 8 MiB"},
+	} {
+		status, got := post(t, url+"/v1/check", c.body)
+		if status != c.status || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %d %.300s, want %d %s", c.name, status, got, c.status, c.want)
+		}
+	}
+	if status, _ := post(t, url+"/v1/nothing", "x"); status != 404 {
+		t.Errorf("an unknown path: %d", status)
+	}
+}
+
+func TestBlockAndDefault(t *testing.T) {
+	url := serving(t, Options{Block: true, Language: "de"})
+	for text, want := range map[string]string{german: `"action":"allow"`, english: `"action":"block"`, "12": `"action":"allow"`} {
+		if _, got := post(t, url+"/v1/check", fmt.Sprintf(`{"text":%q}`, text)); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestToken(t *testing.T) {
+	url := serving(t, Options{Token: "secret"})
+	for _, c := range []struct {
+		path, header, value string
+		status              int
+	}{
+		{"/v1/check", "", "", 401},
+		{"/v1/check", "Authorization", "Bearer secre", 401},
+		{"/v1/check", "Authorization", "Bearer secret", 200},
+		{"/v1/check", "X-Api-Key", "secret", 200},
+		{"/v1/check?token=secret", "", "", 200},
+		{"/v1/check/stream", "", "", 401},
+		{"/beta/litellm_basic_guardrail_api", "", "", 401},
+		{"/promptfoo", "", "", 401},
+	} {
+		if status, got := post(t, url+c.path, record(german, "de"), cmp.Or(c.header, "X-Other"), c.value); status != c.status {
+			t.Errorf("%+v: %d %s", c, status, got)
+		}
+	}
+	for path, want := range map[string]int{"/healthz": 200, "/metrics": 401} {
+		if response, err := http.Get(url + path); err != nil || response.StatusCode != want {
+			t.Errorf("%s: %v %v", path, response.StatusCode, err)
+		}
+	}
+}
+
+// A request from the page of another site, and one that was sent to another host name, are refused.
+func TestOthers(t *testing.T) {
+	url := serving(t, Options{})
+	if status, _ := post(t, url+"/v1/check", record(german, "de"), "Sec-Fetch-Site", "cross-site"); status != 403 {
+		t.Errorf("another site's page: %d", status)
+	}
+	r, _ := http.NewRequest("POST", url+"/v1/check", strings.NewReader(record(german, "de")))
+	r.Host = "elsewhere.example"
+	if response, err := http.DefaultClient.Do(r); err != nil || response.StatusCode != 421 {
+		t.Errorf("another host name: %v %v", response.StatusCode, err)
+	}
+}
+
+// LiteLLM sends what the user wrote, and later the answer.
+func TestLiteLLM(t *testing.T) {
+	observe, block := serving(t, Options{}), serving(t, Options{Block: true})
+	const path = "/beta/litellm_basic_guardrail_api"
+	body := func(kind, call, text, language string) string {
+		data, _ := json.Marshal(map[string]any{"texts": []string{text}, "input_type": kind, "litellm_call_id": call, "request_data": map[string]any{},
+			"images": nil, "additional_provider_specific_params": map[string]any{"language": language, "threshold": 1}})
+		return string(data)
+	}
+	const none = `{"action":"NONE"}`
+	for _, c := range []struct{ name, url, body, want string }{
+		{"right", block, body("response", "", german, "de"), none},
+		{"wrong", block, body("response", "", english, "de"), `{"action":"BLOCKED","blocked_reason":"the answer should be in de; in another language (en): lines 1, runs of words 0"}`},
+		{"observed", observe, body("response", "", english, "de"), none},
+		{"cannot tell", block, body("response", "", "12", "de"), none},
+		{"what the user wrote", block, body("request", "c1", "Wann kommt meine Bestellung an?", ""), none},
+		{"an answer in another language", block, body("response", "c1", english, ""), `"action":"BLOCKED"`},
+		{"a call that is not known", block, body("response", "c1", english, ""), none},
+		{"rows", block, `{"texts":["` + english + `"],"input_type":"response","structured_messages":[{"role":"user","content":"Wann kommt meine Bestellung an?"}]}`, `"action":"BLOCKED"`},
+		{"no JSON", block, "x", `{"error":"Expected a request of LiteLLM`},
+		{"an unknown language", block, body("response", "", english, "tlh"), "cannot be judged"},
+	} {
+		if _, got := post(t, c.url+path, c.body); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestPromptfoo(t *testing.T) {
+	url := serving(t, Options{})
+	body := func(output any, prompt string, vars map[string]any) string {
+		data, _ := json.Marshal(map[string]any{"output": output, "context": map[string]any{"prompt": prompt, "vars": vars}})
+		return string(data)
+	}
+	for _, c := range []struct{ name, query, body, want string }{
+		{"right", "?language=de", body(german, "", nil), `{"pass":true,"reason":"the answer is in de","score":1}`},
+		{"wrong", "?language=de", body(english, "", nil), `{"pass":false,"reason":"the answer should be in de; in another language (en): lines 1, runs of words 0","score":0}`},
+		{"cannot tell", "?language=de", body("12", "", nil), `{"pass":true,"reason":"cannot tell the language of the answer","score":0.5}`},
+		{"a variable", "", body(english, "", map[string]any{"language": "de", "n": 1}), `"pass":false`},
+		{"the prompt's", "", body(english, "Wann kommt meine Bestellung an?", nil), `"pass":false`},
+		{"an object", "?language=de", body(map[string]any{"answer": english}, "", nil), `"pass":false`},
+		{"no output", "", "{}", `"error":"Expected what promptfoo`},
+	} {
+		if _, got := post(t, url+"/promptfoo"+c.query, c.body); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// An alarm comes before the text ends, and the verdict at the end.
+func TestStream(t *testing.T) {
+	url := serving(t, Options{Block: true})
+	body, text := io.Pipe()
+	r, _ := http.NewRequest("POST", url+"/v1/check/stream", body)
+	type result struct {
+		response *http.Response
+		err      error
+	}
+	responded := make(chan result, 1)
+	go func() {
+		response, err := http.DefaultClient.Do(r)
+		responded <- result{response, err}
+	}()
+	io.WriteString(text, `{"id":7,"language":"de"}`+"\n")
+	for word := range strings.SplitAfterSeq(german+"\n"+english+" ", " ") {
+		fmt.Fprintf(text, "{\"text\":%q}\n", word)
+	}
+	got := <-responded
+	if got.err != nil || got.response.StatusCode != 200 {
+		t.Fatal(got)
+	}
+	defer got.response.Body.Close()
+	lines := bufio.NewScanner(got.response.Body)
+	if !lines.Scan() || !strings.Contains(lines.Text(), `{"alarm":{"start":51,`) || !strings.Contains(lines.Text(), `"language":"en","kind":"line"`) {
+		t.Fatalf("%s %v", lines.Text(), lines.Err())
+	}
+	text.Close()
+	if !lines.Scan() || !strings.Contains(lines.Text(), `{"id":7,"verdict":"wrong",`) || !strings.HasSuffix(lines.Text(), `"expected":"de","action":"block"}`) {
+		t.Errorf("%s %v", lines.Text(), lines.Err())
+	}
+	if lines.Scan() {
+		t.Errorf("more: %s", lines.Text())
+	}
+}
+
+func TestStreamErrors(t *testing.T) {
+	url := serving(t, Options{})
+	for body, want := range map[string]string{
+		record(strings.Repeat("x ", mostText/2+1), "de"): `200 {"error":"The text is longer than 256 KiB."}`,
+		"":                                     `400 {"error":"The stream is empty;`,
+		"x":                                    `400 {"error":"line 1: expected a JSON object`,
+		`{"text":"x"}`:                         `400 {"error":"line 1: expected a field \"language\"`,
+		`{"language":"tlh"}`:                   `400 {"error":"line 1: language \"tlh\" cannot be judged`,
+		"\n{\"language\":\"de\"}":              `200 {"verdict":"cannot_tell"`,
+		`{"language":"user","prompt":"12345"}`: `400 {"error":"line 1: the language of the user cannot be told; name one"}`,
+		"{\"language\":\"de\"}\n{\"token\":1}": `200 {"error":"line 2: expected an object with more text`,
+		"{\"language\":\"de\"}\n" + strings.Repeat("x", mostStream): `200 {"error":"The stream is larger than 1 MiB."}`,
+	} {
+		status, got := post(t, url+"/v1/check/stream", body)
+		if got := fmt.Sprint(status, " ", got); !strings.HasPrefix(got, want) {
+			t.Errorf("%.60q: %s, want %s", body, got, want)
+		}
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	url := serving(t, Options{})
+	for _, text := range []string{german, german, english, "12"} {
+		post(t, url+"/v1/check", record(text, "de-AT"))
+	}
+	post(t, url+"/v1/check", "x")
+	response, err := http.Get(url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ := io.ReadAll(response.Body)
+	for _, want := range []string{
+		`crosstalk_guard_verdicts_total{language="de",verdict="right"} 2`,
+		`crosstalk_guard_verdicts_total{language="de",verdict="wrong"} 1`,
+		`crosstalk_guard_verdicts_total{language="de",verdict="cannot_tell"} 1`,
+		"crosstalk_guard_cannot_tell_ratio 0.25",
+		`crosstalk_guard_refused_total{status="400"} 1`,
+		`crosstalk_guard_check_seconds_bucket{le="+Inf"} 4`,
+		"crosstalk_guard_check_seconds_count 4",
+	} {
+		if !strings.Contains(string(data), want+"\n") {
+			t.Errorf("no %s in\n%s", want, data)
+		}
+	}
+	if strings.Contains(string(data), "Bestellung") {
+		t.Error("a text is in the metrics")
+	}
+}
+
+// The room for large bodies is limited, and given back.
+func TestRoom(t *testing.T) {
+	s := &server{metrics: newMetrics()}
+	s.bodies = semaphore.NewWeighted(1 << 20)
+	large := func() *http.Request {
+		r := httptest.NewRequest("POST", "/", strings.NewReader(strings.Repeat("x", 600<<10)))
+		r.ContentLength = -1
+		return r
+	}
+	_, done, err := s.body(large())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.body(large()); err != errBusy {
+		t.Errorf("error %v, want %v", err, errBusy)
+	}
+	done()
+	if _, done, err = s.body(large()); err != nil {
+		t.Error(err)
+	}
+	done()
+}
+
+// More connections than the limit are closed, and those before go on.
+func TestConnections(t *testing.T) {
+	url := serving(t, Options{})
+	address := strings.TrimPrefix(url, "http://")
+	var open []net.Conn
+	defer func() {
+		for _, c := range open {
+			c.Close()
+		}
+	}()
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, c)
+		return c
+	}
+	ask := func(c net.Conn) error {
+		fmt.Fprintf(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		_, err := http.ReadResponse(bufio.NewReader(c), nil)
+		return err
+	}
+	first := dial()
+	if err := ask(first); err != nil {
+		t.Fatal(err)
+	}
+	for range connections - 1 {
+		dial()
+	}
+	if err := ask(open[connections-1]); err != nil {
+		t.Errorf("the last within the limit: %v", err)
+	}
+	if err := ask(dial()); err == nil {
+		t.Error("one more than the limit was answered")
+	}
+	if err := ask(first); err != nil {
+		t.Errorf("the first: %v", err)
+	}
+}

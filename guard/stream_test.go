@@ -1,0 +1,85 @@
+package guard
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// alarms lists the alarms of a text that arrives word by word, as "language kind[text]@words": the number of words that
+// had arrived.
+func alarms(t *testing.T, tag, text string) (list []string) {
+	t.Helper()
+	s, err := Checker{}.Stream(tag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for piece := range strings.SplitAfterSeq(text, " ") {
+		n++
+		for _, a := range s.Write(piece) {
+			list = append(list, fmt.Sprintf("%s %s[%s]@%d", a.Language, a.Kind, text[a.Start:a.End], n))
+		}
+	}
+	want, _ := Check(text, tag)
+	if got := s.Close(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q: %+v, want %+v", text, got, want)
+	}
+	return list
+}
+
+func TestStream(t *testing.T) {
+	const german = "Ihre Bestellung ist unterwegs und kommt morgen an."
+	const english = "Your order is on its way and arrives tomorrow."
+	for _, c := range []struct{ name, text, want string }{
+		{"right", german + "\n" + german, ""},
+		{"wrong from the start", english, "en line[Your order is on its]@5"},
+		{"a wrong line", german + "\n\n" + english + "\n", "en line[Your order is on its way and]@14"},
+		{"a word", "Ihre Bestellung ist unterwegs, however, und kommt morgen mit der Post an.", "en word[however]@7"},
+		{"a word at a line's end", "Ihre Bestellung kommt завтра\nund " + german, "ru word[завтра]@4"},
+		{"code", "Geben Sie ein:\n```\nmake the build and run all of the tests now\n```\n" + german, ""},
+		{"code that is not complete", german + "\n```\nmake the build and run all of the tests now\nand then", ""},
+		{"behind code", "```\nx\n```\n" + english, "en line[Your order is on its]@5"},
+		{"a quotation", "Es erscheint die Meldung „the file could not be found on this machine“, dann warten Sie.", ""},
+		{"in brackets", "Der Leerlauf (the engine runs but does not move the car) kostet Sprit.", ""},
+		{"an announced line", "Die Meldung lautet:\nThe file could not be found on this machine\n" + german, ""},
+	} {
+		if got := strings.Join(alarms(t, "de", c.text), " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	if _, err := (Checker{}).Stream("tlh"); err == nil {
+		t.Error("a stream in a language that cannot be judged")
+	}
+}
+
+// However a text arrives, alarms are in order, within it, and never about the same bytes twice; long texts are judged
+// in pieces.
+func FuzzStream(f *testing.F) {
+	f.Add("de", "Ihre Bestellung ist unterwegs.\nYour order is on its way, and it arrives tomorrow.\n```\nx", uint8(3))
+	f.Add("zh-TW", strings.Repeat("请将商品连同发票一起寄回。", 60), uint8(7))
+	f.Add("fr", strings.Repeat("word and ", 700)+"\n"+strings.Repeat("- le mot\n", 400), uint8(200))
+	f.Fuzz(func(t *testing.T, tag, text string, size uint8) {
+		if len(text) > 20_000 {
+			return
+		}
+		s, err := Checker{}.Stream(tag)
+		if err != nil {
+			return
+		}
+		at, step := 0, int(size)%97+3
+		for i := 0; i < len(text); i += step {
+			end := min(len(text), i+step)
+			for _, a := range s.Write(text[i:end]) {
+				if a.Start < at || a.End <= a.Start || a.End > end {
+					t.Fatalf("%+v after %d, of %d bytes", a, at, end)
+				}
+				at = a.End
+			}
+		}
+		if got, _ := Check(text, tag); !reflect.DeepEqual(got, s.Close()) {
+			t.Errorf("%+v, want %+v", s.Close(), got)
+		}
+	})
+}

@@ -1,0 +1,40 @@
+package words
+
+import (
+	"hash/maphash"
+	"strings"
+	"sync/atomic"
+)
+
+// weighed is what the models of an alphabet say of a word.
+type weighed struct {
+	word string
+	p    [maxGroup]float64 // probability in each language
+	row  []uint8           // of the lists, nil if none has the word
+	loan bool              // most lists have it
+}
+
+// recent remembers the words that were weighed last: most words of a text are frequent ones. It is safe for concurrent
+// use.
+type recent [1 << 14]atomic.Pointer[weighed]
+
+// longestRemembered is the length in bytes of the longest words that are remembered.
+const longestRemembered = 40
+
+var seed = maphash.MakeSeed()
+
+// weigh returns what the alphabet says of a word in lower case.
+func (a *alphabet) weigh(word string) *weighed {
+	if len(word) > longestRemembered {
+		w := a.probabilities(word)
+		return &w
+	}
+	at := &a.recent[maphash.String(seed, word)%uint64(len(a.recent))]
+	if w := at.Load(); w != nil && w.word == word {
+		return w
+	}
+	w := a.probabilities(word)
+	w.word = strings.Clone(word) // the text may be long
+	at.Store(&w)
+	return &w
+}

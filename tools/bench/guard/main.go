@@ -1,0 +1,368 @@
+//go:build linux
+
+// Guard measures crosstalk guard: the time of a check of 500 tokens, checks a second of processor time, memory, and what
+// becomes of good clients beside slow and hostile ones.
+//
+//	go -C tools run ./bench/guard [-checks 5000] [-duration 1m] [-lid FILE]
+//
+// The texts are of 15 languages, about 500 tokens (2,000 bytes of Latin letters) each; every fifth has a word of another
+// language in it. With -lid, the same texts are also identified by that fastText model, whole: what a fast tool of one
+// label a text takes. The service is a process of its own; clients share the machine with it.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"crosstalk/guard"
+	"crosstalk/measure/langid/fasttext"
+	"crosstalk/tools/internal/bench"
+)
+
+func main() {
+	checks := flag.Int("checks", 5000, "checks of each kind")
+	duration := flag.Duration("duration", time.Minute, "full load beside hostile clients")
+	lid := flag.String("lid", "", "fastText model to time beside it")
+	flag.Parse()
+	all := texts()
+	library(all, *checks, *lid)
+	dir, err := os.MkdirTemp("", "guard")
+	bench.Check(err)
+	defer os.RemoveAll(dir)
+	program, err := bench.Program(dir)
+	bench.Check(err)
+	s := start(program)
+	defer s.stop()
+	s.http(all, *checks)
+	s.load(all, *duration)
+}
+
+type text struct {
+	language, text string
+	wrong          bool
+}
+
+// sentences are those of the benchmark of score confusion, in other words.
+var sentences = []struct{ language, text string }{
+	{"ar", "تحكي لنا الجدة حكاية طويلة كل مساء عن القرية القديمة."}, {"de", "Die Großmutter erzählt jeden Abend eine lange Geschichte von dem alten Dorf."},
+	{"en", "Grandmother tells us a long story about the old village every evening."}, {"es", "La abuela nos cuenta cada noche una larga historia del pueblo viejo."},
+	{"fr", "La grand-mère nous raconte chaque soir une longue histoire du vieux village."}, {"hi", "दादी हमें हर शाम पुराने गाँव की एक लंबी कहानी सुनाती हैं।"},
+	{"id", "Nenek menceritakan kisah yang panjang tentang desa lama setiap malam."}, {"it", "La nonna ci racconta ogni sera una lunga storia del vecchio paese."},
+	{"ja", "おばあさんは毎晩、古い村の長い話をしてくれます。"}, {"ko", "할머니는 매일 저녁 우리에게 옛 마을의 긴 이야기를 해 주신다."},
+	{"pt", "A avó conta-nos todas as noites uma longa história da aldeia velha."}, {"ru", "Бабушка каждый вечер рассказывает нам длинную историю о старой деревне."},
+	{"tr", "Büyükannem her akşam bize eski köyün uzun bir hikâyesini anlatır."}, {"vi", "Mỗi tối bà kể cho chúng tôi một câu chuyện dài về ngôi làng cũ."},
+	{"zh", "奶奶每天晚上给我们讲一个关于老村子的很长的故事。"},
+}
+
+func texts() (all []text) {
+	for i := range 10 * len(sentences) {
+		s := sentences[i%len(sentences)]
+		var b strings.Builder
+		for n := 0; len([]rune(b.String())) < 2000 && b.Len() < 4000; n++ {
+			b.WriteString(s.text)
+			b.WriteString([]string{" ", "\n\n", "\n- "}[n*(i+1)%3])
+		}
+		t := text{s.language, b.String(), i%5 == 0}
+		if t.wrong {
+			foreign := "всегда"
+			if s.language == "ru" {
+				foreign = "すべて"
+			}
+			t.text += strings.Replace(s.text, " ", " "+foreign+" ", 1)
+			if !strings.Contains(s.text, " ") {
+				t.text += "пожалуйста " + s.text
+			}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// times are sorted durations.
+type times []time.Duration
+
+func (t times) at(p float64) time.Duration { return t[min(len(t)-1, int(p*float64(len(t))))] }
+
+func (t times) String() string {
+	slices.Sort(t)
+	return fmt.Sprintf("median %v, p99 %v, longest %v", t.at(0.5), t.at(0.99), t[len(t)-1])
+}
+
+func cpu() float64 {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// library measures guard.Check in this process, on one core.
+func library(all []text, n int, lid string) {
+	var took times
+	for _, t := range all { // reads the models
+		_, err := guard.Check(t.text, t.language)
+		bench.Check(err)
+	}
+	missed, false0 := 0, 0
+	before := cpu()
+	for i := range n {
+		t := all[i%len(all)]
+		start := time.Now()
+		j, err := guard.Check(t.text, t.language)
+		took = append(took, time.Since(start))
+		bench.Check(err)
+		if wrong := j.Verdict == guard.Wrong; wrong && !t.wrong {
+			false0++
+		} else if !wrong && t.wrong {
+			missed++
+		}
+	}
+	fmt.Printf("guard.Check, 500 tokens: %v; %.0f checks a CPU second; %d of %d wrong verdicts\n", took, float64(n)/(cpu()-before), missed+false0, n)
+	if lid == "" {
+		return
+	}
+	m, err := fasttext.Load(lid)
+	bench.Check(err)
+	took = nil
+	before = cpu()
+	for i := range n {
+		start := time.Now()
+		m.Identify(all[i%len(all)].text)
+		took = append(took, time.Since(start))
+	}
+	fmt.Printf("%s, one label a text: %v; %.0f texts a CPU second\n", m.Name(), took, float64(n)/(cpu()-before))
+}
+
+type service struct {
+	process *exec.Cmd
+	address string
+}
+
+func start(program string) *service {
+	c := exec.Command(program, "guard", "--addr", "127.0.0.1:0")
+	said, err := c.StderrPipe()
+	bench.Check(err)
+	bench.Check(c.Start())
+	line, err := bufio.NewReader(said).ReadString('\n')
+	bench.Check(err)
+	go io.Copy(io.Discard, said)
+	_, address, _ := strings.Cut(strings.TrimSpace(line), "http://")
+	return &service{c, strings.TrimSuffix(address, "/")}
+}
+
+func (s *service) stop() {
+	s.process.Process.Signal(os.Interrupt)
+	fmt.Printf("ended with %v\n", s.process.Wait())
+}
+
+// status returns a number of /proc/PID/status, in MB, or a count.
+func (s *service) status(name string) float64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
+	bench.Check(err)
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			x, _ := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			return x / 1024
+		}
+	}
+	return 0
+}
+
+// cpu is the processor time of the service, in seconds.
+func (s *service) cpu() float64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
+	bench.Check(err)
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+2:]))
+	user, _ := strconv.ParseFloat(fields[11], 64)
+	system, _ := strconv.ParseFloat(fields[12], 64)
+	return (user + system) / 100
+}
+
+func body(t text) []byte {
+	data, _ := json.Marshal(map[string]string{"text": t.text, "language": t.language})
+	return data
+}
+
+// ask checks a text and reports whether the verdict is right.
+func (s *service) ask(client *http.Client, data []byte, wrong bool) (bool, error) {
+	response, err := client.Post("http://"+s.address+"/v1/check", "application/json", bytes.NewReader(data))
+	if err != nil {
+		return false, err
+	}
+	defer response.Body.Close()
+	var got struct{ Verdict string }
+	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || response.StatusCode != 200 {
+		return false, fmt.Errorf("status %d: %v", response.StatusCode, err)
+	}
+	return (got.Verdict == "wrong") == wrong, nil
+}
+
+// http measures one client over HTTP.
+func (s *service) http(all []text, n int) {
+	var took times
+	before := s.cpu()
+	for i := range n {
+		t := all[i%len(all)]
+		data := body(t)
+		start := time.Now()
+		_, err := s.ask(http.DefaultClient, data, t.wrong)
+		took = append(took, time.Since(start))
+		bench.Check(err)
+	}
+	fmt.Printf("over HTTP, one client: %v; %.0f checks a CPU second of the service; memory %.0f MB\n", took, float64(n)/(s.cpu()-before), s.status("VmRSS"))
+}
+
+// load runs good clients beside hostile ones.
+func (s *service) load(all []text, duration time.Duration) {
+	var good, bad, refused atomic.Int64
+	var wrong sync.Map
+	end := time.Now().Add(duration)
+	var group sync.WaitGroup
+	run := func(n int, client func(r *rand.Rand)) {
+		for i := range n {
+			group.Go(func() {
+				for r := rand.New(rand.NewPCG(1, uint64(i))); time.Now().Before(end); {
+					client(r)
+				}
+			})
+		}
+	}
+	bodies := make([][]byte, len(all))
+	for i, t := range all {
+		bodies[i] = body(t)
+	}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}, Timeout: 10 * time.Second}
+	run(8, func(r *rand.Rand) {
+		i := r.IntN(len(all))
+		if _, err := s.ask(client, bodies[i], all[i].wrong); err != nil {
+			bad.Add(1)
+			wrong.Store(err.Error(), true)
+			return
+		}
+		good.Add(1)
+	})
+	dial := func(f func(net.Conn)) {
+		c, err := net.DialTimeout("tcp", s.address, time.Second)
+		if err != nil {
+			refused.Add(1)
+			time.Sleep(10 * time.Millisecond)
+			return
+		}
+		defer c.Close()
+		c.SetDeadline(time.Now().Add(20 * time.Second))
+		f(c)
+	}
+	head := "POST /v1/check HTTP/1.1\r\nHost: localhost\r\n"
+	hostile := []func(*rand.Rand){
+		func(r *rand.Rand) { // writes a header a byte at a time
+			dial(func(c net.Conn) {
+				for i := range head {
+					if _, err := c.Write([]byte{head[i]}); err != nil {
+						return
+					}
+					time.Sleep(200 * time.Millisecond)
+				}
+			})
+		},
+		func(r *rand.Rand) { // announces a body and sends little of it
+			dial(func(c net.Conn) {
+				fmt.Fprintf(c, "%sContent-Length: 8000000\r\n\r\n{", head)
+				for range 20 {
+					time.Sleep(500 * time.Millisecond)
+					if _, err := c.Write([]byte("x")); err != nil {
+						return
+					}
+				}
+			})
+		},
+		func(r *rand.Rand) { // sends a large body that is no JSON
+			dial(func(c net.Conn) {
+				fmt.Fprintf(c, "%sContent-Length: 7000000\r\n\r\n", head)
+				c.Write(bytes.Repeat([]byte("[{"), 3_500_000))
+				io.CopyN(io.Discard, c, 100)
+			})
+		},
+		func(r *rand.Rand) { // a large text of short lines
+			line := []string{"- word\n", "| a | b |\n", "\"", "а b ", "（", "请", "\xff"}[r.IntN(7)]
+			data := body(text{"de", strings.Repeat(line, 300_000/len(line)), false})
+			dial(func(c net.Conn) {
+				fmt.Fprintf(c, "%sContent-Length: %d\r\nConnection: close\r\n\r\n%s", head, len(data), data)
+				io.Copy(io.Discard, c)
+			})
+		},
+		func(r *rand.Rand) { // a stream of small pieces that stops
+			dial(func(c net.Conn) {
+				fmt.Fprintf(c, "POST /v1/check/stream HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+				fmt.Fprintf(c, "15\r\n{\"language\":\"de\"}   \n\r\n")
+				for range 2000 {
+					if _, err := fmt.Fprintf(c, "f\r\n{\"text\":\"a b\"}\n\r\n"); err != nil {
+						return
+					}
+				}
+				time.Sleep(time.Second)
+			})
+		},
+		func(r *rand.Rand) { // asks and goes
+			dial(func(c net.Conn) {
+				data := bodies[r.IntN(len(bodies))]
+				fmt.Fprintf(c, "%sContent-Length: %d\r\n\r\n%s", head, len(data), data)
+			})
+			time.Sleep(5 * time.Millisecond)
+		},
+		func(r *rand.Rand) { // noise
+			dial(func(c net.Conn) {
+				noise := make([]byte, 1000)
+				for i := range noise {
+					noise[i] = byte(r.Uint32())
+				}
+				c.Write(noise)
+				io.CopyN(io.Discard, c, 10)
+			})
+			time.Sleep(5 * time.Millisecond)
+		},
+	}
+	for i, f := range hostile {
+		n := 4
+		if i < 2 {
+			n = 100 // slow ones
+		}
+		if i == 3 {
+			n = 1
+		}
+		run(n, f)
+	}
+	first, most := s.status("VmRSS"), 0.0
+	files := func() int {
+		list, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.process.Process.Pid))
+		return len(list)
+	}
+	group.Go(func() {
+		for time.Now().Before(end) {
+			most = max(most, s.status("VmRSS"))
+			time.Sleep(200 * time.Millisecond)
+		}
+	})
+	before := s.cpu()
+	group.Wait()
+	fmt.Printf("%v beside hostile clients: %d checks answered, %d lost, %d hostile connections refused; %.0f CPU s\n", duration, good.Load(), bad.Load(), refused.Load(), s.cpu()-before)
+	wrong.Range(func(key, _ any) bool { fmt.Println("  lost:", key); return true })
+	ended := time.Now()
+	for files() > 16 && time.Since(ended) < 2*time.Minute { // idle connections end after half a minute
+		time.Sleep(time.Second)
+	}
+	fmt.Printf("memory %.0f MB before, at most %.0f MB, %.0f MB after (peak %.0f MB); %d open files after %.0f s\n", first, most, s.status("VmRSS"), s.status("VmHWM"), files(), time.Since(ended).Seconds())
+}
