@@ -26,9 +26,7 @@ type Examples struct {
 	seen map[string]int // by finding and group
 	kept []example
 
-	item   string // the answer whose texts are known
-	sample int
-	texts  []crosstalk.NamedText
+	last crosstalk.Observation // with texts: of the answer whose texts are known
 }
 
 // example is an answer with a fault.
@@ -51,7 +49,7 @@ func (x *Examples) Add(o crosstalk.Observation) {
 	case len(x.kept) == maxKept:
 		return
 	case len(o.Texts) > 0:
-		x.item, x.sample, x.texts = o.Item+"\x00"+o.Variant, o.Sample, o.Texts
+		x.last = o
 	}
 	if o.Finding == "" || o.Implied || !x.kind.Measure(o.Measure).Headline {
 		return
@@ -67,8 +65,8 @@ func (x *Examples) Add(o crosstalk.Observation) {
 	if x.seen[key] == maxAlike {
 		return
 	}
-	if len(o.Texts) == 0 && o.Sample == x.sample && o.Item+"\x00"+o.Variant == x.item {
-		o.Texts = x.texts
+	if len(o.Texts) == 0 && o.Item == x.last.Item && o.Variant == x.last.Variant && o.Sample == x.last.Sample {
+		o.Texts = x.last.Texts
 	}
 	text := x.textOf(o)
 	if text == "" {
