@@ -12,7 +12,7 @@ func FuzzObservationJSON(f *testing.F) {
 	f.Add("lpr", "a\"\\\b\f\n\r\t\x00\x1f\x7f<&>", "\xff\u2028x\u2029é\ufffd世", 0.5, -1e-9, 3, byte(0))
 	f.Add("", "", "", math.NaN(), 1e21, -1, byte(255))
 	f.Add("wpr", "b", "c", math.Inf(1), -1.5e-7, 1<<40, byte(0b10101))
-	f.Add("x", "y", "z", -0.0, 1e300, 0, byte(0b01010))
+	f.Add("x", "y", "z", math.Copysign(0, -1), 1e300, 0, byte(0b01010))
 	f.Add("lpr", "y", "z", 1.0, 2.0, 7, byte(0b1000000))
 	f.Add("lpr", "y", "z", 1.0, 2.0, 7, byte(0b10000000))
 	f.Fuzz(func(t *testing.T, a, b, c string, x, y float64, n int, has byte) {

@@ -194,10 +194,11 @@ func figures(data string) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.Score(context.Background())
+	result, err := s.Score(context.Background())
 	if err != nil {
 		return err
 	}
+	all := result.Estimates
 	slices.SortStableFunc(all, func(a, b crosstalk.Estimate) int {
 		return strings.Compare(a.Measure+a.By["task"]+a.By["model"], b.Measure+b.By["task"]+b.By["model"])
 	})
