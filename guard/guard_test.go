@@ -54,6 +54,8 @@ func TestCheck(t *testing.T) {
 		{"fr", "Le rapport est presque fini, however il manque les chiffres.", Wrong, "en word[however]"},
 		{"ja", "この資料は already 送りました。", Wrong, "en word[already]"},
 		{"de", "Der Techniker kommt завтра um acht.", Wrong, "ru word[завтра]"},
+		{"tr", "Bu konu bizim için gerçekten wichtig bir konu.", Wrong, "de word[wichtig]"},
+		{"ru", "Мы купили свежие verduras на рынке.", Wrong, "es word[verduras]"},
 		// Excused.
 		{"ru", "Нажмите «Check for updates» и подождите немного.", Right, ""},
 		{"hi", "मेनू में **Reset password** चुनें और आगे बढ़ें।", Right, ""},
