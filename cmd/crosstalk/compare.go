@@ -215,6 +215,7 @@ temperatures together, --only and --group compare some values.`,
 	o.add(c)
 	c.Flags().BoolVar(&allPairs, "all-pairs", false, "compare every two conditions")
 	c.Flags().StringArrayVar(&pairs, "pair", nil, "compare conditions that differ in one value: NEW=OLD, such as openai:chat=openai:base")
+	config.Harmless(c.Flags(), "pair")
 	c.Flags().BoolVar(&unpaired, "unpaired", false, "compare figures with few items in common as independent samples")
 	table.add(c)
 	out.add(c)

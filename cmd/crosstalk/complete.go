@@ -20,6 +20,7 @@ import (
 // completes makes shells complete the arguments and the values of the flags of root
 // and the commands below it.
 func completes(root *cobra.Command) {
+	root.CompletionOptions.DisableNoDescFlag = true // a setting of the shell, not of crosstalk.yaml
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
