@@ -17,9 +17,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// completes makes shells complete the arguments and the values of the flags of root
-// and the commands below it.
-func completes(root *cobra.Command) {
+// addCompletion adds the command that prints scripts for shells.
+func addCompletion(root *cobra.Command) {
 	root.CompletionOptions.DisableNoDescFlag = true // a setting of the shell, not of crosstalk.yaml
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
@@ -27,12 +26,13 @@ func completes(root *cobra.Command) {
 			c.Short = "Print a script for your shell that completes commands and flags"
 			c.Example = "  crosstalk completion bash > /etc/bash_completion.d/crosstalk"
 			c.Annotations = map[string]string{config.None: ""}
-			continue
 		}
-		completeBelow(c)
 	}
 }
 
+// completeBelow makes shells complete the arguments and the values of the flags of c
+// and the commands below it. Cobra keeps what it is given for good, so this is only
+// for a process that a shell asks.
 func completeBelow(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if complete := completionOf(f); complete != nil {

@@ -57,6 +57,9 @@ func version() string {
 func execute(args []string, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // net/http logs there what servers do; what matters of it is in errors
 	root := rootCommand()
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		completeBelow(root)
+	}
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -145,7 +148,7 @@ interrupted.`,
 		suitesCommand(), modelsCommand(), calibrateCommand(), statusCommand(), vacuumCommand(), initCommand(), versionCommand())
 	configure(root)
 	helpfully(root)
-	completes(root)
+	addCompletion(root)
 	reportUsage(root)
 	return root
 }
