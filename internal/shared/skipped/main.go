@@ -88,10 +88,13 @@ func (s *summary) add(e event) {
 func (s *summary) finish(name, result string) {
 	events := s.output[name]
 	delete(s.output, name)
-	results, said := map[string]string{"": result}, map[string]string{}
+	results, said := map[string]string{"": result}, map[string]*strings.Builder{}
 	for _, e := range events {
+		if said[e.Test] == nil {
+			said[e.Test] = new(strings.Builder)
+		}
 		if e.Action == "output" {
-			said[e.Test] += e.Output
+			said[e.Test].WriteString(e.Output)
 		} else {
 			results[e.Test] = e.Action
 		}
@@ -111,10 +114,10 @@ func (s *summary) finish(name, result string) {
 		}
 		counted[test] = true
 		switch {
-		case strings.Contains(said[test], shared.Absent):
+		case strings.Contains(said[test].String(), shared.Absent):
 			s.comparisons++
 		case results[test] == "skip":
-			s.others = append(s.others, fmt.Sprintf("%s %s: %s", short, test, reason(said[test])))
+			s.others = append(s.others, fmt.Sprintf("%s %s: %s", short, test, reason(said[test].String())))
 		}
 	}
 	switch result {
