@@ -20,7 +20,7 @@ func recordings(t *testing.T) map[string][]string {
 	return map[string][]string{
 		"consistency": {"score", "consistency", answers, "--task", task, "--texts", texts, "--by", "class"},
 		"leakage":     {"score", "leakage", shared.File(t, "leakage/smilga_generations.jsonl")},
-		"confusion":   {"score", "confusion", shared.File(t, "lcb/outputs/command-r-base.csv.gz"), "--lid", shared.File(t, "lid/lid.176.ftz")},
+		"confusion":   {"score", "confusion", shared.File(t, "lcb/outputs/command-r-base.csv.gz"), "--lid", shared.File(t, "lid/lid.176.ftz"), "--protocol", "lcb-script"},
 	}
 }
 
