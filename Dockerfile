@@ -1,5 +1,5 @@
 # docker build -t crosstalk .
-# docker run --rm -u "$(id -u):$(id -g)" -v "$PWD:/work" -e OPENAI_API_KEY crosstalk run leakage --model openai:gpt-4o-mini
+# docker run --rm -u "$(id -u):$(id -g)" -v "$PWD:/data" -e OPENAI_API_KEY crosstalk run leakage --model openai:gpt-4o-mini
 
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 WORKDIR /src
@@ -18,6 +18,6 @@ COPY --from=build /out/crosstalk /usr/local/bin/crosstalk
 COPY --from=build /out/THIRD-PARTY-NOTICES.txt /usr/share/doc/crosstalk/
 COPY LICENSE /usr/share/doc/crosstalk/
 # What is written, caches included, goes into the folder that is mounted here.
-WORKDIR /work
-ENV HOME=/work
+WORKDIR /data
+ENV HOME=/data
 ENTRYPOINT ["/usr/local/bin/crosstalk"]

@@ -9,7 +9,7 @@
 //
 //	labels.jsonl  every label: what was asked, who answered what, and when
 //	labels.json   the secret that blinds questions, and how samples were drawn
-//	notes.jsonl   what a reader of the answers wrote beside them
+//	notes.jsonl   what a reader noted on the answers
 //
 // Labels are stored un-blinded: test, control or neither. They belong to the
 // answer, not to the score, so that scoring a run again keeps them.

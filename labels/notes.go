@@ -23,7 +23,7 @@ const NotesFile = "notes.jsonl"
 // LongestNote is the maximum length of a note's text in characters.
 const LongestNote = 4000
 
-// Note is what a reader of an answer wrote beside it: a line of notes.jsonl.
+// Note is what a reader noted on an answer: a line of notes.jsonl.
 // Notes change no figure. They belong to the answer, not to the score, so that
 // scoring a run again keeps them.
 type Note struct {

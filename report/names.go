@@ -187,7 +187,7 @@ func common(values []string) (before, after int) {
 		after = 0
 	}
 	for _, value := range values {
-		if before+after >= len(value) { // it has nothing of its own between them
+		if before+after >= len(value) { // nothing differs between them
 			after = 0
 		}
 		if before >= len(value) {

@@ -38,7 +38,7 @@ type Recorder struct {
 	buffer *bufio.Writer
 }
 
-// Place is where an observation stands in the whole measurement of which a run is
+// Place is an observation's position in the whole measurement of which a run is
 // a shard: observations come in the order of parts and items.
 type Place struct {
 	Part int // protocols and, in them, conditions, in their order from 0

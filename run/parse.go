@@ -23,7 +23,7 @@ type parser struct {
 	ok bool   // nothing has come that is left to encoding/json
 
 	// conditions and labels are those of earlier lines, by their text: there are
-	// few different ones. nil: every observation has maps of its own.
+	// few different ones. nil: every observation has its own maps.
 	known map[string]map[string]string
 }
 
@@ -92,7 +92,7 @@ func (p *parser) elements(element func()) {
 	}
 }
 
-// plain reads a string that stands for itself.
+// plain reads a string without escapes.
 func (p *parser) plain() []byte {
 	p.want('"')
 	for i, c := range p.b {
@@ -260,7 +260,7 @@ func (p *parser) line(l *line) {
 	})
 }
 
-// field reads the value of a field, and returns a bit of its own.
+// field reads the value of a field, and returns the field's bit.
 func (p *parser) field(l *line, name string) int {
 	o := &l.Observation
 	switch name {

@@ -347,7 +347,7 @@ func (s *scoring) estimates(suites crosstalk.SuiteIDs) (estimates []crosstalk.Es
 	return estimates
 }
 
-// figureKey names a figure by its measure and the columns of which it has one value.
+// figureKey names a figure by its measure and the columns in which it has one value.
 func figureKey(e crosstalk.Estimate) string {
 	by := maps.Clone(e.By)
 	maps.DeleteFunc(by, func(_, value string) bool { return value == crosstalk.All })

@@ -152,9 +152,9 @@ func (s *Study) has(item crosstalk.Item) bool {
 	return s.shard.Has(item.ID)
 }
 
-// Divide makes limits that all shards share those of one shard, and says so: what
-// is said of none is nil. The limits of a minute must be at least as many as the
-// shards.
+// Divide turns limits that all shards share into those of one shard, and returns
+// a sentence for each limit it divided. A limit per minute must be at least the
+// number of shards.
 func Divide(o *ask.Options, of shard.Shard) (said []string, err error) {
 	if of.IsZero() {
 		return nil, nil

@@ -19,7 +19,7 @@ type sharing struct {
 	first map[uint64]int32 // the first item with a request, by crosstalk.Key.Short
 }
 
-// everyItem stands for the requests that precede all items.
+// everyItem means the requests that precede all items.
 const everyItem = -1
 
 // Ask implements crosstalk.Asker.

@@ -47,7 +47,7 @@ func TestMerge(t *testing.T) {
 			t.Errorf("%+v, %v", p, err)
 		}
 	}
-	putAll(t, j, record(9)) // it goes on as before
+	putAll(t, j, record(9)) // it works as before
 	if got := texts(t, j); len(got) != 9 {
 		t.Errorf("%q", got)
 	}

@@ -172,7 +172,7 @@ named, and --across lets it. A warning names the settings that differ between
 runs.
 
 --rows and --columns lay the differences out in one table, as in 'crosstalk
-report'; against stands for the references. --pool temperature compares over all
+report'; against means the references. --pool temperature compares over all
 temperatures together, --only and --group compare some values.`,
 		Example: `  crosstalk compare runs/before runs/after
   crosstalk compare runs/sweep --reference temperature=0 --by category

@@ -28,7 +28,7 @@ var tableNames = []string{"rows", "columns", "pool", "only", "group", "spread", 
 func (t *tableFlags) add(c *cobra.Command) {
 	f := c.Flags()
 	f.StringSliceVar(&t.rows, "rows", nil, "lay figures out in a table with the values of these columns as rows")
-	f.StringSliceVar(&t.columns, "columns", nil, "and the values of these as columns; measure stands for the measures")
+	f.StringSliceVar(&t.columns, "columns", nil, "and the values of these as columns; measure means the measures")
 	f.StringSliceVar(&t.pool, "pool", nil, "figures over all values of a setting or the model together, such as temperature")
 	f.StringArrayVar(&t.only, "only", nil, "figures over some values only, in this order: COLUMN=VALUE,...")
 	f.StringArrayVar(&t.group, "group", nil, "a value of the column group: COLUMN:NAME=VALUE,..., such as language:Romance=es,fr,it")

@@ -40,7 +40,7 @@ type kubeContainer struct {
 }
 
 // kubelet runs the pods of jobs, as far as ours need it: containers one after the
-// other, in a folder in place of /work, which keeps between pods what a volume
+// other, in a folder in place of /data, which keeps between pods what a volume
 // keeps.
 type kubelet struct {
 	t      *testing.T
@@ -54,13 +54,13 @@ func (k kubelet) pod(ctx context.Context, j kubeJob, index int) string {
 		work = k.t.TempDir()
 	}
 	for _, c := range append(j.Spec.Template.Spec.First, j.Spec.Template.Spec.Then...) {
-		if c.Folder != "/work" {
+		if c.Folder != "/data" {
 			k.t.Errorf("%s works in %s", c.Name, c.Folder)
 		}
 		values := map[string]string{"JOB_COMPLETION_INDEX": fmt.Sprint(index)}
 		environ := []string{"PATH=" + os.Getenv("PATH"), "JOB_COMPLETION_INDEX=" + fmt.Sprint(index)}
 		for _, e := range c.Env {
-			values[e.Name] = strings.ReplaceAll(expandKube(e.Value, values), "/work", work)
+			values[e.Name] = strings.ReplaceAll(expandKube(e.Value, values), "/data", work)
 			environ = append(environ, e.Name+"="+values[e.Name])
 		}
 		var line []string

@@ -17,7 +17,7 @@ import (
 	"crosstalk/internal/testserver"
 )
 
-// A job array on a real Slurm, two tasks at a time, some of which are killed,
+// A job array on a real Slurm, two tasks at a time, with some killed,
 // requeued, or told that their time is over. Submitted again, it finishes what was
 // killed; its merge is what a single run is; and at most what was in flight was
 // asked again. $CROSSTALK_TEST_SHARDS is the number of shards, 64 at night.

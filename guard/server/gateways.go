@@ -13,8 +13,8 @@ import (
 	"crosstalk/guard"
 )
 
-// litellmRequest is what LiteLLM's generic guardrail sends (docs.litellm.ai, Generic Guardrail API, beta): what is said
-// to a model, or what it answers.
+// litellmRequest is what LiteLLM's generic guardrail sends (docs.litellm.ai, Generic Guardrail API, beta): a
+// request to a model, or its response.
 type litellmRequest struct {
 	Texts  []string        `json:"texts"`
 	Type   string          `json:"input_type"` // "request" or "response"

@@ -112,7 +112,7 @@ func tokens(p float64, texts ...string) (list []crosstalk.TokenLogprob) {
 func listening(t testing.TB) *Instrument {
 	in := instrument(t, "lcb-paper")
 	in.Prompting.Logprobs = 2
-	in.Protocol.PerToken = false // a test of its own
+	in.Protocol.PerToken = false // tested separately
 	return in
 }
 

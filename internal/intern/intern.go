@@ -1,4 +1,4 @@
-// Package intern keeps equal maps once, for data of which millions of rows have
+// Package intern keeps equal maps once, for data whose millions of rows have
 // the same labels.
 package intern
 

@@ -47,7 +47,7 @@ func written(t *testing.T, estimates []crosstalk.Estimate, names report.Names, e
 	return b.String()
 }
 
-// examples are of a language without words of its own, so that languages differ.
+// examples are in a language without its own words, so that languages differ.
 func examples() *Examples {
 	x := NewExamples(confusion.Kind, []string{"language"})
 	add := func(item, language, measure, finding, text string, spans ...crosstalk.Span) {

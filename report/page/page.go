@@ -33,7 +33,7 @@ type Report struct {
 // Setting is a named value.
 type Setting struct{ Name, Value string }
 
-// Narrow is the greatest width of a plot that stands beside another one, in points.
+// Narrow is the greatest width of a plot next to another one, in points.
 const Narrow = 400
 
 //go:embed templates

@@ -22,7 +22,7 @@ const Measure = "measure"
 type Options struct {
 	Rows, Columns []string // names of columns of figures, or Measure
 
-	// Beside are what cells have beside the figure, each in a column of its own:
+	// Beside lists what cells show next to the figure, each in its own column:
 	// names in Sides.
 	Beside []string
 

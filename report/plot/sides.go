@@ -83,7 +83,7 @@ func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 	}
 	for _, set := range sets[:min(len(sets), mostPanels)] {
 		shares := Shares{Parts: chart.Parts, Middle: 1}
-		differences := map[string][]float64{} // by judge: each has a scale of its own
+		differences := map[string][]float64{} // by judge: each has its own scale
 		var rows []*sideRow
 		for _, r := range s.rows {
 			if r.set == set {

@@ -14,7 +14,7 @@ const (
 	ByNumber Order = ""
 	Longest  Order = "longest"
 	Shortest Order = "shortest"
-	Doubtful Order = "doubtful" // the closest decisions first; those of which nothing is known last
+	Doubtful Order = "doubtful" // the closest decisions first, unknown ones last
 )
 
 // Orders are all orders.

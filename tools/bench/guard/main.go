@@ -7,7 +7,7 @@
 //
 // The texts are of 15 languages, about 500 tokens (2,000 bytes of Latin letters) each; every fifth has a word of another
 // language in it. With -lid, the same texts are also identified by that fastText model, whole: what a fast tool of one
-// label a text takes. The service is a process of its own; clients share the machine with it.
+// label a text takes. The service runs in its own process; clients share the machine with it.
 package main
 
 import (
@@ -38,7 +38,7 @@ import (
 func main() {
 	checks := flag.Int("checks", 5000, "checks of each kind")
 	duration := flag.Duration("duration", time.Minute, "full load beside hostile clients")
-	lid := flag.String("lid", "", "fastText model to time beside it")
+	lid := flag.String("lid", "", "fastText model to time for comparison")
 	flag.Parse()
 	all := texts()
 	library(all, *checks, *lid)

@@ -5,7 +5,7 @@
 //
 // It prints how often the decision on a line agrees with lid.176's where that is certain (probability above 0.9), LPR and
 // WPR of each model under both with their intervals, and how many answers that pass the benchmark's own checks have
-// words of another language. -list N prints the first N lines that are judged otherwise.
+// words of another language. -list N prints the first N lines that are judged differently.
 package main
 
 import (
@@ -44,7 +44,7 @@ type golden struct {
 func main() {
 	log.SetFlags(0)
 	data := flag.String("data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
-	list := flag.Int("list", 0, "print so many lines that are judged otherwise")
+	list := flag.Int("list", 0, "print the first N lines that are judged differently")
 	flag.Parse()
 	if _, err := os.Stat(filepath.Join(*data, "lcb")); err != nil {
 		fmt.Printf("skipped: no reference data (%v)\n", err)

@@ -18,7 +18,7 @@ import (
 // notice matches the names of files, and of folders of files, that must come with a program.
 var notice = regexp.MustCompile(`(?i)^((un)?licen[cs]es?|copying|notice|patents|authors|third_party_licenses)([.-][a-z-]+)?$`)
 
-// thirdParty is the text of THIRD-PARTY-NOTICES.txt: the licences of Go, of every module of which a package is in the
+// thirdParty is the text of THIRD-PARTY-NOTICES.txt: the licences of Go, of every module that has a package in the
 // program for p, and of embedded data. It is an error if a module has none.
 func thirdParty(tree string, p platform) ([]byte, error) {
 	folders, err := linked(tree, p)

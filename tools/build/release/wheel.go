@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// licences is the SPDX expression for the program: words.bin is under a licence of its own.
+// licences is the SPDX expression for the program: words.bin has its own licence.
 const licences = "Apache-2.0 AND CC-BY-SA-4.0"
 
 const summary = "Measure what bleeds through in language models"
