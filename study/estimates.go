@@ -31,7 +31,7 @@ func markUnjudged(instrumentName string, estimates []crosstalk.Estimate) {
 	for i := range estimates {
 		e := &estimates[i]
 		if unjudged, of := kind.UnjudgedOf(*e); 2*unjudged > of {
-			warning := fmt.Sprintf("%s: %d of %d could not be judged, and this figure does not speak of them", report.MostlyUnchecked, unjudged, of)
+			warning := fmt.Sprintf("%s: %d of %d could not be judged, and this figure leaves them out", report.MostlyUnchecked, unjudged, of)
 			e.Warnings = append([]string{warning}, e.Warnings...)
 		}
 	}
