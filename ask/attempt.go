@@ -111,7 +111,7 @@ func (a *asker) learn(s *shape, f failure) (failed bool, err error) {
 		return true, nil
 	case mine:
 		f.trial.failures++
-		return f.spent, nil
+		return f.spent && !unreachable(f.err), nil // no ask fails for want of a server
 	}
 	counts, err := e.breaker.failed(f.trial, f.err)
 	if err != nil && a.stillAnswers(s, f.trial) {

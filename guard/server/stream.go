@@ -24,6 +24,9 @@ type Alarm struct {
 func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	control.EnableFullDuplex() // HTTP/1.1: answers while it reads; others do so anyway
+	// A stream that ends early may leave input unread. Then the connection
+	// cannot be used again, and a client must learn so with the header.
+	w.Header().Set("Connection", "close")
 	end := time.Now().Add(longStream)
 	extend := func() {
 		deadline := time.Now().Add(idleStream)
