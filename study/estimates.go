@@ -9,7 +9,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
-	"crosstalk/report"
 	"crosstalk/run"
 )
 
@@ -31,7 +30,7 @@ func markUnjudged(instrumentName string, estimates []crosstalk.Estimate) {
 	for i := range estimates {
 		e := &estimates[i]
 		if unjudged, of := kind.UnjudgedOf(*e); 2*unjudged > of {
-			warning := fmt.Sprintf("%s: %d of %d could not be judged, and this figure leaves them out", report.MostlyUnchecked, unjudged, of)
+			warning := fmt.Sprintf("%s: %d of %d could not be judged, and this figure leaves them out", crosstalk.MostlyUnchecked, unjudged, of)
 			e.Warnings = append([]string{warning}, e.Warnings...)
 		}
 	}
@@ -49,8 +48,8 @@ func ReadManifest(path string) (run.Manifest, error) {
 
 // Names are what runs call values of columns. Of one that several runs name, the
 // first name counts.
-func Names(paths ...string) (report.Names, error) {
-	names := report.Names{}
+func Names(paths ...string) (map[string]string, error) {
+	names := map[string]string{}
 	for _, path := range paths {
 		manifest, err := ReadManifest(path)
 		if err != nil {
