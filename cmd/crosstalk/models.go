@@ -17,6 +17,7 @@ import (
 	"crosstalk/internal/config"
 	"crosstalk/internal/fetch"
 	"crosstalk/internal/statusline"
+	"crosstalk/internal/visible"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/similarity/bertscore"
 	"crosstalk/measure/similarity/gloss"
@@ -133,8 +134,8 @@ func listLanguages(w io.Writer, name string) error {
 		return err
 	}
 	labels := slices.Sorted(slices.Values(identifier.Labels()))
-	fmt.Fprintf(w, "%s knows %d languages:\n", identifier.Name(), len(labels))
-	_, err = io.WriteString(w, wrapped(strings.Join(labels, " "))+"\n")
+	_, err = fmt.Fprintf(w, "%s knows %d languages:\n  %s\n", identifier.Name(), len(labels),
+		strings.Join(visible.Wrap(strings.Join(labels, " "), 78), "\n  "))
 	return err
 }
 

@@ -54,6 +54,19 @@ func mark(s string, keep func(rune) bool) string {
 	return b.String()
 }
 
+// Wrap breaks a text at its spaces into lines of at most so many characters, but for
+// words that are longer.
+func Wrap(text string, most int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line+" "+word) > most {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
+}
+
 func hidden(r rune) bool {
 	return unicode.Is(unicode.Cc, r) || named[r] != "" || r >= 0xe0000 && r <= 0xe007f
 }

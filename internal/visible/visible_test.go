@@ -30,6 +30,20 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestWrap(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                         "",
+		"one":                      "one",
+		"zwölf é 5 zeichen":        "zwölf é 5|zeichen",
+		"a  word\nof 10: 12345678": "a word of|10:|12345678",
+		"unbreakable words":        "unbreakable|words",
+	} {
+		if got := strings.Join(Wrap(text, 9), "|"); got != want {
+			t.Errorf("Wrap(%q) = %q; want %q", text, got, want)
+		}
+	}
+}
+
 func FuzzText(f *testing.F) {
 	f.Add("a\x1b\u202e\xff")
 	f.Fuzz(func(t *testing.T, s string) {
