@@ -1,13 +1,16 @@
 package study
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"crosstalk/datasets"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/fasttext"
 	"crosstalk/measure/wordlist"
+	"crosstalk/study/similarities"
 )
 
 // OpenIdentifier opens a fastText model that identifies languages: a file, one
@@ -52,4 +55,26 @@ func OpenWords(file string) (*wordlist.List, error) {
 		return wordlist.English(), nil
 	}
 	return wordlist.Load(file)
+}
+
+// CheckIdentifier loads the language identifier of that name and tries it on a
+// sentence. The rows are names and texts for people.
+func CheckIdentifier(name string) (rows [][2]string, err error) {
+	file, err := IdentifierFile(name)
+	if err != nil {
+		return nil, err
+	}
+	started := time.Now()
+	m, err := OpenIdentifier(name)
+	if err != nil {
+		return nil, err
+	}
+	loaded := time.Since(started)
+	guess := m.Identify(similarities.Sentences[0])
+	return [][2]string{
+		{"model", m.Name()},
+		{"file", file},
+		{"identifies", fmt.Sprintf("%d languages; an English sentence as %s, probability %.4f", len(m.Labels()), guess.Language, guess.Probability)},
+		{"time", fmt.Sprintf("%v to load", loaded.Round(time.Millisecond))},
+	}, nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,17 +9,13 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"crosstalk/datasets"
 	"crosstalk/hub"
 	"crosstalk/internal/config"
 	"crosstalk/internal/fetch"
-	"crosstalk/internal/statusline"
 	"crosstalk/internal/visible"
 	"crosstalk/measure/langid/embedded"
-	"crosstalk/measure/similarity/bertscore"
-	"crosstalk/measure/similarity/gloss"
 	"crosstalk/model"
 	"crosstalk/study"
 	"crosstalk/study/similarities"
@@ -74,26 +69,12 @@ the languages that it knows.`,
 				return err
 			}
 			fmt.Fprintln(w, "\nSIMILARITY\tUSED FOR\tMODEL\tIN THE CACHE")
-			fmt.Fprintf(w, "gloss\ten, by default\tgloss@%d\tembedded\n", gloss.Version)
-			for _, m := range []struct{ kind, use, name string }{
-				{"bertscore", "en", bertscore.ModelFor("en")},
-				{"bertscore", "zh", bertscore.ModelFor("zh")},
-				{"bertscore", "other languages", bertscore.ModelFor("")},
-				{"sbert", "en, Smilga 2025", similarities.DefaultSBERT},
-				{"sbert", "en, Gonen et al. 2024", "efederici/sentence-bert-base"},
-			} {
-				known, err := similarities.ParseHubModel(m.kind, m.name)
+			for _, u := range similarities.Usuals() {
+				where, err := u.Where()
 				if err != nil {
 					return err
 				}
-				_, commit, err := known.Find()
-				if errors.As(err, new(*hub.MissingError)) {
-					commit, err = "no", nil
-				}
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.kind, m.use, known.Name, commit)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", u.Kind, u.For, u.Model, where)
 			}
 			if err := w.Flush(); err != nil {
 				return err
@@ -101,7 +82,7 @@ the languages that it knows.`,
 			fmt.Fprintln(w, "\nIDENTIFIER\tSIZE\tLICENSE\tON THIS MACHINE")
 			fmt.Fprintf(w, "%s\t-\t-\tembedded\n", embedded.Identifier().Name())
 			for _, s := range datasets.All(datasets.Model) {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, size(s.Size()), s.License, whetherPulled(s))
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, fetch.Size(s.Size()), s.License, whetherPulled(s))
 			}
 			return w.Flush()
 		},
@@ -181,7 +162,7 @@ address of a mirror.`,
 			if s, ok := study.PublishedIdentifier(args[0]); ok {
 				return pullIdentifier(c, s, revision, quiet)
 			}
-			m, err := parseModelArgument(args[0])
+			m, err := similarities.ParseModel(args[0])
 			if err != nil {
 				return err
 			}
@@ -219,66 +200,4 @@ func pullIdentifier(c *cobra.Command, s datasets.Source, revision string, quiet 
 	}
 	_, err = fmt.Fprintln(c.OutOrStdout(), filepath.Join(dir, s.Files[0].Name))
 	return err
-}
-
-// parseModelArgument reads KIND, KIND:MODEL or MODEL.
-func parseModelArgument(arg string) (similarities.HubModel, error) {
-	kind, name, colon := strings.Cut(arg, ":")
-	switch {
-	case kind == "bertscore" && name == "":
-		name = bertscore.ModelFor("en")
-	case kind == "sbert" && name == "":
-		name = similarities.DefaultSBERT
-	case kind == "bertscore" || kind == "sbert":
-	case colon && !hub.IsPath(arg):
-		return similarities.HubModel{},
-			fmt.Errorf("%q: expected bertscore:MODEL, sbert:MODEL or the name of a model on the Hugging Face Hub", arg)
-	default:
-		kind, name = "", arg
-	}
-	return similarities.ParseHubModel(kind, name)
-}
-
-// pullProgress shows the progress of the current file on stderr.
-type pullProgress struct {
-	line    *statusline.Line
-	name    string
-	first   int64 // bytes of an earlier download
-	started time.Time
-	shown   time.Time
-}
-
-func newPullProgress(w io.Writer, quiet bool) *pullProgress {
-	if quiet {
-		w = io.Discard
-	}
-	return &pullProgress{line: statusline.New(w)}
-}
-
-func (p *pullProgress) file(name string, done, total int64) {
-	now := time.Now()
-	if name != p.name {
-		p.name, p.first, p.started, p.shown = name, done, now, now
-		if !p.line.Terminal() {
-			p.line.Note(name + ", " + size(total))
-		}
-		return
-	}
-	if now.Sub(p.shown) < p.line.Every() {
-		return
-	}
-	p.shown = now
-	text := fmt.Sprintf("%s, %s of %s", name, size(done), size(total))
-	if rate := float64(done-p.first) / now.Sub(p.started).Seconds(); rate > 0 {
-		left := time.Duration(float64(total-done) / rate * float64(time.Second))
-		text += fmt.Sprintf(", %s/s, %v left", size(int64(rate)), left.Round(time.Second))
-	}
-	p.line.Show(text)
-}
-
-func size(n int64) string {
-	if n < 1e6 {
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }

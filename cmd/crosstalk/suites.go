@@ -9,6 +9,7 @@ import (
 	"crosstalk"
 	"crosstalk/datasets"
 	"crosstalk/internal/config"
+	"crosstalk/internal/fetch"
 	"crosstalk/study"
 	"crosstalk/suite"
 
@@ -41,7 +42,7 @@ func suitesListCommand() *cobra.Command {
 			}
 			fmt.Fprintln(w, "\nTO PULL\tINSTRUMENT\tSIZE\tON THIS MACHINE\tLICENSE")
 			for _, s := range datasets.All(datasets.Suite) {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Instrument, size(s.Size()), whetherPulled(s), s.License)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Instrument, fetch.Size(s.Size()), whetherPulled(s), s.License)
 			}
 			return w.Flush()
 		},
