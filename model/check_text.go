@@ -12,7 +12,9 @@ import (
 // Rows says what Check found with these options, for people: names and texts. The
 // values of headers, which may be secret, are left out.
 func (c Checked) Rows(o Options) (rows [][2]string) {
-	say := func(name, format string, args ...any) { rows = append(rows, [2]string{name, fmt.Sprintf(format, args...)}) }
+	say := func(name, format string, args ...any) {
+		rows = append(rows, [2]string{name, fmt.Sprintf(format, args...)})
+	}
 	say("model", "%s at %s", c.Model, c.Model.Endpoint)
 	_, date := Families()
 	say("known as", "%s", cmp.Or(c.Family, "not in the table of families of "+date))
