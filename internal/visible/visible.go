@@ -5,6 +5,7 @@ package visible
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,6 +29,12 @@ func Text(s string) string {
 
 // Line is Text for a single line: line feeds (␊) and tabs (␉) are marked too.
 func Line(s string) string { return mark(s, func(rune) bool { return false }) }
+
+// userInfo matches the user and password of a URL.
+var userInfo = regexp.MustCompile(`(?i)(https?://)[^/\s"'@]+@`)
+
+// Message is Text for a message: a password in a URL stays hidden.
+func Message(s string) string { return Text(userInfo.ReplaceAllString(s, "${1}[hidden]@")) }
 
 func mark(s string, keep func(rune) bool) string {
 	harmless := func(r rune) bool {

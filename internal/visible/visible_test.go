@@ -30,6 +30,18 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestMessage(t *testing.T) {
+	for message, want := range map[string]string{
+		"item \x1b[2J: \xff":                              "item ␛[2J: �",
+		`model "compatible:m@http://u:p%20w@h/v1": no`:    `model "compatible:m@http://[hidden]@h/v1": no`,
+		"a HTTPS://only-user@h/, http://h/@x and a@b.c\n": "a HTTPS://[hidden]@h/, http://h/@x and a@b.c\n",
+	} {
+		if got := Message(message); got != want {
+			t.Errorf("%q becomes %q; want %q", message, got, want)
+		}
+	}
+}
+
 func TestWrap(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                         "",
