@@ -18,7 +18,7 @@ func Refused(ctx context.Context, suite, instrument string) (err error) {
 		return nil
 	}
 	if err == nil {
-		_, _, err = of.Count(ctx, nil)
+		_, err = of.count(ctx, nil)
 	}
 	return err
 }

@@ -72,7 +72,11 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 		return err
 	}
 	if r.dry {
-		return r.dryRun(c, s)
+		f, err := s.Forecast(c.Context(), r.options)
+		if err != nil {
+			return err
+		}
+		return f.Write(c.OutOrStdout(), r.names, s.Shard().Dir(r.out))
 	}
 	r.warn(c, divided)
 	known := s.Changes()
