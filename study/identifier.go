@@ -13,10 +13,13 @@ import (
 	"crosstalk/study/similarities"
 )
 
+// embeddedIdentifier names the embedded identifier, as "" does.
+const embeddedIdentifier = "embedded"
+
 // OpenIdentifier opens a fastText model that identifies languages: a file, one
-// that was fetched (lid.176, lid.176.ftz), or "", the embedded one.
+// that was fetched (lid.176, lid.176.ftz), or "" or "embedded", the embedded one.
 func OpenIdentifier(name string) (*fasttext.Model, error) {
-	if name == "" {
+	if name == "" || name == embeddedIdentifier {
 		return embedded.Identifier(), nil
 	}
 	file, err := IdentifierFile(name)
@@ -24,6 +27,14 @@ func OpenIdentifier(name string) (*fasttext.Model, error) {
 		return nil, err
 	}
 	return fasttext.Load(file)
+}
+
+// IsIdentifier reports whether OpenIdentifier would look for an identifier of that
+// name: it is embedded, published or a file.
+func IsIdentifier(name string) bool {
+	_, published := PublishedIdentifier(name)
+	_, err := os.Stat(name)
+	return published || name == embeddedIdentifier || err == nil
 }
 
 // PublishedIdentifier returns the published identifier of that name.

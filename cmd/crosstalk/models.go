@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -50,7 +51,7 @@ the languages that it knows.`,
   crosstalk models list compatible: --base-url http://localhost:8000/v1
   crosstalk models list embedded`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 && isIdentifier(args[0]) {
+			if len(args) > 0 && study.IsIdentifier(args[0]) {
 				return listLanguages(c.OutOrStdout(), args[0])
 			}
 			if len(args) > 0 {
@@ -59,14 +60,7 @@ the languages that it knows.`,
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "PROVIDER\tKEY VARIABLE\tSET\tBASE URL\tLOCAL")
 			for _, p := range model.Presets() {
-				url := p.BaseURL
-				if url == "" {
-					url = "(--base-url)"
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.KeyVar, yes(os.Getenv(p.KeyVar) != ""), url, yes(p.Local))
-			}
-			if err := w.Flush(); err != nil {
-				return err
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.KeyVar, yes(os.Getenv(p.KeyVar) != ""), cmp.Or(p.BaseURL, "(--base-url)"), yes(p.Local))
 			}
 			fmt.Fprintln(w, "\nSIMILARITY\tUSED FOR\tMODEL\tIN THE CACHE")
 			for _, u := range similarities.Usuals() {
@@ -75,9 +69,6 @@ the languages that it knows.`,
 					return err
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", u.Kind, u.For, u.Model, where)
-			}
-			if err := w.Flush(); err != nil {
-				return err
 			}
 			fmt.Fprintln(w, "\nIDENTIFIER\tSIZE\tLICENSE\tON THIS MACHINE")
 			fmt.Fprintf(w, "%s\t-\t-\tembedded\n", embedded.Identifier().Name())
@@ -91,25 +82,9 @@ the languages that it knows.`,
 	return c
 }
 
-// embeddedIdentifier is the name of the embedded language identifier in commands.
-const embeddedIdentifier = "embedded"
-
-// isIdentifier reports whether an argument names a language identifier rather than
-// a provider, which is followed by a colon.
-func isIdentifier(name string) bool {
-	if _, published := study.PublishedIdentifier(name); published || name == embeddedIdentifier {
-		return true
-	}
-	_, err := os.Stat(name)
-	return err == nil
-}
-
 // listLanguages prints the languages of an identifier, in lines of at most 80
 // characters.
 func listLanguages(w io.Writer, name string) error {
-	if name == embeddedIdentifier {
-		name = ""
-	}
 	identifier, err := study.OpenIdentifier(name)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"crosstalk/ask/journal"
 	"crosstalk/internal/config"
 	"crosstalk/internal/interrupt"
+	"crosstalk/internal/shell"
 	"crosstalk/model/reference"
 	"crosstalk/study"
 	"crosstalk/watch"
@@ -210,7 +211,7 @@ func summarize(c *cobra.Command, s *study.Study, m *study.Measurement) {
 	fmt.Fprintf(stderr, ". Run directory: %s\n", m.Dir.Path)
 	sayNext(stderr, m.Dir.Path)
 	if len(plan.Conditions) > 1 {
-		fmt.Fprintf(stderr, "Compare the conditions: crosstalk compare %s\n", quoted(m.Dir.Path))
+		fmt.Fprintf(stderr, "Compare the conditions: crosstalk compare %s\n", shell.Quote(m.Dir.Path))
 	}
 	if plan.Conditions[0].Model.Provider == reference.Provider {
 		fmt.Fprintln(stderr, "A reference model of known truth answered; for a language model, add --model openai:gpt-4o-mini")

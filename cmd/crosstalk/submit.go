@@ -9,6 +9,7 @@ import (
 
 	"crosstalk/cluster"
 	"crosstalk/internal/config"
+	"crosstalk/internal/shell"
 
 	"github.com/spf13/cobra"
 )
@@ -102,7 +103,7 @@ resumes. To repeat shards that failed, submit the same again.`,
 			array, merge, err := s.Write()
 			if err == nil {
 				fmt.Fprintf(w, "Wrote %s and %s. To submit them:\n  job=$(sbatch --parsable %s)\n  sbatch --dependency=afterany:$job %s\n",
-					array, merge, cluster.Quote(array), cluster.Quote(merge))
+					array, merge, shell.Quote(array), shell.Quote(merge))
 			}
 			return err
 		},

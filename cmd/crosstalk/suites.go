@@ -37,9 +37,6 @@ func suitesListCommand() *cobra.Command {
 				clusters := fmt.Sprintf("%d %s", s.Clusters(), s.ClusterNoun())
 				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, s.Instrument, s.LanguageList(), len(s.Items), clusters, s.License)
 			}
-			if err := w.Flush(); err != nil {
-				return err
-			}
 			fmt.Fprintln(w, "\nTO PULL\tINSTRUMENT\tSIZE\tON THIS MACHINE\tLICENSE")
 			for _, s := range datasets.All(datasets.Suite) {
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Instrument, fetch.Size(s.Size()), whetherPulled(s), s.License)
