@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"crosstalk"
 	"crosstalk/internal/config"
+	"crosstalk/internal/shell"
 	"crosstalk/report"
 	"crosstalk/report/overview"
 	"crosstalk/study"
@@ -55,7 +55,7 @@ func parseNames(pairs []string) (report.Names, error) {
 	}
 	read := report.Names{}
 	for value, name := range names {
-		text, err := textOrFile(value)
+		text, err := config.TextOrFile(value)
 		if err != nil {
 			return nil, crosstalk.BadOption("label", ": %w", err)
 		}
@@ -89,18 +89,7 @@ func (a *answerFlags) print(c *cobra.Command, s *study.Study, result study.Resul
 func sayNext(w io.Writer, run string) {
 	serve := "crosstalk serve"
 	if dir := filepath.Dir(run); dir != "runs" {
-		serve += " " + quoted(dir)
+		serve += " " + shell.Quote(dir)
 	}
-	fmt.Fprintf(w, "Every answer: %s\nPage: crosstalk report %s\n", serve, quoted(run))
-}
-
-// plainWord matches a text that a shell takes as one word.
-var plainWord = regexp.MustCompile(`^[\pL\pN_./:@%+=,-]+$`)
-
-// quoted is a text as one word for a shell.
-func quoted(text string) string {
-	if plainWord.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	fmt.Fprintf(w, "Every answer: %s\nPage: crosstalk report %s\n", serve, shell.Quote(run))
 }
