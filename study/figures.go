@@ -33,11 +33,11 @@ type Figures struct {
 // Of computes the figures of a run. It reads the run's observations once. An error
 // about the view or the columns names what the run has.
 func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
-	manifest, err := ReadManifest(path)
+	manifest, err := run.ReadManifest(path)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Estimates(path); err != nil { // it is finished
+	if _, err := run.ReadEstimates(path); err != nil { // it is finished
 		return nil, err
 	}
 	if err := f.View.Check(); err != nil {
@@ -149,7 +149,7 @@ func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk
 	if len(f.View.Groups) > 0 {
 		estimates = slices.DeleteFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[view.GroupColumn] == "" })
 	}
-	manifest, err := ReadManifest(path)
+	manifest, err := run.ReadManifest(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -186,7 +186,7 @@ const RunColumn = "run"
 func Compared(paths []string) ([]string, error) {
 	columns := []string{RunColumn, crosstalk.ModelColumn}
 	for _, path := range paths {
-		manifest, err := ReadManifest(path)
+		manifest, err := run.ReadManifest(path)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/instrument/leakage"
+	"crosstalk/run"
 )
 
 // A study that only counts opens nothing that scores, and scores nothing.
@@ -47,7 +48,7 @@ func TestGrouped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := Estimates(dir)
+	stored, err := run.ReadEstimates(dir)
 	if err != nil || !equal(stored, result.Estimates) {
 		t.Errorf("stored %v (%v), want %v", stored, err, result.Estimates)
 	}
@@ -65,10 +66,10 @@ func TestGrouped(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "estimates.json")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Grouped(dir, nil); !errors.Is(err, ErrUnfinished) {
+	if _, err := Grouped(dir, nil); !errors.Is(err, run.ErrUnfinished) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Estimates(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a run directory") {
+	if _, err := run.ReadEstimates(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a run directory") {
 		t.Errorf("%v", err)
 	}
 }

@@ -96,7 +96,7 @@ in 'crosstalk annotate' is filled in.`,
 			if err != nil {
 				return err
 			}
-			sheet, err := labels.OpenQuestion(args[0], labels.Reading)
+			sheet, err := labels.Open(args[0], labels.Reading)
 			if err != nil {
 				return err
 			}
