@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/calibrate"
 	"crosstalk/suite"
 
 	"github.com/spf13/cobra"
@@ -14,8 +15,8 @@ import (
 type instrument struct {
 	name       string
 	run, score func() *cobra.Command
-	calibrate  func() calibration
-	columns    []string // beside an item's id
+	calibrate  func(c *cobra.Command) func() calibrate.Settings // adds flags, and returns what reads them
+	columns    []string                                         // beside an item's id
 	show       func(b *strings.Builder, s *suite.Suite, i crosstalk.Item)
 	requests   func(p crosstalk.PromptConfig, s *suite.Suite, i crosstalk.Item) []named
 	describe   func(s *suite.Suite) string // behind the number of items
@@ -24,11 +25,11 @@ type instrument struct {
 // instruments are all. It is a function, since their commands use it.
 func instruments() []instrument {
 	return []instrument{
-		{"leakage", runLeakageCommand, scoreLeakageCommand, func() calibration { return &leakageCalibration{} },
+		{"leakage", runLeakageCommand, scoreLeakageCommand, calibrateLeakage,
 			[]string{"category"}, showPair, pairRequests, describePairs},
-		{"confusion", runConfusionCommand, scoreConfusionCommand, func() calibration { return &confusionCalibration{} },
+		{"confusion", runConfusionCommand, scoreConfusionCommand, calibrateConfusion,
 			[]string{"task", "source", "language"}, showPrompt, promptRequests, describePrompts},
-		{"consistency", runConsistencyCommand, scoreConsistencyCommand, func() calibration { return &consistencyCalibration{} },
+		{"consistency", runConsistencyCommand, scoreConsistencyCommand, calibrateConsistency,
 			[]string{"task", "category"}, showInput, inputRequests, describeTasks},
 	}
 }
