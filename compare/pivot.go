@@ -9,7 +9,6 @@ import (
 	"crosstalk"
 	"crosstalk/report"
 	"crosstalk/report/pivot"
-	"crosstalk/study"
 	"crosstalk/view"
 )
 
@@ -19,12 +18,12 @@ const AgainstColumn = "against"
 // WriteTable compares the figures that a table needs and writes the differences in one
 // of report.Formats: laid out as the table says or, if it has no rows and columns, as
 // Write does. by are the columns of groups, if o.Groups.
-func WriteTable(w io.Writer, format string, paths []string, t *study.Table, by []string, o Options) error {
+func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, by []string, o Options) error {
 	if t.Spread != "" && !report.ForPeople(format) {
 		return crosstalk.BadOption("spread", " is of tables for people: --format %s has every difference", format)
 	}
 	if o.Groups && t.LaidOut() {
-		return study.ErrTwoGroupings
+		return pivot.ErrTwoGroupings
 	}
 	if err := t.Complete(); err != nil {
 		return err

@@ -316,6 +316,10 @@ func (p *parser) field(l *line, name string) int {
 	case "spans":
 		p.rest(&o.Spans)
 		return 1 << 13
+	case "masked":
+		o.Masked = []crosstalk.Span{}
+		p.elements(func() { o.Masked = append(o.Masked, p.masked()) })
+		return 1 << 17
 	case "tokens":
 		p.rest(&o.Tokens)
 		return 1 << 14
@@ -363,6 +367,31 @@ func (p *parser) named() (t crosstalk.NamedText) {
 		seen |= bit
 	})
 	return t
+}
+
+// masked reads a span that was not judged, which has these fields only.
+func (p *parser) masked() (s crosstalk.Span) {
+	seen := 0
+	p.fields(func(name []byte) {
+		bit := 0
+		switch string(name) {
+		case "line":
+			s.Line, bit = p.int(), 1
+		case "start":
+			s.Start, bit = p.int(), 2
+		case "end":
+			s.End, bit = p.int(), 4
+		case "reason":
+			s.Reason, bit = p.text(), 8
+		default:
+			p.fail()
+		}
+		if seen&bit != 0 {
+			p.fail()
+		}
+		seen |= bit
+	})
+	return s
 }
 
 // rest leaves a value to encoding/json.

@@ -9,10 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
-	"crosstalk/instrument"
 	"crosstalk/model"
-	"crosstalk/report"
-	"crosstalk/report/overview"
 	"crosstalk/run"
 )
 
@@ -31,7 +28,6 @@ type Measurement struct {
 // Result is the result of a measurement.
 type Result struct {
 	Estimates []crosstalk.Estimate
-	Examples  *overview.Examples // of faults
 
 	// NotMeasured counts the items that Limit kept from being measured, or a
 	// model that cannot be asked.
@@ -218,7 +214,7 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 		why := fmt.Sprintf("of %d items were not measured: %v", s.Items(), result.Why())
 		markNotMeasured(result.Estimates, result.NotMeasured, why)
 	}
-	return result, m.Dir.WriteEstimates(report.NewDocument(result.Estimates))
+	return result, m.Dir.WriteEstimates(result.Estimates)
 }
 
 // record measures, and replaces the run's observations.
@@ -240,7 +236,10 @@ func (m *Measurement) record(ctx context.Context) (Result, error) {
 func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk.Observation, run.Place) error) (result Result, err error) {
 	estimators := make([]crosstalk.Estimator, len(s.Protocols))
 	needs := s.needs
-	result.Examples = overview.NewExamples(instrument.Named(s.Instrument), s.By)
+	observe := func(crosstalk.Observation) {}
+	if s.Observe != nil {
+		observe = s.Observe()
+	}
 	parts := 0 // of places, before this protocol
 	for i, p := range s.Protocols {
 		estimators[i] = p.Rules.Estimator(s.By)
@@ -250,7 +249,7 @@ func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk
 					return err
 				}
 				estimators[i].Add(o)
-				result.Examples.Add(o)
+				observe(o)
 			}
 			return nil
 		}

@@ -21,7 +21,6 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/model"
-	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/shard"
 	"crosstalk/study/similarities"
@@ -36,7 +35,11 @@ type Study struct {
 	Protocols  []Protocol
 	Notes      Notes // on recorded rows that are not scored
 
-	Names report.Names // kept in the run; nil: those that it has
+	Names map[string]string // kept in the run; nil: those that it has
+
+	// Observe, if set, returns what is called with every observation that the
+	// figures are about. It is asked again if measuring starts over.
+	Observe func() func(crosstalk.Observation)
 
 	shard  shard.Shard
 	part   []crosstalk.Item // the shard's items; nil: all of the suite's

@@ -22,6 +22,8 @@ type answerFlags struct {
 	all    bool
 	labels []string
 	names  report.Names
+
+	examples *overview.Examples // of faults
 }
 
 func (a *answerFlags) add(c *cobra.Command) {
@@ -62,6 +64,15 @@ func parseNames(pairs []string) (report.Names, error) {
 	return read, nil
 }
 
+// follow makes a study name its values, and keeps examples of the faults it finds.
+func (a *answerFlags) follow(s *study.Study) {
+	s.Names = a.names
+	s.Observe = func() func(crosstalk.Observation) {
+		a.examples = overview.NewExamples(s.Instrument, s.By)
+		return a.examples.Add
+	}
+}
+
 // print prints the figures: the short answer, unless other programs read them or
 // all are wanted.
 func (a *answerFlags) print(c *cobra.Command, s *study.Study, result study.Result) error {
@@ -71,7 +82,7 @@ func (a *answerFlags) print(c *cobra.Command, s *study.Study, result study.Resul
 	if a.all || a.format != report.Formats[0] {
 		return report.WriteNamed(c.OutOrStdout(), a.format, result.Estimates, a.names)
 	}
-	return overview.Write(c.OutOrStdout(), s.Instrument, result.Estimates, a.names, result.Examples)
+	return overview.Write(c.OutOrStdout(), s.Instrument, result.Estimates, a.names, a.examples)
 }
 
 // sayNext says where the answers of a run can be read.

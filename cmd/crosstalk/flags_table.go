@@ -5,14 +5,13 @@ import (
 
 	"crosstalk/internal/config"
 	"crosstalk/report/pivot"
-	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
 
 // tableFlags say what a table looks like, and which observations its figures are
 // about.
-type tableFlags struct{ study.Table }
+type tableFlags struct{ pivot.Table }
 
 // tableNames are the names of the flags.
 var tableNames = []string{"rows", "columns", "pool", "only", "group", "spread", "with", "label", "caption"}

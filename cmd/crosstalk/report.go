@@ -94,5 +94,5 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 			return err
 		}
 	}
-	return r.draw(c, path, names.Estimates(estimates), names)
+	return r.draw(c, path, report.Names(names).Estimates(estimates), names)
 }

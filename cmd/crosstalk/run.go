@@ -61,7 +61,7 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	if r.out == "" {
 		r.out = s.Directory()
 	}
-	s.Names = r.names
+	r.follow(s)
 	divided, err := r.shard.take(c, s, &r.options)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package study
+package pivot
 
 import (
 	"fmt"
@@ -7,16 +7,16 @@ import (
 
 	"crosstalk"
 	"crosstalk/report"
-	"crosstalk/report/pivot"
 	"crosstalk/run"
+	"crosstalk/study"
 	"crosstalk/view"
 )
 
 // Table says which figures of runs to show, about which observations, and how to
 // lay them out, as people write it. Without rows and columns, it is a list.
 type Table struct {
-	Rows, Columns []string // columns of figures, or pivot.Measure
-	Beside        []string // what cells show next to the figure: pivot.Sides
+	Rows, Columns []string // columns of figures, or Measure
+	Beside        []string // what cells show next to the figure: Sides
 	Pool          []string // columns over whose values figures are together
 	Only          []string // "COLUMN=VALUE,...": observations with these values only, in this order
 	Group         []string // "COLUMN:NAME=VALUE,...": a value of view.GroupColumn
@@ -73,16 +73,16 @@ func (t *Table) Complete() error {
 	return t.options().Check()
 }
 
-func (t *Table) options() pivot.Options {
-	return pivot.Options{Rows: t.Rows, Columns: t.Columns, Beside: t.Beside, Caption: t.Caption, Order: map[string][]string{}}
+func (t *Table) options() Options {
+	return Options{Rows: t.Rows, Columns: t.Columns, Beside: t.Beside, Caption: t.Caption, Order: map[string][]string{}}
 }
 
 // Figures are those that the table needs: grouped by columns, if it has no rows and
 // columns (nil: as when they were measured), and of these measures (nil: all).
-func (t *Table) Figures(by, measures []string) Figures {
-	f := Figures{View: t.view, By: by, Measures: measures}
+func (t *Table) Figures(by, measures []string) study.Figures {
+	f := study.Figures{View: t.view, By: by, Measures: measures}
 	if t.LaidOut() {
-		f.Cross = slices.DeleteFunc(slices.Concat(t.Columns, t.Rows), func(column string) bool { return column == pivot.Measure })
+		f.Cross = slices.DeleteFunc(slices.Concat(t.Columns, t.Rows), func(column string) bool { return column == Measure })
 	}
 	return f
 }
@@ -93,7 +93,7 @@ func (t *Table) NamesOf(paths []string) (report.Names, error) {
 	if err != nil {
 		return nil, crosstalk.BadOption("label", ": %w", err)
 	}
-	kept, err := Names(paths...)
+	kept, err := study.Names(paths...)
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +106,12 @@ func (t *Table) NamesOf(paths []string) (report.Names, error) {
 }
 
 // Layout is what a table of the figures of these runs looks like.
-func (t *Table) Layout(paths []string) (o pivot.Options, err error) {
+func (t *Table) Layout(paths []string) (o Options, err error) {
 	o = t.options()
 	if o.Names, err = t.NamesOf(paths); err != nil {
 		return o, err
 	}
-	if o.Compete, err = Compared(paths); err != nil {
+	if o.Compete, err = study.Compared(paths); err != nil {
 		return o, err
 	}
 	for _, c := range t.view.Only {
@@ -123,8 +123,8 @@ func (t *Table) Layout(paths []string) (o pivot.Options, err error) {
 	return o, nil
 }
 
-// Write writes the figures of runs in one of report.Formats, with Figures' by and
-// measures.
+// Write writes the figures of runs in one of report.Formats, grouped by columns and of
+// these measures; nil as in Figures.
 func (t *Table) Write(w io.Writer, format string, paths, by, measures []string) error {
 	if err := t.Complete(); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (t *Table) Write(w io.Writer, format string, paths, by, measures []string) 
 		return fmt.Errorf("several runs need a table: name its --rows and --columns, such as --rows model")
 	case by != nil:
 		var err error
-		if by, err = ParseBy(by); err != nil {
+		if by, err = study.ParseBy(by); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,7 @@ func (t *Table) Write(w io.Writer, format string, paths, by, measures []string) 
 	if err != nil {
 		return err
 	}
-	tables, err := pivot.Tables(estimates, o)
+	tables, err := Tables(estimates, o)
 	if err != nil {
 		return err
 	}
