@@ -114,6 +114,9 @@ func marked(text string, j guard.Judgement) string {
 	var b strings.Builder
 	at := 0
 	for _, s := range j.Spans {
+		if s.Excuse != "" {
+			continue
+		}
 		b.WriteString(visible.Text(text[at:s.Start]))
 		fmt.Fprintf(&b, "[%s: %s]", s.Language, visible.Text(text[s.Start:s.End]))
 		at = s.End
@@ -135,9 +138,11 @@ func summary(j guard.Judgement) string {
 	}
 	lines, words := 0, 0
 	for _, s := range j.Spans {
-		if s.Kind == "line" {
+		switch {
+		case s.Excuse != "":
+		case s.Kind == guard.Line:
 			lines++
-		} else {
+		default:
 			words++
 		}
 	}
