@@ -218,7 +218,8 @@ func (c *check) identify(u *unit) bool {
 }
 
 // announced returns why a block in another language is no confusion: the line before it, or the first row of its table,
-// names the language; or the line before it ends in a colon, and the text goes on in the expected language behind it.
+// names the language; or the line before it says that somebody or something speaks and ends in a colon, and the text
+// continues in the expected language behind it.
 func (c *check) announced(b prose.Block, language string) prose.Kind {
 	i := sort.Search(len(c.doc.Blocks), func(i int) bool { return c.doc.Blocks[i].Start >= b.Start })
 	first := c.first(i)
@@ -250,7 +251,7 @@ func (c *check) announced(b prose.Block, language string) prose.Kind {
 	own := func(b prose.Block) bool {
 		return c.analysis.Weigh(words.Range{Start: b.Start, End: b.End}).LogRatio < lineRight
 	}
-	if b.Form == prose.Paragraph && own(before) && i+1 < len(c.doc.Blocks) && own(c.doc.Blocks[i+1]) {
+	if b.Form == prose.Paragraph && quotes(c.want.base, announcement) && own(before) && i+1 < len(c.doc.Blocks) && own(c.doc.Blocks[i+1]) {
 		return prose.Quote
 	}
 	return ""

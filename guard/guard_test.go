@@ -64,6 +64,12 @@ func TestCheck(t *testing.T) {
 		{"ru", "Этот стиль называют кролем (freestyle), он самый быстрый.", Right, "{gloss}[freestyle]"},
 		{"en", "The sign says, line by line:\n\n- 禁止吸烟: No smoking\n- 出口: The way out", Right, "{gloss}[禁止吸烟] {gloss}[出口]"},
 		{"it", "«Your order is on its way and arrives tomorrow.»", Wrong, "en line[Your order is on its way and arrives tomorrow.]"},
+		{"de", "Auf dem Schild steht:\n\nNo trespassing beyond this point\n\nMan darf also nicht weitergehen.", Right, "{quote}[No trespassing beyond this point]"},
+		// Not excused: a line after a colon, and labels with what they are about.
+		{"de", "Hier ist die Antwort:\n\nYour order is on its way and arrives tomorrow.\n\nBitte melden Sie sich bei Fragen.", Wrong,
+			"en line[Your order is on its way and arrives tomorrow.]"},
+		{"de", "Hier sind die Angaben:\n\n- Antwort: Your order is on its way and arrives tomorrow.\n- Hinweis: You can still change the address until then.", Wrong,
+			"en line[Antwort: Your order is on its way and arrives tomorrow.] en line[Hinweis: You can still change the address until then.]"},
 		// The scripts of Chinese.
 		{"zh-TW", "请将商品连同发票一起寄回。", Wrong, "zh-Hans line[请将商品连同发票一起寄回。]"},
 		{"zh-Hans", "請將商品連同發票一起寄回。", Wrong, "zh-Hant line[請將商品連同發票一起寄回。]"},

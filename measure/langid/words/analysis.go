@@ -116,9 +116,11 @@ func (a *Analysis) Weigh(parts ...Range) Evidence {
 				none = 0
 			}
 			all += none
+			top := slices.Max(c.ratio[:c.n])
+			over := max(0, math.Log(top/c.own)-most) // the languages differ by as much as they do
 			for l := range c.n {
-				x := math.Log(c.ratio[l] / c.own)
-				sums[c.first+l] += max(-most, min(most, x)) - none
+				x := math.Log(c.ratio[l]/c.own) - over
+				sums[c.first+l] += max(-most, x) - none
 				said[c.first+l]++
 			}
 		}

@@ -33,7 +33,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.data, "data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
 	half := flag.String("half", "all", "`half` to report: a, b or all (both, one after the other)")
-	flag.StringVar(&o.list, "list", "", "list `false` runs or `missed` spans of check instead of figures")
+	flag.StringVar(&o.list, "list", "", "list `what` check gets wrong instead of figures: false, missed or misnamed")
 	flag.BoolVar(&o.baselines, "baselines", true, "measure lid.176 and lingua-go as well, which takes a minute")
 	only := flag.String("only", "", "measure one `part` alone: words or replies")
 	flag.Parse()

@@ -107,10 +107,11 @@ func recallTable(systems []*system, results []result) {
 func (s *system) print(data set, what string) {
 	for a := range data.all() {
 		runs := a.runs(s.found[a], s.at)
-		if what == "missed" {
+		if what != "false" {
 			for _, k := range a.Foreign {
-				if ok, _ := a.flagged(k, runs); !ok {
-					a.print(k, k.Language+" "+a.kind(), 0)
+				ok, language := a.flagged(k, runs)
+				if !ok && what == "missed" || ok && what == "misnamed" && language != k.Language {
+					a.print(k, k.Language+" "+a.kind()+" "+language, 0)
 				}
 			}
 			continue
