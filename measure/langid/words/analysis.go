@@ -71,8 +71,7 @@ func (a *Analysis) word(i int) Word {
 	}
 	w := Word{Range: Range{t.start, t.end}, Language: states[c.first+best], LogOdds: c.odds, Name: t.form != plain,
 		Listed: c.listed, Foreign: t.script != a.script, Loan: c.loan}
-	if of := alphabets[t.script]; of != nil {
-		m := of()
+	if m := embedded().alphabets[t.script]; m != nil {
 		row, _ := m.words.Row(levels.Text(t.text))
 		w.Share = shares[row[best]]
 		if t.script == latin {

@@ -16,7 +16,7 @@ const longest = 8
 // characters sets, for a run of characters without spaces, the probability of each character after those before it, in
 // each language: of all ways to cut the run into words of the language, the share of those that go on with it.
 func characters(tokens []token, cells []cell, expected string) {
-	languages, table := Groups[hanGroup].Languages, hanTable()
+	languages, table := Groups[hanGroup].Languages, embedded().han
 	k := len(languages)
 	for l, language := range languages {
 		var ends [longest + 1]float64 // ends[d] is the weight of a word's end d characters ago

@@ -77,9 +77,9 @@ func emit(tokens []token, language string, own script) []cell {
 // emit sets what a word says.
 func (c *cell) emit(t *token, own script, home int) {
 	c.own = 1
-	of := alphabets[t.script]
+	a := embedded().alphabets[t.script]
 	switch {
-	case of == nil:
+	case a == nil:
 		c.first, c.n, c.says, c.known = stateOf[single[t.script-devanagari].language], 1, true, own == t.script
 		c.ratio[0] = 1
 		if own != t.script {
@@ -90,7 +90,6 @@ func (c *cell) emit(t *token, own script, home int) {
 		c.silence(t.script)
 		return
 	}
-	a := of()
 	c.first, c.n, c.says = a.first, len(a.rest), true
 	p := c.ratio[:c.n]
 	at := -1
@@ -99,7 +98,7 @@ func (c *cell) emit(t *token, own script, home int) {
 	}
 	w := a.weigh(t.text)
 	copy(p, w.p[:])
-	c.listed, c.loan = w.row != nil, w.loan
+	c.listed, c.loan = w.listed, w.loan
 	c.known = c.listed && at >= 0 && w.row[at] > 0 && w.row[at] <= everyday+1
 	mean, top, second, third := 0.0, 0.0, 0.0, 0.0
 	for _, x := range p {
