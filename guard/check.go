@@ -181,12 +181,27 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	}
 	switch {
 	case e.Words == 0:
-	case e.LogRatio >= lineWrong && 5*own < e.Words:
+	case e.LogRatio >= lineWrong && 5*own < e.Words && !c.mostlyMasked(blocks):
 		u.state = Wrong
 	case e.LogRatio <= lineRight || e.LogRatio >= lineWrong:
 		u.state = Right // if it has foreign words, these are found word by word
 	}
 	return u
+}
+
+// mostlyMasked reports whether more than half of the bytes of blocks are masked: what is left does not make a line.
+func (c *check) mostlyMasked(blocks []prose.Block) bool {
+	all, masked := 0, 0
+	for _, b := range blocks {
+		all += b.End - b.Start
+		for _, m := range c.mask[c.maskFrom(b.Start):] {
+			if m.Start >= b.End {
+				break
+			}
+			masked += min(m.End, b.End) - max(m.Start, b.Start)
+		}
+	}
+	return 2*masked > all
 }
 
 // twins are languages that the identifier takes lines of their neighbours for.
@@ -374,7 +389,7 @@ func (c *check) foreignRun(run []words.Word, excuse prose.Kind) {
 	best := slices.MaxFunc(run, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
 	p := probability(best.LogOdds - even)
 	if p >= Certain {
-		less := func(w words.Word) bool { return w.LogOdds < wordAlso }
+		less := func(w words.Word) bool { return w.LogOdds < wordAlso && !w.Name }
 		for less(run[0]) {
 			run = run[1:]
 		}

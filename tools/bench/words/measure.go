@@ -14,6 +14,7 @@ type finding struct {
 	start, end int
 	language   string
 	score      float64
+	note       string // why, if the system says
 }
 
 // run is flagged letters without a letter between them.
@@ -21,6 +22,7 @@ type run struct {
 	lo, hi   int // letters
 	language string
 	score    float64 // the highest
+	note     string  // of the first finding
 }
 
 func (a *answer) runs(found []finding, threshold float64) (runs []run) {
@@ -32,7 +34,7 @@ func (a *answer) runs(found []finding, threshold float64) (runs []run) {
 		if n := len(runs); n > 0 && runs[n-1].hi == lo && runs[n-1].language == f.language {
 			runs[n-1].hi, runs[n-1].score = hi, max(runs[n-1].score, f.score)
 		} else if lo < hi {
-			runs = append(runs, run{lo, hi, f.language, f.score})
+			runs = append(runs, run{lo, hi, f.language, f.score, f.note})
 		}
 	}
 	return runs

@@ -30,7 +30,7 @@ const lowest = -8
 // detector is package words alone.
 func detector(a *answer) (found []finding) {
 	for _, w := range words.Analyse(a.Text, a.Language, masked(a.Text)).Words(lowest) {
-		found = append(found, finding{w.Start, w.End, w.Language, w.LogOdds})
+		found = append(found, finding{w.Start, w.End, w.Language, w.LogOdds, ""})
 	}
 	return found
 }
@@ -44,7 +44,7 @@ func spansOf(counted bool) func(*answer) []finding {
 		}
 		for _, s := range j.Spans {
 			if s.Excuse == "" || !counted {
-				found = append(found, finding{s.Start, s.End, base(s.Language), s.P})
+				found = append(found, finding{s.Start, s.End, base(s.Language), s.P, strings.TrimSpace(s.Kind + " " + string(s.Excuse))})
 			}
 		}
 		return found

@@ -117,10 +117,10 @@ func (s *system) print(data set, what string) {
 			continue
 		}
 		for _, r := range runs {
-			if a.kind() == "" && !a.excused(r) {
+			if a.kind() == "clean" && !a.excused(r) {
 				end := a.letters[r.hi-1]
 				_, n := utf8.DecodeRuneInString(a.Text[end:])
-				a.print(known{a.letters[r.lo], end + n, r.language}, r.language, r.score)
+				a.print(known{a.letters[r.lo], end + n, r.language}, r.language+" "+r.note, r.score)
 			}
 		}
 	}
@@ -130,5 +130,5 @@ func (s *system) print(data set, what string) {
 func (a *answer) print(k known, what string, score float64) {
 	from, to := max(0, k.Start-40), min(len(a.Text), k.End+40)
 	context := strings.ToValidUTF8(a.Text[from:k.Start], "") + "[" + a.Text[k.Start:k.End] + "]" + strings.ToValidUTF8(a.Text[k.End:to], "")
-	fmt.Printf("%s %s %5.1f  %q\n", a.Language, what, score, context)
+	fmt.Printf("%s %s %.3f  %q\n", a.Language, what, score, context)
 }
