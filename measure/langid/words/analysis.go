@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/words/levels"
 )
 
@@ -41,9 +42,15 @@ func Supports(language string) bool { _, ok := stateOf[language]; return ok }
 func Analyse(text, language string, mask []Range) *Analysis {
 	tokens := tokenize(make([]token, 0, len(text)/5), text, language, mask)
 	own := scriptFor(language)
-	cells := emit(tokens, language, own)
+	cells := emit(tokens, language, own, language == "zh" && mostlySimplified(text))
 	decode(tokens, cells)
 	return &Analysis{language, own, tokens, cells}
+}
+
+// mostlySimplified reports whether a text in Chinese has simplified characters and hardly any traditional one.
+func mostlySimplified(text string) bool {
+	simplified, traditional := chinese.Count(text)
+	return simplified > 4*traditional
 }
 
 // Threshold is the log odds from which a word counts as foreign: with it, about one run of words in 1,000 is a false

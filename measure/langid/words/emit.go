@@ -11,6 +11,10 @@ const (
 	initials       = 0.3   // of words with a capital at the start of a sentence
 	names          = 0.9   // of words with a capital inside a sentence
 	loanCharacters = 0.003 // of the characters of Chinese and Japanese
+
+	strangeCharacters = 1e-4
+	strange           = 2e-7
+	known             = 1e-5
 )
 
 const (
@@ -45,8 +49,8 @@ type cell struct {
 	odds      float64 // logarithm
 }
 
-// emit returns what each token says.
-func emit(tokens []token, language string, own script) []cell {
+// emit returns what each token says. simplified is whether Chinese characters are simplified ones.
+func emit(tokens []token, language string, own script, simplified bool) []cell {
 	cells := make([]cell, len(tokens))
 	home := -1
 	if state, ok := stateOf[language]; ok {
@@ -58,7 +62,7 @@ func emit(tokens []token, language string, own script) []cell {
 			for j < len(tokens) && tokens[j].script == han && tokens[j].glued {
 				j++
 			}
-			emitCharacters(tokens[i:j], cells[i:j], language, own, home)
+			emitCharacters(tokens[i:j], cells[i:j], own, home, language != "ja" && !simplified)
 		} else {
 			cells[i].emit(&tokens[i], own, home)
 		}
@@ -135,9 +139,9 @@ func (c *cell) emit(t *token, own script, home int) {
 }
 
 // emitCharacters sets what a run of Chinese or Japanese says.
-func emitCharacters(tokens []token, cells []cell, language string, own script, home int) {
+func emitCharacters(tokens []token, cells []cell, own script, home int, simplify bool) {
 	first := stateOf[Groups[hanGroup].Languages[0]]
-	characters(tokens, cells, language)
+	characters(tokens, cells, simplify)
 	for i := range cells {
 		c := &cells[i]
 		c.first, c.n, c.own = first, len(Groups[hanGroup].Languages), 1
@@ -147,7 +151,11 @@ func emitCharacters(tokens []token, cells []cell, language string, own script, h
 		case own == han:
 			c.says, c.known = true, true
 			p := c.ratio[:c.n]
-			expected := (1-loanCharacters)*p[home-first] + loanCharacters*(p[0]+p[1])/2
+			loan := loanCharacters
+			if p[home-first] < strange && p[1-(home-first)] > known {
+				loan = strangeCharacters
+			}
+			expected := (1-loan)*p[home-first] + loan*(p[0]+p[1])/2
 			for l := range p {
 				p[l] = math.Pow(p[l]/expected, temper)
 			}

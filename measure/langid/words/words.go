@@ -49,7 +49,7 @@ func padded(dst []rune, word string) []rune {
 
 // unlisted is the share of a language's words that its list does not have: more where endings are many or the list is
 // short.
-var unlisted = map[string]float64{"tr": 0.1, "id": 0.04, "ru": 0.1, "ar": 0.1, "de": 0.04}
+var unlisted = map[string]float64{"tr": 0.2, "id": 0.04, "ru": 0.1, "ar": 0.1, "de": 0.04}
 
 const (
 	usuallyUnlisted = 0.02
