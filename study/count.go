@@ -48,7 +48,7 @@ func (s *Study) Count(ctx context.Context, prices ask.Prices) (each []Counted, t
 			}
 			n.count, n.total = &of.Count, &total
 			in := p.instrument(c, false)
-			for _, item := range s.items() {
+			for _, item := range s.items().All() {
 				n.need = ask.Need{}
 				if _, err := in.Measure(ctx, n, item); err != nil {
 					return nil, total, err

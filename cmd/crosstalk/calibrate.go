@@ -168,7 +168,7 @@ func (l *leakageCalibration) calibrate(c *cobra.Command, all calibrating) (resul
 		in := leakage.Instrument{Protocol: rules[0], Similarities: []similarity.Similarity{sim}, Samples: all.samples,
 			Condition: map[string]string{}}
 		for _, rate := range l.rates {
-			of, err := calibrate.Leakage(c.Context(), in, s.Items, calibrate.Leaky{Rate: rate, Copying: copying}, all.seeds)
+			of, err := calibrate.Leakage(c.Context(), in, s.Items.List(), calibrate.Leaky{Rate: rate, Copying: copying}, all.seeds)
 			if err != nil {
 				return nil, err
 			}
@@ -214,7 +214,7 @@ func (f *confusionCalibration) calibrate(c *cobra.Command, all calibrating) (res
 	if err != nil {
 		return nil, err
 	}
-	items := slices.DeleteFunc(s.Items, func(item crosstalk.Item) bool {
+	items := slices.DeleteFunc(s.Items.List(), func(item crosstalk.Item) bool {
 		return item.Labels["task"] == "crosslingual" && !slices.Contains(crosslingualLanguages, item.Prompt.Language)
 	})
 	in := confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: lid, Words: wordlist.English(),
@@ -254,11 +254,11 @@ func (s *consistencyCalibration) calibrate(c *cobra.Command, all calibrating) (r
 		return nil, err
 	}
 	tasks.Tasks = tasks.Tasks[:1] // the model answers every task in the same way
-	tasks.Items = slices.DeleteFunc(tasks.Items, func(item crosstalk.Item) bool { return item.Input.Task != tasks.Tasks[0].Name })
+	items := slices.DeleteFunc(tasks.Items.List(), func(item crosstalk.Item) bool { return item.Input.Task != tasks.Tasks[0].Name })
 	in := consistency.Instrument{Protocol: consistency.Protocols[0], Tasks: tasks.Tasks, Samples: all.samples, Condition: map[string]string{},
 		Senses: consistency.Senses{From: []string{tasks.Language}, To: []string{"de"}}}
 	for _, flip := range s.flips {
-		of, err := calibrate.Consistency(c.Context(), in, tasks.Items, reference.Inconsistency{Flip: flip, Invalid: s.invalid, Wrong: 0.2}, all.seeds)
+		of, err := calibrate.Consistency(c.Context(), in, items, reference.Inconsistency{Flip: flip, Invalid: s.invalid, Wrong: 0.2}, all.seeds)
 		if err != nil {
 			return nil, err
 		}

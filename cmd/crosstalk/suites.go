@@ -37,7 +37,7 @@ func suitesListCommand() *cobra.Command {
 			fmt.Fprintln(w, "NAME\tINSTRUMENT\tLANGUAGE\tITEMS\tCLUSTERS\tLICENSE")
 			for _, s := range suites {
 				clusters := fmt.Sprintf("%d %s", s.Clusters(), s.ClusterNoun())
-				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, s.Instrument, languages(s), len(s.Items), clusters, s.License)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, s.Instrument, languages(s), s.Items.Len(), clusters, s.License)
 			}
 			if err := w.Flush(); err != nil {
 				return err
@@ -112,7 +112,7 @@ what the protocol, --system, --prefix or --shots add.`,
 			}
 			in := instrumentOf(s)
 			prompting := crosstalk.PromptConfig{API: crosstalk.API(api), Prefix: suite.PrefixOf(s.Prefix, crosstalk.API(api))}
-			for _, i := range s.Items {
+			for _, i := range s.Items.All() {
 				b.WriteString("\n" + i.ID)
 				for _, column := range in.columns {
 					if value := i.Labels[column]; value != "" {
@@ -190,7 +190,7 @@ func showPair(b *strings.Builder, _ *suite.Suite, i crosstalk.Item) {
 // describePairs counts the controls and lists the categories.
 func describePairs(s *suite.Suite) string {
 	var names []string
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		if c := i.Labels["category"]; c != "" && !slices.Contains(names, c) {
 			names = append(names, c)
 		}
@@ -281,7 +281,7 @@ func refused(ctx context.Context, name string, s *suite.Suite) error {
 
 // contents counts a suite's items and clusters.
 func contents(s *suite.Suite) string {
-	text := fmt.Sprintf("%d items, %d %s", len(s.Items), s.Clusters(), s.ClusterNoun())
+	text := fmt.Sprintf("%d items, %d %s", s.Items.Len(), s.Clusters(), s.ClusterNoun())
 	if len(s.Languages()) > 0 {
 		text += ", in " + languages(s)
 	}

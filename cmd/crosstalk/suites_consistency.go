@@ -15,7 +15,7 @@ func describeTasks(s *suite.Suite) string {
 	var parts []string
 	for _, t := range s.Tasks {
 		n := 0
-		for _, i := range s.Items {
+		for _, i := range s.Items.All() {
 			if i.Input.Task == t.Name {
 				n++
 			}
