@@ -31,7 +31,7 @@ func (c *Count) add(worst crosstalk.Usage, prices ask.Prices, model string) {
 type Counted struct {
 	Condition
 	Count
-	needs []ask.Need // of each item
+	needs []ask.Need // of each item, where there is a budget
 }
 
 // Count runs the instruments over the items without sending requests.
@@ -53,7 +53,9 @@ func (s *Study) Count(ctx context.Context, prices ask.Prices) (each []Counted, t
 				if _, err := in.Measure(ctx, n, item); err != nil {
 					return nil, total, err
 				}
-				of.needs = append(of.needs, n.need)
+				if s.limited {
+					of.needs = append(of.needs, n.need)
+				}
 			}
 			each = append(each, of)
 		}

@@ -50,6 +50,7 @@ type Study struct {
 	check   func() error              // reads what was recorded once before it is scored; nil: scoring finds out
 	rescan  func() error              // the same before anything is written, where check is nil
 	env     *similarities.Env         // nil: nothing is compared
+	limited bool                      // there is a budget
 	needs   [][]ask.Need              // of the items of each condition of all protocols, where there is a budget
 
 	families []model.Family // that the user added
