@@ -53,7 +53,7 @@ func (s *Study) Count(ctx context.Context, prices ask.Prices) (each []Counted, t
 				if _, err := in.Measure(ctx, n, item); err != nil {
 					return nil, total, err
 				}
-				if s.limited {
+				if s.budgeted {
 					of.needs = append(of.needs, n.need)
 				}
 			}

@@ -71,12 +71,12 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 		}
 		prices = prices.Batched()
 	}
-	s.needs, s.limited = nil, o.Budget.Asks > 0 || o.Budget.Tokens > 0 || o.Budget.Cost > 0
+	s.needs, s.budgeted = nil, o.Budget.Asks > 0 || o.Budget.Tokens > 0 || o.Budget.Cost > 0
 	each, total, err := s.Count(ctx, prices)
 	if err != nil {
 		return nil, err
 	}
-	if s.limited {
+	if s.budgeted {
 		for _, of := range each {
 			s.needs = append(s.needs, of.needs)
 		}
