@@ -119,12 +119,13 @@ const rounding = 1e-12
 // large a share of others may differ.
 func (m *matched) unchanged(level float64) (widest stats.Interval) {
 	widest = stats.Interval{Low: math.NaN(), High: math.NaN(), Level: level}
+	shared := m.shared()
 	for measure := range m.average.measures {
 		a, b := m.values(0, measure), m.values(1, measure)
 		var differences stats.Clusters
 		for _, i := range m.pairs {
 			if a.n(i) > 0 && b.n(i) > 0 {
-				differences.Add(m.table.cluster(i), a.mean(i)-b.mean(i))
+				m.addTo(&differences, shared, i, a.mean(i)-b.mean(i))
 			}
 		}
 		if i := stats.Mean(&differences, stats.Difference, level).Interval; !(i.High-i.Low <= widest.High-widest.Low) {

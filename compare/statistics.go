@@ -280,11 +280,8 @@ func (m *matched) differences() *differences {
 		} else if x < y {
 			d.loses++
 		}
-		if shared[m.table.items[i].cluster] {
+		if m.addTo(d.cells[k], shared, i, x-y) {
 			d.independent = false
-			d.cells[k].Add(m.table.cluster(i), x-y)
-		} else {
-			d.cells[k].AddIndependent(x - y)
 		}
 	}
 	for k, c := range d.cells {
@@ -306,6 +303,17 @@ func (m *matched) shared() []bool {
 	return shared
 }
 
+// addTo adds the value of a pair to others, and reports whether it is of a cluster
+// that other pairs share.
+func (m *matched) addTo(c *stats.Clusters, shared []bool, pair int32, value float64) (clustered bool) {
+	if clustered = shared[m.table.items[pair].cluster]; clustered {
+		c.Add(m.table.cluster(pair), value)
+	} else {
+		c.AddIndependent(value)
+	}
+	return clustered
+}
+
 // test tests a linear difference.
 func (m *matched) test(d *differences, o Options, family int) (method string, p float64) {
 	if len(d.cells) == 0 {
@@ -324,11 +332,7 @@ func (m *matched) test(d *differences, o Options, family int) (method string, p 
 		for _, i := range m.pairs {
 			k := m.average.cell(m.table.labels[m.table.items[i].labels], 0)
 			x := (a.mean(i) - b.mean(i)) * weights[k] / float64(d.cells[k].N())
-			if shared[m.table.items[i].cluster] {
-				weighted.Add(m.table.cluster(i), x)
-			} else {
-				weighted.AddIndependent(x)
-			}
+			m.addTo(weighted, shared, i, x)
 		}
 	}
 	return "sign-flip", staged(family, o.Seed, func(draws int, seed uint64) float64 { return stats.SignFlip(weighted, draws, seed).P })

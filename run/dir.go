@@ -63,8 +63,7 @@ const (
 )
 
 const (
-	schema          = "crosstalk/run/v1"
-	estimatesSchema = "crosstalk/estimates/v1"
+	schema = "crosstalk/run/v1"
 )
 
 // Dir is a run directory, open for writing by one process at a time.
@@ -251,8 +250,8 @@ func (d *Dir) SetAdapted(adapted []Adapted) error {
 
 // WriteEstimates writes the figures beside the answers, and notes in the
 // manifest what they have to be.
-func (d *Dir) WriteEstimates(v any) error {
-	text, err := d.write(estimatesFile, v)
+func (d *Dir) WriteEstimates(estimates []crosstalk.Estimate) error {
+	text, err := d.write(estimatesFile, crosstalk.NewDocument(estimates))
 	if err != nil {
 		return err
 	}
@@ -299,8 +298,8 @@ func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 	if err := json.Unmarshal(text, &document); err != nil {
 		return nil, fmt.Errorf("%s: invalid estimates: %w", file, err)
 	}
-	if document.Schema != estimatesSchema {
-		return nil, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk", file, document.Schema, estimatesSchema)
+	if document.Schema != crosstalk.EstimatesSchema {
+		return nil, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk", file, document.Schema, crosstalk.EstimatesSchema)
 	}
 	if got := sha256Of(text); want != "" && got != want {
 		// A scoring that ended between the two has replaced both.

@@ -36,7 +36,7 @@ func finished(t *testing.T, n int) string {
 	if err == nil {
 		err = errors.Join(cache.Close(), r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{All: "s@1"}, 0, nil))
 	}
-	err = errors.Join(err, d.WriteEstimates(map[string]any{"schema": estimatesSchema, "estimates": []crosstalk.Estimate{{Measure: "m"}}}), d.Close())
+	err = errors.Join(err, d.WriteEstimates([]crosstalk.Estimate{{Measure: "m"}}), d.Close())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestWritingOverLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(r.Commit(), d.SetAsks(1), d.WriteEstimates(1)); err != nil {
+	if err := errors.Join(r.Commit(), d.SetAsks(1), d.WriteEstimates(nil)); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(precious); err != nil || string(got) != "precious" {

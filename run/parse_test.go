@@ -17,7 +17,7 @@ func FuzzParse(f *testing.F) {
 	full.AddText(crosstalk.Side, "answer", "two \"words\"\\\nand 世 \xff more")
 	undefined := crosstalk.Observation{Value: crosstalk.Undefined}
 	for _, o := range []crosstalk.Observation{full, undefined, {}} {
-		text, err := o.AppendJSON(nil)
+		text, err := encode(nil, &o)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestParseIsQuick(t *testing.T) {
 			}
 		}
 	}
-	text, err := o.AppendJSON(nil)
+	text, err := encode(nil, &o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,6 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/model"
-	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/shard"
 	"crosstalk/study/similarities"
@@ -36,7 +35,11 @@ type Study struct {
 	Protocols  []Protocol
 	Notes      Notes // on recorded rows that are not scored
 
-	Names report.Names // kept in the run; nil: those that it has
+	Names map[string]string // kept in the run; nil: those that it has
+
+	// Observe, if set, returns what is called with every observation that the
+	// figures are about. It is asked again if measuring starts over.
+	Observe func() func(crosstalk.Observation)
 
 	shard  shard.Shard
 	part   suite.Items // the shard's items
@@ -44,14 +47,13 @@ type Study struct {
 
 	thought atomic.Int64 // recorded answers that had thoughts in them
 
-	asked    bool                      // for By: columns of the instrument's default may be missing
-	suites   func() crosstalk.SuiteIDs // known when all is observed
-	columns  Columns                   // that the instrument adds to the suite's and the grid's, or that recorded answers have
-	check    func() error              // reads what was recorded once before it is scored; nil: scoring finds out
-	rescan   func() error              // the same before anything is written, where check is nil
-	env      *similarities.Env         // nil: nothing is compared
-	budgeted bool                      // there is a budget
-	needs    [][]ask.Need              // of the items of each condition of all protocols, where there is a budget
+	asked   bool                      // for By: columns of the instrument's default may be missing
+	suites  func() crosstalk.SuiteIDs // known when all is observed
+	columns Columns                   // that the instrument adds to the suite's and the grid's, or that recorded answers have
+	check   func() error              // reads what was recorded once before it is scored; nil: scoring finds out
+	rescan  func() error              // the same before anything is written, where check is nil
+	env     *similarities.Env         // nil: nothing is compared
+	needs   [][]ask.Need              // of the items of each condition of all protocols, where there is a budget
 
 	families []model.Family // that the user added
 	mu       sync.Mutex

@@ -21,14 +21,7 @@ func (s *Suite) Clusters() int {
 
 // ClusterNoun is what the clusters of the suite's instrument are called, in the
 // plural: "controls".
-func (s *Suite) ClusterNoun() string {
-	for _, in := range instruments {
-		if in.name == s.Instrument {
-			return in.clusters
-		}
-	}
-	return "clusters"
-}
+func (s *Suite) ClusterNoun() string { return s.reader().clusters }
 
 // Languages are the languages of the items' labels or texts, sorted.
 func (s *Suite) Languages() []string {
@@ -51,11 +44,7 @@ func (s *Suite) Languages() []string {
 func Check(s *Suite) []string {
 	remarks := slices.Clone(s.Unusable)
 	remark := func(format string, args ...any) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
-	for _, in := range instruments {
-		if in.name == s.Instrument {
-			in.check(s, remark)
-		}
-	}
+	s.reader().check(s, remark)
 	if n := s.Clusters(); n < fewestControls {
 		remark("%d %s: intervals need at least %d", n, s.ClusterNoun(), fewestControls)
 	}

@@ -95,7 +95,7 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 			return err
 		}
 	}
-	return r.draw(c, path, names.Estimates(estimates), names)
+	return r.draw(c, path, report.Names(names).Estimates(estimates), names)
 }
 
 // figures returns a run's estimates, grouped by the columns of by, or, if by is

@@ -14,7 +14,6 @@ import (
 	"crosstalk"
 	"crosstalk/internal/testserver"
 	"crosstalk/model/reference"
-	"crosstalk/report"
 	"crosstalk/suite"
 )
 
@@ -171,7 +170,7 @@ func TestReviewInstructions(t *testing.T) {
 	edit("class: maybe", "class: \"yes\"")
 	p = start(t, nil, args...)
 	p.expect(0)
-	var document report.Document
+	var document crosstalk.Document
 	if err := json.Unmarshal(p.stdout.Bytes(), &document); err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +231,7 @@ func TestFreeAnswersAsked(t *testing.T) {
 	}})
 	p := start(t, nil, runConsistency(s, filepath.Join(t.TempDir(), "run"), "--suite", task, "--to", "de", "--part", "X", "--free", "model")...)
 	p.expect(0)
-	var document report.Document
+	var document crosstalk.Document
 	if err := json.Unmarshal(p.stdout.Bytes(), &document); err != nil {
 		t.Fatal(err)
 	}
