@@ -12,7 +12,7 @@ import (
 // Summary counts a suite's items and clusters and names its languages, in a line:
 // "61 items, 12 controls, in en".
 func (s *Suite) Summary() string {
-	text := fmt.Sprintf("%d items, %d %s", len(s.Items), s.Clusters(), s.ClusterNoun())
+	text := fmt.Sprintf("%d items, %d %s", s.Items.Len(), s.Clusters(), s.ClusterNoun())
 	if len(s.Languages()) > 0 {
 		text += ", in " + s.LanguageList()
 	}
@@ -63,7 +63,7 @@ func (s *Suite) Write(w io.Writer) error {
 	for _, t := range s.Tasks {
 		writeTask(&b, t)
 	}
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		s.writeItem(&b, i)
 		s.reader().write(&b, s, i)
 	}
@@ -78,7 +78,7 @@ func (s *Suite) WriteRequests(w io.Writer, api crosstalk.API,
 	var b strings.Builder
 	s.writeHead(&b, false)
 	p := crosstalk.PromptConfig{API: api, Prefix: PrefixOf(s.Prefix, api)}
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		s.writeItem(&b, i)
 		for _, r := range requests(p, s.Tasks, i) {
 			fmt.Fprintf(&b, "  %s\n", r.Name)

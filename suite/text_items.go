@@ -24,7 +24,7 @@ func writePair(b *strings.Builder, _ *Suite, i crosstalk.Item) {
 // categories lists the categories of pairs.
 func categories(s *Suite) string {
 	var names []string
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		if c := i.Labels["category"]; c != "" && !slices.Contains(names, c) {
 			names = append(names, c)
 		}
@@ -57,7 +57,7 @@ func writePrompt(b *strings.Builder, _ *Suite, i crosstalk.Item) {
 // taskCounts lists a suite's tasks with their numbers of items.
 func taskCounts(s *Suite) string {
 	n := map[string]int{}
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		n[i.Input.Task]++
 	}
 	var parts []string
