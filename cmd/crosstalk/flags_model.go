@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -46,7 +44,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	config.Choices(f, "reasoning", "default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium, crosstalk.ReasoningHigh)
 	f.IntVar(&s.ReasoningTokens, "reasoning-tokens", 0,
 		"tokens for thinking, in addition to --max-tokens (default: what the model is known to need)")
-	f.Var(optionalSeed{&s.Seed}, "seed", "seed for models that accept one; sample k uses seed+k (default: none)")
+	f.Var(config.OptionalInt(&s.Seed), "seed", "seed for models that accept one; sample k uses seed+k (default: none)")
 	f.StringArrayVar(&s.Systems, "system", nil, "system message for chat models; @FILE reads it from a file, @@ begins one with @ (default: the protocol's)")
 	f.StringArrayVar(&s.Prefixes, "prefix", nil, "text to put before each prompt (default: the suite's)")
 	f.StringArrayVar(&s.Headers, "header", nil,
@@ -122,27 +120,3 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 	}
 	return err
 }
-
-// optionalSeed is a flag's whole number that may be unset.
-type optionalSeed struct{ seed **int64 }
-
-// Set implements pflag.Value.
-func (o optionalSeed) Set(text string) error {
-	v, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return fmt.Errorf("expected a whole number")
-	}
-	*o.seed = &v
-	return nil
-}
-
-// String implements pflag.Value.
-func (o optionalSeed) String() string {
-	if o.seed == nil || *o.seed == nil {
-		return ""
-	}
-	return strconv.FormatInt(**o.seed, 10)
-}
-
-// Type implements pflag.Value.
-func (o optionalSeed) Type() string { return "int" }

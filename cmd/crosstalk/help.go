@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 
 	"crosstalk/internal/config"
@@ -106,13 +105,3 @@ type value struct {
 
 // Type implements pflag.Value.
 func (v value) Type() string { return v.kind }
-
-// groupOf is the title of a flag's group; "" if it has none.
-func groupOf(name string) string {
-	for _, group := range flagGroups {
-		if slices.Contains(group.names, name) {
-			return group.title
-		}
-	}
-	return ""
-}
