@@ -29,7 +29,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	f.StringSliceVar(&s.BaseURLs, "base-url", nil,
 		"URL of the API, one for all models or one for each (default: the provider's)")
 	f.StringSliceVar(&s.APIs, "api", nil, "chat, completions or responses (default: the provider's)")
-	config.Choices(f, "api", string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses))
+	config.Choices(f, "api", apis...)
 	f.StringVar(&s.KeyVar, "key-var", "", "environment variable that contains the API key (default: the provider's)")
 	f.IntVar(&s.Samples, "samples", 0, "answers per prompt (default: the protocol's)")
 	f.IntVar(&s.Items, "items", 0, "ask N items of the suite: always the same ones, from all categories, languages and sources (default: all)")
@@ -77,6 +77,9 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	config.Path(f, "prices")
 	config.Harmless(f, "temperature", "top-p", "zip", "prefix", "param", "families")
 }
+
+// apis are the values of --api.
+var apis = []string{string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses)}
 
 // For tests, which cannot wait; 0 is the default.
 var batchPoll, batchSettle time.Duration

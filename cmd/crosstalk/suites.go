@@ -49,7 +49,6 @@ func suitesListCommand() *cobra.Command {
 func suitesShowCommand() *cobra.Command {
 	var card bool
 	var api string
-	apis := []string{string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses)}
 	c := &cobra.Command{
 		Use: "show SUITE|FILE", Short: "Print a suite's items", Args: cobra.ExactArgs(1),
 		Long: `Print a suite's items. If the instruction of a prompt can be in several places,
