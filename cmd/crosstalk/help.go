@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"sync"
 
 	"crosstalk/internal/config"
 
@@ -47,9 +48,12 @@ Available Commands:{{range .Commands}}{{if .IsAvailableCommand}}
 Use "{{.CommandPath}} [command] --help" for more information about a command.{{end}}
 `
 
+// addHelp is once, since cobra's functions are those of all commands of the process.
+var addHelp = sync.OnceFunc(func() { cobra.AddTemplateFunc("flagHelp", flagHelp) })
+
 // helpfully gives root and the commands below it this package's help.
 func helpfully(root *cobra.Command) {
-	cobra.AddTemplateFunc("flagHelp", flagHelp)
+	addHelp()
 	root.SetUsageTemplate(usageTemplate)
 }
 

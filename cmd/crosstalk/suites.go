@@ -102,7 +102,7 @@ leaks, neutral continuations or controls; unbalanced categories. For all: what
 					return err
 				}
 				remarks := suite.Check(s)
-				if err := study.Refused(c.Context(), name, s.Instrument); err != nil {
+				if err := study.CheckSuite(c.Context(), name, s.Instrument); err != nil {
 					remarks = append(remarks, fmt.Sprintf("run %s refuses the suite as it is: %v", s.Instrument, err))
 				}
 				for _, r := range remarks {
