@@ -18,7 +18,7 @@ func CheckSuite(ctx context.Context, suite, instrument string) (err error) {
 		return nil
 	}
 	if err == nil {
-		_, err = of.count(ctx, nil)
+		_, err = of.count(ctx, nil, false)
 	}
 	return err
 }

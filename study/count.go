@@ -30,11 +30,12 @@ func (c *Count) add(worst crosstalk.Usage, prices ask.Prices, model string) {
 type Counted struct {
 	Condition
 	Count
-	needs []ask.Need // of each item
+	needs []ask.Need // of each item, where there is a budget
 }
 
-// count runs the instruments over the items without sending requests.
-func (s *Study) count(ctx context.Context, prices ask.Prices) (f Forecast, err error) {
+// count runs the instruments over the items without sending requests. It keeps
+// what each item needs if needs is set.
+func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f Forecast, err error) {
 	counted := map[uint64]int32{}
 	for k, p := range s.Protocols {
 		for _, c := range s.named(p) {
@@ -47,12 +48,14 @@ func (s *Study) count(ctx context.Context, prices ask.Prices) (f Forecast, err e
 			}
 			n.count, n.total = &of.Count, &f.Total
 			in := p.instrument(c, false)
-			for _, item := range s.items() {
+			for _, item := range s.items().All() {
 				n.need = ask.Need{}
 				if _, err := in.Measure(ctx, n, item); err != nil {
 					return f, err
 				}
-				of.needs = append(of.needs, n.need)
+				if needs {
+					of.needs = append(of.needs, n.need)
+				}
 			}
 			f.Each = append(f.Each, of)
 		}

@@ -34,7 +34,7 @@ func (s *Study) Forecast(ctx context.Context, o ask.Options) (Forecast, error) {
 		}
 		prices = prices.Batched()
 	}
-	return s.count(ctx, prices)
+	return s.count(ctx, prices, o.Budget.Limits())
 }
 
 // checkPrices returns an error if a cost is needed and the price of a model is

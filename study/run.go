@@ -58,8 +58,7 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 	if err != nil {
 		return nil, err
 	}
-	if o.Budget.Asks > 0 || o.Budget.Tokens > 0 || o.Budget.Cost > 0 {
-		s.needs = nil
+	if s.needs = nil; o.Budget.Limits() {
 		for _, of := range f.Each {
 			s.needs = append(s.needs, of.needs)
 		}

@@ -27,7 +27,7 @@ func TestCount(t *testing.T) {
 	}
 	each, total := f.Each, f.Total
 	prompts := map[string]bool{}
-	for _, item := range s.Suite.Items {
+	for _, item := range s.Suite.Items.All() {
 		prompts[item.Pair.Test], prompts[item.Pair.Control] = true, true
 	}
 	if len(each) != 2 || each[0].Asks != 2*len(prompts) || each[1].Asks != 2*len(prompts) || total.Asks != 4*len(prompts) || total.Priced {

@@ -89,16 +89,16 @@ func TestDetails(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	unknown := &Suite{Name: "s", Items: []crosstalk.Item{{ID: "a"}}}
+	unknown := &Suite{Name: "s", Items: ItemsOf(crosstalk.Item{ID: "a"})}
 	var b bytes.Buffer
 	if err := unknown.Write(&b); err != nil || !strings.HasSuffix(b.String(), ": 1 items, 1 clusters\n\na\n") {
 		t.Errorf("%q, %v", b.String(), err)
 	}
-	s := &Suite{Instrument: "leakage", Items: []crosstalk.Item{{ID: "a"}}}
+	s := &Suite{Instrument: "leakage", Items: ItemsOf(crosstalk.Item{ID: "a"})}
 	if got := s.Summary() + s.Details(); got != "1 items, 1 controls, no categories" {
 		t.Error(got)
 	}
-	s.Items = append(s.Items, crosstalk.Item{ID: "b", Cluster: "b", Labels: map[string]string{"category": "food", "language": "de"}})
+	s.Items.Add(crosstalk.Item{ID: "b", Cluster: "b", Labels: map[string]string{"category": "food", "language": "de"}})
 	if got := s.Summary() + s.Details(); got != "2 items, 2 controls, in de, 1 categories: food" {
 		t.Error(got)
 	}

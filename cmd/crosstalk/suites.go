@@ -35,7 +35,7 @@ func suitesListCommand() *cobra.Command {
 			fmt.Fprintln(w, "NAME\tINSTRUMENT\tLANGUAGE\tITEMS\tCLUSTERS\tLICENSE")
 			for _, s := range suites {
 				clusters := fmt.Sprintf("%d %s", s.Clusters(), s.ClusterNoun())
-				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, s.Instrument, s.LanguageList(), len(s.Items), clusters, s.License)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, s.Instrument, s.LanguageList(), s.Items.Len(), clusters, s.License)
 			}
 			fmt.Fprintln(w, "\nTO PULL\tINSTRUMENT\tSIZE\tON THIS MACHINE\tLICENSE")
 			for _, s := range datasets.All(datasets.Suite) {
