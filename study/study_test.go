@@ -87,20 +87,20 @@ directory  runs/a
 }
 
 // What a run would refuse.
-func TestRefusals(t *testing.T) {
+func TestCheckSuite(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"maori.csv": "prompt,language\nKei hea,mi\n", "german.csv": "prompt,language\nWo?,de\n"} {
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := Refused(t.Context(), file, "confusion")
+		err := CheckSuite(t.Context(), file, "confusion")
 		if maori := name == "maori.csv"; (err != nil) != maori || maori && !strings.Contains(err.Error(), "cannot identify the language mi") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, instrument := range []string{"leakage", "consistency"} {
-		if err := Refused(t.Context(), map[string]string{"leakage": "leakage-de", "consistency": "consistency"}[instrument], instrument); err != nil {
+		if err := CheckSuite(t.Context(), map[string]string{"leakage": "leakage-de", "consistency": "consistency"}[instrument], instrument); err != nil {
 			t.Error(err)
 		}
 	}

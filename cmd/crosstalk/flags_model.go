@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +29,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	f.StringSliceVar(&s.BaseURLs, "base-url", nil,
 		"URL of the API, one for all models or one for each (default: the provider's)")
 	f.StringSliceVar(&s.APIs, "api", nil, "chat, completions or responses (default: the provider's)")
-	config.Choices(f, "api", string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses))
+	config.Choices(f, "api", apis...)
 	f.StringVar(&s.KeyVar, "key-var", "", "environment variable that contains the API key (default: the provider's)")
 	f.IntVar(&s.Samples, "samples", 0, "answers per prompt (default: the protocol's)")
 	f.IntVar(&s.Items, "items", 0, "ask N items of the suite: always the same ones, from all categories, languages and sources (default: all)")
@@ -46,7 +44,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	config.Choices(f, "reasoning", "default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium, crosstalk.ReasoningHigh)
 	f.IntVar(&s.ReasoningTokens, "reasoning-tokens", 0,
 		"tokens for thinking, in addition to --max-tokens (default: what the model is known to need)")
-	f.Var(optionalSeed{&s.Seed}, "seed", "seed for models that accept one; sample k uses seed+k (default: none)")
+	f.Var(config.OptionalInt(&s.Seed), "seed", "seed for models that accept one; sample k uses seed+k (default: none)")
 	f.StringArrayVar(&s.Systems, "system", nil, "system message for chat models; @FILE reads it from a file, @@ begins one with @ (default: the protocol's)")
 	f.StringArrayVar(&s.Prefixes, "prefix", nil, "text to put before each prompt (default: the suite's)")
 	f.StringArrayVar(&s.Headers, "header", nil,
@@ -79,6 +77,9 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	config.Path(f, "prices")
 	config.Harmless(f, "temperature", "top-p", "zip", "prefix", "param", "families")
 }
+
+// apis are the values of --api.
+var apis = []string{string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses)}
 
 // For tests, which cannot wait; 0 is the default.
 var batchPoll, batchSettle time.Duration
@@ -122,27 +123,3 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 	}
 	return err
 }
-
-// optionalSeed is a flag's whole number that may be unset.
-type optionalSeed struct{ seed **int64 }
-
-// Set implements pflag.Value.
-func (o optionalSeed) Set(text string) error {
-	v, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return fmt.Errorf("expected a whole number")
-	}
-	*o.seed = &v
-	return nil
-}
-
-// String implements pflag.Value.
-func (o optionalSeed) String() string {
-	if o.seed == nil || *o.seed == nil {
-		return ""
-	}
-	return strconv.FormatInt(**o.seed, 10)
-}
-
-// Type implements pflag.Value.
-func (o optionalSeed) Type() string { return "int" }
