@@ -16,6 +16,26 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// figureFlags are the flags of commands that print the figures of a run.
+type figureFlags struct {
+	outputFlags
+	all bool
+}
+
+func (f *figureFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.all, "all", false, "print all figures, not only a screenful")
+	f.outputFlags.add(c)
+}
+
+// write prints figures: the short answer, unless other programs read them or all are
+// wanted.
+func (f *figureFlags) write(c *cobra.Command, instrument string, figures []crosstalk.Estimate, names report.Names, examples *overview.Examples) error {
+	if f.all || f.format != report.Formats[0] {
+		return report.WriteNamed(c.OutOrStdout(), f.format, figures, names)
+	}
+	return overview.Write(c.OutOrStdout(), instrument, figures, names, examples)
+}
+
 // answerFlags are the output flags of run and score.
 type answerFlags struct {
 	figureFlags

@@ -87,24 +87,21 @@ var batchPoll, batchSettle time.Duration
 // paid matches the names of models whose requests cost money.
 func paid() string { return `(?i)^\s*(` + strings.Join(model.Paid(), "|") + `)\s*:` }
 
-// check validates the limits and reads the prices.
+// check reads texts and prices from files, and refuses what the study cannot see: the
+// flags that are 0.
 func (m *modelFlags) check(c *cobra.Command) (err error) {
 	o := &m.options
-	for flag, value := range map[string]int{"concurrency": o.Concurrency, "rpm": o.RPM, "tpm": o.TPM,
-		"retries": o.Retries, "fail-after": o.FailAfter, "budget-asks": o.Budget.Asks, "budget-tokens": o.Budget.Tokens,
-		"samples": m.sweep.Samples, "items": m.sweep.Items, "max-tokens": m.sweep.MaxTokens, "reasoning-tokens": m.sweep.ReasoningTokens} {
-		if value < 0 || value == 0 && c.Flags().Changed(flag) && flag != "retries" {
-			return crosstalk.BadOption(flag, " is %d; expected a number above 0", value)
+	for _, name := range []string{"concurrency", "rpm", "tpm", "fail-after", "budget-asks", "budget-tokens", "budget-cost", "samples", "items",
+		"max-tokens", "reasoning-tokens", "timeout", "patience"} { // whose 0 is the default in Go
+		switch f := c.Flags().Lookup(name); {
+		case f.Changed && f.Value.String() == "0":
+			return crosstalk.BadOption(name, " is 0; expected a number above 0")
+		case f.Changed && f.Value.String() == "0s":
+			return crosstalk.BadOption(name, " is 0s; expected a duration above 0, such as 2m")
 		}
 	}
-	if o.Patience <= 0 {
-		return crosstalk.BadOption("patience", " is %v; expected a duration above 0, such as 10m", o.Patience)
-	}
-	if o.Timeout <= 0 {
-		return crosstalk.BadOption("timeout", " is %v; expected a duration above 0, such as 2m", o.Timeout)
-	}
-	if cost := o.Budget.Cost; c.Flags().Changed("budget-cost") && !(cost > 0) {
-		return crosstalk.BadOption("budget-cost", " is %g; expected a number above 0", cost)
+	if o.Retries < 0 {
+		return crosstalk.BadOption("retries", " is %d; expected a number from 0", o.Retries)
 	}
 	for i, text := range m.sweep.Systems {
 		if m.sweep.Systems[i], err = config.TextOrFile(text); err != nil {

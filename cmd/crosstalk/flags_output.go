@@ -4,11 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"crosstalk"
-
 	"crosstalk/internal/config"
 	"crosstalk/report"
-	"crosstalk/report/overview"
 
 	"github.com/spf13/cobra"
 )
@@ -23,26 +20,6 @@ func (o *outputFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&o.format, "format", report.Formats[0], strings.Join(report.Formats, ", "))
 	config.Choices(c.Flags(), "format", report.Formats...)
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print only the result and errors")
-}
-
-// figureFlags are the flags of commands that print the figures of a run.
-type figureFlags struct {
-	outputFlags
-	all bool
-}
-
-func (f *figureFlags) add(c *cobra.Command) {
-	c.Flags().BoolVar(&f.all, "all", false, "print all figures, not only a screenful")
-	f.outputFlags.add(c)
-}
-
-// write prints figures: the short answer, unless other programs read them or all are
-// wanted.
-func (f *figureFlags) write(c *cobra.Command, instrument string, figures []crosstalk.Estimate, names report.Names, examples *overview.Examples) error {
-	if f.all || f.format != report.Formats[0] {
-		return report.WriteNamed(c.OutOrStdout(), f.format, figures, names)
-	}
-	return overview.Write(c.OutOrStdout(), instrument, figures, names, examples)
 }
 
 // languageGroups are the columns for grouping that every study with a column
