@@ -7,7 +7,7 @@ import (
 
 // Shares of a language's words that may come from any language.
 const (
-	loans          = 0.002 // of words in lower case
+	loans          = 0.004 // of words in lower case
 	initials       = 0.3   // of words with a capital at the start of a sentence
 	names          = 0.9   // of words with a capital inside a sentence
 	loanCharacters = 0.003 // of the characters of Chinese and Japanese
