@@ -23,7 +23,7 @@ const (
 )
 
 // Certain is the probability from which words within a line make the verdict Wrong.
-const Certain = 0.9
+const Certain = 0.8
 
 // even is the log odds at which words count as foreign as often as not, where both are as frequent as in the
 // development data.
@@ -389,7 +389,7 @@ func (c *check) foreignRun(run []words.Word, excuse prose.Kind) {
 	best := slices.MaxFunc(run, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
 	p := probability(best.LogOdds - even)
 	if p >= Certain {
-		less := func(w words.Word) bool { return w.LogOdds < wordAlso && !w.Name }
+		less := func(w words.Word) bool { return w.LogOdds < min(wordAlso, best.LogOdds) && !w.Name }
 		for less(run[0]) {
 			run = run[1:]
 		}

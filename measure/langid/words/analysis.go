@@ -17,7 +17,7 @@ type Word struct {
 	Range
 	Language string  // the most probable other language, ISO 639-1
 	LogOdds  float64 // natural logarithm of the odds that the word is in another language, given the words around it
-	Name     bool    // has a capital, or cannot say anything: a part of an identifier, an abbreviation
+	Name     bool    // has a capital, or is a part of an identifier, an abbreviation or half a word
 	Listed   bool    // a word list has it
 	Foreign  bool    // in a script that the expected language is not written in
 	Share    float64 // of the word in Language, 0 if its list does not have it or there is none
@@ -76,7 +76,7 @@ func (a *Analysis) word(i int) Word {
 			best = l
 		}
 	}
-	w := Word{Range: Range{t.start, t.end}, Language: states[c.first+best], LogOdds: c.odds, Name: t.form != plain,
+	w := Word{Range: Range{t.start, t.end}, Language: states[c.first+best], LogOdds: c.odds, Name: t.form != plain && t.form != letter,
 		Listed: c.listed, Foreign: t.script != a.script, Loan: c.loan}
 	if m := embedded().alphabets[t.script]; m != nil {
 		row, _ := m.words.Row(levels.Text(t.text))
