@@ -331,15 +331,18 @@ func (c *check) maskFrom(at int) int {
 
 // trim leaves out what a part begins and ends with but letters and the punctuation behind them.
 func (c *check) trim(start, end int) (int, int) {
-	for i := c.maskFrom(start); i < len(c.mask) && c.mask[i].Start <= start; i++ {
-		start = c.mask[i].End
+	first := start
+	for i := c.maskFrom(start); ; i++ {
+		n := strings.IndexFunc(c.text[first:max(first, end)], unicode.IsLetter)
+		if n < 0 {
+			return first, first
+		}
+		first += n
+		if i == len(c.mask) || first < c.mask[i].Start {
+			return first, first + len(strings.TrimRight(c.text[first:end], " *_\t»”’\"』」"))
+		}
+		first = max(first, c.mask[i].End)
 	}
-	s := c.text[start:max(start, end)]
-	i := strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) })
-	if i < 0 {
-		return start, start
-	}
-	return start + i, start + len(strings.TrimRight(s, " *_\t»”’\"』」"))
 }
 
 // foreignWords adds the foreign words of blocks that are not foreign as a whole, and those of quotations.

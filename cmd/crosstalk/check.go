@@ -17,6 +17,7 @@ import (
 
 func checkCommand() *cobra.Command {
 	var language string
+	var checker guard.Checker
 	c := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Check whether answers are in the language they should be in",
@@ -30,6 +31,10 @@ and the parts that were not judged (masked), as bytes of the text. The verdict
 is right, wrong or cannot_tell. The language is a tag such as ko, pt-BR or
 zh-Hant, or user: then it is that of the field prompt, or of the last message
 of the user in messages.
+
+A span with an excuse does not make an answer wrong: it may be a name, a loan
+word, an explanation (gloss), a quotation, or it is doubtful. With --strict,
+nothing is excused.
 
 With --language, read one plain text instead, and print it with the parts in
 another language marked.`,
@@ -48,12 +53,14 @@ another language marked.`,
 				in, name = f, args[0]
 			}
 			if language != "" {
-				return checkText(c.OutOrStdout(), in, name, language)
+				return checkText(c.OutOrStdout(), in, name, language, checker)
 			}
-			return checkLines(c.OutOrStdout(), in, name)
+			return checkLines(c.OutOrStdout(), in, name, checker)
 		},
 	}
 	c.Flags().StringVar(&language, "language", "", "read one plain text, which should be in this `language`")
+	c.Flags().BoolVar(&checker.Strict, "strict", false, "take no excuses: every span makes an answer wrong")
+	c.Flags().SortFlags = false
 	config.Harmless(c.Flags(), "language")
 	return c
 }
@@ -61,7 +68,7 @@ another language marked.`,
 // longestText is the longest text, or line of JSON, that is checked, in bytes.
 const longestText = 16 << 20
 
-func checkLines(w io.Writer, r io.Reader, name string) error {
+func checkLines(w io.Writer, r io.Reader, name string, checker guard.Checker) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestText)
 	out := json.NewEncoder(w)
@@ -76,7 +83,7 @@ func checkLines(w io.Writer, r io.Reader, name string) error {
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", name, n, err)
 		}
-		response, err := request.Check(guard.Checker{})
+		response, err := request.Check(checker)
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", name, n, err)
 		}
@@ -92,7 +99,7 @@ func checkLines(w io.Writer, r io.Reader, name string) error {
 	return nil
 }
 
-func checkText(w io.Writer, r io.Reader, name, language string) error {
+func checkText(w io.Writer, r io.Reader, name, language string, checker guard.Checker) error {
 	data, err := io.ReadAll(io.LimitReader(r, longestText+1))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -101,7 +108,7 @@ func checkText(w io.Writer, r io.Reader, name, language string) error {
 		return fmt.Errorf("%s: longer than %d MB", name, longestText>>20)
 	}
 	text := string(data)
-	j, err := guard.Check(text, language)
+	j, err := checker.Check(text, language)
 	if err != nil {
 		return err
 	}
