@@ -5,6 +5,27 @@ import (
 	"math"
 )
 
+// EstimatesSchema names the machine format of estimates.
+const EstimatesSchema = "crosstalk/estimates/v1"
+
+// Document is the content of estimates.json and of --format json.
+type Document struct {
+	Schema    string     `json:"schema"`
+	Estimates []Estimate `json:"estimates"`
+}
+
+// NewDocument wraps estimates.
+func NewDocument(estimates []Estimate) Document {
+	if estimates == nil {
+		estimates = []Estimate{}
+	}
+	return Document{EstimatesSchema, estimates}
+}
+
+// MostlyUnchecked begins the warning of a figure that rests on a minority of the
+// answers.
+const MostlyUnchecked = "MOST ANSWERS WERE NOT CHECKED"
+
 // Estimate is a figure over observations (crosstalk/estimates/v1).
 type Estimate struct {
 	Measure      string            `json:"measure"`

@@ -14,6 +14,7 @@ import (
 	"text/template"
 
 	"crosstalk"
+	"crosstalk/internal/shell"
 	"crosstalk/shard"
 )
 
@@ -68,30 +69,12 @@ const longest = 45
 //go:embed *.tmpl
 var files embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"shell": Quote, "shellLine": shellLine, "yaml": yaml, "kube": kube}).ParseFS(files, "*.tmpl"))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"shell": shell.Quote, "shellLine": shell.Line, "yaml": yaml, "kube": kube}).ParseFS(files, "*.tmpl"))
 
 func fill(name string, data any) ([]byte, error) {
 	var out bytes.Buffer
 	err := templates.ExecuteTemplate(&out, name, data)
 	return out.Bytes(), err
-}
-
-// Quote quotes a word for a POSIX shell, where it needs quotes.
-func Quote(word string) string {
-	if plain.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
-func shellLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = Quote(w)
-	}
-	return strings.Join(quoted, " ")
 }
 
 // yaml writes a value as JSON, which is YAML.

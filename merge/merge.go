@@ -16,7 +16,6 @@ import (
 	"crosstalk/ask/journal"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/plainfile"
-	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/study"
 
@@ -124,7 +123,7 @@ func Merge(paths []string, out string) (result Result, err error) {
 	if err := d.SetScoring(m.Scoring, m.Suites, 0, m.Changes); err != nil { // not before the observations are of it
 		return result, err
 	}
-	return result, d.WriteEstimates(report.NewDocument(result.Estimates))
+	return result, d.WriteEstimates(result.Estimates)
 }
 
 // copyInstructions copies the instructions that the models rewrote for all shards.

@@ -26,7 +26,7 @@ func (s shards) mergeObservations(d *run.Dir, recorder *run.Recorder) ([]crossta
 		}
 		summary.Add(o)
 	}
-	return summary.Estimates(d.Manifest), nil
+	return summary.Estimates(), nil
 }
 
 // observations yields those of all shards by their places.

@@ -14,27 +14,6 @@ import (
 	"crosstalk"
 )
 
-// Schema names the machine format of estimates.
-const Schema = "crosstalk/estimates/v1"
-
-// MostlyUnchecked begins the warning of a figure that rests on a minority of the
-// answers.
-const MostlyUnchecked = "MOST ANSWERS WERE NOT CHECKED"
-
-// Document is the content of estimates.json and of --format json.
-type Document struct {
-	Schema    string               `json:"schema"`
-	Estimates []crosstalk.Estimate `json:"estimates"`
-}
-
-// NewDocument wraps estimates.
-func NewDocument(estimates []crosstalk.Estimate) Document {
-	if estimates == nil {
-		estimates = []crosstalk.Estimate{}
-	}
-	return Document{Schema, estimates}
-}
-
 // Formats are the values of --format, the default first.
 var Formats = []string{"table", "json", "jsonl", "csv", "markdown", "latex"}
 
@@ -65,7 +44,7 @@ func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
 	case "table", "markdown", "latex":
 		return write(w, format, Tables(estimates))
 	case "json", "jsonl":
-		return WriteJSON(w, format, NewDocument(estimates), estimates)
+		return WriteJSON(w, format, crosstalk.NewDocument(estimates), estimates)
 	case "csv":
 		return writeCSV(w, estimates)
 	}

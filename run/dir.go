@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"crosstalk"
 	"crosstalk/ask/journal"
@@ -63,8 +64,7 @@ const (
 )
 
 const (
-	schema          = "crosstalk/run/v1"
-	estimatesSchema = "crosstalk/estimates/v1"
+	schema = "crosstalk/run/v1"
 )
 
 // Dir is a run directory, open for writing by one process at a time.
@@ -202,10 +202,25 @@ func ManifestText(path string) ([]byte, error) {
 	return plainfile.Read(filepath.Join(path, manifestFile), maxManifest)
 }
 
-// ReadManifest reads a run's manifest. The error is fs.ErrNotExist if path has
-// none.
+// notRun is the error for a path without a manifest. It is fs.ErrNotExist.
+type notRun struct{ path string }
+
+func (e notRun) Error() string {
+	return e.path + " is not a run directory: expected one written by 'crosstalk run'"
+}
+
+func (e notRun) Is(target error) bool { return target == fs.ErrNotExist }
+
+// ErrUnfinished is the error for a run without figures.
+var ErrUnfinished = errors.New("is not finished: run the same command again to resume it")
+
+// ReadManifest reads a run's manifest. The error is fs.ErrNotExist if path is not a
+// run directory.
 func ReadManifest(path string) (Manifest, error) {
 	text, err := ManifestText(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return Manifest{}, notRun{path}
+	}
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -251,8 +266,8 @@ func (d *Dir) SetAdapted(adapted []Adapted) error {
 
 // WriteEstimates writes the figures beside the answers, and notes in the
 // manifest what they have to be.
-func (d *Dir) WriteEstimates(v any) error {
-	text, err := d.write(estimatesFile, v)
+func (d *Dir) WriteEstimates(estimates []crosstalk.Estimate) error {
+	text, err := d.write(estimatesFile, crosstalk.NewDocument(estimates))
 	if err != nil {
 		return err
 	}
@@ -280,8 +295,9 @@ func sha256Of(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ReadEstimates reads the figures that a finished run wrote. The error is a
-// *ChangedError if they are not those that the manifest says were written.
+// ReadEstimates reads the figures that a finished run wrote. The error is
+// ErrUnfinished for a run that has not written any, and a *ChangedError if they are
+// not those that the manifest says were written.
 func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 	want, err := estimatesSum(path) // before the file: one that is replaced meanwhile is older than the manifest then
 	if err != nil {
@@ -289,6 +305,9 @@ func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 	}
 	file := filepath.Join(path, estimatesFile)
 	text, err := plainfile.Read(file, maxEstimates)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s %w", path, ErrUnfinished)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -299,8 +318,8 @@ func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 	if err := json.Unmarshal(text, &document); err != nil {
 		return nil, fmt.Errorf("%s: invalid estimates: %w", file, err)
 	}
-	if document.Schema != estimatesSchema {
-		return nil, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk", file, document.Schema, estimatesSchema)
+	if document.Schema != crosstalk.EstimatesSchema {
+		return nil, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk", file, document.Schema, crosstalk.EstimatesSchema)
 	}
 	if got := sha256Of(text); want != "" && got != want {
 		// A scoring that ended between the two has replaced both.
@@ -312,12 +331,9 @@ func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 }
 
 // estimatesSum returns what a run's manifest says of its figures, "" if it says
-// nothing or there is none.
+// nothing.
 func estimatesSum(path string) (string, error) {
 	m, err := ReadManifest(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
 	return m.EstimatesSHA256, err
 }
 

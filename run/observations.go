@@ -64,7 +64,7 @@ func (d *Dir) Record() (*Recorder, error) {
 
 // Add writes an observation.
 func (r *Recorder) Add(o crosstalk.Observation) (err error) {
-	if r.line, err = o.AppendJSON(r.line[:0]); err != nil {
+	if r.line, err = encode(r.line[:0], &o); err != nil {
 		return err
 	}
 	return r.write()
@@ -75,7 +75,7 @@ func (r *Recorder) AddAt(o crosstalk.Observation, at Place) (err error) {
 	if r.dir.Manifest.Plan.Shard.IsZero() {
 		return r.Add(o)
 	}
-	if r.line, err = o.AppendJSON(r.line[:0]); err != nil {
+	if r.line, err = encode(r.line[:0], &o); err != nil {
 		return err
 	}
 	r.line = fmt.Appendf(r.line[:len(r.line)-1], `,"place":[%d,%d]}`, at.Part, at.Item)

@@ -2,14 +2,10 @@ package study
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
-	"syscall"
 
 	"crosstalk"
 	"crosstalk/instrument"
-	"crosstalk/report"
 	"crosstalk/run"
 )
 
@@ -31,28 +27,18 @@ func markUnjudged(instrumentName string, estimates []crosstalk.Estimate) {
 	for i := range estimates {
 		e := &estimates[i]
 		if unjudged, of := kind.UnjudgedOf(*e); 2*unjudged > of {
-			warning := fmt.Sprintf("%s: %d of %d could not be judged, and this figure leaves them out", report.MostlyUnchecked, unjudged, of)
+			warning := fmt.Sprintf("%s: %d of %d could not be judged, and this figure leaves them out", crosstalk.MostlyUnchecked, unjudged, of)
 			e.Warnings = append([]string{warning}, e.Warnings...)
 		}
 	}
 }
 
-// ReadManifest reads the manifest of a run. If the path is not a run directory,
-// the error says so.
-func ReadManifest(path string) (run.Manifest, error) {
-	manifest, err := run.ReadManifest(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return manifest, fmt.Errorf("%s is not a run directory: expected one written by 'crosstalk run'", path)
-	}
-	return manifest, err
-}
-
 // Names are what runs call values of columns. Of one that several runs name, the
 // first name counts.
-func Names(paths ...string) (report.Names, error) {
-	names := report.Names{}
+func Names(paths ...string) (map[string]string, error) {
+	names := map[string]string{}
 	for _, path := range paths {
-		manifest, err := ReadManifest(path)
+		manifest, err := run.ReadManifest(path)
 		if err != nil {
 			return nil, err
 		}
@@ -65,125 +51,172 @@ func Names(paths ...string) (report.Names, error) {
 	return names, nil
 }
 
-// ErrUnfinished is the error for a run without figures.
-var ErrUnfinished = errors.New("is not finished: run the same command again to resume it")
-
-// Estimates are the figures of a run as they were written.
-func Estimates(path string) ([]crosstalk.Estimate, error) {
-	if _, err := ReadManifest(path); err != nil {
+// EstimatesBy returns the figures of a finished run, grouped by columns; if by is
+// nil, as they were written.
+func EstimatesBy(path string, by []string) ([]crosstalk.Estimate, error) {
+	if by == nil {
+		return run.ReadEstimates(path)
+	}
+	columns, err := ParseBy(by)
+	if err != nil {
 		return nil, err
 	}
-	estimates, err := run.ReadEstimates(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s %w", path, ErrUnfinished)
+	grouped, err := Grouped(path, columns)
+	if err != nil {
+		return nil, err
 	}
-	return estimates, err
+	return grouped[0], nil
+}
+
+// finished reads the manifest of a run that has figures.
+func finished(path string) (run.Manifest, error) {
+	manifest, err := run.ReadManifest(path)
+	if err == nil {
+		_, err = run.ReadEstimates(path)
+	}
+	return manifest, err
 }
 
 // Grouped returns the figures of a run, once for each element of by, grouped by
 // its columns. It reads the run's observations once. An unknown column is a
 // *crosstalk.OptionError of "by".
 func Grouped(path string, by ...[]string) ([][]crosstalk.Estimate, error) {
-	manifest, err := ReadManifest(path)
+	manifest, err := finished(path)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Estimates(path); err != nil { // it is finished
-		return nil, err
-	}
-	figures, err := newFigures(path, manifest, func(run.Scoring) [][]string { return by })
+	sums, err := newSums(path, manifest, func(s sum, _ map[string]string) (parts []part) {
+		for _, columns := range by {
+			parts = append(parts, part{nil, s.rules.Estimator(columns)})
+		}
+		return parts
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := run.Each(path, figures.add); err != nil {
+	if err := sums.read(path, func(o crosstalk.Observation) (crosstalk.Observation, bool) { return o, true }); err != nil {
 		return nil, err
 	}
 	for _, columns := range by {
-		if err := figures.known.Check(columns); err != nil {
+		if err := sums.known.Check(columns); err != nil {
 			return nil, err
 		}
 	}
-	return figures.estimates(manifest), nil
+	grouped := make([][]crosstalk.Estimate, len(by))
+	for i := range by {
+		for s := range sums.all {
+			grouped[i] = append(grouped[i], sums.parts(s)[i].estimator.Estimates(manifest.SuiteIDs())...)
+		}
+		mark(manifest, grouped[i])
+	}
+	return grouped, nil
 }
 
-// figures sum a run's observations up as its manifest says.
-type figures struct {
-	known Columns // of the observations
-	sums  []sums
+// mark adds the warnings that concern figures of a run as a whole.
+func mark(manifest run.Manifest, estimates []crosstalk.Estimate) {
+	markUnjudged(manifest.Plan.Instrument, estimates)
+	if n := manifest.NotMeasured; n > 0 { // observations do not have this number
+		markNotMeasured(estimates, n, "of the items were not measured")
+	}
 }
 
-// sums are the figures of the observations of one protocol.
+// Summary sums up observations as those of a run were when they were measured.
+type Summary struct {
+	manifest run.Manifest
+	sums     *sums
+}
+
+// NewSummary returns a summary of the observations of a run with this manifest; path
+// is where it is, for errors.
+func NewSummary(path string, manifest run.Manifest) (*Summary, error) {
+	sums, err := newSums(path, manifest, func(s sum, _ map[string]string) []part {
+		return []part{{nil, s.rules.Estimator(s.by)}}
+	})
+	return &Summary{manifest, sums}, err
+}
+
+// Add adds an observation, in the order of the run.
+func (s *Summary) Add(o crosstalk.Observation) { s.sums.add(o.Condition[crosstalk.ProtocolColumn], o) }
+
+// Estimates are the figures over what was added.
+func (s *Summary) Estimates() (estimates []crosstalk.Estimate) {
+	for i := range s.sums.all {
+		estimates = append(estimates, s.sums.parts(i)[0].estimator.Estimates(s.manifest.SuiteIDs())...)
+	}
+	mark(s.manifest, estimates)
+	return estimates
+}
+
+// sums add up the observations of a run, those of each protocol for themselves.
 type sums struct {
-	protocol   string
-	estimators []crosstalk.Estimator // by grouping
+	known Columns // of the observations
+	all   []sum
+	open  func(s sum, condition map[string]string) []part
 }
 
-// newFigures returns the figures of the run at path over nothing; by are the
-// groupings of each protocol, the same number of them for all.
-func newFigures(path string, manifest run.Manifest, by func(run.Scoring) [][]string) (*figures, error) {
-	f := &figures{known: Columns{}}
+// sum is a protocol's.
+type sum struct {
+	protocol string
+	rules    crosstalk.Rules
+	by       []string // as when it was measured
+	opened   []part
+}
+
+// part adds up some of the figures.
+type part struct {
+	of        []string // of crossed columns, those of which each figure has a single value
+	estimator crosstalk.Estimator
+}
+
+// newSums returns the sums over nothing of the run at path. open makes the parts of
+// a protocol, the same number each time, when its first observation says what its
+// condition is; it is nil if there is no observation.
+func newSums(path string, manifest run.Manifest, open func(sum, map[string]string) []part) (*sums, error) {
+	s := &sums{known: Columns{}, open: open}
 	for _, column := range instrument.Named(manifest.Plan.Instrument).Derived {
-		f.known[column] = true
+		s.known[column] = true
 	}
 	for _, of := range manifest.Scoring {
 		rules, err := instrument.ReadRules(manifest.Plan.Instrument, of.Rules)
 		if err != nil {
 			return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
 		}
-		s := sums{protocol: of.Protocol}
-		for _, columns := range by(of) {
-			s.estimators = append(s.estimators, rules.Estimator(columns))
-		}
-		f.sums = append(f.sums, s)
+		s.all = append(s.all, sum{protocol: of.Protocol, rules: rules, by: of.By})
 	}
-	return f, nil
+	return s, nil
 }
 
-func (f *figures) add(o crosstalk.Observation) error {
-	f.known.Add(o.Labels)
-	f.known.Add(o.Condition)
-	for _, s := range f.sums {
-		if cmp.Or(o.Condition["protocol"], s.protocol) == s.protocol {
-			for _, e := range s.estimators {
-				e.Add(o)
+// read adds the observations of a run as see has them, which leaves some out.
+func (s *sums) read(path string, see func(crosstalk.Observation) (crosstalk.Observation, bool)) error {
+	return run.Each(path, func(o crosstalk.Observation) error {
+		s.known.Add(o.Labels)
+		s.known.Add(o.Condition)
+		if seen, in := see(o); in {
+			s.add(o.Condition[crosstalk.ProtocolColumn], seen)
+		}
+		return nil
+	})
+}
+
+// add adds an observation of a protocol; a run of a single one need not name it.
+func (s *sums) add(protocol string, o crosstalk.Observation) {
+	for i := range s.all {
+		if of := &s.all[i]; cmp.Or(protocol, of.protocol) == of.protocol {
+			if of.opened == nil {
+				of.opened = s.open(*of, o.Condition)
+			}
+			for _, p := range of.opened {
+				p.estimator.Add(o)
 			}
 		}
 	}
-	return nil
 }
 
-// estimates are the figures by grouping.
-func (f *figures) estimates(manifest run.Manifest) [][]crosstalk.Estimate {
-	if len(f.sums) == 0 {
-		return nil
+// parts are those of a protocol.
+func (s *sums) parts(i int) []part {
+	of := &s.all[i]
+	if of.opened == nil {
+		of.opened = s.open(*of, nil)
 	}
-	grouped := make([][]crosstalk.Estimate, len(f.sums[0].estimators))
-	for i := range grouped {
-		for _, s := range f.sums {
-			grouped[i] = append(grouped[i], s.estimators[i].Estimates(manifest.SuiteIDs())...)
-		}
-		markUnjudged(manifest.Plan.Instrument, grouped[i])
-		if n := manifest.NotMeasured; n > 0 { // observations do not have this number
-			markNotMeasured(grouped[i], n, "of the items were not measured")
-		}
-	}
-	return grouped
-}
-
-// Summary sums up observations as those of a run were when they were measured.
-type Summary struct{ figures *figures }
-
-// NewSummary returns a summary of the observations of a run with this manifest; path
-// is where it is, for errors.
-func NewSummary(path string, manifest run.Manifest) (*Summary, error) {
-	figures, err := newFigures(path, manifest, func(of run.Scoring) [][]string { return [][]string{of.By} })
-	return &Summary{figures}, err
-}
-
-// Add adds an observation, in the order of the run.
-func (s *Summary) Add(o crosstalk.Observation) { s.figures.add(o) }
-
-// Estimates are the figures over what was added.
-func (s *Summary) Estimates(manifest run.Manifest) []crosstalk.Estimate {
-	return s.figures.estimates(manifest)[0]
+	return of.opened
 }

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -33,11 +32,8 @@ type Figures struct {
 // Of computes the figures of a run. It reads the run's observations once. An error
 // about the view or the columns names what the run has.
 func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
-	manifest, err := ReadManifest(path)
+	manifest, err := finished(path)
 	if err != nil {
-		return nil, err
-	}
-	if _, err := Estimates(path); err != nil { // it is finished
 		return nil, err
 	}
 	if err := f.View.Check(); err != nil {
@@ -46,29 +42,17 @@ func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
 	kind := instrument.Named(manifest.Plan.Instrument)
 	f, ofFigures := f.split(kind)
 	reader := f.View.Reader()
-	known := Columns{view.SampleColumn: true}
-	var all []*scoring
-	for _, s := range manifest.Scoring {
-		rules, err := instrument.ReadRules(manifest.Plan.Instrument, s.Rules)
-		if err != nil {
-			return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
-		}
-		all = append(all, &scoring{Figures: f, protocol: s.Protocol, rules: rules, kind: kind, by: s.By})
+	sums, err := newSums(path, manifest, func(s sum, condition map[string]string) []part {
+		return f.parts(kind, s, condition, reader)
+	})
+	if err != nil {
+		return nil, err
 	}
-	for o, err := range run.ReadObservations(path) {
-		if err != nil {
-			return nil, err
-		}
-		known.Add(o.Labels)
-		known.Add(o.Condition)
-		protocol := o.Condition[crosstalk.ProtocolColumn]
-		o, in := reader.Read(o)
-		for _, s := range all {
-			if in && cmp.Or(protocol, s.protocol) == s.protocol {
-				s.add(reader, o)
-			}
-		}
+	if err := sums.read(path, reader.Read); err != nil {
+		return nil, err
 	}
+	known := sums.known
+	known[view.SampleColumn] = true
 	if err := reader.Check(slices.Sorted(maps.Keys(known))); err != nil {
 		return nil, err
 	}
@@ -87,8 +71,8 @@ func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
 	}
 	var estimates []crosstalk.Estimate
 	suites := f.suites(manifest.SuiteIDs())
-	for _, s := range all {
-		estimates = append(estimates, s.estimates(suites)...)
+	for i := range sums.all {
+		estimates = append(estimates, f.once(sums.parts(i), suites)...)
 	}
 	if err := checkMeasures(estimates, f.Measures); err != nil {
 		return nil, err
@@ -99,10 +83,7 @@ func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
 	for i := range estimates {
 		f.sign(&estimates[i])
 	}
-	markUnjudged(manifest.Plan.Instrument, estimates)
-	if n := manifest.NotMeasured; n > 0 { // observations do not have this number
-		markNotMeasured(estimates, n, "of the items were not measured")
-	}
+	mark(manifest, estimates)
 	return estimates, nil
 }
 
@@ -149,7 +130,7 @@ func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk
 	if len(f.View.Groups) > 0 {
 		estimates = slices.DeleteFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[view.GroupColumn] == "" })
 	}
-	manifest, err := ReadManifest(path)
+	manifest, err := run.ReadManifest(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -186,7 +167,7 @@ const RunColumn = "run"
 func Compared(paths []string) ([]string, error) {
 	columns := []string{RunColumn, crosstalk.ModelColumn}
 	for _, path := range paths {
-		manifest, err := ReadManifest(path)
+		manifest, err := run.ReadManifest(path)
 		if err != nil {
 			return nil, err
 		}
@@ -258,63 +239,28 @@ func (f Figures) sign(e *crosstalk.Estimate) {
 	e.Signature = estimate.Extend(e.Signature, fields...)
 }
 
-// scoring is one protocol's estimators.
-type scoring struct {
-	Figures
-	protocol string
-	rules    crosstalk.Rules
-	kind     crosstalk.Kind
-	by       []string // as when it was measured
-	parts    []part   // of Cross; known when an observation says what its condition is
-}
-
-// part is the figures for all values of some columns.
-type part struct {
-	of        []string
-	estimator crosstalk.Estimator
-}
-
-func (s *scoring) add(r *view.Reader, o crosstalk.Observation) {
-	if s.parts == nil {
-		s.parts = s.open(o.Condition)
-	}
-	var members []crosstalk.Observation
-	for _, p := range s.parts {
-		if !slices.Contains(p.of, view.GroupColumn) {
-			p.estimator.Add(o)
-			continue
-		}
-		if members == nil {
-			members = r.Members(o)
-		}
-		for _, m := range members {
-			p.estimator.Add(m)
-		}
-	}
-}
-
-// open makes an estimator of the figures by prefix, or of those of each subset of
-// the columns that are crossed. Every figure has the columns of its condition.
-func (s *scoring) open(condition map[string]string) (parts []part) {
-	if s.Cross == nil {
-		by := s.By
+// parts are the figures by prefix, or those of each subset of the columns that are
+// crossed. Every figure has the columns of its condition.
+func (f Figures) parts(kind crosstalk.Kind, s sum, condition map[string]string, r *view.Reader) (parts []part) {
+	if f.Cross == nil {
+		by := f.By
 		if by == nil {
 			by = s.by
 		}
-		return []part{{nil, s.rules.Estimator(by)}}
+		return []part{{nil, f.estimator(s.rules, by, r)}}
 	}
 	var crossed, derived []string
-	for _, column := range s.Cross {
+	for _, column := range f.Cross {
 		_, constant := condition[column]
 		switch {
-		case s.kind.Column(column).OfFigures:
-			derived = s.kind.Derived
+		case kind.Column(column).OfFigures:
+			derived = kind.Derived
 		case !constant:
 			crossed = append(crossed, column)
 		}
 	}
-	if slices.ContainsFunc(s.Measures, func(m string) bool { return s.kind.Measure(m).ByClass }) {
-		derived = s.kind.Derived
+	if slices.ContainsFunc(f.Measures, func(m string) bool { return kind.Measure(m).ByClass }) {
+		derived = kind.Derived
 	}
 	for subset := range 1 << len(crossed) {
 		var of []string
@@ -323,22 +269,44 @@ func (s *scoring) open(condition map[string]string) (parts []part) {
 				of = append(of, column)
 			}
 		}
-		parts = append(parts, part{of, s.rules.Estimator(slices.Concat(of, derived))})
+		parts = append(parts, part{of, f.estimator(s.rules, slices.Concat(of, derived), r)})
 	}
 	return parts
 }
 
-// estimates returns each figure once: of a subset of columns those that have a value
-// in all of them, for smaller subsets have the others.
-func (s *scoring) estimates(suites crosstalk.SuiteIDs) (estimates []crosstalk.Estimate) {
+// estimator is one of figures by these columns. If groups are among those that are
+// crossed, it takes an observation once for each group.
+func (f Figures) estimator(rules crosstalk.Rules, by []string, r *view.Reader) crosstalk.Estimator {
+	e := rules.Estimator(by)
+	if f.Cross != nil && slices.Contains(by, view.GroupColumn) {
+		return members{e, r}
+	}
+	return e
+}
+
+// members takes an observation once for each group that it is in.
+type members struct {
+	crosstalk.Estimator
+	reader *view.Reader
+}
+
+func (m members) Add(o crosstalk.Observation) {
+	for _, member := range m.reader.Members(o) {
+		m.Estimator.Add(member)
+	}
+}
+
+// once returns each figure once: of a subset of columns those that have a value in
+// all of them, for smaller subsets have the others.
+func (f Figures) once(parts []part, suites crosstalk.SuiteIDs) (estimates []crosstalk.Estimate) {
 	seen := map[string]bool{}
-	for _, p := range s.parts {
+	for _, p := range parts {
 		for _, e := range p.estimator.Estimates(suites) {
 			if slices.ContainsFunc(p.of, func(c string) bool { return e.By[c] == "" || e.By[c] == crosstalk.All }) {
 				continue
 			}
 			key := figureKey(e)
-			if s.Cross == nil || !seen[key] {
+			if f.Cross == nil || !seen[key] {
 				estimates = append(estimates, e)
 			}
 			seen[key] = true

@@ -9,10 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
-	"crosstalk/instrument"
 	"crosstalk/model"
-	"crosstalk/report"
-	"crosstalk/report/overview"
 	"crosstalk/run"
 )
 
@@ -31,7 +28,6 @@ type Measurement struct {
 // Result is the result of a measurement.
 type Result struct {
 	Estimates []crosstalk.Estimate
-	Examples  *overview.Examples // of faults
 
 	// NotMeasured counts the items that Limit kept from being measured, or a
 	// model that cannot be asked.
@@ -58,26 +54,12 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 	if s.IsRecorded() {
 		return s.begin(path, o, 0)
 	}
-	if err := s.CheckPrices(o.Budget); err != nil {
-		return nil, err
-	}
-	if err := s.CheckBy(); err != nil {
-		return nil, err
-	}
-	prices := o.Budget.Prices
-	if o.Batch {
-		if err := s.CheckBatch(); err != nil {
-			return nil, err
-		}
-		prices = prices.Batched()
-	}
-	each, total, err := s.Count(ctx, prices)
+	f, err := s.Forecast(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Budget.Asks > 0 || o.Budget.Tokens > 0 || o.Budget.Cost > 0 {
-		s.needs = nil
-		for _, of := range each {
+	if s.needs = nil; o.Budget.Limits() {
+		for _, of := range f.Each {
 			s.needs = append(s.needs, of.needs)
 		}
 	}
@@ -91,7 +73,7 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 		}
 		o.Concurrency = concurrency(all)
 	}
-	return s.begin(path, o, total.Asks)
+	return s.begin(path, o, f.Total.Asks)
 }
 
 func (s *Study) begin(path string, o ask.Options, asks int) (m *Measurement, err error) {
@@ -145,21 +127,6 @@ func (m *Measurement) Discard() error {
 		err = m.cache.Close()
 	}
 	return errors.Join(err, m.Dir.Discard())
-}
-
-// CheckPrices returns an error if a cost is needed and the price of a model is
-// unknown.
-func (s *Study) CheckPrices(b ask.Budget) error {
-	for _, p := range s.Protocols {
-		for _, c := range p.Conditions {
-			name := c.Model.Name
-			if _, priced := b.Prices[name]; !priced && (b.Cost > 0 || b.Prices != nil) {
-				return fmt.Errorf("no price for %s: add one to the file of --prices, as in %s: {input: 0.15, output: 0.60}",
-					name, name)
-			}
-		}
-	}
-	return nil
 }
 
 // Run runs the whole measurement in a directory.
@@ -218,7 +185,7 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 		why := fmt.Sprintf("of %d items were not measured: %v", s.Items(), result.Why())
 		markNotMeasured(result.Estimates, result.NotMeasured, why)
 	}
-	return result, m.Dir.WriteEstimates(report.NewDocument(result.Estimates))
+	return result, m.Dir.WriteEstimates(result.Estimates)
 }
 
 // record measures, and replaces the run's observations.
@@ -240,7 +207,10 @@ func (m *Measurement) record(ctx context.Context) (Result, error) {
 func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk.Observation, run.Place) error) (result Result, err error) {
 	estimators := make([]crosstalk.Estimator, len(s.Protocols))
 	needs := s.needs
-	result.Examples = overview.NewExamples(instrument.Named(s.Instrument), s.By)
+	observe := func(crosstalk.Observation) {}
+	if s.Observe != nil {
+		observe = s.Observe()
+	}
 	parts := 0 // of places, before this protocol
 	for i, p := range s.Protocols {
 		estimators[i] = p.Rules.Estimator(s.By)
@@ -250,7 +220,7 @@ func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk
 					return err
 				}
 				estimators[i].Add(o)
-				result.Examples.Add(o)
+				observe(o)
 			}
 			return nil
 		}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/report"
 	"crosstalk/run"
 )
 
@@ -54,7 +53,7 @@ func judgedRun(t *testing.T, path string, of ...[]crosstalk.Observation) {
 		estimates = append(estimates, crosstalk.Estimate{Measure: "lpr", Value: 0.5, N: len(list), Observations: len(list), Better: crosstalk.Higher, Signature: "lpr|s",
 			By: map[string]string{"model": list[0].Condition["model"], "task": "monolingual", "language": "all"}})
 	}
-	if err := d.WriteEstimates(report.NewDocument(estimates)); err != nil {
+	if err := d.WriteEstimates(estimates); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
-	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/shard"
 )
@@ -36,7 +35,7 @@ func TestListShards(t *testing.T) {
 		}
 		if finished {
 			recordAll(t, d)
-			if err := d.WriteEstimates(report.NewDocument(nil)); err != nil {
+			if err := d.WriteEstimates(nil); err != nil {
 				t.Fatal(err)
 			}
 		}

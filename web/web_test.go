@@ -16,7 +16,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
-	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/web/access"
 )
@@ -59,7 +58,7 @@ func makeRun(t testing.TB, path, instrument string, observations []crosstalk.Obs
 		{Measure: "leak_rate", Value: 0.9, N: 5, Observations: 5, By: map[string]string{"model": "m", "category": "animal"}, Signature: "s"},
 		{Measure: "leak_rate", Value: crosstalk.Undefined, N: 1, By: map[string]string{"model": "m", "category": "food"}, Signature: "s"},
 	}
-	if err := d.WriteEstimates(report.NewDocument(estimates)); err != nil {
+	if err := d.WriteEstimates(estimates); err != nil {
 		t.Fatal(err)
 	}
 }

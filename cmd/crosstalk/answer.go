@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"crosstalk"
 	"crosstalk/internal/config"
+	"crosstalk/internal/shell"
 	"crosstalk/report"
 	"crosstalk/report/overview"
 	"crosstalk/study"
@@ -22,6 +22,8 @@ type answerFlags struct {
 	all    bool
 	labels []string
 	names  report.Names
+
+	examples *overview.Examples // of faults
 }
 
 func (a *answerFlags) add(c *cobra.Command) {
@@ -53,13 +55,22 @@ func parseNames(pairs []string) (report.Names, error) {
 	}
 	read := report.Names{}
 	for value, name := range names {
-		text, err := textOrFile(value)
+		text, err := config.TextOrFile(value)
 		if err != nil {
 			return nil, crosstalk.BadOption("label", ": %w", err)
 		}
 		read[text] = name
 	}
 	return read, nil
+}
+
+// follow makes a study name its values, and keeps examples of the faults it finds.
+func (a *answerFlags) follow(s *study.Study) {
+	s.Names = a.names
+	s.Observe = func() func(crosstalk.Observation) {
+		a.examples = overview.NewExamples(s.Instrument, s.By)
+		return a.examples.Add
+	}
 }
 
 // print prints the figures: the short answer, unless other programs read them or
@@ -71,25 +82,14 @@ func (a *answerFlags) print(c *cobra.Command, s *study.Study, result study.Resul
 	if a.all || a.format != report.Formats[0] {
 		return report.WriteNamed(c.OutOrStdout(), a.format, result.Estimates, a.names)
 	}
-	return overview.Write(c.OutOrStdout(), s.Instrument, result.Estimates, a.names, result.Examples)
+	return overview.Write(c.OutOrStdout(), s.Instrument, result.Estimates, a.names, a.examples)
 }
 
 // sayNext says where the answers of a run can be read.
 func sayNext(w io.Writer, run string) {
 	serve := "crosstalk serve"
 	if dir := filepath.Dir(run); dir != "runs" {
-		serve += " " + quoted(dir)
+		serve += " " + shell.Quote(dir)
 	}
-	fmt.Fprintf(w, "Every answer: %s\nPage: crosstalk report %s\n", serve, quoted(run))
-}
-
-// plainWord matches a text that a shell takes as one word.
-var plainWord = regexp.MustCompile(`^[\pL\pN_./:@%+=,-]+$`)
-
-// quoted is a text as one word for a shell.
-func quoted(text string) string {
-	if plainWord.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	fmt.Fprintf(w, "Every answer: %s\nPage: crosstalk report %s\n", serve, shell.Quote(run))
 }

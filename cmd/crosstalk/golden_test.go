@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
+	"crosstalk"
 	"encoding/json"
 	"math"
 	"testing"
 
 	"crosstalk/internal/shared"
-	"crosstalk/report"
 )
 
 // What Smilga's Table 2 prints for Qwen2.5, Leak-Rate in percent: gloss must come
@@ -79,7 +79,7 @@ func scoreSmilga(t *testing.T, name string) map[[3]string]scored {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
-	var document report.Document
+	var document crosstalk.Document
 	if err := json.Unmarshal(stdout.Bytes(), &document); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,6 @@ import (
 	"crosstalk"
 	"crosstalk/internal/testserver"
 	"crosstalk/model/reference"
-	"crosstalk/report"
 	"crosstalk/suite"
 )
 
@@ -46,7 +45,7 @@ func confusionSuite(t *testing.T) (file string, items []crosstalk.Item) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return file, s.Items
+	return file, s.Items.List()
 }
 
 // moody is a server whose models answer the items, all in the right language
@@ -84,7 +83,7 @@ func runConfusion(s *testserver.Server, file, out string, more ...string) []stri
 
 func estimatesIn(t *testing.T, text string) []crosstalk.Estimate {
 	t.Helper()
-	var d report.Document
+	var d crosstalk.Document
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		t.Fatal(err)
 	}

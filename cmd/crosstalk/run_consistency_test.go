@@ -14,7 +14,6 @@ import (
 	"crosstalk"
 	"crosstalk/internal/testserver"
 	"crosstalk/model/reference"
-	"crosstalk/report"
 	"crosstalk/suite"
 )
 
@@ -26,7 +25,7 @@ func translator(t *testing.T, name string, truth reference.Inconsistency) func(t
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := reference.NewInconsistent(s.Tasks, s.Items, truth, 1)
+	m, err := reference.NewInconsistent(s.Tasks, s.Items.List(), truth, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +170,7 @@ func TestReviewInstructions(t *testing.T) {
 	edit("class: maybe", "class: \"yes\"")
 	p = start(t, nil, args...)
 	p.expect(0)
-	var document report.Document
+	var document crosstalk.Document
 	if err := json.Unmarshal(p.stdout.Bytes(), &document); err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +231,7 @@ func TestFreeAnswersAsked(t *testing.T) {
 	}})
 	p := start(t, nil, runConsistency(s, filepath.Join(t.TempDir(), "run"), "--suite", task, "--to", "de", "--part", "X", "--free", "model")...)
 	p.expect(0)
-	var document report.Document
+	var document crosstalk.Document
 	if err := json.Unmarshal(p.stdout.Bytes(), &document); err != nil {
 		t.Fatal(err)
 	}

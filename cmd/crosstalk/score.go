@@ -67,7 +67,7 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 	if _, err := s.shard.take(c, of, &ask.Options{}); err != nil {
 		return err
 	}
-	of.Names = s.names
+	s.follow(of)
 	result, err := s.result(c, of)
 	if err != nil {
 		return err

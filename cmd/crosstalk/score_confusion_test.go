@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crosstalk"
 	"encoding/json"
 	"math"
 	"os"
@@ -10,7 +11,6 @@ import (
 	"testing"
 
 	"crosstalk/internal/shared"
-	"crosstalk/report"
 )
 
 // A cellName says where a figure stands in the published tables.
@@ -49,7 +49,7 @@ func scoredFigures(t *testing.T, model string) map[cellName]float64 {
 	if code != 0 || stderr.Len() > 0 {
 		t.Fatalf("exit code %d, stderr: %s", code, stderr.String())
 	}
-	var document report.Document
+	var document crosstalk.Document
 	if err := json.Unmarshal(stdout.Bytes(), &document); err != nil {
 		t.Fatal(err)
 	}

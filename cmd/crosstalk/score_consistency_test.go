@@ -8,7 +8,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/multisense"
-	"crosstalk/report"
 )
 
 // TestScoreConsistencyTables scores the authors' answers as recorded ones and
@@ -22,7 +21,7 @@ func TestScoreConsistencyTables(t *testing.T) {
 	if code := execute(args, &stdout, &stderr); code != 0 {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
-	var document report.Document
+	var document crosstalk.Document
 	if err := json.Unmarshal(stdout.Bytes(), &document); err != nil {
 		t.Fatal(err)
 	}

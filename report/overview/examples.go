@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument"
 )
 
 // maxKept bounds the examples that are kept until it is known which groups are
@@ -38,8 +39,8 @@ type example struct {
 
 // NewExamples returns an empty collection for an instrument whose figures are
 // grouped by these columns.
-func NewExamples(kind crosstalk.Kind, by []string) *Examples {
-	return &Examples{kind: kind, by: by[:min(1, len(by))], seen: map[string]int{}}
+func NewExamples(instrumentName string, by []string) *Examples {
+	return &Examples{kind: instrument.Named(instrumentName), by: by[:min(1, len(by))], seen: map[string]int{}}
 }
 
 // Add considers an observation. Those of one answer come one after the other, and

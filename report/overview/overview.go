@@ -234,7 +234,7 @@ func (a *answer) remarks(rows []*row, groups []string) (notes []string) {
 		names[i] = strings.Join(a.names(r), "/")
 		for _, m := range a.measures {
 			for _, w := range r.figures[m.Key].Warnings {
-				if !strings.HasPrefix(w, report.MostlyUnchecked) &&
+				if !strings.HasPrefix(w, crosstalk.MostlyUnchecked) &&
 					!slices.ContainsFunc(warnings[i], func(other string) bool { return kindOf(other) == kindOf(w) }) {
 					warnings[i] = append(warnings[i], w)
 				}
@@ -279,7 +279,7 @@ func (a *answer) unchecked() string {
 	if list == nil {
 		return ""
 	}
-	return "warning: " + report.MostlyUnchecked + ": " + strings.Join(list, ", ")
+	return "warning: " + crosstalk.MostlyUnchecked + ": " + strings.Join(list, ", ")
 }
 
 var number = regexp.MustCompile(`\d+`)

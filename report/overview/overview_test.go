@@ -49,7 +49,7 @@ func written(t *testing.T, estimates []crosstalk.Estimate, names report.Names, e
 
 // examples are in a language without its own words, so that languages differ.
 func examples() *Examples {
-	x := NewExamples(confusion.Kind, []string{"language"})
+	x := NewExamples("confusion", []string{"language"})
 	add := func(item, language, measure, finding, text string, spans ...crosstalk.Span) {
 		o := crosstalk.Observation{Measure: measure, Item: item, Finding: finding, Spans: spans,
 			Condition: map[string]string{"model": "m"}, Labels: map[string]string{"language": language}}
@@ -154,7 +154,7 @@ func TestOtherMeasures(t *testing.T) {
 
 // Examples are bounded in number and in size.
 func TestExamplesBounded(t *testing.T) {
-	x := NewExamples(confusion.Kind, []string{"language"})
+	x := NewExamples("confusion", []string{"language"})
 	long := strings.Repeat("ü", 1<<20)
 	for i := range 10 * maxKept {
 		o := crosstalk.Observation{Measure: confusion.LPR, Item: fmt.Sprint(i), Finding: confusion.FullAnswer, Labels: map[string]string{"language": fmt.Sprint(i)}}

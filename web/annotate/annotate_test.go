@@ -17,7 +17,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/labels"
-	"crosstalk/report"
 	"crosstalk/run"
 )
 
@@ -51,7 +50,7 @@ func newRun(t testing.TB, instrument string, observations ...crosstalk.Observati
 	if err := d.SetScoring([]run.Scoring{rules}, crosstalk.SuiteIDs{}, 0, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.WriteEstimates(report.NewDocument(nil)); err != nil {
+	if err := d.WriteEstimates(nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(path, "labels.json"), []byte(secret), 0o600); err != nil {

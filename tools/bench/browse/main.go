@@ -25,7 +25,6 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/report"
 	"crosstalk/run"
 	"crosstalk/tools/internal/bench"
 	"crosstalk/web"
@@ -194,7 +193,7 @@ func makeRun(path string, answers int) error {
 	if err := recorder.Commit(); err != nil {
 		return err
 	}
-	return d.WriteEstimates(report.NewDocument([]crosstalk.Estimate{{Measure: "lpr", Value: 0.9, N: answers, Observations: answers, By: map[string]string{"model": "model-a"}, Signature: "made up"}}))
+	return d.WriteEstimates([]crosstalk.Estimate{{Measure: "lpr", Value: 0.9, N: answers, Observations: answers, By: map[string]string{"model": "model-a"}, Signature: "made up"}})
 }
 
 func observe(r *rand.Rand, zipf *rand.Zipf, i int) []crosstalk.Observation {
