@@ -19,7 +19,6 @@ import (
 const (
 	lineWrong = 4.0  // a line is in another language
 	lineRight = -1.5 // a line is in the expected one
-	wordAlso  = -1.5 // words beside certain ones within a line are in another language
 )
 
 // Certain is the probability from which words within a line make the verdict Wrong.
@@ -391,15 +390,6 @@ func (c *check) quoted() (found []words.Word) {
 func (c *check) foreignRun(run []words.Word, excuse prose.Kind) {
 	best := slices.MaxFunc(run, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
 	p := probability(best.LogOdds - even)
-	if p >= Certain {
-		less := func(w words.Word) bool { return w.LogOdds < min(wordAlso, best.LogOdds) && !w.Name }
-		for less(run[0]) {
-			run = run[1:]
-		}
-		for less(run[len(run)-1]) {
-			run = run[:len(run)-1]
-		}
-	}
 	language := mostIn(run)
 	if excuse == "" {
 		excuse = c.excuse(run, language)
