@@ -180,7 +180,7 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	}
 	switch {
 	case e.Words == 0:
-	case e.LogRatio >= lineWrong && 5*own < e.Words && !c.mostlyMasked(blocks):
+	case e.LogRatio >= lineWrong && 5*own < e.Words && !(e.Words <= 2 && c.mostlyMasked(blocks)):
 		u.state = Wrong
 	case e.LogRatio <= lineRight || e.LogRatio >= lineWrong:
 		u.state = Right // if it has foreign words, these are found word by word
@@ -188,7 +188,7 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	return u
 }
 
-// mostlyMasked reports whether more than half of the bytes of blocks are masked: what is left does not make a line.
+// mostlyMasked reports whether more than half of the bytes of blocks are masked: a word or two besides make no line.
 func (c *check) mostlyMasked(blocks []prose.Block) bool {
 	all, masked := 0, 0
 	for _, b := range blocks {
