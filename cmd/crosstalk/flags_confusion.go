@@ -40,6 +40,8 @@ func (f *confusionFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.Part, "part", string(confusion.Answer), "which part of the answers to score: answer, or reasoning "+
 		"(what the model wrote before it, where it is kept apart)")
 	config.Choices(flags, "part", string(confusion.Answer), string(confusion.Reasoning))
+	flags.BoolVar(&f.Strict, "strict", false, "crosstalk-1: count words of another language even if they may be names, "+
+		"loans, explanations or quotations, or are doubtful")
 	flags.StringVar(&f.words, "words", "", "lcb protocols: a file of English words, one per line (default: an embedded list)")
 	flags.Float64Var(&f.threshold, "threshold", 0,
 		"lcb protocols: minimum probability of a line's language, 0 to 1 (default: the protocol's)")

@@ -19,6 +19,7 @@ import (
 
 func guardCommand() *cobra.Command {
 	var addr, lid string
+	var strict bool
 	var hosts []string
 	var o server.Options
 	c := &cobra.Command{
@@ -47,7 +48,7 @@ variable CROSSTALK_GUARD_TOKEN, or else the one that is printed.`,
 			if err != nil {
 				return err
 			}
-			o.Checker = guard.Checker{Identifier: identifier}
+			o.Checker = guard.Checker{Identifier: identifier, Strict: strict}
 			if o.Language != "" && o.Language != guard.User {
 				if _, err := o.Checker.Check("", o.Language); err != nil {
 					return fmt.Errorf("--language: %w", err)
@@ -63,6 +64,7 @@ variable CROSSTALK_GUARD_TOKEN, or else the one that is printed.`,
 	flags.StringSliceVar(&hosts, "host", nil, "host names to accept besides localhost and IP addresses")
 	flags.StringVar(&o.Language, "language", "", "the language of records that name none: a tag such as ko, or user: that of the user's message (default: refuse them)")
 	flags.BoolVar(&o.Block, "block", false, "tell callers to stop answers in another language, or with words of one")
+	flags.BoolVar(&strict, "strict", false, "take no excuses: words that may be names, loans, explanations or quotations, or are doubtful, make an answer wrong")
 	flags.StringVar(&lid, "lid", "", "a fastText language identification model, for lines in languages without a model of words (default: a small embedded one)")
 	flags.SortFlags = false
 	config.Path(flags, "lid")
