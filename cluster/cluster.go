@@ -14,6 +14,7 @@ import (
 	"text/template"
 
 	"crosstalk"
+	"crosstalk/internal/shellword"
 	"crosstalk/shard"
 )
 
@@ -68,7 +69,7 @@ const longest = 45
 //go:embed *.tmpl
 var files embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"shell": Quote, "shellLine": shellLine, "yaml": yaml, "kube": kube}).ParseFS(files, "*.tmpl"))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"shell": shellword.Quote, "shellLine": shellLine, "yaml": yaml, "kube": kube}).ParseFS(files, "*.tmpl"))
 
 func fill(name string, data any) ([]byte, error) {
 	var out bytes.Buffer
@@ -76,20 +77,10 @@ func fill(name string, data any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Quote quotes a word for a POSIX shell, where it needs quotes.
-func Quote(word string) string {
-	if plain.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
 func shellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		quoted[i] = Quote(w)
+		quoted[i] = shellword.Quote(w)
 	}
 	return strings.Join(quoted, " ")
 }

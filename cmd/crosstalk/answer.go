@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"crosstalk"
 	"crosstalk/internal/config"
+	"crosstalk/internal/shellword"
 	"crosstalk/report"
 	"crosstalk/report/overview"
 	"crosstalk/study"
@@ -89,18 +89,7 @@ func (a *answerFlags) print(c *cobra.Command, s *study.Study, result study.Resul
 func sayNext(w io.Writer, run string) {
 	serve := "crosstalk serve"
 	if dir := filepath.Dir(run); dir != "runs" {
-		serve += " " + quoted(dir)
+		serve += " " + shellword.Quote(dir)
 	}
-	fmt.Fprintf(w, "Every answer: %s\nPage: crosstalk report %s\n", serve, quoted(run))
-}
-
-// plainWord matches a text that a shell takes as one word.
-var plainWord = regexp.MustCompile(`^[\pL\pN_./:@%+=,-]+$`)
-
-// quoted is a text as one word for a shell.
-func quoted(text string) string {
-	if plainWord.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	fmt.Fprintf(w, "Every answer: %s\nPage: crosstalk report %s\n", serve, shellword.Quote(run))
 }

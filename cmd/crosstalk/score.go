@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -68,7 +67,12 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 		return err
 	}
 	s.follow(of)
-	result, err := s.result(c, of)
+	var result study.Result
+	if s.out == "" {
+		result, err = of.Score(c.Context())
+	} else {
+		result, err = of.Run(c.Context(), s.out, ask.Options{})
+	}
 	if err != nil {
 		return err
 	}
@@ -79,9 +83,8 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 		return nil
 	}
 	stderr := c.ErrOrStderr()
-	printNotes(stderr, of.Notes)
-	if n := of.Thought(); n > 0 {
-		fmt.Fprintf(stderr, "note: %d answers had the model's thoughts in them, which are not scored\n", n)
+	for _, note := range of.Remarks() {
+		fmt.Fprintln(stderr, note)
 	}
 	switch {
 	case s.out != "":
@@ -90,25 +93,6 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 		fmt.Fprintln(stderr, "To read every answer, add --out DIRECTORY; crosstalk serve and crosstalk report show it.")
 	}
 	return nil
-}
-
-func (s *scoreFlags) result(c *cobra.Command, of *study.Study) (study.Result, error) {
-	if s.out == "" {
-		return of.Score(c.Context())
-	}
-	return of.Run(c.Context(), s.out, ask.Options{})
-}
-
-func printNotes(w io.Writer, n study.Notes) {
-	for _, s := range n.Files {
-		fmt.Fprintln(w, s)
-	}
-	for _, s := range n.Shown {
-		fmt.Fprintln(w, s)
-	}
-	if n.More > 0 {
-		fmt.Fprintf(w, "and %d more like these\n", n.More)
-	}
 }
 
 func scoreLeakageCommand() *cobra.Command {
@@ -145,7 +129,6 @@ malformed, nothing is printed or written.`,
 func scoreConfusionCommand() *cobra.Command {
 	var s scoreFlags
 	var f confusionFlags
-	var prompts, expect string
 	c := &cobra.Command{
 		Use:   "confusion FILE...",
 		Short: "Score recorded answers for language confusion",
@@ -184,7 +167,7 @@ memory.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			err := s.score(c, func() (*study.Study, error) {
 				of := f.study(c)
-				of.Prompts, of.Expect, of.Columns, of.FileName = prompts, expect, s.columns, s.name
+				of.Columns, of.FileName = s.columns, s.name
 				return of.Recorded(files, s.model)
 			})
 			if err == nil && !s.quiet {
@@ -194,10 +177,10 @@ memory.`,
 		},
 	}
 	f.add(c)
-	c.Flags().StringVar(&prompts, "prompts", "", "the suite with the prompts of answers that were recorded without them, found by id, "+
+	c.Flags().StringVar(&f.Prompts, "prompts", "", "the suite with the prompts of answers that were recorded without them, found by id, "+
 		"to group by length: an embedded suite, a file, or the Language Confusion Benchmark's test sets")
 	config.Path(c.Flags(), "prompts")
-	c.Flags().StringVar(&expect, "expect", "", "the language that answers should be in: user (that of the user's last message), "+
+	c.Flags().StringVar(&f.Expect, "expect", "", "the language that answers should be in: user (that of the user's last message), "+
 		"prompt (that of all the user wrote), or a language such as en (default: the column language)")
 	config.Harmless(c.Flags(), "expect")
 	s.add(c)
@@ -208,7 +191,6 @@ func scoreConsistencyCommand() *cobra.Command {
 	var s scoreFlags
 	var f consistencyFlags
 	var task string
-	var texts []string
 	c := &cobra.Command{
 		Use:   "consistency FILE...",
 		Short: "Score recorded answers for multisense consistency",
@@ -232,14 +214,14 @@ row is malformed or has an unknown item, nothing is printed or written.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			return s.score(c, func() (*study.Study, error) {
 				of := f.study(c)
-				of.Texts, of.Columns, of.FileName = texts, s.columns, s.name
+				of.Columns, of.FileName = s.columns, s.name
 				return of.Recorded(files, s.model, task)
 			})
 		},
 	}
 	c.Flags().StringVar(&task, "task", "",
 		"the task file, with classes, answer words and correct answers: an embedded suite or a file (required)")
-	c.Flags().StringSliceVar(&texts, "texts", nil, "files of rewritten texts, for BLEU and ROUGE")
+	c.Flags().StringSliceVar(&f.Texts, "texts", nil, "files of rewritten texts, for BLEU and ROUGE")
 	config.Path(c.Flags(), "task", "texts")
 	f.add(c)
 	s.add(c)

@@ -13,6 +13,7 @@ import (
 	"crosstalk/cluster"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
+	"crosstalk/internal/shellword"
 
 	"github.com/spf13/cobra"
 )
@@ -120,7 +121,7 @@ func submitSlurm(c *cobra.Command, s cluster.Slurm, submit bool) error {
 	w := c.OutOrStdout()
 	if !submit {
 		fmt.Fprintf(w, "Wrote %s and %s. To submit them:\n  job=$(sbatch --parsable %s)\n  sbatch --dependency=afterany:$job %s\n",
-			arrayFile, mergeFile, cluster.Quote(arrayFile), cluster.Quote(mergeFile))
+			arrayFile, mergeFile, shellword.Quote(arrayFile), shellword.Quote(mergeFile))
 		return nil
 	}
 	job, err := sbatch(arrayFile)
