@@ -51,6 +51,13 @@ func (p PromptConfig) RequestAfter(before []Message, prompt string, sample int) 
 	return r
 }
 
+// NamedRequest is one of the requests of an item, and which of them it is: "test", or
+// the place of the instruction, or a language.
+type NamedRequest struct {
+	Name    string
+	Request Request
+}
+
 // Demonstration is a question with an answer, shown to the model before a
 // prompt (few-shot prompting).
 type Demonstration struct {

@@ -84,7 +84,7 @@ type Session struct {
 	endpoints []*endpoint
 	models    []*model
 	hopeless  []*ModelError
-	seen      map[uint64]struct{}        // by crosstalk.Key.Short
+	seen      keySet                     // of crosstalk.Key.Short
 	fresh     map[crosstalk.Key]struct{} // asked by this session and not counted yet
 	waiting   []*waiting                 // batches
 	remarks   []string                   // on batches, for Warnings
@@ -95,7 +95,7 @@ type Session struct {
 func NewSession(j Journal, o Options) *Session {
 	o = o.withDefaults()
 	stop, halt := context.WithCancelCause(context.Background())
-	return &Session{journal: j, options: o, budget: newAccount(o.Budget), stop: stop, halt: halt, seen: map[uint64]struct{}{}, fresh: map[crosstalk.Key]struct{}{}}
+	return &Session{journal: j, options: o, budget: newAccount(o.Budget), stop: stop, halt: halt, fresh: map[crosstalk.Key]struct{}{}}
 }
 
 // Stop makes the session take no new asks and lets those in flight finish.

@@ -11,6 +11,9 @@ type Budget struct {
 	Prices Prices
 }
 
+// Limits reports whether the budget has a bound.
+func (b Budget) Limits() bool { return b.Asks > 0 || b.Tokens > 0 || b.Cost > 0 }
+
 // Prices are per million tokens, by model name.
 type Prices map[string]Price
 

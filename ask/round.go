@@ -100,7 +100,7 @@ func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.
 // does not ask it again.
 func (a *asker) failedNow(key crosstalk.Key) (answer crosstalk.Answer, failed bool, err error) {
 	a.mu.Lock()
-	_, now := a.seen[key.Short()]
+	now := a.seen.has(key.Short())
 	a.mu.Unlock()
 	if !now {
 		return answer, false, nil

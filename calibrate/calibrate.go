@@ -11,6 +11,7 @@ import (
 	"crosstalk/ask"
 	"crosstalk/measure/stats"
 	"crosstalk/study"
+	"crosstalk/suite"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -102,7 +103,7 @@ func observe(ctx context.Context, in crosstalk.Instrument, rules crosstalk.Rules
 	estimator := rules.Estimator(nil)
 	for _, s := range sittings {
 		session := ask.NewSession(&ask.Memory{}, ask.Options{})
-		for measured := range study.Measure(ctx, []study.Arm{{Instrument: in, Ask: session.For(s.model)}}, s.items, 4) {
+		for measured := range study.Measure(ctx, []study.Arm{{Instrument: in, Ask: session.For(s.model)}}, suite.ItemsOf(s.items...), 4) {
 			if measured.Err != nil {
 				return nil, measured.Err
 			}

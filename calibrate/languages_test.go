@@ -27,7 +27,7 @@ func TestLeakageInEveryLanguage(t *testing.T) {
 		}
 		var items []crosstalk.Item
 		leaks := map[[2]string]bool{}
-		for _, item := range s.Items {
+		for _, item := range s.Items.All() {
 			pair := *item.Pair
 			pair.Remove = nil // a name that is also a common word of a leak
 			item.Pair = &pair
@@ -46,8 +46,8 @@ func TestLeakageInEveryLanguage(t *testing.T) {
 		items = slices.DeleteFunc(items, func(item crosstalk.Item) bool {
 			return slices.ContainsFunc(item.Pair.Neutral, func(neutral string) bool { return leaks[[2]string{item.Pair.Concept, letters(neutral)}] })
 		})
-		if len(items) < 9*len(s.Items)/10 {
-			t.Errorf("%s: only %d of %d items can be told apart", s.Name, len(items), len(s.Items))
+		if len(items) < 9*s.Items.Len()/10 {
+			t.Errorf("%s: only %d of %d items can be told apart", s.Name, len(items), s.Items.Len())
 		}
 		results, err := Leakage(bg, instrument(knows), items, Leaky{Rate: 0.6}, 1)
 		if err != nil {

@@ -63,7 +63,7 @@ func (l LeakageSettings) Calibrate(ctx context.Context, seeds, samples int) (res
 		in := leakage.Instrument{Protocol: rules[0], Similarities: []similarity.Similarity{sim}, Samples: samples,
 			Condition: map[string]string{}}
 		for _, rate := range l.Rates {
-			of, err := Leakage(ctx, in, s.Items, Leaky{Rate: rate, Copying: l.Copying}, seeds)
+			of, err := Leakage(ctx, in, s.Items.List(), Leaky{Rate: rate, Copying: l.Copying}, seeds)
 			if err != nil {
 				return nil, err
 			}
@@ -101,7 +101,7 @@ func (c ConfusionSettings) Calibrate(ctx context.Context, seeds, samples int) (r
 	if err != nil {
 		return nil, err
 	}
-	items := slices.DeleteFunc(s.Items, func(item crosstalk.Item) bool {
+	items := slices.DeleteFunc(s.Items.List(), func(item crosstalk.Item) bool {
 		return item.Labels["task"] == "crosslingual" && !slices.Contains(crosslingualLanguages, item.Prompt.Language)
 	})
 	in := confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: identifier, Words: wordlist.English(),
@@ -134,11 +134,11 @@ func (c ConsistencySettings) Calibrate(ctx context.Context, seeds, samples int) 
 		return nil, err
 	}
 	tasks.Tasks = tasks.Tasks[:1] // the model answers every task in the same way
-	tasks.Items = slices.DeleteFunc(tasks.Items, func(item crosstalk.Item) bool { return item.Input.Task != tasks.Tasks[0].Name })
+	items := slices.DeleteFunc(tasks.Items.List(), func(item crosstalk.Item) bool { return item.Input.Task != tasks.Tasks[0].Name })
 	in := consistency.Instrument{Protocol: consistency.Protocols[0], Tasks: tasks.Tasks, Samples: samples, Condition: map[string]string{},
 		Senses: consistency.Senses{From: []string{tasks.Language}, To: []string{"de"}}}
 	for _, flip := range c.Flips {
-		of, err := Consistency(ctx, in, tasks.Items, reference.Inconsistency{Flip: flip, Invalid: c.Invalid, Wrong: 0.2}, seeds)
+		of, err := Consistency(ctx, in, items, reference.Inconsistency{Flip: flip, Invalid: c.Invalid, Wrong: 0.2}, seeds)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 	"text/template"
 
 	"crosstalk"
-	"crosstalk/internal/shellword"
+	"crosstalk/internal/shell"
 	"crosstalk/shard"
 )
 
@@ -69,20 +69,12 @@ const longest = 45
 //go:embed *.tmpl
 var files embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"shell": shellword.Quote, "shellLine": shellLine, "yaml": yaml, "kube": kube}).ParseFS(files, "*.tmpl"))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"shell": shell.Quote, "shellLine": shell.Line, "yaml": yaml, "kube": kube}).ParseFS(files, "*.tmpl"))
 
 func fill(name string, data any) ([]byte, error) {
 	var out bytes.Buffer
 	err := templates.ExecuteTemplate(&out, name, data)
 	return out.Bytes(), err
-}
-
-func shellLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = shellword.Quote(w)
-	}
-	return strings.Join(quoted, " ")
 }
 
 // yaml writes a value as JSON, which is YAML.

@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"errors"
-	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,22 +10,14 @@ import (
 
 var job = Job{Command: []string{"run", "leakage", "--out", "runs/a"}, Out: "runs/a", Shards: 3}
 
-// A shell reads every word as it was.
-func TestQuote(t *testing.T) {
-	words := []string{"", "plain-1.0/x=y", "two words", "it's", `"$(id)" ${HOME} \n`, "`id`", "a\nb\tc", "*?[x]", "#", "~", "!", "; id", "é語", "-n", "''"}
-	out, err := exec.Command("sh", "-c", `for word in `+shellLine(words)+`; do printf '%s\0' "$word"; done`).Output()
-	if err != nil {
-		t.Skip("no shell: ", err)
-	}
-	if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); !slices.Equal(got, words) {
-		t.Errorf("the shell reads %q, expected %q", got, words)
-	}
-	if line := shellLine(job.Sharded()); line != "run leakage --out runs/a --shard auto" {
-		t.Errorf("quotes where none are needed: %s", line)
-	}
-	files := Job{Command: []string{"score", "confusion", "--out", "a", "--", "-1.csv"}}
-	if line := shellLine(files.Sharded()); line != "score confusion --out a --shard auto -- -1.csv" {
-		t.Errorf("a task does %s", line)
+func TestSharded(t *testing.T) {
+	for _, c := range []struct{ command, want string }{
+		{"run leakage --out runs/a", "run leakage --out runs/a --shard auto"},
+		{"score confusion --out a -- -1.csv", "score confusion --out a --shard auto -- -1.csv"},
+	} {
+		if got := strings.Join(Job{Command: strings.Fields(c.command)}.Sharded(), " "); got != c.want {
+			t.Errorf("a task does %s", got)
+		}
 	}
 }
 
@@ -45,30 +35,52 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Nothing that is written can become a further line of a script or a manifest.
+// Nothing that is written can become a further line of a script or a manifest, and
+// what no cluster could run is refused.
 func TestRefused(t *testing.T) {
-	for option, s := range map[string]Slurm{
-		"sbatch": {Job: job, Folder: "/f", Options: []string{"--partition=a\nrm -rf x"}},
-		"out":    {Job: Job{Command: job.Command, Out: "a\nb", Shards: 3}, Folder: "/f"},
-		"shards": {Job: Job{Command: job.Command, Out: "a", Shards: 1 << 21}, Folder: "/f"},
-		"name":   {Job: Job{Command: job.Command, Out: "a", Shards: 3, Name: "a\nb"}, Folder: "/f"},
-	} {
-		_, _, err := s.Scripts()
-		if bad := new(crosstalk.OptionError); !errors.As(err, &bad) || bad.Option != option {
-			t.Errorf("%s: %v", option, err)
+	slurm := func(change func(*Slurm)) func() error {
+		return func() error {
+			s := Slurm{Job: job, Folder: "/f", Program: "crosstalk"}
+			change(&s)
+			_, _, err := s.Scripts()
+			return err
 		}
 	}
-	for option, change := range map[string]func(*Kubernetes){
-		"out":       func(k *Kubernetes) { k.Out = `a"; id; "` },
-		"claim":     func(k *Kubernetes) { k.Claim = "a, b: c" },
-		"secret":    func(k *Kubernetes) { k.Secret = "$(A)" },
-		"namespace": func(k *Kubernetes) { k.Namespace = "a\nb" },
+	kubernetes := func(change func(*Kubernetes)) func() error {
+		return func() error {
+			k := Kubernetes{Job: job, Image: "i", Claim: "c"}
+			change(&k)
+			_, err := k.Manifests()
+			return err
+		}
+	}
+	for _, c := range []struct {
+		refuse func() error
+		want   string
+	}{
+		{slurm(func(s *Slurm) { s.Options = []string{"--partition=a\nrm -rf x"} }), "sbatch is"},
+		{slurm(func(s *Slurm) { s.Options = []string{"partition=long"} }), `sbatch is "partition=long"; expected an option of sbatch`},
+		{slurm(func(s *Slurm) { s.Options = []string{"--array=1-9"} }), "the array is that of --shards and --parallel"},
+		{slurm(func(s *Slurm) { s.Out = "a\nb" }), "out /f/a\nb/logs contains"},
+		{slurm(func(s *Slurm) { s.Out = "runs/50%" }), `out /f/runs/50%/logs contains "%", which Slurm does not take`},
+		{slurm(func(s *Slurm) { s.Shards = 0 }), "shards is 0; expected a number from 1"},
+		{slurm(func(s *Slurm) { s.Shards = 1 << 21 }), "shards: "},
+		{slurm(func(s *Slurm) { s.Parallel = 4 }), "parallel is 4; expected 0 (no limit) to the number of shards, 3"},
+		{slurm(func(s *Slurm) { s.Name = "a\nb" }), "name is"},
+		{kubernetes(func(k *Kubernetes) { k.Out = `a"; id; "` }), "out is"},
+		{kubernetes(func(k *Kubernetes) { k.Out = "/runs/all" }), `out is "/runs/all"; expected a path in the volume`},
+		{kubernetes(func(k *Kubernetes) { k.Claim = "a, b: c" }), "claim is"},
+		{kubernetes(func(k *Kubernetes) { k.Claim = "Runs" }), `claim is "Runs"; expected lower-case letters`},
+		{kubernetes(func(k *Kubernetes) { k.Claim = "" }), "claim or --store: expected one of them"},
+		{kubernetes(func(k *Kubernetes) { k.Store = "s3:a" }), "claim or --store: expected one of them"},
+		{kubernetes(func(k *Kubernetes) { k.Image = "" }), "image is missing"},
+		{kubernetes(func(k *Kubernetes) { k.Secret = "$(A)" }), "secret is"},
+		{kubernetes(func(k *Kubernetes) { k.Namespace = "a\nb" }), "namespace is"},
+		{kubernetes(func(k *Kubernetes) { k.Name = "My_Job" }), `name is "My_Job"; expected at most 45 lower-case letters`},
 	} {
-		k := Kubernetes{Job: job, Image: "i", Claim: "c"}
-		change(&k)
-		_, err := k.Manifests()
-		if bad := new(crosstalk.OptionError); !errors.As(err, &bad) || bad.Option != option {
-			t.Errorf("%s: %v", option, err)
+		err := c.refuse()
+		if bad := new(crosstalk.OptionError); !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v; want %s", err, c.want)
 		}
 	}
 }

@@ -35,11 +35,11 @@ func (t *table) averageOf(f figure) *average {
 	return a
 }
 
-// cell returns the number of an item's cell.
-func (a *average) cell(it item, measure int) int {
+// cell returns the number of the cell of items with these labels.
+func (a *average) cell(labels []int32, measure int) int {
 	a.key = strconv.AppendInt(a.key[:0], int64(measure), 10)
 	for _, column := range a.over {
-		a.key = strconv.AppendInt(append(a.key, ' '), int64(it.labels[column]), 10)
+		a.key = strconv.AppendInt(append(a.key, ' '), int64(labels[column]), 10)
 	}
 	if i, ok := a.index[string(a.key)]; ok {
 		return i
@@ -48,7 +48,7 @@ func (a *average) cell(it item, measure int) int {
 	a.index[string(a.key)] = i
 	c := estimate.Cell{Measure: measure}
 	for _, column := range a.over {
-		c.Values = append(c.Values, int(it.labels[column]))
+		c.Values = append(c.Values, int(labels[column]))
 	}
 	a.cells = append(a.cells, c)
 	return i

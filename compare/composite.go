@@ -23,7 +23,7 @@ func (m *matched) parts(side int, items []int32) (p parts) {
 			if !v.has(i) {
 				continue
 			}
-			k := m.average.cell(m.table.items[i], measure) // also if there are no values
+			k := m.average.cell(m.table.labels[m.table.items[i].labels], measure) // also if there are no values
 			for len(p) <= k {
 				p = append(p, &stats.Clusters{})
 			}
@@ -60,14 +60,14 @@ func (m *matched) complete(items []int32) []int32 {
 			v := m.values(side, measure)
 			for _, i := range items {
 				if v.has(i) {
-					found[[2]int32{int32(measure), m.table.items[i].labels[column]}] = true
+					found[[2]int32{int32(measure), m.table.labelOf(i, column)}] = true
 				}
 			}
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(items), func(i int32) bool {
 		for measure := range m.average.measures {
-			if !found[[2]int32{int32(measure), m.table.items[i].labels[column]}] {
+			if !found[[2]int32{int32(measure), m.table.labelOf(i, column)}] {
 				return true
 			}
 		}
@@ -119,12 +119,13 @@ const rounding = 1e-12
 // large a share of others may differ.
 func (m *matched) unchanged(level float64) (widest stats.Interval) {
 	widest = stats.Interval{Low: math.NaN(), High: math.NaN(), Level: level}
+	shared := m.shared()
 	for measure := range m.average.measures {
 		a, b := m.values(0, measure), m.values(1, measure)
 		var differences stats.Clusters
 		for _, i := range m.pairs {
 			if a.n(i) > 0 && b.n(i) > 0 {
-				differences.Add(m.table.cluster(i), a.mean(i)-b.mean(i))
+				m.addTo(&differences, shared, i, a.mean(i)-b.mean(i))
 			}
 		}
 		if i := stats.Mean(&differences, stats.Difference, level).Interval; !(i.High-i.Low <= widest.High-widest.Low) {
@@ -167,7 +168,7 @@ func (t *table) observed(f figure) float64 {
 			if !v.has(i) {
 				continue
 			}
-			k := a.cell(t.items[i], measure)
+			k := a.cell(t.labels[t.items[i].labels], measure)
 			for len(sums) <= k {
 				sums, counts = append(sums, 0), append(counts, 0)
 			}

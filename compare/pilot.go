@@ -94,7 +94,7 @@ func (t *table) study(p pair) Study {
 	var plain stats.Clusters
 	a, b := m.values(0, 0), m.values(1, 0)
 	for _, i := range m.pairs {
-		k := m.average.cell(t.items[i], 0)
+		k := m.average.cell(t.labels[t.items[i].labels], 0)
 		centre := d.of[k] - d.against[k]
 		if alone {
 			centre = d.of[k]

@@ -1,25 +1,33 @@
 package compare
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/measure/stats"
 )
 
 // table contains a sum over the samples of each item, for each condition and
-// measure; it does not keep the observations.
+// measure; it does not keep the observations. An item takes some 60 bytes, and 12
+// more for each measure and side.
 type table struct {
 	several bool     // runs
 	columns []string // that identify items together with their names, and that group them
 	items   []item
-	sides   []*side // in the order of the runs, then of appearance
+	labels  [][]int32 // of items: words in the order of columns; 0: none
+	sides   []*side   // in the order of the runs, then of appearance
 	figures []figure
 
-	index    map[string]int32   // items by name and columns
-	words    map[string]int32   // values of columns and names of clusters
+	index    map[uint64]int32   // items, by the hash of name and columns
+	clusters map[uint64]int32   // from 1, by the hash of their name
+	bounded  stats.ClusterNames // of clusters
+	labelled map[string]int32   // labels by their values
+	words    map[string]int32   // values of columns, and reasons
 	names    []string           // of words
 	members  map[string][]int32 // items of a group
 	unnamed  int
@@ -30,8 +38,8 @@ type table struct {
 
 // item is one measured item.
 type item struct {
-	cluster int32   // 0: a separate cluster
-	labels  []int32 // in the order of columns; 0: none
+	cluster int32 // 0: a separate cluster
+	labels  int32 // which of the table's
 }
 
 // side is one condition of one run.
@@ -45,8 +53,7 @@ type side struct {
 // values are the values of one measure under one condition, by item.
 type values struct {
 	sum     []float64
-	count   []int32    // number of samples with a value
-	reason  []int32    // why an item has no value; 0: it was not measured
+	state   []int32    // above 0: number of samples with a value; below 0: why there is none, as a word; 0: not measured
 	samples [][]sample // if they are kept
 }
 
@@ -66,7 +73,8 @@ type figure struct {
 // read reads the runs; it keeps every sample if asked to.
 func read(runs []Run, sampling bool) (*table, error) {
 	t := &table{several: len(runs) > 1, columns: columnsOf(runs), sampling: sampling,
-		index: map[string]int32{}, words: map[string]int32{"": 0}, names: []string{""}, members: map[string][]int32{}}
+		index: map[uint64]int32{}, clusters: map[uint64]int32{}, labelled: map[string]int32{},
+		words: map[string]int32{"": 0}, names: []string{""}, members: map[string][]int32{}}
 	for i, run := range runs {
 		if err := t.read(i, run); err != nil {
 			return nil, err
@@ -144,15 +152,17 @@ func (t *table) add(s *side, o crosstalk.Observation) {
 		s.values[strings.Clone(o.Measure)] = v
 	}
 	i := t.itemOf(o)
-	for int(i) >= len(v.count) {
-		v.sum, v.count, v.reason = append(v.sum, 0), append(v.count, 0), append(v.reason, 0)
+	for int(i) >= len(v.state) {
+		v.sum, v.state = append(v.sum, 0), append(v.state, 0)
 	}
 	if o.NotScored != "" || !o.Value.Defined() {
-		v.reason[i] = t.word(reasonOf(o))
+		if v.state[i] <= 0 {
+			v.state[i] = -t.word(reasonOf(o))
+		}
 		return
 	}
 	v.sum[i] += float64(o.Value)
-	v.count[i]++
+	v.state[i] = max(v.state[i], 0) + 1
 	if t.sampling {
 		for int(i) >= len(v.samples) {
 			v.samples = append(v.samples, nil)
@@ -178,24 +188,57 @@ func (t *table) itemOf(o crosstalk.Observation) int32 {
 		t.unnamed++
 		t.key = fmt.Appendf(t.key, "%d\x00", t.unnamed)
 	}
+	name := len(t.key)
 	for _, column := range t.columns {
 		t.key = append(append(t.key, label(o, column)...), 0)
 	}
-	if i, ok := t.index[string(t.key)]; ok {
+	at := hash(t.key)
+	if i, ok := t.index[at]; ok {
 		return i
 	}
 	i := int32(len(t.items))
-	t.index[string(t.key)] = i
-	it := item{labels: make([]int32, len(t.columns))}
+	t.index[at] = i
+	it := item{labels: t.labelsOf(o, t.key[name:])}
 	if o.Cluster != "" {
-		it.cluster = t.word(o.Cluster)
-	}
-	for k, column := range t.columns {
-		it.labels[k] = t.word(label(o, column))
+		it.cluster = t.clusterOf(o.Cluster)
 	}
 	t.items = append(t.items, it)
 	return i
 }
+
+// hash is a number for a text, by which millions of texts are told apart: two of n
+// have the same with a probability of n*n/2^65.
+func hash(text []byte) uint64 {
+	sum := sha256.Sum256(text)
+	return binary.BigEndian.Uint64(sum[:8])
+}
+
+// clusterOf numbers a cluster, from 1.
+func (t *table) clusterOf(name string) int32 {
+	at := hash([]byte(name))
+	if t.clusters[at] == 0 {
+		t.clusters[at] = int32(len(t.clusters) + 1)
+	}
+	return t.clusters[at]
+}
+
+// labelsOf numbers the labels of an observation's item, whose values are the key.
+func (t *table) labelsOf(o crosstalk.Observation, key []byte) int32 {
+	if i, ok := t.labelled[string(key)]; ok {
+		return i
+	}
+	labels := make([]int32, len(t.columns))
+	for k, column := range t.columns {
+		labels[k] = t.word(label(o, column))
+	}
+	i := int32(len(t.labels))
+	t.labelled[string(key)] = i
+	t.labels = append(t.labels, labels)
+	return i
+}
+
+// labelOf is an item's value of a column, as a word.
+func (t *table) labelOf(i int32, column int) int32 { return t.labels[t.items[i].labels][column] }
 
 // label is the value of an item's column. A column of the condition is not a
 // property of the item.

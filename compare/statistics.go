@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"crosstalk"
@@ -168,9 +169,9 @@ func (t *table) among(f figure) []int32 {
 		columns = append(columns, wanted{slices.Index(t.columns, column), word})
 	}
 	var items []int32
-	for i, it := range t.items {
-		if !slices.ContainsFunc(columns, func(w wanted) bool { return it.labels[w.column] != w.value }) {
-			items = append(items, int32(i))
+	for i := range int32(len(t.items)) {
+		if !slices.ContainsFunc(columns, func(w wanted) bool { return t.labelOf(i, w.column) != w.value }) {
+			items = append(items, i)
 		}
 	}
 	t.members[key] = items
@@ -191,27 +192,34 @@ func (m *matched) values(side, measure int) *values {
 }
 
 func (v *values) has(i int32) bool {
-	return v != nil && int(i) < len(v.count) && (v.count[i] > 0 || v.reason[i] > 0)
+	return v != nil && int(i) < len(v.state) && v.state[i] != 0
 }
 
 func (v *values) n(i int32) int32 {
-	if v == nil || int(i) >= len(v.count) {
+	if v == nil || int(i) >= len(v.state) {
 		return 0
 	}
-	return v.count[i]
+	return max(v.state[i], 0)
 }
 
-func (v *values) reasonOf(i int32) int32 { return v.reason[i] }
+// reasonOf is why an item with n of 0 has no value.
+func (v *values) reasonOf(i int32) int32 { return -v.state[i] }
 
 // mean is the mean over the samples of an item with at least one value.
-func (v *values) mean(i int32) float64 { return v.sum[i] / float64(v.count[i]) }
+func (v *values) mean(i int32) float64 { return v.sum[i] / float64(v.state[i]) }
 
-// cluster names the cluster of an item.
+// cluster names the cluster of an item. Of many thousands, some share a name at
+// random, as in figures (stats.ClusterNames), unless it is for components of
+// variance.
 func (t *table) cluster(i int32) string {
+	name := "item " + strconv.Itoa(int(i))
 	if c := t.items[i].cluster; c != 0 {
-		return t.names[c]
+		name = strconv.Itoa(int(c))
 	}
-	return fmt.Sprintf("\x00%d", i)
+	if t.sampling {
+		return name
+	}
+	return t.bounded.Name(name)
 }
 
 // linear is the difference of figures that are linear in their cells: the
@@ -257,7 +265,7 @@ func (m *matched) differences() *differences {
 	a, b := m.values(0, 0), m.values(1, 0)
 	shared := m.shared()
 	for _, i := range m.pairs {
-		k := m.average.cell(m.table.items[i], 0)
+		k := m.average.cell(m.table.labels[m.table.items[i].labels], 0)
 		if k == len(d.cells) {
 			d.cells = append(d.cells, &stats.Clusters{})
 			d.of, d.against = append(d.of, 0), append(d.against, 0)
@@ -272,11 +280,8 @@ func (m *matched) differences() *differences {
 		} else if x < y {
 			d.loses++
 		}
-		if shared[m.table.items[i].cluster] {
+		if m.addTo(d.cells[k], shared, i, x-y) {
 			d.independent = false
-			d.cells[k].Add(m.table.cluster(i), x-y)
-		} else {
-			d.cells[k].AddIndependent(x - y)
 		}
 	}
 	for k, c := range d.cells {
@@ -286,16 +291,27 @@ func (m *matched) differences() *differences {
 	return d
 }
 
-// shared are the clusters with several pairs.
-func (m *matched) shared() map[int32]bool {
-	shared := map[int32]bool{}
+// shared says of each cluster whether it has several pairs.
+func (m *matched) shared() []bool {
+	met := make([]bool, len(m.table.clusters)+1)
+	shared := make([]bool, len(met))
 	for _, i := range m.pairs {
 		if c := m.table.items[i].cluster; c != 0 {
-			_, again := shared[c]
-			shared[c] = again
+			shared[c], met[c] = met[c], true
 		}
 	}
 	return shared
+}
+
+// addTo adds the value of a pair to others, and reports whether it is of a cluster
+// that other pairs share.
+func (m *matched) addTo(c *stats.Clusters, shared []bool, pair int32, value float64) (clustered bool) {
+	if clustered = shared[m.table.items[pair].cluster]; clustered {
+		c.Add(m.table.cluster(pair), value)
+	} else {
+		c.AddIndependent(value)
+	}
+	return clustered
 }
 
 // test tests a linear difference.
@@ -314,13 +330,9 @@ func (m *matched) test(d *differences, o Options, family int) (method string, p 
 		weights, shared := m.average.weights(), m.shared()
 		a, b := m.values(0, 0), m.values(1, 0)
 		for _, i := range m.pairs {
-			k := m.average.cell(m.table.items[i], 0)
+			k := m.average.cell(m.table.labels[m.table.items[i].labels], 0)
 			x := (a.mean(i) - b.mean(i)) * weights[k] / float64(d.cells[k].N())
-			if shared[m.table.items[i].cluster] {
-				weighted.Add(m.table.cluster(i), x)
-			} else {
-				weighted.AddIndependent(x)
-			}
+			m.addTo(weighted, shared, i, x)
 		}
 	}
 	return "sign-flip", staged(family, o.Seed, func(draws int, seed uint64) float64 { return stats.SignFlip(weighted, draws, seed).P })

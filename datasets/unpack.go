@@ -3,8 +3,6 @@ package datasets
 import (
 	"archive/tar"
 	"archive/zip"
-	"compress/gzip"
-	"crosstalk/internal/atomicfile"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"crosstalk/internal/atomicfile"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 const maxMember = 64 << 20 // bytes, more than any member

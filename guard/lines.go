@@ -70,6 +70,9 @@ func (j Judgement) marked(text string) string {
 	var b strings.Builder
 	at := 0
 	for _, s := range j.Spans {
+		if s.Excuse != "" {
+			continue
+		}
 		b.WriteString(visible.Text(text[at:s.Start]))
 		fmt.Fprintf(&b, "[%s: %s]", s.Language, visible.Text(text[s.Start:s.End]))
 		at = s.End
@@ -91,9 +94,11 @@ func (j Judgement) summary() string {
 	}
 	lines, words := 0, 0
 	for _, s := range j.Spans {
-		if s.Kind == Line {
+		switch {
+		case s.Excuse != "":
+		case s.Kind == Line:
 			lines++
-		} else {
+		default:
 			words++
 		}
 	}

@@ -61,7 +61,7 @@ func recordedFiles(t *testing.T) (leakage, confusion, consistency string) {
 		t.Fatal(err)
 	}
 	var rows strings.Builder
-	for i, item := range of.Items[:40] {
+	for i, item := range of.Items.List()[:40] {
 		word := "en,yes"
 		if i%3 == 0 {
 			word = "en,no"

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"crosstalk"
@@ -61,6 +62,11 @@ const room = 2000
 // families, the last none; asks that are left try levels of reasoning. The
 // error is of a model that did not answer.
 func Check(ctx context.Context, name string, o Options) (Checked, error) {
+	switch o.API {
+	case "", crosstalk.Chat, crosstalk.Completions, crosstalk.Responses:
+	default:
+		return Checked{}, crosstalk.BadOption("api", " is %q; expected chat, completions or responses", o.API)
+	}
 	m, err := Open(name, o)
 	if err != nil {
 		return Checked{}, err
@@ -103,6 +109,10 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 			break
 		}
 		p, _ = Adapt(name, without, o.Families)
+	}
+	var refused *crosstalk.AskError
+	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		err = fmt.Errorf("%w\n'crosstalk models list %s:' prints the models that the server has", err, provider)
 	}
 	if err != nil {
 		return c, err

@@ -18,11 +18,12 @@ import (
 // mostPages bounds how many pages of a list are fetched.
 const mostPages = 50
 
-// List asks a server for the names of its models, sorted. Name is a provider,
-// or one of its models: only the provider counts. Errors are in the user's words
+// List asks a provider's server for its models and returns their names, sorted, as
+// Open takes them: provider:name. name is the provider, or provider:part for the
+// models whose names contain the part, in any case. Errors are in the user's words
 // and contain no API key.
 func List(ctx context.Context, name string, o Options) ([]string, error) {
-	provider, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(name)), ":")
+	provider, part, _ := strings.Cut(strings.ToLower(strings.TrimSpace(name)), ":")
 	const nameless = "models"
 	p, c, err := find(provider, nameless, o)
 	if err != nil {
@@ -68,7 +69,17 @@ func List(ctx context.Context, name string, o Options) ([]string, error) {
 		page = following
 	}
 	slices.Sort(all)
-	return slices.Compact(all), nil
+	all = slices.Compact(all)
+	var chosen []string
+	for _, name := range all {
+		if strings.Contains(strings.ToLower(name), part) {
+			chosen = append(chosen, provider+":"+name)
+		}
+	}
+	if len(chosen) == 0 && len(all) > 0 {
+		return nil, fmt.Errorf("none of the %d models of %s has %q in its name", len(all), provider, part)
+	}
+	return chosen, nil
 }
 
 type listed struct {

@@ -294,11 +294,22 @@ func TestList(t *testing.T) {
 	}
 	s := testserver.New(testserver.Options{Models: names, Key: "sk-0123456789", Record: true})
 	defer s.Close()
-	for _, provider := range []string{"openai", "anthropic", "OpenRouter:x"} {
-		got, err := List(t.Context(), provider, Options{BaseURL: s.URL + "/v1", Getenv: func(string) string { return "sk-0123456789" }})
-		if err != nil || !slices.Equal(got, names) {
-			t.Errorf("%s: %v, %v", provider, got, err)
+	o := Options{BaseURL: s.URL + "/v1", Getenv: func(string) string { return "sk-0123456789" }}
+	for _, provider := range []string{"openai", "anthropic", "OpenRouter:", "openai:M-0"} {
+		got, err := List(t.Context(), provider, o)
+		name, part, _ := strings.Cut(strings.ToLower(provider), ":")
+		var want []string
+		for _, model := range names {
+			if strings.Contains(model, part) {
+				want = append(want, name+":"+model)
+			}
 		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %d of %d names, %v", provider, len(got), len(want), err)
+		}
+	}
+	if got, err := List(t.Context(), "openai:claude", o); err == nil || err.Error() != `none of the 2105 models of openai has "claude" in its name` {
+		t.Errorf("%q, %v", got, err)
 	}
 	for _, r := range s.Records() {
 		if r.Method != "GET" || r.Path != "/v1/models" {
@@ -311,6 +322,18 @@ func TestList(t *testing.T) {
 	}
 	if _, err := List(t.Context(), "nosuch", Options{}); err == nil || !strings.Contains(err.Error(), `there is no provider "nosuch"`) {
 		t.Error(err)
+	}
+	if _, err := List(t.Context(), "compatible", Options{BaseURL: s.URL + "/v1", Getenv: func(string) string { return "" }}); err == nil ||
+		!strings.HasPrefix(err.Error(), "compatible: CROSSTALK_API_KEY is not set, and "+s.URL+"/v1 wants a key") {
+		t.Errorf("no key: %v", err)
+	}
+	listless := testserver.New(testserver.Options{NoList: true})
+	defer listless.Close()
+	for _, path := range []string{"/v1", "/v1/v2"} {
+		if _, err := List(t.Context(), "vllm", Options{BaseURL: listless.URL + path}); err == nil ||
+			err.Error() != "vllm: "+listless.URL+path+" has no list of models (HTTP 404), or the base URL is wrong (most end in /v1)" {
+			t.Errorf("no list: %v", err)
+		}
 	}
 	for body, want := range map[string]string{
 		`[{"id":"b"},{"id":"a"}]`:                 "[b a]",
@@ -326,6 +349,95 @@ func TestList(t *testing.T) {
 			t.Errorf("%s was read", body)
 		}
 	}
+}
+
+// What Check found, for people.
+func TestCheckedRows(t *testing.T) {
+	s := testserver.New(testserver.Options{Models: []string{"gpt-5-mini", "gpt-4o", "claude-sonnet-4-5", "think-x", "openrouter-x", "gemma-2-x"}})
+	defer s.Close()
+	other := testserver.New(testserver.Options{Serves: "other\x1b[2Jmodel"})
+	defer other.Close()
+	for _, c := range []struct {
+		name string
+		o    Options
+		want string // the rows but model, answer and refusals
+	}{
+		{"OpenAI:gpt-5-mini", Options{}, `known as: OpenAI o-series and GPT-5
+answered as: gpt-5-mini
+temperature: refused
+top-p: not tried: gpt-5-mini takes only its default
+system: taken
+logprobs: not tried: gpt-5-mini gives none
+max tokens: sent as max_completion_tokens
+thinks: yes: thoughts are not shown; 390 tokens
+reasoning: low taken ({"reasoning_effort":"low"})
+asks: 3
+flags: --model openai:gpt-5-mini --base-url URL --temperature default --top-p default --reasoning-tokens 4000`},
+		{"openai:gpt-4o", Options{}, `known as: not in the table of families of DATE
+answered as: gpt-4o
+temperature: taken
+top-p: taken
+system: taken
+logprobs: taken: 2 candidates for each token
+max tokens: sent as max_tokens
+thinks: no, as far as the answer shows
+reasoning: low no effect seen ({"reasoning_effort":"low"})
+asks: 2
+flags: --model openai:gpt-4o --base-url URL`},
+	} {
+		c.o.BaseURL, c.o.Getenv = s.URL+"/v1", func(string) string { return "sk-0123456789" }
+		if got := rowsOf(t, c.name, c.o); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		server *testserver.Server
+		name   string
+		o      Options
+		want   string
+	}{
+		{s, "anthropic:claude-sonnet-4-5", Options{}, `reasoning: low taken ({"thinking":{"budget_tokens":2000,"type":"enabled"}})`},
+		{s, "compatible:think-x", Options{}, "thinks: yes: thoughts are in the text of the answer, from which they are removed, and their tokens are not counted apart"},
+		{s, "compatible:think-x", Options{KeyVar: "MY_KEY", Header: []string{"x-team=blue"}},
+			"flags: --model compatible:think-x --base-url URL --key-var MY_KEY --header x-team=... --reasoning-tokens 4000"},
+		{s, "openrouter:openrouter-x", Options{}, "logprobs: dropped without an error: it had no effect"},
+		{s, "vllm:gemma-2-x", Options{}, "system: refused: it is sent as a part of the prompt"},
+		{s, "openai:gpt-4o", Options{API: crosstalk.Responses}, "max tokens: sent as max_output_tokens"},
+		{s, "openai:gpt-4o", Options{API: crosstalk.Responses}, "flags: --model openai:gpt-4o --base-url URL --api responses"},
+		{other, "vllm:mine", Options{}, "answered as: other␛[2Jmodel: another model"},
+	} {
+		c.o.BaseURL, c.o.Getenv = c.server.URL+"/v1", func(string) string { return "sk-0123456789" }
+		if got := rowsOf(t, c.name, c.o); !strings.Contains(got+"\n", c.want+"\n") {
+			t.Errorf("%s: no %q in\n%s", c.name, c.want, got)
+		}
+	}
+	if got := rowsOf(t, "vllm:gpt-4o", Options{API: crosstalk.Completions, BaseURL: s.URL + "/v1"}); strings.Contains(got, "system: ") {
+		t.Errorf("a bare prompt has a system message:\n%s", got)
+	}
+	if _, err := Check(t.Context(), "openai:gpt-9", Options{BaseURL: s.URL + "/v1", Getenv: func(string) string { return "sk-0123456789" }}); err == nil ||
+		!strings.HasSuffix(err.Error(), "\n'crosstalk models list openai:' prints the models that the server has") {
+		t.Error(err)
+	}
+	if _, err := Check(t.Context(), "compatible:m", Options{API: crosstalk.Embeddings}); err == nil || !strings.Contains(err.Error(), "expected chat, completions or responses") {
+		t.Error(err)
+	}
+}
+
+// rowsOf is what Check finds, a row a line.
+func rowsOf(t *testing.T, name string, o Options) string {
+	t.Helper()
+	found, err := Check(t.Context(), name, o)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	var lines []string
+	for _, row := range found.Rows(o) {
+		if !slices.Contains([]string{"model", "answer", "refusal"}, row[0]) {
+			lines = append(lines, row[0]+": "+row[1])
+		}
+	}
+	_, date := Families()
+	return strings.NewReplacer(o.BaseURL, "URL", date, "DATE").Replace(strings.Join(lines, "\n"))
 }
 
 func TestCheck(t *testing.T) {

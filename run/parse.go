@@ -314,12 +314,8 @@ func (p *parser) field(l *line, name string) int {
 		o.Finding = p.text()
 		return 1 << 12
 	case "spans":
-		p.rest(&o.Spans)
+		o.Spans = p.spans()
 		return 1 << 13
-	case "masked":
-		o.Masked = []crosstalk.Span{}
-		p.elements(func() { o.Masked = append(o.Masked, p.masked()) })
-		return 1 << 17
 	case "tokens":
 		p.rest(&o.Tokens)
 		return 1 << 14
@@ -342,6 +338,65 @@ func (p *parser) field(l *line, name string) int {
 		l.Place[1] = p.int()
 		p.want(']')
 		return 1 << 16
+	case "masked":
+		o.Masked = p.spans()
+		return 1 << 17
+	}
+	p.fail()
+	return 0
+}
+
+func (p *parser) spans() []crosstalk.Span {
+	spans := []crosstalk.Span{}
+	p.elements(func() {
+		var s crosstalk.Span
+		seen := 0
+		p.fields(func(name []byte) {
+			bit := p.span(&s, string(name))
+			if seen&bit != 0 {
+				p.fail()
+			}
+			seen |= bit
+		})
+		spans = append(spans, s)
+	})
+	return spans
+}
+
+// span reads the value of a field of a span, and returns the field's bit.
+func (p *parser) span(s *crosstalk.Span, name string) int {
+	switch name {
+	case "side":
+		s.Side = p.text()
+		return 1
+	case "line":
+		s.Line = p.int()
+		return 1 << 1
+	case "start":
+		s.Start = p.int()
+		return 1 << 2
+	case "end":
+		s.End = p.int()
+		return 1 << 3
+	case "text":
+		s.Text = p.text()
+		return 1 << 4
+	case "language":
+		s.Language = p.text()
+		return 1 << 5
+	case "probability":
+		v, err := strconv.ParseFloat(p.number(), 32)
+		if err != nil {
+			p.fail()
+		}
+		s.Probability = float32(v)
+		return 1 << 6
+	case "score":
+		s.Score = p.float()
+		return 1 << 7
+	case "reason":
+		s.Reason = p.text()
+		return 1 << 8
 	}
 	p.fail()
 	return 0
@@ -367,31 +422,6 @@ func (p *parser) named() (t crosstalk.NamedText) {
 		seen |= bit
 	})
 	return t
-}
-
-// masked reads a span that was not judged, which has these fields only.
-func (p *parser) masked() (s crosstalk.Span) {
-	seen := 0
-	p.fields(func(name []byte) {
-		bit := 0
-		switch string(name) {
-		case "line":
-			s.Line, bit = p.int(), 1
-		case "start":
-			s.Start, bit = p.int(), 2
-		case "end":
-			s.End, bit = p.int(), 4
-		case "reason":
-			s.Reason, bit = p.text(), 8
-		default:
-			p.fail()
-		}
-		if seen&bit != 0 {
-			p.fail()
-		}
-		seen |= bit
-	})
-	return s
 }
 
 // rest leaves a value to encoding/json.

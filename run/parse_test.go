@@ -12,8 +12,8 @@ import (
 func FuzzParse(f *testing.F) {
 	full := crosstalk.Observation{Measure: "lpr", Item: "a/é\"\\", Cluster: "c\n\t\u2028", Sample: 3, Variant: "v\\", Value: 0.5, NotScored: "empty", Implied: true,
 		Condition: map[string]string{"model": "m", "temperature": "0"}, Labels: map[string]string{"language": "de", "x": "\"\\\""}, Numbers: map[string]float64{"n": -1e-9, "m": 1e21},
-		Finding: "line", Spans: []crosstalk.Span{{Line: 1, Text: "]}\"\\"}}, Tokens: []crosstalk.Token{{Text: "t", Entropy: crosstalk.Undefined}}, Answers: []crosstalk.Key{{1, 2, 254}, {}},
-		Masked: []crosstalk.Span{{Line: 1, End: 7, Reason: "code"}, {Reason: "name\n"}}}
+		Finding: "line", Spans: []crosstalk.Span{{Line: 1, Text: "]}\"\\"}, {}},
+		Masked: []crosstalk.Span{{Side: "answer", Line: 2, Start: 3, End: 4, Language: "de", Probability: 0.1, Score: -1e-9, Reason: "number"}}, Tokens: []crosstalk.Token{{Text: "t", Entropy: crosstalk.Undefined}}, Answers: []crosstalk.Key{{1, 2, 254}, {}}}
 	full.AddText(crosstalk.Side, "answer", "two \"words\"\\\nand 世 \xff more")
 	undefined := crosstalk.Observation{Value: crosstalk.Undefined}
 	for _, o := range []crosstalk.Observation{full, undefined, {}} {
@@ -27,7 +27,7 @@ func FuzzParse(f *testing.F) {
 	for _, text := range []string{`{}`, ``, `null`, `[]`, `{"measure":"a"}x`, ` {"measure" : "a"} `, `{"Measure":"a"}`, `{"measure":"a","measure":"b"}`, `{"labels":{"a":"b"},"labels":{"c":"d"}}`,
 		`{"labels":null}`, `{"labels":{"a":null}}`, `{"labels":{"a":"b","a":"c"}}`, `{"place":[1]}`, `{"place":[1,2,3]}`, `{"sample":01}`, `{"sample":1.0}`, `{"value":1e999}`, `{"value":0x1}`, `{"value":-}`,
 		`{"implied":false}`, `{"numbers":{"a":1_0}}`, `{"texts":[{"name":"a","name":"b"}]}`, `{"texts":[{}]}`, `{"texts":[]}`, `{"answers":["00"]}`, `{"spans":[{"line":1}],"spans":[{}]}`, `{"item":"\ud800"}`,
-		"{\"item\":\"\xff\"}", `{"item":"a`, `{"item":"\`, `{"spans":["]`, `{"masked":[{"line":1,"line":2}]}`, `{"masked":[{"text":"x"}]}`, `{"masked":null}`, `{"unknown":[1,{"a":"}"}]}`} {
+		"{\"item\":\"\xff\"}", `{"item":"a`, `{"item":"\`, `{"spans":["]`, `{"spans":[]}`, `{"masked":[{"line":1,"line":2}]}`, `{"masked":[{"probability":1e39}]}`, `{"masked":null}`, `{"unknown":[1,{"a":"}"}]}`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -70,11 +70,21 @@ func same(t *testing.T, got, want line) {
 	}
 }
 
-// What Recorder writes is never left to encoding/json.
+// What Recorder writes is never left to encoding/json: no field of an observation,
+// nor of what it has lists of.
 func TestParseIsQuick(t *testing.T) {
-	o := crosstalk.Observation{Measure: "lpr", Item: "a/é\"", Cluster: "c\n", Value: crosstalk.Undefined, NotScored: "empty", Implied: true, Condition: map[string]string{"model": "m"},
-		Labels: map[string]string{"language": "de"}, Numbers: map[string]float64{"n": -1e-9}, Spans: []crosstalk.Span{{Line: 1, Text: "]}"}}, Answers: []crosstalk.Key{{1}}}
+	o := crosstalk.Observation{Measure: "lpr", Item: "a/é\"", Cluster: "c\n", Variant: "v", Value: crosstalk.Undefined, NotScored: "empty", Implied: true, Finding: "line",
+		Condition: map[string]string{"model": "m"}, Labels: map[string]string{"language": "de"}, Numbers: map[string]float64{"n": -1e-9},
+		Spans:  []crosstalk.Span{{Side: "answer", Line: 1, Start: 2, End: 3, Text: "]}", Language: "de", Probability: 0.5, Score: 0.25, Reason: "number"}},
+		Masked: []crosstalk.Span{{Line: 1}}, Tokens: []crosstalk.Token{{Text: "t"}}, Answers: []crosstalk.Key{{1}}, Sample: 1}
 	o.AddText(crosstalk.Side, "answer", "two \"words\"\\\nand 世\u2028 more")
+	for _, of := range []any{o, o.Spans[0]} {
+		for v, i := reflect.ValueOf(of), 0; i < v.NumField(); i++ {
+			if v.Field(i).IsZero() {
+				t.Errorf("%T.%s is not tested", of, v.Type().Field(i).Name)
+			}
+		}
+	}
 	text, err := encode(nil, &o)
 	if err != nil {
 		t.Fatal(err)

@@ -163,24 +163,36 @@ func (s Shard) Part(n int) int {
 	return part
 }
 
-// Clusters are items, by number from 0, that have to be in the same shard.
+// Clusters are items, by number from 0, that have to be in the same shard. The
+// zero value has no items.
 type Clusters struct {
-	of    []int // a parent of each item, that of a root is the item itself
-	names []string
+	of     []int32          // a parent of each item, that of a root is the item itself
+	hashes []uint64         // of the items' ids
+	named  map[uint64]int32 // the first item of a named cluster, by the name's hash
 }
 
-// NewClusters returns clusters of one item each. name is what an item's place
-// depends on: its id.
-func NewClusters(n int, name func(item int) string) *Clusters {
-	c := &Clusters{make([]int, n), make([]string, n)}
-	for i := range n {
-		c.of[i], c.names[i] = i, name(i)
+// Add adds an item with its cluster, "" for one of its own.
+func (c *Clusters) Add(id, cluster string) {
+	item := int32(len(c.of))
+	c.of, c.hashes = append(c.of, item), append(c.hashes, hash(id))
+	if cluster == "" {
+		return
 	}
-	return c
+	if c.named == nil {
+		c.named = map[uint64]int32{}
+	}
+	name := hash(cluster)
+	if first, again := c.named[name]; again {
+		c.join(first, item)
+		return
+	}
+	c.named[name] = item
 }
 
 // Join makes the clusters of two items one.
-func (c *Clusters) Join(a, b int) {
+func (c *Clusters) Join(a, b int) { c.join(int32(a), int32(b)) }
+
+func (c *Clusters) join(a, b int32) {
 	a, b = c.root(a), c.root(b)
 	if a > b {
 		a, b = b, a
@@ -188,7 +200,7 @@ func (c *Clusters) Join(a, b int) {
 	c.of[b] = a // the root is the first item
 }
 
-func (c *Clusters) root(item int) int {
+func (c *Clusters) root(item int32) int32 {
 	for c.of[item] != item {
 		c.of[item] = c.of[c.of[item]]
 		item = c.of[item]
@@ -202,30 +214,32 @@ func (c *Clusters) root(item int) int {
 // clusters have one size.
 func (s Shard) Of(c *Clusters) []int {
 	items := []int{} // not nil, for a shard may have none
-	sizes := map[int]int{}
+	sizes := make([]int32, len(c.of))
 	for i := range c.of {
-		sizes[c.root(i)]++
+		sizes[c.root(int32(i))]++
 	}
 	type cluster struct {
-		root, size int
+		root, size int32
 		hash       uint64
 	}
 	var all []cluster
 	for root, size := range sizes {
-		all = append(all, cluster{root, size, hash(c.names[root])})
+		if size > 0 {
+			all = append(all, cluster{int32(root), size, c.hashes[root]})
+		}
 	}
 	slices.SortFunc(all, func(a, b cluster) int {
 		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.hash, b.hash), cmp.Compare(a.root, b.root))
 	})
 	loads := newLoads(s.Count)
-	mine := map[int]bool{}
+	mine := make([]bool, len(c.of)) // by root
 	for _, one := range all {
-		if loads.add(one.size) == s.Index {
+		if loads.add(int(one.size)) == s.Index {
 			mine[one.root] = true
 		}
 	}
 	for i := range c.of {
-		if mine[c.root(i)] {
+		if mine[c.root(int32(i))] {
 			items = append(items, i)
 		}
 	}

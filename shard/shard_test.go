@@ -83,7 +83,10 @@ func TestOf(t *testing.T) {
 		for _, count := range []int{1, 4, 64} {
 			for _, size := range []int{1, 3} {
 				cluster := func(item int) int { return item % max(1, n/size) }
-				c := NewClusters(n, func(i int) string { return fmt.Sprint("item ", i) })
+				c := &Clusters{}
+				for i := range n {
+					c.Add(fmt.Sprint("item ", i), "")
+				}
 				for i := range n {
 					c.Join(i, cluster(i))
 				}

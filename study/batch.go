@@ -10,8 +10,8 @@ import (
 	"crosstalk/model"
 )
 
-// CheckBatch returns an error if a model cannot be asked in batches.
-func (s *Study) CheckBatch() error {
+// checkBatch returns an error if a model cannot be asked in batches.
+func (s *Study) checkBatch() error {
 	for _, p := range s.Protocols {
 		for _, c := range p.Conditions {
 			if _, ok := c.model.(crosstalk.Batcher); !ok {

@@ -64,7 +64,7 @@ func (c Confusion) Open() (*Study, error) {
 		return nil, err
 	}
 	study.Suite, study.columns = s, Columns{"position": true}
-	study.suites = func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: s.ID()} }
+	study.suites = suitesOf(s)
 	format, demonstrations, err := c.formats(s)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (c Confusion) Open() (*Study, error) {
 		in.Prompting.Logprobs = c.Logprobs // is part of the rules
 		conditions, err := c.conditions(defaults{strict: strictly(rules.Name), prefix: s.Prefix, logprobs: c.Logprobs, format: format,
 			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
-			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items) }})
+			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items.List()) }})
 		if err != nil {
 			return nil, err
 		}
@@ -147,8 +147,8 @@ func unknown(identifier *fasttext.Model, language string) string {
 func judgeable(s *suite.Suite, identifier *fasttext.Model) (*suite.Suite, error) {
 	labels := map[string]string{}
 	with := *s
-	with.Items = slices.Clone(s.Items)
-	for i, item := range with.Items {
+	with.Items = suite.Items{}
+	for _, item := range s.Items.All() {
 		of := item.Prompt.Language
 		if _, seen := labels[of]; !seen {
 			label, ok := labelOf(identifier, of)
@@ -160,8 +160,9 @@ func judgeable(s *suite.Suite, identifier *fasttext.Model) (*suite.Suite, error)
 		if labels[of] != of {
 			prompt := *item.Prompt
 			prompt.Language, prompt.Tag = labels[of], of
-			with.Items[i].Prompt = &prompt
+			item.Prompt = &prompt
 		}
+		with.Items.Add(item)
 	}
 	with.Demonstrations = maps.Clone(s.Demonstrations)
 	for of, label := range labels {
@@ -182,7 +183,7 @@ func (c Confusion) suiteOf() (*suite.Suite, error) {
 		return s.Part(c.Items), nil
 	}
 	of := map[string]bool{}
-	for _, item := range s.Items {
+	for _, item := range s.Items.All() {
 		of[item.Prompt.Language] = true
 	}
 	for _, language := range c.Languages {
@@ -192,7 +193,7 @@ func (c Confusion) suiteOf() (*suite.Suite, error) {
 		}
 	}
 	part := *s
-	part.Items = slices.DeleteFunc(slices.Clone(s.Items), func(item crosstalk.Item) bool { return !slices.Contains(c.Languages, item.Prompt.Language) })
+	part.Items = s.Items.Select(func(item crosstalk.Item) bool { return slices.Contains(c.Languages, item.Prompt.Language) })
 	return part.Part(c.Items), nil
 }
 

@@ -227,8 +227,8 @@ func promptsOf(nameOrFile string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	prompts := make(map[string]string, len(s.Items))
-	for _, item := range s.Items {
+	prompts := make(map[string]string, s.Items.Len())
+	for _, item := range s.Items.All() {
 		// Published test sets have the answers' ids; in a suite of one's own, the
 		// column id names the item.
 		prompts[recorded.ConfusionItem(item.Labels, item.ID, nil).ID] = item.Prompt.Text

@@ -70,7 +70,7 @@ func (c Consistency) Open() (*Study, error) {
 	}
 	study := &Study{Instrument: "consistency", Suite: s, env: similarities.NewEnv(),
 		columns: Columns{"pair": true, "part": true, consistency.ByClass: true},
-		suites:  func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: s.ID()} }}
+		suites:  suitesOf(s)}
 	if err := study.group(c.By, consistency.By); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (c Consistency) Open() (*Study, error) {
 	for _, rules := range protocols {
 		conditions, err := c.conditions(defaults{strict: strictly(rules.Name), system: rules.System, prefix: s.Prefix,
 			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
-			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items, s.Tasks...) }})
+			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items.List(), s.Tasks...) }})
 		if err != nil {
 			return nil, err
 		}
@@ -205,7 +205,7 @@ func (c Consistency) senses(s *suite.Suite, rewriter consistency.Rewriter) (cons
 				return senses, crosstalk.BadOption("to", ": %w", err)
 			}
 		}
-		for _, item := range s.Items {
+		for _, item := range s.Items.All() {
 			if _, ok := item.Input.Texts[from]; !ok {
 				return senses, crosstalk.BadOption("from", ": item %s has no text in %s; it has %s",
 					item.ID, from, list(item.Input.Texts))
@@ -283,7 +283,7 @@ func (c Consistency) rewriter(s *suite.Suite) (consistency.Rewriter, error) {
 		prompts[key] = prompt
 	}
 	if len(c.Texts) > 0 {
-		texts, err := transcript.ReadTexts(c.Texts, s.Name, s.Tasks, s.Items)
+		texts, err := transcript.ReadTexts(c.Texts, s.Name, s.Tasks, s.Items.List())
 		if err != nil {
 			return w, err
 		}

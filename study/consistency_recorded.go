@@ -33,7 +33,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 	if err != nil {
 		return nil, err
 	}
-	texts, err := transcript.ReadTexts(c.Texts, task, tasks.Tasks, tasks.Items)
+	texts, err := transcript.ReadTexts(c.Texts, task, tasks.Tasks, tasks.Items.List())
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 			own[column] = ""
 		}
 		groups.see(own, "") // columns of the answers keep their values
-		for _, item := range tasks.Items {
+		for _, item := range tasks.Items.All() {
 			study.columns.Add(item.Labels)
 			groups.see(item.Labels, "")
 		}
@@ -107,7 +107,7 @@ func LoadTasks(nameOrFile string) (*suite.Suite, error) {
 		load = func(name string) (*suite.Suite, error) { return suite.LoadFor("consistency", name) }
 	}
 	tasks, err := load(nameOrFile)
-	if err == nil && len(tasks.Items) == 0 {
+	if err == nil && tasks.Items.Len() == 0 {
 		return nil, fmt.Errorf("%s has no items, so its answers cannot be scored", nameOrFile)
 	}
 	return tasks, err

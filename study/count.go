@@ -26,39 +26,41 @@ func (c *Count) add(worst crosstalk.Usage, prices ask.Prices, model string) {
 	c.Cost += prices.Cost(model, worst)
 }
 
-// Counted is a condition of a protocol with its requests. Total counts requests
-// shared by several conditions once.
+// Counted is a condition of a protocol with its requests.
 type Counted struct {
 	Condition
 	Count
-	needs []ask.Need // of each item
+	needs []ask.Need // of each item, where there is a budget
 }
 
-// Count runs the instruments over the items without sending requests.
-func (s *Study) Count(ctx context.Context, prices ask.Prices) (each []Counted, total Count, err error) {
+// count runs the instruments over the items without sending requests. It keeps
+// what each item needs if needs is set.
+func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f Forecast, err error) {
 	counted := map[uint64]int32{}
 	for k, p := range s.Protocols {
 		for _, c := range s.named(p) {
 			of := Counted{Condition: c}
-			n := &counter{id: c.Model, prices: prices, count: &Count{}, counted: counted, total: &Count{}, condition: int32(len(each))}
+			n := &counter{id: c.Model, prices: prices, count: &Count{}, counted: counted, total: &Count{}, condition: int32(len(f.Each))}
 			if s.common != nil && !s.shard.IsZero() { // another shard may send them
 				if err := s.common(ctx, k, c, n); err != nil {
-					return nil, total, err
+					return f, err
 				}
 			}
-			n.count, n.total = &of.Count, &total
+			n.count, n.total = &of.Count, &f.Total
 			in := p.instrument(c, false)
-			for _, item := range s.items() {
+			for _, item := range s.items().All() {
 				n.need = ask.Need{}
 				if _, err := in.Measure(ctx, n, item); err != nil {
-					return nil, total, err
+					return f, err
 				}
-				of.needs = append(of.needs, n.need)
+				if needs {
+					of.needs = append(of.needs, n.need)
+				}
 			}
-			each = append(each, of)
+			f.Each = append(f.Each, of)
 		}
 	}
-	return each, total, nil
+	return f, nil
 }
 
 // counter is an Asker that only counts. Its answers are different texts, so that

@@ -131,16 +131,16 @@ func (g *groups) columns() Columns {
 // labels are not part of it.
 func grouped(s *suite.Suite) *suite.Suite {
 	var g groups
-	for _, item := range s.Items {
+	for _, item := range s.Items.All() {
 		g.see(item.Labels, promptOf(item))
 	}
 	g.done()
 	with := *s
-	with.Items = slices.Clone(s.Items)
+	with.Items = suite.Items{}
 	var labels intern.Maps
-	for i := range with.Items {
-		item := &with.Items[i]
-		item.Labels = labels.Of(g.label(item.Labels, promptOf(*item)))
+	for _, item := range s.Items.All() {
+		item.Labels = labels.Of(g.label(item.Labels, promptOf(item)))
+		with.Items.Add(item)
 	}
 	return &with
 }

@@ -128,8 +128,8 @@ func TestGroupsLeaveTheSuiteAsItIs(t *testing.T) {
 		if of.ID() != s.ID() {
 			t.Errorf("%s has become %s", s.ID(), of.ID())
 		}
-		if s.Items[0].Labels["family"] != "" || of.Items[0].Labels["family"] != "Indo-European" && name != "confusion" {
-			t.Errorf("%s: labels %v, grouped %v", name, s.Items[0].Labels, of.Items[0].Labels)
+		if s.Items.At(0).Labels["family"] != "" || of.Items.At(0).Labels["family"] != "Indo-European" && name != "confusion" {
+			t.Errorf("%s: labels %v, grouped %v", name, s.Items.At(0).Labels, of.Items.At(0).Labels)
 		}
 	}
 }

@@ -1,19 +1,25 @@
 package study
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"crosstalk/datasets"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/fasttext"
 	"crosstalk/measure/wordlist"
+	"crosstalk/study/similarities"
 )
 
+// embeddedIdentifier names the embedded identifier, as "" does.
+const embeddedIdentifier = "embedded"
+
 // OpenIdentifier opens a fastText model that identifies languages: a file, one
-// that was fetched (lid.176, lid.176.ftz), or "", the embedded one.
+// that was fetched (lid.176, lid.176.ftz), or "" or "embedded", the embedded one.
 func OpenIdentifier(name string) (*fasttext.Model, error) {
-	if name == "" {
+	if name == "" || name == embeddedIdentifier {
 		return embedded.Identifier(), nil
 	}
 	file, err := IdentifierFile(name)
@@ -21,6 +27,14 @@ func OpenIdentifier(name string) (*fasttext.Model, error) {
 		return nil, err
 	}
 	return fasttext.Load(file)
+}
+
+// IsIdentifier reports whether OpenIdentifier would look for an identifier of that
+// name: it is embedded, published or a file.
+func IsIdentifier(name string) bool {
+	_, published := PublishedIdentifier(name)
+	_, err := os.Stat(name)
+	return published || name == embeddedIdentifier || err == nil
 }
 
 // PublishedIdentifier returns the published identifier of that name.
@@ -52,4 +66,26 @@ func OpenWords(file string) (*wordlist.List, error) {
 		return wordlist.English(), nil
 	}
 	return wordlist.Load(file)
+}
+
+// CheckIdentifier loads the language identifier of that name and tries it on a
+// sentence. The rows are names and texts for people.
+func CheckIdentifier(name string) (rows [][2]string, err error) {
+	file, err := IdentifierFile(name)
+	if err != nil {
+		return nil, err
+	}
+	started := time.Now()
+	m, err := OpenIdentifier(name)
+	if err != nil {
+		return nil, err
+	}
+	loaded := time.Since(started)
+	guess := m.Identify(similarities.Sentences[0])
+	return [][2]string{
+		{"model", m.Name()},
+		{"file", file},
+		{"identifies", fmt.Sprintf("%d languages; an English sentence as %s, probability %.4f", len(m.Labels()), guess.Language, guess.Probability)},
+		{"time", fmt.Sprintf("%v to load", loaded.Round(time.Millisecond))},
+	}, nil
 }

@@ -48,7 +48,7 @@ func (l Leakage) Open() (*Study, error) {
 		return nil, err
 	}
 	study := &Study{Instrument: "leakage", Suite: s, columns: Columns{"similarity": true}, env: similarities.NewEnv(),
-		suites: func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: s.ID()} }}
+		suites: suitesOf(s)}
 	if err := study.group(l.By, leakage.By); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (l Leakage) Open() (*Study, error) {
 	for _, rules := range protocols {
 		conditions, err := l.conditions(defaults{strict: strictly(rules.Name), system: rules.System, prefix: s.Prefix,
 			decoding:  crosstalk.Decoding{MaxTokens: cmp.Or(s.MaxTokens, rules.MaxTokens), Temperature: &rules.Temperature},
-			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items) }})
+			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items.List()) }})
 		if err != nil {
 			return nil, err
 		}
@@ -106,10 +106,10 @@ func (l Leakage) similarities() []string {
 }
 
 // LanguageOf is the one language of a suite's items.
-func LanguageOf(items []crosstalk.Item) similarities.Language {
+func LanguageOf(items suite.Items) similarities.Language {
 	return func() (string, error) {
 		return similarities.CommonLanguage(func(yield func(crosstalk.Item, error) bool) {
-			for _, item := range items {
+			for _, item := range items.All() {
 				if !yield(item, nil) {
 					return
 				}

@@ -6,6 +6,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/parallel"
+	"crosstalk/suite"
 )
 
 // Arm is one condition of a study: its instrument and its asker.
@@ -30,18 +31,19 @@ type Measured struct {
 // in the order of arms and items. After an error it continues, so that existing
 // answers still count. When the loop is left, it starts no further items, waits
 // for those in progress, whose requests may be paid for, and drops them.
-func Measure(ctx context.Context, arms []Arm, items []crosstalk.Item, n int) iter.Seq[Measured] {
+func Measure(ctx context.Context, arms []Arm, items suite.Items, n int) iter.Seq[Measured] {
 	type place struct {
-		arm, item int
-		ctx       context.Context
-		end       func()
+		arm, number int
+		item        crosstalk.Item
+		ctx         context.Context
+		end         func()
 	}
 	places := func(yield func(place, error) bool) {
 		for arm := range arms {
-			for item := range items {
-				at := place{arm, item, ctx, func() {}}
+			for number, item := range items.All() {
+				at := place{arm, number, item, ctx, func() {}}
 				if admit := arms[arm].Admit; admit != nil {
-					at.ctx, at.end = admit(ctx, item)
+					at.ctx, at.end = admit(ctx, number)
 				}
 				if !yield(at, nil) {
 					return
@@ -51,7 +53,7 @@ func Measure(ctx context.Context, arms []Arm, items []crosstalk.Item, n int) ite
 	}
 	measure := func(_ context.Context, at place) (Measured, error) {
 		defer at.end()
-		m := Measured{Arm: at.arm, Number: at.item, Item: items[at.item], Err: context.Cause(ctx)}
+		m := Measured{Arm: at.arm, Number: at.number, Item: at.item, Err: context.Cause(ctx)}
 		if m.Err == nil {
 			arm := arms[at.arm]
 			m.Observations, m.Err = arm.Instrument.Measure(at.ctx, arm.Ask, m.Item)

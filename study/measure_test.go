@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/suite"
 )
 
 // fakeInstrument is a crosstalk.Instrument whose Measure is a function.
@@ -21,10 +22,10 @@ var _ crosstalk.Instrument = fakeInstrument(nil)
 func (f fakeInstrument) Measure(ctx context.Context, _ crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
 	return f(ctx, item)
 }
-func items(n int) []crosstalk.Item {
-	items := make([]crosstalk.Item, n)
-	for i := range items {
-		items[i].ID = fmt.Sprint(i)
+
+func items(n int) (items suite.Items) {
+	for i := range n {
+		items.Add(crosstalk.Item{ID: fmt.Sprint(i)})
 	}
 	return items
 }
@@ -36,7 +37,7 @@ func TestMeasure(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, 1))
 			waits := make(map[string]time.Duration)
-			for _, item := range items(100) {
+			for _, item := range items(100).All() {
 				waits[item.ID] = time.Duration(random.IntN(1000)) * time.Millisecond
 			}
 			odd := errors.New("odd")
@@ -67,7 +68,7 @@ func TestMeasure(t *testing.T) {
 			}
 		})
 	}
-	for range Measure(t.Context(), []Arm{{Instrument: fakeInstrument(nil)}}, nil, 3) {
+	for range Measure(t.Context(), []Arm{{Instrument: fakeInstrument(nil)}}, suite.Items{}, 3) {
 		t.Error("an item out of nothing")
 	}
 }

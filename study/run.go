@@ -54,26 +54,12 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 	if s.IsRecorded() {
 		return s.begin(path, o, 0)
 	}
-	if err := s.CheckPrices(o.Budget); err != nil {
-		return nil, err
-	}
-	if err := s.CheckBy(); err != nil {
-		return nil, err
-	}
-	prices := o.Budget.Prices
-	if o.Batch {
-		if err := s.CheckBatch(); err != nil {
-			return nil, err
-		}
-		prices = prices.Batched()
-	}
-	each, total, err := s.Count(ctx, prices)
+	f, err := s.Forecast(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Budget.Asks > 0 || o.Budget.Tokens > 0 || o.Budget.Cost > 0 {
-		s.needs = nil
-		for _, of := range each {
+	if s.needs = nil; o.Budget.Limits() {
+		for _, of := range f.Each {
 			s.needs = append(s.needs, of.needs)
 		}
 	}
@@ -87,7 +73,7 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 		}
 		o.Concurrency = concurrency(all)
 	}
-	return s.begin(path, o, total.Asks)
+	return s.begin(path, o, f.Total.Asks)
 }
 
 func (s *Study) begin(path string, o ask.Options, asks int) (m *Measurement, err error) {
@@ -141,21 +127,6 @@ func (m *Measurement) Discard() error {
 		err = m.cache.Close()
 	}
 	return errors.Join(err, m.Dir.Discard())
-}
-
-// CheckPrices returns an error if a cost is needed and the price of a model is
-// unknown.
-func (s *Study) CheckPrices(b ask.Budget) error {
-	for _, p := range s.Protocols {
-		for _, c := range p.Conditions {
-			name := c.Model.Name
-			if _, priced := b.Prices[name]; !priced && (b.Cost > 0 || b.Prices != nil) {
-				return fmt.Errorf("no price for %s: add one to the file of --prices, as in %s: {input: 0.15, output: 0.60}",
-					name, name)
-			}
-		}
-	}
-	return nil
 }
 
 // Run runs the whole measurement in a directory.

@@ -11,6 +11,7 @@ import (
 	"crosstalk/ask"
 	"crosstalk/run"
 	"crosstalk/shard"
+	"crosstalk/suite"
 )
 
 // Take makes the study one of a shard: it counts, asks and scores the shard's part
@@ -30,10 +31,7 @@ func (s *Study) Take(ctx context.Context, of shard.Shard) error {
 		return err
 	}
 	s.places = of.Of(clusters)
-	s.part = make([]crosstalk.Item, len(s.places))
-	for i, place := range s.places {
-		s.part[i] = s.Suite.Items[place]
-	}
+	s.part = s.Suite.Items.Numbered(s.places)
 	return nil
 }
 
@@ -41,8 +39,8 @@ func (s *Study) Take(ctx context.Context, of shard.Shard) error {
 func (s *Study) Shard() shard.Shard { return s.shard }
 
 // items are those that this study measures.
-func (s *Study) items() []crosstalk.Item {
-	if s.part == nil {
+func (s *Study) items() suite.Items {
+	if s.places == nil {
 		return s.Suite.Items
 	}
 	return s.part
@@ -50,7 +48,7 @@ func (s *Study) items() []crosstalk.Item {
 
 // place is the number in the suite of one of items.
 func (s *Study) place(i int) int {
-	if s.part == nil {
+	if s.places == nil {
 		return i
 	}
 	return s.places[i]
@@ -61,17 +59,9 @@ func (s *Study) place(i int) int {
 // share one.
 func (s *Study) clusters(ctx context.Context) (*shard.Clusters, error) {
 	items := s.Suite.Items
-	clusters := shard.NewClusters(len(items), func(i int) string { return items[i].ID })
-	named := map[string]int{}
-	for i, item := range items {
-		if item.Cluster == "" {
-			continue
-		}
-		if first, again := named[item.Cluster]; again {
-			clusters.Join(first, i)
-			continue
-		}
-		named[item.Cluster] = i
+	clusters := &shard.Clusters{}
+	for _, item := range items.All() {
+		clusters.Add(item.ID, item.Cluster)
 	}
 	for k, p := range s.Protocols {
 		in := p.instrument(p.Conditions[0], false)
@@ -82,7 +72,7 @@ func (s *Study) clusters(ctx context.Context) (*shard.Clusters, error) {
 				return nil, err
 			}
 		}
-		for i, item := range items {
+		for i, item := range items.All() {
 			n.item = i
 			if _, err := in.Measure(ctx, n, item); err != nil {
 				return nil, err

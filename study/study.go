@@ -42,8 +42,8 @@ type Study struct {
 	Observe func() func(crosstalk.Observation)
 
 	shard  shard.Shard
-	part   []crosstalk.Item // the shard's items; nil: all of the suite's
-	places []int            // their numbers in the suite
+	part   suite.Items // the shard's items
+	places []int       // their numbers in the suite; nil: the study has all
 
 	thought atomic.Int64 // recorded answers that had thoughts in them
 
@@ -143,6 +143,11 @@ func (s *Study) countThoughts(protocol string, answers ...crosstalk.Answer) {
 // IsRecorded reports whether the study's answers were recorded elsewhere.
 func (s *Study) IsRecorded() bool { return s.Suite == nil }
 
+// suitesOf is the id of a suite, which takes a while to compute for a large one.
+func suitesOf(s *suite.Suite) func() crosstalk.SuiteIDs {
+	return sync.OnceValue(func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: s.ID()} })
+}
+
 // Plan is the run's: the conditions of all protocols, each once.
 func (s *Study) Plan() run.Plan {
 	if s.IsRecorded() {
@@ -150,7 +155,7 @@ func (s *Study) Plan() run.Plan {
 		plan.Shard = s.shard
 		return plan
 	}
-	plan := run.Plan{Instrument: s.Instrument, Suite: s.Suite.ID(), Shard: s.shard}
+	plan := run.Plan{Instrument: s.Instrument, Suite: s.suites().All, Shard: s.shard}
 	seen := map[string]bool{}
 	for _, p := range s.Protocols {
 		for _, c := range p.Conditions {
@@ -204,7 +209,7 @@ func (s *Study) named(p Protocol) []Condition {
 // Items is the number of items of all conditions that this study measures.
 func (s *Study) Items() (n int) {
 	for _, p := range s.Protocols {
-		n += len(p.Conditions) * len(s.items())
+		n += len(p.Conditions) * s.items().Len()
 	}
 	return n
 }
@@ -213,7 +218,7 @@ func (s *Study) Items() (n int) {
 // the grid. The columns of recorded answers are known only when they are read; Run
 // checks them.
 func (s *Study) CheckBy() error {
-	if s.IsRecorded() {
+	if s.IsRecorded() || !s.asked {
 		return nil
 	}
 	known := maps.Clone(s.columns)
@@ -222,7 +227,7 @@ func (s *Study) CheckBy() error {
 			known.Add(c.Name)
 		}
 	}
-	for _, item := range s.Suite.Items {
+	for _, item := range s.Suite.Items.All() {
 		known.Add(item.Labels)
 	}
 	return s.checkBy(known)

@@ -11,6 +11,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/instrument/leakage"
+	"crosstalk/report"
 	"crosstalk/run"
 )
 
@@ -20,12 +21,13 @@ func TestCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	each, total, err := s.Count(t.Context(), nil)
+	f, err := s.Forecast(t.Context(), ask.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	each, total := f.Each, f.Total
 	prompts := map[string]bool{}
-	for _, item := range s.Suite.Items {
+	for _, item := range s.Suite.Items.All() {
 		prompts[item.Pair.Test], prompts[item.Pair.Control] = true, true
 	}
 	if len(each) != 2 || each[0].Asks != 2*len(prompts) || each[1].Asks != 2*len(prompts) || total.Asks != 4*len(prompts) || total.Priced {
@@ -33,6 +35,74 @@ func TestCount(t *testing.T) {
 	}
 	if strings.Contains(s.Directory(), "temperature") || !strings.HasPrefix(s.Directory(), filepath.Join("runs", "leakage-en-leaky")) {
 		t.Error(s.Directory())
+	}
+}
+
+// A forecast for people: of one condition, and of several.
+func TestForecast(t *testing.T) {
+	prices := ask.Prices{"leaky?rate=0.6&seed=1": {Input: 10, Output: 1000}}
+	o := ask.Options{Budget: ask.Budget{Prices: prices}}
+	for _, c := range []struct {
+		temperatures []string
+		o            ask.Options
+		want         string
+	}{
+		{nil, o, `model      reference:leaky?rate=0.6&seed=1
+requests   4
+tokens     about 100 in, at most 80 out
+cost       at most 0.0810
+directory  runs/a
+`},
+		{[]string{"0", "1"}, ask.Options{}, `condition                                         requests  tokens in  max tokens out  max cost
+reference:leaky?rate=0.6&seed=1, temperature low  4         100        80              unknown
+reference:leaky?rate=0.6&seed=1, temperature 1    4         100        80              unknown
+all, each request once                            8         200        160             unknown (needs --prices FILE)
+
+directory  runs/a
+`},
+	} {
+		s, err := Leakage{Sweep: Sweep{Temperatures: c.temperatures, Samples: 1, MaxTokens: 20, Items: 2}, CountOnly: true}.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := s.Forecast(t.Context(), c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := f.Write(&b, report.Names{"0": "low"}, "runs/a"); err != nil || b.String() != c.want {
+			t.Errorf("%v\n%s\nwant\n%s", err, b.String(), c.want)
+		}
+	}
+	s, err := Leakage{}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Forecast(t.Context(), ask.Options{Budget: ask.Budget{Cost: 1}}); err == nil || !strings.HasPrefix(err.Error(), "no price for leaky") {
+		t.Error(err)
+	}
+	if _, err := s.Forecast(t.Context(), ask.Options{Batch: true}); err == nil || !strings.Contains(err.Error(), "has no batch API") {
+		t.Error(err)
+	}
+}
+
+// What a run would refuse.
+func TestRefusals(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"maori.csv": "prompt,language\nKei hea,mi\n", "german.csv": "prompt,language\nWo?,de\n"} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := Refused(t.Context(), file, "confusion")
+		if maori := name == "maori.csv"; (err != nil) != maori || maori && !strings.Contains(err.Error(), "cannot identify the language mi") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, instrument := range []string{"leakage", "consistency"} {
+		if err := Refused(t.Context(), map[string]string{"leakage": "leakage-de", "consistency": "consistency"}[instrument], instrument); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

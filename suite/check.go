@@ -13,7 +13,7 @@ import (
 // Items of one cluster are not independent.
 func (s *Suite) Clusters() int {
 	seen := map[string]bool{}
-	for _, item := range s.Items {
+	for _, item := range s.Items.All() {
 		seen[item.Cluster] = true
 	}
 	return len(seen)
@@ -21,19 +21,12 @@ func (s *Suite) Clusters() int {
 
 // ClusterNoun is what the clusters of the suite's instrument are called, in the
 // plural: "controls".
-func (s *Suite) ClusterNoun() string {
-	for _, in := range instruments {
-		if in.name == s.Instrument {
-			return in.clusters
-		}
-	}
-	return "clusters"
-}
+func (s *Suite) ClusterNoun() string { return s.reader().clusters }
 
 // Languages are the languages of the items' labels or texts, sorted.
 func (s *Suite) Languages() []string {
 	seen := map[string]bool{}
-	for _, item := range s.Items {
+	for _, item := range s.Items.All() {
 		if l := item.Labels["language"]; l != "" {
 			seen[l] = true
 		}
@@ -51,15 +44,11 @@ func (s *Suite) Languages() []string {
 func Check(s *Suite) []string {
 	remarks := slices.Clone(s.Unusable)
 	remark := func(format string, args ...any) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
-	for _, in := range instruments {
-		if in.name == s.Instrument {
-			in.check(s, remark)
-		}
-	}
+	s.reader().check(s, remark)
 	if n := s.Clusters(); n < fewestControls {
 		remark("%d %s: intervals need at least %d", n, s.ClusterNoun(), fewestControls)
 	}
-	if n := len(s.Items); n < 30 {
+	if n := s.Items.Len(); n < 30 {
 		remark("%d items: intervals need at least 30", n)
 	}
 	return remarks
@@ -72,7 +61,7 @@ func Limits(s *Suite) (limits []string) {
 		return nil
 	}
 	controls, items := map[string]map[string]bool{}, map[string]int{}
-	for _, item := range s.Items {
+	for _, item := range s.Items.All() {
 		category := item.Labels["category"]
 		if controls[category] == nil {
 			controls[category] = map[string]bool{}
@@ -115,7 +104,7 @@ const (
 func checkPrompts(s *Suite, remark func(string, ...any)) {
 	asked := map[[2]string]string{}
 	cells := map[[3]string]int{}
-	for _, item := range s.Items {
+	for _, item := range s.Items.All() {
 		key := [2]string{item.Prompt.Language, item.Prompt.Text}
 		if other, again := asked[key]; again {
 			remark("%s: same prompt as %s", item.ID, other)

@@ -17,7 +17,7 @@ const (
 // checkPairs lists likely mistakes in pairs of prompts.
 func checkPairs(s *Suite, remark func(string, ...any)) {
 	tests := map[string]string{}
-	for _, item := range s.Items {
+	for _, item := range s.Items.All() {
 		p := item.Pair
 		key := p.Test
 		if p.Context != nil {
@@ -72,7 +72,7 @@ func withoutInstruction(test, control string) (string, string) {
 // checkConcepts lists concepts that cannot be compared with anything.
 func checkConcepts(s *Suite, remark func(string, ...any)) {
 	asked := map[string]bool{}
-	for _, item := range s.Items {
+	for _, item := range s.Items.All() {
 		concept := item.Pair.Concept
 		if asked[concept] {
 			continue
@@ -95,11 +95,11 @@ func known(text string) bool {
 // checkContinuations lists items that the reference model cannot answer well.
 func checkContinuations(s *Suite, remark func(string, ...any)) {
 	none := func(i crosstalk.Item) bool { return len(i.Pair.Leaks) == 0 && len(i.Pair.Neutral) == 0 }
-	if !slices.ContainsFunc(s.Items, func(i crosstalk.Item) bool { return !none(i) }) {
+	if s.Items.Select(func(i crosstalk.Item) bool { return !none(i) }).Len() == 0 {
 		remark("no item lists leaks and neutral continuations, so reference:leaky cannot answer it")
 		return
 	}
-	for _, item := range s.Items {
+	for _, item := range s.Items.All() {
 		p := item.Pair
 		if n := len(p.Leaks); n < fewestLeaks {
 			remark("%s: too few leaks (%d); expected at least %d", item.ID, n, fewestLeaks)
@@ -127,7 +127,7 @@ func checkContinuations(s *Suite, remark func(string, ...any)) {
 func checkControls(s *Suite, remark func(string, ...any)) {
 	var ids, controls []string
 	met := map[string]bool{}
-	for _, item := range s.Items {
+	for _, item := range s.Items.All() {
 		if control := item.Pair.Control; !met[control] {
 			met[control] = true
 			ids, controls = append(ids, item.ID), append(controls, control)
@@ -150,7 +150,7 @@ func checkPairLanguages(s *Suite, remark func(string, ...any)) {
 			}
 		}
 	}
-	for _, item := range s.Items {
+	for _, item := range s.Items.All() {
 		p, language := item.Pair, item.Labels["language"]
 		for _, side := range []struct{ what, text string }{{"test", p.Test}, {"control", p.Control}} {
 			if s.Begins == "" {

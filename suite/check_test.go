@@ -12,10 +12,11 @@ import (
 
 // pairs is a suite of leakage items in a language.
 func pairs(language string, items ...crosstalk.Item) *Suite {
-	s := &Suite{Instrument: "leakage", Language: language, Items: items}
-	for i := range s.Items {
-		s.Items[i].Cluster = s.Items[i].Pair.Control
-		s.Items[i].Labels = map[string]string{"language": language, "category": s.Items[i].Labels["category"]}
+	s := &Suite{Instrument: "leakage", Language: language}
+	for _, item := range items {
+		item.Cluster = item.Pair.Control
+		item.Labels = map[string]string{"language": language, "category": item.Labels["category"]}
+		s.Items.Add(item)
 	}
 	return s
 }
@@ -68,12 +69,12 @@ func TestCheckPairs(t *testing.T) {
 			[]string{"b: too few leaks (1); expected at least 2", `b: "Ulm" is both a leak and neutral`, `c: duplicate leak "l"`}},
 		"neutral": {func() *Suite {
 			s := pairs("en", good("a"))
-			s.Items[0].Pair.Neutral = []string{"n", "o", "n"}
+			s.Items.At(0).Pair.Neutral = []string{"n", "o", "n"}
 			return s
 		}(), []string{"a: too few neutral continuations (3); expected at least 6", `a: duplicate neutral continuation "n"`}},
 		"none": {func() *Suite {
 			s := pairs("en", good("a"))
-			s.Items[0].Pair.Neutral, s.Items[0].Pair.Leaks = nil, nil
+			s.Items.At(0).Pair.Neutral, s.Items.At(0).Pair.Leaks = nil, nil
 			return s
 		}(), []string{"no item lists leaks and neutral continuations, so reference:leaky cannot answer it"}},
 		"no letters":     {pairs("de", item("b", "42", "Die 42 kam. Es ist", "Er kam. Es ist", "l", "m")), []string{`b: no similarity can score the concept "42": it has no letters`}},
@@ -141,7 +142,7 @@ func TestLimits(t *testing.T) {
 			for i := range n {
 				one := item(fmt.Sprint(category, i), "c", "t", fmt.Sprint(category, i))
 				one.Cluster, one.Labels = one.ID, map[string]string{"category": category}
-				s.Items = append(s.Items, one)
+				s.Items.Add(one)
 			}
 		}
 		return s
@@ -184,14 +185,14 @@ func TestCheckLanguages(t *testing.T) {
 	prompt := func(id, task, text string) crosstalk.Item {
 		return crosstalk.Item{ID: id, Labels: map[string]string{"task": task, "language": "de"}, Prompt: &crosstalk.Prompt{Text: text, Language: "de"}}
 	}
-	confusion := &Suite{Instrument: "confusion", Items: []crosstalk.Item{prompt("a", "monolingual", english), prompt("b", "monolingual", german), prompt("c", "crosslingual", english)}}
+	confusion := &Suite{Instrument: "confusion", Items: ItemsOf(prompt("a", "monolingual", english), prompt("b", "monolingual", german), prompt("c", "crosslingual", english))}
 	if got := remarks(confusion); !slices.Contains(got, "a: the prompt is in en; expected de") || slices.ContainsFunc(got, func(r string) bool { return strings.HasPrefix(r, "b:") || strings.HasPrefix(r, "c: the") }) {
 		t.Errorf("%q", got)
 	}
 	input := func(id, text string) crosstalk.Item {
 		return crosstalk.Item{ID: id, Input: &crosstalk.Input{Task: "t", Texts: map[string][]string{"de": {text}}}}
 	}
-	consistency := &Suite{Instrument: "consistency", Tasks: []crosstalk.Task{{Name: "t"}}, Items: []crosstalk.Item{input("a", english), input("b", german)}}
+	consistency := &Suite{Instrument: "consistency", Tasks: []crosstalk.Task{{Name: "t"}}, Items: ItemsOf(input("a", english), input("b", german))}
 	if got := remarks(consistency); !slices.Contains(got, "a: the text in de is in en") || slices.ContainsFunc(got, func(r string) bool { return strings.HasPrefix(r, "b:") }) {
 		t.Errorf("%q", got)
 	}

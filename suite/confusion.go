@@ -90,7 +90,7 @@ func readConfusion(d document, s *Suite) error {
 	if err := b.crosslingual(f); err != nil {
 		return err
 	}
-	if len(s.Items) == 0 {
+	if s.Items.Len() == 0 {
 		return d.errorf(1, "expected monolingual or crosslingual prompts, found neither")
 	}
 	return b.demonstrations(f.Demonstrations)
@@ -242,7 +242,7 @@ func (b *confusionBuilder) add(p at[prompt], id, task, language string, content 
 			labels[column] = value
 		}
 	}
-	b.suite.Items = append(b.suite.Items, crosstalk.Item{ID: id, Cluster: p.value.ID, Labels: labels, Prompt: &content})
+	b.suite.Items.Add(crosstalk.Item{ID: id, Cluster: p.value.ID, Labels: labels, Prompt: &content})
 	return nil
 }
 

@@ -26,7 +26,7 @@ func TestEmbeddedConfusion(t *testing.T) {
 	count := map[[2]string]int{}
 	places, lengths := map[string]int{}, map[string]int{}
 	latin := func(r rune) bool { return unicode.Is(unicode.Latin, r) }
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		p, l := i.Prompt, i.Labels
 		count[[2]string{l["task"], l["language"]}]++
 		lengths[l["length"]]++
@@ -91,7 +91,7 @@ func TestParseConfusion(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ids []string
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		ids = append(ids, i.ID)
 	}
 	if want := []string{"pt-1", "fr-1", "x-1/de", "x-1/zh-Hans", "x-2/de", "x-2/zh-Hans"}; !reflect.DeepEqual(ids, want) {
@@ -99,10 +99,10 @@ func TestParseConfusion(t *testing.T) {
 	}
 	want := crosstalk.Item{ID: "pt-1", Cluster: "pt-1", Prompt: &crosstalk.Prompt{Text: "Oi?", Language: "pt"},
 		Labels: map[string]string{"task": "monolingual", "language": "pt-BR", "source": "simple", "length": "up to 10"}}
-	if !reflect.DeepEqual(s.Items[0], want) {
-		t.Errorf("%+v, want %+v", s.Items[0], want)
+	if !reflect.DeepEqual(s.Items.At(0), want) {
+		t.Errorf("%+v, want %+v", s.Items.At(0), want)
 	}
-	x := s.Items[3]
+	x := s.Items.At(3)
 	if x.Cluster != "x-1" || x.Prompt.Language != "zh" || x.Labels["language"] != "zh-Hans" || x.Labels["task"] != "crosslingual" {
 		t.Errorf("%+v %+v", x, x.Prompt)
 	}
@@ -117,7 +117,7 @@ func TestParseConfusion(t *testing.T) {
 	if len(placed) != 3 || !slices.Contains(slices.Collect(maps.Values(placed)), x.Prompt.Text) {
 		t.Errorf("%q is at none of the places %q", x.Prompt.Text, placed)
 	}
-	if p := s.Items[4].Prompt; len(p.Placed) != 2 || p.Text != p.Placed["start"] && p.Text != p.Placed["end"] {
+	if p := s.Items.At(4).Prompt; len(p.Placed) != 2 || p.Text != p.Placed["start"] && p.Text != p.Placed["end"] {
 		t.Errorf("%+v", p)
 	}
 	if d := s.Demonstrations["pt"]; len(s.Demonstrations) != 1 || !reflect.DeepEqual(d, []crosstalk.Demonstration{{Question: "a", Answer: "b"}, {Question: "c", Answer: "d"}}) {
@@ -134,7 +134,7 @@ func TestConfusionDraws(t *testing.T) {
 			t.Fatal(err)
 		}
 		items := map[string]crosstalk.Item{}
-		for _, i := range s.Items {
+		for _, i := range s.Items.All() {
 			items[i.ID] = i
 		}
 		return items
@@ -151,7 +151,7 @@ func TestConfusionDraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	wordings := map[string]bool{}
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		if i.Labels["task"] == "crosslingual" && i.Prompt.Language == "fr" {
 			a, b := i.Prompt.Placed["start"], i.Prompt.Placed["end"]
 			n := len(a)
@@ -238,7 +238,7 @@ func TestCheckConfusion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Items = append(s.Items, crosstalk.Item{ID: "again", Cluster: "again", Labels: map[string]string{"language": "pt"}, Prompt: &crosstalk.Prompt{Text: "Oi?", Language: "pt"}})
+	s.Items.Add(crosstalk.Item{ID: "again", Cluster: "again", Labels: map[string]string{"language": "pt"}, Prompt: &crosstalk.Prompt{Text: "Oi?", Language: "pt"}})
 	want := []string{"again: same prompt as pt-1",
 		"pt: too few items for a reliable figure (1)",
 		"crosslingual de: too few items for a reliable figure (1)", "crosslingual zh-Hans: too few items for a reliable figure (1)",
@@ -258,7 +258,7 @@ func TestPromptBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []crosstalk.Message{{Role: "system", Content: "s"}, {Role: "user", Content: "b"}, {Role: "assistant", Content: "c"}, {Role: "user", Content: "e"}}
-	if got := s.Items[0].Prompt.Before; !reflect.DeepEqual(got, want) {
+	if got := s.Items.At(0).Prompt.Before; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	other, err := Parse("x.yaml", []byte(confusionHead+"monolingual:\n  de:\n    - {id: a, prompt: d, system: t, before: [{user: b, assistant: c}, {user: e}]}\n"))

@@ -21,7 +21,7 @@ func checkTasks(s *Suite, remark func(string, ...any)) {
 		met := map[string]bool{}
 		asked := map[string]string{}
 		noGold, differing, placeholders := 0, 0, 0
-		for _, item := range s.Items {
+		for _, item := range s.Items.All() {
 			if item.Input.Task != t.Name {
 				continue
 			}

@@ -202,6 +202,8 @@ func (j *joiner) end(languages []string, line int) error {
 			j.suite.Unusable = append(j.suite.Unusable, fmt.Sprintf("task %s: %d of %d items have no text in %s", j.task.Name, n, len(j.items), l))
 		}
 	}
-	j.suite.Items = append(j.suite.Items, j.items...)
+	for _, item := range j.items {
+		j.suite.Items.Add(item)
+	}
 	return nil
 }

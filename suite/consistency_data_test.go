@@ -33,7 +33,7 @@ func TestEmbeddedTasks(t *testing.T) {
 			}
 		}
 		n, classes, byCategory, clusters := 0, map[string]int{}, map[string]map[string]int{}, map[string]int{}
-		for _, item := range s.Items {
+		for _, item := range s.Items.All() {
 			in := item.Input
 			if in.Task != task.Name {
 				continue
@@ -125,13 +125,13 @@ func TestLayouts(t *testing.T) {
 		"questions":  `Beantworte die Frage zum Text. Text: "The mill at Harrow Ford was built in 1788 and burned down in 1902. It was rebuilt on the same foundations two years later and still grinds flour today." Frage: Is the mill at Harrow Ford still in use? Antworte mit "ja" oder "nein".`,
 	} {
 		i := slices.IndexFunc(s.Tasks, func(t crosstalk.Task) bool { return t.Name == task })
-		j := slices.IndexFunc(s.Items, func(i crosstalk.Item) bool { return i.Input.Task == task })
+		j := slices.IndexFunc(s.Items.List(), func(i crosstalk.Item) bool { return i.Input.Task == task })
 		var pairs []string
 		for part, text := range s.Tasks[i].Instructions["de"].Parts {
 			pairs = append(pairs, "{"+part+"}", text)
 		}
 		for k, field := range s.Tasks[i].Fields {
-			pairs = append(pairs, "{"+field+"}", s.Items[j].Input.Texts["en"][k])
+			pairs = append(pairs, "{"+field+"}", s.Items.At(j).Input.Texts["en"][k])
 		}
 		if got := strings.NewReplacer(pairs...).Replace(s.Tasks[i].Layout); got != want {
 			t.Errorf("%s\nwant %s", got, want)

@@ -105,7 +105,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 	if len(languages) == 1 {
 		item.Labels["language"] = languages[0]
 	}
-	r.suite.Items = append(r.suite.Items, item)
+	r.suite.Items.Add(item)
 	return nil
 }
 

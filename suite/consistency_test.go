@@ -61,18 +61,18 @@ func TestParseTasks(t *testing.T) {
 		t.Errorf("tasks %+v\nwant %+v", s.Tasks, tasks)
 	}
 	for i := range items {
-		if i >= len(s.Items) || !reflect.DeepEqual(s.Items[i], items[i]) {
-			t.Errorf("item %d: %+v %+v\nwant %+v %+v", i, s.Items[i], s.Items[i].Input, items[i], items[i].Input)
+		if i >= s.Items.Len() || !reflect.DeepEqual(s.Items.At(i), items[i]) {
+			t.Errorf("item %d: %+v %+v\nwant %+v %+v", i, s.Items.At(i), s.Items.At(i).Input, items[i], items[i].Input)
 		}
 	}
-	if len(s.Items) != len(items) || s.Clusters() != 4 {
-		t.Errorf("%d items, %d clusters", len(s.Items), s.Clusters())
+	if s.Items.Len() != len(items) || s.Clusters() != 4 {
+		t.Errorf("%d items, %d clusters", s.Items.Len(), s.Clusters())
 	}
 	rewritten := strings.Replace(twoWords, "de: {prefix: Gleich?, unit: Text", "en>de: {unit: Text", 1)
 	if s, err := ParseTasks("s.yaml", []byte(rewritten)); err != nil || s.Tasks[0].Instructions["en>de"].Words[1].Word != "ja" {
 		t.Errorf("with a rewritten instruction: %+v %v", s, err)
 	}
-	if s, err := ParseTasks("s.yaml", []byte(twoWords)); err != nil || len(s.Tasks) != 1 || len(s.Items) != 0 {
+	if s, err := ParseTasks("s.yaml", []byte(twoWords)); err != nil || len(s.Tasks) != 1 || s.Items.Len() != 0 {
 		t.Errorf("without items: %+v %v", s, err)
 	}
 }
@@ -200,7 +200,7 @@ func FuzzParseTasks(f *testing.F) {
 			}
 			tasks[task.Name] = task
 		}
-		for _, item := range s.Items {
+		for _, item := range s.Items.All() {
 			task, ok := tasks[item.Input.Task]
 			for _, texts := range item.Input.Texts {
 				ok = ok && len(texts) == len(task.Fields)

@@ -138,13 +138,13 @@ func TestDatasets(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if len(s.Unusable) > 0 || len(s.Items) != len(c.want) {
-			t.Errorf("%s: %d items, %q", name, len(s.Items), s.Unusable)
+		if len(s.Unusable) > 0 || s.Items.Len() != len(c.want) {
+			t.Errorf("%s: %d items, %q", name, s.Items.Len(), s.Unusable)
 			continue
 		}
 		for i := range c.want {
-			if !reflect.DeepEqual(s.Items[i], c.want[i]) {
-				t.Errorf("%s, item %d: %+v %+v\nwant %+v %+v", name, i, s.Items[i], s.Items[i].Input, c.want[i], c.want[i].Input)
+			if !reflect.DeepEqual(s.Items.At(i), c.want[i]) {
+				t.Errorf("%s, item %d: %+v %+v\nwant %+v %+v", name, i, s.Items.At(i), s.Items.At(i).Input, c.want[i], c.want[i].Input)
 			}
 		}
 	}
@@ -208,8 +208,8 @@ func TestDatasetErrors(t *testing.T) {
 			t.Errorf("%q, want %s", s.Unusable, want)
 		}
 	}
-	if len(s.Items) != 2 || s.Clusters() != 1 {
-		t.Errorf("%d items, %d clusters", len(s.Items), s.Clusters())
+	if s.Items.Len() != 2 || s.Clusters() != 1 {
+		t.Errorf("%d items, %d clusters", s.Items.Len(), s.Clusters())
 	}
 }
 
@@ -218,7 +218,7 @@ func TestDataNotPulled(t *testing.T) {
 	t.Setenv("CROSSTALK_CACHE", t.TempDir())
 	text := []byte(pairTask + "    data: {format: paws-x, pulled: paws-x, files: {en: en/test_2k.tsv}}\n")
 	s, err := ParseTasks("s.yaml", text)
-	if err != nil || len(s.Tasks) != 1 || len(s.Items) != 0 {
+	if err != nil || len(s.Tasks) != 1 || s.Items.Len() != 0 {
 		t.Errorf("%+v %v", s, err)
 	}
 	var missing *datasets.MissingError
@@ -272,8 +272,8 @@ func TestPublished(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if s.Name != name || s.License == "" || len(s.Items) != 1 || len(s.Tasks) != 1 || len(s.Items[0].Input.Texts) != want.languages || s.Items[0].Input.Gold["en"] != want.gold || len(s.Tasks[0].Instructions) != 5 {
-			t.Errorf("%s: %+v, %+v", name, s, s.Items[0].Input)
+		if s.Name != name || s.License == "" || s.Items.Len() != 1 || len(s.Tasks) != 1 || len(s.Items.At(0).Input.Texts) != want.languages || s.Items.At(0).Input.Gold["en"] != want.gold || len(s.Tasks[0].Instructions) != 5 {
+			t.Errorf("%s: %+v, %+v", name, s, s.Items.At(0).Input)
 		}
 	}
 }
@@ -348,11 +348,11 @@ func TestPAWSX(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Items) != 2000 || len(s.Unusable) > 0 {
-		t.Errorf("%d items, %q", len(s.Items), s.Unusable)
+	if s.Items.Len() != 2000 || len(s.Unusable) > 0 {
+		t.Errorf("%d items, %q", s.Items.Len(), s.Unusable)
 	}
 	placeholders := 0
-	for n, item := range s.Items {
+	for n, item := range s.Items.All() {
 		if item.Labels["placeholder"] != "" {
 			placeholders++
 		}

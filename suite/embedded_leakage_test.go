@@ -16,7 +16,7 @@ func TestColoursFitEverySlot(t *testing.T) {
 	for name, wordings := range map[string]int{"leakage-colours": 2, "leakage-recipes": 1} {
 		s := suiteNamed(t, name)
 		byControl := map[string][]string{}
-		for _, i := range s.Items {
+		for _, i := range s.Items.All() {
 			byControl[i.Pair.Control] = append(byControl[i.Pair.Control], i.Pair.Concept)
 			before, _, found := strings.Cut(strings.ToLower(i.Pair.Test), i.Pair.Concept)
 			if words := strings.Fields(before); !found || len(words) > 0 && words[len(words)-1] == "a" {
@@ -35,11 +35,11 @@ func TestColoursFitEverySlot(t *testing.T) {
 func TestColoursAreBalanced(t *testing.T) {
 	s := suiteNamed(t, "leakage-colours")
 	items := map[string]int{}
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		items[i.Labels["category"]]++
 	}
-	if len(s.Items) < 720 || len(items) != 3 || items["objects"] != items["names"] || items["names"] != items["expressions"] {
-		t.Errorf("%d items: %v", len(s.Items), items)
+	if s.Items.Len() < 720 || len(items) != 3 || items["objects"] != items["names"] || items["names"] != items["expressions"] {
+		t.Errorf("%d items: %v", s.Items.Len(), items)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestOpenEndedSuites(t *testing.T) {
 	for name, concepts := range map[string]int{"leakage-stories": 25, "leakage-recipes": 11, "leakage-poems": 12, "leakage-adverts": 12} {
 		s := suiteNamed(t, name)
 		seen := map[string]bool{}
-		for _, i := range s.Items {
+		for _, i := range s.Items.All() {
 			p := i.Pair
 			seen[p.Concept] = true
 			removed := slices.ContainsFunc(p.Remove, func(r string) bool { return strings.HasPrefix(r, p.Concept) })
@@ -58,8 +58,8 @@ func TestOpenEndedSuites(t *testing.T) {
 				t.Errorf("%s: remove %q, sense %q", i.ID, p.Remove, p.Sense)
 			}
 		}
-		if s.MaxTokens != 300 || s.Windows != Sentences || len(seen) != concepts || len(s.Items) < 60 || s.Clusters() < 10 {
-			t.Errorf("%s: %d tokens, windows %q, %d concepts, %d items, %d controls", name, s.MaxTokens, s.Windows, len(seen), len(s.Items), s.Clusters())
+		if s.MaxTokens != 300 || s.Windows != Sentences || len(seen) != concepts || s.Items.Len() < 60 || s.Clusters() < 10 {
+			t.Errorf("%s: %d tokens, windows %q, %d concepts, %d items, %d controls", name, s.MaxTokens, s.Windows, len(seen), s.Items.Len(), s.Clusters())
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestContextSuite(t *testing.T) {
 	s := suiteNamed(t, "leakage-context")
 	items, controls := map[crosstalk.Carrier]int{}, map[crosstalk.Carrier]map[string]bool{}
 	requests := map[string]string{}
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		c := i.Pair.Context
 		if controls[c.Carrier] == nil {
 			controls[c.Carrier] = map[string]bool{}

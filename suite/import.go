@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"crosstalk"
-	"crosstalk/internal/intern"
 	"crosstalk/internal/table"
 	"crosstalk/recorded"
 )
@@ -36,20 +35,19 @@ func fromTable(path, instrument string) (*Suite, error) {
 // fromPrompts builds a suite of prompts with their languages.
 func fromPrompts(path string) (*Suite, error) {
 	s := &Suite{Name: BaseName(path), Instrument: "confusion", Version: 1, Prefix: map[crosstalk.API]string{}}
-	seen := map[string]int32{} // the number of an item: a file of recorded answers repeats one for each sample and model
-	var labels intern.Maps
+	seen := map[uint64]uint64{} // hashes of ids and prompts: a file of recorded answers repeats an item for each sample and model
 	for item, err := range recorded.ReadPrompts(path) {
 		if err != nil {
 			return nil, err
 		}
-		if before, again := seen[item.ID]; again && !bytes.Equal(crosstalk.Canonical(s.Items[before].Prompt), crosstalk.Canonical(item.Prompt)) {
+		id, prompt := hash(item.ID), hash(string(crosstalk.Canonical(item.Prompt)))
+		if before, again := seen[id]; again && before != prompt {
 			return nil, fmt.Errorf("%s: the id %q has two prompts; give each its own", path, item.ID)
 		} else if again {
 			continue
 		}
-		seen[item.ID] = int32(len(s.Items))
-		item.Labels = labels.Of(item.Labels)
-		s.Items = append(s.Items, item)
+		seen[id] = prompt
+		s.Items.Add(item)
 	}
 	return s, nil
 }
@@ -58,8 +56,7 @@ func fromPrompts(path string) (*Suite, error) {
 // such as Smilga's workbooks and their JSON Lines form.
 func fromRecorded(path string) (*Suite, error) {
 	s := &Suite{Name: BaseName(path), Instrument: "leakage", Version: 1, Prefix: map[crosstalk.API]string{}}
-	type name struct{ dataset, id string }
-	seen := map[name]bool{} // a file repeats an item for each sample and model
+	seen := map[uint64]bool{} // hashes of names: a file repeats an item for each sample and model
 	for row, err := range recorded.ReadItems(path) {
 		if err != nil {
 			return nil, err
@@ -68,14 +65,14 @@ func fromRecorded(path string) (*Suite, error) {
 			s.Unusable = append(s.Unusable, "line "+strings.TrimPrefix(row.Where, path+":")+": "+row.Unusable)
 			continue
 		}
-		n := name{row.Item.Labels["dataset"], row.Item.ID}
-		if seen[n] {
+		name := hash(row.Item.Labels["dataset"] + "\x00" + row.Item.ID)
+		if seen[name] {
 			continue
 		}
-		seen[n] = true
-		s.Items = append(s.Items, row.Item)
+		seen[name] = true
+		s.Items.Add(row.Item)
 	}
-	if len(s.Items) == 0 {
+	if s.Items.Len() == 0 {
 		return nil, fmt.Errorf("%s: no row has both a test and a control prompt", path)
 	}
 	return s, nil
@@ -116,7 +113,7 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 			if concept == "" {
 				return fmt.Errorf("%s:%d: cannot find the concept: the prompt is not its control with words added", name, tests[i].line)
 			}
-			s.Items = append(s.Items, crosstalk.Item{ID: fmt.Sprintf("line-%d", tests[i].line), Cluster: control.text,
+			s.Items.Add(crosstalk.Item{ID: fmt.Sprintf("line-%d", tests[i].line), Cluster: control.text,
 				Labels: map[string]string{"language": s.Language},
 				Pair:   &crosstalk.Pair{Concept: concept, Test: tests[i].text, Control: control.text}})
 		}
@@ -147,7 +144,7 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 	if err := flush(); err != nil {
 		return nil, err
 	}
-	if len(s.Items) == 0 {
+	if s.Items.Len() == 0 {
 		return nil, fmt.Errorf("%s: contains no prompts", name)
 	}
 	return s, nil

@@ -18,7 +18,7 @@ func TestSuitesInOtherLanguages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, item := range en.Items {
+	for _, item := range en.Items.All() {
 		english[item.ID] = true
 	}
 	scripts := map[string]*unicode.RangeTable{"ar": unicode.Arabic, "de": unicode.Latin, "es": unicode.Latin, "fr": unicode.Latin, "he": unicode.Hebrew,
@@ -37,13 +37,13 @@ func TestSuitesInOtherLanguages(t *testing.T) {
 			t.Errorf("%s is in %q and begins in %q", name, s.Language, s.Begins)
 		case !mixed && (s.Language != first || s.Begins != ""):
 			t.Errorf("%s is in %q and begins in %q", name, s.Language, s.Begins)
-		case len(s.Items) < 60 || s.Clusters() < 20:
-			t.Errorf("%s has %d items and %d controls; expected at least 60 and 20", name, len(s.Items), s.Clusters())
+		case s.Items.Len() < 60 || s.Clusters() < 20:
+			t.Errorf("%s has %d items and %d controls; expected at least 60 and 20", name, s.Items.Len(), s.Clusters())
 		case !mixed && !strings.ContainsFunc(s.Prefix[crosstalk.Chat], in(scripts[first])):
 			t.Errorf("%s: the prefix is %q", name, s.Prefix[crosstalk.Chat])
 		}
 		named := 0
-		for _, item := range s.Items {
+		for _, item := range s.Items.All() {
 			p := item.Pair
 			if english[item.ID] {
 				named++

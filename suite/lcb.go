@@ -68,7 +68,7 @@ func importLCB(archive string) (*Suite, error) {
 			return nil, fmt.Errorf("%s: %w", set.name, err)
 		}
 	}
-	if len(s.Items) == 0 {
+	if s.Items.Len() == 0 {
 		return nil, fmt.Errorf("%s: contains no prompts", archive)
 	}
 	return s, nil
@@ -108,7 +108,7 @@ func (s *Suite) addLCB(task string, row table.Row, n int, lines map[string]strin
 		return row.Errorf("duplicate item %q (first used at %s)", item.ID, other)
 	}
 	lines[item.ID] = fmt.Sprintf("%s:%d", row.File, row.Line)
-	s.Items = append(s.Items, item)
+	s.Items.Add(item)
 	return nil
 }
 

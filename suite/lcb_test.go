@@ -79,7 +79,7 @@ func TestImportLCB(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(s.Items, want) || s.Instrument != "confusion" {
+		if !reflect.DeepEqual(s.Items.List(), want) || s.Instrument != "confusion" {
 			t.Errorf("%s: %s %+v", path, s.Instrument, s.Items)
 		}
 		if hash := strings.SplitAfter(s.ID(), "@")[1]; id != "" && hash != id {
@@ -141,15 +141,15 @@ func TestPublishedTestSets(t *testing.T) {
 	}
 	items := map[string]crosstalk.Item{}
 	placed, lengths := map[string]int{}, map[string]int{}
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		items[i.ID] = i
 		lengths[i.Labels["length"]]++
 		for place := range i.Prompt.Placed {
 			placed[i.Labels["task"]+" "+place]++
 		}
 	}
-	if len(s.Items) != 6586 || len(s.Languages()) != 15 || len(placed) != 3 || len(lengths) != 5 {
-		t.Errorf("%d items in %v, placed %v, lengths %v", len(s.Items), s.Languages(), placed, lengths)
+	if s.Items.Len() != 6586 || len(s.Languages()) != 15 || len(placed) != 3 || len(lengths) != 5 {
+		t.Errorf("%d items in %v, placed %v, lengths %v", s.Items.Len(), s.Languages(), placed, lengths)
 	}
 	answers, met := 0, map[string]bool{}
 	for row, err := range recorded.ReadConfusion(shared.File(t, "lcb/outputs/command-r-plus.csv.gz")) {

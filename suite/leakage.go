@@ -122,7 +122,7 @@ func readLeakage(d document, s *Suite) error {
 			return err
 		}
 	}
-	if len(s.Items) == 0 {
+	if s.Items.Len() == 0 {
 		return d.errorf(1, "expected templates or items, found neither")
 	}
 	return nil
@@ -164,7 +164,7 @@ func (b *leakageBuilder) template(t template, line int) error {
 	if t.ID == "" {
 		return b.errorf(line, "a template has no id")
 	}
-	if carries := t.Carrier != ""; len(b.suite.Items) == 0 {
+	if carries := t.Carrier != ""; b.suite.Items.Len() == 0 {
 		b.carriers = carries
 	} else if carries != b.carriers {
 		return b.errorf(line, "template %s: either all templates have a carrier or none", t.ID)
@@ -318,7 +318,7 @@ func (b *leakageBuilder) add(line int, id, cluster string, labels map[string]str
 	if b.suite.Begins != "" {
 		labels[beginsColumn] = b.suite.Begins
 	}
-	b.suite.Items = append(b.suite.Items, crosstalk.Item{ID: id, Cluster: cmp.Or(cluster, p.Control), Labels: labels, Pair: &p})
+	b.suite.Items.Add(crosstalk.Item{ID: id, Cluster: cmp.Or(cluster, p.Control), Labels: labels, Pair: &p})
 	return nil
 }
 

@@ -54,7 +54,7 @@ func TestFormat(t *testing.T) {
 	pair := func(test, concept, sense string, remove []string, leaks ...string) *crosstalk.Pair {
 		return &crosstalk.Pair{Concept: concept, Test: test, Control: "It", Sense: sense, Remove: remove, Leaks: leaks}
 	}
-	check(t, s.Items, []crosstalk.Item{
+	check(t, s.Items.List(), []crosstalk.Item{
 		{ID: "t/coral", Cluster: "It", Labels: seen, Pair: pair("Of Coral. It", "Coral", "a reef animal", []string{"she", "Coral"}, "tide")},
 		{ID: "t/coral/2", Cluster: "It", Labels: seen, Pair: pair("For Coral. It", "Coral", "a reef animal", []string{"she", "Coral"}, "tide")},
 		{ID: "t/rose", Cluster: "It", Labels: seen, Pair: pair("Of a Rose Red. It", "Rose Red", "", []string{"she"}, "garden", "petal")},
@@ -94,7 +94,7 @@ func TestCarriers(t *testing.T) {
 	example := crosstalk.Context{Carrier: crosstalk.Example, Prompt: "Where is Paris?",
 		Test: crosstalk.Carried{User: "Who?", Assistant: "Ann."}, Control: crosstalk.Carried{User: "Who?", Assistant: "Nobody."}}
 	const noteControl, exampleControl = "<memory>\nKeeps at it.\n</memory>\n\nQ: Where is Paris?\nA:", "Q: Who?\nA: Nobody.\n\nQ: Where is Paris?\nA:"
-	check(t, s.Items, []crosstalk.Item{
+	check(t, s.Items.List(), []crosstalk.Item{
 		{ID: "n/bees", Cluster: noteControl, Labels: map[string]string{"category": "notes", "language": "en", "carrier": "note"},
 			Pair: &crosstalk.Pair{Concept: "bees", Control: noteControl, Context: &note,
 				Test: "<memory>\nKeeps some bees, and likes some bees.\n</memory>\n\nQ: Where is Paris?\nA:"}},

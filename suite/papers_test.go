@@ -83,7 +83,7 @@ func TestPullPromptList(t *testing.T) {
 	}
 	want := []crosstalk.Item{{ID: "line-2", Cluster: "Her aunt grows", Labels: map[string]string{"language": "en"},
 		Pair: &crosstalk.Pair{Concept: "Her aunt adores hedgehogs", Test: "Her aunt adores hedgehogs. Her aunt grows", Control: "Her aunt grows"}}}
-	if !reflect.DeepEqual(s.Items, want) || s.Name != "gonen-2024" || s.Prefix[crosstalk.Chat] != "Complete the sentence: " || s.License == "" {
+	if !reflect.DeepEqual(s.Items.List(), want) || s.Name != "gonen-2024" || s.Prefix[crosstalk.Chat] != "Complete the sentence: " || s.License == "" {
 		t.Errorf("%+v %+v", s, s.Items)
 	}
 }
@@ -105,7 +105,7 @@ func TestPullWorkbooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		got = append(got, fmt.Sprintln(i.ID, i.Pair.Concept, i.Labels["dataset"], i.Labels["language"], i.Labels["category"], i.Pair.Control))
 	}
 	want := []string{
@@ -144,11 +144,11 @@ func TestPullPapers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprintf("%d items, %d controls, %d skipped", len(s.Items), s.Clusters(), len(s.Unusable)); got != want {
+		if got := fmt.Sprintf("%d items, %d controls, %d skipped", s.Items.Len(), s.Clusters(), len(s.Unusable)); got != want {
 			t.Errorf("%s: %s; want %s", name, got, want)
 		}
 		items := map[string]int{}
-		for _, i := range s.Items {
+		for _, i := range s.Items.All() {
 			items[i.Labels["dataset"]+i.Labels["category"]]++
 		}
 		if want := map[string]int{"color1": 330, "color2": 330, "color3": 49, "initial": 109}; name == "smilga-2025" && !reflect.DeepEqual(items, want) {
@@ -188,9 +188,9 @@ func TestEveryFileOfThePapers(t *testing.T) {
 				}
 				skipped[reason]++
 			}
-			t.Logf("%-34s %5d rows %4d tests %3d controls, skipped: %v", c.file, c.rows, len(s.Items), s.Clusters(), skipped)
-			if len(s.Items) != c.tests || s.Clusters() != c.controls || len(skipped) != len(c.skipped) || skipped[unused] != c.skipped[unused] {
-				t.Errorf("%d tests, %d controls, skipped %v; want %d, %d, %v", len(s.Items), s.Clusters(), skipped, c.tests, c.controls, c.skipped)
+			t.Logf("%-34s %5d rows %4d tests %3d controls, skipped: %v", c.file, c.rows, s.Items.Len(), s.Clusters(), skipped)
+			if s.Items.Len() != c.tests || s.Clusters() != c.controls || len(skipped) != len(c.skipped) || skipped[unused] != c.skipped[unused] {
+				t.Errorf("%d tests, %d controls, skipped %v; want %d, %d, %v", s.Items.Len(), s.Clusters(), skipped, c.tests, c.controls, c.skipped)
 			}
 			if !strings.HasSuffix(c.file, ".jsonl") && c.tests+c.controls+c.skipped[unused] != c.rows {
 				t.Errorf("%d rows, %d of them explained", c.rows, c.tests+c.controls+c.skipped[unused])
@@ -212,7 +212,7 @@ func TestEveryFileOfTheBenchmark(t *testing.T) {
 		t.Fatal(err)
 	}
 	items := map[string]int{}
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		items[path.Dir(i.ID)]++
 	}
 	z, err := zip.OpenReader(archive)
@@ -246,8 +246,8 @@ func TestEveryFileOfTheBenchmark(t *testing.T) {
 			t.Errorf("%s: %d items of %d records", f.Name, found, len(records)-1)
 		}
 	}
-	if len(s.Items) != 6586 || len(s.Unusable) != 0 || files == 0 {
-		t.Errorf("%d items of %d files, skipped %q", len(s.Items), files, s.Unusable)
+	if s.Items.Len() != 6586 || len(s.Unusable) != 0 || files == 0 {
+		t.Errorf("%d items of %d files, skipped %q", s.Items.Len(), files, s.Unusable)
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-
-	"crosstalk"
 )
 
 // strata are the columns whose values a part of a suite has in the same shares
@@ -22,7 +20,7 @@ var strata = []string{"task", "language", "source", "category", "begins"}
 // of different clusters tell more. Clusters come in the same order in
 // every stratum, so that much the same prompts are asked in each language.
 func (s *Suite) Part(n int) *Suite {
-	if n <= 0 || n >= len(s.Items) {
+	if n <= 0 || n >= s.Items.Len() {
 		return s
 	}
 	type place struct {
@@ -32,7 +30,7 @@ func (s *Suite) Part(n int) *Suite {
 		position uint64
 	}
 	groups := map[string][]place{}
-	for i, item := range s.Items {
+	for i, item := range s.Items.All() {
 		stratum := ""
 		for _, column := range strata {
 			stratum += item.Labels[column] + "\x00"
@@ -63,12 +61,13 @@ func (s *Suite) Part(n int) *Suite {
 	slices.SortFunc(all, func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.share, b.share), cmp.Compare(a.cluster, b.cluster), cmp.Compare(a.position, b.position))
 	})
-	slices.SortFunc(all[:n], func(a, b place) int { return a.item - b.item })
-	part := *s
-	part.Whole, part.Items = len(s.Items), make([]crosstalk.Item, n)
+	numbers := make([]int, n)
 	for i, p := range all[:n] {
-		part.Items[i] = s.Items[p.item]
+		numbers[i] = p.item
 	}
+	slices.Sort(numbers)
+	part := *s
+	part.Whole, part.Items = s.Items.Len(), s.Items.Numbered(numbers)
 	return &part
 }
 
@@ -83,5 +82,5 @@ func (s *Suite) name() string {
 	if s.Whole == 0 {
 		return s.Name
 	}
-	return fmt.Sprintf("%s[%d of %d]", s.Name, len(s.Items), s.Whole)
+	return fmt.Sprintf("%s[%d of %d]", s.Name, s.Items.Len(), s.Whole)
 }

@@ -17,18 +17,18 @@ func TestPart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole := len(s.Items)
+		whole := s.Items.Len()
 		previous := map[string]bool{}
 		for _, n := range []int{1, 10, 50, 100, 150, 200} {
 			part := s.Part(n)
-			if len(part.Items) != n || len(s.Items) != whole {
-				t.Fatalf("%s: %d of %d items, want %d", name, len(part.Items), len(s.Items), n)
+			if part.Items.Len() != n || s.Items.Len() != whole {
+				t.Fatalf("%s: %d of %d items, want %d", name, part.Items.Len(), s.Items.Len(), n)
 			}
 			if want := fmt.Sprintf("%s[%d of %d]@", name, n, whole); !strings.HasPrefix(part.ID(), want) || part.ID() != s.Part(n).ID() {
 				t.Errorf("id %s, want %s...", part.ID(), want)
 			}
 			ids, last := map[string]bool{}, -1
-			for _, item := range part.Items {
+			for _, item := range part.Items.All() {
 				ids[item.ID] = true
 				at := indexOf(s, item.ID)
 				if at <= last {
@@ -50,8 +50,8 @@ func TestPart(t *testing.T) {
 		}
 		count := func(s *Suite, column string) map[string]float64 {
 			shares := map[string]float64{}
-			for _, item := range s.Items {
-				shares[item.Labels[column]] += 1 / float64(len(s.Items))
+			for _, item := range s.Items.All() {
+				shares[item.Labels[column]] += 1 / float64(s.Items.Len())
 			}
 			return shares
 		}
@@ -71,7 +71,7 @@ func TestPart(t *testing.T) {
 	// Prompts that are asked in several languages are the same in each.
 	confusion, _ := Load("confusion")
 	asked := map[string]int{}
-	for _, item := range confusion.Part(300).Items {
+	for _, item := range confusion.Part(300).Items.All() {
 		if item.Labels["task"] == "crosslingual" {
 			asked[item.Cluster]++
 		}
@@ -90,11 +90,11 @@ func TestPartOfUnequalStrata(t *testing.T) {
 		if i%10 == 0 {
 			category = "small"
 		}
-		s.Items = append(s.Items, crosstalk.Item{ID: fmt.Sprint(i), Cluster: fmt.Sprint(i), Labels: map[string]string{"category": category}, Pair: &crosstalk.Pair{Concept: "c"}})
+		s.Items.Add(crosstalk.Item{ID: fmt.Sprint(i), Cluster: fmt.Sprint(i), Labels: map[string]string{"category": category}, Pair: &crosstalk.Pair{Concept: "c"}})
 	}
 	for n, want := range map[int]int{2: 1, 20: 2, 50: 5} {
 		small := 0
-		for _, item := range s.Part(n).Items {
+		for _, item := range s.Part(n).Items.All() {
 			if item.Labels["category"] == "small" {
 				small++
 			}
@@ -110,11 +110,11 @@ func TestPartOfUnequalStrata(t *testing.T) {
 func TestPartDependsOnIDs(t *testing.T) {
 	s := &Suite{Name: "s"}
 	for i := range 20 {
-		s.Items = append(s.Items, crosstalk.Item{ID: fmt.Sprint(i), Cluster: fmt.Sprint(i / 2), Pair: &crosstalk.Pair{Concept: "c"}})
+		s.Items.Add(crosstalk.Item{ID: fmt.Sprint(i), Cluster: fmt.Sprint(i / 2), Pair: &crosstalk.Pair{Concept: "c"}})
 	}
 	turned := &Suite{Name: "s"}
-	for i := range s.Items {
-		turned.Items = append(turned.Items, s.Items[len(s.Items)-1-i])
+	for i := range s.Items.All() {
+		turned.Items.Add(s.Items.At(s.Items.Len() - 1 - i))
 	}
 	if a, b := s.Part(7).ID(), turned.Part(7).ID(); a != b {
 		t.Errorf("%s, in another order %s", a, b)
@@ -125,7 +125,7 @@ func TestPartDependsOnIDs(t *testing.T) {
 }
 
 func indexOf(s *Suite, id string) int {
-	for i, item := range s.Items {
+	for i, item := range s.Items.All() {
 		if item.ID == id {
 			return i
 		}

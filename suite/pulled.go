@@ -3,6 +3,7 @@ package suite
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 
 	"crosstalk/datasets"
@@ -35,10 +36,10 @@ func importSmilga(dir string) (*Suite, error) {
 			return nil, err
 		}
 		all.Prefix = s.Prefix // none: the prompts begin with their instruction
-		for _, item := range s.Items {
-			item.ID = part.dataset + "/" + item.ID
+		for _, item := range s.Items.All() {
+			item.ID, item.Labels = part.dataset+"/"+item.ID, maps.Clone(item.Labels)
 			item.Labels["dataset"], item.Labels["language"] = part.dataset, all.Language
-			all.Items = append(all.Items, item)
+			all.Items.Add(item)
 		}
 		for _, row := range s.Unusable {
 			all.Unusable = append(all.Unusable, part.file+": "+row)

@@ -47,7 +47,7 @@ func TestPulledLCB(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := Load("lcb")
-	if err != nil || s.Name != "lcb" || s.License == "" || s.Description == "" || len(s.Items) != 6586 {
+	if err != nil || s.Name != "lcb" || s.License == "" || s.Description == "" || s.Items.Len() != 6586 {
 		t.Fatalf("%v %v", s, err)
 	}
 	if got, err := PulledDir("lcb"); got != dir || err != nil {

@@ -33,7 +33,7 @@ type Suite struct {
 	Windows     string                   // leakage: Sentences, if answers are also scored sentence by sentence
 	Begins      string                   // leakage: the language that prompts begin in, BCP 47, if they end in another one
 	Tasks       []crosstalk.Task         // consistency: the tasks of the items
-	Items       []crosstalk.Item
+	Items       Items
 	Whole       int      // number of items of the suite that this is a Part of; 0: it is whole
 	Unusable    []string // rows of an imported file that are not usable: line and reason
 
@@ -52,7 +52,7 @@ func PrefixOf(prefixes map[crosstalk.API]string, api crosstalk.API) string {
 
 // InContext reports whether the suite measures context leakage.
 func (s *Suite) InContext() bool {
-	return len(s.Items) > 0 && s.Items[0].Pair != nil && s.Items[0].Pair.Context != nil
+	return s.Items.Len() > 0 && s.Items.At(0).Pair != nil && s.Items.At(0).Pair.Context != nil
 }
 
 // ID identifies the suite and its content in signatures: leakage-en@5a0c6f1e.
@@ -61,7 +61,7 @@ func (s *Suite) ID() string {
 	for _, task := range s.Tasks {
 		f.add(task)
 	}
-	for _, item := range s.Items {
+	for _, item := range s.Items.All() {
 		f.Add(item)
 	}
 	if len(s.Demonstrations) > 0 {

@@ -34,7 +34,7 @@ func TestEmbedded(t *testing.T) {
 		for _, r := range Check(s) {
 			t.Errorf("%s: %s", s.Name, r)
 		}
-		for _, i := range s.Items {
+		for _, i := range s.Items.All() {
 			if i.Labels["language"] == "" || i.Pair != nil && (i.Labels["language"] != s.Language || len(i.Pair.Leaks) < 2 || len(i.Pair.Neutral) < 6) {
 				t.Errorf("%s: %s is not complete", s.Name, i.ID)
 			}
@@ -48,7 +48,7 @@ func TestEmbedded(t *testing.T) {
 	}
 	en := suites[slices.Index(names, "leakage-en")]
 	items, controls := map[string]int{}, map[string]map[string]bool{}
-	for _, i := range en.Items {
+	for _, i := range en.Items.All() {
 		category := i.Labels["category"]
 		if items[category]++; controls[category] == nil {
 			controls[category] = map[string]bool{}
@@ -89,7 +89,7 @@ func TestLoad(t *testing.T) {
 		"a.csv":   "id,concept,prompt,control_prompt\ni,c,t c,t\n",
 		"a.jsonl": `{"id":"i","concept":"c","prompt":"t c","control_prompt":"t"}`,
 	} {
-		if s, err := Load(write(t, name, content)); err != nil || len(s.Items) != 1 {
+		if s, err := Load(write(t, name, content)); err != nil || s.Items.Len() != 1 {
 			t.Errorf("%s: %v %v", name, s, err)
 		}
 	}
@@ -120,19 +120,19 @@ func TestLoad(t *testing.T) {
 
 func TestIDIsTheContents(t *testing.T) {
 	base := func() *Suite {
-		return &Suite{Name: "s", Items: []crosstalk.Item{
-			{ID: "a", Labels: map[string]string{"category": "x"}, Pair: &crosstalk.Pair{Concept: "c", Test: "t c", Control: "t", Leaks: []string{"l"}}},
-			{ID: "b", Pair: &crosstalk.Pair{Concept: "d", Test: "t d", Control: "t"}},
-		}}
+		return &Suite{Name: "s", Items: ItemsOf(
+			crosstalk.Item{ID: "a", Labels: map[string]string{"category": "x"}, Pair: &crosstalk.Pair{Concept: "c", Test: "t c", Control: "t", Leaks: []string{"l"}}},
+			crosstalk.Item{ID: "b", Pair: &crosstalk.Pair{Concept: "d", Test: "t d", Control: "t"}},
+		)}
 	}
 	id := base().ID()
 	if !strings.HasPrefix(id, "s@") || len(id) != len("s@")+8 {
 		t.Errorf("id %q", id)
 	}
 	for what, change := range map[string]func(*Suite){
-		"order":  func(s *Suite) { slices.Reverse(s.Items) },
-		"labels": func(s *Suite) { s.Items[0].Labels = nil },
-		"leaks":  func(s *Suite) { s.Items[0].Pair.Leaks = nil },
+		"order":  func(s *Suite) { s.Items = ItemsOf(s.Items.At(1), s.Items.At(0)) },
+		"labels": func(s *Suite) { s.Items.last[0].Labels = nil },
+		"leaks":  func(s *Suite) { s.Items.At(0).Pair.Leaks = nil },
 	} {
 		if s := base(); true {
 			if change(s); s.ID() != id {
@@ -141,12 +141,12 @@ func TestIDIsTheContents(t *testing.T) {
 		}
 	}
 	for what, change := range map[string]func(*Suite){
-		"concept": func(s *Suite) { s.Items[0].Pair.Concept = "e" },
-		"test":    func(s *Suite) { s.Items[0].Pair.Test = "u c" },
-		"control": func(s *Suite) { s.Items[0].Pair.Control = "u" },
-		"remove":  func(s *Suite) { s.Items[0].Pair.Remove = []string{"c"} },
-		"item id": func(s *Suite) { s.Items[0].ID = "e" },
-		"number":  func(s *Suite) { s.Items = s.Items[:1] },
+		"concept": func(s *Suite) { s.Items.At(0).Pair.Concept = "e" },
+		"test":    func(s *Suite) { s.Items.At(0).Pair.Test = "u c" },
+		"control": func(s *Suite) { s.Items.At(0).Pair.Control = "u" },
+		"remove":  func(s *Suite) { s.Items.At(0).Pair.Remove = []string{"c"} },
+		"item id": func(s *Suite) { s.Items.last[0].ID = "e" },
+		"number":  func(s *Suite) { s.Items = ItemsOf(s.Items.At(0)) },
 	} {
 		if s := base(); true {
 			if change(s); s.ID() == id {
@@ -168,7 +168,7 @@ He was blue. He hummed
 		t.Fatal(err)
 	}
 	var got []string
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		got = append(got, i.ID+": "+i.Pair.Concept+": "+i.Pair.Test+" / "+i.Cluster)
 	}
 	want := []string{"line-2: koalas: He likes koalas. He eats / He eats", "line-4: sea lions: He likes the sea lions. He eats / He eats",
@@ -197,7 +197,7 @@ func FuzzPromptList(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, i := range s.Items {
+		for _, i := range s.Items.All() {
 			if i.Pair.Concept == "" || i.Pair.Test == "" || i.Pair.Control == "" || i.Pair.Test == i.Pair.Control {
 				t.Errorf("%+v", i.Pair)
 			}
@@ -214,15 +214,15 @@ func TestGonenPromptList(t *testing.T) {
 		t.Fatal(err)
 	}
 	concepts := map[string]int{}
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		concepts[i.Pair.Concept]++
 		first := strings.Fields(i.Pair.Concept)[0]
 		if !strings.Contains(i.Pair.Test, first) || !strings.HasSuffix(i.Pair.Test, lastWord(i.Pair.Control)) {
 			t.Errorf("%+v", i.Pair)
 		}
 	}
-	if len(s.Items) != 109 || s.Clusters() != 31 {
-		t.Errorf("%d tests, %d controls, want 109 and 31", len(s.Items), s.Clusters())
+	if s.Items.Len() != 109 || s.Clusters() != 31 {
+		t.Errorf("%d tests, %d controls, want 109 and 31", s.Items.Len(), s.Clusters())
 	}
 	for concept, n := range map[string]int{"koalas": 1, "butterflies": 1} {
 		if concepts[concept] < n {
@@ -239,13 +239,13 @@ func TestGonenPromptList(t *testing.T) {
 		return strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(strings.TrimPrefix(s, instruction), "’", "'")), " "))
 	}
 	stated := map[string]string{}
-	for _, i := range smilga.Items {
+	for _, i := range smilga.Items.All() {
 		if i.Labels["dataset"] == "initial" {
 			stated[bare(i.Pair.Test)] = bare(i.Pair.Concept)
 		}
 	}
 	met, differ := 0, 0
-	for _, i := range s.Items {
+	for _, i := range s.Items.All() {
 		if concept, ok := stated[bare(i.Pair.Test)]; ok {
 			met++
 			if bare(i.Pair.Concept) != concept {
@@ -289,7 +289,7 @@ func TestSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	sources := NewSources([]string{file})
-	for _, i := range suite.Items {
+	for _, i := range suite.Items.All() {
 		sources.Add(file, i)
 	}
 	if got := idOf(sources, nil); got != suite.ID() {

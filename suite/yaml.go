@@ -3,6 +3,7 @@ package suite
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"crosstalk"
@@ -24,16 +25,26 @@ type header struct {
 	Card        *Card  `yaml:"card"`
 }
 
-// instruments read their part of a file into a suite, and check it.
-var instruments = []struct {
+// reader is how the suites of an instrument are read, checked and written for people.
+type reader struct {
 	name     string
 	clusters string // what items of a cluster share
 	read     func(document, *Suite) error
 	check    func(s *Suite, remark func(format string, args ...any))
-}{
-	{"leakage", "controls", readLeakage, checkPairs},
-	{"confusion", "prompts", readConfusion, checkPrompts},
-	{"consistency", "clusters", readConsistency, checkTasks},
+	columns  []string // labels to write behind an item's id
+	write    func(b *strings.Builder, s *Suite, i crosstalk.Item)
+	details  func(s *Suite) string // Suite.Details; nil: none
+}
+
+var instruments = []reader{
+	{"leakage", "controls", readLeakage, checkPairs, []string{"category"}, writePair, categories},
+	{"confusion", "prompts", readConfusion, checkPrompts, []string{"task", "source", "language"}, writePrompt, nil},
+	{"consistency", "clusters", readConsistency, checkTasks, []string{"task", "category"}, writeInput, taskCounts},
+}
+
+// reader is that of the suite's instrument.
+func (s *Suite) reader() reader {
+	return instruments[slices.IndexFunc(instruments, func(r reader) bool { return r.name == s.Instrument })]
 }
 
 // A suite's name is part of signatures and of the names of run directories.

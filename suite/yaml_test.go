@@ -63,8 +63,8 @@ items:
 			Leaks: []string{"acht"}, Neutral: []string{"rot"}}},
 	}
 	for i := range want {
-		if i >= len(s.Items) || !reflect.DeepEqual(s.Items[i], want[i]) {
-			t.Errorf("item %d: %+v, want %+v %+v", i, s.Items[i], want[i], want[i].Pair)
+		if i >= s.Items.Len() || !reflect.DeepEqual(s.Items.At(i), want[i]) {
+			t.Errorf("item %d: %+v, want %+v %+v", i, s.Items.At(i), want[i], want[i].Pair)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		seen := map[string]bool{}
-		for _, item := range s.Items {
+		for _, item := range s.Items.All() {
 			whole := item.Pair != nil && item.Pair.Concept != "" && item.Pair.Test != "" && item.Pair.Control != "" ||
 				item.Prompt != nil && item.Prompt.Text != "" && item.Prompt.Language != "" ||
 				item.Input != nil && item.Input.Task != "" && len(item.Input.Texts) > 0

@@ -3,8 +3,10 @@ package watch
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -43,6 +45,18 @@ func WriteMetrics(w io.Writer, s ask.Stats, planned int) error {
 	fmt.Fprintf(&b, "crosstalk_endpoints_waiting %d\n", len(s.Waits))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// ServeMetrics serves the metrics of a session at an address, HOST:PORT, until stop is
+// called.
+func ServeMetrics(addr string, s *ask.Session, planned int) (stop func(), err error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, crosstalk.BadOption("metrics", " %s: %w; expected HOST:PORT with a free port, such as 127.0.0.1:9090", addr, err)
+	}
+	server := &http.Server{Handler: Metrics(s, planned), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 14}
+	go server.Serve(l)
+	return func() { server.Close() }, nil
 }
 
 // Metrics serves the metrics of a session at /metrics.

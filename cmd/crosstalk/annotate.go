@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"crosstalk/internal/config"
 	"crosstalk/internal/plainfile"
+	"crosstalk/web/access"
 	"crosstalk/web/annotate"
 
 	"github.com/spf13/cobra"
@@ -54,7 +54,7 @@ stays the same when the command is run again. Any other --addr needs --annotator
   crosstalk annotate RUN --addr :8021 --annotator ann,bob     for others, with tokens`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := untilSignal(c.Context(), os.Exit)
+			ctx, stop := untilSignal(c.Context())
 			defer stop()
 			return a.serve(ctx, c.ErrOrStderr(), args[0])
 		},
@@ -103,15 +103,15 @@ func (a *annotateFlags) serve(ctx context.Context, stderr io.Writer, path string
 			}
 		}
 	}
-	at, err := listen(a.addr, a.Hosts)
+	at, err := access.Listen(a.addr, a.Hosts)
 	if err != nil {
 		return err
 	}
 	defer at.Close()
-	if !at.loopback() && len(a.Annotators) == 0 {
+	if !at.Loopback() && len(a.Annotators) == 0 {
 		return &usageError{errors.New("--addr " + a.addr + " lets others connect; name those who may with --annotator")}
 	}
-	a.Hosts = at.hosts
+	a.Hosts = at.Hosts
 	server, err := annotate.New(path, a.Options)
 	if err != nil {
 		return err
@@ -120,13 +120,13 @@ func (a *annotateFlags) serve(ctx context.Context, stderr io.Writer, path string
 		fmt.Fprintf(stderr, "Not asked: %v\n", reason)
 	}
 	if len(a.Annotators) == 0 {
-		fmt.Fprintf(stderr, "%s: %s\n", server.Count(), at.url)
+		fmt.Fprintf(stderr, "%s: %s\n", server.Count(), at.URL)
 	}
 	for _, name := range a.Annotators {
-		fmt.Fprintf(stderr, "%s for %s: %s?token=%s\n", server.Count(), name, at.url, server.Token(name))
+		fmt.Fprintf(stderr, "%s for %s: %s?token=%s\n", server.Count(), name, at.URL, server.Token(name))
 	}
-	if !at.loopback() {
+	if !at.Loopback() {
 		fmt.Fprintln(stderr, "Whoever has such an address can answer under that name. The connection is not encrypted.")
 	}
-	return at.serve(ctx, server)
+	return at.Serve(ctx, server)
 }

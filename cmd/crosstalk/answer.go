@@ -8,7 +8,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/config"
-	"crosstalk/internal/shellword"
+	"crosstalk/internal/shell"
 	"crosstalk/report"
 	"crosstalk/report/overview"
 	"crosstalk/study"
@@ -55,7 +55,7 @@ func parseNames(pairs []string) (report.Names, error) {
 	}
 	read := report.Names{}
 	for value, name := range names {
-		text, err := textOrFile(value)
+		text, err := config.TextOrFile(value)
 		if err != nil {
 			return nil, crosstalk.BadOption("label", ": %w", err)
 		}
@@ -89,7 +89,7 @@ func (a *answerFlags) print(c *cobra.Command, s *study.Study, result study.Resul
 func sayNext(w io.Writer, run string) {
 	serve := "crosstalk serve"
 	if dir := filepath.Dir(run); dir != "runs" {
-		serve += " " + shellword.Quote(dir)
+		serve += " " + shell.Quote(dir)
 	}
-	fmt.Fprintf(w, "Every answer: %s\nPage: crosstalk report %s\n", serve, shellword.Quote(run))
+	fmt.Fprintf(w, "Every answer: %s\nPage: crosstalk report %s\n", serve, shell.Quote(run))
 }

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"crosstalk/internal/config"
-	"crosstalk/internal/strictyaml"
 	"crosstalk/model"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 )
 
@@ -18,47 +15,21 @@ var _ config.Structured = families{}
 // file, or those in crosstalk.yaml.
 type families struct{ list *[]model.Family }
 
-// familyLimits are far above what a table needs: the built-in one has 20 KiB.
-var familyLimits = strictyaml.Limits{Bytes: 1 << 20, Depth: 16, Keys: 1000, One: "list of families"}
-
-// Set implements pflag.Value. The file is a list of entries, or has one under
-// families, as the built-in table.
-func (f families) Set(file string) error {
-	text, err := strictyaml.ReadFile(file, familyLimits.Bytes)
-	if err != nil {
-		return err
-	}
-	node, err := strictyaml.Parse(file, text, familyLimits)
-	if err != nil {
-		return err
-	}
-	if m, ok := node.(*ast.MappingNode); ok {
-		node = nil
-		for _, entry := range m.Values {
-			switch key := entry.Key.GetToken(); key.Value {
-			case "families":
-				node = entry.Value
-			case "date":
-			default:
-				return fmt.Errorf("%s:%d: unknown key %q; choose one of: families, date", file, key.Position.Line, key.Value)
-			}
-		}
-	}
-	if _, list := node.(*ast.SequenceNode); !list {
-		return fmt.Errorf("%s: expected a list of entries, or one under families", file)
-	}
-	return f.SetNode(file, node)
+// Set implements pflag.Value.
+func (f families) Set(file string) (err error) {
+	*f.list, err = model.ReadFamilies(file)
+	return err
 }
 
 // Check implements config.Structured.
 func (f families) Check(file string, list ast.Node) error {
-	_, err := readFamilies(file, list)
+	_, err := model.DecodeFamilies(file, list)
 	return err
 }
 
 // SetNode implements config.Structured.
 func (f families) SetNode(file string, list ast.Node) (err error) {
-	*f.list, err = readFamilies(file, list)
+	*f.list, err = model.DecodeFamilies(file, list)
 	return err
 }
 
@@ -77,88 +48,5 @@ func (f families) String() string {
 // Type implements pflag.Value.
 func (f families) Type() string { return "string" }
 
-// readFamilies reads a list of entries. An error names the line of the field that
-// is wrong.
-func readFamilies(file string, list ast.Node) (all []model.Family, err error) {
-	for _, entry := range list.(*ast.SequenceNode).Values {
-		var one model.Family
-		if err := strictyaml.Decode(file, entry, &one, yaml.Strict()); err != nil {
-			return nil, err
-		}
-		if err := one.Validate(); err != nil {
-			field, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), one.Name+": "), " ")
-			return nil, fmt.Errorf("%s:%d: %w", file, lineOfField(entry, strings.TrimSuffix(field, ":")), err)
-		}
-		all = append(all, one)
-	}
-	return all, nil
-}
-
-// lineOfField is the line of a field of an entry, such as reasoning.default, or of
-// the entry if it lacks the field.
-func lineOfField(node ast.Node, path string) int {
-	line := node.GetToken().Position.Line
-	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {
-		line = m.Values[0].Key.GetToken().Position.Line
-	}
-	first, rest, _ := strings.Cut(path, ".")
-	values := []*ast.MappingValueNode{}
-	switch n := node.(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = append(values, n)
-	}
-	for _, v := range values {
-		if v.Key.GetToken().Value == first {
-			line = v.Key.GetToken().Position.Line
-			if rest != "" {
-				return max(line, lineOfField(v.Value, rest))
-			}
-			return line
-		}
-	}
-	return line
-}
-
 // Schema implements config.Structured.
-func (f families) Schema() map[string]any {
-	type object = map[string]any
-	texts := object{"type": "array", "items": object{"type": "string"}}
-	flag := object{"type": "boolean"}
-	level := object{"enum": []string{"off", "low", "medium", "high"}}
-	closed := func(properties object) object {
-		return object{"type": "object", "properties": properties, "additionalProperties": false}
-	}
-	takes := func() object {
-		return object{
-			"temperature": object{"type": "string", "pattern": `^(any|default|ignored|[0-9.]+-[0-9.]+)$`},
-			"top-p":       object{"type": "string", "pattern": `^(any|default|ignored|alone|sampling|[0-9.]+-[0-9.]+)$`},
-			"stop":        flag, "seed": flag, "logprobs": flag, "system": flag,
-		}
-	}
-	sent := object{}
-	for _, name := range level["enum"].([]string) {
-		sent[name] = object{"type": "object"}
-	}
-	entry := takes()
-	for name, schema := range (object{
-		"name": object{"type": "string", "minLength": 1}, "providers": texts, "models": texts, "sources": texts,
-		"while-thinking":  closed(takes()),
-		"max-tokens-name": object{"enum": []string{"max_tokens", "max_completion_tokens"}},
-		"seed-name":       object{"type": "string"},
-		"reasoning": closed(object{
-			"default":  object{"enum": []string{"off", "low", "medium", "high", "on"}},
-			"levels":   object{"type": "array", "items": level},
-			"use":      level,
-			"shown":    object{"enum": []string{"field", "text", "parts", "blocks", "nowhere"}},
-			"headroom": object{"type": "integer", "minimum": 0}, "send": closed(sent),
-		}),
-	}) {
-		entry[name] = schema
-	}
-	one := closed(entry)
-	one["required"] = []string{"name"}
-	one["anyOf"] = []object{{"required": []string{"providers"}}, {"required": []string{"models"}}}
-	return object{"type": "array", "items": one}
-}
+func (f families) Schema() map[string]any { return model.FamiliesSchema() }

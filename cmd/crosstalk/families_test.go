@@ -149,7 +149,7 @@ func familyCommands(t *testing.T) []familyCommand {
 		if err != nil {
 			t.Fatal(err)
 		}
-		items = s.Items
+		items = s.Items.List()
 	}
 	confused, err := reference.NewConfused(items, reference.Confusion{Line: 0, Word: 0}, 1)
 	if err != nil {

@@ -2,12 +2,9 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -109,7 +106,7 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 		return crosstalk.BadOption("budget-cost", " is %g; expected a number above 0", cost)
 	}
 	for i, text := range m.sweep.Systems {
-		if m.sweep.Systems[i], err = textOrFile(text); err != nil {
+		if m.sweep.Systems[i], err = config.TextOrFile(text); err != nil {
 			return crosstalk.BadOption("system", ": %w", err)
 		}
 	}
@@ -124,35 +121,6 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 		o.Budget.Prices, err = ask.ReadPrices(m.prices)
 	}
 	return err
-}
-
-// maxTextFile limits a file that is an option's text.
-const maxTextFile = 1 << 20
-
-// textOrFile is an option's text, or with an @ before it the content of a file,
-// without line breaks at its end. A text that begins with @ has two of them.
-func textOrFile(text string) (string, error) {
-	name, isFile := strings.CutPrefix(text, "@")
-	if !isFile || strings.HasPrefix(name, "@") {
-		return name, nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return "", fmt.Errorf("%w (for a text that begins with @, write @@)", err)
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxTextFile+1))
-	switch {
-	case err != nil:
-		return "", err
-	case len(content) > maxTextFile:
-		return "", fmt.Errorf("%s is longer than %d MiB", name, maxTextFile>>20)
-	case !utf8.Valid(content):
-		return "", fmt.Errorf("%s is not valid UTF-8: save the file as UTF-8", name)
-	case strings.TrimSpace(string(content)) == "":
-		return "", fmt.Errorf("%s is empty", name)
-	}
-	return strings.TrimRight(strings.TrimPrefix(string(content), "\ufeff"), "\r\n"), nil
 }
 
 // optionalSeed is a flag's whole number that may be unset.

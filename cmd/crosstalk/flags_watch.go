@@ -1,10 +1,6 @@
 package main
 
 import (
-	"net"
-	"net/http"
-	"time"
-
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/internal/config"
@@ -45,11 +41,5 @@ func (w *watchFlags) serve(s *ask.Session, planned int) (stop func(), err error)
 	if w.metrics == "" {
 		return func() {}, nil
 	}
-	l, err := net.Listen("tcp", w.metrics)
-	if err != nil {
-		return nil, crosstalk.BadOption("metrics", " %s: %w; expected HOST:PORT with a free port, such as 127.0.0.1:9090", w.metrics, err)
-	}
-	server := &http.Server{Handler: watch.Metrics(s, planned), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 14}
-	go server.Serve(l)
-	return func() { server.Close() }, nil
+	return watch.ServeMetrics(w.metrics, s, planned)
 }

@@ -53,7 +53,7 @@ variable CROSSTALK_GUARD_TOKEN, or else the one that is printed.`,
 					return fmt.Errorf("--language: %w", err)
 				}
 			}
-			ctx, stop := untilSignal(c.Context(), os.Exit)
+			ctx, stop := untilSignal(c.Context())
 			defer stop()
 			return guardAt(ctx, c.ErrOrStderr(), addr, hosts, o)
 		},
@@ -80,13 +80,13 @@ const mostMemory = 96 << 20
 
 // guardAt judges answers until ctx ends, and then those in progress for at most five seconds longer.
 func guardAt(ctx context.Context, stderr io.Writer, addr string, hosts []string, o server.Options) error {
-	at, err := listen(addr, hosts)
+	at, err := access.Listen(addr, hosts)
 	if err != nil {
 		return err
 	}
 	defer at.Close()
-	o.Hosts, o.Token = at.hosts, os.Getenv(guardToken)
-	made := o.Token == "" && !at.loopback()
+	o.Hosts, o.Token = at.Hosts, os.Getenv(guardToken)
+	made := o.Token == "" && !at.Loopback()
 	if made {
 		o.Token = access.NewToken()
 	}
@@ -94,7 +94,7 @@ func guardAt(ctx context.Context, stderr io.Writer, addr string, hosts []string,
 		debug.SetMemoryLimit(mostMemory)
 	}
 	handler := server.New(o) // reads the models
-	fmt.Fprintf(stderr, "Checking answers at %s\n", at.url)
+	fmt.Fprintf(stderr, "Checking answers at %s\n", at.URL)
 	switch {
 	case made:
 		fmt.Fprintf(stderr, "Requests need the header 'Authorization: Bearer %s'. The connection is not encrypted.\n", o.Token)
@@ -104,5 +104,5 @@ func guardAt(ctx context.Context, stderr io.Writer, addr string, hosts []string,
 	if !o.Block {
 		fmt.Fprintln(stderr, "It observes: no answer is blocked (--block).")
 	}
-	return at.serveUntil(ctx, server.HTTP(handler), 5*time.Second)
+	return at.ServeUntil(ctx, server.HTTP(handler), 5*time.Second)
 }

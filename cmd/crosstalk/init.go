@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
+	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
 
 	"github.com/spf13/cobra"
@@ -60,23 +60,19 @@ commented out, so the file changes nothing until you edit it. Editors use
 
 // writeConfig writes a new file and its schema.
 func writeConfig(c *cobra.Command, name string, force bool) error {
-	mode := os.O_EXCL
+	write := atomicfile.WriteNew
 	if force {
-		mode = os.O_TRUNC
+		write = atomicfile.WriteBytes
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|mode, 0o666)
+	err := write(name, newConfig(c.Root()))
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s already exists: overwrite it with --force, or print the new file with --stdout", name)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(newConfig(c.Root()))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
 	schema := filepath.Join(filepath.Dir(name), schemaFile)
-	if err := os.WriteFile(schema, configSchema(c.Root()), 0o666); err != nil {
+	if err := atomicfile.WriteBytes(schema, configSchema(c.Root())); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%s lists every setting; editors use %s to check it.\n", name, schema)

@@ -2,42 +2,37 @@ package main
 
 import (
 	"slices"
-	"strings"
 
 	"crosstalk"
 	"crosstalk/calibrate"
-	"crosstalk/suite"
+	"crosstalk/instrument/confusion"
+	"crosstalk/instrument/consistency"
+	"crosstalk/instrument/leakage"
 
 	"github.com/spf13/cobra"
 )
 
-// instrument is the commands of an instrument, and how suites of it are shown.
+// instrument is the commands of an instrument, and what it sends for an item.
 type instrument struct {
 	name       string
 	run, score func() *cobra.Command
 	calibrate  func(c *cobra.Command) func() calibrate.Settings // adds flags, and returns what reads them
-	columns    []string                                         // beside an item's id
-	show       func(b *strings.Builder, s *suite.Suite, i crosstalk.Item)
-	requests   func(p crosstalk.PromptConfig, s *suite.Suite, i crosstalk.Item) []named
-	describe   func(s *suite.Suite) string // behind the number of items
+	requests   func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest
 }
 
 // instruments are all. It is a function, since their commands use it.
 func instruments() []instrument {
 	return []instrument{
-		{"leakage", runLeakageCommand, scoreLeakageCommand, calibrateLeakage,
-			[]string{"category"}, showPair, pairRequests, describePairs},
-		{"confusion", runConfusionCommand, scoreConfusionCommand, calibrateConfusion,
-			[]string{"task", "source", "language"}, showPrompt, promptRequests, describePrompts},
-		{"consistency", runConsistencyCommand, scoreConsistencyCommand, calibrateConsistency,
-			[]string{"task", "category"}, showInput, inputRequests, describeTasks},
+		{"leakage", runLeakageCommand, scoreLeakageCommand, calibrateLeakage, leakage.Requests},
+		{"confusion", runConfusionCommand, scoreConfusionCommand, calibrateConfusion, confusion.Requests},
+		{"consistency", runConsistencyCommand, scoreConsistencyCommand, calibrateConsistency, consistency.Requests},
 	}
 }
 
-// instrumentOf is the instrument of a suite.
-func instrumentOf(s *suite.Suite) instrument {
+// instrumentNamed is the instrument with this name.
+func instrumentNamed(name string) instrument {
 	all := instruments()
-	return all[slices.IndexFunc(all, func(in instrument) bool { return in.name == s.Instrument })]
+	return all[slices.IndexFunc(all, func(in instrument) bool { return in.name == name })]
 }
 
 // each returns a command of each instrument.

@@ -14,7 +14,6 @@ import (
 	"io"
 	"log"
 	"os"
-	"regexp"
 	"strings"
 
 	"crosstalk"
@@ -76,21 +75,12 @@ func execute(args []string, stdout, stderr io.Writer) int {
 		stderr = log
 	}
 	if message := err.Error(); message != "" {
-		fmt.Fprintf(stderr, "crosstalk: %s\n", printable(message))
+		fmt.Fprintf(stderr, "crosstalk: %s\n", visible.Message(message))
 	}
 	if errors.As(err, new(*usageError)) {
 		fmt.Fprintf(stderr, "See '%s --help'.\n", command.CommandPath())
 	}
 	return code
-}
-
-// userInfo matches the user and password of a URL.
-var userInfo = regexp.MustCompile(`(?i)(https?://)[^/\s"'@]+@`)
-
-// printable is a message as it can be shown: files and servers that it quotes
-// cannot control the terminal, and a password in a URL stays hidden.
-func printable(message string) string {
-	return visible.Text(userInfo.ReplaceAllString(message, "${1}[hidden]@"))
 }
 
 // usageError is an invalid command line, as opposed to invalid input.

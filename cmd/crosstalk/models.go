@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,16 +10,13 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"crosstalk/datasets"
 	"crosstalk/hub"
 	"crosstalk/internal/config"
 	"crosstalk/internal/fetch"
-	"crosstalk/internal/statusline"
+	"crosstalk/internal/visible"
 	"crosstalk/measure/langid/embedded"
-	"crosstalk/measure/similarity/bertscore"
-	"crosstalk/measure/similarity/gloss"
 	"crosstalk/model"
 	"crosstalk/study"
 	"crosstalk/study/similarities"
@@ -54,7 +51,7 @@ the languages that it knows.`,
   crosstalk models list compatible: --base-url http://localhost:8000/v1
   crosstalk models list embedded`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 && isIdentifier(args[0]) {
+			if len(args) > 0 && study.IsIdentifier(args[0]) {
 				return listLanguages(c.OutOrStdout(), args[0])
 			}
 			if len(args) > 0 {
@@ -63,44 +60,20 @@ the languages that it knows.`,
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "PROVIDER\tKEY VARIABLE\tSET\tBASE URL\tLOCAL")
 			for _, p := range model.Presets() {
-				url := p.BaseURL
-				if url == "" {
-					url = "(--base-url)"
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.KeyVar, yes(os.Getenv(p.KeyVar) != ""), url, yes(p.Local))
-			}
-			if err := w.Flush(); err != nil {
-				return err
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.KeyVar, yes(os.Getenv(p.KeyVar) != ""), cmp.Or(p.BaseURL, "(--base-url)"), yes(p.Local))
 			}
 			fmt.Fprintln(w, "\nSIMILARITY\tUSED FOR\tMODEL\tIN THE CACHE")
-			fmt.Fprintf(w, "gloss\ten, by default\tgloss@%d\tembedded\n", gloss.Version)
-			for _, m := range []struct{ kind, use, name string }{
-				{"bertscore", "en", bertscore.ModelFor("en")},
-				{"bertscore", "zh", bertscore.ModelFor("zh")},
-				{"bertscore", "other languages", bertscore.ModelFor("")},
-				{"sbert", "en, Smilga 2025", similarities.DefaultSBERT},
-				{"sbert", "en, Gonen et al. 2024", "efederici/sentence-bert-base"},
-			} {
-				known, err := similarities.ParseHubModel(m.kind, m.name)
+			for _, u := range similarities.Usuals() {
+				where, err := u.Where()
 				if err != nil {
 					return err
 				}
-				_, commit, err := known.Find()
-				if errors.As(err, new(*hub.MissingError)) {
-					commit, err = "no", nil
-				}
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.kind, m.use, known.Name, commit)
-			}
-			if err := w.Flush(); err != nil {
-				return err
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", u.Kind, u.For, u.Model, where)
 			}
 			fmt.Fprintln(w, "\nIDENTIFIER\tSIZE\tLICENSE\tON THIS MACHINE")
 			fmt.Fprintf(w, "%s\t-\t-\tembedded\n", embedded.Identifier().Name())
 			for _, s := range datasets.All(datasets.Model) {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, size(s.Size()), s.License, whetherPulled(s))
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, fetch.Size(s.Size()), s.License, whetherPulled(s))
 			}
 			return w.Flush()
 		},
@@ -109,32 +82,16 @@ the languages that it knows.`,
 	return c
 }
 
-// embeddedIdentifier is the name of the embedded language identifier in commands.
-const embeddedIdentifier = "embedded"
-
-// isIdentifier reports whether an argument names a language identifier rather than
-// a provider, which is followed by a colon.
-func isIdentifier(name string) bool {
-	if _, published := study.PublishedIdentifier(name); published || name == embeddedIdentifier {
-		return true
-	}
-	_, err := os.Stat(name)
-	return err == nil
-}
-
 // listLanguages prints the languages of an identifier, in lines of at most 80
 // characters.
 func listLanguages(w io.Writer, name string) error {
-	if name == embeddedIdentifier {
-		name = ""
-	}
 	identifier, err := study.OpenIdentifier(name)
 	if err != nil {
 		return err
 	}
 	labels := slices.Sorted(slices.Values(identifier.Labels()))
-	fmt.Fprintf(w, "%s knows %d languages:\n", identifier.Name(), len(labels))
-	_, err = io.WriteString(w, wrapped(strings.Join(labels, " "))+"\n")
+	_, err = fmt.Fprintf(w, "%s knows %d languages:\n  %s\n", identifier.Name(), len(labels),
+		strings.Join(visible.Wrap(strings.Join(labels, " "), 78), "\n  "))
 	return err
 }
 
@@ -180,7 +137,7 @@ address of a mirror.`,
 			if s, ok := study.PublishedIdentifier(args[0]); ok {
 				return pullIdentifier(c, s, revision, quiet)
 			}
-			m, err := parseModelArgument(args[0])
+			m, err := similarities.ParseModel(args[0])
 			if err != nil {
 				return err
 			}
@@ -218,66 +175,4 @@ func pullIdentifier(c *cobra.Command, s datasets.Source, revision string, quiet 
 	}
 	_, err = fmt.Fprintln(c.OutOrStdout(), filepath.Join(dir, s.Files[0].Name))
 	return err
-}
-
-// parseModelArgument reads KIND, KIND:MODEL or MODEL.
-func parseModelArgument(arg string) (similarities.HubModel, error) {
-	kind, name, colon := strings.Cut(arg, ":")
-	switch {
-	case kind == "bertscore" && name == "":
-		name = bertscore.ModelFor("en")
-	case kind == "sbert" && name == "":
-		name = similarities.DefaultSBERT
-	case kind == "bertscore" || kind == "sbert":
-	case colon && !hub.IsPath(arg):
-		return similarities.HubModel{},
-			fmt.Errorf("%q: expected bertscore:MODEL, sbert:MODEL or the name of a model on the Hugging Face Hub", arg)
-	default:
-		kind, name = "", arg
-	}
-	return similarities.ParseHubModel(kind, name)
-}
-
-// pullProgress shows the progress of the current file on stderr.
-type pullProgress struct {
-	line    *statusline.Line
-	name    string
-	first   int64 // bytes of an earlier download
-	started time.Time
-	shown   time.Time
-}
-
-func newPullProgress(w io.Writer, quiet bool) *pullProgress {
-	if quiet {
-		w = io.Discard
-	}
-	return &pullProgress{line: statusline.New(w)}
-}
-
-func (p *pullProgress) file(name string, done, total int64) {
-	now := time.Now()
-	if name != p.name {
-		p.name, p.first, p.started, p.shown = name, done, now, now
-		if !p.line.Terminal() {
-			p.line.Note(name + ", " + size(total))
-		}
-		return
-	}
-	if now.Sub(p.shown) < p.line.Every() {
-		return
-	}
-	p.shown = now
-	text := fmt.Sprintf("%s, %s of %s", name, size(done), size(total))
-	if rate := float64(done-p.first) / now.Sub(p.started).Seconds(); rate > 0 {
-		left := time.Duration(float64(total-done) / rate * float64(time.Second))
-		text += fmt.Sprintf(", %s/s, %v left", size(int64(rate)), left.Round(time.Second))
-	}
-	p.line.Show(text)
-}
-
-func size(n int64) string {
-	if n < 1e6 {
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }

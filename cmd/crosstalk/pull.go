@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -55,7 +56,7 @@ func pullSource(c *cobra.Command, s datasets.Source, quiet bool) (dir string, er
 	}
 	if !quiet {
 		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\nlicence: %s\ncite: %s\nfrom: %s (%s), see %s\n",
-			s.Name, s.What, cmp.Or(s.Terms, s.License), s.Cite, s.Files[0].URLs[0], size(s.Size()), s.Home)
+			s.Name, s.What, cmp.Or(s.Terms, s.License), s.Cite, s.Files[0].URLs[0], fetch.Size(s.Size()), s.Home)
 	}
 	return download(c, quiet, s.Pull)
 }
@@ -65,9 +66,13 @@ func pullSource(c *cobra.Command, s datasets.Source, quiet bool) (dir string, er
 func download(c *cobra.Command, quiet bool, pull func(context.Context, fetch.Progress) (dir string, err error)) (dir string, err error) {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	show := newPullProgress(c.ErrOrStderr(), quiet)
-	dir, err = pull(ctx, show.file)
-	show.line.Clear()
+	stderr := c.ErrOrStderr()
+	if quiet {
+		stderr = io.Discard
+	}
+	show, done := fetch.Show(stderr)
+	dir, err = pull(ctx, show)
+	done()
 	if err != nil && ctx.Err() != nil {
 		return "", &exitError{exitInterrupted, errors.New("interrupted; run the same command again to resume")}
 	}

@@ -2,14 +2,21 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"syscall"
 	"time"
 
+	"crosstalk/ask"
 	"crosstalk/internal/config"
-	"crosstalk/internal/shellword"
+	"crosstalk/internal/interrupt"
+	"crosstalk/internal/shell"
 	"crosstalk/model/reference"
 	"crosstalk/study"
+	"crosstalk/watch"
 
 	"github.com/spf13/cobra"
 )
@@ -65,7 +72,11 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 		return err
 	}
 	if r.dry {
-		return r.dryRun(c, s)
+		f, err := s.Forecast(c.Context(), r.options)
+		if err != nil {
+			return err
+		}
+		return f.Write(c.OutOrStdout(), r.names, s.Shard().Dir(r.out))
 	}
 	r.warn(c, divided)
 	known := s.Changes()
@@ -85,17 +96,22 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 // figures.
 func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
 	stderr := c.ErrOrStderr()
-	ctx, release := onInterrupt(c.Context(), stderr, m.Session, r.grace)
-	defer release()
+	ctx, cancel := context.WithCancel(c.Context())
+	defer cancel()
+	ignore := interrupt.Twice(func(got os.Signal) time.Duration { return stopGently(stderr, m.Session, got, r.grace) }, cancel)
+	defer ignore()
 	served, err := r.watch.serve(m.Session, m.Planned)
 	if err != nil {
 		return err
 	}
 	defer served()
-	progress := startProgress(stderr, m.Session, m.Planned, r.quiet)
-	defer progress.stop()
+	shown := func() {}
+	if !r.quiet {
+		shown = watch.Show(stderr, m.Session, m.Planned)
+		defer shown()
+	}
 	result, err := m.Run(ctx)
-	progress.stop()
+	shown()
 	r.warn(c, s.Changes()[warned:])
 	r.warn(c, m.Session.Warnings())
 	if err != nil {
@@ -121,6 +137,21 @@ func withCode(err error) error {
 	return err
 }
 
+// stopGently lets requests in flight finish and sends no more. After SIGTERM, with
+// which a scheduler takes a machine back, they have only some time: the process ends
+// before it is killed, and what has arrived is saved.
+func stopGently(stderr io.Writer, s *ask.Session, got os.Signal, grace time.Duration) time.Duration {
+	how := "; interrupt again to stop now"
+	if got == syscall.SIGTERM {
+		how = fmt.Sprintf(", for at most %v%s", grace, how)
+	} else {
+		grace = interrupt.Forever
+	}
+	fmt.Fprintln(stderr, "\nstopping after the requests in flight"+how)
+	s.Stop()
+	return grace
+}
+
 // warn prints what the user should know, unless only the result is wanted.
 func (r *runFlags) warn(c *cobra.Command, warnings []string) {
 	for _, w := range warnings {
@@ -136,7 +167,7 @@ func summarize(c *cobra.Command, s *study.Study, m *study.Measurement) {
 	fmt.Fprintf(stderr, "\n%s. Run directory: %s\n", m.Session.Stats().Text(), m.Dir.Path)
 	sayNext(stderr, m.Dir.Path)
 	if len(plan.Conditions) > 1 {
-		fmt.Fprintf(stderr, "Compare the conditions: crosstalk compare %s\n", shellword.Quote(m.Dir.Path))
+		fmt.Fprintf(stderr, "Compare the conditions: crosstalk compare %s\n", shell.Quote(m.Dir.Path))
 	}
 	if plan.Conditions[0].Model.Provider == reference.Provider {
 		fmt.Fprintln(stderr, "A reference model of known truth answered; for a language model, add --model openai:gpt-4o-mini")

@@ -45,7 +45,7 @@ func confusionSuite(t *testing.T) (file string, items []crosstalk.Item) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return file, s.Items
+	return file, s.Items.List()
 }
 
 // moody is a server whose models answer the items, all in the right language

@@ -25,7 +25,7 @@ func translator(t *testing.T, name string, truth reference.Inconsistency) func(t
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := reference.NewInconsistent(s.Tasks, s.Items, truth, 1)
+	m, err := reference.NewInconsistent(s.Tasks, s.Items.List(), truth, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

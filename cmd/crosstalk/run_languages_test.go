@@ -39,7 +39,7 @@ func TestRunLeakageInManyScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			leaky, err := reference.NewLeaky(s.Items, 1, 1)
+			leaky, err := reference.NewLeaky(s.Items.List(), 1, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +56,7 @@ func TestRunLeakageInManyScripts(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "run")
 			start(t, nil, runLeakage(server, name, out, "--similarity", "compatible:embed@"+server.URL+"/v1")...).expect(0)
 			items := map[string]*crosstalk.Pair{}
-			for _, item := range s.Items {
+			for _, item := range s.Items.All() {
 				items[item.ID] = item.Pair
 			}
 			scored := 0

@@ -1,21 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
-	"net/netip"
 	"os"
-	"os/signal"
-	"slices"
-	"syscall"
-	"time"
 
 	"crosstalk/internal/config"
+	"crosstalk/internal/interrupt"
 	"crosstalk/web"
 	"crosstalk/web/access"
 
@@ -48,7 +41,7 @@ token in the printed address.`,
 					return err
 				}
 			}
-			ctx, stop := untilSignal(c.Context(), os.Exit)
+			ctx, stop := untilSignal(c.Context())
 			defer stop()
 			return serve(ctx, c.ErrOrStderr(), dir, addr, hosts)
 		},
@@ -60,44 +53,23 @@ token in the printed address.`,
 	return c
 }
 
-// untilSignal returns a context that ends with the first interrupt. The second
-// one ends the process through exit, whatever it waits for: a slow client, or a
-// file that cannot be read. Nothing that is written there is lost: indexes are
-// made anew.
-func untilSignal(ctx context.Context, exit func(code int)) (_ context.Context, stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	signals, stopped := make(chan os.Signal, 2), make(chan struct{})
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		for n := 0; ; n++ {
-			select {
-			case <-signals:
-				if n > 0 {
-					exit(exitInterrupted)
-				}
-				cancel()
-			case <-stopped:
-				return
-			}
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		close(stopped)
-		cancel()
-	}
+// untilSignal returns a context that ends with the first interrupt. The second one
+// ends the process, whatever it waits for: a slow client, or a file that cannot be
+// read. Nothing that is written there is lost: indexes are made anew.
+func untilSignal(ctx context.Context) (_ context.Context, stop func()) {
+	return interrupt.Context(ctx, func() { os.Exit(exitInterrupted) })
 }
 
 // serve shows the runs below dir until ctx ends.
 func serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []string) error {
-	at, err := listen(addr, hosts)
+	at, err := access.Listen(addr, hosts)
 	if err != nil {
 		return err
 	}
 	defer at.Close()
-	o := web.Options{Hosts: at.hosts}
-	where := at.url
-	if !at.loopback() {
+	o := web.Options{Hosts: at.Hosts}
+	where := at.URL
+	if !at.Loopback() {
 		o.Token = access.NewToken()
 		where += "?token=" + o.Token
 	}
@@ -109,76 +81,5 @@ func serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []stri
 	if o.Token != "" {
 		fmt.Fprintln(stderr, "Anyone with this address can read everything there and write notes. The connection is not encrypted.")
 	}
-	return errors.Join(at.serve(ctx, server), server.Close())
-}
-
-// listening is where a server listens.
-type listening struct {
-	net.Listener
-	hosts []string // names that it goes by
-	url   string   // by which others can reach it
-}
-
-// listen begins to listen on an address of --addr, under the names of --host.
-func listen(addr string, hosts []string) (*listening, error) {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, fmt.Errorf("--addr %s: %w; expected HOST:PORT, such as 127.0.0.1:8020", addr, err)
-	}
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w; name another address with --addr (port 0 is any free port)", addr, err)
-	}
-	at := l.Addr().(*net.TCPAddr)
-	url := "http://" + net.JoinHostPort(reachedBy(host, at, hosts), fmt.Sprint(at.Port)) + "/"
-	if _, err := netip.ParseAddr(host); err != nil && host != "" {
-		hosts = append(slices.Clip(hosts), host)
-	}
-	return &listening{l, hosts, url}, nil
-}
-
-// loopback reports whether only this machine can connect.
-func (l *listening) loopback() bool { return l.Addr().(*net.TCPAddr).IP.IsLoopback() }
-
-// serve answers requests until ctx ends, and those in progress for at most a
-// second longer.
-func (l *listening) serve(ctx context.Context, handler http.Handler) error {
-	return l.serveUntil(ctx, access.NewServer(handler), time.Second)
-}
-
-// serveUntil is serve with another server and time for requests in progress.
-func (l *listening) serveUntil(ctx context.Context, h *http.Server, grace time.Duration) error {
-	ended := make(chan error, 1)
-	go func() { ended <- h.Serve(l) }()
-	var err error
-	select {
-	case err = <-ended:
-	case <-ctx.Done():
-		gently, cancel := context.WithTimeout(context.Background(), grace)
-		defer cancel()
-		if h.Shutdown(gently) != nil {
-			h.Close()
-		}
-	}
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
-}
-
-// reachedBy is a host name by which others can reach an address.
-func reachedBy(host string, at *net.TCPAddr, hosts []string) string {
-	switch {
-	case len(hosts) > 0:
-		return hosts[0]
-	case host != "" && !at.IP.IsUnspecified():
-		return host
-	}
-	addresses, _ := net.InterfaceAddrs()
-	for _, a := range addresses {
-		if ip, ok := a.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() && ip.IP.To4() != nil {
-			return ip.IP.String()
-		}
-	}
-	return cmp.Or(host, "localhost")
+	return errors.Join(at.Serve(ctx, server), server.Close())
 }

@@ -1,19 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"crosstalk/cluster"
-	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
-	"crosstalk/internal/shellword"
+	"crosstalk/internal/shell"
 
 	"github.com/spf13/cobra"
 )
@@ -95,7 +91,21 @@ resumes. To repeat shards that failed, submit the same again.`,
 					return err
 				}
 			}
-			return submitSlurm(c, s, submit)
+			w := c.OutOrStdout()
+			if submit {
+				array, merge, err := s.Submit()
+				if err == nil {
+					fmt.Fprintf(w, "Submitted job %s, %d shards, and job %s, which merges them into %s.\nWatch them with squeue; logs are in %s.\n",
+						array, s.Shards, merge, s.Merged(), s.Logs())
+				}
+				return err
+			}
+			array, merge, err := s.Write()
+			if err == nil {
+				fmt.Fprintf(w, "Wrote %s and %s. To submit them:\n  job=$(sbatch --parsable %s)\n  sbatch --dependency=afterany:$job %s\n",
+					array, merge, shell.Quote(array), shell.Quote(merge))
+			}
+			return err
 		},
 	}
 	addJob(c, &s.Job, &submit)
@@ -104,56 +114,6 @@ resumes. To repeat shards that failed, submit the same again.`,
 	config.Sensitive(c.Flags(), "sbatch", config.Program)
 	config.Sensitive(c.Flags(), "program", config.Program)
 	return c
-}
-
-func submitSlurm(c *cobra.Command, s cluster.Slurm, submit bool) error {
-	array, merge, err := s.Scripts()
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(s.Logs(), 0o777); err != nil {
-		return err
-	}
-	arrayFile, mergeFile := filepath.Join(s.Out, "array.sh"), filepath.Join(s.Out, "merge.sh")
-	if err := errors.Join(atomicfile.WriteBytes(arrayFile, array), atomicfile.WriteBytes(mergeFile, merge)); err != nil {
-		return err
-	}
-	w := c.OutOrStdout()
-	if !submit {
-		fmt.Fprintf(w, "Wrote %s and %s. To submit them:\n  job=$(sbatch --parsable %s)\n  sbatch --dependency=afterany:$job %s\n",
-			arrayFile, mergeFile, shellword.Quote(arrayFile), shellword.Quote(mergeFile))
-		return nil
-	}
-	job, err := sbatch(arrayFile)
-	if err != nil {
-		return err
-	}
-	merging, err := sbatch("--dependency=afterany:"+job, mergeFile)
-	if err != nil {
-		return fmt.Errorf("the array is job %s, and its merge was not submitted: %w", job, err)
-	}
-	fmt.Fprintf(w, "Submitted job %s, %d shards, and job %s, which merges them into %s.\nWatch them with squeue; logs are in %s.\n",
-		job, s.Shards, merging, s.Merged(), s.Logs())
-	return nil
-}
-
-// sbatch submits a script and returns the number of its job.
-func sbatch(args ...string) (job string, err error) {
-	out, err := external("", "sbatch", append([]string{"--parsable"}, args...)...)
-	job, _, _ = strings.Cut(strings.TrimSpace(out), ";") // the cluster's name may follow
-	return job, err
-}
-
-// external runs another program with an input and returns what it prints.
-func external(input, name string, args ...string) (string, error) {
-	var complaint bytes.Buffer
-	c := exec.Command(name, args...)
-	c.Stdin, c.Stderr = strings.NewReader(input), &complaint
-	out, err := c.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(complaint.String()))
-	}
-	return string(out), nil
 }
 
 func submitKubernetesCommand() *cobra.Command {
@@ -178,16 +138,13 @@ settings of rclone.`,
 			if err := readCommand(c, args, &k.Job); err != nil {
 				return err
 			}
+			if submit {
+				said, err := k.Apply()
+				fmt.Fprint(c.OutOrStdout(), said)
+				return err
+			}
 			manifests, err := k.Manifests()
-			if err != nil {
-				return err
-			}
-			if !submit {
-				_, err := c.OutOrStdout().Write(manifests)
-				return err
-			}
-			said, err := external(string(manifests), "kubectl", "apply", "-f", "-")
-			fmt.Fprint(c.OutOrStdout(), said)
+			c.OutOrStdout().Write(manifests)
 			return err
 		},
 	}

@@ -1,17 +1,15 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
 
 	"crosstalk"
 	"crosstalk/datasets"
 	"crosstalk/internal/config"
+	"crosstalk/internal/fetch"
 	"crosstalk/study"
 	"crosstalk/suite"
 
@@ -37,29 +35,14 @@ func suitesListCommand() *cobra.Command {
 			fmt.Fprintln(w, "NAME\tINSTRUMENT\tLANGUAGE\tITEMS\tCLUSTERS\tLICENSE")
 			for _, s := range suites {
 				clusters := fmt.Sprintf("%d %s", s.Clusters(), s.ClusterNoun())
-				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, s.Instrument, languages(s), len(s.Items), clusters, s.License)
-			}
-			if err := w.Flush(); err != nil {
-				return err
+				fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Name, s.Instrument, s.LanguageList(), s.Items.Len(), clusters, s.License)
 			}
 			fmt.Fprintln(w, "\nTO PULL\tINSTRUMENT\tSIZE\tON THIS MACHINE\tLICENSE")
 			for _, s := range datasets.All(datasets.Suite) {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Instrument, size(s.Size()), whetherPulled(s), s.License)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Instrument, fetch.Size(s.Size()), whetherPulled(s), s.License)
 			}
 			return w.Flush()
 		},
-	}
-}
-
-// languages lists a suite's languages, or counts them if there are many.
-func languages(s *suite.Suite) string {
-	switch l := s.Languages(); {
-	case len(l) == 0:
-		return "-"
-	case len(l) <= 3:
-		return strings.Join(l, ", ")
-	default:
-		return fmt.Sprintf("%d languages", len(l))
 	}
 }
 
@@ -83,51 +66,16 @@ what the protocol, --system, --prefix or --shots add.`,
 			if err != nil {
 				return err
 			}
-			var b strings.Builder
-			fmt.Fprintf(&b, "%s: %s", s.ID(), contents(s))
-			if s.License != "" {
-				fmt.Fprintf(&b, ", %s", s.License)
+			switch w := c.OutOrStdout(); {
+			case card && s.Card == nil:
+				return fmt.Errorf("%s has no card", args[0])
+			case card:
+				return s.WriteCard(w)
+			case api != "":
+				return s.WriteRequests(w, crosstalk.API(api), instrumentNamed(s.Instrument).requests)
+			default:
+				return s.Write(w)
 			}
-			b.WriteString("\n")
-			if s.Description != "" {
-				b.WriteString(s.Description + "\n")
-			}
-			for _, of := range []crosstalk.API{crosstalk.Chat, crosstalk.Completions} {
-				if prefix := s.Prefix[of]; prefix != "" && api == "" {
-					fmt.Fprintf(&b, "before each %s prompt: %q\n", of, prefix)
-				}
-			}
-			if card {
-				if s.Card == nil {
-					return fmt.Errorf("%s has no card", args[0])
-				}
-				for _, line := range s.Card.Lines() {
-					fmt.Fprintf(&b, "\n%s\n%s\n", line[0], wrapped(line[1]))
-				}
-				_, err = fmt.Fprint(c.OutOrStdout(), b.String())
-				return err
-			}
-			if api == "" {
-				showTasks(&b, s)
-			}
-			in := instrumentOf(s)
-			prompting := crosstalk.PromptConfig{API: crosstalk.API(api), Prefix: suite.PrefixOf(s.Prefix, crosstalk.API(api))}
-			for _, i := range s.Items {
-				b.WriteString("\n" + i.ID)
-				for _, column := range in.columns {
-					if value := i.Labels[column]; value != "" {
-						b.WriteString("  " + value)
-					}
-				}
-				b.WriteString("\n")
-				if api != "" {
-					showRequests(&b, in.requests(prompting, s, i))
-				} else {
-					in.show(&b, s, i)
-				}
-			}
-			_, err = fmt.Fprint(c.OutOrStdout(), b.String())
-			return err
 		},
 	}
 	c.Flags().StringVar(&api, "api", "", "print what is sent instead: chat, completions or responses")
@@ -136,91 +84,6 @@ what the protocol, --system, --prefix or --shots add.`,
 	c.MarkFlagsMutuallyExclusive("api", "card")
 	return c
 }
-
-// wrapped is a text in lines of at most 78 characters, indented by two.
-func wrapped(text string) string {
-	var b strings.Builder
-	width := 0
-	for i, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-			b.WriteString("  ")
-			width = 2
-		case width+1+n > 80:
-			b.WriteString("\n  ")
-			width = 2
-		default:
-			b.WriteString(" ")
-			width++
-		}
-		b.WriteString(word)
-		width += n
-	}
-	return b.String()
-}
-
-// showText prints a named text, its lines indented below each other.
-func showText(b *strings.Builder, mark string, width int, name, text string) {
-	for i, line := range strings.Split(text, "\n") {
-		switch {
-		case text == "":
-		case i == 0:
-			fmt.Fprintf(b, "%-2s%-*s  %s\n", mark, width, name, line)
-		case line == "":
-			b.WriteString("\n")
-		default:
-			fmt.Fprintf(b, "%*s%s\n", 2+width+2, "", line)
-		}
-	}
-}
-
-// showPair prints the texts of a leakage item.
-func showPair(b *strings.Builder, _ *suite.Suite, i crosstalk.Item) {
-	p := i.Pair
-	for _, m := range p.Before {
-		showText(b, "", 10, m.Role, m.Content)
-	}
-	for _, l := range []struct{ name, text string }{{"concept", p.Concept}, {"sense", p.Sense}, {"test", p.Test}, {"control", p.Control},
-		{"remove", strings.Join(p.Remove, " | ")}, {"leaks", strings.Join(p.Leaks, " | ")}, {"neutral", strings.Join(p.Neutral, " | ")}} {
-		showText(b, "", 7, l.name, l.text)
-	}
-}
-
-// describePairs counts the controls and lists the categories.
-func describePairs(s *suite.Suite) string {
-	var names []string
-	for _, i := range s.Items {
-		if c := i.Labels["category"]; c != "" && !slices.Contains(names, c) {
-			names = append(names, c)
-		}
-	}
-	if len(names) == 0 {
-		return ", no categories"
-	}
-	return fmt.Sprintf(", %d categories: %s", len(names), strings.Join(names, ", "))
-}
-
-// showPrompt prints the prompt of a confusion item; a star marks the default place
-// of the instruction.
-func showPrompt(b *strings.Builder, _ *suite.Suite, i crosstalk.Item) {
-	p := i.Prompt
-	for _, m := range p.Before {
-		showText(b, "", 10, m.Role, m.Content)
-	}
-	if len(p.Placed) == 0 {
-		showText(b, "", 6, "prompt", p.Text)
-	}
-	for _, place := range slices.Sorted(maps.Keys(p.Placed)) {
-		mark := ""
-		if p.Placed[place] == p.Text {
-			mark = "*"
-		}
-		showText(b, mark, 10, place, p.Placed[place])
-	}
-}
-
-func describePrompts(*suite.Suite) string { return "" }
 
 func suitesCheckCommand() *cobra.Command {
 	return &cobra.Command{
@@ -240,14 +103,14 @@ leaks, neutral continuations or controls; unbalanced categories. For all: what
 					return err
 				}
 				remarks := suite.Check(s)
-				if err := refused(c.Context(), name, s); err != nil {
+				if err := study.Refused(c.Context(), name, s.Instrument); err != nil {
 					remarks = append(remarks, fmt.Sprintf("run %s refuses the suite as it is: %v", s.Instrument, err))
 				}
 				for _, r := range remarks {
 					fmt.Fprintf(&b, "%s: %s\n", name, r)
 				}
 				if len(remarks) == 0 {
-					fmt.Fprintf(&b, "%s: %s%s\n", name, contents(s), instrumentOf(s).describe(s))
+					fmt.Fprintf(&b, "%s: %s%s\n", name, s.Summary(), s.Details())
 				}
 				for _, l := range suite.Limits(s) {
 					fmt.Fprintf(&b, "%s: note: %s\n", name, l)
@@ -257,33 +120,4 @@ leaks, neutral continuations or controls; unbalanced categories. For all: what
 			return err
 		},
 	}
-}
-
-// refused is the error with which run refuses a suite before it asks anything,
-// without other options.
-func refused(ctx context.Context, name string, s *suite.Suite) error {
-	var of *study.Study
-	var err error
-	sweep := study.Sweep{Models: []string{"ollama:any"}} // a reference model cannot answer all suites
-	switch s.Instrument {
-	case "leakage":
-		of, err = study.Leakage{Sweep: sweep, Suite: name, CountOnly: true, Similarities: []string{"bertscore"}}.Open() // whatever its language
-	case "confusion":
-		of, err = study.Confusion{Sweep: sweep, Suite: name}.Open()
-	default:
-		of, err = study.Consistency{Sweep: sweep, Suite: name}.Open()
-	}
-	if err == nil {
-		_, _, err = of.Count(ctx, nil)
-	}
-	return err
-}
-
-// contents counts a suite's items and clusters.
-func contents(s *suite.Suite) string {
-	text := fmt.Sprintf("%d items, %d %s", len(s.Items), s.Clusters(), s.ClusterNoun())
-	if len(s.Languages()) > 0 {
-		text += ", in " + languages(s)
-	}
-	return text
 }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
+	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
 	"crosstalk/suite"
 
@@ -29,15 +29,11 @@ An existing file is not overwritten.`,
 				return err
 			}
 			file := args[0] + ".yaml"
-			f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+			err = atomicfile.WriteNew(file, text)
 			if errors.Is(err, fs.ErrExist) {
 				return fmt.Errorf("%s already exists: choose another name, or remove it", file)
 			}
 			if err != nil {
-				return err
-			}
-			_, err = f.Write(text)
-			if err := errors.Join(err, f.Close()); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "%s is a %s suite to edit. Check it: crosstalk suites check %[1]s\n", file, instrument)

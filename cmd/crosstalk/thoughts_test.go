@@ -104,7 +104,7 @@ func TestNoThoughtIsScored(t *testing.T) {
 	}
 	items := whole.Part(n)
 	prompts := map[string]bool{}
-	for _, item := range items.Items {
+	for _, item := range items.Items.All() {
 		prompts[item.Pair.Test], prompts[item.Pair.Control] = true, true
 	}
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestNoThoughtIsScored(t *testing.T) {
 			p := start(t, []string{"ANTHROPIC_API_KEY=" + apiKey}, args...).expect(0, " after thinking")
 			live := estimatesOf(t, p)
 			texts, unscored := scoredTexts(t, out)
-			if n := withThoughts(texts); n != 0 || len(texts) != 2*len(items.Items) || unscored != 0 {
+			if n := withThoughts(texts); n != 0 || len(texts) != 2*items.Items.Len() || unscored != 0 {
 				t.Errorf("%d of %d texts with a thought; %d items not scored", n, len(texts), unscored)
 			}
 
@@ -159,7 +159,7 @@ func TestNoThoughtIsScored(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer file.Close()
-			for _, item := range items.Items {
+			for _, item := range items.Items.All() {
 				row := map[string]string{"id": item.ID, "concept": item.Pair.Concept, "prompt": item.Pair.Test, "control_prompt": item.Pair.Control,
 					"test": answered[item.Pair.Test], "control": answered[item.Pair.Control], "language": "en", "reasoning_content": reasoned[item.Pair.Test]}
 				if len(item.Pair.Remove) > 0 {
@@ -171,12 +171,12 @@ func TestNoThoughtIsScored(t *testing.T) {
 			}
 			says := ""
 			if c.inText {
-				says = fmt.Sprintf("%d answers had the model's thoughts in them", 2*len(items.Items))
+				says = fmt.Sprintf("%d answers had the model's thoughts in them", 2*items.Items.Len())
 			}
 			again := filepath.Join(t.TempDir(), "scored")
 			p = start(t, nil, "score", "leakage", file.Name(), "--out", again, "--format", "json").expect(0, says)
 			texts, unscored = scoredTexts(t, again)
-			if n := withThoughts(texts); n != 0 || len(texts) != 2*len(items.Items) || unscored != 0 {
+			if n := withThoughts(texts); n != 0 || len(texts) != 2*items.Items.Len() || unscored != 0 {
 				t.Errorf("recorded: %d of %d texts with a thought; %d items not scored", n, len(texts), unscored)
 			}
 			if e := estimatesOf(t, p)[0]; e.Value != live[0].Value || e.N != live[0].N {
@@ -203,7 +203,7 @@ func TestNoThoughtIsScored(t *testing.T) {
 				t.Errorf("%d requests to score a journal again", s.Stats().Attempts-asked)
 			}
 			texts, _ = scoredTexts(t, out)
-			if e := estimatesOf(t, p)[0]; withThoughts(texts) != 0 || len(texts) != 2*len(items.Items) || e.Value != live[0].Value {
+			if e := estimatesOf(t, p)[0]; withThoughts(texts) != 0 || len(texts) != 2*items.Items.Len() || e.Value != live[0].Value {
 				t.Errorf("an older journal: %d of %d texts with a thought, %v; want %v", withThoughts(texts), len(texts), e.Value, live[0].Value)
 			}
 		})

@@ -3,6 +3,8 @@ package confusion
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"crosstalk"
 
@@ -45,4 +47,21 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 		observations = append(observations, in.Score(item, k, answer)...)
 	}
 	return observations, nil
+}
+
+// Requests are the requests for the first sample of an item without Format, one for
+// each place of the instruction.
+func Requests(p crosstalk.PromptConfig, _ []crosstalk.Task, i crosstalk.Item) (requests []crosstalk.NamedRequest) {
+	of := i.Prompt
+	if len(of.Placed) == 0 {
+		return []crosstalk.NamedRequest{{Name: "prompt", Request: p.RequestAfter(of.Before, of.Text, 0)}}
+	}
+	for _, place := range slices.Sorted(maps.Keys(of.Placed)) {
+		name := place
+		if of.Placed[place] == of.Text {
+			name += " (default)"
+		}
+		requests = append(requests, crosstalk.NamedRequest{Name: name, Request: p.RequestAfter(of.Before, of.Placed[place], 0)})
+	}
+	return requests
 }

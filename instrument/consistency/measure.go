@@ -157,3 +157,15 @@ func (in *Instrument) withInstructions(ctx context.Context, ask crosstalk.Asker,
 	}
 	return task, nil
 }
+
+// Requests are the requests for the first sample of an item in the languages that it
+// was written in. The others depend on how the model rewrites these.
+func Requests(p crosstalk.PromptConfig, tasks []crosstalk.Task, i crosstalk.Item) (requests []crosstalk.NamedRequest) {
+	t := tasks[slices.IndexFunc(tasks, func(t crosstalk.Task) bool { return t.Name == i.Input.Task })]
+	for _, language := range slices.Sorted(maps.Keys(i.Input.Texts)) {
+		if in, ok := t.Instructions[language]; ok {
+			requests = append(requests, crosstalk.NamedRequest{Name: language, Request: p.Request(t.Prompt(in, i.Input.Texts[language]), 0)})
+		}
+	}
+	return requests
+}

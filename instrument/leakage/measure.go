@@ -39,6 +39,11 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 	return in.Score(ctx, item, 0, test, control)
 }
 
+// Requests are the requests for the first sample of an item.
+func Requests(p crosstalk.PromptConfig, _ []crosstalk.Task, i crosstalk.Item) []crosstalk.NamedRequest {
+	return []crosstalk.NamedRequest{{Name: Test, Request: Request(p, i.Pair, true, 0)}, {Name: Control, Request: Request(p, i.Pair, false, 0)}}
+}
+
 // Request is the request for one sample of an item's test or control prompt.
 func Request(p crosstalk.PromptConfig, of *crosstalk.Pair, test bool, sample int) crosstalk.Request {
 	switch c := of.Context; {

@@ -88,6 +88,28 @@ func WriteBytes(path string, b []byte) error { return Write(path, content(b)) }
 // WriteBytesPrivate is WriteBytes for a file that only its owner may read.
 func WriteBytesPrivate(path string, b []byte) error { return WritePrivate(path, content(b)) }
 
+// WriteNew creates the file at path with b. If there is one, it stays, and the error is
+// fs.ErrExist.
+func WriteNew(path string, b []byte) error {
+	f, err := Create(path)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(b)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	err = os.Link(f.Name(), path)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
+		if _, err := os.Lstat(path); err == nil {
+			return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+		}
+		err = os.Rename(f.Name(), path)
+	}
+	return errors.Join(err, syncDir(filepath.Dir(path)))
+}
+
 func content(b []byte) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := w.Write(b)

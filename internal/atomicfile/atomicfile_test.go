@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -34,6 +35,21 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		only(t, path, content)
+	}
+}
+
+// A file that is there is not replaced.
+func TestWriteNew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.json")
+	if err := WriteNew(path, []byte("first")); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteNew(path, []byte("second")); !errors.Is(err, fs.ErrExist) {
+		t.Error(err)
+	}
+	only(t, path, "first")
+	if err := WriteNew(filepath.Join(path, "b"), nil); err == nil || errors.Is(err, fs.ErrExist) {
+		t.Error(err)
 	}
 }
 

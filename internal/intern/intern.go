@@ -21,8 +21,17 @@ const most = 1 << 14
 // Of returns a map that equals m: the first one that was met, if it is kept, else
 // m. Neither may be changed afterwards.
 func (i *Maps) Of(m map[string]string) map[string]string {
+	if kept, found := i.Kept(m); found {
+		return kept
+	}
+	return m
+}
+
+// Kept returns the first map that equals m. kept is false where there is none, and m
+// is not kept either: it is nil, or too many are.
+func (i *Maps) Kept(m map[string]string) (first map[string]string, kept bool) {
 	if m == nil {
-		return nil
+		return nil, false
 	}
 	i.key = i.key[:0]
 	for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -31,13 +40,14 @@ func (i *Maps) Of(m map[string]string) map[string]string {
 		}
 	}
 	if kept, found := i.known[string(i.key)]; found {
-		return kept
+		return kept, true
+	}
+	if len(i.known) == most {
+		return nil, false
 	}
 	if i.known == nil {
 		i.known = map[string]map[string]string{}
 	}
-	if len(i.known) < most {
-		i.known[string(i.key)] = m
-	}
-	return m
+	i.known[string(i.key)] = m
+	return m, true
 }

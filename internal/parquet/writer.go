@@ -2,11 +2,12 @@ package parquet
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // Kind is the type of a column's values.

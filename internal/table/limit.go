@@ -2,9 +2,10 @@ package table
 
 import (
 	"bufio"
-	"compress/gzip"
 	"fmt"
 	"io"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 const (

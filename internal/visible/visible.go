@@ -5,6 +5,7 @@ package visible
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,6 +30,12 @@ func Text(s string) string {
 // Line is Text for a single line: line feeds (␊) and tabs (␉) are marked too.
 func Line(s string) string { return mark(s, func(rune) bool { return false }) }
 
+// userInfo matches the user and password of a URL.
+var userInfo = regexp.MustCompile(`(?i)(https?://)[^/\s"'@]+@`)
+
+// Message is Text for a message: a password in a URL stays hidden.
+func Message(s string) string { return Text(userInfo.ReplaceAllString(s, "${1}[hidden]@")) }
+
 func mark(s string, keep func(rune) bool) string {
 	harmless := func(r rune) bool {
 		return keep(r) || r < utf8.RuneSelf && r >= ' ' && r != 0x7f || r >= utf8.RuneSelf && r != utf8.RuneError && !hidden(r)
@@ -52,6 +59,19 @@ func mark(s string, keep func(rune) bool) string {
 		}
 	}
 	return b.String()
+}
+
+// Wrap breaks a text at its spaces into lines of at most so many characters, but for
+// words that are longer.
+func Wrap(text string, most int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line+" "+word) > most {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
 }
 
 func hidden(r rune) bool {

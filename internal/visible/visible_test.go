@@ -30,6 +30,32 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestMessage(t *testing.T) {
+	for message, want := range map[string]string{
+		"item \x1b[2J: \xff":                              "item ␛[2J: �",
+		`model "compatible:m@http://u:p%20w@h/v1": no`:    `model "compatible:m@http://[hidden]@h/v1": no`,
+		"a HTTPS://only-user@h/, http://h/@x and a@b.c\n": "a HTTPS://[hidden]@h/, http://h/@x and a@b.c\n",
+	} {
+		if got := Message(message); got != want {
+			t.Errorf("%q becomes %q; want %q", message, got, want)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                         "",
+		"one":                      "one",
+		"zwölf é 5 zeichen":        "zwölf é 5|zeichen",
+		"a  word\nof 10: 12345678": "a word of|10:|12345678",
+		"unbreakable words":        "unbreakable|words",
+	} {
+		if got := strings.Join(Wrap(text, 9), "|"); got != want {
+			t.Errorf("Wrap(%q) = %q; want %q", text, got, want)
+		}
+	}
+}
+
 func FuzzText(f *testing.F) {
 	f.Add("a\x1b\u202e\xff")
 	f.Fuzz(func(t *testing.T, s string) {

@@ -6,7 +6,6 @@ package wordlist
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
@@ -19,6 +18,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 //go:generate go -C ../../tools run ./build/wordlist

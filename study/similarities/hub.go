@@ -22,16 +22,16 @@ func openBERTScore(name string, language Language) (*bertscore.Scorer, error) {
 		}
 		name = bertscore.ModelFor(of)
 	}
-	m, err := ParseHubModel("bertscore", name)
+	m, err := parseHubModel("bertscore", name)
 	if err != nil {
 		return nil, err
 	}
-	return OpenBERTScore(m)
+	return loadBERTScore(m)
 }
 
-// OpenBERTScore opens a model for token vectors. A layer that is neither named
+// loadBERTScore opens a model for token vectors. A layer that is neither named
 // nor recommended is an error.
-func OpenBERTScore(m HubModel) (*bertscore.Scorer, error) {
+func loadBERTScore(m HubModel) (*bertscore.Scorer, error) {
 	dir, commit, err := m.Find()
 	name := m.Name
 	if err == nil && commit == "" {
@@ -53,15 +53,15 @@ func openSBERT(name string) (*sbert.Scorer, error) {
 	if name == "" {
 		name = DefaultSBERT
 	}
-	m, err := ParseHubModel("sbert", name)
+	m, err := parseHubModel("sbert", name)
 	if err != nil {
 		return nil, err
 	}
-	return OpenSBERT(m)
+	return loadSBERT(m)
 }
 
-// OpenSBERT opens a model for sentence vectors.
-func OpenSBERT(m HubModel) (*sbert.Scorer, error) {
+// loadSBERT opens a model for sentence vectors.
+func loadSBERT(m HubModel) (*sbert.Scorer, error) {
 	dir, commit, err := m.Find()
 	if err != nil {
 		return nil, err
@@ -86,9 +86,9 @@ type HubModel struct {
 
 var layerSuffix = regexp.MustCompile(`/L([0-9]{1,4})$`)
 
-// ParseHubModel reads the name of a model; kind is that of the similarity, or
+// parseHubModel reads the name of a model; kind is that of the similarity, or
 // empty. Nothing is looked for.
-func ParseHubModel(kind, name string) (HubModel, error) {
+func parseHubModel(kind, name string) (HubModel, error) {
 	m := HubModel{Kind: kind, Name: name}
 	if suffix := layerSuffix.FindStringSubmatch(name); suffix != nil && kind == "bertscore" {
 		m.Name = strings.TrimSuffix(name, suffix[0])

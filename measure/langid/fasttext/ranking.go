@@ -1,5 +1,7 @@
 package fasttext
 
+import "math"
+
 // ranking keeps the k best labels in a binary heap, the worst on top. Which of
 // equal scores stay, and in which order, depends on how the heap is kept:
 // this one does as libstdc++'s push_heap, pop_heap and sort_heap.
@@ -25,10 +27,12 @@ func (r *ranking) put(score float32, label int32) {
 	}
 }
 
-// putAll puts the labels of at least that probability.
+// putAll puts the labels of at least that probability. Of the labels of a full
+// ranking, it takes the logarithm of those only that may be among the best.
 func (r *ranking) putAll(probabilities []float32, threshold float32) {
+	var hopeless float64 // less than this, with logp's 1e-5, is worse than all in a full ranking
 	for i, p := range probabilities {
-		if p < threshold {
+		if p < threshold || float64(p)+1e-5 < hopeless {
 			continue
 		}
 		score := logp(p)
@@ -36,6 +40,9 @@ func (r *ranking) putAll(probabilities []float32, threshold float32) {
 			continue
 		}
 		r.put(score, int32(i))
+		if r.full() {
+			hopeless = math.Exp(float64(r.least())) * (1 - 1e-5) // more than rounding takes
+		}
 	}
 }
 

@@ -2,12 +2,13 @@ package japanese
 
 import (
 	"bytes"
-	"compress/gzip"
 	_ "embed"
 	"encoding/binary"
 	"io"
 	"sync/atomic"
 	"unicode/utf8"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 //go:embed unidic.bin.gz

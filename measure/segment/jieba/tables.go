@@ -2,11 +2,12 @@ package jieba
 
 import (
 	"bytes"
-	"compress/gzip"
 	_ "embed"
 	"encoding/binary"
 	"io"
 	"math"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 //go:embed tables.bin.gz

@@ -1,16 +1,20 @@
 // Scale measures what large measurements cost: wall clock and CPU time, and the
 // peak memory of the command, which must not grow with the number of items.
 //
-//	go -C tools run ./bench/scale run -n 100000,300000,1000000
+//	go -C tools run ./bench/scale run -n 100000,300000
+//	go -C tools run ./bench/scale run -n 1000000
 //	go -C tools run ./bench/scale score -n 100000,300000,1000000
+//	go -C tools run ./bench/scale read -n 100000,300000
+//	go -C tools run ./bench/scale read -n 1000000
 //	go -C tools run ./bench/scale merge -shards 10 -n 100000
 //	go -C tools run ./bench/scale processes -n 4000 -delay 50ms
 //
 // run asks n prompts, one answer each, of a local server that answers at once;
-// score scores n recorded answers; both then report, compare and gate the run.
-// merge merges shards of n answers each. processes asks n prompts from 1, 2, 3 and
-// 4 shards at a time, of a server that answers after the delay and takes no more
-// than 16 requests at a time from each process.
+// score scores n recorded answers; read reports, compares and gates a run of n
+// recorded answers. merge merges shards of n answers each, which it makes first.
+// processes asks n prompts from 1, 2, 3 and 4 shards at a time, of a server that
+// answers after the delay and takes no more than 16 requests at a time from each
+// process. Each takes a few minutes on two quiet cores.
 //
 // The command is built first. CPU time and memory are those of its process, as
 // the operating system counts them; the server and this program are not in them.
@@ -37,7 +41,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 2 {
-		log.Fatal("usage: scale run|score|merge|processes [flags]")
+		log.Fatal("usage: scale run|score|read|merge|processes [flags]")
 	}
 	b := &measuring{}
 	flags := flag.NewFlagSet("scale", flag.ExitOnError)
@@ -65,12 +69,13 @@ func (b *measuring) measure(what, numbers string) error {
 	}{
 		"run":       {b.run, "100000,300000,1000000"},
 		"score":     {b.score, "100000,300000,1000000"},
+		"read":      {b.read, "100000,300000,1000000"},
 		"merge":     {b.merge, "100000"},
 		"processes": {b.processes, "4000"},
 	}
 	m, known := measures[what]
 	if !known {
-		return fmt.Errorf("unknown measurement %q; choose one of: run, score, merge, processes", what)
+		return fmt.Errorf("unknown measurement %q; choose one of: run, score, read, merge, processes", what)
 	}
 	if numbers == "" {
 		numbers = m.n
@@ -138,11 +143,7 @@ func (b *measuring) run(n int) error {
 	if err != nil {
 		return err
 	}
-	out := filepath.Join(b.dir, fmt.Sprint("run-", n))
-	if err := b.show("run", n, nil, asking(server.URL, suite, out)...); err != nil {
-		return err
-	}
-	return b.read(n, out)
+	return b.show("run", n, nil, asking(server.URL, suite, filepath.Join(b.dir, fmt.Sprint("run-", n)))...)
 }
 
 // asking are the arguments for a run.
@@ -150,8 +151,34 @@ func asking(url, suite, out string, more ...string) []string {
 	return append([]string{"run", "confusion", "--model", "compatible:m", "--base-url", url + "/v1", "--suite", suite, "--out", out, "--quiet", "--format", "json"}, more...)
 }
 
-// read times the commands that read a run.
-func (b *measuring) read(n int, out string) error {
+// score scores n recorded answers.
+func (b *measuring) score(n int) error {
+	args, _, err := b.scoring(n)
+	if err != nil {
+		return err
+	}
+	return b.show("score", n, nil, args...)
+}
+
+// scoring are the arguments for scoring n recorded answers, and the run.
+func (b *measuring) scoring(n int) (args []string, out string, err error) {
+	answers, err := b.answers(n)
+	out = filepath.Join(b.dir, fmt.Sprint("score-", n))
+	return []string{"score", "confusion", answers, "--out", out, "--quiet", "--format", "json"}, out, err
+}
+
+// read times the commands that read a run of n recorded answers, which it makes
+// unless it is there.
+func (b *measuring) read(n int) error {
+	args, out, err := b.scoring(n)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(out, "estimates.json")); err != nil {
+		if _, err := b.command(nil, args...); err != nil {
+			return err
+		}
+	}
 	for _, command := range [][]string{
 		{"report", out, "--by", "language", "--format", "json"},
 		{"compare", out, out, "--format", "json"},
@@ -163,19 +190,6 @@ func (b *measuring) read(n int, out string) error {
 		}
 	}
 	return nil
-}
-
-// score scores n recorded answers.
-func (b *measuring) score(n int) error {
-	answers, err := b.answers(n)
-	if err != nil {
-		return err
-	}
-	out := filepath.Join(b.dir, fmt.Sprint("score-", n))
-	if err := b.show("score", n, nil, "score", "confusion", answers, "--out", out, "--quiet", "--format", "json"); err != nil {
-		return err
-	}
-	return b.read(n, out)
 }
 
 // merge merges shards of n answers each.

@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
-	"crosstalk/internal/statusline"
 )
 
 // halting is a model whose every third ask fails.
@@ -32,7 +31,7 @@ func TestShow(t *testing.T) {
 		s := ask.NewSession(&ask.Memory{}, ask.Options{Retries: -1, Budget: ask.Budget{Prices: ask.Prices{"m": {Output: 1000}}}})
 		asker := s.For(&halting{})
 		var b bytes.Buffer
-		p := &progress{line: statusline.New(&b), session: s, total: 20, started: time.Now()}
+		p := newProgress(&b, s, 20)
 		p.show()
 		for i := range 6 {
 			asker.Ask(t.Context(), crosstalk.Request{Sample: i})

@@ -1,0 +1,165 @@
+package suite
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+	"sync"
+
+	"crosstalk"
+	"crosstalk/internal/intern"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Items are the items of a suite in their order. All but the last few thousand are
+// compressed: a million prompts would take hundreds of megabytes, and are needed one
+// after the other. The zero value has no items. All items are added before any is
+// read; they may then be read concurrently.
+type Items struct {
+	blocks []block
+	last   []crosstalk.Item // that are not of a block yet
+	labels *intern.Maps
+}
+
+// block is perBlock items.
+type block struct {
+	packed []byte              // zstd of their JSON
+	labels []map[string]string // that items share; nil: the item's own are packed
+}
+
+const perBlock = 4096
+
+// ItemsOf returns a list of items.
+func ItemsOf(list ...crosstalk.Item) (s Items) {
+	for _, item := range list {
+		s.Add(item)
+	}
+	return s
+}
+
+// Add adds an item, which may not be changed afterwards.
+func (s *Items) Add(item crosstalk.Item) {
+	if s.last = append(s.last, item); len(s.last) == perBlock {
+		s.pack()
+	}
+}
+
+// Len is the number of items.
+func (s Items) Len() int { return perBlock*len(s.blocks) + len(s.last) }
+
+// At returns an item by its number, from 0. It may take milliseconds: All reads
+// many.
+func (s Items) At(i int) crosstalk.Item {
+	if k := i / perBlock; k < len(s.blocks) {
+		return s.blocks[k].items()[i%perBlock]
+	}
+	return s.last[i-perBlock*len(s.blocks)]
+}
+
+// All yields the items with their numbers, from 0.
+func (s Items) All() iter.Seq2[int, crosstalk.Item] {
+	return func(yield func(int, crosstalk.Item) bool) {
+		n := 0
+		each := func(items []crosstalk.Item) bool {
+			for _, item := range items {
+				if !yield(n, item) {
+					return false
+				}
+				n++
+			}
+			return true
+		}
+		for _, b := range s.blocks {
+			if !each(b.items()) {
+				return
+			}
+		}
+		each(s.last)
+	}
+}
+
+// List returns all items, uncompressed.
+func (s Items) List() []crosstalk.Item {
+	list := make([]crosstalk.Item, 0, s.Len())
+	for _, item := range s.All() {
+		list = append(list, item)
+	}
+	return list
+}
+
+// Select returns the items for which keep is true.
+func (s Items) Select(keep func(crosstalk.Item) bool) (selected Items) {
+	for _, item := range s.All() {
+		if keep(item) {
+			selected.Add(item)
+		}
+	}
+	return selected
+}
+
+// Numbered returns the items of these numbers, which ascend.
+func (s Items) Numbered(numbers []int) (selected Items) {
+	for i, item := range s.All() {
+		if len(numbers) > 0 && numbers[0] == i {
+			selected.Add(item)
+			numbers = numbers[1:]
+		}
+	}
+	return selected
+}
+
+// pack makes a block of the last items.
+func (s *Items) pack() {
+	if s.labels == nil {
+		s.labels = &intern.Maps{}
+	}
+	b := block{labels: make([]map[string]string, len(s.last))}
+	for i := range s.last {
+		item := &s.last[i]
+		if shared, kept := s.labels.Kept(item.Labels); kept {
+			b.labels[i], item.Labels = shared, nil
+		}
+	}
+	content, err := json.Marshal(s.last)
+	if err != nil {
+		panic("suite: item: " + err.Error()) // it has texts and numbers only
+	}
+	b.packed = slices.Clip(encoder().EncodeAll(content, nil))
+	s.blocks, s.last = append(s.blocks, b), nil
+}
+
+func (b block) items() (items []crosstalk.Item) {
+	content, err := decoder().DecodeAll(b.packed, nil)
+	if err == nil {
+		err = json.Unmarshal(content, &items)
+	}
+	if err != nil {
+		panic("suite: packed items: " + err.Error()) // this process packed them
+	}
+	for i, shared := range b.labels {
+		if shared != nil {
+			items[i].Labels = shared
+		}
+	}
+	return items
+}
+
+var encoder = sync.OnceValue(func() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic("zstd: " + err.Error()) // the options are wrong
+	}
+	return e
+})
+
+// MarshalJSON implements json.Marshaler.
+func (s Items) MarshalJSON() ([]byte, error) { return json.Marshal(s.List()) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *Items) UnmarshalJSON(text []byte) error {
+	var list []crosstalk.Item
+	err := json.Unmarshal(text, &list)
+	*s = ItemsOf(list...)
+	return err
+}

@@ -1,0 +1,137 @@
+package suite
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/internal/visible"
+)
+
+// Summary counts a suite's items and clusters and names its languages, in a line:
+// "61 items, 12 controls, in en".
+func (s *Suite) Summary() string {
+	text := fmt.Sprintf("%d items, %d %s", s.Items.Len(), s.Clusters(), s.ClusterNoun())
+	if len(s.Languages()) > 0 {
+		text += ", in " + s.LanguageList()
+	}
+	return text
+}
+
+// Details is what a Summary leaves out, to go behind it: the number of categories
+// or tasks, and their names. It is "" if there are none.
+func (s *Suite) Details() string {
+	if details := s.reader().details; details != nil {
+		return details(s)
+	}
+	return ""
+}
+
+// LanguageList names a suite's languages in a few words: it counts them if there are
+// more than three, and is "-" without any.
+func (s *Suite) LanguageList() string {
+	switch l := s.Languages(); {
+	case len(l) == 0:
+		return "-"
+	case len(l) <= 3:
+		return strings.Join(l, ", ")
+	default:
+		return fmt.Sprintf("%d languages", len(l))
+	}
+}
+
+// WriteCard writes what a suite is and its card, which it must have, for people.
+func (s *Suite) WriteCard(w io.Writer) error {
+	var b strings.Builder
+	s.writeHead(&b, true)
+	for _, line := range s.Card.Lines() {
+		fmt.Fprintf(&b, "\n%s\n", line[0])
+		for _, text := range visible.Wrap(line[1], 78) {
+			b.WriteString("  " + text + "\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Write writes what a suite is, its tasks and the texts of its items, for people. A
+// star marks the default of a text that has several versions.
+func (s *Suite) Write(w io.Writer) error {
+	var b strings.Builder
+	s.writeHead(&b, true)
+	for _, t := range s.Tasks {
+		writeTask(&b, t)
+	}
+	for _, i := range s.Items.All() {
+		s.writeItem(&b, i)
+		s.reader().write(&b, s, i)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteRequests writes what a suite is and what is sent to an API for each item, for
+// people: requests is the function Requests of its instrument.
+func (s *Suite) WriteRequests(w io.Writer, api crosstalk.API,
+	requests func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest) error {
+	var b strings.Builder
+	s.writeHead(&b, false)
+	p := crosstalk.PromptConfig{API: api, Prefix: PrefixOf(s.Prefix, api)}
+	for _, i := range s.Items.All() {
+		s.writeItem(&b, i)
+		for _, r := range requests(p, s.Tasks, i) {
+			fmt.Fprintf(&b, "  %s\n", r.Name)
+			if api == crosstalk.Completions {
+				writeText(&b, "", 11, "  prompt", r.Request.Prompt)
+			}
+			for _, m := range r.Request.Messages {
+				writeText(&b, "", 11, "  "+m.Role, m.Content)
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s *Suite) writeHead(b *strings.Builder, prefixes bool) {
+	fmt.Fprintf(b, "%s: %s", s.ID(), s.Summary())
+	if s.License != "" {
+		fmt.Fprintf(b, ", %s", s.License)
+	}
+	b.WriteString("\n")
+	if s.Description != "" {
+		b.WriteString(s.Description + "\n")
+	}
+	for _, of := range []crosstalk.API{crosstalk.Chat, crosstalk.Completions} {
+		if prefix := s.Prefix[of]; prefix != "" && prefixes {
+			fmt.Fprintf(b, "before each %s prompt: %q\n", of, prefix)
+		}
+	}
+}
+
+// writeItem writes an item's id and the values of its columns.
+func (s *Suite) writeItem(b *strings.Builder, i crosstalk.Item) {
+	b.WriteString("\n" + i.ID)
+	for _, column := range s.reader().columns {
+		if value := i.Labels[column]; value != "" {
+			b.WriteString("  " + value)
+		}
+	}
+	b.WriteString("\n")
+}
+
+// writeText writes a named text, its lines indented below each other.
+func writeText(b *strings.Builder, mark string, width int, name, text string) {
+	for i, line := range strings.Split(text, "\n") {
+		switch {
+		case text == "":
+		case i == 0:
+			fmt.Fprintf(b, "%-2s%-*s  %s\n", mark, width, name, line)
+		case line == "":
+			b.WriteString("\n")
+		default:
+			fmt.Fprintf(b, "%*s%s\n", 2+width+2, "", line)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package suite
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/instrument/confusion"
+	"crosstalk/instrument/consistency"
+	"crosstalk/instrument/leakage"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// The first file of testdata/text/*.txtar is a suite, for which others may be needed.
+// Last come the texts about it: its items, its card, what check says, or what is sent
+// to an API.
+func TestText(t *testing.T) {
+	requests := map[string]func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest{
+		"leakage": leakage.Requests, "confusion": confusion.Requests, "consistency": consistency.Requests}
+	files, err := filepath.Glob("testdata/text/*.txtar")
+	if err != nil || len(files) < 5 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			a, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			write := map[string]func(*Suite, io.Writer) error{
+				"items": (*Suite).Write, "card": (*Suite).WriteCard,
+				"check": func(s *Suite, w io.Writer) error {
+					_, err := fmt.Fprintln(w, strings.Join(Check(s), "\n"))
+					return err
+				},
+			}
+			for _, api := range []crosstalk.API{crosstalk.Chat, crosstalk.Completions, crosstalk.Responses} {
+				write[string(api)] = func(s *Suite, w io.Writer) error { return s.WriteRequests(w, api, requests[s.Instrument]) }
+			}
+			var s *Suite
+			for i, f := range a.Files {
+				text, found := write[f.Name]
+				if !found {
+					if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o666); err != nil {
+						t.Fatal(err)
+					}
+					continue
+				}
+				if s == nil {
+					if s, err = Load(filepath.Join(dir, a.Files[0].Name)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				var b bytes.Buffer
+				err := text(s, &b)
+				if diff := cmp.Diff(string(f.Data), b.String()); err != nil || diff != "" {
+					t.Errorf("%s: %v\n%s", f.Name, err, diff)
+				}
+				a.Files[i].Data = b.Bytes()
+			}
+			if *update {
+				if err := os.WriteFile(file, txtar.Format(a), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// What follows the number of items depends on the instrument.
+func TestDetails(t *testing.T) {
+	for name, want := range map[string]string{
+		"confusion":   "",
+		"consistency": ", 3 tasks: paraphrase 120, inference 120, questions 60",
+	} {
+		s, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Details(); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	s := &Suite{Instrument: "leakage", Items: ItemsOf(crosstalk.Item{ID: "a"})}
+	if got := s.Summary() + s.Details(); got != "1 items, 1 controls, no categories" {
+		t.Error(got)
+	}
+	s.Items.Add(crosstalk.Item{ID: "b", Cluster: "b", Labels: map[string]string{"category": "food", "language": "de"}})
+	if got := s.Summary() + s.Details(); got != "2 items, 2 controls, in de, 1 categories: food" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,95 @@
+package watch
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"crosstalk/ask"
+	"crosstalk/internal/jsonlog"
+	"crosstalk/internal/statusline"
+)
+
+// progress shows how far a session has come.
+type progress struct {
+	line    *statusline.Line
+	session *ask.Session
+	planned int
+	started time.Time
+	log     *jsonlog.Writer // nil: for people
+	trouble string          // the last failure that was printed, at told
+	told    time.Time
+}
+
+// Show writes how far a session has come, of the requests that are planned, until stop
+// is called, which can be done more than once: one line that is rewritten on a
+// terminal, else an occasional line, or records of a *jsonlog.Writer. The first comes
+// soon.
+func Show(w io.Writer, s *ask.Session, planned int) (stop func()) {
+	p := newProgress(w, s, planned)
+	done := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		tick := time.NewTimer(min(p.line.Every(), 2*time.Second))
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				p.show()
+				tick.Reset(p.line.Every())
+			case <-done:
+				p.line.Clear()
+				return
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		close(done)
+		ended.Wait()
+	})
+}
+
+func newProgress(w io.Writer, s *ask.Session, planned int) *progress {
+	log, _ := w.(*jsonlog.Writer)
+	return &progress{line: statusline.New(w), session: s, planned: planned, started: time.Now(), log: log}
+}
+
+func (p *progress) show() {
+	s, took := p.session.Stats(), time.Since(p.started)
+	if p.log != nil {
+		p.log.Log("progress", "done", s.Done, "requests", max(s.Done, p.planned), "failed", s.Failed, "saved", s.Cached, "retries", s.Retries,
+			"rate", float64(s.Done-s.Cached)/took.Seconds(), "tokens", s.Usage.Prompt+s.Usage.Completion, "cost", s.Cost, "trouble", s.Trouble)
+		return
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d/%d requests", s.Done, max(s.Done, p.planned))
+	if s.Batches.N > 0 {
+		b.WriteString("; waiting for " + s.Batches.Text())
+	} else if asked := s.Done - s.Cached; asked > 0 {
+		rate := float64(asked) / took.Seconds()
+		left := time.Duration(float64(max(0, p.planned-s.Done)) / rate * float64(time.Second))
+		fmt.Fprintf(&b, ", %.1f/s, %v left", rate, left.Round(time.Second))
+	}
+	if s.Failed > 0 {
+		fmt.Fprintf(&b, ", %d failed", s.Failed)
+	}
+	if s.Retries > 0 {
+		fmt.Fprintf(&b, ", %d retries", s.Retries)
+	}
+	if tokens := s.Usage.Prompt + s.Usage.Completion; tokens > 0 {
+		fmt.Fprintf(&b, ", %d tokens", tokens)
+	}
+	if s.Cost > 0 {
+		fmt.Fprintf(&b, ", cost %.4f", s.Cost)
+	}
+	for _, w := range s.Waits {
+		b.WriteString("; " + w.Text(time.Now()))
+	}
+	if s.Trouble != p.trouble && time.Since(p.told) > 5*time.Second {
+		p.trouble, p.told = s.Trouble, time.Now()
+		p.line.Note("request failed, retrying: " + p.trouble)
+	}
+	p.line.Show(b.String())
+}
