@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"crosstalk/internal/config"
-	"crosstalk/internal/plainfile"
 	"crosstalk/web/access"
 	"crosstalk/web/annotate"
 
@@ -75,32 +72,11 @@ stays the same when the command is run again. Any other --addr needs --annotator
 	return c
 }
 
-// maxGuideline is the maximum size of a guideline in bytes.
-const maxGuideline = 1 << 20
-
 // serve asks about the run until ctx ends.
-func (a *annotateFlags) serve(ctx context.Context, stderr io.Writer, path string) error {
-	if err := a.Sample.Check(); err != nil {
-		return err
-	}
-	for i, name := range a.Annotators {
-		a.Annotators[i] = strings.TrimSpace(name)
-		if err := annotate.CheckName(a.Annotators[i]); err != nil {
-			return fmt.Errorf("--annotator %q: %w", name, err)
-		}
-		if slices.Contains(a.Annotators[:i], a.Annotators[i]) {
-			return fmt.Errorf("--annotator: duplicate name %s", a.Annotators[i])
-		}
-	}
+func (a *annotateFlags) serve(ctx context.Context, stderr io.Writer, path string) (err error) {
 	if a.guideline != "" {
-		text, err := plainfile.Read(a.guideline, maxGuideline)
-		if err != nil {
+		if a.Guide, err = annotate.ReadGuide(a.guideline); err != nil {
 			return err
-		}
-		for paragraph := range strings.SplitSeq(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n\n") {
-			if paragraph = strings.TrimSpace(paragraph); paragraph != "" {
-				a.Guide = append(a.Guide, paragraph)
-			}
 		}
 	}
 	at, err := access.Listen(a.addr, a.Hosts)
@@ -122,7 +98,7 @@ func (a *annotateFlags) serve(ctx context.Context, stderr io.Writer, path string
 	if len(a.Annotators) == 0 {
 		fmt.Fprintf(stderr, "%s: %s\n", server.Count(), at.URL)
 	}
-	for _, name := range a.Annotators {
+	for _, name := range server.Annotators() {
 		fmt.Fprintf(stderr, "%s for %s: %s?token=%s\n", server.Count(), name, at.URL, server.Token(name))
 	}
 	if !at.Loopback() {

@@ -48,10 +48,8 @@ variable CROSSTALK_GUARD_TOKEN, or else the one that is printed.`,
 				return err
 			}
 			o.Checker = guard.Checker{Identifier: identifier}
-			if o.Language != "" && o.Language != guard.User {
-				if _, err := o.Checker.Check("", o.Language); err != nil {
-					return fmt.Errorf("--language: %w", err)
-				}
+			if err := o.Check(); err != nil {
+				return err
 			}
 			ctx, stop := untilSignal(c.Context())
 			defer stop()
