@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"time"
+	"sync/atomic"
 
 	"crosstalk"
 	"crosstalk/calibrate"
@@ -82,18 +81,16 @@ func showSeeds(c *cobra.Command, name string, seeds int) (stop func()) {
 	if !line.Terminal() {
 		return func() {}
 	}
-	var lock sync.Mutex
-	before, n, shown := c.Context(), 0, time.Time{}
-	c.SetContext(calibrate.OnSeed(before, func() {
-		lock.Lock()
-		defer lock.Unlock()
-		if n++; time.Since(shown) > line.Every() {
-			shown = time.Now()
+	var n atomic.Int64
+	before := c.Context()
+	c.SetContext(calibrate.OnSeed(before, func() { n.Add(1) }))
+	ended := line.Repeat(func() {
+		if n := int(n.Load()); n > 0 {
 			line.Show(fmt.Sprintf("%s: seed %d of %d", name, (n-1)%seeds+1, seeds))
 		}
-	}))
+	})
 	return func() {
-		line.Clear()
+		ended()
 		c.SetContext(before)
 	}
 }

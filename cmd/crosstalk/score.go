@@ -9,6 +9,7 @@ import (
 	"crosstalk/recorded"
 	"crosstalk/report"
 	"crosstalk/study"
+	"crosstalk/watch"
 
 	"github.com/spf13/cobra"
 )
@@ -67,12 +68,17 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 		return err
 	}
 	s.follow(of)
+	stop := func() {}
+	if !s.quiet {
+		of.Observe, stop = watch.ShowScored(c.ErrOrStderr(), of.Observe)
+	}
 	var result study.Result
 	if s.out == "" {
 		result, err = of.Score(c.Context())
 	} else {
 		result, err = of.Run(c.Context(), s.out, ask.Options{})
 	}
+	stop()
 	if err != nil {
 		return err
 	}
