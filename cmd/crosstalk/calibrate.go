@@ -17,10 +17,7 @@ import (
 func calibrateCommand() *cobra.Command {
 	var seeds, samples int
 	var format string
-	var names []string
-	for _, in := range instruments() {
-		names = append(names, in.name)
-	}
+	names := namesOf(instruments(), func(in instrument) string { return in.name })
 	var settings []func() calibrate.Settings // by instrument
 	c := &cobra.Command{
 		Use:   "calibrate [INSTRUMENT...]",

@@ -22,17 +22,8 @@ type confusionFlags struct {
 }
 
 func (f *confusionFlags) add(c *cobra.Command) {
-	var protocols, latins []string
-	for _, p := range confusion.Protocols {
-		protocols = append(protocols, p.Name)
-	}
-	for _, l := range confusion.Latins {
-		latins = append(latins, string(l))
-	}
-	flags := c.Flags()
-	flags.StringSliceVar(&f.Protocols, "protocol", protocols[:1],
-		"measuring rules; several are compared: "+strings.Join(protocols, ", "))
-	config.Choices(flags, "protocol", protocols...)
+	flags, latins := c.Flags(), namesOf(confusion.Latins, func(l confusion.Latin) string { return string(l) })
+	addProtocols(flags, &f.Protocols, namesOf(confusion.Protocols, func(p confusion.Protocol) string { return p.Name }))
 	flags.StringVar(&f.Identifier, "lid", "", "a fastText language identification model: a file, or lid.176 or lid.176.ftz "+
 		"after 'crosstalk models pull' (default: a small embedded one)")
 	flags.StringVar(&f.Part, "part", string(confusion.Answer), "which part of the answers to score: answer, or reasoning "+

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"crosstalk/instrument/consistency"
 	"crosstalk/internal/config"
 	"crosstalk/study"
@@ -17,14 +15,8 @@ type consistencyFlags struct {
 }
 
 func (f *consistencyFlags) add(c *cobra.Command) {
-	var protocols []string
-	for _, p := range consistency.Protocols {
-		protocols = append(protocols, p.Name)
-	}
 	flags := c.Flags()
-	flags.StringSliceVar(&f.Protocols, "protocol", protocols[:1],
-		"measuring rules; several are compared: "+strings.Join(protocols, ", "))
-	config.Choices(flags, "protocol", protocols...)
+	addProtocols(flags, &f.Protocols, namesOf(consistency.Protocols, func(p consistency.Protocol) string { return p.Name }))
 	flags.StringVar(&f.ROUGE, "rouge", "", "how ROUGE splits words: unicode, papers (default: the protocol's)")
 	flags.StringVar(&f.Free, "free", "text", "how to compare free answers: text, number, model (ask the model), "+
 		"or a similarity with the threshold for the same meaning, as in gloss>=0.7")

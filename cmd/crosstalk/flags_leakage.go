@@ -20,17 +20,8 @@ type leakageFlags struct {
 }
 
 func (l *leakageFlags) add(c *cobra.Command) {
-	var protocols, posts []string
-	for _, p := range leakage.Protocols {
-		protocols = append(protocols, p.Name)
-	}
-	for _, p := range leakage.Posts {
-		posts = append(posts, string(p))
-	}
-	f := c.Flags()
-	f.StringSliceVar(&l.Protocols, "protocol", protocols[:1],
-		"measuring rules; several are compared: "+strings.Join(protocols, ", "))
-	config.Choices(f, "protocol", protocols...)
+	f, posts := c.Flags(), namesOf(leakage.Posts, func(p leakage.Post) string { return string(p) })
+	addProtocols(f, &l.Protocols, namesOf(leakage.Protocols, func(p leakage.Protocol) string { return p.Name }))
 	f.StringVar(&l.Post, "post", "", "how to trim answers: "+strings.Join(posts, ", ")+" (default: the protocol's)")
 	config.Choices(f, "post", posts...)
 	f.IntVar(&l.round, "round", leakage.Exact,
