@@ -89,11 +89,22 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestAppendSummary(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "summary.md")
+func TestReports(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "summary.md")
+	junit := filepath.Join(dir, "gate.xml")
 	for _, name := range []string{"runs/a", "runs/b"} {
-		if err := AppendSummary(file, Judge(name, nil)); err != nil {
-			t.Fatal(err)
+		var out strings.Builder
+		if err := (Reports{Annotations: true, JUnit: junit, Summary: file}).Write(&out, Judge(name, nil)); err != nil || !strings.Contains(out.String(), "::notice title=crosstalk gate "+name) {
+			t.Fatalf("%s, %v", out.String(), err)
+		}
+	}
+	if xml, err := os.ReadFile(junit); err != nil || !strings.Contains(string(xml), "crosstalk gate runs/b") {
+		t.Errorf("%s, %v", xml, err)
+	}
+	for want, r := range map[string]Reports{"": {}, "junit: ": {JUnit: dir + "/no/x"}, "summary: ": {Summary: dir}} {
+		if err := r.Write(nil, Judge("runs/a", nil)); want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%+v: %v", r, err)
 		}
 	}
 	text, err := os.ReadFile(file)

@@ -219,9 +219,6 @@ func (s *Server) openQuestion(name string) error {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Annotators are the names of those who have a token.
-func (s *Server) Annotators() []string { return s.options.Annotators }
-
 // Token is the token of an annotator: the same whenever the run is served.
 func (s *Server) Token(annotator string) string { return s.design.Token(annotator) }
 
