@@ -8,13 +8,15 @@
 //	go -C tools run ./bench/scale read -n 1000000
 //	go -C tools run ./bench/scale merge -shards 10 -n 100000
 //	go -C tools run ./bench/scale processes -n 4000 -delay 50ms
+//	go -C tools run ./bench/scale journal -n 1000000
 //
 // run asks n prompts, one answer each, of a local server that answers at once;
 // score scores n recorded answers; read reports, compares and gates a run of n
 // recorded answers. merge merges shards of n answers each, which it makes first.
 // processes asks n prompts from 1, 2, 3 and 4 shards at a time, of a server that
 // answers after the delay and takes no more than 16 requests at a time from each
-// process. Each takes a few minutes on two quiet cores.
+// process. journal fills a journal with n short answers, and saves, finds and counts
+// some more. Each takes a few minutes on two quiet cores.
 //
 // The command is built first. CPU time and memory are those of its process, as
 // the operating system counts them; the server and this program are not in them.
@@ -41,7 +43,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 2 {
-		log.Fatal("usage: scale run|score|read|merge|processes [flags]")
+		log.Fatal("usage: scale run|score|read|merge|processes|journal [flags]")
 	}
 	b := &measuring{}
 	flags := flag.NewFlagSet("scale", flag.ExitOnError)
@@ -72,10 +74,11 @@ func (b *measuring) measure(what, numbers string) error {
 		"read":      {b.read, "100000,300000,1000000"},
 		"merge":     {b.merge, "100000"},
 		"processes": {b.processes, "4000"},
+		"journal":   {b.journal, "1000000"},
 	}
 	m, known := measures[what]
 	if !known {
-		return fmt.Errorf("unknown measurement %q; choose one of: run, score, read, merge, processes", what)
+		return fmt.Errorf("unknown measurement %q; choose one of: run, score, read, merge, processes, journal", what)
 	}
 	if numbers == "" {
 		numbers = m.n
