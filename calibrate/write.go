@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"crosstalk"
@@ -22,6 +23,17 @@ func Verdict(results []Result) error {
 			return fmt.Errorf("%s: the 95 %% interval of %s covers the truth in %.1f %% of %d seeds; expected 93 to 97 %%",
 				r.Model, r.Measure, 100*r.Coverage, r.Seeds)
 		}
+	}
+	return nil
+}
+
+// Formats are those of Write.
+var Formats = []string{"table", "json"}
+
+// CheckFormat returns an error for an unknown format.
+func CheckFormat(format string) error {
+	if !slices.Contains(Formats, format) {
+		return crosstalk.UnknownName("format", format, Formats)
 	}
 	return nil
 }

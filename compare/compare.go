@@ -32,6 +32,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"crosstalk"
 	"crosstalk/measure/stats"
@@ -67,6 +68,37 @@ type Options struct {
 	Unpaired  bool              // compare as independent if at most half of the items pair
 	Level     float64           // confidence level of intervals; tests use 1 - Level; 0: 0.95
 	Seed      uint64            // of the permutation tests
+}
+
+// Check returns an error if the options contradict each other. It does not know the
+// runs.
+func (o Options) Check() error {
+	switch {
+	case !(o.Level > 0 && o.Level < 1):
+		return crosstalk.BadOption("level", " is %g; expected a number between 0 and 1, such as 0.95", o.Level)
+	case o.AllPairs && o.Reference != nil:
+		return crosstalk.BadOption("all-pairs", " and --reference cannot be combined: --all-pairs compares every two conditions")
+	case len(o.Pairs) > 0 && (o.AllPairs || o.Reference != nil):
+		return crosstalk.BadOption("pair", " cannot be combined with --all-pairs or --reference: it says what is compared")
+	}
+	return nil
+}
+
+// ParseReference reads the columns of Options.Reference, COLUMN=VALUE,...; nil of an
+// empty text.
+func ParseReference(text string) (map[string]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	columns := map[string]string{}
+	for part := range strings.SplitSeq(text, ",") {
+		column, value, ok := strings.Cut(part, "=")
+		if column = strings.TrimSpace(column); !ok || column == "" {
+			return nil, crosstalk.BadOption("reference", " has %q; expected COLUMN=VALUE, such as temperature=0", part)
+		}
+		columns[column] = strings.TrimSpace(value)
+	}
+	return columns, nil
 }
 
 // Result is the content of --format json.

@@ -15,6 +15,42 @@ import (
 // AgainstColumn is the column of the reference in tables of rows and columns.
 const AgainstColumn = "against"
 
+// WriteTable compares the figures that a table needs and writes the differences in one
+// of report.Formats: laid out as the table says or, if it has no rows and columns, as
+// Write does. by are the columns of groups, if o.Groups.
+func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, by []string, o Options) error {
+	if t.Spread != "" && !report.ForPeople(format) {
+		return crosstalk.BadOption("spread", " is of tables for people: --format %s has every difference", format)
+	}
+	if o.Groups && t.LaidOut() {
+		return pivot.ErrTwoGroupings
+	}
+	if err := t.Complete(); err != nil {
+		return err
+	}
+	runs, err := OpenFigures(paths, t.Figures(by, nil))
+	if err != nil {
+		return err
+	}
+	o.Groups = o.Groups || t.LaidOut()
+	result, err := Runs(runs, o)
+	if err != nil {
+		return err
+	}
+	if !t.LaidOut() {
+		if result.Names, err = t.NamesOf(paths); err != nil {
+			return err
+		}
+		return Write(w, format, result)
+	}
+	layout, err := t.Layout(paths)
+	if err != nil {
+		return err
+	}
+	layout.Compete = nil // a difference is no better than another
+	return WritePivot(w, format, result, layout, t.Spread)
+}
+
 // WritePivot writes the differences by rows and columns in a format for people, and
 // the result as Write does in one for programs. Of the values of the column spread,
 // if it is not empty, the table has the least, the mean and the greatest difference.

@@ -3,6 +3,8 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"crosstalk"
 	"crosstalk/measure/stats"
@@ -17,7 +19,7 @@ type Goal struct {
 	Power       float64   `json:"power"`       // probability to detect an existing difference
 	Comparisons int       `json:"comparisons"` // in the family; the plan is for the strictest
 	Samples     []int     `json:"-"`           // answers to each prompt
-	Differences []float64 `json:"-"`           // to detect
+	Differences []float64 `json:"-"`           // to detect, in either direction
 	Items       []int     `json:"-"`           // numbers to evaluate
 }
 
@@ -55,11 +57,20 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 	case len(g.Differences) == 0 && len(g.Items) == 0:
 		return p, fmt.Errorf("expected a difference to find or a number of items, found neither")
 	}
+	g.Differences = slices.Clone(g.Differences)
+	for i, d := range g.Differences {
+		g.Differences[i] = math.Abs(d)
+	}
+	p.Goal = g
 	alpha := (1 - g.Level) / float64(g.Comparisons)
 	for i, s := range studies {
 		for _, samples := range g.Samples {
 			if samples < 1 {
 				return p, fmt.Errorf("the number of samples is %d; expected 1 or more", samples)
+			}
+			if samples > 1 && s.stated != nil && s.Variance.Sample == 0 {
+				return p, crosstalk.BadOption("samples", " %s needs --within, the share of the variance between answers to the same prompt; "+
+					"without it, more answers do not help", strings.Trim(strings.Join(strings.Fields(fmt.Sprint(g.Samples)), ","), "[]"))
 			}
 			for _, d := range g.Differences {
 				if !(d > 0 && d < 1) {

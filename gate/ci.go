@@ -2,10 +2,13 @@ package gate
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
+	"crosstalk/internal/atomicfile"
 	"crosstalk/report"
 )
 
@@ -97,6 +100,20 @@ var (
 
 func annotate(b *strings.Builder, level, title, message string) {
 	fmt.Fprintf(b, "::%s title=%s::%s\n", level, commandProperty.Replace(title), commandData.Replace(message))
+}
+
+// SaveJUnit writes the verdict as JUnit XML to a file.
+func SaveJUnit(file string, v Verdict) error {
+	return atomicfile.Write(file, func(w io.Writer) error { return WriteJUnit(w, v) })
+}
+
+// AppendSummary appends the markdown summary to a file.
+func AppendSummary(file string, v Verdict) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
+	if err != nil {
+		return err
+	}
+	return errors.Join(WriteSummary(f, v), f.Close())
 }
 
 // WriteSummary writes the verdict as markdown with a heading.

@@ -19,9 +19,11 @@ import (
 const (
 	lineWrong = 4.0  // a line is in another language
 	lineRight = -1.5 // a line is in the expected one
-	wordWrong = -0.6 // words within a line are in another language
-	wordAlso  = -1.5 // so are the words beside them
+	wordAlso  = -1.5 // words beside certain ones within a line are in another language
 )
+
+// Certain is the probability from which words within a line make the verdict Wrong.
+const Certain = 0.9
 
 // even is the log odds at which words count as foreign as often as not, where both are as frequent as in the
 // development data.
@@ -36,9 +38,10 @@ type check struct {
 	mask     []words.Range
 	analysis *words.Analysis
 	units    []unit
+	strict   bool
 	spans    []Span
+	excused  []Span // in another language for a reason
 	masked   []Mask
-	excused  []Mask // the masked parts that are in another language for a reason
 	pairs    []pair // see paired
 	firsts   []int  // see first
 }
@@ -114,10 +117,27 @@ func (c *check) judge() {
 	}
 	c.foreignWords()
 	c.scripts()
-	slices.SortFunc(c.spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
-	c.excused = slices.Clone(c.masked[len(c.mask):])
-	slices.SortFunc(c.excused, func(a, b Mask) int { return cmp.Compare(a.Start, b.Start) })
-	slices.SortFunc(c.masked, func(a, b Mask) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(c.spans, byStart)
+	slices.SortFunc(c.excused, byStart)
+}
+
+func byStart(a, b Span) int { return cmp.Compare(a.Start, b.Start) }
+
+// add adds a span to those that count, or to the excused ones.
+func (c *check) add(s Span) {
+	if c.strict {
+		s.Excuse = ""
+	}
+	to := &c.spans
+	if s.Excuse != "" {
+		to = &c.excused
+	}
+	if n := len(*to); n > 0 && c.continues((*to)[n-1], s) {
+		last := &(*to)[n-1]
+		last.End, last.P = s.End, max(last.P, s.P)
+		return
+	}
+	*to = append(*to, s)
 }
 
 // follow lets items, headings or cells that do not say enough follow the others of their form, if these agree that they
@@ -161,12 +181,27 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	}
 	switch {
 	case e.Words == 0:
-	case e.LogRatio >= lineWrong && 5*own < e.Words:
+	case e.LogRatio >= lineWrong && 5*own < e.Words && !c.mostlyMasked(blocks):
 		u.state = Wrong
 	case e.LogRatio <= lineRight || e.LogRatio >= lineWrong:
 		u.state = Right // if it has foreign words, these are found word by word
 	}
 	return u
+}
+
+// mostlyMasked reports whether more than half of the bytes of blocks are masked: what is left does not make a line.
+func (c *check) mostlyMasked(blocks []prose.Block) bool {
+	all, masked := 0, 0
+	for _, b := range blocks {
+		all += b.End - b.Start
+		for _, m := range c.mask[c.maskFrom(b.Start):] {
+			if m.Start >= b.End {
+				break
+			}
+			masked += min(m.End, b.End) - max(m.Start, b.Start)
+		}
+	}
+	return 2*masked > all
 }
 
 // twins are languages that the identifier takes lines of their neighbours for.
@@ -198,7 +233,8 @@ func (c *check) identify(u *unit) bool {
 }
 
 // announced returns why a block in another language is no confusion: the line before it, or the first row of its table,
-// names the language; or the line before it ends in a colon, and the text goes on in the expected language behind it.
+// names the language; or the line before it says that somebody or something speaks and ends in a colon, and the text
+// continues in the expected language behind it.
 func (c *check) announced(b prose.Block, language string) prose.Kind {
 	i := sort.Search(len(c.doc.Blocks), func(i int) bool { return c.doc.Blocks[i].Start >= b.Start })
 	first := c.first(i)
@@ -230,7 +266,7 @@ func (c *check) announced(b prose.Block, language string) prose.Kind {
 	own := func(b prose.Block) bool {
 		return c.analysis.Weigh(words.Range{Start: b.Start, End: b.End}).LogRatio < lineRight
 	}
-	if b.Form == prose.Paragraph && own(before) && i+1 < len(c.doc.Blocks) && own(c.doc.Blocks[i+1]) {
+	if b.Form == prose.Paragraph && quotes(c.want.base, announcement) && own(before) && i+1 < len(c.doc.Blocks) && own(c.doc.Blocks[i+1]) {
 		return prose.Quote
 	}
 	return ""
@@ -272,22 +308,20 @@ func (c *check) plain(to *strings.Builder, b prose.Block) {
 	to.WriteByte(' ')
 }
 
-// foreignLine adds a block in another language as a span, or masks it if the text announces it.
+// foreignLine adds a block in another language as a span.
 func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 	start, end := c.trim(b.Start, b.End)
-	if start >= end {
-		return
-	}
+	s := Span{Kind: Line, P: probability(e.LogRatio)}
 	if part, ok := c.paired(b.Start); ok {
-		start, end := c.trim(part.Start, part.End)
-		c.masked = append(c.masked, Mask{start, end, Gloss})
-		return
+		start, end = c.trim(part.Start, part.End)
+		s.Excuse = Gloss
+	} else {
+		s.Excuse = c.announced(b, e.Language)
 	}
-	if kind := c.announced(b, e.Language); kind != "" {
-		c.masked = append(c.masked, Mask{start, end, kind})
-		return
+	if start < end {
+		s.Start, s.End, s.Language = start, end, c.name(e.Language, start, end)
+		c.add(s)
 	}
-	c.spans = append(c.spans, Span{start, end, c.name(e.Language, start, end), Line, probability(e.LogRatio)})
 }
 
 // maskFrom returns the number of the first masked part that ends behind a byte.
@@ -308,39 +342,84 @@ func (c *check) trim(start, end int) (int, int) {
 	return start + i, start + len(strings.TrimRight(s, " *_\t»”’\"』」"))
 }
 
-// foreignWords adds the foreign words of blocks that are not foreign as a whole.
+// foreignWords adds the foreign words of blocks that are not foreign as a whole, and those of quotations.
 func (c *check) foreignWords() {
-	lines := slices.Clone(c.spans)
-	for _, m := range c.masked[len(c.mask):] {
-		lines = append(lines, Span{Start: m.Start, End: m.End})
+	lines := slices.Concat(c.spans, c.excused)
+	slices.SortFunc(lines, byStart)
+	runs := func(found []words.Word, excuse prose.Kind) {
+		for i := 0; i < len(found); {
+			j := i + 1
+			for j < len(found) && c.adjacent(found[j-1], found[j]) {
+				j++
+			}
+			if !covered(lines, found[i].Start) {
+				c.foreignRun(found[i:j], excuse)
+			}
+			i = j
+		}
 	}
-	slices.SortFunc(lines, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
-	found := c.analysis.Words(wordAlso)
-	for i := 0; i < len(found); {
-		j := i + 1
-		top := found[i].LogOdds
-		for j < len(found) && c.adjacent(found[j-1], found[j]) {
-			top = max(top, found[j].LogOdds)
-			j++
+	runs(c.analysis.Words(even), "")
+	runs(c.quoted(), prose.Quote)
+}
+
+// quoted returns the foreign words of masked quotations.
+func (c *check) quoted() (found []words.Word) {
+	var rest, quotes []words.Range
+	for i, m := range c.masked {
+		if m.Kind.Quoted() {
+			quotes = append(quotes, c.mask[i])
+		} else {
+			rest = append(rest, c.mask[i])
 		}
-		run := found[i:j]
-		i = j
-		if top < wordWrong || covered(lines, run[0].Start) {
-			continue
-		}
-		start, end := run[0].Start, run[len(run)-1].End
-		best := slices.MaxFunc(run, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
-		if kind := c.excuse(run, best.Language); kind != "" {
-			c.masked = append(c.masked, Mask{start, end, kind})
-			continue
-		}
-		s := Span{start, end, c.name(best.Language, start, end), Word, probability(top - even)}
-		if last := len(c.spans) - 1; last >= 0 && c.continues(c.spans[last], s) {
-			c.spans[last].End, c.spans[last].P = end, max(c.spans[last].P, s.P)
-			continue
-		}
-		c.spans = append(c.spans, s)
 	}
+	if quotes == nil {
+		return nil
+	}
+	for _, w := range words.Analyse(c.text, c.want.base, rest).Words(even) {
+		i := sort.Search(len(quotes), func(i int) bool { return quotes[i].End > w.Start })
+		if i < len(quotes) && quotes[i].Start <= w.Start {
+			found = append(found, w)
+		}
+	}
+	return found
+}
+
+// foreignRun adds foreign words beside each other, with an excuse or the one that is found for them.
+func (c *check) foreignRun(run []words.Word, excuse prose.Kind) {
+	best := slices.MaxFunc(run, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
+	p := probability(best.LogOdds - even)
+	if p >= Certain {
+		less := func(w words.Word) bool { return w.LogOdds < wordAlso && !w.Name }
+		for less(run[0]) {
+			run = run[1:]
+		}
+		for less(run[len(run)-1]) {
+			run = run[:len(run)-1]
+		}
+	}
+	language := mostIn(run)
+	if excuse == "" {
+		excuse = c.excuse(run, language)
+	}
+	if excuse == "" && p < Certain {
+		excuse = Doubt
+	}
+	start, end := run[0].Start, run[len(run)-1].End
+	c.add(Span{start, end, c.name(language, start, end), Word, p, excuse})
+}
+
+// mostIn returns the language that most letters of words are in, the first one if there are several.
+func mostIn(run []words.Word) (language string) {
+	letters := map[string]int{}
+	for _, w := range run {
+		letters[w.Language] += w.End - w.Start
+	}
+	for _, w := range run {
+		if letters[w.Language] > letters[language] {
+			language = w.Language
+		}
+	}
+	return language
 }
 
 // adjacent reports whether two foreign words belong to a run: there are no letters between them, nor a line's end.
@@ -351,7 +430,7 @@ func (c *check) adjacent(a, b words.Word) bool {
 
 // continues reports whether two spans are sentences of one part: there are no letters between them, nor a line's end.
 func (c *check) continues(a, b Span) bool {
-	return a.Kind == Word && a.Language == b.Language && a.End <= b.Start && !strings.ContainsAny(c.text[a.End:b.Start], "\n|") &&
+	return a.Kind == Word && b.Kind == Word && a.Language == b.Language && a.Excuse == b.Excuse && a.End <= b.Start && !strings.ContainsAny(c.text[a.End:b.Start], "\n|") &&
 		b.Start-a.End < 20 && strings.IndexFunc(c.text[a.End:b.Start], unicode.IsLetter) < 0
 }
 
@@ -396,13 +475,14 @@ func (c *check) scripts() {
 				wrong, right, tag = traditional, simplified, "zh-Hant"
 			}
 			if wrong >= 2 && wrong > 3*right {
-				lines = append(lines, Span{start, end, tag, Line, probability(1.6 * float64(wrong-right))})
+				lines = append(lines, Span{start, end, tag, Line, probability(1.6 * float64(wrong-right)), ""})
 			}
 		}
 	}
-	slices.SortFunc(lines, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
-	rest := slices.DeleteFunc(c.spans, func(s Span) bool { return covered(lines, s.Start) })
-	c.spans = append(rest, lines...)
+	slices.SortFunc(lines, byStart)
+	inside := func(s Span) bool { return covered(lines, s.Start) }
+	c.excused = slices.DeleteFunc(c.excused, inside)
+	c.spans = append(slices.DeleteFunc(c.spans, inside), lines...)
 }
 
 // probability of even odds times e^x.
@@ -411,7 +491,8 @@ func probability(x float64) float64 {
 }
 
 func (c *check) result() Judgement {
-	j := Judgement{Verdict: CannotTell, P: 0.5, Units: len(c.units), Spans: c.spans, Masked: c.masked}
+	j := Judgement{Verdict: CannotTell, P: 0.5, Units: len(c.units), Spans: slices.Concat(c.spans, c.excused), Masked: c.masked}
+	slices.SortFunc(j.Spans, byStart)
 	weight := map[string]int{}
 	sum := 0.0
 	for _, u := range c.units {

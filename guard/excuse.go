@@ -180,7 +180,10 @@ func (c *check) findPairs() []pair {
 			first, second := c.analysis.Weigh(one), c.analysis.Weigh(other)
 			if (first.LogRatio > 2) != (second.LogRatio > 2) && first.Words > 0 && second.Words > 0 {
 				if second.LogRatio > 2 {
-					one = other
+					one, first, second = other, second, first
+				}
+				if first.Words > 2*second.Words+2 {
+					break // a label, and what it is about
 				}
 				pairs = append(pairs, pair{words.Range{Start: b.Start, End: b.End}, one})
 			}

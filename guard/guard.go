@@ -46,35 +46,40 @@ const (
 	Word = "word" // words within one
 )
 
-// A Span is a part in another language than expected.
+// A Span is a part in another language than expected. One without an excuse makes the verdict Wrong.
 type Span struct {
-	Start    int     `json:"start"`
-	End      int     `json:"end"`
-	Language string  `json:"language"` // BCP 47, with the script of Chinese: "en", "zh-Hans"
-	Kind     string  `json:"kind"`     // Line or Word
-	P        float64 `json:"p"`        // probability that it is in another language
+	Start    int        `json:"start"`
+	End      int        `json:"end"`
+	Language string     `json:"language"` // BCP 47, with the script of Chinese: "en", "zh-Hans"
+	Kind     string     `json:"kind"`     // Line or Word
+	P        float64    `json:"p"`        // probability that it is in another language, at least 0.5
+	Excuse   prose.Kind `json:"excuse,omitempty"`
 }
 
-// A Mask is a part that was not judged, and why: a kind of package prose, or one of the kinds below.
+// Excuses: why a part in another language is no confusion, or may be none. prose.Quote is one too, of lines.
+const (
+	Gloss   prose.Kind = "gloss"   // in parentheses behind its translation, or before it
+	Mention prose.Kind = "mention" // in a sentence that names their language
+	Name    prose.Kind = "name"    // of a person, place, product
+	Loan    prose.Kind = "loan"    // used in many languages: "online"
+	Doubt   prose.Kind = "doubt"   // the words' probability is below Certain
+)
+
+// A Mask is a part that was not judged, and why.
 type Mask struct {
 	Start int        `json:"start"`
 	End   int        `json:"end"`
 	Kind  prose.Kind `json:"kind"`
 }
 
-// Kinds of foreign words that are no confusion.
-const (
-	Gloss   prose.Kind = "gloss"   // in parentheses behind its translation, or before it
-	Mention prose.Kind = "mention" // in a sentence that names their language
-	Name    prose.Kind = "name"    // of a person, place, product
-	Loan    prose.Kind = "loan"    // used in many languages: "online"
-)
-
 // A Checker judges texts. It is safe for concurrent use.
 type Checker struct {
 	// Identifier judges lines of languages without a model of words; nil: the embedded one. If it has a method Labels,
 	// its languages can be judged besides those of Languages.
 	Identifier langid.Identifier
+
+	// Strict takes no excuses: every span makes the verdict Wrong.
+	Strict bool
 }
 
 // Rules names what decides about a verdict besides the identifier: the rules and the models of words. It changes
@@ -97,6 +102,7 @@ func (k Checker) Check(text, tag string) (Judgement, error) {
 		return Judgement{}, err
 	}
 	c := newCheck(k.identifier(), text, e)
+	c.strict = k.Strict
 	c.judge()
 	return c.result(), nil
 }

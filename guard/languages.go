@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"crosstalk/measure/langid"
 	"crosstalk/measure/langid/embedded"
@@ -72,4 +74,43 @@ func names(base, text, language string) bool {
 		stem += field
 	}
 	return check()
+}
+
+// quoting lists beginnings of words, in lower case, with which a language announces what somebody says or writes.
+var quoting = map[string]string{
+	"ar": "تقول يقول قال كتب رسالة النص نص عبارة جملة مثال خطأ اقتباس مثل الأصل أغنية عنوان",
+	"de": "sagt sagte schreib schrieb steht lautet heißt nachricht meldung fehler text zitat satz spruch beispiel sprichwort original liedzeile titel",
+	"en": "say said writ wrote read messag error quot text sentence phrase example proverb saying original lyric titl",
+	"es": "dice dijo escrib mensaje error texto cita frase oración ejemplo refrán proverbio original letra título",
+	"fr": "dit disait écri message erreur texte cit phrase exemple proverbe original parole titre",
+	"hi": "कह लिख संदेश त्रुटि पाठ वाक्य उद्धरण उदाहरण कहावत मूल शीर्षक",
+	"id": "kata berkata tulis pesan kesalahan galat teks kutip kalimat frasa contoh peribahasa asli lirik judul berbunyi",
+	"it": "dice disse scri messaggio errore testo cit frase esempio proverbio original titolo",
+	"ja": "言 書 メッセージ エラー 文 引用 例 ことわざ 原 歌詞 題 と表示",
+	"ko": "말 쓰 메시지 오류 문장 인용 예 속담 원문 가사 제목 표시",
+	"pt": "diz disse escrev mensagem erro texto cit frase oração exemplo provérbio ditado original letra título",
+	"ru": "говор сказа пиш напис сообщени ошибк текст цитат фраз предложени пример пословиц оригинал назван",
+	"tr": "diyor dedi yaz mesaj hata metin metni alıntı cümle örne atasöz özgün başlık",
+	"vi": "nói viết tin nhắn thông báo lỗi văn bản trích câu ví dụ tục ngữ nguyên văn tiêu đề",
+	"zh": "说 說 写 寫 道 消息 错误 錯誤 文 引用 句 例 谚语 諺語 原 歌词 歌詞 标题 標題 显示 顯示",
+}
+
+// quotes reports whether text, in the language base, announces a quotation.
+func quotes(base, text string) bool {
+	text = strings.ToLower(text)
+	spaced := base != "ja" && base != "zh" && base != "ko"
+	for stem := range strings.FieldsSeq(quoting[base]) {
+		for rest := text; ; {
+			at := strings.Index(rest, stem)
+			if at < 0 {
+				break
+			}
+			before, _ := utf8.DecodeLastRuneInString(rest[:at])
+			if !spaced || !unicode.IsLetter(before) {
+				return true
+			}
+			rest = rest[at+len(stem):]
+		}
+	}
+	return false
 }

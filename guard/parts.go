@@ -106,6 +106,9 @@ func (c *check) mix(parts []Part) (m Mix) {
 				if x.Start >= to {
 					break
 				}
+				if x.Excuse == Doubt {
+					continue
+				}
 				add(from, x.Start, c.want.base)
 				from = x.End
 			}

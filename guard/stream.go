@@ -102,7 +102,7 @@ func (s *Stream) look(all string) (alarms []Span) {
 	}
 	for _, span := range j.Spans {
 		span.Start, span.End = span.Start+s.from, span.End+s.from
-		if span.Start >= s.alarmed && s.certain(all, span) {
+		if span.Excuse == "" && span.Start >= s.alarmed && s.certain(all, span) {
 			s.alarmed = span.End
 			alarms = append(alarms, span)
 		}

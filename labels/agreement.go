@@ -2,7 +2,6 @@ package labels
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -92,6 +91,8 @@ type Agreement struct {
 	Cells         []Cell         `json:"cells"`
 	Disagreements []Disagreement `json:"disagreements"`
 	Unmatched     int            `json:"unmatched,omitempty"` // labels of answers that the run does not have
+
+	link func(item string) string // of Options
 }
 
 // Options are the settings of Compare.
@@ -128,7 +129,7 @@ type comparison struct {
 // stats.Mean for means, of a percentile bootstrap over clusters for the rest.
 func (s *Sheet) Compare(d Design, labels []Label, o Options) (Agreement, error) {
 	if math.IsNaN(o.Slack) || o.Slack < 0 {
-		return Agreement{}, fmt.Errorf("--slack is %v; expected a number that is not negative", o.Slack)
+		return Agreement{}, crosstalk.BadOption("slack", " is %v; expected a number that is not negative", o.Slack)
 	}
 	if err := s.CheckBy(o.By); err != nil {
 		return Agreement{}, err
@@ -138,7 +139,7 @@ func (s *Sheet) Compare(d Design, labels []Label, o Options) (Agreement, error) 
 	var unmatched int
 	c.units, unmatched = s.judged(d.By(), labels)
 	c.result = Agreement{Question: s.Question.Name, Labels: len(labels) - unmatched, Questions: len(c.units), Units: len(s.Units),
-		Annotators: annotators(c.units), Weighted: d.By(), Slack: o.Slack, Curves: []Curve{}, Cells: []Cell{}, Disagreements: []Disagreement{}, Unmatched: unmatched}
+		Annotators: annotators(c.units), Weighted: d.By(), Slack: o.Slack, Curves: []Curve{}, Cells: []Cell{}, Disagreements: []Disagreement{}, Unmatched: unmatched, link: o.Link}
 	if len(c.units) == 0 {
 		return c.result, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"crosstalk"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/plainfile"
 )
@@ -39,6 +40,17 @@ type Sample struct {
 	By   []string `json:"by,omitempty"`   // columns of the strata, besides the condition
 	Only []string `json:"only,omitempty"` // "column=value", or a column that is yes: units with these only
 	Seed uint64   `json:"seed"`
+}
+
+// Check returns an error for a sample that says nothing.
+func (s Sample) Check() error {
+	if s.N < 0 {
+		return crosstalk.BadOption("sample", " is %d; expected a positive number", s.N)
+	}
+	if len(s.By) > 0 && s.N == 0 {
+		return crosstalk.BadOption("by", " needs --sample: without it, every answer is asked about")
+	}
+	return nil
 }
 
 // columns are those of the strata. What Only leaves out is a stratum too.
@@ -237,7 +249,7 @@ func (s *Sheet) only(conditions []string) ([]Unit, error) {
 		if !given {
 			value = "yes"
 		}
-		if err := s.check("--only", []string{column}); err != nil {
+		if err := s.check("only", []string{column}); err != nil {
 			return nil, err
 		}
 		wanted[column] = append(wanted[column], value)
@@ -256,7 +268,7 @@ func (s *Sheet) only(conditions []string) ([]Unit, error) {
 		}
 	}
 	if len(units) == 0 {
-		return nil, fmt.Errorf("--only %s: there is no such answer", strings.Join(conditions, ","))
+		return nil, crosstalk.BadOption("only", " %s: there is no such answer", strings.Join(conditions, ","))
 	}
 	return units, nil
 }

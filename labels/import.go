@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"crosstalk"
 	"crosstalk/internal/table"
 )
 
@@ -32,6 +33,32 @@ func (a answered) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", a.where, fmt.Errorf(format, args...))
 }
 
+// ImportInto reads a sheet of a finished run that an annotator has filled in, as
+// Sheet.Import does, and adds its labels to the run. question is that of the sheet,
+// by default the first of the run's instrument. A sheet without a label is an error.
+func ImportInto(path, question, file, annotator string, now time.Time) (Imported, error) {
+	sheet, err := Open(path, question)
+	if err != nil {
+		return Imported{}, err
+	}
+	design, err := ReadDesign(path)
+	if err != nil {
+		return Imported{}, err
+	}
+	old, err := Read(path)
+	if err != nil {
+		return Imported{}, err
+	}
+	imported, err := sheet.Import(design, file, annotator, old, now)
+	if err != nil {
+		return Imported{}, err
+	}
+	if len(imported.Labels) == 0 {
+		return Imported{}, fmt.Errorf("%s: no question has a label; fill in the column label", file)
+	}
+	return imported, Append(path, imported.Labels...)
+}
+
 // Import reads a sheet that an annotator has filled in: CSV, TSV, JSON Lines or
 // a workbook with the columns of an exported one, or the tasks that Label Studio
 // exports (.json). Questions without an answer are counted. An unknown id or
@@ -41,7 +68,7 @@ func (a answered) errorf(format string, args ...any) error {
 func (s *Sheet) Import(d Design, file, annotator string, old []Label, now time.Time) (Imported, error) {
 	var result Imported
 	if annotator = strings.TrimSpace(annotator); annotator == "" {
-		return result, fmt.Errorf("--annotator: expected a name")
+		return result, crosstalk.BadOption("annotator", ": expected a name")
 	}
 	if d.Secret == "" {
 		return result, fmt.Errorf("no questions were exported from this run; use 'crosstalk labels export' first")

@@ -76,9 +76,13 @@ func newRun(t *testing.T, pairs []pair, swapped bool) string {
 		lines.Write(append(text, '\n'))
 	}
 	write(t, filepath.Join(dir, "manifest.json"), `{"schema":"crosstalk/run/v1","plan":{"instrument":"leakage"}}`)
+	write(t, filepath.Join(dir, "estimates.json"), noFigures)
 	write(t, filepath.Join(dir, "observations.jsonl"), lines.String())
 	return dir
 }
+
+// noFigures is the estimates.json of a finished run.
+const noFigures = `{"schema":"crosstalk/estimates/v1","estimates":[]}`
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
@@ -89,7 +93,7 @@ func write(t *testing.T, file, text string) {
 
 func open(t *testing.T, dir string) *Sheet {
 	t.Helper()
-	s, err := Open(dir)
+	s, err := Open(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -529,6 +533,7 @@ func TestOpen(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "manifest.json"), `{"schema":"crosstalk/run/v1","plan":{"instrument":"`+c.instrument+`"}}`)
+		write(t, filepath.Join(dir, "estimates.json"), noFigures)
 		write(t, filepath.Join(dir, "observations.jsonl"), c.observations)
 		s := open(t, dir)
 		if len(s.Units) != c.units || strings.Join(s.Question.Labels(), " ") != c.labels {

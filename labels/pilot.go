@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"crosstalk"
 	"crosstalk/instrument"
@@ -57,7 +56,7 @@ func (s *Sheet) Pilots(d Design, labels []Label) ([]Pilot, error) {
 	for i, p := range pilots {
 		design, err := p.design()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", describe(p.by), err)
+			return nil, fmt.Errorf("%s: %w", inWords(p.by), err)
 		}
 		list[i] = Pilot{s.Question.Measure, p.by, p.labelled, design}
 	}
@@ -118,21 +117,12 @@ func (p *pilot) design() (stats.LabelDesign, error) {
 	return d, nil
 }
 
-// describe is the columns of a figure in words.
-func describe(by map[string]string) string {
-	var words []string
-	for _, column := range slices.Sorted(maps.Keys(by)) {
-		words = append(words, column+" "+by[column])
-	}
-	return strings.Join(words, ", ")
-}
-
 // Stated is the pilot of an instrument with stated errors, in a study of this many
 // answers: rate is the share of answers with a fault, as people see it;
 // sensitivity the share of them in which the instrument finds one, specificity the
-// share of the others in which it finds none. effect is the design effect of
-// clusters.
-func Stated(rate, sensitivity, specificity float64, answers int, effect float64) (Pilot, error) {
+// share of the others in which it finds none. Clusters have clusterSize answers, of
+// which two correlate by icc, 0 to 1.
+func Stated(rate, sensitivity, specificity float64, answers int, clusterSize, icc float64) (Pilot, error) {
 	p := Pilot{By: map[string]string{}}
 	for name, x := range map[string]float64{"the rate": rate, "the sensitivity": sensitivity, "the specificity": specificity} {
 		if !(x >= 0 && x <= 1) {
@@ -142,8 +132,11 @@ func Stated(rate, sensitivity, specificity float64, answers int, effect float64)
 	if answers < 1 {
 		return p, fmt.Errorf("the number of answers is %d; expected 1 or more", answers)
 	}
+	if !(icc >= 0 && icc <= 1) || !(clusterSize >= 1) {
+		return p, fmt.Errorf("the correlation within clusters is %g and their size %g; expected 0 to 1, and 1 or more", icc, clusterSize)
+	}
 	found := rate*sensitivity + (1-rate)*(1-specificity)
-	p.LabelDesign = stats.LabelDesign{Answers: answers, Effect: effect}
+	p.LabelDesign = stats.LabelDesign{Answers: answers, Effect: 1 + (clusterSize-1)*icc}
 	for _, part := range []struct{ value, share, faults float64 }{{1, found, rate * sensitivity}, {0, 1 - found, rate * (1 - sensitivity)}} {
 		if part.share > 0 {
 			mean := part.faults / part.share

@@ -1,14 +1,64 @@
 package labels
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 
 	"crosstalk"
 	"crosstalk/instrument/consistency"
+	"crosstalk/instrument/consistency/review"
+	"crosstalk/run"
 )
+
+// WriteDoubts writes the answers of a finished consistency run that have no class, or
+// a doubtful one, as review.WriteDoubts does, with what the majority of people says.
+func WriteDoubts(w io.Writer, path string) error {
+	given, err := ofConsistency(path)
+	if err != nil {
+		return err
+	}
+	sheet, err := Open(path, Reading)
+	if err != nil {
+		return err
+	}
+	doubts, err := review.Doubts(run.ReadObservations(path), sheet.Overrides(given))
+	if err != nil {
+		return err
+	}
+	return review.WriteDoubts(w, doubts)
+}
+
+// WritePairs writes the pairs of answers of a finished consistency run that differ in
+// meaning, as review.WritePairs does, with the codes that people gave them.
+func WritePairs(w io.Writer, path string) error {
+	given, err := ofConsistency(path)
+	if err != nil {
+		return err
+	}
+	return review.WritePairs(w, run.ReadObservations(path), PairCodes(given))
+}
+
+// ofConsistency are the labels of a run, which must be a finished consistency run.
+func ofConsistency(path string) ([]Label, error) {
+	manifest, err := run.ReadManifest(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s is not a run directory: "+
+			"expected one written by 'crosstalk run consistency' or 'score consistency --out'", path)
+	case err != nil:
+		return nil, err
+	case manifest.Plan.Instrument != consistency.Kind.Name:
+		return nil, fmt.Errorf("%s is a run of %s; expected one of consistency", path, manifest.Plan.Instrument)
+	case len(manifest.Scoring) == 0:
+		return nil, fmt.Errorf("%s %w", path, run.ErrUnfinished)
+	}
+	return Read(path)
+}
 
 // Overrides are the readings that the majority of people gives answers, from the
 // labels of a sheet of Reading. What people cannot tell, or not agree on, is left

@@ -2,12 +2,17 @@ package labels
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
+
+	"crosstalk"
 )
 
 // Formats are those of sheets. The second is the tasks of Label Studio.
@@ -15,6 +20,54 @@ var Formats = []string{"csv", "json", "html"}
 
 // columns are those of a CSV sheet. People fill in the last three.
 var columns = []string{"id", "question", "x", "a", "b", "choices", "label", "seconds", "comment"}
+
+// CheckFormat returns an error for an unknown format.
+func CheckFormat(format string) error {
+	if !slices.Contains(Formats, format) {
+		return crosstalk.UnknownName("format", format, Formats)
+	}
+	return nil
+}
+
+// FormatOf is the format of a sheet that is written to a file of this name: what
+// follows the last dot, and the first of Formats without a dot.
+func FormatOf(file string) string {
+	return cmp.Or(strings.TrimPrefix(filepath.Ext(file), "."), Formats[0])
+}
+
+// Questionnaire is the questions of a sheet as one annotator is asked them.
+type Questionnaire struct {
+	Question Question
+	Asked    []Asked
+	Of       int // number of questions that the run has
+}
+
+// NewQuestionnaire draws questions about a finished run for an annotator, and
+// keeps in the run how they were drawn. Without a question, it asks the first of
+// the run's instrument.
+func NewQuestionnaire(path, question, annotator string, sample Sample) (Questionnaire, error) {
+	sheet, err := Open(path, question)
+	if err != nil {
+		return Questionnaire{}, err
+	}
+	if sheet.Question.Several {
+		return Questionnaire{}, crosstalk.BadOption("question", " %s has no sheets of this form; use 'crosstalk review pairs', or 'crosstalk annotate'", question)
+	}
+	units, err := sheet.Draw(sample)
+	if err != nil {
+		return Questionnaire{}, err
+	}
+	if len(units) == 0 {
+		return Questionnaire{}, fmt.Errorf("%s has no answers to ask about: none was scored", path)
+	}
+	design, err := Plan(path, sample)
+	return Questionnaire{sheet.Question, design.Ask(sheet.Question, units, annotator, sample.Seed), len(sheet.Units)}, err
+}
+
+// Write writes the questions, in one of Formats.
+func (q Questionnaire) Write(w io.Writer, format string) error {
+	return WriteSheet(w, format, q.Question, q.Asked)
+}
 
 // WriteSheet writes questions for one annotator, in one of Formats.
 func WriteSheet(w io.Writer, format string, q Question, asked []Asked) error {
@@ -49,7 +102,7 @@ func WriteSheet(w io.Writer, format string, q Question, asked []Asked) error {
 		_, err := w.Write(page.Bytes())
 		return err
 	}
-	return fmt.Errorf("unknown format %q; choose one of: %s", format, strings.Join(Formats, ", "))
+	return CheckFormat(format)
 }
 
 // task is a task of Label Studio, as it imports and exports them.

@@ -88,13 +88,13 @@ type Sheet struct {
 	words    map[int]float64
 }
 
-// Open reads the questions of a finished run that its instrument's first
-// Question asks, in the order of its observations. What the instrument could not
-// score is left out.
-func Open(path string) (*Sheet, error) { return OpenQuestion(path, "") }
-
-// OpenQuestion is Open for the question of this name.
-func OpenQuestion(path, name string) (*Sheet, error) {
+// Open reads what the question of this name asks about a finished run, in the
+// order of its observations; without a name, the first of its instrument's
+// questions. What the instrument could not score is left out.
+func Open(path, name string) (*Sheet, error) {
+	if _, err := run.ReadEstimates(path); err != nil { // it is finished
+		return nil, err
+	}
 	manifest, err := run.ReadManifest(path)
 	if err != nil {
 		return nil, err
@@ -207,9 +207,9 @@ func (s *Sheet) own(labels []Label) (list []Label) {
 }
 
 // CheckBy returns an error if no unit has one of these columns.
-func (s *Sheet) CheckBy(by []string) error { return s.check("--by", by) }
+func (s *Sheet) CheckBy(by []string) error { return s.check("by", by) }
 
-func (s *Sheet) check(flag string, columns []string) error {
+func (s *Sheet) check(option string, columns []string) error {
 	known := map[string]bool{FindingColumn: true}
 	for _, u := range s.Units {
 		for c := range u.Columns {
@@ -232,11 +232,11 @@ func (s *Sheet) check(flag string, columns []string) error {
 		switch {
 		case known[c]:
 		case c == DisputedColumn:
-			return fmt.Errorf("%s %s: needs a run with several similarities", flag, c)
+			return crosstalk.BadOption(option, " %s: needs a run with several similarities", c)
 		case c == DoubtfulColumn && s.Question.Near > 0:
-			return fmt.Errorf("%s %s: this run does not say how sure the instrument was; score it again", flag, c)
+			return crosstalk.BadOption(option, " %s: this run does not say how sure the instrument was; score it again", c)
 		default:
-			return fmt.Errorf("%s: unknown column %s; choose one of: %s", flag, c, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			return crosstalk.BadOption(option, ": unknown column %s; choose one of: %s", c, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 	}
 	return nil

@@ -38,6 +38,7 @@ func confusionRun(t *testing.T, lines, words []int) string {
 		}
 	}
 	write(t, filepath.Join(dir, "manifest.json"), `{"schema":"crosstalk/run/v1","plan":{"instrument":"confusion"},"scoring":[{"rules":{"MinWords":5,"Threshold":0.3}}]}`)
+	write(t, filepath.Join(dir, "estimates.json"), noFigures)
 	write(t, filepath.Join(dir, "observations.jsonl"), text.String())
 	return dir
 }
@@ -115,7 +116,7 @@ func TestCorrectWords(t *testing.T) {
 // Lines are compared by language and length, and correct line accuracy.
 func TestLines(t *testing.T) {
 	dir := confusionRun(t, []int{1, 0, 1}, []int{1, 1, 1})
-	s, err := OpenQuestion(dir, Lines)
+	s, err := Open(dir, Lines)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +285,7 @@ func TestPilots(t *testing.T) {
 	if _, err := s.Pilots(Design{}, given[:1]); err == nil || !strings.Contains(err.Error(), "has a label") {
 		t.Errorf("a finding without a label: %v", err)
 	}
-	stated, err := Stated(0.2, 0.8, 0.95, 2000, 1)
+	stated, err := Stated(0.2, 0.8, 0.95, 2000, 1, 0)
 	if err != nil || math.Abs(stated.Mean()-0.2) > 1e-12 || math.Abs(stated.Parts[0].Mean-0.8) > 1e-12 {
 		t.Errorf("%+v, %v", stated, err)
 	}

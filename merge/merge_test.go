@@ -115,7 +115,7 @@ func TestMerge(t *testing.T) {
 				if m.Observations.N > 0 {
 					observed++
 				}
-				estimates, err := study.Estimates(path)
+				estimates, err := run.ReadEstimates(path)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -198,7 +198,7 @@ func TestIncomplete(t *testing.T) {
 		!strings.HasPrefix(incomplete.Unfinished[0], "2/4 (") || incomplete.Out != out {
 		t.Fatal(err)
 	}
-	if _, err := study.Estimates(out); !errors.Is(err, study.ErrUnfinished) {
+	if _, err := run.ReadEstimates(out); !errors.Is(err, run.ErrUnfinished) {
 		t.Errorf("an incomplete run has figures: %v", err)
 	}
 	if got, want := count(t, out), count(t, path(1))+count(t, path(2))+count(t, path(4)); got != want {

@@ -13,7 +13,6 @@ import (
 	"crosstalk"
 	"crosstalk/run"
 	"crosstalk/shard"
-	"crosstalk/study"
 )
 
 // DifferentError says that two runs are not shards of one measurement.
@@ -51,7 +50,7 @@ func open(paths []string) (list shards, err error) {
 		return nil, err
 	}
 	for _, path := range all {
-		manifest, err := study.ReadManifest(path)
+		manifest, err := run.ReadManifest(path)
 		if err != nil {
 			return nil, err
 		}

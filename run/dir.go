@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"crosstalk"
 	"crosstalk/ask/journal"
@@ -201,10 +202,25 @@ func ManifestText(path string) ([]byte, error) {
 	return plainfile.Read(filepath.Join(path, manifestFile), maxManifest)
 }
 
-// ReadManifest reads a run's manifest. The error is fs.ErrNotExist if path has
-// none.
+// notRun is the error for a path without a manifest. It is fs.ErrNotExist.
+type notRun struct{ path string }
+
+func (e notRun) Error() string {
+	return e.path + " is not a run directory: expected one written by 'crosstalk run'"
+}
+
+func (e notRun) Is(target error) bool { return target == fs.ErrNotExist }
+
+// ErrUnfinished is the error for a run without figures.
+var ErrUnfinished = errors.New("is not finished: run the same command again to resume it")
+
+// ReadManifest reads a run's manifest. The error is fs.ErrNotExist if path is not a
+// run directory.
 func ReadManifest(path string) (Manifest, error) {
 	text, err := ManifestText(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return Manifest{}, notRun{path}
+	}
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -279,8 +295,9 @@ func sha256Of(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ReadEstimates reads the figures that a finished run wrote. The error is a
-// *ChangedError if they are not those that the manifest says were written.
+// ReadEstimates reads the figures that a finished run wrote. The error is
+// ErrUnfinished for a run that has not written any, and a *ChangedError if they are
+// not those that the manifest says were written.
 func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 	want, err := estimatesSum(path) // before the file: one that is replaced meanwhile is older than the manifest then
 	if err != nil {
@@ -288,6 +305,9 @@ func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 	}
 	file := filepath.Join(path, estimatesFile)
 	text, err := plainfile.Read(file, maxEstimates)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s %w", path, ErrUnfinished)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -311,12 +331,9 @@ func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 }
 
 // estimatesSum returns what a run's manifest says of its figures, "" if it says
-// nothing or there is none.
+// nothing.
 func estimatesSum(path string) (string, error) {
 	m, err := ReadManifest(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
 	return m.EstimatesSHA256, err
 }
 

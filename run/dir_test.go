@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -244,10 +245,10 @@ func TestInterruptedWrites(t *testing.T) {
 
 func TestReading(t *testing.T) {
 	path := t.TempDir()
-	if _, err := ReadManifest(path); !os.IsNotExist(err) {
+	if _, err := ReadManifest(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
-	if _, err := ReadEstimates(path); !os.IsNotExist(err) {
+	if _, err := ReadEstimates(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 	for _, err := range ReadObservations(path) {

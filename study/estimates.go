@@ -2,10 +2,7 @@ package study
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
-	"syscall"
 
 	"crosstalk"
 	"crosstalk/instrument"
@@ -36,22 +33,12 @@ func markUnjudged(instrumentName string, estimates []crosstalk.Estimate) {
 	}
 }
 
-// ReadManifest reads the manifest of a run. If the path is not a run directory,
-// the error says so.
-func ReadManifest(path string) (run.Manifest, error) {
-	manifest, err := run.ReadManifest(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return manifest, fmt.Errorf("%s is not a run directory: expected one written by 'crosstalk run'", path)
-	}
-	return manifest, err
-}
-
 // Names are what runs call values of columns. Of one that several runs name, the
 // first name counts.
 func Names(paths ...string) (map[string]string, error) {
 	names := map[string]string{}
 	for _, path := range paths {
-		manifest, err := ReadManifest(path)
+		manifest, err := run.ReadManifest(path)
 		if err != nil {
 			return nil, err
 		}
@@ -64,26 +51,28 @@ func Names(paths ...string) (map[string]string, error) {
 	return names, nil
 }
 
-// ErrUnfinished is the error for a run without figures.
-var ErrUnfinished = errors.New("is not finished: run the same command again to resume it")
-
-// Estimates are the figures of a run as they were written.
-func Estimates(path string) ([]crosstalk.Estimate, error) {
-	if _, err := ReadManifest(path); err != nil {
+// EstimatesBy returns the figures of a finished run, grouped by columns; if by is
+// nil, as they were written.
+func EstimatesBy(path string, by []string) ([]crosstalk.Estimate, error) {
+	if by == nil {
+		return run.ReadEstimates(path)
+	}
+	columns, err := ParseBy(by)
+	if err != nil {
 		return nil, err
 	}
-	estimates, err := run.ReadEstimates(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s %w", path, ErrUnfinished)
+	grouped, err := Grouped(path, columns)
+	if err != nil {
+		return nil, err
 	}
-	return estimates, err
+	return grouped[0], nil
 }
 
 // finished reads the manifest of a run that has figures.
 func finished(path string) (run.Manifest, error) {
-	manifest, err := ReadManifest(path)
+	manifest, err := run.ReadManifest(path)
 	if err == nil {
-		_, err = Estimates(path)
+		_, err = run.ReadEstimates(path)
 	}
 	return manifest, err
 }

@@ -130,7 +130,7 @@ func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk
 	if len(f.View.Groups) > 0 {
 		estimates = slices.DeleteFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[view.GroupColumn] == "" })
 	}
-	manifest, err := ReadManifest(path)
+	manifest, err := run.ReadManifest(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,7 +167,7 @@ const RunColumn = "run"
 func Compared(paths []string) ([]string, error) {
 	columns := []string{RunColumn, crosstalk.ModelColumn}
 	for _, path := range paths {
-		manifest, err := ReadManifest(path)
+		manifest, err := run.ReadManifest(path)
 		if err != nil {
 			return nil, err
 		}

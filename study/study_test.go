@@ -12,6 +12,7 @@ import (
 	"crosstalk/ask"
 	"crosstalk/instrument/leakage"
 	"crosstalk/report"
+	"crosstalk/run"
 )
 
 // A study that only counts opens nothing that scores, and scores nothing.
@@ -117,7 +118,7 @@ func TestGrouped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := Estimates(dir)
+	stored, err := run.ReadEstimates(dir)
 	if err != nil || !equal(stored, result.Estimates) {
 		t.Errorf("stored %v (%v), want %v", stored, err, result.Estimates)
 	}
@@ -135,10 +136,10 @@ func TestGrouped(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "estimates.json")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Grouped(dir, nil); !errors.Is(err, ErrUnfinished) {
+	if _, err := Grouped(dir, nil); !errors.Is(err, run.ErrUnfinished) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Estimates(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a run directory") {
+	if _, err := run.ReadEstimates(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a run directory") {
 		t.Errorf("%v", err)
 	}
 }

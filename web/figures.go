@@ -129,7 +129,7 @@ func (k *comparison) compute(a, b side) {
 }
 
 func compareFigures(a, b side) (t figureTable, err error) {
-	names := compare.Names([]string{a.Run.path, b.Run.path})
+	names := run.Names([]string{a.Run.path, b.Run.path})
 	var runs []compare.Run
 	reference, of := maps.Clone(a.Condition), maps.Clone(b.Condition)
 	for i, x := range []side{a, b} {

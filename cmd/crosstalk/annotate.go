@@ -80,7 +80,7 @@ const maxGuideline = 1 << 20
 
 // serve asks about the run until ctx ends.
 func (a *annotateFlags) serve(ctx context.Context, stderr io.Writer, path string) error {
-	if err := checkSample(a.Sample); err != nil {
+	if err := a.Sample.Check(); err != nil {
 		return err
 	}
 	for i, name := range a.Annotators {

@@ -249,7 +249,7 @@ func (a *annotation) check(t *testing.T) {
 		t.Errorf("%d lines, %d labels, by annotator %v, of %d questions, %d comments; expected %d of %d questions each, and 1 comment",
 			n, len(given), count, len(said), comments, a.n, a.n)
 	}
-	sheet, err := labels.OpenQuestion(a.path, a.question)
+	sheet, err := labels.Open(a.path, a.question)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,16 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
-	"fmt"
-	"io"
-	"strings"
-
 	"crosstalk/guard"
 	"crosstalk/internal/config"
 	"crosstalk/internal/plainfile"
-	"crosstalk/internal/visible"
 
 	"github.com/spf13/cobra"
 )
@@ -48,105 +41,12 @@ another language marked.`,
 				in, name = f, args[0]
 			}
 			if language != "" {
-				return checkText(c.OutOrStdout(), in, name, language)
+				return guard.Checker{}.CheckText(c.OutOrStdout(), in, name, language)
 			}
-			return checkLines(c.OutOrStdout(), in, name)
+			return guard.Checker{}.CheckLines(c.OutOrStdout(), in, name)
 		},
 	}
 	c.Flags().StringVar(&language, "language", "", "read one plain text, which should be in this `language`")
 	config.Harmless(c.Flags(), "language")
 	return c
-}
-
-// longestText is the longest text, or line of JSON, that is checked, in bytes.
-const longestText = 16 << 20
-
-func checkLines(w io.Writer, r io.Reader, name string) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, longestText)
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	n := 0
-	for lines.Scan() {
-		n++
-		if strings.TrimSpace(lines.Text()) == "" {
-			continue
-		}
-		request, err := guard.ParseRequest(lines.Bytes(), "")
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", name, n, err)
-		}
-		response, err := request.Check(guard.Checker{})
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", name, n, err)
-		}
-		if err := out.Encode(response); err != nil {
-			return err
-		}
-	}
-	if err := lines.Err(); err == bufio.ErrTooLong {
-		return fmt.Errorf("%s:%d: longer than %d MB", name, n+1, longestText>>20)
-	} else if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-func checkText(w io.Writer, r io.Reader, name, language string) error {
-	data, err := io.ReadAll(io.LimitReader(r, longestText+1))
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if len(data) > longestText {
-		return fmt.Errorf("%s: longer than %d MB", name, longestText>>20)
-	}
-	text := string(data)
-	j, err := guard.Check(text, language)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, marked(text, j)+"\n"+summary(j)+"\n")
-	return err
-}
-
-// marked returns a text with its foreign parts in brackets that name their language. It cannot control a terminal.
-func marked(text string, j guard.Judgement) string {
-	var b strings.Builder
-	at := 0
-	for _, s := range j.Spans {
-		b.WriteString(visible.Text(text[at:s.Start]))
-		fmt.Fprintf(&b, "[%s: %s]", s.Language, visible.Text(text[s.Start:s.End]))
-		at = s.End
-	}
-	b.WriteString(visible.Text(text[at:]))
-	if !strings.HasSuffix(b.String(), "\n") {
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// summary is the verdict in a line.
-func summary(j guard.Judgement) string {
-	switch j.Verdict {
-	case guard.CannotTell:
-		return "cannot tell: too little to judge by"
-	case guard.Right:
-		return fmt.Sprintf("right (p %.2f)", j.P)
-	}
-	lines, words := 0, 0
-	for _, s := range j.Spans {
-		if s.Kind == "line" {
-			lines++
-		} else {
-			words++
-		}
-	}
-	var parts []string
-	if lines > 0 {
-		parts = append(parts, fmt.Sprintf("lines: %d", lines))
-	}
-	if words > 0 {
-		parts = append(parts, fmt.Sprintf("runs of words: %d", words))
-	}
-	return fmt.Sprintf("wrong (p %.2f); in another language: %s", j.P, strings.Join(parts, ", "))
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
-	"strings"
 
 	"crosstalk/compare"
 	"crosstalk/internal/config"
 	"crosstalk/report"
-	"crosstalk/run"
 	"crosstalk/study"
 	"crosstalk/view"
 
@@ -38,125 +36,23 @@ func (o *compareFlags) add(c *cobra.Command) {
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the permutation tests")
 }
 
-// options validates the flags.
-func (o *compareFlags) options(c *cobra.Command) (compare.Options, error) {
-	options := compare.Options{Groups: c.Flags().Changed("by"), Measures: o.measures, Across: o.across, Level: o.level, Seed: o.seed}
-	if !(o.level > 0 && o.level < 1) {
-		return options, fmt.Errorf("--level is %g; expected a number between 0 and 1, such as 0.95", o.level)
+// apply validates the flags and adds them to the options.
+func (o *compareFlags) apply(c *cobra.Command, to *compare.Options) (err error) {
+	to.Groups, to.Measures, to.Across, to.Level, to.Seed = c.Flags().Changed("by"), o.measures, o.across, o.level, o.seed
+	if to.Reference, err = compare.ParseReference(o.reference); err != nil {
+		return err
 	}
-	var err error
-	if options.Reference, err = parseColumns("reference", o.reference); err != nil {
-		return options, err
-	}
-	if options.Groups {
+	if o.by = given(c, "by", o.by); o.by != nil {
 		o.by, err = study.ParseBy(o.by)
 	}
-	return options, err
-}
-
-// parseColumns reads COLUMN=VALUE,... as the value of a flag.
-func parseColumns(flag, text string) (map[string]string, error) {
-	if text == "" {
-		return nil, nil
-	}
-	columns := map[string]string{}
-	for part := range strings.SplitSeq(text, ",") {
-		column, value, ok := strings.Cut(part, "=")
-		if column = strings.TrimSpace(column); !ok || column == "" {
-			return nil, fmt.Errorf("--%s has %q; expected COLUMN=VALUE, such as temperature=0", flag, part)
-		}
-		columns[column] = strings.TrimSpace(value)
-	}
-	return columns, nil
-}
-
-// open reads the figures of runs, grouped by the columns of --by. Their
-// observations are read when they are compared.
-func (o *compareFlags) open(c *cobra.Command, paths []string, groups bool) ([]compare.Run, error) {
-	var by []string // nil: as they were measured
-	if groups {
-		by = o.by
-	}
-	names := compare.Names(paths)
-	runs := make([]compare.Run, len(paths))
-	for i, path := range paths {
-		estimates, err := figures(path, by)
-		if err != nil {
-			return nil, err
-		}
-		manifest, err := study.ReadManifest(path)
-		if err != nil {
-			return nil, err
-		}
-		runs[i] = compare.Run{Name: names[i], Estimates: estimates, Observations: run.ReadObservations(path), Settings: study.Settings(manifest)}
-	}
-	return runs, nil
-}
-
-// openTable reads the figures that a table needs, with the observations as its view
-// has them.
-func (o *compareFlags) openTable(paths []string, v view.View, t *tableFlags) ([]compare.Run, error) {
-	figures := t.figures(v, o.by, nil)
-	figures.Cross = slices.DeleteFunc(figures.Cross, func(column string) bool {
-		return column == compare.AgainstColumn || column == compare.RunColumn
-	})
-	names := compare.Names(paths)
-	runs := make([]compare.Run, len(paths))
-	for i, path := range paths {
-		estimates, observations, err := figures.Compare(path)
-		if err != nil {
-			return nil, err
-		}
-		manifest, err := study.ReadManifest(path)
-		if err != nil {
-			return nil, err
-		}
-		runs[i] = compare.Run{Name: names[i], Estimates: estimates, Observations: observations, Settings: study.Settings(manifest)}
-	}
-	return runs, nil
-}
-
-// table compares the figures of a table, and lays the differences out.
-func (o *compareFlags) table(c *cobra.Command, paths []string, t *tableFlags, options compare.Options, format string) error {
-	if t.spread != "" && !report.ForPeople(format) {
-		return fmt.Errorf("--spread is of tables for people: --format %s has every difference", format)
-	}
-	if options.Groups && t.laidOut() {
-		return fmt.Errorf("--by and --rows or --columns cannot be combined: rows and columns say what figures are grouped by")
-	}
-	v, err := t.view()
-	if err != nil {
-		return err
-	}
-	runs, err := o.openTable(paths, v, t)
-	if err != nil {
-		return err
-	}
-	options.Groups = options.Groups || t.laidOut()
-	result, err := compare.Runs(runs, options)
-	if err != nil {
-		return err
-	}
-	if !t.laidOut() {
-		if result.Names, err = t.namesOf(paths); err != nil {
-			return err
-		}
-		return compare.Write(c.OutOrStdout(), format, result)
-	}
-	layout, err := t.layout(v, paths)
-	if err != nil {
-		return err
-	}
-	layout.Compete = nil // a difference is no better than another
-	return compare.WritePivot(c.OutOrStdout(), format, result, layout, t.spread)
+	return cmp.Or(to.Check(), err)
 }
 
 func compareCommand() *cobra.Command {
 	var out outputFlags
 	var o compareFlags
 	var table tableFlags
-	var allPairs, unpaired bool
-	var pairs []string
+	var options compare.Options
 	c := &cobra.Command{
 		Use:   "compare RUN...",
 		Short: "Compare the conditions of a run, or several runs",
@@ -184,21 +80,13 @@ temperatures together, --only and --group compare some values.`,
 			if err := report.CheckFormat(out.format); err != nil {
 				return err
 			}
-			options, err := o.options(c)
-			if err != nil {
+			if err := o.apply(c, &options); err != nil {
 				return err
 			}
-			options.AllPairs, options.Unpaired, options.Pairs = allPairs, unpaired, pairs
-			if allPairs && o.reference != "" {
-				return fmt.Errorf("--all-pairs and --reference cannot be combined: --all-pairs compares every two conditions")
-			}
-			if len(pairs) > 0 && (allPairs || o.reference != "") {
-				return fmt.Errorf("--pair cannot be combined with --all-pairs or --reference: it says what is compared")
-			}
 			if table.wanted(c) || slices.Contains(o.by, view.SampleColumn) {
-				return o.table(c, paths, &table, options, out.format)
+				return compare.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table, o.by, options)
 			}
-			runs, err := o.open(c, paths, options.Groups)
+			runs, err := compare.Open(paths, o.by)
 			if err != nil {
 				return err
 			}
@@ -213,10 +101,10 @@ temperatures together, --only and --group compare some values.`,
 		},
 	}
 	o.add(c)
-	c.Flags().BoolVar(&allPairs, "all-pairs", false, "compare every two conditions")
-	c.Flags().StringArrayVar(&pairs, "pair", nil, "compare conditions that differ in one value: NEW=OLD, such as openai:chat=openai:base")
+	c.Flags().BoolVar(&options.AllPairs, "all-pairs", false, "compare every two conditions")
+	c.Flags().StringArrayVar(&options.Pairs, "pair", nil, "compare conditions that differ in one value: NEW=OLD, such as openai:chat=openai:base")
 	config.Harmless(c.Flags(), "pair")
-	c.Flags().BoolVar(&unpaired, "unpaired", false, "compare figures with few items in common as independent samples")
+	c.Flags().BoolVar(&options.Unpaired, "unpaired", false, "compare figures with few items in common as independent samples")
 	table.add(c)
 	out.add(c)
 	c.Flags().SortFlags = false

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"crosstalk/internal/config"
@@ -32,6 +33,15 @@ func given[T any](c *cobra.Command, flag string, value T) (zero T) {
 		return value
 	}
 	return zero
+}
+
+// anyGiven is the first of these flags that the command line or crosstalk.yaml sets,
+// "" if none is.
+func anyGiven(c *cobra.Command, flags ...string) string {
+	if i := slices.IndexFunc(flags, c.Flags().Changed); i >= 0 {
+		return flags[i]
+	}
+	return ""
 }
 
 // pointer is given for a value whose zero value means something.

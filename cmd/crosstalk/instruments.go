@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"crosstalk"
+	"crosstalk/calibrate"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
@@ -15,16 +16,16 @@ import (
 type instrument struct {
 	name       string
 	run, score func() *cobra.Command
-	calibrate  func() calibration
+	calibrate  func(c *cobra.Command) func() calibrate.Settings // adds flags, and returns what reads them
 	requests   func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest
 }
 
 // instruments are all. It is a function, since their commands use it.
 func instruments() []instrument {
 	return []instrument{
-		{"leakage", runLeakageCommand, scoreLeakageCommand, func() calibration { return &leakageCalibration{} }, leakage.Requests},
-		{"confusion", runConfusionCommand, scoreConfusionCommand, func() calibration { return &confusionCalibration{} }, confusion.Requests},
-		{"consistency", runConsistencyCommand, scoreConsistencyCommand, func() calibration { return &consistencyCalibration{} }, consistency.Requests},
+		{"leakage", runLeakageCommand, scoreLeakageCommand, calibrateLeakage, leakage.Requests},
+		{"confusion", runConfusionCommand, scoreConfusionCommand, calibrateConfusion, confusion.Requests},
+		{"consistency", runConsistencyCommand, scoreConsistencyCommand, calibrateConsistency, consistency.Requests},
 	}
 }
 

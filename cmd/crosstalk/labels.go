@@ -1,18 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
 	"crosstalk/labels"
-	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,17 +40,6 @@ func addSample(f *pflag.FlagSet, s *labels.Sample) {
 	f.StringSliceVar(&s.Only, "only", nil, "ask about some answers only: COLUMN=VALUE; disputed (similarities disagree) or doubtful (near the identifier's threshold, or nearly a tie)")
 	f.Uint64Var(&s.Seed, "seed", 1, "seed of the sample, the order and the sides")
 	config.Harmless(f, "sample", "by", "only", "seed")
-}
-
-// checkSample returns an error if the flags of a sample cannot be combined.
-func checkSample(s labels.Sample) error {
-	if s.N < 0 {
-		return fmt.Errorf("--sample is %d; expected a positive number", s.N)
-	}
-	if len(s.By) > 0 && s.N == 0 {
-		return fmt.Errorf("--by needs --sample: without it, every answer is asked about")
-	}
-	return nil
 }
 
 func labelsExportCommand() *cobra.Command {
@@ -94,56 +81,23 @@ such as those on which similarities disagree. The same seed draws the same sampl
 }
 
 func (s *sheetFlags) run(c *cobra.Command, path string) error {
-	if err := checkSample(s.sample); err != nil {
+	format := cmp.Or(s.format, labels.FormatOf(s.out))
+	if err := cmp.Or(s.sample.Check(), labels.CheckFormat(format)); err != nil {
 		return err
 	}
-	format := s.format
-	if format == "" {
-		format = labels.Formats[0]
-		if ending := strings.TrimPrefix(filepath.Ext(s.out), "."); ending != "" {
-			format = ending
-		}
-	}
-	if !slices.Contains(labels.Formats, format) {
-		return fmt.Errorf("unknown format %q; choose one of: %s", format, strings.Join(labels.Formats, ", "))
-	}
-	sheet, err := openSheet(path, s.question)
+	q, err := labels.NewQuestionnaire(path, s.question, s.annotator, s.sample)
 	if err != nil {
 		return err
 	}
-	if sheet.Question.Several {
-		return fmt.Errorf("--question %s has no sheets of this form; use 'crosstalk review pairs', or 'crosstalk annotate'", s.question)
-	}
-	units, err := sheet.Draw(s.sample)
-	if err != nil {
-		return err
-	}
-	if len(units) == 0 {
-		return fmt.Errorf("%s has no answers to ask about: none was scored", path)
-	}
-	design, err := labels.Plan(path, s.sample)
-	if err != nil {
-		return err
-	}
-	asked := design.Ask(sheet.Question, units, s.annotator, s.sample.Seed)
-	write := func(w io.Writer) error { return labels.WriteSheet(w, format, sheet.Question, asked) }
+	write := func(w io.Writer) error { return q.Write(w, format) }
 	if s.out == "" {
 		return write(c.OutOrStdout())
 	}
 	if err := atomicfile.Write(s.out, write); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%d of %d questions: %s\n", len(units), len(sheet.Units), s.out)
+	fmt.Fprintf(c.ErrOrStderr(), "%d of %d questions: %s\n", len(q.Asked), q.Of, s.out)
 	return nil
-}
-
-// openSheet opens the questions of this name about a finished run; without a name
-// those of its instrument.
-func openSheet(path, question string) (*labels.Sheet, error) {
-	if _, err := study.Estimates(path); err != nil { // it is finished
-		return nil, err
-	}
-	return labels.OpenQuestion(path, question)
 }
 
 func labelsImportCommand() *cobra.Command {
@@ -161,30 +115,11 @@ question was answered before by this annotator, nothing is imported.`,
   crosstalk labels import RUN project-1.json --annotator bob`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			path, file := args[0], args[1]
 			if annotator == "" {
 				return &usageError{errors.New("expected --annotator NAME")}
 			}
-			sheet, err := openSheet(path, question)
+			imported, err := labels.ImportInto(args[0], question, args[1], annotator, time.Now())
 			if err != nil {
-				return err
-			}
-			design, err := labels.ReadDesign(path)
-			if err != nil {
-				return err
-			}
-			old, err := labels.Read(path)
-			if err != nil {
-				return err
-			}
-			imported, err := sheet.Import(design, file, annotator, old, time.Now())
-			if err != nil {
-				return err
-			}
-			if len(imported.Labels) == 0 {
-				return fmt.Errorf("%s: no question has a label; fill in the column label", file)
-			}
-			if err := labels.Append(path, imported.Labels...); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "%d labels by %s added; %d questions without a label\n", len(imported.Labels), annotator, imported.Blank)

@@ -9,7 +9,7 @@ import (
 	"crosstalk/merge"
 	"crosstalk/report"
 	"crosstalk/report/overview"
-	"crosstalk/study"
+	"crosstalk/run"
 
 	"github.com/spf13/cobra"
 )
@@ -54,7 +54,7 @@ answers so far, and no figures. If a shard is there twice, nothing is written.
 			if err != nil {
 				return err
 			}
-			manifest, err := study.ReadManifest(out)
+			manifest, err := run.ReadManifest(out)
 			if err != nil {
 				return err
 			}

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 	"math"
-	"strings"
 
+	"crosstalk"
 	"crosstalk/compare"
 	"crosstalk/gate"
 	"crosstalk/internal/config"
@@ -92,45 +92,24 @@ func (p *powerFlags) run(c *cobra.Command) error {
 	if len(p.widths) > 0 {
 		return p.runLabels(c)
 	}
-	for _, name := range []string{"sensitivity", "specificity", "answers"} {
-		if c.Flags().Changed(name) {
-			return fmt.Errorf("--%s needs --width, the width of the interval of a corrected figure", name)
-		}
+	if name := anyGiven(c, "sensitivity", "specificity", "answers"); name != "" {
+		return fmt.Errorf("--%s needs --width, the width of the interval of a corrected figure", name)
 	}
-	options, err := p.options(c)
-	if err != nil {
+	var options compare.Options
+	if err := p.apply(c, &options); err != nil {
 		return err
 	}
 	goal := compare.Goal{Level: p.level, Power: p.power, Comparisons: p.comparisons, Samples: p.samples, Items: p.items}
-	for _, text := range p.differences {
-		d, err := gate.ParseFraction(text)
-		if err != nil {
-			return fmt.Errorf("--difference: %w", err)
-		}
-		goal.Differences = append(goal.Differences, math.Abs(d))
+	var err error
+	if goal.Differences, err = fractions("difference", p.differences); err != nil {
+		return err
 	}
 	if len(p.differences) == 0 && len(p.items) == 0 {
 		return fmt.Errorf("expected --difference, such as 0.05, --items, such as 500, or --width, such as 0.1")
 	}
-	var studies []compare.Study
-	var refused []compare.Refusal
-	switch stated := p.stated(c); {
-	case len(p.pilot) > 0 && len(stated) > 0:
-		return fmt.Errorf("--pilot and --%s cannot be combined: the pilot replaces it", stated[0])
-	case len(p.pilot) > 0:
-		runs, err := p.open(c, p.pilot, options.Groups)
-		if err != nil {
-			return err
-		}
-		if studies, refused, err = compare.Pilots(runs, options); err != nil {
-			return err
-		}
-	default:
-		study, err := p.study()
-		if err != nil {
-			return err
-		}
-		studies = []compare.Study{study}
+	studies, refused, err := p.studies(c, options)
+	if err != nil {
+		return err
 	}
 	plan, err := goal.Plan(studies)
 	if err != nil {
@@ -140,36 +119,52 @@ func (p *powerFlags) run(c *cobra.Command) error {
 	return compare.WritePower(c.OutOrStdout(), p.format, plan)
 }
 
-// stated lists the flags that --pilot replaces.
-func (p *powerFlags) stated(c *cobra.Command) (names []string) {
-	for _, name := range []string{"rate", "discordant", "within", "cluster-size", "icc"} {
-		if c.Flags().Changed(name) {
-			names = append(names, name)
+// studies are those of the pilot, or the one that the flags describe.
+func (p *powerFlags) studies(c *cobra.Command, options compare.Options) ([]compare.Study, []compare.Refusal, error) {
+	stated := anyGiven(c, "rate", "discordant", "within", "cluster-size", "icc")
+	switch {
+	case len(p.pilot) > 0 && stated != "":
+		return nil, nil, fmt.Errorf("--pilot and --%s cannot be combined: the pilot replaces it", stated)
+	case len(p.pilot) > 0:
+		runs, err := compare.Open(p.pilot, p.by)
+		if err != nil {
+			return nil, nil, err
 		}
+		return compare.Pilots(runs, options)
+	case p.rate == "":
+		return nil, nil, fmt.Errorf("expected --pilot RUN, or --rate, such as 0.6")
 	}
-	return names
-}
-
-// study is the study that the flags describe.
-func (p *powerFlags) study() (compare.Study, error) {
-	if p.rate == "" {
-		return compare.Study{}, fmt.Errorf("expected --pilot RUN, or --rate, such as 0.6")
-	}
-	rate, err := gate.ParseFraction(p.rate)
+	rate, err := fraction("rate", p.rate)
 	if err != nil {
-		return compare.Study{}, fmt.Errorf("--rate: %w", err)
+		return nil, nil, err
 	}
 	discordant := math.NaN()
 	if p.discordant != "" {
-		if discordant, err = gate.ParseFraction(p.discordant); err != nil {
-			return compare.Study{}, fmt.Errorf("--discordant: %w", err)
+		if discordant, err = fraction("discordant", p.discordant); err != nil {
+			return nil, nil, err
 		}
 	}
-	for _, samples := range p.samples {
-		if samples > 1 && p.within == 0 {
-			return compare.Study{}, fmt.Errorf("--samples %s needs --within, the share of the variance between answers to the same prompt; "+
-				"without it, more answers do not help", strings.Trim(strings.Join(strings.Fields(fmt.Sprint(p.samples)), ","), "[]"))
+	study, err := compare.Stated(rate, discordant, p.within, p.icc, p.clusterSize)
+	return []compare.Study{study}, nil, err
+}
+
+// fraction reads a share, such as 0.05 or 5%, as the value of a flag.
+func fraction(flag, text string) (float64, error) {
+	value, err := gate.ParseFraction(text)
+	if err != nil {
+		err = crosstalk.BadOption(flag, ": %w", err)
+	}
+	return value, err
+}
+
+// fractions reads several.
+func fractions(flag string, texts []string) ([]float64, error) {
+	values := make([]float64, len(texts))
+	for i, text := range texts {
+		var err error
+		if values[i], err = fraction(flag, text); err != nil {
+			return nil, err
 		}
 	}
-	return compare.Stated(rate, discordant, p.within, p.icc, p.clusterSize)
+	return values, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"slices"
 
-	"crosstalk"
 	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/study"
@@ -82,7 +81,7 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	if r.corrected {
 		return r.writeCorrected(c, path)
 	}
-	estimates, err := figures(path, given(c, "by", r.by))
+	estimates, err := study.EstimatesBy(path, given(c, "by", r.by))
 	if err != nil {
 		return err
 	}
@@ -96,21 +95,4 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 		}
 	}
 	return r.draw(c, path, report.Names(names).Estimates(estimates), names)
-}
-
-// figures returns a run's estimates, grouped by the columns of by, or, if by is
-// nil, as when they were measured.
-func figures(path string, by []string) ([]crosstalk.Estimate, error) {
-	if by == nil {
-		return study.Estimates(path)
-	}
-	columns, err := study.ParseBy(by)
-	if err != nil {
-		return nil, err
-	}
-	grouped, err := study.Grouped(path, columns)
-	if err != nil {
-		return nil, err
-	}
-	return grouped[0], nil
 }

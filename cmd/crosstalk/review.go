@@ -1,16 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/internal/config"
 	"crosstalk/labels"
 	"crosstalk/report"
-	"crosstalk/run"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
@@ -44,30 +41,13 @@ true; or use 'crosstalk annotate RUN'. --approve approves all of them unchanged.
 			if len(list) == 0 {
 				return fmt.Errorf("%s: no rewritten instructions; expected a file written by 'crosstalk run consistency'", path)
 			}
-			for i := range list {
-				in := &list[i]
-				if approve && !in.Approved {
-					in.Approved, in.Reviewer = true, reviewer
-				}
-				state := "not approved"
-				if in.Approved {
-					state = "approved"
-				}
-				fmt.Fprintf(c.OutOrStdout(), "%s %s %s: %s\n", in.Model, in.Task, in.Sense, state)
-				for _, p := range in.Parts {
-					fmt.Fprintf(c.OutOrStdout(), "  %s: %q -> %q\n", p.Part, p.Source, p.Text)
-				}
-				for _, w := range in.Words {
-					fmt.Fprintf(c.OutOrStdout(), "  %s: %q\n", w.Class, w.Word)
-				}
-				for _, doubt := range in.Doubts {
-					fmt.Fprintf(c.OutOrStdout(), "  doubt: %s\n", doubt)
-				}
-			}
 			if approve {
-				return review.WriteInstructions(path, list)
+				review.Approve(list, reviewer)
 			}
-			return nil
+			if err := review.List(c.OutOrStdout(), list); err != nil || !approve {
+				return err
+			}
+			return review.WriteInstructions(path, list)
 		},
 	}
 	c.Flags().BoolVar(&approve, "approve", false, "approve all of them unchanged")
@@ -88,24 +68,7 @@ in 'crosstalk annotate' is filled in.`,
 		Example: `  crosstalk review answers RUN > answers.csv
   crosstalk score consistency answers.csv.gz --task task.yaml --overrides answers.csv`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := finished(args[0]); err != nil {
-				return err
-			}
-			given, err := labels.Read(args[0])
-			if err != nil {
-				return err
-			}
-			sheet, err := labels.OpenQuestion(args[0], labels.Reading)
-			if err != nil {
-				return err
-			}
-			doubts, err := review.Doubts(run.ReadObservations(args[0]), sheet.Overrides(given))
-			if err != nil {
-				return err
-			}
-			return review.WriteDoubts(c.OutOrStdout(), doubts)
-		},
+		RunE: func(c *cobra.Command, args []string) error { return labels.WriteDoubts(c.OutOrStdout(), args[0]) },
 	}
 }
 
@@ -120,34 +83,8 @@ gave in 'crosstalk annotate' are filled in.`,
 		Example: `  crosstalk review pairs RUN > pairs.csv
   crosstalk review codes pairs.csv --by pair,part`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := finished(args[0]); err != nil {
-				return err
-			}
-			given, err := labels.Read(args[0])
-			if err != nil {
-				return err
-			}
-			return review.WritePairs(c.OutOrStdout(), run.ReadObservations(args[0]), labels.PairCodes(given))
-		},
+		RunE: func(c *cobra.Command, args []string) error { return labels.WritePairs(c.OutOrStdout(), args[0]) },
 	}
-}
-
-// finished is an error unless path is a finished consistency run.
-func finished(path string) error {
-	manifest, err := run.ReadManifest(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s is not a run directory: "+
-			"expected one written by 'crosstalk run consistency' or 'score consistency --out'", path)
-	case err != nil:
-		return err
-	case manifest.Plan.Instrument != "consistency":
-		return fmt.Errorf("%s is a run of %s; expected one of consistency", path, manifest.Plan.Instrument)
-	case len(manifest.Scoring) == 0:
-		return fmt.Errorf("%s is not finished: run the same command again to resume it", path)
-	}
-	return nil
 }
 
 func reviewCodesCommand() *cobra.Command {

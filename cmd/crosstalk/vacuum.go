@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"crosstalk/ask/journal"
-	"crosstalk/study"
+	"crosstalk/run"
 
 	"github.com/spf13/cobra"
 )
@@ -24,7 +24,7 @@ run that is in progress is refused.`,
 		RunE: func(c *cobra.Command, runs []string) error {
 			var failed error
 			for _, path := range runs {
-				if _, err := study.ReadManifest(path); err != nil {
+				if _, err := run.ReadManifest(path); err != nil {
 					failed = errors.Join(failed, err)
 					continue
 				}

@@ -102,6 +102,9 @@ func reason(r guard.Response) string {
 	lines, words := 0, 0
 	var languages []string
 	for _, span := range r.Spans {
+		if span.Excuse != "" {
+			continue
+		}
 		if span.Kind == guard.Line {
 			lines++
 		} else {

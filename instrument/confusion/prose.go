@@ -9,6 +9,7 @@ import (
 	"crosstalk"
 	"crosstalk/guard"
 	"crosstalk/measure/langid/words"
+	"crosstalk/measure/prose"
 )
 
 // checkProse leaves the judgement to package guard.
@@ -27,6 +28,13 @@ func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c ch
 	at = place{text: answer}
 	for _, s := range j.Spans {
 		span := at.span(start+s.Start, start+s.End)
+		if s.Excuse != "" {
+			if s.Excuse != prose.Quote || s.Kind == guard.Line { // other quotations are masked
+				span.Text, span.Reason = "", string(s.Excuse)
+				c.masked = append(c.masked, span)
+			}
+			continue
+		}
 		span.Language, span.Probability, span.Reason = s.Language, float32(s.P), s.Kind
 		if s.Kind == guard.Word {
 			c.words = append(c.words, span)

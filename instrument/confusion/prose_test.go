@@ -13,7 +13,7 @@ import (
 	"crosstalk/measure/wordlist"
 )
 
-func prose() *Instrument {
+func inProse() *Instrument {
 	return &Instrument{Protocol: Protocols[0], Identifier: embedded.Identifier(), Words: wordlist.English()}
 }
 
@@ -47,7 +47,7 @@ func TestProse(t *testing.T) {
 		{"the other script of Chinese", "zh-TW", "请将商品连同发票一起寄回。", all(0.0, 0.0, LineError)},
 		{"a language that cannot be judged", "tlh", german, all(NoLanguage, NoLanguage, NoLanguage)},
 	} {
-		got := observed(prose().Score(item(test.language), 0, text(test.answer)))
+		got := observed(inProse().Score(item(test.language), 0, text(test.answer)))
 		if !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: %q gives %v, want %v", test.rule, test.answer, got, test.want)
 		}
@@ -57,14 +57,14 @@ func TestProse(t *testing.T) {
 func TestTag(t *testing.T) {
 	of := item("zh")
 	of.Prompt.Tag = "zh-TW"
-	if got := prose().Score(of, 0, text("请将商品连同发票一起寄回。"))[0]; got.Value != 0 || got.Labels[LanguageColumn] != "zh" {
+	if got := inProse().Score(of, 0, text("请将商品连同发票一起寄回。"))[0]; got.Value != 0 || got.Labels[LanguageColumn] != "zh" {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestProseEvidence(t *testing.T) {
 	answer := "\n" + german + " Siehe `ls -l` dort.\n\n  " + english + "\n" + english
-	in := prose()
+	in := inProse()
 	o := in.Score(item("de"), 0, text(answer))
 	lpr := o[0]
 	if len(lpr.Spans) != 2 || lpr.Finding != SomeLines || lpr.Text(AnswerText) != answer {
@@ -102,7 +102,7 @@ func TestProseEvidence(t *testing.T) {
 }
 
 func TestReasoning(t *testing.T) {
-	in := prose()
+	in := inProse()
 	in.Part = Reasoning
 	answer := func(status crosstalk.Status, reasoning string) crosstalk.Answer {
 		return crosstalk.Answer{Status: status, Text: "…", Reasoning: reasoning}
@@ -138,7 +138,7 @@ func TestReasoning(t *testing.T) {
 
 // Switches are no fraction.
 func TestSwitches(t *testing.T) {
-	in := prose()
+	in := inProse()
 	in.Part = Reasoning
 	var all []crosstalk.Observation
 	for i := range 20 {
@@ -194,7 +194,7 @@ func FuzzProse(f *testing.F) {
 		f.Add("de", seed)
 		f.Add("zh-TW", seed)
 	}
-	in := prose()
+	in := inProse()
 	in.Part = Reasoning
 	f.Fuzz(func(t *testing.T, tag, answer string) {
 		for _, o := range in.Score(item(tag), 0, crosstalk.Answer{Status: crosstalk.Text, Reasoning: answer}) {

@@ -4,7 +4,6 @@ package export
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -29,7 +28,7 @@ var Formats = []string{JSONLines, CSV, Parquet, LMEval}
 // CheckFormat returns an error for an unknown format.
 func CheckFormat(format string) error {
 	if !slices.Contains(Formats, format) {
-		return fmt.Errorf("unknown format %q; choose one of: %s", format, strings.Join(Formats, ", "))
+		return crosstalk.UnknownName("format", format, Formats)
 	}
 	return nil
 }

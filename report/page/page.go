@@ -27,6 +27,7 @@ type Report struct {
 	Settings  []Setting // all of them
 	Estimates []crosstalk.Estimate
 	Plots     []plot.Plot
+	NoPlots   error // the defect that left it without plots
 	Answers   *Answers
 }
 

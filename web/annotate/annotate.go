@@ -23,7 +23,7 @@ import (
 	"crosstalk/internal/visible"
 	"crosstalk/labels"
 	"crosstalk/report/page"
-	"crosstalk/study"
+	"crosstalk/run"
 	"crosstalk/web/access"
 )
 
@@ -108,7 +108,7 @@ const mostBody = 1 << 20
 
 // open opens what people are asked about.
 func (s *Server) open() error {
-	manifest, err := study.ReadManifest(s.run)
+	manifest, err := run.ReadManifest(s.run)
 	if err != nil {
 		return err
 	}
@@ -160,10 +160,7 @@ func (s *Server) openQuestion(name string) error {
 		s.reviews = err == nil
 		return err
 	}
-	if _, err := study.Estimates(s.run); err != nil { // it is finished
-		return err
-	}
-	of, err := labels.OpenQuestion(s.run, name)
+	of, err := labels.Open(s.run, name)
 	if err != nil {
 		return err
 	}

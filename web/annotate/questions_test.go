@@ -93,8 +93,8 @@ func TestLines(t *testing.T) {
 			t.Errorf("--only %s: %v, %v", only, s, err)
 		}
 	}
-	for only, want := range map[string]string{"disputed": "--only disputed: needs a run with several similarities", "finding=de": "--only finding=de: there is no such answer",
-		"mood": "--only: unknown column mood; choose one of: doubtful, finding, language, model"} {
+	for only, want := range map[string]string{"disputed": "only disputed: needs a run with several similarities", "finding=de": "only finding=de: there is no such answer",
+		"mood": "only: unknown column mood; choose one of: doubtful, finding, language, model"} {
 		if _, err := New(path, Options{Sample: labels.Sample{Only: []string{only}}}); err == nil || err.Error() != want {
 			t.Errorf("--only %s: %v", only, err)
 		}
@@ -180,7 +180,7 @@ func TestReviews(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	}
-	sheet, err := labels.OpenQuestion(path, "reading")
+	sheet, err := labels.Open(path, "reading")
 	if err != nil {
 		t.Fatal(err)
 	}

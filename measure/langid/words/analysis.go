@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/words/levels"
 )
 
@@ -41,9 +42,15 @@ func Supports(language string) bool { _, ok := stateOf[language]; return ok }
 func Analyse(text, language string, mask []Range) *Analysis {
 	tokens := tokenize(make([]token, 0, len(text)/5), text, language, mask)
 	own := scriptFor(language)
-	cells := emit(tokens, language, own)
+	cells := emit(tokens, language, own, language == "zh" && mostlySimplified(text))
 	decode(tokens, cells)
 	return &Analysis{language, own, tokens, cells}
+}
+
+// mostlySimplified reports whether a text in Chinese has simplified characters and hardly any traditional one.
+func mostlySimplified(text string) bool {
+	simplified, traditional := chinese.Count(text)
+	return simplified > 4*traditional
 }
 
 // Threshold is the log odds from which a word counts as foreign: with it, about one run of words in 1,000 is a false
@@ -71,8 +78,7 @@ func (a *Analysis) word(i int) Word {
 	}
 	w := Word{Range: Range{t.start, t.end}, Language: states[c.first+best], LogOdds: c.odds, Name: t.form != plain,
 		Listed: c.listed, Foreign: t.script != a.script, Loan: c.loan}
-	if of := alphabets[t.script]; of != nil {
-		m := of()
+	if m := embedded().alphabets[t.script]; m != nil {
 		row, _ := m.words.Row(levels.Text(t.text))
 		w.Share = shares[row[best]]
 		if t.script == latin {
@@ -116,9 +122,11 @@ func (a *Analysis) Weigh(parts ...Range) Evidence {
 				none = 0
 			}
 			all += none
+			top := slices.Max(c.ratio[:c.n])
+			over := max(0, math.Log(top/c.own)-most) // the languages differ by as much as they do
 			for l := range c.n {
-				x := math.Log(c.ratio[l] / c.own)
-				sums[c.first+l] += max(-most, min(most, x)) - none
+				x := math.Log(c.ratio[l]/c.own) - over
+				sums[c.first+l] += max(-most, x) - none
 				said[c.first+l]++
 			}
 		}

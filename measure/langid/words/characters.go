@@ -14,9 +14,10 @@ const unknownCharacter = 1e-7
 const longest = 8
 
 // characters sets, for a run of characters without spaces, the probability of each character after those before it, in
-// each language: of all ways to cut the run into words of the language, the share of those that go on with it.
-func characters(tokens []token, cells []cell, expected string) {
-	languages, table := Groups[hanGroup].Languages, hanTable()
+// each language: of all ways to cut the run into words of the language, the share of those that continue with it. simplify says that
+// traditional characters are as good as simplified ones in Chinese.
+func characters(tokens []token, cells []cell, simplify bool) {
+	languages, table := Groups[hanGroup].Languages, embedded().han
 	k := len(languages)
 	for l, language := range languages {
 		var ends [longest + 1]float64 // ends[d] is the weight of a word's end d characters ago
@@ -30,8 +31,8 @@ func characters(tokens []token, cells []cell, expected string) {
 				var h levels.Hash
 				for _, t := range tokens[i-d : i+1] {
 					r, _ := utf8.DecodeRuneInString(t.text)
-					if language == "zh" && expected != "ja" {
-						r = chinese.Simplify(r) // as the list has it; in Japanese it would make kanji Chinese
+					if language == "zh" && simplify {
+						r = chinese.Simplify(r) // as the list has it
 					}
 					h = h.Add(r)
 				}

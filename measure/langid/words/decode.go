@@ -7,11 +7,12 @@ import (
 
 // Probabilities of the hidden Markov model, chosen on half of the development answers.
 const (
-	enter   = 0.003    // that another language begins at a word
-	english = 0.1      // that this is English
-	usual   = 1 / 14.0 // that it is a certain other one of the benchmark
-	rare    = 0.006    // that it is a certain one that the benchmark does not have
-	stay    = 0.4      // that a run of another language goes on at the next word
+	enter    = 0.003    // that another language begins at a word
+	english  = 0.1      // that this is English
+	usual    = 1 / 14.0 // that it is a certain other one of the benchmark
+	rare     = 0.006    // that it is a certain one that the benchmark does not have
+	stay     = 0.4      // that a run of another language continues at the next word
+	stayOver = 0.1      // that it does at the next line
 )
 
 // priors are the probabilities that a run of each state begins at a word: models mostly slip into English, or into one
@@ -44,9 +45,12 @@ func listPriors() (priors []float64) {
 	return priors
 }
 
-// goesOn is the probability that a run of another language goes on at a token.
-func goesOn(t *token) float64 {
-	if t.script == han {
+// continues is the probability that a run of another language continues at a token.
+func continues(t *token) float64 {
+	switch {
+	case t.line:
+		return stayOver
+	case t.script == han:
 		return math.Sqrt(stay) // two characters are a word
 	}
 	return stay
@@ -61,7 +65,7 @@ func decode(tokens []token, cells []cell) {
 	var before *cell
 	for i := range cells {
 		c := &cells[i]
-		st := goesOn(&tokens[i])
+		st := continues(&tokens[i])
 		base := f0 + fsum*(1-st)
 		h := (f0*(1-enter) + fsum*(1-st)*(1-enter)) * c.own
 		sum := 0.0
@@ -99,7 +103,7 @@ func decode(tokens []token, cells []cell) {
 		if i == 0 {
 			break
 		}
-		st := goesOn(&tokens[i])
+		st := continues(&tokens[i])
 		total, into := 0.0, 0.0
 		var own [maxGroup]float64
 		for l := range c.n {

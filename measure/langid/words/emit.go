@@ -11,6 +11,10 @@ const (
 	initials       = 0.3   // of words with a capital at the start of a sentence
 	names          = 0.9   // of words with a capital inside a sentence
 	loanCharacters = 0.003 // of the characters of Chinese and Japanese
+
+	strangeCharacters = 1e-4
+	strange           = 2e-7
+	known             = 1e-5
 )
 
 const (
@@ -45,8 +49,8 @@ type cell struct {
 	odds      float64 // logarithm
 }
 
-// emit returns what each token says.
-func emit(tokens []token, language string, own script) []cell {
+// emit returns what each token says. simplified is whether Chinese characters are simplified ones.
+func emit(tokens []token, language string, own script, simplified bool) []cell {
 	cells := make([]cell, len(tokens))
 	home := -1
 	if state, ok := stateOf[language]; ok {
@@ -58,7 +62,7 @@ func emit(tokens []token, language string, own script) []cell {
 			for j < len(tokens) && tokens[j].script == han && tokens[j].glued {
 				j++
 			}
-			emitCharacters(tokens[i:j], cells[i:j], language, own, home)
+			emitCharacters(tokens[i:j], cells[i:j], own, home, language != "ja" && !simplified)
 		} else {
 			cells[i].emit(&tokens[i], own, home)
 		}
@@ -77,9 +81,9 @@ func emit(tokens []token, language string, own script) []cell {
 // emit sets what a word says.
 func (c *cell) emit(t *token, own script, home int) {
 	c.own = 1
-	of := alphabets[t.script]
+	a := embedded().alphabets[t.script]
 	switch {
-	case of == nil:
+	case a == nil:
 		c.first, c.n, c.says, c.known = stateOf[single[t.script-devanagari].language], 1, true, own == t.script
 		c.ratio[0] = 1
 		if own != t.script {
@@ -90,7 +94,6 @@ func (c *cell) emit(t *token, own script, home int) {
 		c.silence(t.script)
 		return
 	}
-	a := of()
 	c.first, c.n, c.says = a.first, len(a.rest), true
 	p := c.ratio[:c.n]
 	at := -1
@@ -99,7 +102,7 @@ func (c *cell) emit(t *token, own script, home int) {
 	}
 	w := a.weigh(t.text)
 	copy(p, w.p[:])
-	c.listed, c.loan = w.row != nil, w.loan
+	c.listed, c.loan = w.listed, w.loan
 	c.known = c.listed && at >= 0 && w.row[at] > 0 && w.row[at] <= everyday+1
 	mean, top, second, third := 0.0, 0.0, 0.0, 0.0
 	for _, x := range p {
@@ -136,9 +139,9 @@ func (c *cell) emit(t *token, own script, home int) {
 }
 
 // emitCharacters sets what a run of Chinese or Japanese says.
-func emitCharacters(tokens []token, cells []cell, language string, own script, home int) {
+func emitCharacters(tokens []token, cells []cell, own script, home int, simplify bool) {
 	first := stateOf[Groups[hanGroup].Languages[0]]
-	characters(tokens, cells, language)
+	characters(tokens, cells, simplify)
 	for i := range cells {
 		c := &cells[i]
 		c.first, c.n, c.own = first, len(Groups[hanGroup].Languages), 1
@@ -148,7 +151,11 @@ func emitCharacters(tokens []token, cells []cell, language string, own script, h
 		case own == han:
 			c.says, c.known = true, true
 			p := c.ratio[:c.n]
-			expected := (1-loanCharacters)*p[home-first] + loanCharacters*(p[0]+p[1])/2
+			loan := loanCharacters
+			if p[home-first] < strange && p[1-(home-first)] > known {
+				loan = strangeCharacters
+			}
+			expected := (1-loan)*p[home-first] + loan*(p[0]+p[1])/2
 			for l := range p {
 				p[l] = math.Pow(p[l]/expected, temper)
 			}

@@ -4,14 +4,18 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync/atomic"
+
+	"crosstalk/measure/langid/words/levels"
 )
 
 // weighed is what the models of an alphabet say of a word.
 type weighed struct {
 	word string
 	p    [maxGroup]float64 // probability in each language
-	row  []uint8           // of the lists, nil if none has the word
-	loan bool              // most lists have it
+	row  levels.Row        // of the lists
+
+	listed bool // a list has it
+	loan   bool // most lists have it
 }
 
 // recent remembers the words that were weighed last: most words of a text are frequent ones. It is safe for concurrent

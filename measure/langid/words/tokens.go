@@ -13,6 +13,7 @@ type token struct {
 	script     script
 	form       form
 	glued      bool // follows the token before at once
+	line       bool // is the first of its line
 }
 
 // form says how much a word's letters can say.
@@ -32,6 +33,7 @@ const longAnswer = 200
 func tokenize(dst []token, text, language string, mask []Range) []token {
 	start := true // of a sentence
 	last := -1
+	lines := 0 // tokens before this line
 	for i := 0; i < len(text); {
 		for len(mask) > 0 && mask[0].End <= i {
 			mask = mask[1:]
@@ -47,6 +49,9 @@ func tokenize(dst []token, text, language string, mask []Range) []token {
 		r, n := utf8.DecodeRuneInString(text[i:stop])
 		s := scriptOf(r)
 		if s == none {
+			if r == '\n' {
+				lines = len(dst)
+			}
 			start = start || r == '\n' || !unicode.IsSpace(r) && r != ',' && r != '،' && r != '、'
 			i += n
 			continue
@@ -66,12 +71,12 @@ func tokenize(dst []token, text, language string, mask []Range) []token {
 					f = silent
 				}
 				c := text[i+at : i+at+utf8.RuneLen(r)]
-				dst = append(dst, token{i + at, i + at + len(c), c, s, f, last == i+at})
+				dst = append(dst, token{i + at, i + at + len(c), c, s, f, last == i+at, len(dst) == lines})
 				last = i + at + len(c)
 			}
 		} else {
 			word := text[i:j]
-			dst = append(dst, token{i, j, lower(word, language), s, formOf(text, i, j, start), last == i})
+			dst = append(dst, token{i, j, lower(word, language), s, formOf(text, i, j, start), last == i, len(dst) == lines})
 			last = j
 		}
 		i, start = j, false

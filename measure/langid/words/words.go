@@ -19,10 +19,19 @@ import (
 //go:generate go -C ../../../tools run ./build/words
 
 //go:embed words.bin
-var file []byte
+var file string
+
+// idBytes is the length of what the file begins with: the first bytes of the SHA-256 sum of the rest.
+const idBytes = 4
+
+// Identified puts in front of a file what it begins with.
+func Identified(rest []byte) []byte {
+	sum := sha256.Sum256(rest)
+	return append(sum[:idBytes:idBytes], rest...)
+}
 
 // Name names the embedded models: it changes with them.
-var Name = sync.OnceValue(func() string { return fmt.Sprintf("words@%.4x", sha256.Sum256(file)) })
+func Name() string { return fmt.Sprintf("words@%x", file[:idBytes]) }
 
 // Order is the length of the longest letter sequence of the model.
 const Order = 5
@@ -40,7 +49,7 @@ func padded(dst []rune, word string) []rune {
 
 // unlisted is the share of a language's words that its list does not have: more where endings are many or the list is
 // short.
-var unlisted = map[string]float64{"tr": 0.1, "id": 0.04, "ru": 0.1, "ar": 0.1, "de": 0.04}
+var unlisted = map[string]float64{"tr": 0.2, "id": 0.04, "ru": 0.1, "ar": 0.1, "de": 0.04}
 
 const (
 	usuallyUnlisted = 0.02
@@ -64,54 +73,36 @@ var nats, shares = func() (nats, shares [256]float64) {
 	return
 }()
 
-// alphabets are the models of the alphabetic groups, by their script; hanTable is the words of Chinese and Japanese, a column
-// for each, and then the beginnings of words. Each is read when it is first used.
-var (
-	alphabets = map[script]func() *alphabet{}
-	hanTable  func() *levels.Table
-)
-
-func init() {
-	tables := sync.OnceValue(func() [][]byte {
-		t, err := levels.Tables(file)
-		must(err)
-		return t
-	})
-	next := 0
-	table := func() func() *levels.Table {
-		n := next
-		next++
-		return sync.OnceValue(func() *levels.Table {
-			t, err := levels.Read(tables()[n])
-			must(err)
-			return t
-		})
-	}
-	for i, g := range Groups {
-		if i == hanGroup {
-			hanTable = table()
-			continue
-		}
-		words, letters := table(), table()
-		alphabets[groupScripts[i]] = sync.OnceValue(func() *alphabet {
-			a := &alphabet{first: stateOf[g.Languages[0]], words: words(), letters: letters()}
-			for _, l := range g.Languages {
-				rest := usuallyUnlisted
-				if x, ok := unlisted[l]; ok {
-					rest = x
-				}
-				a.rest, a.listed = append(a.rest, rest), append(a.listed, 1-rest)
-			}
-			return a
-		})
-	}
+// models are the tables of the file. They are read where they are, when they are needed.
+type models struct {
+	alphabets map[script]*alphabet // of the alphabetic groups
+	han       *levels.Table        // words of Chinese and Japanese, a column for each, then the beginnings of words
 }
 
-func must(err error) {
+var embedded = sync.OnceValue(func() *models {
+	tables, err := levels.Tables(file[idBytes:])
 	if err != nil {
 		panic(fmt.Sprintf("embedded words: %v", err)) // the build is broken
 	}
-}
+	m := &models{alphabets: map[script]*alphabet{}}
+	for i, g := range Groups {
+		if i == hanGroup {
+			m.han, tables = tables[0], tables[1:]
+			continue
+		}
+		a := &alphabet{first: stateOf[g.Languages[0]], words: tables[0], letters: tables[1]}
+		tables = tables[2:]
+		for _, l := range g.Languages {
+			rest := usuallyUnlisted
+			if x, ok := unlisted[l]; ok {
+				rest = x
+			}
+			a.rest, a.listed = append(a.rest, rest), append(a.listed, 1-rest)
+		}
+		m.alphabets[groupScripts[i]] = a
+	}
+	return m
+})
 
 // probabilities weighs a word, in lower case, in each of the group's languages.
 func (a *alphabet) probabilities(word string) (w weighed) {
@@ -121,7 +112,7 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 	rs := padded(letters[:0], word)
 	none := math.Log(unseenLetter)
 	// before[n] is the row of the n letters before.
-	var before, rows [Order + 1][]uint8
+	var before, rows [Order + 1]levels.Row
 	for i := range rs {
 		var h levels.Hash
 		for n := 1; n <= Order && n <= i+1; n++ {
@@ -133,15 +124,11 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 				now[l] = none
 			}
 			for n := 1; n <= Order && n <= i+1; n++ {
-				row := rows[n]
-				var context []uint8
-				if n > 1 {
-					context = before[n-1]
-				}
+				row, context := &rows[n], &before[n-1] // before[0] is empty
 				for l := range k {
 					if q := row[l]; q > 0 {
 						now[l] = nats[q]
-					} else if context != nil && context[k+l] > 0 {
+					} else if context[k+l] > 0 {
 						now[l] += nats[context[k+l]]
 					}
 				}
@@ -156,10 +143,10 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 	for l := range k {
 		w.p[l] = a.listed[l]*shares[row[l]] + a.rest[l]*math.Exp(s[l])
 	}
-	if listed {
+	if w.listed = listed; listed {
 		w.row = row
 		n := 0
-		for _, q := range row {
+		for _, q := range row[:k] {
 			if q > 0 && q <= familiar+1 {
 				n++
 			}

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -44,6 +45,13 @@ func TestWords(t *testing.T) {
 		if got := found(c.text, c.language); got != c.want {
 			t.Errorf("%s: %q\n got %q\nwant %q", c.language, c.text, got, c.want)
 		}
+	}
+}
+
+// The file begins with what identifies it, and so does its name.
+func TestName(t *testing.T) {
+	if whole := Identified([]byte(file[idBytes:])); string(whole) != file || Name() != fmt.Sprintf("words@%x", whole[:4]) {
+		t.Errorf("%s: the file begins with %x, expected %x", Name(), file[:idBytes], whole[:idBytes])
 	}
 }
 

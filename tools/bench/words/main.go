@@ -18,33 +18,41 @@ import (
 	"io"
 	"log"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
+// options are what the command is asked for.
+type options struct {
+	data, list string
+	halves     []string
+	baselines  bool
+}
+
 func main() {
 	log.SetFlags(0)
-	data := flag.String("data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
+	var o options
+	flag.StringVar(&o.data, "data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
 	half := flag.String("half", "all", "`half` to report: a, b or all (both, one after the other)")
-	list := flag.String("list", "", "list `false` runs or `missed` spans of half a instead of figures")
-	only := flag.String("only", "", "measure one part alone: words (package words), check (package guard on the same data) or replies")
+	flag.StringVar(&o.list, "list", "", "list `what` check gets wrong instead of figures: false, missed or misnamed")
+	flag.BoolVar(&o.baselines, "baselines", true, "measure lid.176 and lingua-go as well, which takes a minute")
+	only := flag.String("only", "", "measure one `part` alone: words or replies")
 	flag.Parse()
-	halves := []string{*half}
+	o.halves = []string{*half}
 	if *half == "all" {
-		halves = []string{"a", "b"}
+		o.halves = []string{"a", "b"}
 	}
-	if _, err := os.Stat(*data); err != nil {
+	if _, err := os.Stat(o.data); err != nil {
 		fmt.Printf("skipped: no reference data (%v)\n", err)
 		return
 	}
 	for _, part := range []struct {
-		name, data string
-		print      func(dir string, halves []string, list string) error
-	}{{"words", "words", wordTables}, {"check", "words", checkTables}, {"replies", "replies", replyTables}} {
+		name  string
+		print func(options) error
+	}{{"words", wordTables}, {"replies", replyTables}} {
 		if *only != "" && *only != part.name {
 			continue
 		}
-		if err := part.print(filepath.Join(*data, part.data), halves, *list); err != nil {
+		if err := part.print(o); err != nil {
 			log.Fatal(err)
 		}
 	}

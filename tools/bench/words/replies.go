@@ -21,12 +21,12 @@ type reply struct {
 
 // replyTables prints how many clean replies are flagged, how many confused ones are missed, and how many foreign spans
 // are found with an overlap (intersection over union) of at least half. Replies in the wrong region of one language are left out.
-func replyTables(dir string, halves []string, list string) error {
-	all, err := readLines[*reply](filepath.Join(dir, "replies.jsonl"))
+func replyTables(o options) error {
+	all, err := readLines[*reply](filepath.Join(o.data, "replies", "replies.jsonl"))
 	if err != nil {
 		return err
 	}
-	for _, half := range halves {
+	for _, half := range o.halves {
 		var clean, flagged, unclear, confused, missed, unsure, spans, right, named int
 		for _, r := range all {
 			if halfOf(r.ID) != half || r.Kind == "wrong-region" {
@@ -44,10 +44,10 @@ func replyTables(dir string, halves []string, list string) error {
 				if j.Verdict == guard.CannotTell {
 					unclear++
 				}
-				if list == "false" && j.Verdict != guard.Right {
+				if o.list == "false" && j.Verdict != guard.Right {
 					fmt.Printf("%s %s %s:", r.ID, r.Kind, j.Verdict)
 					for _, s := range j.Spans {
-						fmt.Printf(" %s %s %.2f [%s]", s.Language, s.Kind, s.P, r.Text[s.Start:s.End])
+						fmt.Printf(" %s %s %.2f [%s] %s", s.Language, s.Kind, s.P, r.Text[s.Start:s.End], s.Excuse)
 					}
 					fmt.Println()
 				}
@@ -75,10 +75,10 @@ func replyTables(dir string, halves []string, list string) error {
 				}
 				if ok {
 					right++
-				} else if list == "missed" {
+				} else if o.list == "missed" {
 					fmt.Printf("%s %s %s %s [%s]:", r.ID, r.Kind, j.Verdict, f.Language, r.Text[f.Start:f.End])
 					for _, s := range j.Spans {
-						fmt.Printf(" %s %s %.2f [%s]", s.Language, s.Kind, s.P, r.Text[s.Start:s.End])
+						fmt.Printf(" %s %s %.2f [%s] %s", s.Language, s.Kind, s.P, r.Text[s.Start:s.End], s.Excuse)
 					}
 					for _, m := range j.Masked {
 						if m.Start < f.End && f.Start < m.End {
@@ -89,7 +89,7 @@ func replyTables(dir string, halves []string, list string) error {
 				}
 			}
 		}
-		if list != "" {
+		if o.list != "" {
 			continue
 		}
 		fmt.Printf("\nReplies, half %s\n", half)

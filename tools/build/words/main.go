@@ -88,7 +88,7 @@ func build(in string, notes io.Writer) ([]byte, error) {
 		}
 		fmt.Fprintf(notes, "%s: %d bytes\n", g.Name, len(file)-before)
 	}
-	return file, nil
+	return words.Identified(file), nil
 }
 
 // listOf returns the name and the sum of a language's list: the large one if there is one.

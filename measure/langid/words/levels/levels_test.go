@@ -14,24 +14,20 @@ func table() []Column {
 	for i := range 300 {
 		b[Text(fmt.Sprint("a", 2*i)).Sum()] = uint8(254 - i%7)
 	}
-	b[0], b[1<<Bits-1] = 3, 4 // the ends of the range
+	b[0], b[1<<32-1] = 3, 4 // the ends of the range
 	return []Column{a, b, {}}
 }
 
 func TestRoundTrip(t *testing.T) {
 	want := table()
 	file := Write(Write(nil, want), []Column{{7: 9}})
-	tables, err := Tables(file)
+	tables, err := Tables(string(file))
 	if err != nil || len(tables) != 2 {
 		t.Fatalf("%d tables, %v; want 2", len(tables), err)
 	}
-	got, err := Read(tables[0])
-	if err != nil {
-		t.Fatal(err)
-	}
 	for i := range 700 {
 		h := Text(fmt.Sprint("a", i))
-		row, ok := got.Row(h)
+		row, ok := tables[0].Row(h)
 		_, inA := want[0][h.Sum()]
 		_, inB := want[1][h.Sum()]
 		if ok != (inA || inB) {
@@ -44,23 +40,58 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	if second, err := Read(tables[1]); err != nil || second.columns != 1 {
-		t.Errorf("second table: %v, %v", second, err)
+	if n := tables[1].Columns(); n != 1 {
+		t.Errorf("second table: %d columns", n)
+	}
+}
+
+// A table of the largest number of columns, and one without strings.
+func TestColumns(t *testing.T) {
+	most := make([]Column, MaxColumns)
+	for c := range most {
+		most[c] = Column{Text("a").Sum(): uint8(c)}
+	}
+	tables, err := Tables(string(Write(Write(nil, most), []Column{{}})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, ok := tables[0].Row(Text("a"))
+	for c := range most {
+		if !ok || row[c] != uint8(c+1) {
+			t.Errorf("column %d: %d, %v", c, row[c], ok)
+		}
+	}
+	if _, ok := tables[1].Row(Text("a")); ok {
+		t.Error("found in an empty table")
+	}
+}
+
+// Few of the strings that a table does not have are found.
+func TestStrangers(t *testing.T) {
+	c := Column{}
+	for i := range 50_000 {
+		c[Text(fmt.Sprint("a", i)).Sum()] = 1
+	}
+	tables, err := Tables(string(Write(nil, []Column{c, {}, {}, {}, {}, {}, {}, {}, {}, {}})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for i := range 100_000 {
+		if _, ok := tables[0].Row(Text(fmt.Sprint("b", i))); ok {
+			found++
+		}
+	}
+	if found > 100 {
+		t.Errorf("%d of 100,000 were found", found)
 	}
 }
 
 func TestDamaged(t *testing.T) {
-	file := Write(nil, table())
+	file := string(Write(nil, table()))
 	for n := range len(file) {
-		tables, err := Tables(file[:n])
-		if err == nil && n > 0 {
-			t.Errorf("%d bytes of %d were read as %d tables", n, len(file), len(tables))
-		}
-	}
-	tables, _ := Tables(file)
-	for n := range len(tables[0]) {
-		if _, err := Read(tables[0][:n]); err == nil {
-			t.Errorf("%d bytes of a table of %d were read", n, len(tables[0]))
+		if _, err := Tables(file[:n]); err == nil && n > 0 {
+			t.Errorf("%d bytes of %d were read", n, len(file))
 		}
 	}
 }
@@ -73,13 +104,17 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	tables, _ := Tables(Write(nil, table()))
-	f.Add(tables[0])
-	f.Add([]byte{1, 0, 0})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if table, err := Read(data); err == nil {
-			table.Row(Text("a"))
+func FuzzTables(f *testing.F) {
+	file := Write(nil, table())
+	f.Add(string(file))
+	file[10]++ // in the directory
+	f.Add(string(file))
+	f.Add("\x03\x01\x00\x02")
+	f.Fuzz(func(t *testing.T, file string) {
+		tables, _ := Tables(file)
+		for _, t := range tables {
+			t.Row(Text("a1"))
+			t.Row(Text("b"))
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"errors"
@@ -14,15 +14,15 @@ import (
 // A plot that cannot be drawn is an error that names its file; the other plots
 // and the tables are written.
 func TestBrokenPlot(t *testing.T) {
-	r := &reportFlags{figures: t.TempDir()}
+	dir := t.TempDir()
 	broken := plot.Plot{Name: "broken", Width: 1e15, Height: 1e15} // no picture can be that large
-	err := r.writeFigures(reportCommand(), nil, []plot.Plot{broken, {Name: "good", Width: 10, Height: 10}})
+	err := Report{Plots: []plot.Plot{broken, {Name: "good", Width: 10, Height: 10}}}.SaveFigures(dir)
 	var p *rescue.PanicError
-	if !errors.As(err, &p) || p.What != filepath.Join(r.figures, "broken.png") || !strings.Contains(err.Error(), "defect in crosstalk") {
+	if !errors.As(err, &p) || p.What != filepath.Join(dir, "broken.png") || !strings.Contains(err.Error(), "defect in crosstalk") {
 		t.Errorf("%v", err)
 	}
 	var names []string
-	entries, err := os.ReadDir(r.figures)
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

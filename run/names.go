@@ -1,4 +1,4 @@
-package compare
+package run
 
 import (
 	"path/filepath"

@@ -1,0 +1,43 @@
+package compare
+
+import (
+	"iter"
+	"slices"
+
+	"crosstalk"
+	"crosstalk/run"
+	"crosstalk/study"
+)
+
+// Open reads the figures of finished runs, grouped by columns; if by is nil, as
+// they were measured. Their observations are read when they are compared.
+func Open(paths, by []string) ([]Run, error) {
+	return open(paths, func(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk.Observation, error], error) {
+		estimates, err := study.EstimatesBy(path, by)
+		return estimates, run.ReadObservations(path), err
+	})
+}
+
+// OpenFigures reads these figures of finished runs, with the observations that they
+// are about.
+func OpenFigures(paths []string, figures study.Figures) ([]Run, error) {
+	figures.Cross = slices.DeleteFunc(slices.Clone(figures.Cross), func(column string) bool { return column == AgainstColumn || column == RunColumn })
+	return open(paths, figures.Compare)
+}
+
+func open(paths []string, read func(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk.Observation, error], error)) ([]Run, error) {
+	names := run.Names(paths)
+	runs := make([]Run, len(paths))
+	for i, path := range paths {
+		estimates, observations, err := read(path)
+		if err != nil {
+			return nil, err
+		}
+		manifest, err := run.ReadManifest(path)
+		if err != nil {
+			return nil, err
+		}
+		runs[i] = Run{Name: names[i], Estimates: estimates, Observations: observations, Settings: study.Settings(manifest)}
+	}
+	return runs, nil
+}

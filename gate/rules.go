@@ -1,0 +1,122 @@
+package gate
+
+import (
+	"errors"
+	"slices"
+
+	"crosstalk"
+	"crosstalk/compare"
+	"crosstalk/run"
+	"crosstalk/study"
+)
+
+// Rules are what a run must satisfy.
+type Rules struct {
+	Require     []string // requirements, as Parse reads them
+	NoWorseThan string   // the directory of a run that this one must not be worse than; empty: none
+	Margin      float64  // how much worse it may be, 0 to 1: no data can show that two runs are equal
+	By          []string // columns of the groups that are compared too; nil: totals only
+	Compare     compare.Options
+	Options
+}
+
+// Check judges a run. An unfinished run fails, with the reason. It is an error to
+// require nothing.
+func (r Rules) Check(path string) (Verdict, error) {
+	if _, err := run.ReadManifest(path); err != nil {
+		return Verdict{}, err
+	}
+	switch {
+	case len(r.Require) == 0 && r.NoWorseThan == "":
+		return Verdict{}, errors.New("nothing is required: expected --require, such as --require 'lpr>=0.98', or --no-worse-than RUN")
+	case r.MaxUnjudged < 0:
+		return Verdict{}, crosstalk.BadOption("max-unchecked", " is %g; expected 0 or more", r.MaxUnjudged)
+	case r.Margin < 0:
+		return Verdict{}, crosstalk.BadOption("margin", " is %g; expected 0 or more", r.Margin)
+	}
+	checks, err := r.checkBounds(path)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if r.NoWorseThan != "" {
+		found, err := r.checkNoWorse(path)
+		if err != nil {
+			return Verdict{}, err
+		}
+		checks = append(checks, found...)
+	}
+	if len(checks) == 0 {
+		return Verdict{}, errors.New("no figure has a better direction; name the figures to compare with --measure")
+	}
+	verdict := Judge(path, checks)
+	verdict.Names, err = study.Names(path)
+	return verdict, err
+}
+
+// checkBounds checks the requirements, reading the run once.
+func (r Rules) checkBounds(path string) (checks []Check, err error) {
+	var requirements []Requirement
+	var by [][]string
+	for _, text := range r.Require {
+		requirement, err := Parse(text)
+		if err != nil {
+			return nil, crosstalk.BadOption("require", ": %w", err)
+		}
+		requirements, by = append(requirements, requirement), append(by, requirement.Columns())
+	}
+	if len(requirements) == 0 {
+		return nil, nil
+	}
+	if reason, err := unfinished(path); reason != "" || err != nil {
+		for _, requirement := range requirements {
+			checks = append(checks, Unfinished(requirement.Text, reason))
+		}
+		return checks, err
+	}
+	grouped, err := study.Grouped(path, by...)
+	if err != nil {
+		var unknown *study.ColumnError
+		if errors.As(err, &unknown) {
+			i := slices.IndexFunc(by, func(columns []string) bool { return slices.Contains(columns, unknown.Column) })
+			err = crosstalk.BadOption("require", " %s: %w", requirements[i].Text, unknown)
+		}
+		return nil, err
+	}
+	for i, requirement := range requirements {
+		found, err := requirement.Check(grouped[i], r.Options)
+		if err != nil {
+			return nil, crosstalk.BadOption("require", ": %w", err)
+		}
+		checks = append(checks, found...)
+	}
+	return checks, nil
+}
+
+// checkNoWorse compares the run with the one that it must not be worse than.
+func (r Rules) checkNoWorse(path string) ([]Check, error) {
+	for _, p := range []string{path, r.NoWorseThan} {
+		if reason, err := unfinished(p); reason != "" || err != nil {
+			return []Check{Unfinished("no worse than "+r.NoWorseThan, p+": "+reason)}, err
+		}
+	}
+	runs, err := compare.Open([]string{r.NoWorseThan, path}, r.By)
+	if err != nil {
+		return nil, err
+	}
+	options := r.Compare
+	options.Unpaired = true
+	result, err := compare.Runs(runs, options)
+	if err != nil && len(result.Refused) == 0 {
+		return nil, err
+	}
+	checks := NoWorse(result, r.NoWorseThan, r.Margin, options.Measures, r.Options)
+	return append(checks, Lost(runs[1].Estimates, runs[0].Estimates, r.NoWorseThan, options.Measures)...), nil
+}
+
+// unfinished is the reason why a run has no figures yet; empty if it has them.
+func unfinished(path string) (reason string, err error) {
+	if _, err = run.ReadEstimates(path); errors.Is(err, run.ErrUnfinished) {
+		return "incomplete: the run is not finished; run the same command again to resume it", nil
+	}
+	return "", err
+}

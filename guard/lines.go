@@ -1,0 +1,113 @@
+package guard
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"crosstalk/internal/visible"
+)
+
+// longestText is the longest text, or line of JSON, that is checked, in bytes.
+const longestText = 16 << 20
+
+// CheckLines reads requests as JSON Lines, of at most 16 MB each, and writes a Response for
+// each. Errors name the line of the file called name; what came before it is written.
+func (k Checker) CheckLines(w io.Writer, r io.Reader, name string) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longestText)
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	n := 0
+	for lines.Scan() {
+		n++
+		if strings.TrimSpace(lines.Text()) == "" {
+			continue
+		}
+		request, err := ParseRequest(lines.Bytes(), "")
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+		response, err := request.Check(k)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+		if err := out.Encode(response); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err == bufio.ErrTooLong {
+		return fmt.Errorf("%s:%d: longer than %d MB", name, n+1, longestText>>20)
+	} else if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// CheckText reads a text of at most 16 MB that should be in a language, and writes it with its foreign parts in brackets,
+// and the verdict. What it writes cannot control a terminal.
+func (k Checker) CheckText(w io.Writer, r io.Reader, name, language string) error {
+	data, err := io.ReadAll(io.LimitReader(r, longestText+1))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if len(data) > longestText {
+		return fmt.Errorf("%s: longer than %d MB", name, longestText>>20)
+	}
+	text := string(data)
+	j, err := k.Check(text, language)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, j.marked(text)+"\n"+j.summary()+"\n")
+	return err
+}
+
+// marked returns a text with its foreign parts in brackets that name their language.
+func (j Judgement) marked(text string) string {
+	var b strings.Builder
+	at := 0
+	for _, s := range j.Spans {
+		if s.Excuse != "" {
+			continue
+		}
+		b.WriteString(visible.Text(text[at:s.Start]))
+		fmt.Fprintf(&b, "[%s: %s]", s.Language, visible.Text(text[s.Start:s.End]))
+		at = s.End
+	}
+	b.WriteString(visible.Text(text[at:]))
+	if !strings.HasSuffix(b.String(), "\n") {
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// summary is the verdict in a line.
+func (j Judgement) summary() string {
+	switch j.Verdict {
+	case CannotTell:
+		return "cannot tell: too little to judge by"
+	case Right:
+		return fmt.Sprintf("right (p %.2f)", j.P)
+	}
+	lines, words := 0, 0
+	for _, s := range j.Spans {
+		switch {
+		case s.Excuse != "":
+		case s.Kind == Line:
+			lines++
+		default:
+			words++
+		}
+	}
+	var parts []string
+	if lines > 0 {
+		parts = append(parts, fmt.Sprintf("lines: %d", lines))
+	}
+	if words > 0 {
+		parts = append(parts, fmt.Sprintf("runs of words: %d", words))
+	}
+	return fmt.Sprintf("wrong (p %.2f); in another language: %s", j.P, strings.Join(parts, ", "))
+}

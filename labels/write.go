@@ -1,0 +1,202 @@
+package labels
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/report"
+)
+
+// Write writes an agreement in one of report.Formats.
+func (a Agreement) Write(w io.Writer, format string) error {
+	switch format {
+	case "json", "jsonl":
+		return report.WriteJSON(w, format, a, a.Figures)
+	case "csv":
+		return a.writeCSV(w)
+	}
+	for i, t := range a.tables() {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := report.WriteTable(w, format, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// percent are the figures that are shares.
+var percent = []string{Rate, Share, Sensitivity, Specificity, SameFindings}
+
+func (a Agreement) tables() []report.Table {
+	shared := sharedColumns(a.Figures)
+	figures := report.Table{
+		Heading: []string{"agreement", a.Question, fmt.Sprintf("%d labels of %d of %d answers", a.Labels, a.Questions, a.Units),
+			"annotators " + strings.Join(a.Annotators, ", ")},
+		Header: []string{"measure", "of", "by", "value", "95 % interval", "n"}, Left: 3,
+	}
+	if len(shared) > 0 {
+		figures.Heading = append(figures.Heading, inWords(shared))
+	}
+	for _, f := range a.Figures {
+		number := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+		if slices.Contains(percent, f.Measure) {
+			number = func(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
+		}
+		value, interval := "-", "-"
+		if f.Value.Defined() {
+			value = number(float64(f.Value))
+		}
+		if f.Interval != nil {
+			interval = strings.TrimSuffix(number(f.Interval.Low), " %") + " to " + strings.TrimSuffix(number(f.Interval.High), " %")
+		}
+		own := maps.Clone(f.By)
+		maps.DeleteFunc(own, func(column, _ string) bool { _, is := shared[column]; return is })
+		figures.Rows = append(figures.Rows, []string{f.Measure, f.Of, inWords(own), value, interval, strconv.Itoa(f.N)})
+	}
+	if len(a.Weighted) > 0 {
+		figures.Notes = append(figures.Notes, "shares and rates are weighted: the sample was stratified by "+strings.Join(a.Weighted, ", "))
+	}
+	tables := []report.Table{figures}
+	if len(a.Curves) > 0 {
+		tables = append(tables, curveTable(a.Curves))
+	}
+	tables = append(tables, a.matrix())
+	if len(a.Disagreements) > 0 {
+		tables = append(tables, a.worst())
+	}
+	return tables
+}
+
+// sharedColumns are those that every figure of people's labels has, with the same
+// value.
+func sharedColumns(figures []Figure) (shared map[string]string) {
+	for _, f := range figures {
+		switch {
+		case f.Measure != Rate && f.Measure != Share:
+		case shared == nil:
+			shared = maps.Clone(f.By)
+		default:
+			maps.DeleteFunc(shared, func(column, value string) bool { return f.By[column] != value })
+		}
+	}
+	return shared
+}
+
+// curveTable is tau-b over the slack: a row for each judge and group.
+func curveTable(curves []Curve) report.Table {
+	t := report.Table{Heading: []string{"tau-b of the similarity and people, by slack"}, Header: []string{"judge", "by"}, Left: 2}
+	for _, p := range curves[0].Points {
+		t.Header = append(t.Header, strconv.FormatFloat(p.Slack, 'g', -1, 64))
+	}
+	t.Header = append(t.Header, "n")
+	for _, curve := range curves {
+		row := []string{curve.Judge, inWords(curve.By)}
+		for _, p := range curve.Points {
+			row = append(row, decimals(p.Tau))
+		}
+		t.Rows = append(t.Rows, append(row, strconv.Itoa(curve.N)))
+	}
+	return t
+}
+
+// matrix is the confusion matrix: a row for each finding, a column for each label
+// of the majority.
+func (a Agreement) matrix() report.Table {
+	t := report.Table{Heading: []string{"found by the instrument, and said by the majority of people"}, Header: []string{"judge", "by", "found"}, Left: 3}
+	columns, rows := map[string]int{}, map[[3]string]int{}
+	for _, f := range a.Figures { // in the order of labels
+		said := slices.ContainsFunc(a.Cells, func(c Cell) bool { return c.People == f.Of })
+		if _, known := columns[f.Of]; f.Measure == Share && said && !known {
+			columns[f.Of] = len(t.Header)
+			t.Header = append(t.Header, f.Of)
+		}
+	}
+	for _, c := range a.Cells {
+		id := [3]string{c.Judge, inWords(c.By), c.Found}
+		at, known := rows[id]
+		if !known {
+			at = len(t.Rows)
+			rows[id] = at
+			t.Rows = append(t.Rows, append(id[:], slices.Repeat([]string{"0"}, len(columns))...))
+		}
+		t.Rows[at][columns[c.People]] = strconv.Itoa(c.N)
+	}
+	return t
+}
+
+// worst are the largest disagreements.
+func (a Agreement) worst() report.Table {
+	t := report.Table{Heading: []string{"largest disagreements"},
+		Header: []string{"judge", "item", "sample", "people", "found", "topic", "texts", "difference"}, Left: 7}
+	for _, d := range a.Disagreements {
+		texts := make([]string, len(d.Texts))
+		for i, text := range d.Texts {
+			texts[i] = short(text)
+		}
+		item := d.Item
+		if d.Line > 0 {
+			item += fmt.Sprintf(", line %d", d.Line)
+		}
+		t.Rows = append(t.Rows, []string{d.Judge, item, strconv.Itoa(d.Sample), strings.Join(d.People, ", "), d.Found,
+			short(d.Topic), strings.Join(texts, " / "), decimals(d.Difference)})
+	}
+	if a.link != nil {
+		t.Notes = []string{"answers of an item: crosstalk serve RUN, then " + a.link("ITEM")}
+	}
+	return t
+}
+
+// decimals is a number with three of them.
+func decimals(v crosstalk.Value) string {
+	if !v.Defined() {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(v), 'f', 3, 64)
+}
+
+// short is the beginning of a text, for a table.
+func short(text string) string {
+	const most = 40
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+// inWords is the columns of a figure: "category animals · model x", or all.
+func inWords(by map[string]string) string {
+	var parts []string
+	for _, c := range slices.Sorted(maps.Keys(by)) {
+		parts = append(parts, c+" "+by[c])
+	}
+	if len(parts) == 0 {
+		return crosstalk.All
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (a Agreement) writeCSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	if err := c.Write([]string{"measure", "of", "by", "value", "low", "high", "n"}); err != nil {
+		return err
+	}
+	for _, f := range a.Figures {
+		low, high := crosstalk.Undefined, crosstalk.Undefined
+		if f.Interval != nil {
+			low, high = crosstalk.Value(f.Interval.Low), crosstalk.Value(f.Interval.High)
+		}
+		if err := c.Write([]string{f.Measure, f.Of, inWords(f.By), report.Number(f.Value), report.Number(low), report.Number(high), strconv.Itoa(f.N)}); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"crosstalk/guard"
+	"crosstalk/measure/langid/fasttext"
+	"crosstalk/measure/langid/words"
+	"crosstalk/measure/segment"
+	"crosstalk/measure/segment/japanese"
+	"crosstalk/measure/segment/jieba"
+
+	"github.com/pemistahl/lingua-go"
+)
+
+func cpu() float64 {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// lowest is the log odds below which words are not looked at.
+const lowest = -8
+
+// detector is package words alone.
+func detector(a *answer) (found []finding) {
+	for _, w := range words.Analyse(a.Text, a.Language, masked(a.Text)).Words(lowest) {
+		found = append(found, finding{w.Start, w.End, w.Language, w.LogOdds, ""})
+	}
+	return found
+}
+
+// spansOf are the spans of package guard: what `crosstalk check` lists, or those that make an answer wrong.
+func spansOf(counted bool) func(*answer) []finding {
+	return func(a *answer) (found []finding) {
+		j, err := guard.Check(a.Text, a.Language)
+		if err != nil {
+			panic(err) // the data have languages that can be judged
+		}
+		for _, s := range j.Spans {
+			if s.Excuse == "" || !counted {
+				found = append(found, finding{s.Start, s.End, base(s.Language), s.P, strings.TrimSpace(s.Kind + " " + string(s.Excuse))})
+			}
+		}
+		return found
+	}
+}
+
+var languages = strings.Fields("ar de en es fr hi id it ja ko pt ru tr vi zh")
+
+// token is a word as baselines see it: Chinese and Japanese text is cut into words, and what has a capital, code or
+// digits is left out, as package words does.
+func tokens(a *answer) (all []finding) {
+	cut := map[string]segment.Segmenter{"ja": japanese.Segmenter{}, "zh": jieba.Segmenter{}}[a.Language]
+	found := words.Analyse(a.Text, a.Language, masked(a.Text)).Words(math.Inf(-1))
+	for i := 0; i < len(found); i++ {
+		start, end := found[i].Start, found[i].End
+		han := func(w words.Word) bool {
+			return strings.IndexFunc(a.Text[w.Start:w.End], func(r rune) bool {
+				return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+			}) >= 0
+		}
+		if !han(found[i]) {
+			if !found[i].Name {
+				all = append(all, finding{start: start, end: end})
+			}
+			continue
+		}
+		for i+1 < len(found) && found[i+1].Start == end && han(found[i+1]) {
+			i++
+			end = found[i].End
+		}
+		if cut == nil {
+			all = append(all, finding{start: start, end: end})
+			continue
+		}
+		at := start
+		for _, w := range segment.Words(cut, a.Text[start:end]) {
+			at += strings.Index(a.Text[at:end], w)
+			all = append(all, finding{start: at, end: at + len(w)})
+			at += len(w)
+		}
+	}
+	return all
+}
+
+// lidPerWord gives fastText's lid.176 each word alone; the score is the logarithm of the ratio of the most probable of
+// the other 14 languages to the expected one.
+func lidPerWord(data string) (func(*answer) []finding, error) {
+	m, err := fasttext.Load(filepath.Join(data, "lid/lid.176.ftz"))
+	if err != nil {
+		return nil, err
+	}
+	var predictions []fasttext.Prediction
+	cache := map[string]map[string]float64{}
+	return func(a *answer) (found []finding) {
+		for _, t := range tokens(a) {
+			text := a.Text[t.start:t.end]
+			p, ok := cache[text]
+			if !ok {
+				p = map[string]float64{}
+				predictions = m.Predict(predictions[:0], text, len(m.Labels()), 0)
+				for _, g := range predictions {
+					if l := strings.TrimPrefix(g.Label, "__label__"); slices.Contains(languages, l) {
+						p[l] = float64(g.Probability)
+					}
+				}
+				cache[text] = p
+			}
+			for _, l := range languages {
+				if l != a.Language && (t.language == "" || p[l] > p[t.language]) {
+					t.language = l
+				}
+			}
+			if t.score = math.Log((p[t.language] + 1e-9) / (p[a.Language] + 1e-9)); t.score > 0 {
+				found = append(found, t)
+			}
+		}
+		return found
+	}, nil
+}
+
+// linguaPair gives lingua-go each word and the two languages that it can be in: in clean answers one of the others in
+// turn. Kanji are left out of Japanese, since lingua takes every word of kanji alone for Chinese.
+func linguaPair() func(*answer) []finding {
+	names := map[string]lingua.Language{"ar": lingua.Arabic, "de": lingua.German, "en": lingua.English, "es": lingua.Spanish,
+		"fr": lingua.French, "hi": lingua.Hindi, "id": lingua.Indonesian, "it": lingua.Italian, "ja": lingua.Japanese, "ko": lingua.Korean,
+		"pt": lingua.Portuguese, "ru": lingua.Russian, "tr": lingua.Turkish, "vi": lingua.Vietnamese, "zh": lingua.Chinese}
+	detectors := map[[2]string]lingua.LanguageDetector{}
+	cache := map[[3]string]float64{}
+	turn := 0
+	return func(a *answer) (found []finding) {
+		var other string
+		if a.K > 0 || a.Kind != "" {
+			other = a.Foreign[0].Language
+		} else {
+			others := slices.DeleteFunc(slices.Clone(languages), func(l string) bool { return l == a.Language })
+			turn++
+			other = others[turn%len(others)]
+		}
+		pair := [2]string{min(a.Language, other), max(a.Language, other)}
+		d := detectors[pair]
+		if d == nil {
+			d = lingua.NewLanguageDetectorBuilder().FromLanguages(names[pair[0]], names[pair[1]]).Build()
+			detectors[pair] = d
+		}
+		for _, t := range tokens(a) {
+			text := a.Text[t.start:t.end]
+			if a.Language == "ja" && strings.IndexFunc(text, func(r rune) bool { return !unicode.Is(unicode.Han, r) }) < 0 {
+				continue
+			}
+			key := [3]string{a.Language, other, text}
+			score, ok := cache[key]
+			if !ok {
+				foreign, own := d.ComputeLanguageConfidence(text, names[other]), d.ComputeLanguageConfidence(text, names[a.Language])
+				score = math.Log((foreign + 1e-12) / (own + 1e-12))
+				cache[key] = score
+			}
+			if t.language, t.score = other, score; score > 0 {
+				found = append(found, t)
+			}
+		}
+		return found
+	}
+}
