@@ -13,8 +13,8 @@ import (
 )
 
 // table contains a sum over the samples of each item, for each condition and
-// measure; it does not keep the observations. An item takes some 60 bytes, and 12
-// more for each measure and side.
+// measure; it does not keep the observations. An item takes some 60 bytes while
+// runs are read, 8 later, and 12 more for each measure and side.
 type table struct {
 	several bool     // runs
 	columns []string // that identify items together with their names, and that group them
@@ -23,8 +23,9 @@ type table struct {
 	sides   []*side   // in the order of the runs, then of appearance
 	figures []figure
 
-	index    map[uint64]int32   // items, by the hash of name and columns
-	clusters map[uint64]int32   // from 1, by the hash of their name
+	index    map[uint64]int32   // items, by the hash of name and columns; nil when all runs are read
+	clusters map[uint64]int32   // from 1, by the hash of their name; likewise
+	named    int                // clusters
 	bounded  stats.ClusterNames // of clusters
 	labelled map[string]int32   // labels by their values
 	words    map[string]int32   // values of columns, and reasons
@@ -80,6 +81,7 @@ func read(runs []Run, sampling bool) (*table, error) {
 			return nil, err
 		}
 	}
+	t.index, t.clusters = nil, nil
 	return t, nil
 }
 
@@ -217,7 +219,8 @@ func hash(text []byte) uint64 {
 func (t *table) clusterOf(name string) int32 {
 	at := hash([]byte(name))
 	if t.clusters[at] == 0 {
-		t.clusters[at] = int32(len(t.clusters) + 1)
+		t.named++
+		t.clusters[at] = int32(t.named)
 	}
 	return t.clusters[at]
 }

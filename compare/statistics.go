@@ -293,7 +293,7 @@ func (m *matched) differences() *differences {
 
 // shared says of each cluster whether it has several pairs.
 func (m *matched) shared() []bool {
-	met := make([]bool, len(m.table.clusters)+1)
+	met := make([]bool, m.table.named+1)
 	shared := make([]bool, len(met))
 	for _, i := range m.pairs {
 		if c := m.table.items[i].cluster; c != 0 {

@@ -17,7 +17,7 @@ func init() {
 	pprof.StartCPUProfile(c)
 	go func() {
 		for i := 0; ; i++ {
-			time.Sleep(5 * time.Second)
+			time.Sleep(time.Second)
 			runtime.GC()
 			f, _ := os.Create(fmt.Sprintf("%s/heap-%03d.prof", dir, i))
 			pprof.WriteHeapProfile(f)
