@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"os"
-	"runtime/debug"
 	"slices"
 
 	"crosstalk/compare"
@@ -87,9 +85,6 @@ temperatures together, --only and --group compare some values.`,
 			}
 			if table.wanted(c) || slices.Contains(o.by, view.SampleColumn) {
 				return compare.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table, o.by, options)
-			}
-			if os.Getenv("GOGC") == "" {
-				debug.SetGCPercent(50) // most of the memory is tables of numbers, which cost a collection nothing
 			}
 			runs, err := compare.Open(paths, o.by)
 			if err != nil {
