@@ -136,5 +136,8 @@ func Columns(rows []map[string]string) []string {
 	return append(columns, others...)
 }
 
+// LaTeX escapes a text for LaTeX.
+func LaTeX(text string) string { return latexEscape.Replace(plain(text)) }
+
 // Markdown escapes a text for markdown.
 func Markdown(text string) string { return markdownEscape.Replace(plain(text)) }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
 	"crosstalk/ask"
@@ -29,26 +28,7 @@ type progress struct {
 // soon.
 func Show(w io.Writer, s *ask.Session, planned int) (stop func()) {
 	p := newProgress(w, s, planned)
-	done := make(chan struct{})
-	var ended sync.WaitGroup
-	ended.Go(func() {
-		tick := time.NewTimer(min(p.line.Every(), 2*time.Second))
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				p.show()
-				tick.Reset(p.line.Every())
-			case <-done:
-				p.line.Clear()
-				return
-			}
-		}
-	})
-	return sync.OnceFunc(func() {
-		close(done)
-		ended.Wait()
-	})
+	return p.line.Repeat(p.show)
 }
 
 func newProgress(w io.Writer, s *ask.Session, planned int) *progress {

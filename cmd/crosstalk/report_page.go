@@ -37,7 +37,7 @@ func (r *reportFlags) draw(c *cobra.Command, path string, estimates []crosstalk.
 	if failed := p.SaveFigures(r.figures); failed != nil {
 		return errors.Join(err, failed)
 	}
-	r.tell(c, "%d plots (.svg, .pdf, .png) and tables (.csv, .md, .tex): %s\n", len(p.Plots), r.figures)
+	r.tell(c, "%d plots (.svg, .pdf, .png), their captions (plots.md, plots.tex) and tables (.csv, .md, .tex): %s\n", len(p.Plots), r.figures)
 	return err
 }
 

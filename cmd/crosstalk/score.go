@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/internal/config"
+	"crosstalk/internal/statusline"
 	"crosstalk/recorded"
 	"crosstalk/report"
 	"crosstalk/study"
@@ -68,7 +70,9 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 		return err
 	}
 	s.follow(of)
+	stop := s.count(c.ErrOrStderr(), of)
 	result, err := s.result(c, of)
+	stop()
 	if err != nil {
 		return err
 	}
@@ -90,6 +94,32 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 		fmt.Fprintln(stderr, "To read every answer, add --out DIRECTORY; crosstalk serve and crosstalk report show it.")
 	}
 	return nil
+}
+
+// count shows how many answers have been scored until stop is called.
+func (s *scoreFlags) count(w io.Writer, of *study.Study) (stop func()) {
+	if s.quiet {
+		return func() {}
+	}
+	var n atomic.Int64
+	observe := of.Observe
+	of.Observe = func() func(crosstalk.Observation) {
+		n.Store(0)
+		next, last := observe(), crosstalk.Observation{}
+		return func(o crosstalk.Observation) {
+			next(o)
+			if o.Item != last.Item || o.Sample != last.Sample || o.Variant != last.Variant {
+				n.Add(1)
+			}
+			last = o
+		}
+	}
+	line := statusline.New(w)
+	return line.Repeat(func() {
+		if n := n.Load(); n > 0 {
+			line.Show(fmt.Sprintf("%d answers scored", n))
+		}
+	})
 }
 
 func (s *scoreFlags) result(c *cobra.Command, of *study.Study) (study.Result, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -63,6 +64,31 @@ func (l *Line) Show(text string) {
 		}
 	}
 	fmt.Fprint(l.w, "\r\x1b[K", text)
+}
+
+// Repeat calls show soon, and then every so often, until stop is called, which can be
+// done more than once.
+func (l *Line) Repeat(show func()) (stop func()) {
+	done := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		tick := time.NewTimer(min(l.Every(), 2*time.Second))
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				show()
+				tick.Reset(l.Every())
+			case <-done:
+				l.Clear()
+				return
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		close(done)
+		ended.Wait()
+	})
 }
 
 // Note writes a permanent line.

@@ -2,8 +2,10 @@ package statusline
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -47,4 +49,28 @@ func TestNoTerminal(t *testing.T) {
 	if IsTerminal(&bytes.Buffer{}) || IsTerminal(null) || New(null).Terminal() {
 		t.Error("a terminal was seen")
 	}
+}
+
+// Shown soon, then every so often, and not after stop.
+func TestRepeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, n := New(io.Discard), 0
+		stop := l.Repeat(func() { n++ })
+		for _, c := range []struct {
+			wait time.Duration
+			want int
+		}{{time.Second, 0}, {1500 * time.Millisecond, 1}, {8 * time.Second, 1}, {2 * time.Second, 2}} {
+			time.Sleep(c.wait)
+			synctest.Wait()
+			if n != c.want {
+				t.Errorf("shown %d times, want %d", n, c.want)
+			}
+		}
+		stop()
+		stop()
+		time.Sleep(time.Minute)
+		if n != 2 {
+			t.Errorf("shown %d times after the end", n)
+		}
+	})
 }

@@ -102,7 +102,7 @@ func (r Report) WriteRun(w io.Writer, path string) error {
 	return r.Write(w)
 }
 
-// SaveFigures writes each plot as SVG, PDF and PNG, and the tables as CSV, markdown and
+// SaveFigures writes each plot as SVG, PDF and PNG, their captions, and the tables as CSV, markdown and
 // LaTeX, to a directory. What a defect leaves out is an error; the others are written.
 func (r Report) SaveFigures(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -118,6 +118,8 @@ func (r Report) SaveFigures(dir string) error {
 		save(p.Name+".pdf", p.WritePDF)
 		save(p.Name+".png", p.WritePNG)
 	}
+	save("plots.md", func(w io.Writer) error { return plot.WriteMarkdown(w, r.Plots) })
+	save("plots.tex", func(w io.Writer) error { return plot.WriteLaTeX(w, r.Plots) })
 	for ending, format := range map[string]string{".csv": "csv", ".md": "markdown", ".tex": "latex"} {
 		save("tables"+ending, func(w io.Writer) error { return report.Write(w, format, r.Estimates) })
 	}

@@ -29,7 +29,7 @@ func TestBrokenPlot(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if got := strings.Join(names, " "); got != "broken.pdf broken.svg good.pdf good.png good.svg tables.csv tables.md tables.tex" {
+	if got := strings.Join(names, " "); got != "broken.pdf broken.svg good.pdf good.png good.svg plots.md plots.tex tables.csv tables.md tables.tex" {
 		t.Errorf("%s", got)
 	}
 }
