@@ -172,7 +172,7 @@ func (t *table) observed(f figure) float64 {
 			for len(sums) <= k {
 				sums, counts = append(sums, 0), append(counts, 0)
 			}
-			sums[k] += v.sum[i]
+			sums[k] += v.at(i).sum
 			counts[k] += float64(v.n(i))
 		}
 	}

@@ -13,8 +13,9 @@ import (
 )
 
 // table contains a sum over the samples of each item, for each condition and
-// measure; it does not keep the observations. An item takes some 60 bytes, and 12
-// more for each measure and side.
+// measure; it does not keep the observations. An item takes some 60 bytes while
+// runs are read, 8 later, and 4 more for each
+// measure and side, or 20 where its values are not 0 or 1.
 type table struct {
 	several bool     // runs
 	columns []string // that identify items together with their names, and that group them
@@ -23,8 +24,9 @@ type table struct {
 	sides   []*side   // in the order of the runs, then of appearance
 	figures []figure
 
-	index    map[uint64]int32   // items, by the hash of name and columns
-	clusters map[uint64]int32   // from 1, by the hash of their name
+	index    map[uint64]int32   // items, by the hash of name and columns; nil when all runs are read
+	clusters map[uint64]int32   // from 1, by the hash of their name; likewise
+	named    int                // clusters
 	bounded  stats.ClusterNames // of clusters
 	labelled map[string]int32   // labels by their values
 	words    map[string]int32   // values of columns, and reasons
@@ -52,9 +54,52 @@ type side struct {
 
 // values are the values of one measure under one condition, by item.
 type values struct {
-	sum     []float64
-	state   []int32    // above 0: number of samples with a value; below 0: why there is none, as a word; 0: not measured
-	samples [][]sample // if they are kept
+	of      []int32 // which of moments each item has
+	moments []moment
+	shared  map[moment]int32 // those that items share: few differ where values are 0 or 1
+	samples [][]sample       // if they are kept
+}
+
+// moment is what an item's samples come to.
+type moment struct {
+	sum   float64
+	state int32 // above 0: number of samples with a value; below 0: why there is none, as a word; 0: not measured
+}
+
+// mostShared is how many moments items share; each further one is of one item.
+const mostShared = 1 << 12
+
+func newValues() *values {
+	return &values{moments: []moment{{}}, shared: map[moment]int32{{}: 0}}
+}
+
+// at is the moment of an item, which may be unknown.
+func (v *values) at(i int32) moment {
+	if v == nil || int(i) >= len(v.of) {
+		return moment{}
+	}
+	return v.moments[v.of[i]]
+}
+
+// set sets the moment of an item.
+func (v *values) set(i int32, m moment) {
+	for int(i) >= len(v.of) {
+		v.of = append(v.of, 0)
+	}
+	at, shared := v.shared[m]
+	switch {
+	case shared:
+	case v.of[i] >= mostShared: // the item's own
+		at = v.of[i]
+		v.moments[at] = m
+	default:
+		at = int32(len(v.moments))
+		v.moments = append(v.moments, m)
+		if len(v.shared) < mostShared {
+			v.shared[m] = at
+		}
+	}
+	v.of[i] = at
 }
 
 type sample struct {
@@ -80,6 +125,7 @@ func read(runs []Run, sampling bool) (*table, error) {
 			return nil, err
 		}
 	}
+	t.index, t.clusters = nil, nil
 	return t, nil
 }
 
@@ -148,21 +194,18 @@ func (t *table) sideOf(condition map[string]string) *side {
 func (t *table) add(s *side, o crosstalk.Observation) {
 	v := s.values[o.Measure]
 	if v == nil {
-		v = &values{}
+		v = newValues()
 		s.values[strings.Clone(o.Measure)] = v
 	}
 	i := t.itemOf(o)
-	for int(i) >= len(v.state) {
-		v.sum, v.state = append(v.sum, 0), append(v.state, 0)
-	}
+	m := v.at(i)
 	if o.NotScored != "" || !o.Value.Defined() {
-		if v.state[i] <= 0 {
-			v.state[i] = -t.word(reasonOf(o))
+		if m.state <= 0 {
+			v.set(i, moment{0, -t.word(reasonOf(o))})
 		}
 		return
 	}
-	v.sum[i] += float64(o.Value)
-	v.state[i] = max(v.state[i], 0) + 1
+	v.set(i, moment{m.sum + float64(o.Value), max(m.state, 0) + 1})
 	if t.sampling {
 		for int(i) >= len(v.samples) {
 			v.samples = append(v.samples, nil)
@@ -217,7 +260,8 @@ func hash(text []byte) uint64 {
 func (t *table) clusterOf(name string) int32 {
 	at := hash([]byte(name))
 	if t.clusters[at] == 0 {
-		t.clusters[at] = int32(len(t.clusters) + 1)
+		t.named++
+		t.clusters[at] = int32(t.named)
 	}
 	return t.clusters[at]
 }

@@ -192,21 +192,21 @@ func (m *matched) values(side, measure int) *values {
 }
 
 func (v *values) has(i int32) bool {
-	return v != nil && int(i) < len(v.state) && v.state[i] != 0
+	return v.at(i).state != 0
 }
 
 func (v *values) n(i int32) int32 {
-	if v == nil || int(i) >= len(v.state) {
-		return 0
-	}
-	return max(v.state[i], 0)
+	return max(v.at(i).state, 0)
 }
 
 // reasonOf is why an item with n of 0 has no value.
-func (v *values) reasonOf(i int32) int32 { return -v.state[i] }
+func (v *values) reasonOf(i int32) int32 { return -v.at(i).state }
 
 // mean is the mean over the samples of an item with at least one value.
-func (v *values) mean(i int32) float64 { return v.sum[i] / float64(v.state[i]) }
+func (v *values) mean(i int32) float64 {
+	m := v.at(i)
+	return m.sum / float64(m.state)
+}
 
 // cluster names the cluster of an item. Of many thousands, some share a name at
 // random, as in figures (stats.ClusterNames), unless it is for components of
@@ -293,7 +293,7 @@ func (m *matched) differences() *differences {
 
 // shared says of each cluster whether it has several pairs.
 func (m *matched) shared() []bool {
-	met := make([]bool, len(m.table.clusters)+1)
+	met := make([]bool, m.table.named+1)
 	shared := make([]bool, len(met))
 	for _, i := range m.pairs {
 		if c := m.table.items[i].cluster; c != 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"strings"
 	"time"
@@ -82,6 +83,13 @@ func (n Notes) Of(o crosstalk.Observation) Note {
 // ReadNotes returns the notes of a run, none if it has no file of them. Of several
 // on one answer the last counts. A line that a crash cut short is left out.
 func ReadNotes(run string) (Notes, error) {
+	notes, err := lastNotes(run)
+	maps.DeleteFunc(notes, func(_ string, n Note) bool { return n.Empty() })
+	return notes, err
+}
+
+// lastNotes are the last notes on each answer, of which some are withdrawn.
+func lastNotes(run string) (Notes, error) {
 	file := filepath.Join(run, NotesFile)
 	f, err := plainfile.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,11 +120,7 @@ func ReadNotes(run string) (Notes, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: invalid note: %w", file, number, err)
 		}
-		if n.Empty() {
-			delete(notes, n.Key())
-		} else {
-			notes[n.Key()] = n
-		}
+		notes[n.Key()] = n
 		text = rest
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"crosstalk/ask/journal"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/plainfile"
+	"crosstalk/labels"
 	"crosstalk/run"
 	"crosstalk/study"
 
@@ -28,6 +29,7 @@ type Result struct {
 	Asks      int // that the shards have
 	Twice     int // of these: another shard has another answer to the same request, which was taken
 	Failed    int // requests without an answer
+	Labels    int // labels and notes of people that were not in the run yet
 	Estimates []crosstalk.Estimate
 }
 
@@ -88,6 +90,9 @@ func Merge(paths []string, out string) (result Result, err error) {
 	defer func() { err = errors.Join(err, d.Close()) }()
 	result.Shards = len(shards)
 	if err := shards.copyInstructions(d); err != nil {
+		return result, err
+	}
+	if result.Labels, err = labels.Merge(out, shards.paths()); err != nil {
 		return result, err
 	}
 	var both errgroup.Group // two files, and each takes long

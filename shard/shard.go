@@ -163,41 +163,54 @@ func (s Shard) Part(n int) int {
 	return part
 }
 
-// Clusters are items, by number from 0, that have to be in the same shard. The
-// zero value has no items.
+// Clusters are items, by number from 0, that have to be in the same shard: those that
+// share something. The zero value has no items. It is made for millions of them.
 type Clusters struct {
-	of     []int32          // a parent of each item, that of a root is the item itself
-	hashes []uint64         // of the items' ids
-	named  map[uint64]int32 // the first item of a named cluster, by the name's hash
+	of      []int32  // a parent of each item, that of a root is the item itself
+	hashes  []uint64 // of the items' ids
+	sharing []sharing
 }
 
-// Add adds an item with its cluster, "" for one of its own.
+// sharing is an item that has something.
+type sharing struct {
+	what uint64
+	item int32
+}
+
+// Everybody in the place of an item means that what it has puts no items together.
+const Everybody = -1
+
+// Add adds the next item with its cluster, "" for one of its own.
 func (c *Clusters) Add(id, cluster string) {
-	item := int32(len(c.of))
-	c.of, c.hashes = append(c.of, item), append(c.hashes, hash(id))
-	if cluster == "" {
-		return
+	item := len(c.of)
+	c.of, c.hashes = append(c.of, int32(item)), append(c.hashes, hash(id))
+	if cluster != "" {
+		c.Share(hash(cluster), item)
 	}
-	if c.named == nil {
-		c.named = map[uint64]int32{}
-	}
-	name := hash(cluster)
-	if first, again := c.named[name]; again {
-		c.join(first, item)
-		return
-	}
-	c.named[name] = item
 }
 
-// Join makes the clusters of two items one.
-func (c *Clusters) Join(a, b int) { c.join(int32(a), int32(b)) }
+// Share says what an item has: all that have the same are in one shard. What is a
+// hash.
+func (c *Clusters) Share(what uint64, item int) {
+	c.sharing = append(c.sharing, sharing{what, int32(item)})
+}
 
-func (c *Clusters) join(a, b int32) {
-	a, b = c.root(a), c.root(b)
-	if a > b {
-		a, b = b, a
+// join makes one cluster of those that share something.
+func (c *Clusters) join() {
+	slices.SortFunc(c.sharing, func(a, b sharing) int { return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.item, b.item)) })
+	for i, one := range c.sharing {
+		if i == 0 || c.sharing[i-1].what != one.what {
+			continue
+		}
+		before := c.sharing[i-1].item
+		if before == Everybody {
+			c.sharing[i].item = Everybody
+			continue
+		}
+		a, b := c.root(before), c.root(one.item)
+		c.of[max(a, b)] = min(a, b) // the root is the first item
 	}
-	c.of[b] = a // the root is the first item
+	c.sharing = nil
 }
 
 func (c *Clusters) root(item int32) int32 {
@@ -213,6 +226,7 @@ func (c *Clusters) root(item int32) int32 {
 // shard with the fewest items: shards differ by at most one item where all
 // clusters have one size.
 func (s Shard) Of(c *Clusters) []int {
+	c.join()
 	items := []int{} // not nil, for a shard may have none
 	sizes := make([]int32, len(c.of))
 	for i := range c.of {
@@ -222,7 +236,7 @@ func (s Shard) Of(c *Clusters) []int {
 		root, size int32
 		hash       uint64
 	}
-	var all []cluster
+	all := make([]cluster, 0, len(c.of))
 	for root, size := range sizes {
 		if size > 0 {
 			all = append(all, cluster{int32(root), size, c.hashes[root]})

@@ -87,8 +87,10 @@ func TestOf(t *testing.T) {
 				for i := range n {
 					c.Add(fmt.Sprint("item ", i), "")
 				}
+				c.Share(1<<40, Everybody)
 				for i := range n {
-					c.Join(i, cluster(i))
+					c.Share(uint64(cluster(i)), i)
+					c.Share(1<<40, i)
 				}
 				owner := map[int]int{}
 				least, most, all := n, 0, 0

@@ -58,23 +58,23 @@ func (s *Study) place(i int) int {
 // one condition of each protocol, since conditions do not differ in which items
 // share one.
 func (s *Study) clusters(ctx context.Context) (*shard.Clusters, error) {
-	items := s.Suite.Items
 	clusters := &shard.Clusters{}
-	for _, item := range items.All() {
-		clusters.Add(item.ID, item.Cluster)
-	}
+	var instruments []crosstalk.Instrument
+	var askers []*sharing
 	for k, p := range s.Protocols {
-		in := p.instrument(p.Conditions[0], false)
-		n := &sharing{id: p.Conditions[0].Model, clusters: clusters, first: map[uint64]int32{}}
+		n := &sharing{id: p.Conditions[0].Model, clusters: clusters, item: shard.Everybody}
 		if s.common != nil {
-			n.item = everyItem
 			if err := s.common(ctx, k, p.Conditions[0], n); err != nil {
 				return nil, err
 			}
 		}
-		for i, item := range items.All() {
-			n.item = i
-			if _, err := in.Measure(ctx, n, item); err != nil {
+		instruments, askers = append(instruments, p.instrument(p.Conditions[0], false)), append(askers, n)
+	}
+	for i, item := range s.Suite.Items.All() {
+		clusters.Add(item.ID, item.Cluster)
+		for k, in := range instruments {
+			askers[k].item = i
+			if _, err := in.Measure(ctx, askers[k], item); err != nil {
 				return nil, err
 			}
 		}

@@ -68,3 +68,21 @@ func TestItems(t *testing.T) {
 		}
 	}
 }
+
+// Nothing of an item is lost, whatever it is made of.
+func TestItemsOfEveryKind(t *testing.T) {
+	for _, name := range []string{"leakage-context", "leakage-stories", "confusion", "consistency"} {
+		s, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var packed Items
+		packed.last = s.Items.List()
+		packed.pack()
+		for i, item := range packed.blocks[0].items() {
+			if want := s.Items.At(i); !reflect.DeepEqual(item, want) {
+				t.Fatalf("%s: %+v, want %+v", name, item, want)
+			}
+		}
+	}
+}

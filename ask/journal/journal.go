@@ -179,24 +179,25 @@ func (j *Journal) openWriter() (err error) {
 	if j.writer, err = connect(j.path, "", sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE); err != nil {
 		return err
 	}
-	return within(j.writer, func() error {
+	err = within(j.writer, func() error {
 		if _, err := admit(j.writer); err != nil { // before anything is changed
 			return err
 		}
 		// FULL: a commit survives a power cut, not only kill -9. Commits are
 		// grouped, so it costs one fsync for many answers.
-		if err := j.writer.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"); err != nil {
-			return err
-		}
-		if err := migrate(j.writer); err != nil {
-			return err
-		}
-		if j.old, _, err = j.writer.Prepare("SELECT status, attempts FROM asks WHERE key = ?"); err != nil {
-			return err
-		}
-		j.insert, _, err = j.writer.Prepare(insertion())
-		return err
+		return j.writer.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
 	})
+	if err != nil {
+		return err
+	}
+	if err := migrate(j.writer); err != nil { // which takes minutes for millions of answers
+		return err
+	}
+	if j.old, _, err = j.writer.Prepare("SELECT status, attempts FROM asks WHERE key = ?"); err != nil {
+		return err
+	}
+	j.insert, _, err = j.writer.Prepare(insertion())
+	return err
 }
 
 func (j *Journal) openReader(query string) (err error) {

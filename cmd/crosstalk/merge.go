@@ -26,7 +26,7 @@ the directory that has the runs of all of them; their order does not matter.
 
 The result is a run like any other: report, compare, gate and serve take it, and
 the command that made the shards resumes it, without --shard and with --out DIR.
-To merge again has no effect.
+Labels and notes of people are merged, too. To merge again has no effect.
 
 Runs of different measurements are refused with the field that differs. Shards
 that are missing or unfinished are named, and the exit code is 3: DIR has their
@@ -84,6 +84,9 @@ func summarizeMerge(c *cobra.Command, r merge.Result, out string) {
 	fmt.Fprintf(stderr, "\n%d shards", r.Shards)
 	if r.Asks > 0 {
 		fmt.Fprintf(stderr, ", %d answers", r.Asks-r.Twice)
+	}
+	if r.Labels > 0 {
+		fmt.Fprintf(stderr, ", %d labels and notes of people", r.Labels)
 	}
 	fmt.Fprintf(stderr, ". Run directory: %s\n", out)
 	sayNext(stderr, out)

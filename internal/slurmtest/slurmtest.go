@@ -125,7 +125,7 @@ func (s *Slurm) Running() []string {
 // Drain waits until no job runs or is in the queue.
 func (s *Slurm) Drain() {
 	s.t.Helper()
-	s.until("the end of all jobs", func() bool {
+	s.within(30*time.Minute, "the end of all jobs", func() bool {
 		out, err := s.Command("squeue", "--noheader").Output()
 		return err == nil && len(out) == 0
 	})
@@ -147,7 +147,13 @@ func (s *Slurm) daemon(path string, args ...string) {
 
 func (s *Slurm) until(what string, condition func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(5 * time.Minute); !condition(); time.Sleep(200 * time.Millisecond) {
+	s.within(5*time.Minute, what, condition)
+}
+
+// within waits for at most this long.
+func (s *Slurm) within(most time.Duration, what string, condition func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(most); !condition(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
 			logs, _ := exec.Command("tail", "-n", "5", filepath.Dir(s.conf)+"/slurmctld.log", filepath.Dir(s.conf)+"/slurmd.log").CombinedOutput()
 			s.t.Fatalf("waited in vain for %s\n%s", what, logs)

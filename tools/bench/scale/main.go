@@ -6,15 +6,19 @@
 //	go -C tools run ./bench/scale score -n 100000,300000,1000000
 //	go -C tools run ./bench/scale read -n 100000,300000
 //	go -C tools run ./bench/scale read -n 1000000
-//	go -C tools run ./bench/scale merge -shards 10 -n 100000
+//	go -C tools run ./bench/scale shards -shards 10 -n 100000 -dir DIR
+//	go -C tools run ./bench/scale merge -shards 10 -n 100000 -dir DIR
 //	go -C tools run ./bench/scale processes -n 4000 -delay 50ms
+//	go -C tools run ./bench/scale journal -n 1000000
 //
 // run asks n prompts, one answer each, of a local server that answers at once;
 // score scores n recorded answers; read reports, compares and gates a run of n
-// recorded answers. merge merges shards of n answers each, which it makes first.
+// recorded answers. shards asks n prompts for each shard; merge merges them. What is
+// in DIR of an earlier measurement is not made again.
 // processes asks n prompts from 1, 2, 3 and 4 shards at a time, of a server that
 // answers after the delay and takes no more than 16 requests at a time from each
-// process. Each takes a few minutes on two quiet cores.
+// process. journal fills a journal with n short answers, and saves, finds and counts
+// some more. Each takes a few minutes on two quiet cores.
 //
 // The command is built first. CPU time and memory are those of its process, as
 // the operating system counts them; the server and this program are not in them.
@@ -35,13 +39,14 @@ import (
 	"sync"
 	"time"
 
+	"crosstalk/shard"
 	"crosstalk/tools/internal/bench"
 )
 
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 2 {
-		log.Fatal("usage: scale run|score|read|merge|processes [flags]")
+		log.Fatal("usage: scale run|score|read|shards|merge|processes|journal [flags]")
 	}
 	b := &measuring{}
 	flags := flag.NewFlagSet("scale", flag.ExitOnError)
@@ -70,12 +75,14 @@ func (b *measuring) measure(what, numbers string) error {
 		"run":       {b.run, "100000,300000,1000000"},
 		"score":     {b.score, "100000,300000,1000000"},
 		"read":      {b.read, "100000,300000,1000000"},
+		"shards":    {b.makeShards, "100000"},
 		"merge":     {b.merge, "100000"},
 		"processes": {b.processes, "4000"},
+		"journal":   {b.journal, "1000000"},
 	}
 	m, known := measures[what]
 	if !known {
-		return fmt.Errorf("unknown measurement %q; choose one of: run, score, read, merge, processes", what)
+		return fmt.Errorf("unknown measurement %q; choose one of: run, score, read, shards, merge, processes, journal", what)
 	}
 	if numbers == "" {
 		numbers = m.n
@@ -137,7 +144,10 @@ func (b *measuring) show(what string, n int, ok []int, args ...string) error {
 
 // run asks n prompts.
 func (b *measuring) run(n int) error {
-	server := serve(0)
+	server, err := serve(0)
+	if err != nil {
+		return err
+	}
 	defer server.Close()
 	suite, err := b.suite(n)
 	if err != nil {
@@ -174,7 +184,7 @@ func (b *measuring) read(n int) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(out, "estimates.json")); err != nil {
+	if !made(out) {
 		if _, err := b.command(nil, args...); err != nil {
 			return err
 		}
@@ -192,24 +202,54 @@ func (b *measuring) read(n int) error {
 	return nil
 }
 
-// merge merges shards of n answers each.
-func (b *measuring) merge(n int) error {
-	server := serve(0)
+// allShards is the directory of shards of n answers each.
+func (b *measuring) allShards(n int) string {
+	return filepath.Join(b.dir, fmt.Sprintf("shards-%d-%d", b.shards, n))
+}
+
+// makeShards asks n prompts for each shard.
+func (b *measuring) makeShards(n int) error {
+	server, err := serve(0)
+	if err != nil {
+		return err
+	}
 	defer server.Close()
 	suite, err := b.suite(n * b.shards)
 	if err != nil {
 		return err
 	}
-	all := filepath.Join(b.dir, fmt.Sprintf("shards-%d-%d", b.shards, n))
 	for i := range b.shards {
-		if err := b.show("shard", n, nil, asking(server.URL, suite, all, "--shard", fmt.Sprintf("%d/%d", i+1, b.shards))...); err != nil {
+		of := shard.Shard{Index: i + 1, Count: b.shards}
+		if made(of.Dir(b.allShards(n))) {
+			continue
+		}
+		if err := b.show("shard", n, nil, asking(server.URL, suite, b.allShards(n), "--shard", of.String())...); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// made reports whether there is a finished run.
+func made(run string) bool {
+	_, err := os.Stat(filepath.Join(run, "estimates.json"))
+	return err == nil
+}
+
+// merge merges shards of n answers each.
+func (b *measuring) merge(n int) error {
+	if err := b.makeShards(n); err != nil {
+		return err
+	}
+	all := b.allShards(n)
 	if err := b.show("status", n*b.shards, nil, "status", all); err != nil {
 		return err
 	}
-	merged := all + "-merged"
+	merged, err := os.MkdirTemp(b.dir, "merged")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(merged)
 	for _, what := range []string{"merge", "again"} {
 		if err := b.show(what, n*b.shards, nil, "merge", all, "--out", merged, "--quiet", "--format", "json"); err != nil {
 			return err
@@ -221,7 +261,10 @@ func (b *measuring) merge(n int) error {
 // processes asks n prompts for each process, of 1 to 4 at a time.
 func (b *measuring) processes(n int) error {
 	const concurrency = 16
-	server := serve(b.delay)
+	server, err := serve(b.delay)
+	if err != nil {
+		return err
+	}
 	defer server.Close()
 	var one float64
 	for count := 1; count <= 4; count++ {

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"crosstalk"
+	"crosstalk/ask/journal"
+)
+
+// journal fills a journal with n short answers, in this process, and then times what
+// a run and its readers do with it: save one answer more, find one, count all, and
+// vacuum.
+func (b *measuring) journal(n int) error {
+	path := filepath.Join(b.dir, fmt.Sprintf("journal-%d.db", n))
+	j, err := journal.Open(path)
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	if err := fill(j, n); err != nil {
+		return errors.Join(err, j.Close())
+	}
+	filled := time.Since(started)
+	const times = 1000
+	save := each(times, func(i int) error { return j.Put(answered(n + i)) })
+	found := each(times, func(int) error {
+		r := answered(rand.IntN(n))
+		_, found, err := j.Get(crosstalk.KeyOf(r.Identity, r.Request))
+		if err == nil && !found {
+			err = errors.New("an answer is not in the journal")
+		}
+		return err
+	})
+	count := each(1, func(int) error { _, err := j.Progress(); return err })
+	if err := errors.Join(save.err, found.err, count.err, j.Close()); err != nil {
+		return err
+	}
+	var before, after int64
+	vacuum := each(1, func(int) (err error) { before, after, err = journal.Vacuum(path); return err })
+	fmt.Printf("journal  %8d: filled in %.1f s (%.0f/s), one more saved in %v, one found in %v, all counted in %v, vacuumed in %v from %d to %d MB\n",
+		n, filled.Seconds(), float64(n)/filled.Seconds(), save.took, found.took, count.took, vacuum.took, before/1e6, after/1e6)
+	return vacuum.err
+}
+
+// timed is the mean duration of something that was done several times.
+type timed struct {
+	took time.Duration
+	err  error
+}
+
+func each(times int, do func(i int) error) (t timed) {
+	started := time.Now()
+	for i := range times {
+		t.err = errors.Join(t.err, do(i))
+	}
+	t.took = (time.Since(started) / time.Duration(times)).Round(time.Microsecond)
+	return t
+}
+
+// fill saves n answers, as many at a time as a run with a high concurrency.
+func fill(j *journal.Journal, n int) error {
+	var group sync.WaitGroup
+	var next atomic.Int64
+	errs := make([]error, 256)
+	for k := range errs {
+		group.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n || errs[k] != nil {
+					return
+				}
+				errs[k] = j.Put(answered(i))
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// answered is the record of a number.
+func answered(i int) journal.Record {
+	l := languages[i%len(languages)]
+	return journal.Record{Identity: crosstalk.Identity{Provider: "compatible", Name: "m"},
+		Request: crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: fmt.Sprintf("%s %d", l.prompt, i)}}},
+		Answer: crosstalk.Answer{Status: crosstalk.Text, Text: strings.Repeat("*", 1+i%7), Model: "m", Finish: "stop", Attempts: 1,
+			Usage: crosstalk.Usage{Prompt: 12, Completion: 40}, Time: time.UnixMilli(1767225600000 + int64(i))}}
+}
