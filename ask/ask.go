@@ -46,6 +46,28 @@ type Options struct {
 	SameModel func(asked crosstalk.Identity, served string) bool
 }
 
+// Check returns a crosstalk.OptionError if a limit is below 0.
+func (o Options) Check() error {
+	for _, l := range []struct {
+		option string
+		n      int
+	}{{"concurrency", o.Concurrency}, {"rpm", o.RPM}, {"tpm", o.TPM}, {"fail-after", o.FailAfter},
+		{"budget-asks", o.Budget.Asks}, {"budget-tokens", o.Budget.Tokens}} {
+		if l.n < 0 {
+			return crosstalk.BadOption(l.option, " is %d; expected a number above 0", l.n)
+		}
+	}
+	if cost := o.Budget.Cost; !(cost >= 0) {
+		return crosstalk.BadOption("budget-cost", " is %g; expected a number above 0", cost)
+	}
+	for option, d := range map[string]time.Duration{"timeout": o.Timeout, "patience": o.Patience} {
+		if d < 0 {
+			return crosstalk.BadOption(option, " is %v; expected a duration above 0, such as 2m", d)
+		}
+	}
+	return nil
+}
+
 func (o Options) withDefaults() Options {
 	def := func(v *int, d int) {
 		if *v == 0 {

@@ -157,6 +157,18 @@ func TestStatsCountKinds(t *testing.T) {
 	checkStats(t, s, ask.Stats{Done: 6, Answered: 6, Empty: 2, Refused: 2, Cut: 1, Thought: 6, Usage: crosstalk.Usage{Prompt: 6e6, Completion: 12e6, Reasoning: 6e6}, Cost: 30})
 }
 
+func TestStatsText(t *testing.T) {
+	for want, s := range map[string]ask.Stats{
+		"0 answers": {},
+		"7 answers, 2 of them from an earlier run, 1 cut at the token limit, 3 after thinking (50 tokens), cost 0.1235": {
+			Answered: 7, Cached: 2, Cut: 1, Thought: 3, Usage: crosstalk.Usage{Reasoning: 50}, Cost: 0.12346},
+	} {
+		if got := s.Text(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func checkStats(t *testing.T, s *ask.Session, want ask.Stats) {
 	t.Helper()
 	if diff := cmp.Diff(want, s.Stats()); diff != "" {

@@ -28,6 +28,28 @@ type Stats struct {
 	Batches Batches // that are waited for
 }
 
+// Text counts the answers in a few words: "120 answers, 3 of them from an earlier run,
+// cost 0.0100".
+func (s Stats) Text() string {
+	text := fmt.Sprintf("%d answers", s.Answered)
+	if s.Cached > 0 {
+		text += fmt.Sprintf(", %d of them from an earlier run", s.Cached)
+	}
+	if s.Cut > 0 {
+		text += fmt.Sprintf(", %d cut at the token limit", s.Cut)
+	}
+	if s.Thought > 0 {
+		text += fmt.Sprintf(", %d after thinking", s.Thought)
+	}
+	if n := s.Usage.Reasoning; n > 0 {
+		text += fmt.Sprintf(" (%d tokens)", n)
+	}
+	if s.Cost > 0 {
+		text += fmt.Sprintf(", cost %.4f", s.Cost)
+	}
+	return text
+}
+
 // Batches are the batches at providers that are waited for.
 type Batches struct {
 	N     int       // batches

@@ -1,4 +1,4 @@
-// Package cluster writes what a scheduler needs to measure in shards and to merge
+// Package cluster writes and submits what a scheduler needs to measure in shards and to merge
 // them: the scripts of a Slurm job array, or the manifests of Kubernetes jobs.
 package cluster
 

@@ -125,6 +125,9 @@ func TestStated(t *testing.T) {
 	}
 	near(t, "items", float64(p.Plans[0].Items), stats.PairedRates(0.6, 0.55, stats.IndependentDiscordance(0.6, 0.55)).Items(0.05, 0.05, 0.8), 0)
 	near(t, "difference", float64(p.Plans[2].Difference), 0.05, 1e-4)
+	if down, err := (Goal{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1}, Differences: []float64{-0.05}}).Plan([]Study{s}); err != nil || down.Plans[0].Items != p.Plans[0].Items {
+		t.Errorf("a difference in the other direction: %+v, %v", down, err)
+	}
 	for i, n := range goal.Items {
 		goal.Differences, goal.Items = []float64{float64(p.Plans[i+1].Difference)}, nil
 		again, err := goal.Plan([]Study{s})
@@ -147,6 +150,7 @@ func TestStated(t *testing.T) {
 		{Level: 0.95, Power: 0, Comparisons: 1, Samples: []int{1}, Items: []int{5}},
 		{Level: 0.95, Power: 0.8, Samples: []int{1}, Items: []int{5}},
 		{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{0}, Items: []int{5}},
+		{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1, 5}, Items: []int{5}}, // nothing varies between answers to a prompt
 		{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1}, Items: []int{0}},
 		{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1}, Differences: []float64{0}},
 		{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1}},

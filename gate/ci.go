@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"crosstalk"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/report"
 )
@@ -102,13 +103,40 @@ func annotate(b *strings.Builder, level, title, message string) {
 	fmt.Fprintf(b, "::%s title=%s::%s\n", level, commandProperty.Replace(title), commandData.Replace(message))
 }
 
-// SaveJUnit writes the verdict as JUnit XML to a file.
-func SaveJUnit(file string, v Verdict) error {
+// Reports say where CI systems look for a verdict. Its zero value says nowhere.
+type Reports struct {
+	Annotations bool   // GitHub workflow commands, on the writer of Write
+	JUnit       string // a file of JUnit XML
+	Summary     string // a markdown file, to append to
+}
+
+// Write writes the verdict where the reports say.
+func (r Reports) Write(w io.Writer, v Verdict) error {
+	if r.Annotations {
+		if err := WriteAnnotations(w, v); err != nil {
+			return err
+		}
+	}
+	if r.JUnit != "" {
+		if err := saveJUnit(r.JUnit, v); err != nil {
+			return crosstalk.BadOption("junit", ": %w", err)
+		}
+	}
+	if r.Summary != "" {
+		if err := appendSummary(r.Summary, v); err != nil {
+			return crosstalk.BadOption("summary", ": %w", err)
+		}
+	}
+	return nil
+}
+
+// saveJUnit writes the verdict as JUnit XML to a file.
+func saveJUnit(file string, v Verdict) error {
 	return atomicfile.Write(file, func(w io.Writer) error { return WriteJUnit(w, v) })
 }
 
-// AppendSummary appends the markdown summary to a file.
-func AppendSummary(file string, v Verdict) error {
+// appendSummary appends the markdown summary to a file.
+func appendSummary(file string, v Verdict) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
 	if err != nil {
 		return err

@@ -19,11 +19,10 @@ import (
 const (
 	lineWrong = 4.0  // a line is in another language
 	lineRight = -1.5 // a line is in the expected one
-	wordAlso  = -1.5 // words beside certain ones within a line are in another language
 )
 
 // Certain is the probability from which words within a line make the verdict Wrong.
-const Certain = 0.9
+const Certain = 0.8
 
 // even is the log odds at which words count as foreign as often as not, where both are as frequent as in the
 // development data.
@@ -181,7 +180,7 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	}
 	switch {
 	case e.Words == 0:
-	case e.LogRatio >= lineWrong && 5*own < e.Words && !c.mostlyMasked(blocks):
+	case e.LogRatio >= lineWrong && 5*own < e.Words && !(e.Words <= 2 && c.mostlyMasked(blocks)):
 		u.state = Wrong
 	case e.LogRatio <= lineRight || e.LogRatio >= lineWrong:
 		u.state = Right // if it has foreign words, these are found word by word
@@ -189,7 +188,7 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	return u
 }
 
-// mostlyMasked reports whether more than half of the bytes of blocks are masked: what is left does not make a line.
+// mostlyMasked reports whether more than half of the bytes of blocks are masked: a word or two besides make no line.
 func (c *check) mostlyMasked(blocks []prose.Block) bool {
 	all, masked := 0, 0
 	for _, b := range blocks {
@@ -331,15 +330,18 @@ func (c *check) maskFrom(at int) int {
 
 // trim leaves out what a part begins and ends with but letters and the punctuation behind them.
 func (c *check) trim(start, end int) (int, int) {
-	for i := c.maskFrom(start); i < len(c.mask) && c.mask[i].Start <= start; i++ {
-		start = c.mask[i].End
+	first := start
+	for i := c.maskFrom(start); ; i++ {
+		n := strings.IndexFunc(c.text[first:max(first, end)], unicode.IsLetter)
+		if n < 0 {
+			return first, first
+		}
+		first += n
+		if i == len(c.mask) || first < c.mask[i].Start {
+			return first, first + len(strings.TrimRight(c.text[first:end], " *_\t»”’\"』」"))
+		}
+		first = max(first, c.mask[i].End)
 	}
-	s := c.text[start:max(start, end)]
-	i := strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) })
-	if i < 0 {
-		return start, start
-	}
-	return start + i, start + len(strings.TrimRight(s, " *_\t»”’\"』」"))
 }
 
 // foreignWords adds the foreign words of blocks that are not foreign as a whole, and those of quotations.
@@ -388,15 +390,6 @@ func (c *check) quoted() (found []words.Word) {
 func (c *check) foreignRun(run []words.Word, excuse prose.Kind) {
 	best := slices.MaxFunc(run, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
 	p := probability(best.LogOdds - even)
-	if p >= Certain {
-		less := func(w words.Word) bool { return w.LogOdds < wordAlso && !w.Name }
-		for less(run[0]) {
-			run = run[1:]
-		}
-		for less(run[len(run)-1]) {
-			run = run[:len(run)-1]
-		}
-	}
 	language := mostIn(run)
 	if excuse == "" {
 		excuse = c.excuse(run, language)

@@ -82,9 +82,15 @@ type Checker struct {
 	Strict bool
 }
 
-// Rules names what decides about a verdict besides the identifier: the rules and the models of words. It changes
-// whenever they do.
-func Rules() string { return "guard-1+" + words.Name() }
+// Rules names what decides about a verdict besides the identifier: the rules, the models of words and whether excuses
+// are taken. It changes whenever they do.
+func (k Checker) Rules() string {
+	rules := "guard-2+" + words.Name()
+	if k.Strict {
+		rules += "+strict"
+	}
+	return rules
+}
 
 func (k Checker) identifier() langid.Identifier {
 	if k.Identifier == nil {

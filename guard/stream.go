@@ -22,13 +22,13 @@ type Stream struct {
 
 // Limits of streams.
 const (
-	contextBytes = 400  // of the text before the last line that are looked at again
-	newBytes     = 16   // at least, before the text is looked at again
-	longestLine  = 2000 // of a line, what is looked at again
-	sureLine     = 0.99 // probability of a line that is not complete
-	sureWord     = 0.9  // of words in a line that is not complete
-	sureWords    = 4    // that a line has to have before its end, characters of Chinese, Japanese and Thai three times as many
-	wordsAfter   = 3    // that have to follow words: an explanation in brackets may come
+	contextBytes = 400     // of the text before the last line that are looked at again
+	newBytes     = 16      // at least, before the text is looked at again
+	longestLine  = 2000    // of a line, what is looked at again
+	sureLine     = 0.99    // probability of a line that is not complete
+	sureWord     = Certain // of words in a line that is not complete
+	sureWords    = 4       // that a line has to have before its end, characters of Chinese, Japanese and Thai three times as many
+	wordsAfter   = 3       // that have to follow words: an explanation in brackets may come
 )
 
 // Stream begins to judge a text that should be in a language, as Check does.

@@ -222,3 +222,53 @@ func TestIncomplete(t *testing.T) {
 		t.Error("a shard was there twice, and something was written")
 	}
 }
+
+// Runs of different measurements, and what is no shard, are refused by name.
+func TestRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	begin := func(out string, l study.Leakage, of shard.Shard) {
+		if l.Items == 0 {
+			l.Items = 12
+		}
+		measure(t, l.Open, of, out)
+	}
+	first, second := shard.Shard{Index: 1, Count: 2}, shard.Shard{Index: 2, Count: 2}
+	begin("all", study.Leakage{}, first)
+	begin("all", study.Leakage{}, second)
+	begin("single", study.Leakage{}, shard.Shard{})
+	begin("warm", study.Leakage{Sweep: study.Sweep{Temperatures: []string{"1"}}}, second)
+	begin("fewer", study.Leakage{Sweep: study.Sweep{Items: 11}}, second)
+	begin("rules", study.Leakage{By: []string{"category", "language"}}, second)
+	begin("thirds", study.Leakage{}, shard.Shard{Index: 3, Count: 3})
+	begin("older", study.Leakage{}, second)
+	manifest := string(read(t, "older/shard-2-of-2", "manifest.json"))
+	older := strings.Replace(manifest, `"crosstalk": "`, `"crosstalk": "older than `, 1)
+	if err := errors.Join(os.WriteFile("older/shard-2-of-2/manifest.json", []byte(older), 0o600), os.Mkdir("empty", 0o700)); err != nil || older == manifest {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"warm":    "warm/shard-2-of-2 is not of the same measurement as all/shard-1-of-2: its temperature is 1, not 0",
+		"fewer":   `fewer/shard-2-of-2 is not of the same measurement as all/shard-1-of-2: its suite is "leakage-en[11 of `,
+		"rules":   "rules/shard-2-of-2 is not of the same measurement as all/shard-1-of-2: its scoring is ",
+		"thirds":  "thirds/shard-3-of-3 is not of the same measurement as all/shard-1-of-2: its number of shards is 3, not 2",
+		"older":   "older/shard-2-of-2 is not of the same measurement as all/shard-1-of-2: its crosstalk is version older than ",
+		"single":  "single is a run of all items: expected runs of shards, made with --shard",
+		"nowhere": "nowhere: expected the run of a shard, or a directory with such runs",
+		"empty":   "empty has no runs of shards: expected directories such as empty/shard-1-of-2",
+	} {
+		if _, err := merge.Merge([]string{"all/shard-1-of-2", path}, "none"); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+	for out, want := range map[string]string{
+		"all":              "all is not empty and not a run directory",
+		"all/shard-1-of-2": `all/shard-1-of-2 has a run with other settings: its shard is "1/2", not ""`,
+	} {
+		if _, err := merge.Merge([]string{"all"}, out); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+	if _, err := os.Stat("none"); err == nil {
+		t.Error("something was written")
+	}
+}

@@ -248,8 +248,10 @@ func TestReading(t *testing.T) {
 	if _, err := ReadManifest(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
-	if _, err := ReadEstimates(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
+	for _, place := range []string{path, "dir_test.go"} {
+		if _, err := ReadEstimates(place); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), place+" is not a run directory: expected ") {
+			t.Errorf("%v", err)
+		}
 	}
 	for _, err := range ReadObservations(path) {
 		if !os.IsNotExist(err) {
@@ -258,6 +260,9 @@ func TestReading(t *testing.T) {
 	}
 	d := create(t, path, plan())
 	defer d.Close()
+	if _, err := ReadEstimates(path); !errors.Is(err, ErrUnfinished) || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a run without figures: %v", err)
+	}
 	want := []crosstalk.Estimate{{Measure: "m", Value: 0.25, N: 4, Signature: "s"}}
 	if err := d.WriteEstimates(want); err != nil {
 		t.Fatal(err)

@@ -18,9 +18,12 @@ type Forecast struct {
 }
 
 // Forecast counts the requests of a study, their tokens and their cost. Nothing is
-// sent. It refuses what Begin would: unknown columns for grouping, prices that are
-// missing, batches that a model does not take.
+// sent. It refuses what Begin would: limits below 0, unknown columns for grouping,
+// prices that are missing, batches that a model does not take.
 func (s *Study) Forecast(ctx context.Context, o ask.Options) (Forecast, error) {
+	if err := o.Check(); err != nil {
+		return Forecast{}, err
+	}
 	if err := s.checkPrices(o.Budget); err != nil {
 		return Forecast{}, err
 	}

@@ -22,7 +22,7 @@ func OpenIdentifier(name string) (*fasttext.Model, error) {
 	if name == "" || name == embeddedIdentifier {
 		return embedded.Identifier(), nil
 	}
-	file, err := IdentifierFile(name)
+	file, err := identifierFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -45,9 +45,9 @@ func PublishedIdentifier(name string) (datasets.Source, bool) {
 	return datasets.Named(datasets.Model, name)
 }
 
-// IdentifierFile is the file of a language identifier: the one of that name, or
+// identifierFile is the file of a language identifier: the one of that name, or
 // the one that was fetched.
-func IdentifierFile(name string) (string, error) {
+func identifierFile(name string) (string, error) {
 	s, published := PublishedIdentifier(name)
 	if _, err := os.Stat(name); err == nil || !published {
 		return name, nil
@@ -71,7 +71,7 @@ func OpenWords(file string) (*wordlist.List, error) {
 // CheckIdentifier loads the language identifier of that name and tries it on a
 // sentence. The rows are names and texts for people.
 func CheckIdentifier(name string) (rows [][2]string, err error) {
-	file, err := IdentifierFile(name)
+	file, err := identifierFile(name)
 	if err != nil {
 		return nil, err
 	}

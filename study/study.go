@@ -114,9 +114,18 @@ func (s *Study) noteChange(c model.Change) {
 	}
 }
 
-// Thought is the number of recorded answers from which the model's thoughts were
-// separated when they were scored.
-func (s *Study) Thought() int { return int(s.thought.Load()) }
+// Remarks are what is to be said of recorded answers once they are scored, each in a
+// line: the notes, and how many had the model's thoughts in them.
+func (s *Study) Remarks() []string {
+	remarks := slices.Concat(s.Notes.Files, s.Notes.Shown)
+	if s.Notes.More > 0 {
+		remarks = append(remarks, fmt.Sprintf("and %d more like these", s.Notes.More))
+	}
+	if n := s.thought.Load(); n > 0 {
+		remarks = append(remarks, fmt.Sprintf("note: %d answers had the model's thoughts in them, which are not scored", n))
+	}
+	return remarks
+}
 
 // countThoughts counts the answers that had thoughts in them, unless another
 // protocol than the first reads them.

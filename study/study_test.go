@@ -2,11 +2,13 @@ package study
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -81,26 +83,39 @@ directory  runs/a
 	if _, err := s.Forecast(t.Context(), ask.Options{Budget: ask.Budget{Cost: 1}}); err == nil || !strings.HasPrefix(err.Error(), "no price for leaky") {
 		t.Error(err)
 	}
+	for want, o := range map[string]ask.Options{
+		"rpm is -1; expected a number above 0":                     {RPM: -1},
+		"budget-tokens is -5; expected a number above 0":           {Budget: ask.Budget{Tokens: -5}},
+		"budget-cost is NaN; expected a number above 0":            {Budget: ask.Budget{Cost: math.NaN()}},
+		"patience is -1s; expected a duration above 0, such as 2m": {Patience: -time.Second},
+	} {
+		if _, err := s.Forecast(t.Context(), o); err == nil || err.Error() != want {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+	if _, err := (Leakage{Sweep: Sweep{Items: -1}}).Open(); err == nil || err.Error() != "items is -1; expected a number above 0" {
+		t.Error(err)
+	}
 	if _, err := s.Forecast(t.Context(), ask.Options{Batch: true}); err == nil || !strings.Contains(err.Error(), "has no batch API") {
 		t.Error(err)
 	}
 }
 
 // What a run would refuse.
-func TestRefusals(t *testing.T) {
+func TestCheckSuite(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"maori.csv": "prompt,language\nKei hea,mi\n", "german.csv": "prompt,language\nWo?,de\n"} {
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := Refused(t.Context(), file, "confusion")
+		err := CheckSuite(t.Context(), file, "confusion")
 		if maori := name == "maori.csv"; (err != nil) != maori || maori && !strings.Contains(err.Error(), "cannot identify the language mi") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, instrument := range []string{"leakage", "consistency"} {
-		if err := Refused(t.Context(), map[string]string{"leakage": "leakage-de", "consistency": "consistency"}[instrument], instrument); err != nil {
+		if err := CheckSuite(t.Context(), map[string]string{"leakage": "leakage-de", "consistency": "consistency"}[instrument], instrument); err != nil {
 			t.Error(err)
 		}
 	}

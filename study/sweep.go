@@ -160,6 +160,11 @@ type defaults struct {
 // conditions are the grid of the sweep's settings over the defaults, with its
 // models open.
 func (s *Sweep) conditions(d defaults) ([]Condition, error) {
+	for option, n := range map[string]int{"samples": s.Samples, "items": s.Items, "max-tokens": s.MaxTokens, "reasoning-tokens": s.ReasoningTokens} {
+		if n < 0 {
+			return nil, crosstalk.BadOption(option, " is %d; expected a number above 0", n)
+		}
+	}
 	axes, err := s.axes(d)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -43,58 +44,55 @@ func (s *Suite) LanguageList() string {
 
 // WriteCard writes what a suite is and its card, which it must have, for people.
 func (s *Suite) WriteCard(w io.Writer) error {
-	var b strings.Builder
-	s.writeHead(&b, true)
+	b := bufio.NewWriter(w)
+	s.writeHead(b, true)
 	for _, line := range s.Card.Lines() {
-		fmt.Fprintf(&b, "\n%s\n", line[0])
+		fmt.Fprintf(b, "\n%s\n", line[0])
 		for _, text := range visible.Wrap(line[1], 78) {
 			b.WriteString("  " + text + "\n")
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.Flush()
 }
 
 // Write writes what a suite is, its tasks and the texts of its items, for people. A
 // star marks the default of a text that has several versions.
 func (s *Suite) Write(w io.Writer) error {
-	var b strings.Builder
-	s.writeHead(&b, true)
+	b := bufio.NewWriter(w)
+	s.writeHead(b, true)
 	for _, t := range s.Tasks {
-		writeTask(&b, t)
+		writeTask(b, t)
 	}
 	for _, i := range s.Items.All() {
-		s.writeItem(&b, i)
-		s.reader().write(&b, s, i)
+		s.writeItem(b, i)
+		s.reader().write(b, s, i)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.Flush()
 }
 
 // WriteRequests writes what a suite is and what is sent to an API for each item, for
 // people: requests is the function Requests of its instrument.
 func (s *Suite) WriteRequests(w io.Writer, api crosstalk.API,
 	requests func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest) error {
-	var b strings.Builder
-	s.writeHead(&b, false)
+	b := bufio.NewWriter(w)
+	s.writeHead(b, false)
 	p := crosstalk.PromptConfig{API: api, Prefix: PrefixOf(s.Prefix, api)}
 	for _, i := range s.Items.All() {
-		s.writeItem(&b, i)
+		s.writeItem(b, i)
 		for _, r := range requests(p, s.Tasks, i) {
-			fmt.Fprintf(&b, "  %s\n", r.Name)
+			fmt.Fprintf(b, "  %s\n", r.Name)
 			if api == crosstalk.Completions {
-				writeText(&b, "", 11, "  prompt", r.Request.Prompt)
+				writeText(b, "", 11, "  prompt", r.Request.Prompt)
 			}
 			for _, m := range r.Request.Messages {
-				writeText(&b, "", 11, "  "+m.Role, m.Content)
+				writeText(b, "", 11, "  "+m.Role, m.Content)
 			}
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.Flush()
 }
 
-func (s *Suite) writeHead(b *strings.Builder, prefixes bool) {
+func (s *Suite) writeHead(b *bufio.Writer, prefixes bool) {
 	fmt.Fprintf(b, "%s: %s", s.ID(), s.Summary())
 	if s.License != "" {
 		fmt.Fprintf(b, ", %s", s.License)
@@ -111,7 +109,7 @@ func (s *Suite) writeHead(b *strings.Builder, prefixes bool) {
 }
 
 // writeItem writes an item's id and the values of its columns.
-func (s *Suite) writeItem(b *strings.Builder, i crosstalk.Item) {
+func (s *Suite) writeItem(b *bufio.Writer, i crosstalk.Item) {
 	b.WriteString("\n" + i.ID)
 	for _, column := range s.reader().columns {
 		if value := i.Labels[column]; value != "" {
@@ -122,7 +120,7 @@ func (s *Suite) writeItem(b *strings.Builder, i crosstalk.Item) {
 }
 
 // writeText writes a named text, its lines indented below each other.
-func writeText(b *strings.Builder, mark string, width int, name, text string) {
+func writeText(b *bufio.Writer, mark string, width int, name, text string) {
 	for i, line := range strings.Split(text, "\n") {
 		switch {
 		case text == "":

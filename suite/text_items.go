@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bufio"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,7 +11,7 @@ import (
 )
 
 // writePair writes the texts of a leakage item.
-func writePair(b *strings.Builder, _ *Suite, i crosstalk.Item) {
+func writePair(b *bufio.Writer, _ *Suite, i crosstalk.Item) {
 	p := i.Pair
 	for _, m := range p.Before {
 		writeText(b, "", 10, m.Role, m.Content)
@@ -37,7 +38,7 @@ func categories(s *Suite) string {
 
 // writePrompt writes the prompt of a confusion item, with the instruction in each of
 // its places.
-func writePrompt(b *strings.Builder, _ *Suite, i crosstalk.Item) {
+func writePrompt(b *bufio.Writer, _ *Suite, i crosstalk.Item) {
 	p := i.Prompt
 	for _, m := range p.Before {
 		writeText(b, "", 10, m.Role, m.Content)
@@ -71,7 +72,7 @@ func taskCounts(s *Suite) string {
 }
 
 // writeTask writes the instructions of a task in each language.
-func writeTask(b *strings.Builder, t crosstalk.Task) {
+func writeTask(b *bufio.Writer, t crosstalk.Task) {
 	classes := "free answers"
 	if len(t.Classes) > 0 {
 		classes = "classes " + strings.Join(t.Classes, ", ")
@@ -97,7 +98,7 @@ func writeTask(b *strings.Builder, t crosstalk.Task) {
 }
 
 // writeInput writes an item's input in each language.
-func writeInput(b *strings.Builder, s *Suite, item crosstalk.Item) {
+func writeInput(b *bufio.Writer, s *Suite, item crosstalk.Item) {
 	t := s.Tasks[slices.IndexFunc(s.Tasks, func(t crosstalk.Task) bool { return t.Name == item.Input.Task })]
 	for _, language := range slices.Sorted(maps.Keys(item.Input.Texts)) {
 		fmt.Fprintf(b, "  %s", language)

@@ -89,6 +89,11 @@ func TestDetails(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
+	unknown := &Suite{Name: "s", Items: ItemsOf(crosstalk.Item{ID: "a"})}
+	var b bytes.Buffer
+	if err := unknown.Write(&b); err != nil || !strings.HasSuffix(b.String(), ": 1 items, 1 clusters\n\na\n") {
+		t.Errorf("%q, %v", b.String(), err)
+	}
 	s := &Suite{Instrument: "leakage", Items: ItemsOf(crosstalk.Item{ID: "a"})}
 	if got := s.Summary() + s.Details(); got != "1 items, 1 controls, no categories" {
 		t.Error(got)

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bufio"
 	"fmt"
 	"regexp"
 	"slices"
@@ -32,7 +33,7 @@ type reader struct {
 	read     func(document, *Suite) error
 	check    func(s *Suite, remark func(format string, args ...any))
 	columns  []string // labels to write behind an item's id
-	write    func(b *strings.Builder, s *Suite, i crosstalk.Item)
+	write    func(b *bufio.Writer, s *Suite, i crosstalk.Item)
 	details  func(s *Suite) string // Suite.Details; nil: none
 }
 
@@ -42,9 +43,12 @@ var instruments = []reader{
 	{"consistency", "clusters", readConsistency, checkTasks, []string{"task", "category"}, writeInput, taskCounts},
 }
 
-// reader is that of the suite's instrument.
+// reader is that of the suite's instrument. Of an unknown one there is nothing to say.
 func (s *Suite) reader() reader {
-	return instruments[slices.IndexFunc(instruments, func(r reader) bool { return r.name == s.Instrument })]
+	if i := slices.IndexFunc(instruments, func(r reader) bool { return r.name == s.Instrument }); i >= 0 {
+		return instruments[i]
+	}
+	return reader{clusters: "clusters", check: func(*Suite, func(string, ...any)) {}, write: func(*bufio.Writer, *Suite, crosstalk.Item) {}}
 }
 
 // A suite's name is part of signatures and of the names of run directories.

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/internal/jsonlog"
 	"crosstalk/internal/statusline"
@@ -29,6 +31,30 @@ type progress struct {
 func Show(w io.Writer, s *ask.Session, planned int) (stop func()) {
 	p := newProgress(w, s, planned)
 	return p.line.Repeat(p.show)
+}
+
+// ShowScored writes how many answers have been scored, of the observations that an
+// observer (study.Study.Observe) is given, until stop is called, which can be done more
+// than once. The observer that it returns passes them on.
+func ShowScored(w io.Writer, observe func() func(crosstalk.Observation)) (counting func() func(crosstalk.Observation), stop func()) {
+	var n atomic.Int64
+	counting = func() func(crosstalk.Observation) {
+		n.Store(0)
+		next, last := observe(), crosstalk.Observation{}
+		return func(o crosstalk.Observation) {
+			next(o)
+			if o.Item != last.Item || o.Sample != last.Sample || o.Variant != last.Variant {
+				n.Add(1)
+			}
+			last = o
+		}
+	}
+	line := statusline.New(w)
+	return counting, line.Repeat(func() {
+		if n := n.Load(); n > 0 {
+			line.Show(fmt.Sprintf("%d answers scored", n))
+		}
+	})
 }
 
 func newProgress(w io.Writer, s *ask.Session, planned int) *progress {

@@ -1,4 +1,5 @@
-// Package watch says how far runs have come, all shards of one as one run.
+// Package watch says how far runs have come: those in a directory, all shards of one
+// as one run, and one that is measured now.
 package watch
 
 import (

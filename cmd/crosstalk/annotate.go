@@ -1,28 +1,17 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"slices"
-	"strings"
 
 	"crosstalk/internal/config"
-	"crosstalk/internal/plainfile"
-	"crosstalk/web/access"
 	"crosstalk/web/annotate"
 
 	"github.com/spf13/cobra"
 )
 
-type annotateFlags struct {
-	annotate.Options
-	addr, guideline string
-}
-
 func annotateCommand() *cobra.Command {
-	var a annotateFlags
+	var o annotate.Options
+	var addr, guideline string
 	c := &cobra.Command{
 		Use:   "annotate RUN",
 		Short: "Ask people about a run's answers in a web browser",
@@ -54,18 +43,27 @@ stays the same when the command is run again. Any other --addr needs --annotator
   crosstalk annotate RUN --addr :8021 --annotator ann,bob     for others, with tokens`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			var err error
+			if guideline != "" {
+				if o.Guide, err = annotate.ReadGuide(guideline); err != nil {
+					return err
+				}
+			}
 			ctx, stop := untilSignal(c.Context())
 			defer stop()
-			return a.serve(ctx, c.ErrOrStderr(), args[0])
+			if err = annotate.Serve(ctx, c.ErrOrStderr(), addr, args[0], o); errors.As(err, new(*annotate.OpenError)) {
+				return &usageError{err}
+			}
+			return err
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&a.Questions, "question", nil, "what to ask (default: all that the run has)")
-	addSample(f, &a.Sample)
-	f.StringVar(&a.guideline, "guideline", "", "a text file to show in place of the guidelines of the questions")
-	f.StringVar(&a.addr, "addr", "127.0.0.1:8021", "address and port to listen on; port 0 is any free port")
-	f.StringSliceVar(&a.Annotators, "annotator", nil, "names of annotators who get a token each (default: whoever comes gives a name)")
-	f.StringSliceVar(&a.Hosts, "host", nil, "host names to accept besides localhost and IP addresses")
+	f.StringSliceVar(&o.Questions, "question", nil, "what to ask (default: all that the run has)")
+	addSample(f, &o.Sample)
+	f.StringVar(&guideline, "guideline", "", "a text file to show in place of the guidelines of the questions")
+	f.StringVar(&addr, "addr", "127.0.0.1:8021", "address and port to listen on; port 0 is any free port")
+	f.StringSliceVar(&o.Annotators, "annotator", nil, "names of annotators who get a token each (default: whoever comes gives a name)")
+	f.StringSliceVar(&o.Hosts, "host", nil, "host names to accept besides localhost and IP addresses")
 	config.Path(f, "guideline")
 	config.Harmless(f, "question")
 	for _, name := range []string{"addr", "annotator", "host"} {
@@ -73,60 +71,4 @@ stays the same when the command is run again. Any other --addr needs --annotator
 	}
 	f.SortFlags = false
 	return c
-}
-
-// maxGuideline is the maximum size of a guideline in bytes.
-const maxGuideline = 1 << 20
-
-// serve asks about the run until ctx ends.
-func (a *annotateFlags) serve(ctx context.Context, stderr io.Writer, path string) error {
-	if err := a.Sample.Check(); err != nil {
-		return err
-	}
-	for i, name := range a.Annotators {
-		a.Annotators[i] = strings.TrimSpace(name)
-		if err := annotate.CheckName(a.Annotators[i]); err != nil {
-			return fmt.Errorf("--annotator %q: %w", name, err)
-		}
-		if slices.Contains(a.Annotators[:i], a.Annotators[i]) {
-			return fmt.Errorf("--annotator: duplicate name %s", a.Annotators[i])
-		}
-	}
-	if a.guideline != "" {
-		text, err := plainfile.Read(a.guideline, maxGuideline)
-		if err != nil {
-			return err
-		}
-		for paragraph := range strings.SplitSeq(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n\n") {
-			if paragraph = strings.TrimSpace(paragraph); paragraph != "" {
-				a.Guide = append(a.Guide, paragraph)
-			}
-		}
-	}
-	at, err := access.Listen(a.addr, a.Hosts)
-	if err != nil {
-		return err
-	}
-	defer at.Close()
-	if !at.Loopback() && len(a.Annotators) == 0 {
-		return &usageError{errors.New("--addr " + a.addr + " lets others connect; name those who may with --annotator")}
-	}
-	a.Hosts = at.Hosts
-	server, err := annotate.New(path, a.Options)
-	if err != nil {
-		return err
-	}
-	for _, reason := range server.LeftOut {
-		fmt.Fprintf(stderr, "Not asked: %v\n", reason)
-	}
-	if len(a.Annotators) == 0 {
-		fmt.Fprintf(stderr, "%s: %s\n", server.Count(), at.URL)
-	}
-	for _, name := range a.Annotators {
-		fmt.Fprintf(stderr, "%s for %s: %s?token=%s\n", server.Count(), name, at.URL, server.Token(name))
-	}
-	if !at.Loopback() {
-		fmt.Fprintln(stderr, "Whoever has such an address can answer under that name. The connection is not encrypted.")
-	}
-	return at.Serve(ctx, server)
 }

@@ -16,10 +16,29 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// figureFlags are the flags of commands that print the figures of a run.
+type figureFlags struct {
+	outputFlags
+	all bool
+}
+
+func (f *figureFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.all, "all", false, "print all figures, not only a screenful")
+	f.outputFlags.add(c)
+}
+
+// write prints figures: the short answer, unless other programs read them or all are
+// wanted.
+func (f *figureFlags) write(c *cobra.Command, instrument string, figures []crosstalk.Estimate, names report.Names, examples *overview.Examples) error {
+	if f.all || f.format != report.Formats[0] {
+		return report.WriteNamed(c.OutOrStdout(), f.format, figures, names)
+	}
+	return overview.Write(c.OutOrStdout(), instrument, figures, names, examples)
+}
+
 // answerFlags are the output flags of run and score.
 type answerFlags struct {
-	outputFlags
-	all    bool
+	figureFlags
 	labels []string
 	names  report.Names
 
@@ -28,11 +47,10 @@ type answerFlags struct {
 
 func (a *answerFlags) add(c *cobra.Command) {
 	f := c.Flags()
-	f.BoolVar(&a.all, "all", false, "print all figures, not only a screenful")
 	f.StringArrayVar(&a.labels, "label", nil, "what tables and plots call a model, a system message or another value: VALUE=NAME; "+
 		"the value may be @FILE")
 	config.PathIn(f, "label", `(?s)^@([^@].*)=`)
-	a.outputFlags.add(c)
+	a.figureFlags.add(c)
 }
 
 // check validates the flags.
@@ -73,16 +91,12 @@ func (a *answerFlags) follow(s *study.Study) {
 	}
 }
 
-// print prints the figures: the short answer, unless other programs read them or
-// all are wanted.
+// print prints the figures.
 func (a *answerFlags) print(c *cobra.Command, s *study.Study, result study.Result) error {
 	if unused := a.names.Unused(result.Estimates); len(unused) > 0 && !a.quiet {
 		fmt.Fprintf(c.ErrOrStderr(), "note: --label names %s, which no figure has\n", strings.Join(unused, ", "))
 	}
-	if a.all || a.format != report.Formats[0] {
-		return report.WriteNamed(c.OutOrStdout(), a.format, result.Estimates, a.names)
-	}
-	return overview.Write(c.OutOrStdout(), s.Instrument, result.Estimates, a.names, a.examples)
+	return a.write(c, s.Instrument, result.Estimates, a.names, a.examples)
 }
 
 // sayNext says where the answers of a run can be read.

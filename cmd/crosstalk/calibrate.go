@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"time"
+	"sync/atomic"
 
 	"crosstalk"
 	"crosstalk/calibrate"
@@ -18,10 +17,7 @@ import (
 func calibrateCommand() *cobra.Command {
 	var seeds, samples int
 	var format string
-	var names []string
-	for _, in := range instruments() {
-		names = append(names, in.name)
-	}
+	names := namesOf(instruments(), func(in instrument) string { return in.name })
 	var settings []func() calibrate.Settings // by instrument
 	c := &cobra.Command{
 		Use:   "calibrate [INSTRUMENT...]",
@@ -82,18 +78,16 @@ func showSeeds(c *cobra.Command, name string, seeds int) (stop func()) {
 	if !line.Terminal() {
 		return func() {}
 	}
-	var lock sync.Mutex
-	before, n, shown := c.Context(), 0, time.Time{}
-	c.SetContext(calibrate.OnSeed(before, func() {
-		lock.Lock()
-		defer lock.Unlock()
-		if n++; time.Since(shown) > line.Every() {
-			shown = time.Now()
+	var n atomic.Int64
+	before := c.Context()
+	c.SetContext(calibrate.OnSeed(before, func() { n.Add(1) }))
+	ended := line.Repeat(func() {
+		if n := int(n.Load()); n > 0 {
 			line.Show(fmt.Sprintf("%s: seed %d of %d", name, (n-1)%seeds+1, seeds))
 		}
-	}))
+	})
 	return func() {
-		line.Clear()
+		ended()
 		c.SetContext(before)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 func checkCommand() *cobra.Command {
 	var language string
+	var checker guard.Checker
 	c := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Check whether answers are in the language they should be in",
@@ -23,6 +24,10 @@ and the parts that were not judged (masked), as bytes of the text. The verdict
 is right, wrong or cannot_tell. The language is a tag such as ko, pt-BR or
 zh-Hant, or user: then it is that of the field prompt, or of the last message
 of the user in messages.
+
+A span with an excuse does not make an answer wrong: it may be a name, a loan
+word, an explanation (gloss), a quotation, or it is doubtful. With --strict,
+nothing is excused.
 
 With --language, read one plain text instead, and print it with the parts in
 another language marked.`,
@@ -41,12 +46,14 @@ another language marked.`,
 				in, name = f, args[0]
 			}
 			if language != "" {
-				return guard.Checker{}.CheckText(c.OutOrStdout(), in, name, language)
+				return checker.CheckText(c.OutOrStdout(), in, name, language)
 			}
-			return guard.Checker{}.CheckLines(c.OutOrStdout(), in, name)
+			return checker.CheckLines(c.OutOrStdout(), in, name)
 		},
 	}
 	c.Flags().StringVar(&language, "language", "", "read one plain text, which should be in this `language`")
+	c.Flags().BoolVar(&checker.Strict, "strict", false, "take no excuses: every span makes an answer wrong")
+	c.Flags().SortFlags = false
 	config.Harmless(c.Flags(), "language")
 	return c
 }

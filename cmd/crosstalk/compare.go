@@ -86,18 +86,7 @@ temperatures together, --only and --group compare some values.`,
 			if table.wanted(c) || slices.Contains(o.by, view.SampleColumn) {
 				return compare.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table, o.by, options)
 			}
-			runs, err := compare.Open(paths, o.by)
-			if err != nil {
-				return err
-			}
-			result, err := compare.Runs(runs, options)
-			if err != nil {
-				return err
-			}
-			if result.Names, err = study.Names(paths...); err != nil {
-				return err
-			}
-			return compare.Write(c.OutOrStdout(), out.format, result)
+			return compare.WriteRuns(c.OutOrStdout(), out.format, paths, o.by, options)
 		},
 	}
 	o.add(c)

@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	kinds "crosstalk/instrument"
@@ -53,21 +52,14 @@ func completeBelow(c *cobra.Command) {
 
 // completionOf completes a flag's values; nil: there is nothing to complete, or files.
 func completionOf(f *pflag.Flag) cobra.CompletionFunc {
-	list := func(values []string, d cobra.ShellCompDirective) cobra.CompletionFunc {
-		_, several := f.Value.(pflag.SliceValue)
-		several = several && f.Value.Type() != "stringArray"
-		return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return completions(values, typed, several), d
-		}
-	}
 	if choices := config.ChoicesOf(f); choices != nil {
-		return list(choices, cobra.ShellCompDirectiveNoFileComp)
+		return config.Complete(f, choices, cobra.ShellCompDirectiveNoFileComp)
 	}
 	switch f.Name {
 	case "suite", "prompts", "task":
-		return list(suite.Names(), cobra.ShellCompDirectiveDefault)
+		return config.Complete(f, suite.Names(), cobra.ShellCompDirectiveDefault)
 	case "similarity":
-		return list(similarities.Names(), cobra.ShellCompDirectiveNoSpace)
+		return config.Complete(f, similarities.Names(), cobra.ShellCompDirectiveNoSpace)
 	case "measure":
 		var measures []string
 		for _, kind := range kinds.Kinds {
@@ -75,34 +67,19 @@ func completionOf(f *pflag.Flag) cobra.CompletionFunc {
 				measures = append(measures, m.Key)
 			}
 		}
-		return list(measures, cobra.ShellCompDirectiveNoFileComp)
+		return config.Complete(f, measures, cobra.ShellCompDirectiveNoFileComp)
 	case "model":
 		var names []string
 		for _, p := range model.Presets() {
 			names = append(names, p.Name+":")
 		}
-		return list(append(names, "reference:", "replay:"), cobra.ShellCompDirectiveNoSpace)
+		return config.Complete(f, append(names, "reference:", "replay:"), cobra.ShellCompDirectiveNoSpace)
 	case "no-worse-than", "pilot":
 		return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return runsAt(typed)
 		}
 	}
 	return nil
-}
-
-// completions are the values that begin with what was typed, of a list with its last
-// value.
-func completions(values []string, typed string, several bool) (list []string) {
-	before := ""
-	if i := strings.LastIndexByte(typed, ','); several && i >= 0 {
-		before, typed = typed[:i+1], typed[i+1:]
-	}
-	for _, value := range values {
-		if strings.HasPrefix(value, typed) && !slices.Contains(strings.Split(before, ","), value) {
-			list = append(list, before+value)
-		}
-	}
-	return list
 }
 
 // runsAt are the run directories and other directories whose path begins with what

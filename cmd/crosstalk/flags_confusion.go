@@ -15,32 +15,23 @@ import (
 
 // confusionFlags set how answers are scored for confusion.
 type confusionFlags struct {
-	confusion.Options
+	study.Confusion
 	threshold float64
 	minWords  int
-	lid       string
-	words     string
 	by        []string
 }
 
 func (f *confusionFlags) add(c *cobra.Command) {
-	var protocols, latins []string
-	for _, p := range confusion.Protocols {
-		protocols = append(protocols, p.Name)
-	}
-	for _, l := range confusion.Latins {
-		latins = append(latins, string(l))
-	}
-	flags := c.Flags()
-	flags.StringSliceVar(&f.Protocols, "protocol", protocols[:1],
-		"measuring rules; several are compared: "+strings.Join(protocols, ", "))
-	config.Choices(flags, "protocol", protocols...)
-	flags.StringVar(&f.lid, "lid", "", "a fastText language identification model: a file, or lid.176 or lid.176.ftz "+
+	flags, latins := c.Flags(), namesOf(confusion.Latins, func(l confusion.Latin) string { return string(l) })
+	addProtocols(flags, &f.Protocols, namesOf(confusion.Protocols, func(p confusion.Protocol) string { return p.Name }))
+	flags.StringVar(&f.Identifier, "lid", "", "a fastText language identification model: a file, or lid.176 or lid.176.ftz "+
 		"after 'crosstalk models pull' (default: a small embedded one)")
 	flags.StringVar(&f.Part, "part", string(confusion.Answer), "which part of the answers to score: answer, or reasoning "+
 		"(what the model wrote before it, where it is kept apart)")
 	config.Choices(flags, "part", string(confusion.Answer), string(confusion.Reasoning))
-	flags.StringVar(&f.words, "words", "", "lcb protocols: a file of English words, one per line (default: an embedded list)")
+	flags.BoolVar(&f.Strict, "strict", false, "crosstalk-1: count words of another language even if they may be names, "+
+		"loans, explanations or quotations, or are doubtful")
+	flags.StringVar(&f.Words, "words", "", "lcb protocols: a file of English words, one per line (default: an embedded list)")
 	flags.Float64Var(&f.threshold, "threshold", 0,
 		"lcb protocols: minimum probability of a line's language, 0 to 1 (default: the protocol's)")
 	flags.IntVar(&f.minWords, "min-words", 0, "lcb protocols: skip lines with fewer words (default: the protocol's)")
@@ -58,13 +49,14 @@ func (f *confusionFlags) add(c *cobra.Command) {
 // study returns the study that the flags describe.
 func (f *confusionFlags) study(c *cobra.Command) study.Confusion {
 	f.Threshold, f.MinWords = pointer(c, "threshold", f.threshold), pointer(c, "min-words", f.minWords)
-	return study.Confusion{Options: f.Options, Identifier: f.lid, Words: f.words, By: given(c, "by", f.by)}
+	f.By = given(c, "by", f.by)
+	return f.Confusion
 }
 
 // noteIdentifier warns that published figures use another identifier.
 func (f *confusionFlags) noteIdentifier(w io.Writer) {
 	protocols, err := f.Resolve()
-	if f.lid == "" && err == nil && !confusion.OnlyProse(protocols) {
+	if f.Identifier == "" && err == nil && !confusion.OnlyProse(protocols) {
 		fmt.Fprintf(w, "A small model (%s) identified the languages; published figures use --lid lid.176.\n", embedded.Identifier().Name())
 	}
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"crosstalk/instrument/consistency"
 	"crosstalk/internal/config"
 	"crosstalk/study"
@@ -12,32 +10,21 @@ import (
 
 // consistencyFlags set how answers are scored for consistency.
 type consistencyFlags struct {
-	consistency.Options
-	execFlags
-	free      string
-	quality   string
-	lid       string
-	overrides string
-	by        []string
+	study.Consistency
+	by []string
 }
 
 func (f *consistencyFlags) add(c *cobra.Command) {
-	var protocols []string
-	for _, p := range consistency.Protocols {
-		protocols = append(protocols, p.Name)
-	}
 	flags := c.Flags()
-	flags.StringSliceVar(&f.Protocols, "protocol", protocols[:1],
-		"measuring rules; several are compared: "+strings.Join(protocols, ", "))
-	config.Choices(flags, "protocol", protocols...)
+	addProtocols(flags, &f.Protocols, namesOf(consistency.Protocols, func(p consistency.Protocol) string { return p.Name }))
 	flags.StringVar(&f.ROUGE, "rouge", "", "how ROUGE splits words: unicode, papers (default: the protocol's)")
-	flags.StringVar(&f.free, "free", "text", "how to compare free answers: text, number, model (ask the model), "+
+	flags.StringVar(&f.Free, "free", "text", "how to compare free answers: text, number, model (ask the model), "+
 		"or a similarity with the threshold for the same meaning, as in gloss>=0.7")
-	flags.StringVar(&f.quality, "quality", "",
+	flags.StringVar(&f.Quality, "quality", "",
 		"an additional scorer of rewritten texts besides BLEU and ROUGE, as in exec:./comet.py")
-	flags.StringVar(&f.lid, "lid", "", "a fastText model to identify the languages of rewritten texts, "+
+	flags.StringVar(&f.Identifier, "lid", "", "a fastText model to identify the languages of rewritten texts, "+
 		"such as lid.176.ftz (default: a small embedded one)")
-	flags.StringVar(&f.overrides, "overrides", "", "a file of manually reviewed answers (crosstalk review answers); "+
+	flags.StringVar(&f.Overrides, "overrides", "", "a file of manually reviewed answers (crosstalk review answers); "+
 		"figures are printed with and without it")
 	flags.StringSliceVar(&f.by, "by", nil, "group figures by columns of the suite or the recorded data, or by "+languageGroups+"; "+
 		"class adds the shares of classes and the transitions between them")
@@ -45,11 +32,11 @@ func (f *consistencyFlags) add(c *cobra.Command) {
 	markSimilarity(flags, "quality")
 	config.Path(flags, "lid", "overrides")
 	config.Harmless(flags, "rouge", "by")
-	f.execFlags.add(flags)
+	addExecEnv(flags, &f.ExecEnv)
 }
 
 // study returns the study that the flags describe.
 func (f *consistencyFlags) study(c *cobra.Command) study.Consistency {
-	return study.Consistency{Options: f.Options, Free: f.free, Quality: f.quality, Identifier: f.lid,
-		Overrides: f.overrides, By: given(c, "by", f.by), ExecEnv: f.execEnv}
+	f.By = given(c, "by", f.by)
+	return f.Consistency
 }

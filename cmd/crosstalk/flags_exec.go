@@ -6,11 +6,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// execFlags say what programs (exec:) see of the environment.
-type execFlags struct{ execEnv []string }
-
-func (e *execFlags) add(f *pflag.FlagSet) {
-	f.StringSliceVar(&e.execEnv, "exec-env", nil,
+// addExecEnv adds the flag that says what programs (exec:) see of the environment.
+func addExecEnv(f *pflag.FlagSet, names *[]string) {
+	f.StringSliceVar(names, "exec-env", nil,
 		"environment variables to pass to exec: programs, which get no API keys, tokens or passwords otherwise")
 	config.Sensitive(f, "exec-env", config.Credential)
 }

@@ -13,26 +13,15 @@ import (
 
 // leakageFlags set how answers are scored for leakage.
 type leakageFlags struct {
-	leakage.Options
-	execFlags
-	round        int
-	tie          float64
-	similarities []string
-	by           []string
+	study.Leakage
+	round int
+	tie   float64
+	by    []string
 }
 
 func (l *leakageFlags) add(c *cobra.Command) {
-	var protocols, posts []string
-	for _, p := range leakage.Protocols {
-		protocols = append(protocols, p.Name)
-	}
-	for _, p := range leakage.Posts {
-		posts = append(posts, string(p))
-	}
-	f := c.Flags()
-	f.StringSliceVar(&l.Protocols, "protocol", protocols[:1],
-		"measuring rules; several are compared: "+strings.Join(protocols, ", "))
-	config.Choices(f, "protocol", protocols...)
+	f, posts := c.Flags(), namesOf(leakage.Posts, func(p leakage.Post) string { return string(p) })
+	addProtocols(f, &l.Protocols, namesOf(leakage.Protocols, func(p leakage.Protocol) string { return p.Name }))
 	f.StringVar(&l.Post, "post", "", "how to trim answers: "+strings.Join(posts, ", ")+" (default: the protocol's)")
 	config.Choices(f, "post", posts...)
 	f.IntVar(&l.round, "round", leakage.Exact,
@@ -42,16 +31,17 @@ func (l *leakageFlags) add(c *cobra.Command) {
 	config.Choices(f, "windows", leakage.Sentences, leakage.NoWindows)
 	f.BoolVar(&l.Counts, "counts", false,
 		"also estimate how many answers repeat the concept, and how many are the same for different concepts")
-	f.StringSliceVar(&l.similarities, "similarity", []string{"gloss"},
+	f.StringSliceVar(&l.Similarities, "similarity", []string{"gloss"},
 		"how to compare concept and answer: "+similarities.Usage()+"; models pull fetches models")
 	f.StringSliceVar(&l.by, "by", leakage.By, "group figures by columns of the suite or the recorded data, or by "+languageGroups)
 	markSimilarity(f, "similarity")
 	config.Harmless(f, "by")
-	l.execFlags.add(f)
+	addExecEnv(f, &l.ExecEnv)
 }
 
 // study returns the study that the flags describe.
 func (l *leakageFlags) study(c *cobra.Command) study.Leakage {
 	l.Round, l.Tie = pointer(c, "round", l.round), pointer(c, "tie", l.tie)
-	return study.Leakage{Options: l.Options, Similarities: l.similarities, By: given(c, "by", l.by), ExecEnv: l.execEnv}
+	l.By = given(c, "by", l.by)
+	return l.Leakage
 }

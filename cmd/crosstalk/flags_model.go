@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +29,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	f.StringSliceVar(&s.BaseURLs, "base-url", nil,
 		"URL of the API, one for all models or one for each (default: the provider's)")
 	f.StringSliceVar(&s.APIs, "api", nil, "chat, completions or responses (default: the provider's)")
-	config.Choices(f, "api", string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses))
+	config.Choices(f, "api", apis...)
 	f.StringVar(&s.KeyVar, "key-var", "", "environment variable that contains the API key (default: the provider's)")
 	f.IntVar(&s.Samples, "samples", 0, "answers per prompt (default: the protocol's)")
 	f.IntVar(&s.Items, "items", 0, "ask N items of the suite: always the same ones, from all categories, languages and sources (default: all)")
@@ -46,7 +44,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	config.Choices(f, "reasoning", "default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium, crosstalk.ReasoningHigh)
 	f.IntVar(&s.ReasoningTokens, "reasoning-tokens", 0,
 		"tokens for thinking, in addition to --max-tokens (default: what the model is known to need)")
-	f.Var(optionalSeed{&s.Seed}, "seed", "seed for models that accept one; sample k uses seed+k (default: none)")
+	f.Var(config.OptionalInt(&s.Seed), "seed", "seed for models that accept one; sample k uses seed+k (default: none)")
 	f.StringArrayVar(&s.Systems, "system", nil, "system message for chat models; @FILE reads it from a file, @@ begins one with @ (default: the protocol's)")
 	f.StringArrayVar(&s.Prefixes, "prefix", nil, "text to put before each prompt (default: the suite's)")
 	f.StringArrayVar(&s.Headers, "header", nil,
@@ -80,30 +78,30 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	config.Harmless(f, "temperature", "top-p", "zip", "prefix", "param", "families")
 }
 
+// apis are the values of --api.
+var apis = []string{string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses)}
+
 // For tests, which cannot wait; 0 is the default.
 var batchPoll, batchSettle time.Duration
 
 // paid matches the names of models whose requests cost money.
 func paid() string { return `(?i)^\s*(` + strings.Join(model.Paid(), "|") + `)\s*:` }
 
-// check validates the limits and reads the prices.
+// check reads texts and prices from files, and refuses what the study cannot see: the
+// flags that are 0.
 func (m *modelFlags) check(c *cobra.Command) (err error) {
 	o := &m.options
-	for flag, value := range map[string]int{"concurrency": o.Concurrency, "rpm": o.RPM, "tpm": o.TPM,
-		"retries": o.Retries, "fail-after": o.FailAfter, "budget-asks": o.Budget.Asks, "budget-tokens": o.Budget.Tokens,
-		"samples": m.sweep.Samples, "items": m.sweep.Items, "max-tokens": m.sweep.MaxTokens, "reasoning-tokens": m.sweep.ReasoningTokens} {
-		if value < 0 || value == 0 && c.Flags().Changed(flag) && flag != "retries" {
-			return crosstalk.BadOption(flag, " is %d; expected a number above 0", value)
+	for _, name := range []string{"concurrency", "rpm", "tpm", "fail-after", "budget-asks", "budget-tokens", "budget-cost", "samples", "items",
+		"max-tokens", "reasoning-tokens", "timeout", "patience"} { // whose 0 is the default in Go
+		switch f := c.Flags().Lookup(name); {
+		case f.Changed && f.Value.String() == "0":
+			return crosstalk.BadOption(name, " is 0; expected a number above 0")
+		case f.Changed && f.Value.String() == "0s":
+			return crosstalk.BadOption(name, " is 0s; expected a duration above 0, such as 2m")
 		}
 	}
-	if o.Patience <= 0 {
-		return crosstalk.BadOption("patience", " is %v; expected a duration above 0, such as 10m", o.Patience)
-	}
-	if o.Timeout <= 0 {
-		return crosstalk.BadOption("timeout", " is %v; expected a duration above 0, such as 2m", o.Timeout)
-	}
-	if cost := o.Budget.Cost; c.Flags().Changed("budget-cost") && !(cost > 0) {
-		return crosstalk.BadOption("budget-cost", " is %g; expected a number above 0", cost)
+	if o.Retries < 0 {
+		return crosstalk.BadOption("retries", " is %d; expected a number from 0", o.Retries)
 	}
 	for i, text := range m.sweep.Systems {
 		if m.sweep.Systems[i], err = config.TextOrFile(text); err != nil {
@@ -122,27 +120,3 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 	}
 	return err
 }
-
-// optionalSeed is a flag's whole number that may be unset.
-type optionalSeed struct{ seed **int64 }
-
-// Set implements pflag.Value.
-func (o optionalSeed) Set(text string) error {
-	v, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return fmt.Errorf("expected a whole number")
-	}
-	*o.seed = &v
-	return nil
-}
-
-// String implements pflag.Value.
-func (o optionalSeed) String() string {
-	if o.seed == nil || *o.seed == nil {
-		return ""
-	}
-	return strconv.FormatInt(**o.seed, 10)
-}
-
-// Type implements pflag.Value.
-func (o optionalSeed) Type() string { return "int" }

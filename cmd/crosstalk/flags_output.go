@@ -8,6 +8,7 @@ import (
 	"crosstalk/report"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // outputFlags are the flags of every command that prints estimates.
@@ -20,6 +21,21 @@ func (o *outputFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&o.format, "format", report.Formats[0], strings.Join(report.Formats, ", "))
 	config.Choices(c.Flags(), "format", report.Formats...)
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print only the result and errors")
+}
+
+// addProtocols adds the flag of an instrument's protocols, the first by default.
+func addProtocols(f *pflag.FlagSet, chosen *[]string, names []string) {
+	f.StringSliceVar(chosen, "protocol", names[:1], "measuring rules; several are compared: "+strings.Join(names, ", "))
+	config.Choices(f, "protocol", names...)
+}
+
+// namesOf are the names of a list.
+func namesOf[T any](list []T, name func(T) string) []string {
+	names := make([]string, len(list))
+	for i, x := range list {
+		names[i] = name(x)
+	}
+	return names
 }
 
 // languageGroups are the columns for grouping that every study with a column

@@ -17,8 +17,7 @@ type gateFlags struct {
 	compareFlags
 	gate.Rules
 	margin, unchecked string
-	junit, summary    string
-	annotations       bool
+	reports           gate.Reports
 }
 
 func gateCommand() *cobra.Command {
@@ -55,10 +54,10 @@ many more items may decide it.`,
 	f.StringVar(&g.NoWorseThan, "no-worse-than", "", "a run that this one must not be worse than")
 	f.StringVar(&g.margin, "margin", "", "how much worse the run may be, such as 0.01 or 1%")
 	f.StringVar(&g.unchecked, "max-unchecked", "10%", "largest share of the answers that may not have been judged, such as 0.1 or 10%")
-	f.StringVar(&g.junit, "junit", "", "write the checks to this file as JUnit XML")
-	f.BoolVar(&g.annotations, "annotations", false,
+	f.StringVar(&g.reports.JUnit, "junit", "", "write the checks to this file as JUnit XML")
+	f.BoolVar(&g.reports.Annotations, "annotations", false,
 		"print GitHub workflow commands to stderr (default: only if GITHUB_ACTIONS is set)")
-	f.StringVar(&g.summary, "summary", "", "append a markdown summary to this file (default: $GITHUB_STEP_SUMMARY)")
+	f.StringVar(&g.reports.Summary, "summary", "", "append a markdown summary to this file (default: $GITHUB_STEP_SUMMARY)")
 	config.Path(f, "no-worse-than", "junit", "summary")
 	config.Harmless(f, "require", "margin", "max-unchecked")
 	g.compareFlags.add(c)
@@ -91,7 +90,14 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := g.tell(c, verdict); err != nil {
+	if err := gate.Write(c.OutOrStdout(), g.format, verdict); err != nil {
+		return err
+	}
+	g.reports.Annotations = g.reports.Annotations || !c.Flags().Changed("annotations") && os.Getenv("GITHUB_ACTIONS") == "true"
+	if !c.Flags().Changed("summary") {
+		g.reports.Summary = os.Getenv("GITHUB_STEP_SUMMARY")
+	}
+	if err := g.reports.Write(c.ErrOrStderr(), verdict); err != nil {
 		return err
 	}
 	switch {
@@ -101,32 +107,4 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 		return &exitError{exitInconclusive, errors.New("the gate is " + verdict.Headline())}
 	}
 	return &exitError{exitGate, errors.New("the gate " + verdict.Headline())}
-}
-
-// tell prints the verdict and writes it where CI systems look for it.
-func (g *gateFlags) tell(c *cobra.Command, v gate.Verdict) error {
-	if err := gate.Write(c.OutOrStdout(), g.format, v); err != nil {
-		return err
-	}
-	if g.annotations || !c.Flags().Changed("annotations") && os.Getenv("GITHUB_ACTIONS") == "true" {
-		if err := gate.WriteAnnotations(c.ErrOrStderr(), v); err != nil {
-			return err
-		}
-	}
-	if g.junit != "" {
-		if err := gate.SaveJUnit(g.junit, v); err != nil {
-			return fmt.Errorf("--junit: %w", err)
-		}
-	}
-	summary := g.summary
-	if !c.Flags().Changed("summary") {
-		summary = os.Getenv("GITHUB_STEP_SUMMARY")
-	}
-	if summary == "" {
-		return nil
-	}
-	if err := gate.AppendSummary(summary, v); err != nil {
-		return fmt.Errorf("--summary: %w", err)
-	}
-	return nil
 }

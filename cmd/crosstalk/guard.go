@@ -1,25 +1,23 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
-	"time"
 
 	"crosstalk/guard"
 	"crosstalk/guard/server"
 	"crosstalk/internal/config"
 	"crosstalk/study"
-	"crosstalk/web/access"
 
 	"github.com/spf13/cobra"
 )
 
+// mostMemory is what the service's garbage collector aims to keep below, unless GOMEMLIMIT says otherwise.
+const mostMemory = 96 << 20
+
 func guardCommand() *cobra.Command {
 	var addr, lid string
-	var hosts []string
+	var strict bool
 	var o server.Options
 	c := &cobra.Command{
 		Use:   "guard",
@@ -47,22 +45,24 @@ variable CROSSTALK_GUARD_TOKEN, or else the one that is printed.`,
 			if err != nil {
 				return err
 			}
-			o.Checker = guard.Checker{Identifier: identifier}
-			if o.Language != "" && o.Language != guard.User {
-				if _, err := o.Checker.Check("", o.Language); err != nil {
-					return fmt.Errorf("--language: %w", err)
-				}
+			o.Checker = guard.Checker{Identifier: identifier, Strict: strict}
+			if err := o.Check(); err != nil {
+				return err
 			}
 			ctx, stop := untilSignal(c.Context())
 			defer stop()
-			return guardAt(ctx, c.ErrOrStderr(), addr, hosts, o)
+			if os.Getenv("GOMEMLIMIT") == "" {
+				debug.SetMemoryLimit(mostMemory)
+			}
+			return server.Serve(ctx, c.ErrOrStderr(), addr, o)
 		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&addr, "addr", "127.0.0.1:8030", "address and port to listen on; port 0 is any free port")
-	flags.StringSliceVar(&hosts, "host", nil, "host names to accept besides localhost and IP addresses")
+	flags.StringSliceVar(&o.Hosts, "host", nil, "host names to accept besides localhost and IP addresses")
 	flags.StringVar(&o.Language, "language", "", "the language of records that name none: a tag such as ko, or user: that of the user's message (default: refuse them)")
 	flags.BoolVar(&o.Block, "block", false, "tell callers to stop answers in another language, or with words of one")
+	flags.BoolVar(&strict, "strict", false, "take no excuses: words that may be names, loans, explanations or quotations, or are doubtful, make an answer wrong")
 	flags.StringVar(&lid, "lid", "", "a fastText language identification model, for lines in languages without a model of words (default: a small embedded one)")
 	flags.SortFlags = false
 	config.Path(flags, "lid")
@@ -70,39 +70,4 @@ variable CROSSTALK_GUARD_TOKEN, or else the one that is printed.`,
 	config.Sensitive(flags, "addr", config.Access)
 	config.Sensitive(flags, "host", config.Access)
 	return c
-}
-
-// guardToken is the environment variable with the token of crosstalk guard.
-const guardToken = "CROSSTALK_GUARD_TOKEN"
-
-// mostMemory is what the service's garbage collector aims to keep below, unless GOMEMLIMIT says otherwise.
-const mostMemory = 96 << 20
-
-// guardAt judges answers until ctx ends, and then those in progress for at most five seconds longer.
-func guardAt(ctx context.Context, stderr io.Writer, addr string, hosts []string, o server.Options) error {
-	at, err := access.Listen(addr, hosts)
-	if err != nil {
-		return err
-	}
-	defer at.Close()
-	o.Hosts, o.Token = at.Hosts, os.Getenv(guardToken)
-	made := o.Token == "" && !at.Loopback()
-	if made {
-		o.Token = access.NewToken()
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(mostMemory)
-	}
-	handler := server.New(o) // reads the models
-	fmt.Fprintf(stderr, "Checking answers at %s\n", at.URL)
-	switch {
-	case made:
-		fmt.Fprintf(stderr, "Requests need the header 'Authorization: Bearer %s'. The connection is not encrypted.\n", o.Token)
-	case o.Token != "":
-		fmt.Fprintf(stderr, "Requests need the token of %s.\n", guardToken)
-	}
-	if !o.Block {
-		fmt.Fprintln(stderr, "It observes: no answer is blocked (--block).")
-	}
-	return at.ServeUntil(ctx, server.HTTP(handler), 5*time.Second)
 }

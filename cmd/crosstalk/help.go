@@ -1,8 +1,8 @@
 package main
 
 import (
-	"slices"
 	"strings"
+	"sync"
 
 	"crosstalk/internal/config"
 
@@ -48,9 +48,12 @@ Available Commands:{{range .Commands}}{{if .IsAvailableCommand}}
 Use "{{.CommandPath}} [command] --help" for more information about a command.{{end}}
 `
 
+// addHelp is once, since cobra's functions are those of all commands of the process.
+var addHelp = sync.OnceFunc(func() { cobra.AddTemplateFunc("flagHelp", flagHelp) })
+
 // helpfully gives root and the commands below it this package's help.
 func helpfully(root *cobra.Command) {
-	cobra.AddTemplateFunc("flagHelp", flagHelp)
+	addHelp()
 	root.SetUsageTemplate(usageTemplate)
 }
 
@@ -106,13 +109,3 @@ type value struct {
 
 // Type implements pflag.Value.
 func (v value) Type() string { return v.kind }
-
-// groupOf is the title of a flag's group; "" if it has none.
-func groupOf(name string) string {
-	for _, group := range flagGroups {
-		if slices.Contains(group.names, name) {
-			return group.title
-		}
-	}
-	return ""
-}

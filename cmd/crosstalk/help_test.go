@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,17 +65,12 @@ func TestFlagGroups(t *testing.T) {
 	}
 }
 
-func TestCompletions(t *testing.T) {
-	values := []string{"lpr", "lcpr", "wpr"}
-	for _, c := range []struct {
-		typed   string
-		several bool
-		want    string
-	}{
-		{"l", true, "lpr lcpr"}, {"lpr,", true, "lpr,lcpr lpr,wpr"}, {"lpr,w", true, "lpr,wpr"}, {"lpr,w", false, ""}, {"", true, "lpr lcpr wpr"},
-	} {
-		if got := strings.Join(completions(values, c.typed, c.several), " "); got != c.want {
-			t.Errorf("%q: %q, want %q", c.typed, got, c.want)
+// groupOf is the title of a flag's group; "" if it has none.
+func groupOf(name string) string {
+	for _, group := range flagGroups {
+		if slices.Contains(group.names, name) {
+			return group.title
 		}
 	}
+	return ""
 }

@@ -8,16 +8,14 @@ import (
 	"crosstalk/internal/config"
 	"crosstalk/merge"
 	"crosstalk/report"
-	"crosstalk/report/overview"
 	"crosstalk/run"
 
 	"github.com/spf13/cobra"
 )
 
 func mergeCommand() *cobra.Command {
-	var o outputFlags
+	var o figureFlags
 	var out string
-	var all bool
 	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "merge RUN... --out DIR",
@@ -58,12 +56,7 @@ answers so far, and no figures. If a shard is there twice, nothing is written.
 			if err != nil {
 				return err
 			}
-			if all || o.format != report.Formats[0] {
-				err = report.WriteNamed(c.OutOrStdout(), o.format, result.Estimates, manifest.Names)
-			} else {
-				err = overview.Write(c.OutOrStdout(), manifest.Plan.Instrument, result.Estimates, manifest.Names, nil)
-			}
-			if err != nil {
+			if err := o.write(c, manifest.Plan.Instrument, result.Estimates, manifest.Names, nil); err != nil {
 				return err
 			}
 			if !o.quiet {
@@ -80,7 +73,6 @@ answers so far, and no figures. If a shard is there twice, nothing is written.
 	c.Flags().DurationVar(&wait, "wait", 0, "maximum time to wait until all shards are finished (default: do not wait)")
 	config.Path(c.Flags(), "out")
 	config.Harmless(c.Flags(), "wait")
-	c.Flags().BoolVar(&all, "all", false, "print all figures, not only a screenful")
 	o.add(c)
 	c.Flags().SortFlags = false
 	return c

@@ -63,12 +63,12 @@ the languages that it knows.`,
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.KeyVar, yes(os.Getenv(p.KeyVar) != ""), cmp.Or(p.BaseURL, "(--base-url)"), yes(p.Local))
 			}
 			fmt.Fprintln(w, "\nSIMILARITY\tUSED FOR\tMODEL\tIN THE CACHE")
-			for _, u := range similarities.Usuals() {
-				where, err := u.Where()
+			for _, m := range similarities.KnownModels() {
+				commit, err := m.InCache()
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", u.Kind, u.For, u.Model, where)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Kind, m.For, m.Name, commit)
 			}
 			fmt.Fprintln(w, "\nIDENTIFIER\tSIZE\tLICENSE\tON THIS MACHINE")
 			fmt.Fprintf(w, "%s\t-\t-\tembedded\n", embedded.Identifier().Name())

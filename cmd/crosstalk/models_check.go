@@ -6,7 +6,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"crosstalk"
 	"crosstalk/internal/config"
 	"crosstalk/study"
 	"crosstalk/study/similarities"
@@ -65,6 +64,6 @@ sentence.`,
 		"a YAML file of what models take and refuse, before the built-in table (docs/models.md)")
 	config.Harmless(c.Flags(), "families")
 	c.Flags().StringVar((*string)(&provider.options.API), "api", "", "chat, completions or responses (default: the provider's)")
-	config.Choices(c.Flags(), "api", string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses))
+	config.Choices(c.Flags(), "api", apis...)
 	return c
 }

@@ -23,10 +23,7 @@ type powerFlags struct {
 	icc         float64
 	clusterSize float64
 	differences []string
-	items       []int
-	samples     []int
-	power       float64
-	comparisons int
+	goal        compare.Goal
 
 	widths                   []string // of intervals of figures that labels correct
 	sensitivity, specificity string
@@ -63,10 +60,10 @@ which it finds nothing (--specificity), and the number of --answers.`,
 	}
 	f := c.Flags()
 	f.StringSliceVar(&p.differences, "difference", nil, "differences to detect, such as 0.05 or 5%")
-	f.IntSliceVar(&p.items, "items", nil, "item counts: print the smallest difference each can detect")
-	f.IntSliceVar(&p.samples, "samples", []int{1}, "answers per prompt")
-	f.Float64Var(&p.power, "target-power", 0.8, "probability of detecting a difference that exists")
-	f.IntVar(&p.comparisons, "comparisons", 1, "number of comparisons that p-values will be adjusted for")
+	f.IntSliceVar(&p.goal.Items, "items", nil, "item counts: print the smallest difference each can detect")
+	f.IntSliceVar(&p.goal.Samples, "samples", []int{1}, "answers per prompt")
+	f.Float64Var(&p.goal.Power, "target-power", 0.8, "probability of detecting a difference that exists")
+	f.IntVar(&p.goal.Comparisons, "comparisons", 1, "number of comparisons that p-values will be adjusted for")
 	f.StringSliceVar(&p.pilot, "pilot", nil, "a run to estimate the variance from, or runs to compare")
 	f.StringVar(&p.rate, "rate", "", "without --pilot: the rate under one condition")
 	f.StringVar(&p.discordant, "discordant", "", "without --pilot: share of items on which the conditions disagree")
@@ -99,19 +96,19 @@ func (p *powerFlags) run(c *cobra.Command) error {
 	if err := p.apply(c, &options); err != nil {
 		return err
 	}
-	goal := compare.Goal{Level: p.level, Power: p.power, Comparisons: p.comparisons, Samples: p.samples, Items: p.items}
 	var err error
-	if goal.Differences, err = fractions("difference", p.differences); err != nil {
+	if p.goal.Differences, err = fractions("difference", p.differences); err != nil {
 		return err
 	}
-	if len(p.differences) == 0 && len(p.items) == 0 {
+	if len(p.differences) == 0 && len(p.goal.Items) == 0 {
 		return fmt.Errorf("expected --difference, such as 0.05, --items, such as 500, or --width, such as 0.1")
 	}
 	studies, refused, err := p.studies(c, options)
 	if err != nil {
 		return err
 	}
-	plan, err := goal.Plan(studies)
+	p.goal.Level = p.level
+	plan, err := p.goal.Plan(studies)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 
 	"crosstalk/internal/config"
+	"crosstalk/labels"
 	"crosstalk/report"
 	"crosstalk/study"
 	"crosstalk/view"
@@ -95,4 +97,32 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 		}
 	}
 	return r.draw(c, path, report.Names(names).Estimates(estimates), names)
+}
+
+// writeTable prints figures that are laid out in a table, or are about other
+// observations than the run's own figures.
+func (r *reportFlags) writeTable(c *cobra.Command, paths []string) error {
+	if name := anyGiven(c, "html", "figures", "corrected"); name != "" {
+		return fmt.Errorf("--%s cannot be combined with --measure or flags of tables: such figures are only printed", name)
+	}
+	return r.table.Write(c.OutOrStdout(), r.format, paths, given(c, "by", r.by), r.measures)
+}
+
+// writeCorrected prints a run's figures corrected by people's labels.
+func (r *reportFlags) writeCorrected(c *cobra.Command, path string) error {
+	if name := anyGiven(c, "html", "figures"); name != "" {
+		return fmt.Errorf("--corrected and --%s cannot be combined: corrected figures are only printed", name)
+	}
+	by, err := study.ParseBy(given(c, "by", r.by))
+	if err != nil {
+		return err
+	}
+	estimates, notes, err := labels.CorrectedOf(path, by)
+	if err != nil {
+		return err
+	}
+	for _, note := range notes {
+		r.tell(c, "%s\n", note)
+	}
+	return report.Write(c.OutOrStdout(), r.format, estimates)
 }

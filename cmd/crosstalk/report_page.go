@@ -67,7 +67,7 @@ func (r *reportFlags) writePage(c *cobra.Command, path string, p page.Report) er
 	return nil
 }
 
-// tell prints what was written, unless only the result is wanted.
+// tell prints what the user should know, unless only the result is wanted.
 func (r *reportFlags) tell(c *cobra.Command, format string, args ...any) {
 	if !r.quiet {
 		fmt.Fprintf(c.ErrOrStderr(), format, args...)

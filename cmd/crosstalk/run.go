@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"crosstalk/ask"
-	"crosstalk/ask/journal"
 	"crosstalk/internal/config"
 	"crosstalk/internal/interrupt"
 	"crosstalk/internal/shell"
@@ -116,7 +115,7 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	r.warn(c, s.Changes()[warned:])
 	r.warn(c, m.Session.Warnings())
 	if err != nil {
-		return explain(m, err)
+		return withCode(m.Explain(err))
 	}
 	if err := r.print(c, s, result); err != nil {
 		return err
@@ -124,18 +123,18 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	if !r.quiet {
 		summarize(c, s, m)
 	}
-	stats := m.Session.Stats()
+	return withCode(m.Missing(result))
+}
+
+// withCode gives the error of a measurement its exit code.
+func withCode(err error) error {
 	switch {
-	case result.Limit != nil:
-		return &exitError{exitIncomplete, fmt.Errorf("%w; run the same command again to resume with a new limit", result.Limit)}
-	case result.NotMeasured > 0:
-		return &exitError{exitIncomplete, fmt.Errorf("%d of %d items were not measured: %w; run the same command again to resume", result.NotMeasured, s.Items(), result.Why())}
-	case stats.Failed > 0:
-		return &exitError{exitIncomplete,
-			fmt.Errorf("%d of %d requests failed (the last: %s); run the same command again to retry them",
-				stats.Failed, stats.Done, stats.Trouble)}
+	case errors.As(err, new(*study.InterruptedError)):
+		return &exitError{exitInterrupted, err}
+	case errors.As(err, new(*study.IncompleteError)), errors.As(err, new(*study.ReviewError)):
+		return &exitError{exitIncomplete, err}
 	}
-	return nil
+	return err
 }
 
 // stopGently lets requests in flight finish and sends no more. After SIGTERM, with
@@ -162,53 +161,10 @@ func (r *runFlags) warn(c *cobra.Command, warnings []string) {
 	}
 }
 
-// explain turns the error that ended a run early into a message for the user.
-func explain(m *study.Measurement, err error) error {
-	if errors.As(err, new(*study.ReviewError)) {
-		return &exitError{exitIncomplete, err}
-	}
-	stopped := errors.Is(err, ask.ErrStopped) || errors.Is(err, context.Canceled)
-	reason := m.Session.Reason()
-	if stopped && reason != nil && !errors.Is(reason, ask.ErrStopped) && !errors.As(reason, new(*ask.LimitError)) {
-		stopped, err = false, reason // an error that came while the session was stopping
-	}
-	stats := m.Session.Stats()
-	saved := fmt.Sprintf("%d of %d requests are answered and saved in %s; run the same command again to resume",
-		stats.Answered, max(stats.Done, m.Planned), m.Dir.Path)
-	if b := stats.Batches; b.N > 0 {
-		saved += fmt.Sprintf(" and collect the batches that the provider is still working on: %s", b.Text())
-	}
-	switch {
-	case errors.Is(err, journal.ErrGone):
-		return err // what was saved is gone
-	case stopped:
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %s", saved)}
-	case stats.Answered > 0:
-		return fmt.Errorf("%w\n%s", err, saved)
-	}
-	return err
-}
-
 // summarize prints the number of answers, their cost and where they are.
 func summarize(c *cobra.Command, s *study.Study, m *study.Measurement) {
-	stderr, stats, plan := c.ErrOrStderr(), m.Session.Stats(), s.Plan()
-	fmt.Fprintf(stderr, "\n%d answers", stats.Answered)
-	if stats.Cached > 0 {
-		fmt.Fprintf(stderr, ", %d of them from an earlier run", stats.Cached)
-	}
-	if stats.Cut > 0 {
-		fmt.Fprintf(stderr, ", %d cut at the token limit", stats.Cut)
-	}
-	if stats.Thought > 0 {
-		fmt.Fprintf(stderr, ", %d after thinking", stats.Thought)
-	}
-	if n := stats.Usage.Reasoning; n > 0 {
-		fmt.Fprintf(stderr, " (%d tokens)", n)
-	}
-	if stats.Cost > 0 {
-		fmt.Fprintf(stderr, ", cost %.4f", stats.Cost)
-	}
-	fmt.Fprintf(stderr, ". Run directory: %s\n", m.Dir.Path)
+	stderr, plan := c.ErrOrStderr(), s.Plan()
+	fmt.Fprintf(stderr, "\n%s. Run directory: %s\n", m.Session.Stats().Text(), m.Dir.Path)
 	sayNext(stderr, m.Dir.Path)
 	if len(plan.Conditions) > 1 {
 		fmt.Fprintf(stderr, "Compare the conditions: crosstalk compare %s\n", shell.Quote(m.Dir.Path))

@@ -14,7 +14,6 @@ import (
 func runConfusionCommand() *cobra.Command {
 	var r runFlags
 	var f confusionFlags
-	var of study.Confusion
 	c := &cobra.Command{
 		Use:   "confusion",
 		Short: "Measure language confusion",
@@ -43,8 +42,7 @@ Without --model, a reference model with known confusion answers.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			err := r.run(c, func() (*study.Study, error) {
-				s, scoring := of, f.study(c)
-				s.Options, s.Identifier, s.Words, s.By = scoring.Options, scoring.Identifier, scoring.Words, scoring.By
+				s := f.study(c)
 				s.Sweep, s.Suite = r.sweep, r.suite
 				return s.Open()
 			})
@@ -56,17 +54,17 @@ Without --model, a reference model with known confusion answers.`,
 	}
 	r.add(c, reference.Provider+":"+reference.DefaultConfused, "confusion")
 	flags := c.Flags()
-	flags.StringSliceVar(&of.Languages, "language", nil,
+	flags.StringSliceVar(&f.Languages, "language", nil,
 		"only request answers in these languages (default: all languages of the suite)")
-	flags.StringSliceVar(&of.Positions, "position", nil, "where cross-lingual prompts have their instruction: "+
+	flags.StringSliceVar(&f.Positions, "position", nil, "where cross-lingual prompts have their instruction: "+
 		strings.Join(confusion.Positions, ", ")+" (default: drawn for each prompt)")
-	flags.IntSliceVar(&of.Shots, "shots", nil, "number of demonstrations before each prompt (default 0)")
-	flags.StringSliceVar(&of.Templates, "template", nil, "qa: put Q: and A: around prompts, as base models need; "+
+	flags.IntSliceVar(&f.Shots, "shots", nil, "number of demonstrations before each prompt (default 0)")
+	flags.StringSliceVar(&f.Templates, "template", nil, "qa: put Q: and A: around prompts, as base models need; "+
 		"auto: only for demonstrations without a chat API (default auto)")
-	flags.IntSliceVar(&of.Beams, "beams", nil, "beam width, for servers with beam search; 1 samples (default 1)")
-	flags.IntVar(&of.Logprobs, "logprobs", 0, "number of candidates to request at each token, "+
+	flags.IntSliceVar(&f.Beams, "beams", nil, "beam width, for servers with beam search; 1 samples (default 1)")
+	flags.IntVar(&f.Logprobs, "logprobs", 0, "number of candidates to request at each token, "+
 		"to measure the model's uncertainty where confusion begins (default: none)")
-	flags.BoolVar(&of.LogprobsScaled, "logprobs-scaled", false, "do not scale log probabilities: the server has applied "+
+	flags.BoolVar(&f.LogprobsScaled, "logprobs-scaled", false, "do not scale log probabilities: the server has applied "+
 		"the temperature to them (vLLM: --logprobs-mode processed_logprobs)")
 	config.Choices(flags, "position", confusion.Positions...)
 	config.Choices(flags, "template", string(confusion.Auto), string(confusion.QA))

@@ -12,7 +12,6 @@ import (
 func runConsistencyCommand() *cobra.Command {
 	var r runFlags
 	var f consistencyFlags
-	var of study.Consistency
 	c := &cobra.Command{
 		Use:   "consistency",
 		Short: "Measure multisense consistency",
@@ -39,31 +38,29 @@ Without --model, a reference model with known consistency answers.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return r.run(c, func() (*study.Study, error) {
-				s, scoring := of, f.study(c)
-				s.Options, s.Free, s.Quality, s.Identifier, s.Overrides, s.By =
-					scoring.Options, scoring.Free, scoring.Quality, scoring.Identifier, scoring.Overrides, scoring.By
-				s.Sweep, s.Suite, s.ExecEnv = r.sweep, r.suite, scoring.ExecEnv
+				s := f.study(c)
+				s.Sweep, s.Suite = r.sweep, r.suite
 				return s.Open()
 			})
 		},
 	}
 	r.add(c, reference.Provider+":"+reference.DefaultInconsistent, "consistency")
 	flags := c.Flags()
-	flags.StringSliceVar(&of.From, "from", nil,
+	flags.StringSliceVar(&f.From, "from", nil,
 		"languages in which to ask the suite's own texts (default: the suite's language)")
-	flags.StringSliceVar(&of.To, "to", []string{"de", "zh"},
+	flags.StringSliceVar(&f.To, "to", []string{"de", "zh"},
 		"what to rewrite them into: languages, "+consistency.Paraphrase+", or names defined with --rewrite")
-	flags.StringSliceVar(&of.Mixed, "mixed", nil,
+	flags.StringSliceVar(&f.Mixed, "mixed", nil,
 		"languages whose own instructions are also combined with inputs in other languages")
-	flags.StringSliceVar(&of.Parts, "part", nil,
+	flags.StringSliceVar(&f.Parts, "part", nil,
 		"what to rewrite: T (instruction and input), I (instruction), X (input) (default: each in turn)")
-	flags.StringArrayVar(&of.Rewrite, "rewrite", nil, "NAME=PROMPT: how to tell the model to rewrite into a language (de), "+
+	flags.StringArrayVar(&f.Rewrite, "rewrite", nil, "NAME=PROMPT: how to tell the model to rewrite into a language (de), "+
 		"a pair (en>de), "+consistency.Paraphrase+", or another sense of inputs that this defines; NAME:I=PROMPT only for instructions; "+
 		"{text} marks the place of the text (default: after the prompt)")
-	flags.IntVar(&of.RewriteTokens, "rewrite-tokens", 0, "maximum tokens per rewritten text (default: the protocol's)")
-	flags.StringSliceVar(&of.Texts, "texts", nil, "files of rewritten inputs to use instead of the model's own")
-	flags.StringVar(&of.Instructions, "instructions", "", "a file of reviewed instructions to use instead of the model's own")
-	flags.BoolVar(&of.AcceptRewrites, "accept-rewrites", false,
+	flags.IntVar(&f.RewriteTokens, "rewrite-tokens", 0, "maximum tokens per rewritten text (default: the protocol's)")
+	flags.StringSliceVar(&f.Texts, "texts", nil, "files of rewritten inputs to use instead of the model's own")
+	flags.StringVar(&f.Instructions, "instructions", "", "a file of reviewed instructions to use instead of the model's own")
+	flags.BoolVar(&f.AcceptRewrites, "accept-rewrites", false,
 		"use the model's rewritten instructions without a review; the signature records this")
 	config.Path(flags, "texts", "instructions")
 	config.Harmless(flags, "from", "to", "mixed", "rewrite")

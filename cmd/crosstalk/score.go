@@ -2,16 +2,14 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"sync/atomic"
 
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/internal/config"
-	"crosstalk/internal/statusline"
 	"crosstalk/recorded"
 	"crosstalk/report"
 	"crosstalk/study"
+	"crosstalk/watch"
 
 	"github.com/spf13/cobra"
 )
@@ -70,8 +68,16 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 		return err
 	}
 	s.follow(of)
-	stop := s.count(c.ErrOrStderr(), of)
-	result, err := s.result(c, of)
+	stop := func() {}
+	if !s.quiet {
+		of.Observe, stop = watch.ShowScored(c.ErrOrStderr(), of.Observe)
+	}
+	var result study.Result
+	if s.out == "" {
+		result, err = of.Score(c.Context())
+	} else {
+		result, err = of.Run(c.Context(), s.out, ask.Options{})
+	}
 	stop()
 	if err != nil {
 		return err
@@ -83,9 +89,8 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 		return nil
 	}
 	stderr := c.ErrOrStderr()
-	printNotes(stderr, of.Notes)
-	if n := of.Thought(); n > 0 {
-		fmt.Fprintf(stderr, "note: %d answers had the model's thoughts in them, which are not scored\n", n)
+	for _, note := range of.Remarks() {
+		fmt.Fprintln(stderr, note)
 	}
 	switch {
 	case s.out != "":
@@ -94,51 +99,6 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 		fmt.Fprintln(stderr, "To read every answer, add --out DIRECTORY; crosstalk serve and crosstalk report show it.")
 	}
 	return nil
-}
-
-// count shows how many answers have been scored until stop is called.
-func (s *scoreFlags) count(w io.Writer, of *study.Study) (stop func()) {
-	if s.quiet {
-		return func() {}
-	}
-	var n atomic.Int64
-	observe := of.Observe
-	of.Observe = func() func(crosstalk.Observation) {
-		n.Store(0)
-		next, last := observe(), crosstalk.Observation{}
-		return func(o crosstalk.Observation) {
-			next(o)
-			if o.Item != last.Item || o.Sample != last.Sample || o.Variant != last.Variant {
-				n.Add(1)
-			}
-			last = o
-		}
-	}
-	line := statusline.New(w)
-	return line.Repeat(func() {
-		if n := n.Load(); n > 0 {
-			line.Show(fmt.Sprintf("%d answers scored", n))
-		}
-	})
-}
-
-func (s *scoreFlags) result(c *cobra.Command, of *study.Study) (study.Result, error) {
-	if s.out == "" {
-		return of.Score(c.Context())
-	}
-	return of.Run(c.Context(), s.out, ask.Options{})
-}
-
-func printNotes(w io.Writer, n study.Notes) {
-	for _, s := range n.Files {
-		fmt.Fprintln(w, s)
-	}
-	for _, s := range n.Shown {
-		fmt.Fprintln(w, s)
-	}
-	if n.More > 0 {
-		fmt.Fprintf(w, "and %d more like these\n", n.More)
-	}
 }
 
 func scoreLeakageCommand() *cobra.Command {
@@ -175,7 +135,6 @@ malformed, nothing is printed or written.`,
 func scoreConfusionCommand() *cobra.Command {
 	var s scoreFlags
 	var f confusionFlags
-	var prompts, expect string
 	c := &cobra.Command{
 		Use:   "confusion FILE...",
 		Short: "Score recorded answers for language confusion",
@@ -214,7 +173,7 @@ memory.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			err := s.score(c, func() (*study.Study, error) {
 				of := f.study(c)
-				of.Prompts, of.Expect, of.Columns, of.FileName = prompts, expect, s.columns, s.name
+				of.Columns, of.FileName = s.columns, s.name
 				return of.Recorded(files, s.model)
 			})
 			if err == nil && !s.quiet {
@@ -224,10 +183,10 @@ memory.`,
 		},
 	}
 	f.add(c)
-	c.Flags().StringVar(&prompts, "prompts", "", "the suite with the prompts of answers that were recorded without them, found by id, "+
+	c.Flags().StringVar(&f.Prompts, "prompts", "", "the suite with the prompts of answers that were recorded without them, found by id, "+
 		"to group by length: an embedded suite, a file, or the Language Confusion Benchmark's test sets")
 	config.Path(c.Flags(), "prompts")
-	c.Flags().StringVar(&expect, "expect", "", "the language that answers should be in: user (that of the user's last message), "+
+	c.Flags().StringVar(&f.Expect, "expect", "", "the language that answers should be in: user (that of the user's last message), "+
 		"prompt (that of all the user wrote), or a language such as en (default: the column language)")
 	config.Harmless(c.Flags(), "expect")
 	s.add(c)
@@ -238,7 +197,6 @@ func scoreConsistencyCommand() *cobra.Command {
 	var s scoreFlags
 	var f consistencyFlags
 	var task string
-	var texts []string
 	c := &cobra.Command{
 		Use:   "consistency FILE...",
 		Short: "Score recorded answers for multisense consistency",
@@ -262,14 +220,14 @@ row is malformed or has an unknown item, nothing is printed or written.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			return s.score(c, func() (*study.Study, error) {
 				of := f.study(c)
-				of.Texts, of.Columns, of.FileName = texts, s.columns, s.name
+				of.Columns, of.FileName = s.columns, s.name
 				return of.Recorded(files, s.model, task)
 			})
 		},
 	}
 	c.Flags().StringVar(&task, "task", "",
 		"the task file, with classes, answer words and correct answers: an embedded suite or a file (required)")
-	c.Flags().StringSliceVar(&texts, "texts", nil, "files of rewritten texts, for BLEU and ROUGE")
+	c.Flags().StringSliceVar(&f.Texts, "texts", nil, "files of rewritten texts, for BLEU and ROUGE")
 	config.Path(c.Flags(), "task", "texts")
 	f.add(c)
 	s.add(c)

@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 
 	"crosstalk/internal/config"
 	"crosstalk/internal/interrupt"
 	"crosstalk/web"
-	"crosstalk/web/access"
 
 	"github.com/spf13/cobra"
 )
@@ -43,7 +39,7 @@ token in the printed address.`,
 			}
 			ctx, stop := untilSignal(c.Context())
 			defer stop()
-			return serve(ctx, c.ErrOrStderr(), dir, addr, hosts)
+			return web.Serve(ctx, c.ErrOrStderr(), dir, addr, hosts)
 		},
 	}
 	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8020", "address and port to listen on; port 0 is any free port")
@@ -58,28 +54,4 @@ token in the printed address.`,
 // read. Nothing that is written there is lost: indexes are made anew.
 func untilSignal(ctx context.Context) (_ context.Context, stop func()) {
 	return interrupt.Context(ctx, func() { os.Exit(exitInterrupted) })
-}
-
-// serve shows the runs below dir until ctx ends.
-func serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []string) error {
-	at, err := access.Listen(addr, hosts)
-	if err != nil {
-		return err
-	}
-	defer at.Close()
-	o := web.Options{Hosts: at.Hosts}
-	where := at.URL
-	if !at.Loopback() {
-		o.Token = access.NewToken()
-		where += "?token=" + o.Token
-	}
-	server, err := web.New(dir, o)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(stderr, "Runs below %s: %s\n", dir, where)
-	if o.Token != "" {
-		fmt.Fprintln(stderr, "Anyone with this address can read everything there and write notes. The connection is not encrypted.")
-	}
-	return errors.Join(at.Serve(ctx, server), server.Close())
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"crosstalk/web"
 )
 
 // serving begins to serve a directory and returns the printed address.
@@ -20,7 +22,7 @@ func serving(t *testing.T, dir, addr string) string {
 	r, w := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := serve(ctx, w, dir, addr, nil)
+		err := web.Serve(ctx, w, dir, addr, nil)
 		w.CloseWithError(io.EOF)
 		ended <- err
 	}()

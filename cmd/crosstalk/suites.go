@@ -49,7 +49,6 @@ func suitesListCommand() *cobra.Command {
 func suitesShowCommand() *cobra.Command {
 	var card bool
 	var api string
-	apis := []string{string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses)}
 	c := &cobra.Command{
 		Use: "show SUITE|FILE", Short: "Print a suite's items", Args: cobra.ExactArgs(1),
 		Long: `Print a suite's items. If the instruction of a prompt can be in several places,
@@ -103,7 +102,7 @@ leaks, neutral continuations or controls; unbalanced categories. For all: what
 					return err
 				}
 				remarks := suite.Check(s)
-				if err := study.Refused(c.Context(), name, s.Instrument); err != nil {
+				if err := study.CheckSuite(c.Context(), name, s.Instrument); err != nil {
 					remarks = append(remarks, fmt.Sprintf("run %s refuses the suite as it is: %v", s.Instrument, err))
 				}
 				for _, r := range remarks {

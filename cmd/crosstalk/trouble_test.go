@@ -312,21 +312,20 @@ func TestMoreSamples(t *testing.T) {
 
 // Flags out of range are named, and nothing is made.
 func TestFlags(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("CROSSTALK_API_KEY", apiKey)
 	for _, flag := range []string{"--concurrency=0", "--rpm=-1", "--tpm=0", "--retries=-1", "--fail-after=0", "--budget-asks=0", "--budget-tokens=-5", "--budget-cost=0",
 		"--budget-cost=NaN", "--budget-cost=-1", "--timeout=0s", "--timeout=-1m", "--samples=0", "--max-tokens=0", "--temperature=warm", "--temperature=-1",
 		"--temperature=NaN", "--top-p=0", "--top-p=1.1", "--param=x", "--prices=none.yaml", "--similarity=none", "--format=xml", "--protocol=mine"} {
-		t.Run(flag, func(t *testing.T) {
-			t.Parallel()
-			p := start(t, nil, "run", "leakage", "--model", "compatible:m", "--base-url", "http://127.0.0.1:1/v1", flag)
-			p.expect(2)
-			name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
-			if text := p.stderr.String(); !strings.Contains(text, name) && !strings.Contains(text, value) || strings.Count(text, "\n") > 2 {
-				t.Errorf("stderr:\n%s", text)
-			}
-			if entries, _ := os.ReadDir(p.cmd.Dir); len(entries) != 0 {
-				t.Errorf("%v was made", entries)
-			}
-		})
+		var stdout, stderr strings.Builder
+		code := execute([]string{"run", "leakage", "--model", "compatible:m", "--base-url", "http://127.0.0.1:1/v1", flag}, &stdout, &stderr)
+		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
+		if text := stderr.String(); code != exitUsage || !strings.Contains(text, name) && !strings.Contains(text, value) || strings.Count(text, "\n") > 2 {
+			t.Errorf("%s: exit code %d, stderr:\n%s", flag, code, text)
+		}
+		if entries, _ := os.ReadDir("."); len(entries) != 0 {
+			t.Errorf("%s: %v was made", flag, entries)
+		}
 	}
 }
 

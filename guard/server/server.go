@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"crosstalk"
 	"crosstalk/guard"
 	"crosstalk/web/access"
 
@@ -39,6 +40,17 @@ type Options struct {
 	Token    string   // that requests must have; empty: none
 	Language string   // a tag, or guard.User, for records without one; empty: they are refused
 	Block    bool     // say no to answers in another language, where a caller acts on it
+}
+
+// Check returns an error for a language that cannot be judged.
+func (o Options) Check() error {
+	if o.Language == "" || o.Language == guard.User {
+		return nil
+	}
+	if _, err := o.Checker.Check("", o.Language); err != nil {
+		return crosstalk.BadOption("language", ": %w", err)
+	}
+	return nil
 }
 
 // New returns a handler of all requests.

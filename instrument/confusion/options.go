@@ -14,6 +14,7 @@ type Options struct {
 	MinWords  *int     // lines of fewer words are not checked
 	Latin     string   // one of Latins
 	Kana      bool     // let kana decide between Japanese and Chinese
+	Strict    bool     // take no excuses for words of another language
 	Part      string   // of answers, one of Parts; "": Answer
 }
 
@@ -34,6 +35,9 @@ func (o Options) Resolve() ([]Protocol, error) {
 		if set.is && OnlyProse(list) {
 			return nil, NotForProse(set.option)
 		}
+	}
+	if o.Strict && !slices.ContainsFunc(list, func(p Protocol) bool { return p.Prose }) {
+		return nil, crosstalk.BadOption("strict", " has no effect on the protocol %s; choose %s with --protocol", list[0].Name, Protocols[0].Name)
 	}
 	return list, nil
 }
@@ -74,6 +78,7 @@ func (o Options) resolve(name string) (Protocol, error) {
 	}
 	p.Kana = o.Kana
 	if rules.Prose {
+		rules.Strict = o.Strict
 		return rules, nil // but the options had to be valid
 	}
 	return p, nil

@@ -14,7 +14,7 @@ import (
 
 // checkProse leaves the judgement to package guard.
 func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c checked, notScored string) {
-	j, start, err := judgement(guard.Checker{Identifier: in.Identifier}, cmp.Or(expected.Tag, expected.Language), answer)
+	j, start, err := judgement(guard.Checker{Identifier: in.Identifier, Strict: in.Protocol.Strict}, cmp.Or(expected.Tag, expected.Language), answer)
 	if err != nil {
 		return c, NoLanguage
 	}
@@ -101,7 +101,7 @@ func (r Rules) Lines(language, answer string) (checked []crosstalk.Span) {
 	if !r.Prose {
 		return longLines(language, answer, r.MinWords)
 	}
-	j, start, err := judgement(guard.Checker{}, language, answer)
+	j, start, err := judgement(guard.Checker{Strict: r.Strict}, language, answer)
 	if err != nil {
 		return nil
 	}

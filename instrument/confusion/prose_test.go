@@ -177,6 +177,7 @@ func TestOptionsForLines(t *testing.T) {
 		"latin has no effect":                                 {Latin: "off"},
 		"kana has no effect":                                  {Kana: true},
 		"part: unknown part \"all\"":                          {Part: "all"},
+		"strict has no effect on the protocol lcb-paper":      {Strict: true, Protocols: []string{"lcb-paper"}},
 	} {
 		if _, err := o.Resolve(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", o, err, want)
@@ -185,6 +186,27 @@ func TestOptionsForLines(t *testing.T) {
 	list, err := Options{Protocols: []string{"crosstalk-1", "lcb-paper"}, Threshold: &half, Kana: true}.Resolve()
 	if err != nil || list[0] != Protocols[0] || list[1].Threshold != 0.5 || !list[1].Kana {
 		t.Errorf("%+v %v", list, err)
+	}
+}
+
+// A term in brackets is excused, and listed with its excuse; without excuses it is a wrong word.
+func TestStrict(t *testing.T) {
+	const term = "Этот стиль называют кролем (freestyle), он самый быстрый."
+	for _, strict := range []bool{false, true} {
+		list, err := Options{Strict: strict}.Resolve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := inProse()
+		in.Protocol = list[0]
+		o := in.Score(item("ru"), 0, text(term))
+		masked := len(o[0].Masked) == 1 && o[0].Masked[0].Reason == string(guard.Gloss)
+		if wrong := o[2].Value == 0; wrong != strict || masked == strict {
+			t.Errorf("strict %v: wrong %v, masked %+v", strict, wrong, o[0].Masked)
+		}
+		if is := strings.HasSuffix(in.Rules().Judge, "+strict"); is != strict {
+			t.Errorf("strict %v: judge %s", strict, in.Rules().Judge)
+		}
 	}
 }
 

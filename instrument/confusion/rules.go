@@ -18,6 +18,9 @@ type Protocol struct {
 	// Prose leaves the judgement to package guard: the five rules below do not apply.
 	Prose bool `json:",omitempty"`
 
+	// Strict takes no excuses for words of another language: see guard.Checker. Prose only.
+	Strict bool `json:",omitempty"`
+
 	MinWords  int     // lines of fewer words are not checked
 	Threshold float64 // a line has a language if its probability exceeds this
 	Kana      bool    // kana decide between Japanese and Chinese, which identifiers confuse
@@ -141,7 +144,7 @@ type Rules struct {
 	Words      string // the name of the English list
 	Candidates int    `json:",omitempty"` // asked for at each token; 0: none
 	Part       Part   `json:",omitempty"` // Reasoning, or empty
-	Judge      string `json:",omitempty"` // guard.Rules, if the protocol leaves the judgement to it
+	Judge      string `json:",omitempty"` // guard.Checker.Rules, if the protocol leaves the judgement to it
 }
 
 // Rules returns the instrument's rules.
@@ -151,7 +154,7 @@ func (in *Instrument) Rules() Rules {
 		r.Part = Reasoning
 	}
 	if in.Protocol.Prose {
-		r.Judge = guard.Rules()
+		r.Judge = guard.Checker{Strict: in.Protocol.Strict}.Rules()
 	}
 	return r
 }

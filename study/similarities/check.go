@@ -120,13 +120,13 @@ func ParseModel(name string) (HubModel, error) {
 	return parseHubModel(kind, model)
 }
 
-// Usual is a model that a kind of similarity uses unless another one is named, or
-// that published figures used.
-type Usual struct{ Kind, For, Model string }
+// KnownModel is a model that a kind of similarity uses unless another one is named, or
+// that published figures used: which kind, for what, and its name.
+type KnownModel struct{ Kind, For, Name string }
 
-// Usuals are all such models; that of gloss is part of the program.
-func Usuals() []Usual {
-	return []Usual{
+// KnownModels are all of them. That of gloss is a part of the program.
+func KnownModels() []KnownModel {
+	return []KnownModel{
 		{"gloss", "en, by default", fmt.Sprintf("gloss@%d", gloss.Version)},
 		{"bertscore", "en", hub.Canonical(bertscore.ModelFor("en"))},
 		{"bertscore", "zh", hub.Canonical(bertscore.ModelFor("zh"))},
@@ -136,12 +136,12 @@ func Usuals() []Usual {
 	}
 }
 
-// Where is the model's commit in the cache, or "no", or "embedded".
-func (u Usual) Where() (string, error) {
-	if u.Kind == "gloss" {
+// InCache is the model's commit in the cache, "no" if it is not there, or "embedded".
+func (k KnownModel) InCache() (string, error) {
+	if k.Kind == "gloss" {
 		return "embedded", nil
 	}
-	m, err := parseHubModel(u.Kind, u.Model)
+	m, err := parseHubModel(k.Kind, k.Name)
 	if err != nil {
 		return "", err
 	}

@@ -37,16 +37,16 @@ func TestCheckOfGloss(t *testing.T) {
 	}
 }
 
-func TestUsuals(t *testing.T) {
+func TestKnownModels(t *testing.T) {
 	t.Setenv("HF_HOME", t.TempDir())
 	t.Setenv("HF_HUB_CACHE", "")
-	for _, u := range Usuals() {
+	for _, k := range KnownModels() {
 		want := "no"
-		if u.Kind == "gloss" {
+		if k.Kind == "gloss" {
 			want = "embedded"
 		}
-		if got, err := u.Where(); err != nil || got != want {
-			t.Errorf("%+v: %q, %v", u, got, err)
+		if got, err := k.InCache(); err != nil || got != want {
+			t.Errorf("%+v: %q, %v", k, got, err)
 		}
 	}
 }

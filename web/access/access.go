@@ -1,5 +1,5 @@
-// Package access is what local web servers share: it decides which requests they
-// answer by host names, sizes and numbers, compares secrets, sets headers that
+// Package access is what local web servers share: it listens, decides which requests
+// they answer by host names, sizes and numbers, compares secrets, sets headers that
 // let pages load nothing from elsewhere, and serves fixed files.
 package access
 

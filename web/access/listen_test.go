@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func TestListen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, port, _ := strings.Cut(strings.TrimPrefix(l.Addr().String(), "[::]"), ":")
+		port := fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
 		if want := strings.Replace(c.url, "PORT", port, 1); want != "" && l.URL != want {
 			t.Errorf("%s: %s, want %s", c.addr, l.URL, want)
 		}

@@ -19,7 +19,9 @@ import (
 	"strings"
 	"sync"
 
+	"crosstalk"
 	"crosstalk/instrument/consistency"
+	"crosstalk/internal/plainfile"
 	"crosstalk/internal/visible"
 	"crosstalk/labels"
 	"crosstalk/report/page"
@@ -71,10 +73,49 @@ var script []byte
 
 var templates = template.Must(template.Must(page.Templates.Clone()).ParseFS(files, "templates/*.html"))
 
+// check returns an error for a sample that says nothing, and for names that cannot be
+// kept or told apart.
+func (o Options) check() error {
+	if err := o.Sample.Check(); err != nil {
+		return err
+	}
+	for i, name := range o.Annotators {
+		if err := checkName(name); err != nil {
+			return crosstalk.BadOption("annotator", " %q: %w", name, err)
+		}
+		if slices.Contains(o.Annotators[:i], name) {
+			return crosstalk.BadOption("annotator", ": duplicate name %s", name)
+		}
+	}
+	return nil
+}
+
+// maxGuide is the maximum size of a file of a guide in bytes.
+const maxGuide = 1 << 20
+
+// ReadGuide reads the paragraphs of Options.Guide from a text file, which have an empty
+// line between them.
+func ReadGuide(file string) (paragraphs []string, err error) {
+	text, err := plainfile.Read(file, maxGuide)
+	for paragraph := range strings.SplitSeq(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n\n") {
+		if paragraph = strings.TrimSpace(paragraph); paragraph != "" {
+			paragraphs = append(paragraphs, paragraph)
+		}
+	}
+	return paragraphs, err
+}
+
 // New returns a server of the questions about a run. Without a name in
 // o.Questions, questions that cannot be asked are left out (LeftOut) as long as
 // there is another one.
 func New(run string, o Options) (*Server, error) {
+	o.Annotators = slices.Clone(o.Annotators)
+	for i, name := range o.Annotators {
+		o.Annotators[i] = strings.TrimSpace(name)
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	s := &Server{run: run, options: o, log: labels.NewLog(run)}
 	if err := s.open(); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ func (s *Server) annotator(r *http.Request) string {
 	}
 	if len(s.options.Annotators) == 0 {
 		name, err := url.QueryUnescape(c.Value)
-		if err != nil || CheckName(name) != nil {
+		if err != nil || checkName(name) != nil {
 			return ""
 		}
 		return name
@@ -69,8 +69,8 @@ func (s *Server) setCookie(w http.ResponseWriter, value string) {
 // longestName is the maximum length of an annotator's name in characters.
 const longestName = 80
 
-// CheckName returns an error if a name of an annotator cannot be kept.
-func CheckName(name string) error {
+// checkName returns an error if a name of an annotator cannot be kept.
+func checkName(name string) error {
 	if name == "" || name != strings.TrimSpace(name) || utf8.RuneCountInString(name) > longestName || visible.Line(name) != name {
 		return fmt.Errorf("expected a name of 1 to %d characters", longestName)
 	}
@@ -84,7 +84,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, errNothing)
 		return
 	}
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		s.fail(w, r, &statusError{http.StatusBadRequest, "Not a name: " + err.Error() + "."})
 		return
 	}

@@ -17,7 +17,7 @@ type Word struct {
 	Range
 	Language string  // the most probable other language, ISO 639-1
 	LogOdds  float64 // natural logarithm of the odds that the word is in another language, given the words around it
-	Name     bool    // has a capital, or cannot say anything: a part of an identifier, an abbreviation
+	Name     bool    // has a capital, or is a part of an identifier, an abbreviation or half a word
 	Listed   bool    // a word list has it
 	Foreign  bool    // in a script that the expected language is not written in
 	Share    float64 // of the word in Language, 0 if its list does not have it or there is none
@@ -55,7 +55,7 @@ func mostlySimplified(text string) bool {
 
 // Threshold is the log odds from which a word counts as foreign: with it, about one run of words in 1,000 is a false
 // alarm in clean answers.
-const Threshold = -3.0
+const Threshold = -2.85
 
 // Words returns the words whose log odds are at least floor, in order.
 func (a *Analysis) Words(floor float64) []Word {
@@ -76,7 +76,7 @@ func (a *Analysis) word(i int) Word {
 			best = l
 		}
 	}
-	w := Word{Range: Range{t.start, t.end}, Language: states[c.first+best], LogOdds: c.odds, Name: t.form != plain,
+	w := Word{Range: Range{t.start, t.end}, Language: states[c.first+best], LogOdds: c.odds, Name: t.form != plain && t.form != letter,
 		Listed: c.listed, Foreign: t.script != a.script, Loan: c.loan}
 	if m := embedded().alphabets[t.script]; m != nil {
 		row, _ := m.words.Row(levels.Text(t.text))

@@ -7,7 +7,7 @@ import (
 
 // Shares of a language's words that may come from any language.
 const (
-	loans          = 0.002 // of words in lower case
+	loans          = 0.004 // of words in lower case
 	initials       = 0.3   // of words with a capital at the start of a sentence
 	names          = 0.9   // of words with a capital inside a sentence
 	loanCharacters = 0.003 // of the characters of Chinese and Japanese
@@ -65,6 +65,10 @@ func emit(tokens []token, language string, own script, simplified bool) []cell {
 			emitCharacters(tokens[i:j], cells[i:j], own, home, language != "ja" && !simplified)
 		} else {
 			cells[i].emit(&tokens[i], own, home)
+			if i > 0 && tokens[i].hyphen && cells[i].says && cells[i-1].says && own == tokens[i].script && compound(tokens[i-1:i+1], home) {
+				cells[i-1].silence(own)
+				cells[i].silence(own)
+			}
 		}
 		i = j
 	}
@@ -78,11 +82,23 @@ func emit(tokens []token, language string, own script, simplified bool) []cell {
 	return cells
 }
 
+// compound reports whether two words with a hyphen between are one that the expected language has: "on-line", "check-out".
+func compound(tokens []token, home int) bool {
+	a := embedded().alphabets[tokens[0].script]
+	if a == nil || tokens[0].script != tokens[1].script || home < 0 {
+		return false
+	}
+	return a.weigh(tokens[0].text + tokens[1].text).row[home-a.first] > 0
+}
+
 // emit sets what a word says.
 func (c *cell) emit(t *token, own script, home int) {
 	c.own = 1
 	a := embedded().alphabets[t.script]
 	switch {
+	case a == nil && t.form == letter: // a symbol
+		c.silence(t.script)
+		return
 	case a == nil:
 		c.first, c.n, c.says, c.known = stateOf[single[t.script-devanagari].language], 1, true, own == t.script
 		c.ratio[0] = 1
@@ -90,7 +106,7 @@ func (c *cell) emit(t *token, own script, home int) {
 			c.own = impossible
 		}
 		return
-	case t.form == silent || home < 0 && own == t.script: // or there is no model to weigh the others against
+	case t.form >= letter || home < 0 && own == t.script: // or there is no model to weigh the others against
 		c.silence(t.script)
 		return
 	}
@@ -167,6 +183,7 @@ func emitCharacters(tokens []token, cells []cell, own script, home int, simplify
 
 // silence makes the token say nothing.
 func (c *cell) silence(s script) {
+	c.says, c.own, c.known = false, 1, false
 	if s >= devanagari {
 		c.first, c.n = stateOf[single[s-devanagari].language], 1
 	} else {

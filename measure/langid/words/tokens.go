@@ -14,6 +14,7 @@ type token struct {
 	form       form
 	glued      bool // follows the token before at once
 	line       bool // is the first of its line
+	hyphen     bool // there is nothing but a hyphen between the token before and it
 }
 
 // form says how much a word's letters can say.
@@ -23,6 +24,7 @@ const (
 	plain   form = iota // lower case, or a script without cases
 	first               // a capital at the start of a sentence
 	capital             // a capital elsewhere: a name, or a noun in German
+	letter              // one in lower case, which cannot say anything
 	silent              // cannot say anything: code, abbreviations, parts of numbers, half words
 )
 
@@ -71,12 +73,12 @@ func tokenize(dst []token, text, language string, mask []Range) []token {
 					f = silent
 				}
 				c := text[i+at : i+at+utf8.RuneLen(r)]
-				dst = append(dst, token{i + at, i + at + len(c), c, s, f, last == i+at, len(dst) == lines})
+				dst = append(dst, token{i + at, i + at + len(c), c, s, f, last == i+at, len(dst) == lines, false})
 				last = i + at + len(c)
 			}
 		} else {
 			word := text[i:j]
-			dst = append(dst, token{i, j, lower(word, language), s, formOf(text, i, j, start), last == i, len(dst) == lines})
+			dst = append(dst, token{i, j, lower(word, language), s, formOf(text, i, j, start), last == i, len(dst) == lines, i > 0 && last == i-1 && text[last] == '-'})
 			last = j
 		}
 		i, start = j, false
@@ -109,12 +111,15 @@ func lower(word, language string) string {
 func formOf(text string, i, j int, start bool) form {
 	word := text[i:j]
 	r, n := utf8.DecodeRuneInString(word)
-	if len(word) == n {
-		return silent
-	}
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[j:])
 	if partOfName(before) || before == '\\' || partOfName(after) {
+		return silent
+	}
+	if len(word) == n {
+		if unicode.IsLower(r) {
+			return letter
+		}
 		return silent
 	}
 	for _, r := range word[n:] {

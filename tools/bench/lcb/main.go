@@ -1,11 +1,11 @@
 // Lcb compares the protocol crosstalk-1 with the published checks on the recorded answers of the Language Confusion
 // Benchmark (../shared/data/lcb):
 //
-//	go -C tools run ./bench/lcb [-data DIR] [-list N]
+//	go -C tools run ./bench/lcb [-data DIR] [-list N] [-strict]
 //
 // It prints how often the decision on a line agrees with lid.176's where that is certain (probability above 0.9), LPR and
 // WPR of each model under both with their intervals, and how many answers that pass the benchmark's own checks have
-// words of another language. -list N prints the first N lines that are judged differently.
+// words of another language. -strict takes no excuses for them. -list N prints the first N lines that are judged differently.
 package main
 
 import (
@@ -45,17 +45,18 @@ func main() {
 	log.SetFlags(0)
 	data := flag.String("data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
 	list := flag.Int("list", 0, "print the first N lines that are judged differently")
+	strict := flag.Bool("strict", false, "take no excuses for words of another language")
 	flag.Parse()
 	if _, err := os.Stat(filepath.Join(*data, "lcb")); err != nil {
 		fmt.Printf("skipped: no reference data (%v)\n", err)
 		return
 	}
-	if err := compare(*data, *list); err != nil {
+	if err := compare(*data, *list, *strict); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func compare(data string, list int) error {
+func compare(data string, list int, strict bool) error {
 	lid, err := fasttext.Load(filepath.Join(data, "lid/lid.176.ftz"))
 	if err != nil {
 		return err
@@ -70,6 +71,7 @@ func compare(data string, list int) error {
 	}
 	theirs := &confusion.Instrument{Protocol: published, Identifier: lid, Words: words}
 	ours := &confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: lid, Words: words}
+	ours.Protocol.Strict = strict
 	fmt.Println("Lines of at least five words that lid.176.ftz is certain of (p > 0.9), and answers that pass the benchmark's checks")
 	same, lines, unclear, flagged := map[string]int{}, map[string]int{}, map[string]int{}, 0
 	for _, model := range models {
@@ -139,7 +141,7 @@ func compare(data string, list int) error {
 	}
 	ci := stats.Wilson(float64(total[0]), float64(total[1]), 0.95)
 	fmt.Printf("  all agree %.2f %% (%.2f to %.2f) of %d; cannot tell %d\n", 100*float64(total[0])/float64(total[1]), 100*ci.Low, 100*ci.High, total[1], total[2])
-	return figures(data)
+	return figures(data, strict)
 }
 
 func decisions(path string) (*json.Decoder, func() error, error) {
@@ -184,12 +186,12 @@ func verdict(j guard.Judgement, line crosstalk.Span) guard.Verdict {
 }
 
 // figures prints LPR and WPR of the models under the paper's rules and ours.
-func figures(data string) error {
+func figures(data string, strict bool) error {
 	var files []string
 	for _, model := range models {
 		files = append(files, filepath.Join(data, "lcb/outputs", model+".csv.gz"))
 	}
-	s, err := study.Confusion{Options: confusion.Options{Protocols: []string{"lcb-script", "crosstalk-1"}},
+	s, err := study.Confusion{Options: confusion.Options{Protocols: []string{"lcb-script", "crosstalk-1"}, Strict: strict},
 		Identifier: filepath.Join(data, "lid/lid.176.ftz"), Words: filepath.Join(data, "lcb/words")}.Recorded(files, "")
 	if err != nil {
 		return err

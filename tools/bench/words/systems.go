@@ -136,7 +136,7 @@ func linguaPair() func(*answer) []finding {
 	turn := 0
 	return func(a *answer) (found []finding) {
 		var other string
-		if a.K > 0 || a.Kind != "" {
+		if a.Kind != "clean" {
 			other = a.Foreign[0].Language
 		} else {
 			others := slices.DeleteFunc(slices.Clone(languages), func(l string) bool { return l == a.Language })

@@ -2,9 +2,9 @@ package study
 
 import "context"
 
-// Refused returns the error with which a run refuses a suite, a name or a file, of an
-// instrument before it asks anything, whatever the model; nil if it takes it.
-func Refused(ctx context.Context, suite, instrument string) (err error) {
+// CheckSuite returns the error with which a run of an instrument would refuse a suite, a
+// name or a file, before it asks anything, whatever the model. It sends nothing.
+func CheckSuite(ctx context.Context, suite, instrument string) (err error) {
 	var of *Study
 	sweep := Sweep{Models: []string{"ollama:any"}} // a reference model cannot answer all suites
 	switch instrument {

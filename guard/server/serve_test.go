@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"bytes"
@@ -9,18 +9,16 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"crosstalk/guard/server"
 )
 
 // guarding runs the service and returns its address and what it printed; stop ends it.
-func guarding(t *testing.T, addr string, o server.Options) (url, printed string, stop func()) {
+func guarding(t *testing.T, addr string, o Options) (url, printed string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- guardAt(ctx, w, addr, nil, o)
+		ended <- Serve(ctx, w, addr, o)
 		w.Close()
 	}()
 	var all bytes.Buffer
@@ -39,8 +37,8 @@ func guarding(t *testing.T, addr string, o server.Options) (url, printed string,
 	return strings.TrimSuffix(regexp.MustCompile(`http://\S+`).FindString(all.String()), "/"), all.String(), stop
 }
 
-func TestGuard(t *testing.T) {
-	url, printed, stop := guarding(t, "127.0.0.1:0", server.Options{})
+func TestServe(t *testing.T) {
+	url, printed, stop := guarding(t, "127.0.0.1:0", Options{})
 	if strings.Contains(printed, "Bearer") {
 		t.Errorf("a token on loopback: %s", printed)
 	}
@@ -57,7 +55,7 @@ func TestGuard(t *testing.T) {
 		done <- string(data)
 	}()
 	io.WriteString(text, `{"text":"Your order is on its way.",`)
-	for deadline := time.Now().Add(5 * time.Second); status(t, http.DefaultClient, url+"/healthz") != 200 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Second); status(t, url+"/healthz") != 200 && time.Now().Before(deadline); {
 	}
 	ended := make(chan bool)
 	go func() { stop(); close(ended) }()
@@ -75,27 +73,37 @@ func TestGuard(t *testing.T) {
 	<-ended
 }
 
-func TestGuardToken(t *testing.T) {
-	url, printed, stop := guarding(t, "0.0.0.0:0", server.Options{})
+func TestServeToken(t *testing.T) {
+	url, printed, stop := guarding(t, "0.0.0.0:0", Options{})
 	defer stop()
 	token := regexp.MustCompile(`Bearer (\w{26,})`).FindStringSubmatch(printed)
 	if token == nil {
 		t.Fatal(printed)
 	}
 	here := "http://127.0.0.1:" + regexp.MustCompile(`:(\d+)$`).FindStringSubmatch(url)[1]
-	if got := status(t, http.DefaultClient, here+"/metrics"); got != 401 {
+	if got := status(t, here+"/metrics"); got != 401 {
 		t.Errorf("%d without the token", got)
 	}
-	if got := status(t, http.DefaultClient, here+"/metrics?token="+token[1]); got != 200 {
+	if got := status(t, here+"/metrics?token="+token[1]); got != 200 {
 		t.Errorf("%d with the token", got)
 	}
-	if got := status(t, http.DefaultClient, here+"/healthz"); got != 200 {
+	if got := status(t, here+"/healthz"); got != 200 {
 		t.Errorf("healthz: %d", got)
 	}
-	t.Setenv(guardToken, "mine")
-	url, printed, other := guarding(t, "127.0.0.1:0", server.Options{})
+	t.Setenv(TokenVar, "mine")
+	url, printed, other := guarding(t, "127.0.0.1:0", Options{})
 	defer other()
-	if got := status(t, http.DefaultClient, url+"/metrics?token=mine"); got != 200 || strings.Contains(printed, "mine") {
+	if got := status(t, url+"/metrics?token=mine"); got != 200 || strings.Contains(printed, "mine") {
 		t.Errorf("%d with the variable's token; printed %s", got, printed)
 	}
+}
+
+func status(t *testing.T, url string) int {
+	t.Helper()
+	r, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	return r.StatusCode
 }

@@ -1,0 +1,46 @@
+package guard
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestCheckLines(t *testing.T) {
+	var out strings.Builder
+	err := Checker{}.CheckLines(&out, strings.NewReader(`{"id":7,"text":"You're welcome! Have a great day.","language":"it"}
+
+{"id":"x","text":"<a>"}
+`), "answers.jsonl")
+	if err == nil || !strings.HasPrefix(err.Error(), `answers.jsonl:3: expected a field "language"`) {
+		t.Errorf("%v", err)
+	}
+	if got := out.String(); !strings.HasPrefix(got, `{"id":7,"verdict":"wrong","language":"en",`) || strings.Count(got, "\n") != 1 {
+		t.Errorf("%s", got)
+	}
+	if err := (Checker{}).CheckLines(io.Discard, strings.NewReader("\n"+strings.Repeat(" ", longestText+1)), "a"); err == nil || err.Error() != "a:2: longer than 16 MB" {
+		t.Errorf("%v", err)
+	}
+}
+
+// What is marked is what the judgement says, and cannot control a terminal.
+func TestCheckText(t *testing.T) {
+	for _, c := range []struct{ text, language, want string }{
+		{"Voici votre facture du mois de mars.\n\nPlease pay it before the end of the month.\n", "fr",
+			"Voici votre facture du mois de mars.\n\n[en: Please pay it before the end of the month.]\n\nwrong (p 1.00); in another language: lines: 1\n"},
+		{"42", "fr", "42\n\ncannot tell: too little to judge by\n"},
+		{"Das ist ein kurzer Satz über das Wetter.\x1b[2J", "de", "Das ist ein kurzer Satz über das Wetter.␛[2J\n\nright (p "},
+	} {
+		var out strings.Builder
+		if err := (Checker{}).CheckText(&out, strings.NewReader(c.text), "a.txt", c.language); err != nil || !strings.HasPrefix(out.String(), c.want) {
+			t.Errorf("%q, %v; want %q", out.String(), err, c.want)
+		}
+	}
+	words := Judgement{Verdict: Wrong, P: 0.9, Spans: []Span{{Kind: Word}, {Kind: Line}, {Kind: Word}}}
+	if got := words.summary(); got != "wrong (p 0.90); in another language: lines: 1, runs of words: 2" {
+		t.Errorf("%s", got)
+	}
+	if err := (Checker{}).CheckText(io.Discard, strings.NewReader(strings.Repeat("a", longestText+1)), "a.txt", "de"); err == nil || err.Error() != "a.txt: longer than 16 MB" {
+		t.Errorf("%v", err)
+	}
+}

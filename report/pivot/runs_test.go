@@ -1,0 +1,60 @@
+package pivot
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk/view"
+)
+
+// A table adds the rows and columns that it implies, and crosses all of them.
+func TestComplete(t *testing.T) {
+	table := Table{Rows: []string{"model"}, Columns: []string{Measure}, Pool: []string{"temperature"}, Only: []string{"task=b,a"},
+		Group: []string{"language:Romance=es,fr"}, Spread: view.SampleColumn}
+	if err := table.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"model", view.GroupColumn}; !slices.Equal(table.Rows, want) {
+		t.Errorf("rows %q, want %q", table.Rows, want)
+	}
+	if want := []string{Measure, view.SampleColumn}; !slices.Equal(table.Columns, want) {
+		t.Errorf("columns %q, want %q", table.Columns, want)
+	}
+	f := table.Figures(nil, []string{"lpr"})
+	if want := []string{view.SampleColumn, "model", view.GroupColumn}; !slices.Equal(f.Cross, want) || len(f.View.Only) != 1 || len(f.View.Groups) != 1 {
+		t.Errorf("%+v; expected to cross %q", f, want)
+	}
+	o, err := table.Layout(nil)
+	if err != nil || !slices.Equal(o.Order["task"], []string{"b", "a"}) || !slices.Equal(o.Order[view.GroupColumn], []string{"Romance"}) {
+		t.Errorf("%v, %v", o.Order, err)
+	}
+	list := Table{Only: []string{"task=a"}}
+	if err := list.Complete(); err != nil || list.LaidOut() || list.Figures([]string{"task"}, nil).Cross != nil {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestCompleteRefuses(t *testing.T) {
+	for want, table := range map[string]Table{
+		`only has "task"; expected COLUMN=VALUE`:                   {Only: []string{"task"}},
+		`group has "a=b"; expected COLUMN:NAME=VALUE`:              {Group: []string{"a=b"}},
+		"duplicate group":                                          {Group: []string{"a:n=b", "a:n=c"}},
+		"pool model leaves one value of model: it cannot be among": {Rows: []string{"model"}, Pool: []string{"model"}},
+		"with and --caption belong to a table":                     {Caption: "x"},
+		"model is named twice":                                     {Rows: []string{"model"}, Columns: []string{"model"}},
+		`unknown "mood" beside a figure`:                           {Rows: []string{"model"}, Beside: []string{"mood"}},
+	} {
+		if err := table.Complete(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	several := Table{}
+	if err := several.Write(nil, "table", []string{"a", "b"}, nil, nil); err == nil || !strings.HasPrefix(err.Error(), "several runs need a table: ") {
+		t.Errorf("%v", err)
+	}
+	twice := Table{Rows: []string{"model"}}
+	if err := twice.Write(nil, "table", []string{"a"}, []string{"task"}, nil); err != ErrTwoGroupings {
+		t.Errorf("%v", err)
+	}
+}
