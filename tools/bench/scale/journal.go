@@ -58,7 +58,9 @@ type timed struct {
 func each(times int, do func(i int) error) (t timed) {
 	started := time.Now()
 	for i := range times {
-		t.err = errors.Join(t.err, do(i))
+		if t.err = do(i); t.err != nil {
+			return t
+		}
 	}
 	t.took = (time.Since(started) / time.Duration(times)).Round(time.Microsecond)
 	return t
@@ -87,8 +89,10 @@ func fill(j *journal.Journal, n int) error {
 // answered is the record of a number.
 func answered(i int) journal.Record {
 	l := languages[i%len(languages)]
-	return journal.Record{Identity: crosstalk.Identity{Provider: "compatible", Name: "m"},
+	r := journal.Record{Identity: crosstalk.Identity{Provider: "compatible", Name: "m"},
 		Request: crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: fmt.Sprintf("%s %d", l.prompt, i)}}},
 		Answer: crosstalk.Answer{Status: crosstalk.Text, Text: strings.Repeat("*", 1+i%7), Model: "m", Finish: "stop", Attempts: 1,
 			Usage: crosstalk.Usage{Prompt: 12, Completion: 40}, Time: time.UnixMilli(1767225600000 + int64(i))}}
+	r.Answer.Key = crosstalk.KeyOf(r.Identity, r.Request)
+	return r
 }
