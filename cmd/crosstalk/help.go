@@ -26,7 +26,7 @@ var flagGroups = []struct {
 	{"Sampling", []string{"top-p", "zip", "beams", "max-tokens", "seed", "logprobs", "logprobs-scaled"}},
 	{"Limits and cost", []string{"prices", "budget-cost", "budget-tokens", "budget-asks", "batch", "concurrency", "rpm", "tpm", "timeout",
 		"retries", "patience", "fail-after", "grace", "shard"}},
-	{"Scoring", []string{"protocol", "similarity", "lid", "words", "threshold", "min-words", "latin", "kana", "post", "round", "tie",
+	{"Scoring", []string{"protocol", "similarity", "lid", "strict", "words", "threshold", "min-words", "latin", "kana", "post", "round", "tie",
 		"windows", "counts", "free", "rouge", "quality", "overrides", "exec-env"}},
 	{"Output", []string{"label", "format", "quiet", "log", "metrics"}},
 	{"Other", []string{config.Flag, "help"}},
