@@ -139,6 +139,9 @@ func flagsOf(c *cobra.Command) func(func(*pflag.Flag) bool) {
 // Every flag of every command can be set by a file, under the command, under
 // its group and at the top, and is then as if the command line had set it.
 func TestEveryFlagByFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tries every flag")
+	}
 	t.Chdir(t.TempDir())
 	tried := 0
 	var walk func(c *cobra.Command, path []string)
@@ -193,6 +196,9 @@ func nested(path []string, line string) string {
 // The file that init writes suits the schema and the commands, and every
 // command finds its defaults.
 func TestNewConfig(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes one run of each kind")
+	}
 	t.Chdir(t.TempDir())
 	text := newConfig(rootCommand())
 	if err := os.WriteFile(standardConfig, text, 0o666); err != nil {

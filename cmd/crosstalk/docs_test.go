@@ -120,6 +120,9 @@ var example = regexp.MustCompile("`(crosstalk [^`]+)`\\s+prints(, among other ro
 // of it in this order. The commands run where there is nothing but their own
 // run directories.
 func TestManualExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("checks documents")
+	}
 	examples := 0
 	for file, text := range manual(t) {
 		for _, m := range example.FindAllStringSubmatch(text, -1) {

@@ -45,6 +45,9 @@ func TestSmilgaTable2(t *testing.T) {
 
 // The workbooks as published give the figures of the cleaned JSON Lines.
 func TestSmilgaWorkbooks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("checks figures")
+	}
 	t.Parallel()
 	clean := scoreSmilga(t, "leakage/smilga_generations.jsonl")
 	for file, of := range map[string][2]string{

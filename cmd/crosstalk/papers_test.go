@@ -25,6 +25,9 @@ const papersPage = "../../docs/papers.md"
 // over them only the rows, the columns and the filled cells are compared. -full
 // -update writes the tables.
 func TestPapers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("checks figures")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	writePapersData(t, dir)

@@ -93,6 +93,9 @@ func estimatesIn(t *testing.T, text string) []crosstalk.Estimate {
 // Each setting that mitigates confusion makes conditions of one run, in the
 // order given; the server confuses languages under the first.
 func TestConfusionSweeps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes many runs")
+	}
 	file, items := confusionSuite(t)
 	messages := func(body map[string]any) int { return len(body["messages"].([]any)) }
 	for name, c := range map[string]struct {

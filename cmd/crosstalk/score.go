@@ -6,6 +6,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/internal/config"
+	"crosstalk/internal/statusline"
 	"crosstalk/recorded"
 	"crosstalk/report"
 	"crosstalk/study"
@@ -69,7 +70,7 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 	}
 	s.follow(of)
 	stop := func() {}
-	if !s.quiet {
+	if !s.quiet && statusline.IsTerminal(c.ErrOrStderr()) {
 		of.Observe, stop = watch.ShowScored(c.ErrOrStderr(), of.Observe)
 	}
 	var result study.Result

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,7 +23,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"crosstalk": main}) }
+func TestMain(m *testing.M) {
+	// Tests that wait for servers, kills and pauses leave the processors to others.
+	flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
+	testscript.Main(m, map[string]func(){"crosstalk": main})
+}
 
 // TestScripts runs testdata/script/*.txtar. Each script has
 //

@@ -147,6 +147,9 @@ func TestSweepRefused(t *testing.T) {
 
 // The instruments that scale and rewrite know what was sent.
 func TestSentEverywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes many runs")
+	}
 	t.Parallel()
 	s := newServer(t, testserver.Options{Profile: "gpt-5", Answer: translator(t, "consistency", reference.Inconsistency{})})
 	for _, c := range []struct {
