@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,23 +55,23 @@ func TestNoTerminal(t *testing.T) {
 // Shown soon, then every so often, and not after stop.
 func TestRepeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, n := New(io.Discard), 0
-		stop := l.Repeat(func() { n++ })
+		l, n := New(io.Discard), new(atomic.Int64)
+		stop := l.Repeat(func() { n.Add(1) })
 		for _, c := range []struct {
 			wait time.Duration
-			want int
+			want int64
 		}{{time.Second, 0}, {1500 * time.Millisecond, 1}, {8 * time.Second, 1}, {2 * time.Second, 2}} {
 			time.Sleep(c.wait)
 			synctest.Wait()
-			if n != c.want {
-				t.Errorf("shown %d times, want %d", n, c.want)
+			if n.Load() != c.want {
+				t.Errorf("shown %d times, want %d", n.Load(), c.want)
 			}
 		}
 		stop()
 		stop()
 		time.Sleep(time.Minute)
-		if n != 2 {
-			t.Errorf("shown %d times after the end", n)
+		if n.Load() != 2 {
+			t.Errorf("shown %d times after the end", n.Load())
 		}
 	})
 }
