@@ -60,9 +60,12 @@ func (o Options) Check() error {
 	if cost := o.Budget.Cost; !(cost >= 0) {
 		return crosstalk.BadOption("budget-cost", " is %g; expected a number above 0", cost)
 	}
-	for option, d := range map[string]time.Duration{"timeout": o.Timeout, "patience": o.Patience} {
-		if d < 0 {
-			return crosstalk.BadOption(option, " is %v; expected a duration above 0, such as 2m", d)
+	for _, l := range []struct {
+		option string
+		d      time.Duration
+	}{{"timeout", o.Timeout}, {"patience", o.Patience}} {
+		if l.d < 0 {
+			return crosstalk.BadOption(l.option, " is %v; expected a duration above 0, such as 2m", l.d)
 		}
 	}
 	return nil

@@ -222,6 +222,7 @@ func (c *check) identify(u *unit) bool {
 		u.state, u.evidence.LogRatio = Right, min(u.evidence.LogRatio, -lineWrong)
 	case twins[guess.Language]:
 		return false
+	// 0.8: languages without a model that are alike, such as Norwegian and Danish, divide the rest between them.
 	case guess.Language != c.want.base && guess.Probability >= 0.8 && (!supported || !words.Supports(guess.Language)):
 		u.state, u.evidence.Language = Wrong, guess.Language
 		u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)

@@ -77,6 +77,19 @@ func (p *parser) fields(field func(name []byte)) {
 	}
 }
 
+// distinct is fields for the names of a struct: field returns a bit for each. One that
+// comes twice is left to encoding/json, which merges the values.
+func (p *parser) distinct(field func(name []byte) (bit int)) {
+	seen := 0
+	p.fields(func(name []byte) {
+		bit := field(name)
+		if seen&bit != 0 {
+			p.fail()
+		}
+		seen |= bit
+	})
+}
+
 // elements calls element for each element of a list, to read it.
 func (p *parser) elements(element func()) {
 	p.want('[')
@@ -250,14 +263,7 @@ func (p *parser) texts() map[string]string {
 
 // line reads all of a line.
 func (p *parser) line(l *line) {
-	seen := 0 // fields, for encoding/json merges what comes twice
-	p.fields(func(name []byte) {
-		bit := p.field(l, string(name))
-		if seen&bit != 0 {
-			p.fail()
-		}
-		seen |= bit
-	})
+	p.distinct(func(name []byte) int { return p.field(l, string(name)) })
 }
 
 // field reads the value of a field, and returns the field's bit.
@@ -350,14 +356,7 @@ func (p *parser) spans() []crosstalk.Span {
 	spans := []crosstalk.Span{}
 	p.elements(func() {
 		var s crosstalk.Span
-		seen := 0
-		p.fields(func(name []byte) {
-			bit := p.span(&s, string(name))
-			if seen&bit != 0 {
-				p.fail()
-			}
-			seen |= bit
-		})
+		p.distinct(func(name []byte) int { return p.span(&s, string(name)) })
 		spans = append(spans, s)
 	})
 	return spans
@@ -403,23 +402,20 @@ func (p *parser) span(s *crosstalk.Span, name string) int {
 }
 
 func (p *parser) named() (t crosstalk.NamedText) {
-	seen := 0
-	p.fields(func(name []byte) {
-		bit := 0
+	p.distinct(func(name []byte) int {
 		switch string(name) {
 		case "name":
-			t.Name, bit = p.text(), 1
+			t.Name = p.text()
+			return 1
 		case "role":
-			t.Role, bit = crosstalk.Role(p.text()), 2
+			t.Role = crosstalk.Role(p.text())
+			return 2
 		case "text":
-			t.Text, bit = p.text(), 4
-		default:
-			p.fail()
+			t.Text = p.text()
+			return 4
 		}
-		if seen&bit != 0 {
-			p.fail()
-		}
-		seen |= bit
+		p.fail()
+		return 0
 	})
 	return t
 }
