@@ -180,7 +180,7 @@ func openBatches(t *testing.T, out string) []*journal.Batch {
 // Ctrl-C while a batch is waited for ends the program and not the batch.
 func TestInterruptedBatch(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, testserver.Options{Batches: testserver.Batches{Delay: time.Second}})
+	s := newServer(t, testserver.Options{Batches: testserver.Batches{Delay: 5 * time.Second}})
 	suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
 	args := runBatch(s, "compatible:m", "/v1", suite, out)
 	p := start(t, nil, args...)
