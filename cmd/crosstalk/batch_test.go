@@ -276,7 +276,8 @@ func TestBatchBudget(t *testing.T) {
 	whole := start(t, nil, runBatch(s, "compatible:m", "/v1", suite, out(), "--prices", prices)...).expect(0, ", cost ")
 	full := start(t, nil, slices.DeleteFunc(runBatch(s, "compatible:m", "/v1", suite, out(), "--prices", prices), func(a string) bool { return a == "--batch" })...).expect(0)
 	cost := func(p *process) float64 {
-		_, rest, _ := strings.Cut(p.stderr.String(), ", cost ")
+		all := strings.Split(p.stderr.String(), ", cost ") // in lines of progress, too
+		rest := all[len(all)-1]
 		c, err := strconv.ParseFloat(strings.TrimSuffix(strings.Fields(rest)[0], "."), 64)
 		if err != nil {
 			t.Fatal(err)
