@@ -76,8 +76,8 @@ func (a *agreementFlags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if result.Unmatched > 0 && !a.quiet {
-		fmt.Fprintf(c.ErrOrStderr(), "%d labels are of answers that were not scored; they are left out\n", result.Unmatched)
+	if result.Unmatched > 0 {
+		fmt.Fprintf(notes(c), "%d labels are of answers that were not scored; they are left out\n", result.Unmatched)
 	}
 	return result.Write(c.OutOrStdout(), a.format)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"slices"
 	"strings"
 
@@ -12,15 +13,30 @@ import (
 )
 
 // outputFlags are the flags of every command that prints estimates.
-type outputFlags struct {
-	format string
-	quiet  bool
-}
+type outputFlags struct{ format string }
 
 func (o *outputFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&o.format, "format", report.Formats[0], strings.Join(report.Formats, ", "))
 	config.Choices(c.Flags(), "format", report.Formats...)
-	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print only the result and errors")
+	addQuiet(c, "print only the result and errors")
+}
+
+// addQuiet adds the flag that silences notes.
+func addQuiet(c *cobra.Command, help string) { c.Flags().BoolP("quiet", "q", false, help) }
+
+// quiet reports whether the flag is set now.
+func quiet(c *cobra.Command) bool {
+	f := c.Flags().Lookup("quiet")
+	return f != nil && f.Value.String() == "true"
+}
+
+// notes is where a command writes what the user should know besides its result:
+// stderr, or nowhere with --quiet.
+func notes(c *cobra.Command) io.Writer {
+	if quiet(c) {
+		return io.Discard
+	}
+	return c.ErrOrStderr()
 }
 
 // addProtocols adds the flag of an instrument's protocols, the first by default.
