@@ -55,9 +55,6 @@ func (a *answerFlags) add(c *cobra.Command) {
 
 // check validates the flags.
 func (a *answerFlags) check() (err error) {
-	if err := report.CheckFormat(a.format); err != nil {
-		return err
-	}
 	a.names, err = parseNames(a.labels)
 	return err
 }

@@ -7,17 +7,26 @@ import (
 
 	"crosstalk/internal/config"
 	"crosstalk/report"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// outputFlags are the flags of every command that prints estimates.
+// outputFlags are the flags of every command that prints estimates. An unknown format
+// is refused before anything else.
 type outputFlags struct{ format string }
 
 func (o *outputFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&o.format, "format", report.Formats[0], strings.Join(report.Formats, ", "))
 	config.Choices(c.Flags(), "format", report.Formats...)
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := report.CheckFormat(o.format); err != nil {
+			return err
+		}
+		return run(c, args)
+	}
 	addQuiet(c, "print only the result and errors")
 }
 
@@ -65,6 +74,15 @@ func given[T any](c *cobra.Command, flag string, value T) (zero T) {
 		return value
 	}
 	return zero
+}
+
+// givenColumns are the columns of --by if the command line or crosstalk.yaml sets it,
+// else nil.
+func givenColumns(c *cobra.Command, by []string) ([]string, error) {
+	if !c.Flags().Changed("by") {
+		return nil, nil
+	}
+	return study.ParseBy(by)
 }
 
 // anyGiven is the first of these flags that the command line or crosstalk.yaml sets,

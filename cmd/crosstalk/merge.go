@@ -8,7 +8,6 @@ import (
 
 	"crosstalk/internal/config"
 	"crosstalk/merge"
-	"crosstalk/report"
 	"crosstalk/run"
 
 	"github.com/spf13/cobra"
@@ -37,9 +36,6 @@ answers so far, and no figures. If a shard is there twice, nothing is written.
   crosstalk merge node1/shard-1-of-2 node2/shard-2-of-2 --out runs/merged`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, paths []string) error {
-			if err := report.CheckFormat(o.format); err != nil {
-				return err
-			}
 			if out == "" {
 				return &usageError{errors.New("--out is missing: expected the directory of the merged run")}
 			}

@@ -8,7 +8,6 @@ import (
 	"crosstalk/compare"
 	"crosstalk/gate"
 	"crosstalk/internal/config"
-	"crosstalk/report"
 
 	"github.com/spf13/cobra"
 )
@@ -83,9 +82,6 @@ which it finds nothing (--specificity), and the number of --answers.`,
 }
 
 func (p *powerFlags) run(c *cobra.Command) error {
-	if err := report.CheckFormat(p.format); err != nil {
-		return err
-	}
 	if len(p.widths) > 0 {
 		return p.runLabels(c)
 	}

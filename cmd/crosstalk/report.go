@@ -72,9 +72,6 @@ observations a figure is about; they need no table. None of them writes a page.`
 
 func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	path := paths[0]
-	if err := report.CheckFormat(r.format); err != nil {
-		return err
-	}
 	if r.measures != nil || r.table.wanted(c) || len(paths) > 1 || slices.Contains(r.by, view.SampleColumn) {
 		return r.writeTable(c, paths)
 	}
