@@ -30,7 +30,7 @@ func (c *check) excuse(r run) prose.Kind {
 		return prose.Quote
 	case c.want.base == "ko" && c.hanja(r.start, r.end), c.want.base == "ja" && c.kanji(r):
 		return Loan
-	case c.latinPhrase(r):
+	case c.latinPhrase(r), len(r.words) == 1 && own(r.words[0]):
 		return Loan
 	case c.functional(r):
 	case len(r.words) <= 2 && latin(c.text[r.start:r.end]) && all(r.words, func(w words.Word) bool { return w.Loan }), c.term(r.words):
