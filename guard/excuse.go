@@ -295,17 +295,22 @@ func particled(base, text string) bool {
 }
 
 // cited reports whether words that begin with a capital are what the line around them says that somebody or something
-// says: "the message Permission denied".
+// says: "the message Permission denied". What starts a sentence needs that word behind it, in the sentence.
 func (c *check) cited(r run) bool {
-	colon := strings.HasSuffix(strings.TrimRight(c.text[max(0, r.start-8):r.start], " *_"), ":")
-	if len(r.words) > 12 || c.starts(r.start) && c.ends(r.end) && !colon {
-		return false
-	}
-	if first, _ := utf8.DecodeRuneInString(c.before(r.start)); !leads(r.words[0]) && !(unicode.Is(unicode.Latin, first) && unicode.IsUpper(first) && latin(c.text[r.start:r.end]) && c.want.base != "de") {
+	first, _ := utf8.DecodeRuneInString(c.before(r.start))
+	named := unicode.Is(unicode.Latin, first) && unicode.IsUpper(first) && latin(c.text[r.start:r.end]) && c.want.base != "de"
+	if len(r.words) > 12 || !named && !leads(r.words[0]) {
 		return false
 	}
 	line := c.line(r.start)
-	return quotes(c.want.base, c.text[line.Start:r.start]) || quotes(c.want.base, c.text[r.end:max(r.end, line.End)])
+	before, after := c.text[line.Start:r.start], c.text[r.end:max(r.end, line.End)]
+	if c.starts(r.start) && !strings.HasSuffix(strings.TrimRight(before, " *_"), ":") {
+		if at := strings.IndexAny(after, ".!?。！？।؟"); at >= 0 {
+			after = after[:at]
+		}
+		before = ""
+	}
+	return quotes(c.want.base, before) || quotes(c.want.base, after)
 }
 
 // before returns the word before a byte, if there is nothing but a space between.
