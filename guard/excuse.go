@@ -48,11 +48,12 @@ func (c *check) excuseAlike(found []run) {
 			spokenOf[s.Language] = true
 		}
 	}
-	terms, short, languages := map[string]bool{}, 0, map[string]bool{}
+	terms, short, foreign, languages := map[string]bool{}, 0, 0, map[string]bool{}
 	for _, r := range found {
 		if r.excuse == Mention {
 			spokenOf[r.language] = true
 		}
+		foreign += len(r.words)
 		if c.longest(r) > 4 {
 			continue
 		}
@@ -65,7 +66,7 @@ func (c *check) excuseAlike(found []run) {
 		}
 	}
 	many := len(terms) >= manyTerms || c.borrows()
-	mixed := short >= 3 && len(languages) >= 2
+	mixed := short >= 3 && len(languages) >= 2 && 3*foreign <= c.analysis.Count(0, len(c.text))
 	for i := range found {
 		switch r := &found[i]; {
 		case r.excuse != "":
@@ -153,15 +154,18 @@ func (c *check) hanja(start, end int) bool {
 	return utf8.RuneCountInString(c.text[start:end]) <= 4 && simplified == 0 && traditional > 0
 }
 
-// kanji reports whether Chinese characters in Japanese look like a name or a compound: they are inside a sequence of
-// characters, without those that are in nearly every sentence of Chinese and not written so in Japanese.
+// kanji reports whether Chinese characters in Japanese look like a name or a compound: they are among others, in no
+// sentence of Chinese characters alone, and have none that is in nearly every sentence of Chinese and not written so in
+// Japanese.
 func (c *check) kanji(r run) bool {
 	word := c.text[r.start:r.end]
 	simplified, _ := chinese.Count(word)
-	if r.language != "zh" || utf8.RuneCountInString(word) < 4 || simplified > 0 || !c.inCharacters(r) || strings.ContainsAny(word, "的了是我你您们這请請和吗嗎呢把被就都也很还還没沒什么麼") {
+	if r.language != "zh" || utf8.RuneCountInString(word) < 4 || simplified > 0 || !c.inCharacters(r) || strings.ContainsAny(word, "的了是我你您们這这請请和吗嗎呢把被就都也很還还沒没什么麼") {
 		return false
 	}
-	return true
+	line := c.line(r.start)
+	text := c.text[line.Start:max(r.end, line.End)]
+	return !strings.ContainsAny(text, "。！？") || strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }) >= 0
 }
 
 // inCharacters reports whether Chinese characters are beside others.
