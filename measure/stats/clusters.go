@@ -37,6 +37,18 @@ func (c *Clusters) Add(cluster string, value float64) {
 	if !c.seen(value) {
 		return
 	}
+	g := c.group(cluster)
+	if g.n > 0 { // Welford (1962)
+		d := value - g.sum/float64(g.n)
+		g.ss += d * d * float64(g.n) / float64(g.n+1)
+	}
+	g.n++
+	g.sum += value
+}
+
+// group returns the moments of a cluster, new ones if need be. They are valid until
+// the next call.
+func (c *Clusters) group(cluster string) *moments {
 	i, ok := c.index[cluster]
 	if !ok {
 		if c.index == nil {
@@ -46,13 +58,7 @@ func (c *Clusters) Add(cluster string, value float64) {
 		c.index[cluster] = i
 		c.groups = append(c.groups, moments{})
 	}
-	g := &c.groups[i]
-	if g.n > 0 { // Welford (1962)
-		d := value - g.sum/float64(g.n)
-		g.ss += d * d * float64(g.n) / float64(g.n+1)
-	}
-	g.n++
-	g.sum += value
+	return &c.groups[i]
 }
 
 // AddIndependent records an observation as a separate cluster. Equal values
@@ -65,6 +71,38 @@ func (c *Clusters) AddIndependent(value float64) {
 		c.single = make(map[float64]int)
 	}
 	c.single[value]++
+}
+
+// AddAll adds all values of other clusters, each times a factor. What both have of a
+// cluster is one cluster.
+func (c *Clusters) AddAll(other *Clusters, factor float64) {
+	if other.n == 0 {
+		return
+	}
+	low, high := min(factor*other.lo, factor*other.hi), max(factor*other.lo, factor*other.hi)
+	if c.n == 0 {
+		c.lo, c.hi = low, high
+	}
+	c.lo, c.hi = min(c.lo, low), max(c.hi, high)
+	c.n += other.n
+	c.bad += other.bad
+	for name, i := range other.index {
+		of := other.groups[i]
+		g := c.group(name)
+		if g.n > 0 { // Chan, Golub and LeVeque (1983)
+			d := factor*of.sum/float64(of.n) - g.sum/float64(g.n)
+			g.ss += d * d * float64(g.n) * float64(of.n) / float64(g.n+of.n)
+		}
+		g.n += of.n
+		g.sum += factor * of.sum
+		g.ss += factor * factor * of.ss
+	}
+	for value, m := range other.single {
+		if c.single == nil {
+			c.single = make(map[float64]int)
+		}
+		c.single[factor*value] += m
+	}
 }
 
 func (c *Clusters) seen(value float64) bool {

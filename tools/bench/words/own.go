@@ -62,7 +62,7 @@ func makeOwn(dir string) (s set, err error) {
 			if vocabulary[key] == nil {
 				vocabulary[key] = map[string]bool{}
 			}
-			for _, p := range pieces(a.Text, language) {
+			for _, p := range partsOf(a.Text, language) {
 				vocabulary[key][strings.ToLower(p.text(a.Text))] = true
 			}
 		}
@@ -105,15 +105,15 @@ func readText(path string) (lines []string, err error) {
 	return lines, scanner.Err()
 }
 
-// piece is a word between spaces, without the punctuation around it, or two letters of Chinese or Japanese that follow
+// part is a word between spaces, without the punctuation around it, or two letters of Chinese or Japanese that follow
 // each other.
-type piece struct{ start, end int }
+type part struct{ start, end int }
 
-func (p piece) text(text string) string { return text[p.start:p.end] }
+func (p part) text(text string) string { return text[p.start:p.end] }
 
 func unspaced(language string) bool { return language == "zh" || language == "ja" }
 
-func pieces(text, language string) (all []piece) {
+func partsOf(text, language string) (all []part) {
 	if unspaced(language) {
 		last := -1
 		before := 0 // bytes of the letter before
@@ -123,7 +123,7 @@ func pieces(text, language string) (all []piece) {
 				continue
 			}
 			if last == i {
-				all = append(all, piece{i - before, i + n})
+				all = append(all, part{i - before, i + n})
 			}
 			last, before = i+n, n
 		}
@@ -138,7 +138,7 @@ func pieces(text, language string) (all []piece) {
 		if lo := strings.IndexFunc(word, unicode.IsLetter); lo >= 0 {
 			hi := strings.LastIndexFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) })
 			_, size := utf8.DecodeRuneInString(word[hi:])
-			all = append(all, piece{at + lo, at + hi + size})
+			all = append(all, part{at + lo, at + hi + size})
 		}
 		_, size := utf8.DecodeRuneInString(text[min(at+n, len(text)):])
 		at += n + max(size, 1)
@@ -150,7 +150,7 @@ func pieces(text, language string) (all []piece) {
 func mostFrequent(texts []*answer, language string) map[string]bool {
 	count := map[string]int{}
 	for _, a := range texts {
-		for _, p := range pieces(a.Text, language) {
+		for _, p := range partsOf(a.Text, language) {
 			count[strings.ToLower(p.text(a.Text))]++
 		}
 	}
@@ -187,7 +187,7 @@ func putIn(r *rand.Rand, texts map[string][]*answer, vocabulary map[string]map[s
 		if !ok {
 			continue
 		}
-		all := pieces(base.Text, a)
+		all := partsOf(base.Text, a)
 		at := 1 + r.IntN(len(all)-1)
 		if start := strings.LastIndexByte(base.Text[:all[at].start], '\n') + 1; all[at-1].start < start {
 			continue // before the first word of a line
@@ -223,9 +223,9 @@ func putIn(r *rand.Rand, texts map[string][]*answer, vocabulary map[string]map[s
 // takeRun returns k words of an answer that follow each other, in lower case letters, the first one neither short nor
 // frequent. With k = 1 the other language must not have the word, with more not all of them.
 func takeRun(r *rand.Rand, donor *answer, others, frequent map[string]bool, language string, k int) (string, bool) {
-	all := pieces(donor.Text, language)
+	all := partsOf(donor.Text, language)
 	if unspaced(language) {
-		all, k = all, 2*k-1
+		k = 2*k - 1
 	}
 	if len(all) <= k {
 		return "", false
