@@ -9,6 +9,7 @@ import (
 type Stream struct {
 	checker Checker
 	tag     string
+	base    string // the tag's language
 	text    strings.Builder
 	from    int    // the text from here on is looked at again: a line's start
 	line    int    // where the last line starts
@@ -24,19 +25,21 @@ type Stream struct {
 const (
 	contextBytes = 400     // of the text before the last line that are looked at again
 	newBytes     = 16      // at least, before the text is looked at again
-	longestLine  = 2000    // of a line, what is looked at again
+	longestLine  = 1000    // of a line, what is looked at again
 	sureLine     = 0.99    // probability of a line that is not complete
 	sureWord     = Certain // of words in a line that is not complete
 	sureWords    = 4       // that a line has to have before its end, characters of Chinese, Japanese and Thai three times as many
 	wordsAfter   = 3       // that have to follow words: an explanation in brackets may come
+	wordsInRow   = 4       // that need none: they are no term
 )
 
 // Stream begins to judge a text that should be in a language, as Check does.
 func (k Checker) Stream(tag string) (*Stream, error) {
-	if _, err := k.expect(tag); err != nil {
+	want, err := k.expect(tag)
+	if err != nil {
 		return nil, err
 	}
-	return &Stream{checker: k, tag: tag}, nil
+	return &Stream{checker: k, tag: tag, base: want.base}, nil
 }
 
 // Write adds text. It returns the parts in another language that have become certain, each once, by their places in the
@@ -58,7 +61,7 @@ func (s *Stream) Write(text string) (alarms []Span) {
 		return nil
 	}
 	s.looked, s.ended = len(all), false
-	s.next = s.words + max(1, min(8, s.words/4))
+	s.next = s.words + max(1, min(3, s.words/8))
 	return s.look(all)
 }
 
@@ -124,23 +127,59 @@ func (s *Stream) forget(all string) {
 	}
 }
 
-// marks are those between which words may be in another language. A line with one is judged when it is complete.
-const marks = "\"`*“„«「『(（"
-
 // certain reports whether what comes can hardly change that a part is in another language.
 func (s *Stream) certain(all string, span Span) bool {
-	before := strings.TrimRight(all[s.from:max(s.from, lineStart(all, span.Start))], " \t\n*_")
-	announced := strings.HasSuffix(before, ":") || strings.HasSuffix(before, "：")
+	announced := s.announced(all, span)
 	if span.End <= s.line {
 		return !announced || strings.TrimSpace(all[span.End:s.line]) != ""
 	}
-	if announced || strings.ContainsAny(all[s.line:], marks) {
+	line, words := all[s.line:span.End], fullWords(all[span.Start:span.End])
+	outside, open := unmarked(line)
+	if announced || open {
 		return false
 	}
 	if span.Kind == Line {
-		return span.P >= sureLine && fullWords(all[span.Start:span.End]) >= sureWords
+		return span.P >= sureLine && min(words, fullWords(outside)) >= sureWords
 	}
-	return span.P >= sureWord && fullWords(all[span.End:]) >= wordsAfter
+	return span.P >= sureWord && (words >= wordsInRow || fullWords(all[span.End:]) >= wordsAfter)
+}
+
+// announced reports whether the line of a part follows one that announces a quotation, and has nothing else before the
+// part. Only what comes next tells whether it is one.
+func (s *Stream) announced(all string, span Span) bool {
+	start := lineStart(all, span.Start)
+	before := strings.TrimRight(all[s.from:max(s.from, start)], " \t\n*_")
+	return (strings.HasSuffix(before, ":") || strings.HasSuffix(before, "：")) && fullWords(all[start:span.Start]) < wordsAfter &&
+		quotes(s.base, before[lineStart(before, len(before)):])
+}
+
+// unmarked returns what a line has outside of marks between which words may be in another language (quotation marks,
+// brackets, emphasis, code), and whether such marks are open at its end.
+func unmarked(line string) (outside string, open bool) {
+	var b strings.Builder
+	var quote, emphasis, code bool
+	brackets, last := 0, ' '
+	rest := strings.TrimPrefix(strings.TrimLeft(line, " \t"), "* ") // an item of a list
+	for _, r := range rest {
+		switch r {
+		case '"', '“', '”', '„', '«', '»':
+			quote = !quote
+		case '*':
+			emphasis = emphasis != (last != r)
+		case '`':
+			code = code != (last != r)
+		case '(', '（', '「', '『':
+			brackets++
+		case ')', '）', '」', '』':
+			brackets = max(0, brackets-1)
+		default:
+			if !quote && !emphasis && !code && brackets == 0 {
+				b.WriteRune(r)
+			}
+		}
+		last = r
+	}
+	return b.String(), quote || emphasis || code || brackets > 0
 }
 
 func lineStart(all string, at int) int { return strings.LastIndexByte(all[:at], '\n') + 1 }

@@ -42,6 +42,10 @@ func TestStream(t *testing.T) {
 		{"code that is not complete", german + "\n```\nmake the build and run all of the tests now\nand then", ""},
 		{"behind code", "```\nx\n```\n" + english, "en line[Your order is on its]@5"},
 		{"a quotation", "Es erscheint die Meldung „the file could not be found on this machine“, dann warten Sie.", ""},
+		{"a sentence in a line", german + " " + english + " " + german, "en word[Your order is on its way and arrives]@16"},
+		{"a sentence in brackets", german + " (" + english + ") " + german, ""},
+		{"a sentence behind brackets", "Ihre Bestellung (Nr. 12) ist „unterwegs“ und kommt morgen an. " + english, "en word[Your order is on its way and arrives]@18"},
+		{"a list", "Das sind die Schritte:\n* " + english + "\n", "en line[Your order is on its way and arrives]@12"},
 		{"in brackets", "Der Leerlauf (the engine runs but does not move the car) kostet Sprit.", ""},
 		{"an announced line", "Die Meldung lautet:\nThe file could not be found on this machine\n" + german, ""},
 	} {

@@ -180,7 +180,7 @@ func openBatches(t *testing.T, out string) []*journal.Batch {
 // Ctrl-C while a batch is waited for ends the program and not the batch.
 func TestInterruptedBatch(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, testserver.Options{Batches: testserver.Batches{Delay: time.Second}})
+	s := newServer(t, testserver.Options{Batches: testserver.Batches{Delay: 5 * time.Second}})
 	suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
 	args := runBatch(s, "compatible:m", "/v1", suite, out)
 	p := start(t, nil, args...)
@@ -276,7 +276,8 @@ func TestBatchBudget(t *testing.T) {
 	whole := start(t, nil, runBatch(s, "compatible:m", "/v1", suite, out(), "--prices", prices)...).expect(0, ", cost ")
 	full := start(t, nil, slices.DeleteFunc(runBatch(s, "compatible:m", "/v1", suite, out(), "--prices", prices), func(a string) bool { return a == "--batch" })...).expect(0)
 	cost := func(p *process) float64 {
-		_, rest, _ := strings.Cut(p.stderr.String(), ", cost ")
+		all := strings.Split(p.stderr.String(), ", cost ") // in lines of progress, too
+		rest := all[len(all)-1]
 		c, err := strconv.ParseFloat(strings.TrimSuffix(strings.Fields(rest)[0], "."), 64)
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -18,6 +19,21 @@ func counting(t *testing.T, o testserver.Options) (*testserver.Server, *atomic.I
 	n := new(atomic.Int64)
 	o.Answer = func(r testserver.Request) testserver.Reply { n.Add(1); return testserver.Continue(r) }
 	return newServer(t, o), n
+}
+
+// holding is a server that begins only so many answers until let is called, so
+// that a run cannot end before a test has done something to it.
+func holding(t *testing.T, answers int64) (s *testserver.Server, begun *atomic.Int64, let func()) {
+	begun, held := new(atomic.Int64), make(chan struct{})
+	let = sync.OnceFunc(func() { close(held) })
+	s = newServer(t, testserver.Options{Answer: func(r testserver.Request) testserver.Reply {
+		if begun.Add(1) > answers {
+			<-held
+		}
+		return testserver.Continue(r)
+	}})
+	t.Cleanup(let)
+	return s, begun, let
 }
 
 // askedOnce checks that the server has answered so many asks, each once.
@@ -40,19 +56,21 @@ func TestInterrupt(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			s, n := counting(t, testserver.Options{Latency: 30 * time.Millisecond, Jitter: 100 * time.Millisecond})
+			s, begun, let := holding(t, 40)
 			suite, out := writeSuite(t, 20), filepath.Join(t.TempDir(), "run")
-			args := runLeakage(s, suite, out, "--concurrency", "8")
+			args := runLeakage(s, suite, out, "--concurrency", "8", "--grace", "5m")
 			p := start(t, nil, args...)
-			until(t, "answers", func() bool { return n.Load() >= 40 })
+			until(t, "answers", func() bool { return begun.Load() == 48 })
 			p.cmd.Process.Signal(signal)
 			how := "; interrupt again to stop now"
 			if signal == syscall.SIGTERM {
-				how = ", for at most 20s" + how
+				how = ", for at most 5m0s" + how
 			}
+			until(t, "the command to say so", func() bool { return strings.Contains(p.stderr.String(), how) })
+			let()
 			p.expect(130, "stopping after the requests in flight"+how, "; run the same command again to resume")
 			stats, saved := s.Stats(), len(journalled(t, out))
-			if stats.Attempts != stats.Answered || stats.Answered != saved || saved >= 200 || saved < 40 {
+			if stats.Attempts != stats.Answered || stats.Answered != saved || saved != 48 {
 				t.Errorf("%d asks were sent, %d answered, %d saved", stats.Attempts, stats.Answered, saved)
 			}
 			if says := fmt.Sprintf("interrupted: %d of 200 requests are answered and saved in %s", saved, out); !strings.Contains(p.stderr.String(), says) {
@@ -77,42 +95,41 @@ func TestInterrupt(t *testing.T) {
 // lets it, and what came by then is saved.
 func TestGrace(t *testing.T) {
 	t.Parallel()
-	slow := make(chan struct{})
-	var n atomic.Int64
-	s := newServer(t, testserver.Options{Answer: func(r testserver.Request) testserver.Reply {
-		if n.Add(1) > 40 {
-			<-slow
-		}
-		return testserver.Continue(r)
-	}})
+	s, begun, let := holding(t, 40)
 	suite, out := writeSuite(t, 20), filepath.Join(t.TempDir(), "run")
 	args := runLeakage(s, suite, out, "--concurrency", "8", "--grace", "50ms")
 	p := start(t, nil, args...)
-	until(t, "answers", func() bool { return n.Load() >= 48 })
+	until(t, "answers", func() bool { return begun.Load() == 48 })
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	p.expect(130, "stopping after the requests in flight, for at most 50ms", "; run the same command again to resume")
 	if saved := len(journalled(t, out)); saved != 40 {
 		t.Errorf("%d answers are saved, want 40", saved)
 	}
-	close(slow)
+	let()
 	start(t, nil, args...).expect(0, "200 answers, 40 of them from an earlier run")
 }
 
 // A resumed run that is interrupted at once counts what was saved before.
 func TestInterruptedResume(t *testing.T) {
 	t.Parallel()
-	s, n := counting(t, testserver.Options{Latency: 20 * time.Millisecond, Jitter: 40 * time.Millisecond})
+	var begun, limit atomic.Int64
+	s := newServer(t, testserver.Options{Answer: func(r testserver.Request) testserver.Reply {
+		for n := begun.Add(1); n > limit.Load(); time.Sleep(time.Millisecond) {
+		}
+		return testserver.Continue(r)
+	}})
 	suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
 	args := runLeakage(s, suite, out, "--concurrency", "4")
-	for want := int64(30); want < 90; want += 30 {
+	for _, want := range []int64{30, 60, 90} {
+		limit.Store(want - 4)
 		p := start(t, nil, args...)
-		until(t, "answers", func() bool { return n.Load() >= want })
+		until(t, "answers", func() bool { return begun.Load() == want })
 		p.cmd.Process.Signal(syscall.SIGINT)
-		p.expect(130)
-		if says := fmt.Sprintf("interrupted: %d of 100 requests are answered", len(journalled(t, out))); !strings.Contains(p.stderr.String(), says) {
-			t.Errorf("stderr does not say %q:\n%s", says, p.stderr.String())
-		}
+		until(t, "the command to say so", func() bool { return strings.Contains(p.stderr.String(), "interrupt again") })
+		limit.Store(want)
+		p.expect(130, fmt.Sprintf("interrupted: %d of 100 requests are answered", want))
 	}
+	limit.Store(100)
 	start(t, nil, args...).expect(0)
 	askedOnce(t, s, 100)
 }
@@ -147,12 +164,13 @@ func TestInterruptBeforeRetry(t *testing.T) {
 // One run directory has one writer; who comes second does it no harm.
 func TestSecondWriter(t *testing.T) {
 	t.Parallel()
-	s, n := counting(t, testserver.Options{Latency: 100 * time.Millisecond})
+	s, begun, let := holding(t, 8)
 	suite, out := writeSuite(t, 5), filepath.Join(t.TempDir(), "run")
 	args := runLeakage(s, suite, out, "--concurrency", "4")
 	first := start(t, nil, args...)
-	until(t, "answers", func() bool { return n.Load() >= 8 })
+	until(t, "answers", func() bool { return begun.Load() == 12 })
 	start(t, nil, args...).expect(2, out+"/answers.db: another crosstalk is writing to this run: wait for it to end, or use another --out")
+	let()
 	first.expect(0)
 	askedOnce(t, s, 50)
 }

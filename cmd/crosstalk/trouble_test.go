@@ -128,7 +128,7 @@ func TestFailedAsks(t *testing.T) {
 func TestFailAfter(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, testserver.Options{Seed: 1, Faults: map[testserver.Fault]float64{testserver.ServerError: 0.15}})
-	start(t, nil, runLeakage(s, writeSuite(t, 10), filepath.Join(t.TempDir(), "run"), "--retries", "0", "--fail-after", "3")...).
+	start(t, nil, runLeakage(s, writeSuite(t, 10), filepath.Join(t.TempDir(), "run"), "--retries", "0", "--fail-after", "3", "--concurrency", "4")...).
 		expect(3, "stopped after 3 failed asks (--fail-after 3); the last: compatible:m: "+s.URL+"/v1 failed (HTTP 500")
 	if got := s.Stats().Attempts; got >= 100 {
 		t.Errorf("%d asks", got)

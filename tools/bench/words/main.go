@@ -1,6 +1,6 @@
 // Words measures how well crosstalk finds foreign words, and judges whole replies, on reference data:
 //
-//	go -C tools run ./bench/words [-half a|b|all] [-only words|check|replies] [-data DIR] [-list false|missed]
+//	go -C tools run ./bench/words [-half a|b|all] [-only words|replies|streams] [-data DIR] [-list false|missed]
 //
 // The data are ../shared/data/words (answers with foreign words at known places) and ../shared/data/replies. Both are
 // split into halves by a hash of the answer that an item is made from: settings were chosen while looking at half a
@@ -35,7 +35,7 @@ func main() {
 	half := flag.String("half", "all", "`half` to report: a, b or all (both, one after the other)")
 	flag.StringVar(&o.list, "list", "", "list `what` check gets wrong instead of figures: false, missed or misnamed")
 	flag.BoolVar(&o.baselines, "baselines", true, "measure lid.176 and lingua-go as well, which takes a minute")
-	only := flag.String("only", "", "measure one `part` alone: words or replies")
+	only := flag.String("only", "", "measure one `part` alone: words, replies or streams")
 	flag.Parse()
 	o.halves = []string{*half}
 	if *half == "all" {
@@ -48,7 +48,7 @@ func main() {
 	for _, part := range []struct {
 		name  string
 		print func(options) error
-	}{{"words", wordTables}, {"replies", replyTables}} {
+	}{{"words", wordTables}, {"replies", replyTables}, {"streams", streamTables}} {
 		if *only != "" && *only != part.name {
 			continue
 		}
