@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/report"
 )
 
@@ -18,6 +19,7 @@ type Power struct {
 	Level   float64     `json:"level"` // of the intervals
 	Studies []Pilot     `json:"studies"`
 	Plans   []LabelPlan `json:"plans"` // of each study, for each width
+	Notes   []string    `json:"notes,omitempty"`
 }
 
 // PlanLabels plans how many labels each study needs for intervals of each width,
@@ -72,6 +74,7 @@ func (p Power) table() report.Table {
 		}
 		t.Notes = append(t.Notes, note)
 	}
+	t.Notes = append(t.Notes, p.Notes...)
 	return t
 }
 
@@ -87,7 +90,7 @@ func (p Power) records() [][]string {
 // name is a study in words.
 func (p Pilot) name() string {
 	if p.Measure != "" {
-		return inWords(p.By)
+		return instrument.Measure(p.Measure).Label + " · " + inWords(p.By)
 	}
 	return "stated rates"
 }
