@@ -174,7 +174,7 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	}
 	u.evidence = c.analysis.Weigh(ranges...)
 	e := &u.evidence
-	if !words.Supports(c.want.base) || siblings[c.want.base] != nil || 10*e.Known < 6*e.Words && e.Words > 2 {
+	if !words.Supports(c.want.base) || siblings[c.want.base].script != nil || 10*e.Known < 6*e.Words && e.Words > 2 {
 		if c.identify(&u) {
 			return u
 		}
@@ -208,7 +208,30 @@ func (c *check) mostlyMasked(blocks []prose.Block) bool {
 var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
 
 // siblings are languages that are so alike that only the identifier tells them apart, in text of some length.
-var siblings = map[string][]string{"hi": {"mr", "ne"}, "id": {"ms"}}
+var siblings = map[string]struct {
+	languages []string
+	script    *unicode.RangeTable
+}{
+	"hi": {[]string{"mr", "ne"}, unicode.Devanagari},
+	"id": {[]string{"ms"}, unicode.Latin},
+}
+
+// sibling returns the language of text, if it is one of those that are so alike to the expected one. Letters of other
+// scripts mislead the identifier, and other identifiers than the embedded one take much Indonesian for Malay.
+func (c *check) sibling(text string) string {
+	alike := siblings[c.want.base]
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) && !unicode.Is(alike.script, r) {
+			return ' '
+		}
+		return r
+	}, text)
+	guess := embedded.Identifier().Identify(text)
+	if lowercase(text) < 4 || guess.Probability < 0.5 || !slices.Contains(alike.languages, guess.Language) {
+		return ""
+	}
+	return guess.Language
+}
 
 // identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
 // that settles it.
@@ -220,17 +243,18 @@ func (c *check) identify(u *unit) bool {
 	if len(plain.String()) < 20 || words.Supports(c.want.base) && lowercase(plain.String()) < 4 {
 		return false
 	}
-	guess := c.lid.Identify(plain.String())
-	switch supported := words.Supports(c.want.base); {
-	case slices.Contains(siblings[c.want.base], guess.Language):
-		// Other identifiers take much Indonesian for Malay.
-		if guess = embedded.Identifier().Identify(plain.String()); !slices.Contains(siblings[c.want.base], guess.Language) || guess.Probability < 0.5 {
+	if siblings[c.want.base].script != nil {
+		if language := c.sibling(plain.String()); language != "" {
+			u.state, u.evidence.Language = Wrong, language
+			u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)
+			return true
+		}
+		if 10*u.evidence.Known >= 6*u.evidence.Words {
 			return false
 		}
-		u.state, u.evidence.Language = Wrong, guess.Language
-		u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)
-	case siblings[c.want.base] != nil && 10*u.evidence.Known >= 6*u.evidence.Words:
-		return false
+	}
+	guess := c.lid.Identify(plain.String())
+	switch supported := words.Supports(c.want.base); {
 	case guess.Language == c.want.base && guess.Probability >= 0.5 && (!supported || u.evidence.LogRatio < lineWrong):
 		u.state, u.evidence.LogRatio = Right, min(u.evidence.LogRatio, -lineWrong)
 	case twins[guess.Language]:
