@@ -454,11 +454,14 @@ func (r run) doubtful() bool {
 	if r.language != "zh" && r.language != "ja" { // whose words are characters
 		least += eachMore * float64(min(len(r.words)-1, 3))
 	}
-	if len(r.words) == 1 && r.words[0].Share >= 1e-3 && r.end-r.start >= 3 {
+	if len(r.words) == 1 && r.words[0].Share >= function && r.end-r.start >= 3 {
 		least -= 0.6
 	}
 	return r.odds < least
 }
+
+// function is the share of a language's words from which most are function words.
+const function = 1e-3
 
 // eachMore is what each further word of a run must add to the log odds.
 const eachMore = 0.5

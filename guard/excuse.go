@@ -33,7 +33,7 @@ func (c *check) excuse(r run) prose.Kind {
 	case c.latinPhrase(r), len(r.words) == 1 && own(r.words[0]):
 		return Loan
 	case c.functional(r):
-	case len(r.words) <= 2 && latin(c.text[r.start:r.end]) && all(r.words, func(w words.Word) bool { return w.Loan }), c.term(r.words):
+	case len(r.words) <= 2 && latin(c.text[r.start:r.end]) && all(r.words, func(w words.Word) bool { return w.Loan && w.Share < function }), c.term(r.words):
 		return Loan
 	}
 	return ""
@@ -103,22 +103,31 @@ func (c *check) longest(r run) (most int) {
 const manyTerms = 3
 
 // term reports whether up to three words look like a term that speakers of the expected language use: they are in Latin
-// script, and none of them is among the frequent words of English, from where most are, or a word of another language.
+// script, and each is no frequent word of English, from where most are, or one that the expected language has met, or
+// hardly a word of any language.
 func (c *check) term(run []words.Word) bool {
-	const listed = 1e-6
+	const (
+		listed = 1e-7
+		rare   = 1e-6
+	)
 	frequentEnglish := 2e-4
 	switch {
 	case c.want.base == "hi":
 		frequentEnglish = 5e-4 // everyday Hindi is full of English nouns
 	case run[0].Foreign:
-		frequentEnglish = 5e-5 // the lists of other scripts do not have the borrowed ones
+		frequentEnglish = 1e-4 // the lists of other scripts do not have the borrowed ones
 	}
 	return len(run) <= 3 && latin(c.text[run[0].Start:run[0].End]) && all(run, func(w words.Word) bool {
 		if c.want.base != "en" && w.English >= max(listed, w.Share/50) {
-			return w.English < frequentEnglish
+			return w.English < frequentEnglish || w.Own >= rare
 		}
-		return w.Share < listed
-	})
+		return w.Share < rare
+	}) || compound(c.text[run[0].Start:run[len(run)-1].End])
+}
+
+// compound reports whether words are a noun with a hyphen: "know-how".
+func compound(text string) bool {
+	return latin(text) && strings.Contains(text, "-") && strings.IndexFunc(text, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) }) < 0
 }
 
 func latin(word string) bool {
