@@ -227,8 +227,11 @@ func (c *check) sibling(text string) string {
 		return r
 	}, text)
 	guess := embedded.Identifier().Identify(text)
-	if lowercase(text) < 4 || guess.Probability < 0.5 || !slices.Contains(alike.languages, guess.Language) {
+	switch {
+	case lowercase(text) < 4 || guess.Probability < 0.5 || !slices.Contains(alike.languages, guess.Language):
 		return ""
+	case guess.Language == "ms" && !slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }), func(w string) bool { return malay[w] }):
+		return "" // much of Indonesian is Malay as well
 	}
 	return guess.Language
 }
@@ -444,8 +447,11 @@ func (c *check) newRun(all []words.Word, excuse prose.Kind) run {
 	return r
 }
 
-// own reports whether a word at the end of a run is about as frequent in the expected language.
-func own(w words.Word) bool { return w.Own >= 1e-5 && w.Own >= w.Share/2 }
+// own reports whether a word at the end of a run is about as frequent in the expected language, or not much less and
+// little speaks for the other one.
+func own(w words.Word) bool {
+	return w.Own >= 1e-5 && (w.Own >= w.Share/2 || w.Own >= w.Share/20 && w.LogOdds < 0)
+}
 
 // doubtful reports whether words are too little to make a verdict: each further word of a run must speak for it, since
 // the expected language has phrases of others ("per se", "chef de cuisine"). A single function word says enough.

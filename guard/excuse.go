@@ -212,6 +212,9 @@ func (c *check) titled(run []words.Word) bool {
 	}
 	first := strings.ToLower(c.text[run[0].Start:run[0].End])
 	start := c.starts(run[0].Start)
+	if before, _ := utf8.DecodeRuneInString(c.before(run[0].Start)); len(run) <= 5 && unicode.IsUpper(before) && run[len(run)-1].Name {
+		return true // "(Bank) of America"
+	}
 	switch {
 	case !run[0].Name || len(run) > 12 || len(run) > 8 && 2*names < len(run):
 		return false
