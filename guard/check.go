@@ -365,7 +365,7 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 		start, end = c.trim(part.Start, part.End)
 		s.Excuse = Gloss
 	} else {
-		s.Excuse = cmp.Or(c.announced(b, e.Language), c.named(b))
+		s.Excuse = cmp.Or(c.announced(b, e.Language), c.named(b, e.Language))
 	}
 	if start < end {
 		s.Start, s.End, s.Language = start, end, c.name(e.Language, start, end)
