@@ -367,11 +367,18 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 	} else {
 		s.Excuse = cmp.Or(c.announced(b, e.Language), c.named(b, e.Language))
 	}
+	if words.Supports(c.want.base) && words.Supports(e.Language) {
+		start, end = c.analysis.Foreign(start, end, ends)
+	}
 	if start < end {
 		s.Start, s.End, s.Language = start, end, c.name(e.Language, start, end)
 		c.add(s)
 	}
 }
+
+// ends is the log odds that the first and the last word of a line in another language have at least: a line is often in
+// another language but for a word or two at its ends.
+const ends = -1
 
 // maskFrom returns the number of the first masked part that ends behind a byte.
 func (c *check) maskFrom(at int) int {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/labels"
 	"crosstalk/report/plot"
 	"crosstalk/run"
 
@@ -50,7 +51,7 @@ func estimates() []crosstalk.Estimate {
 func reportOf(observations ...crosstalk.Observation) Report {
 	a := NewAnswers(estimates())
 	for _, o := range observations {
-		a.Add(o)
+		a.Add(o, labels.Note{})
 	}
 	return Report{Title: "T", Estimates: estimates(), Answers: a}
 }
@@ -129,19 +130,19 @@ func TestLong(t *testing.T) {
 
 func TestMarked(t *testing.T) {
 	const text = "gut\nnot good\nمرحبا hello"
-	got := Marked(text, []crosstalk.Span{{Start: 24, End: 29, Text: "hello"}, {Start: 4, End: 12, Language: "en", Probability: 0.988}, {Start: 5, End: 6}, {Start: 28, End: 99}})
+	got := marked(text, []crosstalk.Span{{Start: 24, End: 29, Text: "hello"}, {Start: 4, End: 12, Language: "en", Probability: 0.988}, {Start: 5, End: 6}, {Start: 28, End: 99}}, Longest)
 	want := []Piece{{Text: "gut\n"}, {Text: "not good", Kind: "line", Label: "en 99 %"}, {Text: "\nمرحبا "}, {Text: "hello", Kind: "word"}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if got := Marked("", nil); got != nil {
+	if got := marked("", nil, Longest); got != nil {
 		t.Errorf("%v", got)
 	}
 }
 
 func TestEchoes(t *testing.T) {
 	var marked []string
-	for _, p := range Echoes("Yellowish, a yellow's bus; yell. Ýellow YELLOW school-bus buses", "yellow school bus") {
+	for _, p := range echoesIn("Yellowish, a yellow's bus; yell. Ýellow YELLOW school-bus buses", "yellow school bus", nil, Longest) {
 		if p.Kind == "echo" {
 			marked = append(marked, p.Text)
 		}
@@ -168,7 +169,7 @@ func TestMarkedSide(t *testing.T) {
 func FuzzMarked(f *testing.F) {
 	f.Add("gut\nnot good", "good", 4, 12, 2, 30)
 	f.Fuzz(func(t *testing.T, text, concept string, a, b, c, d int) {
-		for _, pieces := range [][]Piece{Marked(text, []crosstalk.Span{{Start: a, End: b, Language: "x"}, {Start: c, End: d}}), Echoes(text, concept)} {
+		for _, pieces := range [][]Piece{marked(text, []crosstalk.Span{{Start: a, End: b, Language: "x"}, {Start: c, End: d}}, Longest), echoesIn(text, concept, nil, Longest)} {
 			var all strings.Builder
 			for _, p := range pieces {
 				if p.Kind != "cut" {
@@ -205,7 +206,7 @@ func TestAnswers(t *testing.T) {
 		if i%3 == 0 {
 			o = confusion(fmt.Sprint(i), text, wrong)
 		}
-		a.Add(o)
+		a.Add(o, labels.Note{})
 	}
 	g = a.sections(estimates())[0].Groups[0]
 	faults := 0
@@ -231,7 +232,7 @@ func TestLeakageCard(t *testing.T) {
 		for k := range 2 {
 			a.Add(crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: k, Value: crosstalk.Value(k), Condition: map[string]string{"model": "m", "similarity": similarity}, Labels: map[string]string{"category": "x"},
 				Numbers: map[string]float64{"test": 0.5, "control": 0.25}, Finding: []string{"not leaked", "leaked"}[k], Answers: []crosstalk.Key{{1}, {2}},
-				Texts: []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "koala"}, {Name: "test", Role: crosstalk.Side, Text: "koalas"}, {Name: "control", Role: crosstalk.Side, Text: "bread"}}})
+				Texts: []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "koala"}, {Name: "test", Role: crosstalk.Side, Text: "koalas"}, {Name: "control", Role: crosstalk.Side, Text: "bread"}}}, labels.Note{})
 		}
 	}
 	sections := a.sections(es)
