@@ -412,7 +412,7 @@ func (c *check) foreignWords() {
 			for j < len(all) && c.adjacent(all[j-1], all[j]) {
 				j++
 			}
-			if !covered(lines, all[i].Start) {
+			if !covered(lines, all[i].Start) && !covered(lines, all[j-1].Start) {
 				found = append(found, c.newRun(all[i:j], excuse))
 			}
 			i = j

@@ -172,7 +172,9 @@ func (c *check) hanja(start, end int) bool {
 func (c *check) kanji(r run) bool {
 	word := c.text[r.start:r.end]
 	simplified, _ := chinese.Count(word)
-	if r.language != "zh" || utf8.RuneCountInString(word) < 4 || simplified > 0 || !c.inCharacters(r) || strings.ContainsAny(word, "的了是我你您们這这請请和吗嗎呢把被就都也很還还沒没什么麼") {
+	n := utf8.RuneCountInString(word)
+	if r.language != "zh" || n < 4 || 4*simplified > n || // some are written so in Japanese too
+		!c.inCharacters(r) || strings.ContainsAny(word, "的了是我你您们這这請请和吗嗎呢把被就都也很還还沒没什么麼") {
 		return false
 	}
 	line := c.line(r.start)
