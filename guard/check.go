@@ -42,8 +42,9 @@ type check struct {
 	spans    []Span
 	excused  []Span // in another language for a reason
 	masked   []Mask
-	pairs    []pair // see paired
-	firsts   []int  // see first
+	pairs    []pair  // see paired
+	firsts   []int   // see first
+	alike    *string // see sibling; nil before it is known
 }
 
 // unit is a block, or several short ones of a form.
@@ -216,25 +217,41 @@ var siblings = map[string]struct {
 	"id": {[]string{"ms"}, unicode.Latin},
 }
 
-// sibling returns the language of text, if it is one of those that are so alike to the expected one. Letters of other
-// scripts mislead the identifier, and other identifiers than the embedded one take much Indonesian for Malay.
-func (c *check) sibling(text string) string {
+// sibling returns the language of the prose, if it is one of those that are so alike to the expected one, else "". Single
+// lines say too little. Letters of other scripts mislead the identifier, and other identifiers than the embedded one take
+// much Indonesian for Malay.
+func (c *check) sibling() string {
+	const sure = 0.8
 	alike := siblings[c.want.base]
-	text = strings.Map(func(r rune) rune {
+	var plain strings.Builder
+	for _, b := range c.doc.Blocks {
+		if c.plain(&plain, b); plain.Len() > enough {
+			break
+		}
+	}
+	text := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) && !unicode.Is(alike.script, r) {
 			return ' '
 		}
 		return r
-	}, text)
+	}, plain.String())
 	guess := embedded.Identifier().Identify(text)
 	switch {
-	case lowercase(text) < 4 || guess.Probability < 0.5 || !slices.Contains(alike.languages, guess.Language):
+	case lowercase(text) < 4 || !slices.Contains(alike.languages, guess.Language):
 		return ""
-	case guess.Language == "ms" && !slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }), func(w string) bool { return malay[w] }):
-		return "" // much of Indonesian is Malay as well
+	case guess.Language == "ms":
+		notInWord := func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }
+		if guess.Probability < 0.5 || !slices.ContainsFunc(strings.FieldsFunc(text, notInWord), func(w string) bool { return malay[w] }) {
+			return "" // much of Indonesian is Malay as well
+		}
+	case guess.Probability < sure || lowercase(text) < 6:
+		return ""
 	}
 	return guess.Language
 }
+
+// enough bytes of a text tell its language.
+const enough = 2000
 
 // identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
 // that settles it.
@@ -247,7 +264,11 @@ func (c *check) identify(u *unit) bool {
 		return false
 	}
 	if siblings[c.want.base].script != nil {
-		if language := c.sibling(plain.String()); language != "" {
+		if c.alike == nil {
+			language := c.sibling()
+			c.alike = &language
+		}
+		if language := *c.alike; language != "" {
 			u.state, u.evidence.Language = Wrong, language
 			u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)
 			return true

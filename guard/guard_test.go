@@ -70,7 +70,7 @@ func TestCheck(t *testing.T) {
 		{"pt", "O pedido de habeas corpus foi negado por falta de fumus boni iuris.", Right, "{loan}[fumus boni iuris]"},
 		{"tr", "Filmler:\n\n- Lord of the Rings\n- Casa Batlló\n- Brexit", Right, "{name}[Lord of the Rings] {name}[Casa Batlló]"},
 		{"es", "Le adjunto el presupuesto.\n\nJavier Ortega\nSenior Sales Manager\nNorthbridge Consulting Ltd.", Right,
-			"{name}[Senior Sales Manager] {name}[Northbridge Consulting Ltd.]"},
+			"{name}[Sales Manager] {name}[Northbridge Consulting]"},
 		{"ru", "Тимлид смотрит pull request, deploy и merge по пятницам.", Right, "{loan}[pull request, deploy] {loan}[merge]"},
 		// Languages that only the identifier knows.
 		{"hi", "माफ करा, सध्या ही सेवा उपलब्ध नाही.", Wrong, "mr line[माफ करा, सध्या ही सेवा उपलब्ध नाही.]"},
