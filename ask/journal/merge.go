@@ -64,13 +64,13 @@ type transfer struct {
 
 // rowsAtOnce is the number of rows in a transaction, so that the disk is rarely
 // waited for.
-const rowsAtOnce = 1 << 14
+const rowsAtOnce = 1 << 16
 
 func (t *transfer) begin(to *sqlite3.Conn) (err error) {
 	t.to = to
 	// The keys are in no order: there is room for the index of a million, and the
 	// log is folded into the file every 64 MiB.
-	if err := to.Exec("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 16384"); err != nil {
+	if err := to.Exec("PRAGMA cache_size = -98304; PRAGMA wal_autocheckpoint = 16384"); err != nil {
 		return err
 	}
 	if t.known, _, err = to.Prepare("SELECT checksum FROM asks WHERE key = ? AND status <> 'failed'"); err != nil {
