@@ -11,6 +11,7 @@ import (
 
 	"crosstalk/measure/langid"
 	"crosstalk/measure/langid/chinese"
+	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
 )
@@ -173,7 +174,7 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	}
 	u.evidence = c.analysis.Weigh(ranges...)
 	e := &u.evidence
-	if !words.Supports(c.want.base) || 10*e.Known < 6*e.Words && e.Words > 2 {
+	if !words.Supports(c.want.base) || siblings[c.want.base] != nil || 10*e.Known < 6*e.Words && e.Words > 2 {
 		if c.identify(&u) {
 			return u
 		}
@@ -206,6 +207,9 @@ func (c *check) mostlyMasked(blocks []prose.Block) bool {
 // twins are languages that the identifier takes lines of their neighbours for.
 var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
 
+// siblings are languages that are so alike that only the identifier tells them apart, in text of some length.
+var siblings = map[string][]string{"hi": {"mr", "ne"}, "id": {"ms"}}
+
 // identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
 // that settles it.
 func (c *check) identify(u *unit) bool {
@@ -218,6 +222,15 @@ func (c *check) identify(u *unit) bool {
 	}
 	guess := c.lid.Identify(plain.String())
 	switch supported := words.Supports(c.want.base); {
+	case slices.Contains(siblings[c.want.base], guess.Language):
+		// Other identifiers take much Indonesian for Malay.
+		if guess = embedded.Identifier().Identify(plain.String()); !slices.Contains(siblings[c.want.base], guess.Language) || guess.Probability < 0.5 {
+			return false
+		}
+		u.state, u.evidence.Language = Wrong, guess.Language
+		u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)
+	case siblings[c.want.base] != nil && 10*u.evidence.Known >= 6*u.evidence.Words:
+		return false
 	case guess.Language == c.want.base && guess.Probability >= 0.5 && (!supported || u.evidence.LogRatio < lineWrong):
 		u.state, u.evidence.LogRatio = Right, min(u.evidence.LogRatio, -lineWrong)
 	case twins[guess.Language]:
@@ -327,11 +340,18 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 	} else {
 		s.Excuse = cmp.Or(c.announced(b, e.Language), c.signed(b))
 	}
+	if words.Supports(c.want.base) && words.Supports(e.Language) {
+		start, end = c.analysis.Foreign(start, end, ends)
+	}
 	if start < end {
 		s.Start, s.End, s.Language = start, end, c.name(e.Language, start, end)
 		c.add(s)
 	}
 }
+
+// ends is the log odds that the first and the last word of a line in another language have at least: a line is often in
+// another language but for a word or two at its ends.
+const ends = -1
 
 // maskFrom returns the number of the first masked part that ends behind a byte.
 func (c *check) maskFrom(at int) int {

@@ -30,7 +30,7 @@ func (c *check) excuse(r run) prose.Kind {
 		return prose.Quote
 	case c.want.base == "ko" && c.hanja(r.start, r.end), c.want.base == "ja" && c.kanji(r):
 		return Loan
-	case c.latinPhrase(r):
+	case c.latinPhrase(r), len(r.words) == 1 && own(r.words[0]):
 		return Loan
 	case c.functional(r):
 	case len(r.words) <= 2 && latin(c.text[r.start:r.end]) && all(r.words, func(w words.Word) bool { return w.Loan }), c.term(r.words):
@@ -48,11 +48,12 @@ func (c *check) excuseAlike(found []run) {
 			spokenOf[s.Language] = true
 		}
 	}
-	terms, short, languages := map[string]bool{}, 0, map[string]bool{}
+	terms, short, foreign, languages := map[string]bool{}, 0, 0, map[string]bool{}
 	for _, r := range found {
 		if r.excuse == Mention {
 			spokenOf[r.language] = true
 		}
+		foreign += len(r.words)
 		if c.longest(r) > 4 {
 			continue
 		}
@@ -65,7 +66,7 @@ func (c *check) excuseAlike(found []run) {
 		}
 	}
 	many := len(terms) >= manyTerms || c.borrows()
-	mixed := short >= 3 && len(languages) >= 2
+	mixed := short >= 3 && len(languages) >= 2 && 3*foreign <= c.analysis.Count(0, len(c.text))
 	for i := range found {
 		switch r := &found[i]; {
 		case r.excuse != "":
@@ -153,15 +154,18 @@ func (c *check) hanja(start, end int) bool {
 	return utf8.RuneCountInString(c.text[start:end]) <= 4 && simplified == 0 && traditional > 0
 }
 
-// kanji reports whether Chinese characters in Japanese look like a name or a compound: they are inside a sequence of
-// characters, without those that are in nearly every sentence of Chinese and not written so in Japanese.
+// kanji reports whether Chinese characters in Japanese look like a name or a compound: they are among others, in no
+// sentence of Chinese characters alone, and have none that is in nearly every sentence of Chinese and not written so in
+// Japanese.
 func (c *check) kanji(r run) bool {
 	word := c.text[r.start:r.end]
 	simplified, _ := chinese.Count(word)
-	if r.language != "zh" || utf8.RuneCountInString(word) < 4 || simplified > 0 || !c.inCharacters(r) || strings.ContainsAny(word, "的了是我你您们這请請和吗嗎呢把被就都也很还還没沒什么麼") {
+	if r.language != "zh" || utf8.RuneCountInString(word) < 4 || simplified > 0 || !c.inCharacters(r) || strings.ContainsAny(word, "的了是我你您们這这請请和吗嗎呢把被就都也很還还沒没什么麼") {
 		return false
 	}
-	return true
+	line := c.line(r.start)
+	text := c.text[line.Start:max(r.end, line.End)]
+	return !strings.ContainsAny(text, "。！？") || strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }) >= 0
 }
 
 // inCharacters reports whether Chinese characters are beside others.
@@ -295,17 +299,22 @@ func particled(base, text string) bool {
 }
 
 // cited reports whether words that begin with a capital are what the line around them says that somebody or something
-// says: "the message Permission denied".
+// says: "the message Permission denied". What starts a sentence needs that word behind it, in the sentence.
 func (c *check) cited(r run) bool {
-	colon := strings.HasSuffix(strings.TrimRight(c.text[max(0, r.start-8):r.start], " *_"), ":")
-	if len(r.words) > 12 || c.starts(r.start) && c.ends(r.end) && !colon {
-		return false
-	}
-	if first, _ := utf8.DecodeRuneInString(c.before(r.start)); !leads(r.words[0]) && !(unicode.Is(unicode.Latin, first) && unicode.IsUpper(first) && latin(c.text[r.start:r.end]) && c.want.base != "de") {
+	first, _ := utf8.DecodeRuneInString(c.before(r.start))
+	named := unicode.Is(unicode.Latin, first) && unicode.IsUpper(first) && latin(c.text[r.start:r.end]) && c.want.base != "de"
+	if len(r.words) > 12 || !named && !leads(r.words[0]) {
 		return false
 	}
 	line := c.line(r.start)
-	return quotes(c.want.base, c.text[line.Start:r.start]) || quotes(c.want.base, c.text[r.end:max(r.end, line.End)])
+	before, after := c.text[line.Start:r.start], c.text[r.end:max(r.end, line.End)]
+	if c.starts(r.start) && !strings.HasSuffix(strings.TrimRight(before, " *_"), ":") {
+		if at := strings.IndexAny(after, ".!?。！？।؟"); at >= 0 {
+			after = after[:at]
+		}
+		before = ""
+	}
+	return quotes(c.want.base, before) || quotes(c.want.base, after)
 }
 
 // before returns the word before a byte, if there is nothing but a space between.

@@ -111,15 +111,23 @@ func CorrectedOf(path string, by []string) (estimates []crosstalk.Estimate, note
 }
 
 // PilotsOf returns what the labels of a finished run say for planning, as
-// Sheet.Pilots does, of the first of its instrument's questions.
-func PilotsOf(path string) ([]Pilot, error) {
+// Sheet.Pilots does, of the first of its instrument's questions. Notes say what
+// cannot be planned.
+func PilotsOf(path string) (pilots []Pilot, notes []string, err error) {
 	sheet, err := Open(path, "")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	labels, design, err := given(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return sheet.Pilots(design, labels)
+	if err := sheet.ReadWords(path); err != nil {
+		return nil, nil, err
+	}
+	if sheet.Question.Name == Language && !sheet.MarkedWords(labels) {
+		notes = append(notes, "WPR and LCPR are not planned: no label marks a word")
+	}
+	pilots, err = sheet.Pilots(design, labels)
+	return pilots, notes, err
 }

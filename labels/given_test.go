@@ -108,7 +108,7 @@ func TestCorrectedAndPilotsOf(t *testing.T) {
 	if err != nil || len(notes) > 0 || strings.Join(kinds, ", ") != "uncorrected, labels alone, corrected" {
 		t.Errorf("%q, %q, %v", kinds, notes, err)
 	}
-	pilots, err := PilotsOf(dir)
+	pilots, _, err := PilotsOf(dir)
 	if err != nil || len(pilots) != 1 || pilots[0].Labelled != 60 {
 		t.Errorf("%+v, %v", pilots, err)
 	}
@@ -117,7 +117,7 @@ func TestCorrectedAndPilotsOf(t *testing.T) {
 	for _, f := range []func(string) error{
 		func(path string) error { _, err := AgreementOf(path, "", Options{}); return err },
 		func(path string) error { _, _, err := CorrectedOf(path, nil); return err },
-		func(path string) error { _, err := PilotsOf(path); return err },
+		func(path string) error { _, _, err := PilotsOf(path); return err },
 	} {
 		if err := f(bare); err == nil || !strings.HasPrefix(err.Error(), bare+" has no labels: ") {
 			t.Errorf("%v", err)
@@ -126,7 +126,7 @@ func TestCorrectedAndPilotsOf(t *testing.T) {
 	if err := os.Remove(filepath.Join(bare, "estimates.json")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PilotsOf(bare); err == nil || !strings.Contains(err.Error(), run.ErrUnfinished.Error()) {
+	if _, _, err := PilotsOf(bare); err == nil || !strings.Contains(err.Error(), run.ErrUnfinished.Error()) {
 		t.Errorf("%v", err)
 	}
 }
@@ -204,6 +204,16 @@ func TestPower(t *testing.T) {
 		if format == "table" && !strings.Contains(b.String(), "  2000 answers, people's rate 20 %, design effect of clusters 3\n") {
 			t.Errorf("%s", b.String())
 		}
+	}
+	wpr := Pilot{Measure: "wpr", By: map[string]string{"model": "m"}, Labelled: 40, LabelDesign: stated.LabelDesign}
+	if p, err = PlanLabels([]Pilot{wpr}, []float64{0.1}, 0.95); err != nil {
+		t.Fatal(err)
+	}
+	p.Notes = []string{"a note"}
+	var b bytes.Buffer
+	if err := p.Write(&b, "table"); err != nil || !strings.Contains(b.String(), "\n  WPR · model m  ") || !strings.Contains(b.String(), "\n  WPR · model m: 40 labelled of 2000 answers, ") ||
+		!strings.Contains(b.String(), "\n  a note\n") {
+		t.Errorf("%s, %v", b.String(), err)
 	}
 	for _, bad := range []struct{ width, level float64 }{{0, 0.95}, {1, 0.95}, {0.1, 0}, {0.1, 95}} {
 		if _, err := PlanLabels([]Pilot{stated}, []float64{bad.width}, bad.level); err == nil {

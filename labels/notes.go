@@ -80,6 +80,35 @@ func (n Notes) Of(o crosstalk.Observation) Note {
 	return about
 }
 
+// Noted is how many answers have a note or a mark, and how many of them a mark.
+type Noted struct{ Answers, NotError int }
+
+// Add adds a note that is not empty.
+func (n *Noted) Add(note Note) {
+	n.Answers++
+	if note.NotError {
+		n.NotError++
+	}
+}
+
+// String says so in a sentence; "" if no answer has any.
+func (n Noted) String() string {
+	count := func(n int, one, many string) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return fmt.Sprint(n, " ", many)
+	}
+	switch {
+	case n.Answers == 0:
+		return ""
+	case n.NotError == 0:
+		return count(n.Answers, "answer has a note.", "answers have a note.")
+	}
+	return fmt.Sprintf("%s a note or a mark; %s marked as no error. Figures do not change with a mark.",
+		count(n.Answers, "answer has", "answers have"), count(n.NotError, "is", "are"))
+}
+
 // ReadNotes returns the notes of a run, none if it has no file of them. Of several
 // on one answer the last counts. A line that a crash cut short is left out.
 func ReadNotes(run string) (Notes, error) {

@@ -1,7 +1,6 @@
 package labels
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -22,19 +21,22 @@ type Pilot struct {
 	stats.LabelDesign
 }
 
-// Pilots returns a pilot for each condition and judge. It takes the mean and the
+// Pilots returns a pilot for each condition, judge and figure that labels correct:
+// the question's and, after ReadWords, WPR and LCPR. It takes the mean and the
 // variance of labels for each value that the instrument gives, and the design
-// effect of clusters from the instrument's values of all answers. A value none of
-// whose answers has a label is an error.
+// effect of clusters from the instrument's values of all answers. Where no label
+// of an answer says whether it passes the figure's first check, it returns an error.
 func (s *Sheet) Pilots(d Design, labels []Label) ([]Pilot, error) {
-	given := map[string]judgedUnit{}
+	labels = s.own(labels)
 	units, _ := s.judged(d.By(), labels)
+	weights := map[string]float64{}
 	for _, u := range units {
-		given[u.key] = u
+		weights[u.key] = u.weight
 	}
+	targets := s.targets(units, labels)
 	judge := instrument.Named(s.Question.Instrument).Judge
 	var pilots []*pilot
-	at := map[string]*pilot{}
+	first := map[string]int{} // pilot of a condition; those of its other figures follow
 	for i := range s.Units {
 		u := &s.Units[i]
 		for _, j := range u.Judged {
@@ -43,78 +45,146 @@ func (s *Sheet) Pilots(d Design, labels []Label) ([]Pilot, error) {
 				by[judge] = j.Judge
 			}
 			id := string(crosstalk.Canonical(by))
-			p := at[id]
-			if p == nil {
-				p = &pilot{by: by, parts: map[float64]*part{}}
-				at[id] = p
-				pilots = append(pilots, p)
+			at, known := first[id]
+			if !known {
+				at = len(pilots)
+				first[id] = at
+				for _, t := range targets {
+					pilots = append(pilots, &pilot{target: t, by: by, cells: map[string]*cell{}})
+				}
 			}
-			p.add(u.Cluster, j.Value, given[u.key])
+			for t, target := range targets {
+				if values, given, ok := target.steps(i, j); ok {
+					pilots[at+t].add(u.Cluster, values, given, weights[u.key])
+				}
+			}
 		}
 	}
-	list := make([]Pilot, len(pilots))
-	for i, p := range pilots {
+	var list []Pilot
+	for _, p := range pilots {
+		if len(p.values) == 0 {
+			continue
+		}
 		design, err := p.design()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", inWords(p.by), err)
 		}
-		list[i] = Pilot{s.Question.Measure, p.by, p.labelled, design}
+		list = append(list, Pilot{p.measure, p.by, p.labelled, design})
 	}
 	return list, nil
 }
 
 // pilot sums up the answers and labels of a figure.
 type pilot struct {
+	target
 	by       map[string]string
-	values   stats.Clusters // the instrument's
 	labelled int
-	parts    map[float64]*part // by the instrument's value
+	clusters []string         // of each answer
+	values   [][]float64      // the instrument's steps of each answer
+	cells    map[string]*cell // by these values
 }
 
-// part is answers of the same value; sums of labels are weighted.
-type part struct {
-	answers, labels      float64
-	weight, sum, squares float64
+// cell is answers to which the instrument gives the same values.
+type cell struct {
+	values   []float64
+	answers  float64
+	weighted // labels of its own or, if it has none, of its stratum
 }
 
-func (p *pilot) add(cluster string, value float64, u judgedUnit) {
-	p.values.Add(cluster, value)
-	x := p.parts[value]
-	if x == nil {
-		x = &part{}
-		p.parts[value] = x
+// weighted is labels with their weights.
+type weighted struct {
+	labels  [][]float64 // steps
+	weights []float64
+}
+
+func (p *pilot) add(cluster string, values, given []float64, weight float64) {
+	id := fmt.Sprint(values)
+	c := p.cells[id]
+	if c == nil {
+		c = &cell{values: values}
+		p.cells[id] = c
 	}
-	x.answers++
-	if u.Unit == nil || math.IsNaN(u.value) {
-		return
+	c.answers++
+	p.clusters, p.values = append(p.clusters, cluster), append(p.values, values)
+	if !math.IsNaN(given[0]) {
+		p.labelled++
+		c.labels, c.weights = append(c.labels, given), append(c.weights, weight)
 	}
-	p.labelled++
-	x.labels++
-	x.weight += u.weight
-	x.sum += u.weight * u.value
-	x.squares += u.weight * u.value * u.value
 }
 
+// moments are the mean and the variance of a function of labels.
+func (l weighted) moments(of func(steps []float64) float64) (mean, variance float64) {
+	var weight, sum, squares float64
+	for i, steps := range l.labels {
+		y := of(steps)
+		weight += l.weights[i]
+		sum += l.weights[i] * y
+		squares += l.weights[i] * y * y
+	}
+	mean = sum / weight
+	return mean, math.Max(squares/weight-mean*mean, 0)
+}
+
+// design is that of the figure's linear part at the means of the labels: it has the
+// figure's value as its mean, and the variance that the delta method sees.
 func (p *pilot) design() (stats.LabelDesign, error) {
-	d := stats.LabelDesign{Answers: p.values.N()}
-	n, value, spread := float64(d.Answers), p.values.Mean(), 0.0
-	for _, v := range slices.SortedFunc(maps.Keys(p.parts), func(a, b float64) int { return cmp.Compare(b, a) }) {
-		x := p.parts[v]
-		if x.labels == 0 {
-			return d, fmt.Errorf("no answer that the instrument gives the value %g has a label", v)
-		}
-		mean := x.sum / x.weight
-		// A label of 0 or 1 is added, for few that agree do not show that the next would.
-		variance := (x.labels*math.Max(x.squares/x.weight-mean*mean, 0) + mean*(1-mean)) / (x.labels + 1)
-		d.Parts = append(d.Parts, stats.LabelledBy{Value: v, Share: x.answers / n, Mean: mean, Variance: variance})
-		spread += x.answers / n * (v - value) * (v - value)
+	d := stats.LabelDesign{Answers: len(p.values), Effect: 1}
+	n := float64(d.Answers)
+	cells, err := p.filled()
+	if err != nil {
+		return d, err
 	}
-	if se := stats.Mean(&p.values, stats.Proportion, estimate.Level).SE; se > 0 && spread > 0 {
+	means := make([]float64, len(p.values[0]))
+	for k := range means {
+		for _, c := range cells {
+			mean, _ := c.moments(func(steps []float64) float64 { return steps[k] })
+			means[k] += c.answers / n * mean
+		}
+	}
+	linear, low, high := stats.LinearPart(p.of, means)
+	var own stats.Clusters
+	for i, v := range p.values {
+		own.Add(p.clusters[i], (linear(v)-low)/(high-low))
+	}
+	spread := 0.0
+	for _, c := range cells {
+		mean, variance := c.moments(linear)
+		// A label at an end of the range is added, for few that agree do not show that the next would.
+		k := float64(len(c.labels))
+		variance = (k*variance + (mean-low)*(high-mean)) / (k + 1)
+		value, share := linear(c.values), c.answers/n
+		stratum := slices.IndexFunc(cells, func(other *cell) bool { return other.values[0] == c.values[0] })
+		d.Parts = append(d.Parts, stats.LabelledBy{Value: value, Share: share, Mean: mean, Variance: variance})
+		d.Strata = append(d.Strata, stratum)
+		distance := (value-low)/(high-low) - own.Mean()
+		spread += share * distance * distance
+	}
+	if se := stats.Mean(&own, stats.Proportion, estimate.Level).SE; se > 0 && spread > 0 {
 		d.Effect = math.Max(1, se*se*n/spread)
-	} else {
-		d.Effect = 1
 	}
 	return d, nil
+}
+
+// filled are the cells, those with larger values first. A cell without labels gets
+// those of its stratum: of the answers with the same first value, which samples by
+// finding do not tell apart.
+func (p *pilot) filled() ([]*cell, error) {
+	cells := slices.SortedFunc(maps.Values(p.cells), func(a, b *cell) int { return slices.Compare(b.values, a.values) })
+	strata := map[float64]weighted{}
+	for _, c := range cells {
+		s := strata[c.values[0]]
+		s.labels, s.weights = append(s.labels, c.labels...), append(s.weights, c.weights...)
+		strata[c.values[0]] = s
+	}
+	for _, c := range cells {
+		if len(c.labels) == 0 {
+			c.weighted = strata[c.values[0]]
+		}
+		if len(c.labels) == 0 {
+			return nil, fmt.Errorf("no answer that the instrument gives the value %g has a label", c.values[0])
+		}
+	}
+	return cells, nil
 }
 
 // Stated is the pilot of an instrument with stated errors, in a study of this many

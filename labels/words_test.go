@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -291,5 +293,99 @@ func TestPilots(t *testing.T) {
 	}
 	if n := stated.Needed(0, 0.1, 0.95); !(n.AtRandom < n.Alone && n.ByFinding < n.Alone) {
 		t.Errorf("%+v", n)
+	}
+}
+
+// A pilot plans the labels of LPR, WPR and LCPR: with as many as planned, intervals
+// are as wide as planned. What a plan cannot know is refused or noted.
+func TestPilotsOfWords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 15))
+	const n = 3000
+	lines, words := make([]int, n), make([]int, n)
+	said := make([]Label, n)
+	for i := range n {
+		line, word := rng.Float64() < 0.85, rng.Float64() < 0.8 // as people see it
+		said[i] = Label{Question: Language, Item: fmt.Sprint(i), Condition: map[string]string{"model": "m"}, Annotator: "ann", Label: "wrong"}
+		if line {
+			said[i].Label = "right"
+		}
+		if !word {
+			said[i].Words = []Word{{0, 1, "a"}}
+		}
+		if line != (rng.Float64() < 0.05) {
+			lines[i] = 1
+			if word != (rng.Float64() < 0.1) {
+				words[i] = 1
+			}
+		}
+	}
+	dir := confusionRun(t, lines, words)
+	s := open(t, dir)
+	if err := s.ReadWords(dir); err != nil {
+		t.Fatal(err)
+	}
+	pilots, err := s.Pilots(Design{}, said[:300])
+	if err != nil || len(pilots) != 3 {
+		t.Fatalf("%+v, %v", pilots, err)
+	}
+	const wanted = 0.045
+	for i, p := range pilots {
+		if measure := []string{"lpr", "wpr", "lcpr"}[i]; p.Measure != measure || p.Labelled != 300 || p.Answers != n {
+			t.Errorf("%+v; expected %s", p, measure)
+		}
+		plan := p.Needed(0, wanted, 0.95)
+		for figure, labels := range map[string]crosstalk.Value{Corrected: plan.AtRandom, LabelsAlone: plan.Alone} {
+			if !labels.Defined() {
+				t.Fatalf("%s: %+v", p.Measure, plan)
+			}
+			estimates, err := s.Correct(Design{}, said[900:900+int(labels)], nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range estimates {
+				if e.Measure != p.Measure || e.By[FigureColumn] != figure {
+					continue
+				}
+				width := e.Interval.High - e.Interval.Low
+				if math.Abs(width/wanted-1) > 0.15 {
+					t.Errorf("%s, %s: an interval of %v with %v labels; planned %v", p.Measure, figure, width, labels, wanted)
+				}
+			}
+		}
+	}
+	// Nobody marked a word: only LPR is planned, and a note says so.
+	for i := range said {
+		said[i].Words = nil
+	}
+	if err := Append(dir, said[:300]...); err != nil {
+		t.Fatal(err)
+	}
+	pilots, notes, err := PilotsOf(dir)
+	if err != nil || len(pilots) != 1 || len(notes) != 1 || notes[0] != "WPR and LCPR are not planned: no label marks a word" {
+		t.Errorf("%+v, %q, %v", pilots, notes, err)
+	}
+}
+
+// A value of the instrument without a label is planned with the labels of its stratum.
+func TestPilotWithoutLabel(t *testing.T) {
+	dir := confusionRun(t, []int{1, 1, 1, 0, 0, 1}, []int{1, 1, 1, 0, 0, 0})
+	s := open(t, dir)
+	if err := s.ReadWords(dir); err != nil {
+		t.Fatal(err)
+	}
+	label := func(item, label string, words ...Word) Label {
+		return Label{Question: Language, Item: item, Condition: map[string]string{"model": "m"}, Annotator: "ann", Label: label, Words: words}
+	}
+	given := []Label{label("0", "right"), label("1", "right", Word{0, 1, "a"}), label("3", "wrong")}
+	pilots, err := s.Pilots(Design{}, given)
+	if err != nil || len(pilots) != 3 {
+		t.Fatalf("%+v, %v", pilots, err)
+	}
+	// Four pass the check of lines, in which people see a wrong word in half: WPR is 0.5.
+	if p := pilots[1]; math.Abs(p.Mean()-0.5) > 1e-12 || len(p.Parts) != 3 || !slices.Equal(p.Strata, []int{0, 0, 2}) {
+		t.Errorf("%+v", p)
+	}
+	if _, err := s.Pilots(Design{}, given[:2]); err == nil || !strings.Contains(err.Error(), "the value 0 has a label") {
+		t.Errorf("%v", err)
 	}
 }

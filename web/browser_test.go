@@ -66,6 +66,36 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
+// The words that changed from one answer to the other are marked in the place and the
+// direction that they have, by lines and not by colours alone.
+func TestChangesInABrowser(t *testing.T) {
+	b := browser.Start(t)
+	dir := t.TempDir()
+	judgedRun(t, filepath.Join(dir, "old"), saying(judged("m", "rrr"), "أحب السيارة الحمراء كثيرا", "The red car is here.", "退款已经处理完毕。"))
+	judgedRun(t, filepath.Join(dir, "new"), saying(judged("m", "www"), "أحب السيارة الزرقاء كثيرا", "The blue car is here.", "退款正在处理完毕。"))
+	s := newServer(t, dir, Options{})
+	built(t, s, idOf("old"))
+	built(t, s, idOf("new"))
+	server := httptest.NewServer(s)
+	defer server.Close()
+	for _, look := range browser.Looks {
+		t.Run(look.String(), func(t *testing.T) {
+			p := b.Open(t, server.URL+"/compare?a="+idOf("old")+"&b="+idOf("new"), look)
+			p.Check()
+			for element, want := range map[string]string{"del": "الحمراء red 已经 line-through", "ins": "الزرقاء blue 正在 underline"} {
+				got := browser.Eval[string](p, "[...document.querySelectorAll(`.pair "+element+"`)].map(e => e.textContent).join(` `) + ` ` + getComputedStyle(document.querySelector(`.pair "+element+"`)).textDecorationLine")
+				if got != want {
+					t.Errorf("%s: %s, want %s", element, got, want)
+				}
+			}
+			// In Arabic the marked word comes left of the one before it.
+			if right := browser.Eval[bool](p, "(() => { const e = document.querySelector(`.pair ins`), r = document.createRange(); r.setStart(e.closest(`p`).firstChild, 0); r.setEnd(e.closest(`p`).firstChild, 1); return e.getBoundingClientRect().right <= r.getBoundingClientRect().left + 1 })()"); !right {
+				t.Error("the order of Arabic words changed")
+			}
+		})
+	}
+}
+
 // A page of a run at work shows how far it is without being loaded again, and
 // is loaded again when the run has ended.
 func TestLiveInABrowser(t *testing.T) {

@@ -39,6 +39,14 @@ func judged(model, letters string) (list []crosstalk.Observation) {
 	return list
 }
 
+// saying are the observations with other answers to the first items.
+func saying(list []crosstalk.Observation, answers ...string) []crosstalk.Observation {
+	for i, text := range answers {
+		list[i].Texts[1].Text = text
+	}
+	return list
+}
+
 // judgedRun is a run with a figure for each model.
 func judgedRun(t *testing.T, path string, of ...[]crosstalk.Observation) {
 	t.Helper()
@@ -73,7 +81,7 @@ func pairsOf(body string) string {
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	judgedRun(t, filepath.Join(dir, "old"), judged("m", "rwrwu-r"))
-	judgedRun(t, filepath.Join(dir, "new"), judged("m", "wrrwrr-"))
+	judgedRun(t, filepath.Join(dir, "new"), saying(judged("m", "wrrwrr-"), "something else", "=answer 1 Wort"))
 	judgedRun(t, filepath.Join(dir, "both"), judged("first", "wwww"), judged("second", "wrrr"))
 	makeRun(t, filepath.Join(dir, "other"), "leakage", nil)
 	s := newServer(t, dir, Options{})
@@ -104,6 +112,9 @@ func TestCompare(t *testing.T) {
 	body := get(s, page).Body.String()
 	if !strings.Contains(body, "Without a counterpart: 1 before, 1 after") || !strings.Contains(body, "/runs/"+old+"/answers/1") || !strings.Contains(body, `class="badge broken"`) || harm(body) != "" {
 		t.Errorf("%s", body)
+	}
+	if strings.Count(body, "<del>word</del>") != 1 || strings.Count(body, "<ins>Wort</ins>") != 1 || strings.Count(body, `<span class="badge">another text</span>`) != 1 {
+		t.Errorf("changed words are not marked: %s", body)
 	}
 	for end := time.Now().Add(time.Minute); !strings.Contains(body, "no difference shown"); body = get(s, page).Body.String() {
 		if time.Now().After(end) {

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -89,16 +88,10 @@ func (m *marks) find(ctx context.Context, x *index.Index) error {
 
 // String says how many answers have a note or a mark, "" if none has.
 func (m marks) String() string {
-	switch {
-	case m.Trouble != "":
+	if m.Trouble != "" {
 		return m.Trouble
-	case len(m.Noted) == 0:
-		return ""
-	case len(m.NotError) == 0:
-		return number(len(m.Noted), "answer has a note.", "answers have a note.")
 	}
-	return fmt.Sprintf("%s a note or a mark; %s marked as no error. Figures do not change with a mark.",
-		number(len(m.Noted), "answer has", "answers have"), number(len(m.NotError), "is", "are"))
+	return labels.Noted{Answers: len(m.Noted), NotError: len(m.NotError)}.String()
 }
 
 // note keeps a note on an answer, and leads back to where it was written.

@@ -67,6 +67,7 @@ type pairCard struct {
 	Change  bool
 	Prompts []page.Setting
 	Same    bool // the texts are the same
+	Other   bool // they have little in common: changes are not marked
 	Sides   [2]pairSide
 	Number  int // of the answer after
 }
@@ -207,6 +208,9 @@ func (p *comparePage) cards(ctx context.Context, pairs []pair) error {
 			Change: x.outcome.changes(), Same: slices.Equal(answersOf(a[0]), answersOf(b[0]))}
 		if sample := b[0][0].Sample; sample > 0 {
 			c.Sample = sample + 1
+		}
+		if !c.Same {
+			c.Other = page.MarkChanges(cards[0], cards[1])
 		}
 		if slices.Equal(cards[0].Prompts, cards[1].Prompts) {
 			c.Prompts = cards[1].Prompts

@@ -50,7 +50,8 @@ between answers to the same prompt.
 ('crosstalk report --corrected') need for an interval of this width? It starts from
 a run with labels (--pilot), or from the share of answers with a fault (--rate), the
 share of those that the instrument finds (--sensitivity), the share of the others in
-which it finds nothing (--specificity), and the number of --answers.`,
+which it finds nothing (--specificity), and the number of --answers. A run of
+language confusion plans LPR and, if its labels mark words, WPR and LCPR.`,
 		Example: `  crosstalk power --rate 0.6 --difference 0.05 --cluster-size 3.6 --icc 0.2
   crosstalk power --rate 95% --difference 1%,2% --discordant 6% --within 0.3 --samples 1,5,10
   crosstalk power --pilot runs/pilot --difference 0.05 --items 200,1000

@@ -17,7 +17,7 @@ func (p *powerFlags) runLabels(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	studies, err := p.labelStudies(c)
+	studies, notes, err := p.labelStudies(c)
 	if err != nil {
 		return err
 	}
@@ -25,17 +25,18 @@ func (p *powerFlags) runLabels(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	plan.Notes = notes
 	return plan.Write(c.OutOrStdout(), p.format)
 }
 
 // labelStudies are those of the pilot, or the one that the flags describe.
-func (p *powerFlags) labelStudies(c *cobra.Command) ([]labels.Pilot, error) {
+func (p *powerFlags) labelStudies(c *cobra.Command) (studies []labels.Pilot, notes []string, err error) {
 	stated := anyGiven(c, "rate", "sensitivity", "specificity", "answers", "cluster-size", "icc")
 	switch {
 	case len(p.pilot) > 0 && stated != "":
-		return nil, fmt.Errorf("--pilot and --%s cannot be combined: the pilot replaces it", stated)
+		return nil, nil, fmt.Errorf("--pilot and --%s cannot be combined: the pilot replaces it", stated)
 	case len(p.pilot) > 1:
-		return nil, fmt.Errorf("--width needs one pilot, found %d", len(p.pilot))
+		return nil, nil, fmt.Errorf("--width needs one pilot, found %d", len(p.pilot))
 	case len(p.pilot) == 1:
 		return labels.PilotsOf(p.pilot[0])
 	}
@@ -44,16 +45,15 @@ func (p *powerFlags) labelStudies(c *cobra.Command) ([]labels.Pilot, error) {
 		{"rate", p.rate, "0.2"}, {"sensitivity", p.sensitivity, "0.8"}, {"specificity", p.specificity, "0.95"},
 	} {
 		if flag.text == "" {
-			return nil, fmt.Errorf("expected --pilot RUN, a run with labels, or --%s, such as %s", flag.name, flag.example)
+			return nil, nil, fmt.Errorf("expected --pilot RUN, a run with labels, or --%s, such as %s", flag.name, flag.example)
 		}
-		var err error
 		if rates[i], err = fraction(flag.name, flag.text); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if p.answers == 0 {
-		return nil, fmt.Errorf("expected --answers, the number of answers in the run, such as 1000")
+		return nil, nil, fmt.Errorf("expected --answers, the number of answers in the run, such as 1000")
 	}
 	study, err := labels.Stated(rates[0], rates[1], rates[2], p.answers, p.clusterSize, p.icc)
-	return []labels.Pilot{study}, err
+	return []labels.Pilot{study}, nil, err
 }

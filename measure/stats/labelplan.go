@@ -3,11 +3,12 @@ package stats
 import "math"
 
 // LabelDesign describes a study whose figure is corrected by labels, for planning
-// how many it needs. Values are in [0, 1].
+// how many it needs. Values are in [0, 1], or the LinearPart of a figure.
 type LabelDesign struct {
-	Answers int          `json:"answers"` // all of them, labelled or not
-	Effect  float64      `json:"effect"`  // design effect of clustering on a mean over all answers; 0 means 1
-	Parts   []LabelledBy `json:"parts"`   // shares add up to 1
+	Answers int          `json:"answers"`          // all of them, labelled or not
+	Effect  float64      `json:"effect"`           // design effect of clustering on a mean over all answers; 0 means 1
+	Parts   []LabelledBy `json:"parts"`            // shares add up to 1
+	Strata  []int        `json:"strata,omitempty"` // parts with the same number are drawn as one; nil: each part is drawn apart
 }
 
 // LabelledBy is the answers to which the instrument gives the same value, and
@@ -19,13 +20,38 @@ type LabelledBy struct {
 	Variance float64 `json:"variance"`
 }
 
+// LinearPart is a smooth function f of the means of several steps as a function
+// that is linear in the steps of an observation: its mean is f(means), and its
+// variance that of the delta method. Steps are from 0 to 1, each at most the one
+// before; low and high are the ends of its values. One mean is linear itself.
+func LinearPart(f func(means []float64) float64, means []float64) (of func(steps []float64) float64, low, high float64) {
+	if len(means) == 1 {
+		return f, f([]float64{0}), f([]float64{1})
+	}
+	value, slope := f(means), gradient(f, means)
+	of = func(steps []float64) float64 {
+		x := value
+		for k, step := range steps {
+			x += slope[k] * (step - means[k])
+		}
+		return x
+	}
+	steps := make([]float64, len(means)) // passes no step, the first, the first two, ...
+	low, high = of(steps), of(steps)
+	for k := range steps {
+		steps[k] = 1
+		low, high = math.Min(low, of(steps)), math.Max(high, of(steps))
+	}
+	return of, low, high
+}
+
 // Drawing is how answers are drawn for labelling.
 type Drawing int
 
 const (
 	// AtRandom draws from all answers.
 	AtRandom Drawing = iota
-	// ByFinding draws as many answers of each value of the instrument.
+	// ByFinding draws as many answers of each stratum.
 	ByFinding
 	// AloneAtRandom draws from all answers, and does not use the instrument.
 	AloneAtRandom
@@ -50,52 +76,85 @@ func (d LabelDesign) StdErr(n int, how Drawing) float64 {
 	if n < 1 || n > d.Answers {
 		return math.NaN()
 	}
-	mean := d.Mean()
-	var value, y, f, yf float64 // moments of labels and the instrument's values
-	for _, p := range d.Parts {
-		value += p.Share * p.Value
-	}
-	for _, p := range d.Parts {
-		y += p.Share * (p.Variance + (p.Mean-mean)*(p.Mean-mean))
-		f += p.Share * (p.Value - value) * (p.Value - value)
-		yf += p.Share * (p.Mean - mean) * (p.Value - value)
-	}
+	_, y, _, _ := partMoments(d.Parts)
 	v := math.Max(d.Effect, 1) * y / all
-	switch how {
-	case AloneAtRandom:
-		v += y * (1/float64(n) - 1/all)
-	case AtRandom:
-		w := 0.0
-		if f > 0 {
-			w = math.Min(math.Max(yf/f, 0), 1)
-		}
-		v += math.Max(y-2*w*yf+w*w*f, 0) * (1/float64(n) - 1/all)
-	case ByFinding:
-		for i, k := range d.equally(n) {
-			p := d.Parts[i]
-			v += p.Share * p.Share * p.Variance * math.Max(1/k-1/(p.Share*all), 0)
-		}
+	strata := [][]LabelledBy{d.Parts}
+	if how == ByFinding {
+		strata = d.strata()
 	}
-	return math.Sqrt(v)
+	var labels, values, both float64 // variances and covariance that drawing labels adds
+	for h, k := range d.equally(n, strata) {
+		share, y, f, yf := partMoments(strata[h])
+		weight := share * share * math.Max(1/k-1/(share*all), 0)
+		labels += weight * y
+		values += weight * f
+		both += weight * yf
+	}
+	w := 0.0
+	if how != AloneAtRandom && values > 0 {
+		w = math.Min(math.Max(both/values, 0), 1)
+	}
+	return math.Sqrt(v + math.Max(labels-2*w*both+w*w*values, 0))
 }
 
-// equally divides n labels among the parts. What a small part does not have goes
-// to the others.
-func (d LabelDesign) equally(n int) []float64 {
-	given := make([]float64, len(d.Parts))
-	left, open := float64(n), len(d.Parts)
+// partMoments are the share of parts, the variances of labels and of the instrument's
+// values in them, and their covariance.
+func partMoments(parts []LabelledBy) (share, y, f, yf float64) {
+	var label, value float64
+	for _, p := range parts {
+		share += p.Share
+		label += p.Share * p.Mean
+		value += p.Share * p.Value
+	}
+	label, value = label/share, value/share
+	for _, p := range parts {
+		y += p.Share / share * (p.Variance + (p.Mean-label)*(p.Mean-label))
+		f += p.Share / share * (p.Value - value) * (p.Value - value)
+		yf += p.Share / share * (p.Mean - label) * (p.Value - value)
+	}
+	return share, y, f, yf
+}
+
+// strata are the parts that are drawn as one.
+func (d LabelDesign) strata() (strata [][]LabelledBy) {
+	at := map[int]int{}
+	for i, p := range d.Parts {
+		number := i
+		if d.Strata != nil {
+			number = d.Strata[i]
+		}
+		h, known := at[number]
+		if !known {
+			h = len(strata)
+			at[number] = h
+			strata = append(strata, nil)
+		}
+		strata[h] = append(strata[h], p)
+	}
+	return strata
+}
+
+// equally divides n labels among strata. What a small one does not have goes to
+// the others.
+func (d LabelDesign) equally(n int, strata [][]LabelledBy) []float64 {
+	given, has := make([]float64, len(strata)), make([]float64, len(strata))
+	for h, parts := range strata {
+		for _, p := range parts {
+			has[h] += p.Share * float64(d.Answers)
+		}
+	}
+	left, open := float64(n), len(strata)
 	for open > 0 && left > 1e-9 {
 		each := left / float64(open)
 		left, open = 0, 0
-		for i, p := range d.Parts {
-			has := p.Share * float64(d.Answers)
-			if given[i] >= has {
+		for h := range strata {
+			if given[h] >= has[h] {
 				continue
 			}
-			given[i] += each
-			if given[i] >= has {
-				left += given[i] - has
-				given[i] = has
+			given[h] += each
+			if given[h] >= has[h] {
+				left += given[h] - has[h]
+				given[h] = has[h]
 			} else {
 				open++
 			}

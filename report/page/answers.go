@@ -8,6 +8,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/labels"
 	"crosstalk/report"
 )
 
@@ -22,13 +23,17 @@ type Answers struct {
 	// known. nil: nothing is known.
 	Reasoning func(crosstalk.Key) string
 
-	apart   []string // columns with a section for each combination of values
-	by      string   // the column by which answers are grouped within a section
+	// Noted is how many answers have a note or a mark, on the page or not.
+	Noted labels.Noted
+
+	noted   map[string]bool // keys of their notes
+	apart   []string        // columns with a section for each combination of values
+	by      string          // the column by which answers are grouped within a section
 	list    []*Section
 	open    []draft // of the current item
 	room    int     // bytes left
 	dropped int
-	clean   []cardRef // the kept cards without a fault, in order
+	clean   []cardRef // the kept cards without a fault or a note, in order
 }
 
 // cardRef is the place of a kept card.
@@ -87,7 +92,7 @@ const (
 // NewAnswers collects answers for a page about these estimates, whose columns
 // determine sections and groups.
 func NewAnswers(estimates []crosstalk.Estimate) *Answers {
-	a := &Answers{room: max(leastRoom, pageRoom-estimateRoom*len(estimates))}
+	a := &Answers{noted: map[string]bool{}, room: max(leastRoom, pageRoom-estimateRoom*len(estimates))}
 	all, one, within := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, e := range estimates {
 		kind := instrument.Of(e.Measure)
@@ -108,8 +113,9 @@ func NewAnswers(estimates []crosstalk.Estimate) *Answers {
 	return a
 }
 
-// Add adds an observation. The observations of an item must be consecutive.
-func (a *Answers) Add(o crosstalk.Observation) {
+// Add adds an observation with the note on its answer, if that has one. The
+// observations of an item must be consecutive.
+func (a *Answers) Add(o crosstalk.Observation, note labels.Note) {
 	if len(a.open) > 0 && a.open[0].Name != o.Item {
 		a.keep()
 	}
@@ -120,6 +126,14 @@ func (a *Answers) Add(o crosstalk.Observation) {
 		a.open = append(a.open, draft{&Card{Name: o.Item}, group})
 	}
 	a.open[i].add(o)
+	if note.Empty() {
+		return
+	}
+	a.open[i].note(o, note)
+	if !a.noted[note.Key()] {
+		a.noted[note.Key()] = true
+		a.Noted.Add(note)
+	}
 }
 
 // value is a column of an observation.
@@ -216,7 +230,7 @@ func shorten(s string) string {
 }
 
 // keep adds the item's cards to the page if there is room. Cards with a finding
-// replace cards without one.
+// or a note replace the others.
 func (a *Answers) keep() {
 	for _, d := range a.open {
 		c, g := d.Card, d.group
@@ -225,7 +239,7 @@ func (a *Answers) keep() {
 			g.faults++
 		}
 		size := c.size()
-		for c.Fault && size > a.room && len(a.clean) > 0 {
+		for (c.Fault || c.Noted) && size > a.room && len(a.clean) > 0 {
 			p := a.clean[len(a.clean)-1]
 			a.clean = a.clean[:len(a.clean)-1]
 			a.room += p.group.Cards[p.card].size()
@@ -237,7 +251,7 @@ func (a *Answers) keep() {
 			continue
 		}
 		a.room -= size
-		if !c.Fault {
+		if !c.Fault && !c.Noted {
 			a.clean = append(a.clean, cardRef{g, len(g.Cards)})
 		}
 		g.Cards = append(g.Cards, c)
@@ -321,6 +335,6 @@ func (a *Answers) Note() string {
 	if a.dropped == 0 {
 		return "Every answer, scored or not, under the figure that includes it."
 	}
-	return fmt.Sprintf("To keep this page small, %d items are not shown; items with a finding have priority. "+
+	return fmt.Sprintf("To keep this page small, %d items are not shown; items with a finding or a note have priority. "+
 		"'crosstalk export RUN' writes all of them.", a.dropped)
 }

@@ -9,6 +9,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
+	"crosstalk/labels"
 )
 
 // Card is an item with its answers.
@@ -20,6 +21,7 @@ type Card struct {
 	Entries  []Entry // one for each answer, or for answers side by side
 	Fault    bool    // an answer has what the instrument looks for
 	Unscored bool    // an answer has no value
+	Noted    bool    // an answer has a note or a mark
 	asked    []crosstalk.Key
 	sides    []string // the names of the answers in asked
 	longest  int      // maximum bytes of a text; 0: Longest
@@ -32,6 +34,7 @@ type Entry struct {
 	Sides   []Side
 	Again   bool // its sides have the same names as the previous entry
 	Facts   []Fact
+	Notes   []labels.Note // of readers
 
 	Thoughts []Setting // of the model before the answers, where they are known; to be shown folded
 
@@ -89,6 +92,18 @@ func (c *Card) add(o crosstalk.Observation) {
 	}
 	c.Fault = c.Fault || o.Finding != "" && kind.Finding(o.Finding).Fault
 	c.Unscored = c.Unscored || o.NotScored != "" && !o.Implied
+}
+
+// note adds the note on the answer of an observation.
+func (c *Card) note(o crosstalk.Observation, note labels.Note) {
+	c.Noted = true
+	for i := range c.Entries {
+		e := &c.Entries[i]
+		known := func(n labels.Note) bool { return n.Key() == note.Key() }
+		if e.Sample == o.Sample && e.Variant == o.Variant && !slices.ContainsFunc(e.Notes, known) {
+			e.Notes = append(e.Notes, note)
+		}
+	}
 }
 
 // ask records the keys of the entry's answers.
@@ -238,6 +253,9 @@ func (c *Card) size() int {
 		}
 		for _, f := range e.Facts {
 			n += 25 + len(f.Text)
+		}
+		for _, note := range e.Notes {
+			n += 120 + escaped(note.Text)
 		}
 		n += 50 * len(e.spans)
 	}

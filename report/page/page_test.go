@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/labels"
 	"crosstalk/report/plot"
 	"crosstalk/run"
 
@@ -50,7 +51,7 @@ func estimates() []crosstalk.Estimate {
 func reportOf(observations ...crosstalk.Observation) Report {
 	a := NewAnswers(estimates())
 	for _, o := range observations {
-		a.Add(o)
+		a.Add(o, labels.Note{})
 	}
 	return Report{Title: "T", Estimates: estimates(), Answers: a}
 }
@@ -205,7 +206,7 @@ func TestAnswers(t *testing.T) {
 		if i%3 == 0 {
 			o = confusion(fmt.Sprint(i), text, wrong)
 		}
-		a.Add(o)
+		a.Add(o, labels.Note{})
 	}
 	g = a.sections(estimates())[0].Groups[0]
 	faults := 0
@@ -231,7 +232,7 @@ func TestLeakageCard(t *testing.T) {
 		for k := range 2 {
 			a.Add(crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: k, Value: crosstalk.Value(k), Condition: map[string]string{"model": "m", "similarity": similarity}, Labels: map[string]string{"category": "x"},
 				Numbers: map[string]float64{"test": 0.5, "control": 0.25}, Finding: []string{"not leaked", "leaked"}[k], Answers: []crosstalk.Key{{1}, {2}},
-				Texts: []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "koala"}, {Name: "test", Role: crosstalk.Side, Text: "koalas"}, {Name: "control", Role: crosstalk.Side, Text: "bread"}}})
+				Texts: []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "koala"}, {Name: "test", Role: crosstalk.Side, Text: "koalas"}, {Name: "control", Role: crosstalk.Side, Text: "bread"}}}, labels.Note{})
 		}
 	}
 	sections := a.sections(es)

@@ -18,17 +18,25 @@ import (
 )
 
 // Read reads the report of a finished run with these figures: its observations,
-// called by names, and what people say of them. The figures have the names already.
+// called by names, what people say of them, and their notes. The figures have the names already.
 // If a defect leaves the report without plots, it says so in NoPlots.
 func Read(path string, estimates []crosstalk.Estimate, names report.Names) (Report, error) {
 	r := Report{Estimates: estimates, Answers: NewAnswers(estimates)}
 	collector := plot.NewCollector(estimates)
+	notes, err := labels.ReadNotes(path)
+	if err != nil {
+		return r, err
+	}
 	for o, err := range run.ReadObservations(path) {
 		if err != nil {
 			return r, err
 		}
+		var note labels.Note
+		if len(notes) > 0 {
+			note = notes.Of(o) // before it gets the names
+		}
 		o = names.Observation(o)
-		r.Answers.Add(o)
+		r.Answers.Add(o, note)
 		collector.Add(o)
 	}
 	if err := addLabels(path, collector); err != nil {

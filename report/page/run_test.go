@@ -1,13 +1,18 @@
 package page
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"crosstalk"
 	"crosstalk/internal/rescue"
+	"crosstalk/labels"
+	"crosstalk/report"
 	"crosstalk/report/plot"
 )
 
@@ -31,5 +36,63 @@ func TestBrokenPlot(t *testing.T) {
 	}
 	if got := strings.Join(names, " "); got != "broken.pdf broken.svg good.pdf good.png good.svg plots.md plots.tex tables.csv tables.md tables.tex" {
 		t.Errorf("%s", got)
+	}
+}
+
+// Notes and marks are shown with the answers they are about, and counted.
+func TestNotes(t *testing.T) {
+	dir := t.TempDir()
+	var text []byte
+	for i, model := range []string{"secret/a", "secret/b"} {
+		for item := range 3 {
+			o := crosstalk.Observation{Measure: "lpr", Item: fmt.Sprint("item-", item), Value: 1, Condition: map[string]string{"model": model}, Labels: map[string]string{"language": "ar"}}
+			o.AddText(crosstalk.Side, "answer", "text")
+			line, err := json.Marshal(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = append(append(text, line...), '\n')
+			n := labels.NoteOn(o)
+			switch {
+			case i == 0 && item == 1:
+				n.Text, n.NotError = "<b>name</b>\nof a ship", true
+			case i == 1 && item == 2:
+				n.NotError = true
+			default:
+				continue
+			}
+			if err := labels.AddNote(dir, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	estimates := []crosstalk.Estimate{{Measure: "lpr", Value: 1, N: 3, By: map[string]string{"model": "a"}}, {Measure: "lpr", Value: 1, N: 3, By: map[string]string{"model": "b"}}}
+	for file, content := range map[string]string{"manifest.json": `{"schema":"crosstalk/run/v1","plan":{"instrument":"confusion"}}`, "observations.jsonl": string(text)} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := report.ParseNames([]string{"secret/a=a", "secret/b=b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Read(dir, estimates, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := written(t, r)
+	for want, n := range map[string]int{
+		"2 answers have a note or a mark; 2 are marked as no error. Figures do not change with a mark.": 1,
+		`<span class="badge fixed">not an error</span>`:                                                 2,
+		`<p class="t" dir="auto">&lt;b&gt;name&lt;/b&gt;` + "\n" + `of a ship</p>`:                      1,
+		`<article class="card noteworthy">`:                                                             2,
+		"show-noted\"":                                                                                  1,
+	} {
+		if got := strings.Count(page, want); got != n {
+			t.Errorf("%d times %s, not %d", got, want, n)
+		}
+	}
+	if i := strings.Index(page, "name&lt;"); !strings.Contains(page[:i], "item-1") || strings.Contains(page[:i], "item-2") {
+		t.Error("the note is not with its answer")
 	}
 }

@@ -18,6 +18,8 @@ type Piece struct {
 	Kind  string // of the mark: "line", "word", "masked", "echo"; empty: none
 	Label string // shown at the mark
 	Title string // shown when one points at the mark
+
+	Change Change // where two answers are compared
 }
 
 // Longest is the default maximum number of bytes of a text.

@@ -160,6 +160,30 @@ func (a *Analysis) Own(start, end int, floor float64) (n int) {
 	return n
 }
 
+// Foreign returns what is left of the part from byte start to byte end without the words at its ends that have log odds
+// below floor: the whole part if all or none have.
+func (a *Analysis) Foreign(start, end int, floor float64) (int, int) {
+	from := sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].start >= start })
+	to := sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].end > end })
+	first, last := from, to-1
+	for first < to && a.cells[first].odds < floor {
+		first++
+	}
+	if first == to {
+		return start, end
+	}
+	for a.cells[last].odds < floor {
+		last--
+	}
+	if first > from {
+		start = a.tokens[first].start
+	}
+	if last < to-1 {
+		end = a.tokens[last].end
+	}
+	return start, end
+}
+
 // Borrowed returns the number of different words of the text that the expected language has from English: its list has
 // them, and they are far more frequent in English. It is 0 for languages without a list in Latin script.
 func (a *Analysis) Borrowed() int {
