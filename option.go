@@ -35,6 +35,23 @@ func UnknownName[S ~string](what, name string, choices []S) error {
 	return fmt.Errorf("unknown %s %q; %schoose one of: %s", what, name, nearest.Question(name, list), strings.Join(list, ", "))
 }
 
+// Chosen reads a name that is one of the choices. what they are is for the error
+// (UnknownName).
+func Chosen[S ~string](what, name string, choices []S) (S, error) {
+	return Named(what, name, choices, func(s S) string { return string(s) })
+}
+
+// Named is the choice of that name. what they are is for the error (UnknownName).
+func Named[T any](what, name string, choices []T, nameOf func(T) string) (one T, err error) {
+	names := make([]string, len(choices))
+	for i, c := range choices {
+		if names[i] = nameOf(c); names[i] == name {
+			return c, nil
+		}
+	}
+	return one, UnknownName(what, name, names)
+}
+
 // ProtocolsNamed resolves the protocols of an option by calling one for each name.
 // Without names it resolves the default.
 func ProtocolsNamed[P any](names []string, byDefault string, one func(name string) (P, error)) (list []P, err error) {

@@ -5,10 +5,14 @@ package calibrate
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"runtime"
+	"sync/atomic"
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/internal/statusline"
 	"crosstalk/measure/stats"
 	"crosstalk/study"
 	"crosstalk/suite"
@@ -31,10 +35,25 @@ type Result struct {
 
 type seedKey struct{}
 
-// OnSeed returns a context with which calibrations call done after the measurement
+// onSeed returns a context with which calibrations call done after the measurement
 // of each seed, from several goroutines.
-func OnSeed(ctx context.Context, done func()) context.Context {
+func onSeed(ctx context.Context, done func()) context.Context {
 	return context.WithValue(ctx, seedKey{}, done)
+}
+
+// Show returns a context with which calibrations show on w, if it is a terminal,
+// which of the seeds of each model is measured, until stop.
+func Show(ctx context.Context, w io.Writer, instrument string, seeds int) (_ context.Context, stop func()) {
+	line := statusline.New(w)
+	if !line.Terminal() {
+		return ctx, func() {}
+	}
+	var n atomic.Int64
+	return onSeed(ctx, func() { n.Add(1) }), line.Repeat(func() {
+		if n := int(n.Load()); n > 0 {
+			line.Show(fmt.Sprintf("%s: seed %d of %d", instrument, (n-1)%seeds+1, seeds))
+		}
+	})
 }
 
 // cover measures once for each seed and fills in the results, which already

@@ -64,7 +64,7 @@ func TestConsistency(t *testing.T) {
 
 func TestOnSeed(t *testing.T) {
 	var n atomic.Int32
-	ctx := OnSeed(bg, func() { n.Add(1) })
+	ctx := onSeed(bg, func() { n.Add(1) })
 	if _, err := Consistency(ctx, consistencyInstrument(0), inputs(3), reference.Inconsistency{Flip: 0.2}, 7); err != nil || n.Load() != 7 {
 		t.Errorf("%d seeds were reported: %v", n.Load(), err)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 
 	"crosstalk"
@@ -32,10 +31,8 @@ var Formats = []string{"table", "json"}
 
 // CheckFormat returns an error for an unknown format.
 func CheckFormat(format string) error {
-	if !slices.Contains(Formats, format) {
-		return crosstalk.UnknownName("format", format, Formats)
-	}
-	return nil
+	_, err := crosstalk.Chosen("format", format, Formats)
+	return err
 }
 
 // Write writes results as a table or as JSON (crosstalk/calibration/v1).

@@ -169,7 +169,7 @@ func (o Options) choose(t *table) (pairs []pair, refused []Refusal) {
 
 // averages reports whether a figure is an average of available observations.
 func (t *table) averages(f figure) bool {
-	return !slices.ContainsFunc(t.averageOf(f).measures, func(name string) bool { return f.side.values[name] == nil })
+	return !slices.ContainsFunc(t.averageOf(f).measures, func(name string) bool { return f.side.measured[name] == nil })
 }
 
 // families are the groups of comparable figures: by measure in the order of

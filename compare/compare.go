@@ -29,12 +29,14 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/spill"
 	"crosstalk/measure/stats"
 	"crosstalk/report"
 )
@@ -152,18 +154,21 @@ func (c Comparison) Figures() (of, against *crosstalk.Estimate) { return c.of, c
 const Unpaired = "unpaired"
 
 // Runs compares the conditions of one run or of several. It reads the
-// observations of each run once and keeps a sum for each item, measure and
-// condition. An error concerns reading, or explains why there is nothing to
-// compare.
-func Runs(runs []Run, o Options) (Result, error) {
+// observations of each run once. What it needs of them is in memory or, if it is
+// more than some megabytes, in a temporary file: memory does not grow with the
+// items. An error concerns reading, or explains why there is nothing to compare.
+func Runs(runs []Run, o Options) (Result, error) { return compare(runs, o, keep{room: spill.Room}) }
+
+func compare(runs []Run, o Options, k keep) (result Result, err error) {
 	if o.Level == 0 {
 		o.Level = 0.95
 	}
-	result := Result{Schema: Schema, Level: o.Level, Adjustment: "holm", Comparisons: []Comparison{}, Refused: []Refusal{}}
-	t, err := read(runs, false)
+	result = Result{Schema: Schema, Level: o.Level, Adjustment: "holm", Comparisons: []Comparison{}, Refused: []Refusal{}}
+	t, err := read(runs, k)
 	if err != nil {
 		return result, err
 	}
+	defer func() { err = errors.Join(err, t.close()) }()
 	if err := o.check(t); err != nil {
 		return result, err
 	}
@@ -172,12 +177,30 @@ func Runs(runs []Run, o Options) (Result, error) {
 	if len(pairs) == 0 {
 		return result, nothing(t, result.Refused)
 	}
-	for _, p := range pairs {
-		result.Comparisons = append(result.Comparisons, t.compare(p, o, len(pairs)))
+	for some := range slices.Chunk(pairs, pairsAtOnce) {
+		matches := make([]*matched, len(some))
+		for i, p := range some {
+			matches[i] = t.match(p, o)
+		}
+		for part, err := range t.parts() {
+			if err != nil {
+				return result, err
+			}
+			for _, m := range matches {
+				m.add(part)
+			}
+		}
+		for _, m := range matches {
+			result.Comparisons = append(result.Comparisons, m.compare(o, len(pairs)))
+		}
 	}
 	result.adjust()
 	return result, nil
 }
+
+// pairsAtOnce is how many pairs are compared in one reading of the table's parts: the
+// clusters of each may take a few megabytes.
+const pairsAtOnce = 16
 
 // adjust adjusts the p-values over the family.
 func (r *Result) adjust() {

@@ -8,80 +8,76 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// parts are the values of one side by cell, in clusters with names that are
-// common to both sides.
-type parts []*stats.Clusters
-
-// paired are the values of the pairs, everything the values of all items.
-func (m *matched) paired(side int) parts     { return m.parts(side, m.pairs) }
-func (m *matched) everything(side int) parts { return m.parts(side, m.items) }
-
-func (m *matched) parts(side int, items []int32) (p parts) {
-	for measure := range m.average.measures {
-		v := m.values(side, measure)
-		for _, i := range items {
-			if !v.has(i) {
-				continue
-			}
-			k := m.average.cell(m.table.labels[m.table.items[i].labels], measure) // also if there are no values
-			for len(p) <= k {
-				p = append(p, &stats.Clusters{})
-			}
-			if v.n(i) > 0 {
-				p[k].Add(m.table.cluster(i), v.mean(i))
-			}
-		}
-	}
-	return p
+// sums are the values of the two sides by cell, in clusters with names that are
+// common to both.
+type sums struct {
+	*average
+	of, against []*stats.Clusters
 }
 
-// both builds the parts of the two sides and gives them the same cells.
-func (m *matched) both(of func(side int) parts) (a, b parts) {
-	a, b = of(0), of(1)
-	for len(a) < len(m.average.cells) {
-		a = append(a, &stats.Clusters{})
-	}
-	for len(b) < len(m.average.cells) {
-		b = append(b, &stats.Clusters{})
-	}
-	return a, b
-}
-
-// complete removes items that a harmonic mean does not cover: those with values
-// of its first column for which a measure has no observation.
-func (m *matched) complete(items []int32) []int32 {
-	if len(m.average.measures) == 1 || len(m.average.over) == 0 {
-		return items
-	}
-	column := m.average.over[0]
-	found := map[[2]int32]bool{} // measure and value
-	for measure := range m.average.measures {
-		for side := range m.sides {
+// add adds these items of the part.
+func (s *sums) add(m *matched, items []int32) {
+	for side, into := range [2]*[]*stats.Clusters{&s.of, &s.against} {
+		for measure := range m.measures {
 			v := m.values(side, measure)
 			for _, i := range items {
-				if v.has(i) {
-					found[[2]int32{int32(measure), m.table.labelOf(i, column)}] = true
+				if !v.has(i) {
+					continue
+				}
+				k := s.cell(m.table.labels[m.part.items[i].labels], measure) // also if there are no values
+				for len(*into) <= k {
+					*into = append(*into, &stats.Clusters{})
+				}
+				if v.n(i) > 0 {
+					(*into)[k].Add(m.table.cluster(m.part, i), v.mean(i))
 				}
 			}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(items), func(i int32) bool {
-		for measure := range m.average.measures {
-			if !found[[2]int32{int32(measure), m.table.labelOf(i, column)}] {
-				return true
+}
+
+// both are the cells of the two sides, the same ones.
+func (s *sums) both() (of, against []*stats.Clusters) {
+	for _, cells := range []*[]*stats.Clusters{&s.of, &s.against} {
+		for len(*cells) < len(s.cells) {
+			*cells = append(*cells, &stats.Clusters{})
+		}
+	}
+	return s.of, s.against
+}
+
+// complete leaves out labels that a harmonic mean does not cover: those whose first
+// column has a value for which a measure has no observation.
+func (m *matched) complete(group []bool) []bool {
+	if len(m.average.measures) == 1 || len(m.average.over) == 0 {
+		return group
+	}
+	column := m.average.over[0]
+	found := map[[2]int32]bool{} // measure and value
+	for measure, name := range m.average.measures {
+		for _, side := range []*side{m.pair.of.side, m.pair.against.side} {
+			for labels := range side.measured[name] {
+				if group[labels] {
+					found[[2]int32{int32(measure), m.table.labels[labels][column]}] = true
+				}
 			}
 		}
-		return false
-	})
+	}
+	for k, labels := range m.table.labels {
+		for measure := range m.average.measures {
+			group[k] = group[k] && found[[2]int32{int32(measure), labels[column]}]
+		}
+	}
+	return group
 }
 
 // difference is the difference of figures that may be nonlinear in their cells
 // and may have different items on the two sides. n is the smaller number of
 // items.
-func (m *matched) difference(level float64, n int, of func(side int) parts) (e stats.Estimate, x, y crosstalk.Value) {
-	a, b := m.both(of)
-	f := m.average.formula()
-	x, y = crosstalk.Value(f(a.means())), crosstalk.Value(f(b.means()))
+func (m *matched) difference(level float64, n int, of *sums) (e stats.Estimate, x, y crosstalk.Value) {
+	a, b := of.both()
+	f := of.formula()
+	x, y = crosstalk.Value(f(means(a))), crosstalk.Value(f(means(b)))
 	if len(a) == 0 || !x.Defined() || !y.Defined() {
 		return stats.Mean(&stats.Clusters{}, stats.Difference, level), x, y
 	}
@@ -119,32 +115,24 @@ const rounding = 1e-12
 // large a share of others may differ.
 func (m *matched) unchanged(level float64) (widest stats.Interval) {
 	widest = stats.Interval{Low: math.NaN(), High: math.NaN(), Level: level}
-	shared := m.shared()
-	for measure := range m.average.measures {
-		a, b := m.values(0, measure), m.values(1, measure)
-		var differences stats.Clusters
-		for _, i := range m.pairs {
-			if a.n(i) > 0 && b.n(i) > 0 {
-				m.addTo(&differences, shared, i, a.mean(i)-b.mean(i))
-			}
-		}
-		if i := stats.Mean(&differences, stats.Difference, level).Interval; !(i.High-i.Low <= widest.High-widest.Low) {
+	for k := range m.equal {
+		if i := stats.Mean(&m.equal[k], stats.Difference, level).Interval; !(i.High-i.Low <= widest.High-widest.Low) {
 			widest = i
 		}
 	}
 	return widest
 }
 
-func (p parts) means() []float64 {
-	means := make([]float64, len(p))
-	for i, c := range p {
+func means(cells []*stats.Clusters) []float64 {
+	means := make([]float64, len(cells))
+	for i, c := range cells {
 		means[i] = c.Mean()
 	}
 	return means
 }
 
 // bounds are 0 and 1 if all values are fractions.
-func (m *matched) bounds(a, b parts) stats.Bounds {
+func (m *matched) bounds(a, b []*stats.Clusters) stats.Bounds {
 	if m.fraction && !slices.ContainsFunc(slices.Concat(a, b), func(c *stats.Clusters) bool { return !c.Within(stats.Proportion) }) {
 		return stats.Difference
 	}
@@ -152,35 +140,45 @@ func (m *matched) bounds(a, b parts) stats.Bounds {
 }
 
 // exchange tests the difference of composite figures on the pairs.
-func (m *matched) exchange(o Options, family int) float64 {
-	a, b := m.both(m.paired)
-	f := m.average.formula()
+func (s *sums) exchange(o Options, family int) float64 {
+	a, b := s.both()
+	f := s.formula()
 	return staged(family, o.Seed, func(draws int, seed uint64) float64 { return stats.Swap(a, b, f, draws, seed) })
 }
 
-// observed is a figure recomputed from the observations.
-func (t *table) observed(f figure) float64 {
-	a := t.averageOf(f)
-	var sums, counts []float64
-	for measure, name := range a.measures {
-		v := f.side.values[name]
-		for _, i := range t.among(f) {
-			if !v.has(i) {
+// observed is a figure computed again from its observations.
+type observed struct {
+	*average
+	group        []bool
+	sums, counts []float64 // by cell
+}
+
+// add adds a part, for one side.
+func (o *observed) add(m *matched, side int32) {
+	for measure, name := range o.measures {
+		v := m.part.values[place{side, m.table.word(name)}]
+		for i, it := range m.part.items {
+			if !o.group[it.labels] || !v.has(int32(i)) {
 				continue
 			}
-			k := a.cell(t.labels[t.items[i].labels], measure)
-			for len(sums) <= k {
-				sums, counts = append(sums, 0), append(counts, 0)
+			k := o.cell(m.table.labels[it.labels], measure)
+			for len(o.sums) <= k {
+				o.sums, o.counts = append(o.sums, 0), append(o.counts, 0)
 			}
-			sums[k] += v.at(i).sum
-			counts[k] += float64(v.n(i))
+			o.sums[k] += v.at(int32(i)).sum
+			o.counts[k] += float64(v.n(int32(i)))
 		}
 	}
-	for k := range sums {
-		sums[k] /= counts[k]
-	}
-	if len(sums) == 0 {
+}
+
+// figure is NaN without observations.
+func (o *observed) figure() float64 {
+	if len(o.sums) == 0 {
 		return math.NaN()
 	}
-	return a.formula()(sums)
+	means := slices.Clone(o.sums)
+	for k := range means {
+		means[k] /= o.counts[k]
+	}
+	return o.formula()(means)
 }

@@ -39,10 +39,11 @@ func (v Variance) times(f float64) Variance {
 // assumed to vary as much and to be independent, which overestimates the
 // variance of most comparisons.
 func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
-	t, err := read(runs, true)
+	t, err := read(runs, keep{room: math.MaxInt, samples: true, names: true})
 	if err != nil {
 		return nil, nil, err
 	}
+	defer t.close() // nothing of it is in a file
 	if err := o.check(t); err != nil {
 		return nil, nil, err
 	}
@@ -68,7 +69,11 @@ func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 			refused = append(refused, Refusal{Measure: p.of.Measure, By: p.of.group, Condition: p.of.side.condition, Reference: map[string]string{}, Reason: reason})
 			continue
 		}
-		studies = append(studies, t.study(p))
+		study, err := t.study(p)
+		if err != nil {
+			return nil, nil, err
+		}
+		studies = append(studies, study)
 	}
 	if len(studies) == 0 {
 		return nil, refused, nothing(t, refused)
@@ -84,20 +89,26 @@ const (
 
 // study estimates the components of variance from the paired samples, within
 // the cells that the figure averages over.
-func (t *table) study(p pair) Study {
+func (t *table) study(p pair) (Study, error) {
 	subject := p.subject()
 	s := Study{Subject: &subject}
-	m := t.match(p)
+	part, err := t.part(0) // the only one
+	if err != nil {
+		return s, err
+	}
+	m := t.match(p, Options{})
+	m.add(part)
 	alone := p.of.side == p.against.side
-	d := m.differences()
+	d := m.differences
+	of, against := d.means(d.of), d.means(d.against)
 	var n stats.Nested
 	var plain stats.Clusters
 	a, b := m.values(0, 0), m.values(1, 0)
 	for _, i := range m.pairs {
-		k := m.average.cell(t.labels[t.items[i].labels], 0)
-		centre := d.of[k] - d.against[k]
+		k := m.average.cell(t.labels[part.items[i].labels], 0)
+		centre := of[k] - against[k]
 		if alone {
-			centre = d.of[k]
+			centre = of[k]
 		}
 		matched := 0
 		for _, x := range a.samples[i] {
@@ -106,8 +117,8 @@ func (t *table) study(p pair) Study {
 				value, ok = b.difference(i, x)
 			}
 			if ok {
-				n.Add(t.cluster(i), fmt.Sprint(i), value-centre)
-				plain.Add(t.cluster(i), value-centre)
+				n.Add(t.cluster(part, i), fmt.Sprint(i), value-centre)
+				plain.Add(t.cluster(part, i), value-centre)
 				matched++
 			}
 		}
@@ -133,7 +144,7 @@ func (t *table) study(p pair) Study {
 	if k := len(d.cells); k > 1 {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("items are assumed to be spread evenly over the %d cells that are averaged", k))
 	}
-	return s
+	return s, nil
 }
 
 // difference is a sample's value minus that of the sample with the same number.

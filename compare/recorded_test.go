@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"iter"
 	"maps"
 	"math"
 	"testing"
@@ -27,6 +28,17 @@ func (r *recorded) add(measure, item, cluster string, value float64, condition, 
 
 func (r *recorded) miss(measure, item, reason string, condition, labels columns) {
 	r.observations = append(r.observations, crosstalk.Observation{Measure: measure, Item: item, Value: crosstalk.Undefined, NotScored: reason, Condition: condition, Labels: labels})
+}
+
+// all yields the observations.
+func (r *recorded) all() iter.Seq2[crosstalk.Observation, error] {
+	return func(yield func(crosstalk.Observation, error) bool) {
+		for _, o := range r.observations {
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
 }
 
 // run sums up as plain instruments do, and as averages say.
@@ -59,13 +71,7 @@ func (r *recorded) run(t *testing.T) Run {
 			clear(measures)
 		}
 	}
-	run := Run{Name: r.name, Observations: func(yield func(crosstalk.Observation, error) bool) {
-		for _, o := range r.observations {
-			if !yield(o, nil) {
-				return
-			}
-		}
-	}}
+	run := Run{Name: r.name, Observations: r.all()}
 	for _, at := range order {
 		run.Estimates = append(run.Estimates, *figures[at])
 	}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"crosstalk"
@@ -14,29 +13,26 @@ import (
 )
 
 // compare compares two figures in a family of the given number of tests.
-func (t *table) compare(p pair, o Options, family int) Comparison {
+func (m *matched) compare(o Options, family int) Comparison {
+	p := m.pair
 	c := Comparison{
 		Subject: p.subject(), Unit: p.of.Unit,
 		Better: p.better(), Signature: p.against.Signature, Across: p.across, Paired: true,
 		of: p.of.Estimate, against: p.against.Estimate,
 	}
-	m := t.match(p)
 	c.LeftOut = m.leftOut
 	var e stats.Estimate
+	e, c.Value, c.ReferenceValue = m.estimate(o)
 	var test float64
 	switch {
-	case o.Unpaired && 2*len(m.pairs) <= min(m.of, m.against):
+	case m.isUnpaired(o):
 		c.Paired = false
-		e, c.Value, c.ReferenceValue = m.difference(o.Level, min(m.of, m.against), m.everything)
 		c.Method, test = "t", e.P(0)
 		c.LeftOut = nil
-	case len(m.average.measures) > 1:
-		e, c.Value, c.ReferenceValue = m.difference(o.Level, len(m.pairs), m.paired)
-		c.Method, test = "exchange", m.exchange(o, family)
+	case m.composite != nil:
+		c.Method, test = "exchange", m.composite.exchange(o, family)
 	default:
-		d := m.differences()
-		e, c.Value, c.ReferenceValue = m.linear(d, o.Level)
-		c.Method, test = m.test(d, o, family)
+		c.Method, test = m.test(o, family)
 	}
 	c.N, c.Clusters = m.n(c.Paired), min(e.Clusters, m.n(c.Paired))
 	c.Difference, c.P = crosstalk.Value(e.Value), crosstalk.Value(test)
@@ -49,11 +45,27 @@ func (t *table) compare(p pair, o Options, family int) Comparison {
 	for _, w := range e.Warnings {
 		c.Warnings = append(c.Warnings, w.String())
 	}
-	c.Warnings = append(c.Warnings, t.doubts(p, c)...)
+	c.Warnings = append(c.Warnings, m.doubts(c)...)
 	if different := p.settings(); different != "" {
 		c.Warnings = append(c.Warnings, "settings differ: "+different)
 	}
 	return c
+}
+
+// isUnpaired reports whether the figures are compared as independent ones.
+func (m *matched) isUnpaired(o Options) bool {
+	return o.Unpaired && 2*m.paired <= min(m.of, m.against)
+}
+
+// estimate is the difference, with the two values.
+func (m *matched) estimate(o Options) (e stats.Estimate, of, against crosstalk.Value) {
+	switch {
+	case m.isUnpaired(o):
+		return m.difference(o.Level, min(m.of, m.against), m.everything)
+	case m.composite != nil:
+		return m.difference(o.Level, m.paired, m.composite)
+	}
+	return m.linear(o.Level)
 }
 
 // settings names the settings that differ between the two sides, with both
@@ -88,13 +100,13 @@ func (p pair) subject() Subject {
 }
 
 // doubts are warnings other than those about small samples.
-func (t *table) doubts(p pair, c Comparison) (warnings []string) {
-	for _, f := range []figure{p.against, p.of} {
-		if mean := t.observed(f); f.Value.Defined() && !(math.Abs(float64(f.Value)-mean) <= 1e-6) {
+func (m *matched) doubts(c Comparison) (warnings []string) {
+	for i, f := range m.figures() {
+		if mean := m.observed[i].figure(); f.Value.Defined() && !(math.Abs(float64(f.Value)-mean) <= 1e-6) {
 			warnings = append(warnings, fmt.Sprintf("the figure under %s is %.4f; the comparison uses the mean over its items, %.4f", describe(f.side.condition, nil), f.Value, mean))
 		}
 	}
-	if t.unnamed > 0 && c.LeftOut[Unpaired] > 0 {
+	if m.table.unnamed > 0 && c.LeftOut[Unpaired] > 0 {
 		warnings = append(warnings, "answers without an id cannot be paired")
 	}
 	return warnings
@@ -111,23 +123,80 @@ func (f figure) by() map[string]string {
 	return by
 }
 
-// matched are the items of two figures.
+// matched are the items of two figures, a part of the table after the other.
 type matched struct {
+	pair
 	table       *table
 	average     *average
 	fraction    bool     // the figure is one
-	sides       [2]*side // of, against
-	pairs       []int32  // items with a value of the first measure under both
-	items       []int32  // of the group
+	group       []bool   // by labels: items with them are of the figures
+	sides       [2]int32 // of, against
+	measures    []int32  // of the average, as words
+	paired      int      // items with a value of the first measure under both
 	of, against int      // items with a value under each
 	leftOut     map[string]int
+	differences *differences     // of the pairs, by cell; nil if it is composite
+	composite   *sums            // of the pairs; nil if it is not composite
+	everything  *sums            // of all items; nil if the pairs suffice
+	equal       []stats.Clusters // differences of the pairs by measure, where sums are compared
+	observed    [2]*observed     // against, of
+
+	part  *part   // the last one
+	pairs []int32 // in it
 }
 
-func (t *table) match(p pair) *matched {
-	m := &matched{table: t, average: t.averageOf(p.of), fraction: p.of.Unit == "", sides: [2]*side{p.of.side, p.against.side}, leftOut: map[string]int{}}
+func (t *table) match(p pair, o Options) *matched {
+	m := &matched{pair: p, table: t, average: t.averageOf(p.of), fraction: p.of.Unit == "",
+		sides: [2]int32{int32(p.of.side.number), int32(p.against.side.number)}, leftOut: map[string]int{}}
+	for _, name := range m.average.measures {
+		m.measures = append(m.measures, t.word(name))
+	}
+	m.group = m.complete(t.among(p.of))
+	if len(m.measures) > 1 {
+		m.composite = &sums{average: t.averageOf(p.of)}
+	} else {
+		m.differences = &differences{fractions: m.fraction, binary: true, independent: true}
+	}
+	if o.Unpaired {
+		m.everything = &sums{average: t.averageOf(p.of)}
+	}
+	if o.Unpaired || m.composite != nil {
+		m.equal = make([]stats.Clusters, len(m.measures))
+	}
+	for i, f := range m.figures() {
+		m.observed[i] = &observed{average: t.averageOf(f), group: t.among(f)}
+	}
+	return m
+}
+
+// figures are the two figures, the reference first.
+func (m *matched) figures() [2]figure { return [2]figure{m.pair.against, m.pair.of} }
+
+// among says which labels the items of a figure's group have.
+func (t *table) among(f figure) []bool {
+	group := make([]bool, len(t.labels))
+	for k, labels := range t.labels {
+		group[k] = true
+		for column, value := range f.group {
+			word, known := t.words[value]
+			group[k] = group[k] && known && labels[slices.Index(t.columns, column)] == word
+		}
+	}
+	return group
+}
+
+// add adds a part of the table.
+func (m *matched) add(p *part) {
+	m.part, m.pairs = p, m.pairs[:0]
+	var items []int32
 	a, b := m.values(0, 0), m.values(1, 0)
-	m.items = m.complete(t.among(p.of))
-	for _, i := range m.items {
+	for i := range int32(len(p.items)) {
+		if !m.group[p.items[i].labels] {
+			continue
+		}
+		if m.everything != nil {
+			items = append(items, i)
+		}
 		if a.n(i) > 0 {
 			m.of++
 		}
@@ -142,89 +211,47 @@ func (t *table) match(p pair) *matched {
 			if a.n(i) > 0 {
 				reason = b.reasonOf(i)
 			}
-			m.leftOut[t.names[reason]]++
+			m.leftOut[m.table.texts[reason]]++
 		case a.has(i) || b.has(i):
 			m.leftOut[Unpaired]++
 		}
 	}
-	return m
-}
-
-// among lists the items of a figure's group.
-func (t *table) among(f figure) []int32 {
-	key := string(crosstalk.Canonical(f.group))
-	if items, ok := t.members[key]; ok {
-		return items
+	m.paired += len(m.pairs)
+	shared := m.shared()
+	if m.differences != nil {
+		m.addDifferences(shared)
 	}
-	type wanted struct {
-		column int
-		value  int32
+	if m.composite != nil {
+		m.composite.add(m, m.pairs)
 	}
-	var columns []wanted
-	for column, value := range f.group {
-		word, ok := t.words[value]
-		if !ok {
-			word = -1
-		}
-		columns = append(columns, wanted{slices.Index(t.columns, column), word})
+	if m.everything != nil {
+		m.everything.add(m, items)
 	}
-	var items []int32
-	for i := range int32(len(t.items)) {
-		if !slices.ContainsFunc(columns, func(w wanted) bool { return t.labelOf(i, w.column) != w.value }) {
-			items = append(items, i)
-		}
+	if m.equal != nil {
+		m.addEqual(shared)
 	}
-	t.members[key] = items
-	return items
+	for i, side := range [2]int32{m.sides[1], m.sides[0]} {
+		m.observed[i].add(m, side)
+	}
 }
 
 // n is the number of items compared.
 func (m *matched) n(paired bool) int {
 	if paired {
-		return len(m.pairs)
+		return m.paired
 	}
 	return m.of + m.against
 }
 
-// values are those of a measure of the average on one side.
+// values are those of a measure of the average on one side, in the part.
 func (m *matched) values(side, measure int) *values {
-	return m.sides[side].values[m.average.measures[measure]]
-}
-
-func (v *values) has(i int32) bool {
-	return v.at(i).state != 0
-}
-
-func (v *values) n(i int32) int32 {
-	return max(v.at(i).state, 0)
-}
-
-// reasonOf is why an item with n of 0 has no value.
-func (v *values) reasonOf(i int32) int32 { return -v.at(i).state }
-
-// mean is the mean over the samples of an item with at least one value.
-func (v *values) mean(i int32) float64 {
-	m := v.at(i)
-	return m.sum / float64(m.state)
-}
-
-// cluster names the cluster of an item. Of many thousands, some share a name at
-// random, as in figures (stats.ClusterNames), unless it is for components of
-// variance.
-func (t *table) cluster(i int32) string {
-	name := "item " + strconv.Itoa(int(i))
-	if c := t.items[i].cluster; c != 0 {
-		name = strconv.Itoa(int(c))
-	}
-	if t.sampling {
-		return name
-	}
-	return t.bounded.Name(name)
+	return m.part.values[place{m.sides[side], m.measures[measure]}]
 }
 
 // linear is the difference of figures that are linear in their cells: the
 // paired differences within cells.
-func (m *matched) linear(d *differences, level float64) (e stats.Estimate, of, against crosstalk.Value) {
+func (m *matched) linear(level float64) (e stats.Estimate, of, against crosstalk.Value) {
+	d := m.differences
 	if len(d.cells) == 0 {
 		return stats.Mean(&stats.Clusters{}, stats.Difference, level), crosstalk.Undefined, crosstalk.Undefined
 	}
@@ -240,13 +267,13 @@ func (m *matched) linear(d *differences, level float64) (e stats.Estimate, of, a
 		}, d.bounds(), level)
 	}
 	f := m.average.formula()
-	return e, crosstalk.Value(f(d.of)), crosstalk.Value(f(d.against))
+	return e, crosstalk.Value(f(d.means(d.of))), crosstalk.Value(f(d.means(d.against)))
 }
 
 // differences are the paired differences by cell.
 type differences struct {
 	cells       []*stats.Clusters
-	of, against []float64 // means of the cells
+	of, against []float64 // sums of the cells
 	fractions   bool      // all values lie in [0, 1]
 	binary      bool      // all are 0 or 1
 	independent bool      // no two items share a cluster
@@ -260,12 +287,21 @@ func (d *differences) bounds() stats.Bounds {
 	return stats.Unbounded
 }
 
-func (m *matched) differences() *differences {
-	d := &differences{fractions: m.fraction, binary: true, independent: true}
+// means are those of the cells with these sums.
+func (d *differences) means(sums []float64) []float64 {
+	means := slices.Clone(sums)
+	for k, c := range d.cells {
+		means[k] /= float64(c.N())
+	}
+	return means
+}
+
+// addDifferences adds those of the part's pairs.
+func (m *matched) addDifferences(shared []bool) {
+	d := m.differences
 	a, b := m.values(0, 0), m.values(1, 0)
-	shared := m.shared()
 	for _, i := range m.pairs {
-		k := m.average.cell(m.table.labels[m.table.items[i].labels], 0)
+		k := m.average.cell(m.table.labels[m.part.items[i].labels], 0)
 		if k == len(d.cells) {
 			d.cells = append(d.cells, &stats.Clusters{})
 			d.of, d.against = append(d.of, 0), append(d.against, 0)
@@ -284,19 +320,26 @@ func (m *matched) differences() *differences {
 			d.independent = false
 		}
 	}
-	for k, c := range d.cells {
-		d.of[k] /= float64(c.N())
-		d.against[k] /= float64(c.N())
-	}
-	return d
 }
 
-// shared says of each cluster whether it has several pairs.
+// addEqual adds the differences of the part's pairs by measure.
+func (m *matched) addEqual(shared []bool) {
+	for measure := range m.measures {
+		a, b := m.values(0, measure), m.values(1, measure)
+		for _, i := range m.pairs {
+			if a.n(i) > 0 && b.n(i) > 0 {
+				m.addTo(&m.equal[measure], shared, i, a.mean(i)-b.mean(i))
+			}
+		}
+	}
+}
+
+// shared says of each cluster of the part whether it has several pairs.
 func (m *matched) shared() []bool {
-	met := make([]bool, m.table.named+1)
+	met := make([]bool, m.part.clusters+1)
 	shared := make([]bool, len(met))
 	for _, i := range m.pairs {
-		if c := m.table.items[i].cluster; c != 0 {
+		if c := m.part.items[i].cluster; c != 0 {
 			shared[c], met[c] = met[c], true
 		}
 	}
@@ -306,8 +349,8 @@ func (m *matched) shared() []bool {
 // addTo adds the value of a pair to others, and reports whether it is of a cluster
 // that other pairs share.
 func (m *matched) addTo(c *stats.Clusters, shared []bool, pair int32, value float64) (clustered bool) {
-	if clustered = shared[m.table.items[pair].cluster]; clustered {
-		c.Add(m.table.cluster(pair), value)
+	if clustered = shared[m.part.items[pair].cluster]; clustered {
+		c.Add(m.table.cluster(m.part, pair), value)
 	} else {
 		c.AddIndependent(value)
 	}
@@ -315,7 +358,8 @@ func (m *matched) addTo(c *stats.Clusters, shared []bool, pair int32, value floa
 }
 
 // test tests a linear difference.
-func (m *matched) test(d *differences, o Options, family int) (method string, p float64) {
+func (m *matched) test(o Options, family int) (method string, p float64) {
+	d := m.differences
 	if len(d.cells) == 0 {
 		return "sign-flip", math.NaN()
 	}
@@ -327,12 +371,8 @@ func (m *matched) test(d *differences, o Options, family int) (method string, p 
 		// A figure over cells is also a sum over clusters of differences,
 		// each with the weight of its cell.
 		weighted = &stats.Clusters{}
-		weights, shared := m.average.weights(), m.shared()
-		a, b := m.values(0, 0), m.values(1, 0)
-		for _, i := range m.pairs {
-			k := m.average.cell(m.table.labels[m.table.items[i].labels], 0)
-			x := (a.mean(i) - b.mean(i)) * weights[k] / float64(d.cells[k].N())
-			m.addTo(weighted, shared, i, x)
+		for k, w := range m.average.weights() {
+			weighted.AddAll(d.cells[k], w/float64(d.cells[k].N()))
 		}
 	}
 	return "sign-flip", staged(family, o.Seed, func(draws int, seed uint64) float64 { return stats.SignFlip(weighted, draws, seed).P })

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"maps"
@@ -16,13 +15,7 @@ import (
 
 // Write writes a result in one of report.Formats.
 func Write(w io.Writer, format string, r Result) error {
-	switch format {
-	case "json", "jsonl":
-		return report.WriteJSON(w, format, r, r.Comparisons)
-	case "csv":
-		return writeCSV(w, r)
-	}
-	return report.WriteTable(w, format, r.table())
+	return report.WriteResult(w, format, r, r.Comparisons, r.records, func() []report.Table { return []report.Table{r.table()} })
 }
 
 // table lays out the comparisons, one per row.
@@ -162,9 +155,9 @@ func refusals(refused []Refusal) (notes []string) {
 	return notes
 }
 
-// writeCSV writes a line for each comparison, with a column for every column
+// records are a row for each comparison, with a column for every column
 // of groups and conditions.
-func writeCSV(w io.Writer, r Result) error {
+func (r Result) records() [][]string {
 	var by, of []map[string]string
 	for _, c := range r.Comparisons {
 		by, of = append(by, c.By), append(of, c.Condition)
@@ -174,13 +167,12 @@ func writeCSV(w io.Writer, r Result) error {
 	for _, column := range conditions {
 		header = append(header, "reference_"+column)
 	}
-	out := csv.NewWriter(w)
 	units := slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return c.Unit != "" })
 	if units {
 		header = append(header, "unit")
 	}
-	out.Write(append(header, "value", "reference_value", "difference", "low", "high", "level", "interval", "p", "adjusted_p", "method", "shown", "detectable",
-		"paired", "n", "clusters", "left_out", "signature", "across", "warnings"))
+	all := [][]string{append(header, "value", "reference_value", "difference", "low", "high", "level", "interval", "p", "adjusted_p", "method", "shown", "detectable",
+		"paired", "n", "clusters", "left_out", "signature", "across", "warnings")}
 	for _, c := range r.Comparisons {
 		record := []string{c.Measure}
 		for _, column := range groups {
@@ -204,9 +196,8 @@ func writeCSV(w io.Writer, r Result) error {
 		for n := range maps.Values(c.LeftOut) {
 			left += n
 		}
-		out.Write(append(record, report.Number(c.P), report.Number(c.Adjusted), c.Method, strconv.FormatBool(c.Shown), report.Number(c.Detectable),
+		all = append(all, append(record, report.Number(c.P), report.Number(c.Adjusted), c.Method, strconv.FormatBool(c.Shown), report.Number(c.Detectable),
 			strconv.FormatBool(c.Paired), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(left), c.Signature, strings.Join(c.Across, " "), strings.Join(c.Warnings, "; ")))
 	}
-	out.Flush()
-	return out.Error()
+	return all
 }

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -14,13 +13,7 @@ import (
 
 // WritePower writes plans in one of report.Formats.
 func WritePower(w io.Writer, format string, p Power) error {
-	switch format {
-	case "json", "jsonl":
-		return report.WriteJSON(w, format, p, p.Plans)
-	case "csv":
-		return p.writeCSV(w)
-	}
-	return report.WriteTable(w, format, p.table())
+	return report.WriteResult(w, format, p, p.Plans, p.records, func() []report.Table { return []report.Table{p.table()} })
 }
 
 // table has a row for each study and number of samples, and a column for each
@@ -119,13 +112,11 @@ func (s Study) name() string {
 	return strings.Join(parts, ", ")
 }
 
-func (p Power) writeCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write([]string{"study", "samples", "given", "difference", "items", "observations", "level", "power", "comparisons"})
+func (p Power) records() [][]string {
+	all := [][]string{{"study", "samples", "given", "difference", "items", "observations", "level", "power", "comparisons"}}
 	for _, plan := range p.Plans {
-		out.Write([]string{p.Studies[plan.Study].name(), strconv.Itoa(plan.Samples), plan.Given, report.Number(plan.Difference), report.Number(plan.Items),
+		all = append(all, []string{p.Studies[plan.Study].name(), strconv.Itoa(plan.Samples), plan.Given, report.Number(plan.Difference), report.Number(plan.Items),
 			report.Number(plan.Observations), report.Number(crosstalk.Value(p.Level)), report.Number(crosstalk.Value(p.Power)), strconv.Itoa(p.Comparisons)})
 	}
-	out.Flush()
-	return out.Error()
+	return all
 }

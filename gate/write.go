@@ -2,7 +2,6 @@ package gate
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -15,13 +14,7 @@ import (
 
 // Write writes a verdict in one of report.Formats.
 func Write(w io.Writer, format string, v Verdict) error {
-	switch format {
-	case "json", "jsonl":
-		return report.WriteJSON(w, format, v, v.Checks)
-	case "csv":
-		return v.writeCSV(w)
-	}
-	return report.WriteTable(w, format, v.table())
+	return report.WriteResult(w, format, v, v.Checks, v.records, func() []report.Table { return []report.Table{v.table()} })
 }
 
 // Headline is the result in a few words.
@@ -192,14 +185,13 @@ func (c Check) interval() string {
 	return show(crosstalk.Value(c.Interval.Low), c.Unit) + " to " + show(crosstalk.Value(c.Interval.High), c.Unit)
 }
 
-func (v Verdict) writeCSV(w io.Writer) error {
+func (v Verdict) records() [][]string {
 	var by []map[string]string
 	for _, c := range v.Checks {
 		by = append(by, c.By)
 	}
 	columns := report.Columns(by)
-	out := csv.NewWriter(w)
-	out.Write(slices.Concat([]string{"requirement", "measure"}, columns, []string{"passed", "inconclusive", "reason", "value", "low", "high", "n", "missing_items", "remarks"}))
+	all := [][]string{slices.Concat([]string{"requirement", "measure"}, columns, []string{"passed", "inconclusive", "reason", "value", "low", "high", "n", "missing_items", "remarks"})}
 	for _, c := range v.Checks {
 		record := []string{c.Requirement, c.Measure}
 		for _, column := range columns {
@@ -212,8 +204,7 @@ func (v Verdict) writeCSV(w io.Writer) error {
 		if i := c.Interval; i != nil {
 			low, high = report.Number(crosstalk.Value(i.Low)), report.Number(crosstalk.Value(i.High))
 		}
-		out.Write(append(record, strconv.FormatBool(c.Passed), strconv.FormatBool(c.Inconclusive), c.Reason, report.Number(c.Value), low, high, strconv.Itoa(c.N), more, strings.Join(c.Remarks, "; ")))
+		all = append(all, append(record, strconv.FormatBool(c.Passed), strconv.FormatBool(c.Inconclusive), c.Reason, report.Number(c.Value), low, high, strconv.Itoa(c.N), more, strings.Join(c.Remarks, "; ")))
 	}
-	out.Flush()
-	return out.Error()
+	return all
 }

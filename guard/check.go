@@ -11,6 +11,7 @@ import (
 
 	"crosstalk/measure/langid"
 	"crosstalk/measure/langid/chinese"
+	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
 )
@@ -173,7 +174,7 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	}
 	u.evidence = c.analysis.Weigh(ranges...)
 	e := &u.evidence
-	if !words.Supports(c.want.base) || 10*e.Known < 6*e.Words && e.Words > 2 {
+	if !words.Supports(c.want.base) || siblings[c.want.base] != nil || 10*e.Known < 6*e.Words && e.Words > 2 {
 		if c.identify(&u) {
 			return u
 		}
@@ -206,6 +207,9 @@ func (c *check) mostlyMasked(blocks []prose.Block) bool {
 // twins are languages that the identifier takes lines of their neighbours for.
 var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
 
+// siblings are languages that are so alike that only the identifier tells them apart, in text of some length.
+var siblings = map[string][]string{"hi": {"mr", "ne"}, "id": {"ms"}}
+
 // identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
 // that settles it.
 func (c *check) identify(u *unit) bool {
@@ -218,6 +222,15 @@ func (c *check) identify(u *unit) bool {
 	}
 	guess := c.lid.Identify(plain.String())
 	switch supported := words.Supports(c.want.base); {
+	case slices.Contains(siblings[c.want.base], guess.Language):
+		// Other identifiers take much Indonesian for Malay.
+		if guess = embedded.Identifier().Identify(plain.String()); !slices.Contains(siblings[c.want.base], guess.Language) || guess.Probability < 0.5 {
+			return false
+		}
+		u.state, u.evidence.Language = Wrong, guess.Language
+		u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)
+	case siblings[c.want.base] != nil && 10*u.evidence.Known >= 6*u.evidence.Words:
+		return false
 	case guess.Language == c.want.base && guess.Probability >= 0.5 && (!supported || u.evidence.LogRatio < lineWrong):
 		u.state, u.evidence.LogRatio = Right, min(u.evidence.LogRatio, -lineWrong)
 	case twins[guess.Language]:
@@ -249,6 +262,11 @@ func (c *check) announced(b prose.Block, language string) prose.Kind {
 			}
 		}
 	}
+	for _, colon := range []string{":", "："} {
+		if label, _, ok := strings.Cut(c.text[b.Start:b.End], colon); ok && mentions(c.want.base, label, language) {
+			return Mention
+		}
+	}
 	if b.Form != prose.Paragraph && first > 0 {
 		i = first
 	}
@@ -257,11 +275,15 @@ func (c *check) announced(b prose.Block, language string) prose.Kind {
 	}
 	before := c.doc.Blocks[i-1]
 	announcement := strings.TrimRight(c.text[before.Start:before.End], " *_")
-	if !strings.HasSuffix(announcement, ":") && !strings.HasSuffix(announcement, "：") {
-		return ""
+	colon := strings.HasSuffix(announcement, ":") || strings.HasSuffix(announcement, "：")
+	if last := strings.LastIndexAny(strings.TrimRight(announcement, ".。"), ".!?。！？"); !colon && last >= 0 {
+		announcement = announcement[last:]
 	}
-	if mentions(c.want.base, announcement, language) {
+	switch {
+	case mentions(c.want.base, announcement, language) && (colon || quotes(c.want.base, announcement)):
 		return Mention
+	case !colon:
+		return ""
 	}
 	own := func(b prose.Block) bool {
 		return c.analysis.Weigh(words.Range{Start: b.Start, End: b.End}).LogRatio < lineRight
@@ -316,13 +338,20 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 		start, end = c.trim(part.Start, part.End)
 		s.Excuse = Gloss
 	} else {
-		s.Excuse = c.announced(b, e.Language)
+		s.Excuse = cmp.Or(c.announced(b, e.Language), c.signed(b))
+	}
+	if words.Supports(c.want.base) && words.Supports(e.Language) {
+		start, end = c.analysis.Foreign(start, end, ends)
 	}
 	if start < end {
 		s.Start, s.End, s.Language = start, end, c.name(e.Language, start, end)
 		c.add(s)
 	}
 }
+
+// ends is the log odds that the first and the last word of a line in another language have at least: a line is often in
+// another language but for a word or two at its ends.
+const ends = -1
 
 // maskFrom returns the number of the first masked part that ends behind a byte.
 func (c *check) maskFrom(at int) int {
@@ -349,21 +378,76 @@ func (c *check) trim(start, end int) (int, int) {
 func (c *check) foreignWords() {
 	lines := slices.Concat(c.spans, c.excused)
 	slices.SortFunc(lines, byStart)
-	runs := func(found []words.Word, excuse prose.Kind) {
-		for i := 0; i < len(found); {
+	var found []run
+	runs := func(all []words.Word, excuse prose.Kind) {
+		for i := 0; i < len(all); {
 			j := i + 1
-			for j < len(found) && c.adjacent(found[j-1], found[j]) {
+			for j < len(all) && c.adjacent(all[j-1], all[j]) {
 				j++
 			}
-			if !covered(lines, found[i].Start) {
-				c.foreignRun(found[i:j], excuse)
+			if !covered(lines, all[i].Start) {
+				found = append(found, c.newRun(all[i:j], excuse))
 			}
 			i = j
 		}
 	}
 	runs(c.analysis.Words(even), "")
 	runs(c.quoted(), prose.Quote)
+	c.excuseAlike(found)
+	for _, r := range found {
+		if r.excuse == "" && r.doubtful() {
+			r.excuse = Doubt
+		}
+		c.add(Span{r.start, r.end, c.name(r.language, r.start, r.end), Word, probability(r.odds - even), r.excuse})
+	}
 }
+
+// run is a number of foreign words beside each other.
+type run struct {
+	words      []words.Word
+	start, end int
+	language   string  // that most letters are in
+	odds       float64 // of the best word, logarithm
+	excuse     prose.Kind
+}
+
+// newRun returns foreign words beside each other with an excuse, or the one that is found for them.
+func (c *check) newRun(all []words.Word, excuse prose.Kind) run {
+	for len(all) > 1 && own(all[0]) {
+		all = all[1:]
+	}
+	for len(all) > 1 && own(all[len(all)-1]) {
+		all = all[:len(all)-1]
+	}
+	best := slices.MaxFunc(all, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
+	r := run{all, all[0].Start, all[len(all)-1].End, mostIn(all), best.LogOdds, excuse}
+	if r.excuse == "" {
+		r.excuse = c.excuse(r)
+	}
+	return r
+}
+
+// own reports whether a word at the end of a run is about as frequent in the expected language.
+func own(w words.Word) bool { return w.Own >= 1e-5 && w.Own >= w.Share/2 }
+
+// doubtful reports whether words are too little to make a verdict: each further word of a run must speak for it, since
+// the expected language has phrases of others ("per se", "chef de cuisine"). A single function word says enough.
+func (r run) doubtful() bool {
+	least := even + logCertain
+	if r.language != "zh" && r.language != "ja" { // whose words are characters
+		least += eachMore * float64(min(len(r.words)-1, 3))
+	}
+	if len(r.words) == 1 && r.words[0].Share >= 1e-3 && r.end-r.start >= 3 {
+		least -= 0.6
+	}
+	return r.odds < least
+}
+
+// eachMore is what each further word of a run must add to the log odds.
+const eachMore = 0.5
+
+// logCertain is Certain as log odds.
+var logCertain = math.Log(Certain / (1 - Certain))
 
 // quoted returns the foreign words of masked quotations.
 func (c *check) quoted() (found []words.Word) {
@@ -387,21 +471,6 @@ func (c *check) quoted() (found []words.Word) {
 	return found
 }
 
-// foreignRun adds foreign words beside each other, with an excuse or the one that is found for them.
-func (c *check) foreignRun(run []words.Word, excuse prose.Kind) {
-	best := slices.MaxFunc(run, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
-	p := probability(best.LogOdds - even)
-	language := mostIn(run)
-	if excuse == "" {
-		excuse = c.excuse(run, language)
-	}
-	if excuse == "" && p < Certain {
-		excuse = Doubt
-	}
-	start, end := run[0].Start, run[len(run)-1].End
-	c.add(Span{start, end, c.name(language, start, end), Word, p, excuse})
-}
-
 // mostIn returns the language that most letters of words are in, the first one if there are several.
 func mostIn(run []words.Word) (language string) {
 	letters := map[string]int{}
@@ -416,10 +485,11 @@ func mostIn(run []words.Word) (language string) {
 	return language
 }
 
-// adjacent reports whether two foreign words belong to a run: there are no letters between them, nor a line's end.
+// adjacent reports whether two foreign words belong to a run: there are no letters between them, nor a line's end, and
+// they are not of two scripts.
 func (c *check) adjacent(a, b words.Word) bool {
 	between := c.text[a.End:b.Start]
-	return len(between) < 20 && !strings.ContainsAny(between, "\n|.!?:;。！？") && strings.IndexFunc(between, unicode.IsLetter) < 0
+	return a.Foreign == b.Foreign && len(between) < 20 && !strings.ContainsAny(between, "\n|.!?:;。！？：；") && strings.IndexFunc(between, unicode.IsLetter) < 0
 }
 
 // continues reports whether two spans are sentences of one part: there are no letters between them, nor a line's end.

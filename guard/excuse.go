@@ -13,26 +13,94 @@ import (
 )
 
 // excuse returns the reason why words of another language are no confusion, or "".
-func (c *check) excuse(run []words.Word, language string) prose.Kind {
-	start, end := run[0].Start, run[len(run)-1].End
-	line := c.line(start)
-	if _, ok := c.paired(start); ok {
+func (c *check) excuse(r run) prose.Kind {
+	line := c.line(r.start)
+	short := r.end-r.start <= 60
+	if _, ok := c.paired(r.start); ok {
 		return Gloss
 	}
 	switch {
-	case end-start <= 60 && c.gloss(start, end, line):
+	case short && c.gloss(r.start, r.end, line):
 		return Gloss
-	case end-start <= 60 && mentions(c.want.base, c.text[line.Start:line.End], language):
+	case short && c.mentioned(r, line):
 		return Mention
-	case c.titled(run):
+	case c.path(r), c.titled(r.words), c.numbered(r):
 		return Name
-	case c.want.base == "ko" && c.hanja(start, end):
+	case c.cited(r):
+		return prose.Quote
+	case c.want.base == "ko" && c.hanja(r.start, r.end), c.want.base == "ja" && c.kanji(r):
 		return Loan
-	case len(run) <= 2 && latin(c.text[start:end]) && all(run, func(w words.Word) bool { return w.Loan }), c.term(run):
+	case c.latinPhrase(r), len(r.words) == 1 && own(r.words[0]):
+		return Loan
+	case c.functional(r):
+	case len(r.words) <= 2 && latin(c.text[r.start:r.end]) && all(r.words, func(w words.Word) bool { return w.Loan }), c.term(r.words):
 		return Loan
 	}
 	return ""
 }
+
+// excuseAlike excuses runs for what others of the text are: words of a language that the text speaks of, terms in a
+// text that has many, and short runs of several languages in one of dishes or names.
+func (c *check) excuseAlike(found []run) {
+	spokenOf := map[string]bool{}
+	for _, s := range c.excused {
+		if s.Excuse == Mention {
+			spokenOf[s.Language] = true
+		}
+	}
+	terms, short, foreign, languages := map[string]bool{}, 0, 0, map[string]bool{}
+	for _, r := range found {
+		if r.excuse == Mention {
+			spokenOf[r.language] = true
+		}
+		foreign += len(r.words)
+		if c.longest(r) > 4 {
+			continue
+		}
+		if !r.words[0].Foreign && r.excuse != prose.Quote {
+			short++
+			languages[r.language] = true
+		}
+		if latin(c.text[r.start:r.end]) && !c.functional(r) && !r.words[0].Name {
+			terms[c.text[r.start:r.end]] = true
+		}
+	}
+	many := len(terms) >= manyTerms || c.borrows()
+	mixed := short >= 3 && len(languages) >= 2 && 3*foreign <= c.analysis.Count(0, len(c.text))
+	for i := range found {
+		switch r := &found[i]; {
+		case r.excuse != "":
+		case spokenOf[r.language] && r.end-r.start <= 60:
+			r.excuse = Mention
+		case many && len(r.words) <= 3 && latin(c.text[r.start:r.end]) && !c.functional(*r):
+			r.excuse = Loan
+		case mixed && c.longest(*r) <= 4 && !r.words[0].Foreign && (len(r.words) > 1 || !c.functional(*r)):
+			r.excuse = Name
+		}
+	}
+}
+
+// borrows reports whether a text is full of words from English that its language has.
+func (c *check) borrows() bool {
+	n := c.analysis.Borrowed()
+	return n >= manyTerms && 12*n >= c.analysis.Count(0, len(c.text))
+}
+
+// longest returns the number of words in the longest part of a run between commas.
+func (c *check) longest(r run) (most int) {
+	n := 0
+	for i, w := range r.words {
+		if i > 0 && strings.Contains(c.text[r.words[i-1].End:w.Start], ",") {
+			n = 0
+		}
+		n++
+		most = max(most, n)
+	}
+	return most
+}
+
+// manyTerms is the number of English terms from which a text is of those that use them freely.
+const manyTerms = 3
 
 // term reports whether up to three words look like a term that speakers of the expected language use: they are in Latin
 // script, and none of them is among the frequent words of English, from where most are, or a word of another language.
@@ -72,14 +140,60 @@ func mentions(base, line, language string) bool {
 	return false
 }
 
+// mentioned reports whether words are in a line that names their language, or are few words of another script in one that
+// speaks of languages or of writing, as names are.
+func (c *check) mentioned(r run, line words.Range) bool {
+	text := c.text[line.Start:line.End]
+	return mentions(c.want.base, text, r.language) ||
+		r.words[0].Foreign && !latin(c.text[r.start:r.end]) && r.end-r.start <= 40 && len(r.words) <= 4 && metalinguistic(c.want.base, text)
+}
+
 // hanja reports whether a part is a word of at most four Chinese characters as Koreans write them: traditional ones.
 func (c *check) hanja(start, end int) bool {
 	simplified, traditional := chinese.Count(c.text[start:end])
 	return utf8.RuneCountInString(c.text[start:end]) <= 4 && simplified == 0 && traditional > 0
 }
 
-// titled reports whether words look like a name, a title or the label of a button: those of another script with a
-// capital at the front, or of the same script and inside a sentence with a capital on every other word.
+// kanji reports whether Chinese characters in Japanese look like a name or a compound: they are among others, in no
+// sentence of Chinese characters alone, and have none that is in nearly every sentence of Chinese and not written so in
+// Japanese.
+func (c *check) kanji(r run) bool {
+	word := c.text[r.start:r.end]
+	simplified, _ := chinese.Count(word)
+	if r.language != "zh" || utf8.RuneCountInString(word) < 4 || simplified > 0 || !c.inCharacters(r) || strings.ContainsAny(word, "的了是我你您们這这請请和吗嗎呢把被就都也很還还沒没什么麼") {
+		return false
+	}
+	line := c.line(r.start)
+	text := c.text[line.Start:max(r.end, line.End)]
+	return !strings.ContainsAny(text, "。！？") || strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }) >= 0
+}
+
+// inCharacters reports whether Chinese characters are beside others.
+func (c *check) inCharacters(r run) bool {
+	before, _ := utf8.DecodeLastRuneInString(c.text[:r.start])
+	after, _ := utf8.DecodeRuneInString(c.text[r.end:])
+	return unicode.Is(unicode.Han, before) || unicode.Is(unicode.Han, after)
+}
+
+// path reports whether words are part of a path through a menu: "Settings > Display".
+func (c *check) path(r run) bool {
+	if !r.words[0].Name {
+		return false
+	}
+	within := c.text[r.start:r.end]
+	before := strings.TrimRight(c.text[max(0, r.start-40):r.start], " *_")
+	after := strings.TrimLeft(c.text[r.end:min(len(c.text), r.end+40)], " *_")
+	for _, arrow := range []string{">", "→", "›", "➜"} {
+		if strings.Contains(within, " "+arrow+" ") || strings.HasSuffix(before, arrow) || strings.HasPrefix(after, arrow) {
+			return true
+		}
+	}
+	return false
+}
+
+// titled reports whether words look like a name, a title or the label of a button: they begin with a capital inside a
+// sentence, which no confusion does that begins there; German ones and those behind a comma need more capitals, and
+// so do words that start a sentence which continues behind them.
 func (c *check) titled(run []words.Word) bool {
 	names := 0
 	for _, w := range run {
@@ -87,20 +201,159 @@ func (c *check) titled(run []words.Word) bool {
 			names++
 		}
 	}
-	inside := !c.starts(run[0].Start)
+	first := strings.ToLower(c.text[run[0].Start:run[0].End])
+	start := c.starts(run[0].Start)
 	switch {
-	case names == len(run):
-		return len(run) <= 8 && (run[0].Foreign || inside)
-	case !run[0].Name || !inside:
+	case !run[0].Name || len(run) > 12 || len(run) > 8 && 2*names < len(run):
 		return false
-	case run[0].Foreign && (len(run) <= 4 || faults[strings.ToLower(c.text[run[0].Start:run[0].End])]):
+	case start && c.ends(run[len(run)-1].End):
+		return names == len(run) && run[0].Foreign && !(len(run) == 1 && run[0].English >= everyday)
+	case start && particled(c.want.base, c.text[run[len(run)-1].End:]):
 		return true
+	case start:
+		return names == len(run) && (run[0].Foreign || names > 1) || names > 2 && 2*names >= len(run)
+	case names == len(run) || 2*names >= len(run):
+		return true
+	case !leads(run[0]) || first == "i" || strings.HasPrefix(first, "i'") || run[0].Language == "de" || c.comma(run[0].Start) && len(run) > 4:
+		return false
 	}
-	return 2*names >= len(run) || faults[strings.ToLower(c.text[run[0].Start:run[0].End])]
+	return true
+}
+
+// leads reports whether a word with a capital is in the other language, and so begins what follows, rather than a name
+// before words of it.
+func leads(w words.Word) bool { return w.Name && w.Share > w.Own }
+
+// everyday is the share in English of words that are no names of products.
+const everyday = 1e-5
+
+// numbered reports whether a name stands behind a number, as in an address.
+func (c *check) numbered(r run) bool {
+	before := strings.TrimRight(c.text[:r.start], " .,")
+	if before == "" || before[len(before)-1] < '0' || before[len(before)-1] > '9' || r.words[0].Foreign {
+		return false
+	}
+	return slices.ContainsFunc(r.words, func(w words.Word) bool { return w.Name })
+}
+
+// signed reports whether a line looks like one of a signature, a job or a firm: its words begin with capitals, and the
+// line above it is short and no sentence either. A cell below the first row is a name if its words do.
+func (c *check) signed(b prose.Block) prose.Kind {
+	text := c.text[b.Start:b.End]
+	lower := func(w string) bool {
+		r, _ := utf8.DecodeRuneInString(w)
+		return unicode.IsLower(r) && len(w) > 3
+	}
+	fields := strings.Fields(text)
+	if b.Start == c.doc.Blocks[0].Start && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(fields) == 2 && !lower(fields[1]) {
+		return Name // who is greeted in the language that the name is from
+	}
+	if len(fields) > 8 || slices.ContainsFunc(fields, lower) || strings.ContainsAny(text[len(text)-1:], "!?:") {
+		return ""
+	}
+	switch b.Form {
+	case prose.Cell:
+		row := c.line(b.Start)
+		above := strings.TrimRight(c.text[:row.Start], "\n ")
+		if len(fields) > 1 && strings.HasSuffix(above, "|") {
+			return Name
+		}
+	case prose.Paragraph:
+		if b.Start < 2 || c.text[b.Start-1] != '\n' || c.text[b.Start-2] == '\n' {
+			return ""
+		}
+		above := c.line(b.Start - 1)
+		line := strings.TrimSpace(c.text[above.Start:above.End])
+		if line != "" && len(strings.Fields(line)) <= 8 && utf8.RuneCountInString(line) <= 60 && !strings.ContainsAny(line, "!?。！？") && !strings.HasSuffix(line, ".") {
+			return Name
+		}
+	}
+	return ""
+}
+
+// comma reports whether a comma stands before a byte.
+func (c *check) comma(at int) bool {
+	before := strings.TrimRight(c.text[:at], " *_\"'“«„(")
+	r, _ := utf8.DecodeLastRuneInString(before)
+	return strings.ContainsRune(",，、،;；", r)
+}
+
+// ends reports whether a sentence ends at a byte.
+func (c *check) ends(at int) bool {
+	after := strings.TrimLeft(c.text[at:], " *_\"'”»“")
+	r, _ := utf8.DecodeRuneInString(after)
+	return after == "" || strings.ContainsRune(".!?,，、\n。！？।؟", r)
+}
+
+// particled reports whether text begins with a particle of Japanese or Korean, which make what is before them a noun.
+func particled(base, text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	switch base {
+	case "ko":
+		return unicode.Is(unicode.Hangul, r)
+	case "ja":
+		r, _ = utf8.DecodeRuneInString(strings.TrimLeft(text, " "))
+		return strings.ContainsRune("はがをのにでともや", r)
+	}
+	return false
+}
+
+// cited reports whether words that begin with a capital are what the line around them says that somebody or something
+// says: "the message Permission denied". What starts a sentence needs that word behind it, in the sentence.
+func (c *check) cited(r run) bool {
+	first, _ := utf8.DecodeRuneInString(c.before(r.start))
+	named := unicode.Is(unicode.Latin, first) && unicode.IsUpper(first) && latin(c.text[r.start:r.end]) && c.want.base != "de"
+	if len(r.words) > 12 || !named && !leads(r.words[0]) {
+		return false
+	}
+	line := c.line(r.start)
+	before, after := c.text[line.Start:r.start], c.text[r.end:max(r.end, line.End)]
+	if c.starts(r.start) && !strings.HasSuffix(strings.TrimRight(before, " *_"), ":") {
+		if at := strings.IndexAny(after, ".!?。！？।؟"); at >= 0 {
+			after = after[:at]
+		}
+		before = ""
+	}
+	return quotes(c.want.base, before) || quotes(c.want.base, after)
+}
+
+// before returns the word before a byte, if there is nothing but a space between.
+func (c *check) before(at int) string {
+	text := strings.TrimSuffix(c.text[max(0, at-40):at], " ")
+	return text[strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
+}
+
+// functional reports whether words have one that is no term: a function word or an adverb of English.
+func (c *check) functional(r run) bool {
+	for _, w := range r.words {
+		word := strings.ToLower(c.text[w.Start:w.End])
+		if w.Start > 0 && c.text[w.Start-1] == '-' || w.End < len(c.text) && c.text[w.End] == '-' {
+			continue // a part of a noun: "check-in"
+		}
+		if english[word] || len(word) >= 7 && strings.HasSuffix(word, "ly") && w.English > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// latinPhrase reports whether words are a phrase of Latin that many languages use, or end one.
+func (c *check) latinPhrase(r run) bool {
+	before := strings.ToLower(c.before(r.start))
+	return all(r.words, func(w words.Word) bool { return latinWords[strings.ToLower(c.text[w.Start:w.End])] }) &&
+		(len(r.words) > 1 && r.end-r.start > 5 || latinWords[before] && len(before) > 3)
 }
 
 // faults begin messages of programs, which people quote without marks.
 var faults = map[string]bool{"error": true, "warning": true, "exception": true, "fatal": true, "failed": true}
+
+func lists(text string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(text) {
+		set[w] = true
+	}
+	return set
+}
 
 func all(run []words.Word, is func(words.Word) bool) bool {
 	for _, w := range run {
@@ -142,7 +395,7 @@ func (c *check) gloss(start, end int, line words.Range) bool {
 		strings.IndexFunc(before[:open], unicode.IsLetter) >= 0 && strings.ContainsAny(c.text[end:max(end, line.End)], ")）") {
 		return true
 	}
-	return (strings.HasPrefix(after, "(") || strings.HasPrefix(after, "（")) && end-start > 8
+	return (strings.HasPrefix(after, "(") || strings.HasPrefix(after, "（")) && end-start > 7
 }
 
 // separators stand between a word and its translation.

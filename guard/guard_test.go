@@ -69,7 +69,7 @@ func TestCheck(t *testing.T) {
 		{"de", "Hier ist die Antwort:\n\nYour order is on its way and arrives tomorrow.\n\nBitte melden Sie sich bei Fragen.", Wrong,
 			"en line[Your order is on its way and arrives tomorrow.]"},
 		{"de", "Hier sind die Angaben:\n\n- Antwort: Your order is on its way and arrives tomorrow.\n- Hinweis: You can still change the address until then.", Wrong,
-			"en line[Antwort: Your order is on its way and arrives tomorrow.] en line[Hinweis: You can still change the address until then.]"},
+			"en line[Your order is on its way and arrives tomorrow.] en line[You can still change the address until then.]"},
 		// The scripts of Chinese.
 		{"zh-TW", "请将商品连同发票一起寄回。", Wrong, "zh-Hans line[请将商品连同发票一起寄回。]"},
 		{"zh-Hans", "請將商品連同發票一起寄回。", Wrong, "zh-Hant line[請將商品連同發票一起寄回。]"},

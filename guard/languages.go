@@ -76,30 +76,58 @@ func names(base, text, language string) bool {
 	return check()
 }
 
+// writing lists how a language speaks of scripts, letters and spelling: beginnings of words, in lower case.
+var writing = map[string]string{
+	"ar": "أبجدي بالكتابة بالخط لاتيني لاتينية باللاتينية",
+	"de": "schriftzeichen alphabet kanji kyrillisch lateinisch transkri translit umschrift schreibweise",
+	"en": "alphabet cyrillic kanji hangul hanja transliterat romani romaji pinyin spelled spelling",
+	"es": "alfabeto cirílic transcri translit grafía ideograma kanji",
+	"fr": "alphabet cyrilli idéogramme transcri translit graphie kanji",
+	"hi": "लिपि वर्णमाला लिप्यंतर",
+	"id": "aksara abjad alfabet transliterasi ejaan kanji",
+	"it": "alfabeto cirillic ideogramm trascri traslitter grafia kanji",
+	"ja": "表記 ローマ字 漢字 簡体字 繁体字 キリル ハングル ピンイン",
+	"ko": "한자 표기 로마자 키릴 병음 간체 번체",
+	"pt": "alfabeto cirílic transcri translit grafia ideograma kanji",
+	"ru": "иероглиф алфавит письменност транскрип транслит кирилли пишется",
+	"tr": "alfabe kiril transkripsiyon yazılır",
+	"vi": "hán phiên alphabet",
+	"zh": "假名 拼音 汉字 漢字 转写 轉寫 西里尔 西里爾 谚文 諺文 韩文 日文",
+}
+
+// metalinguistic reports whether text, in the language base, speaks of a language or of writing.
+func metalinguistic(base, text string) bool {
+	return begins(base, writing[base], strings.ToLower(text)) || slices.ContainsFunc(benchmark, func(l string) bool { return l != base && names(base, text, l) })
+}
+
+var benchmark = strings.Fields("ar de en es fr hi id it ja ko pt ru tr vi zh uk")
+
 // quoting lists beginnings of words, in lower case, with which a language announces what somebody says or writes.
 var quoting = map[string]string{
-	"ar": "تقول يقول قال كتب رسالة النص نص عبارة جملة مثال خطأ اقتباس مثل الأصل أغنية عنوان",
-	"de": "sagt sagte schreib schrieb steht lautet heißt nachricht meldung fehler text zitat satz spruch beispiel sprichwort original liedzeile titel",
-	"en": "say said writ wrote read messag error quot text sentence phrase example proverb saying original lyric titl",
-	"es": "dice dijo escrib mensaje error texto cita frase oración ejemplo refrán proverbio original letra título",
-	"fr": "dit disait écri message erreur texte cit phrase exemple proverbe original parole titre",
-	"hi": "कह लिख संदेश त्रुटि पाठ वाक्य उद्धरण उदाहरण कहावत मूल शीर्षक",
-	"id": "kata berkata tulis pesan kesalahan galat teks kutip kalimat frasa contoh peribahasa asli lirik judul berbunyi",
-	"it": "dice disse scri messaggio errore testo cit frase esempio proverbio original titolo",
-	"ja": "言 書 メッセージ エラー 文 引用 例 ことわざ 原 歌詞 題 と表示",
-	"ko": "말 쓰 메시지 오류 문장 인용 예 속담 원문 가사 제목 표시",
-	"pt": "diz disse escrev mensagem erro texto cit frase oração exemplo provérbio ditado original letra título",
-	"ru": "говор сказа пиш напис сообщени ошибк текст цитат фраз предложени пример пословиц оригинал назван",
-	"tr": "diyor dedi yaz mesaj hata metin metni alıntı cümle örne atasöz özgün başlık",
-	"vi": "nói viết tin nhắn thông báo lỗi văn bản trích câu ví dụ tục ngữ nguyên văn tiêu đề",
-	"zh": "说 說 写 寫 道 消息 错误 錯誤 文 引用 句 例 谚语 諺語 原 歌词 歌詞 标题 標題 显示 顯示",
+	"ar": "تقول يقول قال كتب رسالة النص نص عبارة جملة مثال خطأ اقتباس مثل الأصل أغنية عنوان ظهر يظهر تظهر ظهور شاشة",
+	"de": "sagt sagte schreib schrieb steht lautet heißt nachricht meldung fehler text zitat satz spruch beispiel sprichwort original liedzeile titel zeigt anzeig erschein bildschirm warnung",
+	"en": "say said writ wrote read messag error quot text sentence phrase example proverb saying original lyric titl show display appear screen",
+	"es": "dice dijo escrib mensaje error texto cita frase oración ejemplo refrán proverbio original letra título muestr aparec pantalla aviso indica",
+	"fr": "dit disait écri message erreur texte cit phrase exemple proverbe original parole titre affich apparaî écran avertissement",
+	"hi": "कह लिख संदेश त्रुटि पाठ वाक्य उद्धरण उदाहरण कहावत मूल शीर्षक दिख स्क्रीन",
+	"id": "kata berkata tulis pesan kesalahan galat teks kutip kalimat frasa contoh peribahasa asli lirik judul berbunyi muncul layar tampil peringatan",
+	"it": "dice disse scri messaggio errore testo cit frase esempio proverbio original titolo compare appare mostra schermo avviso",
+	"ja": "言 書 メッセージ エラー 文 引用 例 ことわざ 原 歌詞 題 と表示 画面 出る 出た 警告",
+	"ko": "말 쓰 메시지 오류 문장 인용 예 속담 원문 가사 제목 표시 화면 나오 나타 뜨 뜹",
+	"pt": "diz disse escrev mensagem erro texto cit frase oração exemplo provérbio ditado original letra título mostr aparec ecrã tela aviso exib",
+	"ru": "говор сказа пиш напис сообщени ошибк текст цитат фраз предложени пример пословиц оригинал назван экран появ предупрежден",
+	"tr": "diyor dedi yaz mesaj hata metin metni alıntı cümle örne atasöz özgün başlık ekran uyarı görün",
+	"vi": "nói viết tin nhắn thông báo lỗi văn bản trích câu ví dụ tục ngữ nguyên văn tiêu đề hiện báo màn hình",
+	"zh": "说 說 写 寫 道 消息 错误 錯誤 文 引用 句 例 谚语 諺語 原 歌词 歌詞 标题 標題 显示 顯示 提示 出现 出現 屏幕 螢幕 跳出",
 }
 
 // quotes reports whether text, in the language base, announces a quotation.
-func quotes(base, text string) bool {
-	text = strings.ToLower(text)
+func quotes(base, text string) bool { return begins(base, quoting[base], strings.ToLower(text)) }
+
+// begins reports whether a word of text, which is in the language base, begins with one of the stems.
+func begins(base, stems, text string) bool {
 	spaced := base != "ja" && base != "zh" && base != "ko"
-	for stem := range strings.FieldsSeq(quoting[base]) {
+	for stem := range strings.FieldsSeq(stems) {
 		for rest := text; ; {
 			at := strings.Index(rest, stem)
 			if at < 0 {

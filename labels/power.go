@@ -1,7 +1,6 @@
 package labels
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -45,13 +44,7 @@ func PlanLabels(studies []Pilot, widths []float64, level float64) (Power, error)
 
 // Write writes the plan in one of report.Formats.
 func (p Power) Write(w io.Writer, format string) error {
-	switch format {
-	case "json", "jsonl":
-		return report.WriteJSON(w, format, p, p.Plans)
-	case "csv":
-		return p.writeCSV(w)
-	}
-	return report.WriteTable(w, format, p.table())
+	return report.WriteResult(w, format, p, p.Plans, p.records, func() []report.Table { return []report.Table{p.table()} })
 }
 
 // table has a row for each study and width.
@@ -85,15 +78,13 @@ func (p Power) table() report.Table {
 	return t
 }
 
-func (p Power) writeCSV(w io.Writer) error {
-	c := csv.NewWriter(w)
-	c.Write([]string{"study", "width", "at_random", "by_finding", "alone", "level"})
+func (p Power) records() [][]string {
+	all := [][]string{{"study", "width", "at_random", "by_finding", "alone", "level"}}
 	for _, plan := range p.Plans {
-		c.Write([]string{p.Studies[plan.Study].name(), report.Number(crosstalk.Value(plan.Width)), report.Number(plan.AtRandom),
+		all = append(all, []string{p.Studies[plan.Study].name(), report.Number(crosstalk.Value(plan.Width)), report.Number(plan.AtRandom),
 			report.Number(plan.ByFinding), report.Number(plan.Alone), report.Number(crosstalk.Value(p.Level))})
 	}
-	c.Flush()
-	return c.Error()
+	return all
 }
 
 // name is a study in words.

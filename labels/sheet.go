@@ -9,7 +9,6 @@ import (
 	"html/template"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"crosstalk"
@@ -23,10 +22,8 @@ var columns = []string{"id", "question", "x", "a", "b", "choices", "label", "sec
 
 // CheckFormat returns an error for an unknown format.
 func CheckFormat(format string) error {
-	if !slices.Contains(Formats, format) {
-		return crosstalk.UnknownName("format", format, Formats)
-	}
-	return nil
+	_, err := crosstalk.Chosen("format", format, Formats)
+	return err
 }
 
 // FormatOf is the format of a sheet that is written to a file of this name: what

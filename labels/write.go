@@ -1,7 +1,6 @@
 package labels
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"maps"
@@ -15,21 +14,7 @@ import (
 
 // Write writes an agreement in one of report.Formats.
 func (a Agreement) Write(w io.Writer, format string) error {
-	switch format {
-	case "json", "jsonl":
-		return report.WriteJSON(w, format, a, a.Figures)
-	case "csv":
-		return a.writeCSV(w)
-	}
-	for i, t := range a.tables() {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		if err := report.WriteTable(w, format, t); err != nil {
-			return err
-		}
-	}
-	return nil
+	return report.WriteResult(w, format, a, a.Figures, a.records, a.tables)
 }
 
 // percent are the figures that are shares.
@@ -183,20 +168,14 @@ func inWords(by map[string]string) string {
 	return strings.Join(parts, " · ")
 }
 
-func (a Agreement) writeCSV(w io.Writer) error {
-	c := csv.NewWriter(w)
-	if err := c.Write([]string{"measure", "of", "by", "value", "low", "high", "n"}); err != nil {
-		return err
-	}
+func (a Agreement) records() [][]string {
+	all := [][]string{{"measure", "of", "by", "value", "low", "high", "n"}}
 	for _, f := range a.Figures {
 		low, high := crosstalk.Undefined, crosstalk.Undefined
 		if f.Interval != nil {
 			low, high = crosstalk.Value(f.Interval.Low), crosstalk.Value(f.Interval.High)
 		}
-		if err := c.Write([]string{f.Measure, f.Of, inWords(f.By), report.Number(f.Value), report.Number(low), report.Number(high), strconv.Itoa(f.N)}); err != nil {
-			return err
-		}
+		all = append(all, []string{f.Measure, f.Of, inWords(f.By), report.Number(f.Value), report.Number(low), report.Number(high), strconv.Itoa(f.N)})
 	}
-	c.Flush()
-	return c.Error()
+	return all
 }

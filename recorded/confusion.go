@@ -22,9 +22,6 @@ type Confusion struct {
 	Unjudged string // why there is no language that the answer should be in; the item's is empty then
 }
 
-// ReadConfusion reads a file with our own names of columns.
-func ReadConfusion(path string) iter.Seq2[Confusion, error] { return Reading{}.Confusion(path) }
-
 // Confusion yields the answers of a file. The file is a table (table.Formats) with
 // one row per answer; or chat logs, logs of lm-evaluation-harness, Inspect or
 // promptfoo, which docs/recorded.md describes.

@@ -25,7 +25,7 @@ func gzipped(t testing.TB, content string) string {
 }
 
 func readConfusions(path string) (all []Confusion, err error) {
-	for c, err := range ReadConfusion(path) {
+	for c, err := range (Reading{}).Confusion(path) {
 		if err != nil {
 			return all, err
 		}
@@ -136,7 +136,7 @@ func TestConfusionManual(t *testing.T) {
 
 func TestReadConfusionStops(t *testing.T) {
 	path := write(t, "a.csv", "completion,language\n1,fr\n2,fr\n3,fr\n")
-	for c := range ReadConfusion(path) {
+	for c := range (Reading{}).Confusion(path) {
 		if c.Answer.Text != "1" {
 			t.Errorf("went on to %q", c.Answer.Text)
 		}
@@ -168,18 +168,18 @@ func FuzzReadConfusion(f *testing.F) {
 // promptfoo repeats columns for each provider. Those that nothing needs are
 // dropped, not labels; those with a meaning are an error.
 func TestRepeatedColumns(t *testing.T) {
-	rows, err := collect(ReadConfusion(write(t, "a.csv", "Status,language,completion,Status,kind\nok,fr,Oui,failed,a\n")))
+	rows, err := collect(Reading{}.Confusion(write(t, "a.csv", "Status,language,completion,Status,kind\nok,fr,Oui,failed,a\n")))
 	if err != nil || len(rows) != 1 || rows[0].Item.Labels["Status"] != "" || rows[0].Item.Labels["kind"] != "a" {
 		t.Errorf("%+v, %v", rows, err)
 	}
 	for _, column := range []string{"completion", "language", "model", "id", "sample", "task", "source", "prompt"} {
-		_, err := collect(ReadConfusion(write(t, "a.csv", column+",completion,language,"+column+"\nfr,fr,fr,fr\n")))
+		_, err := collect(Reading{}.Confusion(write(t, "a.csv", column+",completion,language,"+column+"\nfr,fr,fr,fr\n")))
 		if err == nil || !strings.HasSuffix(err.Error(), `a.csv:1: duplicate column "`+column+`" in the header`) {
 			t.Errorf("%s: %v", column, err)
 		}
 	}
 	for _, column := range []string{"concept", "test", "control", "prompt", "control_prompt", "model", "id", "sample", "generation_1", "remove"} {
-		_, err := collect(ReadLeakage(write(t, "a.csv", column+",concept,prompt,control_prompt,test,control,"+column+"\na,a,a,a,a,a,a\n")))
+		_, err := collect(Reading{}.Leakage(write(t, "a.csv", column+",concept,prompt,control_prompt,test,control,"+column+"\na,a,a,a,a,a,a\n")))
 		if err == nil || !strings.HasSuffix(err.Error(), `a.csv:1: duplicate column "`+column+`" in the header`) {
 			t.Errorf("%s: %v", column, err)
 		}

@@ -55,9 +55,6 @@ func (r Reading) Consistency(path string) iter.Seq2[Consistency, error] {
 	})
 }
 
-// ReadConsistency reads a file with our own names of columns.
-func ReadConsistency(path string) iter.Seq2[Consistency, error] { return Reading{}.Consistency(path) }
-
 // Rewriting contains an item's texts in another sense.
 type Rewriting struct {
 	Where  string // file:line

@@ -35,7 +35,7 @@ func TestReadConsistency(t *testing.T) {
 		{Item: "8", Input: "en>de", Instruction: "en>de", Run: 1, Labels: map[string]string{}, Answer: crosstalk.Answer{Status: crosstalk.Empty, Text: "  "}},
 	}
 	for _, file := range []struct{ name, content string }{{"a.csv", csv}, {"a.csv.gz", gzipped(t, csv)}, {"a.jsonl", jsonl}} {
-		got, err := collect(ReadConsistency(write(t, file.name, file.content)))
+		got, err := collect(Reading{}.Consistency(write(t, file.name, file.content)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,13 +63,13 @@ func TestReadConsistencyRefuses(t *testing.T) {
 		header:                                  `a.csv: has no rows`,
 	} {
 		path := write(t, "a.csv", content)
-		_, err := collect(ReadConsistency(path))
+		_, err := collect(Reading{}.Consistency(path))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", content, err, want)
 		}
 	}
 	path := write(t, "b.jsonl", `{"item":"1","input":"en","instruction":"en","answer":["yes"]}`+"\n")
-	if _, err := collect(ReadConsistency(path)); err == nil || !strings.Contains(err.Error(), "b.jsonl:1: answer is a list; expected text") {
+	if _, err := collect(Reading{}.Consistency(path)); err == nil || !strings.Contains(err.Error(), "b.jsonl:1: answer is a list; expected text") {
 		t.Errorf("%v", err)
 	}
 }
@@ -97,7 +97,7 @@ func TestConsistencyManual(t *testing.T) {
 	if len(found) != 2 {
 		t.Fatalf("%d examples, want answers and texts", len(found))
 	}
-	answers, err := collect(ReadConsistency(write(t, "a."+found[0][1], found[0][2])))
+	answers, err := collect(Reading{}.Consistency(write(t, "a."+found[0][1], found[0][2])))
 	if err != nil || len(answers) != 3 || answers[1].Run != 1 || answers[2].Input != "en>de" || answers[2].Model != "my-model" {
 		t.Errorf("%+v, %v", answers, err)
 	}
@@ -116,7 +116,7 @@ func FuzzReadConsistency(f *testing.F) {
 		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		for c, err := range ReadConsistency(path) {
+		for c, err := range (Reading{}).Consistency(path) {
 			if err == nil && (c.Item == "" || c.Input == "" || c.Instruction == "" || c.Run < 0) {
 				t.Errorf("%q: %+v", content, c)
 			}

@@ -43,10 +43,7 @@ type Leakage struct {
 // Every other text column becomes a label of the item.
 func (r Reading) Leakage(path string) iter.Seq2[Leakage, error] { return r.leakage(path, true) }
 
-// ReadLeakage reads a file with our own names of columns.
-func ReadLeakage(path string) iter.Seq2[Leakage, error] { return Reading{}.Leakage(path) }
-
-// ReadItems is ReadLeakage for files that may lack answers. The column system, and
+// ReadItems is Leakage for files that may lack answers. The column system, and
 // messages in JSON Lines, precede both prompts.
 func ReadItems(path string) iter.Seq2[Leakage, error] { return Reading{}.leakage(path, false) }
 

@@ -25,7 +25,7 @@ func write(t testing.TB, name, content string) string {
 }
 
 func readAll(path string) (rows []Leakage, err error) {
-	for row, e := range ReadLeakage(path) {
+	for row, e := range (Reading{}).Leakage(path) {
 		if e != nil {
 			return rows, e
 		}
@@ -311,7 +311,7 @@ func TestSmilgaWorkbooks(t *testing.T) {
 	squeeze := func(s string) string { return strings.Join(strings.Fields(mend(s)), " ") }
 	mended := func(answers []crosstalk.Answer) string { return mend(strings.Join(texts(answers), "\x00")) }
 	clean := map[string]Leakage{}
-	for row, err := range ReadLeakage(shared.File(t, "leakage/smilga_generations.jsonl")) {
+	for row, err := range (Reading{}).Leakage(shared.File(t, "leakage/smilga_generations.jsonl")) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -327,7 +327,7 @@ func TestSmilgaWorkbooks(t *testing.T) {
 		{"initial_prompts_qwen_3_instr.xlsx", "Qwen2.5-3B-Instruct", "initial", 109},
 	} {
 		n := 0
-		for row, err := range ReadLeakage(shared.File(t, "leakage/"+c.file)) {
+		for row, err := range (Reading{}).Leakage(shared.File(t, "leakage/"+c.file)) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -365,7 +365,7 @@ func FuzzReadLeakage(f *testing.F) {
 		if name != "a.csv" {
 			name = "a.jsonl"
 		}
-		for row, err := range ReadLeakage(write(t, name, content)) {
+		for row, err := range (Reading{}).Leakage(write(t, name, content)) {
 			if err != nil {
 				return
 			}

@@ -65,7 +65,7 @@ func TestPairsWithMessages(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(items[0].Item.Pair.Before, want) || items[0].Item.Labels["system"] != "" {
 		t.Errorf("%+v, %v", items, err)
 	}
-	answers, err := collect(ReadLeakage(path))
+	answers, err := collect(Reading{}.Leakage(path))
 	if err != nil || answers[0].Item.Pair.Before != nil || answers[0].Item.Labels["system"] != "S" {
 		t.Errorf("%+v, %v", answers, err)
 	}

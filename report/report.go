@@ -19,10 +19,8 @@ var Formats = []string{"table", "json", "jsonl", "csv", "markdown", "latex"}
 
 // CheckFormat returns an error for an unknown format.
 func CheckFormat(format string) error {
-	if !slices.Contains(Formats, format) {
-		return crosstalk.UnknownName("format", format, Formats)
-	}
-	return nil
+	_, err := crosstalk.Chosen("format", format, Formats)
+	return err
 }
 
 // ForPeople reports whether a format is one for people: a table, with percentages.

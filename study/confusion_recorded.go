@@ -257,9 +257,8 @@ func (r *recordedConfusion) addLength(row recorded.Confusion) error {
 
 // Rows are scored in batches, since a row takes less time than handing it over.
 const (
-	batchRows    = 64
-	batchBytes   = 1 << 16
-	batchesAhead = 64
+	batchRows  = 64
+	batchBytes = 1 << 16
 )
 
 // batch is some of the rows that were read one after the other.
@@ -319,7 +318,7 @@ func (r *recordedConfusion) observations(ctx context.Context, in confusion.Instr
 		return s, nil
 	}
 	return func(yield func(scored, error) bool) {
-		for s, err := range parallel.Map(ctx, batches(r.rows()), batchesAhead, score) {
+		for s, err := range parallel.Map(ctx, batches(r.rows()), parallel.Enough(), score) {
 			if err != nil {
 				yield(scored{}, err)
 				return

@@ -78,7 +78,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 			Rules:   in.Rules(),
 			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), By: study.By},
 			recorded: func(ctx context.Context) iter.Seq2[scored, error] {
-				return parallel.Map(ctx, numbered(t.Joined()), answeredAtOnce, func(ctx context.Context, row numberedRow[transcript.Answered]) (scored, error) {
+				return parallel.Map(ctx, numbered(t.Joined()), answeredAtOnce(in), func(ctx context.Context, row numberedRow[transcript.Answered]) (scored, error) {
 					a := row.row
 					if !study.has(a.Item) {
 						return scored{}, nil
@@ -97,8 +97,15 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 	return study, nil
 }
 
-// answeredAtOnce is the number of items with recorded answers scored at a time.
-const answeredAtOnce = 1024
+// answeredAtOnce is the number of items with recorded answers scored at a time. Only
+// a scorer of rewritten texts gains from many, since it gets their texts together;
+// each item waits with hundreds of observations.
+func answeredAtOnce(in consistency.Instrument) int {
+	if in.Quality != nil {
+		return 1024
+	}
+	return parallel.Enough()
+}
 
 // LoadTasks reads a task file, whose items need no texts, or a suite.
 func LoadTasks(nameOrFile string) (*suite.Suite, error) {

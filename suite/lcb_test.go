@@ -152,7 +152,7 @@ func TestPublishedTestSets(t *testing.T) {
 		t.Errorf("%d items in %v, placed %v, lengths %v", s.Items.Len(), s.Languages(), placed, lengths)
 	}
 	answers, met := 0, map[string]bool{}
-	for row, err := range recorded.ReadConfusion(shared.File(t, "lcb/outputs/command-r-plus.csv.gz")) {
+	for row, err := range (recorded.Reading{}).Confusion(shared.File(t, "lcb/outputs/command-r-plus.csv.gz")) {
 		if err != nil {
 			t.Fatal(err)
 		}

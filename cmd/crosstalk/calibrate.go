@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"crosstalk"
 	"crosstalk/calibrate"
 	"crosstalk/internal/config"
-	"crosstalk/internal/statusline"
 
 	"github.com/spf13/cobra"
 )
@@ -31,8 +29,8 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 		Example: "  crosstalk calibrate\n  crosstalk calibrate --seeds 2000\n  crosstalk calibrate leakage --rate 0.3,0.6,0.9",
 		RunE: func(c *cobra.Command, chosen []string) error {
 			for _, name := range chosen {
-				if !slices.Contains(names, name) {
-					return crosstalk.UnknownName("instrument", name, names)
+				if _, err := crosstalk.Chosen("instrument", name, names); err != nil {
+					return err
 				}
 			}
 			if err := calibrate.CheckFormat(format); err != nil {
@@ -44,8 +42,8 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 			var results []calibrate.Result
 			for i, of := range settings {
 				if len(chosen) == 0 || slices.Contains(chosen, names[i]) {
-					stop := showSeeds(c, names[i], seeds)
-					found, err := of().Calibrate(c.Context(), seeds, samples)
+					ctx, stop := calibrate.Show(c.Context(), c.ErrOrStderr(), names[i], seeds)
+					found, err := of().Calibrate(ctx, seeds, samples)
 					if stop(); err != nil {
 						return err
 					}
@@ -70,26 +68,6 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 	config.Choices(c.Flags(), "format", calibrate.Formats...)
 	c.Flags().SortFlags = false
 	return c
-}
-
-// showSeeds shows on a terminal which seed is measured, until stop.
-func showSeeds(c *cobra.Command, name string, seeds int) (stop func()) {
-	line := statusline.New(c.ErrOrStderr())
-	if !line.Terminal() {
-		return func() {}
-	}
-	var n atomic.Int64
-	before := c.Context()
-	c.SetContext(calibrate.OnSeed(before, func() { n.Add(1) }))
-	ended := line.Repeat(func() {
-		if n := int(n.Load()); n > 0 {
-			line.Show(fmt.Sprintf("%s: seed %d of %d", name, (n-1)%seeds+1, seeds))
-		}
-	})
-	return func() {
-		ended()
-		c.SetContext(before)
-	}
 }
 
 // calibrateLeakage adds the flags of the calibration of the leak rate, and returns what

@@ -5,12 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"syscall"
 	"time"
 
-	"crosstalk/ask"
 	"crosstalk/internal/config"
 	"crosstalk/internal/interrupt"
 	"crosstalk/internal/shell"
@@ -98,8 +94,7 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	stderr := c.ErrOrStderr()
 	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()
-	ignore := interrupt.Twice(func(got os.Signal) time.Duration { return stopGently(stderr, m.Session, got, r.grace) }, cancel)
-	defer ignore()
+	defer interrupt.Gently(stderr, r.grace, m.Session.Stop, cancel)()
 	served, err := r.watch.serve(m.Session, m.Planned)
 	if err != nil {
 		return err
@@ -135,21 +130,6 @@ func withCode(err error) error {
 		return &exitError{exitIncomplete, err}
 	}
 	return err
-}
-
-// stopGently lets requests in flight finish and sends no more. After SIGTERM, with
-// which a scheduler takes a machine back, they have only some time: the process ends
-// before it is killed, and what has arrived is saved.
-func stopGently(stderr io.Writer, s *ask.Session, got os.Signal, grace time.Duration) time.Duration {
-	how := "; interrupt again to stop now"
-	if got == syscall.SIGTERM {
-		how = fmt.Sprintf(", for at most %v%s", grace, how)
-	} else {
-		grace = interrupt.Forever
-	}
-	fmt.Fprintln(stderr, "\nstopping after the requests in flight"+how)
-	s.Stop()
-	return grace
 }
 
 // warn prints what the user should know, unless only the result is wanted.

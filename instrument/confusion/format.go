@@ -54,10 +54,7 @@ var Templates = []Template{Auto, QA}
 
 // ParseTemplate reads a value of Template.
 func ParseTemplate(name string) (Template, error) {
-	if !slices.Contains(Templates, Template(name)) {
-		return "", crosstalk.UnknownName("template", name, Templates)
-	}
-	return Template(name), nil
+	return crosstalk.Chosen("template", name, Templates)
 }
 
 // nextQuestion marks the end of an answer in a Q/A template.

@@ -73,7 +73,7 @@ func judged(t *testing.T, in *Instrument, outputs, decisions string) iter.Seq2[s
 			t.Fatal(err)
 		}
 		next := json.NewDecoder(z)
-		for row, err := range recorded.ReadConfusion(outputs) {
+		for row, err := range (recorded.Reading{}).Confusion(outputs) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,8 +25,8 @@ func (o Options) Resolve() ([]Protocol, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Part != "" && !slices.Contains(Parts, Part(o.Part)) {
-		return nil, crosstalk.BadOption("part", ": %w", crosstalk.UnknownName("part", o.Part, Parts))
+	if _, err := crosstalk.Chosen("part", o.Part, Parts); err != nil && o.Part != "" {
+		return nil, crosstalk.BadOption("part", ": %w", err)
 	}
 	for _, set := range []struct {
 		option string

@@ -2,7 +2,6 @@ package confusion
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"crosstalk"
@@ -64,12 +63,7 @@ const (
 var Latins = []Latin{LatinOff, LatinInWPR}
 
 // ParseLatin reads a value of Latin.
-func ParseLatin(name string) (Latin, error) {
-	if !slices.Contains(Latins, Latin(name)) {
-		return "", crosstalk.UnknownName("word check", name, Latins)
-	}
-	return Latin(name), nil
-}
+func ParseLatin(name string) (Latin, error) { return crosstalk.Chosen("word check", name, Latins) }
 
 // Protocols are the presets, the default first: ours, that of the paper, and
 // that of the script published with it.
@@ -81,14 +75,7 @@ var Protocols = []Protocol{
 
 // ProtocolNamed returns the preset of that name.
 func ProtocolNamed(name string) (Protocol, error) {
-	names := make([]string, len(Protocols))
-	for i, p := range Protocols {
-		if p.Name == name {
-			return p, nil
-		}
-		names[i] = p.Name
-	}
-	return Protocol{}, crosstalk.UnknownName("confusion protocol", name, names)
+	return crosstalk.Named("confusion protocol", name, Protocols, func(p Protocol) string { return p.Name })
 }
 
 // Part is a part of answers.

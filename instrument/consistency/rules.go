@@ -5,7 +5,6 @@ import (
 	"crosstalk"
 	"crosstalk/measure/estimate"
 	"crosstalk/measure/translation"
-	"slices"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -58,14 +57,7 @@ var Protocols = []Protocol{
 
 // ProtocolNamed returns the preset of that name.
 func ProtocolNamed(name string) (Protocol, error) {
-	names := make([]string, len(Protocols))
-	for i, p := range Protocols {
-		names[i] = p.Name
-	}
-	if i := slices.Index(names, name); i >= 0 {
-		return Protocols[i], nil
-	}
-	return Protocol{}, crosstalk.UnknownName("consistency protocol", name, names)
+	return crosstalk.Named("consistency protocol", name, Protocols, func(p Protocol) string { return p.Name })
 }
 
 // By are the columns that figures are grouped by unless the user says

@@ -2,7 +2,6 @@ package leakage
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -26,12 +25,7 @@ const (
 var Posts = []Post{None, Period, PromptPeriod, Stop, Sentence}
 
 // ParsePost reads a value of Post.
-func ParsePost(name string) (Post, error) {
-	if !slices.Contains(Posts, Post(name)) {
-		return "", crosstalk.UnknownName("post-processing", name, Posts)
-	}
-	return Post(name), nil
-}
+func ParsePost(name string) (Post, error) { return crosstalk.Chosen("post-processing", name, Posts) }
 
 // Instruction may precede a prompt without being part of it.
 const Instruction = "Complete the sentence:"

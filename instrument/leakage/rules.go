@@ -50,14 +50,7 @@ const Sentences = "sentence"
 
 // ProtocolNamed returns the preset of that name.
 func ProtocolNamed(name string) (Protocol, error) {
-	names := make([]string, len(Protocols))
-	for i, p := range Protocols {
-		if p.Name == name {
-			return p, nil
-		}
-		names[i] = p.Name
-	}
-	return Protocol{}, crosstalk.UnknownName("leakage protocol", name, names)
+	return crosstalk.Named("leakage protocol", name, Protocols, func(p Protocol) string { return p.Name })
 }
 
 // fields are the protocol's part of a signature.

@@ -4,6 +4,7 @@ package interrupt
 
 import (
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -35,16 +36,32 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// After a signal that leaves some time, none has to follow.
-func TestGrace(t *testing.T) {
-	got, over := make(chan os.Signal, 1), make(chan bool)
-	stop := Twice(func(s os.Signal) time.Duration { got <- s; return time.Millisecond }, func() { close(over) })
-	defer stop()
-	send(t, syscall.SIGTERM)
-	if s := <-got; s != syscall.SIGTERM {
-		t.Error(s)
+// After SIGTERM, no second signal has to follow; after an interrupt, one has to.
+func TestGently(t *testing.T) {
+	for first, want := range map[syscall.Signal]string{
+		syscall.SIGTERM: "\nstopping after the requests in flight, for at most 1ms; interrupt again to stop now\n",
+		syscall.SIGINT:  "\nstopping after the requests in flight; interrupt again to stop now\n",
+	} {
+		var said strings.Builder
+		stopped, cancelled := make(chan bool), make(chan bool)
+		ignore := Gently(&said, time.Millisecond, func() { close(stopped) }, func() { close(cancelled) })
+		send(t, first)
+		<-stopped
+		if said.String() != want {
+			t.Errorf("%v: %q, want %q", first, said.String(), want)
+		}
+		if first == syscall.SIGINT {
+			select {
+			case <-cancelled:
+				t.Error("an interrupt leaves no longer than SIGTERM")
+			case <-time.After(20 * time.Millisecond):
+			}
+			send(t, syscall.SIGINT)
+		}
+		<-cancelled
+		ignore()
+		ignore()
 	}
-	<-over
 }
 
 // A context that is stopped has ended, and signals are nobody's.

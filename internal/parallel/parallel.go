@@ -4,7 +4,12 @@ package parallel
 import (
 	"context"
 	"iter"
+	"runtime"
 )
+
+// Enough is an n for Map where the processors are the limit: none waits for the
+// others while a slow element delays the results. More would only fill memory.
+func Enough() int { return 8 * runtime.GOMAXPROCS(0) }
 
 // Map yields f of each element of in, in the order of in, with up to n of them
 // running at a time and at most n results waiting. An error, of in or of f, is

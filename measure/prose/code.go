@@ -15,7 +15,7 @@ func isCodeLine(s string) bool {
 	}
 	switch s[0] {
 	case '{', '}', '[', ']':
-		return strings.ContainsAny(s[len(s)-1:], "{}[],;") && (len(s) < 4 || strings.ContainsAny(s, `":=`))
+		return strings.ContainsAny(s[len(s)-1:], "{}[],;") && (len(s) < 4 || strings.ContainsAny(s, `":=`)) || isLog(s)
 	case '$':
 		return s[1] == ' '
 	case '<':
@@ -54,13 +54,23 @@ func jsonKey(s string) int {
 	return 0
 }
 
+// isSetting reports whether a line is a key in lower case with a short value, as in YAML: "retries: 5".
+func isSetting(s string) bool {
+	key, value, ok := strings.Cut(strings.TrimSpace(s), ":")
+	key = strings.TrimPrefix(key, "- ")
+	if !ok || key == "" || !ascii(s) || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789_-.") != "" {
+		return false
+	}
+	return value == "" || value[0] == ' ' && (len(strings.Fields(value)) <= 2 || strings.ContainsAny(value[1:2], "\"'[{"))
+}
+
 // looksTyped reports whether the arguments of a command look typed at a prompt.
 func looksTyped(rest string) bool {
 	if strings.ContainsAny(rest, "-/.=|>~_$:@*") {
 		return true
 	}
-	verb, _, _ := strings.Cut(rest, " ")
-	return verbs[verb]
+	verb, more, _ := strings.Cut(rest, " ")
+	return verbs[verb] || commands[verb] && more != ""
 }
 
 // isLog reports whether a line begins with a time stamp or names a level.

@@ -50,6 +50,12 @@ func (p *parser) inline(start, end int) {
 			p.mask(i, i+n, Emoji)
 		case isMath(r):
 			p.mask(i, i+n, Math)
+		case r >= 0x3007 && isNumeral(r):
+			if to := p.numerals(i, end); to > i {
+				p.mask(i, to, Number)
+				i = to
+				continue
+			}
 		case !letter && unicode.Is(unicode.Greek, r):
 			if to := p.symbol(i, end); to > i {
 				p.mask(i, to, Math)
@@ -374,6 +380,31 @@ func (p *parser) symbol(i, end int) int {
 		return i
 	}
 	return j
+}
+
+// isNumeral reports whether r is a numeral of Chinese and Japanese.
+func isNumeral(r rune) bool {
+	return strings.ContainsRune("〇一二三四五六七八九十百千万萬億亿兆", r)
+}
+
+// numerals returns the end of a number in Chinese characters that begins at i, of at least two numerals, with what is
+// counted if that is time or a place in a row; or i.
+func (p *parser) numerals(i, end int) int {
+	n, to := 0, i
+	for j := i; j < end; {
+		r, size := utf8.DecodeRuneInString(p.text[j:end])
+		j += size
+		if isNumeral(r) {
+			n++
+		} else if !strings.ContainsRune("年月日時时分秒号號番丁目円元", r) {
+			break
+		}
+		to = j
+	}
+	if n < 2 {
+		return i
+	}
+	return to
 }
 
 func isEmoji(r rune) bool {

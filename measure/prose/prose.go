@@ -105,7 +105,7 @@ func (p *parser) line(at, end int) int {
 	case strings.Count(s, "|") >= 2 || s[0] == '|':
 		p.row(from, end)
 		return next
-	case isCodeLine(s):
+	case isCodeLine(s), isSetting(s) && p.amongSettings(at, next):
 		p.mask(from, end, Code)
 		return next
 	}
@@ -136,6 +136,13 @@ func (p *parser) line(at, end int) int {
 	}
 	p.block(from, end, form)
 	return next
+}
+
+// amongSettings reports whether the line before a byte or the line from a byte is a setting too.
+func (p *parser) amongSettings(at, next int) bool {
+	before := strings.TrimSuffix(p.text[max(0, at-reach):at], "\n")
+	after, _, _ := strings.Cut(p.near(next, len(p.text)), "\n")
+	return isSetting(before[strings.LastIndexByte(before, '\n')+1:]) || isSetting(after)
 }
 
 func leading(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\u00a0\u3000")) }

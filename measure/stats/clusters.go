@@ -16,8 +16,10 @@ import (
 type Clusters struct {
 	index  map[string]int32
 	groups []moments
-	// Observations that are clusters of their own, counted by value.
+	// Observations that are clusters of their own, counted by value; those of more
+	// values than are kept are in groups.
 	single map[float64]int
+	rest   []moments
 	n      int
 	bad    int // not finite
 	lo, hi float64
@@ -37,6 +39,32 @@ func (c *Clusters) Add(cluster string, value float64) {
 	if !c.seen(value) {
 		return
 	}
+	c.group(cluster).add(value)
+}
+
+func (g *moments) add(value float64) {
+	if g.n > 0 { // Welford (1962)
+		d := value - g.sum/float64(g.n)
+		g.ss += d * d * float64(g.n) / float64(g.n+1)
+	}
+	g.n++
+	g.sum += value
+}
+
+// addAll adds other observations, each times a factor.
+func (g *moments) addAll(other moments, factor float64) {
+	if g.n > 0 && other.n > 0 { // Chan, Golub and LeVeque (1983)
+		d := factor*other.sum/float64(other.n) - g.sum/float64(g.n)
+		g.ss += d * d * float64(g.n) * float64(other.n) / float64(g.n+other.n)
+	}
+	g.n += other.n
+	g.sum += factor * other.sum
+	g.ss += factor * factor * other.ss
+}
+
+// group returns the moments of a cluster, new ones if need be. They are valid until
+// the next call.
+func (c *Clusters) group(cluster string) *moments {
 	i, ok := c.index[cluster]
 	if !ok {
 		if c.index == nil {
@@ -46,25 +74,58 @@ func (c *Clusters) Add(cluster string, value float64) {
 		c.index[cluster] = i
 		c.groups = append(c.groups, moments{})
 	}
-	g := &c.groups[i]
-	if g.n > 0 { // Welford (1962)
-		d := value - g.sum/float64(g.n)
-		g.ss += d * d * float64(g.n) / float64(g.n+1)
-	}
-	g.n++
-	g.sum += value
+	return &c.groups[i]
 }
 
 // AddIndependent records an observation as a separate cluster. Equal values
-// share one counter.
+// share one counter; of many thousands of values, the later ones share some groups, one
+// after the other, as clusters do (ClusterNames).
 func (c *Clusters) AddIndependent(value float64) {
 	if !c.seen(value) {
+		return
+	}
+	if _, known := c.single[value]; !known && len(c.single) >= maxClusterNames {
+		at := c.n % (1 << clusterBits)
+		for len(c.rest) <= at {
+			c.rest = append(c.rest, moments{})
+		}
+		c.rest[at].add(value)
 		return
 	}
 	if c.single == nil {
 		c.single = make(map[float64]int)
 	}
 	c.single[value]++
+}
+
+// AddAll adds all values of other clusters, each times a factor. What both have of a
+// cluster is one cluster.
+func (c *Clusters) AddAll(other *Clusters, factor float64) {
+	if other.n == 0 {
+		return
+	}
+	low, high := min(factor*other.lo, factor*other.hi), max(factor*other.lo, factor*other.hi)
+	if c.n == 0 {
+		c.lo, c.hi = low, high
+	}
+	c.lo, c.hi = min(c.lo, low), max(c.hi, high)
+	c.n += other.n
+	c.bad += other.bad
+	for name, i := range other.index {
+		c.group(name).addAll(other.groups[i], factor)
+	}
+	for value, m := range other.single {
+		if c.single == nil {
+			c.single = make(map[float64]int)
+		}
+		c.single[factor*value] += m
+	}
+	for i, g := range other.rest {
+		if i == len(c.rest) {
+			c.rest = append(c.rest, moments{})
+		}
+		c.rest[i].addAll(g, factor)
+	}
 }
 
 func (c *Clusters) seen(value float64) bool {
@@ -88,6 +149,9 @@ func (c *Clusters) Len() int {
 	k := len(c.groups)
 	for _, m := range c.single {
 		k += m
+	}
+	for _, g := range c.rest {
+		k += g.n
 	}
 	return k
 }
@@ -117,8 +181,10 @@ func (x cell) about(mean float64) float64 {
 // depend on the order of Add.
 func (c *Clusters) cells() []cell {
 	cs := make([]cell, 0, len(c.groups)+len(c.single))
-	for _, g := range c.groups {
-		cs = append(cs, cell{float64(g.n), g.sum, g.ss, 1})
+	for _, g := range slices.Concat(c.groups, c.rest) {
+		if g.n > 0 {
+			cs = append(cs, cell{float64(g.n), g.sum, g.ss, 1})
+		}
 	}
 	for v, m := range c.single {
 		cs = append(cs, cell{1, v, 0, float64(m)})
@@ -163,13 +229,33 @@ func (c *Clusters) summary() summary {
 }
 
 // effectiveN is Kish's effective sample size when observations of a cluster
-// say the same thing: (sum n)^2 / sum n^2.
-func (s summary) effectiveN() float64 {
-	var sq float64
-	for _, x := range s.cells {
-		sq += x.m * x.n * x.n
+// say the same thing: (sum n)^2 / sum n^2. Random groups of clusters are not taken for
+// clusters: of two groups, the squared difference of their numbers of observations has
+// the expected value of the sum of n^2 over their clusters (Alon, Matias and Szegedy
+// 1999).
+func (c *Clusters) effectiveN() float64 {
+	var squares float64
+	var groups [1 << clusterBits]float64
+	for name, i := range c.index {
+		n := float64(c.groups[i].n)
+		if group, random := groupOf(name); random {
+			groups[group] = n
+			continue
+		}
+		squares += n * n
 	}
-	return s.n * s.n / sq
+	for _, m := range c.single {
+		squares += float64(m)
+	}
+	for _, g := range c.rest {
+		squares += float64(g.n)
+	}
+	for k := 0; k < len(groups); k += 2 {
+		d := groups[k] - groups[k+1]
+		squares += d * d
+	}
+	n := float64(c.n)
+	return n * n / max(squares, n)
 }
 
 // binary reports whether every observation is 0 or 1 and its own cluster.

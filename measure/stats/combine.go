@@ -66,7 +66,7 @@ func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, 
 			pooled += v * v * v * v / s.df(s.icc())
 		}
 		weight += math.Abs(slope[k])
-		inverse += slope[k] * slope[k] / s.effectiveN()
+		inverse += slope[k] * slope[k] / parts[k].effectiveN()
 	}
 	e.DF = quotient(total*total, pooled)
 	if shared {
@@ -118,6 +118,10 @@ func influenceSE(parts []*Clusters, sums []summary, slope []float64) float64 {
 		for value, m := range c.single {
 			u := influence(1, value)
 			squares = append(squares, float64(m)*u*u)
+		}
+		for _, g := range c.rest {
+			u := influence(float64(g.n), g.sum)
+			squares = append(squares, u*u)
 		}
 	}
 	for _, u := range named {

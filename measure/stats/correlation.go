@@ -1,9 +1,6 @@
 package stats
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Correlation is a coefficient in [-1, 1] over N pairs, with the two-sided
 // p-value of the null of no association and an interval; NaN where undefined.
@@ -60,29 +57,4 @@ func correlationP(r, n float64) float64 {
 		return math.NaN()
 	}
 	return tTwoSided(r*math.Sqrt((n-2)/((1-r)*(1+r))), n-2)
-}
-
-// midranks are the ranks from 1, tied values getting their mean rank; all NaN
-// when a value is NaN.
-func midranks(xs []float64) []float64 {
-	order := make([]int, len(xs))
-	for i, x := range xs {
-		if math.IsNaN(x) {
-			return slices.Repeat([]float64{math.NaN()}, len(xs))
-		}
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return compare(xs[a], xs[b]) })
-	ranks := make([]float64, len(xs))
-	for i := 0; i < len(order); {
-		j := i + 1
-		for j < len(order) && xs[order[j]] == xs[order[i]] {
-			j++
-		}
-		for _, k := range order[i:j] {
-			ranks[k] = float64(i+1+j) / 2
-		}
-		i = j
-	}
-	return ranks
 }

@@ -95,7 +95,7 @@ func Mean(c *Clusters, bounds Bounds, level float64) Estimate {
 		if e.SE == 0 {
 			e.Warnings = append(e.Warnings, Warning{Code: NoVariation})
 		}
-		e.Interval = withoutVariance(e.Value, s.effectiveN(), c.lo == c.hi, bounds, level)
+		e.Interval = withoutVariance(e.Value, c.effectiveN(), c.lo == c.hi, bounds, level)
 	}
 	return e
 }

@@ -36,5 +36,18 @@ func (c *ClusterNames) Name(cluster string) string {
 	h := fnv.New64a()
 	h.Write([]byte(cluster))
 	mixed := h.Sum64() * 0x9E3779B97F4A7C15 // similar names must not share a group more often
-	return "group " + strconv.Itoa(int(mixed>>(64-clusterBits)))
+	return random + strconv.Itoa(int(mixed>>(64-clusterBits)))
+}
+
+// random begins the names of random groups, and of no cluster.
+const random = "\x00group "
+
+// groupOf returns the number of a random group.
+func groupOf(name string) (group int, is bool) {
+	number, is := strings.CutPrefix(name, random)
+	if !is {
+		return 0, false
+	}
+	group, err := strconv.Atoi(number)
+	return group, err == nil && group >= 0 && group < 1<<clusterBits
 }

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"math/rand/v2"
 	"strconv"
 	"testing"
 )
@@ -31,3 +32,55 @@ func TestClusterNames(t *testing.T) {
 		t.Errorf("interval %+v, by itself %+v", got, want)
 	}
 }
+
+// Independent values in any number take limited memory, and their intervals are as good.
+func TestManyValues(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 1))
+	var one, part, named Clusters
+	for i := range 100_000 {
+		value := random.NormFloat64()
+		one.AddIndependent(value)
+		part.AddIndependent(value / 2)
+		named.Add(strconv.Itoa(i), value)
+	}
+	var twice Clusters
+	twice.AddAll(&part, 2)
+	want := Mean(&named, Unbounded, 0.95)
+	for i, c := range []*Clusters{&one, &twice} {
+		got := Mean(c, Unbounded, 0.95)
+		combined := Combine([]*Clusters{c}, mean, Unbounded, 0.95)
+		if math.Abs(got.Value-want.Value) > 1e-12 || math.Abs(got.Interval.Width()/want.Interval.Width()-1) > 0.05 || math.Abs(combined.SE/want.SE-1) > 0.05 {
+			t.Errorf("%d: %+v, combined %+v, want %+v", i, got, combined, want)
+		}
+		if c.N() != 100_000 || c.Len() != 100_000 || len(c.single) > maxClusterNames || len(c.rest) > 1<<clusterBits {
+			t.Errorf("%d: n %d in %d clusters, of %d values and %d groups", i, c.N(), c.Len(), len(c.single), len(c.rest))
+		}
+	}
+}
+
+// Where all values are equal, random groups are as good as the clusters in them,
+// whatever their sizes.
+func TestGroupsOfEqualValues(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 3} {
+		const n = 150_000
+		var known ClusterNames
+		var grouped, exact Clusters
+		for i := range n {
+			cluster := strconv.Itoa(i % (n / size))
+			grouped.Add(known.Name(cluster), 1)
+			exact.Add(cluster, 1)
+		}
+		got, want := Mean(&grouped, Proportion, 0.95).Interval, Mean(&exact, Proportion, 0.95).Interval
+		if math.Abs(got.Width()/want.Width()-1) > 0.1 {
+			t.Errorf("clusters of %d: interval %+v, by themselves %+v", size, got, want)
+		}
+		got, want = Combine([]*Clusters{&grouped}, mean, Proportion, 0.95).Interval, Combine([]*Clusters{&exact}, mean, Proportion, 0.95).Interval
+		if math.Abs(got.Width()/want.Width()-1) > 0.1 {
+			t.Errorf("combined clusters of %d: interval %+v, by themselves %+v", size, got, want)
+		}
+	}
+}
+
+func mean(parts []float64) float64 { return parts[0] }

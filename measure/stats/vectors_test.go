@@ -143,9 +143,6 @@ func (v vector) compute(t *testing.T) []float64 {
 		return []float64{c.summary().df(in.Rho), c.summary().stdErr(cr2)}
 	case "mcnemar":
 		return []float64{McNemar(int(scalar(t, in.B)), int(scalar(t, in.C)))}
-	case "wilcoxon":
-		r := Wilcoxon(list[float64](t, in.Values))
-		return []float64{math.Min(r.Plus, r.Minus), r.P}
 	case "sign-flip":
 		return []float64{SignFlip(v.clusters(t), 200000, 1).P}
 	case "holm":

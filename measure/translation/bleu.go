@@ -1,9 +1,11 @@
 package translation
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"crosstalk/measure/pytext"
@@ -101,8 +103,13 @@ func (b BLEU) Corpus(hyps []string, refs ...[]string) (BLEUScore, error) {
 	if err := b.check(); err != nil {
 		return BLEUScore{}, err
 	}
-	if err := checkLengths(hyps, refs); err != nil {
-		return BLEUScore{}, err
+	if len(refs) == 0 {
+		return BLEUScore{}, errors.New("translation: no references given")
+	}
+	for k, set := range refs {
+		if len(set) != len(hyps) {
+			return BLEUScore{}, fmt.Errorf("translation: %d hypotheses but %d references in set %d", len(hyps), len(set), k+1)
+		}
 	}
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
@@ -166,8 +173,17 @@ func (b BLEU) Signature(nrefs int) string {
 	if smooth == SmoothFloor || smooth == SmoothAddK {
 		name = fmt.Sprintf("%s[%.2f]", smooth, b.smoothValue())
 	}
-	return fmt.Sprintf("nrefs:%s|case:%s|eff:%s|tok:%s|smooth:%s|version:2",
-		nrefsName(nrefs), caseName(b.Lowercase), yesNo(b.EffectiveOrder), b.Tokenize.orDefault(), name)
+	references, letters, effective := strconv.Itoa(nrefs), "mixed", "no"
+	if nrefs < 0 {
+		references = "var"
+	}
+	if b.Lowercase {
+		letters = "lc"
+	}
+	if b.EffectiveOrder {
+		effective = "yes"
+	}
+	return fmt.Sprintf("nrefs:%s|case:%s|eff:%s|tok:%s|smooth:%s|version:2", references, letters, effective, b.Tokenize.orDefault(), name)
 }
 
 func (b BLEU) check() error {
@@ -180,7 +196,10 @@ func (b BLEU) check() error {
 	if !(b.SmoothValue >= 0) || math.IsInf(b.SmoothValue, 1) {
 		return fmt.Errorf("translation: smoothing value %g; expected a finite number, at least 0", b.SmoothValue)
 	}
-	return checkOrder("BLEU n-gram", b.MaxOrder)
+	if b.MaxOrder < 0 || b.MaxOrder > 100 {
+		return fmt.Errorf("translation: BLEU n-gram order %d; expected 1 to 100, or 0 for the default", b.MaxOrder)
+	}
+	return nil
 }
 
 func (b BLEU) order() int {
@@ -228,7 +247,7 @@ func (b BLEU) count(sc *scratch, stats *BLEUStats, hyp string, refs []string) er
 		stats.RefLen = closer(stats.SysLen, stats.RefLen, len(sc.ref))
 	}
 	if stats.NRefs == 0 {
-		return errNoReference
+		return errors.New("no reference, or only empty ones")
 	}
 	sc.ngrams.match(sc.hyp, stats.Counts)
 	for n := range stats.Totals {

@@ -154,11 +154,6 @@ func FuzzScores(f *testing.F) {
 				}
 			}
 		}
-		for _, c := range []CHRF{{WordOrder: 2}, {Whitespace: true, Lowercase: true, EpsSmoothing: true}} {
-			if s, err := c.Sentence(hyp, ref1, ref2); err != nil || !(s.Score >= 0 && s.Score <= 100+1e-9) {
-				t.Errorf("%v, %v", s, err)
-			}
-		}
 		for _, r := range []ROUGE{ROUGEASCII, ROUGEChinese, ROUGEUnicode} {
 			s := r.Score(hyp, ref1)
 			for _, o := range []Overlap{s.ROUGE1, s.ROUGE2, s.ROUGEL} {

@@ -174,13 +174,12 @@ func TestCorpora(t *testing.T) {
 		}
 		pair, measure := c.Cell[1], c.Cell[2]
 		hyps, refs := p.corpus(pair)
-		var rouge ROUGEMean
 		if strings.HasPrefix(measure, "rouge") && !strings.HasSuffix(pair, "zh") {
+			got := 0.0
 			for i := range hyps {
-				rouge.Add(ROUGEASCII.Score(hyps[i], refs[i]))
+				s := ROUGEASCII.Score(hyps[i], refs[i])
+				got += map[string]float64{"rouge1": s.ROUGE1.F1, "rouge2": s.ROUGE2.F1, "rougeL": s.ROUGEL.F1}[measure] / float64(len(hyps))
 			}
-			one, two, l := rouge.F1()
-			got := map[string]float64{"rouge1": one, "rouge2": two, "rougeL": l}[measure]
 			near(t, pair+" "+measure, got, c.Recomputed, 1e-9)
 			near(t, pair+" "+measure+" as published", got, c.Stored, 5e-4)
 			checked++

@@ -18,11 +18,10 @@ type vector struct {
 	Words       []string
 	Hyps        []string
 	Refs        [][]string
-	BLEU, CHRF  *float64
+	BLEU        *float64
 	BP          float64
 	MaxOrder    int     `json:"max_order"`
 	SmoothValue float64 `json:"smooth_value"`
-	Beta        int
 	Signature   string
 }
 
@@ -76,16 +75,6 @@ func TestVectors(t *testing.T) {
 			near(t, what+" BLEU", s.Score, *v.BLEU, 1e-9)
 			near(t, what+" BP", s.BP, v.BP, 1e-12)
 			got, want, signature = s.String(), v.Text, b.Signature(s.NRefs)
-		case v.CHRF != nil:
-			c := CHRF{Beta: v.Beta, Lowercase: set["case"] == "lc", Whitespace: set["space"] == "yes", EpsSmoothing: set["eff"] == "no"}
-			fmt.Sscan(set["nc"], &c.CharOrder)
-			fmt.Sscan(set["nw"], &c.WordOrder)
-			s, err := c.Corpus(corpus.Hyps, corpus.Refs...)
-			if err != nil {
-				t.Fatalf("%s: %v", what, err)
-			}
-			near(t, what+" chrF", s.Score, *v.CHRF, 1e-9)
-			got, want, signature = s.String(), v.Text, c.Signature(s.NRefs)
 		default:
 			continue // the header
 		}
@@ -100,7 +89,7 @@ func TestVectors(t *testing.T) {
 	if err := lines.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if figures < 1000 {
-		t.Errorf("%d figures compared, want at least 1000", figures)
+	if figures < 600 {
+		t.Errorf("%d figures compared, want at least 600", figures)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,10 +26,8 @@ var Formats = []string{JSONLines, CSV, Parquet, LMEval}
 
 // CheckFormat returns an error for an unknown format.
 func CheckFormat(format string) error {
-	if !slices.Contains(Formats, format) {
-		return crosstalk.UnknownName("format", format, Formats)
-	}
-	return nil
+	_, err := crosstalk.Chosen("format", format, Formats)
+	return err
 }
 
 // Answer is a request with its answer.

@@ -42,12 +42,12 @@ func TestChanges(t *testing.T) {
 		{"", "", "", ""},
 		{"a \xff b c", "a b c", "a [-\xff-] b c", "a b c"},
 	} {
-		x, y, _ := changes(Marked(c.before, nil), Marked(c.after, nil))
+		x, y, _ := changes(marked(c.before, nil, 0), marked(c.after, nil, 0))
 		if a, b := marks(x), marks(y); a != c.a || b != c.b {
 			t.Errorf("%q and %q:\n%s\n%s\nwant\n%s\n%s", c.before, c.after, a, b, c.a, c.b)
 		}
 	}
-	if _, _, alike := changes(Marked("red cars go fast", nil), Marked("we bake bread", nil)); alike {
+	if _, _, alike := changes(marked("red cars go fast", nil, 0), marked("we bake bread", nil, 0)); alike {
 		t.Error("another answer is a changed one")
 	}
 }
@@ -55,13 +55,13 @@ func TestChanges(t *testing.T) {
 // A wrong line keeps its mark and, once, its label where a part of it changed; what
 // was cut is no word.
 func TestChangesInMarks(t *testing.T) {
-	before := Marked("one two three four", []crosstalk.Span{{Start: 4, End: 13, Language: "fr", Probability: 0.9}})
-	x, y, _ := changes(before, Marked("one two 3 four", nil))
+	before := marked("one two three four", []crosstalk.Span{{Start: 4, End: 13, Language: "fr", Probability: 0.9}}, 0)
+	x, y, _ := changes(before, marked("one two 3 four", nil, 0))
 	if a, b := marks(x), marks(y); a != "one <two >[-<threefr 90 %>-] four" || b != "one two {+3+} four" {
 		t.Errorf("%s\n%s", a, b)
 	}
 	long := strings.Repeat("ab ", 2000)
-	x, y, _ = changes(Marked("x "+long, nil), Marked("y "+long, nil))
+	x, y, _ = changes(marked("x "+long, nil, 0), marked("y "+long, nil, 0))
 	if a, b := marks(x), marks(y); !strings.HasPrefix(a, "[-x-] ab ") || !strings.HasSuffix(b, " bytes not shown>") || strings.Count(b, "{+") != 1 {
 		t.Errorf("%.20s ... %s", a, b[len(b)-40:])
 	}

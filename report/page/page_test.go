@@ -130,19 +130,19 @@ func TestLong(t *testing.T) {
 
 func TestMarked(t *testing.T) {
 	const text = "gut\nnot good\nمرحبا hello"
-	got := Marked(text, []crosstalk.Span{{Start: 24, End: 29, Text: "hello"}, {Start: 4, End: 12, Language: "en", Probability: 0.988}, {Start: 5, End: 6}, {Start: 28, End: 99}})
+	got := marked(text, []crosstalk.Span{{Start: 24, End: 29, Text: "hello"}, {Start: 4, End: 12, Language: "en", Probability: 0.988}, {Start: 5, End: 6}, {Start: 28, End: 99}}, Longest)
 	want := []Piece{{Text: "gut\n"}, {Text: "not good", Kind: "line", Label: "en 99 %"}, {Text: "\nمرحبا "}, {Text: "hello", Kind: "word"}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if got := Marked("", nil); got != nil {
+	if got := marked("", nil, Longest); got != nil {
 		t.Errorf("%v", got)
 	}
 }
 
 func TestEchoes(t *testing.T) {
 	var marked []string
-	for _, p := range Echoes("Yellowish, a yellow's bus; yell. Ýellow YELLOW school-bus buses", "yellow school bus") {
+	for _, p := range echoesIn("Yellowish, a yellow's bus; yell. Ýellow YELLOW school-bus buses", "yellow school bus", nil, Longest) {
 		if p.Kind == "echo" {
 			marked = append(marked, p.Text)
 		}
@@ -169,7 +169,7 @@ func TestMarkedSide(t *testing.T) {
 func FuzzMarked(f *testing.F) {
 	f.Add("gut\nnot good", "good", 4, 12, 2, 30)
 	f.Fuzz(func(t *testing.T, text, concept string, a, b, c, d int) {
-		for _, pieces := range [][]Piece{Marked(text, []crosstalk.Span{{Start: a, End: b, Language: "x"}, {Start: c, End: d}}), Echoes(text, concept)} {
+		for _, pieces := range [][]Piece{marked(text, []crosstalk.Span{{Start: a, End: b, Language: "x"}, {Start: c, End: d}}, Longest), echoesIn(text, concept, nil, Longest)} {
 			var all strings.Builder
 			for _, p := range pieces {
 				if p.Kind != "cut" {

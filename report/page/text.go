@@ -25,11 +25,9 @@ type Piece struct {
 // Longest is the default maximum number of bytes of a text.
 const Longest = 4000
 
-// Marked splits a text into pieces, with the spans marked. It cuts the text at
-// Longest and states how much is missing. It ignores spans that lie outside the
-// text or overlap an earlier one.
-func Marked(text string, spans []crosstalk.Span) []Piece { return marked(text, spans, Longest) }
-
+// marked splits a text into pieces, with the spans marked. It cuts the text at
+// longest, or Longest if that is 0, and states how much is missing. It ignores
+// spans that lie outside the text or overlap an earlier one.
 func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 	longest = cmp.Or(longest, Longest)
 	shown := text
@@ -81,11 +79,9 @@ func brief(s string) string {
 	return strings.ToValidUTF8(s[:longestName], "") + "…"
 }
 
-// Echoes marks the words of a text that are words of a concept or begin with one:
-// "yellow" in "yellowish". It is a visual aid, not a measure.
-func Echoes(text, concept string) []Piece { return echoesIn(text, concept, nil, Longest) }
-
-// echoesIn marks the spans, and outside them the echoes.
+// echoesIn marks the spans and, outside them, the words that are words of a
+// concept or begin with one: "yellow" in "yellowish". It is a visual aid, not a
+// measure.
 func echoesIn(text, concept string, spans []crosstalk.Span, longest int) []Piece {
 	pieces := marked(text, spans, longest)
 	concepts := strings.FieldsFunc(strings.ToLower(concept), notLetter)

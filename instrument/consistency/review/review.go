@@ -10,8 +10,5 @@ import (
 
 // writeCSV writes a table.
 func writeCSV(w io.Writer, header []string, rows [][]string) error {
-	c := csv.NewWriter(w)
-	c.Write(header)
-	c.WriteAll(rows)
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(append([][]string{header}, rows...))
 }

@@ -22,6 +22,7 @@ type Word struct {
 	Foreign  bool    // in a script that the expected language is not written in
 	Share    float64 // of the word in Language, 0 if its list does not have it or there is none
 	English  float64 // the same in English, for words in Latin script
+	Own      float64 // the same in the expected language
 	Loan     bool    // used in most languages of the script: "online"
 }
 
@@ -83,6 +84,9 @@ func (a *Analysis) word(i int) Word {
 		w.Share = shares[row[best]]
 		if t.script == latin {
 			w.English = shares[row[stateOf["en"]-m.first]]
+		}
+		if home, ok := stateOf[a.language]; ok && t.script == a.script {
+			w.Own = shares[row[home-m.first]]
 		}
 	}
 	return w
@@ -154,6 +158,51 @@ func (a *Analysis) Own(start, end int, floor float64) (n int) {
 		}
 	}
 	return n
+}
+
+// Foreign returns what is left of the part from byte start to byte end without the words at its ends that have log odds
+// below floor: the whole part if all or none have.
+func (a *Analysis) Foreign(start, end int, floor float64) (int, int) {
+	from := sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].start >= start })
+	to := sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].end > end })
+	first, last := from, to-1
+	for first < to && a.cells[first].odds < floor {
+		first++
+	}
+	if first == to {
+		return start, end
+	}
+	for a.cells[last].odds < floor {
+		last--
+	}
+	if first > from {
+		start = a.tokens[first].start
+	}
+	if last < to-1 {
+		end = a.tokens[last].end
+	}
+	return start, end
+}
+
+// Borrowed returns the number of different words of the text that the expected language has from English: its list has
+// them, and they are far more frequent in English. It is 0 for languages without a list in Latin script.
+func (a *Analysis) Borrowed() int {
+	const times = 4
+	home, ok := stateOf[a.language]
+	if !ok || a.script != latin || a.language == "en" {
+		return 0
+	}
+	m := embedded().alphabets[latin]
+	own, english := home-m.first, stateOf["en"]-m.first
+	seen := map[string]bool{}
+	for i := range a.tokens {
+		if t := &a.tokens[i]; t.script == latin && t.form == plain && len(t.text) > 3 {
+			if row := m.weigh(t.text).row; row[own] > 0 && shares[row[english]] > times*shares[row[own]] {
+				seen[t.text] = true
+			}
+		}
+	}
+	return len(seen)
 }
 
 // Count returns the number of words, or characters of Chinese and Japanese, from byte start to byte end that say anything

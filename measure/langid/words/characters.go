@@ -8,7 +8,7 @@ import (
 )
 
 // unknownCharacter is the share of words that are a character that no list has.
-const unknownCharacter = 1e-7
+const unknownCharacter = 1e-9
 
 // longest is the number of characters of the longest words of Chinese and Japanese that count.
 const longest = 8

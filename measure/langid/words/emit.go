@@ -26,7 +26,7 @@ const (
 	nameRatio = 30
 
 	// temper is the power of the ratios of characters: those of a word depend on each other.
-	temper = 0.7
+	temper = 0.85
 
 	// impossible is the probability of a word in a script that the expected language is not written in.
 	impossible = 1e-14

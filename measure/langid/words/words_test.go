@@ -84,6 +84,20 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
+// A line in another language but for a word at each end.
+func TestForeign(t *testing.T) {
+	const text = "Ecco che nhận được hỗ trợ từ chính phủ trong alimentare."
+	a := Analyse(text, "it", nil)
+	if start, end := a.Foreign(0, len(text), -1); text[start:end] != "nhận được hỗ trợ từ chính phủ trong" {
+		t.Errorf("%q", text[start:end])
+	}
+	for _, whole := range []string{"nhận được hỗ trợ.", "Ecco che alimentare.", ""} {
+		if start, end := Analyse(whole, "it", nil).Foreign(0, len(whole), -1); start != 0 || end != len(whole) {
+			t.Errorf("%q: %d to %d", whole, start, end)
+		}
+	}
+}
+
 func FuzzAnalyse(f *testing.F) {
 	for _, s := range []string{"Straße ’s mal'aise", "中文と日本語 mixed ₂ x\u0301", "\xff\xfe\n\n"} {
 		f.Add(s, "de", 1, 3)

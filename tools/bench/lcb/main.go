@@ -80,7 +80,7 @@ func compare(data string, list int, strict bool) error {
 		if err != nil {
 			return err
 		}
-		for row, err := range recorded.ReadConfusion(filepath.Join(data, "lcb/outputs", model+".csv.gz")) {
+		for row, err := range (recorded.Reading{}).Confusion(filepath.Join(data, "lcb/outputs", model+".csv.gz")) {
 			if err != nil {
 				return err
 			}

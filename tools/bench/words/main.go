@@ -23,15 +23,16 @@ import (
 
 // options are what the command is asked for.
 type options struct {
-	data, list string
-	halves     []string
-	baselines  bool
+	data, own, list string
+	halves          []string
+	baselines       bool
 }
 
 func main() {
 	log.SetFlags(0)
 	var o options
 	flag.StringVar(&o.data, "data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
+	flag.StringVar(&o.own, "own", "", "`folder` of NTREX-128: make data from it and measure on these alone")
 	half := flag.String("half", "all", "`half` to report: a, b or all (both, one after the other)")
 	flag.StringVar(&o.list, "list", "", "list `what` check gets wrong instead of figures: false, missed or misnamed")
 	flag.BoolVar(&o.baselines, "baselines", true, "measure lid.176 and lingua-go as well, which takes a minute")
@@ -41,7 +42,7 @@ func main() {
 	if *half == "all" {
 		o.halves = []string{"a", "b"}
 	}
-	if _, err := os.Stat(o.data); err != nil {
+	if _, err := os.Stat(o.data); err != nil && o.own == "" {
 		fmt.Printf("skipped: no reference data (%v)\n", err)
 		return
 	}
@@ -49,7 +50,7 @@ func main() {
 		name  string
 		print func(options) error
 	}{{"words", wordTables}, {"replies", replyTables}, {"streams", streamTables}} {
-		if *only != "" && *only != part.name {
+		if *only != "" && *only != part.name || o.own != "" && part.name != "words" {
 			continue
 		}
 		if err := part.print(o); err != nil {

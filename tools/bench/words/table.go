@@ -12,6 +12,9 @@ import (
 // wordTables prints what each system finds of the words' data.
 func wordTables(o options) error {
 	data, err := readSet(filepath.Join(o.data, "words"))
+	if o.own != "" {
+		data, err = makeOwn(o.own)
+	}
 	if err != nil {
 		return err
 	}
@@ -57,7 +60,7 @@ func percent(c *stats.Clusters) string {
 
 func overview(half string, data set, systems []*system, results []result) {
 	fmt.Printf("\nHalf %s: %d clean answers, %.0f words; %d with foreign words put in\n\n", half, len(data.clean), results[0].words["all"], len(data.inserted))
-	fmt.Printf("%-22s %10s %18s %16s %14s %16s %10s %10s\n", "", "threshold", "false runs/1,000", "most in", "real found", "clean flagged, %", "letters, %", "words/CPU s")
+	fmt.Printf("%-22s %10s %18s %16s %14s %16s %10s %10s %10s\n", "", "threshold", "false runs/1,000", "most in", "real found", "clean flagged, %", "letters, %", "beside, %", "words/CPU s")
 	for i, s := range systems {
 		m := results[i]
 		worst, rate := m.worst()
@@ -65,8 +68,8 @@ func overview(half string, data set, systems []*system, results []result) {
 		if !s.fixed {
 			threshold = fmt.Sprintf("%.2f", s.at)
 		}
-		fmt.Printf("%-22s %10s %18.2f %16s %14s %16s %10.1f %10.0f\n", s.name, threshold, 1000*m.falseRuns["all"]/m.words["all"],
-			fmt.Sprintf("%s %.1f", worst, rate), fmt.Sprintf("%d of %d", m.marked, m.real), percent(&m.flagged), 100*float64(m.rightLetters)/float64(m.letters), s.speed)
+		fmt.Printf("%-22s %10s %18.2f %16s %14s %16s %10.1f %10.1f %10.0f\n", s.name, threshold, 1000*m.falseRuns["all"]/m.words["all"],
+			fmt.Sprintf("%s %.1f", worst, rate), fmt.Sprintf("%d of %d", m.marked, m.real), percent(&m.flagged), 100*float64(m.rightLetters)/float64(m.letters), 100*float64(m.beside)/float64(m.letters), s.speed)
 	}
 	fmt.Printf("\nfalse runs per 1,000 words\n%-22s", "")
 	for _, l := range languages {
@@ -107,6 +110,19 @@ func recallTable(systems []*system, results []result) {
 func (s *system) print(data set, what string) {
 	for a := range data.all() {
 		runs := a.runs(s.found[a], s.at)
+		if what == "beside" {
+			for _, k := range a.Foreign {
+				lo, hi := a.within(k.Start, k.End)
+				for _, r := range runs {
+					if r.lo <= hi && lo <= r.hi && (r.lo < lo || r.hi > hi) {
+						end := a.letters[r.hi-1]
+						_, n := utf8.DecodeRuneInString(a.Text[end:])
+						a.print(known{a.letters[r.lo], end + n, r.language}, fmt.Sprintf("%s in %s %s %d %d (%s)", k.Language, r.language, r.note, lo-r.lo, r.hi-hi, a.Text[k.Start:k.End]), r.score)
+					}
+				}
+			}
+			continue
+		}
 		if what != "false" {
 			for _, k := range a.Foreign {
 				ok, language := a.flagged(k, runs)

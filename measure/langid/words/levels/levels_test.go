@@ -40,7 +40,7 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	if n := tables[1].Columns(); n != 1 {
+	if n := tables[1].columns; n != 1 {
 		t.Errorf("second table: %d columns", n)
 	}
 }

@@ -22,9 +22,6 @@ func (t *Table) place(sum uint32) (bucket int, rest uint32) {
 	return int(uint64(sum) >> (32 - t.bucketBits)), sum << t.bucketBits >> (32 - more)
 }
 
-// Columns returns the number of columns.
-func (t *Table) Columns() int { return t.columns }
-
 // Row returns the levels of the string with that hash, and whether any column has it.
 func (t *Table) Row(h Hash) (row Row, ok bool) {
 	bucket, rest := t.place(h.Sum())
