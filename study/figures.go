@@ -137,7 +137,7 @@ func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk
 	f, _ = f.split(instrument.Named(manifest.Plan.Instrument))
 	return estimates, func(yield func(crosstalk.Observation, error) bool) {
 		reader := f.View.Reader()
-		for o, err := range run.ReadObservations(path) {
+		for o, err := range run.ReadValues(path) {
 			if err != nil {
 				yield(o, err)
 				return
