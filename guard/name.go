@@ -215,9 +215,6 @@ func (c *check) before(at int) string {
 	return text[strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
 }
 
-// faults begin messages of programs, which people quote without marks.
-var faults = map[string]bool{"error": true, "warning": true, "exception": true, "fatal": true, "failed": true}
-
 // starts reports whether a sentence starts at a byte.
 func (c *check) starts(at int) bool {
 	before := strings.TrimRight(c.text[:at], " *_\"'“«„(¿¡")
