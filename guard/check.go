@@ -20,6 +20,8 @@ import (
 const (
 	lineWrong = 4.0  // a line is in another language
 	lineRight = -1.5 // a line is in the expected one
+
+	replyWrong = 2.55 // a sentence of a word or two is the whole answer, and is English: "Sure."
 )
 
 // Certain is the probability from which words within a line make the verdict Wrong.
@@ -183,6 +185,8 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	switch {
 	case e.Words == 0:
 	case e.LogRatio >= lineWrong && 5*own < e.Words && !(e.Words <= 2 && c.mostlyMasked(blocks)):
+		u.state = Wrong
+	case len(c.doc.Blocks) == 1 && e.Language == "en" && e.LogRatio >= replyWrong && strings.LastIndexAny(c.text, ".!") == len(strings.TrimSpace(c.text))-1:
 		u.state = Wrong
 	case e.LogRatio <= lineRight || e.LogRatio >= lineWrong:
 		u.state = Right // if it has foreign words, these are found word by word

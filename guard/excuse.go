@@ -42,6 +42,10 @@ func (c *check) excuse(r run) prose.Kind {
 // excuseAlike excuses runs for what others of the text are: words of a language that the text speaks of, terms in a
 // text that has many, and short runs of several languages in one of dishes or names.
 func (c *check) excuseAlike(found []run) {
+	if len(found) == 1 && c.alone(found[0]) {
+		found[0].excuse = ""
+		return
+	}
 	if !slices.ContainsFunc(found, func(r run) bool { return r.excuse == "" }) {
 		return
 	}
@@ -81,6 +85,15 @@ func (c *check) excuseAlike(found []run) {
 			r.excuse = Name
 		}
 	}
+}
+
+// alone reports whether the only part of a text in another script is one English word that is no rare one: a text that
+// uses English terms has more of them.
+func (c *check) alone(r run) bool {
+	const share = 3e-5
+	w := r.words[0]
+	return r.excuse == Loan && len(r.words) == 1 && w.Foreign && !w.Name && !w.Loan && w.English >= share && c.want.base != "hi" &&
+		!slices.ContainsFunc(c.masked, func(m Mask) bool { return m.Kind == prose.Code || m.Kind.Quoted() })
 }
 
 // borrows reports whether a text is full of words from English that its language has.

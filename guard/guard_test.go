@@ -44,6 +44,8 @@ func TestCheck(t *testing.T) {
 		{"hi", "नमस्ते, आप कैसे हैं?", Right, ""},
 		// Short ones.
 		{"fr", "Merci beaucoup !", Right, ""},
+		{"ru", "Sure.", Wrong, "en line[Sure.]"},
+		{"vi", "Hotel.", CannotTell, ""},
 		{"tr", "Thank you!", Wrong, "en line[Thank you!]"},
 		{"de", "Hotel", CannotTell, ""},
 		{"de", "", CannotTell, ""},

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -56,7 +57,7 @@ func (c *check) titled(run []words.Word) bool {
 		return names == len(run) && (run[0].Foreign || names > 1) || names > 2 && 2*names >= len(run)
 	case names == len(run) || 2*names >= len(run):
 		return true
-	case !leads(run[0]) || first == "i" || strings.HasPrefix(first, "i'") || run[0].Language == "de" || c.comma(run[0].Start) && len(run) > 4:
+	case !leads(run[0]) || opens[first] || run[0].Language == "de" || c.comma(run[0].Start) && len(run) > 4:
 		return false
 	}
 	return true
@@ -65,6 +66,15 @@ func (c *check) titled(run []words.Word) bool {
 // leads reports whether a word with a capital is in the other language, and so begins what follows, rather than a name
 // before words of it.
 func leads(w words.Word) bool { return w.Name && w.Share > w.Own }
+
+// opens lists words of English that begin a sentence rather than a name.
+var opens = func() map[string]bool {
+	all := maps.Clone(english)
+	for _, w := range []string{"a", "an", "the", "no", "not"} {
+		delete(all, w)
+	}
+	return all
+}()
 
 // everyday is the share in English of words that are no names of products.
 const everyday = 1e-5
@@ -195,7 +205,7 @@ func particled(base, text string) bool {
 func (c *check) cited(r run) bool {
 	first, _ := utf8.DecodeRuneInString(c.before(r.start))
 	named := unicode.Is(unicode.Latin, first) && unicode.IsUpper(first) && latin(c.text[r.start:r.end]) && c.want.base != "de"
-	if len(r.words) > 12 || !named && !leads(r.words[0]) {
+	if len(r.words) > 12 || c.comma(r.start) || !named && !leads(r.words[0]) {
 		return false
 	}
 	line := c.line(r.start)
@@ -214,9 +224,6 @@ func (c *check) before(at int) string {
 	text := strings.TrimSuffix(c.text[max(0, at-40):at], " ")
 	return text[strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
 }
-
-// faults begin messages of programs, which people quote without marks.
-var faults = map[string]bool{"error": true, "warning": true, "exception": true, "fatal": true, "failed": true}
 
 // starts reports whether a sentence starts at a byte.
 func (c *check) starts(at int) bool {
