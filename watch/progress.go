@@ -9,6 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/internal/duration"
 	"crosstalk/internal/jsonlog"
 	"crosstalk/internal/statusline"
 )
@@ -76,7 +77,7 @@ func (p *progress) show() {
 	} else if asked := s.Done - s.Cached; asked > 0 {
 		rate := float64(asked) / took.Seconds()
 		left := time.Duration(float64(max(0, p.planned-s.Done)) / rate * float64(time.Second))
-		fmt.Fprintf(&b, ", %.1f/s, %v left", rate, left.Round(time.Second))
+		fmt.Fprintf(&b, ", %.1f/s, %s left", rate, duration.Text(left.Round(time.Second)))
 	}
 	if s.Failed > 0 {
 		fmt.Fprintf(&b, ", %d failed", s.Failed)
