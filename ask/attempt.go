@@ -193,7 +193,10 @@ func (a *asker) try(ctx context.Context, s *shape, req crosstalk.Request) (cross
 			cancel()
 		}
 	})()
+	silence := &a.about.endpoint.silence
+	silence.begin()
 	answer, err := a.model.Answer(ctx, req)
+	silence.end(err == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded))
 	if err != nil && off.Load() {
 		return answer, errGivenUp
 	}

@@ -17,6 +17,7 @@ type endpoint struct {
 	name    string
 	limit   *limiter
 	breaker breaker
+	silence silence
 	stop    context.Context // done when nothing more is sent there
 	halt    context.CancelCauseFunc
 }
