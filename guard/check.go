@@ -42,8 +42,9 @@ type check struct {
 	spans    []Span
 	excused  []Span // in another language for a reason
 	masked   []Mask
-	pairs    []pair // see paired
-	firsts   []int  // see first
+	pairs    []pair  // see paired
+	firsts   []int   // see first
+	alike    *string // see sibling; nil before it is known
 }
 
 // unit is a block, or several short ones of a form.
@@ -174,7 +175,7 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	}
 	u.evidence = c.analysis.Weigh(ranges...)
 	e := &u.evidence
-	if !words.Supports(c.want.base) || siblings[c.want.base] != nil || 10*e.Known < 6*e.Words && e.Words > 2 {
+	if !words.Supports(c.want.base) || siblings[c.want.base].script != nil || 10*e.Known < 6*e.Words && e.Words > 2 {
 		if c.identify(&u) {
 			return u
 		}
@@ -208,7 +209,49 @@ func (c *check) mostlyMasked(blocks []prose.Block) bool {
 var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
 
 // siblings are languages that are so alike that only the identifier tells them apart, in text of some length.
-var siblings = map[string][]string{"hi": {"mr", "ne"}, "id": {"ms"}}
+var siblings = map[string]struct {
+	languages []string
+	script    *unicode.RangeTable
+}{
+	"hi": {[]string{"mr", "ne"}, unicode.Devanagari},
+	"id": {[]string{"ms"}, unicode.Latin},
+}
+
+// sibling returns the language of the prose, if it is one of those that are so alike to the expected one, else "". Single
+// lines say too little. Letters of other scripts mislead the identifier, and other identifiers than the embedded one take
+// much Indonesian for Malay.
+func (c *check) sibling() string {
+	const sure = 0.8
+	alike := siblings[c.want.base]
+	var plain strings.Builder
+	for _, b := range c.doc.Blocks {
+		if c.plain(&plain, b); plain.Len() > enough {
+			break
+		}
+	}
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) && !unicode.Is(alike.script, r) {
+			return ' '
+		}
+		return r
+	}, plain.String())
+	guess := embedded.Identifier().Identify(text)
+	switch {
+	case lowercase(text) < 4 || !slices.Contains(alike.languages, guess.Language):
+		return ""
+	case guess.Language == "ms":
+		notInWord := func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }
+		if guess.Probability < 0.5 || !slices.ContainsFunc(strings.FieldsFunc(text, notInWord), func(w string) bool { return malay[w] }) {
+			return "" // much of Indonesian is Malay as well
+		}
+	case guess.Probability < sure || lowercase(text) < 6:
+		return ""
+	}
+	return guess.Language
+}
+
+// enough bytes of a text tell its language.
+const enough = 2000
 
 // identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
 // that settles it.
@@ -220,17 +263,22 @@ func (c *check) identify(u *unit) bool {
 	if len(plain.String()) < 20 || words.Supports(c.want.base) && lowercase(plain.String()) < 4 {
 		return false
 	}
-	guess := c.lid.Identify(plain.String())
-	switch supported := words.Supports(c.want.base); {
-	case slices.Contains(siblings[c.want.base], guess.Language):
-		// Other identifiers take much Indonesian for Malay.
-		if guess = embedded.Identifier().Identify(plain.String()); !slices.Contains(siblings[c.want.base], guess.Language) || guess.Probability < 0.5 {
+	if siblings[c.want.base].script != nil {
+		if c.alike == nil {
+			language := c.sibling()
+			c.alike = &language
+		}
+		if language := *c.alike; language != "" {
+			u.state, u.evidence.Language = Wrong, language
+			u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)
+			return true
+		}
+		if 10*u.evidence.Known >= 6*u.evidence.Words {
 			return false
 		}
-		u.state, u.evidence.Language = Wrong, guess.Language
-		u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)
-	case siblings[c.want.base] != nil && 10*u.evidence.Known >= 6*u.evidence.Words:
-		return false
+	}
+	guess := c.lid.Identify(plain.String())
+	switch supported := words.Supports(c.want.base); {
 	case guess.Language == c.want.base && guess.Probability >= 0.5 && (!supported || u.evidence.LogRatio < lineWrong):
 		u.state, u.evidence.LogRatio = Right, min(u.evidence.LogRatio, -lineWrong)
 	case twins[guess.Language]:
@@ -338,7 +386,7 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 		start, end = c.trim(part.Start, part.End)
 		s.Excuse = Gloss
 	} else {
-		s.Excuse = cmp.Or(c.announced(b, e.Language), c.signed(b))
+		s.Excuse = cmp.Or(c.announced(b, e.Language), c.named(b, e.Language))
 	}
 	if words.Supports(c.want.base) && words.Supports(e.Language) {
 		start, end = c.analysis.Foreign(start, end, ends)
@@ -385,7 +433,7 @@ func (c *check) foreignWords() {
 			for j < len(all) && c.adjacent(all[j-1], all[j]) {
 				j++
 			}
-			if !covered(lines, all[i].Start) {
+			if !covered(lines, all[i].Start) && !covered(lines, all[j-1].Start) {
 				found = append(found, c.newRun(all[i:j], excuse))
 			}
 			i = j
@@ -427,8 +475,11 @@ func (c *check) newRun(all []words.Word, excuse prose.Kind) run {
 	return r
 }
 
-// own reports whether a word at the end of a run is about as frequent in the expected language.
-func own(w words.Word) bool { return w.Own >= 1e-5 && w.Own >= w.Share/2 }
+// own reports whether a word at the end of a run is about as frequent in the expected language, or not much less and
+// little speaks for the other one.
+func own(w words.Word) bool {
+	return w.Own >= 1e-5 && (w.Own >= w.Share/2 || w.Own >= w.Share/20 && w.LogOdds < 0)
+}
 
 // doubtful reports whether words are too little to make a verdict: each further word of a run must speak for it, since
 // the expected language has phrases of others ("per se", "chef de cuisine"). A single function word says enough.
@@ -437,11 +488,14 @@ func (r run) doubtful() bool {
 	if r.language != "zh" && r.language != "ja" { // whose words are characters
 		least += eachMore * float64(min(len(r.words)-1, 3))
 	}
-	if len(r.words) == 1 && r.words[0].Share >= 1e-3 && r.end-r.start >= 3 {
+	if len(r.words) == 1 && r.words[0].Share >= function && r.end-r.start >= 3 {
 		least -= 0.6
 	}
 	return r.odds < least
 }
+
+// function is the share of a language's words from which most are function words.
+const function = 1e-3
 
 // eachMore is what each further word of a run must add to the log odds.
 const eachMore = 0.5
