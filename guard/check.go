@@ -27,7 +27,7 @@ const Certain = 0.8
 
 // even is the log odds at which words count as foreign as often as not, where both are as frequent as in the
 // development data.
-const even = words.Threshold
+const even = -2.85
 
 // check is the judging of one text.
 type check struct {
@@ -340,8 +340,8 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 	} else {
 		s.Excuse = cmp.Or(c.announced(b, e.Language), c.signed(b))
 	}
-	if words.Supports(c.want.base) && words.Supports(e.Language) {
-		start, end = c.analysis.Foreign(start, end, ends)
+	if words.Supports(c.want.base) && words.Supports(e.Language) && !han(e.Language) {
+		start, end = c.analysis.Foreign(start, end, endOdds)
 	}
 	if start < end {
 		s.Start, s.End, s.Language = start, end, c.name(e.Language, start, end)
@@ -349,9 +349,9 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 	}
 }
 
-// ends is the log odds that the first and the last word of a line in another language have at least: a line is often in
+// endOdds is the log odds that the first and the last word of a line in another language have at least: a line is often in
 // another language but for a word or two at its ends.
-const ends = -1
+const endOdds = -1
 
 // maskFrom returns the number of the first masked part that ends behind a byte.
 func (c *check) maskFrom(at int) int {
@@ -391,13 +391,14 @@ func (c *check) foreignWords() {
 			i = j
 		}
 	}
-	runs(c.analysis.Words(even), "")
+	runs(c.analysis.Words(words.Threshold), "")
 	runs(c.quoted(), prose.Quote)
 	c.excuseAlike(found)
 	for _, r := range found {
 		if r.excuse == "" && r.doubtful() {
 			r.excuse = Doubt
 		}
+		r.unnamed()
 		c.add(Span{r.start, r.end, c.name(r.language, r.start, r.end), Word, probability(r.odds - even), r.excuse})
 	}
 }
@@ -413,18 +414,52 @@ type run struct {
 
 // newRun returns foreign words beside each other with an excuse, or the one that is found for them.
 func (c *check) newRun(all []words.Word, excuse prose.Kind) run {
-	for len(all) > 1 && own(all[0]) {
-		all = all[1:]
-	}
-	for len(all) > 1 && own(all[len(all)-1]) {
-		all = all[:len(all)-1]
-	}
+	all = c.shared(all)
 	best := slices.MaxFunc(all, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
 	r := run{all, all[0].Start, all[len(all)-1].End, mostIn(all), best.LogOdds, excuse}
 	if r.excuse == "" {
 		r.excuse = c.excuse(r)
 	}
 	return r
+}
+
+// unnamed leaves out the names at the ends of a run that are there for their neighbours alone.
+func (r *run) unnamed() {
+	const certain = 3
+	if r.odds < certain {
+		return
+	}
+	all := r.words
+	name := func(w words.Word) bool { return w.Name && !w.Foreign && w.LogOdds < 0 }
+	for name(all[0]) {
+		all = all[1:]
+	}
+	for name(all[len(all)-1]) {
+		all = all[:len(all)-1]
+	}
+	r.start, r.end = all[0].Start, all[len(all)-1].End
+}
+
+// shared leaves out the words at the ends of a run that are about as frequent in the expected language, as long as most
+// letters stay.
+func (c *check) shared(all []words.Word) []words.Word {
+	const share = 0.6
+	least := share * float64(c.size(all))
+	for len(all) > 1 && own(all[0]) && float64(c.size(all[1:])) >= least {
+		all = all[1:]
+	}
+	for n := len(all) - 1; n > 0 && own(all[n]) && float64(c.size(all[:n])) >= least; n-- {
+		all = all[:n]
+	}
+	return all
+}
+
+// size counts the characters of words.
+func (c *check) size(all []words.Word) (n int) {
+	for _, w := range all {
+		n += utf8.RuneCountInString(c.text[w.Start:w.End])
+	}
+	return n
 }
 
 // own reports whether a word at the end of a run is about as frequent in the expected language.
@@ -434,7 +469,7 @@ func own(w words.Word) bool { return w.Own >= 1e-5 && w.Own >= w.Share/2 }
 // the expected language has phrases of others ("per se", "chef de cuisine"). A single function word says enough.
 func (r run) doubtful() bool {
 	least := even + logCertain
-	if r.language != "zh" && r.language != "ja" { // whose words are characters
+	if !han(r.language) {
 		least += eachMore * float64(min(len(r.words)-1, 3))
 	}
 	if len(r.words) == 1 && r.words[0].Share >= 1e-3 && r.end-r.start >= 3 {
@@ -442,6 +477,9 @@ func (r run) doubtful() bool {
 	}
 	return r.odds < least
 }
+
+// han reports whether a language's words are found character by character: many are the same in the other language.
+func han(language string) bool { return language == "zh" || language == "ja" }
 
 // eachMore is what each further word of a run must add to the log odds.
 const eachMore = 0.5
@@ -462,7 +500,7 @@ func (c *check) quoted() (found []words.Word) {
 	if quotes == nil {
 		return nil
 	}
-	for _, w := range words.Analyse(c.text, c.want.base, rest).Words(even) {
+	for _, w := range words.Analyse(c.text, c.want.base, rest).Words(words.Threshold) {
 		i := sort.Search(len(quotes), func(i int) bool { return quotes[i].End > w.Start })
 		if i < len(quotes) && quotes[i].Start <= w.Start {
 			found = append(found, w)
