@@ -40,6 +40,7 @@ type check struct {
 	units    []unit
 	strict   bool
 	spans    []Span
+	lines    []Span // that are in another language, from end to end
 	excused  []Span // in another language for a reason
 	masked   []Mask
 	pairs    []pair // see paired
@@ -174,7 +175,7 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	}
 	u.evidence = c.analysis.Weigh(ranges...)
 	e := &u.evidence
-	if !words.Supports(c.want.base) || siblings[c.want.base] != nil || 10*e.Known < 6*e.Words && e.Words > 2 {
+	if !words.Supports(c.want.base) || siblings[c.want.base].script != nil || 10*e.Known < 6*e.Words && e.Words > 2 {
 		if c.identify(&u) {
 			return u
 		}
@@ -208,7 +209,33 @@ func (c *check) mostlyMasked(blocks []prose.Block) bool {
 var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
 
 // siblings are languages that are so alike that only the identifier tells them apart, in text of some length.
-var siblings = map[string][]string{"hi": {"mr", "ne"}, "id": {"ms"}}
+var siblings = map[string]struct {
+	languages []string
+	script    *unicode.RangeTable
+}{
+	"hi": {[]string{"mr", "ne"}, unicode.Devanagari},
+	"id": {[]string{"ms"}, unicode.Latin},
+}
+
+// sibling returns the language of text, if it is one of those that are so alike to the expected one. Letters of other
+// scripts mislead the identifier, and other identifiers than the embedded one take much Indonesian for Malay.
+func (c *check) sibling(text string) string {
+	alike := siblings[c.want.base]
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) && !unicode.Is(alike.script, r) {
+			return ' '
+		}
+		return r
+	}, text)
+	guess := embedded.Identifier().Identify(text)
+	switch {
+	case lowercase(text) < 4 || guess.Probability < 0.5 || !slices.Contains(alike.languages, guess.Language):
+		return ""
+	case guess.Language == "ms" && !slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }), func(w string) bool { return malay[w] }):
+		return "" // much of Indonesian is Malay as well
+	}
+	return guess.Language
+}
 
 // identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
 // that settles it.
@@ -220,17 +247,18 @@ func (c *check) identify(u *unit) bool {
 	if len(plain.String()) < 20 || words.Supports(c.want.base) && lowercase(plain.String()) < 4 {
 		return false
 	}
-	guess := c.lid.Identify(plain.String())
-	switch supported := words.Supports(c.want.base); {
-	case slices.Contains(siblings[c.want.base], guess.Language):
-		// Other identifiers take much Indonesian for Malay.
-		if guess = embedded.Identifier().Identify(plain.String()); !slices.Contains(siblings[c.want.base], guess.Language) || guess.Probability < 0.5 {
+	if siblings[c.want.base].script != nil {
+		if language := c.sibling(plain.String()); language != "" {
+			u.state, u.evidence.Language = Wrong, language
+			u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)
+			return true
+		}
+		if 10*u.evidence.Known >= 6*u.evidence.Words {
 			return false
 		}
-		u.state, u.evidence.Language = Wrong, guess.Language
-		u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)
-	case siblings[c.want.base] != nil && 10*u.evidence.Known >= 6*u.evidence.Words:
-		return false
+	}
+	guess := c.lid.Identify(plain.String())
+	switch supported := words.Supports(c.want.base); {
 	case guess.Language == c.want.base && guess.Probability >= 0.5 && (!supported || u.evidence.LogRatio < lineWrong):
 		u.state, u.evidence.LogRatio = Right, min(u.evidence.LogRatio, -lineWrong)
 	case twins[guess.Language]:
@@ -338,8 +366,9 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 		start, end = c.trim(part.Start, part.End)
 		s.Excuse = Gloss
 	} else {
-		s.Excuse = cmp.Or(c.announced(b, e.Language), c.signed(b))
+		s.Excuse = cmp.Or(c.announced(b, e.Language), c.named(b))
 	}
+	c.lines = append(c.lines, Span{Start: start, End: end})
 	if words.Supports(c.want.base) && words.Supports(e.Language) && !han(e.Language) {
 		start, end = c.analysis.Foreign(start, end, endOdds)
 	}
@@ -376,8 +405,7 @@ func (c *check) trim(start, end int) (int, int) {
 
 // foreignWords adds the foreign words of blocks that are not foreign as a whole, and those of quotations.
 func (c *check) foreignWords() {
-	lines := slices.Concat(c.spans, c.excused)
-	slices.SortFunc(lines, byStart)
+	slices.SortFunc(c.lines, byStart)
 	var found []run
 	runs := func(all []words.Word, excuse prose.Kind) {
 		for i := 0; i < len(all); {
@@ -385,7 +413,7 @@ func (c *check) foreignWords() {
 			for j < len(all) && c.adjacent(all[j-1], all[j]) {
 				j++
 			}
-			if !covered(lines, all[i].Start) {
+			if !covered(c.lines, all[i].Start) {
 				found = append(found, c.newRun(all[i:j], excuse))
 			}
 			i = j
@@ -441,14 +469,17 @@ func (r *run) unnamed() {
 }
 
 // shared leaves out the words at the ends of a run that are about as frequent in the expected language, as long as most
-// letters stay.
+// letters stay, or if a comma parts them from the rest.
 func (c *check) shared(all []words.Word) []words.Word {
 	const share = 0.6
 	least := share * float64(c.size(all))
-	for len(all) > 1 && own(all[0]) && float64(c.size(all[1:])) >= least {
+	goes := func(w words.Word, rest []words.Word, from, to int) bool {
+		return own(w) && (float64(c.size(rest)) >= least || strings.ContainsRune(c.text[from:to], ','))
+	}
+	for len(all) > 1 && goes(all[0], all[1:], all[0].End, all[1].Start) {
 		all = all[1:]
 	}
-	for n := len(all) - 1; n > 0 && own(all[n]) && float64(c.size(all[:n])) >= least; n-- {
+	for n := len(all) - 1; n > 0 && goes(all[n], all[:n], all[n-1].End, all[n].Start); n-- {
 		all = all[:n]
 	}
 	return all
@@ -462,17 +493,23 @@ func (c *check) size(all []words.Word) (n int) {
 	return n
 }
 
-// own reports whether a word at the end of a run is about as frequent in the expected language.
-func own(w words.Word) bool { return w.Own >= 1e-5 && w.Own >= w.Share/2 }
+// own reports whether a word at the end of a run is about as frequent in the expected language, or not much less and
+// little speaks for the other one.
+func own(w words.Word) bool {
+	return w.Own >= 1e-5 && (w.Own >= w.Share/2 || w.Own >= w.Share/20 && w.LogOdds < 0)
+}
 
 // doubtful reports whether words are too little to make a verdict: each further word of a run must speak for it, since
-// the expected language has phrases of others ("per se", "chef de cuisine"). A single function word says enough.
+// the expected language has phrases of others ("per se", "chef de cuisine"). A single function word says enough;
+// two Chinese characters that are no word of a Japanese list may be one.
 func (r run) doubtful() bool {
 	least := even + logCertain
-	if !han(r.language) {
+	if han(r.language) {
+		least += eachMore
+	} else {
 		least += eachMore * float64(min(len(r.words)-1, 3))
 	}
-	if len(r.words) == 1 && r.words[0].Share >= 1e-3 && r.end-r.start >= 3 {
+	if len(r.words) == 1 && r.words[0].Share >= function && r.end-r.start >= 3 {
 		least -= 0.6
 	}
 	return r.odds < least
@@ -480,6 +517,9 @@ func (r run) doubtful() bool {
 
 // han reports whether a language's words are found character by character: many are the same in the other language.
 func han(language string) bool { return language == "zh" || language == "ja" }
+
+// function is the share of a language's words from which most are function words.
+const function = 1e-3
 
 // eachMore is what each further word of a run must add to the log odds.
 const eachMore = 0.5
@@ -527,7 +567,7 @@ func mostIn(run []words.Word) (language string) {
 // they are not of two scripts.
 func (c *check) adjacent(a, b words.Word) bool {
 	between := c.text[a.End:b.Start]
-	return a.Foreign == b.Foreign && len(between) < 20 && !strings.ContainsAny(between, "\n|.!?:;。！？：；") && strings.IndexFunc(between, unicode.IsLetter) < 0
+	return a.Foreign == b.Foreign && len(between) < 20 && !strings.ContainsAny(between, "\n|.!?:;。！？：；、") && strings.IndexFunc(between, unicode.IsLetter) < 0
 }
 
 // continues reports whether two spans are sentences of one part: there are no letters between them, nor a line's end.

@@ -33,7 +33,7 @@ func (c *check) excuse(r run) prose.Kind {
 	case c.latinPhrase(r), len(r.words) == 1 && own(r.words[0]):
 		return Loan
 	case c.functional(r):
-	case len(r.words) <= 2 && latin(c.text[r.start:r.end]) && all(r.words, func(w words.Word) bool { return w.Loan }), c.term(r.words):
+	case len(r.words) <= 2 && latin(c.text[r.start:r.end]) && all(r.words, func(w words.Word) bool { return w.Loan && w.Share < function }), c.term(r.words):
 		return Loan
 	}
 	return ""
@@ -103,22 +103,31 @@ func (c *check) longest(r run) (most int) {
 const manyTerms = 3
 
 // term reports whether up to three words look like a term that speakers of the expected language use: they are in Latin
-// script, and none of them is among the frequent words of English, from where most are, or a word of another language.
+// script, and each is no frequent word of English, from where most are, or one that the expected language has met, or
+// hardly a word of any language.
 func (c *check) term(run []words.Word) bool {
-	const listed = 1e-6
+	const (
+		listed = 1e-7
+		rare   = 1e-6
+	)
 	frequentEnglish := 2e-4
 	switch {
 	case c.want.base == "hi":
 		frequentEnglish = 5e-4 // everyday Hindi is full of English nouns
 	case run[0].Foreign:
-		frequentEnglish = 5e-5 // the lists of other scripts do not have the borrowed ones
+		frequentEnglish = 1e-4 // the lists of other scripts do not have the borrowed ones
 	}
 	return len(run) <= 3 && latin(c.text[run[0].Start:run[0].End]) && all(run, func(w words.Word) bool {
 		if c.want.base != "en" && w.English >= max(listed, w.Share/50) {
-			return w.English < frequentEnglish
+			return w.English < frequentEnglish || w.Own >= rare
 		}
-		return w.Share < listed
-	})
+		return w.Share < rare
+	}) || compound(c.text[run[0].Start:run[len(run)-1].End])
+}
+
+// compound reports whether words are a noun with a hyphen: "know-how".
+func compound(text string) bool {
+	return latin(text) && strings.Contains(text, "-") && strings.IndexFunc(text, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) }) < 0
 }
 
 func latin(word string) bool {
@@ -203,6 +212,9 @@ func (c *check) titled(run []words.Word) bool {
 	}
 	first := strings.ToLower(c.text[run[0].Start:run[0].End])
 	start := c.starts(run[0].Start)
+	if before, _ := utf8.DecodeRuneInString(c.before(run[0].Start)); len(run) <= 5 && unicode.IsUpper(before) && run[len(run)-1].Name {
+		return true // "(Bank) of America"
+	}
 	switch {
 	case !run[0].Name || len(run) > 12 || len(run) > 8 && 2*names < len(run):
 		return false
@@ -236,39 +248,62 @@ func (c *check) numbered(r run) bool {
 	return slices.ContainsFunc(r.words, func(w words.Word) bool { return w.Name })
 }
 
-// signed reports whether a line looks like one of a signature, a job or a firm: its words begin with capitals, and the
-// line above it is short and no sentence either. A cell below the first row is a name if its words do.
-func (c *check) signed(b prose.Block) prose.Kind {
+// named returns why a line in another language may be one: it is a name, since its words begin with capitals, and it is
+// an item of a list, a cell below the first row, the whole answer, or, as in a signature, below a line that is short and
+// no sentence either. Headings and first rows are written so in English.
+func (c *check) named(b prose.Block) prose.Kind {
 	text := c.text[b.Start:b.End]
-	lower := func(w string) bool {
-		r, _ := utf8.DecodeRuneInString(w)
-		return unicode.IsLower(r) && len(w) > 3
+	greets := b.Start == c.doc.Blocks[0].Start && b.End < len(c.text) && strings.HasSuffix(text, ",")
+	if w, ok := c.analysis.At(b.Start); b.Form == prose.Item && ok && w.Name && w.End == b.End && w.Share < rareName {
+		return Name
 	}
-	fields := strings.Fields(text)
-	if b.Start == c.doc.Blocks[0].Start && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(fields) == 2 && !lower(fields[1]) {
-		return Name // who is greeted in the language that the name is from
-	}
-	if len(fields) > 8 || slices.ContainsFunc(fields, lower) || strings.ContainsAny(text[len(text)-1:], "!?:") {
+	if !capitals(strings.TrimSuffix(text, ",")) {
 		return ""
 	}
-	switch b.Form {
-	case prose.Cell:
-		row := c.line(b.Start)
-		above := strings.TrimRight(c.text[:row.Start], "\n ")
-		if len(fields) > 1 && strings.HasSuffix(above, "|") {
-			return Name
-		}
-	case prose.Paragraph:
-		if b.Start < 2 || c.text[b.Start-1] != '\n' || c.text[b.Start-2] == '\n' {
-			return ""
-		}
-		above := c.line(b.Start - 1)
-		line := strings.TrimSpace(c.text[above.Start:above.End])
-		if line != "" && len(strings.Fields(line)) <= 8 && utf8.RuneCountInString(line) <= 60 && !strings.ContainsAny(line, "!?。！？") && !strings.HasSuffix(line, ".") {
-			return Name
-		}
+	switch {
+	case greets && len(strings.Fields(text)) == 2:
+		return Name // who is greeted in the language that the name is from
+	case b.Form == prose.Item, b.Form == prose.Cell && c.below(b.Start), len(c.doc.Blocks) == 1, b.Form == prose.Paragraph && c.signed(b.Start):
+		return Name
 	}
 	return ""
+}
+
+// rareName is the share of a language's words below which one that stands alone is rather a name.
+const rareName = 3e-5
+
+// capitals reports whether a text is a few words that begin with capitals, but for short ones between, and no sentence.
+func capitals(text string) bool {
+	upper, number := 0, false
+	fields := strings.Fields(text)
+	for i, w := range fields {
+		r, n := utf8.DecodeRuneInString(w)
+		switch {
+		case unicode.IsUpper(r) && (n < len(w) || i > 0):
+			upper++
+		case unicode.IsLower(r) && (len(w) > 4 || i == 0):
+			return false
+		}
+		number = number || '0' <= w[0] && w[0] <= '9'
+	}
+	last := fields[len(fields)-1]
+	sentence := strings.ContainsAny(last, "!?:") || strings.HasSuffix(last, ".") && len(last) > 6 // "Ltd."
+	return len(fields) <= 8 && (upper > 1 || upper == 1 && number) && !sentence
+}
+
+// below reports whether the row of a table around a byte has another above it.
+func (c *check) below(at int) bool {
+	return strings.HasSuffix(strings.TrimRight(c.text[:c.line(at).Start], "\n "), "|")
+}
+
+// signed reports whether the line that begins at a byte follows at once a short one that is no sentence.
+func (c *check) signed(at int) bool {
+	if at < 2 || c.text[at-1] != '\n' || c.text[at-2] == '\n' {
+		return false
+	}
+	above := c.line(at - 1)
+	line := strings.TrimSpace(c.text[above.Start:above.End])
+	return line != "" && len(strings.Fields(line)) <= 8 && utf8.RuneCountInString(line) <= 60 && !strings.ContainsAny(line, "!?。！？") && !strings.HasSuffix(line, ".")
 }
 
 // comma reports whether a comma stands before a byte.

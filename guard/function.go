@@ -2,19 +2,19 @@ package guard
 
 // english lists words of English that are no terms which other languages borrow: function words, and adverbs that
 // connect sentences. Words in "-ly" are told by their end.
-var english = lists(`a about above according across after again against ago all almost along already also although always am among an and
-	another any anyone anything are around as at away be became because become been before behind being below besides between
+var english = lists(`a about above according across accordingly after afterwards again against ago all almost along already also although always altogether am among an anyhow an and
+	another any anyone anything anyway are around as at away be became because become been before behind being below beforehand besides between
 	both but by came can cannot could despite did do does doing done don't during each either else enough even ever every
-	everyone everything except few for from further get gets give given go goes going gone got had has have having he hence
+	everyone everything except few for from further furthermore get gets give given go goes going gone got had has have having he hence
 	her here hers him his how however i i'll i'm i've if in indeed instead into is isn't it it's its itself just know later
 	least less let let's like likewise made make makes making many may maybe me meanwhile might mine more moreover most much
-	must my myself need needs neither never nevertheless no nobody none nonetheless nor not nothing now of often on once one
+	must my myself need needs neither never nevertheless no nobody none nonetheless nor not nothing now nowadays of often on once one
 	only onto or other others otherwise ought our ours out over own perhaps please put quite rather really said same say says
-	see seem seems several shall she should since so some someone something sometimes soon still such take taken than thank
-	thanks that that's the their theirs them themselves then there thereafter therefore these they they're thing things this
+	see seem seems several shall she should since so some somebody somehow someone something sometimes soon still such take taken than thank
+	thanks that that's the their theirs them themselves then there thereafter thereby therefore these they they're thing things this
 	those though through throughout thus till to today together tomorrow tonight too toward towards under unless until unto
 	upon us use used using very via want wants was way we we'll we're we've well went were what whatever when whenever where
-	whereas whether which while who whoever whom whose why will with within without won't would yes yesterday yet you you'll
+	whereas whether whereby which while who whoever whom whose why will with within without won't would yes yesterday yet you you'll
 	you're you've your yours yourself`)
 
 // latinWords lists words of the Latin phrases that many languages use.

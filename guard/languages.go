@@ -55,6 +55,11 @@ var named = map[string]string{
 	"zh": "ar 阿拉伯 de 德语 de 德文 en 英语 en 英文 es 西班牙语 es 西文 fr 法语 fr 法文 hi 印地语 id 印尼语 id 印度尼西亚语 it 意大利语 it 意大利文 ja 日语 ja 日文 ko 韩语 ko 韩文 pt 葡萄牙语 pt 葡文 ru 俄语 ru 俄文 tr 土耳其语 vi 越南语 en 英語 de 德語 fr 法語 ja 日語 ko 韓語 ko 韓文 ru 俄語 es 西班牙語",
 }
 
+// malay lists words, in lower case, that Malay has and Indonesian does not, or writes otherwise.
+var malay = lists(`akaun awak bilik butang dihantar dijangka e-mel iaitu ianya insurans kad kakitangan kaunter kerana
+	kesihatan kilang maklumat manakala mesej mesyuarat notis pasaraya pautan peguam pejabat penghantaran
+	percuma perkhidmatan sahaja sebarang sekiranya semak sila syarikat tarikh tempahan tempoh wang yuran`)
+
 // names reports whether text, in the language base, names another language.
 func names(base, text, language string) bool {
 	text = strings.ToLower(text)

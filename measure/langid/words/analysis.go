@@ -69,6 +69,15 @@ func (a *Analysis) Words(floor float64) []Word {
 	return words
 }
 
+// At returns the word that begins at a byte.
+func (a *Analysis) At(at int) (w Word, ok bool) {
+	i, ok := slices.BinarySearchFunc(a.tokens, at, func(t token, at int) int { return t.start - at })
+	if !ok {
+		return Word{}, false
+	}
+	return a.word(i), true
+}
+
 func (a *Analysis) word(i int) Word {
 	c, t := &a.cells[i], &a.tokens[i]
 	best := 0
