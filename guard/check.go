@@ -29,7 +29,7 @@ const Certain = 0.8
 
 // even is the log odds at which words count as foreign as often as not, where both are as frequent as in the
 // development data.
-const even = words.Threshold
+const even = -2.85
 
 // check is the judging of one text.
 type check struct {
@@ -42,6 +42,7 @@ type check struct {
 	units    []unit
 	strict   bool
 	spans    []Span
+	lines    []Span // that are in another language, from end to end
 	excused  []Span // in another language for a reason
 	masked   []Mask
 	pairs    []pair  // see paired
@@ -392,8 +393,9 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 	} else {
 		s.Excuse = cmp.Or(c.announced(b, e.Language), c.named(b, e.Language))
 	}
-	if words.Supports(c.want.base) && words.Supports(e.Language) {
-		start, end = c.analysis.Foreign(start, end, ends)
+	c.lines = append(c.lines, Span{Start: start, End: end})
+	if words.Supports(c.want.base) && words.Supports(e.Language) && !han(e.Language) {
+		start, end = c.analysis.Foreign(start, end, endOdds)
 	}
 	if start < end {
 		s.Start, s.End, s.Language = start, end, c.name(e.Language, start, end)
@@ -401,9 +403,9 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 	}
 }
 
-// ends is the log odds that the first and the last word of a line in another language have at least: a line is often in
+// endOdds is the log odds that the first and the last word of a line in another language have at least: a line is often in
 // another language but for a word or two at its ends.
-const ends = -1
+const endOdds = -1
 
 // maskFrom returns the number of the first masked part that ends behind a byte.
 func (c *check) maskFrom(at int) int {
@@ -428,8 +430,7 @@ func (c *check) trim(start, end int) (int, int) {
 
 // foreignWords adds the foreign words of blocks that are not foreign as a whole, and those of quotations.
 func (c *check) foreignWords() {
-	lines := slices.Concat(c.spans, c.excused)
-	slices.SortFunc(lines, byStart)
+	slices.SortFunc(c.lines, byStart)
 	var found []run
 	runs := func(all []words.Word, excuse prose.Kind) {
 		for i := 0; i < len(all); {
@@ -437,19 +438,20 @@ func (c *check) foreignWords() {
 			for j < len(all) && c.adjacent(all[j-1], all[j]) {
 				j++
 			}
-			if !covered(lines, all[i].Start) && !covered(lines, all[j-1].Start) {
+			if !covered(c.lines, all[i].Start) && !covered(c.lines, all[j-1].Start) {
 				found = append(found, c.newRun(all[i:j], excuse))
 			}
 			i = j
 		}
 	}
-	runs(c.analysis.Words(even), "")
+	runs(c.analysis.Words(words.Threshold), "")
 	runs(c.quoted(), prose.Quote)
 	c.excuseAlike(found)
 	for _, r := range found {
 		if r.excuse == "" && r.doubtful() {
 			r.excuse = Doubt
 		}
+		r.unnamed()
 		c.add(Span{r.start, r.end, c.name(r.language, r.start, r.end), Word, probability(r.odds - even), r.excuse})
 	}
 }
@@ -465,18 +467,55 @@ type run struct {
 
 // newRun returns foreign words beside each other with an excuse, or the one that is found for them.
 func (c *check) newRun(all []words.Word, excuse prose.Kind) run {
-	for len(all) > 1 && own(all[0]) {
-		all = all[1:]
-	}
-	for len(all) > 1 && own(all[len(all)-1]) {
-		all = all[:len(all)-1]
-	}
+	all = c.shared(all)
 	best := slices.MaxFunc(all, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
 	r := run{all, all[0].Start, all[len(all)-1].End, mostIn(all), best.LogOdds, excuse}
 	if r.excuse == "" {
 		r.excuse = c.excuse(r)
 	}
 	return r
+}
+
+// unnamed leaves out the names at the ends of a run that are there for their neighbours alone.
+func (r *run) unnamed() {
+	const certain = 3
+	if r.odds < certain {
+		return
+	}
+	all := r.words
+	name := func(w words.Word) bool { return w.Name && !w.Foreign && w.LogOdds < 0 }
+	for name(all[0]) {
+		all = all[1:]
+	}
+	for name(all[len(all)-1]) {
+		all = all[:len(all)-1]
+	}
+	r.start, r.end = all[0].Start, all[len(all)-1].End
+}
+
+// shared leaves out the words at the ends of a run that are about as frequent in the expected language, as long as most
+// letters stay, or if a comma parts them from the rest.
+func (c *check) shared(all []words.Word) []words.Word {
+	const share = 0.6
+	least := share * float64(c.size(all))
+	goes := func(w words.Word, rest []words.Word, from, to int) bool {
+		return own(w) && (float64(c.size(rest)) >= least || strings.ContainsRune(c.text[from:to], ','))
+	}
+	for len(all) > 1 && goes(all[0], all[1:], all[0].End, all[1].Start) {
+		all = all[1:]
+	}
+	for n := len(all) - 1; n > 0 && goes(all[n], all[:n], all[n-1].End, all[n].Start); n-- {
+		all = all[:n]
+	}
+	return all
+}
+
+// size counts the characters of words.
+func (c *check) size(all []words.Word) (n int) {
+	for _, w := range all {
+		n += utf8.RuneCountInString(c.text[w.Start:w.End])
+	}
+	return n
 }
 
 // own reports whether a word at the end of a run is about as frequent in the expected language, or not much less and
@@ -486,10 +525,13 @@ func own(w words.Word) bool {
 }
 
 // doubtful reports whether words are too little to make a verdict: each further word of a run must speak for it, since
-// the expected language has phrases of others ("per se", "chef de cuisine"). A single function word says enough.
+// the expected language has phrases of others ("per se", "chef de cuisine"). A single function word says enough;
+// two Chinese characters that are no word of a Japanese list may be one.
 func (r run) doubtful() bool {
 	least := even + logCertain
-	if r.language != "zh" && r.language != "ja" { // whose words are characters
+	if han(r.language) {
+		least += eachMore
+	} else {
 		least += eachMore * float64(min(len(r.words)-1, 3))
 	}
 	if len(r.words) == 1 && r.words[0].Share >= function && r.end-r.start >= 3 {
@@ -497,6 +539,9 @@ func (r run) doubtful() bool {
 	}
 	return r.odds < least
 }
+
+// han reports whether a language's words are found character by character: many are the same in the other language.
+func han(language string) bool { return language == "zh" || language == "ja" }
 
 // function is the share of a language's words from which most are function words.
 const function = 1e-3
@@ -520,7 +565,7 @@ func (c *check) quoted() (found []words.Word) {
 	if quotes == nil {
 		return nil
 	}
-	for _, w := range words.Analyse(c.text, c.want.base, rest).Words(even) {
+	for _, w := range words.Analyse(c.text, c.want.base, rest).Words(words.Threshold) {
 		i := sort.Search(len(quotes), func(i int) bool { return quotes[i].End > w.Start })
 		if i < len(quotes) && quotes[i].Start <= w.Start {
 			found = append(found, w)
@@ -547,7 +592,7 @@ func mostIn(run []words.Word) (language string) {
 // they are not of two scripts.
 func (c *check) adjacent(a, b words.Word) bool {
 	between := c.text[a.End:b.Start]
-	return a.Foreign == b.Foreign && len(between) < 20 && !strings.ContainsAny(between, "\n|.!?:;。！？：；") && strings.IndexFunc(between, unicode.IsLetter) < 0
+	return a.Foreign == b.Foreign && len(between) < 20 && !strings.ContainsAny(between, "\n|.!?:;。！？：；、") && strings.IndexFunc(between, unicode.IsLetter) < 0
 }
 
 // continues reports whether two spans are sentences of one part: there are no letters between them, nor a line's end.

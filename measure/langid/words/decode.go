@@ -12,6 +12,7 @@ const (
 	usual    = 1 / 14.0 // that it is a certain other one of the benchmark
 	rare     = 0.006    // that it is a certain one that the benchmark does not have
 	stay     = 0.4      // that a run of another language continues at the next word
+	stayOn   = 0.2      // that it does behind punctuation other than a comma
 	stayOver = 0.1      // that it does at the next line
 )
 
@@ -50,6 +51,8 @@ func continues(t *token) float64 {
 	switch {
 	case t.line:
 		return stayOver
+	case t.starts:
+		return stayOn
 	case t.script == han:
 		return math.Sqrt(stay) // two characters are a word
 	}

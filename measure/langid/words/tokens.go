@@ -14,6 +14,7 @@ type token struct {
 	form       form
 	glued      bool // follows the token before at once
 	line       bool // is the first of its line
+	starts     bool // is the first of a sentence, or behind a quotation mark or the like
 	hyphen     bool // there is nothing but a hyphen between the token before and it
 }
 
@@ -73,12 +74,12 @@ func tokenize(dst []token, text, language string, mask []Range) []token {
 					f = silent
 				}
 				c := text[i+at : i+at+utf8.RuneLen(r)]
-				dst = append(dst, token{i + at, i + at + len(c), c, s, f, last == i+at, len(dst) == lines, false})
+				dst = append(dst, token{i + at, i + at + len(c), c, s, f, last == i+at, len(dst) == lines, start && at == 0, false})
 				last = i + at + len(c)
 			}
 		} else {
 			word := text[i:j]
-			dst = append(dst, token{i, j, lower(word, language), s, formOf(text, i, j, start), last == i, len(dst) == lines, i > 0 && last == i-1 && text[last] == '-'})
+			dst = append(dst, token{i, j, lower(word, language), s, formOf(text, i, j, start), last == i, len(dst) == lines, start, i > 0 && last == i-1 && text[last] == '-'})
 			last = j
 		}
 		i, start = j, false
