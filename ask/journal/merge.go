@@ -84,7 +84,7 @@ func (t *transfer) begin(to *sqlite3.Conn) (err error) {
 func (t *transfer) end() error {
 	t.known.Close() // its error is the last run's, which was reported
 	t.insert.Close()
-	return t.to.Exec("PRAGMA cache_size = -2000; PRAGMA wal_autocheckpoint = 1000") // SQLite's own
+	return t.to.Exec("PRAGMA cache_size = -2000; " + checkpoints) // SQLite's own size
 }
 
 // some copies the next rows.
