@@ -15,7 +15,7 @@ import (
 )
 
 // readers are what shows and compares what was measured.
-var readers = []string{"report", "web", "compare", "gate", "cmd/crosstalk/report_page.go", "cmd/crosstalk/export.go"}
+var readers = []string{"report", "web", "compare", "gate", "cmd/crosstalk/report.go", "cmd/crosstalk/export.go"}
 
 // otherwise are literals that mean something else where they stand, by file:
 // names of JSON fields, functions of templates, marks, inks, words of sentences.

@@ -107,6 +107,7 @@ func TestMeasureIsLeft(t *testing.T) {
 			if item.ID != "0" {
 				time.Sleep(time.Minute)
 			}
+			time.Sleep(time.Second) // until the others have started
 			return nil, ctx.Err()
 		})
 		for range Measure(t.Context(), []Arm{{Instrument: in}}, items(100), 10) {
