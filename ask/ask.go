@@ -13,6 +13,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/internal/duration"
 	"crosstalk/internal/inflight"
 
 	"golang.org/x/sync/singleflight"
@@ -65,7 +66,7 @@ func (o Options) Check() error {
 		d      time.Duration
 	}{{"timeout", o.Timeout}, {"patience", o.Patience}} {
 		if l.d < 0 {
-			return crosstalk.BadOption(l.option, " is %v; expected a duration above 0, such as 2m", l.d)
+			return crosstalk.BadOption(l.option, " is %s; expected a duration above 0, such as 2m", duration.Text(l.d))
 		}
 	}
 	return nil

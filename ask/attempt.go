@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/internal/duration"
 )
 
 // attempt asks until there is an answer, the retries are used up (an Answer
@@ -94,8 +95,8 @@ func (a *asker) learn(s *shape, f failure) (failed bool, err error) {
 	var ae *crosstalk.AskError
 	if errors.As(f.err, &ae) && ae.RetryAfter > a.options.Patience && f.fault != crosstalk.Rejected && f.fault != crosstalk.Denied {
 		e.breaker.passed(f.trial, true)
-		return false, a.endEndpoint(&LimitError{fmt.Sprintf("stopped: the server asks to wait for %v, longer than --patience %v; it said: %v",
-			spoken(ae.RetryAfter), a.options.Patience, f.err)})
+		return false, a.endEndpoint(&LimitError{fmt.Sprintf("stopped: the server asks to wait for %v, longer than --patience %s; it said: %v",
+			spoken(ae.RetryAfter), duration.Text(a.options.Patience), f.err)})
 	}
 	mine, verdict := s.judge(f)
 	switch {
@@ -133,7 +134,7 @@ func spoken(wait time.Duration) string {
 	case wait >= 2*day:
 		return fmt.Sprintf("%d days", wait/day)
 	}
-	return wait.Round(time.Second).String()
+	return duration.Text(wait.Round(time.Second))
 }
 
 // stillAnswers reports whether the server answers a request that it answered
@@ -192,13 +193,16 @@ func (a *asker) try(ctx context.Context, s *shape, req crosstalk.Request) (cross
 			cancel()
 		}
 	})()
+	silence := &a.about.endpoint.silence
+	silence.begin()
 	answer, err := a.model.Answer(ctx, req)
+	silence.end(err == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded))
 	if err != nil && off.Load() {
 		return answer, errGivenUp
 	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return answer, &crosstalk.AskError{Fault: crosstalk.Overloaded, Err: errors.Join(errTimeout, err),
-			Message: fmt.Sprintf("%s: no answer within %v (--timeout)", a.about.id, a.options.Timeout)}
+			Message: fmt.Sprintf("%s: no answer within %s (--timeout)", a.about.id, duration.Text(a.options.Timeout))}
 	}
 	return answer, err
 }

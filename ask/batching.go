@@ -10,6 +10,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/internal/duration"
 	"crosstalk/internal/visible"
 
 	"golang.org/x/sync/errgroup"
@@ -241,8 +242,8 @@ func (b *Batching) submit(ctx context.Context, w *waiting) error {
 			return b.noBatches(w, err)
 		}
 		if time.Since(began) > b.options.Patience {
-			return errors.Join(b.end(&LimitError{fmt.Sprintf("stopped: no batch could be submitted since %s (--patience %v); the last attempt: %v",
-				clock(began), b.options.Patience, err)}), b.drop(w))
+			return errors.Join(b.end(&LimitError{fmt.Sprintf("stopped: no batch could be submitted since %s (--patience %s); the last attempt: %v",
+				clock(began), duration.Text(b.options.Patience), err)}), b.drop(w))
 		}
 		b.retried(err)
 		if err := sleep(ctx, b.stop, b.wait(n, err)); err != nil {

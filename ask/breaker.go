@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/internal/duration"
 )
 
 // breaker tells an endpoint that is down from asks that fail by themselves. It
@@ -301,10 +302,10 @@ func (b *breaker) tryOne() {
 func (b *breaker) impatient(asked time.Duration) error {
 	s := &b.streak
 	if asked > 0 {
-		return &LimitError{fmt.Sprintf("stopped: no answer since %s, and the server asks to wait for another %v (--patience %v); it said: %v",
-			clock(s.since), asked, b.patience, s.last)}
+		return &LimitError{fmt.Sprintf("stopped: no answer since %s, and the server asks to wait for another %s (--patience %s); it said: %v",
+			clock(s.since), duration.Text(asked), duration.Text(b.patience), s.last)}
 	}
-	return &LimitError{fmt.Sprintf("stopped: no answer since %s (--patience %v); the last attempt: %v", clock(s.since), b.patience, s.last)}
+	return &LimitError{fmt.Sprintf("stopped: no answer since %s (--patience %s); the last attempt: %v", clock(s.since), duration.Text(b.patience), s.last)}
 }
 
 // wait is what the asks of an open circuit wait for.

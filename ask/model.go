@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/internal/duration"
 )
 
 // endpoint is what the models at one base URL share.
@@ -16,6 +17,7 @@ type endpoint struct {
 	name    string
 	limit   *limiter
 	breaker breaker
+	silence silence
 	stop    context.Context // done when nothing more is sent there
 	halt    context.CancelCauseFunc
 }
@@ -251,7 +253,7 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 		late = time.Since(s.began)+f.pause > patience
 	}
 	if f.spent && s.failures >= tries || late && !slow && (polite || s.failures > 1) {
-		err := fmt.Errorf("%w; %d attempts in %v and no answer", f.err, s.failures, time.Since(s.began).Round(time.Second))
+		err := fmt.Errorf("%w; %d attempts in %s and no answer", f.err, s.failures, duration.Text(time.Since(s.began).Round(time.Second)))
 		if answered {
 			return true, s.giveUp(err)
 		}

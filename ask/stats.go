@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/internal/duration"
 )
 
 // Stats are a session's counts up to a moment, of distinct asks.
@@ -61,22 +62,27 @@ type Batches struct {
 // Text is the wait in a few words, for one line: "1941 requests in 2 batches
 // since 14:02, 812 done".
 func (b Batches) Text() string {
-	many := func(n int, what, plural string) string {
-		if n != 1 {
-			what += plural
-		}
-		return fmt.Sprintf("%d %s", n, what)
-	}
 	return fmt.Sprintf("%s in %s since %s, %d done", many(b.Asks, "request", "s"), many(b.N, "batch", "es"), b.Since.Local().Format("15:04"), b.Done)
 }
 
-// Wait is why an endpoint is not asked at the moment.
+// many is a number with its noun.
+func many(n int, what, plural string) string {
+	if n != 1 {
+		what += plural
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// Wait is why an endpoint is not asked at the moment, or that it has not answered for
+// long.
 type Wait struct {
 	Endpoint string
-	Down     bool      // it answers nothing: one ask at a time is tried, the others wait
-	Since    time.Time // of the first failure, if it is down
-	Until    time.Time // when it is asked next; in the past: an attempt is under way
-	Why      string    // what the server said last
+	InFlight int           // requests that it has not answered, if it is asked and answers nothing
+	Timeout  time.Duration // of each of them
+	Down     bool          // it fails: one ask at a time is tried, the others wait
+	Since    time.Time     // of the first failure, if it is down; of the last answer or the first request in flight
+	Until    time.Time     // when it is asked next; in the past: an attempt is under way
+	Why      string        // what the server said last
 }
 
 // Text is the wait in a few words, for one line that is shown at the time now:
@@ -84,6 +90,8 @@ type Wait struct {
 func (w Wait) Text(now time.Time) string {
 	left := w.Until.Sub(now)
 	switch {
+	case w.InFlight > 0:
+		return fmt.Sprintf("no answer since %s to %s (--timeout %s)", clock(w.Since), many(w.InFlight, "request", "s"), duration.Text(w.Timeout))
 	case w.Down && left <= 0:
 		return fmt.Sprintf("server down since %s, trying again", w.Since.Local().Format("15:04"))
 	case w.Down:
@@ -112,6 +120,9 @@ func (s *Session) Stats() Stats {
 		wait, waiting := e.breaker.wait()
 		if !waiting {
 			wait, waiting = e.limit.wait()
+		}
+		if !waiting {
+			wait, waiting = e.silence.wait(s.options.Timeout)
 		}
 		if waiting && e.stop.Err() == nil {
 			wait.Endpoint = e.name

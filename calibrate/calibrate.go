@@ -87,6 +87,25 @@ func cover(ctx context.Context, results []Result, seeds int, measure func(seed u
 	return nil
 }
 
+// inOrder are the figures of a measurement in the order of the results, with an
+// undefined one for what is missing.
+func inOrder(results []Result, estimates []crosstalk.Estimate, by map[string]string) []crosstalk.Estimate {
+	ordered := make([]crosstalk.Estimate, len(results))
+	for i, r := range results {
+		ordered[i].Value = crosstalk.Undefined
+		for _, e := range estimates {
+			same := e.Measure == r.Measure && e.By["task"] == r.Estimate.By["task"]
+			for column, value := range by {
+				same = same && e.By[column] == value
+			}
+			if same {
+				ordered[i] = e
+			}
+		}
+	}
+	return ordered
+}
+
 // sum fills in a result from the estimates of all seeds.
 func (r *Result) sum(estimates []crosstalk.Estimate) {
 	covered, defined, intervals := 0, 0, 0

@@ -43,16 +43,7 @@ func Confusion(ctx context.Context, in confusion.Instrument, items []crosstalk.I
 			return nil, err
 		}
 		estimates, err := observe(ctx, &in, in.Rules(), []sitting{{m, items}})
-		ordered := make([]crosstalk.Estimate, len(results))
-		for i, r := range results {
-			ordered[i].Value = crosstalk.Undefined
-			for _, e := range estimates {
-				if e.Measure == r.Measure && e.By["task"] == r.Estimate.By["task"] {
-					ordered[i] = e
-				}
-			}
-		}
-		return ordered, err
+		return inOrder(results, estimates, nil), err
 	})
 	return results, err
 }

@@ -48,16 +48,7 @@ func Consistency(ctx context.Context, in consistency.Instrument, items []crossta
 			return nil, err
 		}
 		estimates, err := observe(ctx, &in, in.Rules(), []sitting{{m, items}})
-		ordered := make([]crosstalk.Estimate, len(results))
-		for i, r := range results {
-			ordered[i].Value = crosstalk.Undefined
-			for _, e := range estimates {
-				if e.Measure == r.Measure && e.By["task"] == r.Estimate.By["task"] && e.By["pair"] == string(sense) && e.By["part"] == string(consistency.Both) {
-					ordered[i] = e
-				}
-			}
-		}
-		return ordered, err
+		return inOrder(results, estimates, map[string]string{"pair": string(sense), "part": string(consistency.Both)}), err
 	})
 	return results, err
 }

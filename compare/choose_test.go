@@ -112,6 +112,13 @@ func TestSeveralRuns(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "there is nothing to compare: lpr was measured differently under run x and under run y: suite is s@1 and s@2 (use --across suite") {
 		t.Errorf("%v", err)
 	}
+	if _, err := Runs([]Run{one("x", "m1", "a@1+b@2").run(t), one("y", "m1", "c@1+b@2").run(t)}, Options{}); err == nil {
+		t.Error("several suites are compared with others")
+	}
+	// The suite of recorded answers is called as their file; the items are the same.
+	if r := runs(t, Options{}, one("x", "m1", "before@1"), one("y", "m1", "after@1")); len(only(t, r).Across) > 0 {
+		t.Errorf("the same items: %+v", r)
+	}
 	for _, across := range []string{"suite", AcrossAll} {
 		if r := runs(t, Options{Across: []string{across}}, one("x", "m1", "s@1"), one("y", "m1", "s@2")); !slices.Equal(only(t, r).Across, []string{"suite"}) {
 			t.Errorf("across %s: %+v", across, r)

@@ -15,7 +15,7 @@ import (
 func Open(paths, by []string) ([]Run, error) {
 	return open(paths, func(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk.Observation, error], error) {
 		estimates, err := study.EstimatesBy(path, by)
-		return estimates, run.ReadObservations(path), err
+		return estimates, run.ReadValues(path), err
 	})
 }
 

@@ -36,8 +36,12 @@ func (r Refusal) String() string {
 	for _, name := range sorted(r.Fields) {
 		fields = append(fields, fmt.Sprintf("%s is %s and %s", name, orDash(r.Fields[name][0]), orDash(r.Fields[name][1])))
 	}
-	return fmt.Sprintf("%s was measured differently under %s and under %s: %s (use --across %s to compare anyway)", what,
-		describe(r.Reference, r.Condition), describe(r.Condition, r.Reference), strings.Join(fields, "; "), strings.Join(sorted(r.Fields), ","))
+	anyway := "to compare anyway"
+	if _, suite := r.Fields[suiteField]; suite && len(r.Fields) == 1 {
+		anyway = "to compare the items whose ids both have"
+	}
+	return fmt.Sprintf("%s was measured differently under %s and under %s: %s (use --across %s %s)", what,
+		describe(r.Reference, r.Condition), describe(r.Condition, r.Reference), strings.Join(fields, "; "), strings.Join(sorted(r.Fields), ","), anyway)
 }
 
 func orDash(s string) string {
@@ -58,14 +62,26 @@ func refuse(of, against figure, fields map[string][2]string) Refusal {
 // AcrossAll selects all fields of signatures.
 const AcrossAll = "all"
 
+// suiteField is the field of signatures that names the suite: leakage-en@5a0c6f1e.
+const suiteField = "suite"
+
+// sameItems reports whether two names of suites have the same fingerprint of items.
+// The suite of recorded answers is called as their file: answers of before.csv and
+// after.csv to the same items can be compared.
+func sameItems(a, b string) bool {
+	_, of, _ := strings.Cut(a, "@")
+	_, other, _ := strings.Cut(b, "@")
+	return of == other && of != "" && !strings.Contains(of, "@") // names of several suites have several
+}
+
 // comparable returns the fields in which two figures' signatures differ, and
-// whether these differences are allowed.
+// whether these differences are allowed. Suites with the same items do not differ.
 func (o Options) comparable(against, of figure) (map[string][2]string, bool) {
 	fields, ok := map[string][2]string{}, true
 	a, b := fieldsOf(against.Signature), fieldsOf(of.Signature)
 	for _, side := range []map[string]string{a, b} {
 		for name := range side {
-			if a[name] != b[name] {
+			if a[name] != b[name] && !(name == suiteField && sameItems(a[name], b[name])) {
 				fields[name] = [2]string{a[name], b[name]}
 				ok = ok && (slices.Contains(o.Across, name) || slices.Contains(o.Across, AcrossAll))
 			}

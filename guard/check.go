@@ -20,6 +20,8 @@ import (
 const (
 	lineWrong = 4.0  // a line is in another language
 	lineRight = -1.5 // a line is in the expected one
+
+	replyWrong = 2.55 // a sentence of a word or two is the whole answer, and is English: "Sure."
 )
 
 // Certain is the probability from which words within a line make the verdict Wrong.
@@ -43,8 +45,9 @@ type check struct {
 	lines    []Span // that are in another language, from end to end
 	excused  []Span // in another language for a reason
 	masked   []Mask
-	pairs    []pair // see paired
-	firsts   []int  // see first
+	pairs    []pair  // see paired
+	firsts   []int   // see first
+	alike    *string // see sibling; nil before it is known
 }
 
 // unit is a block, or several short ones of a form.
@@ -184,6 +187,8 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	case e.Words == 0:
 	case e.LogRatio >= lineWrong && 5*own < e.Words && !(e.Words <= 2 && c.mostlyMasked(blocks)):
 		u.state = Wrong
+	case len(c.doc.Blocks) == 1 && e.Language == "en" && e.LogRatio >= replyWrong && strings.LastIndexAny(c.text, ".!") == len(strings.TrimSpace(c.text))-1:
+		u.state = Wrong
 	case e.LogRatio <= lineRight || e.LogRatio >= lineWrong:
 		u.state = Right // if it has foreign words, these are found word by word
 	}
@@ -217,25 +222,41 @@ var siblings = map[string]struct {
 	"id": {[]string{"ms"}, unicode.Latin},
 }
 
-// sibling returns the language of text, if it is one of those that are so alike to the expected one. Letters of other
-// scripts mislead the identifier, and other identifiers than the embedded one take much Indonesian for Malay.
-func (c *check) sibling(text string) string {
+// sibling returns the language of the prose, if it is one of those that are so alike to the expected one, else "". Single
+// lines say too little. Letters of other scripts mislead the identifier, and other identifiers than the embedded one take
+// much Indonesian for Malay.
+func (c *check) sibling() string {
+	const sure = 0.8
 	alike := siblings[c.want.base]
-	text = strings.Map(func(r rune) rune {
+	var plain strings.Builder
+	for _, b := range c.doc.Blocks {
+		if c.plain(&plain, b); plain.Len() > enough {
+			break
+		}
+	}
+	text := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) && !unicode.Is(alike.script, r) {
 			return ' '
 		}
 		return r
-	}, text)
+	}, plain.String())
 	guess := embedded.Identifier().Identify(text)
 	switch {
-	case lowercase(text) < 4 || guess.Probability < 0.5 || !slices.Contains(alike.languages, guess.Language):
+	case lowercase(text) < 4 || !slices.Contains(alike.languages, guess.Language):
 		return ""
-	case guess.Language == "ms" && !slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }), func(w string) bool { return malay[w] }):
-		return "" // much of Indonesian is Malay as well
+	case guess.Language == "ms":
+		notInWord := func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }
+		if guess.Probability < 0.5 || !slices.ContainsFunc(strings.FieldsFunc(text, notInWord), func(w string) bool { return malay[w] }) {
+			return "" // much of Indonesian is Malay as well
+		}
+	case guess.Probability < sure || lowercase(text) < 6:
+		return ""
 	}
 	return guess.Language
 }
+
+// enough bytes of a text tell its language.
+const enough = 2000
 
 // identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
 // that settles it.
@@ -248,7 +269,11 @@ func (c *check) identify(u *unit) bool {
 		return false
 	}
 	if siblings[c.want.base].script != nil {
-		if language := c.sibling(plain.String()); language != "" {
+		if c.alike == nil {
+			language := c.sibling()
+			c.alike = &language
+		}
+		if language := *c.alike; language != "" {
 			u.state, u.evidence.Language = Wrong, language
 			u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)
 			return true
@@ -366,7 +391,7 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 		start, end = c.trim(part.Start, part.End)
 		s.Excuse = Gloss
 	} else {
-		s.Excuse = cmp.Or(c.announced(b, e.Language), c.named(b))
+		s.Excuse = cmp.Or(c.announced(b, e.Language), c.named(b, e.Language))
 	}
 	c.lines = append(c.lines, Span{Start: start, End: end})
 	if words.Supports(c.want.base) && words.Supports(e.Language) && !han(e.Language) {
@@ -415,7 +440,7 @@ func (c *check) foreignWords() {
 			for j < len(all) && c.adjacent(all[j-1], all[j]) {
 				j++
 			}
-			if !covered(c.lines, all[i].Start) {
+			if !covered(c.lines, all[i].Start) && !covered(c.lines, all[j-1].Start) {
 				found = append(found, c.newRun(all[i:j], excuse))
 			}
 			i = j

@@ -42,6 +42,13 @@ func (c *check) excuse(r run) prose.Kind {
 // excuseAlike excuses runs for what others of the text are: words of a language that the text speaks of, terms in a
 // text that has many, and short runs of several languages in one of dishes or names.
 func (c *check) excuseAlike(found []run) {
+	if len(found) == 1 && c.alone(found[0]) {
+		found[0].excuse = ""
+		return
+	}
+	if !slices.ContainsFunc(found, func(r run) bool { return r.excuse == "" }) {
+		return
+	}
 	spokenOf := map[string]bool{}
 	for _, s := range c.excused {
 		if s.Excuse == Mention {
@@ -78,6 +85,15 @@ func (c *check) excuseAlike(found []run) {
 			r.excuse = Name
 		}
 	}
+}
+
+// alone reports whether the only part of a text in another script is one English word that is no rare one: a text that
+// uses English terms has more of them.
+func (c *check) alone(r run) bool {
+	const share = 3e-5
+	w := r.words[0]
+	return r.excuse == Loan && len(r.words) == 1 && w.Foreign && !w.Name && !w.Loan && w.English >= share && c.want.base != "hi" &&
+		!slices.ContainsFunc(c.masked, func(m Mask) bool { return m.Kind == prose.Code || m.Kind.Quoted() })
 }
 
 // borrows reports whether a text is full of words from English that its language has.
@@ -169,7 +185,9 @@ func (c *check) hanja(start, end int) bool {
 func (c *check) kanji(r run) bool {
 	word := c.text[r.start:r.end]
 	simplified, _ := chinese.Count(word)
-	if r.language != "zh" || utf8.RuneCountInString(word) < 4 || simplified > 0 || !c.inCharacters(r) || strings.ContainsAny(word, "的了是我你您们這这請请和吗嗎呢把被就都也很還还沒没什么麼") {
+	n := utf8.RuneCountInString(word)
+	if r.language != "zh" || n < 4 || 4*simplified > n || // some are written so in Japanese too
+		!c.inCharacters(r) || strings.ContainsAny(word, "的了是我你您们這这請请和吗嗎呢把被就都也很還还沒没什么麼") {
 		return false
 	}
 	line := c.line(r.start)
@@ -182,180 +200,6 @@ func (c *check) inCharacters(r run) bool {
 	before, _ := utf8.DecodeLastRuneInString(c.text[:r.start])
 	after, _ := utf8.DecodeRuneInString(c.text[r.end:])
 	return unicode.Is(unicode.Han, before) || unicode.Is(unicode.Han, after)
-}
-
-// path reports whether words are part of a path through a menu: "Settings > Display".
-func (c *check) path(r run) bool {
-	if !r.words[0].Name {
-		return false
-	}
-	within := c.text[r.start:r.end]
-	before := strings.TrimRight(c.text[max(0, r.start-40):r.start], " *_")
-	after := strings.TrimLeft(c.text[r.end:min(len(c.text), r.end+40)], " *_")
-	for _, arrow := range []string{">", "→", "›", "➜"} {
-		if strings.Contains(within, " "+arrow+" ") || strings.HasSuffix(before, arrow) || strings.HasPrefix(after, arrow) {
-			return true
-		}
-	}
-	return false
-}
-
-// titled reports whether words look like a name, a title or the label of a button: they begin with a capital inside a
-// sentence, which no confusion does that begins there; German ones and those behind a comma need more capitals, and
-// so do words that start a sentence which continues behind them.
-func (c *check) titled(run []words.Word) bool {
-	names := 0
-	for _, w := range run {
-		if w.Name {
-			names++
-		}
-	}
-	first := strings.ToLower(c.text[run[0].Start:run[0].End])
-	start := c.starts(run[0].Start)
-	if before, _ := utf8.DecodeRuneInString(c.before(run[0].Start)); len(run) <= 5 && unicode.IsUpper(before) && run[len(run)-1].Name {
-		return true // "(Bank) of America"
-	}
-	switch {
-	case !run[0].Name || len(run) > 12 || len(run) > 8 && 2*names < len(run):
-		return false
-	case start && c.ends(run[len(run)-1].End):
-		return names == len(run) && run[0].Foreign && !(len(run) == 1 && run[0].English >= everyday)
-	case start && particled(c.want.base, c.text[run[len(run)-1].End:]):
-		return true
-	case start:
-		return names == len(run) && (run[0].Foreign || names > 1) || names > 2 && 2*names >= len(run)
-	case names == len(run) || 2*names >= len(run):
-		return true
-	case !leads(run[0]) || first == "i" || strings.HasPrefix(first, "i'") || run[0].Language == "de" || c.comma(run[0].Start) && len(run) > 4:
-		return false
-	}
-	return true
-}
-
-// leads reports whether a word with a capital is in the other language, and so begins what follows, rather than a name
-// before words of it.
-func leads(w words.Word) bool { return w.Name && w.Share > w.Own }
-
-// everyday is the share in English of words that are no names of products.
-const everyday = 1e-5
-
-// numbered reports whether a name stands behind a number, as in an address.
-func (c *check) numbered(r run) bool {
-	before := strings.TrimRight(c.text[:r.start], " .,")
-	if before == "" || before[len(before)-1] < '0' || before[len(before)-1] > '9' || r.words[0].Foreign {
-		return false
-	}
-	return slices.ContainsFunc(r.words, func(w words.Word) bool { return w.Name })
-}
-
-// named returns why a line in another language may be one: it is a name, since its words begin with capitals, and it is
-// an item of a list, a cell below the first row, the whole answer, or, as in a signature, below a line that is short and
-// no sentence either. Headings and first rows are written so in English.
-func (c *check) named(b prose.Block) prose.Kind {
-	text := c.text[b.Start:b.End]
-	greets := b.Start == c.doc.Blocks[0].Start && b.End < len(c.text) && strings.HasSuffix(text, ",")
-	if w, ok := c.analysis.At(b.Start); b.Form == prose.Item && ok && w.Name && w.End == b.End && w.Share < rareName {
-		return Name
-	}
-	if !capitals(strings.TrimSuffix(text, ",")) {
-		return ""
-	}
-	switch {
-	case greets && len(strings.Fields(text)) == 2:
-		return Name // who is greeted in the language that the name is from
-	case b.Form == prose.Item, b.Form == prose.Cell && c.below(b.Start), len(c.doc.Blocks) == 1, b.Form == prose.Paragraph && c.signed(b.Start):
-		return Name
-	}
-	return ""
-}
-
-// rareName is the share of a language's words below which one that stands alone is rather a name.
-const rareName = 3e-5
-
-// capitals reports whether a text is a few words that begin with capitals, but for short ones between, and no sentence.
-func capitals(text string) bool {
-	upper, number := 0, false
-	fields := strings.Fields(text)
-	for i, w := range fields {
-		r, n := utf8.DecodeRuneInString(w)
-		switch {
-		case unicode.IsUpper(r) && (n < len(w) || i > 0):
-			upper++
-		case unicode.IsLower(r) && (len(w) > 4 || i == 0):
-			return false
-		}
-		number = number || '0' <= w[0] && w[0] <= '9'
-	}
-	last := fields[len(fields)-1]
-	sentence := strings.ContainsAny(last, "!?:") || strings.HasSuffix(last, ".") && len(last) > 6 // "Ltd."
-	return len(fields) <= 8 && (upper > 1 || upper == 1 && number) && !sentence
-}
-
-// below reports whether the row of a table around a byte has another above it.
-func (c *check) below(at int) bool {
-	return strings.HasSuffix(strings.TrimRight(c.text[:c.line(at).Start], "\n "), "|")
-}
-
-// signed reports whether the line that begins at a byte follows at once a short one that is no sentence.
-func (c *check) signed(at int) bool {
-	if at < 2 || c.text[at-1] != '\n' || c.text[at-2] == '\n' {
-		return false
-	}
-	above := c.line(at - 1)
-	line := strings.TrimSpace(c.text[above.Start:above.End])
-	return line != "" && len(strings.Fields(line)) <= 8 && utf8.RuneCountInString(line) <= 60 && !strings.ContainsAny(line, "!?。！？") && !strings.HasSuffix(line, ".")
-}
-
-// comma reports whether a comma stands before a byte.
-func (c *check) comma(at int) bool {
-	before := strings.TrimRight(c.text[:at], " *_\"'“«„(")
-	r, _ := utf8.DecodeLastRuneInString(before)
-	return strings.ContainsRune(",，、،;；", r)
-}
-
-// ends reports whether a sentence ends at a byte.
-func (c *check) ends(at int) bool {
-	after := strings.TrimLeft(c.text[at:], " *_\"'”»“")
-	r, _ := utf8.DecodeRuneInString(after)
-	return after == "" || strings.ContainsRune(".!?,，、\n。！？।؟", r)
-}
-
-// particled reports whether text begins with a particle of Japanese or Korean, which make what is before them a noun.
-func particled(base, text string) bool {
-	r, _ := utf8.DecodeRuneInString(text)
-	switch base {
-	case "ko":
-		return unicode.Is(unicode.Hangul, r)
-	case "ja":
-		r, _ = utf8.DecodeRuneInString(strings.TrimLeft(text, " "))
-		return strings.ContainsRune("はがをのにでともや", r)
-	}
-	return false
-}
-
-// cited reports whether words that begin with a capital are what the line around them says that somebody or something
-// says: "the message Permission denied". What starts a sentence needs that word behind it, in the sentence.
-func (c *check) cited(r run) bool {
-	first, _ := utf8.DecodeRuneInString(c.before(r.start))
-	named := unicode.Is(unicode.Latin, first) && unicode.IsUpper(first) && latin(c.text[r.start:r.end]) && c.want.base != "de"
-	if len(r.words) > 12 || !named && !leads(r.words[0]) {
-		return false
-	}
-	line := c.line(r.start)
-	before, after := c.text[line.Start:r.start], c.text[r.end:max(r.end, line.End)]
-	if c.starts(r.start) && !strings.HasSuffix(strings.TrimRight(before, " *_"), ":") {
-		if at := strings.IndexAny(after, ".!?。！？।؟"); at >= 0 {
-			after = after[:at]
-		}
-		before = ""
-	}
-	return quotes(c.want.base, before) || quotes(c.want.base, after)
-}
-
-// before returns the word before a byte, if there is nothing but a space between.
-func (c *check) before(at int) string {
-	text := strings.TrimSuffix(c.text[max(0, at-40):at], " ")
-	return text[strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
 }
 
 // functional reports whether words have one that is no term: a function word or an adverb of English.
@@ -379,9 +223,7 @@ func (c *check) latinPhrase(r run) bool {
 		(len(r.words) > 1 && r.end-r.start > 5 || latinWords[before] && len(before) > 3)
 }
 
-// faults begin messages of programs, which people quote without marks.
-var faults = map[string]bool{"error": true, "warning": true, "exception": true, "fatal": true, "failed": true}
-
+// lists returns the words of a list.
 func lists(text string) map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(text) {
@@ -410,16 +252,6 @@ func (c *check) line(at int) words.Range {
 		end = at + n
 	}
 	return words.Range{Start: start, End: end}
-}
-
-// starts reports whether a sentence starts at a byte.
-func (c *check) starts(at int) bool {
-	before := strings.TrimRight(c.text[:at], " *_\"'“«„(¿¡")
-	if before == "" {
-		return true
-	}
-	r, _ := utf8.DecodeLastRuneInString(before)
-	return strings.ContainsRune(".!?:\n。！？।؟", r)
 }
 
 // gloss reports whether words are in parentheses behind prose, or before prose in parentheses, as translations are.

@@ -2,36 +2,40 @@ package guard
 
 // english lists words of English that are no terms which other languages borrow: function words, and adverbs that
 // connect sentences. Words in "-ly" are told by their end.
-var english = lists(`a about above according across accordingly after afterwards again against ago all almost along already also although always altogether am among an anyhow an and
-	another any anyone anything anyway are around as at away be became because become been before behind being below beforehand besides between
-	both but by came can cannot could despite did do does doing done don't during each either else enough even ever every
-	everyone everything except few for from further furthermore get gets give given go goes going gone got had has have having he hence
-	her here hers him his how however i i'll i'm i've if in indeed instead into is isn't it it's its itself just know later
-	least less let let's like likewise made make makes making many may maybe me meanwhile might mine more moreover most much
-	must my myself need needs neither never nevertheless no nobody none nonetheless nor not nothing now nowadays of often on once one
-	only onto or other others otherwise ought our ours out over own perhaps please put quite rather really said same say says
-	see seem seems several shall she should since so some somebody somehow someone something sometimes soon still such take taken than thank
-	thanks that that's the their theirs them themselves then there thereafter thereby therefore these they they're thing things this
-	those though through throughout thus till to today together tomorrow tonight too toward towards under unless until unto
-	upon us use used using very via want wants was way we we'll we're we've well went were what whatever when whenever where
-	whereas whether whereby which while who whoever whom whose why will with within without won't would yes yesterday yet you you'll
-	you're you've your yours yourself`)
+var english = lists(`a about above according accordingly across after afterwards again against ago all almost along already also
+	although altogether always am among an and another any anyhow anyone anything anyway are around as at away be
+	became because become been before beforehand behind being below besides between both but by came can cannot could
+	despite did do does doing don't done during each either else enough even ever every everyone everything except few
+	for from further furthermore get gets give given go goes going gone got had has have having he hence her here hers
+	him his how however i i'll i'm i've if in indeed instead into is isn't it it's its itself just know later least
+	less let let's like likewise made make makes making many may maybe me meanwhile might mine more moreover most much
+	must my myself need needs neither never nevertheless no nobody none nonetheless nor not nothing now nowadays of
+	often on once one only onto or other others otherwise ought our ours out over own perhaps please put quite rather
+	really said same say says see seem seems several shall she should since so some somebody somehow someone something
+	sometimes soon still such take taken than thank thanks that that's the their theirs them themselves then there
+	thereafter thereby therefore these they they're thing things this those though through throughout thus till to
+	today together tomorrow tonight too toward towards under unless until unto upon us use used using very via want
+	wants was way we we'll we're we've well went were what whatever when whenever where whereas whereby whether which
+	while who whoever whom whose why will with within without won't would yes yesterday yet you you'll you're you've
+	your yours yourself`)
 
 // latinWords lists words of the Latin phrases that many languages use.
 var latinWords = lists(`a ab acta ad addendum aeterna agenda al alea alia alibi alma alter ante antiqua aqua arbitrium argumentum aurea
-	autem bellum belli bene bis bona boni bonus bonum brevi brevis capita captandae carpe casus caveat certiorari ceteris cetera
-	civitas clausula clausus coda cogito compos confer consensus contra contrario corpus credo credula cui culpa cum curia
-	curriculum de dei delicti delicto deo deus dictum die diem dies dixit dolus dominus dubio dura ecce ego emptor eo erga ergo
-	errare errata erratum est et ex exempli exequatur extremis facie facit facta facto fait festina fiat fide fides finis
-	flagrante forma fortiori forum fumus generis grano gratia grata grosso habeas hoc hominem homo honoris horribilis humanum
-	iacta ibidem id idem ignis imperium in incognita infinitum infra initio inter interim intra intuitu invicta ipse ipsa ipsis
-	ipso ius iure iuris iustitia jure juris lapsus lato laude lege legem legis lente lex libido lingua linguae littera locus
-	lumen magna magnum major mala malum mandamus manu manus margine mater maxima mea medias medio mens mente meridiem militari
-	minima minus modo modus mora mortem mortis motu mundi mutandis mutatis nascituri nauseam ne nemo nihil nisi nolens nomen non
-	nota novum novo nullum numerus nunc obiter omnes omnia omnibus operandi opus ora orbi origine pacta pane panem paribus partes
-	pax pecunia per perpetuum perseverare persona personae petita petitio plano plena plus populi post posteriori postscriptum
-	prima primus priori pro probandi prohibita proprio propter punctum qua quaestio quid quo quod quorum rasa rata ratio re rebus
-	recto referendum requiem rerum res reo rigor sacra salis sana sanctum sapiens scientia se sed semper sensu seriatim servanda
-	sic simpliciter sine sponte stante statu status stricto sui sum summa sunt supra tabula tacito tantum tempora temporis
-	tempore terra tertium tunc ubi ultima ultra urbi usque vade vadis veni verbatim veritas versa versus vetera veto via vice
-	vici vide vidi vino vires virtus vis vita vitae viva vivendi vocem voce volens vox vulgo`)
+	autem belli bellum bene bis bona boni bonum bonus brevi brevis capita captandae carpe casus caveat certiorari
+	cetera ceteris civitas clausula clausus coda cogito compos confer consensus contra contrario corpus credo credula
+	cui culpa cum curia curriculum de dei delicti delicto deo deus dictum die diem dies dixit dolus dominus dubio dura
+	ecce ego emptor eo erga ergo errare errata erratum est et ex exempli exequatur extremis facie facit facta facto
+	fait festina fiat fide fides finis flagrante forma fortiori forum fumus generis grano grata gratia grosso habeas
+	hoc hominem homo honoris horribilis humanum iacta ibidem id idem ignis imperium in incognita infinitum infra
+	initio inter interim intra intuitu invicta ipsa ipse ipsis ipso iure iuris ius iustitia jure juris lapsus lato
+	laude lege legem legis lente lex libido lingua linguae littera locus lumen magna magnum major mala malum mandamus
+	manu manus margine mater maxima mea medias medio mens mente meridiem militari minima minus modo modus mora mortem
+	mortis motu mundi mutandis mutatis nascituri nauseam ne nemo nihil nisi nolens nomen non nota novo novum nullum
+	numerus nunc obiter omnes omnia omnibus operandi opus ora orbi origine pacta pane panem paribus partes pax pecunia
+	per perpetuum perseverare persona personae petita petitio plano plena plus populi post posteriori postscriptum
+	prima primus priori pro probandi prohibita proprio propter punctum qua quaestio quid quo quod quorum rasa rata
+	ratio re rebus recto referendum reo requiem rerum res rigor sacra salis sana sanctum sapiens scientia se sed
+	semper sensu seriatim servanda sic simpliciter sine sponte stante statu status stricto sui sum summa sunt supra
+	tabula tacito tantum tempora tempore temporis terra tertium tunc ubi ultima ultra urbi usque vade vadis veni
+	verbatim veritas versa versus vetera veto via vice vici vide vidi vino vires virtus vis vita vitae viva vivendi
+	voce vocem volens vox vulgo`)

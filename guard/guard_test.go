@@ -44,6 +44,8 @@ func TestCheck(t *testing.T) {
 		{"hi", "नमस्ते, आप कैसे हैं?", Right, ""},
 		// Short ones.
 		{"fr", "Merci beaucoup !", Right, ""},
+		{"ru", "Sure.", Wrong, "en line[Sure.]"},
+		{"vi", "Hotel.", CannotTell, ""},
 		{"tr", "Thank you!", Wrong, "en line[Thank you!]"},
 		{"de", "Hotel", CannotTell, ""},
 		{"de", "", CannotTell, ""},
@@ -65,6 +67,21 @@ func TestCheck(t *testing.T) {
 		{"en", "The sign says, line by line:\n\n- 禁止吸烟: No smoking\n- 出口: The way out", Right, "{gloss}[禁止吸烟] {gloss}[出口]"},
 		{"it", "«Your order is on its way and arrives tomorrow.»", Wrong, "en line[Your order is on its way and arrives tomorrow.]"},
 		{"de", "Auf dem Schild steht:\n\nNo trespassing beyond this point\n\nMan darf also nicht weitergehen.", Right, "{quote}[No trespassing beyond this point]"},
+		{"de", "Gehen Sie zu Settings > Privacy and security und schalten Sie das aus.", Right, "{name}[Settings > Privacy and security]"},
+		{"ko", "화면에 Permission denied가 뜨면 다시 시도하세요.", Right, "{name}[Permission denied]"},
+		{"pt", "O pedido de habeas corpus foi negado por falta de fumus boni iuris.", Right, "{loan}[fumus boni iuris]"},
+		{"tr", "Filmler:\n\n- Lord of the Rings\n- Casa Batlló\n- Brexit", Right, "{name}[Lord of the Rings] {name}[Casa Batlló]"},
+		{"es", "Le adjunto el presupuesto.\n\nJavier Ortega\nSenior Sales Manager\nNorthbridge Consulting Ltd.", Right,
+			"{name}[Sales Manager] {name}[Northbridge Consulting]"},
+		{"ru", "Тимлид смотрит pull request, deploy и merge по пятницам.", Right, "{loan}[pull request, deploy] {loan}[merge]"},
+		// Languages that only the identifier knows.
+		{"hi", "माफ करा, सध्या ही सेवा उपलब्ध नाही.", Wrong, "mr line[माफ करा, सध्या ही सेवा उपलब्ध नाही.]"},
+		{"id", "Maaf, perkhidmatan ini tidak tersedia buat masa sekarang.", Wrong, "ms line[Maaf, perkhidmatan ini tidak tersedia buat masa sekarang.]"},
+		{"id", "Kami menyarankan Lord of the Rings untuk permulaan yang baik.", Right, "{name}[Lord of the Rings]"},
+		// Not excused: function words, also where they are rare.
+		{"es", "La piscina abre a las diez, although los domingos cierra antes.", Wrong, "en word[although]"},
+		{"ko", "이 약은 하루에 두 번 before 식사하고 드세요.", Wrong, "en word[before]"},
+		{"ja", "請稍候片刻。", Wrong, "zh word[稍候片刻]"},
 		// Not excused: a line after a colon, and labels with what they are about.
 		{"de", "Hier ist die Antwort:\n\nYour order is on its way and arrives tomorrow.\n\nBitte melden Sie sich bei Fragen.", Wrong,
 			"en line[Your order is on its way and arrives tomorrow.]"},

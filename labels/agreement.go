@@ -325,58 +325,85 @@ func (c *comparison) value(u judgedUnit, annotator string) float64 {
 // addMean adds the mean of a value of these units, with the interval of all
 // means; a weighted one has that of the bootstrap.
 func (c *comparison) addMean(measure, of string, by map[string]string, units []judgedUnit, value func(judgedUnit) float64) {
-	mean := func(units []judgedUnit) float64 {
-		sum, n := 0.0, 0.0
-		for _, u := range units {
-			sum += u.weight * value(u)
-			n += u.weight
-		}
-		return sum / n
-	}
 	if len(units) == 0 {
 		return
 	}
+	values := each(units, value)
 	if slices.ContainsFunc(units, func(u judgedUnit) bool { return u.weight != units[0].weight }) {
-		c.add(measure, of, by, units, mean, stats.Proportion)
+		c.add(measure, of, by, units, func(at []int) float64 {
+			sum, n := 0.0, 0.0
+			for _, i := range at {
+				sum += units[i].weight * values[i]
+				n += units[i].weight
+			}
+			return sum / n
+		}, stats.Proportion)
 		return
 	}
-	var values stats.Clusters
-	for _, u := range units {
-		values.Add(u.Cluster, value(u))
+	var clusters stats.Clusters
+	for i, u := range units {
+		clusters.Add(u.Cluster, values[i])
 	}
-	c.result.Figures = append(c.result.Figures, Figure{Measure: measure, Of: of, By: by, N: len(units), Value: crosstalk.Value(values.Mean()),
-		Interval: stats.Mean(&values, stats.Proportion, estimate.Level).Interval.Known()})
+	c.result.Figures = append(c.result.Figures, Figure{Measure: measure, Of: of, By: by, N: len(units), Value: crosstalk.Value(clusters.Mean()),
+		Interval: stats.Mean(&clusters, stats.Proportion, estimate.Level).Interval.Known()})
 }
 
-// pairsPerFigure bounds the pairs of units that all resamples of a tau-b look at.
+// pairsPerFigure bounds the pairs of units in all resamples of a tau-b.
 const pairsPerFigure = 3e8
+
+// statistic is one of some units, given by their indexes, with repeats.
+type statistic func(at []int) float64
+
+// of is the statistic of all n units.
+func (s statistic) of(n int) float64 {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return s(all)
+}
 
 // add adds a figure of these units, with the interval of a bootstrap over their
 // clusters.
-func (c *comparison) add(measure, of string, by map[string]string, units []judgedUnit, stat func([]judgedUnit) float64, bounds stats.Bounds) {
+func (c *comparison) add(measure, of string, by map[string]string, units []judgedUnit, stat statistic, bounds stats.Bounds) {
 	if len(units) == 0 {
 		return
 	}
 	if by == nil {
 		by = map[string]string{}
 	}
-	f := Figure{Measure: measure, Of: of, By: by, N: len(units), Value: crosstalk.Value(stat(units))}
-	clusters := groups(units, func(u judgedUnit) map[string]string { return map[string]string{"": u.Cluster} })
+	f := Figure{Measure: measure, Of: of, By: by, N: len(units), Value: crosstalk.Value(stat.of(len(units)))}
+	clusters := clustersOf(units)
 	if f.Value.Defined() && len(clusters) > 1 {
 		draws := cmp.Or(c.o.Draws, 2000)
 		if measure == TauB {
 			draws = min(draws, max(200, int(pairsPerFigure/float64(len(units)*len(units)/2+1))))
 		}
 		b := stats.UnitBootstrap(len(clusters), func(drawn []int) float64 {
-			list := make([]judgedUnit, 0, len(units))
+			list := make([]int, 0, 2*len(units))
 			for _, i := range drawn {
-				list = append(list, clusters[i].units...)
+				list = append(list, clusters[i]...)
 			}
 			return stat(list)
 		}, stats.BootstrapOptions{Method: stats.Percentile, Draws: draws, Level: estimate.Level, Seed: c.o.Seed, Bounds: bounds})
 		f.Interval = b.Interval.Known()
 	}
 	c.result.Figures = append(c.result.Figures, f)
+}
+
+// clustersOf are the indexes of the units of each cluster, in order of first use.
+func clustersOf(units []judgedUnit) (list [][]int) {
+	at := map[string]int{}
+	for i, u := range units {
+		k, known := at[u.Cluster]
+		if !known {
+			k = len(list)
+			at[u.Cluster] = k
+			list = append(list, nil)
+		}
+		list[k] = append(list[k], i)
+	}
+	return list
 }
 
 func valued(units []judgedUnit) []judgedUnit {
@@ -392,11 +419,26 @@ func filter(units []judgedUnit, keep func(judgedUnit) bool) (list []judgedUnit) 
 	return list
 }
 
-// tau is tau-b of two values of units, the second with slack.
-func tau(units []judgedUnit, a, b func(judgedUnit) float64, slack float64) float64 {
-	x, y := make([]float64, len(units)), make([]float64, len(units))
+// each is a property of each unit.
+func each[T any](units []judgedUnit, of func(judgedUnit) T) []T {
+	list := make([]T, len(units))
 	for i, u := range units {
-		x[i], y[i] = a(u), b(u)
+		list[i] = of(u)
 	}
-	return stats.KendallTauB(x, y, 0, slack)
+	return list
+}
+
+// pick is the elements at these indexes.
+func pick[T any](list []T, at []int) []T {
+	picked := make([]T, len(at))
+	for k, i := range at {
+		picked[k] = list[i]
+	}
+	return picked
+}
+
+// tau is tau-b of two values of units, the second with slack.
+func tau(units []judgedUnit, a, b func(judgedUnit) float64, slack float64) statistic {
+	x, y := each(units, a), each(units, b)
+	return func(at []int) float64 { return stats.KendallTauB(pick(x, at), pick(y, at), 0, slack) }
 }

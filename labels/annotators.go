@@ -46,7 +46,7 @@ func (c *comparison) annotators() {
 			}
 		}
 		several := filter(g.units, func(u judgedUnit) bool { return len(u.labels) > 1 })
-		c.add(Alpha, "all annotators", g.by, several, alpha, signed)
+		c.add(Alpha, "all annotators", g.by, several, alpha(several), signed)
 	}
 }
 
@@ -54,35 +54,38 @@ func (c *comparison) annotators() {
 func (c *comparison) pair(g group, a, b string) {
 	both := filter(g.units, func(u judgedUnit) bool { return u.labels[a] != "" && u.labels[b] != "" })
 	of := a + " and " + b
-	c.add(CohensKappa, of, g.by, both, func(units []judgedUnit) float64 {
-		return kappa(units, func(u judgedUnit) string { return u.labels[a] }, func(u judgedUnit) string { return u.labels[b] })
-	}, signed)
+	c.add(CohensKappa, of, g.by, both, kappa(both, func(u judgedUnit) string { return u.labels[a] }, func(u judgedUnit) string { return u.labels[b] }), signed)
 	rated := filter(both, func(u judgedUnit) bool { return !math.IsNaN(c.value(u, a)) && !math.IsNaN(c.value(u, b)) })
-	c.add(TauB, of, g.by, rated, func(units []judgedUnit) float64 {
-		return tau(units, func(u judgedUnit) float64 { return c.value(u, a) }, func(u judgedUnit) float64 { return c.value(u, b) }, 0)
-	}, signed)
+	c.add(TauB, of, g.by, rated, tau(rated, func(u judgedUnit) float64 { return c.value(u, a) }, func(u judgedUnit) float64 { return c.value(u, b) }, 0), signed)
+}
+
+// numbers gives each label a number.
+type numbers map[string]int
+
+func (n numbers) of(label string) int {
+	number, known := n[label]
+	if !known {
+		number = len(n)
+		n[label] = number
+	}
+	return number
 }
 
 // kappa is Cohen's kappa of two labels of units.
-func kappa(units []judgedUnit, a, b func(judgedUnit) string) float64 {
-	x, y := make([]string, len(units)), make([]string, len(units))
-	for i, u := range units {
-		x[i], y[i] = a(u), b(u)
-	}
-	return stats.CohenKappa(x, y, estimate.Level).Value
+func kappa(units []judgedUnit, a, b func(judgedUnit) string) statistic {
+	n := numbers{}
+	x := each(units, func(u judgedUnit) int { return n.of(a(u)) })
+	y := each(units, func(u judgedUnit) int { return n.of(b(u)) })
+	return func(at []int) float64 { return stats.CohenKappa(pick(x, at), pick(y, at), estimate.Level).Value }
 }
 
 // alpha is Krippendorff's alpha of all labels of units, nominal.
-func alpha(units []judgedUnit) float64 {
-	numbers := map[string]float64{}
-	ratings := make([][]float64, len(units))
-	for i, u := range units {
+func alpha(units []judgedUnit) statistic {
+	n := numbers{}
+	return stats.NominalAlpha(each(units, func(u judgedUnit) (labels []int) {
 		for _, l := range u.labels {
-			if _, known := numbers[l]; !known {
-				numbers[l] = float64(len(numbers))
-			}
-			ratings[i] = append(ratings[i], numbers[l])
+			labels = append(labels, n.of(l))
 		}
-	}
-	return stats.Krippendorff(ratings, stats.Nominal)
+		return labels
+	}))
 }

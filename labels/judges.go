@@ -78,18 +78,16 @@ func (j judge) differences(g group) {
 	}
 	difference := func(u judgedUnit) float64 { return j.by(u).Difference }
 	value := func(u judgedUnit) float64 { return u.value }
-	j.add(TauB, j.of+" and people", g.by, units, func(units []judgedUnit) float64 { return tau(units, value, difference, j.o.Slack) }, signed)
+	j.add(TauB, j.of+" and people", g.by, units, tau(units, value, difference, j.o.Slack), signed)
 	if len(j.result.Annotators) > 1 {
 		for _, a := range j.result.Annotators {
 			own := filter(units, func(u judgedUnit) bool { return !math.IsNaN(j.value(u, a)) })
-			j.add(TauB, j.of+" and "+a, g.by, own, func(units []judgedUnit) float64 {
-				return tau(units, func(u judgedUnit) float64 { return j.value(u, a) }, difference, j.o.Slack)
-			}, signed)
+			j.add(TauB, j.of+" and "+a, g.by, own, tau(own, func(u judgedUnit) float64 { return j.value(u, a) }, difference, j.o.Slack), signed)
 		}
 	}
 	curve := Curve{Judge: j.name, By: g.by, N: len(units)}
 	for _, slack := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(slacks), j.o.Slack)))) {
-		curve.Points = append(curve.Points, Point{slack, crosstalk.Value(tau(units, value, difference, slack))})
+		curve.Points = append(curve.Points, Point{slack, crosstalk.Value(tau(units, value, difference, slack).of(len(units)))})
 	}
 	j.result.Curves = append(j.result.Curves, curve)
 }
@@ -119,9 +117,7 @@ func (j judge) findings(g group) {
 		same = func(u judgedUnit) bool { return found(u) == wrong(u) }
 	}
 	j.addMean(SameFindings, j.of, g.by, decided, oneIf(same))
-	j.add(CohensKappa, j.of+" and people", g.by, decided, func(units []judgedUnit) float64 {
-		return kappa(units, j.label, func(u judgedUnit) string { return u.majority })
-	}, signed)
+	j.add(CohensKappa, j.of+" and people", g.by, decided, kappa(decided, j.label, func(u judgedUnit) string { return u.majority }), signed)
 }
 
 // oneIf is 1 where the condition is met, else 0.

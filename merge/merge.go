@@ -33,6 +33,18 @@ type Result struct {
 	Estimates []crosstalk.Estimate
 }
 
+// Text is what was merged in words: 3 shards, 12 answers.
+func (r Result) Text() string {
+	text := fmt.Sprintf("%d shards", r.Shards)
+	if r.Asks > 0 {
+		text += fmt.Sprintf(", %d answers", r.Asks-r.Twice)
+	}
+	if r.Labels > 0 {
+		text += fmt.Sprintf(", %d labels and notes of people", r.Labels)
+	}
+	return text
+}
+
 // IncompleteError says that shards are missing, unfinished, or there twice.
 type IncompleteError struct {
 	Missing    []string // shards, as in 3/64

@@ -21,17 +21,17 @@ func (s shards) mergeObservations(d *run.Dir, recorder *run.Recorder) ([]crossta
 		if err != nil {
 			return nil, err
 		}
-		if err := recorder.Add(o); err != nil {
+		if err := recorder.AddPlaced(o); err != nil {
 			return nil, err
 		}
-		summary.Add(o)
+		summary.Add(o.Observation)
 	}
 	return summary.Estimates(), nil
 }
 
 // observations yields those of all shards by their places.
-func (s shards) observations() iter.Seq2[crosstalk.Observation, error] {
-	return func(yield func(crosstalk.Observation, error) bool) {
+func (s shards) observations() iter.Seq2[run.Placed, error] {
+	return func(yield func(run.Placed, error) bool) {
 		done := make(chan struct{})
 		defer close(done)
 		var open sources
@@ -39,7 +39,7 @@ func (s shards) observations() iter.Seq2[crosstalk.Observation, error] {
 			from := &source{path: o.path, batches: ahead(run.ReadPlaced(o.path), done)}
 			more, err := from.step()
 			if err != nil {
-				yield(crosstalk.Observation{}, err)
+				yield(run.Placed{}, err)
 				return
 			}
 			if more {
@@ -52,17 +52,17 @@ func (s shards) observations() iter.Seq2[crosstalk.Observation, error] {
 		for len(open) > 0 {
 			from := open[0]
 			if from.path != lastPath && lastPath != "" && from.at.At == last {
-				yield(crosstalk.Observation{}, fmt.Errorf("%s and %s both have the item %q: they are not shards of one measurement", lastPath, from.path, from.at.Item))
+				yield(run.Placed{}, fmt.Errorf("%s and %s both have the item %q: they are not shards of one measurement", lastPath, from.path, from.at.Item))
 				return
 			}
 			last, lastPath = from.at.At, from.path
-			if !yield(from.at.Observation, nil) {
+			if !yield(from.at, nil) {
 				return
 			}
 			more, err := from.step()
 			switch {
 			case err != nil:
-				yield(crosstalk.Observation{}, err)
+				yield(run.Placed{}, err)
 				return
 			case more:
 				heap.Fix(&open, 0)

@@ -78,9 +78,18 @@ func (r *Recorder) AddAt(o crosstalk.Observation, at Place) (err error) {
 	if r.line, err = encode(r.line[:0], &o); err != nil {
 		return err
 	}
-	r.line = fmt.Appendf(r.line[:len(r.line)-1], `,"place":[%d,%d]}`, at.Part, at.Item)
+	r.line = append(r.line[:len(r.line)-1], at.suffix()...)
 	return r.write()
 }
+
+// AddPlaced writes the observation of a shard, without its place.
+func (r *Recorder) AddPlaced(o Placed) error {
+	r.line = append(r.line[:0], o.line...)
+	return r.write()
+}
+
+// suffix ends the line of an observation that has a place.
+func (p Place) suffix() string { return fmt.Sprintf(`,"place":[%d,%d]}`, p.Part, p.Item) }
 
 func (r *Recorder) write() error {
 	r.n++
@@ -110,28 +119,40 @@ func (r *Recorder) Discard() { r.file.Discard() }
 // early does not learn it. The observations of a run without a manifest, or
 // whose manifest does not say what they are, are taken as they are.
 func ReadObservations(path string) iter.Seq2[crosstalk.Observation, error] {
+	return observations(path, &parser{})
+}
+
+// ReadValues is ReadObservations without texts, spans, masked parts, tokens and
+// answers, which take most of the time. (Where encoding/json has to read a line, they
+// are there.) Observations share conditions and labels, which nobody may change.
+func ReadValues(path string) iter.Seq2[crosstalk.Observation, error] {
+	return observations(path, sharing(textsField|detailFields))
+}
+
+func observations(path string, p *parser) iter.Seq2[crosstalk.Observation, error] {
 	return func(yield func(crosstalk.Observation, error) bool) {
-		if err := readObservations(path, &parser{}, func(l line) bool { return yield(l.Observation, nil) }); err != nil {
+		if err := readObservations(path, p, func(l line, _ []byte) bool { return yield(l.Observation, nil) }); err != nil {
 			yield(crosstalk.Observation{}, err)
 		}
 	}
 }
 
-// Placed is an observation of a shard, with its place.
+// Placed is an observation of a shard, with its place. It has what figures are made of:
+// no spans, masked parts, tokens and answers.
 type Placed struct {
 	crosstalk.Observation
-	At Place
+	At   Place
+	line []byte // all of it, without the place
 }
 
-// ReadPlaced is ReadObservations for the run of a shard. The places ascend.
+// ReadPlaced reads the observations of the run of a shard. The places ascend.
 // Observations share conditions and labels, which nobody may change.
 func ReadPlaced(path string) iter.Seq2[Placed, error] {
 	return func(yield func(Placed, error) bool) {
 		last := Place{-1, -1}
 		var wrong error
 		n := 0
-		shared := &parser{known: map[string]map[string]string{}}
-		err := readObservations(path, shared, func(o line) bool {
+		err := readObservations(path, sharing(detailFields), func(o line, text []byte) bool {
 			n++
 			if o.Place == nil {
 				wrong = fmt.Errorf("%s:%d: has no place: it is not of a shard", filepath.Join(path, observationsFile), n)
@@ -143,7 +164,12 @@ func ReadPlaced(path string) iter.Seq2[Placed, error] {
 				return false
 			}
 			last = at
-			return yield(Placed{o.Observation, at}, nil)
+			without, found := bytes.CutSuffix(bytes.TrimSpace(text), []byte(at.suffix()))
+			if !found {
+				wrong = fmt.Errorf("%s:%d: does not end with its place", filepath.Join(path, observationsFile), n)
+				return false
+			}
+			return yield(Placed{o.Observation, at, append(bytes.Clone(without), '}')}, nil)
 		})
 		if err = cmp.Or(wrong, err); err != nil {
 			yield(Placed{}, err)
@@ -154,7 +180,7 @@ func ReadPlaced(path string) iter.Seq2[Placed, error] {
 // maxLine bounds an observation, far above what answers can be: 8 MiB each.
 const maxLine = 256 << 20
 
-func readObservations(path string, p *parser, yield func(line) bool) error {
+func readObservations(path string, p *parser, yield func(l line, text []byte) bool) error {
 	f, check, err := OpenObservations(path)
 	if err != nil {
 		return err
@@ -188,7 +214,7 @@ func readObservations(path string, p *parser, yield func(line) bool) error {
 				return fmt.Errorf("%s:%d: %w", f.Name(), n+1, err)
 			}
 			n++
-			if !yield(l) {
+			if !yield(l, text) {
 				return nil
 			}
 		}

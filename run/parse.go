@@ -25,6 +25,26 @@ type parser struct {
 	// conditions and labels are those of earlier lines, by their text: there are
 	// few different ones. nil: every observation has its own maps.
 	known map[string]map[string]string
+
+	without int // bits of fields that are left out
+}
+
+// Bits of fields that can be left out.
+const (
+	textsField = 1 << (11 + iota)
+	_
+	spansField
+	tokensField
+	answersField
+	_
+	maskedField
+
+	detailFields = spansField | tokensField | answersField | maskedField
+)
+
+// sharing returns a parser of observations that share conditions and labels.
+func sharing(without int) *parser {
+	return &parser{known: map[string]map[string]string{}, without: without}
 }
 
 // mostMaps is how many different maps are kept.
@@ -168,15 +188,20 @@ func (p *parser) escaped(raw []byte) (decoded string) {
 
 // endOfString is where the string at the start of b ends, -1 if it does not.
 func endOfString(b []byte) int {
-	for i := 1; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
+	for i := 1; ; i++ {
+		quote := bytes.IndexByte(b[i:], '"')
+		if quote < 0 {
+			return -1
+		}
+		i += quote
+		escapes := 0
+		for b[i-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
 			return i + 1
 		}
 	}
-	return -1
 }
 
 // raw takes the next value, an object or a list, as it is.
@@ -313,19 +338,31 @@ func (p *parser) field(l *line, name string) int {
 		p.fields(func(name []byte) { o.Numbers[string(name)] = p.float() })
 		return 1 << 10
 	case "texts":
+		if p.skip(textsField) {
+			return textsField
+		}
 		o.Texts = []crosstalk.NamedText{}
 		p.elements(func() { o.Texts = append(o.Texts, p.named()) })
-		return 1 << 11
+		return textsField
 	case "finding":
 		o.Finding = p.text()
 		return 1 << 12
 	case "spans":
+		if p.skip(spansField) {
+			return spansField
+		}
 		o.Spans = p.spans()
-		return 1 << 13
+		return spansField
 	case "tokens":
+		if p.skip(tokensField) {
+			return tokensField
+		}
 		p.rest(&o.Tokens)
-		return 1 << 14
+		return tokensField
 	case "answers":
+		if p.skip(answersField) {
+			return answersField
+		}
 		o.Answers = []crosstalk.Key{}
 		p.elements(func() {
 			var key crosstalk.Key
@@ -335,7 +372,7 @@ func (p *parser) field(l *line, name string) int {
 			}
 			o.Answers = append(o.Answers, key)
 		})
-		return 1 << 15
+		return answersField
 	case "place":
 		l.Place = new([2]int)
 		p.want('[')
@@ -345,11 +382,23 @@ func (p *parser) field(l *line, name string) int {
 		p.want(']')
 		return 1 << 16
 	case "masked":
+		if p.skip(maskedField) {
+			return maskedField
+		}
 		o.Masked = p.spans()
-		return 1 << 17
+		return maskedField
 	}
 	p.fail()
 	return 0
+}
+
+// skip passes over the value of a field that is left out, and reports whether it is.
+func (p *parser) skip(field int) bool {
+	if p.without&field == 0 {
+		return false
+	}
+	p.raw()
+	return true
 }
 
 func (p *parser) spans() []crosstalk.Span {

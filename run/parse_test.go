@@ -56,6 +56,35 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// What is left out of observations is passed over, whatever it contains.
+func TestParseWithout(t *testing.T) {
+	t.Parallel()
+	o := crosstalk.Observation{Measure: "lpr", Item: "a", Value: 0.5, Condition: map[string]string{"model": "m"}, Labels: map[string]string{"language": "de"},
+		Numbers: map[string]float64{"n": 2}, Finding: "line",
+		Spans: []crosstalk.Span{{Line: 1, Text: "]}\"\\"}, {}}, Masked: []crosstalk.Span{{Side: "answer"}}, Tokens: []crosstalk.Token{{Text: "t"}}, Answers: []crosstalk.Key{{1}}}
+	o.AddText(crosstalk.Side, "answer", "two \"words\"\\\\\nand [{ more \\")
+	text, err := encode(nil, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := o
+	want.Spans, want.Masked, want.Tokens, want.Answers = nil, nil, nil, nil
+	for _, without := range []int{detailFields, detailFields | textsField} {
+		if without&textsField != 0 {
+			want.Texts = nil
+		}
+		p := sharing(without)
+		got, err := p.parse(text)
+		if err != nil || !p.ok {
+			t.Errorf("left to encoding/json %v, error %v", !p.ok, err)
+		}
+		same(t, got, line{Observation: want})
+		if _, err := p.parse(text[:len(text)-2]); err == nil {
+			t.Error("a line that is cut is no error")
+		}
+	}
+}
+
 func same(t *testing.T, got, want line) {
 	t.Helper()
 	for _, l := range []*line{&got, &want} {

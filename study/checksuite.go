@@ -1,10 +1,41 @@
 package study
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"io"
 
-// CheckSuite returns the error with which a run of an instrument would refuse a suite, a
-// name or a file, before it asks anything, whatever the model. It sends nothing.
-func CheckSuite(ctx context.Context, suite, instrument string) (err error) {
+	"crosstalk/suite"
+)
+
+// CheckSuite writes the likely mistakes in a suite, a name or a file: what is
+// suspicious in it, and why a run would refuse it; without any, what it has. Then it
+// writes what figures of the suite cannot tell. Each line begins with the name. It
+// sends nothing. A suite that cannot be read is an error.
+func CheckSuite(ctx context.Context, w io.Writer, name string) error {
+	s, err := suite.Load(name)
+	if err != nil {
+		return err
+	}
+	remarks := suite.Check(s)
+	if err := runRefuses(ctx, name, s.Instrument); err != nil {
+		remarks = append(remarks, fmt.Sprintf("run %s refuses the suite as it is: %v", s.Instrument, err))
+	}
+	for _, r := range remarks {
+		fmt.Fprintf(w, "%s: %s\n", name, r)
+	}
+	if len(remarks) == 0 {
+		fmt.Fprintf(w, "%s: %s%s\n", name, s.Summary(), s.Details())
+	}
+	for _, l := range suite.Limits(s) {
+		fmt.Fprintf(w, "%s: note: %s\n", name, l)
+	}
+	return nil
+}
+
+// runRefuses is the error with which a run of an instrument would refuse a suite before it
+// asks anything, whatever the model.
+func runRefuses(ctx context.Context, suite, instrument string) (err error) {
 	var of *Study
 	sweep := Sweep{Models: []string{"ollama:any"}} // a reference model cannot answer all suites
 	switch instrument {

@@ -137,7 +137,7 @@ func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk
 	f, _ = f.split(instrument.Named(manifest.Plan.Instrument))
 	return estimates, func(yield func(crosstalk.Observation, error) bool) {
 		reader := f.View.Reader()
-		for o, err := range run.ReadObservations(path) {
+		for o, err := range run.ReadValues(path) {
 			if err != nil {
 				yield(o, err)
 				return
@@ -148,7 +148,7 @@ func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk
 			}
 			all := []crosstalk.Observation{seen}
 			if len(f.View.Groups) > 0 {
-				all = reader.Members(seen)
+				all = reader.Members()
 			}
 			for _, o := range all {
 				if !yield(o, nil) {
@@ -284,14 +284,14 @@ func (f Figures) estimator(rules crosstalk.Rules, by []string, r *view.Reader) c
 	return e
 }
 
-// members takes an observation once for each group that it is in.
+// members takes the observation that was read last once for each group that it is in.
 type members struct {
 	crosstalk.Estimator
 	reader *view.Reader
 }
 
-func (m members) Add(o crosstalk.Observation) {
-	for _, member := range m.reader.Members(o) {
+func (m members) Add(crosstalk.Observation) {
+	for _, member := range m.reader.Members() {
 		m.Estimator.Add(member)
 	}
 }

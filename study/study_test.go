@@ -109,14 +109,19 @@ func TestCheckSuite(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := CheckSuite(t.Context(), file, "confusion")
-		if maori := name == "maori.csv"; (err != nil) != maori || maori && !strings.Contains(err.Error(), "cannot identify the language mi") {
+		var said strings.Builder
+		if err := CheckSuite(t.Context(), &said, file); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+		refused := strings.Contains(said.String(), file+": run confusion refuses the suite as it is: ")
+		if maori := name == "maori.csv"; refused != maori || maori && !strings.Contains(said.String(), "cannot identify the language mi") {
+			t.Errorf("%s: %s", name, said.String())
+		}
 	}
-	for _, instrument := range []string{"leakage", "consistency"} {
-		if err := CheckSuite(t.Context(), map[string]string{"leakage": "leakage-de", "consistency": "consistency"}[instrument], instrument); err != nil {
-			t.Error(err)
+	for _, name := range []string{"leakage-de", "consistency"} {
+		var said strings.Builder
+		if err := CheckSuite(t.Context(), &said, name); err != nil || strings.Contains(said.String(), "refuses") {
+			t.Errorf("%s: %s, %v", name, said.String(), err)
 		}
 	}
 }

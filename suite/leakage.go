@@ -79,7 +79,7 @@ const slot = "{concept}"
 const (
 	carrierColumn = "carrier" // of context leakage
 	beginsColumn  = "begins"  // the language that a mixed prompt begins in
-	seenColumn    = "seen"    // "yes": a similarity has seen a draft of the item
+	seenColumn    = "seen"    // "yes": a similarity has seen a draft of the item; "no", where it has of others
 )
 
 // readLeakage builds the suite's items from the templates and the items.
@@ -98,6 +98,8 @@ func readLeakage(d document, s *Suite) error {
 		}
 		b.concepts[c.key], b.order = c.value, append(b.order, c.key)
 	}
+	b.seen = slices.ContainsFunc(f.Templates, func(t at[template]) bool { return t.value.Seen }) ||
+		slices.ContainsFunc(f.Items, func(i at[single]) bool { return i.value.Seen })
 	for i, t := range f.Templates {
 		if t.line == 0 {
 			return d.errorf(d.lineOf("templates"), "entry %d is empty", i+1)
@@ -116,7 +118,7 @@ func readLeakage(d document, s *Suite) error {
 		case b.carriers:
 			return d.errorf(item.line, "item %s: items cannot be mixed with templates that have a carrier", v.ID)
 		}
-		err := b.add(item.line, v.ID, v.Cluster, labelsOf(v.Category, v.Language, v.Seen), crosstalk.Pair{Concept: v.Concept, Sense: v.Sense,
+		err := b.add(item.line, v.ID, v.Cluster, b.labels(v.Category, v.Language, v.Seen), crosstalk.Pair{Concept: v.Concept, Sense: v.Sense,
 			Test: v.Test, Control: v.Control, Remove: v.Remove, Leaks: v.Leaks, Neutral: v.Neutral})
 		if err != nil {
 			return err
@@ -158,6 +160,7 @@ type leakageBuilder struct {
 	concepts map[string]concept
 	order    []string // of concepts
 	carriers bool     // whether templates have carriers
+	seen     bool     // whether any item is seen
 }
 
 func (b *leakageBuilder) template(t template, line int) error {
@@ -177,7 +180,7 @@ func (b *leakageBuilder) template(t template, line int) error {
 	if err != nil {
 		return err
 	}
-	labels := labelsOf(cmp.Or(t.Category, string(t.Carrier)), t.Language, t.Seen)
+	labels := b.labels(cmp.Or(t.Category, string(t.Carrier)), t.Language, t.Seen)
 	if t.Carrier != "" {
 		labels[carrierColumn] = string(t.Carrier)
 	}
@@ -322,15 +325,18 @@ func (b *leakageBuilder) add(line int, id, cluster string, labels map[string]str
 	return nil
 }
 
-func labelsOf(category, language string, seen bool) map[string]string {
+func (b *leakageBuilder) labels(category, language string, seen bool) map[string]string {
 	labels := map[string]string{}
 	for column, value := range map[string]string{"category": category, "language": language} {
 		if value != "" {
 			labels[column] = value
 		}
 	}
-	if seen {
+	switch {
+	case seen:
 		labels[seenColumn] = "yes"
+	case b.seen:
+		labels[seenColumn] = "no"
 	}
 	return labels
 }

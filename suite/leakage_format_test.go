@@ -49,7 +49,7 @@ func TestFormat(t *testing.T) {
 		*s.Card != (Card{"To show the format.", "By hand.", "Few items.", "nobody"}) {
 		t.Errorf("%+v %+v", s, s.Card)
 	}
-	plain := map[string]string{"language": "en", "begins": "zh"}
+	plain := map[string]string{"language": "en", "begins": "zh", "seen": "no"}
 	seen := map[string]string{"language": "en", "begins": "zh", "seen": "yes"}
 	pair := func(test, concept, sense string, remove []string, leaks ...string) *crosstalk.Pair {
 		return &crosstalk.Pair{Concept: concept, Test: test, Control: "It", Sense: sense, Remove: remove, Leaks: leaks}

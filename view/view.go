@@ -103,6 +103,9 @@ type Reader struct {
 	view    View
 	samples map[string]int             // numbers of pooled samples
 	seen    map[string]map[string]bool // values of the columns that the view names
+
+	last    crosstalk.Observation   // that Read returned
+	members []crosstalk.Observation // of last; nil before they are asked for
 }
 
 // Reader starts reading. It samples apart if a column names them.
@@ -159,6 +162,7 @@ func (r *Reader) Read(o crosstalk.Observation) (crosstalk.Observation, bool) {
 	if len(r.view.Pool) > 0 {
 		o = r.pool(o)
 	}
+	r.last, r.members = o, nil
 	return o, true
 }
 
@@ -182,23 +186,27 @@ func (r *Reader) pool(o crosstalk.Observation) crosstalk.Observation {
 	return o
 }
 
-// Members returns an observation that Read returned once for each group that it is
-// in, with the group's name in GroupColumn.
-func (r *Reader) Members(o crosstalk.Observation) (members []crosstalk.Observation) {
+// Members returns the observation that Read returned last once for each group that it
+// is in, with the group's name in GroupColumn.
+func (r *Reader) Members() []crosstalk.Observation {
+	if r.members != nil {
+		return r.members
+	}
+	r.members = []crosstalk.Observation{}
 	for _, g := range r.view.Groups {
-		v, ok := o.Condition[g.Column]
+		v, ok := r.last.Condition[g.Column]
 		if !ok {
-			v = o.Labels[g.Column]
+			v = r.last.Labels[g.Column]
 		}
 		if !slices.Contains(g.Values, v) {
 			continue
 		}
-		one := o
-		one.Labels = maps.Clone(o.Labels)
+		one := r.last
+		one.Labels = maps.Clone(r.last.Labels)
 		one.Labels[GroupColumn] = g.Name
-		members = append(members, one)
+		r.members = append(r.members, one)
 	}
-	return members
+	return r.members
 }
 
 // Check returns an error if the view names a column or a value that no observation

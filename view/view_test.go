@@ -25,7 +25,7 @@ func read(t *testing.T, v View, observations ...crosstalk.Observation) (list []s
 	for _, o := range observations {
 		before := fmt.Sprint(o)
 		if seen, in := r.Read(o); in {
-			all := r.Members(seen)
+			all := r.Members()
 			if len(v.Groups) == 0 {
 				all = []crosstalk.Observation{seen}
 			}

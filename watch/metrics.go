@@ -41,7 +41,7 @@ func WriteMetrics(w io.Writer, s ask.Stats, planned int) error {
 	fmt.Fprintf(&b, "crosstalk_tokens_total{kind=\"prompt\"} %d\ncrosstalk_tokens_total{kind=\"completion\"} %d\n", s.Usage.Prompt, s.Usage.Completion)
 	metric("cost_total", "counter", "Cost of these tokens, in the currency of --prices; 0 without them.")
 	fmt.Fprintf(&b, "crosstalk_cost_total %g\n", s.Cost)
-	metric("endpoints_waiting", "gauge", "Endpoints that are not asked at the moment, since they are down or asked to wait.")
+	metric("endpoints_waiting", "gauge", "Endpoints that are down, that asked to wait, or that have not answered for 15 seconds.")
 	fmt.Fprintf(&b, "crosstalk_endpoints_waiting %d\n", len(s.Waits))
 	_, err := io.WriteString(w, b.String())
 	return err

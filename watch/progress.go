@@ -9,6 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/internal/duration"
 	"crosstalk/internal/jsonlog"
 	"crosstalk/internal/statusline"
 )
@@ -64,9 +65,13 @@ func newProgress(w io.Writer, s *ask.Session, planned int) *progress {
 
 func (p *progress) show() {
 	s, took := p.session.Stats(), time.Since(p.started)
+	var waits []string
+	for _, w := range s.Waits {
+		waits = append(waits, w.Text(time.Now()))
+	}
 	if p.log != nil {
 		p.log.Log("progress", "done", s.Done, "requests", max(s.Done, p.planned), "failed", s.Failed, "saved", s.Cached, "retries", s.Retries,
-			"rate", float64(s.Done-s.Cached)/took.Seconds(), "tokens", s.Usage.Prompt+s.Usage.Completion, "cost", s.Cost, "trouble", s.Trouble)
+			"rate", float64(s.Done-s.Cached)/took.Seconds(), "tokens", s.Usage.Prompt+s.Usage.Completion, "cost", s.Cost, "trouble", s.Trouble, "waiting", strings.Join(waits, "; "))
 		return
 	}
 	var b strings.Builder
@@ -76,7 +81,7 @@ func (p *progress) show() {
 	} else if asked := s.Done - s.Cached; asked > 0 {
 		rate := float64(asked) / took.Seconds()
 		left := time.Duration(float64(max(0, p.planned-s.Done)) / rate * float64(time.Second))
-		fmt.Fprintf(&b, ", %.1f/s, %v left", rate, left.Round(time.Second))
+		fmt.Fprintf(&b, ", %.1f/s, %s left", rate, duration.Text(left.Round(time.Second)))
 	}
 	if s.Failed > 0 {
 		fmt.Fprintf(&b, ", %d failed", s.Failed)
@@ -90,8 +95,8 @@ func (p *progress) show() {
 	if s.Cost > 0 {
 		fmt.Fprintf(&b, ", cost %.4f", s.Cost)
 	}
-	for _, w := range s.Waits {
-		b.WriteString("; " + w.Text(time.Now()))
+	for _, wait := range waits {
+		b.WriteString("; " + wait)
 	}
 	if s.Trouble != p.trouble && time.Since(p.told) > 5*time.Second {
 		p.trouble, p.told = s.Trouble, time.Now()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,6 +24,21 @@ func (h *halting) Answer(context.Context, crosstalk.Request) (crosstalk.Answer, 
 		return crosstalk.Answer{}, fmt.Errorf("trouble %d", h.asks)
 	}
 	return crosstalk.Answer{Status: crosstalk.Text, Usage: crosstalk.Usage{Prompt: 10, Completion: 5}}, nil
+}
+
+// silent is a model whose server answers nothing until then.
+type silent struct {
+	halting
+	until time.Time
+}
+
+func (s *silent) Answer(ctx context.Context, _ crosstalk.Request) (crosstalk.Answer, error) {
+	select {
+	case <-time.After(time.Until(s.until)):
+		return crosstalk.Answer{Status: crosstalk.Text}, nil
+	case <-ctx.Done():
+		return crosstalk.Answer{}, ctx.Err()
+	}
 }
 
 // Trouble is told once, and not all the time.
@@ -49,6 +65,34 @@ request failed, retrying: trouble 3
 `
 		if b.String() != want {
 			t.Errorf("%q;\nwant\n%q", b.String(), want)
+		}
+	})
+}
+
+// A server that takes requests and answers none is said to be silent after 15
+// seconds, with the flag that limits the wait, and until it answers.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := ask.NewSession(&ask.Memory{}, ask.Options{Concurrency: 3, Timeout: 2 * time.Minute, Retries: 1})
+		asker := s.For(&silent{until: time.Now().Add(150 * time.Second)})
+		for i := range 3 {
+			go asker.Ask(t.Context(), crosstalk.Request{Sample: i})
+		}
+		began := time.Now()
+		since := began.Local().Format("15:04:05")
+		for _, at := range []struct {
+			second int
+			want   string
+		}{{14, "0/3 requests\n"}, {15, "0/3 requests; no answer since " + since + " to 3 requests (--timeout 2m)\n"},
+			{119, "0/3 requests; no answer since " + since + " to 3"}, {140, "0/3 requests, 3 retries; no answer since " + since + " to "}, {160, "3/3 requests, "}} {
+			time.Sleep(time.Until(began.Add(time.Duration(at.second) * time.Second)))
+			synctest.Wait()
+			var b bytes.Buffer
+			newProgress(&b, s, 3).show()
+			line := strings.TrimPrefix(b.String(), "request failed, retrying: :m: no answer within 2m (--timeout)\n")
+			if !strings.HasPrefix(line, at.want) || at.second == 160 && strings.Contains(line, "no answer") {
+				t.Errorf("after %d s: %q, want %q", at.second, line, at.want)
+			}
 		}
 	})
 }

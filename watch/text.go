@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"crosstalk/internal/duration"
 	"crosstalk/internal/visible"
 )
 
@@ -117,7 +118,7 @@ func (t Totals) amounts() (parts []string) {
 		parts = append(parts, fmt.Sprintf("%.1f/s", t.Rate))
 	}
 	if t.Left > 0 {
-		parts = append(parts, fmt.Sprintf("%v left", t.Left))
+		parts = append(parts, duration.Text(t.Left)+" left")
 	}
 	if t.Cost != nil {
 		parts = append(parts, fmt.Sprintf("cost %.4f", *t.Cost))

@@ -30,7 +30,7 @@ func TestWrite(t *testing.T) {
   leakage-en@1, a:1, a:2, b:␛3 and 1 more
   20 of 50 requests, 2 failed, 1.2/s, 24s left, cost 1.5000
   6 shards: 1 finished, 1 running, 2 quiet, 1 broken, 1 not begun
-  4/6  0 of 10 requests, 1m0s left        no answer yet
+  4/6  0 of 10 requests, 1m left          no answer yet
   2/6  2 of 10 requests, 0.3/s, 20s left  slow
   3/6  1 of 10 requests                   no answer since 2026-11-22 20:15
   5/6  no requests                        cannot be read: no http://[hidden]@h␛

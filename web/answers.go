@@ -59,14 +59,7 @@ type answerCard struct {
 }
 
 // answers writes a page of answers.
-func (s *Server) answers(w http.ResponseWriter, r *http.Request) {
-	run, err := s.listing.run(r.PathValue("run"))
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	l, done := s.runs.open(run)
-	defer done()
+func (s *Server) answers(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) {
 	path := "/runs/" + run.ID + "/answers"
 	p := answersPage{Run: run, Progress: progressOf(run, l, false), Clear: path}
 	p.frame = run.frame("Answers", "Answers")

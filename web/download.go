@@ -22,14 +22,7 @@ import (
 const mostDownload = 50_000
 
 // download sends the answers of a filter as CSV or JSON Lines, in its order.
-func (s *Server) download(w http.ResponseWriter, r *http.Request) {
-	run, err := s.listing.run(r.PathValue("run"))
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	l, done := s.runs.open(run)
-	defer done()
+func (s *Server) download(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) {
 	if l.index == nil {
 		s.fail(w, r, index.ErrNone)
 		return

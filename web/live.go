@@ -122,14 +122,7 @@ func indexing(s index.State) string {
 }
 
 // live sends the progress of a run to the script.
-func (s *Server) live(w http.ResponseWriter, r *http.Request) {
-	run, err := s.listing.run(r.PathValue("run"))
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	l, done := s.runs.open(run)
-	defer done()
+func (s *Server) live(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) {
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(progressOf(run, l, true))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -33,6 +34,20 @@ type openRun struct {
 	err   error        // why there is no index
 	users int
 	used  time.Time
+}
+
+// ofRun opens the run in the URL for a handler.
+func (s *Server) ofRun(handle func(http.ResponseWriter, *http.Request, *runEntry, openRun)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		run, err := s.listing.run(r.PathValue("run"))
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		l, done := s.runs.open(run)
+		defer done()
+		handle(w, r, run, l)
+	}
 }
 
 // open returns an open run, and a function to call after using it.

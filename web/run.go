@@ -34,14 +34,7 @@ type plotView struct {
 }
 
 // run writes a run's page.
-func (s *Server) run(w http.ResponseWriter, r *http.Request) {
-	run, err := s.listing.run(r.PathValue("run"))
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	l, done := s.runs.open(run)
-	defer done()
+func (s *Server) run(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) {
 	about := run.about()
 	p := runPage{Run: run, Progress: progressOf(run, l, true), Answers: "/runs/" + run.ID + "/answers", Trouble: run.Trouble}
 	p.frame = run.frame(about.Heading(), "Result")

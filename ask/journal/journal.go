@@ -132,6 +132,8 @@ func guard(use func() error) (err error) {
 	return use()
 }
 
+const checkpoints = "PRAGMA wal_autocheckpoint = 8192"
+
 // patience is how long the writer and a reader wait for each other, which they
 // do while one of them recovers the file after a kill.
 const patience = 10 * time.Second
@@ -185,7 +187,9 @@ func (j *Journal) openWriter() (err error) {
 		}
 		// FULL: a commit survives a power cut, not only kill -9. Commits are
 		// grouped, so it costs one fsync for many answers.
-		return j.writer.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+		// The log is folded into the file every 32 MiB: of millions of answers,
+		// each comes to another page of the index.
+		return j.writer.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; " + checkpoints)
 	})
 	if err != nil {
 		return err

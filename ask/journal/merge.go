@@ -52,20 +52,25 @@ type transfer struct {
 	done   bool
 	failed error // of from
 	merged Merged
+	row    []value // the current one, with its checksum
 
 	to            *sqlite3.Conn
 	known, insert *sqlite3.Stmt
+	bound         [checksumColumn + 1]struct { // the parameters of insert that are short
+		known bool
+		bytes []byte
+	}
 }
 
 // rowsAtOnce is the number of rows in a transaction, so that the disk is rarely
 // waited for.
-const rowsAtOnce = 1 << 14
+const rowsAtOnce = 1 << 16
 
 func (t *transfer) begin(to *sqlite3.Conn) (err error) {
 	t.to = to
 	// The keys are in no order: there is room for the index of a million, and the
 	// log is folded into the file every 64 MiB.
-	if err := to.Exec("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 16384"); err != nil {
+	if err := to.Exec("PRAGMA cache_size = -98304; PRAGMA wal_autocheckpoint = 16384"); err != nil {
 		return err
 	}
 	if t.known, _, err = to.Prepare("SELECT checksum FROM asks WHERE key = ? AND status <> 'failed'"); err != nil {
@@ -79,7 +84,7 @@ func (t *transfer) begin(to *sqlite3.Conn) (err error) {
 func (t *transfer) end() error {
 	t.known.Close() // its error is the last run's, which was reported
 	t.insert.Close()
-	return t.to.Exec("PRAGMA cache_size = -2000; PRAGMA wal_autocheckpoint = 1000") // SQLite's own
+	return t.to.Exec("PRAGMA cache_size = -2000; " + checkpoints) // SQLite's own size
 }
 
 // some copies the next rows.
@@ -89,44 +94,62 @@ func (t *transfer) some() error {
 			t.done, t.failed = true, t.rows.Err()
 			return t.failed
 		}
-		row, err := t.row()
-		if err != nil {
-			t.failed = err
-			return err
+		if t.failed = t.read(); t.failed != nil {
+			return t.failed
 		}
-		if err := t.copy(row); err != nil {
+		if err := t.copy(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// row returns the values of the row, with their checksum behind them. They are
-// valid until the next one.
-func (t *transfer) row() (row []any, err error) {
+// read reads the row. It is valid until the next one.
+func (t *transfer) read() error {
 	number := t.rows.ColumnInt64(checksumColumn + 1)
 	var key crosstalk.Key
 	copy(key[:], t.rows.ColumnRawBlob(keyColumn))
 	if number <= t.last { // the file leads in a circle
-		return nil, &CorruptError{t.from.path, number, key, errOrder}
+		return &CorruptError{t.from.path, number, key, errOrder}
 	}
 	t.last = number
 	if want := t.rows.ColumnRawBlob(checksumColumn); want != nil {
-		row = rawValues(t.rows)
-		if !bytes.Equal(want, checksum(row)) {
-			return nil, &CorruptError{t.from.path, number, key, errChecksum}
+		t.row = rawValues(t.row[:0], t.rows)
+		if !bytes.Equal(want, checksum(t.row)) {
+			return &CorruptError{t.from.path, number, key, errChecksum}
 		}
-		return append(row, want), nil
+		t.row = append(t.row, value{bytes: want})
+		return nil
 	}
 	record, err := t.from.scan(t.rows) // of version 1
-	row = values(record)
-	return append(row, checksum(row)), err
+	t.row = values(record)
+	t.row = append(t.row, value{bytes: checksum(t.row)})
+	return err
 }
 
-func (t *transfer) copy(row []any) error {
-	key, sum := row[keyColumn].([]byte), row[checksumColumn].([]byte)
+// bind sets the parameters of the insertion. Most columns are in every row what they
+// are in the row before.
+func (t *transfer) bind() error {
+	const short = 64
+	for i, v := range t.row {
+		was := &t.bound[i]
+		if was.known && bytes.Equal(v.bytes, was.bytes) && (v.bytes == nil) == (was.bytes == nil) {
+			continue
+		}
+		if err := v.bind(t.insert, i); err != nil {
+			return err
+		}
+		if was.known = !v.isNumber && len(v.bytes) <= short; was.known {
+			was.bytes = bytes.Clone(v.bytes)
+		}
+	}
+	return nil
+}
+
+func (t *transfer) copy() error {
+	key, sum := t.row[keyColumn].bytes, t.row[checksumColumn].bytes
 	t.merged.Asks++
-	if err := bindAll(t.insert, row); err != nil {
+	if err := t.bind(); err != nil {
 		return err
 	}
 	if err := t.insert.Exec(); err != nil || t.to.Changes() > 0 {
@@ -136,7 +159,7 @@ func (t *transfer) copy(row []any) error {
 	if err := t.known.BindBlob(1, key); err != nil {
 		return err
 	}
-	if t.known.Step() && !bytes.Equal(t.known.ColumnRawBlob(0), sum) && string(row[statusColumn].([]byte)) != string(crosstalk.Failed) {
+	if t.known.Step() && !bytes.Equal(t.known.ColumnRawBlob(0), sum) && string(t.row[statusColumn].bytes) != string(crosstalk.Failed) {
 		t.merged.Twice++
 	}
 	return t.known.Err()

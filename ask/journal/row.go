@@ -41,9 +41,15 @@ var (
 	errOrder    = errors.New("its number is out of order")
 )
 
-// values are the columns of a row that its checksum is over, in their order:
-// int64 or []byte each.
-func values(r Record) []any {
+// value is a column of a row.
+type value struct {
+	bytes    []byte // of a text or a blob; nil: NULL
+	number   int64
+	isNumber bool
+}
+
+// values are the columns of a row that its checksum is over, in their order.
+func values(r Record) []value {
 	a := r.Answer
 	var logprobs []byte
 	if a.Logprobs != nil {
@@ -53,11 +59,13 @@ func values(r Record) []any {
 	if len(a.Missing) > 0 {
 		missing = crosstalk.Canonical(a.Missing)
 	}
-	text := func(s string) []byte { return []byte(s) }
-	return []any{a.Key[:], text(r.Identity.Provider), text(r.Identity.Endpoint), text(r.Identity.Name), crosstalk.Canonical(r.Request),
+	blob := func(b []byte) value { return value{bytes: b} }
+	text := func(s string) value { return value{bytes: []byte(s)} }
+	number := func(n int64) value { return value{number: n, isNumber: true} }
+	return []value{blob(a.Key[:]), text(r.Identity.Provider), text(r.Identity.Endpoint), text(r.Identity.Name), blob(crosstalk.Canonical(r.Request)),
 		text(string(a.Status)), text(a.Text), text(a.Reason), text(a.Model),
-		int64(a.Usage.Prompt), int64(a.Usage.Completion), int64(a.Usage.Reasoning), logprobs, []byte(a.Raw),
-		int64(a.Latency), int64(a.Attempts), a.Time.UnixMilli(), text(a.Reasoning), text(string(a.Finish)), missing}
+		number(int64(a.Usage.Prompt)), number(int64(a.Usage.Completion)), number(int64(a.Usage.Reasoning)), blob(logprobs), blob(a.Raw),
+		number(int64(a.Latency)), number(int64(a.Attempts)), number(a.Time.UnixMilli()), text(a.Reasoning), text(string(a.Finish)), blob(missing)}
 }
 
 // The columns that are blobs, and where the status and the checksum stand.
@@ -71,38 +79,33 @@ const (
 // bind sets the parameters of the insertion to a record.
 func bind(s *sqlite3.Stmt, r Record) error {
 	row := values(r)
-	return bindAll(s, append(row, checksum(row)))
-}
-
-// bindAll sets the parameters of the insertion to the values of a row and their
-// checksum.
-func bindAll(s *sqlite3.Stmt, row []any) error {
+	row = append(row, value{bytes: checksum(row)})
 	var errs []error
 	for i, v := range row {
-		switch v := v.(type) {
-		case int64:
-			errs = append(errs, s.BindInt64(i+1, v))
-		case []byte:
-			if i == keyColumn || i == rawColumn || i == checksumColumn {
-				errs = append(errs, s.BindBlob(i+1, v))
-			} else {
-				errs = append(errs, s.BindRawText(i+1, v))
-			}
-		}
+		errs = append(errs, v.bind(s, i))
 	}
 	return errors.Join(errs...)
 }
 
-// rawValues are the values of a row that is read. They are valid until the next
+// bind sets the parameter of the insertion for a column.
+func (v value) bind(s *sqlite3.Stmt, column int) error {
+	switch {
+	case v.isNumber:
+		return s.BindInt64(column+1, v.number)
+	case column == keyColumn, column == rawColumn, column == checksumColumn:
+		return s.BindBlob(column+1, v.bytes)
+	}
+	return s.BindRawText(column+1, v.bytes)
+}
+
+// rawValues appends the values of a row that is read. They are valid until the next
 // one.
-func rawValues(s *sqlite3.Stmt) []any {
-	row := make([]any, checksumColumn, checksumColumn+1)
-	for i := range row {
-		switch s.ColumnType(i) {
-		case sqlite3.INTEGER:
-			row[i] = s.ColumnInt64(i)
-		default:
-			row[i] = s.ColumnRawBlob(i)
+func rawValues(row []value, s *sqlite3.Stmt) []value {
+	for i := range checksumColumn {
+		if s.ColumnType(i) == sqlite3.INTEGER {
+			row = append(row, value{number: s.ColumnInt64(i), isNumber: true})
+		} else {
+			row = append(row, value{bytes: s.ColumnRawBlob(i)})
 		}
 	}
 	return row
@@ -120,24 +123,22 @@ func size(r Record) int {
 	return n + 512
 }
 
-// checksum is a hash over a row: each value's kind, length and content.
-func checksum(row []any) []byte {
-	h := sha256.New()
-	var head [9]byte
+// checksum is the SHA-256 of each value's kind, length and content, cut to 128 bits.
+func checksum(row []value) []byte {
+	n := 0
 	for _, v := range row {
-		switch v := v.(type) {
-		case int64:
-			head[0] = 'i'
-			binary.LittleEndian.PutUint64(head[1:], uint64(v))
-			h.Write(head[:])
-		case []byte:
-			head[0] = 'b'
-			binary.LittleEndian.PutUint64(head[1:], uint64(len(v)))
-			h.Write(head[:])
-			h.Write(v)
+		n += 9 + len(v.bytes)
+	}
+	text := make([]byte, 0, n)
+	for _, v := range row {
+		if v.isNumber {
+			text = binary.LittleEndian.AppendUint64(append(text, 'i'), uint64(v.number))
+		} else {
+			text = append(binary.LittleEndian.AppendUint64(append(text, 'b'), uint64(len(v.bytes))), v.bytes...)
 		}
 	}
-	return h.Sum(nil)[:16]
+	sum := sha256.Sum256(text)
+	return sum[:16]
 }
 
 // scan reads a row of the columns, with its number in the column after them. In
@@ -152,7 +153,7 @@ func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 	}
 	want := s.ColumnRawBlob(checksumColumn)
 	if want != nil {
-		if !bytes.Equal(want, checksum(rawValues(s))) {
+		if !bytes.Equal(want, checksum(rawValues(nil, s))) {
 			return corrupt(errChecksum)
 		}
 	}

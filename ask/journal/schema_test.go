@@ -84,15 +84,8 @@ func version1(t *testing.T, path string, records ...Record) {
 	}
 	for _, r := range records {
 		for i, v := range values(r)[:17] {
-			switch v := v.(type) {
-			case int64:
-				s.BindInt64(i+1, v)
-			case []byte:
-				if i == keyColumn || i == rawColumn {
-					s.BindBlob(i+1, v)
-				} else {
-					s.BindRawText(i+1, v)
-				}
+			if err := v.bind(s, i); err != nil {
+				t.Fatal(err)
 			}
 		}
 		if err := s.Exec(); err != nil {

@@ -5,8 +5,6 @@ import (
 
 	"crosstalk/internal/config"
 	"crosstalk/labels"
-	"crosstalk/report"
-	"crosstalk/study"
 	"crosstalk/web"
 
 	"github.com/spf13/cobra"
@@ -62,22 +60,17 @@ are those of the whole run. Intervals account for clusters.`,
 }
 
 func (a *agreementFlags) run(c *cobra.Command, path string) error {
-	if err := report.CheckFormat(a.format); err != nil {
+	var err error
+	if a.By, err = givenColumns(c, a.By); err != nil {
 		return err
 	}
-	a.By, a.Link = given(c, "by", a.By), web.ItemPath
-	if a.By != nil {
-		var err error
-		if a.By, err = study.ParseBy(a.By); err != nil {
-			return err
-		}
-	}
+	a.Link = web.ItemPath
 	result, err := labels.AgreementOf(path, a.question, a.Options)
 	if err != nil {
 		return err
 	}
-	if result.Unmatched > 0 && !a.quiet {
-		fmt.Fprintf(c.ErrOrStderr(), "%d labels are of answers that were not scored; they are left out\n", result.Unmatched)
+	if result.Unmatched > 0 {
+		fmt.Fprintf(notes(c), "%d labels are of answers that were not scored; they are left out\n", result.Unmatched)
 	}
 	return result.Write(c.OutOrStdout(), a.format)
 }

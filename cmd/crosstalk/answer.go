@@ -55,9 +55,6 @@ func (a *answerFlags) add(c *cobra.Command) {
 
 // check validates the flags.
 func (a *answerFlags) check() (err error) {
-	if err := report.CheckFormat(a.format); err != nil {
-		return err
-	}
 	a.names, err = parseNames(a.labels)
 	return err
 }
@@ -93,8 +90,8 @@ func (a *answerFlags) follow(s *study.Study) {
 
 // print prints the figures.
 func (a *answerFlags) print(c *cobra.Command, s *study.Study, result study.Result) error {
-	if unused := a.names.Unused(result.Estimates); len(unused) > 0 && !a.quiet {
-		fmt.Fprintf(c.ErrOrStderr(), "note: --label names %s, which no figure has\n", strings.Join(unused, ", "))
+	if unused := a.names.Unused(result.Estimates); len(unused) > 0 {
+		fmt.Fprintf(notes(c), "note: --label names %s, which no figure has\n", strings.Join(unused, ", "))
 	}
 	return a.write(c, s.Instrument, result.Estimates, a.names, a.examples)
 }

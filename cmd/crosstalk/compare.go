@@ -6,8 +6,6 @@ import (
 
 	"crosstalk/compare"
 	"crosstalk/internal/config"
-	"crosstalk/report"
-	"crosstalk/study"
 	"crosstalk/view"
 
 	"github.com/spf13/cobra"
@@ -42,9 +40,7 @@ func (o *compareFlags) apply(c *cobra.Command, to *compare.Options) (err error) 
 	if to.Reference, err = compare.ParseReference(o.reference); err != nil {
 		return err
 	}
-	if o.by = given(c, "by", o.by); o.by != nil {
-		o.by, err = study.ParseBy(o.by)
-	}
+	o.by, err = givenColumns(c, o.by)
 	return cmp.Or(to.Check(), err)
 }
 
@@ -77,9 +73,6 @@ temperatures together, --only and --group compare some values.`,
       --columns temperature`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, paths []string) error {
-			if err := report.CheckFormat(out.format); err != nil {
-				return err
-			}
 			if err := o.apply(c, &options); err != nil {
 				return err
 			}

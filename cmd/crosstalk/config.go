@@ -46,9 +46,3 @@ func configure(root *cobra.Command) {
 		return nil
 	}
 }
-
-// quiet reports whether the flag is set now.
-func quiet(c *cobra.Command) bool {
-	f := c.Flags().Lookup("quiet")
-	return f != nil && f.Value.String() == "true"
-}

@@ -115,8 +115,6 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 		o.Retries = -1
 	}
 	o.Poll, o.Settle = batchPoll, batchSettle
-	if m.prices != "" {
-		o.Budget.Prices, err = ask.ReadPrices(m.prices)
-	}
+	o.Budget.Prices, err = ask.ReadPrices(m.prices)
 	return err
 }

@@ -1,26 +1,51 @@
 package main
 
 import (
+	"io"
 	"slices"
 	"strings"
 
 	"crosstalk/internal/config"
 	"crosstalk/report"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// outputFlags are the flags of every command that prints estimates.
-type outputFlags struct {
-	format string
-	quiet  bool
-}
+// outputFlags are the flags of every command that prints estimates. An unknown format
+// is refused before anything else.
+type outputFlags struct{ format string }
 
 func (o *outputFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&o.format, "format", report.Formats[0], strings.Join(report.Formats, ", "))
 	config.Choices(c.Flags(), "format", report.Formats...)
-	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print only the result and errors")
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := report.CheckFormat(o.format); err != nil {
+			return err
+		}
+		return run(c, args)
+	}
+	addQuiet(c, "print only the result and errors")
+}
+
+// addQuiet adds the flag that silences notes.
+func addQuiet(c *cobra.Command, help string) { c.Flags().BoolP("quiet", "q", false, help) }
+
+// quiet reports whether the flag is set now.
+func quiet(c *cobra.Command) bool {
+	f := c.Flags().Lookup("quiet")
+	return f != nil && f.Value.String() == "true"
+}
+
+// notes is where a command writes what the user should know besides its result:
+// stderr, or nowhere with --quiet.
+func notes(c *cobra.Command) io.Writer {
+	if quiet(c) {
+		return io.Discard
+	}
+	return c.ErrOrStderr()
 }
 
 // addProtocols adds the flag of an instrument's protocols, the first by default.
@@ -49,6 +74,15 @@ func given[T any](c *cobra.Command, flag string, value T) (zero T) {
 		return value
 	}
 	return zero
+}
+
+// givenColumns are the columns of --by if the command line or crosstalk.yaml sets it,
+// else nil.
+func givenColumns(c *cobra.Command, by []string) ([]string, error) {
+	if !c.Flags().Changed("by") {
+		return nil, nil
+	}
+	return study.ParseBy(by)
 }
 
 // anyGiven is the first of these flags that the command line or crosstalk.yaml sets,

@@ -7,7 +7,6 @@ import (
 
 	"crosstalk/gate"
 	"crosstalk/internal/config"
-	"crosstalk/report"
 
 	"github.com/spf13/cobra"
 )
@@ -67,9 +66,6 @@ many more items may decide it.`,
 }
 
 func (g *gateFlags) run(c *cobra.Command, path string) error {
-	if err := report.CheckFormat(g.format); err != nil {
-		return err
-	}
 	var err error
 	if err = g.apply(c, &g.Compare); err != nil {
 		return err

@@ -3,8 +3,10 @@ package main
 import (
 	"strings"
 	"sync"
+	"time"
 
 	"crosstalk/internal/config"
+	"crosstalk/internal/duration"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -87,7 +89,7 @@ func flagHelp(c *cobra.Command) string {
 
 // kindsOfValue are what help calls the types of flags.
 var kindsOfValue = map[string]string{"string": "text", "stringArray": "text", "stringSlice": "list", "int": "n", "intSlice": "list", "uint": "n",
-	"uint64": "n", "float64": "number", "float64Slice": "list"}
+	"uint64": "n", "float64": "number", "float64Slice": "list", "duration": "duration"}
 
 // described is a flag with its type in plain words, and a default as it is typed.
 func described(f *pflag.Flag) *pflag.Flag {
@@ -98,6 +100,11 @@ func described(f *pflag.Flag) *pflag.Flag {
 	of := *f
 	of.Value = value{f.Value, kind}
 	of.DefValue = strings.TrimSuffix(strings.TrimPrefix(f.DefValue, "["), "]")
+	if d, err := time.ParseDuration(f.DefValue); err == nil && kind == "duration" {
+		if of.DefValue = ""; d != 0 {
+			of.DefValue = duration.Text(d)
+		}
+	}
 	return &of
 }
 

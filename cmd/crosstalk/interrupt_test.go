@@ -64,7 +64,7 @@ func TestInterrupt(t *testing.T) {
 			p.cmd.Process.Signal(signal)
 			how := "; interrupt again to stop now"
 			if signal == syscall.SIGTERM {
-				how = ", for at most 5m0s" + how
+				how = ", for at most 5m" + how
 			}
 			until(t, "the command to say so", func() bool { return strings.Contains(p.stderr.String(), how) })
 			let()

@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"crosstalk/internal/config"
 	"crosstalk/merge"
-	"crosstalk/report"
 	"crosstalk/run"
 
 	"github.com/spf13/cobra"
@@ -36,9 +36,6 @@ answers so far, and no figures. If a shard is there twice, nothing is written.
   crosstalk merge node1/shard-1-of-2 node2/shard-2-of-2 --out runs/merged`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, paths []string) error {
-			if err := report.CheckFormat(o.format); err != nil {
-				return err
-			}
 			if out == "" {
 				return &usageError{errors.New("--out is missing: expected the directory of the merged run")}
 			}
@@ -59,9 +56,7 @@ answers so far, and no figures. If a shard is there twice, nothing is written.
 			if err := o.write(c, manifest.Plan.Instrument, result.Estimates, manifest.Names, nil); err != nil {
 				return err
 			}
-			if !o.quiet {
-				summarizeMerge(c, result, out)
-			}
+			summarizeMerge(notes(c), result, out)
 			if result.Failed > 0 {
 				return &exitError{exitIncomplete, fmt.Errorf("%d requests failed; run the command that made the shards again, without --shard and with --out %s, to retry them",
 					result.Failed, out)}
@@ -79,18 +74,10 @@ answers so far, and no figures. If a shard is there twice, nothing is written.
 }
 
 // summarizeMerge prints what was merged.
-func summarizeMerge(c *cobra.Command, r merge.Result, out string) {
-	stderr := c.ErrOrStderr()
-	fmt.Fprintf(stderr, "\n%d shards", r.Shards)
-	if r.Asks > 0 {
-		fmt.Fprintf(stderr, ", %d answers", r.Asks-r.Twice)
-	}
-	if r.Labels > 0 {
-		fmt.Fprintf(stderr, ", %d labels and notes of people", r.Labels)
-	}
-	fmt.Fprintf(stderr, ". Run directory: %s\n", out)
-	sayNext(stderr, out)
+func summarizeMerge(w io.Writer, r merge.Result, out string) {
+	fmt.Fprintf(w, "\n%s. Run directory: %s\n", r.Text(), out)
+	sayNext(w, out)
 	if r.Twice > 0 {
-		fmt.Fprintf(stderr, "note: %d requests were answered in several shards, differently; the answer of the first is in the run\n", r.Twice)
+		fmt.Fprintf(w, "note: %d requests were answered in several shards, differently; the answer of the first is in the run\n", r.Twice)
 	}
 }

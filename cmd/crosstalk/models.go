@@ -112,7 +112,6 @@ func yes(is bool) string {
 
 func modelsPullCommand() *cobra.Command {
 	var revision string
-	var quiet bool
 	c := &cobra.Command{
 		Use:   "pull MODEL",
 		Short: "Fetch a model for --similarity or --lid",
@@ -135,7 +134,7 @@ address of a mirror.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if s, ok := study.PublishedIdentifier(args[0]); ok {
-				return pullIdentifier(c, s, revision, quiet)
+				return pullIdentifier(c, s, revision)
 			}
 			m, err := similarities.ParseModel(args[0])
 			if err != nil {
@@ -147,7 +146,7 @@ address of a mirror.`,
 				}
 				m.Revision = revision
 			}
-			dir, err := download(c, quiet, func(ctx context.Context, show fetch.Progress) (dir string, err error) {
+			dir, err := download(c, func(ctx context.Context, show fetch.Progress) (dir string, err error) {
 				dir, _, err = hub.Pull(ctx, m.Name, m.Revision, show)
 				return dir, err
 			})
@@ -159,17 +158,17 @@ address of a mirror.`,
 		},
 	}
 	c.Flags().StringVar(&revision, "revision", "", "a branch, tag or commit, like MODEL@REVISION (default main)")
-	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only the folder or file, and errors")
+	addQuiet(c, "print only the folder or file, and errors")
 	config.Harmless(c.Flags(), "revision")
 	return c
 }
 
 // pullIdentifier fetches a language identifier and prints its file.
-func pullIdentifier(c *cobra.Command, s datasets.Source, revision string, quiet bool) error {
+func pullIdentifier(c *cobra.Command, s datasets.Source, revision string) error {
 	if revision != "" {
 		return fmt.Errorf("%s has no revisions: remove --revision", s.Name)
 	}
-	dir, err := pullSource(c, s, quiet)
+	dir, err := pullSource(c, s)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"crosstalk/compare"
 	"crosstalk/gate"
 	"crosstalk/internal/config"
-	"crosstalk/report"
 
 	"github.com/spf13/cobra"
 )
@@ -84,9 +83,6 @@ language confusion plans LPR and, if its labels mark words, WPR and LCPR.`,
 }
 
 func (p *powerFlags) run(c *cobra.Command) error {
-	if err := report.CheckFormat(p.format); err != nil {
-		return err
-	}
 	if len(p.widths) > 0 {
 		return p.runLabels(c)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -22,7 +21,6 @@ func suitesPullCommand() *cobra.Command {
 	for _, s := range datasets.All(datasets.Suite) {
 		names = append(names, s.Name)
 	}
-	var quiet bool
 	c := &cobra.Command{
 		Use: "pull NAME", Short: "Fetch a published data set", Args: cobra.ExactArgs(1),
 		Long: `Fetch a published data set and print its folder. The licence, the citation and
@@ -37,7 +35,7 @@ CROSSTALK_MIRROR the address of a mirror, which has copies by host and path.`,
 			if !ok {
 				return fmt.Errorf("unknown data set %q; choose one of: %s", args[0], strings.Join(names, ", "))
 			}
-			dir, err := pullSource(c, s, quiet)
+			dir, err := pullSource(c, s)
 			if err != nil {
 				return err
 			}
@@ -45,32 +43,26 @@ CROSSTALK_MIRROR the address of a mirror, which has copies by host and path.`,
 			return err
 		},
 	}
-	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only the folder and errors")
+	addQuiet(c, "print only the folder and errors")
 	return c
 }
 
 // pullSource fetches the missing files of a source and returns its folder.
-func pullSource(c *cobra.Command, s datasets.Source, quiet bool) (dir string, err error) {
+func pullSource(c *cobra.Command, s datasets.Source) (dir string, err error) {
 	if dir, err := s.Find(); err == nil {
 		return dir, nil
 	}
-	if !quiet {
-		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\nlicence: %s\ncite: %s\nfrom: %s (%s), see %s\n",
-			s.Name, s.What, cmp.Or(s.Terms, s.License), s.Cite, s.Files[0].URLs[0], fetch.Size(s.Size()), s.Home)
-	}
-	return download(c, quiet, s.Pull)
+	fmt.Fprintf(notes(c), "%s: %s\nlicence: %s\ncite: %s\nfrom: %s (%s), see %s\n",
+		s.Name, s.What, cmp.Or(s.Terms, s.License), s.Cite, s.Files[0].URLs[0], fetch.Size(s.Size()), s.Home)
+	return download(c, s.Pull)
 }
 
 // download shows the progress of a download. An interrupt ends it and keeps
 // what has arrived.
-func download(c *cobra.Command, quiet bool, pull func(context.Context, fetch.Progress) (dir string, err error)) (dir string, err error) {
+func download(c *cobra.Command, pull func(context.Context, fetch.Progress) (dir string, err error)) (dir string, err error) {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	stderr := c.ErrOrStderr()
-	if quiet {
-		stderr = io.Discard
-	}
-	show, done := fetch.Show(stderr)
+	show, done := fetch.Show(notes(c))
 	dir, err = pull(ctx, show)
 	done()
 	if err != nil && ctx.Err() != nil {

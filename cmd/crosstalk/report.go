@@ -7,6 +7,7 @@ import (
 	"crosstalk/internal/config"
 	"crosstalk/labels"
 	"crosstalk/report"
+	"crosstalk/report/page"
 	"crosstalk/study"
 	"crosstalk/view"
 
@@ -15,14 +16,11 @@ import (
 
 type reportFlags struct {
 	outputFlags
-	by      []string
-	html    string
-	figures string
-
+	by        []string
+	files     page.Files
 	corrected bool
-
-	table    tableFlags
-	measures []string
+	table     tableFlags
+	measures  []string
 }
 
 func reportCommand() *cobra.Command {
@@ -58,9 +56,9 @@ observations a figure is about; they need no table. None of them writes a page.`
 	}
 	c.Flags().StringSliceVar(&r.by, "by", nil,
 		"group figures by columns of the suite or the recorded data (default: as when they were measured)")
-	c.Flags().StringVar(&r.html, "html", "",
+	c.Flags().StringVar(&r.files.HTML, "html", "",
 		"where to write the page: a file, - for stdout instead of the figures, none (default RUN/report.html)")
-	c.Flags().StringVar(&r.figures, "figures", "",
+	c.Flags().StringVar(&r.files.Figures, "figures", "",
 		"a directory for the plots as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX")
 	c.Flags().BoolVar(&r.corrected, "corrected", false, "print figures corrected by people's labels")
 	c.Flags().StringSliceVar(&r.measures, "measure", nil, "print only these measures (default: all)")
@@ -74,9 +72,6 @@ observations a figure is about; they need no table. None of them writes a page.`
 
 func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	path := paths[0]
-	if err := report.CheckFormat(r.format); err != nil {
-		return err
-	}
 	if r.measures != nil || r.table.wanted(c) || len(paths) > 1 || slices.Contains(r.by, view.SampleColumn) {
 		return r.writeTable(c, paths)
 	}
@@ -91,12 +86,12 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if r.html != "-" {
+	if r.files.HTML != "-" {
 		if err := report.WriteNamed(c.OutOrStdout(), r.format, estimates, names); err != nil {
 			return err
 		}
 	}
-	return r.draw(c, path, report.Names(names).Estimates(estimates), names)
+	return r.files.Write(page.Output{Page: c.OutOrStdout(), Notes: notes(c), Warnings: c.ErrOrStderr()}, path, report.Names(names).Estimates(estimates), names)
 }
 
 // writeTable prints figures that are laid out in a table, or are about other
@@ -117,12 +112,12 @@ func (r *reportFlags) writeCorrected(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	estimates, notes, err := labels.CorrectedOf(path, by)
+	estimates, remarks, err := labels.CorrectedOf(path, by)
 	if err != nil {
 		return err
 	}
-	for _, note := range notes {
-		r.tell(c, "%s\n", note)
+	for _, note := range remarks {
+		fmt.Fprintln(notes(c), note)
 	}
 	return report.Write(c.OutOrStdout(), r.format, estimates)
 }

@@ -98,9 +98,6 @@ of each code among the coded pairs.`,
 		Example: "  crosstalk review codes pairs.csv --by pair,part --format csv",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
-			if err := report.CheckFormat(o.format); err != nil {
-				return err
-			}
 			columns, err := study.ParseBy(by)
 			if err != nil {
 				return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"crosstalk/internal/config"
@@ -74,9 +75,9 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 		}
 		return f.Write(c.OutOrStdout(), r.names, s.Shard().Dir(r.out))
 	}
-	r.warn(c, divided)
+	warn(c, divided)
 	known := s.Changes()
-	r.warn(c, known)
+	warn(c, known)
 	m, err := s.Begin(c.Context(), r.out, r.options)
 	if err != nil {
 		return err
@@ -91,33 +92,27 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 // measure sends the requests, scores the answers, and writes and prints the
 // figures.
 func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
-	stderr := c.ErrOrStderr()
 	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()
-	defer interrupt.Gently(stderr, r.grace, m.Session.Stop, cancel)()
+	defer interrupt.Gently(c.ErrOrStderr(), r.grace, m.Session.Stop, cancel)()
 	served, err := r.watch.serve(m.Session, m.Planned)
 	if err != nil {
 		return err
 	}
 	defer served()
-	shown := func() {}
-	if !r.quiet {
-		shown = watch.Show(stderr, m.Session, m.Planned)
-		defer shown()
-	}
+	shown := watch.Show(notes(c), m.Session, m.Planned)
+	defer shown()
 	result, err := m.Run(ctx)
 	shown()
-	r.warn(c, s.Changes()[warned:])
-	r.warn(c, m.Session.Warnings())
+	warn(c, s.Changes()[warned:])
+	warn(c, m.Session.Warnings())
 	if err != nil {
 		return withCode(m.Explain(err))
 	}
 	if err := r.print(c, s, result); err != nil {
 		return err
 	}
-	if !r.quiet {
-		summarize(c, s, m)
-	}
+	summarize(notes(c), s, m)
 	return withCode(m.Missing(result))
 }
 
@@ -132,24 +127,22 @@ func withCode(err error) error {
 	return err
 }
 
-// warn prints what the user should know, unless only the result is wanted.
-func (r *runFlags) warn(c *cobra.Command, warnings []string) {
+// warn prints what the user should know.
+func warn(c *cobra.Command, warnings []string) {
 	for _, w := range warnings {
-		if !r.quiet {
-			fmt.Fprintln(c.ErrOrStderr(), "note: "+w)
-		}
+		fmt.Fprintln(notes(c), "note: "+w)
 	}
 }
 
 // summarize prints the number of answers, their cost and where they are.
-func summarize(c *cobra.Command, s *study.Study, m *study.Measurement) {
-	stderr, plan := c.ErrOrStderr(), s.Plan()
-	fmt.Fprintf(stderr, "\n%s. Run directory: %s\n", m.Session.Stats().Text(), m.Dir.Path)
-	sayNext(stderr, m.Dir.Path)
+func summarize(w io.Writer, s *study.Study, m *study.Measurement) {
+	plan := s.Plan()
+	fmt.Fprintf(w, "\n%s. Run directory: %s\n", m.Session.Stats().Text(), m.Dir.Path)
+	sayNext(w, m.Dir.Path)
 	if len(plan.Conditions) > 1 {
-		fmt.Fprintf(stderr, "Compare the conditions: crosstalk compare %s\n", shell.Quote(m.Dir.Path))
+		fmt.Fprintf(w, "Compare the conditions: crosstalk compare %s\n", shell.Quote(m.Dir.Path))
 	}
 	if plan.Conditions[0].Model.Provider == reference.Provider {
-		fmt.Fprintln(stderr, "A reference model of known truth answered; for a language model, add --model openai:gpt-4o-mini")
+		fmt.Fprintln(w, "A reference model of known truth answered; for a language model, add --model openai:gpt-4o-mini")
 	}
 }

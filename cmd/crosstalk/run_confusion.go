@@ -46,8 +46,8 @@ Without --model, a reference model with known confusion answers.`,
 				s.Sweep, s.Suite = r.sweep, r.suite
 				return s.Open()
 			})
-			if err == nil && !r.dry && !r.quiet {
-				f.noteIdentifier(c.ErrOrStderr())
+			if err == nil && !r.dry {
+				f.noteIdentifier(notes(c))
 			}
 			return err
 		},

@@ -70,8 +70,8 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 	}
 	s.follow(of)
 	stop := func() {}
-	if !s.quiet && statusline.IsTerminal(c.ErrOrStderr()) {
-		of.Observe, stop = watch.ShowScored(c.ErrOrStderr(), of.Observe)
+	if statusline.IsTerminal(notes(c)) {
+		of.Observe, stop = watch.ShowScored(notes(c), of.Observe)
 	}
 	var result study.Result
 	if s.out == "" {
@@ -86,18 +86,14 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 	if err := s.print(c, of, result); err != nil {
 		return err
 	}
-	if s.quiet {
-		return nil
-	}
-	stderr := c.ErrOrStderr()
 	for _, note := range of.Remarks() {
-		fmt.Fprintln(stderr, note)
+		fmt.Fprintln(notes(c), note)
 	}
 	switch {
 	case s.out != "":
-		sayNext(stderr, s.out)
+		sayNext(notes(c), s.out)
 	case s.format == report.Formats[0]:
-		fmt.Fprintln(stderr, "To read every answer, add --out DIRECTORY; crosstalk serve and crosstalk report show it.")
+		fmt.Fprintln(notes(c), "To read every answer, add --out DIRECTORY; crosstalk serve and crosstalk report show it.")
 	}
 	return nil
 }
@@ -177,8 +173,8 @@ memory.`,
 				of.Columns, of.FileName = s.columns, s.name
 				return of.Recorded(files, s.model)
 			})
-			if err == nil && !s.quiet {
-				f.noteIdentifier(c.ErrOrStderr())
+			if err == nil {
+				f.noteIdentifier(notes(c))
 			}
 			return err
 		},

@@ -33,12 +33,9 @@ its server, or it was stopped.`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			var of ask.Prices
-			if prices != "" {
-				var err error
-				if of, err = ask.ReadPrices(prices); err != nil {
-					return err
-				}
+			of, err := ask.ReadPrices(prices)
+			if err != nil {
+				return err
 			}
 			runs, err := watch.Read(dir, of, time.Now())
 			if err != nil {

@@ -97,22 +97,8 @@ leaks, neutral continuations or controls; unbalanced categories. For all: what
 		RunE: func(c *cobra.Command, args []string) error {
 			var b strings.Builder
 			for _, name := range args {
-				s, err := suite.Load(name)
-				if err != nil {
+				if err := study.CheckSuite(c.Context(), &b, name); err != nil {
 					return err
-				}
-				remarks := suite.Check(s)
-				if err := study.CheckSuite(c.Context(), name, s.Instrument); err != nil {
-					remarks = append(remarks, fmt.Sprintf("run %s refuses the suite as it is: %v", s.Instrument, err))
-				}
-				for _, r := range remarks {
-					fmt.Fprintf(&b, "%s: %s\n", name, r)
-				}
-				if len(remarks) == 0 {
-					fmt.Fprintf(&b, "%s: %s%s\n", name, s.Summary(), s.Details())
-				}
-				for _, l := range suite.Limits(s) {
-					fmt.Fprintf(&b, "%s: note: %s\n", name, l)
 				}
 			}
 			_, err := fmt.Fprint(c.OutOrStdout(), b.String())

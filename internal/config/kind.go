@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"crosstalk/internal/duration"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/pflag"
 )
@@ -180,16 +182,11 @@ func defaults(f *pflag.Flag) (list []string) {
 				list[i] = strconv.FormatFloat(v, 'g', -1, 64)
 			}
 		case k.base == "duration":
-			if d, err := time.ParseDuration(text); err != nil || d == 0 {
+			d, err := time.ParseDuration(text)
+			if err != nil || d == 0 {
 				return nil
 			}
-			if strings.HasSuffix(text, "m0s") {
-				text = strings.TrimSuffix(text, "0s")
-			}
-			if strings.HasSuffix(text, "h0m") {
-				text = strings.TrimSuffix(text, "0m")
-			}
-			list[i] = text
+			list[i] = duration.Text(d)
 		}
 	}
 	return list

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/internal/duration"
 
 	"github.com/gofrs/flock"
 )
@@ -158,7 +159,7 @@ func (d File) append(ctx context.Context, f *os.File, have int64) (int64, error)
 	if _, err := f.Seek(have, io.SeekStart); err != nil {
 		return have, err
 	}
-	watch := time.AfterFunc(Stall, func() { cancel(Pass(fmt.Errorf("%s: nothing arrived for %v", d.Name, Stall))) })
+	watch := time.AfterFunc(Stall, func() { cancel(Pass(fmt.Errorf("%s: nothing arrived for %s", d.Name, duration.Text(Stall)))) })
 	defer watch.Stop()
 	buffer := make([]byte, 256<<10)
 	for d.tell(have); have < d.Size; d.tell(have) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"crosstalk/internal/duration"
 	"crosstalk/internal/statusline"
 )
 
@@ -40,7 +41,7 @@ func (s *shown) file(name string, done, total int64) {
 	text := fmt.Sprintf("%s, %s of %s", name, Size(done), Size(total))
 	if rate := float64(done-s.first) / now.Sub(s.started).Seconds(); rate > 0 {
 		left := time.Duration(float64(total-done) / rate * float64(time.Second))
-		text += fmt.Sprintf(", %s/s, %v left", Size(int64(rate)), left.Round(time.Second))
+		text += fmt.Sprintf(", %s/s, %s left", Size(int64(rate)), duration.Text(left.Round(time.Second)))
 	}
 	s.line.Show(text)
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"crosstalk/internal/duration"
 )
 
 // forever is a time that is never over.
@@ -55,7 +57,7 @@ func Gently(w io.Writer, grace time.Duration, stop, cancel func()) (ignore func(
 	return twice(func(got os.Signal) time.Duration {
 		how, grace := "; interrupt again to stop now", grace
 		if got == syscall.SIGTERM {
-			how = fmt.Sprintf(", for at most %v%s", grace, how)
+			how = fmt.Sprintf(", for at most %s%s", duration.Text(grace), how)
 		} else {
 			grace = forever
 		}

@@ -33,6 +33,10 @@ func TestMasks(t *testing.T) {
 		{"cd /tmp/build", "code[cd /tmp/build]"},
 		{"x = f(1);", "code[x = f(1);]"},
 		{"2024-05-01 10:00:01 ERROR no such file", "code[2024-05-01 10:00:01 ERROR no such file]"},
+		{"[2024-05-01 10:00:01] WARN disk is almost full", "code[[2024-05-01 10:00:01] WARN disk is almost full]"},
+		{"name: nightly\nretries: 5\ndone: a line of prose with more words", "code[name: nightly] code[retries: 5]"},
+		{"note: only one", ""},
+		{"sudo apt update", "code[sudo apt update]"},
 		{"2024-05-01 was a holiday here", "number[2024-05-01]"},
 		{"{\n  \"note\": \"bonjour à tous\",\n  \"n\": 3\n}", "code[\"note\":] code[\"n\":] number[3]"},
 		{"Open src/main.go and read it.", "code[src/main.go]"},
@@ -49,6 +53,7 @@ func TestMasks(t *testing.T) {
 		{"At 90 km/h for 5 minutes.", "number[90 km/h] number[5]"},
 		{"Order INV-2024/17 of the B2B shop.", "number[INV-2024/17] number[B2B]"},
 		{"It rose by 12%.", "number[12%]"},
+		{"九月十五日午後一時に一つ", "number[九月十五日]"},
 		// Mathematics and symbols.
 		{"Since E = mc² and λ is small", "math[E] math[=] math[mc] math[λ]"},
 		{"The sum $a_1 + b$ or \\(x\\) or \\alpha.", "math[$a_1 + b$] math[\\(x\\)] math[\\alpha]"},

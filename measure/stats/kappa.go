@@ -42,15 +42,17 @@ func CohenKappa[L comparable](a, b []L, level float64) Kappa {
 	}
 	n := float64(k.N)
 	row, col, diagonal := make([]float64, len(id)), make([]float64, len(id)), make([]float64, len(id))
-	for p, m := range table {
-		row[p.a] += float64(m) / n
-		col[p.b] += float64(m) / n
+	for p, m := range table { // counts first, whose sums do not depend on the order
+		row[p.a] += float64(m)
+		col[p.b] += float64(m)
 		if p.a == p.b {
 			diagonal[p.a] = float64(m) / n
 		}
 	}
 	var po, pe, null float64
 	for l := range row {
+		row[l] /= n
+		col[l] /= n
 		po += diagonal[l]
 		pe += row[l] * col[l]
 		null += row[l] * col[l] * (row[l] + col[l])

@@ -65,6 +65,38 @@ func Krippendorff(units [][]float64, scale Scale) float64 {
 	return 1 - quotient(observed/n, disagreement(all)/(n*(n-1)))
 }
 
+// NominalAlpha prepares Krippendorff's alpha for resamples of units: the function
+// returns that of the units at these indexes, as Krippendorff does for Nominal.
+// units[u] has the numbers of the labels that raters gave unit u, from 0.
+func NominalAlpha(units [][]int) func(at []int) float64 {
+	labels, disagreement := 0, make([]float64, len(units))
+	for u, rated := range units {
+		values := make([]float64, len(rated))
+		for i, label := range rated {
+			labels, values[i] = max(labels, label+1), float64(label)
+		}
+		disagreement[u] = unequalPairs(values) / float64(len(rated)-1)
+	}
+	return func(at []int) float64 {
+		counts, n, observed := make([]int, labels), 0, 0.0
+		for _, u := range at {
+			if len(units[u]) < 2 {
+				continue
+			}
+			for _, label := range units[u] {
+				counts[label]++
+			}
+			n += len(units[u])
+			observed += disagreement[u]
+		}
+		pairs := n * n // of different labels
+		for _, c := range counts {
+			pairs -= c * c
+		}
+		return 1 - quotient(observed/float64(n), float64(pairs)/float64(n*(n-1)))
+	}
+}
+
 // unequalPairs counts ordered pairs of different values.
 func unequalPairs(values []float64) float64 {
 	count := make(map[float64]int)

@@ -40,3 +40,69 @@ func TestUnitBootstrap(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 }
+
+// naiveTauB is tau-b as it is defined, over all pairs.
+func naiveTauB(x, y []float64, slackX, slackY float64) float64 {
+	sign := func(d, slack float64) float64 {
+		switch {
+		case d > slack*(1+1e-9):
+			return 1
+		case d < -slack*(1+1e-9):
+			return -1
+		}
+		return 0
+	}
+	var score, inX, inY float64
+	for i := range x {
+		for j := range i {
+			a, b := sign(x[i]-x[j], slackX), sign(y[i]-y[j], slackY)
+			score, inX, inY = score+a*b, inX+a*a, inY+b*b
+		}
+	}
+	return quotient(score, math.Sqrt(inX)*math.Sqrt(inY))
+}
+
+// Tau-b is that of its definition to the last digit, with ties, slacks and
+// infinities; so is alpha of resamples.
+func TestFastAgreement(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+	for k := range 400 {
+		n, levels := rng.IntN(30), 1+rng.IntN(9)
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i], y[i] = float64(rng.IntN(levels))/8, rng.Float64()
+			switch rng.IntN(20) {
+			case 0:
+				y[i] = math.Inf(1)
+			case 1:
+				y[i] = math.Inf(-1)
+			case 2:
+				x[i] = math.Inf(1 - 2*rng.IntN(2))
+			case 3:
+				y[i] = y[rng.IntN(i+1)]
+			}
+		}
+		for _, slack := range [][2]float64{{0, 0}, {0, 0.03}, {0.125, 0.3}, {math.Inf(1), 0}} {
+			if got, want := KendallTauB(x, y, slack[0], slack[1]), naiveTauB(x, y, slack[0], slack[1]); !same(got, want) {
+				t.Fatalf("%v, %v, slack %v: %v; want %v", x, y, slack, got, want)
+			}
+		}
+		units := make([][]int, n)
+		for u := range units {
+			for range rng.IntN(4) {
+				units[u] = append(units[u], rng.IntN(levels))
+			}
+		}
+		at, drawn := make([]int, n), make([][]float64, n)
+		for i := range at {
+			at[i] = rng.IntN(n)
+			for _, label := range units[at[i]] {
+				drawn[i] = append(drawn[i], float64(label))
+			}
+		}
+		if got, want := NominalAlpha(units)(at), Krippendorff(drawn, Nominal); !same(got, want) {
+			t.Fatalf("sample %d: alpha of %v at %v is %v; want %v", k, units, at, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,13 +78,9 @@ func (m *Model) readBatch(raw []byte) (b batch, err error) {
 		err = errors.New("it has no id")
 	}
 	if err != nil {
-		return b, m.transient("what %s says of a batch cannot be read: %v", m.Identity().Endpoint, err)
+		return b, m.endpoint.Unread("what "+m.Identity().Endpoint+" says of a batch", err)
 	}
 	return b, nil
-}
-
-func (m *Model) transient(format string, args ...any) error {
-	return &crosstalk.AskError{Fault: crosstalk.Transient, Message: m.Identity().String() + ": " + fmt.Sprintf(format, args...)}
 }
 
 // Find implements crosstalk.Batcher. What tells a batch is the ids in its
@@ -102,7 +99,7 @@ func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crossta
 			Last    string  `json:"last_id"`
 		}
 		if err := json.Unmarshal(raw, &page); err != nil {
-			return "", false, m.transient("the list of batches at %s cannot be read: %v", m.Identity().Endpoint, err)
+			return "", false, m.endpoint.Unread("the list of batches at "+m.Identity().Endpoint, err)
 		}
 		for _, b := range page.Data { // the newest first
 			if b.Created.Before(earliest) {
@@ -206,32 +203,17 @@ func (m *Model) Results(ctx context.Context, id string, requests map[crosstalk.K
 var statuses = map[string]int{"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
 	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504, "overloaded_error": 529}
 
-func (m *Model) result(line []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
+func (m *Model) result(text []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
 	var l outputLine
-	var r crosstalk.BatchResult
-	if r.Err = json.Unmarshal(line, &l); r.Err != nil {
-		return r
-	}
-	if r.Err = r.Key.UnmarshalText([]byte(l.ID)); r.Err != nil {
-		return r
-	}
-	req, asked := requests[r.Key]
-	status, body := 200, l.Result.Message
-	switch {
-	case !asked:
-		r.Key, r.Err = crosstalk.Key{}, errors.New("it is of no request of the batch")
-		return r
-	case l.Result.Type == "errored":
-		var e struct{ Error struct{ Type string } }
-		json.Unmarshal(l.Result.Error, &e)
-		if status = statuses[e.Error.Type]; status == 0 {
-			status = 500
+	return endpoint.BatchResult(text, &l, &l.ID, requests, func(req crosstalk.Request) (crosstalk.Answer, error) {
+		switch l.Result.Type {
+		case "succeeded":
+			return m.endpoint.Read(200, l.Result.Message, reader(req))
+		case "errored":
+			var e struct{ Error struct{ Type string } }
+			json.Unmarshal(l.Result.Error, &e)
+			return m.endpoint.Read(cmp.Or(statuses[e.Error.Type], 500), l.Result.Error, reader(req))
 		}
-		body = l.Result.Error
-	case l.Result.Type != "succeeded":
-		r.Err = fmt.Errorf("the request is %s", l.Result.Type)
-		return r
-	}
-	r.Answer, r.Err = m.endpoint.Read(status, body, reader(req))
-	return r
+		return crosstalk.Answer{}, fmt.Errorf("the request is %s", l.Result.Type)
+	})
 }

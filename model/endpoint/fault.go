@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/internal/duration"
 )
 
 // fault is an error in the model's name.
@@ -185,7 +186,7 @@ func (e *Endpoint) unreachable(ctx context.Context, err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return e.fault(crosstalk.Transient, 0, err, "%s closed the connection before it answered", at)
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return e.fault(crosstalk.Transient, 0, err, "%s cannot be reached: no connection within %v%s", at, dialTimeout, e.advice())
+		return e.fault(crosstalk.Transient, 0, err, "%s cannot be reached: no connection within %s%s", at, duration.Text(dialTimeout), e.advice())
 	}
 	return e.fault(crosstalk.Transient, 0, err, "%s cannot be reached (%s)%s", at, e.quote(problem{message: err.Error()}), e.advice())
 }

@@ -128,13 +128,9 @@ func (b Batcher) read(raw []byte, into any) error {
 		err = errors.New("it has no id")
 	}
 	if err != nil {
-		return b.transient("what %s says of a batch cannot be read: %v", b.Identity().Endpoint, err)
+		return b.endpoint.Unread("what "+b.Identity().Endpoint+" says of a batch", err)
 	}
 	return nil
-}
-
-func (b Batcher) transient(format string, args ...any) error {
-	return &crosstalk.AskError{Fault: crosstalk.Transient, Message: b.Identity().String() + ": " + fmt.Sprintf(format, args...)}
 }
 
 func (b Batcher) get(ctx context.Context, id string) (got batch, err error) {
@@ -160,7 +156,7 @@ func (b Batcher) Find(ctx context.Context, tag string, at time.Time, _ []crossta
 			HasMore bool    `json:"has_more"`
 		}
 		if err := json.Unmarshal(raw, &page); err != nil {
-			return "", false, b.transient("the list of batches at %s cannot be read: %v", b.Identity().Endpoint, err)
+			return "", false, b.endpoint.Unread("the list of batches at "+b.Identity().Endpoint, err)
 		}
 		for _, one := range page.Data {
 			if one.Created < earliest {
@@ -267,25 +263,15 @@ func (b Batcher) Results(ctx context.Context, id string, requests map[crosstalk.
 	}
 }
 
-func (b Batcher) result(line []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
+func (b Batcher) result(text []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
 	var l outputLine
-	var r crosstalk.BatchResult
-	if r.Err = json.Unmarshal(line, &l); r.Err != nil {
-		return r
-	}
-	if r.Err = r.Key.UnmarshalText([]byte(l.ID)); r.Err != nil {
-		return r
-	}
-	req, asked := requests[r.Key]
-	switch {
-	case !asked:
-		r.Key, r.Err = crosstalk.Key{}, errors.New("it is of no request of the batch")
-	case l.Response != nil && l.Response.Status != 0:
-		r.Answer, r.Err = b.endpoint.Read(l.Response.Status, l.Response.Body, reader(req))
-	case l.Error != nil:
-		r.Err = errors.New(b.endpoint.Quote(fmt.Sprintf("%s (%s)", l.Error.Message, l.Error.Code)))
-	default:
-		r.Err = errors.New("it has neither a response nor an error")
-	}
-	return r
+	return endpoint.BatchResult(text, &l, &l.ID, requests, func(req crosstalk.Request) (crosstalk.Answer, error) {
+		switch {
+		case l.Response != nil && l.Response.Status != 0:
+			return b.endpoint.Read(l.Response.Status, l.Response.Body, reader(req))
+		case l.Error != nil:
+			return crosstalk.Answer{}, errors.New(b.endpoint.Quote(fmt.Sprintf("%s (%s)", l.Error.Message, l.Error.Code)))
+		}
+		return crosstalk.Answer{}, errors.New("it has neither a response nor an error")
+	})
 }

@@ -76,9 +76,9 @@ func addLabels(path string, collector *plot.Collector) error {
 	return nil
 }
 
-// WriteRun writes the page of the run that the report is about, with its settings and
+// writeRun writes the page of the run that the report is about, with its settings and
 // with the prompts and thoughts in its journal, if it has one.
-func (r Report) WriteRun(w io.Writer, path string) error {
+func (r Report) writeRun(w io.Writer, path string) error {
 	manifest, err := run.ReadManifest(path)
 	if err != nil {
 		return err
@@ -110,9 +110,9 @@ func (r Report) WriteRun(w io.Writer, path string) error {
 	return r.Write(w)
 }
 
-// SaveFigures writes each plot as SVG, PDF and PNG, their captions, and the tables as CSV, markdown and
+// saveFigures writes each plot as SVG, PDF and PNG, their captions, and the tables as CSV, markdown and
 // LaTeX, to a directory. What a defect leaves out is an error; the others are written.
-func (r Report) SaveFigures(dir string) error {
+func (r Report) saveFigures(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}

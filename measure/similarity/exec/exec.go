@@ -31,6 +31,7 @@ import (
 	"sync"
 	"time"
 
+	"crosstalk/internal/duration"
 	"crosstalk/measure/similarity"
 )
 
@@ -149,7 +150,7 @@ func (s *Scorer) exchange(ctx context.Context, pairs []similarity.Pair) ([]float
 			}
 			written = nil
 		case <-limit.C:
-			return nil, fmt.Errorf("has not answered for %v", s.options.Timeout)
+			return nil, fmt.Errorf("has not answered for %s", duration.Text(s.options.Timeout))
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}

@@ -1,0 +1,236 @@
+package guard
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"crosstalk/measure/langid/words"
+	"crosstalk/measure/prose"
+)
+
+// path reports whether words are part of a path through a menu: "Settings > Display".
+func (c *check) path(r run) bool {
+	if !r.words[0].Name {
+		return false
+	}
+	within := c.text[r.start:r.end]
+	before := strings.TrimRight(c.text[max(0, r.start-40):r.start], " *_")
+	after := strings.TrimLeft(c.text[r.end:min(len(c.text), r.end+40)], " *_")
+	for _, arrow := range []string{">", "→", "›", "➜"} {
+		if strings.Contains(within, " "+arrow+" ") || strings.HasSuffix(before, arrow) || strings.HasPrefix(after, arrow) {
+			return true
+		}
+	}
+	return false
+}
+
+// titled reports whether words look like a name, a title or the label of a button: they begin with a capital inside a
+// sentence, which no confusion does that begins there; German ones and those behind a comma need more capitals, and
+// so do words that start a sentence which continues behind them.
+func (c *check) titled(run []words.Word) bool {
+	names := 0
+	for _, w := range run {
+		if w.Name {
+			names++
+		}
+	}
+	first := strings.ToLower(c.text[run[0].Start:run[0].End])
+	start := c.starts(run[0].Start)
+	if before, _ := utf8.DecodeRuneInString(c.before(run[0].Start)); len(run) <= 5 && unicode.IsUpper(before) && run[len(run)-1].Name {
+		return true // "(Bank) of America"
+	}
+	text := c.text[run[0].Start:run[len(run)-1].End]
+	behindColon := strings.HasSuffix(strings.TrimRight(c.text[max(0, run[0].Start-8):run[0].Start], " *_"), ":")
+	switch {
+	case (!start || behindColon || !c.ends(run[len(run)-1].End)) && allCapitals(text):
+		return true
+	case !run[0].Name || len(run) > 12 || len(run) > 8 && 2*names < len(run):
+		return false
+	case start && c.ends(run[len(run)-1].End):
+		return names == len(run) && run[0].Foreign && !(len(run) == 1 && run[0].English >= everyday)
+	case start && particled(c.want.base, c.text[run[len(run)-1].End:]):
+		return true
+	case start:
+		return names == len(run) && (run[0].Foreign || names > 1) || names > 2 && 2*names >= len(run)
+	case names == len(run) || 2*names >= len(run):
+		return true
+	case !leads(run[0]) || opens[first] || run[0].Language == "de" || c.comma(run[0].Start) && len(run) > 4:
+		return false
+	}
+	return true
+}
+
+// leads reports whether a word with a capital is in the other language, and so begins what follows, rather than a name
+// before words of it.
+func leads(w words.Word) bool { return w.Name && w.Share > w.Own }
+
+// opens lists words of English that begin a sentence rather than a name.
+var opens = func() map[string]bool {
+	all := maps.Clone(english)
+	for _, w := range []string{"a", "an", "the", "no", "not"} {
+		delete(all, w)
+	}
+	return all
+}()
+
+// everyday is the share in English of words that are no names of products.
+const everyday = 1e-5
+
+// numbered reports whether a name stands behind a number, as in an address.
+func (c *check) numbered(r run) bool {
+	before := strings.TrimRight(c.text[:r.start], " .,")
+	if before == "" || before[len(before)-1] < '0' || before[len(before)-1] > '9' || r.words[0].Foreign {
+		return false
+	}
+	return slices.ContainsFunc(r.words, func(w words.Word) bool { return w.Name })
+}
+
+// named returns why a line in another language may be one: it is a name, since its words begin with capitals, and it is
+// an item of a list, a cell below the first row, the value of a key, the whole answer, or, as in an address and a
+// signature, beside a line that is short and no sentence either. English headings and first rows are written so too.
+func (c *check) named(b prose.Block, language string) prose.Kind {
+	text := strings.Trim(c.text[b.Start:b.End], " *_")
+	if text == "" {
+		return ""
+	}
+	key, value, keyed := strings.Cut(text, ": ")
+	switch keyed = keyed && len(key) <= 60; {
+	case b.Form == prose.Item && c.rare(b), keyed && capitals(value):
+		return Name
+	case b.Start == c.doc.Blocks[0].Start && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(strings.Fields(text)) == 2 && capitals(text):
+		return Name // who is greeted in the language that the name is from
+	case len(c.doc.Blocks) == 1 && !strings.ContainsAny(text[len(text)-1:], "!?") && capitals(strings.TrimRight(text, ".")):
+		return Name
+	case !capitals(text):
+		return ""
+	case b.Form == prose.Item, b.Form == prose.Cell && c.below(b.Start), b.Form == prose.Heading && language != "en", b.Form == prose.Paragraph && c.short(b):
+		return Name
+	}
+	return ""
+}
+
+// rare reports whether a block is nothing but a word with a capital that is rare in every language.
+func (c *check) rare(b prose.Block) bool {
+	const share = 3e-5
+	w, ok := c.analysis.At(b.Start)
+	return ok && w.Name && w.Share < share && strings.IndexFunc(c.text[w.End:b.End], unicode.IsLetter) < 0
+}
+
+// capitals reports whether a text is a few words that begin with capitals, but for short ones between, and no sentence.
+func capitals(text string) bool {
+	upper, number := 0, false
+	fields := strings.Fields(text)
+	for i, w := range fields {
+		r, n := utf8.DecodeRuneInString(w)
+		switch {
+		case unicode.IsUpper(r) && (n < len(w) || i > 0):
+			upper++
+		case unicode.IsLower(r) && (len(w) > 5 || i == 0):
+			return false
+		}
+		number = number || '0' <= w[0] && w[0] <= '9'
+	}
+	if len(fields) == 0 || len(fields) > 8 {
+		return false
+	}
+	last := fields[len(fields)-1]
+	sentence := strings.ContainsAny(last, "!?:") || strings.HasSuffix(last, ".") && len(last) > 6 // "Ltd."
+	return (upper > 1 || upper == 1 && number) && !sentence
+}
+
+// allCapitals reports whether all parts of a text between commas are words with capitals, with short ones between.
+func allCapitals(text string) bool {
+	for part := range strings.SplitSeq(text, ",") {
+		if !capitals(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// below reports whether the row of a table around a byte has another above it.
+func (c *check) below(at int) bool {
+	return strings.HasSuffix(strings.TrimRight(c.text[:c.line(at).Start], "\n "), "|")
+}
+
+// short reports whether the line before or behind a block is a short one that is no sentence.
+func (c *check) short(b prose.Block) bool {
+	is := func(at int) bool {
+		if at < 0 || at >= len(c.text) {
+			return false
+		}
+		r := c.line(at)
+		line := strings.TrimSpace(c.text[r.Start:max(r.Start, r.End)])
+		return line != "" && len(strings.Fields(line)) <= 8 && utf8.RuneCountInString(line) <= 60 && !strings.ContainsAny(line, "!?。！？") && !strings.HasSuffix(line, ".")
+	}
+	start, end := strings.LastIndexByte(c.text[:b.Start], '\n'), b.End
+	if n := strings.IndexByte(c.text[b.End:], '\n'); n >= 0 {
+		end += n
+	}
+	return is(start-1) && c.text[start-1] != '\n' || is(end+1)
+}
+
+// comma reports whether a comma stands before a byte.
+func (c *check) comma(at int) bool {
+	before := strings.TrimRight(c.text[:at], " *_\"'“«„(")
+	r, _ := utf8.DecodeLastRuneInString(before)
+	return strings.ContainsRune(",，、،;；", r)
+}
+
+// ends reports whether a sentence ends at a byte.
+func (c *check) ends(at int) bool {
+	after := strings.TrimLeft(c.text[at:], " *_\"'”»“")
+	r, _ := utf8.DecodeRuneInString(after)
+	return after == "" || strings.ContainsRune(".!?,，、\n。！？।؟", r)
+}
+
+// particled reports whether text begins with a particle of Japanese or Korean, which make what is before them a noun.
+func particled(base, text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	switch base {
+	case "ko":
+		return unicode.Is(unicode.Hangul, r)
+	case "ja":
+		r, _ = utf8.DecodeRuneInString(strings.TrimLeft(text, " "))
+		return strings.ContainsRune("はがをのにでともや", r)
+	}
+	return false
+}
+
+// cited reports whether words that begin with a capital are what the line around them says that somebody or something
+// says: "the message Permission denied". What starts a sentence needs that word behind it, in the sentence.
+func (c *check) cited(r run) bool {
+	first, _ := utf8.DecodeRuneInString(c.before(r.start))
+	named := unicode.Is(unicode.Latin, first) && unicode.IsUpper(first) && latin(c.text[r.start:r.end]) && c.want.base != "de"
+	if len(r.words) > 12 || c.comma(r.start) || !named && !leads(r.words[0]) {
+		return false
+	}
+	line := c.line(r.start)
+	before, after := c.text[line.Start:r.start], c.text[r.end:max(r.end, line.End)]
+	if c.starts(r.start) && !strings.HasSuffix(strings.TrimRight(before, " *_"), ":") {
+		if at := strings.IndexAny(after, ".!?。！？।؟"); at >= 0 {
+			after = after[:at]
+		}
+		before = ""
+	}
+	return quotes(c.want.base, before) || quotes(c.want.base, after)
+}
+
+// before returns the word before a byte, if there is nothing but a space between.
+func (c *check) before(at int) string {
+	text := strings.TrimSuffix(c.text[max(0, at-40):at], " ")
+	return text[strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
+}
+
+// starts reports whether a sentence starts at a byte.
+func (c *check) starts(at int) bool {
+	before := strings.TrimRight(c.text[:at], " *_\"'“«„(¿¡")
+	if before == "" {
+		return true
+	}
+	r, _ := utf8.DecodeLastRuneInString(before)
+	return strings.ContainsRune(".!?:\n。！？।؟", r)
+}
