@@ -395,7 +395,9 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 	}
 	c.lines = append(c.lines, Span{Start: start, End: end})
 	if words.Supports(c.want.base) && words.Supports(e.Language) && !han(e.Language) {
-		start, end = c.analysis.Foreign(start, end, endOdds)
+		if from, to := c.analysis.Foreign(start, end, endOdds); 2*(to-from) > end-start {
+			start, end = from, to
+		}
 	}
 	if start < end {
 		s.Start, s.End, s.Language = start, end, c.name(e.Language, start, end)

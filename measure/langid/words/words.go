@@ -36,6 +36,13 @@ func Name() string { return fmt.Sprintf("words@%x", file[:idBytes]) }
 // Order is the length of the longest letter sequence of the model.
 const Order = 5
 
+// Agglutinative lists the languages whose words take so many endings that no list has most of their forms. Their columns
+// have endings as well: how frequent a word with one is beside its stem.
+var Agglutinative = map[string]bool{"tr": true}
+
+// Ending returns an ending as the columns have it.
+func Ending(letters string) string { return "-" + letters }
+
 // Padded returns the letters of a word between the marks of its ends, as the model's letter sequences have them.
 func Padded(word string) []rune { return padded(nil, word) }
 
@@ -61,6 +68,7 @@ type alphabet struct {
 	first          int // the group's first language
 	words, letters *levels.Table
 	listed, rest   []float64 // shares
+	endings        []bool    // of the languages, which are agglutinative
 	recent         recent
 }
 
@@ -98,6 +106,7 @@ var embedded = sync.OnceValue(func() *models {
 				rest = x
 			}
 			a.rest, a.listed = append(a.rest, rest), append(a.listed, 1-rest)
+			a.endings = append(a.endings, Agglutinative[l])
 		}
 		m.alphabets[groupScripts[i]] = a
 	}
@@ -142,6 +151,9 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 	row, listed := a.words.Row(levels.Text(word))
 	for l := range k {
 		w.p[l] = a.listed[l]*shares[row[l]] + a.rest[l]*math.Exp(s[l])
+		if a.endings[l] && row[l] == 0 {
+			w.p[l] += a.inflected(l, word)
+		}
 	}
 	if w.listed = listed; listed {
 		w.row = row
@@ -155,6 +167,26 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 	}
 	return w
 }
+
+// inflected returns the share of a word that is no more than a listed one with an ending, in language l of the group.
+func (a *alphabet) inflected(l int, word string) (share float64) {
+	letters := 0
+	for at := range word {
+		if letters++; letters <= shortestStem {
+			continue
+		}
+		stem, _ := a.words.Row(levels.Text(word[:at]))
+		if stem[l] == 0 {
+			continue
+		}
+		ending, _ := a.words.Row(levels.Text(Ending(word[at:])))
+		share += shares[stem[l]] * shares[ending[l]]
+	}
+	return share
+}
+
+// shortestStem is the number of letters that stems have at least.
+const shortestStem = 3
 
 // everyday is the level of one word in 100,000, below which lists have words of other languages too.
 const everyday = 50

@@ -78,6 +78,13 @@ func build(in string, notes io.Writer) ([]byte, error) {
 					}
 				}
 			}
+			for i, language := range g.Languages {
+				if words.Agglutinative[language] {
+					for _, e := range endings(lists[i]) {
+						table[i][levels.Text(words.Ending(e.text)).Sum()] = uint8(levels.Of(e.frequency))
+					}
+				}
+			}
 			file = levels.Write(file, table)
 			fmt.Fprintf(notes, "%s: %d bytes of words\n", g.Name, len(file)-before)
 			shares, rests := make([]levels.Column, len(lists)), make([]levels.Column, len(lists))
