@@ -56,7 +56,7 @@ func mostlySimplified(text string) bool {
 
 // Threshold is the log odds from which a word counts as foreign: with it, about one run of words in 1,000 is a false
 // alarm in clean answers.
-const Threshold = -3.1
+const Threshold = -2.8
 
 // Words returns the words whose log odds are at least floor, in order.
 func (a *Analysis) Words(floor float64) []Word {
