@@ -106,7 +106,10 @@ func lower(word, language string) string {
 	} else {
 		word = strings.ToLower(word)
 	}
-	return unify.Replace(word)
+	if strings.Contains(word, "’") || strings.Contains(word, "ß") { // which most words have not, and is soon known
+		word = unify.Replace(word)
+	}
+	return word
 }
 
 func formOf(text string, i, j int, start bool) form {

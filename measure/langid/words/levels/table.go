@@ -27,10 +27,7 @@ func (t *Table) Row(h Hash) (row Row, ok bool) {
 	bucket, rest := t.place(h.Sum())
 	end := min(t.begin(bucket+1), len(t.rows))
 	for at := t.begin(bucket); at+t.keyBytes <= end; {
-		key := uint64(0)
-		for i := range t.keyBytes {
-			key |= uint64(t.rows[at+i]) << (8 * i)
-		}
+		key := t.key(at)
 		at += t.keyBytes
 		has := key & (1<<t.columns - 1)
 		if uint32(key>>t.columns) != rest {
@@ -44,6 +41,19 @@ func (t *Table) Row(h Hash) (row Row, ok bool) {
 		return row, true
 	}
 	return row, false
+}
+
+// key returns the key at a byte.
+func (t *Table) key(at int) (key uint64) {
+	if at+8 <= len(t.rows) { // in one load
+		b := t.rows[at : at+8]
+		key = uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		return key & (1<<(8*t.keyBytes) - 1)
+	}
+	for i := range t.keyBytes {
+		key |= uint64(t.rows[at+i]) << (8 * i)
+	}
+	return key
 }
 
 // begin returns where a bucket begins.
