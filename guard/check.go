@@ -240,16 +240,25 @@ func (c *check) sibling() string {
 		}
 		return r
 	}, plain.String())
-	guess := embedded.Identifier().Identify(text)
-	switch {
-	case lowercase(text) < 4 || !slices.Contains(alike.languages, guess.Language):
+	if lowercase(text) < 4 {
 		return ""
-	case guess.Language == "ms":
+	}
+	guess := embedded.Identifier().Identify(text)
+	if c.want.base == "id" {
+		// Much of Indonesian is Malay as well.
 		notInWord := func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }
-		if guess.Probability < 0.5 || !slices.ContainsFunc(strings.FieldsFunc(text, notInWord), func(w string) bool { return malay[w] }) {
-			return "" // much of Indonesian is Malay as well
+		only := map[string]bool{}
+		for w := range strings.FieldsFuncSeq(text, notInWord) {
+			if malay[w] {
+				only[w] = true
+			}
 		}
-	case guess.Probability < sure || lowercase(text) < 6:
+		if len(only) > 1 || len(only) == 1 && guess.Language == "ms" && guess.Probability >= 0.5 {
+			return "ms"
+		}
+		return ""
+	}
+	if !slices.Contains(alike.languages, guess.Language) || guess.Probability < sure || lowercase(text) < 6 {
 		return ""
 	}
 	return guess.Language
@@ -320,7 +329,16 @@ func (c *check) announced(b prose.Block, language string) prose.Kind {
 			return Mention
 		}
 	}
-	if b.Form != prose.Paragraph && first > 0 {
+	own := func(b prose.Block) bool {
+		return c.analysis.Weigh(words.Range{Start: b.Start, End: b.End}).LogRatio < lineRight
+	}
+	next := i + 1
+	if b.Form == prose.Paragraph { // an address has several lines
+		for ; i > 0 && i > next-mostQuoted && c.adjoins(i) && !own(c.doc.Blocks[i-1]); i-- {
+		}
+		for ; next < len(c.doc.Blocks) && next < i+mostQuoted && c.adjoins(next) && !own(c.doc.Blocks[next]); next++ {
+		}
+	} else if first > 0 {
 		i = first
 	}
 	if i == 0 {
@@ -338,13 +356,19 @@ func (c *check) announced(b prose.Block, language string) prose.Kind {
 	case !colon:
 		return ""
 	}
-	own := func(b prose.Block) bool {
-		return c.analysis.Weigh(words.Range{Start: b.Start, End: b.End}).LogRatio < lineRight
-	}
-	if b.Form == prose.Paragraph && quotes(c.want.base, announcement) && own(before) && i+1 < len(c.doc.Blocks) && own(c.doc.Blocks[i+1]) {
+	if b.Form == prose.Paragraph && quotes(c.want.base, announcement) && own(before) && next < len(c.doc.Blocks) && own(c.doc.Blocks[next]) {
 		return prose.Quote
 	}
 	return ""
+}
+
+// mostQuoted is the number of lines from which what another line announces is no quotation.
+const mostQuoted = 8
+
+// adjoins reports whether the i-th block is the line after the one before it.
+func (c *check) adjoins(i int) bool {
+	before, b := c.doc.Blocks[i-1], c.doc.Blocks[i]
+	return before.Form == b.Form && strings.Count(c.text[before.End:b.Start], "\n") == 1
 }
 
 // first returns the number of the first of the blocks of a form that the i-th block follows without another between.

@@ -56,9 +56,12 @@ var named = map[string]string{
 }
 
 // malay lists words, in lower case, that Malay has and Indonesian does not, or writes otherwise.
-var malay = lists(`akaun awak bilik butang dihantar dijangka e-mel iaitu ianya insurans kad kakitangan kaunter kerana
-	kesihatan kilang maklumat manakala mesej mesyuarat notis pasaraya pautan peguam pejabat penghantaran
-	percuma perkhidmatan sahaja sebarang sekiranya semak sila syarikat tarikh tempahan tempoh wang yuran`)
+var malay = lists(`akaun awak baharu bahawa bilik borang butang cikgu cukai darjah dihantar dijangka disember doktor e-mel encik
+	filem hospital iaitu ianya insurans isnin jumaat kad kakitangan kaunter kekunci kemaskini kerana kesihatan
+	ketuhar kewangan khamis kilang kolej mahu maklumat manakala mesej mesyuarat minit muzik nombor notis ogos
+	parlimen pasaraya pautan peguam penghantaran percuma perisian perkhidmatan puan sahaja sebarang sekiranya semak
+	sila skrin stesen sukan syarikat tarikh teksi telefon televisyen tempahan tempoh tetapan ubat universiti
+	walaubagaimanapun wang yuran`)
 
 // names reports whether text, in the language base, names another language.
 func names(base, text, language string) bool {
@@ -107,23 +110,24 @@ func metalinguistic(base, text string) bool {
 
 var benchmark = strings.Fields("ar de en es fr hi id it ja ko pt ru tr vi zh uk")
 
-// quoting lists beginnings of words, in lower case, with which a language announces what somebody says or writes.
+// quoting lists beginnings of words, in lower case, with which a language announces what somebody says or writes, or an
+// address.
 var quoting = map[string]string{
 	"ar": "تقول يقول قال كتب رسالة النص نص عبارة جملة مثال خطأ اقتباس مثل الأصل أغنية عنوان ظهر يظهر تظهر ظهور شاشة",
-	"de": "sagt sagte schreib schrieb steht lautet heißt nachricht meldung fehler text zitat satz spruch beispiel sprichwort original liedzeile titel zeigt anzeig erschein bildschirm warnung",
-	"en": "say said writ wrote read messag error quot text sentence phrase example proverb saying original lyric titl show display appear screen",
-	"es": "dice dijo escrib mensaje error texto cita frase oración ejemplo refrán proverbio original letra título muestr aparec pantalla aviso indica",
-	"fr": "dit disait écri message erreur texte cit phrase exemple proverbe original parole titre affich apparaî écran avertissement",
-	"hi": "कह लिख संदेश त्रुटि पाठ वाक्य उद्धरण उदाहरण कहावत मूल शीर्षक दिख स्क्रीन",
-	"id": "kata berkata tulis pesan kesalahan galat teks kutip kalimat frasa contoh peribahasa asli lirik judul berbunyi muncul layar tampil peringatan",
-	"it": "dice disse scri messaggio errore testo cit frase esempio proverbio original titolo compare appare mostra schermo avviso",
-	"ja": "言 書 メッセージ エラー 文 引用 例 ことわざ 原 歌詞 題 と表示 画面 出る 出た 警告",
-	"ko": "말 쓰 메시지 오류 문장 인용 예 속담 원문 가사 제목 표시 화면 나오 나타 뜨 뜹",
-	"pt": "diz disse escrev mensagem erro texto cit frase oração exemplo provérbio ditado original letra título mostr aparec ecrã tela aviso exib",
-	"ru": "говор сказа пиш напис сообщени ошибк текст цитат фраз предложени пример пословиц оригинал назван экран появ предупрежден",
-	"tr": "diyor dedi yaz mesaj hata metin metni alıntı cümle örne atasöz özgün başlık ekran uyarı görün",
-	"vi": "nói viết tin nhắn thông báo lỗi văn bản trích câu ví dụ tục ngữ nguyên văn tiêu đề hiện báo màn hình",
-	"zh": "说 說 写 寫 道 消息 错误 錯誤 文 引用 句 例 谚语 諺語 原 歌词 歌詞 标题 標題 显示 顯示 提示 出现 出現 屏幕 螢幕 跳出",
+	"de": "sagt sagte schreib schrieb steht lautet heißt nachricht meldung fehler text zitat satz spruch beispiel sprichwort original liedzeile titel zeigt anzeig erschein bildschirm warnung adresse anschrift",
+	"en": "say said writ wrote read messag error quot text sentence phrase example proverb saying original lyric titl show display appear screen address",
+	"es": "dice dijo escrib mensaje error texto cita frase oración ejemplo refrán proverbio original letra título muestr aparec pantalla aviso indica dirección domicilio",
+	"fr": "dit disait écri message erreur texte cit phrase exemple proverbe original parole titre affich apparaî écran avertissement adresse",
+	"hi": "कह लिख संदेश त्रुटि पाठ वाक्य उद्धरण उदाहरण कहावत मूल शीर्षक दिख स्क्रीन पता पते",
+	"id": "kata berkata tulis pesan kesalahan galat teks kutip kalimat frasa contoh peribahasa asli lirik judul berbunyi muncul layar tampil peringatan alamat",
+	"it": "dice disse scri messaggio errore testo cit frase esempio proverbio original titolo compare appare mostra schermo avviso indirizzo",
+	"ja": "言 書 メッセージ エラー 文 引用 例 ことわざ 原 歌詞 題 と表示 画面 出る 出た 警告 住所 宛",
+	"ko": "말 쓰 메시지 오류 문장 인용 예 속담 원문 가사 제목 표시 화면 나오 나타 뜨 뜹 주소",
+	"pt": "diz disse escrev mensagem erro texto cit frase oração exemplo provérbio ditado original letra título mostr aparec ecrã tela aviso exib endereço morada",
+	"ru": "говор сказа пиш напис сообщени ошибк текст цитат фраз предложени пример пословиц оригинал назван экран появ предупрежден адрес",
+	"tr": "diyor dedi yaz mesaj hata metin metni alıntı cümle örne atasöz özgün başlık ekran uyarı görün adres",
+	"vi": "nói viết tin nhắn thông báo lỗi văn bản trích câu ví dụ tục ngữ nguyên văn tiêu đề hiện báo màn hình địa chỉ",
+	"zh": "说 說 写 寫 道 消息 错误 錯誤 文 引用 句 例 谚语 諺語 原 歌词 歌詞 标题 標題 显示 顯示 提示 出现 出現 屏幕 螢幕 跳出 地址",
 }
 
 // quotes reports whether text, in the language base, announces a quotation.

@@ -102,7 +102,7 @@ func (c *check) named(b prose.Block, language string) prose.Kind {
 		return Name
 	case b.Start == c.doc.Blocks[0].Start && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(strings.Fields(text)) == 2 && capitals(text):
 		return Name // who is greeted in the language that the name is from
-	case len(c.doc.Blocks) == 1 && !strings.ContainsAny(text[len(text)-1:], "!?") && capitals(strings.TrimRight(text, ".")):
+	case len(c.doc.Blocks) == 1 && !strings.ContainsAny(text, "!?") && !spoken(text) && capitals(strings.TrimRight(text, ".")):
 		return Name
 	case !capitals(text):
 		return ""
@@ -111,6 +111,19 @@ func (c *check) named(b prose.Block, language string) prose.Kind {
 	}
 	return ""
 }
+
+// spoken reports whether a text has a function word of English in lower case that is in sentences rather than in names.
+func spoken(text string) bool {
+	for w := range strings.FieldsSeq(text) {
+		if w = strings.TrimRight(w, ".,;:"); english[w] && !inNames[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// inNames lists the function words of English that names have, too.
+var inNames = lists("a about after an and at before between by for from in into of on or over the through to under with without")
 
 // rare reports whether a block is nothing but a word with a capital that is rare in every language.
 func (c *check) rare(b prose.Block) bool {
@@ -211,6 +224,9 @@ func (c *check) cited(r run) bool {
 	line := c.line(r.start)
 	before, after := c.text[line.Start:r.start], c.text[r.end:max(r.end, line.End)]
 	if c.starts(r.start) && !strings.HasSuffix(strings.TrimRight(before, " *_"), ":") {
+		if c.ends(r.end) { // "Cependant, ..."
+			return false
+		}
 		if at := strings.IndexAny(after, ".!?。！？।؟"); at >= 0 {
 			after = after[:at]
 		}
