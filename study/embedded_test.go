@@ -15,6 +15,9 @@ import (
 // and a server asked in both ways, scored by its embeddings, which serve any
 // language.
 func TestEmbeddedSuites(t *testing.T) {
+	if testing.Short() {
+		t.Skip("checks figures, one after another")
+	}
 	server := testserver.New(testserver.Options{})
 	defer server.Close()
 	suites, err := suite.Embedded()

@@ -28,6 +28,9 @@ type decision struct {
 // TestGolden compares the decisions on the recorded answers of four models
 // with those of the published script (lid.176.ftz, MeCab with UniDic, jieba).
 func TestGolden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("checks figures, one after another")
+	}
 	lid, err := fasttext.Load(shared.File(t, "lid/lid.176.ftz"))
 	if err != nil {
 		t.Fatal(err)

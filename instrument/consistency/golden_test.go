@@ -14,6 +14,9 @@ import (
 
 // TestGolden compares every cell of the tables that the authors' data give.
 func TestGolden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("checks figures, one after another")
+	}
 	data := multisense.Read(t)
 	protocol, _ := ProtocolNamed("ohmer-2023")
 	comet := recordedScores{}

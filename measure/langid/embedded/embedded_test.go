@@ -81,6 +81,9 @@ func answers(t *testing.T) []answer {
 // TestAgreement compares the model with lid.176.ftz on the recorded answers of
 // the Language Confusion Benchmark. It was not tuned on them.
 func TestAgreement(t *testing.T) {
+	if testing.Short() {
+		t.Skip("checks figures, one after another")
+	}
 	all := answers(t)
 	type cell struct{ model, task, language, source string }
 	type counts struct{ answers, reference, ours float64 } // answers; right ones
