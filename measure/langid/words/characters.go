@@ -20,23 +20,24 @@ func characters(tokens []token, cells []cell, simplify bool) {
 	languages, table := Groups[hanGroup].Languages, embedded().han
 	k := len(languages)
 	for l, language := range languages {
-		var ends [longest + 1]float64 // ends[d] is the weight of a word's end d characters ago
+		var ends [longest + 1]float64   // ends[d] is the weight of a word's end d characters ago
+		var since [longest]levels.Hash  // of the characters since then
+		var continues [longest + 1]bool // a word begins with them
 		ends[0] = 1
 		for i := range tokens {
+			r, _ := utf8.DecodeRuneInString(tokens[i].text)
+			if language == "zh" && simplify {
+				r = chinese.Simplify(r) // as the list has it
+			}
+			since[0], continues[0] = 0, true
 			end, all := 0.0, 0.0
 			for d := 0; d < longest && d <= i; d++ {
-				if ends[d] == 0 {
+				if !continues[d] {
 					continue
 				}
-				var h levels.Hash
-				for _, t := range tokens[i-d : i+1] {
-					r, _ := utf8.DecodeRuneInString(t.text)
-					if language == "zh" && simplify {
-						r = chinese.Simplify(r) // as the list has it
-					}
-					h = h.Add(r)
-				}
-				row, _ := table.Row(h)
+				since[d] = since[d].Add(r)
+				row, _ := table.Row(since[d])
+				continues[d] = row[k+l] > 0
 				word := shares[row[l]]
 				begin := max(word, shares[row[k+l]])
 				if d == 0 {
@@ -45,6 +46,8 @@ func characters(tokens []token, cells []cell, simplify bool) {
 				end += ends[d] * word
 				all += ends[d] * begin
 			}
+			copy(since[1:], since[:longest-1])
+			copy(continues[1:], continues[:longest])
 			cells[i].ratio[l] = all
 			copy(ends[1:], ends[:longest])
 			ends[0] = end
