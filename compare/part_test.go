@@ -91,8 +91,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Where clusters are so many that some share a name at random, intervals are as wide
-// as with all names.
+// With many clusters, some share a name at random. Intervals stay as wide as with all
+// names.
 func TestManyClusters(t *testing.T) {
 	t.Parallel()
 	run := many(100).run(t) // its figures name what is compared

@@ -87,6 +87,11 @@ func TestCheck(t *testing.T) {
 			"en line[Your order is on its way and arrives tomorrow.]"},
 		{"de", "Hier sind die Angaben:\n\n- Antwort: Your order is on its way and arrives tomorrow.\n- Hinweis: You can still change the address until then.", Wrong,
 			"en line[Your order is on its way and arrives tomorrow.] en line[You can still change the address until then.]"},
+		{"es", "Sure! Here you go.", Wrong, "en line[Sure! Here you go.]"},
+		{"it", "Il telefono è carico. Cependant, lo schermo resta spento.", Wrong, "fr word[Cependant]"},
+		{"fr", "Voici l'adresse à recopier :\n\n山田 花子 様\n京都市中京区1-2\n\nÉcrivez le nom du pays en français.", Right,
+			"{quote}[山田 花子 様] {quote}[京都市中京区1-2]"},
+		{"id", "Isi nombor dan tarikh pada halaman ini sekarang.", Wrong, "ms line[Isi nombor dan tarikh pada halaman ini sekarang.]"},
 		// The scripts of Chinese.
 		{"zh-TW", "请将商品连同发票一起寄回。", Wrong, "zh-Hans line[请将商品连同发票一起寄回。]"},
 		{"zh-Hans", "請將商品連同發票一起寄回。", Wrong, "zh-Hant line[請將商品連同發票一起寄回。]"},

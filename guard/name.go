@@ -79,7 +79,7 @@ var opens = func() map[string]bool {
 // everyday is the share in English of words that are no names of products.
 const everyday = 1e-5
 
-// numbered reports whether a name stands behind a number, as in an address.
+// numbered reports whether a name follows a number, as in an address.
 func (c *check) numbered(r run) bool {
 	before := strings.TrimRight(c.text[:r.start], " .,")
 	if before == "" || before[len(before)-1] < '0' || before[len(before)-1] > '9' || r.words[0].Foreign {
@@ -186,7 +186,7 @@ func (c *check) short(b prose.Block) bool {
 	return is(start-1) && c.text[start-1] != '\n' || is(end+1)
 }
 
-// comma reports whether a comma stands before a byte.
+// comma reports whether there is a comma before a byte.
 func (c *check) comma(at int) bool {
 	before := strings.TrimRight(c.text[:at], " *_\"'“«„(")
 	r, _ := utf8.DecodeLastRuneInString(before)

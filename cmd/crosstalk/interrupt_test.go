@@ -21,8 +21,8 @@ func counting(t *testing.T, o testserver.Options) (*testserver.Server, *atomic.I
 	return newServer(t, o), n
 }
 
-// holding is a server that begins only so many answers until let is called, so
-// that a run cannot end before a test has done something to it.
+// holding returns a server that begins at most this many answers until let is called.
+// A run cannot end before a test has done something to it.
 func holding(t *testing.T, answers int64) (s *testserver.Server, begun *atomic.Int64, let func()) {
 	begun, held := new(atomic.Int64), make(chan struct{})
 	let = sync.OnceFunc(func() { close(held) })

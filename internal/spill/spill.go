@@ -41,7 +41,7 @@ const (
 	blockSize = 1 << 15 // at most
 )
 
-// New returns no records of size bytes each, of which about room bytes are kept in
+// New returns an empty set of records of size bytes each. It keeps about room bytes in
 // memory.
 func New(size, room int) *Records { return &Records{size: size, room: room} }
 

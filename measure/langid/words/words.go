@@ -36,7 +36,7 @@ func Name() string { return fmt.Sprintf("words@%x", file[:idBytes]) }
 // Order is the length of the longest letter sequence of the model.
 const Order = 5
 
-// Agglutinative lists the languages whose words take so many endings that no list has most of their forms. Their columns
+// Agglutinative lists the languages whose words take many endings, so that lists lack most of their forms. Their columns
 // have endings as well: how frequent a word with one is beside its stem.
 var Agglutinative = map[string]bool{"tr": true}
 

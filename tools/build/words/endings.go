@@ -14,7 +14,7 @@ const (
 )
 
 // endings returns the endings that a language's words take, and how frequent a word with one is beside its stem: the
-// mean over the list's frequent words, of which most have no form with it.
+// mean over the list's frequent words, most of which lack a form with it.
 func endings(list []word) []word {
 	frequency := map[string]float64{}
 	frequent := 0.0

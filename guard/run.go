@@ -1,0 +1,193 @@
+package guard
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"crosstalk/measure/langid/words"
+	"crosstalk/measure/prose"
+)
+
+// foreignWords adds the foreign words of blocks that are not foreign as a whole, and those of quotations.
+func (c *check) foreignWords() {
+	slices.SortFunc(c.lines, byStart)
+	var found []run
+	runs := func(all []words.Word, excuse prose.Kind) {
+		for i := 0; i < len(all); {
+			j := i + 1
+			for j < len(all) && c.adjacent(all[j-1], all[j]) {
+				j++
+			}
+			if !covered(c.lines, all[i].Start) && !covered(c.lines, all[j-1].Start) {
+				found = append(found, c.newRun(all[i:j], excuse))
+			}
+			i = j
+		}
+	}
+	runs(c.analysis.Words(words.Threshold), "")
+	runs(c.quoted(), prose.Quote)
+	c.excuseAlike(found)
+	for _, r := range found {
+		if r.excuse == "" && r.doubtful() {
+			r.excuse = Doubt
+		}
+		r.unnamed()
+		c.add(Span{r.start, r.end, c.name(r.language, r.start, r.end), Word, probability(r.odds - even), r.excuse})
+	}
+}
+
+// run is a number of foreign words beside each other.
+type run struct {
+	words      []words.Word
+	start, end int
+	language   string  // that most letters are in
+	odds       float64 // of the best word, logarithm
+	excuse     prose.Kind
+}
+
+// newRun returns foreign words beside each other with an excuse, or the one that is found for them.
+func (c *check) newRun(all []words.Word, excuse prose.Kind) run {
+	all = c.shared(all)
+	best := slices.MaxFunc(all, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
+	r := run{all, all[0].Start, all[len(all)-1].End, mostIn(all), best.LogOdds, excuse}
+	if r.excuse == "" {
+		r.excuse = c.excuse(r)
+	}
+	return r
+}
+
+// unnamed leaves out the names at the ends of a run that are there for their neighbours alone.
+func (r *run) unnamed() {
+	const certain = 3
+	if r.odds < certain {
+		return
+	}
+	all := r.words
+	name := func(w words.Word) bool { return w.Name && !w.Foreign && w.LogOdds < 0 }
+	for name(all[0]) {
+		all = all[1:]
+	}
+	for name(all[len(all)-1]) {
+		all = all[:len(all)-1]
+	}
+	r.start, r.end = all[0].Start, all[len(all)-1].End
+}
+
+// shared leaves out the words at the ends of a run that are about as frequent in the expected language, as long as most
+// letters stay, or if a comma parts them from the rest.
+func (c *check) shared(all []words.Word) []words.Word {
+	const share = 0.6
+	least := share * float64(c.size(all))
+	goes := func(w words.Word, rest []words.Word, from, to int) bool {
+		return own(w) && (float64(c.size(rest)) >= least || strings.ContainsRune(c.text[from:to], ','))
+	}
+	for len(all) > 1 && goes(all[0], all[1:], all[0].End, all[1].Start) {
+		all = all[1:]
+	}
+	for n := len(all) - 1; n > 0 && goes(all[n], all[:n], all[n-1].End, all[n].Start); n-- {
+		all = all[:n]
+	}
+	return all
+}
+
+// size counts the characters of words.
+func (c *check) size(all []words.Word) (n int) {
+	for _, w := range all {
+		n += utf8.RuneCountInString(c.text[w.Start:w.End])
+	}
+	return n
+}
+
+// own reports whether a word at the end of a run is about as frequent in the expected language, or not much less and
+// little speaks for the other one.
+func own(w words.Word) bool {
+	return w.Own >= 1e-5 && (w.Own >= w.Share/2 || w.Own >= w.Share/20 && w.LogOdds < 0)
+}
+
+// doubtful reports whether words are too little to make a verdict: each further word of a run must speak for it, since
+// the expected language has phrases of others ("per se", "chef de cuisine"). A single function word says enough;
+// two Chinese characters that are no word of a Japanese list may be one.
+func (r run) doubtful() bool {
+	least := even + logCertain
+	if han(r.language) {
+		least += eachMore
+	} else {
+		least += eachMore * float64(min(len(r.words)-1, 3))
+	}
+	if len(r.words) == 1 && r.words[0].Share >= function && r.end-r.start >= 3 {
+		least -= 0.6
+	}
+	return r.odds < least
+}
+
+// han reports whether a language's words are found character by character: many are the same in the other language.
+func han(language string) bool { return language == "zh" || language == "ja" }
+
+// function is the share of a language's words from which most are function words.
+const function = 1e-3
+
+// eachMore is what each further word of a run must add to the log odds.
+const eachMore = 0.5
+
+// logCertain is Certain as log odds.
+var logCertain = math.Log(Certain / (1 - Certain))
+
+// quoted returns the foreign words of masked quotations.
+func (c *check) quoted() (found []words.Word) {
+	var rest, quotes []words.Range
+	for i, m := range c.masked {
+		if m.Kind.Quoted() {
+			quotes = append(quotes, c.mask[i])
+		} else {
+			rest = append(rest, c.mask[i])
+		}
+	}
+	if quotes == nil {
+		return nil
+	}
+	for _, w := range words.Analyse(c.text, c.want.base, rest).Words(words.Threshold) {
+		i := sort.Search(len(quotes), func(i int) bool { return quotes[i].End > w.Start })
+		if i < len(quotes) && quotes[i].Start <= w.Start {
+			found = append(found, w)
+		}
+	}
+	return found
+}
+
+// mostIn returns the language that most letters of words are in, the first one if there are several.
+func mostIn(run []words.Word) (language string) {
+	letters := map[string]int{}
+	for _, w := range run {
+		letters[w.Language] += w.End - w.Start
+	}
+	for _, w := range run {
+		if letters[w.Language] > letters[language] {
+			language = w.Language
+		}
+	}
+	return language
+}
+
+// adjacent reports whether two foreign words belong to a run: there are no letters between them, nor a line's end, and
+// they are not of two scripts.
+func (c *check) adjacent(a, b words.Word) bool {
+	between := c.text[a.End:b.Start]
+	return a.Foreign == b.Foreign && len(between) < 20 && !strings.ContainsAny(between, "\n|.!?:;。！？：；、") && strings.IndexFunc(between, unicode.IsLetter) < 0
+}
+
+// continues reports whether two spans are sentences of one part: there are no letters between them, nor a line's end.
+func (c *check) continues(a, b Span) bool {
+	return a.Kind == Word && b.Kind == Word && a.Language == b.Language && a.Excuse == b.Excuse && a.End <= b.Start && !strings.ContainsAny(c.text[a.End:b.Start], "\n|") &&
+		b.Start-a.End < 20 && strings.IndexFunc(c.text[a.End:b.Start], unicode.IsLetter) < 0
+}
+
+// covered reports whether one of the spans, which are in order, has a byte.
+func covered(spans []Span, at int) bool {
+	i := sort.Search(len(spans), func(i int) bool { return spans[i].End > at })
+	return i < len(spans) && spans[i].Start <= at
+}
