@@ -128,9 +128,12 @@ func NewSession(j Journal, o Options) *Session {
 // Asks that wait for a retry give up; they are asked when the run resumes.
 func (s *Session) Stop() { s.end(ErrStopped) }
 
-// end makes the session send nothing more, and returns err.
+// end makes the session send nothing more, and returns err. Of two ends at
+// once, the one that is noted as the reason is also what stops the asks.
 func (s *Session) end(err error) error {
-	s.note(err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noteLocked(err)
 	s.halt(err)
 	return err
 }
@@ -159,6 +162,10 @@ func (s *Session) Hopeless() []*ModelError {
 func (s *Session) note(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.noteLocked(err)
+}
+
+func (s *Session) noteLocked(err error) {
 	if s.reason == nil || wanted(s.reason) && !wanted(err) {
 		s.reason = err
 	}
@@ -359,8 +366,10 @@ func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape, req crosst
 			s.halt(err)
 			return answer, true, a.gaveUp(err)
 		}
-	} else if failed == a.options.FailAfter {
-		a.end(&LimitError{fmt.Sprintf("stopped after %d failed asks (--fail-after %d); the last: %s", failed, a.options.FailAfter, answer.Reason)})
+	} else if limit := a.options.FailAfter; limit > 0 && failed >= limit {
+		// Each that fails from here on says so before it gives its place away:
+		// no more than were in flight can fail after the limit.
+		a.end(&LimitError{fmt.Sprintf("stopped after %d failed asks (--fail-after %d); the last: %s", failed, limit, answer.Reason)})
 	}
 	return answer, true, nil
 }
