@@ -55,7 +55,7 @@ type transfer struct {
 	insert, known, replace *sqlite3.Stmt
 	bound                  [checksumColumn + 1]struct { // the parameters of insert that are short
 		known bool
-		bytes []byte
+		value
 	}
 }
 
@@ -117,13 +117,14 @@ func (t *transfer) bind(row []value) error {
 	const short = 64
 	for i, v := range row {
 		was := &t.bound[i]
-		if was.known && bytes.Equal(v.bytes, was.bytes) && (v.bytes == nil) == (was.bytes == nil) {
+		if was.known && v.isNumber == was.isNumber && v.number == was.number && bytes.Equal(v.bytes, was.bytes) && (v.bytes == nil) == (was.bytes == nil) {
 			continue
 		}
 		if err := v.bind(t.insert, i); err != nil {
 			return err
 		}
-		if was.known = !v.isNumber && len(v.bytes) <= short; was.known {
+		if was.known = len(v.bytes) <= short && i != keyColumn && i != checksumColumn; was.known {
+			was.value = v
 			was.bytes = bytes.Clone(v.bytes)
 		}
 	}
