@@ -110,7 +110,9 @@ func (k Checker) Check(text, tag string) (Judgement, error) {
 	c := newCheck(k.identifier(), text, e)
 	c.strict = k.Strict
 	c.judge()
-	return c.result(), nil
+	j := c.result()
+	c.analysis.Free()
+	return j, nil
 }
 
 // Check judges a text as Checker.Check does, with the embedded identifier.
