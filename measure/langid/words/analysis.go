@@ -24,6 +24,7 @@ type Word struct {
 	English  float64 // the same in English, for words in Latin script
 	Own      float64 // the same in the expected language
 	Loan     bool    // used in most languages of the script: "online"
+	Native   bool    // so much of Language that it is hardly a name: "therefore"
 }
 
 // An Analysis is what the words of a text say of its language, given the language expected.
@@ -102,7 +103,8 @@ func (a *Analysis) word(i int) Word {
 		}
 	}
 	w := Word{Range: Range{t.start, t.end}, Language: states[c.first+best], LogOdds: math.Log(c.odds), Name: t.form != plain && t.form != letter,
-		Listed: c.listed, Foreign: t.script != a.script, Loan: c.loan}
+		Listed: c.listed, Foreign: t.script != a.script, Loan: c.loan,
+		Native: c.weighed != nil && c.weighed.native()}
 	if m := embedded().alphabets[t.script]; m != nil {
 		row := &m.weigh(t.text).row
 		w.Share = shares[row[best]]

@@ -18,8 +18,13 @@ const (
 )
 
 const (
-	// frequent is the share of words from which a capital at the start of a sentence does not make them names.
+	// frequent is the share of words from which a capital at the start of a sentence does not make them names: "The".
 	frequent = 1e-4
+
+	// less is enough for words that are this much more frequent in one language than in the third of them, since most
+	// names are known to all: "Therefore".
+	lessFrequent = 1e-5
+	nativeRatio  = 10_000
 
 	// nameRatio is how much more probable a name in another script is in one language than in the third of them: most
 	// names are known to all.
@@ -78,6 +83,9 @@ func emit(tokens []token, cells []cell, language string, own script, simplified 
 		}
 	}
 }
+
+// native reports whether a word is so much of one language that it is hardly a name.
+func (w *weighed) native() bool { return w.top >= lessFrequent && w.top >= nativeRatio*w.third }
 
 // logRatios sets the logarithms of the ratios, divided by what the expected language has, and returns the largest.
 func (c *cell) logRatios(logs *[maxGroup]float64) (top float64) {
@@ -148,7 +156,7 @@ func (c *cell) emit(t *token, own script, home int) {
 		share := loans
 		if t.form == capital {
 			share = names
-		} else if t.form == first && w.top < frequent {
+		} else if t.form == first && w.top < frequent && !w.native() {
 			share = initials
 		}
 		c.expected = (1-share)*w.p[at] + share*w.mean
