@@ -59,7 +59,7 @@ type unit struct {
 
 func newCheck(lid langid.Identifier, text string, want expected) *check {
 	c := &check{lid: lid, text: text, want: want, doc: prose.Parse(text)}
-	quoted := c.letters() < 4 // an answer of nothing but a quotation is judged by it
+	quoted := c.fewLetters() // an answer of nothing but a quotation is judged by it
 	for _, m := range c.doc.Masks {
 		if !m.Kind.Quoted() || !quoted {
 			c.mask = append(c.mask, words.Range{Start: m.Start, End: m.End})
@@ -70,18 +70,20 @@ func newCheck(lid langid.Identifier, text string, want expected) *check {
 	return c
 }
 
-// letters counts the letters outside masked parts.
-func (c *check) letters() (n int) {
-	masks := c.doc.Masks
+// fewLetters reports whether less than four letters are outside masked parts.
+func (c *check) fewLetters() bool {
+	n, masks := 0, c.doc.Masks
 	for i, r := range c.text {
 		for len(masks) > 0 && masks[0].End <= i {
 			masks = masks[1:]
 		}
 		if unicode.IsLetter(r) && (len(masks) == 0 || i < masks[0].Start) {
-			n++
+			if n++; n == 4 {
+				return false
+			}
 		}
 	}
-	return n
+	return true
 }
 
 func (c *check) judge() {
@@ -240,10 +242,10 @@ func (c *check) sibling() string {
 		}
 		return r
 	}, plain.String())
-	if lowercase(text) < 4 {
+	lower := lowercase(text)
+	if lower < 4 {
 		return ""
 	}
-	guess := embedded.Identifier().Identify(text)
 	if c.want.base == "id" {
 		notInWord := func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }
 		only := map[string]bool{}
@@ -252,15 +254,23 @@ func (c *check) sibling() string {
 				only[w] = true
 			}
 		}
-		if len(only) > 1 || len(only) == 1 && guess.Language == "ms" && guess.Probability >= 0.5 {
+		if len(only) == 1 {
+			if guess := embedded.Identifier().Identify(text); guess.Language != "ms" || guess.Probability < 0.5 {
+				return ""
+			}
+		}
+		if len(only) > 0 {
 			return "ms"
 		}
 		return ""
 	}
-	if !slices.Contains(alike.languages, guess.Language) || guess.Probability < sure || lowercase(text) < 6 {
+	if lower < 6 {
 		return ""
 	}
-	return guess.Language
+	if guess := embedded.Identifier().Identify(text); slices.Contains(alike.languages, guess.Language) && guess.Probability >= sure {
+		return guess.Language
+	}
+	return ""
 }
 
 // enough bytes of a text tell its language.

@@ -154,15 +154,12 @@ func latin(word string) bool {
 // mentions reports whether a line names a language, or, since short words of other scripts are hard to tell apart, one
 // of the same script.
 func mentions(base, line, language string) bool {
-	if names(base, line, language) {
-		return true
-	}
 	for _, g := range words.Groups[1:] {
 		if slices.Contains(g.Languages, language) {
-			return slices.ContainsFunc(g.Languages, func(l string) bool { return l != base && names(base, line, l) })
+			return names(base, line, append(others(g.Languages, base), language)...)
 		}
 	}
-	return false
+	return names(base, line, language)
 }
 
 // mentioned reports whether words are in a line that names their language, or are few words of another script in one that

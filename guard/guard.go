@@ -85,7 +85,7 @@ type Checker struct {
 // Rules names what decides about a verdict besides the identifier: the rules, the models of words and whether excuses
 // are taken. It changes whenever they do.
 func (k Checker) Rules() string {
-	rules := "guard-3+" + words.Name()
+	rules := "guard-4+" + words.Name()
 	if k.Strict {
 		rules += "+strict"
 	}
@@ -110,7 +110,9 @@ func (k Checker) Check(text, tag string) (Judgement, error) {
 	c := newCheck(k.identifier(), text, e)
 	c.strict = k.Strict
 	c.judge()
-	return c.result(), nil
+	j := c.result()
+	c.analysis.Free()
+	return j, nil
 }
 
 // Check judges a text as Checker.Check does, with the embedded identifier.

@@ -89,6 +89,13 @@ func TestCheck(t *testing.T) {
 			"en line[Your order is on its way and arrives tomorrow.] en line[You can still change the address until then.]"},
 		{"es", "Sure! Here you go.", Wrong, "en line[Sure! Here you go.]"},
 		{"it", "Il telefono è carico. Cependant, lo schermo resta spento.", Wrong, "fr word[Cependant]"},
+		// A capital at the start of a sentence makes no name of a word that one language alone has.
+		{"de", "Furthermore, der Akku hält zwei Tage.", Wrong, "en word[Furthermore]"},
+		{"pt", "Ayrıca, a bateria dura dois dias.", Wrong, "tr word[Ayrıca]"},
+		{"ko", "Toutefois, 배터리는 이틀 동안 지속됩니다.", Wrong, "fr word[Toutefois]"},
+		{"ru", "Allerdings аккумулятора хватает на два дня.", Wrong, "de word[Allerdings]"},
+		{"ru", "Bosch выпускает аккумуляторы на два дня.", Right, ""},
+		{"de", "Gianluca, der Akku hält zwei Tage.", Right, ""},
 		{"fr", "Voici l'adresse à recopier :\n\n山田 花子 様\n京都市中京区1-2\n\nÉcrivez le nom du pays en français.", Right,
 			"{quote}[山田 花子 様] {quote}[京都市中京区1-2]"},
 		{"id", "Isi nombor dan tarikh pada halaman ini sekarang.", Wrong, "ms line[Isi nombor dan tarikh pada halaman ini sekarang.]"},

@@ -63,25 +63,39 @@ var malay = lists(`akaun awak baharu bahawa bilik borang butang cikgu cukai darj
 	sila skrin stesen sukan syarikat tarikh teksi telefon televisyen tempahan tempoh tetapan ubat universiti
 	walaubagaimanapun wang yuran`)
 
-// names reports whether text, in the language base, names another language.
-func names(base, text, language string) bool {
-	text = strings.ToLower(text)
-	code, stem := "", ""
-	check := func() bool { return code == language && stem != "" && strings.Contains(text, stem) }
-	for _, field := range strings.Fields(named[base]) {
-		if len(field) == 2 && field[0] < 0x80 {
-			if check() {
-				return true
+// A naming is a language and the beginning of a word for it.
+type naming struct{ language, stem string }
+
+// namings are those of named.
+var namings = sync.OnceValue(func() map[string][]naming {
+	all := map[string][]naming{}
+	for base, text := range named {
+		var list []naming
+		for _, field := range strings.Fields(text) {
+			last := len(list) - 1
+			switch {
+			case len(field) == 2 && field[0] < 0x80:
+				list = append(list, naming{language: field})
+			case list[last].stem == "":
+				list[last].stem = field
+			default:
+				list[last].stem += " " + field
 			}
-			code, stem = field, ""
-			continue
 		}
-		if stem != "" {
-			stem += " "
-		}
-		stem += field
+		all[base] = list
 	}
-	return check()
+	return all
+})
+
+// names reports whether text, in the language base, names one of the languages.
+func names(base, text string, languages ...string) bool {
+	text = strings.ToLower(text)
+	for _, n := range namings()[base] {
+		if slices.Contains(languages, n.language) && strings.Contains(text, n.stem) {
+			return true
+		}
+	}
+	return false
 }
 
 // writing lists how a language speaks of scripts, letters and spelling: beginnings of words, in lower case.
@@ -105,7 +119,12 @@ var writing = map[string]string{
 
 // metalinguistic reports whether text, in the language base, speaks of a language or of writing.
 func metalinguistic(base, text string) bool {
-	return begins(base, writing[base], strings.ToLower(text)) || slices.ContainsFunc(benchmark, func(l string) bool { return l != base && names(base, text, l) })
+	return begins(base, writing[base], strings.ToLower(text)) || names(base, text, others(benchmark, base)...)
+}
+
+// others returns the languages but one.
+func others(languages []string, one string) []string {
+	return slices.DeleteFunc(slices.Clone(languages), func(l string) bool { return l == one })
 }
 
 var benchmark = strings.Fields("ar de en es fr hi id it ja ko pt ru tr vi zh uk")

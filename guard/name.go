@@ -29,7 +29,8 @@ func (c *check) path(r run) bool {
 
 // titled reports whether words look like a name, a title or the label of a button: they begin with a capital inside a
 // sentence, which no confusion does that begins there; German ones and those behind a comma need more capitals, and
-// so do words that start a sentence which continues behind them.
+// so do words that start a sentence which continues behind them. A word that one language alone has is no name where a
+// sentence starts.
 func (c *check) titled(run []words.Word) bool {
 	names := 0
 	for _, w := range run {
@@ -50,11 +51,11 @@ func (c *check) titled(run []words.Word) bool {
 	case !run[0].Name || len(run) > 12 || len(run) > 8 && 2*names < len(run):
 		return false
 	case start && c.ends(run[len(run)-1].End):
-		return names == len(run) && run[0].Foreign && !(len(run) == 1 && run[0].English >= everyday)
+		return names == len(run) && run[0].Foreign && !(len(run) == 1 && (run[0].English >= everyday || run[0].Native))
 	case start && particled(c.want.base, c.text[run[len(run)-1].End:]):
 		return true
 	case start:
-		return names == len(run) && (run[0].Foreign || names > 1) || names > 2 && 2*names >= len(run)
+		return names == len(run) && (run[0].Foreign && !(len(run) == 1 && run[0].Native) || names > 1) || names > 2 && 2*names >= len(run)
 	case names == len(run) || 2*names >= len(run):
 		return true
 	case !leads(run[0]) || opens[first] || run[0].Language == "de" || c.comma(run[0].Start) && len(run) > 4:

@@ -11,6 +11,10 @@ func (p *parser) inline(start, end int) {
 	letter := false // the character before is a letter or a digit
 	for i := start; i < end; {
 		c := p.text[i]
+		if letter && wordByte(c) {
+			i++
+			continue
+		}
 		to, kind := i, Kind("")
 		switch {
 		case c == '`':
@@ -37,6 +41,10 @@ func (p *parser) inline(start, end int) {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(p.text[i:end])
+		if wordByte(c) || isPlain(r) {
+			i, letter = i+n, true
+			continue
+		}
 		if !letter || r != '\'' && r != '’' {
 			if stop := p.quotation(i, n, r, end); stop > 0 {
 				p.mask(i+n, stop, Quote)
@@ -221,6 +229,9 @@ done:
 	if w == "" {
 		return i, ""
 	}
+	if letters == len(w) {
+		return p.bare(i, j, end)
+	}
 	lower := strings.ToLower(w)
 	switch {
 	case strings.Contains(w, "://") || strings.HasPrefix(lower, "www.") || at == 1 && dots > 0 && letters > 2 || isDomain(lower):
@@ -242,16 +253,31 @@ done:
 		return j, Number
 	case digits > 0:
 		return p.unit(j, end), Number
-	case tools[w]:
-		for verb := range verbs {
-			if end := j + 1 + len(verb); end <= len(p.text) && p.text[j:end] == " "+verb && (end == len(p.text) || !wordByte(p.text[end])) {
-				return end, Code
-			}
-		}
-	case letters <= 2 && letters == len(w) && p.inFormula(i, j, end), functions[w] && p.argument(j, end):
-		return j, Math
+	case isTool(w):
+		return p.command(i, j)
 	case w[0] == '-' && len(w) > 2 && letters > 1:
 		return j, Code // an option of a command
+	}
+	return i, ""
+}
+
+// bare does what word does for one from byte i to byte j that has nothing but letters.
+func (p *parser) bare(i, j, end int) (int, Kind) {
+	switch w := p.text[i:j]; {
+	case isTool(w):
+		return p.command(i, j)
+	case len(w) <= 2 && p.inFormula(i, j, end), isFunction(w) && p.argument(j, end):
+		return j, Math
+	}
+	return i, ""
+}
+
+// command returns the end of the command of the tool from byte i to byte j, or i.
+func (p *parser) command(i, j int) (int, Kind) {
+	for verb := range verbs {
+		if end := j + 1 + len(verb); end <= len(p.text) && p.text[j:end] == " "+verb && (end == len(p.text) || !wordByte(p.text[end])) {
+			return end, Code
+		}
 	}
 	return i, ""
 }
@@ -266,10 +292,17 @@ func (p *parser) inFormula(i, j, end int) bool {
 	return strings.ContainsRune(operators, before) || strings.ContainsRune(operators, after)
 }
 
-// tools are commands that are no words of a language, and verbs what is asked of them: both together are code in a
-// sentence too.
-var tools, verbs = set("apt apt-get brew cargo docker git kubectl npm npx pip pip3 yarn"),
-	set("add build clone commit install init merge pull push rebase run start status test update upgrade")
+// isTool reports whether w is a command that is no word of a language. With one of the verbs it is code in a sentence
+// too.
+func isTool(w string) bool {
+	switch w {
+	case "apt", "apt-get", "brew", "cargo", "docker", "git", "kubectl", "npm", "npx", "pip", "yarn":
+		return true
+	}
+	return false
+}
+
+var verbs = set("add build clone commit install init merge pull push rebase run start status test update upgrade")
 
 func set(words string) map[string]bool {
 	m := map[string]bool{}
@@ -281,7 +314,13 @@ func set(words string) map[string]bool {
 
 func wordByte(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' }
 
-var functions = set("sin cos tan cot ln log exp lim")
+func isFunction(w string) bool {
+	switch w {
+	case "sin", "cos", "tan", "cot", "ln", "log", "exp", "lim":
+		return true
+	}
+	return false
+}
 
 // argument reports whether what follows byte j is the argument of a function: a letter alone, a number, a parenthesis.
 func (p *parser) argument(j, end int) bool {
@@ -384,7 +423,11 @@ func (p *parser) symbol(i, end int) int {
 
 // isNumeral reports whether r is a numeral of Chinese and Japanese.
 func isNumeral(r rune) bool {
-	return strings.ContainsRune("〇一二三四五六七八九十百千万萬億亿兆", r)
+	switch r {
+	case '〇', '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '百', '千', '万', '萬', '億', '亿', '兆':
+		return true
+	}
+	return false
 }
 
 // numerals returns the end of a number in Chinese characters that begins at i, of at least two numerals, with what is
@@ -405,6 +448,21 @@ func (p *parser) numerals(i, end int) int {
 		return i
 	}
 	return to
+}
+
+// isPlain reports whether r is a letter, mark or digit beyond ASCII that begins nothing, as far as that is soon known: of
+// the scripts that most texts are in.
+func isPlain(r rune) bool {
+	in := func(from, to rune) bool { return from <= r && r <= to }
+	switch {
+	case r < 0x400:
+		return in(0xc0, 0x24f) && r != '×' && r != '÷'
+	case r < 0x1000:
+		return in(0x400, 0x481) || in(0x48a, 0x52f) || in(0x620, 0x669) || in(0x66e, 0x6d3) || in(0x900, 0x963)
+	case r < 0x4e00:
+		return in(0x1ea0, 0x1ef9) || in(0x3041, 0x3096) || in(0x30a1, 0x30fa) || r == 'ー'
+	}
+	return in(0xac00, 0xd7a3) || in(0x4e00, 0x9fff) && !isNumeral(r)
 }
 
 func isEmoji(r rune) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -91,6 +92,16 @@ func TestBlocks(t *testing.T) {
 	}
 	if got := strings.Join(all, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// What is plain is a letter, mark or digit, and neither quotes nor is a symbol.
+func TestPlain(t *testing.T) {
+	for r := rune(0); r < 0x20000; r++ {
+		letter := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		if isPlain(r) && (!letter || closing(r) != "" || isEmoji(r) || isMath(r) || isNumeral(r) || unicode.Is(unicode.Greek, r)) {
+			t.Errorf("%q", r)
+		}
 	}
 }
 

@@ -15,34 +15,39 @@ import (
 //go:embed characters.txt
 var characters string
 
-type tables struct {
-	simplified map[rune]bool
-	forms      map[rune]rune // traditional to simplified
-}
+// The characters of the file are between these.
+const (
+	lowest  = 0x4e00
+	highest = 0x9fff
+)
 
-var load = sync.OnceValue(func() tables {
+// forms are what only one of the two has: itself for a character of simplified text, the simplified form for one of
+// traditional text, 0 for others.
+var forms = sync.OnceValue(func() *[highest - lowest + 1]uint16 {
+	var forms [highest - lowest + 1]uint16
 	lines := strings.Split(characters, "\n")
-	t := tables{map[rune]bool{}, map[rune]rune{}}
 	for _, r := range lines[0] {
-		t.simplified[r] = true
+		forms[r-lowest] = uint16(r)
 	}
-	forms := []rune(lines[2])
+	simplified := []rune(lines[2])
 	for i, r := range []rune(lines[1]) {
-		t.forms[r] = forms[i]
+		forms[r-lowest] = uint16(simplified[i])
 	}
-	return t
+	return &forms
 })
 
 // Count returns how many characters of text only simplified and only traditional Chinese have.
 func Count(text string) (simplified, traditional int) {
-	t := load()
+	forms := forms()
 	for _, r := range text {
-		if r < 0x4e00 || r > 0x9fff {
+		if r < lowest || r > highest {
 			continue
 		}
-		if t.simplified[r] {
+		switch forms[r-lowest] {
+		case 0:
+		case uint16(r):
 			simplified++
-		} else if _, ok := t.forms[r]; ok {
+		default:
 			traditional++
 		}
 	}
@@ -51,8 +56,11 @@ func Count(text string) (simplified, traditional int) {
 
 // Simplify returns the simplified form of a character that only traditional Chinese has, and any other as it is.
 func Simplify(r rune) rune {
-	if s, ok := load().forms[r]; ok {
-		return s
+	if r < lowest || r > highest {
+		return r
+	}
+	if s := forms()[r-lowest]; s != 0 {
+		return rune(s)
 	}
 	return r
 }

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"sync"
 
 	"crosstalk/measure/langid/chinese"
-	"crosstalk/measure/langid/words/levels"
 )
 
 // A Range is a part of a text: bytes Start to End, End not included.
@@ -24,6 +24,7 @@ type Word struct {
 	English  float64 // the same in English, for words in Latin script
 	Own      float64 // the same in the expected language
 	Loan     bool    // used in most languages of the script: "online"
+	Native   bool    // so much of Language that it is hardly a name: "therefore"
 }
 
 // An Analysis is what the words of a text say of its language, given the language expected.
@@ -41,11 +42,25 @@ func Supports(language string) bool { _, ok := stateOf[language]; return ok }
 // Analyse reads a text that is expected to be in a language. Parts in mask, which must be in order and not overlap, are
 // left out.
 func Analyse(text, language string, mask []Range) *Analysis {
-	tokens := tokenize(make([]token, 0, len(text)/5), text, language, mask)
-	own := scriptFor(language)
-	cells := emit(tokens, language, own, language == "zh" && mostlySimplified(text))
-	decode(tokens, cells)
-	return &Analysis{language, own, tokens, cells}
+	a := memory.Get().(*Analysis)
+	a.language, a.script = language, scriptFor(language)
+	a.tokens = tokenize(a.tokens[:0], text, language, mask)
+	a.cells = slices.Grow(a.cells[:0], len(a.tokens))[:len(a.tokens)]
+	emit(a.tokens, a.cells, language, a.script, language == "zh" && mostlySimplified(text))
+	decode(a.tokens, a.cells)
+	return a
+}
+
+// memory has the analyses that were freed.
+var memory = sync.Pool{New: func() any { return new(Analysis) }}
+
+// Free gives the memory of an analysis to later ones. The analysis must not be used any more; its words may be.
+func (a *Analysis) Free() {
+	const most = 1 << 16 // tokens: what a long text took is not kept
+	if cap(a.cells) <= most {
+		clear(a.tokens) // which are parts of the text
+		memory.Put(a)
+	}
 }
 
 // mostlySimplified reports whether a text in Chinese has simplified characters and hardly any traditional one.
@@ -61,8 +76,9 @@ const Threshold = -2.8
 // Words returns the words whose log odds are at least floor, in order.
 func (a *Analysis) Words(floor float64) []Word {
 	var words []Word
+	least := math.Exp(floor)
 	for i := range a.cells {
-		if a.cells[i].odds >= floor {
+		if a.cells[i].odds >= least {
 			words = append(words, a.word(i))
 		}
 	}
@@ -82,14 +98,15 @@ func (a *Analysis) word(i int) Word {
 	c, t := &a.cells[i], &a.tokens[i]
 	best := 0
 	for l := range c.n {
-		if c.posterior[l] > c.posterior[best] {
+		if c.state[l] > c.state[best] {
 			best = l
 		}
 	}
-	w := Word{Range: Range{t.start, t.end}, Language: states[c.first+best], LogOdds: c.odds, Name: t.form != plain && t.form != letter,
-		Listed: c.listed, Foreign: t.script != a.script, Loan: c.loan}
+	w := Word{Range: Range{t.start, t.end}, Language: states[c.first+best], LogOdds: math.Log(c.odds), Name: t.form != plain && t.form != letter,
+		Listed: c.listed, Foreign: t.script != a.script, Loan: c.loan,
+		Native: c.weighed != nil && c.weighed.native()}
 	if m := embedded().alphabets[t.script]; m != nil {
-		row, _ := m.words.Row(levels.Text(t.text))
+		row := &m.weigh(t.text).row
 		w.Share = shares[row[best]]
 		if t.script == latin {
 			w.English = shares[row[stateOf["en"]-m.first]]
@@ -116,12 +133,12 @@ const most = 7
 // Weigh adds up the words from byte start to byte end.
 func (a *Analysis) Weigh(parts ...Range) Evidence {
 	var sums [maxStates]float64
-	var said [maxStates]int
+	var said [maxStates]bool
+	var ratios [maxGroup]float64
 	var e Evidence
 	all := 0.0
 	for _, part := range parts {
-		from := sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].start >= part.Start })
-		for i := from; i < len(a.tokens) && a.tokens[i].start < part.End; i++ {
+		for i := a.from(part.Start); i < len(a.tokens) && a.tokens[i].start < part.End; i++ {
 			c := &a.cells[i]
 			if !c.says {
 				continue
@@ -135,18 +152,17 @@ func (a *Analysis) Weigh(parts ...Range) Evidence {
 				none = 0
 			}
 			all += none
-			top := slices.Max(c.ratio[:c.n])
-			over := max(0, math.Log(top/c.own)-most) // the languages differ by as much as they do
-			for l := range c.n {
-				x := math.Log(c.ratio[l]/c.own) - over
-				sums[c.first+l] += max(-most, x) - none
-				said[c.first+l]++
+			top := c.logRatios(&ratios)
+			over := max(0, top-most) // the languages differ by as much as they do
+			for l, x := range ratios[:c.n] {
+				sums[c.first+l] += max(-most, x-over) - none
+				said[c.first+l] = true
 			}
 		}
 	}
 	best := -1
 	for l := range states {
-		if said[l] > 0 && states[l] != a.language && (best < 0 || sums[l]+logPriors[l] > sums[best]+logPriors[best]) {
+		if said[l] && states[l] != a.language && (best < 0 || sums[l]+logPriors[l] > sums[best]+logPriors[best]) {
 			best = l
 		}
 	}
@@ -157,12 +173,17 @@ func (a *Analysis) Weigh(parts ...Range) Evidence {
 	return e
 }
 
+// from returns the number of the first token that begins at a byte or behind it.
+func (a *Analysis) from(at int) int {
+	return sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].start >= at })
+}
+
 // Own returns the number of words in lower case from byte start to byte end that are in the expected language with log
 // odds of at least floor.
 func (a *Analysis) Own(start, end int, floor float64) (n int) {
-	from, _ := slices.BinarySearchFunc(a.tokens, start, func(t token, at int) int { return t.start - at })
-	for i := from; i < len(a.tokens) && a.tokens[i].start < end; i++ {
-		if c := &a.cells[i]; c.says && c.own != impossible && a.tokens[i].form == plain && c.odds <= -floor {
+	most := math.Exp(-floor)
+	for i := a.from(start); i < len(a.tokens) && a.tokens[i].start < end; i++ {
+		if c := &a.cells[i]; c.says && c.own != impossible && a.tokens[i].form == plain && c.odds <= most {
 			n++
 		}
 	}
@@ -172,16 +193,16 @@ func (a *Analysis) Own(start, end int, floor float64) (n int) {
 // Foreign returns what is left of the part from byte start to byte end without the words at its ends that have log odds
 // below floor: the whole part if all or none have.
 func (a *Analysis) Foreign(start, end int, floor float64) (int, int) {
-	from := sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].start >= start })
+	from, least := a.from(start), math.Exp(floor)
 	to := sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].end > end })
 	first, last := from, to-1
-	for first < to && a.cells[first].odds < floor {
+	for first < to && a.cells[first].odds < least {
 		first++
 	}
 	if first == to {
 		return start, end
 	}
-	for a.cells[last].odds < floor {
+	for a.cells[last].odds < least {
 		last--
 	}
 	if first > from {
@@ -217,8 +238,7 @@ func (a *Analysis) Borrowed() int {
 // Count returns the number of words, or characters of Chinese and Japanese, from byte start to byte end that say anything
 // of their language.
 func (a *Analysis) Count(start, end int) (n int) {
-	from := sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].start >= start })
-	for i := from; i < len(a.tokens) && a.tokens[i].start < end; i++ {
+	for i := a.from(start); i < len(a.tokens) && a.tokens[i].start < end; i++ {
 		if a.cells[i].says {
 			n++
 		}

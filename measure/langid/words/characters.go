@@ -14,46 +14,64 @@ const unknownCharacter = 1e-9
 const longest = 8
 
 // characters sets, for a run of characters without spaces, the probability of each character after those before it, in
-// each language: of all ways to cut the run into words of the language, the share of those that continue with it. simplify says that
-// traditional characters are as good as simplified ones in Chinese.
+// each language: of all ways to cut the run into words of the language, the share of those that continue with it. simplify
+// says that traditional characters are as good as simplified ones in Chinese.
 func characters(tokens []token, cells []cell, simplify bool) {
 	languages, table := Groups[hanGroup].Languages, embedded().han
 	k := len(languages)
-	for l, language := range languages {
-		var ends [longest + 1]float64   // ends[d] is the weight of a word's end d characters ago
-		var since [longest]levels.Hash  // of the characters since then
-		var continues [longest + 1]bool // a word begins with them
-		ends[0] = 1
-		for i := range tokens {
-			r, _ := utf8.DecodeRuneInString(tokens[i].text)
+	var cuts [hanLanguages]cut
+	for l := range languages {
+		cuts[l].ends[0] = 1
+	}
+	// What the lists have for the characters since d ago, of either language: mostly the characters are the same.
+	var hashes [longest]levels.Hash
+	var rows [longest]levels.Row
+	for i := range tokens {
+		r, _ := utf8.DecodeRuneInString(tokens[i].text)
+		var looked [longest]bool
+		for l, language := range languages {
+			c := &cuts[l]
 			if language == "zh" && simplify {
 				r = chinese.Simplify(r) // as the list has it
 			}
-			since[0], continues[0] = 0, true
+			c.since[0], c.continues[0] = 0, true
 			end, all := 0.0, 0.0
 			for d := 0; d < longest && d <= i; d++ {
-				if !continues[d] {
+				if !c.continues[d] {
 					continue
 				}
-				since[d] = since[d].Add(r)
-				row, _ := table.Row(since[d])
-				continues[d] = row[k+l] > 0
+				h := c.since[d].Add(r)
+				c.since[d] = h
+				if !looked[d] || hashes[d] != h {
+					looked[d], hashes[d] = true, h
+					rows[d], _ = table.Row(h)
+				}
+				row := &rows[d]
+				c.continues[d] = row[k+l] > 0
 				word := shares[row[l]]
 				begin := max(word, shares[row[k+l]])
 				if d == 0 {
 					word, begin = word+unknownCharacter, begin+unknownCharacter
 				}
-				end += ends[d] * word
-				all += ends[d] * begin
+				end += c.ends[d] * word
+				all += c.ends[d] * begin
 			}
-			copy(since[1:], since[:longest-1])
-			copy(continues[1:], continues[:longest])
+			copy(c.since[1:], c.since[:longest-1])
+			copy(c.continues[1:], c.continues[:longest])
 			cells[i].ratio[l] = all
-			copy(ends[1:], ends[:longest])
-			ends[0] = end
-			for d := range ends {
-				ends[d] /= all
+			copy(c.ends[1:], c.ends[:longest])
+			c.ends[0] = end
+			scale := 1 / all
+			for d := range c.ends {
+				c.ends[d] *= scale
 			}
 		}
 	}
+}
+
+// A cut is how a language may cut the characters so far into words.
+type cut struct {
+	ends      [longest + 1]float64 // ends[d] is the weight of a word's end d characters ago
+	since     [longest]levels.Hash // of the characters since then
+	continues [longest + 1]bool    // a word begins with them
 }

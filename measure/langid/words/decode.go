@@ -16,6 +16,9 @@ const (
 	stayOver = 0.1      // that it does at the next line
 )
 
+// stayWithin is the probability that a run continues at the next character: two are a word.
+var stayWithin = math.Sqrt(stay)
+
 // priors are the probabilities that a run of each state begins at a word: models mostly slip into English, or into one
 // of the languages of the Language Confusion Benchmark.
 var priors = listPriors()
@@ -54,7 +57,7 @@ func continues(t *token) float64 {
 	case t.starts:
 		return stayOn
 	case t.script == han:
-		return math.Sqrt(stay) // two characters are a word
+		return stayWithin
 	}
 	return stay
 }
@@ -72,18 +75,21 @@ func decode(tokens []token, cells []cell) {
 		base := f0 + fsum*(1-st)
 		h := (f0*(1-enter) + fsum*(1-st)*(1-enter)) * c.own
 		sum := 0.0
-		for l := range c.n {
-			x := base * c.in[l]
-			if before != nil && before.first == c.first {
-				x += before.forward[l] * st
+		in, ratio, state := priors[c.first:][:c.n], c.ratio[:c.n], c.state[:c.n]
+		if before != nil && before.first == c.first {
+			for l, x := range before.state[:c.n] {
+				state[l] = (base*in[l] + x*st) * ratio[l]
+				sum += state[l]
 			}
-			x *= c.ratio[l]
-			c.forward[l] = x
-			sum += x
+		} else {
+			for l, x := range in {
+				state[l] = base * x * ratio[l]
+				sum += state[l]
+			}
 		}
 		scale := 1 / (h + sum)
-		for l := range c.n {
-			c.forward[l] *= scale
+		for l := range state {
+			state[l] *= scale
 		}
 		c.home = h * scale
 		f0, fsum = c.home, sum*scale
@@ -98,27 +104,30 @@ func decode(tokens []token, cells []cell) {
 	for i := len(cells) - 1; i >= 0; i-- {
 		c := &cells[i]
 		all := 0.0
-		for l := range c.n {
-			c.posterior[l] = c.forward[l] * b[l]
-			all += c.posterior[l]
+		state := c.state[:c.n]
+		for l := range state {
+			state[l] *= b[l]
+			all += state[l]
 		}
-		c.odds = math.Log(all / (c.home * b0))
+		c.odds = all / (c.home * b0)
 		if i == 0 {
 			break
 		}
 		st := continues(&tokens[i])
 		total, into := 0.0, 0.0
 		var own [maxGroup]float64
-		for l := range c.n {
-			own[l] = c.ratio[l] * b[l]
+		in := priors[c.first:][:c.n]
+		for l, x := range c.ratio[:c.n] {
+			own[l] = x * b[l]
 			total += own[l]
-			into += own[l] * c.in[l]
+			into += own[l] * in[l]
 		}
 		leave := b0*c.own*(1-enter) + into
 		prev := &cells[i-1]
 		scale := 1 / (leave + total)
+		ended := (1 - st) * leave
 		for l := range prev.n {
-			x := (1 - st) * leave
+			x := ended
 			if prev.first == c.first {
 				x += st * own[l]
 			}

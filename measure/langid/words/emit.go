@@ -18,8 +18,13 @@ const (
 )
 
 const (
-	// frequent is the share of words from which a capital at the start of a sentence does not make them names.
+	// frequent is the share of words from which a capital at the start of a sentence does not make them names: "The".
 	frequent = 1e-4
+
+	// less is enough for words that are this much more frequent in one language than in the third of them, since most
+	// names are known to all: "Therefore".
+	lessFrequent = 1e-5
+	nativeRatio  = 10_000
 
 	// nameRatio is how much more probable a name in another script is in one language than in the third of them: most
 	// names are known to all.
@@ -36,22 +41,21 @@ const (
 type cell struct {
 	first, n int               // the languages of the token's script
 	ratio    [maxGroup]float64 // probability in each of them, divided by that in the expected language; 0 for the latter
-	in       [maxGroup]float64 // probability that a run of each begins here
 	own      float64           // 1, or impossible if the expected language is not written in the token's script
 	says     bool              // whether the letters count
 	listed   bool              // a list of the script has the word
 	known    bool              // it is an everyday word of the expected language
 	loan     bool              // most have it
+	weighed  *weighed          // what the ratios were made of, nil if that is no word of an alphabet
+	expected float64           // what they were divided by, if it is
 
-	forward   [maxGroup]float64
-	home      float64 // forward probability of the expected language
-	posterior [maxGroup]float64
-	odds      float64 // logarithm
+	state [maxGroup]float64 // forward probabilities, then posterior ones
+	home  float64           // forward probability of the expected language
+	odds  float64           // that the word is in another language
 }
 
-// emit returns what each token says. simplified is whether Chinese characters are simplified ones.
-func emit(tokens []token, language string, own script, simplified bool) []cell {
-	cells := make([]cell, len(tokens))
+// emit sets what each token says. simplified is whether Chinese characters are simplified ones.
+func emit(tokens []token, cells []cell, language string, own script, simplified bool) {
 	home := -1
 	if state, ok := stateOf[language]; ok {
 		home = state
@@ -74,12 +78,35 @@ func emit(tokens []token, language string, own script, simplified bool) []cell {
 	}
 	for i := range cells {
 		c := &cells[i]
-		copy(c.in[:c.n], priors[c.first:])
 		if l := home - c.first; 0 <= l && l < c.n {
 			c.ratio[l] = 0
 		}
 	}
-	return cells
+}
+
+// native reports whether a word is so much of one language that it is hardly a name.
+func (w *weighed) native() bool { return w.top >= lessFrequent && w.top >= nativeRatio*w.third }
+
+// logRatios sets the logarithms of the ratios, divided by what the expected language has, and returns the largest.
+func (c *cell) logRatios(logs *[maxGroup]float64) (top float64) {
+	top = math.Inf(-1)
+	expected := 0.0
+	if c.weighed != nil {
+		expected = math.Log(c.expected * c.own)
+	}
+	for l, ratio := range c.ratio[:c.n] {
+		var x float64
+		switch {
+		case ratio == 0:
+			x = math.Inf(-1)
+		case c.weighed != nil:
+			x = c.weighed.logs[l] - expected
+		default:
+			x = math.Log(ratio / c.own)
+		}
+		logs[l], top = x, max(top, x)
+	}
+	return top
 }
 
 // compound reports whether two words with a hyphen between are one that the expected language has: "on-line", "check-out".
@@ -93,7 +120,7 @@ func compound(tokens []token, home int) bool {
 
 // emit sets what a word says.
 func (c *cell) emit(t *token, own script, home int) {
-	c.own = 1
+	c.own, c.listed, c.loan, c.weighed = 1, false, false, nil
 	a := embedded().alphabets[t.script]
 	switch {
 	case a == nil && t.form == letter: // a symbol
@@ -111,46 +138,32 @@ func (c *cell) emit(t *token, own script, home int) {
 		return
 	}
 	c.first, c.n, c.says = a.first, len(a.rest), true
-	p := c.ratio[:c.n]
 	at := -1
 	if own == t.script {
 		at = home - a.first
 	}
 	w := a.weigh(t.text)
-	copy(p, w.p[:])
-	c.listed, c.loan = w.listed, w.loan
+	c.weighed, c.listed, c.loan = w, w.listed, w.loan
 	c.known = c.listed && at >= 0 && w.row[at] > 0 && w.row[at] <= everyday+1
-	mean, top, second, third := 0.0, 0.0, 0.0, 0.0
-	for _, x := range p {
-		mean += x / float64(len(p))
-		switch {
-		case x > top:
-			top, second, third = x, top, second
-		case x > second:
-			second, third = x, second
-		case x > third:
-			third = x
-		}
-	}
-	var expected float64
 	switch {
 	case own != t.script && (t.form == plain || t.script != latin):
-		c.own, expected = impossible, top
+		c.own, c.expected = impossible, w.top
 	case own != t.script && !c.listed:
-		expected = top
+		c.expected = w.top
 	case own != t.script:
-		expected = min(top, third*nameRatio)
+		c.expected = min(w.top, w.third*nameRatio)
 	default:
 		share := loans
 		if t.form == capital {
 			share = names
-		} else if t.form == first && top < frequent {
+		} else if t.form == first && w.top < frequent && !w.native() {
 			share = initials
 		}
-		expected = (1-share)*p[at] + share*mean
+		c.expected = (1-share)*w.p[at] + share*w.mean
 	}
-	for l := range p {
-		p[l] /= expected
+	each := 1 / c.expected
+	for l := range c.n {
+		c.ratio[l] = w.p[l] * each
 	}
 }
 
@@ -161,6 +174,7 @@ func emitCharacters(tokens []token, cells []cell, own script, home int, simplify
 	for i := range cells {
 		c := &cells[i]
 		c.first, c.n, c.own = first, len(Groups[hanGroup].Languages), 1
+		c.listed, c.loan, c.weighed, c.known = false, false, nil, false
 		switch {
 		case tokens[i].form == silent || own == han && home < 0:
 			c.silence(han)
@@ -173,7 +187,7 @@ func emitCharacters(tokens []token, cells []cell, own script, home int, simplify
 			}
 			expected := (1-loan)*p[home-first] + loan*(p[0]+p[1])/2
 			for l := range p {
-				p[l] = math.Pow(p[l]/expected, temper)
+				p[l] = math.Exp(temper * math.Log(p[l]/expected))
 			}
 		default:
 			c.says, c.own = true, impossible
@@ -183,7 +197,7 @@ func emitCharacters(tokens []token, cells []cell, own script, home int, simplify
 
 // silence makes the token say nothing.
 func (c *cell) silence(s script) {
-	c.says, c.own, c.known = false, 1, false
+	c.says, c.own, c.known, c.weighed = false, 1, false, nil
 	if s >= devanagari {
 		c.first, c.n = stateOf[single[s-devanagari].language], 1
 	} else {

@@ -12,7 +12,10 @@ import (
 type weighed struct {
 	word string
 	p    [maxGroup]float64 // probability in each language
+	logs [maxGroup]float64 // of these
 	row  levels.Row        // of the lists
+
+	mean, top, third float64 // of the probabilities; the largest and the third largest
 
 	listed bool // a list has it
 	loan   bool // most lists have it

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/language"
@@ -23,9 +24,10 @@ const (
 var groupScripts = []script{latin, cyrillic, arabic, han}
 
 const (
-	hanGroup  = 3
-	maxGroup  = 9 // languages of a group
-	maxStates = 48
+	hanGroup     = 3
+	hanLanguages = 2
+	maxGroup     = 9 // languages of a group
+	maxStates    = 48
 )
 
 // single lists the scripts that one language, or one first of all, is written in.
@@ -59,43 +61,113 @@ func listStates() (states []string, stateOf map[string]int, scripts map[string]s
 	return states, stateOf, scripts
 }
 
-// scriptOf returns the script of a letter or mark, none for other characters and for scripts that are not known.
-func scriptOf(r rune) script {
-	switch {
-	case r < 0x80:
-		if 'a' <= r|0x20 && r|0x20 <= 'z' {
-			return latin
+// A class is a character's script, and what else a tokenizer asks of it.
+type class uint16
+
+const (
+	scriptBits class = 1<<5 - 1
+	letterBit  class = 1 << (iota + 4)
+	markBit
+	upperBit
+	digitBit
+	spaceBit
+	rewriteBit // it is written otherwise in the lists, or in lower case
+)
+
+// script returns the script of a letter or mark, none for other characters and for scripts that are not known.
+func (c class) script() script { return script(c & scriptBits) }
+
+// tabled is the number of characters whose classes are in a table: those of alphabets, and kana.
+const tabled = 0x3100
+
+// classes is the table. It takes less than a millisecond, which a program that checks nothing need not wait for.
+var classes = sync.OnceValue(func() *[tabled]class {
+	var table [tabled]class
+	for _, p := range properties {
+		each(p.table, func(r rune) { table[r] |= p.bits })
+	}
+	table['’'] |= rewriteBit
+	table['ß'] |= rewriteBit
+	for _, s := range scriptTables {
+		each(s.table, func(r rune) {
+			if c := &table[r]; c.script() == none && *c&(letterBit|markBit) != 0 {
+				*c |= class(s.script)
+			}
+		})
+	}
+	for _, r := range "ºª" {
+		table[r] &^= scriptBits
+	}
+	table['µ'] |= class(latin)
+	table['ー'] |= class(han)
+	return &table
+})
+
+// properties are those of characters that classes have.
+var properties = []struct {
+	table *unicode.RangeTable
+	bits  class
+}{
+	{unicode.Letter, letterBit}, {unicode.Mark, markBit}, {unicode.Upper, upperBit | rewriteBit}, {unicode.Title, rewriteBit},
+	{unicode.Digit, digitBit}, {unicode.White_Space, spaceBit},
+}
+
+// scriptTables are the scripts' characters; those of Chinese and Japanese are in three.
+var scriptTables = listScriptTables()
+
+type scriptTable struct {
+	table  *unicode.RangeTable
+	script script
+}
+
+func listScriptTables() (all []scriptTable) {
+	for i, g := range Groups {
+		for _, t := range g.Scripts {
+			all = append(all, scriptTable{t, groupScripts[i]})
 		}
-		return none
-	case r == 'º' || r == 'ª':
-		return none
-	case r < 0x250:
-		if unicode.IsLetter(r) {
-			return latin
-		}
-		return none
-	case r >= 0xac00 && r <= 0xd7a3:
-		return hangul
-	case r >= 0x4e00 && r <= 0x9fff, r == 'ー', r == '々':
-		return han
-	case !unicode.IsLetter(r) && !unicode.IsMark(r):
-		return none
-	case unicode.Is(unicode.Cyrillic, r):
-		return cyrillic
-	case unicode.Is(unicode.Arabic, r):
-		return arabic
-	case unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han):
-		return han
-	case unicode.Is(unicode.Latin, r):
-		return latin
 	}
 	for i, s := range single {
-		if unicode.Is(s.table, r) {
-			return devanagari + script(i)
+		all = append(all, scriptTable{s.table, devanagari + script(i)})
+	}
+	return all
+}
+
+// each calls f with the characters of a range table that classes are tabled of.
+func each(t *unicode.RangeTable, f func(rune)) {
+	for _, in := range t.R16 {
+		for r := rune(in.Lo); r <= rune(in.Hi) && r < tabled; r += rune(in.Stride) {
+			f(r)
 		}
 	}
-	return none
 }
+
+// classOf returns the class of a character; table is that of classes.
+func classOf(table *[tabled]class, r rune) (c class) {
+	switch {
+	case uint32(r) < tabled:
+		return table[r]
+	case r >= 0x4e00 && r <= 0x9fff:
+		return class(han) | letterBit
+	case r >= 0xac00 && r <= 0xd7a3:
+		return class(hangul) | letterBit
+	}
+	for _, p := range properties {
+		if unicode.Is(p.table, r) {
+			c |= p.bits
+		}
+	}
+	if c&(letterBit|markBit) != 0 {
+		for _, s := range scriptTables {
+			if unicode.Is(s.table, r) {
+				return c | class(s.script)
+			}
+		}
+	}
+	return c
+}
+
+// scriptOf returns the script of a letter or mark, none for other characters and for scripts that are not known.
+func scriptOf(r rune) script { return classOf(classes(), r).script() }
 
 // scriptFor returns the script that a language is written in.
 func scriptFor(code string) script {

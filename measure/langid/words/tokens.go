@@ -34,6 +34,7 @@ const longAnswer = 200
 
 // tokenize appends the words of text to dst. Bytes that mask has are left out.
 func tokenize(dst []token, text, language string, mask []Range) []token {
+	table := classes()
 	start := true // of a sentence
 	last := -1
 	lines := 0 // tokens before this line
@@ -49,39 +50,40 @@ func tokenize(dst []token, text, language string, mask []Range) []token {
 		if len(mask) > 0 {
 			stop = mask[0].Start
 		}
-		r, n := utf8.DecodeRuneInString(text[i:stop])
-		s := scriptOf(r)
+		r, n := decodeRune(text[i:stop])
+		c := classOf(table, r)
+		s := c.script()
 		if s == none {
 			if r == '\n' {
 				lines = len(dst)
 			}
-			start = start || r == '\n' || !unicode.IsSpace(r) && r != ',' && r != '،' && r != '、'
+			start = start || r == '\n' || c&spaceBit == 0 && r != ',' && r != '،' && r != '、'
 			i += n
 			continue
 		}
+		if s == han {
+			dst = append(dst, token{i, i + n, text[i : i+n], s, plain, last == i, len(dst) == lines, start, false})
+			i += n
+			last, start = i, false
+			continue
+		}
+		first, rest := c, class(0) // of the first character, and all that one of the others has
 		j := i + n
 		for j < stop {
-			r, n := utf8.DecodeRuneInString(text[j:stop])
-			if !(scriptOf(r) == s || unicode.IsMark(r) && s != han || joins(text[j+n:stop], r, s)) {
+			r, n := decodeRune(text[j:stop])
+			c := classOf(table, r)
+			if c.script() != s && c&markBit == 0 && !joins(table, text[j+n:stop], r, s) {
 				break
 			}
+			rest |= c
 			j += n
 		}
-		if s == han {
-			for at, r := range text[i:j] {
-				f := plain
-				if scriptOf(r) == none {
-					f = silent
-				}
-				c := text[i+at : i+at+utf8.RuneLen(r)]
-				dst = append(dst, token{i + at, i + at + len(c), c, s, f, last == i+at, len(dst) == lines, start && at == 0, false})
-				last = i + at + len(c)
-			}
-		} else {
-			word := text[i:j]
-			dst = append(dst, token{i, j, lower(word, language), s, formOf(text, i, j, start), last == i, len(dst) == lines, start, i > 0 && last == i-1 && text[last] == '-'})
-			last = j
+		word := text[i:j]
+		if (first|rest)&rewriteBit != 0 {
+			word = lower(word, language)
 		}
+		dst = append(dst, token{i, j, word, s, formOf(text, i, j, j == i+n, first, rest, start), last == i, len(dst) == lines, start, i > 0 && last == i-1 && text[last] == '-'})
+		last = j
 		i, start = j, false
 	}
 	if n := len(dst); n > 0 && len(text) > longAnswer && dst[n-1].end == len(text) && dst[n-1].script != han {
@@ -90,12 +92,20 @@ func tokenize(dst []token, text, language string, mask []Range) []token {
 	return dst
 }
 
+// decodeRune is utf8.DecodeRuneInString, quicker for ASCII.
+func decodeRune(s string) (rune, int) {
+	if c := s[0]; c < utf8.RuneSelf {
+		return rune(c), 1
+	}
+	return utf8.DecodeRuneInString(s)
+}
+
 // joins reports whether r, before rest, is inside a word: an apostrophe or a joiner between letters.
-func joins(rest string, r rune, s script) bool {
+func joins(table *[tabled]class, rest string, r rune, s script) bool {
 	switch r {
 	case '\'', '’', '\u200c', '\u200d':
 		next, _ := utf8.DecodeRuneInString(rest)
-		return s != han && scriptOf(next) == s
+		return classOf(table, next).script() == s
 	}
 	return false
 }
@@ -112,27 +122,22 @@ func lower(word, language string) string {
 	return word
 }
 
-func formOf(text string, i, j int, start bool) form {
-	word := text[i:j]
-	r, n := utf8.DecodeRuneInString(word)
+// formOf returns the form of the word from byte i to byte j. single says that it is one letter; the
+// classes are that of the first letter and all bits of the others; start is the token's.
+func formOf(text string, i, j int, single bool, initial, rest class, start bool) form {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[j:])
-	if partOfName(before) || before == '\\' || partOfName(after) {
+	switch {
+	case partOfName(before), before == '\\', partOfName(after):
 		return silent
-	}
-	if len(word) == n {
-		if unicode.IsLower(r) {
+	case single:
+		if r, _ := utf8.DecodeRuneInString(text[i:j]); unicode.IsLower(r) {
 			return letter
 		}
 		return silent
-	}
-	for _, r := range word[n:] {
-		if unicode.IsUpper(r) {
-			return silent
-		}
-	}
-	switch {
-	case !unicode.IsUpper(r):
+	case rest&upperBit != 0:
+		return silent
+	case initial&upperBit == 0:
 		return plain
 	case start:
 		return first

@@ -155,6 +155,7 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 			w.p[l] += a.inflected(l, word)
 		}
 	}
+	w.sumUp(k)
 	if w.listed = listed; listed {
 		w.row = row
 		n := 0
@@ -166,6 +167,23 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 		w.loan = 3*n > 2*k
 	}
 	return w
+}
+
+// sumUp sets what follows from the probabilities in k languages.
+func (w *weighed) sumUp(k int) {
+	second := 0.0
+	for l, x := range w.p[:k] {
+		w.logs[l] = math.Log(x)
+		w.mean += x / float64(k)
+		switch {
+		case x > w.top:
+			w.top, second, w.third = x, w.top, second
+		case x > second:
+			second, w.third = x, second
+		case x > w.third:
+			w.third = x
+		}
+	}
 }
 
 // inflected returns the share of a word that is no more than a listed one with an ending, in language l of the group.

@@ -27,6 +27,8 @@ func TestWords(t *testing.T) {
 		{"id", "Saya pikir however rumah itu besar sekali.", "en:however"},
 		{"pt", "Eu gosto muito de você pero não posso ir.", "es:pero"},
 		{"tr", "Bugün hava çok güzel because güneş açıyor.", "en:because"},
+		{"es", "Unfortunately, el tren llegó tarde.", "en:Unfortunately"},
+		{"es", "Anderson llegó tarde a la estación.", ""},
 		{"ru", "Мы вернулись поздно, але квитки були дорогі, потом легли спать.", "uk:але uk:квитки uk:були uk:дорогі"},
 		// Characters.
 		{"ja", "この件については我们已经处理しました。", "zh:我 zh:们 zh:已 zh:经 zh:处 zh:理"},
