@@ -29,14 +29,11 @@ func Verdict(results []Result) error {
 // Formats are those of Write.
 var Formats = []string{"table", "json"}
 
-// CheckFormat returns an error for an unknown format.
-func CheckFormat(format string) error {
-	_, err := crosstalk.Chosen("format", format, Formats)
-	return err
-}
-
 // Write writes results as a table or as JSON (crosstalk/calibration/v1).
 func Write(w io.Writer, format string, results []Result) error {
+	if _, err := crosstalk.Chosen("format", format, Formats); err != nil {
+		return err
+	}
 	if format == "json" {
 		document := struct {
 			Schema  string   `json:"schema"`

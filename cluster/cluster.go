@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 
 	"crosstalk"
@@ -69,11 +70,13 @@ const longest = 45
 //go:embed *.tmpl
 var files embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"shell": shell.Quote, "shellLine": shell.Line, "yaml": yaml, "kube": kube}).ParseFS(files, "*.tmpl"))
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{"shell": shell.Quote, "shellLine": shell.Line, "yaml": yaml, "kube": kube}).ParseFS(files, "*.tmpl"))
+})
 
 func fill(name string, data any) ([]byte, error) {
 	var out bytes.Buffer
-	err := templates.ExecuteTemplate(&out, name, data)
+	err := templates().ExecuteTemplate(&out, name, data)
 	return out.Bytes(), err
 }
 

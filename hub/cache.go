@@ -62,7 +62,7 @@ func (r repo) lock(hash string) string {
 
 // commit returns the commit of a revision in the cache, "" if there is none.
 func (r repo) commit(revision string) (string, error) {
-	if commitPattern.MatchString(revision) && isDir(r.snapshot(revision)) {
+	if commitPattern().MatchString(revision) && isDir(r.snapshot(revision)) {
 		return revision, nil
 	}
 	path := r.ref(revision)
@@ -74,7 +74,7 @@ func (r repo) commit(revision string) (string, error) {
 		return "", err
 	}
 	commit := strings.TrimSpace(string(b))
-	if !commitPattern.MatchString(commit) {
+	if !commitPattern().MatchString(commit) {
 		return "", fmt.Errorf("%s: expected a commit; delete the file", path)
 	}
 	return commit, nil

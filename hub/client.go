@@ -98,7 +98,7 @@ func (c *client) list(ctx context.Context, name, revision string) (listing, erro
 		}
 		return false, nil
 	})
-	if err == nil && !commitPattern.MatchString(l.SHA) {
+	if err == nil && !commitPattern().MatchString(l.SHA) {
 		err = fmt.Errorf("%s names no commit for %s at revision %s", c.address(), name, revision)
 	}
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *client) stat(ctx context.Context, address string, what about) (found co
 			size = -1
 		}
 		found = content{strings.Trim(strings.TrimPrefix(hash, "W/"), `"`), size}
-		if !commitPattern.MatchString(found.hash) || size < 0 {
+		if !commitPattern().MatchString(found.hash) || size < 0 {
 			return false, fmt.Errorf("%s did not send the checksum and size of %s of %s", c.address(), what.file, what.name)
 		}
 		return false, nil

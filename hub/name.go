@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"crosstalk/internal/lazyregexp"
 )
 
 const sentenceTransformers = "sentence-transformers"
@@ -63,12 +64,12 @@ func IsPath(name string) bool {
 }
 
 var (
-	namePattern   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)?$`)
-	commitPattern = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+	namePattern   = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)?$`)
+	commitPattern = lazyregexp.New(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 )
 
 func checkName(name string) error {
-	if !namePattern.MatchString(name) || strings.Contains(name, "--") || strings.Contains(name, "..") || len(name) > 200 {
+	if !namePattern().MatchString(name) || strings.Contains(name, "--") || strings.Contains(name, "..") || len(name) > 200 {
 		return fmt.Errorf("%q is not a model name; expected OWNER/NAME, such as %s/all-MiniLM-L6-v2, or the path of a folder, such as ./folder", name, sentenceTransformers)
 	}
 	return nil

@@ -6,13 +6,13 @@ import (
 	"maps"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"crosstalk"
+	"crosstalk/internal/lazyregexp"
 
 	"github.com/goccy/go-yaml"
 )
@@ -111,7 +111,7 @@ func FamilyOf(name string, own []Family) Family {
 	}
 	model = strings.ToLower(model)
 	last := model[strings.LastIndexByte(model, '/')+1:]
-	forms := []string{model, last, vendor.ReplaceAllString(last, "")}
+	forms := []string{model, last, vendor().ReplaceAllString(last, "")}
 	var all Family
 	var names []string
 	for _, f := range slices.Concat(table().Families, own) {
@@ -125,7 +125,7 @@ func FamilyOf(name string, own []Family) Family {
 }
 
 // vendor matches what Bedrock and some gateways put before a model's name.
-var vendor = regexp.MustCompile(`^(?:[a-z]{2,6}\.)?(?:openai|anthropic|meta|mistral|deepseek|qwen|google|zai|moonshotai|moonshot|minimax|nvidia|cohere|writer|xai)\.`)
+var vendor = lazyregexp.New(`^(?:[a-z]{2,6}\.)?(?:openai|anthropic|meta|mistral|deepseek|qwen|google|zai|moonshotai|moonshot|minimax|nvidia|cohere|writer|xai)\.`)
 
 // fits reports whether the family has a model of a provider, by any form of its
 // name in lower case.

@@ -1,18 +1,19 @@
 package model
 
 import (
-	"regexp"
 	"strings"
+
+	"crosstalk/internal/lazyregexp"
 )
 
 var (
 	// version matches what a provider adds to a model's name when it says which
 	// snapshot answered: a date or a number.
-	version = regexp.MustCompile(`[-@_:](?:v?\d{8}|\d{6}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4}|\d{4}|\d{3}|v\d+(?::\d+)?|preview(?:-\d{2}-\d{2,4})?)$`)
+	version = lazyregexp.New(`[-@_:](?:v?\d{8}|\d{6}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4}|\d{4}|\d{3}|v\d+(?::\d+)?|preview(?:-\d{2}-\d{2,4})?)$`)
 	// alias matches what a name ends in that leaves the snapshot to the provider.
-	alias = regexp.MustCompile(`[-:](?:latest|preview|free|nitro|floor|online)$`)
+	alias = lazyregexp.New(`[-:](?:latest|preview|free|nitro|floor|online)$`)
 	// file matches what the name of a model's file ends in.
-	file = regexp.MustCompile(`(?:[-.]q\d\w*|[-.]f16|[-.]bf16|[-.]f32)?\.gguf$`)
+	file = lazyregexp.New(`(?:[-.]q\d\w*|[-.]f16|[-.]bf16|[-.]f32)?\.gguf$`)
 )
 
 // SameModel reports whether the model that a server says answered is the one
@@ -25,8 +26,8 @@ func SameModel(asked, served string) bool {
 	if served == "" || asked == served {
 		return true
 	}
-	bare := alias.ReplaceAllString(asked, "")
-	if bare == served || snapshot(served, bare) || snapshot(alias.ReplaceAllString(served, ""), bare) || alias.ReplaceAllString(served, "") == bare {
+	bare := alias().ReplaceAllString(asked, "")
+	if bare == served || snapshot(served, bare) || snapshot(alias().ReplaceAllString(served, ""), bare) || alias().ReplaceAllString(served, "") == bare {
 		return true
 	}
 	return snapshot(asked, served) // asked for by date, and named without
@@ -34,7 +35,7 @@ func SameModel(asked, served string) bool {
 
 // snapshot reports whether name is base with a version after it.
 func snapshot(name, base string) bool {
-	for cut := version.ReplaceAllString(name, ""); cut != name; name, cut = cut, version.ReplaceAllString(cut, "") {
+	for cut := version().ReplaceAllString(name, ""); cut != name; name, cut = cut, version().ReplaceAllString(cut, "") {
 		if cut == base {
 			return true
 		}
@@ -47,6 +48,6 @@ func plainName(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	name = strings.TrimRight(strings.ReplaceAll(name, `\`, "/"), "/")
 	name = name[strings.LastIndexByte(name, '/')+1:]
-	name = vendor.ReplaceAllString(name, "")
-	return file.ReplaceAllString(name, "")
+	name = vendor().ReplaceAllString(name, "")
+	return file().ReplaceAllString(name, "")
 }

@@ -14,6 +14,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"crosstalk"
 	"crosstalk/internal/atomicfile"
@@ -78,7 +79,7 @@ func (r *Recorder) AddAt(o crosstalk.Observation, at Place) (err error) {
 	if r.line, err = encode(r.line[:0], &o); err != nil {
 		return err
 	}
-	r.line = append(r.line[:len(r.line)-1], at.suffix()...)
+	r.line = at.append(r.line[:len(r.line)-1])
 	return r.write()
 }
 
@@ -88,8 +89,11 @@ func (r *Recorder) AddPlaced(o Placed) error {
 	return r.write()
 }
 
-// suffix ends the line of an observation that has a place.
-func (p Place) suffix() string { return fmt.Sprintf(`,"place":[%d,%d]}`, p.Part, p.Item) }
+// append appends the end of the line of an observation that has a place.
+func (p Place) append(line []byte) []byte {
+	line = strconv.AppendInt(append(line, `,"place":[`...), int64(p.Part), 10)
+	return append(strconv.AppendInt(append(line, ','), int64(p.Item), 10), ']', '}')
+}
 
 func (r *Recorder) write() error {
 	r.n++
@@ -151,6 +155,7 @@ func ReadPlaced(path string) iter.Seq2[Placed, error] {
 	return func(yield func(Placed, error) bool) {
 		last := Place{-1, -1}
 		var wrong error
+		var end []byte
 		n := 0
 		err := readObservations(path, sharing(detailFields), func(o line, text []byte) bool {
 			n++
@@ -164,12 +169,13 @@ func ReadPlaced(path string) iter.Seq2[Placed, error] {
 				return false
 			}
 			last = at
-			without, found := bytes.CutSuffix(bytes.TrimSpace(text), []byte(at.suffix()))
+			end = at.append(end[:0])
+			without, found := bytes.CutSuffix(bytes.TrimSpace(text), end)
 			if !found {
 				wrong = fmt.Errorf("%s:%d: does not end with its place", filepath.Join(path, observationsFile), n)
 				return false
 			}
-			return yield(Placed{o.Observation, at, append(bytes.Clone(without), '}')}, nil)
+			return yield(Placed{o.Observation, at, append(append(make([]byte, 0, len(without)+1), without...), '}')}, nil)
 		})
 		if err = cmp.Or(wrong, err); err != nil {
 			yield(Placed{}, err)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"crosstalk"
@@ -234,21 +235,70 @@ func (p *parser) raw() []byte {
 }
 
 // number takes a number's text.
-func (p *parser) number() string {
-	i := 0
-	for i < len(p.b) && (p.b[i] >= '0' && p.b[i] <= '9' || p.b[i] == '-' || p.b[i] == '+' || p.b[i] == '.' || p.b[i] == 'e' || p.b[i] == 'E') {
-		i++
-	}
-	text := p.b[:i]
-	p.b = p.b[i:]
-	if !json.Valid(text) { // 01, 1., +1 are none
+func (p *parser) number() []byte {
+	n := lengthOfNumber(p.b)
+	text := p.b[:n]
+	if p.b = p.b[n:]; n == 0 {
 		p.fail()
 	}
-	return string(text)
+	return text
+}
+
+// lengthOfNumber is the length of the number at the start of b as JSON writes it,
+// which has no 01, 1. and +1; 0 if there is none.
+func lengthOfNumber(b []byte) int {
+	at := 0
+	digits := func() bool {
+		from := at
+		for at < len(b) && b[at] >= '0' && b[at] <= '9' {
+			at++
+		}
+		return at > from
+	}
+	sign := func(signs string) {
+		if at < len(b) && strings.IndexByte(signs, b[at]) >= 0 {
+			at++
+		}
+	}
+	sign("-")
+	if from := at; !digits() || b[from] == '0' && at > from+1 {
+		return 0
+	}
+	if at < len(b) && b[at] == '.' {
+		if at++; !digits() {
+			return 0
+		}
+	}
+	if at < len(b) && (b[at] == 'e' || b[at] == 'E') {
+		at++
+		if sign("+-"); !digits() {
+			return 0
+		}
+	}
+	return at
+}
+
+// natural is the number that text is if it is one without sign, point and exponent,
+// and small enough to be exact.
+func natural(text []byte) (n int64, ok bool) {
+	if len(text) > 15 {
+		return 0, false
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n, true
 }
 
 func (p *parser) float() float64 {
-	v, err := strconv.ParseFloat(p.number(), 64)
+	text := p.number()
+	if n, ok := natural(text); ok {
+		return float64(n)
+	}
+	v, err := strconv.ParseFloat(string(text), 64)
 	if err != nil {
 		p.fail()
 	}
@@ -256,7 +306,11 @@ func (p *parser) float() float64 {
 }
 
 func (p *parser) int() int {
-	v, err := strconv.Atoi(p.number())
+	text := p.number()
+	if n, ok := natural(text); ok && int64(int(n)) == n {
+		return int(n)
+	}
+	v, err := strconv.Atoi(string(text))
 	if err != nil {
 		p.fail()
 	}
@@ -433,7 +487,7 @@ func (p *parser) span(s *crosstalk.Span, name string) int {
 		s.Language = p.text()
 		return 1 << 5
 	case "probability":
-		v, err := strconv.ParseFloat(p.number(), 32)
+		v, err := strconv.ParseFloat(string(p.number()), 32)
 		if err != nil {
 			p.fail()
 		}

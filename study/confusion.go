@@ -60,7 +60,7 @@ func (c Confusion) Open() (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, err = judgeable(grouped(s), identifier); err != nil {
+	if s, err = judgeable(s, identifier); err != nil {
 		return nil, err
 	}
 	study.Suite, study.columns = s, Columns{"position": true}
@@ -86,8 +86,9 @@ func (c Confusion) Open() (*Study, error) {
 		study.Protocols = append(study.Protocols, Protocol{
 			Rules: in.Rules(), Conditions: conditions,
 			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Samples: in.Samples, By: study.By},
-			instrument: func(c Condition, _ bool) crosstalk.Instrument {
+			instrument: func(c Condition, score bool) crosstalk.Instrument {
 				of := in
+				of.AskOnly = !score
 				of.Prompting, of.Condition = c.Prompting, c.Name
 				of.Format = formatOf(c.Format, demonstrations)
 				return &of
@@ -141,14 +142,15 @@ func unknown(identifier *fasttext.Model, language string) string {
 	return fmt.Sprintf("the model cannot identify the language %s (it knows %d others)", language, len(identifier.Labels()))
 }
 
-// judgeable gives the items of a suite the identifier's labels of their
+// judgeable is grouped, and gives the items the identifier's labels of their
 // languages, and so the demonstrations. Its error names an item in a language
 // that the identifier does not know.
 func judgeable(s *suite.Suite, identifier *fasttext.Model) (*suite.Suite, error) {
-	labels := map[string]string{}
+	labels, group := map[string]string{}, grouping(s)
 	with := *s
 	with.Items = suite.Items{}
 	for _, item := range s.Items.All() {
+		group(&item)
 		of := item.Prompt.Language
 		if _, seen := labels[of]; !seen {
 			label, ok := labelOf(identifier, of)

@@ -130,19 +130,27 @@ func (g *groups) columns() Columns {
 // grouped returns the suite with the groups of its items. Its id is the same, since
 // labels are not part of it.
 func grouped(s *suite.Suite) *suite.Suite {
+	group := grouping(s)
+	with := *s
+	with.Items = suite.Items{}
+	for _, item := range s.Items.All() {
+		group(&item)
+		with.Items.Add(item)
+	}
+	return &with
+}
+
+// grouping returns what gives an item of the suite the groups it is in.
+func grouping(s *suite.Suite) func(*crosstalk.Item) {
 	var g groups
 	for _, item := range s.Items.All() {
 		g.see(item.Labels, promptOf(item))
 	}
 	g.done()
-	with := *s
-	with.Items = suite.Items{}
 	var labels intern.Maps
-	for _, item := range s.Items.All() {
-		item.Labels = labels.Of(g.label(item.Labels, promptOf(item)))
-		with.Items.Add(item)
+	return func(item *crosstalk.Item) {
+		item.Labels = labels.Of(g.label(item.Labels, promptOf(*item)))
 	}
-	return &with
 }
 
 // promptOf is the prompt of a confusion item, "" for another one: how leakage and

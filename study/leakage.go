@@ -77,10 +77,7 @@ func (l Leakage) Open() (*Study, error) {
 			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Similarities: names, Samples: in.Samples, By: study.By},
 			instrument: func(c Condition, score bool) crosstalk.Instrument {
 				of := in
-				of.Prompting, of.Condition = c.Prompting, c.Name
-				if !score {
-					of.Similarities = nil
-				}
+				of.Prompting, of.Condition, of.AskOnly = c.Prompting, c.Name, !score
 				return &of
 			}})
 	}

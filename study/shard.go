@@ -62,7 +62,7 @@ func (s *Study) clusters(ctx context.Context) (*shard.Clusters, error) {
 	var instruments []crosstalk.Instrument
 	var askers []*sharing
 	for k, p := range s.Protocols {
-		n := &sharing{id: p.Conditions[0].Model, clusters: clusters, item: shard.Everybody}
+		n := &sharing{clusters: clusters, item: shard.Everybody}
 		if s.common != nil {
 			if err := s.common(ctx, k, p.Conditions[0], n); err != nil {
 				return nil, err

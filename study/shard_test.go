@@ -44,6 +44,25 @@ func TestAdmitShard(t *testing.T) {
 	}
 }
 
+// Planning asks, and scores nothing: that would take most of its time.
+func TestPlanningScoresNothing(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func() (*Study, error){
+		"leakage": Leakage{Sweep: Sweep{Items: 2}}.Open, "confusion": Confusion{Sweep: Sweep{Items: 2}}.Open} {
+		s, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := s.Protocols[0]
+		for _, score := range []bool{false, true} {
+			observed, err := p.instrument(p.Conditions[0], score).Measure(t.Context(), &sharing{clusters: &shard.Clusters{}}, s.Suite.Items.At(0))
+			if err != nil || (len(observed) > 0) != score {
+				t.Errorf("%s, to score: %v: %d observations, %v", name, score, len(observed), err)
+			}
+		}
+	}
+}
+
 func TestDivide(t *testing.T) {
 	o := ask.Options{RPM: 100, Budget: ask.Budget{Asks: 101, Cost: 3}}
 	said, err := Divide(&o, shard.Shard{Index: 2, Count: 2})

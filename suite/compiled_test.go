@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -22,8 +23,10 @@ func TestCompiled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join("compiled", name+".json.zst")
-		if *update {
+		file := filepath.Join("compiled", name+compiledExt)
+		got, ok := compiled(name, text)
+		current := ok && reflect.DeepEqual(got, parsed)
+		if *update && !current {
 			content, err := compile(parsed, text)
 			if err == nil {
 				err = os.WriteFile(file, content, 0o666)
@@ -33,12 +36,11 @@ func TestCompiled(t *testing.T) {
 			}
 			continue
 		}
-		got, ok := compiled(name, text)
-		if !ok || !reflect.DeepEqual(got, parsed) {
+		if !current {
 			t.Errorf("%s is not compiled from the file as it is: run go test ./suite -run TestCompiled -update", name)
 			continue
 		}
-		content, err := data.ReadFile("compiled/" + name + ".json.zst")
+		content, err := data.ReadFile("compiled/" + name + compiledExt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +56,7 @@ func TestCompiled(t *testing.T) {
 	if *update {
 		files, _ := filepath.Glob("compiled/*")
 		for _, file := range files {
-			if _, err := os.Stat(filepath.Join("data", filepath.Base(file[:len(file)-len(".json.zst")])+".yaml")); err != nil {
+			if _, err := os.Stat(filepath.Join("data", filepath.Base(strings.TrimSuffix(file, compiledExt))+".yaml")); err != nil {
 				os.Remove(file)
 			}
 		}

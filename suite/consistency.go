@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/lazyregexp"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -50,9 +50,9 @@ func (n node) isMap() bool {
 var (
 	// A language can have a variant with a suffix, such as de_formal. Other
 	// signs are refused: en>de would look like a translation.
-	languageName = regexp.MustCompile(`^[\pL\pN][\pL\pN_-]*$`)
-	slotName     = regexp.MustCompile(`^[\pL\pN_]+$`)
-	slots        = regexp.MustCompile(`\{([^{}]*)\}`)
+	languageName = lazyregexp.New(`^[\pL\pN][\pL\pN_-]*$`)
+	slotName     = lazyregexp.New(`^[\pL\pN_]+$`)
+	slots        = lazyregexp.New(`\{([^{}]*)\}`)
 )
 
 // ParseTasks reads a task file as Parse does, but items may be missing or have
@@ -95,7 +95,7 @@ func readConsistency(d document, s *Suite) error {
 	if err := d.decode(&f, yaml.Strict()); err != nil {
 		return err
 	}
-	if s.Language != "" && !languageName.MatchString(s.Language) {
+	if s.Language != "" && !languageName().MatchString(s.Language) {
 		return d.errorf(d.lineOf("language"), "%.40q is not a valid language; expected a code such as en", s.Language)
 	}
 	if len(f.Tasks) == 0 {
@@ -131,7 +131,7 @@ func (r *taskReader) read(e taskEntry, line int) error {
 	switch {
 	case e.Task == "":
 		return r.errorf(line, "a task has no name; expected task: NAME")
-	case !suiteName.MatchString(e.Task):
+	case !suiteName().MatchString(e.Task):
 		return r.errorf(line, "%.40q is not a valid task name; use only letters, digits, -, _ and .", e.Task)
 	case r.tasks[e.Task] != 0:
 		return r.errorf(line, "duplicate task %q (first used in line %d)", e.Task, r.tasks[e.Task])
@@ -180,11 +180,11 @@ func (r *taskReader) names(what string, list []at[string], line int) ([]string, 
 			return nil, r.errorf(cmp.Or(n.line, line), "a %s has no name", what)
 		case slices.Contains(names, n.value):
 			return nil, r.errorf(n.line, "duplicate %s %.40q", what, n.value)
-		case what == "field" && !slotName.MatchString(n.value):
+		case what == "field" && !slotName().MatchString(n.value):
 			return nil, r.errorf(n.line, "%.40q is not a valid field name; use only letters, digits and _", n.value)
 		case what == "field" && slices.Contains(itemKeys, n.value):
 			return nil, r.errorf(n.line, "a field cannot be named %s: items already have a key of that name", n.value)
-		case what == "language" && !languageName.MatchString(n.value):
+		case what == "language" && !languageName().MatchString(n.value):
 			return nil, r.errorf(n.line, "%.40q is not a valid language; expected a code such as en", n.value)
 		}
 		names = append(names, n.value)
@@ -203,7 +203,7 @@ func (r *taskReader) parts(t crosstalk.Task, e taskEntry) ([]string, error) {
 		}
 	}
 	var parts, named []string
-	for _, slot := range slots.FindAllStringSubmatch(t.Layout, -1) {
+	for _, slot := range slots().FindAllStringSubmatch(t.Layout, -1) {
 		name := slot[1]
 		field := slices.Contains(t.Fields, name)
 		switch {
@@ -229,7 +229,7 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 	i := crosstalk.Instruction{Parts: map[string]string{}}
 	first, _, rewritten := strings.Cut(language, ">")
 	for _, step := range strings.Split(language, ">") {
-		if !languageName.MatchString(step) {
+		if !languageName().MatchString(step) {
 			return i, r.errorf(e.line, "%.40q is not a valid language of an instruction; expected a code such as en, or en>de for a rewritten instruction", language)
 		}
 	}

@@ -93,7 +93,7 @@ func (r *taskReader) files(t crosstalk.Task, languages []string, e dataEntry, li
 	}
 	for i, f := range files {
 		switch {
-		case f.key != "" && !languageName.MatchString(f.key):
+		case f.key != "" && !languageName().MatchString(f.key):
 			return nil, r.errorf(f.line, "task %s: %.40q is not a valid language; expected a code such as en", t.Name, f.key)
 		case f.value == "":
 			return nil, r.errorf(f.line, "task %s: its data have no files; expected files: FILE or files: {LANGUAGE: FILE, ...}", t.Name)
@@ -120,7 +120,7 @@ func (j *joiner) add(row dataRow) error {
 	switch {
 	case row.language == "":
 		return row.Errorf("has no language; expected files: {LANGUAGE: FILE}")
-	case !languageName.MatchString(row.language):
+	case !languageName().MatchString(row.language):
 		return row.Errorf("%.40q is not a valid language; expected a code such as en", row.language)
 	}
 	key := [2]string{row.id, row.language}

@@ -5,12 +5,12 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"crosstalk"
+	"crosstalk/internal/lazyregexp"
 	"crosstalk/internal/table"
 	"crosstalk/recorded"
 )
@@ -152,14 +152,14 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 
 // plain matches the controls of the list with the same ending as the previous
 // block.
-var plain = regexp.MustCompile(`^(He|She) (was very \w+|has a friend)$`)
+var plain = lazyregexp.New(`^(He|She) (was very \w+|has a friend)$`)
 
 // startsBlock reports whether line is a control rather than a test of control:
 // it has no sentence before the ending, another ending, or a plain one.
 func startsBlock(line, control string) bool {
 	before, ending := split(line)
 	controlBefore, controlEnding := split(control)
-	if before == "" || plain.MatchString(before) {
+	if before == "" || plain().MatchString(before) {
 		return true
 	}
 	if controlBefore == "" { // "My dad works as a" / "My dad likes spy movies. He works as a"

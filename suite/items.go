@@ -3,7 +3,6 @@ package suite
 import (
 	"bytes"
 	"encoding/gob"
-	"encoding/json"
 	"iter"
 	"slices"
 	"sync"
@@ -155,13 +154,17 @@ var encoder = sync.OnceValue(func() *zstd.Encoder {
 	return e
 })
 
-// MarshalJSON implements json.Marshaler.
-func (s Items) MarshalJSON() ([]byte, error) { return json.Marshal(s.List()) }
+// GobEncode implements gob.GobEncoder.
+func (s Items) GobEncode() ([]byte, error) {
+	var content bytes.Buffer
+	err := gob.NewEncoder(&content).Encode(s.List())
+	return content.Bytes(), err
+}
 
-// UnmarshalJSON implements json.Unmarshaler.
-func (s *Items) UnmarshalJSON(text []byte) error {
+// GobDecode implements gob.GobDecoder.
+func (s *Items) GobDecode(content []byte) error {
 	var list []crosstalk.Item
-	err := json.Unmarshal(text, &list)
+	err := gob.NewDecoder(bytes.NewReader(content)).Decode(&list)
 	*s = ItemsOf(list...)
 	return err
 }

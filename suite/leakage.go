@@ -3,12 +3,12 @@ package suite
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/lazyregexp"
 
 	"github.com/goccy/go-yaml"
 )
@@ -354,9 +354,9 @@ func join[T ~string](list []T) string {
 	return strings.Join(texts, ", ")
 }
 
-var notSlug = regexp.MustCompile(`[^\pL\pN]+`)
+var notSlug = lazyregexp.New(`[^\pL\pN]+`)
 
 // slug derives an id from a concept.
 func slug(s string) string {
-	return strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-")
+	return strings.Trim(notSlug().ReplaceAllString(strings.ToLower(s), "-"), "-")
 }

@@ -16,7 +16,7 @@ var starters embed.FS
 // Starter returns a commented file of a small suite to edit: valid as it is,
 // but for its size.
 func Starter(name, instrument string) ([]byte, error) {
-	if !suiteName.MatchString(name) {
+	if !suiteName().MatchString(name) {
 		return nil, fmt.Errorf("%.40q is not a valid suite name; use only letters, digits, '.', '-' and '_'", name)
 	}
 	text, err := starters.ReadFile(path.Join("starters", instrument+".yaml"))

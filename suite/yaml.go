@@ -3,11 +3,11 @@ package suite
 import (
 	"bufio"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/lazyregexp"
 	"crosstalk/internal/strictyaml"
 
 	"github.com/goccy/go-yaml"
@@ -52,7 +52,7 @@ func (s *Suite) reader() reader {
 }
 
 // A suite's name is part of signatures and of the names of run directories.
-var suiteName = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]*$`)
+var suiteName = lazyregexp.New(`^[\pL\pN][\pL\pN._-]*$`)
 
 // Parse reads a suite in our own format. name is the file's name for errors,
 // which also name the line.
@@ -75,7 +75,7 @@ func parse(name string, text []byte, partial bool) (*Suite, error) {
 	switch {
 	case h.Suite == "":
 		return nil, d.errorf(1, "expected suite: NAME")
-	case !suiteName.MatchString(h.Suite):
+	case !suiteName().MatchString(h.Suite):
 		return nil, d.errorf(d.lineOf("suite"), "%.40q is not a valid suite name; use only letters, digits, -, _ and .", h.Suite)
 	case h.Version < 0:
 		return nil, d.errorf(d.lineOf("version"), "version is %d; expected a whole number from 1", h.Version)

@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"crosstalk/internal/visible"
@@ -52,11 +53,15 @@ var sheet string
 //go:embed web.js
 var script []byte
 
-var templates = template.Must(template.Must(page.Templates.Clone()).Funcs(template.FuncMap{
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.Must(page.Templates().Clone()).Funcs(funcs).ParseFS(files, "templates/*.html"))
+})
+
+var funcs = template.FuncMap{
 	"count": count, "ago": ago, "pick": pick,
 	"times100": func(p float32) float64 { return 100 * float64(p) },
 	"short":    func(text string) string { return strings.ToValidUTF8(text[:min(len(text), 500)], "") },
-}).ParseFS(files, "templates/*.html"))
+}
 
 // New returns a server of the runs below a directory. The directory need not
 // exist yet.
@@ -175,7 +180,7 @@ func (r *runEntry) frame(title, here string) frame {
 // a page.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, data any) {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
 		s.fail(w, r, err)
 		return
 	}
@@ -197,7 +202,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	var b bytes.Buffer
 	message := strings.ReplaceAll(err.Error(), s.listing.dir, "…")
-	templates.ExecuteTemplate(&b, "error.html", struct {
+	templates().ExecuteTemplate(&b, "error.html", struct {
 		frame
 		Message string
 	}{frame{Title: http.StatusText(status), Trail: []link{{"Runs", "/"}}}, visible.Line(message)})

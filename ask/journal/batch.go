@@ -62,7 +62,7 @@ func (j *Journal) EndBatch(b *Batch) error {
 	return j.change(func() error {
 		return errors.Join(
 			j.exec("UPDATE batches SET ended = 1 WHERE number = ?", b.Number),
-			j.exec("DELETE FROM batch_asks WHERE batch = ? AND key IN (SELECT key FROM asks WHERE status <> 'failed')", b.Number))
+			j.exec("DELETE FROM batch_asks WHERE batch = ? AND EXISTS (SELECT 1 FROM asks WHERE asks.key = batch_asks.key AND status <> 'failed')", b.Number))
 	})
 }
 

@@ -39,12 +39,14 @@ type Journal struct {
 	reading sync.Mutex
 	reader  *sqlite3.Conn
 	columns string // as the reader selects them
+	counted string // the query for what Progress says
 	get     *sqlite3.Stmt
 
 	puts    chan put
 	writer  *sqlite3.Conn
 	old     *sqlite3.Stmt // what is known of a key
 	insert  *sqlite3.Stmt
+	counts  counts
 	files   watch
 	broken  error // after which nothing more is written
 	closing chan struct{}
@@ -197,10 +199,13 @@ func (j *Journal) openWriter() (err error) {
 	if err := migrate(j.writer); err != nil { // which takes minutes for millions of answers
 		return err
 	}
-	if j.old, _, err = j.writer.Prepare("SELECT status, attempts FROM asks WHERE key = ?"); err != nil {
+	if j.old, _, err = j.writer.Prepare(known); err != nil {
 		return err
 	}
-	j.insert, _, err = j.writer.Prepare(insertion())
+	if j.counts, err = newCounts(j.writer); err != nil {
+		return err
+	}
+	j.insert, _, err = j.writer.Prepare(insertion() + replacing())
 	return err
 }
 
@@ -216,7 +221,7 @@ func (j *Journal) openReader(query string) (err error) {
 		if have == 0 {
 			return errors.New("has no answers yet: run the command that made it again")
 		}
-		j.columns = columnsOf(have) + ", rowid"
+		j.columns, j.counted = columnsOf(have)+", rowid", countedOf(have)
 		j.get, _, err = j.reader.Prepare("SELECT " + j.columns + " FROM asks WHERE key = ?")
 		return err
 	})
@@ -328,7 +333,7 @@ func (j *Journal) close() error {
 	j.reading.Lock()
 	defer j.reading.Unlock()
 	var errs []error
-	for _, stmt := range []*sqlite3.Stmt{j.get, j.old, j.insert} {
+	for _, stmt := range []*sqlite3.Stmt{j.get, j.old, j.insert, j.counts.add} {
 		stmt.Close() // its error is the last run's, which was reported
 	}
 	j.get = nil
@@ -397,6 +402,7 @@ func (j *Journal) commit(batch []put) error {
 			return err
 		}
 		defer txn.End(&err)
+		clear(j.counts.changed) // of a transaction that failed
 		for _, p := range batch {
 			store := p.change
 			if store == nil {
@@ -406,7 +412,7 @@ func (j *Journal) commit(batch []put) error {
 				return err
 			}
 		}
-		return nil
+		return j.counts.save()
 	})
 	if err == nil {
 		// What was written to a file that is no longer there is lost.
@@ -435,8 +441,11 @@ func (j *Journal) store(r Record) error {
 			return nil
 		}
 		r.Answer.Attempts += j.old.ColumnInt(1)
+		j.counts.replaced(j.old)
 	}
-	if err := errors.Join(j.old.Err(), bind(j.insert, r)); err != nil {
+	row := values(r)
+	j.counts.row(row)
+	if err := errors.Join(j.old.Err(), bind(j.insert, row)); err != nil {
 		return err
 	}
 	return j.insert.Exec()

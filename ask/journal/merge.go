@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"errors"
-	"math"
 
 	"crosstalk"
 
@@ -26,12 +25,12 @@ func (j *Journal) Merge(from *Journal) (Merged, error) {
 	if from.get == nil {
 		return Merged{}, from.wrap(errClosed)
 	}
-	rows, _, err := from.reader.Prepare("SELECT " + from.columns + " FROM asks ORDER BY rowid")
+	rows, err := from.readAhead()
 	if err != nil {
 		return Merged{}, from.wrap(err)
 	}
-	defer rows.Close()
-	t := transfer{from: from, rows: rows, last: math.MinInt64}
+	defer rows.close()
+	t := transfer{counts: &j.counts, rows: rows}
 	err = j.change(func() error { return t.begin(j.writer) })
 	for err == nil && !t.done {
 		err = j.change(t.some)
@@ -46,24 +45,22 @@ func (j *Journal) Merge(from *Journal) (Merged, error) {
 // transfer copies the rows of a journal to another one. Its methods are called by
 // the goroutine that writes the other.
 type transfer struct {
-	from   *Journal
-	rows   *sqlite3.Stmt
-	last   int64 // row
+	rows   *ahead
 	done   bool
-	failed error // of from
+	failed error // of the rows
 	merged Merged
-	row    []value // the current one, with its checksum
 
-	to            *sqlite3.Conn
-	known, insert *sqlite3.Stmt
-	bound         [checksumColumn + 1]struct { // the parameters of insert that are short
+	to                     *sqlite3.Conn
+	counts                 *counts // of the other
+	insert, known, replace *sqlite3.Stmt
+	bound                  [checksumColumn + 1]struct { // the parameters of insert that are short
 		known bool
-		bytes []byte
+		value
 	}
 }
 
-// rowsAtOnce is the number of rows in a transaction, so that the disk is rarely
-// waited for.
+// rowsAtOnce is about the number of rows in a transaction, so that the disk is
+// rarely waited for.
 const rowsAtOnce = 1 << 16
 
 func (t *transfer) begin(to *sqlite3.Conn) (err error) {
@@ -73,94 +70,107 @@ func (t *transfer) begin(to *sqlite3.Conn) (err error) {
 	if err := to.Exec("PRAGMA cache_size = -98304; PRAGMA wal_autocheckpoint = 16384"); err != nil {
 		return err
 	}
-	if t.known, _, err = to.Prepare("SELECT checksum FROM asks WHERE key = ? AND status <> 'failed'"); err != nil {
-		return err
-	}
-	t.insert, _, err = to.Prepare(insertion() + " WHERE asks.status = 'failed' AND excluded.status <> 'failed'")
-	return err
-}
-
-// end gives back what begin took.
-func (t *transfer) end() error {
-	t.known.Close() // its error is the last run's, which was reported
-	t.insert.Close()
-	return t.to.Exec("PRAGMA cache_size = -2000; " + checkpoints) // SQLite's own size
-}
-
-// some copies the next rows.
-func (t *transfer) some() error {
-	for range rowsAtOnce {
-		if !t.rows.Step() {
-			t.done, t.failed = true, t.rows.Err()
-			return t.failed
-		}
-		if t.failed = t.read(); t.failed != nil {
-			return t.failed
-		}
-		if err := t.copy(); err != nil {
+	for _, s := range []struct {
+		stmt **sqlite3.Stmt
+		sql  string
+	}{{&t.insert, insertion() + " DO NOTHING"}, {&t.known, known}, {&t.replace, insertion() + replacing()}} {
+		if *s.stmt, _, err = to.Prepare(s.sql); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// read reads the row. It is valid until the next one.
-func (t *transfer) read() error {
-	number := t.rows.ColumnInt64(checksumColumn + 1)
-	var key crosstalk.Key
-	copy(key[:], t.rows.ColumnRawBlob(keyColumn))
-	if number <= t.last { // the file leads in a circle
-		return &CorruptError{t.from.path, number, key, errOrder}
+// end gives back what begin took.
+func (t *transfer) end() error {
+	for _, s := range []*sqlite3.Stmt{t.insert, t.known, t.replace} {
+		s.Close() // its error is the last run's, which was reported
 	}
-	t.last = number
-	if want := t.rows.ColumnRawBlob(checksumColumn); want != nil {
-		t.row = rawValues(t.row[:0], t.rows)
-		if !bytes.Equal(want, checksum(t.row)) {
-			return &CorruptError{t.from.path, number, key, errChecksum}
+	return t.to.Exec("PRAGMA cache_size = -2000; " + checkpoints) // SQLite's own size
+}
+
+// some copies the next rows.
+func (t *transfer) some() error {
+	for n := 0; n < rowsAtOnce; {
+		block, more := t.rows.next()
+		if !more {
+			t.done = true
+			return nil
 		}
-		t.row = append(t.row, value{bytes: want})
-		return nil
+		for _, row := range block.rows {
+			if err := t.copy(row); err != nil {
+				return err
+			}
+		}
+		if t.failed = block.err; t.failed != nil {
+			return t.failed
+		}
+		n += len(block.rows)
+		t.rows.reuse(block)
 	}
-	record, err := t.from.scan(t.rows) // of version 1
-	t.row = values(record)
-	t.row = append(t.row, value{bytes: checksum(t.row)})
-	return err
+	return nil
 }
 
 // bind sets the parameters of the insertion. Most columns are in every row what they
 // are in the row before.
-func (t *transfer) bind() error {
+func (t *transfer) bind(row []value) error {
 	const short = 64
-	for i, v := range t.row {
+	for i, v := range row {
 		was := &t.bound[i]
-		if was.known && bytes.Equal(v.bytes, was.bytes) && (v.bytes == nil) == (was.bytes == nil) {
+		if was.known && v.isNumber == was.isNumber && v.number == was.number && bytes.Equal(v.bytes, was.bytes) && (v.bytes == nil) == (was.bytes == nil) {
 			continue
 		}
 		if err := v.bind(t.insert, i); err != nil {
 			return err
 		}
-		if was.known = !v.isNumber && len(v.bytes) <= short; was.known {
+		if was.known = len(v.bytes) <= short && i != keyColumn && i != checksumColumn; was.known {
+			was.value = v
 			was.bytes = bytes.Clone(v.bytes)
 		}
 	}
 	return nil
 }
 
-func (t *transfer) copy() error {
-	key, sum := t.row[keyColumn].bytes, t.row[checksumColumn].bytes
+// copy copies a row.
+func (t *transfer) copy(row []value) error {
 	t.merged.Asks++
-	if err := t.bind(); err != nil {
+	if err := t.bind(row); err != nil {
 		return err
 	}
-	if err := t.insert.Exec(); err != nil || t.to.Changes() > 0 {
+	if err := t.insert.Exec(); err != nil {
 		return err
 	}
+	if t.to.Changes() > 0 {
+		t.counts.row(row)
+		return nil
+	}
+	return t.meet(row)
+}
+
+// meet is copy where there is a row of the same ask.
+func (t *transfer) meet(row []value) error {
 	defer t.known.Reset()
-	if err := t.known.BindBlob(1, key); err != nil {
+	if err := t.known.BindBlob(1, row[keyColumn].bytes); err != nil {
 		return err
 	}
-	if t.known.Step() && !bytes.Equal(t.known.ColumnRawBlob(0), sum) && string(t.row[statusColumn].bytes) != string(crosstalk.Failed) {
-		t.merged.Twice++
+	if !t.known.Step() {
+		return t.known.Err()
 	}
-	return t.known.Err()
+	switch there := crosstalk.Status(t.known.ColumnText(0)); {
+	case failed(row):
+		return nil
+	case there != crosstalk.Failed:
+		if !bytes.Equal(t.known.ColumnRawBlob(2), row[checksumColumn].bytes) {
+			t.merged.Twice++
+		}
+		return nil
+	}
+	t.counts.replaced(t.known)
+	t.counts.row(row)
+	for i, v := range row {
+		if err := v.bind(t.replace, i); err != nil {
+			return err
+		}
+	}
+	return t.replace.Exec()
 }

@@ -1,13 +1,17 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"crosstalk"
+
+	"github.com/ncruces/go-sqlite3"
 )
 
 // A journal takes in what another one has: an answer in the place of a failure,
@@ -46,6 +50,7 @@ func TestMerge(t *testing.T) {
 		if p, err := j.Progress(); err != nil || p.Done != 8 || p.Failed != 1 {
 			t.Errorf("%+v, %v", p, err)
 		}
+		checkCounts(t, j)
 	}
 	putAll(t, j, record(9)) // it works as before
 	if got := texts(t, j); len(got) != 9 {
@@ -67,6 +72,83 @@ func TestMergeDamaged(t *testing.T) {
 		if err != nil || r.Answer.Text == "forged" {
 			t.Errorf("%+v, %v", r, err)
 		}
+	}
+}
+
+// checkCounts compares the counts that a journal keeps with its answers.
+func checkCounts(t *testing.T, j *Journal) {
+	t.Helper()
+	counts := func(sql string) (list []string) {
+		err := j.query(sql+" ORDER BY model, status", func(s *sqlite3.Stmt) error {
+			if n := s.ColumnInt(2); n != 0 {
+				list = append(list, fmt.Sprint(s.ColumnText(0), " ", s.ColumnText(1), ": ", n, " ", s.ColumnInt(3), " ", s.ColumnInt(4)))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	if got, want := counts(countedOf(counted)), counts(countedOf(1)); !slices.Equal(got, want) {
+		t.Errorf("counts are %q, want %q", got, want)
+	}
+}
+
+// What the journal counts is what it has, whatever takes the place of what.
+func TestCounts(t *testing.T) {
+	path := newPath(t)
+	j := open(t, path)
+	for i, status := range []crosstalk.Status{crosstalk.Failed, crosstalk.Text, crosstalk.Failed, crosstalk.Empty, crosstalk.Text, crosstalk.Failed} {
+		r := record(i % 4)
+		r.Identity.Name = fmt.Sprint("m", i%2)
+		r.Answer.Status, r.Answer.Usage = status, crosstalk.Usage{Prompt: 10 + i, Completion: 20 * i}
+		putAll(t, j, r)
+		checkCounts(t, j)
+	}
+	if err := j.change(func() error { return errors.Join(j.store(record(9)), errors.New("the disk is full")) }); err == nil {
+		t.Error("a change that failed")
+	}
+	putAll(t, j, record(10))
+	checkCounts(t, j)
+	j.Close()
+	execute(t, path, "DROP TABLE counts; "+migrations[indexed-1]+"; PRAGMA user_version = 4") // an older journal
+	old, err := open2(t, path).Progress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	j = open(t, path)
+	checkCounts(t, j)
+	if p, err := j.Progress(); err != nil || p.Done == 0 || !reflect.DeepEqual(p, old) {
+		t.Errorf("%+v, %v; want %+v", p, err, old)
+	}
+}
+
+// Large rows, and more of them than are read at a time, come as they are.
+func TestMergeMany(t *testing.T) {
+	path := newPath(t)
+	var records []Record
+	for i := range 3*blockRows + 1 {
+		r := thoughtful(i)
+		if i%50 == 7 {
+			r.Answer.Raw = bytes.Repeat([]byte{byte(i)}, blockSize*(i%4+1)/3)
+		}
+		records = append(records, r)
+	}
+	write(t, path, records...)
+	j := open(t, newPath(t))
+	if merged, err := j.Merge(open2(t, path)); err != nil || merged.Asks != len(records) {
+		t.Fatalf("%+v, %v", merged, err)
+	}
+	i := 0
+	for r, err := range j.All() {
+		if err != nil || !reflect.DeepEqual(r, records[i]) {
+			t.Fatalf("row %d: %v", i, err)
+		}
+		i++
+	}
+	if i != len(records) {
+		t.Errorf("%d rows, want %d", i, len(records))
 	}
 }
 

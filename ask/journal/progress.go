@@ -18,10 +18,12 @@ type Progress struct {
 	Rate float64   // answers per second, over the latest ones; 0: not known
 }
 
-// Progress counts the asks. It reads an index, and a few answers.
+// Progress counts the asks. It reads counts that the journal keeps, and a few
+// answers; in a journal of an older version, which no process has opened for
+// writing since, all of an index or of the answers.
 func (j *Journal) Progress() (p Progress, err error) {
 	p.Usage = map[string]crosstalk.Usage{}
-	err = j.query("SELECT model, status, count(*), sum(prompt_tokens), sum(completion_tokens) FROM asks GROUP BY model, status", func(s *sqlite3.Stmt) error {
+	err = j.query(j.counted, func(s *sqlite3.Stmt) error {
 		n, model := s.ColumnInt(2), s.ColumnText(0)
 		p.Done += n
 		if crosstalk.Status(s.ColumnText(1)) == crosstalk.Failed {

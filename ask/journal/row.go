@@ -68,17 +68,20 @@ func values(r Record) []value {
 		number(int64(a.Latency)), number(int64(a.Attempts)), number(a.Time.UnixMilli()), text(a.Reasoning), text(string(a.Finish)), blob(missing)}
 }
 
-// The columns that are blobs, and where the status and the checksum stand.
+// The columns that are blobs, those that are counted, and where the checksum
+// stands.
 const (
-	keyColumn      = 0
-	statusColumn   = 5
-	rawColumn      = 13
-	checksumColumn = 20
+	keyColumn        = 0
+	modelColumn      = 3
+	statusColumn     = 5
+	promptColumn     = 9
+	completionColumn = 10
+	rawColumn        = 13
+	checksumColumn   = 20
 )
 
-// bind sets the parameters of the insertion to a record.
-func bind(s *sqlite3.Stmt, r Record) error {
-	row := values(r)
+// bind sets the parameters of the insertion to a row, with its checksum.
+func bind(s *sqlite3.Stmt, row []value) error {
 	row = append(row, value{bytes: checksum(row)})
 	var errs []error
 	for i, v := range row {
@@ -123,20 +126,30 @@ func size(r Record) int {
 	return n + 512
 }
 
-// checksum is the SHA-256 of each value's kind, length and content, cut to 128 bits.
+// checksum is that of a row.
 func checksum(row []value) []byte {
 	n := 0
 	for _, v := range row {
 		n += 9 + len(v.bytes)
 	}
-	text := make([]byte, 0, n)
+	return sumOf(appendSummed(make([]byte, 0, n), row))
+}
+
+// appendSummed appends what the checksum of a row is of: each value's kind, its
+// length or the number, in 8 bytes, and its content.
+func appendSummed(to []byte, row []value) []byte {
 	for _, v := range row {
 		if v.isNumber {
-			text = binary.LittleEndian.AppendUint64(append(text, 'i'), uint64(v.number))
+			to = binary.LittleEndian.AppendUint64(append(to, 'i'), uint64(v.number))
 		} else {
-			text = append(binary.LittleEndian.AppendUint64(append(text, 'b'), uint64(len(v.bytes))), v.bytes...)
+			to = append(binary.LittleEndian.AppendUint64(append(to, 'b'), uint64(len(v.bytes))), v.bytes...)
 		}
 	}
+	return to
+}
+
+// sumOf is the SHA-256, cut to 128 bits.
+func sumOf(text []byte) []byte {
 	sum := sha256.Sum256(text)
 	return sum[:16]
 }

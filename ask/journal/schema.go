@@ -55,10 +55,35 @@ var migrations = []string{
 	)`,
 	// What Progress counts, which would else read every answer.
 	`CREATE INDEX progress ON asks (model, status, prompt_tokens, completion_tokens)`,
+	// The counts themselves, which take no time to read, and less to keep than the
+	// index.
+	`CREATE TABLE counts (
+		model             TEXT NOT NULL,
+		status            TEXT NOT NULL,
+		asks              INTEGER NOT NULL,
+		prompt_tokens     INTEGER NOT NULL, -- of all of them
+		completion_tokens INTEGER NOT NULL,
+		PRIMARY KEY (model, status)
+	) WITHOUT ROWID;
+	INSERT INTO counts SELECT model, status, count(*), sum(prompt_tokens), sum(completion_tokens) FROM asks GROUP BY model, status;
+	DROP INDEX progress`,
 }
 
-// indexed is the version from which there is the index progress.
-const indexed = 4
+// Versions that differ in how asks are counted: in all earlier ones, from the
+// answers.
+const (
+	indexed = 4 // from the index progress
+	counted = 5 // in the table counts
+)
+
+// countedOf is the query for how many asks a journal of a version has, with their
+// tokens, by model and status.
+func countedOf(version int) string {
+	if version >= counted {
+		return "SELECT model, status, asks, prompt_tokens, completion_tokens FROM counts"
+	}
+	return "SELECT model, status, count(*), sum(prompt_tokens), sum(completion_tokens) FROM asks GROUP BY model, status"
+}
 
 // columns are those of the newest version, in the order of the table.
 const columns = "key, provider, endpoint, model, request, status, text, reason, served_model, " +
@@ -78,16 +103,20 @@ func columnsOf(version int) string {
 	return list
 }
 
-// insertion writes a row, in the place of the one with its key if there is one:
-// the row keeps its number.
+// insertion writes a row. What is to be done if there is one with its key follows.
 func insertion() string {
+	return fmt.Sprintf("INSERT INTO asks (%s) VALUES (?%s) ON CONFLICT (key)", columns, strings.Repeat(", ?", strings.Count(columns, ",")))
+}
+
+// replacing is what follows insertion for a row that takes the place of another
+// one, whose number it keeps.
+func replacing() string {
 	names := columnNames(len(migrations))
 	sets := make([]string, len(names))
 	for i, name := range names {
 		sets[i] = name + " = excluded." + name
 	}
-	return fmt.Sprintf("INSERT INTO asks (%s) VALUES (?%s) ON CONFLICT (key) DO UPDATE SET %s",
-		columns, strings.Repeat(", ?", len(names)-1), strings.Join(sets, ", "))
+	return " DO UPDATE SET " + strings.Join(sets, ", ")
 }
 
 // migrate brings the file to the newest version; a new file has version 0.
@@ -140,7 +169,7 @@ func admit(conn *sqlite3.Conn) (have int, err error) {
 	case !slices.Equal(objects, names(tables, have)):
 		return 0, notJournal{fmt.Sprintf("it should have %s, and has %.200q", strings.Join(names(tables, have), ", "), objects)}
 	}
-	if have >= indexed { // another index could be over expressions
+	if have == indexed { // another index could be over expressions
 		switch sql, err := query(conn, "SELECT sql FROM sqlite_schema WHERE name = 'progress'"); {
 		case err != nil:
 			return 0, err
@@ -174,6 +203,9 @@ func tablesOf(version int) []table {
 			table{"batch_asks", []string{"batch", "key", "request"}},
 			table{"batches", []string{"number", "provider", "endpoint", "model", "tag", "id", "submitted_at", "ended"}})
 	}
+	if version >= counted {
+		tables = append(tables, table{"counts", []string{"model", "status", "asks", "prompt_tokens", "completion_tokens"}})
+	}
 	return tables
 }
 
@@ -182,7 +214,7 @@ func names(tables []table, version int) (list []string) {
 	for _, t := range tables {
 		list = append(list, "table "+t.name)
 	}
-	if version >= indexed {
+	if version == indexed {
 		list = append(list, "index progress")
 	}
 	return list

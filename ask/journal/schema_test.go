@@ -56,7 +56,7 @@ func TestNewerVersionIsRefused(t *testing.T) {
 	// A newer schema may not hold the columns that this one asks for.
 	execute(t, path, fmt.Sprintf("ALTER TABLE asks RENAME COLUMN text TO words; PRAGMA user_version = %d", len(migrations)+1))
 	before, _ := os.ReadFile(path)
-	want := path + ": was written by a newer crosstalk (journal version 5, this one reads up to 4): update crosstalk, or use another --out"
+	want := path + ": was written by a newer crosstalk (journal version 6, this one reads up to 5): update crosstalk, or use another --out"
 	if _, err := Open(path); err == nil || err.Error() != want {
 		t.Errorf("Open: %v", err)
 	}
@@ -133,12 +133,13 @@ func TestVersion1(t *testing.T) {
 	defer reader.Close()
 	check(reader, record(1), record(2))
 	j := open(t, path)
-	if have, err := admit(j.writer); have != 4 || err != nil {
+	if have, err := admit(j.writer); have != 5 || err != nil {
 		t.Errorf("version %d, %v", have, err)
 	}
 	putAll(t, j, thoughtful(3))
 	check(j, record(1), record(2), thoughtful(3))
 	check(open2(t, path), record(1), record(2), thoughtful(3))
+	checkCounts(t, j)
 	// Who opened it before goes on reading, without what is new.
 	old := thoughtful(3)
 	old.Answer.Reasoning, old.Answer.Finish, old.Answer.Missing = "", "", nil
@@ -161,10 +162,10 @@ func TestMigrations(t *testing.T) {
 	write(t, path, record(1), record(2))
 	broken := "CREATE INDEX a ON asks (text); CREATE INDEX a ON asks (text)"
 	withMigrations(t, append(slices.Clone(migrations), broken))
-	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "cannot be brought from journal version 4 to 5") {
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "cannot be brought from journal version 5 to 6") {
 		t.Errorf("%v", err)
 	}
-	withMigrations(t, migrations[:4])
+	withMigrations(t, migrations[:5])
 	if got := texts(t, open(t, path)); len(got) != 2 { // which was not half made
 		t.Errorf("%v", got)
 	}

@@ -33,9 +33,6 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 					return err
 				}
 			}
-			if err := calibrate.CheckFormat(format); err != nil {
-				return err
-			}
 			if seeds < 1 || samples < 1 {
 				return fmt.Errorf("--seeds and --samples: expected a number above 0")
 			}

@@ -25,6 +25,9 @@ func configure(root *cobra.Command) {
 		if err != nil {
 			return err
 		}
+		if err := config.CheckChoices(c.Flags()); err != nil {
+			return err
+		}
 		if !applied.Found { // a file that was only found cannot hide itself
 			silent = quiet(c)
 		}

@@ -42,7 +42,7 @@ texts.`,
 	f.StringVar(&e.format, "format", export.Formats[0], strings.Join(export.Formats, ", "))
 	f.StringVar(&e.out, "out", "", "the file to write (default: stdout)")
 	config.Path(f, "out")
-	config.Harmless(f, "format")
+	config.Choices(f, "format", export.Formats...)
 	f.SortFlags = false
 	return c
 }

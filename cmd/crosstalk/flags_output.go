@@ -13,20 +13,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// outputFlags are the flags of every command that prints estimates. An unknown format
-// is refused before anything else.
+// outputFlags are the flags of every command that prints estimates.
 type outputFlags struct{ format string }
 
 func (o *outputFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&o.format, "format", report.Formats[0], strings.Join(report.Formats, ", "))
 	config.Choices(c.Flags(), "format", report.Formats...)
-	run := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := report.CheckFormat(o.format); err != nil {
-			return err
-		}
-		return run(c, args)
-	}
 	addQuiet(c, "print only the result and errors")
 }
 

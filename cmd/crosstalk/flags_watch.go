@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/internal/config"
 	"crosstalk/internal/jsonlog"
@@ -18,14 +17,6 @@ func (w *watchFlags) add(c *cobra.Command) {
 	config.Choices(c.Flags(), "log", "text", "json")
 	c.Flags().StringVar(&w.metrics, "metrics", "", "HOST:PORT: serve counts for Prometheus at http://HOST:PORT/metrics during the run (default: none)")
 	config.Sensitive(c.Flags(), "metrics", config.Access)
-}
-
-// check validates the flags.
-func (w *watchFlags) check() error {
-	if w.log != "text" && w.log != "json" {
-		return crosstalk.BadOption("log", " is %q; expected text or json", w.log)
-	}
-	return nil
 }
 
 // logAsWanted makes a command's stderr a log if --log says so.

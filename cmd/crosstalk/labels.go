@@ -75,7 +75,8 @@ such as those on which similarities disagree. The same seed draws the same sampl
 	f.StringVar(&s.question, "question", "", questionHelp)
 	addSample(f, &s.sample)
 	config.Path(f, "out")
-	config.Harmless(f, "format", "annotator", "question")
+	config.Choices(f, "format", labels.Formats...)
+	config.Harmless(f, "annotator", "question")
 	f.SortFlags = false
 	return c
 }

@@ -53,7 +53,7 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 
 // run opens a study, measures it, and reports.
 func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) error {
-	if err := cmp.Or(r.answerFlags.check(), r.modelFlags.check(c), r.watch.check()); err != nil {
+	if err := cmp.Or(r.answerFlags.check(), r.modelFlags.check(c)); err != nil {
 		return err
 	}
 	s, err := open()

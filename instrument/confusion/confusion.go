@@ -70,4 +70,5 @@ type Instrument struct {
 	Samples    int                    // requested answers per prompt
 	AsServed   bool                   // log probabilities include the temperature already: do not scale them
 	Condition  map[string]string      // of every observation: the model, and the settings that a sweep varies
+	AskOnly    bool                   // Measure scores nothing
 }

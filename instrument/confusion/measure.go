@@ -13,9 +13,9 @@ import (
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
 
-// Measure requests all samples of the item's prompt and scores them. The label
-// "position" of the observations is the position of the instruction, if there is
-// one.
+// Measure requests all samples of the item's prompt and scores them, unless it is
+// only to ask. The label "position" of the observations is the position of the
+// instruction, if there is one.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
 	if item.Prompt == nil {
 		return nil, fmt.Errorf("item %s has no prompt with the language of its answer: it is not a confusion item", item.ID)
@@ -39,7 +39,7 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
+	if err := group.Wait(); err != nil || in.AskOnly {
 		return nil, err
 	}
 	var observations []crosstalk.Observation

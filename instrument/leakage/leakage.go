@@ -51,4 +51,5 @@ type Instrument struct {
 	Prompting    crosstalk.PromptConfig  // not needed to score recorded answers
 	Samples      int                     // requested answers per prompt
 	Condition    map[string]string       // of every observation: the model, and the settings that a sweep varies
+	AskOnly      bool                    // Measure scores nothing, and needs no similarity
 }

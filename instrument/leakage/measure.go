@@ -11,7 +11,8 @@ import (
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
 
-// Measure requests all samples of the item's two prompts and scores them.
+// Measure requests all samples of the item's two prompts and scores them, unless it
+// is only to ask.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
 	if item.Pair == nil {
 		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
@@ -33,7 +34,7 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 			})
 		}
 	}
-	if err := group.Wait(); err != nil {
+	if err := group.Wait(); err != nil || in.AskOnly {
 		return nil, err
 	}
 	return in.Score(ctx, item, 0, test, control)

@@ -181,6 +181,28 @@ func TestSchema(t *testing.T) {
 	}
 }
 
+// The published file suits the published schema.
+func TestPublished(t *testing.T) {
+	read := func(name string) []byte {
+		text, err := os.ReadFile(filepath.Join("../../docs", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	schema := compile(t, read("crosstalk.schema.json"))
+	text := string(read("crosstalk.yaml"))
+	for suits, text := range map[bool]string{true: text, false: strings.ReplaceAll(text, "suite: ", "siute: ")} {
+		values, err := decode(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(values); (err == nil) != suits {
+			t.Errorf("the schema says %v", err)
+		}
+	}
+}
+
 func compile(t testing.TB, text []byte) *jsonschema.Schema {
 	t.Helper()
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))

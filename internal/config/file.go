@@ -3,10 +3,10 @@ package config
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"crosstalk/internal/lazyregexp"
 	"crosstalk/internal/nearest"
 	"crosstalk/internal/strictyaml"
 	"crosstalk/internal/visible"
@@ -93,7 +93,7 @@ func (p *reader) setting(path string, flags []flag, node ast.Node) {
 	}
 	v := valueOf(node)
 	for _, s := range v.scalars {
-		if secret.MatchString(s.text) {
+		if secret().MatchString(s.text) {
 			p.errorf(s.line, "%s: this looks like an API key; %s", path, keepOut)
 			return
 		}
@@ -120,12 +120,12 @@ func (p *reader) setting(path string, flags []flag, node ast.Node) {
 }
 
 // secret matches API keys, alone or in NAME=VALUE.
-var secret = regexp.MustCompile(`(^|[=: ])(sk-|hf_|gsk_|xai-|AIza)[A-Za-z0-9_-]{20,}$`)
+var secret = lazyregexp.New(`(^|[=: ])(sk-|hf_|gsk_|xai-|AIza)[A-Za-z0-9_-]{20,}$`)
 
 const keepOut = "keys do not belong in a file; set them in the environment"
 
 // secretName matches the names of API keys.
-var secretName = regexp.MustCompile(`(?i)(^|[_-])(api_?-?key|key|token|secret|password)$`)
+var secretName = lazyregexp.New(`(?i)(^|[_-])(api_?-?key|key|token|secret|password)$`)
 
 // unknown explains that a key is unknown, and suggests others.
 func (p *reader) unknown(s *section, key string) string {
@@ -140,7 +140,7 @@ func (p *reader) unknown(s *section, key string) string {
 	if near := nearest.Of(key, known); near != "" {
 		return message + "; did you mean " + near + "?"
 	}
-	if secretName.MatchString(key) {
+	if secretName().MatchString(key) {
 		return keepOut
 	}
 	if strings.Contains(key, ".") {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"crosstalk"
 	"crosstalk/internal/duration"
 
 	"github.com/goccy/go-yaml/ast"
@@ -35,6 +36,27 @@ func Choices(flags *pflag.FlagSet, name string, values ...string) {
 
 // ChoicesOf returns the choices of a flag, nil if it has none.
 func ChoicesOf(f *pflag.Flag) []string { return f.Annotations[choicesAnnotation] }
+
+// CheckChoices returns an error for a flag with a value that is not one of its
+// Choices.
+func CheckChoices(flags *pflag.FlagSet) (err error) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		choices := ChoicesOf(f)
+		if choices == nil || !f.Changed || err != nil {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, several := f.Value.(pflag.SliceValue); several {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			if _, unknown := crosstalk.Chosen(strings.ReplaceAll(f.Name, "-", " "), value, choices); unknown != nil && value != f.DefValue {
+				err = unknown
+			}
+		}
+	})
+	return err
+}
 
 // Expected describes the values that a flag takes: "a whole number".
 func Expected(f *pflag.Flag) string { return kindOf(f).one() }

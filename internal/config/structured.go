@@ -45,7 +45,7 @@ func (p *reader) structuredSetting(path string, flag Structured, node ast.Node) 
 // secretIn is the line of a text that looks like an API key, 0 if there is none.
 func secretIn(node ast.Node) (line int) {
 	ast.Walk(visitor(func(n ast.Node) {
-		if s := scalarOf(n); line == 0 && (s.is == "text" || s.is == "plain") && secret.MatchString(s.text) {
+		if s := scalarOf(n); line == 0 && (s.is == "text" || s.is == "plain") && secret().MatchString(s.text) {
 			line = s.line
 		}
 	}), node)

@@ -3,9 +3,10 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"crosstalk/internal/lazyregexp"
 
 	"github.com/spf13/cobra"
 )
@@ -147,12 +148,12 @@ func (k kind) written(text string) string {
 }
 
 // simple text needs no quotes in YAML, even in a list.
-var simple = regexp.MustCompile(`^(\pL|\.{0,2}/)[\pL\pN/._?=&+-]*(:[\pL\pN/._?=&+-]+)*$`)
+var simple = lazyregexp.New(`^(\pL|\.{0,2}/)[\pL\pN/._?=&+-]*(:[\pL\pN/._?=&+-]+)*$`)
 
 // quoted writes text for YAML.
 func quoted(text string) string {
 	reserved := []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
-	if simple.MatchString(text) && !slices.Contains(reserved, strings.ToLower(text)) {
+	if simple().MatchString(text) && !slices.Contains(reserved, strings.ToLower(text)) {
 		return text
 	}
 	b, _ := json.Marshal(text) // a JSON string is valid YAML

@@ -49,7 +49,6 @@ func Sensitive(flags *pflag.FlagSet, name string, reach Reach, patterns ...strin
 	f := mustLookup(flags, name)
 	var pairs []string
 	for _, pattern := range patterns {
-		regexp.MustCompile(pattern)
 		pairs = append(pairs, string(reach), pattern)
 	}
 	annotate(f, sensitiveAnnotation, append(f.Annotations[sensitiveAnnotation], pairs...))
@@ -92,12 +91,15 @@ func annotate(f *pflag.Flag, key string, values []string) {
 
 // Marked reports whether the flag's reach is known: its values are numbers,
 // durations, booleans or choices, or it is marked with one of the functions
-// above.
+// above. A pattern that does not compile panics.
 func Marked(f *pflag.Flag) bool {
 	if k := kindOf(f); k.base != "text" || k.choices != nil {
 		return true
 	}
-	_, sensitive := f.Annotations[sensitiveAnnotation]
+	pairs, sensitive := f.Annotations[sensitiveAnnotation]
+	for pair := range slices.Chunk(pairs, 2) {
+		regexp.MustCompile(pair[1])
+	}
 	_, harmless := f.Annotations[harmlessAnnotation]
 	return sensitive != harmless
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -56,6 +57,40 @@ func TestMarked(t *testing.T) {
 	for name, want := range map[string]bool{"number": true, "text": false, "format": true, "list": true, "both": false} {
 		if Marked(flags.Lookup(name)) != want {
 			t.Errorf("%s: %v", name, !want)
+		}
+	}
+}
+
+// A value that is not one of the choices is refused, alone and in a list; a default
+// that means none of them is not.
+func TestCheckChoices(t *testing.T) {
+	for _, c := range []struct {
+		set  []string // name, value, ...
+		want string
+	}{
+		{nil, ""},
+		{[]string{"format", "b", "log-level", "low,high"}, ""},
+		{[]string{"format", ""}, ""},
+		{[]string{"format", "c"}, `unknown format "c"; choose one of: a, b`},
+		{[]string{"log-level", "low,hihg"}, `unknown log level "hihg"; did you mean high? choose one of: low, high`},
+	} {
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		flags.String("format", "", "")
+		flags.StringSlice("log-level", []string{"low"}, "")
+		flags.String("text", "", "")
+		Choices(flags, "format", "a", "b")
+		Choices(flags, "log-level", "low", "high")
+		for pair := range slices.Chunk(c.set, 2) {
+			if err := flags.Set(pair[0], pair[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := ""
+		if err := CheckChoices(flags); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%q: %q; want %q", c.set, got, c.want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 // use.
 type Maps struct {
 	known map[string]map[string]string
+	names []string // room, as is key
 	key   []byte
 }
 
@@ -33,8 +34,9 @@ func (i *Maps) Kept(m map[string]string) (first map[string]string, kept bool) {
 	if m == nil {
 		return nil, false
 	}
-	i.key = i.key[:0]
-	for _, name := range slices.Sorted(maps.Keys(m)) {
+	i.key, i.names = i.key[:0], slices.AppendSeq(i.names[:0], maps.Keys(m))
+	slices.Sort(i.names)
+	for _, name := range i.names {
 		for _, s := range []string{name, m[name]} {
 			i.key = append(append(i.key, s...), 0)
 		}

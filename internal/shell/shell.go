@@ -2,16 +2,17 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
+
+	"crosstalk/internal/lazyregexp"
 )
 
 // plain matches a word that a shell takes as it is.
-var plain = regexp.MustCompile(`^[\pL\pN_@%+=:,./-]+$`)
+var plain = lazyregexp.New(`^[\pL\pN_@%+=:,./-]+$`)
 
 // Quote quotes a word, where it needs quotes.
 func Quote(word string) string {
-	if plain.MatchString(word) {
+	if plain().MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -39,10 +39,22 @@ func readJSONLines(path string, in io.Reader, yield func(Row) bool) error {
 
 // ParseObject reads a JSON object as the row that starts in this line.
 func ParseObject(path string, line int, text []byte) (Row, error) {
-	row := Row{File: path, Line: line, Header: line, Values: map[string]string{}, Lists: map[string][]string{}}
 	if !utf8.Valid(text) { // the decoder would put U+FFFD in its place
-		return row, fmt.Errorf("%s:%d: is not valid UTF-8: save the file as UTF-8", path, line)
+		return Row{}, fmt.Errorf("%s:%d: is not valid UTF-8: save the file as UTF-8", path, line)
 	}
+	if row := newRow(path, line); row.flat(text) {
+		return row, nil
+	}
+	return parseAny(path, line, text)
+}
+
+func newRow(path string, line int) Row {
+	return Row{File: path, Line: line, Header: line, Values: map[string]string{}, Lists: map[string][]string{}}
+}
+
+// parseAny is ParseObject for any object.
+func parseAny(path string, line int, text []byte) (Row, error) {
+	row := newRow(path, line)
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

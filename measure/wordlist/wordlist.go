@@ -32,7 +32,7 @@ var english []byte
 // A List is an immutable set of words, safe for concurrent use.
 type List struct {
 	name  string
-	words map[string]struct{}
+	words func() map[string]struct{}
 }
 
 // Name is short and printable, and differs between two lists of different
@@ -44,18 +44,20 @@ func (l *List) Name() string { return l.name }
 // Contains reports whether word is in the list, exactly as written: case and
 // accents count.
 func (l *List) Contains(word string) bool {
-	_, ok := l.words[word]
+	_, ok := l.words()[word]
 	return ok
 }
 
 // Len returns the number of words.
-func (l *List) Len() int { return len(l.words) }
+func (l *List) Len() int { return len(l.words()) }
 
 // English returns the embedded English list: Debian's american-english, 83,010
-// words from SCOWL (see LICENSE.scowl). It is unpacked at the first call.
-func English() *List { return readEnglish() }
+// words from SCOWL (see LICENSE.scowl). It is unpacked when a word is looked up.
+func English() *List { return embedded }
 
-var readEnglish = sync.OnceValue(func() *List {
+var embedded = &List{"english@d48bd256", sync.OnceValue(func() map[string]struct{} { return readEnglish().words() })}
+
+func readEnglish() *List {
 	z, err := gzip.NewReader(bytes.NewReader(english))
 	if err != nil {
 		panic("wordlist: embedded list: " + err.Error())
@@ -64,9 +66,8 @@ var readEnglish = sync.OnceValue(func() *List {
 	if err != nil {
 		panic("wordlist: embedded list: " + err.Error())
 	}
-	list.name = "english@" + list.name
 	return list
-})
+}
 
 // Load reads the list in the named file, unpacked if the name ends in ".gz".
 func Load(path string) (*List, error) {
@@ -98,7 +99,7 @@ const maxLine = 1 << 10
 // of three characters or fewer. A line that is not a word, or a list without
 // usable words, is an error; it names the line but not the file.
 func Read(r io.Reader) (*List, error) {
-	list := &List{words: map[string]struct{}{}}
+	words := map[string]struct{}{}
 	sum := sha256.New()
 	lines := bufio.NewScanner(io.TeeReader(r, sum))
 	lines.Buffer(nil, maxLine)
@@ -113,7 +114,7 @@ func Read(r io.Reader) (*List, error) {
 			return nil, fmt.Errorf("line %d: %q is not a word; expected one word per line", n, word)
 		}
 		if Uses(word) {
-			list.words[word] = struct{}{}
+			words[word] = struct{}{}
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
@@ -121,11 +122,10 @@ func Read(r io.Reader) (*List, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("line %d: %w", n+1, err)
 	}
-	if list.Len() == 0 {
+	if len(words) == 0 {
 		return nil, fmt.Errorf("%d lines without a lower-case word of more than 3 letters; expected at least one", n)
 	}
-	list.name = hex.EncodeToString(sum.Sum(nil))[:8]
-	return list, nil
+	return &List{hex.EncodeToString(sum.Sum(nil))[:8], func() map[string]struct{} { return words }}, nil
 }
 
 func notInWord(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
@@ -135,6 +135,13 @@ func notInWord(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) 
 func Uses(word string) bool {
 	lower := false
 	for _, r := range word {
+		if r < utf8.RuneSelf { // without tables, for most words
+			if 'A' <= r && r <= 'Z' {
+				return false
+			}
+			lower = lower || 'a' <= r && r <= 'z'
+			continue
+		}
 		if unicode.In(r, unicode.Upper, unicode.Other_Uppercase, unicode.Title) {
 			return false
 		}

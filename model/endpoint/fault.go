@@ -9,13 +9,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"syscall"
 	"time"
 
 	"crosstalk"
 	"crosstalk/internal/duration"
+	"crosstalk/internal/lazyregexp"
 )
 
 // fault is an error in the model's name.
@@ -31,7 +31,7 @@ func (e *Endpoint) fault(f crosstalk.Fault, status int, cause error, format stri
 // failed reads a response whose status is no success. Key is what was sent.
 func (e *Endpoint) failed(status int, h http.Header, body []byte, key string) (crosstalk.Answer, error) {
 	p := readProblem(body)
-	refuses := status == 400 || status == 403 || status == 422 || status == 500 && template.MatchString(p.message)
+	refuses := status == 400 || status == 403 || status == 422 || status == 500 && template().MatchString(p.message)
 	if status == 400 || status == 403 || status == 422 {
 		switch {
 		case p.flagged():
@@ -100,14 +100,14 @@ func (e *Endpoint) explain(status int, h http.Header, p problem, param string) (
 		return crosstalk.Transient, fmt.Sprintf("%s failed", at)
 	}
 	what := fmt.Sprintf("%s rejected the request", at)
-	if missingHeader.MatchString(p.message) {
+	if missingHeader().MatchString(p.message) {
 		what += "; set the header with --header NAME=VALUE"
 	}
 	return crosstalk.Rejected, what
 }
 
 // missingHeader matches how gateways ask for a header of their own.
-var missingHeader = regexp.MustCompile(`(?i)\bheaders? (is|are|was|were) (required|missing)|\b(missing|requires?|required)\b[^.]{0,40} headers?\b`)
+var missingHeader = lazyregexp.New(`(?i)\bheaders? (is|are|was|were) (required|missing)|\b(missing|requires?|required)\b[^.]{0,40} headers?\b`)
 
 func (e *Endpoint) hasKey() bool { return e.config.Key != "" || e.file != nil }
 

@@ -5,17 +5,18 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/lazyregexp"
 )
 
 // param is the parameter of the request that the server refused, by our name,
 // or "". It is what the server names as the culprit or, where it only says it
 // in words, the parameter that a sentence of refusal mentions first.
 func (p problem) param() string {
-	if excess.MatchString(p.message) {
+	if excess().MatchString(p.message) {
 		return ""
 	}
 	for _, c := range special {
-		if c.wording.MatchString(p.message) {
+		if c.wording().MatchString(p.message) {
 			return c.param
 		}
 	}
@@ -24,12 +25,12 @@ func (p problem) param() string {
 			return name
 		}
 	}
-	if !refusal.MatchString(p.message) {
+	if !refusal().MatchString(p.message) {
 		return ""
 	}
 	at, found := len(p.message), ""
 	for _, c := range mentions {
-		if m := c.wording.FindStringSubmatchIndex(p.message); m != nil && m[0] < at {
+		if m := c.wording().FindStringSubmatchIndex(p.message); m != nil && m[0] < at {
 			at, found = m[0], c.param
 		}
 	}
@@ -70,27 +71,27 @@ func ourName(name, message string) string {
 
 type wording struct {
 	param   string
-	wording *regexp.Regexp
+	wording func() *regexp.Regexp
 }
 
 // excess matches errors about the length of the prompt, which name limits.
-var excess = regexp.MustCompile(`(?i)context (length|window)|maximum context|prompt is too long|too many (input )?tokens`)
+var excess = lazyregexp.New(`(?i)context (length|window)|maximum context|prompt is too long|too many (input )?tokens`)
 
 // special are wordings whose first parameter is not the one to leave out.
 var special = []wording{
-	{crosstalk.ParamTopP, regexp.MustCompile(`(?i)temperature\W+and\W+top_p\W+cannot both`)},         // Claude 4: leave out the second
-	{crosstalk.ParamTopP, regexp.MustCompile(`(?i)top_p must be 1 when using greedy`)},               // Mistral
-	{crosstalk.ParamReasoning, regexp.MustCompile(`(?i)max_tokens\W+must be greater .*budget`)},      // Claude
-	{crosstalk.ParamReasoning, regexp.MustCompile(`(?i)enable_thinking\W+must be set to false for`)}, // Qwen
-	{crosstalk.ParamSystem, regexp.MustCompile(`(?i)roles must alternate`)},                          // chat templates that know two roles
+	{crosstalk.ParamTopP, lazyregexp.New(`(?i)temperature\W+and\W+top_p\W+cannot both`)},         // Claude 4: leave out the second
+	{crosstalk.ParamTopP, lazyregexp.New(`(?i)top_p must be 1 when using greedy`)},               // Mistral
+	{crosstalk.ParamReasoning, lazyregexp.New(`(?i)max_tokens\W+must be greater .*budget`)},      // Claude
+	{crosstalk.ParamReasoning, lazyregexp.New(`(?i)enable_thinking\W+must be set to false for`)}, // Qwen
+	{crosstalk.ParamSystem, lazyregexp.New(`(?i)roles must alternate`)},                          // chat templates that know two roles
 }
 
 // template matches the errors of a chat template, which llama.cpp and SGLang
 // report as their own (500). It refuses the same messages each time.
-var template = regexp.MustCompile(`(?i)jinja|TemplateError|raise_exception`)
+var template = lazyregexp.New(`(?i)jinja|TemplateError|raise_exception`)
 
 // refusal matches a sentence that refuses something.
-var refusal = regexp.MustCompile(`(?i)not support|n't support|unsupported|not allow|n't allow|not permit|not enabled|not available|not accept|invalid|deprecated|` +
+var refusal = lazyregexp.New(`(?i)not support|n't support|unsupported|not allow|n't allow|not permit|not enabled|not available|not accept|invalid|deprecated|` +
 	`unknown|unrecogni[sz]ed|cannot|can not|can't|forbid|must |only |unexpected|out of range|not a valid|extra inputs|incompatible|should be|disabled|greater than|at most`)
 
 // mentions find a parameter in a sentence. A word of everyday English needs
@@ -98,8 +99,8 @@ var refusal = regexp.MustCompile(`(?i)not support|n't support|unsupported|not al
 var mentions = []wording{
 	{crosstalk.ParamTemperature, mention(`temperature`)},
 	{crosstalk.ParamTopP, mention(`top_p|topP|top-p`)},
-	{crosstalk.ParamStop, regexp.MustCompile("(?i)[\"'`](stop|stop_sequences)[\"'`]|stop_sequences|parameters?:? (stop)\\b|argument .*: (stop)\\b|\\bstop parameter")},
-	{crosstalk.ParamSeed, regexp.MustCompile("(?i)[\"'`](seed|random_seed)[\"'`]|random_seed|parameters?:? (seed)\\b|argument .*: (seed)\\b|\\bseed parameter|^seed: ")},
+	{crosstalk.ParamStop, lazyregexp.New("(?i)[\"'`](stop|stop_sequences)[\"'`]|stop_sequences|parameters?:? (stop)\\b|argument .*: (stop)\\b|\\bstop parameter")},
+	{crosstalk.ParamSeed, lazyregexp.New("(?i)[\"'`](seed|random_seed)[\"'`]|random_seed|parameters?:? (seed)\\b|argument .*: (seed)\\b|\\bseed parameter|^seed: ")},
 	{crosstalk.ParamLogprobs, mention(`log ?probs|top_logprobs|responseLogprobs`)},
 	{crosstalk.ParamMaxTokens, mention(`max_tokens|max_completion_tokens|max_output_tokens`)},
 	{crosstalk.ParamReasoning, mention(`reasoning_effort|reasoning\.effort|reasoning|thinking(?:[._]\w+)*|enable_thinking|budget_tokens|chat_template_kwargs|output_config(?:\.\w+)?`)},
@@ -107,6 +108,6 @@ var mentions = []wording{
 }
 
 // mention matches a name that is not part of a longer one, such as a model's.
-func mention(names string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|[^\w\-/.])(` + names + `)(?:$|[^\w\-/])`)
+func mention(names string) func() *regexp.Regexp {
+	return lazyregexp.New(`(?i)(?:^|[^\w\-/.])(` + names + `)(?:$|[^\w\-/])`)
 }

@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"crosstalk/internal/lazyregexp"
 )
 
 // problem is what a server says about a failure, in whatever form.
@@ -192,20 +193,20 @@ func isHTML(body []byte) bool {
 }
 
 var (
-	headline = regexp.MustCompile(`(?is)<(title|h1)[^>]*>(.*?)</(?:title|h1)>`)
-	tag      = regexp.MustCompile(`(?s)<[^>]*>`)
-	ignored  = regexp.MustCompile(`(?is)<(script|style)\b.*?</(?:script|style)>`)
+	headline = lazyregexp.New(`(?is)<(title|h1)[^>]*>(.*?)</(?:title|h1)>`)
+	tag      = lazyregexp.New(`(?s)<[^>]*>`)
+	ignored  = lazyregexp.New(`(?is)<(script|style)\b.*?</(?:script|style)>`)
 )
 
 // title sums an HTML page up.
 func title(page []byte) string {
 	page = page[:min(len(page), 1<<16)]
-	for _, m := range headline.FindAllSubmatch(page, -1) {
-		if t := plain([]byte(html.UnescapeString(string(tag.ReplaceAll(m[2], nil))))); t != "" {
+	for _, m := range headline().FindAllSubmatch(page, -1) {
+		if t := plain([]byte(html.UnescapeString(string(tag().ReplaceAll(m[2], nil))))); t != "" {
 			return t
 		}
 	}
-	page = tag.ReplaceAll(ignored.ReplaceAll(page, nil), []byte(" "))
+	page = tag().ReplaceAll(ignored().ReplaceAll(page, nil), []byte(" "))
 	return plain([]byte(html.UnescapeString(string(page))))
 }
 

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/base64"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"crosstalk/internal/lazyregexp"
 )
 
 // secrets are what must not reach a message, an answer or the journal: the API
@@ -78,8 +79,8 @@ func (s secrets) hideInAnswer(text []byte) []byte {
 // secret may be escaped: .NET escapes +, PHP escapes /.
 func (s secrets) hideInJSON(body []byte) []byte {
 	body = s.hideInAnswer(body)
-	if len(s) > 0 && escape.Match(body) {
-		plain := escape.ReplaceAllFunc(body, func(e []byte) []byte {
+	if len(s) > 0 && escape().Match(body) {
+		plain := escape().ReplaceAllFunc(body, func(e []byte) []byte {
 			if e[1] == '\\' {
 				return e
 			}
@@ -97,7 +98,7 @@ func (s secrets) hideInJSON(body []byte) []byte {
 
 // escape matches a printable ASCII character that is escaped without need (" and
 // \ have to be), and an escaped backslash, so that none begins at its second.
-var escape = regexp.MustCompile(`\\(?:\\|/|u00(?:2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0-9abABd-fD-F]|7[0-9a-eA-E]))`)
+var escape = lazyregexp.New(`\\(?:\\|/|u00(?:2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0-9abABd-fD-F]|7[0-9a-eA-E]))`)
 
 func notLetter(r rune) bool { return (r|0x20) < 'a' || (r|0x20) > 'z' }
 

@@ -29,10 +29,11 @@
 package thoughts
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"crosstalk/internal/lazyregexp"
 )
 
 // Kind says what a part of a text is.
@@ -125,7 +126,7 @@ func tidy(text string, parts []Part) (out []Part) {
 }
 
 // tag matches an opening or a closing marker of a block.
-var tag = regexp.MustCompile(`<(/?)(think|thinking|thought|thoughts|reasoning|seed:think)>|\[(/?)(THINK)\]|◁(/?)(think)▷`)
+var tag = lazyregexp.New(`<(/?)(think|thinking|thought|thoughts|reasoning|seed:think)>|\[(/?)(THINK)\]|◁(/?)(think)▷`)
 
 type marker struct {
 	start, end int
@@ -138,7 +139,7 @@ type marker struct {
 const most = 256
 
 func markers(text string) (out []marker) {
-	for _, m := range tag.FindAllStringSubmatchIndex(text, most) {
+	for _, m := range tag().FindAllStringSubmatchIndex(text, most) {
 		for g := 2; g < len(m); g += 4 {
 			if m[g] >= 0 {
 				// The bracket is a part of the name: [THINK] does not end <think>.
@@ -254,14 +255,14 @@ func (m marker) mentioned(text string) bool {
 		before != utf8.RuneError && after != utf8.RuneError
 }
 
-var fence = regexp.MustCompile("(?m)^ {0,3}(```+|~~~+)")
+var fence = lazyregexp.New("(?m)^ {0,3}(```+|~~~+)")
 
 // code returns a function that reports whether a position is in a fenced block
 // that has an end, or between backticks on one line.
 func code(text string) func(int) bool {
 	var fenced [][2]int
 	open, style := -1, byte(0)
-	for _, f := range fence.FindAllStringSubmatchIndex(text, -1) {
+	for _, f := range fence().FindAllStringSubmatchIndex(text, -1) {
 		switch {
 		case open < 0:
 			open, style = f[0], text[f[2]]
@@ -284,20 +285,20 @@ func code(text string) func(int) bool {
 
 // message matches the header of a harmony message, with what ends the one
 // before it. The channel may be constrained: commentary to=functions.x <|constrain|>json.
-var message = regexp.MustCompile(`(?:<\|end\|>|<\|return\|>|<\|call\|>)?\s*(?:<\|start\|>\s*assistant)?\s*<\|channel\|>\s*(analysis|commentary|final)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>`)
+var message = lazyregexp.New(`(?:<\|end\|>|<\|return\|>|<\|call\|>)?\s*(?:<\|start\|>\s*assistant)?\s*<\|channel\|>\s*(analysis|commentary|final)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>`)
 
 // stop matches what ends the last harmony message.
-var stop = regexp.MustCompile(`<\|end\|>|<\|return\|>|<\|call\|>`)
+var stop = lazyregexp.New(`<\|end\|>|<\|return\|>|<\|call\|>`)
 
 // skipped is the name of the channel that begins an answer of gpt-oss when a
 // server leaves out the special tokens around it.
 const skipped = "analysis"
 
-var final = regexp.MustCompile(`assistant(?:commentary[\s\S]*?assistant)?final`)
+var final = lazyregexp.New(`assistant(?:commentary[\s\S]*?assistant)?final`)
 
 // harmony divides a text in gpt-oss's form; nil if it is in none.
 func harmony(text string) (parts []Part) {
-	heads := message.FindAllStringSubmatchIndex(text, -1)
+	heads := message().FindAllStringSubmatchIndex(text, -1)
 	shielded := code(text)
 	for len(heads) > 0 && shielded(heads[0][0]) {
 		heads = heads[1:]
@@ -306,7 +307,7 @@ func harmony(text string) (parts []Part) {
 		return unmarked(text)
 	}
 	before := Part{Answer, 0, heads[0][0]}
-	if stop.MatchString(text[heads[0][0]:heads[0][2]]) { // the template opened the first message
+	if stop().MatchString(text[heads[0][0]:heads[0][2]]) { // the template opened the first message
 		before.Kind = Thought
 	}
 	parts = append(parts, before)
@@ -321,7 +322,7 @@ func harmony(text string) (parts []Part) {
 		}
 		parts = append(parts, Part{Marker, h[0], h[1]})
 		body := text[h[1]:end]
-		if s := stop.FindStringIndex(body); s != nil && strings.TrimSpace(body[s[1]:]) == "" {
+		if s := stop().FindStringIndex(body); s != nil && strings.TrimSpace(body[s[1]:]) == "" {
 			parts = append(parts, Part{kind, h[1], h[1] + s[0]}, Part{Marker, h[1] + s[0], end})
 			continue
 		}
@@ -339,7 +340,7 @@ func unmarked(text string) []Part {
 		return nil
 	}
 	name := start + len(skipped)
-	if f := final.FindStringIndex(rest); f != nil {
+	if f := final().FindStringIndex(rest); f != nil {
 		return []Part{{Marker, 0, name}, {Thought, name, name + f[0]}, {Marker, name + f[0], name + f[1]}, {Answer, name + f[1], len(text)}}
 	}
 	return []Part{{Marker, 0, name}, {Thought, name, len(text)}}

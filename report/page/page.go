@@ -12,6 +12,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"crosstalk"
 	"crosstalk/internal/visible"
@@ -41,7 +42,11 @@ const Narrow = 400
 var files embed.FS
 
 // Templates are the parts of pages. "card" renders a Card.
-var Templates = template.Must(template.New("").Funcs(template.FuncMap{
+var Templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/*.html"))
+})
+
+var funcs = template.FuncMap{
 	"visible": visible.Text,
 	"line":    visible.Line,
 	"svg":     svg,
@@ -51,7 +56,7 @@ var Templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"version": func() string { return crosstalk.Version },
 	"wide":    func(p plot.Plot) bool { return p.Width > Narrow },
 	"columns": func(t report.Table, i int) bool { return i < t.Left },
-}).ParseFS(files, "templates/*.html"))
+}
 
 // svg is a plot inside a page. It is our own markup, in which untrusted texts are
 // escaped.
@@ -64,7 +69,7 @@ func svg(p plot.Plot) (template.HTML, error) {
 // Write writes the page.
 func (r Report) Write(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
-	if err := Templates.ExecuteTemplate(out, "report.html", r.shown()); err != nil {
+	if err := Templates().ExecuteTemplate(out, "report.html", r.shown()); err != nil {
 		return err
 	}
 	return out.Flush()

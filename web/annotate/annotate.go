@@ -71,7 +71,9 @@ var style string
 //go:embed annotate.js
 var script []byte
 
-var templates = template.Must(template.Must(page.Templates.Clone()).ParseFS(files, "templates/*.html"))
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.Must(page.Templates().Clone()).ParseFS(files, "templates/*.html"))
+})
 
 // check returns an error for a sample that says nothing, and for names that cannot be
 // kept or told apart.
@@ -291,7 +293,7 @@ func (s *Server) kinds() int {
 // a page.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
 		s.fail(w, r, err)
 		return
 	}
@@ -313,7 +315,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		f.Annotator = ""
 	}
 	var b bytes.Buffer
-	templates.ExecuteTemplate(&b, "error.html", struct {
+	templates().ExecuteTemplate(&b, "error.html", struct {
 		frame
 		Message string
 	}{f, visible.Line(strings.ReplaceAll(err.Error(), s.run, "the run"))})

@@ -1,10 +1,11 @@
 package free
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"crosstalk/internal/lazyregexp"
 )
 
 // Only returns the one number that a text gives, be it several times. Digits
@@ -17,13 +18,13 @@ func Only(text string) (number float64, ok bool) {
 		return n, true
 	}
 	var found []float64
-	rest := digits.ReplaceAllStringFunc(text, func(s string) string {
+	rest := digits().ReplaceAllStringFunc(text, func(s string) string {
 		if n, ok := fromDigits(s); ok {
 			found = append(found, n)
 		}
 		return " | " // words on both sides are apart
 	})
-	rest = han.ReplaceAllStringFunc(rest, func(s string) string {
+	rest = han().ReplaceAllStringFunc(rest, func(s string) string {
 		found = append(found, fromHan(s))
 		return " | "
 	})
@@ -40,9 +41,9 @@ func Only(text string) (number float64, ok bool) {
 }
 
 var (
-	digits = regexp.MustCompile(`[-−]?\d+(?:[.,'’\x{a0}\x{202f}]\d+)*`)
-	group  = regexp.MustCompile(`^\d{1,3}(?:[.,'’\x{a0}\x{202f}]\d{3})+$`)
-	han    = regexp.MustCompile(`[〇零一二两兩三四五六七八九十百千万萬亿億]+`)
+	digits = lazyregexp.New(`[-−]?\d+(?:[.,'’\x{a0}\x{202f}]\d+)*`)
+	group  = lazyregexp.New(`^\d{1,3}(?:[.,'’\x{a0}\x{202f}]\d{3})+$`)
+	han    = lazyregexp.New(`[〇零一二两兩三四五六七八九十百千万萬亿億]+`)
 )
 
 // fromDigits reads 1234.5, 1,234.5, 1.234,5 and 1,5. One separator before
@@ -55,7 +56,7 @@ func fromDigits(s string) (float64, bool) {
 		sign, body = -1, s[1:]
 	}
 	last := strings.LastIndexAny(body, ".,")
-	grouped := group.MatchString(body) && (strings.Count(body, ".") != 1 || strings.ContainsAny(body, ",'’\u00a0\u202f") && last != strings.Index(body, "."))
+	grouped := group().MatchString(body) && (strings.Count(body, ".") != 1 || strings.ContainsAny(body, ",'’\u00a0\u202f") && last != strings.Index(body, "."))
 	whole, fraction := body, ""
 	if last >= 0 && !grouped {
 		whole, fraction = body[:last], "."+body[last+1:]

@@ -41,8 +41,9 @@ func parseRenames(text string) (renames, error) {
 
 // result is what comparing two files found.
 type result struct {
-	estimates, equal int    // of the file with more estimates
-	first            string // difference; empty if there is none
+	estimates, equal int            // of the file with more estimates
+	first            string         // difference; empty if there is none
+	fields           map[string]int // in how many estimates each field differs
 }
 
 // compare compares two files of estimates. Numbers are the same if they are written the same.
@@ -61,23 +62,34 @@ func compare(before, after []byte, renamed renames) (r result, err error) {
 			r.first = difference
 		}
 	}
-	r.estimates = max(len(old), len(found))
+	r.estimates, r.fields = max(len(old), len(found)), map[string]int{}
 	delete(x, "estimates")
 	delete(y, "estimates")
 	for i := range min(len(old), len(found)) {
-		if d := renamed.differ(old[i], found[i], ""); d != "" {
-			note(fmt.Sprintf("estimate %d (%s): %s", i+1, title(old[i]), d))
-			continue
+		same := true
+		renamed.differ(old[i], found[i], "", func(field, difference string) {
+			note(fmt.Sprintf("estimate %d (%s): %s", i+1, title(old[i]), difference))
+			same = false
+			r.fields[field]++
+		})
+		if same {
+			r.equal++
 		}
-		r.equal++
 	}
 	if len(old) != len(found) {
 		note(fmt.Sprintf("%d estimates, now %d", len(old), len(found)))
 	}
-	if d := renamed.differ(x, y, ""); d != "" {
-		note(d)
-	}
+	renamed.differ(x, y, "", func(_, difference string) { note(difference) })
 	return r, nil
+}
+
+// differing lists the fields that differ, each with the number of its estimates.
+func (r result) differing() string {
+	var parts []string
+	for _, field := range slices.Sorted(maps.Keys(r.fields)) {
+		parts = append(parts, fmt.Sprintf("%s %d", field, r.fields[field]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // decode reads a file of estimates and keeps numbers as they are written.
@@ -104,38 +116,35 @@ func title(estimate any) string {
 	return strings.Join(words, " ")
 }
 
-// differ returns the first difference of two decoded values, with its path, or "".
-func (r renames) differ(x, y any, path string) string {
+// differ calls note for each difference of two decoded values, with the field's path.
+func (r renames) differ(x, y any, path string, note func(field, difference string)) {
 	switch x := x.(type) {
 	case map[string]any:
-		y, ok := y.(map[string]any)
-		if !ok {
-			break
+		if y, ok := y.(map[string]any); ok {
+			r.fields(x, y, path, note)
+			return
 		}
-		return r.fields(x, y, path)
 	case []any:
 		y, ok := y.([]any)
 		if !ok {
 			break
 		}
 		for i := range min(len(x), len(y)) {
-			if d := r.differ(x[i], y[i], join(path, strconv.Itoa(i))); d != "" {
-				return d
-			}
+			r.differ(x[i], y[i], join(path, strconv.Itoa(i)), note)
 		}
 		if len(x) != len(y) {
-			return fmt.Sprintf("%s: %d entries, now %d", path, len(x), len(y))
+			note(path, fmt.Sprintf("%s: %d entries, now %d", path, len(x), len(y)))
 		}
-		return ""
+		return
 	default:
 		if x == y {
-			return ""
+			return
 		}
 	}
-	return fmt.Sprintf("%s: %s, now %s", path, show(x), show(y))
+	note(path, fmt.Sprintf("%s: %s, now %s", path, show(x), show(y)))
 }
 
-func (r renames) fields(x, y map[string]any, path string) string {
+func (r renames) fields(x, y map[string]any, path string, note func(field, difference string)) {
 	known := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(x)) {
 		now, ok := r.names[name]
@@ -145,21 +154,18 @@ func (r renames) fields(x, y map[string]any, path string) string {
 		case now == "":
 			continue
 		}
-		value, ok := y[now]
-		if !ok {
-			return join(path, now) + " is missing"
-		}
 		known[now] = true
-		if d := r.differ(x[name], value, join(path, now)); d != "" {
-			return d
+		if value, ok := y[now]; ok {
+			r.differ(x[name], value, join(path, now), note)
+		} else {
+			note(join(path, now), join(path, now)+" is missing")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(y)) {
 		if !known[name] && !r.added[name] {
-			return join(path, name) + " is new"
+			note(join(path, name), join(path, name)+" is new")
 		}
 	}
-	return ""
 }
 
 func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }

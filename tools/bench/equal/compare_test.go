@@ -45,9 +45,19 @@ func TestCompare(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := compare([]byte(file(first, second)), []byte(x.after), renamed)
-		if want := (result{x.estimates, x.equal, x.first}); got != want || err != nil {
-			t.Errorf("%s: %+v, %v; want %+v", x.name, got, err, want)
+		if got.estimates != x.estimates || got.equal != x.equal || got.first != x.first || err != nil {
+			t.Errorf("%s: %+v, %v; want %d, %d, %s", x.name, got, err, x.estimates, x.equal, x.first)
 		}
+	}
+}
+
+// Every field that differs is counted, not only the first one.
+func TestDiffering(t *testing.T) {
+	before := `{"estimates": [{"value": 1, "n": 3, "counts": {"line": 1}}, {"value": 1, "n": 3}]}`
+	after := `{"estimates": [{"value": 1, "n": 2, "counts": {"word": 1}}, {"value": 1, "n": 2}]}`
+	r, err := compare([]byte(before), []byte(after), renames{})
+	if want := "counts.line 1, counts.word 1, n 2"; err != nil || r.differing() != want {
+		t.Errorf("%q, %v; want %q", r.differing(), err, want)
 	}
 }
 

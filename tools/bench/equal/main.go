@@ -93,7 +93,7 @@ func run(stdout, stderr io.Writer, args []string) (same bool, err error) {
 // compareAll prints a line for each run, and tells whether all figures are equal.
 func compareAll(stdout, stderr io.Writer, programs [2]string, studies []study, dir string, renamed renames) (same bool, err error) {
 	t := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "run\testimates\tequal\tfirst difference")
+	fmt.Fprintln(t, "run\testimates\tequal\tfields that differ\tfirst difference")
 	estimates, equal := 0, 0
 	same = true
 	for i, s := range studies {
@@ -122,9 +122,9 @@ func compareAll(stdout, stderr io.Writer, programs [2]string, studies []study, d
 		}
 		same = same && difference == ""
 		estimates, equal = estimates+r.estimates, equal+r.equal
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\n", s.name(), r.estimates, r.equal, difference)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", s.name(), r.estimates, r.equal, r.differing(), difference)
 	}
-	fmt.Fprintf(t, "%d runs\t%d\t%d\t\n", len(studies), estimates, equal)
+	fmt.Fprintf(t, "%d runs\t%d\t%d\t\t\n", len(studies), estimates, equal)
 	return same, t.Flush()
 }
 

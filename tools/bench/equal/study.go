@@ -87,7 +87,11 @@ func studies(shared, dir string) ([]study, error) {
 		answers := file("lcb/outputs/" + model + ".csv.gz")
 		for _, protocol := range confusion {
 			add(false, "score", "confusion", answers, "--protocol", protocol)
-			add(protocol == "lcb-script", "score", "confusion", answers, "--protocol", protocol, "--lid", identifier, "--words", words)
+			papers := []string{"score", "confusion", answers, "--protocol", protocol, "--lid", identifier}
+			if protocol != "crosstalk-1" { // its judgement of words needs no list
+				papers = append(papers, "--words", words)
+			}
+			add(protocol == "lcb-script", papers...)
 		}
 		for _, by := range []string{"", "language", "task,source"} {
 			add(false, "score", "confusion", answers, "--protocol", strings.Join(confusion, ","), "--by", by)

@@ -15,8 +15,9 @@ import (
 )
 
 // journal fills a journal with n short answers, in this process, and then times what
-// a run and its readers do with it: save one answer more, find one, count all, and
-// vacuum.
+// a run and its readers do with it: open it, save one answer more, find one, count
+// all, and vacuum. The rates of the tenths show whether a journal gets slower as it
+// grows.
 func (b *measuring) journal(n int) error {
 	path := filepath.Join(b.dir, fmt.Sprintf("journal-%d.db", n))
 	j, err := journal.Open(path)
@@ -24,10 +25,23 @@ func (b *measuring) journal(n int) error {
 		return err
 	}
 	started := time.Now()
-	if err := fill(j, n); err != nil {
-		return errors.Join(err, j.Close())
+	var rates []float64 // of tenths
+	for part := range 10 {
+		from, to := n*part/10, n*(part+1)/10
+		took := each(1, func(int) error { return fill(j, from, to) })
+		if took.err != nil {
+			return errors.Join(took.err, j.Close())
+		}
+		rates = append(rates, float64(to-from)/took.took.Seconds())
 	}
 	filled := time.Since(started)
+	if err := j.Close(); err != nil {
+		return err
+	}
+	open := each(1, func(int) (err error) { j, err = journal.Open(path); return err })
+	if open.err != nil {
+		return open.err
+	}
 	const times = 1000
 	save := each(times, func(i int) error { return j.Put(answered(n + i)) })
 	found := each(times, func(int) error {
@@ -44,8 +58,8 @@ func (b *measuring) journal(n int) error {
 	}
 	var before, after int64
 	vacuum := each(1, func(int) (err error) { before, after, err = journal.Vacuum(path); return err })
-	fmt.Printf("journal  %8d: filled in %.1f s (%.0f/s), one more saved in %v, one found in %v, all counted in %v, vacuumed in %v from %d to %d MB\n",
-		n, filled.Seconds(), float64(n)/filled.Seconds(), save.took, found.took, count.took, vacuum.took, before/1e6, after/1e6)
+	fmt.Printf("journal  %8d: filled in %.1f s (%.0f/s; by tenths %.0f), opened in %v, one more saved in %v, one found in %v, all counted in %v, vacuumed in %v from %d to %d MB\n",
+		n, filled.Seconds(), float64(n)/filled.Seconds(), rates, open.took, save.took, found.took, count.took, vacuum.took, before/1e6, after/1e6)
 	return vacuum.err
 }
 
@@ -66,16 +80,18 @@ func each(times int, do func(i int) error) (t timed) {
 	return t
 }
 
-// fill saves n answers, as many at a time as a run with a high concurrency.
-func fill(j *journal.Journal, n int) error {
+// fill saves the answers from one number up to another, as many at a time as a run
+// with a high concurrency.
+func fill(j *journal.Journal, from, to int) error {
 	var group sync.WaitGroup
 	var next atomic.Int64
+	next.Store(int64(from))
 	errs := make([]error, 256)
 	for k := range errs {
 		group.Go(func() {
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= n || errs[k] != nil {
+				if i >= to || errs[k] != nil {
 					return
 				}
 				errs[k] = j.Put(answered(i))
