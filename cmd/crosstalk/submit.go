@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -79,17 +78,9 @@ resumes. To repeat shards that failed, submit the same again.`,
 		Example: `  crosstalk submit slurm --shards 64 -- run leakage --out runs/sweep
   crosstalk submit slurm --shards 16 --parallel 4 --sbatch --time=4:00:00 \
       --submit -- score confusion answers.jsonl --out runs/scored`,
-		RunE: func(c *cobra.Command, args []string) (err error) {
+		RunE: func(c *cobra.Command, args []string) error {
 			if err := readCommand(c, args, &s.Job); err != nil {
 				return err
-			}
-			if s.Folder, err = os.Getwd(); err != nil {
-				return err
-			}
-			if s.Program == "" {
-				if s.Program, err = os.Executable(); err != nil {
-					return err
-				}
 			}
 			w := c.OutOrStdout()
 			if submit {
