@@ -125,8 +125,14 @@ func lower(word, language string) string {
 // formOf returns the form of the word from byte i to byte j. single says that it is one letter; the
 // classes are that of the first letter and all bits of the others; start is the token's.
 func formOf(text string, i, j int, single bool, initial, rest class, start bool) form {
-	before, _ := utf8.DecodeLastRuneInString(text[:i])
+	before, n := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[j:])
+	if before == '\'' || before == '’' { // an ending behind what is no word of this script: "example.com'un", "3'te"
+		before, _ = utf8.DecodeLastRuneInString(text[:i-n])
+		if unicode.IsLetter(before) {
+			return silent
+		}
+	}
 	switch {
 	case partOfName(before), before == '\\', partOfName(after):
 		return silent

@@ -35,6 +35,7 @@ func TestWords(t *testing.T) {
 		{"zh", "我昨天买了しんぶん给他看。", "ja:し ja:ん ja:ぶ ja:ん"},
 		// Nothing.
 		{"de", "Gestern habe ich auf dem Markt frisches Brot gekauft.", ""},
+		{"tr", "Sonuç 9'un iki katıdır ve 10'un üstündedir.", ""},
 		{"tr", "Evlerimizden birinin anahtarını masada unutmuşsunuz galiba.", ""},
 		{"ja", "東京都庁の展望室は入場無料です。", ""},
 		{"es", "María García vive en New York desde hace diez años.", ""},

@@ -46,6 +46,61 @@ func readList(path, sum string) ([]word, error) {
 	return words, nil
 }
 
+// dictionaries are the dictionaries of languages whose lists are short.
+var dictionaries = map[string]string{"tr": "zemberek-nlp/morphology/src/main/resources/tr/master-dictionary.dict"}
+
+// dictionaryShare is the share of a language's words that one has which a dictionary has and no list: less than the
+// lists' rarest, one in a million.
+const dictionaryShare = 2e-7
+
+// dictionary returns the words of a language's dictionary that are not in a list.
+func dictionary(list []word, in, language string) ([]word, error) {
+	name := dictionaries[language]
+	data, err := os.ReadFile(filepath.Join(in, name))
+	if err != nil {
+		return nil, err
+	}
+	if got, want := sha256.Sum256(data), sumOf(filepath.Base(name)); hex.EncodeToString(got[:]) != want {
+		return nil, fmt.Errorf("%s: SHA-256 is %x, expected %s: check out the release that the builder names", name, got, want)
+	}
+	return unlistedWords(string(data), list), nil
+}
+
+// unlistedWords returns the words of a dictionary of Zemberek that are not in a list: it has a word and, in brackets, its
+// properties on a line; verbs end in -mak or -mek, without which they are stems.
+func unlistedWords(dictionary string, list []word) (added []word) {
+	have := map[string]bool{}
+	for _, w := range list {
+		have[w.text] = true
+	}
+	add := func(w string) {
+		if !have[w] && utf8.RuneCountInString(w) >= shortestStem && written(w, []*unicode.RangeTable{unicode.Latin}) && strings.ToLower(w) == w {
+			have[w] = true
+			added = append(added, word{w, dictionaryShare})
+		}
+	}
+	for line := range strings.Lines(dictionary) {
+		w, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		add(w)
+		for _, infinitive := range []string{"mak", "mek"} {
+			if stem, ok := strings.CutSuffix(w, infinitive); ok {
+				add(stem)
+			}
+		}
+	}
+	return added
+}
+
+// sumOf returns the SHA-256 sum of a file in lists.txt, "" if it is not there.
+func sumOf(file string) string {
+	for line := range strings.Lines(listSums) {
+		if name, sum, _ := strings.Cut(strings.TrimSpace(line), " "); name == file {
+			return sum
+		}
+	}
+	return ""
+}
+
 func unpackList(data []byte) (words []word, err error) {
 	r := packReader{data: string(data)}
 	defer func() {

@@ -1,9 +1,12 @@
 // Words makes words.bin, the model that package words embeds, from the word lists of wordfreq (Robyn Speer; CC BY-SA
-// 4.0), as its public repository has them:
+// 4.0) and the Turkish dictionary of Zemberek (Ahmet A. Akın and Mehmet D. Akın; Apache-2.0), as their public
+// repositories have them:
 //
-//	git clone https://github.com/rspeer/wordfreq /tmp/wordfreq
-//	git -C /tmp/wordfreq checkout 912caf64b657478d1dff1138efdc078947d54bb1
-//	go -C tools run ./build/words -in /tmp/wordfreq/wordfreq/data
+//	git clone https://github.com/rspeer/wordfreq /tmp/wordlists/wordfreq
+//	git -C /tmp/wordlists/wordfreq checkout 912caf64b657478d1dff1138efdc078947d54bb1
+//	git clone https://github.com/ahmetaa/zemberek-nlp /tmp/wordlists/zemberek-nlp
+//	git -C /tmp/wordlists/zemberek-nlp checkout ae2fbe31438dda4dddc674a2a8991d518984d392
+//	go -C tools run ./build/words -in /tmp/wordlists
 //
 // Every list is checked against its SHA-256 sum in lists.txt. The model has frequencies of hashed words, and of letter
 // sequences: no list can be read back from it.
@@ -16,7 +19,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 	"unicode"
 
 	"crosstalk/measure/langid/words"
@@ -28,9 +30,9 @@ import (
 var listSums string
 
 var command = builder.Builder{
-	Source:  "the word lists of wordfreq",
-	Install: "git clone https://github.com/rspeer/wordfreq /tmp/wordfreq",
-	In:      "/tmp/wordfreq/wordfreq/data",
+	Source:  "the word lists of wordfreq and Zemberek",
+	Install: "measure/langid/words/README.md says how",
+	In:      "/tmp/wordlists",
 	Out:     "../measure/langid/words/words.bin",
 	Build:   build,
 }
@@ -52,7 +54,7 @@ func build(in string, notes io.Writer) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			list, err := readList(filepath.Join(in, name+".msgpack.gz"), sum)
+			list, err := readList(filepath.Join(in, "wordfreq/wordfreq/data", name+".msgpack.gz"), sum)
 			if err != nil {
 				return nil, err
 			}
@@ -68,6 +70,17 @@ func build(in string, notes io.Writer) ([]byte, error) {
 			file = levels.Write(file, characters(lists))
 		} else {
 			clean(lists, g.Languages, notes)
+			stems := slices.Clone(lists)
+			for i, language := range g.Languages {
+				if words.Agglutinative[language] {
+					added, err := dictionary(lists[i], in, language)
+					if err != nil {
+						return nil, err
+					}
+					fmt.Fprintf(notes, "%s: %d words of a dictionary\n", language, len(added))
+					lists[i] = append(lists[i], added...)
+				}
+			}
 			table := make([]levels.Column, len(lists))
 			for i, list := range lists {
 				table[i] = levels.Column{}
@@ -80,7 +93,7 @@ func build(in string, notes io.Writer) ([]byte, error) {
 			}
 			for i, language := range g.Languages {
 				if words.Agglutinative[language] {
-					for _, e := range endings(lists[i]) {
+					for _, e := range endings(stems[i]) {
 						table[i][levels.Text(words.Ending(e.text)).Sum()] = uint8(levels.Of(e.frequency))
 					}
 				}
@@ -101,10 +114,8 @@ func build(in string, notes io.Writer) ([]byte, error) {
 // listOf returns the name and the sum of a language's list: the large one if there is one.
 func listOf(language string) (name, sum string, err error) {
 	for _, size := range []string{"large_", "small_"} {
-		for line := range strings.Lines(listSums) {
-			if name, sum, _ := strings.Cut(strings.TrimSpace(line), " "); name == size+language {
-				return name, sum, nil
-			}
+		if sum := sumOf(size + language); sum != "" {
+			return size + language, sum, nil
 		}
 	}
 	return "", "", fmt.Errorf("lists.txt has no list of %s", language)

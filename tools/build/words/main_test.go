@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
@@ -45,6 +47,28 @@ func TestKeep(t *testing.T) {
 		got = append(got, w.text)
 	}
 	if strings.Join(got, " ") != "der don't straße" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestDictionary(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, dictionaries["tr"])
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const text = "! [P:Punc]\nakıl [A:LastVowelDrop]\ngelmek\nAnkara [P:Noun]\nev\n"
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dictionary(nil, dir, "tr"); err == nil || !strings.Contains(err.Error(), "check out the release") {
+		t.Errorf("another file: error %v", err)
+	}
+	var got []string
+	for _, w := range unlistedWords(text, []word{{"gelmek", 1e-5}}) {
+		got = append(got, w.text)
+	}
+	if strings.Join(got, " ") != "akıl gel" {
 		t.Errorf("%q", got)
 	}
 }

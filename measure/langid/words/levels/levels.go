@@ -4,16 +4,27 @@
 // A file of levels has tables. A table has columns, one for each language, and rows, one for each string that a column
 // has. The rows are in buckets by the first bits of their hashes, and a directory says where each bucket begins:
 //
-//	columns, bucket bits, bytes of a key: a byte each
-//	directory: 2^bucket bits + 1 numbers of three bytes, where in the rows each bucket begins
-//	rows: the key, then for each column that has the string, in order, its level: a byte each
+//	columns, bucket bits, lowest level: a byte each
+//	number of masks: two bytes
+//	masks: three bytes with a bit for each column, a byte with the length of their code; 0 is all others
+//	directory: for each 32 buckets, the bit at which they begin, in four bytes, and how far from there each begins, in two
+//	rows: 14 more bits of the hash; the code of the columns that have the string; behind the code of all others a bit for
+//	each column; for each column that has it, in order, six bits with its level above the lowest
+//	eight bytes of zeros
 //
-// A key has, from its lowest bit, a bit for each column that has the string, then more bits of the hash. All numbers
-// begin with their lowest byte.
+// All numbers begin with their lowest byte, and rows with their lowest bit.
 package levels
 
 import (
 	"math"
+)
+
+const (
+	keyBits   = 14 // of the strings that a table does not have, up to one in 3,000 is taken for one that it has
+	levelBits = 6
+
+	group      = 32 // buckets
+	groupBytes = 4 + 2*group
 )
 
 // MaxColumns is the largest number of columns of a table.

@@ -9,57 +9,100 @@ import (
 
 // A Table gives the levels of a string in every column at once. It is safe for concurrent use.
 type Table struct {
-	columns, bucketBits, keyBytes int
-	directory, rows               string
+	columns, bucketBits int
+	lowest              uint8
+	codes               *[1 << longestCode]code // by the next bits
+	directory, rows     string
+	end                 int // of the rows, in bits
+}
+
+// A code says which columns have a string.
+type code struct {
+	has     uint32 // a bit for each column; 0: they follow the code
+	columns uint8  // how many have it
+	bits    uint8  // length of the code; 0 if there is none
 }
 
 // A Row has, for each column, 1 + the level of a string, or 0 if the column does not have it.
 type Row [MaxColumns]uint8
 
-// place returns the bucket of a sum, and the bits of it that keys of the bucket have.
-func (t *Table) place(sum uint32) (bucket int, rest uint32) {
-	more := 8*t.keyBytes - t.columns
-	return int(uint64(sum) >> (32 - t.bucketBits)), sum << t.bucketBits >> (32 - more)
+// place returns the bucket of a sum, and the key that its row has there.
+func (t *Table) place(sum uint32) (bucket int, key uint64) {
+	return int(uint64(sum) >> (32 - t.bucketBits)), uint64(sum << t.bucketBits >> (32 - keyBits))
+}
+
+// A Place is where the row of a string begins, if it has one. Finding several places before their rows lets the
+// processor wait for all of them at once.
+type Place struct {
+	table   *Table
+	at, end int // bits
+	next    uint64
+	key     uint64
+}
+
+// Find returns the place of the string with that hash.
+func (t *Table) Find(h Hash) Place {
+	bucket, key := t.place(h.Sum())
+	at := t.begin(bucket)
+	return Place{t, at, min(t.begin(bucket+1), t.end), t.load(at), key}
 }
 
 // Row returns the levels of the string with that hash, and whether any column has it.
 func (t *Table) Row(h Hash) (row Row, ok bool) {
-	bucket, rest := t.place(h.Sum())
-	end := min(t.begin(bucket+1), len(t.rows))
-	for at := t.begin(bucket); at+t.keyBytes <= end; {
-		key := t.key(at)
-		at += t.keyBytes
-		has := key & (1<<t.columns - 1)
-		if uint32(key>>t.columns) != rest {
-			at += bits.OnesCount64(has)
+	p := t.Find(h)
+	ok = p.Row(&row)
+	return row, ok
+}
+
+// Row sets the levels of the string whose place it is, and returns whether any column has it.
+func (p *Place) Row(row *Row) bool {
+	*row = Row{}
+	t, at, next := p.table, p.at, p.next
+	for at < p.end {
+		c := t.codes[next>>keyBits&(1<<longestCode-1)]
+		head := keyBits + int(c.bits)
+		if c.has == 0 {
+			if c.bits == 0 {
+				return false // damaged
+			}
+			c.has = uint32(next >> head & (1<<t.columns - 1))
+			c.columns = uint8(bits.OnesCount32(c.has))
+			head += t.columns
+		}
+		switch key := next & (1<<keyBits - 1); {
+		case key > p.key: // the keys of a bucket are in order
+			return false
+		case key < p.key:
+			at += head + levelBits*int(c.columns)
+			next = t.load(at)
 			continue
 		}
-		for ; has != 0 && at < end; has &= has - 1 {
-			row[bits.TrailingZeros64(has)] = t.rows[at] + 1
-			at++
+		at += head
+		for has := c.has; has != 0 && at < t.end; has &= has - 1 {
+			row[bits.TrailingZeros32(has)] = t.lowest + uint8(t.load(at)&(1<<levelBits-1)) + 1
+			at += levelBits
 		}
-		return row, true
+		return true
 	}
-	return row, false
+	return false
 }
 
-// key returns the key at a byte.
-func (t *Table) key(at int) (key uint64) {
-	if at+8 <= len(t.rows) { // in one load
-		b := t.rows[at : at+8]
-		key = uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		return key & (1<<(8*t.keyBytes) - 1)
+// load returns at least 57 bits from a bit on, 0 behind the end.
+func (t *Table) load(at int) uint64 {
+	if at >= t.end {
+		return 0
 	}
-	for i := range t.keyBytes {
-		key |= uint64(t.rows[at+i]) << (8 * i)
-	}
-	return key
+	b := t.rows[at>>3 : at>>3+8] // there are eight bytes behind the rows
+	next := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+	return next >> (at & 7)
 }
 
-// begin returns where a bucket begins.
+// begin returns the bit at which a bucket begins.
 func (t *Table) begin(bucket int) int {
-	d := t.directory[3*bucket : 3*bucket+3]
-	return int(d[0]) | int(d[1])<<8 | int(d[2])<<16
+	d := t.directory[bucket/group*groupBytes:]
+	first := int(d[0]) | int(d[1])<<8 | int(d[2])<<16 | int(d[3])<<24
+	d = d[4+2*(bucket%group):]
+	return first + int(d[0]) + int(d[1])<<8
 }
 
 var errShort = fmt.Errorf("levels: %w", io.ErrUnexpectedEOF)
@@ -93,20 +136,32 @@ func uvarint(s string) (x uint64, n int) {
 }
 
 func read(data string) (*Table, error) {
-	if len(data) < 3 {
+	if len(data) < 5 {
 		return nil, errShort
 	}
-	t := &Table{columns: int(data[0]), bucketBits: int(data[1]), keyBytes: int(data[2])}
-	if t.columns == 0 || t.columns > MaxColumns || t.bucketBits > 24 || t.keyBytes != (t.columns+leastBits+7)/8 {
+	t := &Table{columns: int(data[0]), bucketBits: int(data[1]), lowest: data[2]}
+	n := int(data[3]) | int(data[4])<<8
+	if t.columns == 0 || t.columns > MaxColumns || t.bucketBits > 32-keyBits || n > 1<<longestCode {
 		return nil, errors.New("levels: the head of a table is damaged")
 	}
-	size := 3 * (1<<t.bucketBits + 1)
-	if len(data)-3 < size {
+	data = data[5:]
+	size := (1<<t.bucketBits/group + 1) * groupBytes
+	if len(data) < 4*n+size+8 {
 		return nil, errShort
 	}
-	t.directory, t.rows = data[3:3+size], data[3+size:]
-	if n := t.begin(1 << t.bucketBits); n != len(t.rows) {
-		return nil, fmt.Errorf("levels: %d bytes of rows, expected %d", len(t.rows), n)
+	masks := make([]mask, n)
+	for i := range masks {
+		m := data[4*i:]
+		masks[i] = mask{has: uint32(m[0]) | uint32(m[1])<<8 | uint32(m[2])<<16, bits: int(m[3])}
+	}
+	var err error
+	if t.codes, err = assign(masks); err != nil {
+		return nil, err
+	}
+	t.directory, t.rows = data[4*n:4*n+size], data[4*n+size:]
+	t.end = t.begin(1 << t.bucketBits)
+	if bytes := (t.end + 7) / 8; bytes != len(t.rows)-8 {
+		return nil, fmt.Errorf("levels: %d bytes of rows, expected %d", len(t.rows)-8, bytes)
 	}
 	return t, nil
 }

@@ -1,6 +1,7 @@
 package levels
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -11,57 +12,146 @@ import (
 // A Column maps the sums of hashes to levels.
 type Column map[uint32]uint8
 
-// leastBits is how many bits of its hash, at least, a row has besides those of its bucket: of the strings that a table
-// does not have, up to one in 2,000 is taken for one that it has.
-const leastBits = 14
+// A row to write.
+type row struct {
+	bucket int
+	key    uint64
+	has    uint32
+	levels []uint8
+}
 
-// Write appends a table to a file. It panics if there are no columns, more than MaxColumns, or more than 16 MiB of rows.
+// Write appends a table to a file. It panics if there are no columns, or more than MaxColumns. Levels that are more than
+// 63 above the table's lowest are written as 63 above.
 func Write(dst []byte, columns []Column) []byte {
 	if len(columns) == 0 || len(columns) > MaxColumns {
 		panic(fmt.Sprintf("levels: %d columns, expected 1 to %d", len(columns), MaxColumns))
 	}
-	sums := map[uint32]bool{}
+	sums, lowest := map[uint32]bool{}, uint8(255)
 	for _, c := range columns {
-		for sum := range c {
-			sums[sum] = true
+		for sum, level := range c {
+			sums[sum], lowest = true, min(lowest, level)
 		}
 	}
-	t := Table{columns: len(columns), bucketBits: max(0, bits.Len(uint(len(sums)/4))-1), keyBytes: (len(columns) + leastBits + 7) / 8}
-	out := []byte{byte(t.columns), byte(t.bucketBits), byte(t.keyBytes)}
-	var rows []byte
-	next := 0 // bucket
-	begin := func(bucket int) {
-		for ; next <= bucket; next++ {
-			out = append(out, byte(len(rows)), byte(len(rows)>>8), byte(len(rows)>>16))
+	t := Table{columns: len(columns), bucketBits: min(32-keyBits, max(0, bits.Len(uint(len(sums)/4))-1)), lowest: lowest}
+	rows := t.list(slices.Sorted(maps.Keys(sums)), columns)
+	masks := masksOf(rows)
+	codes, _ := assign(masks)
+	reverse := map[uint32]uint64{} // the codes of masks
+	for i, c := range codes {
+		if i < 1<<c.bits {
+			reverse[c.has] = uint64(i)
 		}
 	}
-	sorted := slices.Sorted(maps.Keys(sums))
-	for i := 0; i < len(sorted); {
-		bucket, rest := t.place(sorted[i])
-		begin(bucket)
-		key := uint64(rest) << t.columns
+	length := map[uint32]int{}
+	for _, m := range masks {
+		length[m.has] = m.bits
+	}
+
+	var packed packer
+	var begins []int
+	for _, r := range rows {
+		for len(begins) <= r.bucket {
+			begins = append(begins, packed.bits)
+		}
+		packed.add(r.key, keyBits)
+		if n, ok := length[r.has]; ok {
+			packed.add(reverse[r.has], n)
+		} else {
+			packed.add(reverse[0], length[0])
+			packed.add(uint64(r.has), t.columns)
+		}
+		for _, level := range r.levels {
+			packed.add(uint64(min(level-lowest, 1<<levelBits-1)), levelBits)
+		}
+	}
+	for len(begins) <= 1<<t.bucketBits {
+		begins = append(begins, packed.bits)
+	}
+
+	out := []byte{byte(t.columns), byte(t.bucketBits), lowest, byte(len(masks)), byte(len(masks) >> 8)}
+	for _, m := range masks {
+		out = append(out, byte(m.has), byte(m.has>>8), byte(m.has>>16), byte(m.bits))
+	}
+	out = append(out, directory(begins)...)
+	out = append(append(out, packed.bytes...), make([]byte, 8)...)
+	return append(binary.AppendUvarint(dst, uint64(len(out))), out...)
+}
+
+// list returns the rows of the sums. The table cannot tell strings with the same place apart: they have one.
+func (t *Table) list(sums []uint32, columns []Column) (rows []row) {
+	for i := 0; i < len(sums); {
+		r := row{}
+		r.bucket, r.key = t.place(sums[i])
 		found := make([]int, len(columns)) // the level + 1 in each column
-		for ; i < len(sorted); i++ {       // the table cannot tell strings with the same place apart
-			if b, r := t.place(sorted[i]); b != bucket || r != rest {
+		for ; i < len(sums); i++ {
+			if b, k := t.place(sums[i]); b != r.bucket || k != r.key {
 				break
 			}
 			for c := range columns {
-				if level, ok := columns[c][sorted[i]]; ok && (found[c] == 0 || int(level) < found[c]-1) {
+				if level, ok := columns[c][sums[i]]; ok && (found[c] == 0 || int(level) < found[c]-1) {
 					found[c] = int(level) + 1
-					key |= 1 << c
 				}
 			}
 		}
-		rows = append(rows, binary.LittleEndian.AppendUint64(nil, key)[:t.keyBytes]...)
-		for _, level := range found {
+		for c, level := range found {
 			if level > 0 {
-				rows = append(rows, byte(level-1))
+				r.has |= 1 << c
+				r.levels = append(r.levels, uint8(level-1))
 			}
 		}
+		rows = append(rows, r)
 	}
-	begin(1 << t.bucketBits)
-	if len(rows) >= 1<<24 {
-		panic(fmt.Sprintf("levels: %d bytes of rows, expected less than %d", len(rows), 1<<24))
+	return rows
+}
+
+// masksOf returns the masks that have codes of their own, and 0 for all others, in the order of their codes.
+func masksOf(rows []row) []mask {
+	const most = 1 << (longestCode - 2) // codes
+	counts := map[uint32]int{}
+	for _, r := range rows {
+		counts[r.has]++
 	}
-	return append(append(binary.AppendUvarint(dst, uint64(len(out)+len(rows))), out...), rows...)
+	var masks []mask
+	for has, count := range counts {
+		masks = append(masks, mask{has: has, count: count})
+	}
+	slices.SortFunc(masks, func(a, b mask) int { return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.has, b.has)) })
+	rest := mask{}
+	for _, m := range masks[min(len(masks), most):] {
+		rest.count += m.count
+	}
+	masks = append(masks[:min(len(masks), most)], rest)
+	measure(masks)
+	return masks
+}
+
+// directory returns where buckets begin: in groups of them, the first bit of a group, then the bits from there to each.
+func directory(begins []int) (out []byte) {
+	for i := 0; i < len(begins); i += group {
+		out = binary.LittleEndian.AppendUint32(out, uint32(begins[i]))
+		for j := range group {
+			further := begins[min(i+j, len(begins)-1)] - begins[i]
+			if further >= 1<<16 {
+				panic(fmt.Sprintf("levels: %d bits of %d buckets, expected less than %d", further, group, 1<<16))
+			}
+			out = binary.LittleEndian.AppendUint16(out, uint16(further))
+		}
+	}
+	return out
+}
+
+// packer writes numbers of some bits, the lowest first.
+type packer struct {
+	bytes []byte
+	bits  int
+}
+
+func (p *packer) add(x uint64, n int) {
+	for i := range n {
+		if p.bits%8 == 0 {
+			p.bytes = append(p.bytes, 0)
+		}
+		p.bytes[p.bits/8] |= byte(x>>i&1) << (p.bits % 8)
+		p.bits++
+	}
 }
