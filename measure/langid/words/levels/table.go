@@ -78,8 +78,15 @@ func (p *Place) Row(row *Row) bool {
 			continue
 		}
 		at += head
+		next >>= head
+		left := loaded - head
 		for has := c.has; has != 0 && at < t.end; has &= has - 1 {
-			row[bits.TrailingZeros32(has)] = t.lowest + uint8(t.load(at)&(1<<levelBits-1)) + 1
+			if left < levelBits {
+				next, left = t.load(at), loaded
+			}
+			row[bits.TrailingZeros32(has)] = t.lowest + uint8(next&(1<<levelBits-1)) + 1
+			next >>= levelBits
+			left -= levelBits
 			at += levelBits
 		}
 		return true
@@ -87,7 +94,10 @@ func (p *Place) Row(row *Row) bool {
 	return false
 }
 
-// load returns at least 57 bits from a bit on, 0 behind the end.
+// loaded is the number of bits that a load has at least.
+const loaded = 57
+
+// load returns the bits from a bit on, 0 behind the end.
 func (t *Table) load(at int) uint64 {
 	if at >= t.end {
 		return 0
