@@ -126,6 +126,9 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 	for i := range rs {
 		var h levels.Hash
 		most := min(Order, i+1)
+		if most == Order && before[Order-1].None(k) {
+			most-- // nothing follows the four letters before
+		}
 		for n := 1; n <= most; n++ {
 			h = h.Add(rs[i+1-n])
 			places[n] = a.letters.Find(h)

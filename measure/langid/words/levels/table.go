@@ -26,6 +26,16 @@ type code struct {
 // A Row has, for each column, 1 + the level of a string, or 0 if the column does not have it.
 type Row [MaxColumns]uint8
 
+// None reports whether none of the columns from one on has the string.
+func (r *Row) None(from int) bool {
+	for _, level := range r[from:] {
+		if level > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // place returns the bucket of a sum, and the key that its row has there.
 func (t *Table) place(sum uint32) (bucket int, key uint64) {
 	return int(uint64(sum) >> (32 - t.bucketBits)), uint64(sum << t.bucketBits >> (32 - keyBits))
