@@ -315,7 +315,7 @@ func TestBatchRounds(t *testing.T) {
 	args := runConsistency(s, out, "--to", "de", "--items", "60", "--accept-rewrites", "--batch")
 	start(t, nil, args...).expect(0)
 	batched, direct, again, more := paidAt(s)
-	if batches := s.BatchCount(); batches != 2 || direct > 20 || batched < 150 || again+more > 0 {
+	if batches := s.BatchCount(); batches != 2 || direct > 20 || batched < 300 || again+more > 0 {
 		t.Errorf("%d and %d asks paid, %d and %d again, in %d batches", batched, direct, again, more, batches)
 	}
 	t.Logf("%d asks in %d batches, %d by themselves", batched, s.BatchCount(), direct)

@@ -36,7 +36,7 @@ func holding(t *testing.T, answers int64) (s *testserver.Server, begun *atomic.I
 	return s, begun, let
 }
 
-// askedOnce checks that the server has answered so many asks, each once.
+// askedOnce checks that the server has answered this many requests, each once.
 func askedOnce(t *testing.T, s *testserver.Server, asks int) {
 	t.Helper()
 	stats := s.Stats()
