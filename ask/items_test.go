@@ -86,7 +86,7 @@ func TestBudgetTakesItemsInOrder(t *testing.T) {
 	for _, budget := range []ask.Budget{{Asks: 1}, {Asks: 100}, {Asks: 103}, {Tokens: 1000}, {Tokens: 5000}, {Cost: 3000, Prices: prices}, {Asks: 200, Tokens: 4000}, {Asks: 5000}} {
 		t.Run(fmt.Sprintf("%+v", budget), func(t *testing.T) {
 			var first []bool
-			for round := range uint64(8) {
+			for round := range uint64(4) {
 				synctest.Test(t, func(t *testing.T) {
 					var mu sync.Mutex
 					random := rand.New(rand.NewPCG(round, 2))

@@ -65,7 +65,7 @@ func asked(n int) (list []crosstalk.Item) {
 // Russian or Hindi. Chinese and Japanese lines, which have no spaces, are too
 // few words to be checked in either.
 func TestConfusion(t *testing.T) {
-	const line, seeds = 0.2, 200
+	const line, seeds = 0.2, 100
 	results, err := Confusion(bg, confusionInstrument(), asked(30), reference.Confusion{Line: line}, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func inputs(n int) (list []crosstalk.Item) {
 }
 
 func TestConsistency(t *testing.T) {
-	const seeds = 100
+	const seeds = 60
 	truth := reference.Inconsistency{Flip: 0.3, Invalid: 0.1, Wrong: 0.2}
 	for protocol, same := range []float64{0.7, 0.01 + 0.81*0.7} {
 		results, err := Consistency(bg, consistencyInstrument(protocol), inputs(40), truth, seeds)

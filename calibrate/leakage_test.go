@@ -57,7 +57,7 @@ func leakRate(items []crosstalk.Item, rate float64, seeds int) (Result, error) {
 // (1 + rate) / 2; the figures lie around it and the intervals hold it.
 func TestLeakage(t *testing.T) {
 	for _, rate := range []float64{0.2, 0.6} {
-		r, err := leakRate(items(20), rate, 200)
+		r, err := leakRate(items(20), rate, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestLeakage(t *testing.T) {
 		if r.Coverage < 0.90 || r.Coverage > 0.99 || !(r.Certainty.Low < r.Coverage && r.Coverage < r.Certainty.High) {
 			t.Errorf("rate %g: coverage %g, certainty %v", rate, r.Coverage, r.Certainty)
 		}
-		if !(r.Width > 0.05 && r.Width < 0.3) || r.Seeds != 200 || r.Estimate.N != 60 || r.Estimate.Clusters != 20 || r.Model != fmt.Sprintf("reference:leaky?rate=%g", rate) {
+		if !(r.Width > 0.05 && r.Width < 0.3) || r.Seeds != 100 || r.Estimate.N != 60 || r.Estimate.Clusters != 20 || r.Model != fmt.Sprintf("reference:leaky?rate=%g", rate) {
 			t.Errorf("rate %g: %+v", rate, r)
 		}
 	}

@@ -11,13 +11,14 @@ import (
 	"crosstalk/suite"
 )
 
-// A part of each embedded leakage suite, from end to end: the reference model,
-// and a server asked in both ways, scored by its embeddings, which serve any
-// language.
+// A part of each embedded leakage suite, from end to end: a server asked in both
+// ways, scored by its embeddings, which serve any language. Package calibrate runs
+// the reference model over all of them.
 func TestEmbeddedSuites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("checks figures, one after another")
 	}
+	const items = 8
 	server := testserver.New(testserver.Options{})
 	defer server.Close()
 	suites, err := suite.Embedded()
@@ -30,11 +31,10 @@ func TestEmbeddedSuites(t *testing.T) {
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			for name, l := range map[string]Leakage{
-				"reference":   {Sweep: Sweep{Models: []string{"reference:leaky?rate=0.6"}}},
 				"chat":        {Sweep: Sweep{Models: []string{"compatible:m"}, BaseURLs: []string{server.URL + "/v1"}, APIs: []string{"chat"}}},
 				"completions": {Sweep: Sweep{Models: []string{"compatible:m"}, BaseURLs: []string{server.URL + "/v1"}, APIs: []string{"completions"}}},
 			} {
-				l.Suite, l.Items, l.Similarities, l.By = s.Name, 20, []string{"compatible:e@" + server.URL + "/v1"}, []string{}
+				l.Suite, l.Items, l.Similarities, l.By = s.Name, items, []string{"compatible:e@" + server.URL + "/v1"}, []string{}
 				study, err := l.Open()
 				if err != nil {
 					t.Fatal(err)
@@ -46,7 +46,7 @@ func TestEmbeddedSuites(t *testing.T) {
 				measures := map[string]crosstalk.Estimate{}
 				for _, e := range result.Estimates {
 					measures[e.Measure] = e
-					if e.N != 20 || e.Observations+e.Counts[leakage.NotScored] != 20 || !e.Value.Defined() {
+					if e.N != items || e.Observations+e.Counts[leakage.NotScored] != items || !e.Value.Defined() {
 						t.Errorf("%s: %+v", name, e)
 					}
 				}

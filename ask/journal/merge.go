@@ -61,7 +61,7 @@ type transfer struct {
 
 // rowsAtOnce is about the number of rows in a transaction, so that the disk is
 // rarely waited for.
-const rowsAtOnce = 1 << 16
+const rowsAtOnce = 1 << 17
 
 func (t *transfer) begin(to *sqlite3.Conn) (err error) {
 	t.to = to

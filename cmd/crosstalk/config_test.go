@@ -126,7 +126,7 @@ func runStub(t *testing.T, path []string, args ...string) map[string]state {
 	for f := range flagsOf(c) { // whether flags are required, or exclude each other, is not the question
 		maps.DeleteFunc(f.Annotations, func(key string, _ []string) bool { return strings.HasPrefix(key, "cobra_annotation_") })
 	}
-	root.SetArgs(slices.Concat([]string{}, path, args)) // none are not those of the test
+	root.SetArgs(append(append([]string{}, path...), args...)) // not nil, which is the arguments of the test
 	root.SetOut(io.Discard)
 	root.SetErr(io.Discard)
 	if err := root.Execute(); err != nil {

@@ -53,6 +53,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	models := t.TempDir()
 	writeModels(t, models)
+	served, environment := hubModels(t, models)
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata/script",
 		RequireUniqueNames: true,
@@ -61,19 +62,10 @@ func TestScripts(t *testing.T) {
 			e.Defer(s.Close)
 			e.Values["hub"] = s
 			s.Token = "hf_of_the_test_and_secret"
-			for owner, name := range map[string]string{"distilbert": "distilbert-base-uncased", "sentence-transformers": "all-MiniLM-L6-v2", "some-lab": "gated"} {
-				folder := name
-				if name == "gated" {
-					folder = "all-MiniLM-L6-v2"
-				}
-				m, err := hubtest.Read(filepath.Join(models, folder))
-				if err != nil {
-					return err
-				}
-				m.Gated = name == "gated"
-				s.Put(owner+"/"+name, m)
-				e.Setenv(strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))+"_COMMIT", m.Commit())
+			for name, m := range served {
+				s.Put(name, m)
 			}
+			e.Vars = append(e.Vars, environment...)
 			mirror := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(e.WorkDir, "mirror"))))
 			e.Defer(mirror.Close)
 			e.Values["mirror"] = mirror
@@ -95,6 +87,26 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "hub": hubCommand, "mirror": mirrorCommand, "server": serverCommand, "replace": replace},
 	})
+}
+
+// hubModels are the models that every script's hub serves, and variables with their
+// commits.
+func hubModels(t *testing.T, models string) (served map[string]*hubtest.Model, environment []string) {
+	served = map[string]*hubtest.Model{}
+	for owner, name := range map[string]string{"distilbert": "distilbert-base-uncased", "sentence-transformers": "all-MiniLM-L6-v2", "some-lab": "gated"} {
+		folder := name
+		if name == "gated" {
+			folder = "all-MiniLM-L6-v2"
+		}
+		m, err := hubtest.Read(filepath.Join(models, folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Gated = name == "gated"
+		served[owner+"/"+name] = m
+		environment = append(environment, strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))+"_COMMIT="+m.Commit())
+	}
+	return served, environment
 }
 
 // exits runs a command and wants an exit code.

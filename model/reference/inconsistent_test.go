@@ -57,7 +57,7 @@ func TestInconsistentRewrites(t *testing.T) {
 
 // Flips, answers without a label and wrong ones come at their rates.
 func TestInconsistentRates(t *testing.T) {
-	const n = 20000
+	const n = 5000
 	truth := Inconsistency{Flip: 0.3, Invalid: 0.05, Wrong: 0.2}
 	m, err := NewInconsistent(tasks(), inputs(n), truth, 7)
 	if err != nil {

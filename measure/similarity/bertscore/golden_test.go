@@ -46,12 +46,13 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, kernel := range encoder.Kernels() {
+		kernels := encoder.Kernels()
+		for i, kernel := range kernels {
 			if err := s.text.UseKernel(kernel); err != nil {
 				t.Fatal(err)
 			}
 			rows := rows
-			if kernel == "portable" { // slow, and compared value by value in package encoder
+			if i < len(kernels)-1 { // not the fastest; they are compared value by value in package encoder
 				rows = rows[:len(rows)/10]
 			}
 			var texts []string
