@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -11,8 +12,8 @@ import (
 // Slurm is a job array, and a job that merges when all its tasks have ended.
 type Slurm struct {
 	Job
-	Program string   // path of crosstalk on the nodes
-	Folder  string   // where it runs: absolute
+	Program string   // path of crosstalk on the nodes; "" for that of this program
+	Folder  string   // where it runs: absolute; "" for the current directory
 	Options []string // further options of sbatch for both jobs, as in --partition=long
 }
 
@@ -21,6 +22,16 @@ type Slurm struct {
 func (s Slurm) Scripts() (array, merge []byte, err error) {
 	if err := s.complete(); err != nil {
 		return nil, nil, err
+	}
+	if s.Folder == "" {
+		if s.Folder, err = os.Getwd(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if s.Program == "" {
+		if s.Program, err = os.Executable(); err != nil {
+			return nil, nil, err
+		}
 	}
 	if bad := regexp.MustCompile(`["\\%\x00-\x1f\x7f]`).FindString(s.Logs()); bad != "" {
 		return nil, nil, crosstalk.BadOption("out", " %s contains %q, which Slurm does not take in the name of a log", s.Logs(), bad)

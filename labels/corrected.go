@@ -3,6 +3,7 @@ package labels
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -43,43 +44,35 @@ func (s *Sheet) Correct(d Design, labels []Label, by []string, own []crosstalk.E
 	labels = s.own(labels)
 	units, _ := s.judged(d.By(), labels)
 	targets := s.targets(units, labels)
-	judge := instrument.Named(s.Question.Instrument).Judge
 	var figures []*figure
 	at := map[string]*figure{}
-	for i := range s.Units {
-		u := &s.Units[i]
-		for _, j := range u.Judged {
-			apart := s.Question.apart(u)
-			if judge != "" {
-				apart[judge] = j.Judge
-			}
-			for k := -1; k < len(by); k++ {
-				columns := maps.Clone(apart)
-				for c, name := range by {
-					if _, there := apart[name]; !there {
-						columns[name] = crosstalk.All
-					}
-					if c == k {
-						columns[name] = u.Column(name)
-					}
+	for i, u := range s.judgements() {
+		for k := -1; k < len(by); k++ {
+			columns := maps.Clone(u.condition)
+			for c, name := range by {
+				if _, there := u.condition[name]; !there {
+					columns[name] = crosstalk.All
 				}
-				if k >= 0 && apart[by[k]] != "" {
+				if c == k {
+					columns[name] = u.Column(name)
+				}
+			}
+			if k >= 0 && u.condition[by[k]] != "" {
+				continue
+			}
+			for t, target := range targets {
+				values, given, ok := target.steps(i, u.by)
+				if !ok {
 					continue
 				}
-				for t, target := range targets {
-					values, given, ok := target.steps(i, j)
-					if !ok {
-						continue
-					}
-					id := string(crosstalk.Canonical([]any{k, t, columns}))
-					f := at[id]
-					if f == nil {
-						f = &figure{target: target, by: columns, order: [2]int{t, k}, items: map[string]bool{}}
-						at[id] = f
-						figures = append(figures, f)
-					}
-					f.add(u, u.stratum(d.By()), values, given)
+				id := string(crosstalk.Canonical([]any{k, t, columns}))
+				f := at[id]
+				if f == nil {
+					f = &figure{target: target, by: columns, order: [2]int{t, k}, items: map[string]bool{}}
+					at[id] = f
+					figures = append(figures, f)
 				}
+				f.add(u.Unit, u.stratum(d.By()), values, given)
 			}
 		}
 	}
@@ -98,6 +91,32 @@ func (s *Sheet) Correct(d Design, labels []Label, by []string, own []crosstalk.E
 		estimates = append(estimates, f.estimates(s.signature(own, f.measure, f.by), better(s.Question))...)
 	}
 	return estimates, nil
+}
+
+// judgement is what one judge, such as a similarity, says of a unit.
+type judgement struct {
+	*Unit
+	by        Judged
+	condition map[string]string // with the judge
+}
+
+// judgements yields all judgements with the number of their unit.
+func (s *Sheet) judgements() iter.Seq2[int, judgement] {
+	judge := instrument.Named(s.Question.Instrument).Judge
+	return func(yield func(int, judgement) bool) {
+		for i := range s.Units {
+			u := &s.Units[i]
+			for _, j := range u.Judged {
+				condition := s.Question.apart(u)
+				if judge != "" {
+					condition[judge] = j.Judge
+				}
+				if !yield(i, judgement{u, j, condition}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // target is a figure that labels correct: of, of the means of the steps that an

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"crosstalk"
-	"crosstalk/instrument"
 	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
 )
@@ -34,29 +33,21 @@ func (s *Sheet) Pilots(d Design, labels []Label) ([]Pilot, error) {
 		weights[u.key] = u.weight
 	}
 	targets := s.targets(units, labels)
-	judge := instrument.Named(s.Question.Instrument).Judge
 	var pilots []*pilot
 	first := map[string]int{} // pilot of a condition; those of its other figures follow
-	for i := range s.Units {
-		u := &s.Units[i]
-		for _, j := range u.Judged {
-			by := s.Question.apart(u)
-			if judge != "" {
-				by[judge] = j.Judge
+	for i, u := range s.judgements() {
+		id := string(crosstalk.Canonical(u.condition))
+		at, known := first[id]
+		if !known {
+			at = len(pilots)
+			first[id] = at
+			for _, t := range targets {
+				pilots = append(pilots, &pilot{target: t, by: u.condition, cells: map[string]*cell{}})
 			}
-			id := string(crosstalk.Canonical(by))
-			at, known := first[id]
-			if !known {
-				at = len(pilots)
-				first[id] = at
-				for _, t := range targets {
-					pilots = append(pilots, &pilot{target: t, by: by, cells: map[string]*cell{}})
-				}
-			}
-			for t, target := range targets {
-				if values, given, ok := target.steps(i, j); ok {
-					pilots[at+t].add(u.Cluster, values, given, weights[u.key])
-				}
+		}
+		for t, target := range targets {
+			if values, given, ok := target.steps(i, u.by); ok {
+				pilots[at+t].add(u.Cluster, values, given, weights[u.key])
 			}
 		}
 	}

@@ -31,8 +31,9 @@ kappa, alpha       agreement between annotators: Cohen's kappa of two,
                    instrument and the majority
 tau-b              Kendall's tau-b between annotators, and between each similarity
                    and people; similarity differences within --slack are tied
-sensitivity        share found, of what the majority of people finds
-specificity        share not found, of the rest
+sensitivity        share of the faults by the majority of people that the instrument
+                   finds too
+specificity        share of the other answers in which it finds nothing
 
 All are given for each value of the columns in --by too. Further tables have tau-b
 over the slack, a confusion matrix of what was found and what the majority says,

@@ -17,11 +17,11 @@ func annotateCommand() *cobra.Command {
 		Short: "Ask people about a run's answers in a web browser",
 		Long: `Ask people about the answers of a run in a web browser, one question at a time.
 The address to open is printed on stderr. Each answer is in RUN/labels.jsonl
-before the next question shows: whoever closes the browser goes on later.
+before the next question shows, so people can stop at any time and resume later.
 
   leakage       which of two texts is more related to the word X
   confusion     is the answer in the right language, and which words are not
-  lines         the same of a line
+  lines         the same, for a single line
   consistency   do two answers mean the same
   reading       what does the answer say
   codes         why do two answers differ
@@ -62,7 +62,7 @@ stays the same when the command is run again. Any other --addr needs --annotator
 	addSample(f, &o.Sample)
 	f.StringVar(&guideline, "guideline", "", "a text file to show in place of the guidelines of the questions")
 	f.StringVar(&addr, "addr", "127.0.0.1:8021", "address and port to listen on; port 0 is any free port")
-	f.StringSliceVar(&o.Annotators, "annotator", nil, "names of annotators who get a token each (default: whoever comes gives a name)")
+	f.StringSliceVar(&o.Annotators, "annotator", nil, "names of annotators who get a token each (default: everybody enters a name)")
 	f.StringSliceVar(&o.Hosts, "host", nil, "host names to accept besides localhost and IP addresses")
 	config.Path(f, "guideline")
 	config.Harmless(f, "question")

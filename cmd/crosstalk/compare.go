@@ -55,12 +55,12 @@ func compareCommand() *cobra.Command {
 		Long: `Compare the conditions of a run, or several runs: each with the first, or with
 the closest match to --reference. Figures are compared on the items that both
 conditions have a value for: the difference with its interval, a p-value that is
-adjusted for the number of comparisons, and the difference that such data would
-have found. ~ stands where no difference is shown.
+adjusted for the number of comparisons, and the smallest difference that such data
+could have shown. ~ marks a comparison that shows no difference.
 
 Figures of different signatures (another suite, similarity, rule, version, or
 settings that a model did not take) are not compared; the field that differs is
-named, and --across lets it. A warning names the settings that differ between
+named, and --across compares them all the same. A warning names the settings that differ between
 runs.
 
 --rows and --columns lay the differences out in one table, as in 'crosstalk

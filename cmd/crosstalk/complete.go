@@ -19,6 +19,7 @@ import (
 // addCompletion adds the command that prints scripts for shells.
 func addCompletion(root *cobra.Command) {
 	root.CompletionOptions.DisableNoDescFlag = true // a setting of the shell, not of crosstalk.yaml
+	root.SetCompletionCommandGroupID(setUp)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {

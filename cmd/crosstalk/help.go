@@ -1,8 +1,10 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"sync"
+	"text/template"
 	"time"
 
 	"crosstalk/internal/config"
@@ -34,16 +36,16 @@ var flagGroups = []struct {
 	{"Other", []string{config.Flag, "help"}},
 }
 
-// usageTemplate is cobra's, with flags in groups.
+// usageTemplate is cobra's, with commands and flags in groups.
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} [command]{{end}}{{if .HasExample}}
 
 Examples:
-{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$commands := .Commands}}{{range $group := commandGroups .}}
 
-Available Commands:{{range .Commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableFlags}}
+{{.Title}}:{{range $commands}}{{if and .IsAvailableCommand (eq .GroupID $group.ID)}}
+  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableFlags}}
 
 {{flagHelp .}}{{end}}{{if .HasAvailableSubCommands}}
 
@@ -51,7 +53,17 @@ Use "{{.CommandPath}} [command] --help" for more information about a command.{{e
 `
 
 // addHelp is once, since cobra's functions are those of all commands of the process.
-var addHelp = sync.OnceFunc(func() { cobra.AddTemplateFunc("flagHelp", flagHelp) })
+var addHelp = sync.OnceFunc(func() {
+	cobra.AddTemplateFuncs(template.FuncMap{"flagHelp": flagHelp, "commandGroups": commandGroups})
+})
+
+// commandGroups are those of a command's subcommands: one without a name if it has none.
+func commandGroups(c *cobra.Command) []*cobra.Group {
+	if groups := c.Groups(); len(groups) > 0 {
+		return groups
+	}
+	return []*cobra.Group{{Title: "Commands"}}
+}
 
 // helpfully gives root and the commands below it this package's help.
 func helpfully(root *cobra.Command) {
@@ -100,12 +112,25 @@ func described(f *pflag.Flag) *pflag.Flag {
 	of := *f
 	of.Value = value{f.Value, kind}
 	of.DefValue = strings.TrimSuffix(strings.TrimPrefix(f.DefValue, "["), "]")
+	if f.Value.Type() == "float64Slice" { // 0.6, not 0.600000
+		of.DefValue = strings.Join(shortest(strings.Split(of.DefValue, ",")), ",")
+	}
 	if d, err := time.ParseDuration(f.DefValue); err == nil && kind == "duration" {
 		if of.DefValue = ""; d != 0 {
 			of.DefValue = duration.Text(d)
 		}
 	}
 	return &of
+}
+
+// shortest writes numbers without zeros at their end.
+func shortest(numbers []string) []string {
+	for i, text := range numbers {
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			numbers[i] = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+	}
+	return numbers
 }
 
 // value is the value of a flag with another name of its type.

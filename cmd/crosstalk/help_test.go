@@ -74,3 +74,12 @@ func groupOf(name string) string {
 	}
 	return ""
 }
+
+// Every command is in a group of the help.
+func TestCommandGroups(t *testing.T) {
+	for _, c := range rootCommand().Commands() {
+		if c.IsAvailableCommand() && c.GroupID == "" {
+			t.Errorf("%s is in no group", c.Name())
+		}
+	}
+}

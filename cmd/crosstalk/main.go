@@ -133,15 +133,33 @@ interrupted.`,
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
-	root.AddCommand(runCommand(), scoreCommand(), reviewCommand(), annotateCommand(), labelsCommand(), agreementCommand(), reportCommand(), exportCommand(), mergeCommand(), submitCommand(),
-		compareCommand(), gateCommand(), powerCommand(), checkCommand(), guardCommand(), serveCommand(),
-		suitesCommand(), modelsCommand(), calibrateCommand(), statusCommand(), vacuumCommand(), initCommand(), versionCommand())
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Measure", []*cobra.Command{runCommand(), scoreCommand(), calibrateCommand(), powerCommand()}},
+		{"Read and compare", []*cobra.Command{reportCommand(), compareCommand(), gateCommand(), serveCommand(), exportCommand()}},
+		{"Ask people", []*cobra.Command{annotateCommand(), labelsCommand(), agreementCommand(), reviewCommand()}},
+		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
+		{"Use many machines", []*cobra.Command{submitCommand(), mergeCommand(), statusCommand(), vacuumCommand()}},
+		{setUp, []*cobra.Command{suitesCommand(), modelsCommand(), initCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		for _, c := range group.commands {
+			c.GroupID = group.title
+		}
+		root.AddCommand(group.commands...)
+	}
+	root.AddCommand(versionCommand())
 	configure(root)
 	helpfully(root)
 	addCompletion(root)
 	reportUsage(root)
 	return root
 }
+
+// setUp is the title of the last group of commands.
+const setUp = "Set up"
 
 // versionCommand is --version for those who type it as a command.
 func versionCommand() *cobra.Command {

@@ -26,11 +26,11 @@ the directory that has the runs of all of them; their order does not matter.
 
 The result is a run like any other: report, compare, gate and serve take it, and
 the command that made the shards resumes it, without --shard and with --out DIR.
-Labels and notes of people are merged, too. To merge again has no effect.
+People's labels and notes are merged, too. Merging again changes nothing.
 
 Runs of different measurements are refused with the field that differs. Shards
 that are missing or unfinished are named, and the exit code is 3: DIR has their
-answers so far, and no figures. If a shard is there twice, nothing is written.
+answers so far, and no figures. If a shard occurs twice, nothing is written.
 --wait waits for them first.`,
 		Example: `  crosstalk merge runs/sweep --out runs/sweep-merged
   crosstalk merge node1/shard-1-of-2 node2/shard-2-of-2 --out runs/merged`,

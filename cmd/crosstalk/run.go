@@ -20,10 +20,10 @@ import (
 
 func runCommand() *cobra.Command {
 	return group("run", "Ask a model, score its answers, report",
-		`Ask a model the items of a suite, score its answers and print the figures.
+		`Send the items of a suite to a model, score its answers and print the figures.
 
-The answers are saved in a run directory. Run the same command again to resume;
-nothing is asked twice.`, each(func(in instrument) *cobra.Command { return in.run() })...)
+The answers are saved in a run directory. Run the same command again to resume:
+no request is sent twice.`, each(func(in instrument) *cobra.Command { return in.run() })...)
 }
 
 // runFlags are the flags of every run.

@@ -27,7 +27,7 @@ the run.
 --suite also reads a table (CSV, JSON Lines, ...) of prompts with the columns
 language and prompt, or messages, and optionally system.
 
-Without --model, a reference model with known confusion answers.`,
+Without --model, a reference model answers, whose confusion is known.`,
 		Example: `  crosstalk run confusion
   crosstalk run confusion --model openai:gpt-4o-mini \
       --language ar,ja,ko --temperature 0.3,0.7,1

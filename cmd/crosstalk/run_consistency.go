@@ -23,7 +23,7 @@ both versions.
 Review the rewritten instructions before they are used: the command stops and
 prints where they are. --accept-rewrites skips the review.
 
-Without --model, a reference model with known consistency answers.`,
+Without --model, a reference model answers, whose consistency is known.`,
 		Example: `  crosstalk run consistency
   crosstalk run consistency --model openai:gpt-4o-mini --to de,zh
   crosstalk run consistency --model ollama:llama3.2 --to paraphrase \

@@ -17,7 +17,7 @@ func runLeakageCommand() *cobra.Command {
 concept is closer in meaning to the concept than the answer to the same prompt
 without it. 50 % means no leakage.
 
-Without --model, a reference model with known leakage answers.`,
+Without --model, a reference model answers, whose leakage is known.`,
 		Example: `  crosstalk run leakage
   crosstalk run leakage --model openai:gpt-4o-mini --temperature 0,0.5,1
   crosstalk run leakage --model ollama:llama3.2,ollama:qwen2.5 --suite mine.yaml

@@ -35,8 +35,8 @@ type scoreFlags struct {
 
 func (s *scoreFlags) add(c *cobra.Command) {
 	c.Flags().StringVarP(&s.model, "model", "m", "", "name of the model in rows without one (default: the file's name)")
-	c.Flags().StringSliceVar(&s.pairs, "column", nil, "our names of columns with the file's, as in completion=reply,language=locale; "+
-		"metadata.locale is a place in nested JSON (default: our names)")
+	c.Flags().StringSliceVar(&s.pairs, "column", nil, "columns that have other names in the file, as in completion=reply,language=locale; "+
+		"metadata.locale is a place in nested JSON")
 	c.Flags().StringVar(&s.pattern, "file-name", "", "columns in the names of files, such as {dataset}_prompts_{model}, for rows without them")
 	c.Flags().StringVar(&s.out, "out", "", "a run directory to write observations and figures to")
 	s.shard.add(c)

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -16,8 +15,8 @@ import (
 
 func submitCommand() *cobra.Command {
 	return group("submit", "Measure in shards on a cluster",
-		`Write, and with --submit hand over, the jobs that measure in shards on Slurm or
-Kubernetes and merge the shards. After -- comes a 'run' or 'score' command with
+		`Write the jobs that measure in shards on Slurm or Kubernetes and merge the shards;
+with --submit, submit them too. After -- comes a 'run' or 'score' command with
 --out DIR, for the shards; the merged run is DIR-merged. See docs/cluster.md.`,
 		submitSlurmCommand(), submitKubernetesCommand())
 }
@@ -75,21 +74,13 @@ submit both. All nodes must see DIR, the current directory and the program.
 
 API keys reach the tasks through the environment of sbatch, not through the
 scripts. A task that is preempted, or reaches its time limit, is requeued and
-resumes. To repeat shards that failed, submit the same again.`,
+resumes. To repeat shards that failed, run the same command again.`,
 		Example: `  crosstalk submit slurm --shards 64 -- run leakage --out runs/sweep
   crosstalk submit slurm --shards 16 --parallel 4 --sbatch --time=4:00:00 \
       --submit -- score confusion answers.jsonl --out runs/scored`,
-		RunE: func(c *cobra.Command, args []string) (err error) {
+		RunE: func(c *cobra.Command, args []string) error {
 			if err := readCommand(c, args, &s.Job); err != nil {
 				return err
-			}
-			if s.Folder, err = os.Getwd(); err != nil {
-				return err
-			}
-			if s.Program == "" {
-				if s.Program, err = os.Executable(); err != nil {
-					return err
-				}
 			}
 			w := c.OutOrStdout()
 			if submit {
@@ -125,7 +116,7 @@ func submitKubernetesCommand() *cobra.Command {
 		Long: `Print the manifests of an Indexed Job that measures a shard in each pod, and of
 a Job that merges the shards. With --submit, give them to 'kubectl apply'.
 
-Paths after -- are relative to where the pods meet: a volume (--claim), which has
+Paths after -- are relative to what the pods share: a volume (--claim), which has
 the input files and gets the runs, or a folder of object storage (--store), as
 rclone names it. Entries of --secret are environment variables: API keys, and the
 settings of rclone.`,
@@ -151,7 +142,7 @@ settings of rclone.`,
 	addJob(c, &k.Job, &submit)
 	f := c.Flags()
 	f.StringVar(&k.Image, "image", "", "container image with crosstalk (required)")
-	f.StringVar(&k.Claim, "claim", "", "a PersistentVolumeClaim that all pods can mount at a time (ReadWriteMany)")
+	f.StringVar(&k.Claim, "claim", "", "a PersistentVolumeClaim that all pods can mount at the same time (ReadWriteMany)")
 	f.StringVar(&k.Store, "store", "", "a folder of object storage, as rclone names it, such as s3:bucket/sweep")
 	f.StringVar(&k.Secret, "secret", "", "a Secret whose entries become environment variables")
 	f.StringVar(&k.Namespace, "namespace", "", "namespace of the jobs (default: that of kubectl)")

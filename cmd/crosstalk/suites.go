@@ -53,8 +53,8 @@ func suitesShowCommand() *cobra.Command {
 		Long: `Print a suite's items. If the instruction of a prompt can be in several places,
 every version is printed; a star marks the default.
 
-With --api, print exactly what is sent to such an API for each item, but for
-what the protocol, --system, --prefix or --shots add.`,
+With --api, print what is sent to such an API for each item, without what the
+protocol, --system, --prefix or --shots add.`,
 		Example: "  crosstalk suites show leakage-en\n  crosstalk suites show leakage-en --card\n  crosstalk suites show confusion\n  crosstalk suites show my-suite.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := suite.Load(args[0])
@@ -85,10 +85,11 @@ func suitesCheckCommand() *cobra.Command {
 		Use: "check SUITE|FILE...", Short: "Check suites for mistakes", Args: cobra.MinimumNArgs(1),
 		Long: `Check suites for likely mistakes and list them, with notes on what figures of the
 suite cannot tell. For leakage: controls that mention the concept, in any
-inflection; tests that end otherwise than their control; duplicates and near
+inflection; tests that do not end like their control; duplicates and near
 duplicates; text in another language; concepts that cannot be scored; too few
 leaks, neutral continuations or controls; unbalanced categories. For all: what
-'crosstalk run' would refuse. No similarity is computed. A suite that cannot be read is an error (exit code 2).`,
+'crosstalk run' would refuse. No similarity is computed. A suite that cannot be
+read is an error (exit code 2).`,
 		Example: "  crosstalk suites check my-suite.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			var b strings.Builder

@@ -19,6 +19,7 @@
 package vectorfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -127,17 +128,25 @@ func decode(data []byte) (*File, error) {
 		return nil, fmt.Errorf("vector file: %d lemmas and %d exceptions cannot fit %d bytes", n, exceptions, len(data))
 	}
 	f := &File{Lemmas: make([]string, n), POS: make([]lexicon.Set, n), Exceptions: make([]Exception, exceptions)}
+	var text []byte // all lemmas, which share one string
+	ends := make([]int, n)
+	before := 0 // where the last one begins
 	for i := range n {
 		tag, lemma := r.word()
-		if i > 0 && lemma <= f.Lemmas[i-1] {
-			r.fail(fmt.Errorf("lemma %q does not come after %q", lemma, f.Lemmas[i-1]))
+		if i > 0 && bytes.Compare(lemma, text[before:]) <= 0 {
+			r.fail(fmt.Errorf("lemma %q does not come after %q", lemma, text[before:]))
 		}
 		if r.err != nil {
 			return nil, fmt.Errorf("vector file: lemma %d: %w", i, r.err)
 		}
-		f.POS[i], f.Lemmas[i] = lexicon.Set(tag), lemma
+		before, text = len(text), append(text, lemma...)
+		f.POS[i], ends[i] = lexicon.Set(tag), len(text)
 	}
-	r.before = ""
+	all, start := string(text), 0
+	for i, end := range ends {
+		f.Lemmas[i], start = all[start:end], end
+	}
+	r.before = nil
 	for i := range f.Exceptions {
 		tag, form := r.word()
 		if int(tag) >= len(lexicon.All) {
@@ -150,7 +159,7 @@ func decode(data []byte) (*File, error) {
 		if r.err != nil {
 			return nil, fmt.Errorf("vector file: exception %d: %w", i, r.err)
 		}
-		f.Exceptions[i] = Exception{lexicon.POS(tag), form, bases}
+		f.Exceptions[i] = Exception{lexicon.POS(tag), string(form), bases}
 	}
 	if have := len(data) - r.at; have != n*(1+Stride) {
 		return nil, fmt.Errorf("vector file: %d bytes of frequencies and codes, expected %d", have, n*(1+Stride))
@@ -163,7 +172,7 @@ func decode(data []byte) (*File, error) {
 type reader struct {
 	data   []byte
 	at     int
-	before string
+	before []byte
 	err    error
 }
 
@@ -208,15 +217,16 @@ func (r *reader) index(n int) int32 {
 	return int32(x)
 }
 
-func (r *reader) word() (tag int, w string) {
+// word reads a tag and a word that may begin like the one before. The word is valid
+// until the next one is read.
+func (r *reader) word() (tag int, w []byte) {
 	head := r.byte()
 	rest := r.take(r.byte())
 	shared := head & maxShared
 	if shared > len(r.before) || shared+len(rest) > maxForm {
 		r.fail(fmt.Errorf("%d bytes shared with %q and %d more", shared, r.before, len(rest)))
-		return 0, ""
+		return 0, nil
 	}
-	w = r.before[:shared] + string(rest)
-	r.before = w
-	return head >> 4, w
+	r.before = append(r.before[:shared], rest...)
+	return head >> 4, r.before
 }

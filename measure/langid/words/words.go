@@ -122,17 +122,25 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 	none := math.Log(unseenLetter)
 	// before[n] is the row of the n letters before.
 	var before, rows [Order + 1]levels.Row
+	var places [Order + 1]levels.Place
 	for i := range rs {
 		var h levels.Hash
-		for n := 1; n <= Order && n <= i+1; n++ {
+		most := min(Order, i+1)
+		if most == Order && before[Order-1].None(k) {
+			most-- // nothing follows the four letters before
+		}
+		for n := 1; n <= most; n++ {
 			h = h.Add(rs[i+1-n])
-			rows[n], _ = a.letters.Row(h)
+			places[n] = a.letters.Find(h)
+		}
+		for n := 1; n <= most; n++ {
+			places[n].Row(&rows[n])
 		}
 		if i > 0 {
 			for l := range k {
 				now[l] = none
 			}
-			for n := 1; n <= Order && n <= i+1; n++ {
+			for n := 1; n <= most; n++ {
 				row, context := &rows[n], &before[n-1] // before[0] is empty
 				for l := range k {
 					if q := row[l]; q > 0 {
@@ -189,16 +197,15 @@ func (w *weighed) sumUp(k int) {
 // inflected returns the share of a word that is no more than a listed one with an ending, in language l of the group.
 func (a *alphabet) inflected(l int, word string) (share float64) {
 	letters := 0
-	for at := range word {
-		if letters++; letters <= shortestStem {
-			continue
+	var h levels.Hash // of the letters so far
+	for at, r := range word {
+		if letters++; letters > shortestStem {
+			if stem, _ := a.words.Row(h); stem[l] > 0 {
+				ending, _ := a.words.Row(levels.Text(Ending(word[at:])))
+				share += shares[stem[l]] * shares[ending[l]]
+			}
 		}
-		stem, _ := a.words.Row(levels.Text(word[:at]))
-		if stem[l] == 0 {
-			continue
-		}
-		ending, _ := a.words.Row(levels.Text(Ending(word[at:])))
-		share += shares[stem[l]] * shares[ending[l]]
+		h = h.Add(r)
 	}
 	return share
 }

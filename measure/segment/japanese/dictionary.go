@@ -1,33 +1,27 @@
 package japanese
 
 import (
-	"bytes"
 	_ "embed"
-	"encoding/binary"
-	"io"
 	"sync/atomic"
 	"unicode/utf8"
 
-	"github.com/klauspost/compress/gzip"
+	"crosstalk/measure/segment/internal/triefile"
 )
 
 //go:embed unidic.bin.gz
 var packed []byte
 
-// A dictionary is UniDic in memory. Words are found in a trie of characters,
-// whose nodes are numbered level by level with 0 the root.
+// A dictionary is UniDic in memory.
 type dictionary struct {
 	blocks     [blocks]block
 	kinds      []kind
 	categories []category
 	category   [0x10000]uint8 // place in categories, by character
 
-	label      map[rune]uint16
-	top        []int32 // child of the root by label, 0 if there is none
-	firstChild []int32 // the children of node n are the nodes firstChild[n] to firstChild[n+1]
-	nodeLabel  []uint16
-	firstWord  []int32 // the words of node n are words[firstWord[n]] to words[firstWord[n+1]]
-	words      []word
+	label     map[rune]uint16 // of characters in the trie
+	trie      triefile.Trie
+	firstWord []int32 // the words of node n are words[firstWord[n]] to words[firstWord[n+1]]
+	words     []word
 }
 
 // A word is a reading of a spelling.
@@ -60,21 +54,7 @@ func (d *dictionary) child(node int32, r rune) int32 {
 	if !ok {
 		return 0
 	}
-	if node == 0 {
-		return d.top[label]
-	}
-	for low, high := d.firstChild[node], d.firstChild[node+1]; low < high; {
-		mid := (low + high) / 2
-		switch at := d.nodeLabel[mid]; {
-		case at == label:
-			return mid
-		case at < label:
-			low = mid + 1
-		default:
-			high = mid
-		}
-	}
-	return 0
+	return d.trie.Child(node, label)
 }
 
 // decode returns the first character of text and its size. A byte that is not
@@ -90,8 +70,8 @@ func decode(text string) (rune, int) {
 // readDictionary unpacks the embedded dictionary; its format is described in
 // build/main.go.
 func readDictionary() *dictionary {
-	r := reader(unpack())
-	if r.uint() != 1 || r.uint() != blocks {
+	r := reader{triefile.Open("japanese", packed, 1)}
+	if r.Uint() != blocks {
 		panic("japanese: embedded dictionary: unknown format")
 	}
 	d := new(dictionary)
@@ -104,58 +84,24 @@ func readDictionary() *dictionary {
 	return d
 }
 
-func unpack() []byte {
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		panic("japanese: embedded dictionary: " + err.Error())
-	}
-	data := make([]byte, binary.LittleEndian.Uint32(packed[len(packed)-4:])) // gzip ends with the size
-	if _, err := io.ReadFull(z, data); err != nil {
-		panic("japanese: embedded dictionary: " + err.Error())
-	}
-	return data
-}
-
-// A reader takes values off the front of the unpacked stream.
-type reader []byte
-
-func (r *reader) byte() byte {
-	v := (*r)[0]
-	*r = (*r)[1:]
-	return v
-}
-
-func (r *reader) uint() int {
-	if v := (*r)[0]; v < 0x80 {
-		*r = (*r)[1:]
-		return int(v)
-	}
-	v, n := binary.Uvarint(*r)
-	*r = (*r)[n:]
-	return int(v)
-}
-
-func (r *reader) int() int {
-	v := r.uint()
-	return int(uint(v)>>1) ^ -(v & 1)
-}
+type reader struct{ triefile.Reader }
 
 func (r *reader) block(b *block) {
-	b.rows = make([]atomic.Pointer[[]int32], r.uint())
-	b.width = r.uint()
-	b.tables = make([]table, r.uint())
+	b.rows = make([]atomic.Pointer[[]int32], r.Uint())
+	b.width = r.Uint()
+	b.tables = make([]table, r.Uint())
 	for i := range b.tables {
 		t := &b.tables[i]
-		t.weights = make([][]weight, 1+r.uint())
+		t.weights = make([][]weight, 1+r.Uint())
 		t.row = r.keys(len(b.rows))
-		t.keys = 1 + r.uint()
+		t.keys = 1 + r.Uint()
 		t.column = r.keys(b.width)
 		for key := 1; key < len(t.weights); key++ {
-			weights := make([]weight, r.uint())
+			weights := make([]weight, r.Uint())
 			last := 0
 			for i := range weights {
-				last += r.uint()
-				weights[i] = weight{uint16(last), int32(r.int())}
+				last += r.Uint()
+				weights[i] = weight{uint16(last), int32(r.Int())}
 			}
 			t.weights[key] = weights
 		}
@@ -165,39 +111,39 @@ func (r *reader) block(b *block) {
 func (r *reader) keys(n int) []uint16 {
 	keys := make([]uint16, n)
 	for i := range keys {
-		keys[i] = uint16(r.uint())
+		keys[i] = uint16(r.Uint())
 	}
 	return keys
 }
 
 func (r *reader) kinds(d *dictionary) {
-	d.kinds = make([]kind, r.uint())
+	d.kinds = make([]kind, r.Uint())
 	for b := range blocks {
 		for i := range d.kinds {
-			d.kinds[i].row[b] = uint16(r.uint())
+			d.kinds[i].row[b] = uint16(r.Uint())
 		}
 	}
 	for b := range blocks {
 		for i := range d.kinds {
-			d.kinds[i].column[b] = uint16(r.uint())
+			d.kinds[i].column[b] = uint16(r.Uint())
 		}
 	}
 }
 
 func (r *reader) characters(d *dictionary) {
-	d.categories = make([]category, r.uint())
+	d.categories = make([]category, r.Uint())
 	for i := range d.categories {
 		c := &d.categories[i]
-		c.goesWith = uint32(r.uint())
-		c.always, c.group, c.length = r.uint() > 0, r.uint() > 0, r.uint()
-		c.words = make([]word, r.uint())
+		c.goesWith = uint32(r.Uint())
+		c.always, c.group, c.length = r.Uint() > 0, r.Uint() > 0, r.Uint()
+		c.words = make([]word, r.Uint())
 		for j := range c.words {
-			c.words[j] = word{uint16(r.uint()), int16(r.int())}
+			c.words[j] = word{uint16(r.Uint()), int16(r.Int())}
 		}
 	}
 	at := 0
-	for range r.uint() {
-		n, category := r.uint(), uint8(r.uint())
+	for range r.Uint() {
+		n, category := r.Uint(), uint8(r.Uint())
 		for range n {
 			d.category[at] = category
 			at++
@@ -206,43 +152,27 @@ func (r *reader) characters(d *dictionary) {
 }
 
 func (r *reader) lexicon(d *dictionary) {
-	chars := r.uint()
+	chars := r.Uint()
 	d.label = make(map[rune]uint16, chars)
 	char := 0
 	for label := range chars {
-		char += r.int()
+		char += r.Int()
 		d.label[rune(char)] = uint16(label)
 	}
-	nodes := r.uint()
-	d.firstChild = make([]int32, nodes+1)
-	d.nodeLabel = make([]uint16, nodes)
+	d.trie = r.Trie(chars)
+	nodes := d.trie.Nodes()
 	d.firstWord = make([]int32, nodes+1)
-	d.firstChild[0] = 1
 	for i := range nodes {
-		d.firstChild[i+1] = d.firstChild[i] + int32(r.uint())
-	}
-	for i := range nodes {
-		last := 0
-		for child := d.firstChild[i]; child < d.firstChild[i+1]; child++ {
-			last += r.uint()
-			d.nodeLabel[child] = uint16(last)
-		}
-	}
-	for i := range nodes {
-		d.firstWord[i+1] = d.firstWord[i] + int32(r.uint())
+		d.firstWord[i+1] = d.firstWord[i] + int32(r.Uint())
 	}
 	d.words = make([]word, d.firstWord[nodes])
 	for i := range d.words {
-		d.words[i].kind = uint16(r.uint())
+		d.words[i].kind = uint16(r.Uint())
 	}
 	for i := range d.words {
-		d.words[i].cost = int16(r.byte()) << 8
+		d.words[i].cost = int16(r.Byte()) << 8
 	}
 	for i := range d.words {
-		d.words[i].cost |= int16(r.byte())
-	}
-	d.top = make([]int32, chars)
-	for child := d.firstChild[0]; child < d.firstChild[1]; child++ {
-		d.top[d.nodeLabel[child]] = child
+		d.words[i].cost |= int16(r.Byte())
 	}
 }

@@ -1,45 +1,20 @@
 package japanese
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"crosstalk/internal/shared"
 	"crosstalk/measure/segment"
+	"crosstalk/measure/segment/internal/segmenttest"
 )
 
 func words(text string) []string { return segment.Words(Segmenter{}, text) }
 
 // TestVectors compares with what MeCab made of our own lines.
 func TestVectors(t *testing.T) {
-	f, err := os.Open("testdata/wakati.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	n := 0
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if strings.HasPrefix(lines.Text(), "#") {
-			continue
-		}
-		var line string
-		var want []string
-		if err := json.Unmarshal(lines.Bytes(), &[]any{&line, &want}); err != nil {
-			t.Fatal(err)
-		}
-		if got := words(line); !slices.Equal(got, want) {
-			t.Errorf("%q:\n got %q\nwant %q", line, got, want)
-		}
-		n++
-	}
-	if n < 300 {
-		t.Errorf("%d lines, want at least 300", n)
-	}
+	segmenttest.Vectors(t, Segmenter{}, "testdata/wakati.jsonl", 300)
 }
 
 // TestGolden compares with MeCab on lines of recorded answers.
@@ -70,19 +45,7 @@ func TestLongText(t *testing.T) {
 }
 
 func TestConcurrentUse(t *testing.T) {
-	const text = "図書館で借りた本を、夕方までに3冊読みました。"
-	want := words(text)
-	var group sync.WaitGroup
-	for range 8 {
-		group.Go(func() {
-			for range 50 {
-				if got := words(text); !slices.Equal(got, want) {
-					t.Errorf("got %q, want %q", got, want)
-				}
-			}
-		})
-	}
-	group.Wait()
+	segmenttest.ConcurrentUse(t, Segmenter{}, "図書館で借りた本を、夕方までに3冊読みました。")
 }
 
 func FuzzWords(f *testing.F) {

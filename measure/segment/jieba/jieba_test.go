@@ -1,45 +1,20 @@
 package jieba
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"crosstalk/internal/shared"
 	"crosstalk/measure/segment"
+	"crosstalk/measure/segment/internal/segmenttest"
 )
 
 func words(text string) []string { return segment.Words(Segmenter{}, text) }
 
 // TestVectors compares with what jieba itself made of our own lines.
 func TestVectors(t *testing.T) {
-	f, err := os.Open("testdata/lcut.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	n := 0
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if strings.HasPrefix(lines.Text(), "#") {
-			continue
-		}
-		var line string
-		var want []string
-		if err := json.Unmarshal(lines.Bytes(), &[]any{&line, &want}); err != nil {
-			t.Fatal(err)
-		}
-		if got := words(line); !slices.Equal(got, want) {
-			t.Errorf("%q:\n got %q\nwant %q", line, got, want)
-		}
-		n++
-	}
-	if n < 100 {
-		t.Errorf("%d lines, want at least 100", n)
-	}
+	segmenttest.Vectors(t, Segmenter{}, "testdata/lcut.jsonl", 100)
 }
 
 // TestGolden compares with jieba on lines of recorded answers.
@@ -67,19 +42,7 @@ func TestLongText(t *testing.T) {
 }
 
 func TestConcurrentUse(t *testing.T) {
-	const text = "小林美雪与欧阳修远在杭州西湖边的龙井茶室见面"
-	want := words(text)
-	var group sync.WaitGroup
-	for range 8 {
-		group.Go(func() {
-			for range 100 {
-				if got := words(text); !slices.Equal(got, want) {
-					t.Errorf("got %q, want %q", got, want)
-				}
-			}
-		})
-	}
-	group.Wait()
+	segmenttest.ConcurrentUse(t, Segmenter{}, "小林美雪与欧阳修远在杭州西湖边的龙井茶室见面")
 }
 
 func FuzzWords(f *testing.F) {

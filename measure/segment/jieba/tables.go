@@ -1,13 +1,9 @@
 package jieba
 
 import (
-	"bytes"
 	_ "embed"
-	"encoding/binary"
-	"io"
-	"math"
 
-	"github.com/klauspost/compress/gzip"
+	"crosstalk/measure/segment/internal/triefile"
 )
 
 //go:embed tables.bin.gz
@@ -19,17 +15,14 @@ const (
 	never             = -3.14e100 // jieba's logarithm of zero
 )
 
-// A tableSet is the dictionary, as a trie whose nodes are numbered level by
-// level with 0 the root, and the hidden Markov model.
+// A tableSet is the dictionary and the hidden Markov model.
 type tableSet struct {
 	// Dictionary. Characters are known by their labels, 0 up, by falling
-	// frequency; the children of node n are the nodes first[n] to first[n+1].
+	// frequency.
 	ascii   [128]int32 // label, -1 if in no word
 	han     [hanCount]int32
-	top     []int32 // child of the root by label, 0 if there is none
-	first   []int32
-	label   []uint16
-	word    []uint16  // 1 + place in logProb, 0 if the node ends no word
+	trie    triefile.Trie
+	word    []uint16  // of each node: 1 + place in logProb, 0 if the node ends no word
 	logProb []float64 // of words; the first is that of an unknown character
 
 	// Model: log probabilities, by state.
@@ -51,21 +44,7 @@ func (t *tableSet) child(node, label int32) int32 {
 	if label < 0 {
 		return 0
 	}
-	if node == 0 {
-		return t.top[label]
-	}
-	for low, high := t.first[node], t.first[node+1]; low < high; {
-		mid := (low + high) / 2
-		switch at := int32(t.label[mid]); {
-		case at == label:
-			return mid
-		case at < label:
-			low = mid + 1
-		default:
-			high = mid
-		}
-	}
-	return 0
+	return t.trie.Child(node, uint16(label))
 }
 
 // isWord reports whether the labels spell a word.
@@ -82,49 +61,19 @@ func (t *tableSet) isWord(labels []int32) bool {
 // readTables unpacks the embedded tables; their format is described in
 // build/main.go.
 func readTables() *tableSet {
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		panic("jieba: embedded tables: " + err.Error())
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		panic("jieba: embedded tables: " + err.Error())
-	}
-	r := reader(data)
-	if r.uint() != 1 {
-		panic("jieba: embedded tables: unknown format")
-	}
+	r := reader{triefile.Open("jieba", packed, 1)}
 	t := new(tableSet)
 	r.dictionary(t)
 	r.model(t)
 	return t
 }
 
-// A reader takes values off the front of the unpacked tables.
-type reader []byte
-
-func (r *reader) uint() int {
-	v, n := binary.Uvarint(*r)
-	*r = (*r)[n:]
-	return int(v)
-}
-
-func (r *reader) int() int {
-	v, n := binary.Varint(*r)
-	*r = (*r)[n:]
-	return int(v)
-}
-
-func (r *reader) float() float64 {
-	v := math.Float64frombits(binary.LittleEndian.Uint64(*r))
-	*r = (*r)[8:]
-	return v
-}
+type reader struct{ triefile.Reader }
 
 func (r *reader) floats() []float64 {
-	all := make([]float64, r.uint())
+	all := make([]float64, r.Uint())
 	for i := range all {
-		all[i] = r.float()
+		all[i] = r.Float()
 	}
 	return all
 }
@@ -136,9 +85,9 @@ func (r *reader) dictionary(t *tableSet) {
 	for i := range t.han {
 		t.han[i] = -1
 	}
-	chars := int32(r.uint())
-	for label := range chars {
-		if c := r.int() + firstHan; c < len(t.ascii) {
+	chars := r.Uint()
+	for label := range int32(chars) {
+		if c := r.Int() + firstHan; c < len(t.ascii) {
 			t.ascii[c] = label
 		} else {
 			t.han[c-firstHan] = label
@@ -146,44 +95,27 @@ func (r *reader) dictionary(t *tableSet) {
 	}
 	t.logProb = r.floats()
 
-	nodes := r.uint()
-	t.first = make([]int32, nodes+1)
-	t.label = make([]uint16, nodes)
-	t.word = make([]uint16, nodes)
-	t.first[0] = 1
-	for i := range nodes {
-		t.first[i+1] = t.first[i] + int32(r.uint())
-	}
-	for i := range nodes {
-		last := 0
-		for child := t.first[i]; child < t.first[i+1]; child++ {
-			last += r.uint()
-			t.label[child] = uint16(last)
-		}
-	}
-	for i := 1; i < nodes; i++ {
-		t.word[i] = uint16(r.uint())
-	}
-	t.top = make([]int32, chars)
-	for child := t.first[0]; child < t.first[1]; child++ {
-		t.top[t.label[child]] = child
+	t.trie = r.Trie(chars)
+	t.word = make([]uint16, t.trie.Nodes())
+	for i := range t.word[1:] {
+		t.word[1+i] = uint16(r.Uint())
 	}
 }
 
 func (r *reader) model(t *tableSet) {
 	for s := range t.begin {
-		t.begin[s] = r.float()
+		t.begin[s] = r.Float()
 	}
 	for from := range t.trans {
 		for to := range t.trans[from] {
-			t.trans[from][to] = r.float()
+			t.trans[from][to] = r.Float()
 		}
 	}
 	probs := r.floats()
 	for s := range t.begin {
 		for i := range t.emit {
 			t.emit[i][s] = never
-			if place := r.uint(); place > 0 {
+			if place := r.Uint(); place > 0 {
 				t.emit[i][s] = probs[place-1]
 			}
 		}

@@ -3,16 +3,18 @@
 // Guard measures crosstalk guard: the time of a check of 500 tokens, checks a second of processor time, memory, and what
 // becomes of good clients beside slow and hostile ones.
 //
-//	go -C tools run ./bench/guard [-checks 5000] [-duration 1m] [-lid FILE]
+//	go -C tools run ./bench/guard [-checks 5000] [-duration 1m] [-lid FILE] [-data DIR]
 //
-// The texts are of 15 languages, about 500 tokens (2,000 bytes of Latin letters) each; every fifth has a word of another
-// language in it. With -lid, the same texts are also identified by that fastText model, whole: what a fast tool of one
-// label a text takes. The service runs in its own process; clients share the machine with it.
+// The texts are of 15 languages, about 500 tokens (2,000 bytes of Latin letters) each: a sentence again and again, where
+// every fifth text has a word of another language; and, if ../shared/data/words is there, answers of models put together,
+// which have many more different words. Both are also given, whole, to lingua-go and with -lid to that fastText model:
+// what a tool takes that says one label a text. The service runs in its own process; clients share the machine with it.
 package main
 
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -22,6 +24,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,15 +36,25 @@ import (
 	"crosstalk/guard"
 	"crosstalk/measure/langid/fasttext"
 	"crosstalk/tools/internal/bench"
+
+	"github.com/pemistahl/lingua-go"
 )
 
 func main() {
 	checks := flag.Int("checks", 5000, "checks of each kind")
 	duration := flag.Duration("duration", time.Minute, "full load beside hostile clients")
 	lid := flag.String("lid", "", "fastText model to time for comparison")
+	data := flag.String("data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
 	flag.Parse()
 	all := texts()
+	fmt.Println("a sentence again and again:")
 	library(all, *checks, *lid)
+	if answers, err := recorded(*data); err != nil {
+		fmt.Printf("answers of models: skipped: no reference data (%v)\n", err)
+	} else {
+		fmt.Printf("answers of models, %d texts:\n", len(answers))
+		library(answers, *checks, *lid)
+	}
 	dir, err := os.MkdirTemp("", "guard")
 	bench.Check(err)
 	defer os.RemoveAll(dir)
@@ -94,6 +107,38 @@ func texts() (all []text) {
 	return all
 }
 
+// recorded returns texts of 500 tokens that are answers of models one after the other.
+func recorded(dir string) (all []text, err error) {
+	f, err := os.Open(filepath.Join(dir, "words/clean.jsonl.gz"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	of := map[string]*strings.Builder{} // a language's answers so far
+	for lines := json.NewDecoder(z); ; {
+		var a struct{ Language, Text string }
+		if err := lines.Decode(&a); err == io.EOF {
+			return all, nil
+		} else if err != nil {
+			return nil, err
+		}
+		b := of[a.Language]
+		if b == nil {
+			b = &strings.Builder{}
+			of[a.Language] = b
+		}
+		b.WriteString(a.Text + "\n\n")
+		if rs := []rune(b.String()); len(rs) >= 2000 || b.Len() >= 4000 {
+			all = append(all, text{a.Language, strings.ToValidUTF8(b.String()[:min(b.Len(), 4000)], ""), false})
+			b.Reset()
+		}
+	}
+}
+
 // times are sorted durations.
 type times []time.Duration
 
@@ -110,14 +155,14 @@ func cpu() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// library measures guard.Check in this process, on one core.
+// library measures guard.Check in this process, on one core. Recorded answers may have words of another language anyway.
 func library(all []text, n int, lid string) {
 	var took times
 	for _, t := range all { // reads the models
 		_, err := guard.Check(t.text, t.language)
 		bench.Check(err)
 	}
-	missed, false0 := 0, 0
+	missed, wrong, false0 := 0, 0, 0
 	before := cpu()
 	for i := range n {
 		t := all[i%len(all)]
@@ -125,13 +170,28 @@ func library(all []text, n int, lid string) {
 		j, err := guard.Check(t.text, t.language)
 		took = append(took, time.Since(start))
 		bench.Check(err)
-		if wrong := j.Verdict == guard.Wrong; wrong && !t.wrong {
+		flagged := j.Verdict == guard.Wrong
+		switch {
+		case t.wrong:
+			wrong++
+			if !flagged {
+				missed++
+			}
+		case flagged:
 			false0++
-		} else if !wrong && t.wrong {
-			missed++
 		}
 	}
-	fmt.Printf("guard.Check, 500 tokens: %v; %.0f checks a CPU second; %d of %d wrong verdicts\n", took, float64(n)/(cpu()-before), missed+false0, n)
+	fmt.Printf("guard.Check, 500 tokens: %v; %.0f checks a CPU second; %d of %d made with words of another language missed, %d other texts flagged\n",
+		took, float64(n)/(cpu()-before), missed, wrong, false0)
+	const fewer = 20 // times, since it is slow
+	detector := lingua.NewLanguageDetectorBuilder().FromLanguages(linguaLanguages...).WithPreloadedLanguageModels().Build()
+	took, before = nil, cpu()
+	for i := range n / fewer {
+		start := time.Now()
+		detector.DetectLanguageOf(all[i%len(all)].text)
+		took = append(took, time.Since(start))
+	}
+	fmt.Printf("lingua-go, one label a text: %v; %.0f texts a CPU second\n", took, float64(n/fewer)/(cpu()-before))
 	if lid == "" {
 		return
 	}
@@ -146,6 +206,11 @@ func library(all []text, n int, lid string) {
 	}
 	fmt.Printf("%s, one label a text: %v; %.0f texts a CPU second\n", m.Name(), took, float64(n)/(cpu()-before))
 }
+
+// linguaLanguages are the 15 of the benchmark.
+var linguaLanguages = []lingua.Language{lingua.Arabic, lingua.German, lingua.English, lingua.Spanish, lingua.French, lingua.Hindi,
+	lingua.Indonesian, lingua.Italian, lingua.Japanese, lingua.Korean, lingua.Portuguese, lingua.Russian, lingua.Turkish,
+	lingua.Vietnamese, lingua.Chinese}
 
 type service struct {
 	process *exec.Cmd

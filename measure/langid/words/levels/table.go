@@ -26,6 +26,16 @@ type code struct {
 // A Row has, for each column, 1 + the level of a string, or 0 if the column does not have it.
 type Row [MaxColumns]uint8
 
+// None reports whether none of the columns from one on has the string.
+func (r *Row) None(from int) bool {
+	for _, level := range r[from:] {
+		if level > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // place returns the bucket of a sum, and the key that its row has there.
 func (t *Table) place(sum uint32) (bucket int, key uint64) {
 	return int(uint64(sum) >> (32 - t.bucketBits)), uint64(sum << t.bucketBits >> (32 - keyBits))
@@ -78,8 +88,15 @@ func (p *Place) Row(row *Row) bool {
 			continue
 		}
 		at += head
+		next >>= head
+		left := loaded - head
 		for has := c.has; has != 0 && at < t.end; has &= has - 1 {
-			row[bits.TrailingZeros32(has)] = t.lowest + uint8(t.load(at)&(1<<levelBits-1)) + 1
+			if left < levelBits {
+				next, left = t.load(at), loaded
+			}
+			row[bits.TrailingZeros32(has)] = t.lowest + uint8(next&(1<<levelBits-1)) + 1
+			next >>= levelBits
+			left -= levelBits
 			at += levelBits
 		}
 		return true
@@ -87,7 +104,10 @@ func (p *Place) Row(row *Row) bool {
 	return false
 }
 
-// load returns at least 57 bits from a bit on, 0 behind the end.
+// loaded is the number of bits that a load has at least.
+const loaded = 57
+
+// load returns the bits from a bit on, 0 behind the end.
 func (t *Table) load(at int) uint64 {
 	if at >= t.end {
 		return 0
