@@ -141,7 +141,7 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(t))
 }
 
-// form is a page to print. Its ids are for whoever types the answers in.
+// form is a page to print. Its ids are for the person who types in the answers.
 var form = template.Must(template.New("form").Parse(`<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">

@@ -312,10 +312,10 @@ func TestBatchRounds(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, testserver.Options{Answer: translator(t, "consistency", reference.Inconsistency{Flip: 0.2, Invalid: 0.02, Wrong: 0.2})})
 	out, plain := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-	args := runConsistency(s, out, "--to", "de", "--accept-rewrites", "--batch")
+	args := runConsistency(s, out, "--to", "de", "--items", "60", "--accept-rewrites", "--batch")
 	start(t, nil, args...).expect(0)
 	batched, direct, again, more := paidAt(s)
-	if batches := s.BatchCount(); batches != 2 || direct > 20 || batched < 500 || again+more > 0 {
+	if batches := s.BatchCount(); batches != 2 || direct > 20 || batched < 300 || again+more > 0 {
 		t.Errorf("%d and %d asks paid, %d and %d again, in %d batches", batched, direct, again, more, batches)
 	}
 	t.Logf("%d asks in %d batches, %d by themselves", batched, s.BatchCount(), direct)

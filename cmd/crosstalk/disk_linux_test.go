@@ -37,6 +37,7 @@ func TestFullDisk(t *testing.T) {
 
 // A directory that cannot be written to, or made.
 func TestReadOnlyDirectory(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, testserver.Options{})
 	suite := writeSuite(t, 2)
 	start(t, nil, runLeakage(s, suite, "/proc/crosstalk/run")...).expect(2, "cannot create the run directory: mkdir /proc/crosstalk")

@@ -45,7 +45,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	f.IntVar(&s.ReasoningTokens, "reasoning-tokens", 0,
 		"tokens for thinking, in addition to --max-tokens (default: what the model is known to need)")
 	f.Var(config.OptionalInt(&s.Seed), "seed", "seed for models that accept one; sample k uses seed+k (default: none)")
-	f.StringArrayVar(&s.Systems, "system", nil, "system message for chat models; @FILE reads it from a file, @@ begins one with @ (default: the protocol's)")
+	f.StringArrayVar(&s.Systems, "system", nil, "system message for chat models; @FILE reads it from a file; for a text that begins with @, write @@ (default: the protocol's)")
 	f.StringArrayVar(&s.Prefixes, "prefix", nil, "text to put before each prompt (default: the suite's)")
 	f.StringArrayVar(&s.Headers, "header", nil,
 		"header to send with every request, NAME=VALUE or NAME=$VARIABLE; values are kept out of files and messages")

@@ -36,7 +36,7 @@ func holding(t *testing.T, answers int64) (s *testserver.Server, begun *atomic.I
 	return s, begun, let
 }
 
-// askedOnce checks that the server has answered so many asks, each once.
+// askedOnce checks that the server has answered this many requests, each once.
 func askedOnce(t *testing.T, s *testserver.Server, asks int) {
 	t.Helper()
 	stats := s.Stats()
@@ -178,6 +178,7 @@ func TestSecondWriter(t *testing.T) {
 // A run whose directory is taken away stops, and does not say that what was in
 // it is saved there.
 func TestVanishedDirectory(t *testing.T) {
+	t.Parallel()
 	s, n := counting(t, testserver.Options{Latency: 30 * time.Millisecond})
 	suite, out := writeSuite(t, 40), filepath.Join(t.TempDir(), "run")
 	p := start(t, nil, runLeakage(s, suite, out, "--concurrency", "4")...)

@@ -118,6 +118,7 @@ func TestKilledConsistencyRun(t *testing.T) {
 // Rewritten instructions are not used until people have approved them; both
 // versions are kept, and what they edited is what is asked.
 func TestReviewInstructions(t *testing.T) {
+	t.Parallel()
 	task := filepath.Join(t.TempDir(), "task.yaml")
 	if err := os.WriteFile(task, []byte(smallTask), 0o666); err != nil {
 		t.Fatal(err)
@@ -204,6 +205,7 @@ func TestReviewInstructions(t *testing.T) {
 
 // Free answers can be compared by asking the model whether they mean the same.
 func TestFreeAnswersAsked(t *testing.T) {
+	t.Parallel()
 	task := filepath.Join(t.TempDir(), "task.yaml")
 	text := "suite: capitals\ninstrument: consistency\nlanguage: en\ntasks:\n- task: capitals\n  fields: [country]\n  layout: '{ask} {country}?'\n  instructions:\n    en: {ask: What is the capital of}\n" +
 		"  items:\n  - {id: at, gold: Vienna, country: Austria}\n  - {id: ch, gold: Bern, country: Switzerland}\n"

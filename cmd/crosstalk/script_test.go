@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,10 +25,15 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(fewerCollections)
 	// Tests that wait for servers, kills and pauses leave the processors to others.
 	flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
 	testscript.Main(m, map[string]func(){"crosstalk": main})
 }
+
+// fewerCollections is GOGC for tests and the commands that they start: these are short,
+// and would spend a tenth of their time on collecting a few megabytes.
+const fewerCollections = 400
 
 // TestScripts runs testdata/script/*.txtar. Each script has
 //
@@ -77,6 +83,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("MODELS", models)
 			e.Setenv("TOKEN", s.Token)
 			e.Setenv("SHARED", shared.Root())
+			e.Setenv("GOGC", strconv.Itoa(fewerCollections))
 			return nil
 		},
 		Condition: func(condition string) (bool, error) {

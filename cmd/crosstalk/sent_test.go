@@ -157,7 +157,7 @@ func TestSentEverywhere(t *testing.T) {
 		more             []string
 	}{
 		{"confusion", "temperature default; top_p default", []string{"--language", "fr"}},
-		{"consistency", "temperature default", []string{"--accept-rewrites", "--to", "de"}}, // its top-p is 1, the default
+		{"consistency", "temperature default", []string{"--accept-rewrites", "--to", "de", "--items", "40"}}, // its top-p is 1, the default
 	} {
 		out := filepath.Join(t.TempDir(), c.instrument)
 		args := append([]string{"run", c.instrument, "--model", "compatible:m", "--base-url", s.URL + "/v1", "--out", out, "--format", "json"}, c.more...)

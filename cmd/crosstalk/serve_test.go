@@ -47,6 +47,7 @@ func serving(t *testing.T, dir, addr string) string {
 // Before the first run there is a page that says how to make one; a run that comes
 // later is in the list.
 func TestServeNothing(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "runs")
 	url := serving(t, dir, "127.0.0.1:0")
 	body := func() string {

@@ -10,11 +10,12 @@ import (
 // Vectors of an endpoint are asked for once, like answers, and scored again
 // from the run's directory.
 func TestEmbeddingsAreAskedForOnce(t *testing.T) {
+	t.Parallel()
 	s := testserver.New(testserver.Options{Key: apiKey})
 	defer s.Close()
 	url := s.URL + "/v1"
 	out := t.TempDir() + "/run"
-	args := []string{"run", "leakage", "--model", "compatible:test", "--base-url", url, "--out", out, "--format", "csv", "--by", "language",
+	args := []string{"run", "leakage", "--model", "compatible:test", "--base-url", url, "--out", out, "--items", "100", "--format", "csv", "--by", "language",
 		"--similarity", "gloss,compatible:text-embedding-3-large@" + url}
 	first := start(t, nil, args...).expect(0).stdout.String()
 	asked := s.Stats().Attempts
@@ -32,6 +33,7 @@ func TestEmbeddingsAreAskedForOnce(t *testing.T) {
 }
 
 func TestEmbeddingsThatDoNotCome(t *testing.T) {
+	t.Parallel()
 	s := testserver.New(testserver.Options{Key: "another-key-entirely", Models: []string{"other"}})
 	defer s.Close()
 	out := t.TempDir() + "/run"
