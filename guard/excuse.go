@@ -12,33 +12,6 @@ import (
 	"crosstalk/measure/prose"
 )
 
-// excuse returns the reason why words of another language are no confusion, or "".
-func (c *check) excuse(r run) prose.Kind {
-	line := c.line(r.start)
-	short := r.end-r.start <= 60
-	if _, ok := c.paired(r.start); ok {
-		return Gloss
-	}
-	switch {
-	case short && c.gloss(r.start, r.end, line):
-		return Gloss
-	case short && c.mentioned(r, line):
-		return Mention
-	case c.path(r), c.titled(r.words), c.numbered(r):
-		return Name
-	case c.cited(r):
-		return prose.Quote
-	case c.want.base == "ko" && c.hanja(r.start, r.end), c.want.base == "ja" && c.kanji(r):
-		return Loan
-	case c.latinPhrase(r), len(r.words) == 1 && own(r.words[0]):
-		return Loan
-	case c.functional(r):
-	case len(r.words) <= 2 && latin(c.text[r.start:r.end]) && all(r.words, func(w words.Word) bool { return w.Loan && w.Share < function }), c.term(r.words):
-		return Loan
-	}
-	return ""
-}
-
 // excuseAlike excuses runs for what others of the text are: words of a language that the text speaks of, terms in a
 // text that has many, and short runs of several languages in one of dishes or names.
 func (c *check) excuseAlike(found []run) {
@@ -77,7 +50,7 @@ func (c *check) excuseAlike(found []run) {
 	for i := range found {
 		switch r := &found[i]; {
 		case r.excuse != "":
-		case spokenOf[r.language] && r.end-r.start <= 60:
+		case spokenOf[r.language] && r.end-r.start <= fewBytes:
 			r.excuse = Mention
 		case many && len(r.words) <= 3 && latin(c.text[r.start:r.end]) && !c.functional(*r):
 			r.excuse = Loan
@@ -138,13 +111,10 @@ func (c *check) term(run []words.Word) bool {
 			return w.English < frequentEnglish || w.Own >= rare
 		}
 		return w.Share < rare
-	}) || compound(c.text[run[0].Start:run[len(run)-1].End])
+	})
 }
 
-// compound reports whether words are a noun with a hyphen: "know-how".
-func compound(text string) bool {
-	return latin(text) && strings.Contains(text, "-") && strings.IndexFunc(text, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) }) < 0
-}
+func notInCompound(r rune) bool { return r != '-' && !unicode.IsLetter(r) }
 
 func latin(word string) bool {
 	r, _ := utf8.DecodeRuneInString(word)
@@ -164,16 +134,21 @@ func mentions(base, line, language string) bool {
 
 // mentioned reports whether words are in a line that names their language, or are few words of another script in one that
 // speaks of languages or of writing, as names are.
-func (c *check) mentioned(r run, line words.Range) bool {
+func (c *check) mentioned(r run) bool {
+	if r.end-r.start > fewBytes {
+		return false
+	}
+	line := c.line(r.start)
 	text := c.text[line.Start:line.End]
 	return mentions(c.want.base, text, r.language) ||
 		r.words[0].Foreign && !latin(c.text[r.start:r.end]) && r.end-r.start <= 40 && len(r.words) <= 4 && metalinguistic(c.want.base, text)
 }
 
-// hanja reports whether a part is a word of at most four Chinese characters as Koreans write them: traditional ones.
-func (c *check) hanja(start, end int) bool {
-	simplified, traditional := chinese.Count(c.text[start:end])
-	return utf8.RuneCountInString(c.text[start:end]) <= 4 && simplified == 0 && traditional > 0
+// hanja reports whether words are one of at most four Chinese characters as Koreans write them: traditional ones.
+func (c *check) hanja(r run) bool {
+	word := c.text[r.start:r.end]
+	simplified, traditional := chinese.Count(word)
+	return c.want.base == "ko" && utf8.RuneCountInString(word) <= 4 && simplified == 0 && traditional > 0
 }
 
 // kanji reports whether Chinese characters in Japanese look like a name or a compound: they are among others, in no
@@ -183,7 +158,7 @@ func (c *check) kanji(r run) bool {
 	word := c.text[r.start:r.end]
 	simplified, _ := chinese.Count(word)
 	n := utf8.RuneCountInString(word)
-	if r.language != "zh" || n < 4 || 4*simplified > n || // some are written so in Japanese too
+	if c.want.base != "ja" || r.language != "zh" || n < 4 || 4*simplified > n || // some are written so in Japanese too
 		!c.inCharacters(r) || strings.ContainsAny(word, "的了是我你您们這这請请和吗嗎呢把被就都也很還还沒没什么麼") {
 		return false
 	}
@@ -251,8 +226,12 @@ func (c *check) line(at int) words.Range {
 	return words.Range{Start: start, End: end}
 }
 
-// gloss reports whether words are in parentheses behind prose, or before prose in parentheses, as translations are.
-func (c *check) gloss(start, end int, line words.Range) bool {
+// bracketed reports whether words are in parentheses behind prose, or before prose in parentheses, as translations are.
+func (c *check) bracketed(r run) bool {
+	start, end, line := r.start, r.end, c.line(r.start)
+	if end-start > fewBytes {
+		return false
+	}
 	before := c.text[min(line.Start, start):start]
 	after := strings.TrimLeft(c.text[end:max(end, line.End)], " \"”»'*?!.。？！,")
 	if open := strings.LastIndexAny(before, "(（"); open >= 0 && !strings.ContainsAny(before[open:], ")）") &&

@@ -28,40 +28,52 @@ func (c *check) path(r run) bool {
 }
 
 // titled reports whether words look like a name, a title or the label of a button: they begin with a capital inside a
-// sentence, which no confusion does that begins there; German ones and those behind a comma need more capitals, and
-// so do words that start a sentence which continues behind them. A word that one language alone has is no name where a
-// sentence starts.
+// sentence, which no confusion does that begins there.
 func (c *check) titled(run []words.Word) bool {
+	first, last := run[0], run[len(run)-1]
+	if before, _ := utf8.DecodeRuneInString(c.before(first.Start)); len(run) <= 5 && unicode.IsUpper(before) && last.Name {
+		return true // "(Bank) of America"
+	}
 	names := 0
 	for _, w := range run {
 		if w.Name {
 			names++
 		}
 	}
-	first := strings.ToLower(c.text[run[0].Start:run[0].End])
-	start := c.starts(run[0].Start)
-	if before, _ := utf8.DecodeRuneInString(c.before(run[0].Start)); len(run) <= 5 && unicode.IsUpper(before) && run[len(run)-1].Name {
-		return true // "(Bank) of America"
-	}
-	text := c.text[run[0].Start:run[len(run)-1].End]
-	behindColon := strings.HasSuffix(strings.TrimRight(c.text[max(0, run[0].Start-8):run[0].Start], " *_"), ":")
+	start, end := c.starts(first.Start), c.ends(last.End)
+	behindColon := strings.HasSuffix(strings.TrimRight(c.text[max(0, first.Start-8):first.Start], " *_"), ":")
 	switch {
-	case (!start || behindColon || !c.ends(run[len(run)-1].End)) && allCapitals(text):
+	case (!start || behindColon || !end) && allCapitals(c.text[first.Start:last.End]):
 		return true
-	case !run[0].Name || len(run) > 12 || len(run) > 8 && 2*names < len(run):
+	case !first.Name || len(run) > 12 || len(run) > 8 && 2*names < len(run):
 		return false
-	case start && c.ends(run[len(run)-1].End):
-		return names == len(run) && run[0].Foreign && !(len(run) == 1 && (run[0].English >= everyday || run[0].Native))
-	case start && particled(c.want.base, c.text[run[len(run)-1].End:]):
-		return true
+	case start && end:
+		return names == len(run) && first.Foreign && !speaks(run)
 	case start:
-		return names == len(run) && (run[0].Foreign && !(len(run) == 1 && run[0].Native) || names > 1) || names > 2 && 2*names >= len(run)
-	case names == len(run) || 2*names >= len(run):
+		return c.heads(run, names)
+	case 2*names >= len(run):
 		return true
-	case !leads(run[0]) || opens[first] || run[0].Language == "de" || c.comma(run[0].Start) && len(run) > 4:
-		return false
 	}
-	return true
+	// A capital of the other language itself begins a sentence; German nouns have one anyway.
+	return leads(first) && !opens[strings.ToLower(c.text[first.Start:first.End])] && first.Language != "de" &&
+		!(c.comma(first.Start) && len(run) > 4)
+}
+
+// heads reports whether words that start a sentence which continues behind them look like a name: every sentence begins
+// with a capital, so more must speak for one.
+func (c *check) heads(run []words.Word, names int) bool {
+	if particled(c.want.base, c.text[run[len(run)-1].End:]) {
+		return true
+	}
+	if names == len(run) && (names > 1 || run[0].Foreign && !run[0].Native) {
+		return true
+	}
+	return names > 2 && 2*names >= len(run)
+}
+
+// speaks reports whether a word that is a sentence, or is before a comma, is no name: "Sure.", "Toutefois,".
+func speaks(run []words.Word) bool {
+	return len(run) == 1 && (run[0].English >= everyday || run[0].Native)
 }
 
 // leads reports whether a word with a capital is in the other language, and so begins what follows, rather than a name
