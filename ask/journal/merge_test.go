@@ -204,6 +204,14 @@ func TestVacuum(t *testing.T) {
 	if _, _, err := Vacuum(path); !errors.Is(err, ErrLocked) {
 		t.Errorf("while it is open: %v", err)
 	}
+	j.Close()
+	reader := open2(t, path)
+	if _, _, err := Vacuum(path); err != nil {
+		t.Errorf("while it is read: %v", err)
+	}
+	if got := texts(t, reader); !slices.Equal(got, want) {
+		t.Errorf("%d answers, want %d", len(got), len(want))
+	}
 	if _, _, err := Vacuum(newPath(t)); err == nil {
 		t.Error("made a journal")
 	}

@@ -10,8 +10,8 @@ import (
 // Vacuum rewrites the journal at path, in the newest version, without the room
 // that is free in it and with each table and index in one piece, and returns its
 // sizes in bytes before and after. It fails with ErrLocked if another process has
-// it open for writing. A crash leaves the journal as it was. Meanwhile the disk
-// needs room for it twice more.
+// it open for writing. A crash leaves the journal as it was, for whoever writes it
+// next or vacuums it again. Meanwhile the disk needs room for it twice more.
 func Vacuum(path string) (before, after int64, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return 0, 0, err
@@ -22,7 +22,7 @@ func Vacuum(path string) (before, after int64, err error) {
 	}
 	before, err = sizeOf(path)
 	if err == nil {
-		err = j.wrap(guard(func() error { return vacuum(j.writer) }))
+		err = j.wrap(guard(j.vacuum))
 	}
 	if err = errors.Join(err, j.Close()); err != nil {
 		return before, before, err
@@ -31,9 +31,23 @@ func Vacuum(path string) (before, after int64, err error) {
 	return before, after, err
 }
 
-// vacuum is called while nothing is put.
-func vacuum(conn *sqlite3.Conn) error {
-	return conn.Exec("PRAGMA temp_store = FILE; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+// vacuum is called while nothing is put or read.
+func (j *Journal) vacuum() error {
+	j.reading.Lock()
+	err := errors.Join(j.get.Close(), j.reader.Close())
+	j.get, j.reader = nil, nil
+	j.reading.Unlock()
+	if err != nil {
+		return err
+	}
+	// The new content is one transaction, and this build of SQLite runs out of
+	// memory when the log has 2 GB. Without the log it does not, but that takes
+	// nobody else who reads the file.
+	err = j.writer.Exec("PRAGMA temp_store = FILE; PRAGMA journal_mode = DELETE")
+	if err != nil && !errors.Is(err, sqlite3.BUSY) {
+		return err
+	}
+	return j.writer.Exec("VACUUM; PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE)")
 }
 
 func sizeOf(path string) (int64, error) {
