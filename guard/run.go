@@ -150,7 +150,9 @@ func (c *check) quoted() (found []words.Word) {
 	if quotes == nil {
 		return nil
 	}
-	for _, w := range words.Analyse(c.text, c.want.base, rest).Words(words.Threshold) {
+	analysis := words.Analyse(c.text, c.want.base, rest)
+	defer analysis.Free()
+	for _, w := range analysis.Words(words.Threshold) {
 		i := sort.Search(len(quotes), func(i int) bool { return quotes[i].End > w.Start })
 		if i < len(quotes) && quotes[i].Start <= w.Start {
 			found = append(found, w)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"crosstalk/datasets"
@@ -35,6 +36,13 @@ func IsIdentifier(name string) bool {
 	_, published := PublishedIdentifier(name)
 	_, err := os.Stat(name)
 	return published || name == embeddedIdentifier || err == nil
+}
+
+// NamesIdentifier reports whether a name can only be that of an identifier: it is
+// embedded, published or ends like fastText's files.
+func NamesIdentifier(name string) bool {
+	_, published := PublishedIdentifier(name)
+	return published || name == embeddedIdentifier || strings.HasSuffix(name, ".bin") || strings.HasSuffix(name, ".ftz")
 }
 
 // PublishedIdentifier returns the published identifier of that name.
@@ -81,6 +89,9 @@ func CheckIdentifier(name string) (rows [][2]string, err error) {
 		return nil, err
 	}
 	loaded := time.Since(started)
+	if name == embeddedIdentifier {
+		file = "in the program"
+	}
 	guess := m.Identify(similarities.Sentences[0])
 	return [][2]string{
 		{"model", m.Name()},

@@ -17,8 +17,8 @@ import (
 )
 
 func labelsCommand() *cobra.Command {
-	return group("labels", "Ask people about a run's answers on sheets",
-		`Ask people about the answers of a run on sheets: export questions, let one or
+	return group("labels", "Ask people about a run's answers in spreadsheets",
+		`Ask people about the answers of a run in spreadsheets: export questions, let one or
 more people fill them in, and import their labels into the run. ('crosstalk
 annotate' asks them in a browser.) Then 'crosstalk agreement' compares the labels,
 and 'crosstalk report --corrected' corrects the run's figures with them.`,

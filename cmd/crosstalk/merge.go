@@ -19,8 +19,8 @@ func mergeCommand() *cobra.Command {
 	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "merge RUN... --out DIR",
-		Short: "Make one run of the runs of shards",
-		Long: `Make one run of the runs of all shards of a measurement (--shard), and print its
+		Short: "Combine the runs of shards into one run",
+		Long: `Combine the runs of all shards of a measurement (--shard) into one, and print its
 figures: those of a single run, to the last digit. RUN is the run of a shard, or
 the directory that has the runs of all of them; their order does not matter.
 

@@ -136,6 +136,10 @@ address of a mirror.`,
 			if s, ok := study.PublishedIdentifier(args[0]); ok {
 				return pullIdentifier(c, s, revision)
 			}
+			if study.NamesIdentifier(args[0]) {
+				names := namesOf(datasets.All(datasets.Model), func(s datasets.Source) string { return s.Name })
+				return fmt.Errorf("cannot fetch %s; choose one of: %s (embedded needs no file)", args[0], strings.Join(names, ", "))
+			}
 			m, err := similarities.ParseModel(args[0])
 			if err != nil {
 				return err

@@ -32,8 +32,8 @@ three short requests (about 2,000 tokens each if the model thinks). It prints
 
 For a model of --similarity, load it and compare two sentences: print its
 properties, the code that runs it, and the time it takes. Nothing is fetched. A
-model without bertscore: or sbert: is used for sentence vectors. For lid.176,
-lid.176.ftz and files ending in .bin or .ftz, identify the language of a
+model without bertscore: or sbert: is used for sentence vectors. For embedded,
+lid.176, lid.176.ftz and files ending in .bin or .ftz, identify the language of a
 sentence.`,
 		Example: `  crosstalk models check openai:gpt-4o-mini
   crosstalk models check compatible:my-model --base-url http://localhost:8000/v1
@@ -47,7 +47,7 @@ sentence.`,
 			name, rows := args[0], [][2]string(nil)
 			if of, _, found := strings.Cut(name, ":"); found && isProvider(of) {
 				rows, err = provider.check(c.Context(), name)
-			} else if _, known := study.PublishedIdentifier(name); known || strings.HasSuffix(name, ".bin") || strings.HasSuffix(name, ".ftz") {
+			} else if study.NamesIdentifier(name) {
 				rows, err = study.CheckIdentifier(name)
 			} else {
 				rows, err = similarities.Check(c.Context(), name)

@@ -16,7 +16,7 @@ func statusCommand() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "status [DIR]",
-		Short: "Print how far runs have come",
+		Short: "Show the progress of runs",
 		Long: `Print how far the runs in a directory (default: runs) have come, all shards of a
 run as one: requests done and failed, their rate and cost, and the shards that are
 slow, quiet or failing. Running processes are not disturbed.
