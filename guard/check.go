@@ -180,7 +180,7 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	}
 	u.evidence = c.analysis.Weigh(ranges...)
 	e := &u.evidence
-	if !words.Supports(c.want.base) || siblings[c.want.base].script != nil || 10*e.Known < 6*e.Words && e.Words > 2 {
+	if !words.Supports(c.want.base) || siblings[c.want.base].script != nil || 3*e.Known <= 2*e.Words && e.Words > 2 {
 		if c.identify(&u) {
 			return u
 		}
@@ -226,9 +226,8 @@ var siblings = map[string]struct {
 
 // sibling returns the language of the prose if it is a sibling of the expected one, else "". Single lines say too little.
 // Letters of other scripts mislead the identifier, and other identifiers than the embedded one take much Indonesian for
-// Malay. So Malay needs two words that Indonesian does not have, or one and the identifier.
+// Malay. So Malay needs a word that Indonesian does not have, or two that it seldom has, or one of these and the identifier.
 func (c *check) sibling() string {
-	const sure = 0.8
 	alike := siblings[c.want.base]
 	var plain strings.Builder
 	for _, b := range c.doc.Blocks {
@@ -248,24 +247,37 @@ func (c *check) sibling() string {
 	}
 	if c.want.base == "id" {
 		notInWord := func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }
-		only := map[string]bool{}
+		n, seen := 0, map[string]bool{}
 		for w := range strings.FieldsFuncSeq(text, notInWord) {
-			if malay[w] {
-				only[w] = true
+			switch {
+			case seen[w]:
+			case malay[w]:
+				n += 2
+			case malayRather[w]:
+				n++
+			default:
+				continue
+			}
+			seen[w] = true
+		}
+		if n == 1 {
+			if guess := embedded.Identifier().Identify(text); guess.Language == "ms" && guess.Probability >= 0.5 {
+				n++
 			}
 		}
-		if len(only) == 1 {
-			if guess := embedded.Identifier().Identify(text); guess.Language != "ms" || guess.Probability < 0.5 {
-				return ""
-			}
-		}
-		if len(only) > 0 {
+		if n > 1 {
 			return "ms"
 		}
 		return ""
 	}
+	sure := float32(0.8)
 	if lower < 6 {
-		return ""
+		for w := range strings.FieldsSeq(text) {
+			if hindi[w] {
+				return ""
+			}
+		}
+		sure = 0.999
 	}
 	if guess := embedded.Identifier().Identify(text); slices.Contains(alike.languages, guess.Language) && guess.Probability >= sure {
 		return guess.Language
@@ -283,7 +295,9 @@ func (c *check) identify(u *unit) bool {
 	for _, b := range u.blocks {
 		c.plain(&plain, b)
 	}
-	if len(plain.String()) < 20 || words.Supports(c.want.base) && lowercase(plain.String()) < 4 {
+	text, supported := plain.String(), words.Supports(c.want.base)
+	lower := lowercase(text)
+	if len(text) < 12 || supported && lower < 3 {
 		return false
 	}
 	if siblings[c.want.base].script != nil {
@@ -300,14 +314,19 @@ func (c *check) identify(u *unit) bool {
 			return false
 		}
 	}
-	guess := c.lid.Identify(plain.String())
-	switch supported := words.Supports(c.want.base); {
-	case guess.Language == c.want.base && guess.Probability >= 0.5 && (!supported || u.evidence.LogRatio < lineWrong):
+	// 0.8: languages without a model that are alike, such as Norwegian and Danish, divide the rest between them. A few
+	// words, or everyday words of the expected language among them, need more: names and terms look like any language.
+	least, little := float32(0.8), len(text) < 20 || supported && (lower < 4 || 10*u.evidence.Known >= 6*u.evidence.Words)
+	if little {
+		least = 0.99
+	}
+	guess := c.lid.Identify(text)
+	switch {
+	case !little && guess.Language == c.want.base && guess.Probability >= 0.5 && (!supported || u.evidence.LogRatio < lineWrong):
 		u.state, u.evidence.LogRatio = Right, min(u.evidence.LogRatio, -lineWrong)
 	case twins[guess.Language]:
 		return false
-	// 0.8: languages without a model that are alike, such as Norwegian and Danish, divide the rest between them.
-	case guess.Language != c.want.base && guess.Probability >= 0.8 && (!supported || !words.Supports(guess.Language)):
+	case guess.Language != c.want.base && guess.Probability >= least && (!supported || !words.Supports(guess.Language)):
 		u.state, u.evidence.Language = Wrong, guess.Language
 		u.evidence.LogRatio = max(u.evidence.LogRatio, lineWrong)
 	default:

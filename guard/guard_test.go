@@ -78,6 +78,14 @@ func TestCheck(t *testing.T) {
 		{"hi", "माफ करा, सध्या ही सेवा उपलब्ध नाही.", Wrong, "mr line[माफ करा, सध्या ही सेवा उपलब्ध नाही.]"},
 		{"id", "Maaf, perkhidmatan ini tidak tersedia buat masa sekarang.", Wrong, "ms line[Maaf, perkhidmatan ini tidak tersedia buat masa sekarang.]"},
 		{"id", "Kami menyarankan Lord of the Rings untuk permulaan yang baik.", Right, "{name}[Lord of the Rings]"},
+		// A few words suffice where the identifier is sure, and names do not make it sure.
+		{"de", "De winkel is op zondag gesloten.", Wrong, "nl line[De winkel is op zondag gesloten.]"},
+		{"tr", "Zəhmət olmasa bizimlə əlaqə saxlayın.", Wrong, "az line[Zəhmət olmasa bizimlə əlaqə saxlayın.]"},
+		{"hi", "तुमची ऑर्डर उद्या पोहोचेल.", Wrong, "mr line[तुमची ऑर्डर उद्या पोहोचेल.]"},
+		{"hi", "नेल्सन मंडेला ने कहा।", Right, ""},
+		{"id", "Isteri saya sedang menunggu di rumah, katanya isteri itu baik.", Wrong, "ms line[Isteri saya sedang menunggu di rumah, katanya isteri itu baik.]"},
+		{"id", "Sila kelima Pancasila dibahas di halaman ini.", Right, ""},
+		{"id", "Produksi kilang minyak itu naik tahun lalu.", Right, ""},
 		// Not excused: function words, also where they are rare.
 		{"es", "La piscina abre a las diez, although los domingos cierra antes.", Wrong, "en word[although]"},
 		{"ko", "이 약은 하루에 두 번 before 식사하고 드세요.", Wrong, "en word[before]"},

@@ -55,13 +55,25 @@ var named = map[string]string{
 	"zh": "ar 阿拉伯 de 德语 de 德文 en 英语 en 英文 es 西班牙语 es 西文 fr 法语 fr 法文 hi 印地语 id 印尼语 id 印度尼西亚语 it 意大利语 it 意大利文 ja 日语 ja 日文 ko 韩语 ko 韩文 pt 葡萄牙语 pt 葡文 ru 俄语 ru 俄文 tr 土耳其语 vi 越南语 en 英語 de 德語 fr 法語 ja 日語 ko 韓語 ko 韓文 ru 俄語 es 西班牙語",
 }
 
-// malay lists words, in lower case, that Malay has and Indonesian does not, or writes otherwise.
-var malay = lists(`akaun awak baharu bahawa bilik borang butang cikgu cukai darjah dihantar dijangka disember doktor e-mel encik
-	filem hospital iaitu ianya insurans isnin jumaat kad kakitangan kaunter kekunci kemaskini kerana kesihatan
-	ketuhar kewangan khamis kilang kolej mahu maklumat manakala mesej mesyuarat minit muzik nombor notis ogos
-	parlimen pasaraya pautan peguam penghantaran percuma perisian perkhidmatan puan sahaja sebarang sekiranya semak
-	sila skrin stesen sukan syarikat tarikh teksi telefon televisyen tempahan tempoh tetapan ubat universiti
-	walaubagaimanapun wang yuran`)
+// malay lists words, in lower case, that Malay has and Indonesian does not, or writes otherwise; malayRather lists those
+// that Indonesian has as well, but seldom or with another meaning.
+var (
+	malay = lists(`akaun aktiviti bahagian baharu bahawa bandaraya basikal baucar berbeza berikutan bersetuju borang butang
+	cawangan cikgu cuba cukai dihantar dijangka disember diskaun ditubuhkan e-mel ejen emel encik fesyen
+	filem iaitu ianya insurans isnin isteri jawapan jenama jenayah julai jumaat jurulatih kad kakitangan
+	kaunter kecederaan kemaskini kempen kerana kerosakan kes kesihatan ketuhar kewangan khamis komuniti
+	kualiti mahu membaiki menyemak menyiasat mesej mesyuarat minit muzik nombor ogos pangsapuri parlimen
+	parti pasaraya pautan peguam pelabur pelaburan pelakon pelancongan pemberita pengeluar pengerusi
+	penghantaran pengundi peratus perisian perkhidmatan pesakit poskod projek purata rosak saintis sentiasa
+	siasatan skrin soalan sokongan stesen sukan suspek syarikat teksi televisyen tempahan tentera tetingkap
+	trafik ubat universiti walaubagaimanapun yuran`)
+	malayRather = lists(`amaran awak berkenaan bilik darjah doktor hantar hospital jambatan kekunci kemahiran kilang kolej
+	maklumat manakala menghantar mengikut notis percuma perniagaan puan sahaja sebarang sekiranya selepas
+	semak sila tarikh telefon tempoh tetapan wang`)
+)
+
+// hindi lists words that few Hindi sentences do without, and that Marathi and Nepali write otherwise or seldom.
+var hindi = lists("और का की के को द्वारा नहीं ने में से है हैं")
 
 // A naming is a language and the beginning of a word for it.
 type naming struct{ language, stem string }
