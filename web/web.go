@@ -54,7 +54,7 @@ var sheet string
 var script []byte
 
 var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.Must(page.Templates().Clone()).Funcs(funcs).ParseFS(files, "templates/*.html"))
+	return template.Must(page.Templates().Funcs(funcs).ParseFS(files, "templates/*.html"))
 })
 
 var funcs = template.FuncMap{

@@ -41,10 +41,13 @@ const Narrow = 400
 //go:embed templates
 var files embed.FS
 
-// Templates are the parts of pages. "card" renders a Card.
-var Templates = sync.OnceValue(func() *template.Template {
+// Templates returns new templates of the parts of pages, to which others can be added.
+// "card" renders a Card.
+func Templates() *template.Template {
 	return template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/*.html"))
-})
+}
+
+var templates = sync.OnceValue(Templates)
 
 var funcs = template.FuncMap{
 	"visible": visible.Text,
@@ -69,7 +72,7 @@ func svg(p plot.Plot) (template.HTML, error) {
 // Write writes the page.
 func (r Report) Write(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
-	if err := Templates().ExecuteTemplate(out, "report.html", r.shown()); err != nil {
+	if err := templates().ExecuteTemplate(out, "report.html", r.shown()); err != nil {
 		return err
 	}
 	return out.Flush()

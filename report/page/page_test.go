@@ -379,3 +379,11 @@ func TestSettings(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// A program that has written a page can still serve some.
+func TestTemplatesAfterAPage(t *testing.T) {
+	written(t, Report{})
+	if _, err := Templates().Parse("more"); err != nil {
+		t.Error(err)
+	}
+}

@@ -72,7 +72,7 @@ var style string
 var script []byte
 
 var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.Must(page.Templates().Clone()).ParseFS(files, "templates/*.html"))
+	return template.Must(page.Templates().ParseFS(files, "templates/*.html"))
 })
 
 // check returns an error for a sample that says nothing, and for names that cannot be
