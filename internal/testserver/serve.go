@@ -52,7 +52,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x := &exchange{Server: s, w: w, r: r, protocol: protocolOf(r), hash: Hash(r.Method, r.URL.Path, body)}
-	x.tally = s.ledger.arrive(x.hash, r.Method, r.URL.Path)
+	tally, inFlight := s.ledger.arrive(x.hash, r.Method, r.URL.Path)
+	x.tally = tally
 	defer x.leave()
 	if err != nil {
 		x.fail(&problem{413, "request_too_large", "Request exceeds the maximum size", "", "", nil})
@@ -63,7 +64,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		x.fail(p)
 		return
 	}
-	a := s.ledger.admit(x.tally)
+	a := s.ledger.admit(x.tally, inFlight)
 	x.limitHeaders(a)
 	if a.attempt == 0 {
 		x.turnAway(a)

@@ -82,11 +82,11 @@ func (l *ledger) init(o Options) {
 	l.maxConc, l.rpm, l.window = o.MaxConcurrency, o.RPM, o.Window
 }
 
-// arrive notes a request; leave must follow once.
-func (l *ledger) arrive(hash, method, path string) *tally {
+// arrive notes a request, and how many are in flight with it; leave must follow once.
+func (l *ledger) arrive(hash, method, path string) (c *tally, inFlight int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.counts[hash]
+	c = l.counts[hash]
 	if c == nil {
 		c = &tally{Count: Count{Method: method, Path: path}}
 		l.counts[hash] = c
@@ -95,7 +95,7 @@ func (l *ledger) arrive(hash, method, path string) *tally {
 	l.stats.Attempts++
 	l.stats.InFlight++
 	l.stats.MaxInFlight = max(l.stats.MaxInFlight, l.stats.InFlight)
-	return c
+	return c, l.stats.InFlight
 }
 
 func (l *ledger) leave() {
@@ -140,7 +140,9 @@ type admission struct {
 	remaining int           // requests left in the window
 }
 
-func (l *ledger) admit(c *tally) admission {
+// admit rules on an attempt by what was in flight when it arrived: one that
+// arrives later never takes its place.
+func (l *ledger) admit(c *tally, inFlight int) admission {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := admission{answered: c.Answered}
@@ -151,7 +153,7 @@ func (l *ledger) admit(c *tally) admission {
 	if len(l.admitted) > 0 {
 		a.wait = l.window - now.Sub(l.admitted[0])
 	}
-	a.crowded = l.maxConc > 0 && l.stats.InFlight > l.maxConc
+	a.crowded = l.maxConc > 0 && inFlight > l.maxConc
 	if a.crowded || l.rpm > 0 && len(l.admitted) >= l.rpm {
 		c.Limited++
 		l.stats.Limited++
