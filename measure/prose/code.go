@@ -25,7 +25,7 @@ func isCodeLine(s string) bool {
 		return isLog(s)
 	}
 	first, rest, _ := strings.Cut(s, " ")
-	if name := strings.TrimRight(first, ":"); name != first && len(name) > 5 && (strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception")) {
+	if name := strings.TrimRight(first, ":"); name != first && isException(name) {
 		return true
 	}
 	if commands[first] && rest != "" && !strings.ContainsAny(s[len(s)-1:], ".!?:") && len(strings.Fields(rest)) <= 12 && looksTyped(rest) {
@@ -71,6 +71,11 @@ func looksTyped(rest string) bool {
 	}
 	verb, more, _ := strings.Cut(rest, " ")
 	return verbs[verb] || commands[verb] && more != ""
+}
+
+// isException reports whether a word is the name of a kind of error: "KeyError".
+func isException(w string) bool {
+	return len(w) > 5 && strings.HasSuffix(w, "Error") || len(w) > 9 && strings.HasSuffix(w, "Exception")
 }
 
 // isLog reports whether a line begins with a time stamp or names a level.

@@ -266,6 +266,8 @@ func (p *parser) bare(i, j, end int) (int, Kind) {
 	switch w := p.text[i:j]; {
 	case isTool(w):
 		return p.command(i, j)
+	case isException(w) && strings.HasPrefix(p.text[j:end], ": "):
+		return p.message(j+2, end), Code
 	case len(w) <= 2 && p.inFormula(i, j, end), isFunction(w) && p.argument(j, end):
 		return j, Math
 	}
@@ -280,6 +282,20 @@ func (p *parser) command(i, j int) (int, Kind) {
 		}
 	}
 	return i, ""
+}
+
+// message returns the end of a program's message that begins at i: of its sentence, or before a word
+// that is no plain ASCII.
+func (p *parser) message(i, end int) int {
+	for j := i; j < end; j++ {
+		switch c := p.text[j]; {
+		case c >= utf8.RuneSelf:
+			return i + max(0, strings.LastIndexByte(p.text[i:j], ' '))
+		case strings.IndexByte(".!?", c) >= 0 && (j+1 == end || p.text[j+1] == ' '):
+			return j
+		}
+	}
+	return end
 }
 
 // operators stand beside the variables of a formula.
