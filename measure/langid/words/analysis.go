@@ -39,8 +39,8 @@ type Analysis struct {
 // scripts alone.
 func Supports(language string) bool { _, ok := stateOf[language]; return ok }
 
-// Analyse reads a text that is expected to be in a language. Parts in mask, which must be in order and not overlap, are
-// left out.
+// Analyse reads a text that is expected to be in a language. Parts in mask, which must be in order of their
+// starts, are left out.
 func Analyse(text, language string, mask []Range) *Analysis {
 	a := memory.Get().(*Analysis)
 	a.language, a.script = language, scriptFor(language)
@@ -48,6 +48,7 @@ func Analyse(text, language string, mask []Range) *Analysis {
 	a.cells = slices.Grow(a.cells[:0], len(a.tokens))[:len(a.tokens)]
 	emit(a.tokens, a.cells, language, a.script, language == "zh" && mostlySimplified(text))
 	decode(a.tokens, a.cells)
+	a.widen()
 	return a
 }
 
@@ -71,7 +72,7 @@ func mostlySimplified(text string) bool {
 
 // Threshold is the log odds from which a word counts as foreign: with it, about one run of words in 1,000 is a false
 // alarm in clean answers.
-const Threshold = -2.8
+const Threshold = -3.1
 
 // Words returns the words whose log odds are at least floor, in order.
 func (a *Analysis) Words(floor float64) []Word {
@@ -83,6 +84,41 @@ func (a *Analysis) Words(floor float64) []Word {
 		}
 	}
 	return words
+}
+
+// widen lets the words beside a run of foreign ones count as foreign that are likely to be so if the run is: whose
+// probability is not much less than that of its best word.
+func (a *Analysis) widen() {
+	least := math.Exp(Threshold)
+	raised := least * (1 + 1e-9) // whose logarithm is no less than Threshold when it is rounded
+	for i := 0; i < len(a.cells); i++ {
+		if a.cells[i].odds < least {
+			continue
+		}
+		from, to, best := i, i+1, a.cells[i].odds
+		for to < len(a.cells) && a.cells[to].odds >= least && a.continues(to) {
+			best = max(best, a.cells[to].odds)
+			to++
+		}
+		// The odds of a word whose probability is that share of the best one's.
+		beside := alike * best / (1 + best - alike*best)
+		for ; from > 0 && a.continues(from) && a.cells[from-1].odds >= beside; from-- {
+			a.cells[from-1].odds = max(a.cells[from-1].odds, raised)
+		}
+		for ; to < len(a.cells) && a.continues(to) && a.cells[to].odds >= beside; to++ {
+			a.cells[to].odds = max(a.cells[to].odds, raised)
+		}
+		i = to - 1
+	}
+}
+
+// alike is the share of the probability of a run's best word that words beside it have, since they may belong to it.
+const alike = 0.08
+
+// continues reports whether a word is in the same sentence as the one before, and written in the same alphabet.
+func (a *Analysis) continues(i int) bool {
+	t := &a.tokens[i]
+	return !t.starts && t.script != han && t.script == a.tokens[i-1].script
 }
 
 // At returns the word that begins at a byte.

@@ -23,6 +23,8 @@ func characters(tokens []token, cells []cell, simplify bool) {
 	for l := range languages {
 		cuts[l].ends[0] = 1
 	}
+	cache := table.Cache()
+	defer cache.Free()
 	// What the lists have for the characters since d ago, of either language: mostly the characters are the same.
 	var hashes [longest]levels.Hash
 	var rows [longest]levels.Row
@@ -44,7 +46,7 @@ func characters(tokens []token, cells []cell, simplify bool) {
 				c.since[d] = h
 				if !looked[d] || hashes[d] != h {
 					looked[d], hashes[d] = true, h
-					rows[d], _ = table.Row(h)
+					cache.Rows(rows[d:], hashes[d:d+1])
 				}
 				row := &rows[d]
 				c.continues[d] = row[k+l] > 0

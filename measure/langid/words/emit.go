@@ -3,18 +3,25 @@ package words
 import (
 	"math"
 	"slices"
+	"unicode/utf8"
 )
 
 // Shares of a language's words that may come from any language.
 const (
 	loans          = 0.004 // of words in lower case
 	initials       = 0.3   // of words with a capital at the start of a sentence
-	names          = 0.9   // of words with a capital inside a sentence
-	loanCharacters = 0.003 // of the characters of Chinese and Japanese
+	names          = 0.9   // of words with a capital inside a sentence, and of letters alone: "x"
+	loanCharacters = 0.004 // of the characters of Chinese and Japanese
 
+	// strangeCharacters is the same for characters that are stranger to the expected language than to the other: of a
+	// share below strange in the one and above known in the other.
 	strangeCharacters = 1e-4
 	strange           = 2e-7
-	known             = 1e-5
+	known             = 1e-6
+
+	// mostLoans is the largest share of a language's words that a word in lower case is as a loan: languages borrow
+	// nouns, not the function words that are far more frequent.
+	mostLoans = 3e-5
 )
 
 const (
@@ -31,7 +38,7 @@ const (
 	nameRatio = 30
 
 	// temper is the power of the ratios of characters: those of a word depend on each other.
-	temper = 0.85
+	temper = 0.95
 
 	// impossible is the probability of a word in a script that the expected language is not written in.
 	impossible = 1e-14
@@ -133,7 +140,12 @@ func (c *cell) emit(t *token, own script, home int) {
 			c.own = impossible
 		}
 		return
-	case t.form >= letter || home < 0 && own == t.script: // or there is no model to weigh the others against
+	case t.form == silent || home < 0 && own == t.script: // or there is no model to weigh the others against
+		c.silence(t.script)
+		return
+	}
+	w := a.weigh(t.text)
+	if t.form == letter && (own != t.script || w.top < frequent) { // a symbol
 		c.silence(t.script)
 		return
 	}
@@ -142,7 +154,6 @@ func (c *cell) emit(t *token, own script, home int) {
 	if own == t.script {
 		at = home - a.first
 	}
-	w := a.weigh(t.text)
 	c.weighed, c.listed, c.loan = w, w.listed, w.loan
 	c.known = c.listed && at >= 0 && w.row[at] > 0 && w.row[at] <= everyday+1
 	switch {
@@ -153,13 +164,18 @@ func (c *cell) emit(t *token, own script, home int) {
 	case own != t.script:
 		c.expected = min(w.top, w.third*nameRatio)
 	default:
-		share := loans
-		if t.form == capital {
+		share, loan := loans, w.mean
+		switch {
+		case t.form == capital:
+			share, loan = names, w.top/3 // names are known to all languages
+		case t.form == letter && t.text[0] < utf8.RuneSelf: // "à" is a word
 			share = names
-		} else if t.form == first && w.top < frequent && !w.native() {
+		case t.form == first && w.top < frequent && !w.native():
 			share = initials
+		case t.form != first:
+			loan = min(loan, mostLoans)
 		}
-		c.expected = (1-share)*w.p[at] + share*w.mean
+		c.expected = (1-share)*w.p[at] + share*loan
 	}
 	each := 1 / c.expected
 	for l := range c.n {

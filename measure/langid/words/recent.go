@@ -21,9 +21,9 @@ type weighed struct {
 	loan   bool // most lists have it
 }
 
-// recent remembers the words that were weighed last: most words of a text are frequent ones. It is safe for concurrent
-// use.
-type recent [1 << 15]atomic.Pointer[weighed]
+// recent remembers the words that were weighed last: most words of a text are frequent ones. Each has one place, with the
+// last two words of that place. It is safe for concurrent use.
+type recent [1 << 15][2]atomic.Pointer[weighed]
 
 // longestRemembered is the length in bytes of the longest words that are remembered.
 const longestRemembered = 40
@@ -37,11 +37,16 @@ func (a *alphabet) weigh(word string) *weighed {
 		return &w
 	}
 	at := &a.recent[maphash.String(seed, word)%uint64(len(a.recent))]
-	if w := at.Load(); w != nil && w.word == word {
+	last := at[0].Load()
+	if last != nil && last.word == word {
+		return last
+	}
+	if w := at[1].Load(); w != nil && w.word == word {
 		return w
 	}
 	w := a.probabilities(word)
 	w.word = strings.Clone(word) // the text may be long
-	at.Store(&w)
+	at[1].Store(last)
+	at[0].Store(&w)
 	return &w
 }

@@ -25,7 +25,7 @@ const (
 	plain   form = iota // lower case, or a script without cases
 	first               // a capital at the start of a sentence
 	capital             // a capital elsewhere: a name, or a noun in German
-	letter              // one in lower case, which cannot say anything
+	letter              // one in lower case, which may be the name of a thing
 	silent              // cannot say anything: code, abbreviations, parts of numbers, half words
 )
 

@@ -61,6 +61,9 @@ var unlisted = map[string]float64{"tr": 0.2, "id": 0.04, "ru": 0.1, "ar": 0.1, "
 const (
 	usuallyUnlisted = 0.02
 	unseenLetter    = 1.0 / 20_000
+
+	// lowest is the logarithm of the probability that very long words have, more than the smallest number.
+	lowest = -600
 )
 
 // alphabet is the model of a group of languages that write words between spaces.
@@ -122,7 +125,9 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 	none := math.Log(unseenLetter)
 	// before[n] is the row of the n letters before.
 	var before, rows [Order + 1]levels.Row
-	var places [Order + 1]levels.Place
+	var hashes [Order + 1]levels.Hash
+	cache := a.letters.Cache()
+	defer cache.Free()
 	for i := range rs {
 		var h levels.Hash
 		most := min(Order, i+1)
@@ -131,11 +136,9 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 		}
 		for n := 1; n <= most; n++ {
 			h = h.Add(rs[i+1-n])
-			places[n] = a.letters.Find(h)
+			hashes[n] = h
 		}
-		for n := 1; n <= most; n++ {
-			places[n].Row(&rows[n])
-		}
+		cache.Rows(rows[1:], hashes[1:most+1])
 		if i > 0 {
 			for l := range k {
 				now[l] = none
@@ -158,7 +161,7 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 	}
 	row, listed := a.words.Row(levels.Text(word))
 	for l := range k {
-		w.p[l] = a.listed[l]*shares[row[l]] + a.rest[l]*math.Exp(s[l])
+		w.p[l] = a.listed[l]*shares[row[l]] + a.rest[l]*math.Exp(max(s[l], lowest))
 		if a.endings[l] && row[l] == 0 {
 			w.p[l] += a.inflected(l, word)
 		}

@@ -29,7 +29,18 @@ func TestWords(t *testing.T) {
 		{"tr", "Bugün hava çok güzel because güneş açıyor.", "en:because"},
 		{"es", "Unfortunately, el tren llegó tarde.", "en:Unfortunately"},
 		{"es", "Anderson llegó tarde a la estación.", ""},
+		{"fr", "Nous avons vu le match de Eintracht Frankfurt Frauen hier soir.", ""},
 		{"ru", "Мы вернулись поздно, але квитки були дорогі, потом легли спать.", "uk:але uk:квитки uk:були uk:дорогі"},
+		// A letter alone may be a word, or the name of a thing.
+		{"it", "Sono opzioni sempre date à più popolari per molte famiglie.", "fr:date fr:à"},
+		{"tr", "Müşterilerinizi central é bir görünüm sağlar.", "pt:central pt:é"},
+		{"it", "Il valore di y è maggiore del valore di z.", ""},
+		{"es", "La vocal ɛ no existe en nuestra lengua.", ""},
+		// Function words are hardly borrowed, and a word of both languages before one is of the run.
+		{"it", "Abbiamo comprato il pane motivo de questa mattina.", "pt:motivo es:de"},
+		{"it", "Ieri sera caso de siamo andati al mercato.", "es:caso es:de"},
+		// A word longer than any.
+		{"de", "Gestern kam завтра " + strings.Repeat("qxzj", 200) + " an.", "ru:завтра"},
 		// Characters.
 		{"ja", "この件については我们已经处理しました。", "zh:我 zh:们 zh:已 zh:经 zh:处 zh:理"},
 		{"zh", "我昨天买了しんぶん给他看。", "ja:し ja:ん ja:ぶ ja:ん"},

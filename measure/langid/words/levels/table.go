@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"sync"
 )
 
 // A Table gives the levels of a string in every column at once. It is safe for concurrent use.
@@ -14,6 +15,7 @@ type Table struct {
 	codes               *[1 << longestCode]code // by the next bits
 	directory, rows     string
 	end                 int // of the rows, in bits
+	caches              sync.Pool
 }
 
 // A code says which columns have a string.
@@ -36,36 +38,35 @@ func (r *Row) None(from int) bool {
 	return true
 }
 
-// place returns the bucket of a sum, and the key that its row has there.
-func (t *Table) place(sum uint32) (bucket int, key uint64) {
+// split returns the bucket of a sum, and the key that its row has there.
+func (t *Table) split(sum uint32) (bucket int, key uint64) {
 	return int(uint64(sum) >> (32 - t.bucketBits)), uint64(sum << t.bucketBits >> (32 - keyBits))
 }
 
-// A Place is where the row of a string begins, if it has one. Finding several places before their rows lets the
-// processor wait for all of them at once.
-type Place struct {
+// A place is where the row of a string begins, if it has one.
+type place struct {
 	table   *Table
 	at, end int // bits
 	next    uint64
 	key     uint64
 }
 
-// Find returns the place of the string with that hash.
-func (t *Table) Find(h Hash) Place {
-	bucket, key := t.place(h.Sum())
+// find returns the place of the string with that hash.
+func (t *Table) find(h Hash) place {
+	bucket, key := t.split(h.Sum())
 	at := t.begin(bucket)
-	return Place{t, at, min(t.begin(bucket+1), t.end), t.load(at), key}
+	return place{t, at, min(t.begin(bucket+1), t.end), t.load(at), key}
 }
 
 // Row returns the levels of the string with that hash, and whether any column has it.
 func (t *Table) Row(h Hash) (row Row, ok bool) {
-	p := t.Find(h)
-	ok = p.Row(&row)
+	p := t.find(h)
+	ok = p.row(&row)
 	return row, ok
 }
 
-// Row sets the levels of the string whose place it is, and returns whether any column has it.
-func (p *Place) Row(row *Row) bool {
+// row sets the levels of the string whose place it is, and returns whether any column has it.
+func (p *place) row(row *Row) bool {
 	*row = Row{}
 	t, at, next := p.table, p.at, p.next
 	for at < p.end {

@@ -81,10 +81,10 @@ func Write(dst []byte, columns []Column) []byte {
 func (t *Table) list(sums []uint32, columns []Column) (rows []row) {
 	for i := 0; i < len(sums); {
 		r := row{}
-		r.bucket, r.key = t.place(sums[i])
+		r.bucket, r.key = t.split(sums[i])
 		found := make([]int, len(columns)) // the level + 1 in each column
 		for ; i < len(sums); i++ {
-			if b, k := t.place(sums[i]); b != r.bucket || k != r.key {
+			if b, k := t.split(sums[i]); b != r.bucket || k != r.key {
 				break
 			}
 			for c := range columns {
