@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"crosstalk/internal/config"
@@ -41,6 +43,9 @@ answers so far, and no figures. If a shard occurs twice, nothing is written.
 			}
 			if err := merge.Wait(c.Context(), paths, wait); err != nil {
 				return err
+			}
+			if os.Getenv("GOGC") == "" {
+				debug.SetGCPercent(300) // a fifth of the time for 50 MB
 			}
 			result, err := merge.Merge(paths, out)
 			if errors.As(err, new(*merge.IncompleteError)) {
