@@ -89,6 +89,9 @@ func (c *check) fewLetters() bool {
 func (c *check) judge() {
 	var short []prose.Block
 	for _, b := range c.doc.Blocks {
+		if c.abbreviated(b) {
+			continue
+		}
 		switch u := c.weigh(b); {
 		case u.state == CannotTell && u.evidence.Words == 0:
 		case u.state == CannotTell:
@@ -122,6 +125,8 @@ func (c *check) judge() {
 		}
 	}
 	c.foreignWords()
+	c.englishSentences()
+	c.chineseSentences()
 	c.scripts()
 	slices.SortFunc(c.spans, byStart)
 	slices.SortFunc(c.excused, byStart)
@@ -195,6 +200,23 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 		u.state = Right // if it has foreign words, these are found word by word
 	}
 	return u
+}
+
+// abbreviated reports whether a block is a cell of no more than two letters of a script with words: "Mi" for Wednesday.
+func (c *check) abbreviated(b prose.Block) bool {
+	if b.Form != prose.Cell {
+		return false
+	}
+	n := 0
+	for _, r := range c.text[b.Start:b.End] {
+		if unicode.IsLetter(r) {
+			n++
+		}
+		if n > 2 || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
+			return false
+		}
+	}
+	return true
 }
 
 // mostlyMasked reports whether more than half of the bytes of blocks are masked: a word or two besides make no line.
@@ -494,37 +516,6 @@ func (c *check) name(language string, start, end int) string {
 		return "zh-Hant"
 	}
 	return "zh"
-}
-
-// scripts adds lines of Chinese in the other script than expected.
-func (c *check) scripts() {
-	if c.want.script == "" {
-		return
-	}
-	var lines []Span
-	for _, u := range c.units {
-		if u.state == Wrong {
-			continue
-		}
-		for _, b := range u.blocks {
-			start, end := c.trim(b.Start, b.End)
-			if start >= end {
-				continue
-			}
-			simplified, traditional := chinese.Count(c.text[start:end])
-			wrong, right, tag := simplified, traditional, "zh-Hans"
-			if c.want.script == "Hans" {
-				wrong, right, tag = traditional, simplified, "zh-Hant"
-			}
-			if wrong >= 2 && wrong > 3*right {
-				lines = append(lines, Span{start, end, tag, Line, probability(1.6 * float64(wrong-right)), ""})
-			}
-		}
-	}
-	slices.SortFunc(lines, byStart)
-	inside := func(s Span) bool { return covered(lines, s.Start) }
-	c.excused = slices.DeleteFunc(c.excused, inside)
-	c.spans = append(slices.DeleteFunc(c.spans, inside), lines...)
 }
 
 // probability of even odds times e^x.

@@ -13,7 +13,7 @@ import (
 )
 
 // excuseAlike excuses runs for what others of the text are: words of a language that the text speaks of, terms in a
-// text that has many, and short runs of several languages in one of dishes or names.
+// text that has many, or English ones in one with code, and short runs in one of dishes or names.
 func (c *check) excuseAlike(found []run) {
 	if len(found) == 1 && c.alone(found[0]) {
 		found[0].excuse = ""
@@ -28,7 +28,7 @@ func (c *check) excuseAlike(found []run) {
 			spokenOf[s.Language] = true
 		}
 	}
-	terms, short, foreign, languages := map[string]bool{}, 0, 0, map[string]bool{}
+	terms, short, dishes, foreign, languages := map[string]bool{}, 0, 0, 0, map[string]bool{}
 	for _, r := range found {
 		if r.excuse == Mention {
 			spokenOf[r.language] = true
@@ -37,36 +37,55 @@ func (c *check) excuseAlike(found []run) {
 		if c.longest(r) > 4 {
 			continue
 		}
+		if c.dish(r) {
+			dishes++
+		}
 		if !r.words[0].Foreign && r.excuse != prose.Quote {
 			short++
 			languages[r.language] = true
 		}
-		if latin(c.text[r.start:r.end]) && !c.functional(r) && !r.words[0].Name {
+		if latin(c.text[r.start:r.end]) && (!c.functional(r) || c.joins(r)) && !r.words[0].Name {
 			terms[c.text[r.start:r.end]] = true
 		}
 	}
 	many := len(terms) >= manyTerms || c.borrows()
-	mixed := short >= 3 && len(languages) >= 2 && 3*foreign <= c.analysis.Count(0, len(c.text))
+	coding := c.masks(prose.Code)
+	few := 3*foreign <= c.analysis.Count(0, len(c.text))
+	mixed := short >= 3 && len(languages) >= 2 && few
 	for i := range found {
 		switch r := &found[i]; {
 		case r.excuse != "":
 		case spokenOf[r.language] && r.end-r.start <= fewBytes:
 			r.excuse = Mention
-		case many && len(r.words) <= 3 && latin(c.text[r.start:r.end]) && !c.functional(*r):
+		case (many || coding && r.language == "en") && len(r.words) <= 3 && latin(c.text[r.start:r.end]) && (!c.functional(*r) || c.joins(*r)):
 			r.excuse = Loan
-		case mixed && c.longest(*r) <= 4 && !r.words[0].Foreign && (len(r.words) > 1 || !c.functional(*r)):
+		case mixed && c.longest(*r) <= 4 && !r.words[0].Foreign && (len(r.words) > 1 || !c.functional(*r)),
+			few && dishes >= 2 && c.dish(*r):
 			r.excuse = Name
 		}
 	}
 }
 
-// alone reports whether the only part of a text in another script is one English word that is no rare one: a text that
-// uses English terms has more of them.
+// dish reports whether words look like the name of a dish, a song or a place in small letters: a few of another language
+// than English that begin and end with no function word.
+func (c *check) dish(r run) bool {
+	n := len(r.words)
+	return n >= 2 && n <= 4 && r.language != "en" && r.excuse != prose.Quote && latin(c.text[r.start:r.end]) &&
+		max(r.words[0].Share, r.words[n-1].Share) < function && !c.starts(r.start)
+}
+
+// alone reports whether the only foreign part of a text is one English word that is no rare one, and in Latin script one
+// that English alone has: a text that uses English terms has more of them.
 func (c *check) alone(r run) bool {
-	const share = 3e-5
+	const share = 1e-5
 	w := r.words[0]
-	return r.excuse == Loan && len(r.words) == 1 && w.Foreign && !w.Name && !w.Loan && w.English >= share && c.want.base != "hi" &&
-		!slices.ContainsFunc(c.masked, func(m Mask) bool { return m.Kind == prose.Code || m.Kind.Quoted() })
+	return r.excuse == Loan && len(r.words) == 1 && (w.Foreign || w.Native && w.Own == 0 && c.analysis.Borrowed() == 0) &&
+		!w.Name && !w.Loan && w.English >= share && c.want.base != "hi" && !c.masks(prose.Code, prose.Quote, prose.Label)
+}
+
+// masks reports whether a text has masked parts of one of the kinds.
+func (c *check) masks(kinds ...prose.Kind) bool {
+	return slices.ContainsFunc(c.masked, func(m Mask) bool { return slices.Contains(kinds, m.Kind) })
 }
 
 // borrows reports whether a text is full of words from English that its language has.
@@ -97,7 +116,7 @@ const manyTerms = 3
 func (c *check) term(run []words.Word) bool {
 	const (
 		listed = 1e-7
-		rare   = 1e-6
+		rare   = met
 	)
 	frequentEnglish := 2e-4
 	switch {
@@ -113,6 +132,24 @@ func (c *check) term(run []words.Word) bool {
 		return w.Share < rare
 	})
 }
+
+// met is the share of the expected language's words from which it has met a word.
+const met = 1e-6
+
+// joined reports whether words are two that the expected language has met with a word between that joins nouns: "call to
+// action".
+func (c *check) joined(r run) bool {
+	return c.joins(r) && min(r.words[0].Own, r.words[2].Own) >= met
+}
+
+// joins reports whether words are two with one between that joins nouns.
+func (c *check) joins(r run) bool {
+	return len(r.words) == 3 && joins[strings.ToLower(c.text[r.words[1].Start:r.words[1].End])] &&
+		!c.functional(run{words: r.words[:1]}) && !c.functional(run{words: r.words[2:]})
+}
+
+// joins lists the words of English that join nouns.
+var joins = lists("and by for in of on or to")
 
 func notInCompound(r rune) bool { return r != '-' && !unicode.IsLetter(r) }
 
@@ -132,8 +169,9 @@ func mentions(base, line, language string) bool {
 	return names(base, line, language)
 }
 
-// mentioned reports whether words are in a line that names their language, or are few words of another script in one that
-// speaks of languages or of writing, as names are.
+// mentioned reports whether words are in a line that names their language, or are a Latin word in one in another script
+// that names any of that script, since one word is hard to tell, or are few words of another script in one that speaks of
+// languages or of writing, as names are.
 func (c *check) mentioned(r run) bool {
 	if r.end-r.start > fewBytes {
 		return false
@@ -141,6 +179,7 @@ func (c *check) mentioned(r run) bool {
 	line := c.line(r.start)
 	text := c.text[line.Start:line.End]
 	return mentions(c.want.base, text, r.language) ||
+		r.words[0].Foreign && len(r.words) == 1 && latin(c.text[r.start:r.end]) && names(c.want.base, text, words.Groups[0].Languages...) ||
 		r.words[0].Foreign && !latin(c.text[r.start:r.end]) && r.end-r.start <= 40 && len(r.words) <= 4 && metalinguistic(c.want.base, text)
 }
 

@@ -1,23 +1,25 @@
 package guard
 
 // english lists words of English that are no terms which other languages borrow: function words, and adverbs that
-// connect sentences. Words in "-ly" are told by their end.
+// connect sentences. Longer words in "-ly" are told by their end.
 var english = lists(`a about above according accordingly across after afterwards again against ago all almost along already also
-	although altogether always am among an and another any anyhow anyone anything anyway are around as at away be
-	became because become been before beforehand behind being below besides between both but by came can cannot could
-	despite did do does doing don't done during each either else enough even ever every everyone everything except few
-	for from further furthermore get gets give given go goes going gone got had has have having he hence her here hers
-	him his how however i i'll i'm i've if in indeed instead into is isn't it it's its itself just know later least
-	less let let's like likewise made make makes making many may maybe me meanwhile might mine more moreover most much
-	must my myself need needs neither never nevertheless no nobody none nonetheless nor not nothing now nowadays of
-	often on once one only onto or other others otherwise ought our ours out over own perhaps please put quite rather
-	really said same say says see seem seems several shall she should since so some somebody somehow someone something
-	sometimes soon still such take taken than thank thanks that that's the their theirs them themselves then there
-	thereafter thereby therefore these they they're thing things this those though through throughout thus till to
-	today together tomorrow tonight too toward towards under unless until unto upon us use used using very via want
-	wants was way we we'll we're we've well went were what whatever when whenever where whereas whereby whether which
-	while who whoever whom whose why will with within without won't would yes yesterday yet you you'll you're you've
-	your yours yourself`)
+	although altogether always am among an and another any anyhow anyone anything anyway are around as at away badly
+	barely be became because become been before beforehand behind being below besides between both but by came can
+	cannot could deeply despite did do does doing don't done during each easily either else enough even evenly ever
+	every everyone everything except fairly few firmly for freely from fully further furthermore get gets give given
+	gladly go goes going gone got had hardly has have having he hence her here hers highly him his how however i
+	i'll i'm i've if in indeed instead into is isn't it it's its itself just kindly know lately later least less let
+	let's like likely likewise made mainly make makes making many may maybe me meanwhile merely might mine more
+	moreover most mostly much must my myself nearly neatly need needs neither never nevertheless newly nicely no
+	nobody none nonetheless nor not nothing now nowadays of often on once one only onto openly or other others
+	otherwise ought our ours out over own partly perhaps please poorly purely put quite rarely rather really safely
+	said same say says see seem seems several shall she should simply since slowly so solely some somebody somehow
+	someone something sometimes soon still such surely take taken than thank thanks that that's the their theirs
+	them themselves then there thereafter thereby therefore these they they're thing things this those though
+	through throughout thus till to today together tomorrow tonight too toward towards truly under unless until unto
+	upon us use used using very via want wants was way we we'll we're we've well went were what whatever when
+	whenever where whereas whereby whether which while who whoever wholly whom whose why widely will with within
+	without won't would yes yesterday yet you you'll you're you've your yours yourself`)
 
 // latinWords lists words of the Latin phrases that many languages use.
 var latinWords = lists(`a ab acta ad addendum aeterna agenda al alea alia alibi alma alter ante antiqua aqua arbitrium argumentum aurea

@@ -67,12 +67,12 @@ func TestCheck(t *testing.T) {
 		{"en", "The sign says, line by line:\n\n- 禁止吸烟: No smoking\n- 出口: The way out", Right, "{gloss}[禁止吸烟] {gloss}[出口]"},
 		{"it", "«Your order is on its way and arrives tomorrow.»", Wrong, "en line[Your order is on its way and arrives tomorrow.]"},
 		{"de", "Auf dem Schild steht:\n\nNo trespassing beyond this point\n\nMan darf also nicht weitergehen.", Right, "{quote}[No trespassing beyond this point]"},
-		{"de", "Gehen Sie zu Settings > Privacy and security und schalten Sie das aus.", Right, "{name}[Settings > Privacy and security]"},
+		{"de", "Gehen Sie zu Settings > Privacy and security und schalten Sie das aus.", Right, "{name}[Privacy and security]"},
 		{"ko", "화면에 Permission denied가 뜨면 다시 시도하세요.", Right, "{name}[Permission denied]"},
 		{"pt", "O pedido de habeas corpus foi negado por falta de fumus boni iuris.", Right, "{loan}[fumus boni iuris]"},
 		{"tr", "Filmler:\n\n- Lord of the Rings\n- Casa Batlló\n- Brexit", Right, "{name}[Lord of the Rings] {name}[Casa Batlló]"},
 		{"es", "Le adjunto el presupuesto.\n\nJavier Ortega\nSenior Sales Manager\nNorthbridge Consulting Ltd.", Right,
-			"{name}[Sales Manager] {name}[Northbridge Consulting]"},
+			"{name}[Senior Sales Manager] {name}[Northbridge Consulting Ltd.]"},
 		{"ru", "Тимлид смотрит pull request, deploy и merge по пятницам.", Right, "{loan}[pull request, deploy] {loan}[merge]"},
 		// Languages that only the identifier knows.
 		{"hi", "माफ करा, सध्या ही सेवा उपलब्ध नाही.", Wrong, "mr line[माफ करा, सध्या ही सेवा उपलब्ध नाही.]"},
@@ -89,7 +89,7 @@ func TestCheck(t *testing.T) {
 		// Not excused: function words, also where they are rare.
 		{"es", "La piscina abre a las diez, although los domingos cierra antes.", Wrong, "en word[although]"},
 		{"ko", "이 약은 하루에 두 번 before 식사하고 드세요.", Wrong, "en word[before]"},
-		{"ja", "請稍候片刻。", Wrong, "zh word[稍候片刻]"},
+		{"ja", "請稍候片刻。", Wrong, "zh-Hant word[請稍候片刻。]"},
 		// Not excused: a line after a colon, and labels with what they are about.
 		{"de", "Hier ist die Antwort:\n\nYour order is on its way and arrives tomorrow.\n\nBitte melden Sie sich bei Fragen.", Wrong,
 			"en line[Your order is on its way and arrives tomorrow.]"},
@@ -114,6 +114,41 @@ func TestCheck(t *testing.T) {
 		{"zh-CN", "请将商品连同发票一起寄回。", Right, ""},
 		{"zh", "請將商品連同發票一起寄回。", Right, ""},
 		{"ja", "请将商品连同发票一起寄回。", Wrong, "zh-Hans line[请将商品连同发票一起寄回。]"},
+		{"zh-TW", "您的訂位已經確認。请提前三天通知我们。期待您的光臨，請準時到場，當天請攜帶證件。", Wrong, "zh-Hans word[请提前三天通知我们。]"},
+		{"zh-CN", "您的預訂，请提前三天通知我们。", Right, ""},
+		{"ja", "ログインできません。请等待三十分钟后再试。それでも入れない場合はご連絡ください。", Wrong, "zh-Hans word[请等待三十分钟后再试。]"},
+		{"ja", "お客様の您的订单は確認されました。", Wrong, "zh-Hans word[您的订单]"},
+		// English sentences in Latin script, without a model of the expected language's words.
+		{"pl", "Wniosek o kartę został zatwierdzony. You can pick it up at any branch. Proszę zabrać dowód.", Wrong, "en word[You can pick it up at any branch.]"},
+		{"nl", "De monteur komt woensdag. Please keep this message for your records. Tot dan.", Wrong, "en word[Please keep this message for your records.]"},
+		{"pl", "Kampania startuje w poniedziałek. Po tygodniu sprawdzimy konwersje i poprawimy landing page.", Right, ""},
+		{"nl", "Klik op de link in de mail. De browser start opnieuw en de update is klaar.", Right, ""},
+		{"nl", "De actie loopt tot zondag. Smart living! Bestel vandaag nog op tijd.", Right, ""},
+		// Dishes, joined terms, and terms beside code.
+		{"ru", "В Трастевере попробуйте cacio e pepe и carciofi alla romana, они очень вкусные и стоят недорого, а вечером обязательно погуляйте по набережной и посмотрите на старый мост.", Right,
+			"{name}[cacio e pepe] {name}[carciofi alla romana]"},
+		{"ru", "В Трастевере попробуйте carciofi alla romana, они очень вкусные, а вечером обязательно погуляйте по набережной.", Wrong,
+			"it word[carciofi alla romana]"},
+		{"it", "Il testo deve essere breve, con una call to action chiara.", Right, "{loan}[call to action]"},
+		{"fr", "Ajoutez un tote bag et vous aurez un look casual chic. Retours gratuits en click and collect.", Right,
+			"{loan}[tote bag] {loan}[look casual] {loan}[click and collect]"},
+		{"en", "## Rückgabe und Erstattung\n\nSend the item back within thirty days and we refund it.", Wrong, "de line[Rückgabe und Erstattung]"},
+		{"de", "Ohne das Wort meldet die Konsole SyntaxError: await is only valid in async functions. Danach endet das Programm.", Right, ""},
+		{"tr", "Kayıt olmak için proof of address belgesini yükleyin.", Wrong, "en word[proof of address]"},
+		{"ko", "짝수만 고르려면 list comprehension을 쓰세요.\n\n```\n[n for n in a]\n```", Right, "{loan}[list comprehension]"},
+		{"ko", "짝수만 고르려면 list comprehension을 쓰세요.", Wrong, "en word[list comprehension]"},
+		// One English word alone, of those that English alone has.
+		{"de", "Das Zimmer ist ruhig und sehr comfortable eingerichtet, mit Blick auf den Garten.", Wrong, "en word[comfortable]"},
+		{"tr", "Uygulama üzerinden harcamalarınızı easily manage edebilirsiniz.", Wrong, "en word[easily manage]"},
+		{"ar", "الفرق بين make وdo في الإنجليزية: الفعل do يعني يفعل.", Right, "{mention}[make] {mention}[do] {mention}[do]"},
+		// Function words that another language alone has.
+		{"ru", "Оплата прошла, защото банк подтвердил перевод сегодня утром.", Wrong, "bg word[защото]"},
+		{"ar", "المتجر مغلق يوم الجمعة ولی الطلبات عبر الموقع متاحة.", Wrong, "fa word[ولی]"},
+		// Cells, and a name's beginning as a value.
+		{"de", "| Tag | Übung |\n|---|---|\n| Mo | Kniebeugen |\n| Mi | Rudern |", Right, "{name}[Mi]"},
+		{"ar", "| اللون | السعر |\n|---|---|\n| Graphite | 40 ريال |", Right, "{name}[Graphite]"},
+		{"fr", "Nom : Van den Berghe", Right, "{name}[Van den]"},
+		{"zh-CN", "入住须知：\n\n- Quiet hours start at 11 p.m.\n- 退房时间为中午十二点", Wrong, "en line[Quiet hours start at]"},
 		// Regions are not judged.
 		{"pt-BR", "Telefone-nos já e bloqueamos o cartão no telemóvel.", Right, ""},
 	} {

@@ -42,7 +42,10 @@ func (c *check) titled(run []words.Word) bool {
 	}
 	start, end := c.starts(first.Start), c.ends(last.End)
 	behindColon := strings.HasSuffix(strings.TrimRight(c.text[max(0, first.Start-8):first.Start], " *_"), ":")
+	next, _ := utf8.DecodeRuneInString(strings.TrimPrefix(c.text[last.End:], " "))
 	switch {
+	case behindColon && first.Name && len(run) <= 3 && unicode.IsUpper(next): // "Van den (Berghe)"
+		return true
 	case (!start || behindColon || !end) && allCapitals(c.text[first.Start:last.End]):
 		return true
 	case !first.Name || len(run) > 12 || len(run) > 8 && 2*names < len(run):
@@ -111,7 +114,7 @@ func (c *check) named(b prose.Block, language string) prose.Kind {
 	}
 	key, value, keyed := strings.Cut(text, ": ")
 	switch keyed = keyed && len(key) <= 60; {
-	case b.Form == prose.Item && c.rare(b), keyed && capitals(value):
+	case (b.Form == prose.Item || b.Form == prose.Cell && c.below(b.Start)) && c.rare(b), keyed && capitals(value):
 		return Name
 	case b.Start == c.doc.Blocks[0].Start && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(strings.Fields(text)) == 2 && capitals(text):
 		return Name // who is greeted in the language that the name is from
@@ -119,7 +122,7 @@ func (c *check) named(b prose.Block, language string) prose.Kind {
 		return Name
 	case !capitals(text):
 		return ""
-	case b.Form == prose.Item, b.Form == prose.Cell && c.below(b.Start), b.Form == prose.Heading && language != "en", b.Form == prose.Paragraph && c.short(b):
+	case b.Form == prose.Item, b.Form == prose.Cell && c.below(b.Start), b.Form == prose.Heading && language != "en" && language != "de", b.Form == prose.Paragraph && c.short(b):
 		return Name
 	}
 	return ""
@@ -147,7 +150,7 @@ func (c *check) rare(b prose.Block) bool {
 
 // capitals reports whether a text is a few words that begin with capitals, but for short ones between, and no sentence.
 func capitals(text string) bool {
-	upper, number := 0, false
+	upper, lower, number := 0, 0, false
 	fields := strings.Fields(text)
 	for i, w := range fields {
 		r, n := utf8.DecodeRuneInString(w)
@@ -156,10 +159,12 @@ func capitals(text string) bool {
 			upper++
 		case unicode.IsLower(r) && (len(w) > 5 || i == 0):
 			return false
+		case unicode.IsLower(r):
+			lower++
 		}
 		number = number || '0' <= w[0] && w[0] <= '9'
 	}
-	if len(fields) == 0 || len(fields) > 8 {
+	if len(fields) == 0 || len(fields) > 8 || lower > upper {
 		return false
 	}
 	last := fields[len(fields)-1]

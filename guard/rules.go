@@ -27,6 +27,7 @@ var rules = []rule{
 	{"kanji", Loan, (*check).kanji},
 	{"Latin phrase", Loan, (*check).latinPhrase},
 	{"word of both", Loan, func(_ *check, r run) bool { return len(r.words) == 1 && own(r.words[0]) }},
+	{"joined terms", Loan, (*check).joined},
 	{"function word", "", (*check).functional}, // is never excused as a loan
 	{"word of most", Loan, (*check).widespread},
 	{"term", Loan, func(c *check, r run) bool { return c.term(r.words) }},

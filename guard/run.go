@@ -29,7 +29,7 @@ func (c *check) foreignWords() {
 			i = j
 		}
 	}
-	runs(c.analysis.Words(words.Threshold), "")
+	runs(c.foreign(), "")
 	runs(c.quoted(), prose.Quote)
 	c.excuseAlike(found)
 	for _, r := range found {
@@ -39,6 +39,24 @@ func (c *check) foreignWords() {
 		r.unnamed()
 		c.add(Span{r.start, r.end, c.name(r.language, r.start, r.end), Word, probability(r.odds - even), r.excuse})
 	}
+}
+
+// foreign returns the words that are in another language. Function words that another language alone has are no names or
+// terms, so less must speak for them.
+func (c *check) foreign() []words.Word {
+	const (
+		floor     = -6.0
+		own       = 0.01 // of the share in the other language, at most
+		certainty = 0.0  // log odds
+	)
+	all := c.analysis.Words(floor)
+	for i := range all {
+		w := &all[i]
+		if w.LogOdds < certainty && w.Share >= function && w.Own < own*w.Share && w.Native && !w.Name && !w.Foreign {
+			w.LogOdds = certainty
+		}
+	}
+	return slices.DeleteFunc(all, func(w words.Word) bool { return w.LogOdds < words.Threshold })
 }
 
 // run is a number of foreign words beside each other.
@@ -137,20 +155,26 @@ const eachMore = 0.5
 // logCertain is Certain as log odds.
 var logCertain = math.Log(Certain / (1 - Certain))
 
-// quoted returns the foreign words of masked quotations.
+// quoted returns the foreign words of masked quotations: the lines that have one are read again.
 func (c *check) quoted() (found []words.Word) {
-	var rest, quotes []words.Range
+	var mask, quotes []words.Range
+	read := 0 // up to here
 	for i, m := range c.masked {
-		if m.Kind.Quoted() {
-			quotes = append(quotes, c.mask[i])
-		} else {
-			rest = append(rest, c.mask[i])
+		part := c.mask[i]
+		if !m.Kind.Quoted() {
+			mask = append(mask, part)
+			continue
 		}
+		quotes = append(quotes, part)
+		mask = append(mask, words.Range{Start: read, End: max(read, c.line(part.Start).Start-1)}) // the line begins with the end of the one before
+		read = max(read, c.line(part.End).End)
 	}
 	if quotes == nil {
 		return nil
 	}
-	analysis := words.Analyse(c.text, c.want.base, rest)
+	mask = append(mask, words.Range{Start: read, End: len(c.text)})
+	slices.SortFunc(mask, func(a, b words.Range) int { return cmp.Compare(a.Start, b.Start) })
+	analysis := words.Analyse(c.text, c.want.base, mask)
 	defer analysis.Free()
 	for _, w := range analysis.Words(words.Threshold) {
 		i := sort.Search(len(quotes), func(i int) bool { return quotes[i].End > w.Start })

@@ -1,0 +1,139 @@
+package guard
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"crosstalk/measure/langid/chinese"
+	"crosstalk/measure/langid/words"
+
+	"golang.org/x/text/language"
+)
+
+// ownBlocks returns the blocks that are not in another language as a whole.
+func (c *check) ownBlocks() (own []words.Range) {
+	for _, b := range c.doc.Blocks {
+		if start, end := c.trim(b.Start, b.End); start < end && !covered(c.lines, start) {
+			own = append(own, words.Range{Start: start, End: end})
+		}
+	}
+	return own
+}
+
+// sentences returns the sentences of these blocks, without the marks and masked parts that they begin with.
+func (c *check) sentences() (all []words.Range) {
+	for _, b := range c.ownBlocks() {
+		for at := b.Start; at < b.End; {
+			end := c.sentenceEnd(at, b.End)
+			if start, end := c.trim(at, end); start < end {
+				all = append(all, words.Range{Start: start, End: end})
+			}
+			at = end
+		}
+	}
+	return all
+}
+
+// sentenceEnd returns where the sentence at a byte ends, which is at most at end: behind a full stop of Chinese, or behind
+// another one with a space.
+func (c *check) sentenceEnd(at, end int) int {
+	for i, r := range c.text[at:end] {
+		after := at + i + utf8.RuneLen(r)
+		if strings.ContainsRune("。！？", r) || strings.ContainsRune(".!?;·؟", r) && (after == end || c.text[after] == ' ') {
+			return after
+		}
+	}
+	return end
+}
+
+// englishSentences adds sentences in English where the expected language is in Latin script and has no model of words, which
+// would find them word by word. To the model of another language in Latin script, English is far more alike than what is expected: the
+// identifier is less sure of a few words.
+func (c *check) englishSentences() {
+	if script, _ := language.Make(c.want.base).Script(); words.Supports(c.want.base) || script.String() != "Latn" {
+		return
+	}
+	analysis := words.Analyse(c.text, "de", c.mask)
+	defer analysis.Free()
+	found := analysis.Words(math.Inf(-1))
+	for _, s := range c.sentences() {
+		const (
+			few     = 3
+			perWord = 4.0 // log odds; no more than 3.5 in sentences of Dutch and Swedish, which are most alike
+		)
+		e := analysis.Weigh(s)
+		if e.Language == "en" && e.Words >= few && e.LogRatio >= perWord*float64(e.Words) && 4*listed(found, s) >= 3*e.Words {
+			c.add(Span{s.Start, s.End, "en", Word, probability(e.LogRatio), ""})
+		}
+	}
+}
+
+// listed returns the number of the words of a part that English has.
+func listed(found []words.Word, part words.Range) (n int) {
+	for _, w := range found[sort.Search(len(found), func(i int) bool { return found[i].Start >= part.Start }):] {
+		if w.Start >= part.End {
+			break
+		}
+		if w.English > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// chineseSentences extends Chinese words in Japanese to their sentence, if it has Chinese characters alone.
+func (c *check) chineseSentences() {
+	if c.want.base != "ja" {
+		return
+	}
+	slices.SortFunc(c.spans, byStart)
+	kana := func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) || latin(string(r)) }
+	for _, s := range c.sentences() {
+		if strings.IndexFunc(c.text[s.Start:s.End], kana) >= 0 {
+			continue
+		}
+		from := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].Start >= s.Start })
+		to := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].Start >= s.End })
+		if from == to || !strings.HasPrefix(c.spans[from].Language, "zh") {
+			continue
+		}
+		whole := c.spans[from]
+		for _, part := range c.spans[from:to] {
+			whole.P = max(whole.P, part.P)
+		}
+		whole.Start, whole.End = s.Start, s.End
+		whole.Language = c.name("zh", s.Start, s.End)
+		c.spans = slices.Replace(c.spans, from, to, whole)
+	}
+}
+
+// scripts adds lines, and sentences, of Chinese in the other script than expected: with at least two characters that it
+// alone has, and few that the expected one alone has.
+func (c *check) scripts() {
+	if c.want.script == "" {
+		return
+	}
+	var found []Span
+	find := func(parts []words.Range, kind string, lines []Span) {
+		for _, p := range parts {
+			simplified, traditional := chinese.Count(c.text[p.Start:p.End])
+			wrong, right, tag := simplified, traditional, "zh-Hans"
+			if c.want.script == "Hans" {
+				wrong, right, tag = traditional, simplified, "zh-Hant"
+			}
+			if wrong >= 2 && wrong > 3*right && !covered(lines, p.Start) {
+				found = append(found, Span{p.Start, p.End, tag, kind, probability(1.6 * float64(wrong-right)), ""})
+			}
+		}
+	}
+	find(c.ownBlocks(), Line, nil)
+	find(c.sentences(), Word, found)
+	slices.SortFunc(found, byStart)
+	inside := func(s Span) bool { return covered(found, s.Start) }
+	c.excused = slices.DeleteFunc(c.excused, inside)
+	c.spans = append(slices.DeleteFunc(c.spans, inside), found...)
+}
