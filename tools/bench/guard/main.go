@@ -51,7 +51,8 @@ func main() {
 	all := texts()
 	fmt.Println("a sentence again and again:")
 	library(all, *checks, *lid)
-	if answers, err := recorded(*data); err != nil {
+	answers, err := recorded(*data)
+	if err != nil {
 		fmt.Printf("answers of models: skipped: no reference data (%v)\n", err)
 	} else {
 		fmt.Printf("answers of models, %d texts:\n", len(answers))
@@ -64,7 +65,12 @@ func main() {
 	bench.Check(err)
 	s := start(program)
 	defer s.stop()
-	s.http(all, *checks)
+	for _, clients := range []int{1, 4} {
+		s.http("a sentence again and again", clients, all, *checks)
+		if answers != nil {
+			s.http("answers of models", clients, answers, *checks)
+		}
+	}
 	s.load(all, *duration)
 }
 
@@ -169,12 +175,18 @@ func library(all []text, n int, lid string) {
 	var took, spent times
 	runtime.LockOSThread() // whose processor time is measured: the machine may have other things to do
 	defer runtime.UnlockOSThread()
-	for _, t := range all { // reads the models
+	guard.Check("a", "de") // reads the models
+	before := cpu()
+	for _, t := range all {
+		start := time.Now()
 		_, err := guard.Check(t.text, t.language)
+		took = append(took, time.Since(start))
 		bench.Check(err)
 	}
+	fmt.Printf("guard.Check, 500 tokens, each text for the first time: %v; %.0f checks a CPU second\n", took, float64(len(all))/(cpu()-before))
+	took = nil
 	missed, wrong, false0 := 0, 0, 0
-	before := cpu()
+	before = cpu()
 	for i := range n {
 		t := all[i%len(all)]
 		start, spending := time.Now(), threadTime()
@@ -216,6 +228,27 @@ func library(all []text, n int, lid string) {
 		took = append(took, time.Since(start))
 	}
 	fmt.Printf("%s, one label a text: %v; %.0f texts a CPU second\n", m.Name(), took, float64(n)/(cpu()-before))
+	fastTextTool(all, n, lid)
+}
+
+// fastTextTool measures fastText's own command, where there is one: it reads a text a line.
+func fastTextTool(all []text, n int, lid string) {
+	tool, err := exec.LookPath("fasttext")
+	if err != nil {
+		fmt.Println("fasttext: skipped: no such command")
+		return
+	}
+	spent := func(n int) float64 {
+		var lines strings.Builder
+		for i := range n {
+			lines.WriteString(strings.Join(strings.Fields(all[i%len(all)].text), " ") + "\n")
+		}
+		c := exec.Command(tool, "predict", lid, "-")
+		c.Stdin = strings.NewReader(lines.String())
+		bench.Check(c.Run())
+		return (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
+	}
+	fmt.Printf("fasttext predict, one label a text: %.0f texts a CPU second\n", float64(n)/(spent(n)-spent(0))) // without reading the model
 }
 
 // linguaLanguages are the 15 of the benchmark.
@@ -287,19 +320,26 @@ func (s *service) ask(client *http.Client, data []byte, wrong bool) (bool, error
 	return (got.Verdict == "wrong") == wrong, nil
 }
 
-// http measures one client over HTTP.
-func (s *service) http(all []text, n int) {
-	var took times
-	before := s.cpu()
-	for i := range n {
-		t := all[i%len(all)]
-		data := body(t)
-		start := time.Now()
-		_, err := s.ask(http.DefaultClient, data, t.wrong)
-		took = append(took, time.Since(start))
-		bench.Check(err)
+// http measures some clients at a time over HTTP.
+func (s *service) http(name string, clients int, all []text, n int) {
+	took := make(times, n)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
+	before, next := s.cpu(), atomic.Int64{}
+	var group sync.WaitGroup
+	for range clients {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				t := all[i%len(all)]
+				data := body(t)
+				start := time.Now()
+				_, err := s.ask(client, data, t.wrong)
+				took[i] = time.Since(start)
+				bench.Check(err)
+			}
+		})
 	}
-	fmt.Printf("over HTTP, one client: %v; %.0f checks a CPU second of the service; memory %.0f MB\n", took, float64(n)/(s.cpu()-before), s.status("VmRSS"))
+	group.Wait()
+	fmt.Printf("over HTTP, %d at a time, %s: %v; %.0f checks a CPU second of the service; memory %.0f MB\n", clients, name, took, float64(n)/(s.cpu()-before), s.status("VmRSS"))
 }
 
 // load runs good clients beside hostile ones.
