@@ -110,7 +110,7 @@ func TestFailedAsks(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, testserver.Options{Seed: 1, Faults: map[testserver.Fault]float64{testserver.ServerError: 0.3}})
 	out := filepath.Join(t.TempDir(), "run")
-	args := runLeakage(s, writeSuite(t, 4), out, "--retries", "0")
+	args := runLeakage(s, writeSuite(t, 4), out, "--retries", "0", "--concurrency", "1")
 	p := start(t, nil, args...).expect(3, " of 40 requests failed (the last: compatible:m: "+s.URL+"/v1 failed (HTTP 500", "run the same command again to retry them")
 	var document struct{ Estimates []crosstalk.Estimate }
 	if err := json.Unmarshal(p.stdout.Bytes(), &document); err != nil || len(document.Estimates) == 0 || document.Estimates[0].Counts["failed"] == 0 {
@@ -128,7 +128,7 @@ func TestFailedAsks(t *testing.T) {
 func TestFailAfter(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, testserver.Options{Seed: 1, Faults: map[testserver.Fault]float64{testserver.ServerError: 0.15}})
-	start(t, nil, runLeakage(s, writeSuite(t, 10), filepath.Join(t.TempDir(), "run"), "--retries", "0", "--fail-after", "3", "--concurrency", "4")...).
+	start(t, nil, runLeakage(s, writeSuite(t, 10), filepath.Join(t.TempDir(), "run"), "--retries", "0", "--fail-after", "3", "--concurrency", "1")...).
 		expect(3, "stopped after 3 failed asks (--fail-after 3); the last: compatible:m: "+s.URL+"/v1 failed (HTTP 500")
 	if got := s.Stats().Attempts; got >= 100 {
 		t.Errorf("%d asks", got)
