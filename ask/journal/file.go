@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,6 +36,50 @@ func checkFiles(path string) error {
 		}
 	}
 	return nil
+}
+
+// makeBeside makes the files that SQLite makes beside a journal that it reads, with
+// the journal's owner and permissions. SQLite's would be those of the process, and
+// what root makes by looking at a run would keep its owner from resuming it. Where
+// nothing can be written, readers do without.
+func makeBeside(path string) error {
+	inLog, err := isInLog(path)
+	if err != nil || !inLog {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	for _, suffix := range []string{"-wal", "-shm"} {
+		f, err := os.OpenFile(path+suffix, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			continue // it is there, or cannot be made
+		}
+		f.Chmod(info.Mode().Perm()) // some file systems have neither permissions nor owners
+		giveTo(f, info)
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isInLog reports whether the header of an SQLite file says that changes are in a
+// log. Where it does not, a log makes the file look as if it did.
+func isInLog(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	const version = 18 // of the format for writers; that for readers follows
+	var header [version + 2]byte
+	_, err = io.ReadFull(f, header[:])
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, nil
+	}
+	return header[version] == 2 && header[version+1] == 2, err
 }
 
 // resolve follows links in the directory part of a path, which are the user's

@@ -101,6 +101,9 @@ func OpenReader(path string) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{path: path}
+	if err := makeBeside(path); err != nil {
+		return nil, j.wrap(err)
+	}
 	err := guard(func() error { return j.openReader("") })
 	if (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && !hasLog(path) {
 		// Where nothing can be written there is no index of the log that

@@ -1,0 +1,16 @@
+//go:build unix
+
+package journal
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// giveTo gives a file the owner of another one, which only root can do.
+func giveTo(f *os.File, of fs.FileInfo) {
+	if s, ok := of.Sys().(*syscall.Stat_t); ok {
+		f.Chown(int(s.Uid), int(s.Gid))
+	}
+}
