@@ -26,8 +26,8 @@ import (
 // Result is what was merged.
 type Result struct {
 	Shards    int
-	Asks      int // that the shards have
-	Twice     int // of these: another shard has another answer to the same request, which was taken
+	Asks      int // that the run has
+	Twice     int // of these: a later shard has another answer to the same request, which was not taken
 	Failed    int // requests without an answer
 	Labels    int // labels and notes of people that were not in the run yet
 	Estimates []crosstalk.Estimate
@@ -37,7 +37,7 @@ type Result struct {
 func (r Result) Text() string {
 	text := fmt.Sprintf("%d shards", r.Shards)
 	if r.Asks > 0 {
-		text += fmt.Sprintf(", %d answers", r.Asks-r.Twice)
+		text += fmt.Sprintf(", %d answers", r.Asks)
 	}
 	if r.Labels > 0 {
 		text += fmt.Sprintf(", %d labels and notes of people", r.Labels)
@@ -108,11 +108,7 @@ func Merge(paths []string, out string) (result Result, err error) {
 		return result, err
 	}
 	var both errgroup.Group // two files, and each takes long
-	var asks int
-	both.Go(func() (err error) {
-		asks, err = shards.mergeJournals(d.Journal, &result)
-		return err
-	})
+	both.Go(func() error { return shards.mergeJournals(d.Journal, &result) })
 	recorder, err := d.Record()
 	if err != nil {
 		return result, err
@@ -136,7 +132,7 @@ func Merge(paths []string, out string) (result Result, err error) {
 		return result, err
 	}
 	m := &d.Manifest
-	m.Asks = asks
+	m.Asks = result.Asks
 	if err := d.SetScoring(m.Scoring, m.Suites, 0, m.Changes); err != nil { // not before the observations are of it
 		return result, err
 	}
@@ -167,26 +163,28 @@ func (s shards) copyInstructions(d *run.Dir) error {
 	return atomicfile.WriteBytesPrivate(filepath.Join(d.Path, study.InstructionsFile), text)
 }
 
-// mergeJournals merges the answers, in the order of the shards, and returns how
-// many requests there are.
-func (s shards) mergeJournals(into *journal.Journal, result *Result) (asks int, err error) {
+// mergeJournals merges the answers, in the order of the shards, and counts them.
+func (s shards) mergeJournals(into *journal.Journal, result *Result) error {
 	for _, one := range s {
-		merged, err := mergeJournal(into, filepath.Join(one.path, journal.Name))
+		merged, err := one.mergeJournal(into)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		result.Asks += merged.Asks
 		result.Twice += merged.Twice
 	}
 	all, err := into.Progress()
-	result.Failed = all.Failed
-	return all.Done, err
+	result.Asks, result.Failed = all.Done, all.Failed
+	return err
 }
 
-func mergeJournal(into *journal.Journal, path string) (journal.Merged, error) {
+func (o one) mergeJournal(into *journal.Journal) (journal.Merged, error) {
+	path := filepath.Join(o.path, journal.Name)
 	from, err := journal.OpenReader(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return journal.Merged{}, nil // a shard that has not begun
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && o.Asks == 0:
+		return journal.Merged{}, nil // it asks nothing
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("%s: is missing: put a copy of the file in its place, or run the shard again", path)
 	}
 	if err != nil {
 		return journal.Merged{}, err

@@ -52,7 +52,7 @@ func (c *counts) replaced(found *sqlite3.Stmt) {
 }
 
 // known is what there is to know of an ask before another answer comes.
-const known = "SELECT status, attempts, checksum, model, prompt_tokens, completion_tokens FROM asks WHERE key = ?"
+const known = "SELECT status, attempts, text, model, prompt_tokens, completion_tokens FROM asks WHERE key = ?"
 
 // save writes what has changed into the transaction.
 func (c *counts) save() error {

@@ -160,7 +160,7 @@ func (t *transfer) meet(row []value) error {
 	case failed(row):
 		return nil
 	case there != crosstalk.Failed:
-		if !bytes.Equal(t.known.ColumnRawBlob(2), row[checksumColumn].bytes) {
+		if string(there) != string(row[statusColumn].bytes) || !bytes.Equal(t.known.ColumnRawText(2), row[textColumn].bytes) {
 			t.merged.Twice++
 		}
 		return nil

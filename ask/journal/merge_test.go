@@ -24,12 +24,14 @@ func TestMerge(t *testing.T) {
 	}
 	other := record(5)
 	other.Answer.Text = "another answer 5"
+	later := record(7) // asked again, and answered in the same way
+	later.Answer.Time = later.Answer.Time.Add(time.Hour)
 	old, others := newPath(t), newPath(t)
 	version1(t, old, record(1), record(2))
 	write(t, others, thoughtful(3), record(4), record(5), failed(6), record(7), failed(8), record(2))
 
 	j := open(t, newPath(t))
-	putAll(t, j, failed(4), other, failed(6), record(8))
+	putAll(t, j, failed(4), other, failed(6), later, record(8))
 	for again := range 2 {
 		for _, from := range []struct {
 			path  string
@@ -41,7 +43,7 @@ func TestMerge(t *testing.T) {
 				t.Errorf("merge %d: %+v, %v; want %+v", again, merged, err, from)
 			}
 		}
-		for _, want := range []Record{record(1), record(2), thoughtful(3), record(4), other, failed(6), record(7), record(8)} {
+		for _, want := range []Record{record(1), record(2), thoughtful(3), record(4), other, failed(6), later, record(8)} {
 			got, found, err := j.Record(want.Answer.Key)
 			if err != nil || !found || !reflect.DeepEqual(got, want) {
 				t.Errorf("merge %d: %+v, %v; want %+v", again, got, err, want)

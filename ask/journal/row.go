@@ -68,12 +68,13 @@ func values(r Record) []value {
 		number(int64(a.Latency)), number(int64(a.Attempts)), number(a.Time.UnixMilli()), text(a.Reasoning), text(string(a.Finish)), blob(missing)}
 }
 
-// The columns that are blobs, those that are counted, and where the checksum
-// stands.
+// The columns that are blobs, those that are counted or compared, and where the
+// checksum stands.
 const (
 	keyColumn        = 0
 	modelColumn      = 3
 	statusColumn     = 5
+	textColumn       = 6
 	promptColumn     = 9
 	completionColumn = 10
 	rawColumn        = 13

@@ -83,6 +83,6 @@ func summarizeMerge(w io.Writer, r merge.Result, out string) {
 	fmt.Fprintf(w, "\n%s. Run directory: %s\n", r.Text(), out)
 	sayNext(w, out)
 	if r.Twice > 0 {
-		fmt.Fprintf(w, "note: %d requests were answered in several shards, differently; the answer of the first is in the run\n", r.Twice)
+		fmt.Fprintf(w, "note: %d requests have another answer in an earlier shard, or had one in %s before; that answer stays in the run, and the figures are about those of the shards\n", r.Twice, out)
 	}
 }
