@@ -26,6 +26,13 @@ func (e *DifferentError) Error() string {
 	return fmt.Sprintf("%s is not of the same measurement as %s: its %s", e.Path, e.Than, e.Field)
 }
 
+// WholeError says that a run is not that of a shard.
+type WholeError struct{ Path string }
+
+func (e *WholeError) Error() string {
+	return e.Path + " is a run of all items: expected runs of shards, made with --shard"
+}
+
 // shards are runs of shards in the order of their numbers.
 type shards []one
 
@@ -55,7 +62,7 @@ func open(paths []string) (list shards, err error) {
 			return nil, err
 		}
 		if manifest.Plan.Shard.IsZero() {
-			return nil, fmt.Errorf("%s is a run of all items: expected runs of shards, made with --shard", path)
+			return nil, &WholeError{path}
 		}
 		list = append(list, one{manifest, path})
 	}

@@ -13,8 +13,7 @@ var look = time.Second
 // Merge would refuse them, or after most at the latest. The error is that of ctx.
 func Wait(ctx context.Context, paths []string, most time.Duration) error {
 	for end := time.Now().Add(most); time.Now().Before(end); {
-		shards, err := open(paths)
-		if err == nil && shards.check() == nil || errors.As(err, new(*DifferentError)) {
+		if !worthWaiting(paths) {
 			return nil
 		}
 		select {
@@ -24,4 +23,14 @@ func Wait(ctx context.Context, paths []string, most time.Duration) error {
 		}
 	}
 	return nil
+}
+
+// worthWaiting reports whether shards may still come that are not there or not finished.
+func worthWaiting(paths []string) bool {
+	shards, err := open(paths)
+	if err != nil {
+		return !errors.As(err, new(*DifferentError)) && !errors.As(err, new(*WholeError))
+	}
+	incomplete := shards.check()
+	return incomplete != nil && incomplete.Twice == nil
 }

@@ -47,7 +47,9 @@ func Parse(text string, getenv func(string) string) (Shard, error) {
 
 // auto is the shard of a task of a job array.
 func auto(getenv func(string) string) (s Shard, err error) {
+	var said []string
 	number := func(name string, least int) int {
+		said = append(said, name+"="+getenv(name))
 		n, wrong := strconv.Atoi(getenv(name))
 		if err == nil && (wrong != nil || n < least) {
 			err = fmt.Errorf("auto: %s is %q; expected a number from %d", name, getenv(name), least)
@@ -73,13 +75,18 @@ func auto(getenv func(string) string) (s Shard, err error) {
 		return s, fmt.Errorf("auto: found neither a Slurm job array (SLURM_ARRAY_TASK_ID) nor a Kubernetes Indexed Job (JOB_COMPLETION_INDEX): name the shard, as in 3/64")
 	}
 	if err == nil {
-		err = s.check()
+		if err = s.check(); err != nil {
+			err = fmt.Errorf("auto: %s: %w", strings.Join(said, ", "), err)
+		}
 	}
 	return s, err
 }
 
 func (s Shard) check() error {
-	if s.Count < 1 || s.Count > most || s.Index < 1 || s.Index > s.Count {
+	if s.Count > most {
+		return fmt.Errorf("%d/%d is not a shard; expected at most %d shards", s.Index, s.Count, most)
+	}
+	if s.Count < 1 || s.Index < 1 || s.Index > s.Count {
 		return fmt.Errorf("%d/%d is not a shard; expected I/N with I from 1 to N, as in 3/64", s.Index, s.Count)
 	}
 	return nil

@@ -34,6 +34,7 @@ func TestParse(t *testing.T) {
 		{"0/4", nil, "I from 1 to N"},
 		{"5/4", nil, "I from 1 to N"},
 		{"1/0", nil, "I from 1 to N"},
+		{"1/1048577", nil, "at most 1048576 shards"},
 		{"1", nil, "expected I/N"},
 		{"a/4", nil, "expected I/N"},
 		{"auto", nil, "found neither"},
@@ -45,7 +46,7 @@ func TestParse(t *testing.T) {
 		{"auto", []string{"SLURM_ARRAY_TASK_ID=2", "SLURM_ARRAY_TASK_COUNT=4", "SLURM_ARRAY_TASK_MIN=1"}, "2/4"},
 		{"auto", []string{"SLURM_ARRAY_TASK_ID=2", "SLURM_ARRAY_TASK_COUNT=4"}, `SLURM_ARRAY_TASK_MIN is ""`},
 		{"auto", []string{"JOB_COMPLETION_INDEX=0", "CROSSTALK_SHARDS=8"}, "1/8"},
-		{"auto", []string{"JOB_COMPLETION_INDEX=8", "CROSSTALK_SHARDS=8"}, "I from 1 to N"},
+		{"auto", []string{"JOB_COMPLETION_INDEX=8", "CROSSTALK_SHARDS=8"}, "auto: JOB_COMPLETION_INDEX=8, CROSSTALK_SHARDS=8: 9/8 is not a shard; expected I/N with I from 1 to N"},
 		{"auto", []string{"JOB_COMPLETION_INDEX=0"}, "CROSSTALK_SHARDS is not set"},
 	} {
 		s, err := Parse(test.text, environment(test.environment...))

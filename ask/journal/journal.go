@@ -467,6 +467,8 @@ func (j *Journal) wrap(err error) error {
 		return fmt.Errorf("%s: cannot be read: check its permissions and its directory's: %w", j.path, err)
 	case errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.CANTOPEN):
 		return fmt.Errorf("%s: cannot be written: check the directory's permissions or use another --out: %w", j.path, err)
+	case (errors.Is(err, sqlite3.NOTADB) || errors.Is(err, sqlite3.CORRUPT)) && j.lock == nil:
+		return fmt.Errorf("%s: is not a readable journal: put a copy of the file in its place, or move it away and ask again: %w", j.path, err)
 	case errors.Is(err, sqlite3.NOTADB), errors.Is(err, sqlite3.CORRUPT):
 		return fmt.Errorf("%s: is not a readable journal: move it away, or use another --out: %w", j.path, err)
 	case errors.Is(err, sqlite3.INTERRUPT):

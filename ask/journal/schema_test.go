@@ -222,9 +222,12 @@ func TestDamagedFile(t *testing.T) {
 				}
 				return nil
 			}
-			for name, open := range map[string]func(string) (*Journal, error){"Open": Open, "OpenReader": OpenReader} {
-				if err := try(open(path)); err == nil || !strings.Contains(err.Error(), path+": is not a readable journal: move it away, or use another --out") {
-					t.Errorf("%s: %v", name, err)
+			for _, c := range []struct {
+				open   func(string) (*Journal, error)
+				advice string
+			}{{Open, "move it away, or use another --out"}, {OpenReader, "put a copy of the file in its place, or move it away and ask again"}} {
+				if err := try(c.open(path)); err == nil || !strings.Contains(err.Error(), path+": is not a readable journal: "+c.advice) {
+					t.Errorf("%v; want advice to %s", err, c.advice)
 				}
 			}
 			if after, _ := os.ReadFile(path); !bytes.Equal(content, after) {
