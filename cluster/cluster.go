@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -50,10 +51,14 @@ func (j *Job) complete() error {
 	if j.Parallel < 0 || j.Parallel > j.Shards {
 		return crosstalk.BadOption("parallel", " is %d; expected 0 (no limit) to the number of shards, %d", j.Parallel, j.Shards)
 	}
+	base := filepath.Base(j.Out)
+	if base == "." || base == ".." || base == string(filepath.Separator) { // there is no directory beside it
+		return crosstalk.BadOption("out", " is %q; expected the name of a directory, as in runs/sweep", j.Out)
+	}
 	if j.Name == "" {
-		name := strings.ToLower(filepath.Base(j.Out))
-		j.Name = strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(name, "-"), "-")
+		j.Name = strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(base), "-"), "-")
 		j.Name = strings.TrimRight(j.Name[:min(len(j.Name), longest)], "-")
+		j.Name = cmp.Or(j.Name, "crosstalk") // of a directory in another script
 	}
 	if !label.MatchString(j.Name) || len(j.Name) > longest {
 		return crosstalk.BadOption("name", " is %q; expected at most %d lower-case letters, digits and hyphens, from a letter or a digit to one", j.Name, longest)

@@ -24,13 +24,29 @@ func TestSharded(t *testing.T) {
 func TestNames(t *testing.T) {
 	for out, want := range map[string]string{
 		"runs/My sweep_2": "my-sweep-2", "runs/a/": "a", "-x-": "x", strings.Repeat("ab", 30): strings.Repeat("ab", 30)[:longest],
-		strings.Repeat("a", longest-1) + "--b": strings.Repeat("a", longest-1), "語": "", ".": "",
+		strings.Repeat("a", longest-1) + "--b": strings.Repeat("a", longest-1), "語": "crosstalk", ".": "", "..": "", "/": "", "runs/..": "",
 	} {
 		j := job
 		j.Out = out
 		err := j.complete()
 		if j.Name != want || (err == nil) != (want != "") {
 			t.Errorf("%q becomes the name %q, expected %q: %v", out, j.Name, want, err)
+		}
+	}
+}
+
+// A path as a shell completes it is in the manifests as it is without the slash.
+func TestCompletedPath(t *testing.T) {
+	manifests := func(out string) string {
+		text, err := Kubernetes{Job: Job{Command: job.Command, Out: out, Shards: 3}, Image: "i", Store: "s3:a"}.Manifests()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for _, out := range []string{"runs/a/", "./runs/a"} {
+		if got, want := manifests(out), manifests("runs/a"); got != want {
+			t.Errorf("of %s: %s", out, got)
 		}
 	}
 }
@@ -63,6 +79,7 @@ func TestRefused(t *testing.T) {
 		{slurm(func(s *Slurm) { s.Options = []string{"--array=1-9"} }), "the array is that of --shards and --parallel"},
 		{slurm(func(s *Slurm) { s.Out = "a\nb" }), "out /f/a\nb/logs contains"},
 		{slurm(func(s *Slurm) { s.Out = "runs/50%" }), `out /f/runs/50%/logs contains "%", which Slurm does not take`},
+		{slurm(func(s *Slurm) { s.Out = "." }), `out is "."; expected the name of a directory`},
 		{slurm(func(s *Slurm) { s.Shards = 0 }), "shards is 0; expected a number from 1"},
 		{slurm(func(s *Slurm) { s.Shards = 1 << 21 }), "shards: "},
 		{slurm(func(s *Slurm) { s.Parallel = 4 }), "parallel is 4; expected 0 (no limit) to the number of shards, 3"},

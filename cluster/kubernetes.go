@@ -31,7 +31,8 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 	if err := k.complete(); err != nil {
 		return nil, err
 	}
-	if !regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/-]*$`).MatchString(k.Out) || path.Clean(k.Out) != k.Out || strings.Contains(k.Out, "..") {
+	k.Out = path.Clean(k.Out)
+	if !regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/-]*$`).MatchString(k.Out) || strings.Contains(k.Out, "..") {
 		return nil, crosstalk.BadOption("out", " is %q; expected a path in the volume or the store, as in runs/sweep, of letters, digits and . _ -", k.Out)
 	}
 	if k.Image == "" {

@@ -5,6 +5,7 @@ package cluster
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,6 +19,24 @@ func program(t *testing.T, name, script string) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir)
+}
+
+func TestShellcheck(t *testing.T) {
+	if _, err := exec.LookPath("shellcheck"); err != nil {
+		t.Skip("shellcheck is not installed")
+	}
+	dir := filepath.Join(t.TempDir(), "it's my folder")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	array, merge, err := Slurm{Job: job, Folder: dir, Program: "/opt/it's/crosstalk"}.Write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if says, err := exec.Command("shellcheck", array, merge).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, says)
+	}
 }
 
 func TestSubmitSlurm(t *testing.T) {

@@ -55,6 +55,9 @@ func readCommand(c *cobra.Command, args []string, j *cluster.Job) error {
 	if of.Flags().Changed("shard") {
 		return &usageError{errors.New("--shard after --: the scheduler says which shard a task is; remove it")}
 	}
+	if of.Flags().Changed("dry-run") {
+		return &usageError{errors.New("--dry-run after --: shards would measure nothing; run the command by itself to see what it would send")}
+	}
 	if j.Out, _ = of.Flags().GetString("out"); j.Out == "" {
 		return &usageError{errors.New("--out is missing after --: expected a directory for the shards, as in --out runs/sweep")}
 	}
