@@ -249,7 +249,7 @@ func TestRefused(t *testing.T) {
 	for path, want := range map[string]string{
 		"warm":    "warm/shard-2-of-2 is not of the same measurement as all/shard-1-of-2: its temperature is 1, not 0",
 		"fewer":   `fewer/shard-2-of-2 is not of the same measurement as all/shard-1-of-2: its suite is "leakage-en[11 of `,
-		"rules":   "rules/shard-2-of-2 is not of the same measurement as all/shard-1-of-2: its scoring is ",
+		"rules":   "rules/shard-2-of-2 is not of the same measurement as all/shard-1-of-2: its by is [\"category\",\"language\"], not [\"",
 		"thirds":  "thirds/shard-3-of-3 is not of the same measurement as all/shard-1-of-2: its number of shards is 3, not 2",
 		"older":   "older/shard-2-of-2 is not of the same measurement as all/shard-1-of-2: its crosstalk is version older than ",
 		"single":  "single is a run of all items: expected runs of shards, made with --shard",

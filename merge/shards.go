@@ -126,6 +126,13 @@ func (s shards) sameScoring() error {
 			first = o
 			continue
 		}
+		if len(o.Scoring) == len(first.Scoring) {
+			for k, s := range o.Scoring {
+				if field := s.Difference(first.Scoring[k]); field != "" {
+					return &DifferentError{o.path, field, first.path}
+				}
+			}
+		}
 		for _, field := range []struct {
 			name          string
 			value, others any

@@ -78,6 +78,11 @@ func (p Plan) Difference(from Plan) string {
 	return difference(reflect.ValueOf(p), reflect.ValueOf(from))
 }
 
+// Difference is to scorings what that of plans is to them.
+func (s Scoring) Difference(from Scoring) string {
+	return difference(reflect.ValueOf(s), reflect.ValueOf(from))
+}
+
 func difference(have, want reflect.Value) string {
 	for i := range have.NumField() {
 		a, b := have.Field(i), want.Field(i)

@@ -132,16 +132,23 @@ func (s Shard) Dir(all string) string {
 const prefix = "shard-"
 
 // Runs returns the run directories of shards that are directly in a directory,
-// sorted.
+// sorted. They may be links, as to the disk of another machine.
 func Runs(all string) (paths []string, err error) {
 	entries, err := os.ReadDir(all)
 	for _, e := range entries {
-		if e.IsDir() && runs.MatchString(e.Name()) {
-			paths = append(paths, filepath.Join(all, e.Name()))
+		path := filepath.Join(all, e.Name())
+		if !IsRun(e.Name()) {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			paths = append(paths, path)
 		}
 	}
 	return paths, err
 }
+
+// IsRun reports whether a name is that of the run directory of a shard.
+func IsRun(name string) bool { return runs.MatchString(name) }
 
 var runs = regexp.MustCompile(`^` + prefix + `\d+-of-\d+$`)
 

@@ -91,8 +91,10 @@ func (r Run) writeShards(w io.Writer, all bool) error {
 			what = "cannot be read: " + visible.Message(visible.Line(p.Error))
 		case p.State == Quiet && !p.Last.IsZero():
 			what = "no answer since " + p.Last.Local().Format("2006-01-02 15:04")
-		case p.State == Quiet:
+		case p.State == Quiet && p.Requests > 0:
 			what = "no answer yet"
+		case p.State == Quiet: // it scores recorded answers, or plans
+			what = "not finished"
 		}
 		fmt.Fprintf(t, "  %v\t%s\t%s\n", p.Shard, strings.Join(p.amounts(), ", "), what)
 	}

@@ -119,6 +119,12 @@ func find(dir string) (paths []string, err error) {
 			}
 			return fs.SkipDir // an unreadable directory does not hide the others
 		}
+		if e.Type()&fs.ModeSymlink != 0 && shard.IsRun(e.Name()) { // as shard.Runs has it; no other link is followed
+			if isRun(path) {
+				paths = append(paths, path)
+			}
+			return nil
+		}
 		if !e.IsDir() {
 			return nil
 		}
@@ -126,13 +132,18 @@ func find(dir string) (paths []string, err error) {
 		if err != nil || path != dir && strings.HasPrefix(e.Name(), ".") || strings.Count(name, string(filepath.Separator)) >= deepest {
 			return fs.SkipDir
 		}
-		if _, err := os.Lstat(filepath.Join(path, "manifest.json")); err == nil {
+		if isRun(path) {
 			paths = append(paths, path)
 			return fs.SkipDir
 		}
 		return nil
 	})
 	return paths, err
+}
+
+func isRun(path string) bool {
+	_, err := os.Lstat(filepath.Join(path, "manifest.json"))
+	return err == nil
 }
 
 func newRun(path string, m run.Manifest, parts ...Part) Run {
