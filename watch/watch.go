@@ -112,7 +112,9 @@ func Read(dir string, prices ask.Prices, now time.Time) ([]Run, error) {
 
 // find returns the run directories at or below a directory.
 func find(dir string) (paths []string, err error) {
-	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	dir = filepath.Clean(dir)
+	err = filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error { // dir may be a link
+		path = filepath.Clean(path)
 		if err != nil {
 			if path == dir {
 				return err

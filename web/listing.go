@@ -102,21 +102,23 @@ func (l *listing) refresh() error {
 		return nil
 	}
 	found := map[string]*runEntry{}
-	err := filepath.WalkDir(l.dir, func(path string, e fs.DirEntry, err error) error {
+	dir := filepath.Clean(l.dir)
+	err := filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error { // dir may be a link
+		path = filepath.Clean(path)
 		if err != nil {
-			if path == l.dir && !errors.Is(err, fs.ErrNotExist) { // it may come to exist
+			if path == dir && !errors.Is(err, fs.ErrNotExist) { // it may come to exist
 				return err
 			}
 			return fs.SkipDir // an unreadable directory does not hide the others
 		}
-		name, err := filepath.Rel(l.dir, path)
+		name, err := filepath.Rel(dir, path)
 		if err != nil {
 			return err
 		}
 		switch {
-		case !e.IsDir(): // links are not followed
+		case !e.IsDir(): // links below are not followed
 			return nil
-		case path != l.dir && strings.HasPrefix(e.Name(), "."), strings.Count(name, string(filepath.Separator)) >= deepest:
+		case path != dir && strings.HasPrefix(e.Name(), "."), strings.Count(name, string(filepath.Separator)) >= deepest:
 			return fs.SkipDir
 		}
 		manifest := stampOf(filepath.Join(path, "manifest.json"))

@@ -217,6 +217,22 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// The directory that is served may be a link, as of runs on another disk.
+func TestLinkedDirectory(t *testing.T) {
+	dir := t.TempDir()
+	makeRun(t, filepath.Join(dir, "disk", "mine"), "leakage", nil)
+	link := filepath.Join(dir, "runs")
+	if err := os.Symlink(filepath.Join(dir, "disk"), link); err != nil {
+		t.Skip(err)
+	}
+	s := newServer(t, link, Options{})
+	for target, want := range map[string]string{"/": ">mine<", "/runs/" + idOf("mine"): "leak_rate"} {
+		if w := get(s, target); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d, without %s: %s", target, w.Code, want, w.Body)
+		}
+	}
+}
+
 // Addresses lead nowhere but to runs that are in the listing.
 func TestTraversal(t *testing.T) {
 	top := t.TempDir()
