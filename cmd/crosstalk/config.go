@@ -40,7 +40,7 @@ func configure(root *cobra.Command) {
 				if errors.As(err, new(*exitError)) { // caused by the result, not by a setting
 					return err
 				}
-				if _, option := err.(*crosstalk.OptionError); option { // an option is a flag here
+				if option := new(crosstalk.OptionError); errors.As(err, &option) && err.Error() == option.Error() { // an option is a flag here
 					err = fmt.Errorf("--%w", err)
 				}
 				return applied.Explain(err)
