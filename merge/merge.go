@@ -29,6 +29,7 @@ type Result struct {
 	Asks      int // that the run has
 	Twice     int // of these: a later shard has another answer to the same request, which was not taken
 	Failed    int // requests without an answer
+	Behind    int // requests that failed in a shard and have an answer
 	Labels    int // labels and notes of people that were not in the run yet
 	Estimates []crosstalk.Estimate
 }
@@ -79,13 +80,26 @@ func (e *IncompleteError) Error() string {
 	return text + fmt.Sprintf(": %s has the answers so far and no figures; run these shards, and merge again", e.Out)
 }
 
+// AheadError says that the merged run has answers to requests that failed in the
+// shards, since it was resumed. The answers are merged, and the figures stay as they
+// were: those of the shards would be about the failures.
+type AheadError struct {
+	Requests int
+	Out      string
+}
+
+func (e *AheadError) Error() string {
+	return fmt.Sprintf("%s has answers to %d requests that failed in the shards: its figures stay as they are; "+
+		"run the command that made the shards, without --shard and with --out %[1]s, for those of all answers", e.Out, e.Requests)
+}
+
 // Merge merges runs of shards into the run directory out. Each path is the run of
 // a shard, or a directory that has such runs in it. The order does not matter, and
 // to merge again has no effect.
 //
 // Runs of different measurements, versions or scorings are refused with the field
 // that differs. The error is an *IncompleteError if a shard is missing, unfinished
-// or there twice.
+// or there twice, and an *AheadError if out was resumed.
 func Merge(paths []string, out string) (result Result, err error) {
 	shards, err := open(paths)
 	if err != nil {
@@ -127,6 +141,9 @@ func Merge(paths []string, out string) (result Result, err error) {
 	if incomplete != nil {
 		incomplete.Out = out
 		return result, incomplete
+	}
+	if result.Behind > 0 && d.Manifest.EstimatesSHA256 != "" {
+		return result, &AheadError{result.Behind, out}
 	}
 	if err := recorder.Commit(); err != nil {
 		return result, err
@@ -171,6 +188,7 @@ func (s shards) mergeJournals(into *journal.Journal, result *Result) error {
 			return err
 		}
 		result.Twice += merged.Twice
+		result.Behind += merged.Behind
 	}
 	all, err := into.Progress()
 	result.Asks, result.Failed = all.Done, all.Failed

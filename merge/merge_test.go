@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/ask/journal"
 	"crosstalk/merge"
@@ -221,6 +222,63 @@ func TestIncomplete(t *testing.T) {
 	if _, err := os.Stat(none); err == nil {
 		t.Error("a shard was there twice, and something was written")
 	}
+}
+
+// A merged run that was resumed, so that it has answers where the shards have
+// failures, keeps its figures when they are merged again.
+func TestAhead(t *testing.T) {
+	dir := t.TempDir()
+	open := study.Leakage{Sweep: study.Sweep{Items: 12}}.Open
+	all, out := filepath.Join(dir, "shards"), filepath.Join(dir, "out")
+	for i := range 2 {
+		measure(t, open, shard.Shard{Index: i + 1, Count: 2}, all)
+	}
+	if _, err := merge.Merge([]string{all}, out); err != nil {
+		t.Fatal(err)
+	}
+	want := read(t, out, "estimates.json")
+	fail(t, filepath.Join(all, "shard-2-of-2", "answers.db"))
+	var ahead *merge.AheadError
+	if _, err := merge.Merge([]string{all}, out); !errors.As(err, &ahead) || ahead.Requests != 1 || ahead.Out != out {
+		t.Error(err)
+	}
+	if _, err := run.ReadEstimates(out); err != nil || !bytes.Equal(read(t, out, "estimates.json"), want) {
+		t.Errorf("the figures are others: %v", err)
+	}
+	if _, err := merge.Merge([]string{all}, filepath.Join(dir, "new")); err != nil {
+		t.Error(err)
+	}
+}
+
+// fail makes a failure of a journal's first answer.
+func fail(t *testing.T, path string) {
+	t.Helper()
+	from, err := journal.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	into, err := journal.Open(path + ".new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := true
+	for r, err := range from.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first {
+			r.Answer.Status, r.Answer.Text, r.Answer.Reason = crosstalk.Failed, "", "timeout"
+			first = false
+		}
+		if err := into.Put(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(from.Close(), into.Close(), os.Rename(path+".new", path)); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(path + "-wal") // those of the former file, if they are there
+	os.Remove(path + "-shm")
 }
 
 // Runs of different measurements, and what is no shard, are refused by name.

@@ -11,8 +11,9 @@ import (
 
 // Merged counts what Merge has done.
 type Merged struct {
-	Asks  int // of the other journal
-	Twice int // of Asks: answered in both, by different answers; the one that was there stays
+	Asks   int // of the other journal
+	Twice  int // of Asks: answered in both, by different answers; the one that was there stays
+	Behind int // of Asks: failed in the other journal, and answered in this one
 }
 
 // Merge takes in every ask of another journal, which is only read. As with Put, an
@@ -158,6 +159,9 @@ func (t *transfer) meet(row []value) error {
 	}
 	switch there := crosstalk.Status(t.known.ColumnText(0)); {
 	case failed(row):
+		if there != crosstalk.Failed {
+			t.merged.Behind++
+		}
 		return nil
 	case there != crosstalk.Failed:
 		if string(there) != string(row[statusColumn].bytes) || !bytes.Equal(t.known.ColumnRawText(2), row[textColumn].bytes) {

@@ -34,13 +34,12 @@ func TestMerge(t *testing.T) {
 	putAll(t, j, failed(4), other, failed(6), later, record(8))
 	for again := range 2 {
 		for _, from := range []struct {
-			path  string
-			asks  int
-			twice int
-		}{{old, 2, 0}, {others, 7, 1}} {
+			path string
+			want Merged
+		}{{old, Merged{Asks: 2}}, {others, Merged{Asks: 7, Twice: 1, Behind: 1}}} {
 			merged, err := j.Merge(open2(t, from.path))
-			if err != nil || merged != (Merged{from.asks, from.twice}) {
-				t.Errorf("merge %d: %+v, %v; want %+v", again, merged, err, from)
+			if err != nil || merged != from.want {
+				t.Errorf("merge %d: %+v, %v; want %+v", again, merged, err, from.want)
 			}
 		}
 		for _, want := range []Record{record(1), record(2), thoughtful(3), record(4), other, failed(6), later, record(8)} {

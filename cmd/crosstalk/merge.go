@@ -48,7 +48,7 @@ answers so far, and no figures. If a shard occurs twice, nothing is written.
 				debug.SetGCPercent(300) // a fifth of the time for 50 MB
 			}
 			result, err := merge.Merge(paths, out)
-			if errors.As(err, new(*merge.IncompleteError)) {
+			if errors.As(err, new(*merge.IncompleteError)) || errors.As(err, new(*merge.AheadError)) {
 				return &exitError{exitIncomplete, err}
 			}
 			if err != nil {
