@@ -190,16 +190,23 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 			return u
 		}
 	}
+	mixed := 5*own >= e.Words // so much is in the expected language that the line is not in another one as a whole
 	switch {
 	case e.Words == 0:
-	case e.LogRatio >= lineWrong && 5*own < e.Words && !(e.Words <= 2 && c.mostlyMasked(blocks)):
+	case !mixed && e.LogRatio >= lineWrong && !(e.Words <= 2 && c.mostlyMasked(blocks)):
 		u.state = Wrong
-	case len(c.doc.Blocks) == 1 && e.Language == "en" && e.LogRatio >= replyWrong && strings.LastIndexAny(c.text, ".!") == len(strings.TrimSpace(c.text))-1:
+	case !mixed && len(c.doc.Blocks) == 1 && e.Language == "en" && e.LogRatio >= replyWrong && c.endsSentence():
 		u.state = Wrong
 	case e.LogRatio <= lineRight || e.LogRatio >= lineWrong:
 		u.state = Right // if it has foreign words, these are found word by word
 	}
 	return u
+}
+
+// endsSentence reports whether the text ends as sentences that are no question do.
+func (c *check) endsSentence() bool {
+	text := strings.TrimSpace(c.text)
+	return strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!")
 }
 
 // abbreviated reports whether a block is a cell of no more than two letters of a script with words: "Mi" for Wednesday.

@@ -45,6 +45,7 @@ func TestCheck(t *testing.T) {
 		// Short ones.
 		{"fr", "Merci beaucoup !", Right, ""},
 		{"ru", "Sure.", Wrong, "en line[Sure.]"},
+		{"ru", " \nSure.\n", Wrong, "en line[Sure.]"},
 		{"vi", "Hotel.", CannotTell, ""},
 		{"tr", "Thank you!", Wrong, "en line[Thank you!]"},
 		{"de", "Hotel", CannotTell, ""},
@@ -57,6 +58,8 @@ func TestCheck(t *testing.T) {
 		{"de", "Der Techniker kommt завтра um acht.", Wrong, "ru word[завтра]"},
 		{"tr", "Bu konu bizim için gerçekten wichtig bir konu.", Wrong, "de word[wichtig]"},
 		{"ru", "Мы купили свежие verduras на рынке.", Wrong, "es word[verduras]"},
+		{"ko", "제주도는 비가 자주 와서 it's a good idea to pack a jacket 챙기세요.", Wrong, "en word[it's a good idea to pack a jacket]"},
+		{"ar", "الطقس يتغير كثيرا it's a good idea to pack a jacket معك.", Wrong, "en word[it's a good idea to pack a jacket]"},
 		// Excused.
 		{"ru", "Нажмите «Check for updates» и подождите немного.", Right, "{quote}[Check for updates]"},
 		{"hi", "मेनू में **Reset password** चुनें और आगे बढ़ें।", Right, "{quote}[Reset password]"},

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"io"
+	"os"
 	"strings"
 	"testing"
 )
@@ -20,6 +21,21 @@ func TestCheckLines(t *testing.T) {
 	}
 	if err := (Checker{}).CheckLines(io.Discard, strings.NewReader("\n"+strings.Repeat(" ", longestText+1)), "a"); err == nil || err.Error() != "a:2: longer than 16 MB" {
 		t.Errorf("%v", err)
+	}
+}
+
+// The first example of the manual: a record, and the line that check writes for it.
+func TestManualExample(t *testing.T) {
+	page, err := os.ReadFile("../docs/check.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(page), "\n```\n{\"id\":\"1\",")
+	record, rest, _ := strings.Cut(`{"id":"1",`+example, "\n")
+	want, _, found := strings.Cut(rest, "\n```")
+	var out strings.Builder
+	if err := (Checker{}).CheckLines(&out, strings.NewReader(record), "docs/check.md"); err != nil || !found || out.String() != want+"\n" {
+		t.Errorf("%v\n got %s\nwant %s", err, out.String(), want)
 	}
 }
 
