@@ -207,8 +207,11 @@ func TestRequest(t *testing.T) {
 		`{"text":"a"}`:                   `expected a field "language"`,
 		`{"text":"a","language":"user"}`: `"language" is "user": expected a "prompt"`,
 		`{"text":"a","language":"user","messages":[{"role":"assistant","content":"x"}]}`: `"language" is "user"`,
-		`{"text":1,"language":"de"}`: `expected a JSON object`,
-		`[]`:                         `expected a JSON object`,
+		`{"text":1,"language":"de"}`: `expected a JSON object such as {"text":"...","language":"ko"}: the field "text" is of the type number`,
+		`[]`:                         `expected a JSON object such as {"text":"...","language":"ko"}: found a JSON array`,
+		`{"text":"a","language":"user","messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`: "",
+		`{"text":"a","language":"user","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`:       `"language" is "user"`,
+		`{"text":"a","language":"user","messages":[{"role":"user","content":5}]}`:                            `the field "content" is of the type number`,
 	} {
 		_, err := ParseRequest([]byte(data), "")
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -26,7 +26,7 @@ type litellmRequest struct {
 }
 
 // litellm answers NONE, or BLOCKED for an answer in another language if the server blocks. Requests pass: of them, it
-// keeps the language of the user, for the answer.
+// keeps the language of the user, for the answer, which comes several times if it is streamed.
 func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 	data, done, ok := s.read(w, r)
 	if !ok {
@@ -52,7 +52,7 @@ func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if user {
-		if tag = s.calls.take(in.Call); tag == "" && len(in.Rows) > 0 {
+		if tag = s.calls.language(in.Call); tag == "" && len(in.Rows) > 0 {
 			tag = guard.Identify(in.userText())
 		}
 	}
@@ -78,11 +78,11 @@ func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 	respond(w, pass)
 }
 
-// userText is what the user said last.
+// userText is what the user wrote last.
 func (in litellmRequest) userText() string {
 	for _, m := range slices.Backward(in.Rows) {
-		if m.Role == "user" {
-			return m.Content
+		if m.Role == "user" && m.Content != "" {
+			return string(m.Content)
 		}
 	}
 	if n := len(in.Texts); n > 0 {
@@ -137,6 +137,9 @@ func (s *server) promptfoo(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	record := guard.Request{Text: strings.Join(texts(in.Output), "\n"), Language: r.URL.Query().Get("language"), Prompt: in.Context.Prompt}
+	if json.Unmarshal([]byte(in.Context.Prompt), &record.Messages) != nil {
+		record.Messages = nil // the prompt is a text, no conversation
+	}
 	if named, ok := in.Context.Vars["language"].(string); ok && record.Language == "" {
 		record.Language = named
 	}
@@ -215,11 +218,14 @@ func (c *calls) keep(id, tag string) {
 	c.tags[id] = call{tag, now}
 }
 
-// take returns the language of a call and forgets it, "" if it is not known.
-func (c *calls) take(id string) string {
+// language returns the language of a call, "" if it is not known.
+func (c *calls) language(id string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	of := c.tags[id]
-	delete(c.tags, id)
+	if time.Since(of.when) > longestCall {
+		delete(c.tags, id)
+		return ""
+	}
 	return of.tag
 }

@@ -59,11 +59,25 @@ func New(o Options) http.Handler {
 	s.working = semaphore.NewWeighted(s.cores)
 	s.Checker.Check("Das ist ein kurzer Satz.", "de") // reads the models, so that the first request need not wait
 	paths := http.NewServeMux()
-	paths.HandleFunc("POST /v1/check", s.check)
-	paths.HandleFunc("POST /v1/check/stream", s.stream)
-	paths.HandleFunc("POST /beta/litellm_basic_guardrail_api", s.litellm)
-	paths.HandleFunc("POST /promptfoo", s.promptfoo)
-	paths.HandleFunc("GET /metrics", s.metrics.write)
+	for _, e := range []struct {
+		method, path string
+		handle       http.HandlerFunc
+	}{
+		{"POST", "/v1/check", s.check},
+		{"POST", "/v1/check/stream", s.stream},
+		{"POST", "/beta/litellm_basic_guardrail_api", s.litellm},
+		{"POST", "/promptfoo", s.promptfoo},
+		{"GET", "/metrics", s.metrics.write},
+	} {
+		paths.HandleFunc(e.method+" "+e.path, e.handle)
+		paths.HandleFunc(e.path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", e.method)
+			s.refuse(w, r, http.StatusMethodNotAllowed, "Expected the method "+e.method+".")
+		})
+	}
+	paths.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, r, http.StatusNotFound, "Nothing is at this path. 'crosstalk guard --help' lists the paths.")
+	})
 	rules := access.Rules{Hosts: o.Hosts, Anyhow: o.Token != "", Body: mostBody, Concurrent: connections, Command: "crosstalk guard",
 		Refuse: s.refuse, Admit: s.admit}
 	all := http.NewServeMux()
