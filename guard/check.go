@@ -505,6 +505,9 @@ func (c *check) trim(start, end int) (int, int) {
 		}
 		first += n
 		if i == len(c.mask) || first < c.mask[i].Start {
+			for n := c.maskFrom(end - 1); n >= 0 && n < len(c.mask) && c.mask[n].Start > first && c.mask[n].End == end && c.masked[n].Kind == prose.Markup; n-- {
+				end = c.mask[n].Start // "</p>"
+			}
 			return first, first + len(strings.TrimRight(c.text[first:end], " *_\t»”’\"』」"))
 		}
 		first = max(first, c.mask[i].End)

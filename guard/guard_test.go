@@ -140,6 +140,10 @@ func TestCheck(t *testing.T) {
 		{"tr", "Kayıt olmak için proof of address belgesini yükleyin.", Wrong, "en word[proof of address]"},
 		{"ko", "짝수만 고르려면 list comprehension을 쓰세요.\n\n```\n[n for n in a]\n```", Right, "{loan}[list comprehension]"},
 		{"ko", "짝수만 고르려면 list comprehension을 쓰세요.", Wrong, "en word[list comprehension]"},
+		// HTML on one line.
+		{"fr", "<p>Votre commande a été expédiée hier et arrive demain.</p>", Right, ""},
+		{"fr", "<p>Bonjour,</p><p>Your order has been shipped and arrives tomorrow.</p>", Wrong, "en line[Your order has been shipped and arrives tomorrow.]"},
+		{"fr", "Your order has been shipped and arrives tomorrow.<br>", Wrong, "en line[Your order has been shipped and arrives tomorrow.]"},
 		// One English word alone, of those that English alone has.
 		{"de", "Das Zimmer ist ruhig und sehr comfortable eingerichtet, mit Blick auf den Garten.", Wrong, "en word[comfortable]"},
 		{"tr", "Uygulama üzerinden harcamalarınızı easily manage edebilirsiniz.", Wrong, "en word[easily manage]"},
@@ -245,7 +249,7 @@ func TestIdentify(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	for _, s := range []string{"Das ist (in English: this) **bold** \"q\"", "| a | b |\n- c: d\n- e: f", "村上 zh \xff"} {
+	for _, s := range []string{"Das ist (in English: this) **bold** \"q\"", "| a | b |\n- c: d\n- e: f", "村上 zh \xff", "<p>Hallo,</p><p>it is fine.</p>", "It is fine.<br>"} {
 		f.Add(s, "de")
 		f.Add(s, "zh-TW")
 	}
