@@ -14,6 +14,8 @@ import (
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
+
+	"golang.org/x/text/language"
 )
 
 // Limits of the logarithm of the odds, chosen on half of the development replies.
@@ -185,12 +187,12 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	}
 	u.evidence = c.analysis.Weigh(ranges...)
 	e := &u.evidence
+	mixed := 5*own >= e.Words // so much is in the expected language that the line is not in another one as a whole
 	if !words.Supports(c.want.base) || siblings[c.want.base].script != nil || 3*e.Known <= 2*e.Words && e.Words > 2 {
-		if c.identify(&u) {
+		if c.identify(&u, mixed) {
 			return u
 		}
 	}
-	mixed := 5*own >= e.Words // so much is in the expected language that the line is not in another one as a whole
 	switch {
 	case e.Words == 0:
 	case !mixed && e.LogRatio >= lineWrong && !(e.Words <= 2 && c.mostlyMasked(blocks)):
@@ -318,8 +320,8 @@ func (c *check) sibling() string {
 const enough = 2000
 
 // identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
-// that settles it.
-func (c *check) identify(u *unit) bool {
+// that settles it. Of a mixed line it knows only the part in another script, and that is found word by word.
+func (c *check) identify(u *unit, mixed bool) bool {
 	var plain strings.Builder
 	for _, b := range u.blocks {
 		c.plain(&plain, b)
@@ -353,7 +355,7 @@ func (c *check) identify(u *unit) bool {
 	switch {
 	case !little && guess.Language == c.want.base && guess.Probability >= 0.5 && (!supported || u.evidence.LogRatio < lineWrong):
 		u.state, u.evidence.LogRatio = Right, min(u.evidence.LogRatio, -lineWrong)
-	case twins[guess.Language]:
+	case twins[guess.Language], mixed && script(guess.Language) != script(c.want.base):
 		return false
 	case guess.Language != c.want.base && guess.Probability >= least && (!supported || !words.Supports(guess.Language)):
 		u.state, u.evidence.Language = Wrong, guess.Language
@@ -362,6 +364,12 @@ func (c *check) identify(u *unit) bool {
 		return false
 	}
 	return true
+}
+
+// script returns the script that a language is written in most.
+func script(base string) string {
+	s, _ := language.Make(base).Script()
+	return s.String()
 }
 
 // announced returns why a block in another language is no confusion: the line before it, or the first row of its table,

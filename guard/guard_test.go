@@ -140,6 +140,9 @@ func TestCheck(t *testing.T) {
 		{"tr", "Kayıt olmak için proof of address belgesini yükleyin.", Wrong, "en word[proof of address]"},
 		{"ko", "짝수만 고르려면 list comprehension을 쓰세요.\n\n```\n[n for n in a]\n```", Right, "{loan}[list comprehension]"},
 		{"ko", "짝수만 고르려면 list comprehension을 쓰세요.", Wrong, "en word[list comprehension]"},
+		// Of a line in two scripts, the identifier would name a third language.
+		{"ar", "تم شحن طلبك اليوم. Ihre Bestellung wurde verschickt und kommt morgen an.", Wrong, "de word[Ihre Bestellung wurde verschickt und kommt morgen an]"},
+		{"ar", "تم شحن طلبك اليوم. Спасибо за покупку и до скорой встречи.", Wrong, "ru word[Спасибо за покупку и до скорой встречи]"},
 		// HTML on one line.
 		{"fr", "<p>Votre commande a été expédiée hier et arrive demain.</p>", Right, ""},
 		{"fr", "<p>Bonjour,</p><p>Your order has been shipped and arrives tomorrow.</p>", Wrong, "en line[Your order has been shipped and arrives tomorrow.]"},

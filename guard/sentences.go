@@ -10,8 +10,6 @@ import (
 
 	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/words"
-
-	"golang.org/x/text/language"
 )
 
 // ownBlocks returns the blocks that are not in another language as a whole.
@@ -54,7 +52,7 @@ func (c *check) sentenceEnd(at, end int) int {
 // would find them word by word. To the model of another language in Latin script, English is far more alike than what is expected: the
 // identifier is less sure of a few words.
 func (c *check) englishSentences() {
-	if script, _ := language.Make(c.want.base).Script(); words.Supports(c.want.base) || script.String() != "Latn" {
+	if words.Supports(c.want.base) || script(c.want.base) != "Latn" {
 		return
 	}
 	analysis := words.Analyse(c.text, "de", c.mask)
