@@ -1,11 +1,12 @@
 // Words measures how well crosstalk finds foreign words, and judges whole replies, on reference data:
 //
-//	go -C tools run ./bench/words [-half a|b|all] [-only words|replies|streams] [-data DIR] [-own DIR] [-list false|missed|misnamed|beside]
+//	go -C tools run ./bench/words [-half a|b|all] [-only words|replies|streams] [-data DIR] [-own DIR]
+//		[-list false|missed|misnamed|beside|late] [-baselines=false]
 //
 // The data are ../shared/data/words (answers with foreign words at known places) and ../shared/data/replies. Both are
-// split into halves by a hash of the answer that an item is made from: settings were chosen while looking at half a
-// alone. The threshold of the words is the one that gives one false run per 1,000 words on half a; package words has it
-// built in, rounded.
+// split into halves by a hash of the answer that an item is made from: settings were chosen on half a alone. The
+// threshold of the words is the one that gives one false run per 1,000 words on half a; package words has it built in,
+// rounded.
 package main
 
 import (
