@@ -238,7 +238,7 @@ func (c *check) mostlyMasked(blocks []prose.Block) bool {
 // twins are languages that the identifier mistakes their neighbours for.
 var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
 
-// siblings are languages that are too alike for the models of words. Only longer texts tell them apart.
+// siblings are languages that are too alike for the models of words. Only a longer text tells them apart.
 var siblings = map[string]struct {
 	languages []string
 	script    *unicode.RangeTable

@@ -166,7 +166,7 @@ func (c *check) quoted() (found []words.Word) {
 			continue
 		}
 		quotes = append(quotes, part)
-		mask = append(mask, words.Range{Start: read, End: max(read, c.line(part.Start).Start-1)}) // not the line break, which says that a line begins
+		mask = append(mask, words.Range{Start: read, End: max(read, c.line(part.Start).Start-1)}) // up to the line break, which says that a line begins
 		read = max(read, c.line(part.End).End)
 	}
 	if quotes == nil {

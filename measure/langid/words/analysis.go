@@ -24,7 +24,7 @@ type Word struct {
 	English  float64 // the same in English, for words in Latin script
 	Own      float64 // the same in the expected language
 	Loan     bool    // used in most languages of the script: "online"
-	Native   bool    // so much more frequent in Language than in others that it is hardly a name: "therefore"
+	Native   bool    // so much more frequent in Language than in most others that it is hardly a name: "therefore"
 }
 
 // An Analysis is what the words of a text say of its language, given the language expected.
@@ -86,7 +86,7 @@ func (a *Analysis) Words(floor float64) []Word {
 	return words
 }
 
-// widen also lets words beside a run of foreign ones count as foreign if their probability is not much less than that
+// widen lets words beside a run of foreign ones count as foreign, too, if their probability is not much less than that
 // of the run's best word: if the run is foreign, so are they, most likely.
 func (a *Analysis) widen() {
 	least := math.Exp(Threshold)

@@ -116,7 +116,7 @@ func lower(word, language string) string {
 	} else {
 		word = strings.ToLower(word)
 	}
-	if strings.Contains(word, "’") || strings.Contains(word, "ß") { // as in few words
+	if strings.Contains(word, "’") || strings.Contains(word, "ß") { // few words have either
 		word = unify.Replace(word)
 	}
 	return word

@@ -62,7 +62,7 @@ const (
 	usuallyUnlisted = 0.02
 	unseenLetter    = 1.0 / 20_000
 
-	// lowest bounds the logarithm of a word's probability, which would be 0 for very long words.
+	// lowest bounds the logarithm of a word's probability: that of a very long word would be 0.
 	lowest = -600
 )
 

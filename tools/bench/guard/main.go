@@ -1,8 +1,7 @@
 //go:build linux
 
 // Guard measures crosstalk guard: the time of a check of 500 tokens, checks per CPU second, memory, and how good
-// clients
-// fare beside slow and hostile ones.
+// clients fare beside slow and hostile ones.
 //
 //	go -C tools run ./bench/guard [-checks 5000] [-duration 1m] [-lid FILE] [-data DIR]
 //
