@@ -171,7 +171,7 @@ func (s shards) copyInstructions(d *run.Dir) error {
 // many requests there are.
 func (s shards) mergeJournals(into *journal.Journal, result *Result) (asks int, err error) {
 	for _, one := range s {
-		merged, err := mergeJournal(into, filepath.Join(one.path, "answers.db"))
+		merged, err := mergeJournal(into, filepath.Join(one.path, journal.Name))
 		if err != nil {
 			return 0, err
 		}
