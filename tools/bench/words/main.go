@@ -35,7 +35,7 @@ func main() {
 	flag.StringVar(&o.data, "data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
 	flag.StringVar(&o.own, "own", "", "`folder` of NTREX-128: make data from it and measure on these alone")
 	half := flag.String("half", "all", "`half` to report: a, b or all (both, one after the other)")
-	flag.StringVar(&o.list, "list", "", "list `what` check gets wrong instead of figures: false, missed, misnamed or beside")
+	flag.StringVar(&o.list, "list", "", "list `what` check gets wrong instead of figures: false, missed, misnamed, beside or late")
 	flag.BoolVar(&o.baselines, "baselines", true, "measure lid.176 and lingua-go as well, which takes a minute")
 	only := flag.String("only", "", "measure one `part` alone: words, replies or streams")
 	flag.Parse()
