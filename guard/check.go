@@ -18,7 +18,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Limits of the logarithm of the odds, chosen on half of the development replies.
+// Limits of the log odds, chosen on half of the development replies.
 const (
 	lineWrong = 4.0  // a line is in another language
 	lineRight = -1.5 // a line is in the expected one
@@ -29,7 +29,7 @@ const (
 // Certain is the probability from which words within a line make the verdict Wrong.
 const Certain = 0.8
 
-// even is the log odds at which words count as foreign as often as not, where both are as frequent as in the
+// even is the log odds at which words are foreign as often as not, if foreign ones are as frequent as in the
 // development data.
 const even = -2.85
 
@@ -52,7 +52,7 @@ type check struct {
 	alike    *string // see sibling; nil before it is known
 }
 
-// unit is a block, or several short ones of a form.
+// unit is what is judged as a whole: a block, or several short ones of a form.
 type unit struct {
 	blocks   []prose.Block
 	evidence words.Evidence
@@ -72,7 +72,7 @@ func newCheck(lid langid.Identifier, text string, want expected) *check {
 	return c
 }
 
-// fewLetters reports whether less than four letters are outside masked parts.
+// fewLetters reports whether fewer than four letters are outside masked parts.
 func (c *check) fewLetters() bool {
 	n, masks := 0, c.doc.Masks
 	for i, r := range c.text {
@@ -153,8 +153,8 @@ func (c *check) add(s Span) {
 	*to = append(*to, s)
 }
 
-// follow lets items, headings or cells that do not say enough follow the others of their form, if these agree that they
-// are in another language.
+// follow takes items, headings or cells that say too little to be in the language of the others of their form, if these
+// are all in one other language.
 func (c *check) follow(u *unit) {
 	form := u.blocks[0].Form
 	if form == prose.Paragraph {
@@ -211,7 +211,8 @@ func (c *check) endsSentence() bool {
 	return strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!")
 }
 
-// abbreviated reports whether a block is a cell of no more than two letters of a script with words: "Mi" for Wednesday.
+// abbreviated reports whether a block is a cell of at most two letters, in a script whose letters are not words: "Mi"
+// for Wednesday.
 func (c *check) abbreviated(b prose.Block) bool {
 	if b.Form != prose.Cell {
 		return false
@@ -228,7 +229,7 @@ func (c *check) abbreviated(b prose.Block) bool {
 	return true
 }
 
-// mostlyMasked reports whether more than half of the bytes of blocks are masked: a word or two besides make no line.
+// mostlyMasked reports whether more than half of the bytes of blocks are masked: the word or two left make no line.
 func (c *check) mostlyMasked(blocks []prose.Block) bool {
 	all, masked := 0, 0
 	for _, b := range blocks {
@@ -243,10 +244,10 @@ func (c *check) mostlyMasked(blocks []prose.Block) bool {
 	return 2*masked > all
 }
 
-// twins are languages that the identifier takes lines of their neighbours for.
+// twins are languages that the identifier mistakes their neighbours for.
 var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
 
-// siblings are languages that are too alike for the models of words. Text of some length tells them apart.
+// siblings are languages that are too alike for the models of words. Only a longer text tells them apart.
 var siblings = map[string]struct {
 	languages []string
 	script    *unicode.RangeTable
@@ -255,9 +256,10 @@ var siblings = map[string]struct {
 	"id": {[]string{"ms"}, unicode.Latin},
 }
 
-// sibling returns the language of the prose if it is a sibling of the expected one, else "". Single lines say too little.
-// Letters of other scripts mislead the identifier, and other identifiers than the embedded one take much Indonesian for
-// Malay. So Malay needs a word that Indonesian does not have, or two that it seldom has, or one of these and the identifier.
+// sibling returns the language of the prose if it is a sibling of the expected one, else "". Single lines say too
+// little, letters of other scripts mislead the identifier, and other identifiers than the embedded one take much
+// Indonesian for Malay. So Malay needs a word that Indonesian does not have, or two that it seldom has, or one of these
+// and the identifier.
 func (c *check) sibling() string {
 	alike := siblings[c.want.base]
 	var plain strings.Builder
@@ -316,7 +318,7 @@ func (c *check) sibling() string {
 	return ""
 }
 
-// enough bytes of a text tell its language.
+// enough is how many bytes of a text tell its language.
 const enough = 2000
 
 // identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
@@ -345,8 +347,9 @@ func (c *check) identify(u *unit, mixed bool) bool {
 			return false
 		}
 	}
-	// 0.8: languages without a model that are alike, such as Norwegian and Danish, divide the rest between them. A few
-	// words, or everyday words of the expected language among them, need more: names and terms look like any language.
+	// No more than 0.8, since languages that are alike, such as Norwegian and Danish, divide the rest between them. A
+	// few words, or everyday words of the expected language among them, need more: names and terms look like any
+	// language.
 	least, little := float32(0.8), len(text) < 20 || supported && (lower < 4 || 10*u.evidence.Known >= 6*u.evidence.Words)
 	if little {
 		least = 0.99
@@ -372,9 +375,9 @@ func script(base string) string {
 	return s.String()
 }
 
-// announced returns why a block in another language is no confusion: the line before it, or the first row of its table,
-// names the language; or the line before it says that somebody or something speaks and ends in a colon, and the text
-// continues in the expected language behind it.
+// announced returns why a block in another language is not a confusion: the line before it, the first row of its table
+// or its own label names the language; or the line before it says that somebody or something speaks and ends in a
+// colon, and the text continues in the expected language after the block.
 func (c *check) announced(b prose.Block, language string) prose.Kind {
 	i := sort.Search(len(c.doc.Blocks), func(i int) bool { return c.doc.Blocks[i].Start >= b.Start })
 	first := c.first(i)
@@ -427,7 +430,7 @@ func (c *check) announced(b prose.Block, language string) prose.Kind {
 	return ""
 }
 
-// mostQuoted is the number of lines from which what another line announces is no quotation.
+// mostQuoted bounds the lines of a quotation that another line announces.
 const mostQuoted = 8
 
 // adjoins reports whether the i-th block is the line after the one before it.
@@ -436,7 +439,7 @@ func (c *check) adjoins(i int) bool {
 	return before.Form == b.Form && strings.Count(c.text[before.End:b.Start], "\n") == 1
 }
 
-// first returns the number of the first of the blocks of a form that the i-th block follows without another between.
+// first returns the number of the block that begins the i-th block's series: blocks of one form with no other between.
 func (c *check) first(i int) int {
 	for n := len(c.firsts); n <= i; n++ {
 		if n > 0 && c.doc.Blocks[n-1].Form == c.doc.Blocks[n].Form {
@@ -448,7 +451,7 @@ func (c *check) first(i int) int {
 	return c.firsts[i]
 }
 
-// lowercase counts the words that begin with no capital: names tell little of the language around them.
+// lowercase counts the words without a capital: names tell little of the language around them.
 func lowercase(text string) (n int) {
 	for w := range strings.FieldsSeq(text) {
 		if r, _ := utf8.DecodeRuneInString(w); unicode.IsLetter(r) && !unicode.IsUpper(r) {
@@ -494,16 +497,17 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 	}
 }
 
-// endOdds is the log odds that the first and the last word of a line in another language have at least: a line is often in
-// another language but for a word or two at its ends.
+// endOdds is the least log odds of the first and last word of a span that is a line: often a line is in another
+// language except for a word or two at its ends.
 const endOdds = -1
 
-// maskFrom returns the number of the first masked part that ends behind a byte.
+// maskFrom returns the number of the first masked part that ends after a byte.
 func (c *check) maskFrom(at int) int {
 	return sort.Search(len(c.mask), func(i int) bool { return c.mask[i].End > at })
 }
 
-// trim leaves out what a part begins and ends with but letters and the punctuation behind them.
+// trim leaves out what is before a part's first letter, and the spaces, emphasis and closing quotation marks at its
+// end.
 func (c *check) trim(start, end int) (int, int) {
 	first := start
 	for i := c.maskFrom(start); ; i++ {

@@ -17,8 +17,8 @@ const longestText = 16 << 20
 // byteOrderMark begins files of some Windows programs. It is no part of their text.
 var byteOrderMark = []byte("\ufeff")
 
-// CheckLines reads requests as JSON Lines, of at most 16 MB each, and writes a Response for
-// each. Errors name the line of the file called name; what came before it is written.
+// CheckLines reads requests as JSON Lines, of at most 16 MB each, and writes a Response for each. Errors name the line
+// of the file called name; the responses before it are written.
 func (k Checker) CheckLines(w io.Writer, r io.Reader, name string) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestText)
@@ -54,8 +54,8 @@ func (k Checker) CheckLines(w io.Writer, r io.Reader, name string) error {
 	return nil
 }
 
-// CheckText reads a text of at most 16 MB that should be in a language, and writes it with its foreign parts in brackets,
-// and the verdict. What it writes cannot control a terminal.
+// CheckText reads a text of at most 16 MB that should be in a language. It writes the text with its foreign parts in
+// brackets, and the verdict. What it writes cannot control a terminal.
 func (k Checker) CheckText(w io.Writer, r io.Reader, name, language string) error {
 	data, err := io.ReadAll(io.LimitReader(r, longestText+1))
 	if err != nil {

@@ -34,7 +34,7 @@ func (s *Sheet) reader(path string, m run.Manifest) (units func(crosstalk.Observ
 		units, err = s.lines(m)
 		return units, done, err
 	case Reading:
-		if j, err := journal.OpenReader(filepath.Join(path, "answers.db")); err == nil { // recorded answers have none
+		if j, err := journal.OpenReader(filepath.Join(path, journal.Name)); err == nil { // recorded answers have none
 			return s.readings(j), j.Close, nil
 		}
 		return s.readings(nil), done, nil

@@ -1,6 +1,6 @@
-// Package merge makes the run of a whole measurement of the runs of its shards:
-// answers are merged by request, observations by their places, and the figures are
-// those that a single run has, to the last digit.
+// Package merge makes one run of the runs of a measurement's shards: it merges
+// answers by request and observations by their places, and the figures are those
+// of a single run, to the last digit.
 package merge
 
 import (
@@ -27,7 +27,7 @@ import (
 type Result struct {
 	Shards    int
 	Asks      int // that the shards have
-	Twice     int // of these: another shard has another answer to the same request, which was taken
+	Twice     int // of these, not taken: a shard before has another answer to the same request
 	Failed    int // requests without an answer
 	Labels    int // labels and notes of people that were not in the run yet
 	Estimates []crosstalk.Estimate
@@ -51,8 +51,8 @@ type IncompleteError struct {
 	Unfinished []string // why, with the path
 	Twice      []string // the shard with both paths
 
-	// Out has the answers of the shards that are there. Empty: nothing was
-	// written, since there is a shard twice.
+	// Out has the answers of the shards that are there. It is empty if nothing
+	// was written, since a shard is there twice.
 	Out string
 }
 
@@ -81,7 +81,7 @@ func (e *IncompleteError) Error() string {
 
 // Merge merges runs of shards into the run directory out. Each path is the run of
 // a shard, or a directory that has such runs in it. The order does not matter, and
-// to merge again has no effect.
+// merging again has no effect.
 //
 // Runs of different measurements, versions or scorings are refused with the field
 // that differs. The error is an *IncompleteError if a shard is missing, unfinished
@@ -107,7 +107,7 @@ func Merge(paths []string, out string) (result Result, err error) {
 	if result.Labels, err = labels.Merge(out, shards.paths()); err != nil {
 		return result, err
 	}
-	var both errgroup.Group // two files, and each takes long
+	var both errgroup.Group // answers and observations: each takes long
 	var asks int
 	both.Go(func() (err error) {
 		asks, err = shards.mergeJournals(d.Journal, &result)
@@ -137,7 +137,7 @@ func Merge(paths []string, out string) (result Result, err error) {
 	}
 	m := &d.Manifest
 	m.Asks = asks
-	if err := d.SetScoring(m.Scoring, m.Suites, 0, m.Changes); err != nil { // not before the observations are of it
+	if err := d.SetScoring(m.Scoring, m.Suites, 0, m.Changes); err != nil { // only now are the observations of this scoring
 		return result, err
 	}
 	return result, d.WriteEstimates(result.Estimates)
@@ -171,7 +171,7 @@ func (s shards) copyInstructions(d *run.Dir) error {
 // many requests there are.
 func (s shards) mergeJournals(into *journal.Journal, result *Result) (asks int, err error) {
 	for _, one := range s {
-		merged, err := mergeJournal(into, filepath.Join(one.path, "answers.db"))
+		merged, err := mergeJournal(into, filepath.Join(one.path, journal.Name))
 		if err != nil {
 			return 0, err
 		}

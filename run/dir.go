@@ -88,7 +88,7 @@ func Create(path string, plan Plan) (*Dir, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("cannot create the run directory: %w", err)
 	}
-	j, err := journal.Open(filepath.Join(path, "answers.db"))
+	j, err := journal.Open(filepath.Join(path, journal.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func refuseForeign(path string) error {
 		return fmt.Errorf("%s: cannot read the directory: %w", path, err)
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), "answers.db") && !isPart(e.Name(), manifestFile) {
+		if !strings.HasPrefix(e.Name(), journal.Name) && !isPart(e.Name(), manifestFile) {
 			return fmt.Errorf("%s is not empty and not a run directory (%s): use another --out", path, e.Name())
 		}
 	}

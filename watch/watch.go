@@ -152,7 +152,7 @@ func newRun(path string, m run.Manifest, parts ...Part) Run {
 // read reads how far one run has come.
 func read(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
 	p := Part{Path: path, Shard: m.Plan.Shard, Totals: Totals{State: Quiet, Requests: m.Asks}}
-	j, err := journal.OpenReader(filepath.Join(path, "answers.db"))
+	j, err := journal.OpenReader(filepath.Join(path, journal.Name))
 	var progress journal.Progress
 	if err == nil {
 		progress, err = j.Progress()

@@ -174,7 +174,7 @@ func (p *answersPage) count() string {
 type prompts struct{ journal *journal.Journal }
 
 func newPrompts(path string) *prompts {
-	j, err := journal.OpenReader(filepath.Join(path, "answers.db"))
+	j, err := journal.OpenReader(filepath.Join(path, journal.Name))
 	if err != nil {
 		return &prompts{} // recorded answers have no journal
 	}

@@ -76,7 +76,7 @@ func (t *tally) now() counts {
 }
 
 func (t *tally) count(now time.Time) error {
-	j, err := journal.OpenReader(filepath.Join(t.path, "answers.db"))
+	j, err := journal.OpenReader(filepath.Join(t.path, journal.Name))
 	if err != nil {
 		return err
 	}

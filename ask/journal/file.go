@@ -1,13 +1,17 @@
 package journal
 
 import (
-	"crosstalk/internal/plainfile"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"crosstalk/internal/plainfile"
 )
+
+// Name is that of the journal in a run's directory.
+const Name = "answers.db"
 
 // ErrGone says that the journal's file was deleted, moved or replaced while it
 // was open for writing.

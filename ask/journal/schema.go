@@ -119,17 +119,20 @@ func replacing() string {
 	return " DO UPDATE SET " + strings.Join(sets, ", ")
 }
 
-// migrate brings the file to the newest version; a new file has version 0.
+// migrate brings the file to the newest version, in one step: readers never see
+// one in between. A new file has version 0.
 func migrate(conn *sqlite3.Conn) error {
 	have, err := admit(conn)
 	if err != nil {
 		return err
 	}
-	for v := have; v < len(migrations); v++ {
-		step := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", migrations[v], v+1)
-		if err := conn.Exec(step); err != nil {
-			return fmt.Errorf("cannot be brought from journal version %d to %d: %w", v, v+1, err)
-		}
+	newest := len(migrations)
+	if have == newest {
+		return nil
+	}
+	steps := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", strings.Join(migrations[have:], "; "), newest)
+	if err := conn.Exec(steps); err != nil {
+		return fmt.Errorf("cannot be brought from journal version %d to %d: %w", have, newest, err)
 	}
 	return nil
 }

@@ -156,12 +156,20 @@ func open2(t *testing.T, path string) *Journal {
 	return j
 }
 
-// Each step of a migration is whole or not made at all.
+// A migration is whole or not made at all, over several versions, too.
 func TestMigrations(t *testing.T) {
 	path := newPath(t)
 	write(t, path, record(1), record(2))
 	broken := "CREATE INDEX a ON asks (text); CREATE INDEX a ON asks (text)"
 	withMigrations(t, append(slices.Clone(migrations), broken))
+	oldest := newPath(t)
+	version1(t, oldest, record(1))
+	if _, err := Open(oldest); err == nil || !strings.Contains(err.Error(), "cannot be brought from journal version 1 to 6") {
+		t.Errorf("%v", err)
+	}
+	if have, err := admit(open2(t, oldest).reader); have != 1 || err != nil {
+		t.Errorf("version %d, %v", have, err)
+	}
 	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "cannot be brought from journal version 5 to 6") {
 		t.Errorf("%v", err)
 	}

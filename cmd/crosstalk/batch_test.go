@@ -184,8 +184,7 @@ func TestInterruptedBatch(t *testing.T) {
 	suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
 	args := runBatch(s, "compatible:m", "/v1", suite, out)
 	p := start(t, nil, args...)
-	until(t, "a batch", func() bool { return s.BatchCount() == 1 })
-	time.Sleep(100 * time.Millisecond)
+	until(t, "a batch", func() bool { open := openBatches(t, out); return len(open) == 1 && open[0].ID != "" })
 	p.cmd.Process.Signal(os.Interrupt)
 	p.expect(exitInterrupted, "interrupted: 1 of 100 requests are answered and saved", "run the same command again to resume", "99 requests in 1 batch since")
 	// Without --batch it is waited for, too: it is paid for.

@@ -36,6 +36,14 @@ func holding(t *testing.T, answers int64) (s *testserver.Server, begun *atomic.I
 	return s, begun, let
 }
 
+// brake holds the answers above a limit until it is raised.
+type brake struct{ begun, limit atomic.Int64 }
+
+func (b *brake) begin() {
+	for n := b.begun.Add(1); n > b.limit.Load(); time.Sleep(time.Millisecond) {
+	}
+}
+
 // askedOnce checks that the server has answered this many requests, each once.
 func askedOnce(t *testing.T, s *testserver.Server, asks int) {
 	t.Helper()
@@ -112,24 +120,20 @@ func TestGrace(t *testing.T) {
 // A resumed run that is interrupted at once counts what was saved before.
 func TestInterruptedResume(t *testing.T) {
 	t.Parallel()
-	var begun, limit atomic.Int64
-	s := newServer(t, testserver.Options{Answer: func(r testserver.Request) testserver.Reply {
-		for n := begun.Add(1); n > limit.Load(); time.Sleep(time.Millisecond) {
-		}
-		return testserver.Continue(r)
-	}})
+	var answers brake
+	s := newServer(t, testserver.Options{Answer: func(r testserver.Request) testserver.Reply { answers.begin(); return testserver.Continue(r) }})
 	suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
 	args := runLeakage(s, suite, out, "--concurrency", "4")
 	for _, want := range []int64{30, 60, 90} {
-		limit.Store(want - 4)
+		answers.limit.Store(want - 4)
 		p := start(t, nil, args...)
-		until(t, "answers", func() bool { return begun.Load() == want })
+		until(t, "answers", func() bool { return answers.begun.Load() == want })
 		p.cmd.Process.Signal(syscall.SIGINT)
 		until(t, "the command to say so", func() bool { return strings.Contains(p.stderr.String(), "interrupt again") })
-		limit.Store(want)
+		answers.limit.Store(want)
 		p.expect(130, fmt.Sprintf("interrupted: %d of 100 requests are answered", want))
 	}
-	limit.Store(100)
+	answers.limit.Store(100)
 	start(t, nil, args...).expect(0)
 	askedOnce(t, s, 100)
 }

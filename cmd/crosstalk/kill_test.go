@@ -2,13 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,11 +35,11 @@ func TestKilledRun(t *testing.T) {
 	const concurrency = 32
 	kills := kills(8)
 	asks := 100 * kills
-	var answers atomic.Int64
+	var answers brake // the run cannot end before it is killed
 	s := newServer(t, testserver.Options{Seed: 7, Latency: 3 * time.Millisecond, Jitter: 12 * time.Millisecond, Stall: 60 * time.Millisecond, RetryAfter: 3 * time.Millisecond,
 		Faults: map[testserver.Fault]float64{testserver.RateLimited: 0.006, testserver.RateLimitedMillis: 0.006, testserver.ServerError: 0.03, testserver.Cut: 0.03,
 			testserver.Drop: 0.02, testserver.InvalidJSON: 0.02, testserver.Slow: 0.03, testserver.SlowBody: 0.02, testserver.Empty: 0.02, testserver.Refusal: 0.02},
-		Answer: func(r testserver.Request) testserver.Reply { answers.Add(1); return testserver.Continue(r) }})
+		Answer: func(r testserver.Request) testserver.Reply { answers.begin(); return testserver.Continue(r) }})
 	suite, out := writeSuite(t, asks/20), filepath.Join(t.TempDir(), "run")
 	args := runLeakage(s, suite, out, "--samples", "2", "--seed", "3", "--temperature", "1", "--concurrency", "32", "--retries", "30", "--quiet")
 
@@ -47,19 +47,22 @@ func TestKilledRun(t *testing.T) {
 	lost := map[string]int{} // by the request's hash: how often its answer was in flight at a kill
 	lostInAll, mostLost, saved := 0, 0, 0
 	for kill := range kills {
-		before, p := answers.Load(), start(t, nil, args...)
+		before := answers.begun.Load()
+		answers.limit.Store(before + int64(2*asks/kills))
+		p := start(t, nil, args...)
 		if kill%4 == 0 { // at the start, perhaps before there is a run at all
 			time.Sleep(time.Duration(random.IntN(150)) * time.Millisecond)
 		} else {
 			// Most of the run, in even parts on average.
 			want := before + int64(random.IntN(2*asks*9/10/kills))
-			until(t, "answers", func() bool { return answers.Load() >= want })
+			until(t, "answers", func() bool { return answers.begun.Load() >= want })
 			time.Sleep(time.Duration(random.IntN(5000)) * time.Microsecond)
 		}
 		p.cmd.Process.Kill()
 		if p.code() != -1 {
 			t.Fatalf("kill %d came too late; stderr:\n%s", kill, p.stderr.String())
 		}
+		answers.limit.Store(math.MaxInt64)
 		until(t, "the server to notice", func() bool { return s.Stats().InFlight == 0 })
 		durable := map[string]bool{}
 		for _, r := range journalled(t, out) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -52,11 +53,11 @@ func runConsistency(s *testserver.Server, out string, more ...string) []string {
 func TestKilledConsistencyRun(t *testing.T) {
 	t.Parallel()
 	const concurrency = 32
-	var answers atomic.Int64
+	var answers brake // the run cannot end before it is killed
 	answer := translator(t, "consistency", reference.Inconsistency{Flip: 0.2, Invalid: 0.02, Wrong: 0.2})
 	s := newServer(t, testserver.Options{Seed: 7, Latency: 3 * time.Millisecond, Jitter: 12 * time.Millisecond, RetryAfter: 3 * time.Millisecond,
 		Faults: map[testserver.Fault]float64{testserver.RateLimited: 0.005, testserver.ServerError: 0.02, testserver.Cut: 0.02, testserver.Empty: 0.01, testserver.Refusal: 0.01},
-		Answer: func(r testserver.Request) testserver.Reply { answers.Add(1); return answer(r) }})
+		Answer: func(r testserver.Request) testserver.Reply { answers.begin(); return answer(r) }})
 	out := filepath.Join(t.TempDir(), "run")
 	args := runConsistency(s, out, "--to", "zh", "--accept-rewrites", "--seed", "3", "--concurrency", "32", "--retries", "30", "--quiet", "--by", "category,class")
 
@@ -64,13 +65,15 @@ func TestKilledConsistencyRun(t *testing.T) {
 	lost := map[string]int{} // by the request's hash: how often its answer was in flight at a kill
 	lostInAll := 0
 	for range 2 {
-		before, p := answers.Load(), start(t, nil, args...)
-		want := before + 300 + int64(random.IntN(300))
-		until(t, "answers", func() bool { return answers.Load() >= want })
+		want := answers.begun.Load() + 300 + int64(random.IntN(300))
+		answers.limit.Store(want + concurrency)
+		p := start(t, nil, args...)
+		until(t, "answers", func() bool { return answers.begun.Load() >= want })
 		p.cmd.Process.Kill()
 		if p.code() != -1 {
 			t.Fatalf("the kill came too late; stderr:\n%s", p.stderr.String())
 		}
+		answers.limit.Store(math.MaxInt64)
 		until(t, "the server to notice", func() bool { return s.Stats().InFlight == 0 })
 		durable := map[string]bool{}
 		for _, r := range journalled(t, out) {

@@ -28,7 +28,7 @@ run that is in progress is refused.`,
 					failed = errors.Join(failed, err)
 					continue
 				}
-				before, after, err := journal.Vacuum(filepath.Join(path, "answers.db"))
+				before, after, err := journal.Vacuum(filepath.Join(path, journal.Name))
 				if err != nil {
 					failed = errors.Join(failed, err)
 					continue

@@ -25,8 +25,8 @@ type litellmRequest struct {
 	} `json:"additional_provider_specific_params"`
 }
 
-// litellm answers NONE, or BLOCKED for an answer in another language if the server blocks. Requests pass: of them, it
-// keeps the language of the user, for the answer, which comes several times if it is streamed.
+// litellm answers NONE, or BLOCKED for an answer in another language if the server blocks. Requests pass; it keeps only
+// the user's language, for the answer, which comes several times if it is streamed.
 func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 	data, done, ok := s.read(w, r)
 	if !ok {
@@ -117,8 +117,8 @@ func reason(r guard.Response) string {
 	return fmt.Sprintf("the answer should be in %s; in another language (%s): lines %d, runs of words %d", r.Expected, strings.Join(languages, ", "), lines, words)
 }
 
-// promptfoo answers an assertion of the type webhook: whether the output is in the language that the URL or the
-// variable language names, or else in that of the prompt. What cannot be told passes with half a point.
+// promptfoo answers an assertion of the type webhook: whether the output is in the language that the URL, the variable
+// language or the server's options name, or else in that of the prompt. What cannot be told passes with half a point.
 func (s *server) promptfoo(w http.ResponseWriter, r *http.Request) {
 	data, done, ok := s.read(w, r)
 	if !ok {
@@ -175,7 +175,7 @@ func texts(value any) (list []string) {
 	return list
 }
 
-// calls are the languages of users by the call that their text is of, for a while.
+// calls keeps the languages of users for a while, by the id of their call.
 type calls struct {
 	mu   sync.Mutex
 	tags map[string]call
@@ -209,7 +209,7 @@ func (c *calls) keep(id, tag string) {
 			}
 		}
 	}
-	for old := range c.tags { // all are of now: any one goes
+	for old := range c.tags { // none is old: any one goes
 		if len(c.tags) < mostCalls {
 			break
 		}

@@ -86,7 +86,7 @@ func New(o Options) http.Handler {
 	return all
 }
 
-// HTTP returns an HTTP server with time-outs and limits, among them that of connections: more are closed at once.
+// HTTP returns an HTTP server with time-outs and limits. Connections beyond their limit are closed at once.
 func HTTP(h http.Handler) *http.Server {
 	s := access.NewServer(h)
 	s.IdleTimeout = idleStream
@@ -139,9 +139,9 @@ func (s *server) refuse(w http.ResponseWriter, _ *http.Request, status int, mess
 // errBusy means that there is no room for a request's body now.
 var errBusy = errors.New("too many large requests at a time; try again soon")
 
-// body reads the request's body whole. done gives its room back.
+// body reads the request's whole body. done gives back the room that it takes.
 func (s *server) body(r *http.Request) (data []byte, done func(), err error) {
-	const free = 64 << 10 // that each connection may have
+	const free = 64 << 10 // bytes that each connection may have anyway
 	taken := int64(0)
 	done = func() { s.bodies.Release(taken) }
 	buffer := make([]byte, 0, min(max(r.ContentLength, 0), free)+512)

@@ -18,9 +18,6 @@ import (
 	"crosstalk/model/settle"
 )
 
-// Journal is the name of the journal in a run's directory.
-const Journal = "answers.db"
-
 // Model answers each request with what was recorded for its text and sample.
 type Model struct {
 	name   string
@@ -65,8 +62,8 @@ func Open(path string, api crosstalk.API) (*Model, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		err = m.readJournal(filepath.Join(path, Journal), only)
-	case err == nil && filepath.Ext(path) == filepath.Ext(Journal):
+		err = m.readJournal(filepath.Join(path, journal.Name), only)
+	case err == nil && filepath.Ext(path) == filepath.Ext(journal.Name):
 		err = m.readJournal(path, only)
 	default: // table's error if there is no such file
 		err = m.readTable(path, only)

@@ -40,7 +40,7 @@ func writeRun(w io.Writer, format, path string, answers bool) error {
 			return Observations(w, format, run.ReadObservations(path))
 		}
 	}
-	j, err := journal.OpenReader(filepath.Join(path, "answers.db"))
+	j, err := journal.OpenReader(filepath.Join(path, journal.Name))
 	if err != nil {
 		return err
 	}

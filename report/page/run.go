@@ -92,7 +92,7 @@ func (r Report) writeRun(w io.Writer, path string) error {
 	}
 	about := NewAbout(manifest, r.Estimates)
 	r.Title, r.Lead, r.Summary = about.Heading(), about.Sentence, about.Summary()
-	j, err := journal.OpenReader(filepath.Join(path, "answers.db"))
+	j, err := journal.OpenReader(filepath.Join(path, journal.Name))
 	switch {
 	case err == nil:
 		defer j.Close()

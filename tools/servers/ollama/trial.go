@@ -102,7 +102,7 @@ func (t *trial) asks(instrument string, more ...string) []string {
 
 // records returns what the journal of the run has so far.
 func (t *trial) records() (all []journal.Record) {
-	j, err := journal.OpenReader(filepath.Join(t.out, "answers.db"))
+	j, err := journal.OpenReader(filepath.Join(t.out, journal.Name))
 	if err != nil {
 		return nil // not yet there
 	}
