@@ -52,7 +52,7 @@ type Span struct {
 	End      int        `json:"end"`
 	Language string     `json:"language"` // BCP 47, with the script of Chinese: "en", "zh-Hans"
 	Kind     string     `json:"kind"`     // Line or Word
-	P        float64    `json:"p"`        // probability that it is in another language, at least 0.5
+	P        float64    `json:"p"`        // probability that it is in another language; below Certain only with an excuse, or if none are taken
 	Excuse   prose.Kind `json:"excuse,omitempty"`
 }
 
