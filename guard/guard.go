@@ -85,7 +85,7 @@ type Checker struct {
 // Rules names what decides about a verdict besides the identifier: the rules, the models of words and whether excuses
 // are taken. It changes whenever they do.
 func (k Checker) Rules() string {
-	rules := "guard-6+" + words.Name()
+	rules := "guard-7+" + words.Name()
 	if k.Strict {
 		rules += "+strict"
 	}

@@ -115,7 +115,10 @@ type server struct {
 
 // admit lets a request with the token pass.
 func (s *server) admit(w http.ResponseWriter, r *http.Request) bool {
-	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	scheme, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		bearer = ""
+	}
 	for _, given := range []string{bearer, r.Header.Get("X-Api-Key"), r.URL.Query().Get("token")} {
 		if s.Token == "" || access.Equal(given, s.Token) {
 			return true

@@ -173,6 +173,7 @@ func TestToken(t *testing.T) {
 		{"/v1/check", "", "", 401},
 		{"/v1/check", "Authorization", "Bearer secre", 401},
 		{"/v1/check", "Authorization", "Bearer secret", 200},
+		{"/v1/check", "Authorization", "bearer secret", 200},
 		{"/v1/check", "X-Api-Key", "secret", 200},
 		{"/v1/check?token=secret", "", "", 200},
 		{"/v1/check/stream", "", "", 401},
