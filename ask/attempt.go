@@ -178,8 +178,8 @@ func unreachable(err error) bool {
 // errTimeout is an attempt that took all its time.
 var errTimeout = errors.New("timeout")
 
-// errGivenUp is an attempt that was called off, for others have shown that it
-// is pointless.
+// errGivenUp is an attempt that was called off because others have shown that
+// it is pointless.
 var errGivenUp = errors.New("the model was given up")
 
 // try is one attempt within its time.

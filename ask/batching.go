@@ -278,12 +278,12 @@ func (b *Batching) dropIf(is bool, w *waiting) error {
 	return b.drop(w)
 }
 
-// noBatches ends the asking since the server takes no batches.
+// noBatches ends the asking because the server takes no batches.
 func (b *Batching) noBatches(w *waiting, err error) error {
 	return errors.Join(b.end(&ModelError{w.Identity, fmt.Errorf("the batch was not accepted: %w; ask without --batch", err)}), b.drop(w))
 }
 
-// lost ends the asking since nobody knows what came of a batch.
+// lost ends the asking because nobody knows what came of a batch.
 func (b *Batching) lost(w *waiting, err error) error {
 	var refused *crosstalk.AskError
 	if !errors.As(err, &refused) {

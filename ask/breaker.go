@@ -215,7 +215,7 @@ func (b *breaker) shut() {
 	}
 }
 
-// failed notes a failure that may pass. It reports whether the failure counts
+// failed notes a failure that may pass. It returns whether the failure counts
 // against the ask, and an error if the patience with the endpoint has ended.
 func (b *breaker) failed(t *trial, err error) (counts bool, ends error) {
 	b.mu.Lock()

@@ -55,8 +55,8 @@ func (m *model) knows(req crosstalk.Request) {
 	}
 }
 
-// shape is one way of asking a model: the settings that its requests share.
-// Whether they work is found out by a few asks that go ahead, the scouts.
+// shape is one way of asking a model: the settings that its requests share. A few
+// asks that go ahead, the scouts, find out whether the settings work.
 type shape struct {
 	model      *model
 	stopEmpty  int
@@ -296,8 +296,8 @@ func giveUp(id crosstalk.Identity, err error, stop context.Context, halt context
 	return hopeless
 }
 
-// serverError reports whether the server itself says that it failed, which may
-// be for what it was asked.
+// serverError reports whether the server itself says that it failed, perhaps
+// because of what it was asked.
 func serverError(err error) bool {
 	var e *crosstalk.AskError
 	return errors.As(err, &e) && e.Status >= 500 && !gateway(e)

@@ -40,9 +40,8 @@ func (b *Batching) Round() *Round { return &Round{b: b} }
 
 type wantingKey struct{}
 
-// Item is Session.Item for items that are measured in a round: where there is a
-// budget, it is for the first items, each as a whole. need is at the prices of
-// batches.
+// Item is Session.Item for items that are measured in a round. A budget is spent
+// on the first items, each as a whole. need is at the prices of batches.
 func (r *Round) Item(ctx context.Context, need Need) (_ context.Context, end func()) {
 	it := &wanting{need: need}
 	r.mu.Lock()

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// silentAfter is how long an endpoint may answer none of the requests in flight until
-// Stats says so: longer than most answers take.
+// silentAfter is how long an endpoint may leave all requests in flight unanswered
+// before Stats says so: longer than most answers take.
 const silentAfter = 15 * time.Second
 
-// silence is whether an endpoint has answered anything of late, if only with an error.
+// silence is whether an endpoint has answered anything lately, if only with an error.
 // The zero value is ready to use.
 type silence struct {
 	mu       sync.Mutex
@@ -38,7 +38,7 @@ func (s *silence) end(answered bool) {
 	}
 }
 
-// wait is that of the requests in flight, if none was answered for long.
+// wait is that of the requests in flight, if none has been answered for a long time.
 func (s *silence) wait(timeout time.Duration) (Wait, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

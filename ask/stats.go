@@ -74,7 +74,7 @@ func many(n int, what, plural string) string {
 }
 
 // Wait is why an endpoint is not asked at the moment, or that it has not answered for
-// long.
+// a long time.
 type Wait struct {
 	Endpoint string
 	InFlight int           // requests that it has not answered, if it is asked and answers nothing

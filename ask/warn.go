@@ -178,16 +178,17 @@ func contents(messages []crosstalk.Message) (list []string) {
 	return list
 }
 
-// A prompt is taken to have fewer tokens than a text of any language has: one
-// in eight bytes, or what the model's shorter prompts show, up to one in five.
+// A prompt is taken to have at least this many tokens a byte: one in eight, which is
+// fewer than any language has, or what the model's shorter prompts show, up to one
+// in five.
 const (
 	leastRate = 1 / 8.
 	mostRate  = 1 / 5.
 )
 
-// cutPrompts reports whether the largest count is a bound: several different
-// prompts have it, and they are all longer than that. A round number says it
-// without the lengths.
+// cutPrompts reports whether the largest count is a limit of the server: several
+// different prompts have it, and either all are too long for it or it is a round
+// number.
 func (o *observed) cutPrompts() bool {
 	if len(o.alike) < 3 {
 		return false
@@ -207,12 +208,12 @@ func (o *observed) cutPrompts() bool {
 	return true
 }
 
-// allCut is how many answers have to be cut at their limit, and none other, for
+// allCut is how many answers have to be cut at their limit, with no others, for
 // that to be strange.
 const allCut = 10
 
-// muchMore is by how many tokens a server may count more in a short prompt than
-// it has, before that is strange: chat templates add up to some fifty.
+// muchMore is how many tokens too many a server may count in a short prompt before
+// that is strange: chat templates add up to some fifty.
 const muchMore = 128
 
 func (o *observed) warnings(id crosstalk.Identity) (list []string) {

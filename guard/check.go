@@ -14,9 +14,11 @@ import (
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
+
+	"golang.org/x/text/language"
 )
 
-// Limits of the logarithm of the odds, chosen on half of the development replies.
+// Limits of the log odds, chosen on half of the development replies.
 const (
 	lineWrong = 4.0  // a line is in another language
 	lineRight = -1.5 // a line is in the expected one
@@ -27,7 +29,7 @@ const (
 // Certain is the probability from which words within a line make the verdict Wrong.
 const Certain = 0.8
 
-// even is the log odds at which words count as foreign as often as not, where both are as frequent as in the
+// even is the log odds at which words are foreign as often as not, if foreign ones are as frequent as in the
 // development data.
 const even = -2.85
 
@@ -50,7 +52,7 @@ type check struct {
 	alike    *string // see sibling; nil before it is known
 }
 
-// unit is a block, or several short ones of a form.
+// unit is what is judged as a whole: a block, or several short ones of a form.
 type unit struct {
 	blocks   []prose.Block
 	evidence words.Evidence
@@ -70,7 +72,7 @@ func newCheck(lid langid.Identifier, text string, want expected) *check {
 	return c
 }
 
-// fewLetters reports whether less than four letters are outside masked parts.
+// fewLetters reports whether fewer than four letters are outside masked parts.
 func (c *check) fewLetters() bool {
 	n, masks := 0, c.doc.Masks
 	for i, r := range c.text {
@@ -151,8 +153,8 @@ func (c *check) add(s Span) {
 	*to = append(*to, s)
 }
 
-// follow lets items, headings or cells that do not say enough follow the others of their form, if these agree that they
-// are in another language.
+// follow takes items, headings or cells that say too little to be in the language of the others of their form, if these
+// are all in one other language.
 func (c *check) follow(u *unit) {
 	form := u.blocks[0].Form
 	if form == prose.Paragraph {
@@ -185,16 +187,17 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	}
 	u.evidence = c.analysis.Weigh(ranges...)
 	e := &u.evidence
+	mixed := 5*own >= e.Words // so much is in the expected language that the line is not in another one as a whole
 	if !words.Supports(c.want.base) || siblings[c.want.base].script != nil || 3*e.Known <= 2*e.Words && e.Words > 2 {
-		if c.identify(&u) {
+		if c.identify(&u, mixed) {
 			return u
 		}
 	}
 	switch {
 	case e.Words == 0:
-	case e.LogRatio >= lineWrong && 5*own < e.Words && !(e.Words <= 2 && c.mostlyMasked(blocks)):
+	case !mixed && e.LogRatio >= lineWrong && !(e.Words <= 2 && c.mostlyMasked(blocks)):
 		u.state = Wrong
-	case len(c.doc.Blocks) == 1 && e.Language == "en" && e.LogRatio >= replyWrong && strings.LastIndexAny(c.text, ".!") == len(strings.TrimSpace(c.text))-1:
+	case !mixed && len(c.doc.Blocks) == 1 && e.Language == "en" && e.LogRatio >= replyWrong && c.endsSentence():
 		u.state = Wrong
 	case e.LogRatio <= lineRight || e.LogRatio >= lineWrong:
 		u.state = Right // if it has foreign words, these are found word by word
@@ -202,7 +205,14 @@ func (c *check) weigh(blocks ...prose.Block) unit {
 	return u
 }
 
-// abbreviated reports whether a block is a cell of no more than two letters of a script with words: "Mi" for Wednesday.
+// endsSentence reports whether the text ends as sentences that are no question do.
+func (c *check) endsSentence() bool {
+	text := strings.TrimSpace(c.text)
+	return strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!")
+}
+
+// abbreviated reports whether a block is a cell of at most two letters, in a script whose letters are not words: "Mi"
+// for Wednesday.
 func (c *check) abbreviated(b prose.Block) bool {
 	if b.Form != prose.Cell {
 		return false
@@ -219,7 +229,7 @@ func (c *check) abbreviated(b prose.Block) bool {
 	return true
 }
 
-// mostlyMasked reports whether more than half of the bytes of blocks are masked: a word or two besides make no line.
+// mostlyMasked reports whether more than half of the bytes of blocks are masked: the word or two left make no line.
 func (c *check) mostlyMasked(blocks []prose.Block) bool {
 	all, masked := 0, 0
 	for _, b := range blocks {
@@ -234,10 +244,10 @@ func (c *check) mostlyMasked(blocks []prose.Block) bool {
 	return 2*masked > all
 }
 
-// twins are languages that the identifier takes lines of their neighbours for.
+// twins are languages that the identifier mistakes their neighbours for.
 var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
 
-// siblings are languages that are too alike for the models of words. Text of some length tells them apart.
+// siblings are languages that are too alike for the models of words. Only a longer text tells them apart.
 var siblings = map[string]struct {
 	languages []string
 	script    *unicode.RangeTable
@@ -246,9 +256,10 @@ var siblings = map[string]struct {
 	"id": {[]string{"ms"}, unicode.Latin},
 }
 
-// sibling returns the language of the prose if it is a sibling of the expected one, else "". Single lines say too little.
-// Letters of other scripts mislead the identifier, and other identifiers than the embedded one take much Indonesian for
-// Malay. So Malay needs a word that Indonesian does not have, or two that it seldom has, or one of these and the identifier.
+// sibling returns the language of the prose if it is a sibling of the expected one, else "". Single lines say too
+// little, letters of other scripts mislead the identifier, and other identifiers than the embedded one take much
+// Indonesian for Malay. So Malay needs a word that Indonesian does not have, or two that it seldom has, or one of these
+// and the identifier.
 func (c *check) sibling() string {
 	alike := siblings[c.want.base]
 	var plain strings.Builder
@@ -307,12 +318,12 @@ func (c *check) sibling() string {
 	return ""
 }
 
-// enough bytes of a text tell its language.
+// enough is how many bytes of a text tell its language.
 const enough = 2000
 
 // identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
-// that settles it.
-func (c *check) identify(u *unit) bool {
+// that settles it. Of a mixed line it knows only the part in another script, and that is found word by word.
+func (c *check) identify(u *unit, mixed bool) bool {
 	var plain strings.Builder
 	for _, b := range u.blocks {
 		c.plain(&plain, b)
@@ -336,8 +347,9 @@ func (c *check) identify(u *unit) bool {
 			return false
 		}
 	}
-	// 0.8: languages without a model that are alike, such as Norwegian and Danish, divide the rest between them. A few
-	// words, or everyday words of the expected language among them, need more: names and terms look like any language.
+	// No more than 0.8, since languages that are alike, such as Norwegian and Danish, divide the rest between them. A
+	// few words, or everyday words of the expected language among them, need more: names and terms look like any
+	// language.
 	least, little := float32(0.8), len(text) < 20 || supported && (lower < 4 || 10*u.evidence.Known >= 6*u.evidence.Words)
 	if little {
 		least = 0.99
@@ -346,7 +358,7 @@ func (c *check) identify(u *unit) bool {
 	switch {
 	case !little && guess.Language == c.want.base && guess.Probability >= 0.5 && (!supported || u.evidence.LogRatio < lineWrong):
 		u.state, u.evidence.LogRatio = Right, min(u.evidence.LogRatio, -lineWrong)
-	case twins[guess.Language]:
+	case twins[guess.Language], mixed && script(guess.Language) != script(c.want.base):
 		return false
 	case guess.Language != c.want.base && guess.Probability >= least && (!supported || !words.Supports(guess.Language)):
 		u.state, u.evidence.Language = Wrong, guess.Language
@@ -357,9 +369,15 @@ func (c *check) identify(u *unit) bool {
 	return true
 }
 
-// announced returns why a block in another language is no confusion: the line before it, or the first row of its table,
-// names the language; or the line before it says that somebody or something speaks and ends in a colon, and the text
-// continues in the expected language behind it.
+// script returns the script that a language is written in most.
+func script(base string) string {
+	s, _ := language.Make(base).Script()
+	return s.String()
+}
+
+// announced returns why a block in another language is not a confusion: the line before it, the first row of its table
+// or its own label names the language; or the line before it says that somebody or something speaks and ends in a
+// colon, and the text continues in the expected language after the block.
 func (c *check) announced(b prose.Block, language string) prose.Kind {
 	i := sort.Search(len(c.doc.Blocks), func(i int) bool { return c.doc.Blocks[i].Start >= b.Start })
 	first := c.first(i)
@@ -412,7 +430,7 @@ func (c *check) announced(b prose.Block, language string) prose.Kind {
 	return ""
 }
 
-// mostQuoted is the number of lines from which what another line announces is no quotation.
+// mostQuoted bounds the lines of a quotation that another line announces.
 const mostQuoted = 8
 
 // adjoins reports whether the i-th block is the line after the one before it.
@@ -421,7 +439,7 @@ func (c *check) adjoins(i int) bool {
 	return before.Form == b.Form && strings.Count(c.text[before.End:b.Start], "\n") == 1
 }
 
-// first returns the number of the first of the blocks of a form that the i-th block follows without another between.
+// first returns the number of the block that begins the i-th block's series: blocks of one form with no other between.
 func (c *check) first(i int) int {
 	for n := len(c.firsts); n <= i; n++ {
 		if n > 0 && c.doc.Blocks[n-1].Form == c.doc.Blocks[n].Form {
@@ -433,7 +451,7 @@ func (c *check) first(i int) int {
 	return c.firsts[i]
 }
 
-// lowercase counts the words that begin with no capital: names tell little of the language around them.
+// lowercase counts the words without a capital: names tell little of the language around them.
 func lowercase(text string) (n int) {
 	for w := range strings.FieldsSeq(text) {
 		if r, _ := utf8.DecodeRuneInString(w); unicode.IsLetter(r) && !unicode.IsUpper(r) {
@@ -479,16 +497,17 @@ func (c *check) foreignLine(b prose.Block, e words.Evidence) {
 	}
 }
 
-// endOdds is the log odds that the first and the last word of a line in another language have at least: a line is often in
-// another language but for a word or two at its ends.
+// endOdds is the least log odds of the first and last word of a span that is a line: often a line is in another
+// language except for a word or two at its ends.
 const endOdds = -1
 
-// maskFrom returns the number of the first masked part that ends behind a byte.
+// maskFrom returns the number of the first masked part that ends after a byte.
 func (c *check) maskFrom(at int) int {
 	return sort.Search(len(c.mask), func(i int) bool { return c.mask[i].End > at })
 }
 
-// trim leaves out what a part begins and ends with but letters and the punctuation behind them.
+// trim leaves out what is before a part's first letter, and the spaces, emphasis and closing quotation marks at its
+// end.
 func (c *check) trim(start, end int) (int, int) {
 	first := start
 	for i := c.maskFrom(start); ; i++ {
@@ -498,6 +517,9 @@ func (c *check) trim(start, end int) (int, int) {
 		}
 		first += n
 		if i == len(c.mask) || first < c.mask[i].Start {
+			for n := c.maskFrom(end - 1); n >= 0 && n < len(c.mask) && c.mask[n].Start > first && c.mask[n].End == end && c.masked[n].Kind == prose.Markup; n-- {
+				end = c.mask[n].Start // "</p>"
+			}
 			return first, first + len(strings.TrimRight(c.text[first:end], " *_\t»”’\"』」"))
 		}
 		first = max(first, c.mask[i].End)

@@ -12,8 +12,8 @@ import (
 	"crosstalk/measure/prose"
 )
 
-// excuseAlike excuses runs for what others of the text are: words of a language that the text speaks of, terms in a
-// text that has many, or English ones in one with code, and short runs in one of dishes or names.
+// excuseAlike excuses runs because of the rest of the text: words of a language that it speaks of, terms if it has
+// many, English ones if it has code, and short runs among dishes or names.
 func (c *check) excuseAlike(found []run) {
 	if len(found) == 1 && c.alone(found[0]) {
 		found[0].excuse = ""
@@ -66,16 +66,16 @@ func (c *check) excuseAlike(found []run) {
 	}
 }
 
-// dish reports whether words look like the name of a dish, a song or a place in small letters: a few of another language
-// than English that begin and end with no function word.
+// dish reports whether words look like the name of a dish, a song or a place in small letters: a few that are not
+// English and neither begin nor end with a function word.
 func (c *check) dish(r run) bool {
 	n := len(r.words)
 	return n >= 2 && n <= 4 && r.language != "en" && r.excuse != prose.Quote && latin(c.text[r.start:r.end]) &&
 		max(r.words[0].Share, r.words[n-1].Share) < function && !c.starts(r.start)
 }
 
-// alone reports whether the only foreign part of a text is one English word that is no rare one, and in Latin script one
-// that English alone has: a text that uses English terms has more of them.
+// alone reports whether the only foreign part of a text is one English word that is not rare and, in Latin script, that
+// English alone has. It is hardly a loan: a text that uses English terms has more of them.
 func (c *check) alone(r run) bool {
 	const share = 1e-5
 	w := r.words[0]
@@ -88,7 +88,7 @@ func (c *check) masks(kinds ...prose.Kind) bool {
 	return slices.ContainsFunc(c.masked, func(m Mask) bool { return slices.Contains(kinds, m.Kind) })
 }
 
-// borrows reports whether a text is full of words from English that its language has.
+// borrows reports whether a text is full of words that its language has borrowed from English.
 func (c *check) borrows() bool {
 	n := c.analysis.Borrowed()
 	return n >= manyTerms && 12*n >= c.analysis.Count(0, len(c.text))
@@ -107,12 +107,12 @@ func (c *check) longest(r run) (most int) {
 	return most
 }
 
-// manyTerms is the number of English terms from which a text is of those that use them freely.
+// manyTerms is the number of English terms that shows that a text uses them freely.
 const manyTerms = 3
 
 // term reports whether up to three words look like a term that speakers of the expected language use: they are in Latin
-// script, and each is no frequent word of English, from where most are, or one that the expected language has met, or
-// hardly a word of any language.
+// script, and each is an English word, as most terms are, that is not frequent or that the expected language has met;
+// or it is hardly a word of any language.
 func (c *check) term(run []words.Word) bool {
 	const (
 		listed = 1e-7
@@ -136,8 +136,8 @@ func (c *check) term(run []words.Word) bool {
 // met is the share of the expected language's words from which it has met a word.
 const met = 1e-6
 
-// joined reports whether words are two that the expected language has met with a word between that joins nouns: "call to
-// action".
+// joined reports whether words are two that the expected language has met, and one between them that joins nouns: "call
+// to action".
 func (c *check) joined(r run) bool {
 	return c.joins(r) && min(r.words[0].Own, r.words[2].Own) >= met
 }
@@ -169,9 +169,9 @@ func mentions(base, line, language string) bool {
 	return names(base, line, language)
 }
 
-// mentioned reports whether words are in a line that names their language, or are a Latin word in one in another script
-// that names any of that script, since one word is hard to tell, or are few words of another script in one that speaks of
-// languages or of writing, as names are.
+// mentioned reports whether the line that words are in speaks of them: it names their language; or it names any
+// language in Latin script, and they are one Latin word in a text in another script, whose language is hard to tell; or
+// it speaks of languages or of writing, and they are a few words in a script other than Latin, such as a name.
 func (c *check) mentioned(r run) bool {
 	if r.end-r.start > fewBytes {
 		return false
@@ -183,16 +183,16 @@ func (c *check) mentioned(r run) bool {
 		r.words[0].Foreign && !latin(c.text[r.start:r.end]) && r.end-r.start <= 40 && len(r.words) <= 4 && metalinguistic(c.want.base, text)
 }
 
-// hanja reports whether words are one of at most four Chinese characters as Koreans write them: traditional ones.
+// hanja reports whether words in Korean are at most four Chinese characters as Koreans write them: traditional ones.
 func (c *check) hanja(r run) bool {
 	word := c.text[r.start:r.end]
 	simplified, traditional := chinese.Count(word)
 	return c.want.base == "ko" && utf8.RuneCountInString(word) <= 4 && simplified == 0 && traditional > 0
 }
 
-// kanji reports whether Chinese characters in Japanese look like a name or a compound: they are among others, in no
-// sentence of Chinese characters alone, and have none that is in nearly every sentence of Chinese and not written so in
-// Japanese.
+// kanji reports whether Chinese characters in Japanese look like a name or a compound: they are beside others, their
+// sentence is not of Chinese characters alone, and they include none that nearly every sentence of Chinese has and that
+// Japanese writes differently.
 func (c *check) kanji(r run) bool {
 	word := c.text[r.start:r.end]
 	simplified, _ := chinese.Count(word)
@@ -213,7 +213,7 @@ func (c *check) inCharacters(r run) bool {
 	return unicode.Is(unicode.Han, before) || unicode.Is(unicode.Han, after)
 }
 
-// functional reports whether words have one that is no term: a function word or an adverb of English.
+// functional reports whether one of the words is a function word or an adverb of English, and so not a term.
 func (c *check) functional(r run) bool {
 	for _, w := range r.words {
 		word := strings.ToLower(c.text[w.Start:w.End])
@@ -265,7 +265,7 @@ func (c *check) line(at int) words.Range {
 	return words.Range{Start: start, End: end}
 }
 
-// bracketed reports whether words are in parentheses behind prose, or before prose in parentheses, as translations are.
+// bracketed reports whether words are in parentheses after prose, or before prose in parentheses, as translations are.
 func (c *check) bracketed(r run) bool {
 	start, end, line := r.start, r.end, c.line(r.start)
 	if end-start > fewBytes {

@@ -1,7 +1,7 @@
 package guard
 
-// english lists words of English that are no terms which other languages borrow: function words, and adverbs that
-// connect sentences. Longer words in "-ly" are told by their end.
+// english lists words of English that other languages do not borrow as terms: function words, and adverbs that connect
+// sentences. Longer words in "-ly" are told by their ending.
 var english = lists(`a about above according accordingly across after afterwards again against ago all almost along already also
 	although altogether always am among an and another any anyhow anyone anything anyway are around as at away badly
 	barely be became because become been before beforehand behind being below besides between both but by came can

@@ -23,7 +23,7 @@ type Verdict string
 const (
 	Right      Verdict = "right"
 	Wrong      Verdict = "wrong"       // it, or a part of it, is in another language
-	CannotTell Verdict = "cannot_tell" // too little prose, or too much alike in both languages
+	CannotTell Verdict = "cannot_tell" // too little prose, or prose that could be in either language
 )
 
 // A Judgement of a text. Offsets are bytes of the text, End not included.
@@ -52,17 +52,17 @@ type Span struct {
 	End      int        `json:"end"`
 	Language string     `json:"language"` // BCP 47, with the script of Chinese: "en", "zh-Hans"
 	Kind     string     `json:"kind"`     // Line or Word
-	P        float64    `json:"p"`        // probability that it is in another language, at least 0.5
+	P        float64    `json:"p"`        // probability that it is in another language; below Certain only with an excuse, or if none are taken
 	Excuse   prose.Kind `json:"excuse,omitempty"`
 }
 
-// Excuses: why a part in another language is no confusion, or may be none. prose.Quote is one too, of lines.
+// Excuses: why a part in another language is not a confusion, or may not be one. prose.Quote is another.
 const (
-	Gloss   prose.Kind = "gloss"   // in parentheses behind its translation, or before it
-	Mention prose.Kind = "mention" // in a sentence that names their language
+	Gloss   prose.Kind = "gloss"   // a translation: beside parentheses or in them, or in a list
+	Mention prose.Kind = "mention" // in or below a line that names their language
 	Name    prose.Kind = "name"    // of a person, place, product
 	Loan    prose.Kind = "loan"    // used in many languages: "online"
-	Doubt   prose.Kind = "doubt"   // the words' probability is below Certain
+	Doubt   prose.Kind = "doubt"   // the words' probability is below Certain, or not far enough above it for several
 )
 
 // A Mask is a part that was not judged, and why.
@@ -85,7 +85,7 @@ type Checker struct {
 // Rules names what decides about a verdict besides the identifier: the rules, the models of words and whether excuses
 // are taken. It changes whenever they do.
 func (k Checker) Rules() string {
-	rules := "guard-6+" + words.Name()
+	rules := "guard-7+" + words.Name()
 	if k.Strict {
 		rules += "+strict"
 	}
@@ -101,7 +101,7 @@ func (k Checker) identifier() langid.Identifier {
 
 // Check judges a text that should be in a language: a BCP 47 tag such as "ko", "pt-BR" or "zh-Hant". A region decides
 // between simplified and traditional Chinese; other regions are reported, not judged. An error means that the tag is
-// no language that can be judged.
+// not a language that can be judged.
 func (k Checker) Check(text, tag string) (Judgement, error) {
 	e, err := k.expect(tag)
 	if err != nil {

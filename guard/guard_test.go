@@ -45,6 +45,7 @@ func TestCheck(t *testing.T) {
 		// Short ones.
 		{"fr", "Merci beaucoup !", Right, ""},
 		{"ru", "Sure.", Wrong, "en line[Sure.]"},
+		{"ru", " \nSure.\n", Wrong, "en line[Sure.]"},
 		{"vi", "Hotel.", CannotTell, ""},
 		{"tr", "Thank you!", Wrong, "en line[Thank you!]"},
 		{"de", "Hotel", CannotTell, ""},
@@ -57,6 +58,8 @@ func TestCheck(t *testing.T) {
 		{"de", "Der Techniker kommt завтра um acht.", Wrong, "ru word[завтра]"},
 		{"tr", "Bu konu bizim için gerçekten wichtig bir konu.", Wrong, "de word[wichtig]"},
 		{"ru", "Мы купили свежие verduras на рынке.", Wrong, "es word[verduras]"},
+		{"ko", "제주도는 비가 자주 와서 it's a good idea to pack a jacket 챙기세요.", Wrong, "en word[it's a good idea to pack a jacket]"},
+		{"ar", "الطقس يتغير كثيرا it's a good idea to pack a jacket معك.", Wrong, "en word[it's a good idea to pack a jacket]"},
 		// Excused.
 		{"ru", "Нажмите «Check for updates» и подождите немного.", Right, "{quote}[Check for updates]"},
 		{"hi", "मेनू में **Reset password** चुनें और आगे बढ़ें।", Right, "{quote}[Reset password]"},
@@ -137,6 +140,13 @@ func TestCheck(t *testing.T) {
 		{"tr", "Kayıt olmak için proof of address belgesini yükleyin.", Wrong, "en word[proof of address]"},
 		{"ko", "짝수만 고르려면 list comprehension을 쓰세요.\n\n```\n[n for n in a]\n```", Right, "{loan}[list comprehension]"},
 		{"ko", "짝수만 고르려면 list comprehension을 쓰세요.", Wrong, "en word[list comprehension]"},
+		// Of a line in two scripts, the identifier would name a third language.
+		{"ar", "تم شحن طلبك اليوم. Ihre Bestellung wurde verschickt und kommt morgen an.", Wrong, "de word[Ihre Bestellung wurde verschickt und kommt morgen an]"},
+		{"ar", "تم شحن طلبك اليوم. Спасибо за покупку и до скорой встречи.", Wrong, "ru word[Спасибо за покупку и до скорой встречи]"},
+		// HTML on one line.
+		{"fr", "<p>Votre commande a été expédiée hier et arrive demain.</p>", Right, ""},
+		{"fr", "<p>Bonjour,</p><p>Your order has been shipped and arrives tomorrow.</p>", Wrong, "en line[Your order has been shipped and arrives tomorrow.]"},
+		{"fr", "Your order has been shipped and arrives tomorrow.<br>", Wrong, "en line[Your order has been shipped and arrives tomorrow.]"},
 		// One English word alone, of those that English alone has.
 		{"de", "Das Zimmer ist ruhig und sehr comfortable eingerichtet, mit Blick auf den Garten.", Wrong, "en word[comfortable]"},
 		{"tr", "Uygulama üzerinden harcamalarınızı easily manage edebilirsiniz.", Wrong, "en word[easily manage]"},
@@ -204,8 +214,11 @@ func TestRequest(t *testing.T) {
 		`{"text":"a"}`:                   `expected a field "language"`,
 		`{"text":"a","language":"user"}`: `"language" is "user": expected a "prompt"`,
 		`{"text":"a","language":"user","messages":[{"role":"assistant","content":"x"}]}`: `"language" is "user"`,
-		`{"text":1,"language":"de"}`: `expected a JSON object`,
-		`[]`:                         `expected a JSON object`,
+		`{"text":1,"language":"de"}`: `expected a JSON object such as {"text":"...","language":"ko"}: the field "text" is of the type number`,
+		`[]`:                         `expected a JSON object such as {"text":"...","language":"ko"}: found a JSON array`,
+		`{"text":"a","language":"user","messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`: "",
+		`{"text":"a","language":"user","messages":[{"role":"user","content":[{"type":"image_url"}]}]}`:       `"language" is "user"`,
+		`{"text":"a","language":"user","messages":[{"role":"user","content":5}]}`:                            `the field "content" is of the type number`,
 	} {
 		_, err := ParseRequest([]byte(data), "")
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -239,7 +252,7 @@ func TestIdentify(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	for _, s := range []string{"Das ist (in English: this) **bold** \"q\"", "| a | b |\n- c: d\n- e: f", "村上 zh \xff"} {
+	for _, s := range []string{"Das ist (in English: this) **bold** \"q\"", "| a | b |\n- c: d\n- e: f", "村上 zh \xff", "<p>Hallo,</p><p>it is fine.</p>", "It is fine.<br>"} {
 		f.Add(s, "de")
 		f.Add(s, "zh-TW")
 	}

@@ -78,7 +78,7 @@ var hindi = lists("और का की के को द्वारा नह�
 // A naming is a language and the beginning of a word for it.
 type naming struct{ language, stem string }
 
-// namings are those of named.
+// namings is the table named, parsed.
 var namings = sync.OnceValue(func() map[string][]naming {
 	all := map[string][]naming{}
 	for base, text := range named {

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,8 +14,11 @@ import (
 // longestText is the longest text, or line of JSON, that is checked, in bytes.
 const longestText = 16 << 20
 
-// CheckLines reads requests as JSON Lines, of at most 16 MB each, and writes a Response for
-// each. Errors name the line of the file called name; what came before it is written.
+// byteOrderMark begins files of some Windows programs. It is no part of their text.
+var byteOrderMark = []byte("\ufeff")
+
+// CheckLines reads requests as JSON Lines, of at most 16 MB each, and writes a Response for each. Errors name the line
+// of the file called name; the responses before it are written.
 func (k Checker) CheckLines(w io.Writer, r io.Reader, name string) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestText)
@@ -23,10 +27,14 @@ func (k Checker) CheckLines(w io.Writer, r io.Reader, name string) error {
 	n := 0
 	for lines.Scan() {
 		n++
-		if strings.TrimSpace(lines.Text()) == "" {
+		line := lines.Bytes()
+		if n == 1 {
+			line = bytes.TrimPrefix(line, byteOrderMark)
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		request, err := ParseRequest(lines.Bytes(), "")
+		request, err := ParseRequest(line, "")
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", name, n, err)
 		}
@@ -46,8 +54,8 @@ func (k Checker) CheckLines(w io.Writer, r io.Reader, name string) error {
 	return nil
 }
 
-// CheckText reads a text of at most 16 MB that should be in a language, and writes it with its foreign parts in brackets,
-// and the verdict. What it writes cannot control a terminal.
+// CheckText reads a text of at most 16 MB that should be in a language. It writes the text with its foreign parts in
+// brackets, and the verdict. What it writes cannot control a terminal.
 func (k Checker) CheckText(w io.Writer, r io.Reader, name, language string) error {
 	data, err := io.ReadAll(io.LimitReader(r, longestText+1))
 	if err != nil {
@@ -56,7 +64,7 @@ func (k Checker) CheckText(w io.Writer, r io.Reader, name, language string) erro
 	if len(data) > longestText {
 		return fmt.Errorf("%s: longer than %d MB", name, longestText>>20)
 	}
-	text := string(data)
+	text := strings.ReplaceAll(string(bytes.TrimPrefix(data, byteOrderMark)), "\r\n", "\n")
 	j, err := k.Check(text, language)
 	if err != nil {
 		return err

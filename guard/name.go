@@ -28,7 +28,7 @@ func (c *check) path(r run) bool {
 }
 
 // titled reports whether words look like a name, a title or the label of a button: they begin with a capital inside a
-// sentence, which no confusion does that begins there.
+// sentence, where a confusion would not.
 func (c *check) titled(run []words.Word) bool {
 	first, last := run[0], run[len(run)-1]
 	if before, _ := utf8.DecodeRuneInString(c.before(first.Start)); len(run) <= 5 && unicode.IsUpper(before) && last.Name {
@@ -62,7 +62,7 @@ func (c *check) titled(run []words.Word) bool {
 		!(c.comma(first.Start) && len(run) > 4)
 }
 
-// heads reports whether words that start a sentence which continues behind them look like a name: every sentence begins
+// heads reports whether words that start a sentence which continues after them look like a name: every sentence begins
 // with a capital, so more must speak for one.
 func (c *check) heads(run []words.Word, names int) bool {
 	if particled(c.want.base, c.text[run[len(run)-1].End:]) {
@@ -74,7 +74,7 @@ func (c *check) heads(run []words.Word, names int) bool {
 	return names > 2 && 2*names >= len(run)
 }
 
-// speaks reports whether a word that is a sentence, or is before a comma, is no name: "Sure.", "Toutefois,".
+// speaks reports whether a word that is a sentence, or is before a comma, is not a name: "Sure.", "Toutefois,".
 func speaks(run []words.Word) bool {
 	return len(run) == 1 && (run[0].English >= everyday || run[0].Native)
 }
@@ -92,7 +92,7 @@ var opens = func() map[string]bool {
 	return all
 }()
 
-// everyday is the share in English of words that are no names of products.
+// everyday is the share from which words of English are not names of products.
 const everyday = 1e-5
 
 // numbered reports whether a name follows a number, as in an address.
@@ -104,9 +104,10 @@ func (c *check) numbered(r run) bool {
 	return slices.ContainsFunc(r.words, func(w words.Word) bool { return w.Name })
 }
 
-// named returns why a line in another language may be one: it is a name, since its words begin with capitals, and it is
-// an item of a list, a cell below the first row, the value of a key, the whole answer, or, as in an address and a
-// signature, beside a line that is short and no sentence either. English headings and first rows are written so too.
+// named excuses a line in another language that looks like a name: its words begin with capitals, and it is an item of
+// a list, a cell below the first row, a heading, the value of a key, the whole answer, or, as in an address and a
+// signature, beside a line that is short and not a sentence either. First rows, and headings in English and German,
+// have such capitals anyway.
 func (c *check) named(b prose.Block, language string) prose.Kind {
 	text := strings.Trim(c.text[b.Start:b.End], " *_")
 	if text == "" {
@@ -148,7 +149,7 @@ func (c *check) rare(b prose.Block) bool {
 	return ok && w.Name && w.Share < share && strings.IndexFunc(c.text[w.End:b.End], unicode.IsLetter) < 0
 }
 
-// capitals reports whether a text is a few words that begin with capitals, but for short ones between, and no sentence.
+// capitals reports whether a text is a few words that begin with capitals, except short ones between, and no sentence.
 func capitals(text string) bool {
 	upper, lower, number := 0, 0, false
 	fields := strings.Fields(text)
@@ -187,7 +188,7 @@ func (c *check) below(at int) bool {
 	return strings.HasSuffix(strings.TrimRight(c.text[:c.line(at).Start], "\n "), "|")
 }
 
-// short reports whether the line before or behind a block is a short one that is no sentence.
+// short reports whether the line before or after a block is short and not a sentence.
 func (c *check) short(b prose.Block) bool {
 	is := func(at int) bool {
 		if at < 0 || at >= len(c.text) {
@@ -231,8 +232,8 @@ func particled(base, text string) bool {
 	return false
 }
 
-// cited reports whether words that begin with a capital are what the line around them says that somebody or something
-// says: "the message Permission denied". What starts a sentence needs that word behind it, in the sentence.
+// cited reports whether the line around words that begin with a capital announces them as what somebody or something
+// says: "the message Permission denied". At the start of a sentence, the announcement must follow within the sentence.
 func (c *check) cited(r run) bool {
 	first, _ := utf8.DecodeRuneInString(c.before(r.start))
 	named := unicode.Is(unicode.Latin, first) && unicode.IsUpper(first) && latin(c.text[r.start:r.end]) && c.want.base != "de"

@@ -10,7 +10,7 @@ import (
 )
 
 // A Part of a text is what was judged as a whole: a line, or short ones of a form (items of a list, headings, cells).
-// Lines that are in another language for a reason are of no part.
+// Excused lines are in no part.
 type Part struct {
 	Lines    []words.Range // of the text, in order
 	Verdict  Verdict       // of the lines as wholes: words of another language in them do not make them Wrong
@@ -18,8 +18,8 @@ type Part struct {
 	P        float64       // probability of the verdict
 }
 
-// A Mix says how the languages of a text's words alternate. Words of parts that cannot be told are left out, and those
-// that are in another language for a reason.
+// A Mix says how the languages of a text's words alternate. It leaves out excused words, except doubtful ones, which
+// count as the expected language, and words of parts that cannot be told.
 type Mix struct {
 	Words    int    // characters in Chinese and Japanese
 	Own      int    // words in the expected language

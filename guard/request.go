@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,8 +27,33 @@ type Request struct {
 
 // A Message of a conversation.
 type Message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
+	Role    string  `json:"role"`
+	Content Content `json:"content"`
+}
+
+// Content is a message's text. In JSON it is a string or, as chat APIs have it, a list of parts, of which those with a
+// text count.
+type Content string
+
+// UnmarshalJSON reads a string or a list of parts.
+func (c *Content) UnmarshalJSON(data []byte) error {
+	if !bytes.HasPrefix(data, []byte("[")) {
+		return json.Unmarshal(data, (*string)(c))
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return err
+	}
+	var texts []string
+	for _, p := range parts {
+		if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	*c = Content(strings.Join(texts, "\n"))
+	return nil
 }
 
 // A Response is the judgement of a request.
@@ -50,7 +76,7 @@ func parse(data []byte, language string, whole bool) (Request, error) {
 		Text *string `json:"text"`
 	}{Request: &Request{}}
 	if err := json.Unmarshal(data, &fields); err != nil {
-		return Request{}, fmt.Errorf("expected a JSON object such as {\"text\":\"...\",\"language\":\"ko\"}: %w", err)
+		return Request{}, fmt.Errorf("expected a JSON object such as {\"text\":\"...\",\"language\":\"ko\"}: %w", plain(err))
 	}
 	r := *fields.Request
 	switch {
@@ -71,11 +97,24 @@ func parse(data []byte, language string, whole bool) (Request, error) {
 	return r, nil
 }
 
-// userText returns the user's last message.
+// plain puts an error of JSON that speaks of types in Go into words.
+func plain(err error) error {
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &mismatch):
+		return err
+	case mismatch.Field == "":
+		return fmt.Errorf("found a JSON %s", mismatch.Value)
+	}
+	field := mismatch.Field[strings.LastIndexByte(mismatch.Field, '.')+1:]
+	return fmt.Errorf("the field %q is of the type %s", field, mismatch.Value)
+}
+
+// userText returns the user's last message that has text: others may be pictures.
 func (r Request) userText() string {
 	for i := len(r.Messages) - 1; i >= 0; i-- {
-		if r.Messages[i].Role == "user" {
-			return r.Messages[i].Content
+		if r.Messages[i].Role == "user" && r.Messages[i].Content != "" {
+			return string(r.Messages[i].Content)
 		}
 	}
 	return r.Prompt

@@ -7,7 +7,7 @@ import (
 	"crosstalk/measure/prose"
 )
 
-// A rule is a reason why words of another language are no confusion.
+// A rule is a reason why words of another language are not a confusion.
 type rule struct {
 	name    string // in the rule book, docs/confusion.md, which has the rules in the same order
 	excuse  prose.Kind
@@ -34,7 +34,7 @@ var rules = []rule{
 	{"hyphen", Loan, (*check).hyphenated},
 }
 
-// excuse returns the reason why words of another language are no confusion, or "".
+// excuse returns the reason why words of another language are not a confusion, or "".
 func (c *check) excuse(r run) prose.Kind {
 	for _, rule := range rules {
 		if rule.applies(c, r) {
@@ -47,7 +47,7 @@ func (c *check) excuse(r run) prose.Kind {
 // fewBytes is the length up to which words can be a translation, or an example of the language that their line names.
 const fewBytes = 60
 
-// widespread reports whether words are in most languages of their script, and are no function words.
+// widespread reports whether words are in most languages of their script, and are not function words.
 func (c *check) widespread(r run) bool {
 	return len(r.words) <= 2 && latin(c.text[r.start:r.end]) && all(r.words, func(w words.Word) bool { return w.Loan && w.Share < function })
 }

@@ -41,8 +41,8 @@ func (c *check) foreignWords() {
 	}
 }
 
-// foreign returns the words that are in another language. Function words that another language alone has are no names or
-// terms, so less must speak for them.
+// foreign returns the words that are in another language. Function words that another language alone has are not names
+// or terms, so less must speak for them.
 func (c *check) foreign() []words.Word {
 	const (
 		floor     = -6.0
@@ -59,7 +59,7 @@ func (c *check) foreign() []words.Word {
 	return slices.DeleteFunc(all, func(w words.Word) bool { return w.LogOdds < words.Threshold })
 }
 
-// run is a number of foreign words beside each other.
+// run is foreign words beside each other.
 type run struct {
 	words      []words.Word
 	start, end int
@@ -68,7 +68,7 @@ type run struct {
 	excuse     prose.Kind
 }
 
-// newRun returns foreign words beside each other with an excuse, or the one that is found for them.
+// newRun makes a run of foreign words beside each other, with the excuse, or else with the one that is found for them.
 func (c *check) newRun(all []words.Word, excuse prose.Kind) run {
 	all = c.shared(all)
 	best := slices.MaxFunc(all, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
@@ -79,7 +79,7 @@ func (c *check) newRun(all []words.Word, excuse prose.Kind) run {
 	return r
 }
 
-// unnamed leaves out the names at the ends of a run that are there for their neighbours alone.
+// unnamed leaves out the names at the ends of a run that count as foreign only because of their neighbours.
 func (r *run) unnamed() {
 	const certain = 3
 	if r.odds < certain {
@@ -121,15 +121,15 @@ func (c *check) size(all []words.Word) (n int) {
 	return n
 }
 
-// own reports whether a word at the end of a run is about as frequent in the expected language, or not much less and
+// own reports whether a word at the end of a run is about as frequent in the expected language, or not much rarer while
 // little speaks for the other one.
 func own(w words.Word) bool {
 	return w.Own >= 1e-5 && (w.Own >= w.Share/2 || w.Own >= w.Share/20 && w.LogOdds < 0)
 }
 
-// doubtful reports whether words are too little to make a verdict: each further word of a run must speak for it, since
-// the expected language has phrases of others ("per se", "chef de cuisine"). A single function word says enough;
-// two Chinese characters that are no word of a Japanese list may be one.
+// doubtful reports whether words are too little to make a verdict. Each further word of a run must add to it, since
+// languages have phrases of others ("per se", "chef de cuisine"). A single function word needs less. Chinese characters
+// need more: two that no Japanese list has as a word may be one.
 func (r run) doubtful() bool {
 	least := even + logCertain
 	if han(r.language) {
@@ -143,7 +143,7 @@ func (r run) doubtful() bool {
 	return r.odds < least
 }
 
-// han reports whether a language's words are found character by character: many are the same in the other language.
+// han reports whether a language's words are found character by character: Chinese and Japanese share many.
 func han(language string) bool { return language == "zh" || language == "ja" }
 
 // function is the share of a language's words from which most are function words.
@@ -166,7 +166,7 @@ func (c *check) quoted() (found []words.Word) {
 			continue
 		}
 		quotes = append(quotes, part)
-		mask = append(mask, words.Range{Start: read, End: max(read, c.line(part.Start).Start-1)}) // the line begins with the end of the one before
+		mask = append(mask, words.Range{Start: read, End: max(read, c.line(part.Start).Start-1)}) // up to the line break, which says that a line begins
 		read = max(read, c.line(part.End).End)
 	}
 	if quotes == nil {
@@ -199,8 +199,8 @@ func mostIn(run []words.Word) (language string) {
 	return language
 }
 
-// adjacent reports whether two foreign words belong to a run: there are no letters between them, nor a line's end, and
-// they are not of two scripts.
+// adjacent reports whether two foreign words belong to one run: there are no letters between them, nor the end of a
+// clause or line, and both are in the expected language's script, or neither is.
 func (c *check) adjacent(a, b words.Word) bool {
 	between := c.text[a.End:b.Start]
 	return a.Foreign == b.Foreign && len(between) < 20 && !strings.ContainsAny(between, "\n|.!?:;。！？：；、") && strings.IndexFunc(between, unicode.IsLetter) < 0
@@ -212,7 +212,7 @@ func (c *check) continues(a, b Span) bool {
 		b.Start-a.End < 20 && strings.IndexFunc(c.text[a.End:b.Start], unicode.IsLetter) < 0
 }
 
-// covered reports whether one of the spans, which are in order, has a byte.
+// covered reports whether one of the spans, which are in order, contains a byte.
 func covered(spans []Span, at int) bool {
 	i := sort.Search(len(spans), func(i int) bool { return spans[i].End > at })
 	return i < len(spans) && spans[i].Start <= at

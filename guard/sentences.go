@@ -10,8 +10,6 @@ import (
 
 	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/words"
-
-	"golang.org/x/text/language"
 )
 
 // ownBlocks returns the blocks that are not in another language as a whole.
@@ -38,8 +36,8 @@ func (c *check) sentences() (all []words.Range) {
 	return all
 }
 
-// sentenceEnd returns where the sentence at a byte ends, which is at most at end: behind a full stop of Chinese, or behind
-// another one with a space.
+// sentenceEnd returns where the sentence at a byte ends, at most end: after a Chinese full stop, or after another one
+// that a space follows.
 func (c *check) sentenceEnd(at, end int) int {
 	for i, r := range c.text[at:end] {
 		after := at + i + utf8.RuneLen(r)
@@ -50,11 +48,11 @@ func (c *check) sentenceEnd(at, end int) int {
 	return end
 }
 
-// englishSentences adds sentences in English where the expected language is in Latin script and has no model of words, which
-// would find them word by word. To the model of another language in Latin script, English is far more alike than what is expected: the
-// identifier is less sure of a few words.
+// englishSentences adds English sentences where the expected language is in Latin script and has no model of words,
+// which would find them word by word. German stands in for it: by its model, English sentences look far more English
+// than those of the expected language do. The identifier would be less sure of a few words.
 func (c *check) englishSentences() {
-	if script, _ := language.Make(c.want.base).Script(); words.Supports(c.want.base) || script.String() != "Latn" {
+	if words.Supports(c.want.base) || script(c.want.base) != "Latn" {
 		return
 	}
 	analysis := words.Analyse(c.text, "de", c.mask)
@@ -111,8 +109,8 @@ func (c *check) chineseSentences() {
 	}
 }
 
-// scripts adds lines, and sentences, of Chinese in the other script than expected: with at least two characters that it
-// alone has, and few that the expected one alone has.
+// scripts adds lines, and sentences, of Chinese in the script that is not expected: with at least two characters that
+// only this one has, and few that only the expected one has.
 func (c *check) scripts() {
 	if c.want.script == "" {
 		return

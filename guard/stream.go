@@ -13,8 +13,8 @@ type Stream struct {
 	text    strings.Builder
 	from    int    // the text from here on is looked at again: a line's start
 	line    int    // where the last line starts
-	alarmed int    // no alarms are about what begins before
-	fence   string // that fenced code began with, empty outside
+	alarmed int    // no alarm is about what begins before
+	fence   string // the mark that fenced code began with, empty outside
 	words   int    // of the last line, complete ones
 	next    int    // number of words at which the last line is looked at again
 	looked  int    // the text's length when it was looked at
@@ -26,11 +26,11 @@ const (
 	contextBytes = 400     // of the text before the last line that are looked at again
 	newBytes     = 16      // at least, before the text is looked at again
 	longestLine  = 1000    // of a line, what is looked at again
-	sureLine     = 0.99    // probability of a line that is not complete
-	sureWord     = Certain // of words in a line that is not complete
-	sureWords    = 4       // that a line has to have before its end, characters of Chinese, Japanese and Thai three times as many
-	wordsAfter   = 3       // that have to follow words: an explanation in brackets may come
-	wordsInRow   = 4       // that need none: they are no term
+	sureLine     = 0.99    // least probability of a line that is not complete
+	sureWord     = Certain // least probability of words in a line that is not complete
+	sureWords    = 4       // least words of a line that is not complete; three times as many characters of Chinese, Japanese and Thai
+	wordsAfter   = 3       // must follow foreign words, which may be explained in brackets
+	wordsInRow   = 4       // foreign ones need none to follow: they are too many for a term
 )
 
 // Stream begins to judge a text that should be in a language, as Check does.
@@ -43,7 +43,7 @@ func (k Checker) Stream(tag string) (*Stream, error) {
 }
 
 // Write adds text. It returns the parts in another language that have become certain, each once, by their places in the
-// whole text. Close may still see them otherwise: as the quotation that an example turns out to be.
+// whole text. Close may still judge them otherwise: as the quotation that an example turns out to be.
 func (s *Stream) Write(text string) (alarms []Span) {
 	s.text.WriteString(text)
 	all := s.text.String()
@@ -65,7 +65,7 @@ func (s *Stream) Write(text string) (alarms []Span) {
 	return s.look(all)
 }
 
-// endLine notes where fenced code begins and ends; end is the byte behind the line.
+// endLine notes where fenced code begins and ends; end is the byte after the line.
 func (s *Stream) endLine(line string, end int) {
 	line = strings.TrimSpace(line)
 	for _, mark := range []string{"```", "~~~"} {
@@ -113,7 +113,7 @@ func (s *Stream) look(all string) (alarms []Span) {
 	return alarms
 }
 
-// forget moves the start of what is looked at again.
+// forget bounds what is looked at again.
 func (s *Stream) forget(all string) {
 	if s.line-s.from > 2*contextBytes {
 		if n := strings.IndexByte(all[s.line-contextBytes:], '\n'); n >= 0 {
@@ -127,7 +127,7 @@ func (s *Stream) forget(all string) {
 	}
 }
 
-// certain reports whether what comes can hardly change that a part is in another language.
+// certain reports whether what is still to come can hardly change that a part is in another language.
 func (s *Stream) certain(all string, span Span) bool {
 	announced := s.announced(all, span)
 	if span.End <= s.line {

@@ -1,6 +1,6 @@
-// Package merge makes the run of a whole measurement of the runs of its shards:
-// answers are merged by request, observations by their places, and the figures are
-// those that a single run has, to the last digit.
+// Package merge makes one run of the runs of a measurement's shards: it merges
+// answers by request and observations by their places, and the figures are those
+// of a single run, to the last digit.
 package merge
 
 import (
@@ -27,7 +27,7 @@ import (
 type Result struct {
 	Shards    int
 	Asks      int // that the run has
-	Twice     int // of these: a later shard has another answer to the same request, which was not taken
+	Twice     int // of these: another shard, or an earlier merge, gave another answer to the same request, which stays
 	Failed    int // requests without an answer
 	Behind    int // requests that failed in a shard and have an answer
 	Labels    int // labels and notes of people that were not in the run yet
@@ -52,8 +52,8 @@ type IncompleteError struct {
 	Unfinished []string // why, with the path
 	Twice      []string // the shard with both paths
 
-	// Out has the answers of the shards that are there. Empty: nothing was
-	// written, since there is a shard twice.
+	// Out has the answers of the shards that are there. It is empty if nothing
+	// was written, since a shard is there twice.
 	Out string
 }
 
@@ -95,7 +95,7 @@ func (e *AheadError) Error() string {
 
 // Merge merges runs of shards into the run directory out. Each path is the run of
 // a shard, or a directory that has such runs in it. The order does not matter, and
-// to merge again has no effect.
+// merging again has no effect.
 //
 // Runs of different measurements, versions or scorings are refused with the field
 // that differs. The error is an *IncompleteError if a shard is missing, unfinished
@@ -121,7 +121,7 @@ func Merge(paths []string, out string) (result Result, err error) {
 	if result.Labels, err = labels.Merge(out, shards.paths()); err != nil {
 		return result, err
 	}
-	var both errgroup.Group // two files, and each takes long
+	var both errgroup.Group // answers and observations: each takes long
 	both.Go(func() error { return shards.mergeJournals(d.Journal, &result) })
 	recorder, err := d.Record()
 	if err != nil {
@@ -150,7 +150,7 @@ func Merge(paths []string, out string) (result Result, err error) {
 	}
 	m := &d.Manifest
 	m.Asks = result.Asks
-	if err := d.SetScoring(m.Scoring, m.Suites, 0, m.Changes); err != nil { // not before the observations are of it
+	if err := d.SetScoring(m.Scoring, m.Suites, 0, m.Changes); err != nil { // only now are the observations of this scoring
 		return result, err
 	}
 	return result, d.WriteEstimates(result.Estimates)

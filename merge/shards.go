@@ -113,8 +113,8 @@ func (o one) difference(from one) string {
 	return o.Plan.Whole().Difference(from.Plan.Whole())
 }
 
-// sameScoring refuses finished shards that were scored in different ways, or that
-// were asked with different settings since their models refused others.
+// sameScoring refuses finished shards that were scored in different ways, or whose
+// models were asked with different settings because they refused others.
 func (s shards) sameScoring() error {
 	var first *one
 	for i := range s {
@@ -171,7 +171,7 @@ func (o one) unfinished() string {
 	return ""
 }
 
-// check returns what is not there once and finished; nil if all is.
+// check returns nil if every shard is there once and finished, or else which are not.
 func (s shards) check() *IncompleteError {
 	e := &IncompleteError{}
 	have := map[int]string{}

@@ -236,9 +236,9 @@ func (c *Clusters) root(item int32) int32 {
 }
 
 // Of returns the shard's items, ascending. The clusters are dealt out in the order
-// of their sizes, those of one size in the order of their hashes, each to the
-// shard with the fewest items: shards differ by at most one item where all
-// clusters have one size.
+// of their sizes, those of the same size in the order of their hashes, each to the
+// shard with the fewest items: shards differ by at most one cluster where all have
+// the same size.
 func (s Shard) Of(c *Clusters) []int {
 	c.join()
 	items := []int{} // not nil, for a shard may have none

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
 	"crosstalk/guard"
 	"crosstalk/internal/config"
-	"crosstalk/internal/plainfile"
 
 	"github.com/spf13/cobra"
 )
@@ -38,7 +42,7 @@ another language marked.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			in, name := c.InOrStdin(), "standard input"
 			if len(args) > 0 {
-				f, err := plainfile.Open(args[0])
+				f, err := openText(args[0])
 				if err != nil {
 					return err
 				}
@@ -56,4 +60,19 @@ another language marked.`,
 	c.Flags().SortFlags = false
 	config.Harmless(c.Flags(), "language")
 	return c
+}
+
+// openText opens a file that the user names, which may be a link or a pipe: <(zcat answers.jsonl.gz).
+func openText(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such file; without a name, standard input is read", path)
+	} else if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, fmt.Errorf("%s: is a directory; expected a file", path)
+	}
+	return f, nil
 }

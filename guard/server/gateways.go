@@ -25,8 +25,8 @@ type litellmRequest struct {
 	} `json:"additional_provider_specific_params"`
 }
 
-// litellm answers NONE, or BLOCKED for an answer in another language if the server blocks. Requests pass: of them, it
-// keeps the language of the user, for the answer.
+// litellm answers NONE, or BLOCKED for an answer in another language if the server blocks. Requests pass; it keeps only
+// the user's language, for the answer, which comes several times if it is streamed.
 func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 	data, done, ok := s.read(w, r)
 	if !ok {
@@ -52,7 +52,7 @@ func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if user {
-		if tag = s.calls.take(in.Call); tag == "" && len(in.Rows) > 0 {
+		if tag = s.calls.language(in.Call); tag == "" && len(in.Rows) > 0 {
 			tag = guard.Identify(in.userText())
 		}
 	}
@@ -78,11 +78,11 @@ func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 	respond(w, pass)
 }
 
-// userText is what the user said last.
+// userText is what the user wrote last.
 func (in litellmRequest) userText() string {
 	for _, m := range slices.Backward(in.Rows) {
-		if m.Role == "user" {
-			return m.Content
+		if m.Role == "user" && m.Content != "" {
+			return string(m.Content)
 		}
 	}
 	if n := len(in.Texts); n > 0 {
@@ -117,8 +117,8 @@ func reason(r guard.Response) string {
 	return fmt.Sprintf("the answer should be in %s; in another language (%s): lines %d, runs of words %d", r.Expected, strings.Join(languages, ", "), lines, words)
 }
 
-// promptfoo answers an assertion of the type webhook: whether the output is in the language that the URL or the
-// variable language names, or else in that of the prompt. What cannot be told passes with half a point.
+// promptfoo answers an assertion of the type webhook: whether the output is in the language that the URL, the variable
+// language or the server's options name, or else in that of the prompt. What cannot be told passes with half a point.
 func (s *server) promptfoo(w http.ResponseWriter, r *http.Request) {
 	data, done, ok := s.read(w, r)
 	if !ok {
@@ -137,6 +137,9 @@ func (s *server) promptfoo(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	record := guard.Request{Text: strings.Join(texts(in.Output), "\n"), Language: r.URL.Query().Get("language"), Prompt: in.Context.Prompt}
+	if json.Unmarshal([]byte(in.Context.Prompt), &record.Messages) != nil {
+		record.Messages = nil // the prompt is a text, no conversation
+	}
 	if named, ok := in.Context.Vars["language"].(string); ok && record.Language == "" {
 		record.Language = named
 	}
@@ -172,7 +175,7 @@ func texts(value any) (list []string) {
 	return list
 }
 
-// calls are the languages of users by the call that their text is of, for a while.
+// calls keeps the languages of users for a while, by the id of their call.
 type calls struct {
 	mu   sync.Mutex
 	tags map[string]call
@@ -206,7 +209,7 @@ func (c *calls) keep(id, tag string) {
 			}
 		}
 	}
-	for old := range c.tags { // all are of now: any one goes
+	for old := range c.tags { // none is old: any one goes
 		if len(c.tags) < mostCalls {
 			break
 		}
@@ -215,11 +218,14 @@ func (c *calls) keep(id, tag string) {
 	c.tags[id] = call{tag, now}
 }
 
-// take returns the language of a call and forgets it, "" if it is not known.
-func (c *calls) take(id string) string {
+// language returns the language of a call, "" if it is not known.
+func (c *calls) language(id string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	of := c.tags[id]
-	delete(c.tags, id)
+	if time.Since(of.when) > longestCall {
+		delete(c.tags, id)
+		return ""
+	}
 	return of.tag
 }

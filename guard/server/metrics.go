@@ -23,7 +23,7 @@ type metrics struct {
 	verdicts map[verdictOf]int
 	refusals map[int]int
 	alarms   map[string]int
-	times    []int // by bucket, not cumulated; the last is of longer ones
+	times    []int // by bucket, not cumulative; the last counts longer ones
 	sum      time.Duration
 	streams  int // open ones
 }

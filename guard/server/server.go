@@ -59,11 +59,25 @@ func New(o Options) http.Handler {
 	s.working = semaphore.NewWeighted(s.cores)
 	s.Checker.Check("Das ist ein kurzer Satz.", "de") // reads the models, so that the first request need not wait
 	paths := http.NewServeMux()
-	paths.HandleFunc("POST /v1/check", s.check)
-	paths.HandleFunc("POST /v1/check/stream", s.stream)
-	paths.HandleFunc("POST /beta/litellm_basic_guardrail_api", s.litellm)
-	paths.HandleFunc("POST /promptfoo", s.promptfoo)
-	paths.HandleFunc("GET /metrics", s.metrics.write)
+	for _, e := range []struct {
+		method, path string
+		handle       http.HandlerFunc
+	}{
+		{"POST", "/v1/check", s.check},
+		{"POST", "/v1/check/stream", s.stream},
+		{"POST", "/beta/litellm_basic_guardrail_api", s.litellm},
+		{"POST", "/promptfoo", s.promptfoo},
+		{"GET", "/metrics", s.metrics.write},
+	} {
+		paths.HandleFunc(e.method+" "+e.path, e.handle)
+		paths.HandleFunc(e.path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", e.method)
+			s.refuse(w, r, http.StatusMethodNotAllowed, "Expected the method "+e.method+".")
+		})
+	}
+	paths.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, r, http.StatusNotFound, "Nothing is at this path. 'crosstalk guard --help' lists the paths.")
+	})
 	rules := access.Rules{Hosts: o.Hosts, Anyhow: o.Token != "", Body: mostBody, Concurrent: connections, Command: "crosstalk guard",
 		Refuse: s.refuse, Admit: s.admit}
 	all := http.NewServeMux()
@@ -72,7 +86,7 @@ func New(o Options) http.Handler {
 	return all
 }
 
-// HTTP returns an HTTP server with time-outs and limits, among them that of connections: more are closed at once.
+// HTTP returns an HTTP server with time-outs and limits. Connections beyond their limit are closed at once.
 func HTTP(h http.Handler) *http.Server {
 	s := access.NewServer(h)
 	s.IdleTimeout = idleStream
@@ -101,7 +115,10 @@ type server struct {
 
 // admit lets a request with the token pass.
 func (s *server) admit(w http.ResponseWriter, r *http.Request) bool {
-	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	scheme, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		bearer = ""
+	}
 	for _, given := range []string{bearer, r.Header.Get("X-Api-Key"), r.URL.Query().Get("token")} {
 		if s.Token == "" || access.Equal(given, s.Token) {
 			return true
@@ -125,9 +142,9 @@ func (s *server) refuse(w http.ResponseWriter, _ *http.Request, status int, mess
 // errBusy means that there is no room for a request's body now.
 var errBusy = errors.New("too many large requests at a time; try again soon")
 
-// body reads the request's body whole. done gives its room back.
+// body reads the request's whole body. done gives back the room that it takes.
 func (s *server) body(r *http.Request) (data []byte, done func(), err error) {
-	const free = 64 << 10 // that each connection may have
+	const free = 64 << 10 // bytes that each connection may have anyway
 	taken := int64(0)
 	done = func() { s.bodies.Release(taken) }
 	buffer := make([]byte, 0, min(max(r.ContentLength, 0), free)+512)

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -82,9 +84,75 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %d %.300s, want %d %s", c.name, status, got, c.status, c.want)
 		}
 	}
-	if status, _ := post(t, url+"/v1/nothing", "x"); status != 404 {
-		t.Errorf("an unknown path: %d", status)
+}
+
+// What no path or method is for is refused as other requests are: in JSON.
+func TestPaths(t *testing.T) {
+	url := serving(t, Options{})
+	for _, c := range []struct {
+		method, path string
+		status       int
+		want         string
+	}{
+		{"POST", "/v1/nothing", 404, "Nothing is at this path."},
+		{"GET", "/", 404, "Nothing is at this path."},
+		{"GET", "/v1/check", 405, "Expected the method POST."},
+		{"POST", "/metrics", 405, "Expected the method GET."},
+		{"PUT", "/v1/check", 405, "This server takes no such requests."},
+	} {
+		r, err := http.NewRequest(c.method, url+c.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		var got struct{ Error string }
+		if err := json.NewDecoder(response.Body).Decode(&got); err != nil || response.StatusCode != c.status || !strings.HasPrefix(got.Error, c.want) {
+			t.Errorf("%s %s: %d %q, %v", c.method, c.path, response.StatusCode, got.Error, err)
+		}
+		if allow := response.Header.Get("Allow"); (c.status == 405) != (allow != "") {
+			t.Errorf("%s %s: Allow %q", c.method, c.path, allow)
+		}
 	}
+}
+
+// The manual's examples: requests, and what is answered but for what "..." stands for.
+func TestManualExamples(t *testing.T) {
+	page, err := os.ReadFile("../../docs/guard.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := serving(t, Options{})
+	check := func(path, body, want string) {
+		_, got := post(t, url+path, body)
+		for part := range strings.SplitSeq(want, "...") {
+			before, rest, found := strings.Cut(got, part)
+			if !found || part == want && before != "" {
+				t.Errorf("%s: %s\n got %s\nwant %s", path, body, got, want)
+				return
+			}
+			got = rest
+		}
+	}
+	requests := regexp.MustCompile(`(?m)^curl -d '(.*)' http://127.0.0.1:8030(\S+)\n(.*)$`).FindAllStringSubmatch(string(page), -1)
+	for _, r := range requests {
+		check(r[2], r[1], r[3])
+	}
+	var sent, answered []string
+	for line := range strings.Lines(string(page)) {
+		if text, ok := strings.CutPrefix(line, "> {"); ok {
+			sent = append(sent, "{"+text)
+		} else if text, ok := strings.CutPrefix(line, "< {"); ok {
+			answered = append(answered, "{"+text)
+		}
+	}
+	if len(requests) == 0 || len(sent) == 0 || len(answered) == 0 {
+		t.Fatalf("%d requests, %d lines sent, %d answered", len(requests), len(sent), len(answered))
+	}
+	check("/v1/check/stream", strings.Join(sent, ""), strings.TrimSpace(strings.Join(answered, "")))
 }
 
 func TestBlockAndDefault(t *testing.T) {
@@ -105,6 +173,7 @@ func TestToken(t *testing.T) {
 		{"/v1/check", "", "", 401},
 		{"/v1/check", "Authorization", "Bearer secre", 401},
 		{"/v1/check", "Authorization", "Bearer secret", 200},
+		{"/v1/check", "Authorization", "bearer secret", 200},
 		{"/v1/check", "X-Api-Key", "secret", 200},
 		{"/v1/check?token=secret", "", "", 200},
 		{"/v1/check/stream", "", "", 401},
@@ -152,8 +221,12 @@ func TestLiteLLM(t *testing.T) {
 		{"cannot tell", block, body("response", "", "12", "de"), none},
 		{"what the user wrote", block, body("request", "c1", "Wann kommt meine Bestellung an?", ""), none},
 		{"an answer in another language", block, body("response", "c1", english, ""), `"action":"BLOCKED"`},
-		{"a call that is not known", block, body("response", "c1", english, ""), none},
+		{"more of a streamed answer", block, body("response", "c1", english, ""), `"action":"BLOCKED"`},
+		{"a call that is not known", block, body("response", "c2", english, ""), none},
 		{"rows", block, `{"texts":["` + english + `"],"input_type":"response","structured_messages":[{"role":"user","content":"Wann kommt meine Bestellung an?"}]}`, `"action":"BLOCKED"`},
+		{"rows with parts", block, `{"texts":["` + english + `"],"input_type":"response","structured_messages":[
+			{"role":"user","content":[{"type":"text","text":"Wann kommt meine Bestellung an?"},{"type":"image_url","image_url":{"url":"https://shop.example/1"}}]},
+			{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://shop.example/2"}}]},{"role":"assistant","content":null}]}`, `"action":"BLOCKED"`},
 		{"no JSON", block, "x", `{"error":"Expected a request of LiteLLM`},
 		{"an unknown language", block, body("response", "", english, "tlh"), "cannot be judged"},
 	} {
@@ -175,6 +248,7 @@ func TestPromptfoo(t *testing.T) {
 		{"cannot tell", "?language=de", body("12", "", nil), `{"pass":true,"reason":"cannot tell the language of the answer","score":0.5}`},
 		{"a variable", "", body(english, "", map[string]any{"language": "de", "n": 1}), `"pass":false`},
 		{"the prompt's", "", body(english, "Wann kommt meine Bestellung an?", nil), `"pass":false`},
+		{"a conversation's", "", body(english, `[{"role":"system","content":"You are a polite clerk in a shop."},{"role":"user","content":"Wann kommt meine Bestellung an?"}]`, nil), `"pass":false`},
 		{"an object", "?language=de", body(map[string]any{"answer": english}, "", nil), `"pass":false`},
 		{"no output", "", "{}", `"error":"Expected what promptfoo`},
 	} {

@@ -23,9 +23,9 @@ type Alarm struct {
 // object with more text. It answers with a line for each alarm and, at the end, with the verdict.
 func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
-	control.EnableFullDuplex() // HTTP/1.1: answers while it reads; others do so anyway
+	control.EnableFullDuplex() // HTTP/1.1 would not answer while it reads; other versions do
 	// A stream that ends early may leave input unread. Then the connection
-	// cannot be used again, and a client must learn so with the header.
+	// cannot be used again, and a client must learn so from the header.
 	w.Header().Set("Connection", "close")
 	end := time.Now().Add(longStream)
 	extend := func() {

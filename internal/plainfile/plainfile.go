@@ -121,7 +121,7 @@ func Kind(m fs.FileMode) string {
 func at(path string, err error) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {
-		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
+		return &fs.PathError{Op: "open", Path: path, Err: e.Err} // not "statat"
 	}
 	return err
 }

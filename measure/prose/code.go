@@ -19,7 +19,7 @@ func isCodeLine(s string) bool {
 	case '$':
 		return s[1] == ' '
 	case '<':
-		return s[len(s)-1] == '>'
+		return s[len(s)-1] == '>' && !tagged(s)
 	}
 	if !ascii(s) {
 		return isLog(s)
@@ -41,6 +41,22 @@ func isCodeLine(s string) bool {
 		}
 	}
 	return isLog(s)
+}
+
+// tagged reports whether a line that begins and ends with tags has prose between them, as answers in HTML do: a few words,
+// or one that is not plain ASCII. Less may be a label in code.
+func tagged(s string) bool {
+	const few = 4
+	n := 0
+	for rest := s; rest != ""; {
+		text, tag, _ := strings.Cut(rest, "<")
+		if !ascii(text) {
+			return true
+		}
+		n += len(strings.Fields(text))
+		_, rest, _ = strings.Cut(tag, ">")
+	}
+	return n >= few
 }
 
 // jsonKey returns the length of a JSON key, with its colon, that a line begins with: what follows may be prose.

@@ -76,7 +76,8 @@ func (p *parser) inline(start, end int) {
 	}
 }
 
-// reach is how far a mark that closes another one can be, in bytes: the time for a text is in proportion to its length.
+// reach is how far away, in bytes, a closing mark is looked for. Without a limit, the time for a text would not stay in
+// proportion to its length.
 const reach = 400
 
 // near returns the text from byte from, up to end and the reach.
@@ -148,8 +149,8 @@ func (p *parser) tag(i, end int) int {
 	return i
 }
 
-// emphasis returns where the words of an emphasis inside a sentence begin and end: of at most five words, with text
-// before it, or behind it that is more than a colon. If there is none at i, both are behind the marks there.
+// emphasis returns where the words of an emphasis inside a sentence begin and end: at most five words, with text before
+// them, or more than a colon after them. If there is none at i, both are after the marks there.
 func (p *parser) emphasis(i, start, end int) (inner, stop int) {
 	inner = i + 1
 	for inner < end && p.text[inner] == p.text[i] {
@@ -261,7 +262,7 @@ done:
 	return i, ""
 }
 
-// bare does what word does for one from byte i to byte j that has nothing but letters.
+// bare is word for one from byte i to byte j that has nothing but letters.
 func (p *parser) bare(i, j, end int) (int, Kind) {
 	switch w := p.text[i:j]; {
 	case isTool(w):
@@ -308,8 +309,8 @@ func (p *parser) inFormula(i, j, end int) bool {
 	return strings.ContainsRune(operators, before) || strings.ContainsRune(operators, after)
 }
 
-// isTool reports whether w is a command that is no word of a language. With one of the verbs it is code in a sentence
-// too.
+// isTool reports whether w is a command that is hardly a word of a language. With one of the verbs it is code in a
+// sentence too.
 func isTool(w string) bool {
 	switch w {
 	case "apt", "apt-get", "brew", "cargo", "docker", "git", "kubectl", "npm", "npx", "pip", "yarn":
@@ -392,7 +393,7 @@ var units = set(`A B C F GB GHz Gbps GW GWh Hz J K KB L MB MHz MPa MW MWh Mbps N
 		mol mph ms m² m³ nm ns oz ppm px rpm s t x °C °F µg µm Ω AED BRL CNY EUR GBP IDR INR JPY KRW MXN RUB SAR SEK TRY TWD USD
 		VND am pm AM PM`)
 
-// unit returns the end of the unit behind a number that ends at j, or j.
+// unit returns the end of the unit after a number that ends at j, or j.
 func (p *parser) unit(j, end int) int {
 	k := j
 	for k < end && (p.text[k] == ' ' || strings.HasPrefix(p.text[k:end], "\u00a0") || strings.HasPrefix(p.text[k:end], "\u202f")) {
@@ -466,8 +467,8 @@ func (p *parser) numerals(i, end int) int {
 	return to
 }
 
-// isPlain reports whether r is a letter, mark or digit beyond ASCII that begins nothing, as far as that is soon known: of
-// the scripts that most texts are in.
+// isPlain reports whether r is a letter, mark or digit beyond ASCII that cannot begin a masked part. It is quick: it
+// knows only the scripts that most texts are in.
 func isPlain(r rune) bool {
 	in := func(from, to rune) bool { return from <= r && r <= to }
 	switch {
@@ -519,8 +520,8 @@ func closing(r rune) string {
 	return ""
 }
 
-// quotation returns where a quotation that r begins at i ends, 0 if none begins there. It is within its block and of at
-// most 300 bytes; single quotation marks stand at the ends of words.
+// quotation returns where a quotation that r begins at i ends, 0 if none begins there. It ends within its block and
+// within 300 bytes; a single mark must stand at the end of a word to close it.
 func (p *parser) quotation(i, n int, r rune, end int) int {
 	marks := closing(r)
 	if marks == "" {

@@ -76,7 +76,7 @@ type parser struct {
 	masks  []Mask
 }
 
-// mask adds a masked part, joined to the one before if both are of a kind.
+// mask adds a masked part, joined to the one before if they touch and are of one kind.
 func (p *parser) mask(start, end int, kind Kind) {
 	if start >= end {
 		return

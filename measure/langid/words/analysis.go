@@ -17,14 +17,14 @@ type Word struct {
 	Range
 	Language string  // the most probable other language, ISO 639-1
 	LogOdds  float64 // natural logarithm of the odds that the word is in another language, given the words around it
-	Name     bool    // has a capital, or is a part of an identifier, an abbreviation or half a word
+	Name     bool    // has a capital, or is part of an identifier, an abbreviation or half a word
 	Listed   bool    // a word list has it
 	Foreign  bool    // in a script that the expected language is not written in
 	Share    float64 // of the word in Language, 0 if its list does not have it or there is none
 	English  float64 // the same in English, for words in Latin script
 	Own      float64 // the same in the expected language
 	Loan     bool    // used in most languages of the script: "online"
-	Native   bool    // so much of Language that it is hardly a name: "therefore"
+	Native   bool    // so much more frequent in Language than in most others that it is hardly a name: "therefore"
 }
 
 // An Analysis is what the words of a text say of its language, given the language expected.
@@ -52,14 +52,14 @@ func Analyse(text, language string, mask []Range) *Analysis {
 	return a
 }
 
-// memory has the analyses that were freed.
+// memory holds the analyses that were freed.
 var memory = sync.Pool{New: func() any { return new(Analysis) }}
 
-// Free gives the memory of an analysis to later ones. The analysis must not be used any more; its words may be.
+// Free gives the memory of an analysis to later ones. The analysis must not be used after that; its words may be.
 func (a *Analysis) Free() {
 	const most = 1 << 16 // tokens: what a long text took is not kept
 	if cap(a.cells) <= most {
-		clear(a.tokens) // which are parts of the text
+		clear(a.tokens) // they would keep the text
 		memory.Put(a)
 	}
 }
@@ -86,11 +86,11 @@ func (a *Analysis) Words(floor float64) []Word {
 	return words
 }
 
-// widen lets the words beside a run of foreign ones count as foreign that are likely to be so if the run is: whose
-// probability is not much less than that of its best word.
+// widen lets words beside a run of foreign ones count as foreign, too, if their probability is not much less than that
+// of the run's best word: if the run is foreign, so are they, most likely.
 func (a *Analysis) widen() {
 	least := math.Exp(Threshold)
-	raised := least * (1 + 1e-9) // whose logarithm is no less than Threshold when it is rounded
+	raised := least * (1 + 1e-9) // or rounding might take its logarithm below Threshold
 	for i := 0; i < len(a.cells); i++ {
 		if a.cells[i].odds < least {
 			continue
@@ -112,7 +112,7 @@ func (a *Analysis) widen() {
 	}
 }
 
-// alike is the share of the probability of a run's best word that words beside it have, since they may belong to it.
+// alike is the share of the probability of a run's best word from which words beside the run belong to it.
 const alike = 0.08
 
 // continues reports whether a word is in the same sentence as the one before, and written in the same alphabet.
@@ -189,7 +189,7 @@ func (a *Analysis) Weigh(parts ...Range) Evidence {
 			}
 			all += none
 			top := c.logRatios(&ratios)
-			over := max(0, top-most) // the languages differ by as much as they do
+			over := max(0, top-most) // taken off all languages, which keeps their differences
 			for l, x := range ratios[:c.n] {
 				sums[c.first+l] += max(-most, x-over) - none
 				said[c.first+l] = true
@@ -209,7 +209,7 @@ func (a *Analysis) Weigh(parts ...Range) Evidence {
 	return e
 }
 
-// from returns the number of the first token that begins at a byte or behind it.
+// from returns the number of the first token that begins at a byte or after it.
 func (a *Analysis) from(at int) int {
 	return sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].start >= at })
 }
@@ -226,8 +226,8 @@ func (a *Analysis) Own(start, end int, floor float64) (n int) {
 	return n
 }
 
-// Foreign returns what is left of the part from byte start to byte end without the words at its ends that have log odds
-// below floor: the whole part if all or none have.
+// Foreign returns the part from byte start to byte end without the words at its ends that have log odds below floor;
+// the whole part if all or none have.
 func (a *Analysis) Foreign(start, end int, floor float64) (int, int) {
 	from, least := a.from(start), math.Exp(floor)
 	to := sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].end > end })

@@ -7,15 +7,15 @@ import (
 	"crosstalk/measure/langid/words/levels"
 )
 
-// unknownCharacter is the share of words that are a character that no list has.
+// unknownCharacter is the share of a character that no list has as a word.
 const unknownCharacter = 1e-9
 
-// longest is the number of characters of the longest words of Chinese and Japanese that count.
+// longest is the number of characters of the longest words of Chinese and Japanese that are looked up.
 const longest = 8
 
-// characters sets, for a run of characters without spaces, the probability of each character after those before it, in
-// each language: of all ways to cut the run into words of the language, the share of those that continue with it. simplify
-// says that traditional characters are as good as simplified ones in Chinese.
+// characters sets the probability of each character of a run without spaces, given those before it, in each language:
+// it sums up all ways to cut the run into words of the language. simplify says that traditional characters count as
+// simplified ones in Chinese.
 func characters(tokens []token, cells []cell, simplify bool) {
 	languages, table := Groups[hanGroup].Languages, embedded().han
 	k := len(languages)
@@ -25,7 +25,7 @@ func characters(tokens []token, cells []cell, simplify bool) {
 	}
 	cache := table.Cache()
 	defer cache.Free()
-	// What the lists have for the characters since d ago, of either language: mostly the characters are the same.
+	// What the lists have for the characters since d ago. Mostly both languages look up the same ones.
 	var hashes [longest]levels.Hash
 	var rows [longest]levels.Row
 	for i := range tokens {

@@ -12,11 +12,11 @@ const (
 	usual    = 1 / 14.0 // that it is a certain other one of the benchmark
 	rare     = 0.006    // that it is a certain one that the benchmark does not have
 	stay     = 0.4      // that a run of another language continues at the next word
-	stayOn   = 0.2      // that it does behind punctuation other than a comma
+	stayOn   = 0.2      // that it does after punctuation other than a comma
 	stayOver = 0.1      // that it does at the next line
 )
 
-// stayWithin is the probability that a run continues at the next character: two are a word.
+// stayWithin is the probability that a run continues at the next character: two characters count as a word.
 var stayWithin = math.Sqrt(stay)
 
 // priors are the probabilities that a run of each state begins at a word: models mostly slip into English, or into one

@@ -13,14 +13,14 @@ const (
 	names          = 0.9   // of words with a capital inside a sentence, and of letters alone: "x"
 	loanCharacters = 0.004 // of the characters of Chinese and Japanese
 
-	// strangeCharacters is the same for characters that are stranger to the expected language than to the other: of a
-	// share below strange in the one and above known in the other.
+	// strangeCharacters is the same for characters that only the other language knows: their share is below strange in
+	// the expected one and above known in the other.
 	strangeCharacters = 1e-4
 	strange           = 2e-7
 	known             = 1e-6
 
-	// mostLoans is the largest share of a language's words that a word in lower case is as a loan: languages borrow
-	// nouns, not the function words that are far more frequent.
+	// mostLoans bounds the share that a word in lower case has as a loan: languages borrow nouns, not function words,
+	// which are far more frequent.
 	mostLoans = 3e-5
 )
 
@@ -28,16 +28,16 @@ const (
 	// frequent is the share of words from which a capital at the start of a sentence does not make them names: "The".
 	frequent = 1e-4
 
-	// less is enough for words that are this much more frequent in one language than in the third of them, since most
-	// names are known to all: "Therefore".
+	// lessFrequent is enough for words that are nativeRatio times as frequent in one language as in the third most
+	// likely one: most languages know most names, but not "Therefore".
 	lessFrequent = 1e-5
 	nativeRatio  = 10_000
 
-	// nameRatio is how much more probable a name in another script is in one language than in the third of them: most
-	// names are known to all.
+	// nameRatio bounds how much more probable a name in another script is in one language than in the third most likely
+	// one, for the same reason.
 	nameRatio = 30
 
-	// temper is the power of the ratios of characters: those of a word depend on each other.
+	// temper is the exponent of the ratios of characters, since the characters of a word depend on each other.
 	temper = 0.95
 
 	// impossible is the probability of a word in a script that the expected language is not written in.
@@ -53,8 +53,8 @@ type cell struct {
 	listed   bool              // a list of the script has the word
 	known    bool              // it is an everyday word of the expected language
 	loan     bool              // most have it
-	weighed  *weighed          // what the ratios were made of, nil if that is no word of an alphabet
-	expected float64           // what they were divided by, if it is
+	weighed  *weighed          // what the ratios were made of; nil if the token is not a word of an alphabet
+	expected float64           // what they were divided by, if it is one
 
 	state [maxGroup]float64 // forward probabilities, then posterior ones
 	home  float64           // forward probability of the expected language
@@ -116,7 +116,7 @@ func (c *cell) logRatios(logs *[maxGroup]float64) (top float64) {
 	return top
 }
 
-// compound reports whether two words with a hyphen between are one that the expected language has: "on-line", "check-out".
+// compound reports whether the expected language has two words with a hyphen between as one: "on-line", "check-out".
 func compound(tokens []token, home int) bool {
 	a := embedded().alphabets[tokens[0].script]
 	if a == nil || tokens[0].script != tokens[1].script || home < 0 {

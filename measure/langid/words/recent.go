@@ -21,8 +21,8 @@ type weighed struct {
 	loan   bool // most lists have it
 }
 
-// recent remembers the words that were weighed last: most words of a text are frequent ones. Each has one place, with the
-// last two words of that place. It is safe for concurrent use.
+// recent remembers the words that were weighed last: most words of a text are frequent ones. A word's hash gives its
+// place, which keeps the last two words that belong there. It is safe for concurrent use.
 type recent [1 << 15][2]atomic.Pointer[weighed]
 
 // longestRemembered is the length in bytes of the longest words that are remembered.

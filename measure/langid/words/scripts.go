@@ -30,7 +30,7 @@ const (
 	maxStates    = 48
 )
 
-// single lists the scripts that one language, or one first of all, is written in.
+// single lists the scripts that only one language is written in, or one above all.
 var single = []struct {
 	table    *unicode.RangeTable
 	language string
@@ -80,7 +80,8 @@ func (c class) script() script { return script(c & scriptBits) }
 // tabled is the number of characters whose classes are in a table: those of alphabets, and kana.
 const tabled = 0x3100
 
-// classes is the table. It takes less than a millisecond, which a program that checks nothing need not wait for.
+// classes is the table. Making it takes less than a millisecond, but a program that checks nothing need not wait for
+// it.
 var classes = sync.OnceValue(func() *[tabled]class {
 	var table [tabled]class
 	for _, p := range properties {
@@ -132,7 +133,7 @@ func listScriptTables() (all []scriptTable) {
 	return all
 }
 
-// each calls f with the characters of a range table that classes are tabled of.
+// each calls f with the characters of a range table that have a place in the table of classes.
 func each(t *unicode.RangeTable, f func(rune)) {
 	for _, in := range t.R16 {
 		for r := rune(in.Lo); r <= rune(in.Hi) && r < tabled; r += rune(in.Stride) {

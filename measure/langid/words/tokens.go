@@ -14,7 +14,7 @@ type token struct {
 	form       form
 	glued      bool // follows the token before at once
 	line       bool // is the first of its line
-	starts     bool // is the first of a sentence, or behind a quotation mark or the like
+	starts     bool // is the first of a sentence, or after a quotation mark or the like
 	hyphen     bool // there is nothing but a hyphen between the token before and it
 }
 
@@ -25,11 +25,11 @@ const (
 	plain   form = iota // lower case, or a script without cases
 	first               // a capital at the start of a sentence
 	capital             // a capital elsewhere: a name, or a noun in German
-	letter              // one in lower case, which may be the name of a thing
+	letter              // a single one in lower case, which may name a thing: "x"
 	silent              // cannot say anything: code, abbreviations, parts of numbers, half words
 )
 
-// longAnswer is the length of texts, in bytes, that may have been cut at a limit of tokens.
+// longAnswer is the length, in bytes, from which texts may have been cut at a limit of tokens.
 const longAnswer = 200
 
 // tokenize appends the words of text to dst. Bytes that mask has are left out.
@@ -67,7 +67,7 @@ func tokenize(dst []token, text, language string, mask []Range) []token {
 			last, start = i, false
 			continue
 		}
-		first, rest := c, class(0) // of the first character, and all that one of the others has
+		first, rest := c, class(0) // of the first character, and all bits of the others
 		j := i + n
 		for j < stop {
 			r, n := decodeRune(text[j:stop])
@@ -116,7 +116,7 @@ func lower(word, language string) string {
 	} else {
 		word = strings.ToLower(word)
 	}
-	if strings.Contains(word, "’") || strings.Contains(word, "ß") { // which most words have not, and is soon known
+	if strings.Contains(word, "’") || strings.Contains(word, "ß") { // few words have either
 		word = unify.Replace(word)
 	}
 	return word
@@ -127,7 +127,7 @@ func lower(word, language string) string {
 func formOf(text string, i, j int, single bool, initial, rest class, start bool) form {
 	before, n := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[j:])
-	if before == '\'' || before == '’' { // an ending behind what is no word of this script: "example.com'un", "3'te"
+	if before == '\'' || before == '’' { // an ending after what is not a word of this script: "example.com'un", "3'te"
 		before, _ = utf8.DecodeLastRuneInString(text[:i-n])
 		if unicode.IsLetter(before) {
 			return silent

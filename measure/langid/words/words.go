@@ -24,7 +24,7 @@ var file string
 // idBytes is the length of what the file begins with: the first bytes of the SHA-256 sum of the rest.
 const idBytes = 4
 
-// Identified puts in front of a file what it begins with.
+// Identified returns a file with what it begins with in front of the rest.
 func Identified(rest []byte) []byte {
 	sum := sha256.Sum256(rest)
 	return append(sum[:idBytes:idBytes], rest...)
@@ -36,8 +36,8 @@ func Name() string { return fmt.Sprintf("words@%x", file[:idBytes]) }
 // Order is the length of the longest letter sequence of the model.
 const Order = 5
 
-// Agglutinative lists the languages whose words take many endings, so that lists lack most of their forms. Their columns
-// have endings as well: how frequent a word with one is beside its stem.
+// Agglutinative lists the languages whose words take so many endings that lists lack most of their forms. Their columns
+// have endings as well: how frequent a word with the ending is beside its stem.
 var Agglutinative = map[string]bool{"tr": true}
 
 // Ending returns an ending as the columns have it.
@@ -62,7 +62,7 @@ const (
 	usuallyUnlisted = 0.02
 	unseenLetter    = 1.0 / 20_000
 
-	// lowest is the logarithm of the probability that very long words have, more than the smallest number.
+	// lowest bounds the logarithm of a word's probability: that of a very long word would be 0.
 	lowest = -600
 )
 

@@ -1,14 +1,14 @@
 //go:build linux
 
-// Guard measures crosstalk guard: the time of a check of 500 tokens, checks a second of processor time, memory, and what
-// becomes of good clients beside slow and hostile ones.
+// Guard measures crosstalk guard: the time of a check of 500 tokens, checks per CPU second, memory, and how good
+// clients fare beside slow and hostile ones.
 //
 //	go -C tools run ./bench/guard [-checks 5000] [-duration 1m] [-lid FILE] [-data DIR]
 //
-// The texts are of 15 languages, about 500 tokens (2,000 bytes of Latin letters) each: a sentence again and again, where
-// every fifth text has a word of another language; and, if ../shared/data/words is there, answers of models put together,
-// which have many more different words. Both are also given, whole, to lingua-go and with -lid to that fastText model:
-// what a tool takes that says one label a text. The service runs in its own process; clients share the machine with it.
+// The texts are in 15 languages and have about 500 tokens (2,000 bytes of Latin letters) each. Some repeat one
+// sentence, and every fifth of these has a word of another language. Others, if ../shared/data/words is there, are
+// answers of models put together, which have many more different words. For comparison, lingua-go and, with -lid, that
+// fastText model give one label to each text. The service runs in its own process; clients share the machine with it.
 package main
 
 import (
@@ -79,7 +79,7 @@ type text struct {
 	wrong          bool
 }
 
-// sentences are those of the benchmark of score confusion, in other words.
+// sentences are those of bench/confusion, each with a few more words.
 var sentences = []struct{ language, text string }{
 	{"ar", "تحكي لنا الجدة حكاية طويلة كل مساء عن القرية القديمة."}, {"de", "Die Großmutter erzählt jeden Abend eine lange Geschichte von dem alten Dorf."},
 	{"en", "Grandmother tells us a long story about the old village every evening."}, {"es", "La abuela nos cuenta cada noche una larga historia del pueblo viejo."},
@@ -170,10 +170,11 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// library measures guard.Check in this process, on one core. Recorded answers may have words of another language anyway.
+// library measures guard.Check in this process, on one core. Recorded answers may have words of another language of
+// their own, so those that are flagged need not be errors.
 func library(all []text, n int, lid string) {
 	var took, spent times
-	runtime.LockOSThread() // whose processor time is measured: the machine may have other things to do
+	runtime.LockOSThread() // for threadTime, which does not count what else the machine does
 	defer runtime.UnlockOSThread()
 	guard.Check("a", "de") // reads the models
 	before := cpu()
@@ -231,7 +232,7 @@ func library(all []text, n int, lid string) {
 	fastTextTool(all, n, lid)
 }
 
-// fastTextTool measures fastText's own command, where there is one: it reads a text a line.
+// fastTextTool measures fastText's own command, if it is installed. It reads one text per line.
 func fastTextTool(all []text, n int, lid string) {
 	tool, err := exec.LookPath("fasttext")
 	if err != nil {
@@ -320,7 +321,7 @@ func (s *service) ask(client *http.Client, data []byte, wrong bool) (bool, error
 	return (got.Verdict == "wrong") == wrong, nil
 }
 
-// http measures some clients at a time over HTTP.
+// http measures checks over HTTP, by some clients at a time.
 func (s *service) http(name string, clients int, all []text, n int) {
 	took := make(times, n)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}

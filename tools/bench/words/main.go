@@ -1,11 +1,12 @@
 // Words measures how well crosstalk finds foreign words, and judges whole replies, on reference data:
 //
-//	go -C tools run ./bench/words [-half a|b|all] [-only words|replies|streams] [-data DIR] [-own DIR] [-list false|missed|misnamed|beside]
+//	go -C tools run ./bench/words [-half a|b|all] [-only words|replies|streams] [-data DIR] [-own DIR]
+//		[-list false|missed|misnamed|beside|late] [-baselines=false]
 //
 // The data are ../shared/data/words (answers with foreign words at known places) and ../shared/data/replies. Both are
-// split into halves by a hash of the answer that an item is made from: settings were chosen while looking at half a
-// alone. The threshold of the words is the one that gives one false run per 1,000 words on half a; package words has it
-// built in, rounded.
+// split into halves by a hash of the answer that an item is made from: settings were chosen on half a alone. The
+// threshold of the words is the one that gives one false run per 1,000 words on half a; package words has it built in,
+// rounded.
 package main
 
 import (
@@ -34,7 +35,7 @@ func main() {
 	flag.StringVar(&o.data, "data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
 	flag.StringVar(&o.own, "own", "", "`folder` of NTREX-128: make data from it and measure on these alone")
 	half := flag.String("half", "all", "`half` to report: a, b or all (both, one after the other)")
-	flag.StringVar(&o.list, "list", "", "list `what` check gets wrong instead of figures: false, missed, misnamed or beside")
+	flag.StringVar(&o.list, "list", "", "list `what` check gets wrong instead of figures: false, missed, misnamed, beside or late")
 	flag.BoolVar(&o.baselines, "baselines", true, "measure lid.176 and lingua-go as well, which takes a minute")
 	only := flag.String("only", "", "measure one `part` alone: words, replies or streams")
 	flag.Parse()

@@ -17,7 +17,7 @@ type finding struct {
 	note       string // why, if the system says
 }
 
-// run is flagged letters without a letter between them.
+// run is flagged letters with no other letter between them.
 type run struct {
 	lo, hi   int // letters
 	language string

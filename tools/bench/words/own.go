@@ -21,7 +21,7 @@ var ownFiles = map[string]string{
 	"ja": "ref.jpn", "ko": "ref.kor", "pt": "ref.por-BR", "ru": "ref.rus", "tr": "ref.tur", "vi": "ref.vie", "zh": "ref.zho-CN",
 }
 
-// linesOfAnswer is how many lines of the news make an answer.
+// linesOfAnswer is how many lines of news make an answer.
 const linesOfAnswer = 4
 
 // ownSizes are the numbers of words put in, and ownCases how many cases of each a pair of languages has: more where
@@ -260,7 +260,7 @@ func takeRun(r *rand.Rand, donor *answer, others, frequent map[string]bool, lang
 	return run, scriptsOf(run) == 1
 }
 
-// scriptsOf counts whether a run has Latin letters, and others.
+// scriptsOf counts the scripts of a run, where all but Latin are one.
 func scriptsOf(run string) (n int) {
 	isLatin := func(r rune) bool { return unicode.Is(unicode.Latin, r) }
 	if strings.IndexFunc(run, isLatin) >= 0 {

@@ -22,7 +22,8 @@ type reply struct {
 }
 
 // replyTables prints how many clean replies are flagged, how many confused ones are missed, and how many foreign spans
-// are found with an overlap (intersection over union) of at least half. Replies in the wrong region of one language are left out.
+// are found with an overlap (intersection over union) of at least half. It leaves out replies in the wrong region of a
+// language.
 func replyTables(o options) error {
 	all, err := readLines[*reply](filepath.Join(o.data, "replies", "replies.jsonl"))
 	if err != nil {
@@ -115,9 +116,9 @@ func replyTables(o options) error {
 	return nil
 }
 
-// replyPart says which part of the replies an item belongs to: half a, on which the rules were chosen, or a part of half
-// b, by the second bit of the hash. Errors of the first part were read when most rules were there, and of the second
-// part only their number and their kinds.
+// replyPart says which part of the replies an item belongs to: half a, on which the rules were chosen, or a part of
+// half b, by the second bit of the hash. The errors of the first part were read when most rules were there; of those of
+// the second part, only the number and the kinds are known.
 func replyPart(id string) string {
 	h := fnv.New32a()
 	io.WriteString(h, id)

@@ -14,8 +14,8 @@ import (
 const soon = 20
 
 // streamTables prints how soon a stream finds lines and sentences in another language, in tokens from their start, and
-// how often it alarms in clean answers. A token is a piece of a word of at most four letters, or one Chinese or Japanese
-// letter: what the tokenizers of models come to, about. Answers come token by token.
+// how often it alarms in clean answers. A token is a piece of a word of at most four letters, or one Chinese or
+// Japanese letter, which is about what the tokenizers of models make. Answers come token by token.
 func streamTables(o options) error {
 	data, err := readSet(filepath.Join(o.data, "words"))
 	if err != nil {

@@ -53,8 +53,8 @@ func spansOf(counted bool) func(*answer) []finding {
 
 var languages = strings.Fields("ar de en es fr hi id it ja ko pt ru tr vi zh")
 
-// token is a word as baselines see it: Chinese and Japanese text is cut into words, and what has a capital, code or
-// digits is left out, as package words does.
+// tokens returns the words as baselines see them: Chinese and Japanese text is cut into words, and what has a capital,
+// code or digits is left out, as package words does.
 func tokens(a *answer) (all []finding) {
 	cut := map[string]segment.Segmenter{"ja": japanese.Segmenter{}, "zh": jieba.Segmenter{}}[a.Language]
 	found := words.Analyse(a.Text, a.Language, masked(a.Text)).Words(math.Inf(-1))

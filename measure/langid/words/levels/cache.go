@@ -12,7 +12,7 @@ type kept struct {
 	row  Row
 }
 
-// Cache returns a cache of the table that is free. Free gives it back.
+// Cache returns a free cache of the table. Free gives it back.
 func (t *Table) Cache() *Cache {
 	if c, ok := t.caches.Get().(*Cache); ok {
 		return c
@@ -20,14 +20,14 @@ func (t *Table) Cache() *Cache {
 	return &Cache{table: t}
 }
 
-// Free lets others use the cache.
+// Free gives the cache back, for another caller of Table.Cache.
 func (c *Cache) Free() { c.table.caches.Put(c) }
 
-// mostRows is the number of rows that Rows sets at most.
+// mostRows is the largest number of rows that Rows takes.
 const mostRows = 8
 
-// Rows sets rows to those of the strings with these hashes, of which there are at most eight. It finds the places of all
-// before it reads a row, which lets the processor wait for all of them at once.
+// Rows sets rows to those of the strings with these hashes, at most eight. It finds all places before it reads a row,
+// so that the processor waits for all of them at once.
 func (c *Cache) Rows(rows []Row, hashes []Hash) {
 	var places [mostRows]place
 	for i, h := range hashes {

@@ -10,15 +10,15 @@ import (
 // longestCode is the length of the longest code, in bits.
 const longestCode = 10
 
-// A mask is the columns that strings have, and how many strings have these. The mask 0 is all rare ones together.
+// A mask is a set of columns, and how many strings are in just these. Mask 0 is all rare ones together.
 type mask struct {
 	has   uint32
 	count int
 	bits  int // length of its code
 }
 
-// measure sets the lengths of the masks' codes (Huffman 1952), at most longestCode, and sorts them by that. Counts are
-// raised until none is longer.
+// measure sets the lengths of the masks' codes (Huffman 1952), and sorts the masks by them. It raises low counts until
+// no code is longer than longestCode.
 func measure(masks []mask) {
 	byLength := func(a, b mask) int { return cmp.Or(cmp.Compare(a.bits, b.bits), cmp.Compare(a.has, b.has)) }
 	for least := 1; ; least *= 2 {
@@ -55,8 +55,8 @@ func measure(masks []mask) {
 
 var errCodes = errors.New("levels: the codes of a table are damaged")
 
-// assign gives the masks, which are in order of the lengths of their codes, the codes: each the last one plus 1, with
-// zeros behind it, from its highest bit. A table of them is by the reversed code with any bits above it.
+// assign gives the masks their codes, in order of length: each is the one before plus 1, extended by zeros to its
+// length. Rows have codes from their highest bit, so the table is indexed by the reversed code, with any bits above it.
 func assign(masks []mask) (*[1 << longestCode]code, error) {
 	var table [1 << longestCode]code
 	next, length := 0, 0

@@ -8,7 +8,7 @@
 //	number of masks: two bytes
 //	masks: three bytes with a bit for each column, a byte with the length of their code; 0 is all others
 //	directory: for each 32 buckets, the bit at which they begin, in four bytes, and how far from there each begins, in two
-//	rows: 14 more bits of the hash; the code of the columns that have the string; behind the code of all others a bit for
+//	rows: 14 more bits of the hash; the code of the columns that have the string; after the code of all others a bit for
 //	each column; for each column that has it, in order, six bits with its level above the lowest
 //	eight bytes of zeros
 //

@@ -28,7 +28,7 @@ type code struct {
 // A Row has, for each column, 1 + the level of a string, or 0 if the column does not have it.
 type Row [MaxColumns]uint8
 
-// None reports whether none of the columns from one on has the string.
+// None reports whether no column from this one on has the string.
 func (r *Row) None(from int) bool {
 	for _, level := range r[from:] {
 		if level > 0 {
@@ -108,12 +108,12 @@ func (p *place) row(row *Row) bool {
 // loaded is the number of bits that a load has at least.
 const loaded = 57
 
-// load returns the bits from a bit on, 0 behind the end.
+// load returns the bits from a bit on, 0 after the end.
 func (t *Table) load(at int) uint64 {
 	if at >= t.end {
 		return 0
 	}
-	b := t.rows[at>>3 : at>>3+8] // there are eight bytes behind the rows
+	b := t.rows[at>>3 : at>>3+8] // eight bytes follow the rows
 	next := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 	return next >> (at & 7)
 }

@@ -77,7 +77,8 @@ func Write(dst []byte, columns []Column) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(out))), out...)
 }
 
-// list returns the rows of the sums. The table cannot tell strings with the same place apart: they have one.
+// list returns the rows of the sums. The table cannot tell apart strings with the same bucket and key: they share a
+// row.
 func (t *Table) list(sums []uint32, columns []Column) (rows []row) {
 	for i := 0; i < len(sums); {
 		r := row{}
@@ -125,7 +126,7 @@ func masksOf(rows []row) []mask {
 	return masks
 }
 
-// directory returns where buckets begin: in groups of them, the first bit of a group, then the bits from there to each.
+// directory returns where buckets begin: for each group of them its first bit, then the bits from there to each.
 func directory(begins []int) (out []byte) {
 	for i := 0; i < len(begins); i += group {
 		out = binary.LittleEndian.AppendUint32(out, uint32(begins[i]))
