@@ -55,6 +55,8 @@ type IncompleteError struct {
 	// Out has the answers of the shards that are there. It is empty if nothing
 	// was written, since a shard is there twice.
 	Out string
+
+	Figures bool // Out has figures from before, which stay
 }
 
 func (e *IncompleteError) Error() string {
@@ -77,7 +79,11 @@ func (e *IncompleteError) Error() string {
 	if e.Out == "" {
 		return text + ": nothing was written; leave one out"
 	}
-	return text + fmt.Sprintf(": %s has the answers so far and no figures; run these shards, and merge again", e.Out)
+	figures := "no figures"
+	if e.Figures {
+		figures = "its figures from before"
+	}
+	return text + fmt.Sprintf(": %s has the answers so far and %s; run these shards, and merge again", e.Out, figures)
 }
 
 // AheadError says that the merged run has answers to requests that failed in the
@@ -139,7 +145,7 @@ func Merge(paths []string, out string) (result Result, err error) {
 		return result, err
 	}
 	if incomplete != nil {
-		incomplete.Out = out
+		incomplete.Out, incomplete.Figures = out, d.Manifest.EstimatesSHA256 != ""
 		return result, incomplete
 	}
 	if result.Behind > 0 && d.Manifest.EstimatesSHA256 != "" {

@@ -196,7 +196,7 @@ func TestIncomplete(t *testing.T) {
 	_, err := merge.Merge([]string{path(4), path(2), path(1)}, out)
 	var incomplete *merge.IncompleteError
 	if !errors.As(err, &incomplete) || !slices.Equal(incomplete.Missing, []string{"3/4"}) || len(incomplete.Unfinished) != 1 ||
-		!strings.HasPrefix(incomplete.Unfinished[0], "2/4 (") || incomplete.Out != out {
+		!strings.HasPrefix(incomplete.Unfinished[0], "2/4 (") || incomplete.Out != out || incomplete.Figures {
 		t.Fatal(err)
 	}
 	if _, err := run.ReadEstimates(out); !errors.Is(err, run.ErrUnfinished) {
@@ -207,6 +207,10 @@ func TestIncomplete(t *testing.T) {
 	}
 	measure(t, open, shard.Shard{}, out) // the rest
 	measure(t, open, shard.Shard{}, single)
+	_, err = merge.Merge([]string{path(4), path(1)}, out)
+	if !errors.As(err, &incomplete) || !incomplete.Figures || !strings.Contains(err.Error(), "its figures from before") {
+		t.Error(err)
+	}
 	if !bytes.Equal(read(t, out, "estimates.json"), read(t, single, "estimates.json")) {
 		t.Error("the figures differ from those of a single run")
 	}
