@@ -47,6 +47,7 @@ type check struct {
 	lines    []Span // that are in another language, from end to end
 	excused  []Span // in another language for a reason
 	masked   []Mask
+	hidden   []Mask  // thoughts, which text does not have
 	pairs    []pair  // see paired
 	firsts   []int   // see first
 	alike    *string // see sibling; nil before it is known
@@ -60,7 +61,8 @@ type unit struct {
 }
 
 func newCheck(lid langid.Identifier, text string, want expected) *check {
-	c := &check{lid: lid, text: text, want: want, doc: prose.Parse(text)}
+	text, hidden := hideThoughts(text)
+	c := &check{lid: lid, text: text, want: want, doc: prose.Parse(text), hidden: hidden}
 	quoted := c.fewLetters() // an answer of nothing but a quotation is judged by it
 	for _, m := range c.doc.Masks {
 		if !m.Kind.Quoted() || !quoted {
@@ -546,8 +548,9 @@ func probability(x float64) float64 {
 }
 
 func (c *check) result() Judgement {
-	j := Judgement{Verdict: CannotTell, P: 0.5, Units: len(c.units), Spans: slices.Concat(c.spans, c.excused), Masked: c.masked}
+	j := Judgement{Verdict: CannotTell, P: 0.5, Units: len(c.units), Spans: slices.Concat(c.spans, c.excused), Masked: slices.Concat(c.hidden, c.masked)}
 	slices.SortFunc(j.Spans, byStart)
+	slices.SortFunc(j.Masked, func(a, b Mask) int { return cmp.Compare(a.Start, b.Start) })
 	weight := map[string]int{}
 	sum := 0.0
 	for _, u := range c.units {

@@ -143,6 +143,11 @@ func TestCheck(t *testing.T) {
 		// Of a line in two scripts, the identifier would name a third language.
 		{"ar", "تم شحن طلبك اليوم. Ihre Bestellung wurde verschickt und kommt morgen an.", Wrong, "de word[Ihre Bestellung wurde verschickt und kommt morgen an]"},
 		{"ar", "تم شحن طلبك اليوم. Спасибо за покупку и до скорой встречи.", Wrong, "ru word[Спасибо за покупку и до скорой встречи]"},
+		// Thoughts of a model.
+		{"fr", "<think>\nThe user wants to know when the order arrives.\n</think>\n\nVotre commande arrive demain.", Right, ""},
+		{"fr", "<think>The user asks about an order.</think>Your order arrives tomorrow.", Wrong, "en line[Your order arrives tomorrow.]"},
+		{"fr", "The user wants to know when the order arrives.\n</think>\n\nVotre commande arrive demain.", Right, ""},
+		{"fr", "<think>\nThe user wants to know", CannotTell, ""},
 		// HTML on one line.
 		{"fr", "<p>Votre commande a été expédiée hier et arrive demain.</p>", Right, ""},
 		{"fr", "<p>Bonjour,</p><p>Your order has been shipped and arrives tomorrow.</p>", Wrong, "en line[Your order has been shipped and arrives tomorrow.]"},
@@ -252,7 +257,7 @@ func TestIdentify(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	for _, s := range []string{"Das ist (in English: this) **bold** \"q\"", "| a | b |\n- c: d\n- e: f", "村上 zh \xff", "<p>Hallo,</p><p>it is fine.</p>", "It is fine.<br>"} {
+	for _, s := range []string{"Das ist (in English: this) **bold** \"q\"", "| a | b |\n- c: d\n- e: f", "村上 zh \xff", "<p>Hallo,</p><p>it is fine.</p>", "It is fine.<br>", "<think>It is</think> fine.", "It is\n</think>\nfine <think>\nx"} {
 		f.Add(s, "de")
 		f.Add(s, "zh-TW")
 	}

@@ -19,6 +19,8 @@ type Stream struct {
 	next    int    // number of words at which the last line is looked at again
 	looked  int    // the text's length when it was looked at
 	ended   bool   // a line has ended since
+
+	inThought, answering bool // see thinking
 }
 
 // Limits of streams.
@@ -56,6 +58,9 @@ func (s *Stream) Write(text string) (alarms []Span) {
 		s.endLine(all[s.line:at+n], at+n)
 		at += n + 1
 		s.line, s.words, s.next, s.ended = at, 0, 0, true
+	}
+	if s.thinking(all, text) {
+		return nil
 	}
 	if s.fence != "" || !s.ended && s.words < s.next || len(all)-s.looked < newBytes && s.looked > 0 {
 		return nil

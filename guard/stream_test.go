@@ -47,6 +47,11 @@ func TestStream(t *testing.T) {
 		{"a sentence behind brackets", "Ihre Bestellung (Nr. 12) ist „unterwegs“ und kommt morgen an. " + english, "en word[Your order is on its way and arrives]@18"},
 		{"a list", "Das sind die Schritte:\n* " + english + "\n", "en line[Your order is on its way and arrives]@12"},
 		{"in brackets", "Der Leerlauf (the engine runs but does not move the car) kostet Sprit.", ""},
+		{"thoughts", "<think>\n" + english + "\n```\n" + english + "\n</think>\n\n" + german, ""},
+		{"thoughts before a wrong line", "<think>" + english + "</think> " + german + "\n\n" + english + "\n", "en line[Your order is on its way and]@23"},
+		{"thoughts that do not end", "<think>\n" + english, ""},
+		{"thoughts of a channel", "<|channel|>analysis<|message|>" + english + "<|end|><|start|>assistant<|channel|>final<|message|>" + english, "en line[Your order is on its]@13"},
+		{"no thoughts", "<p>" + english + " " + english, "en line[Your order is on its way and arrives tomorrow. Your order is on]@13"},
 		{"an announced line", "Die Meldung lautet:\nThe file could not be found on this machine\n" + german, ""},
 	} {
 		if got := strings.Join(alarms(t, "de", c.text), " "); got != c.want {
@@ -63,6 +68,7 @@ func TestStream(t *testing.T) {
 func FuzzStream(f *testing.F) {
 	f.Add("de", "Ihre Bestellung ist unterwegs.\nYour order is on its way, and it arrives tomorrow.\n```\nx", uint8(3))
 	f.Add("zh-TW", strings.Repeat("请将商品连同发票一起寄回。", 60), uint8(7))
+	f.Add("de", "<think>It is\n```\n</think>\n\nYour order is on its way, and it arrives tomorrow.", uint8(1))
 	f.Add("fr", strings.Repeat("word and ", 700)+"\n"+strings.Repeat("- le mot\n", 400), uint8(200))
 	f.Fuzz(func(t *testing.T, tag, text string, size uint8) {
 		if len(text) > 20_000 {

@@ -1,0 +1,66 @@
+package guard
+
+import (
+	"strings"
+	"unicode"
+
+	"crosstalk/measure/prose"
+	"crosstalk/model/thoughts"
+)
+
+// Thought is the kind of masked parts in which a model thinks before it answers: "<think>...</think>".
+const Thought prose.Kind = "thought"
+
+// hideThoughts returns a text with spaces in place of a model's thoughts, and where these are.
+func hideThoughts(text string) (answer string, hidden []Mask) {
+	parts := thoughts.Parts(text)
+	if len(parts) == 0 || len(parts) == 1 && parts[0].Kind == thoughts.Answer {
+		return text, nil
+	}
+	blank, thinks := []byte(text), false
+	for _, p := range parts {
+		if p.Kind == thoughts.Answer {
+			thinks = false
+			continue
+		}
+		for i := p.Start; i < p.End; i++ {
+			if blank[i] != '\n' {
+				blank[i] = ' '
+			}
+		}
+		if !thinks {
+			hidden, thinks = append(hidden, Mask{Start: p.Start, Kind: Thought}), true
+		}
+		hidden[len(hidden)-1].End = p.Start + len(strings.TrimRightFunc(text[p.Start:p.End], unicode.IsSpace))
+	}
+	return string(blank), hidden
+}
+
+// longestMarker is the length in bytes of the markers that may begin a text's thoughts.
+const longestMarker = 64
+
+// thinking reports whether the text has nothing but thoughts so far, or too little to tell. Once it has more, the text
+// is looked at from there on.
+func (s *Stream) thinking(all, added string) bool {
+	switch {
+	case s.answering:
+		return false
+	case s.inThought && !strings.ContainsAny(added, ">]▷"): // the marker at its end is still to come
+		return true
+	}
+	parts := thoughts.Parts(all)
+	if strings.TrimSpace(all) == "" {
+		return true
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	s.inThought = last.Kind == thoughts.Thought
+	switch {
+	case first.Kind == thoughts.Answer:
+		text := strings.TrimSpace(all)
+		s.answering = len(text) >= longestMarker || !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "◁")
+	case last.Kind == thoughts.Answer:
+		s.answering = true
+		s.from, s.line, s.fence = last.Start, max(s.line, last.Start), ""
+	}
+	return !s.answering
+}
