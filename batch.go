@@ -28,7 +28,7 @@ type Batcher interface {
 	Poll(ctx context.Context, id string) (BatchState, error)
 	// Results yields what came of the requests of a batch that has ended, in
 	// any order. An error ends it, and what was yielded is good. Requests that
-	// were not answered may be missing.
+	// were not answered may be missing, and so may answers that are not there yet.
 	Results(ctx context.Context, id string, requests map[Key]Request) iter.Seq2[BatchResult, error]
 }
 
@@ -43,6 +43,11 @@ type BatchState struct {
 	Ended bool // nothing more comes of it
 	Done  int  // requests that are done, answered or not
 
+	// Failed is how many requests of a batch that has ended were not answered, as
+	// the provider says: they failed, expired or were cancelled. It has answers to
+	// all others, and was paid for them.
+	Failed int
+
 	// Problem is why the provider took the batch back as a whole, "" if it did
 	// not: no request was answered or paid for. Full says that the provider has
 	// too many requests of the account at the moment.
@@ -54,7 +59,7 @@ type BatchState struct {
 type BatchResult struct {
 	Key    Key // zero: the result is of no request of the batch, or cannot be read
 	Answer Answer
-	Err    error // why there is no answer; nil if there is one
+	Err    error // why the provider did not answer, or why the result cannot be read; nil: it is an answer
 }
 
 // UnclearError says that a batch may have been submitted or not.

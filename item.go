@@ -11,7 +11,7 @@ type Item struct {
 }
 
 // Pair is the content of a leakage item: two prompts with the same ending, of
-// which only Test mentions Concept (Gonen et al. 2024, section 3).
+// which only Test mentions Concept (Gonen et al. 2024, section 2.2).
 type Pair struct {
 	Concept string    `json:"concept"`
 	Test    string    `json:"test"`
@@ -28,12 +28,12 @@ type Pair struct {
 }
 
 // Prompt is the content of a confusion item: what is asked, and the language
-// that the answer should be in (Marchisio et al. 2024, section 3).
+// that the answer should be in (Marchisio et al. 2024, section 2.1).
 type Prompt struct {
 	Text     string `json:"text"`     // empty where an answer was recorded without its prompt
 	Language string `json:"language"` // as language identifiers label it: ISO 639-1 where there is a code, else ISO 639-3
 
-	// Tag is the language as a BCP 47 tag where it says more than Language: "zh-TW".
+	// Tag is the language as a BCP 47 tag where it says more than Language: "zh-TW", "nb".
 	Tag string `json:"tag,omitempty"`
 
 	// Before are the messages that Text answers: a system message, and earlier

@@ -42,6 +42,10 @@ type Options struct {
 	Poll   time.Duration // between looks at a batch at first; a tenth of its age later, at most a minute. Default 5 seconds
 	Settle time.Duration // how long a batch that may have been submitted is looked for. Default 1 minute
 
+	// BatchGiveUp asks again, one by one, what was answered in a batch and cannot be
+	// read within Patience.
+	BatchGiveUp bool
+
 	// SameModel reports whether a server that was asked for one model and says
 	// that another name answered means the same model. nil: always.
 	SameModel func(asked crosstalk.Identity, served string) bool

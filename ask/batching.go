@@ -146,7 +146,11 @@ func (b *Batching) run(ctx context.Context, all []*waiting) error {
 			return err
 		})
 	}
-	return each.Wait()
+	err := each.Wait()
+	if errors.As(err, new(*LimitError)) { // not before the others are collected
+		b.end(err)
+	}
+	return err
 }
 
 // forget takes a batch off those that are waited for.
@@ -175,30 +179,71 @@ func (b *Batching) see(ctx context.Context, w *waiting) error {
 			return errors.Join(err, b.dropIf(err == nil, w)) // the next round has its asks
 		}
 	}
-	for {
+	var c *collection
+	var ended time.Time // since when there are answers that cannot be read; zero: not known
+	for n := 1; ; n++ {
 		var state crosstalk.BatchState
 		err := b.insist(ctx, func(ctx context.Context) (err error) {
 			state, err = w.batcher.Poll(ctx, w.ID)
 			return err
 		})
-		switch {
-		case err != nil && statusOf(err) == 404 && time.Since(w.At) > longestKept:
-			b.remark("%s: the batch %s of %s is not there any more, and its requests are sent again", w.Identity, w.ID, w.At.Format(time.DateOnly))
-			return b.drop(w)
-		case err != nil:
-			return b.lost(w, err)
-		case state.Problem != "":
-			return b.takenBack(ctx, w, state)
-		case state.Ended:
-			return b.collect(ctx, w)
+		if status := statusOf(err); status == 404 || status == 410 {
+			err = &crosstalk.AskError{Fault: crosstalk.Denied, Status: status, Err: err,
+				Message: fmt.Sprintf("%s: the batch %s is not there (HTTP %d)", w.Identity, w.ID, status)}
 		}
-		b.Session.mu.Lock()
-		w.done = state.Done
-		b.Session.mu.Unlock()
-		if err := sleep(ctx, b.stop, b.interval(w.At)); err != nil {
+		var wait time.Duration
+		switch {
+		case err == nil && state.Problem != "":
+			return b.takenBack(ctx, w, state)
+		case err == nil && !state.Ended:
+			n, ended, wait = 0, time.Time{}, b.interval(w.At)
+			b.Session.mu.Lock()
+			w.done = state.Done
+			b.Session.mu.Unlock()
+		default:
+			if c == nil {
+				c = b.collection(w)
+			}
+			if err == nil {
+				err = c.collect(ctx, state.Failed)
+			}
+			if ended.IsZero() { // after the first download, which may take longer than --patience
+				ended = time.Now()
+			}
+			if done, err := b.unread(c, ended, err); done {
+				return err
+			}
+			wait = b.wait(n, err)
+		}
+		if err := sleep(ctx, b.stop, wait); err != nil {
 			return err
 		}
 	}
+}
+
+// unread reports whether a batch is done with, and with which error. err is why answers
+// that are paid for cannot be read since a time, nil if all can. They are looked for
+// again until --patience is over, and asked for again only if the user wants that.
+func (b *Batching) unread(c *collection, since time.Time, err error) (done bool, _ error) {
+	w, patience, status := c.w, b.options.Patience, statusOf(err)
+	missing := status == 404 || status == 410
+	switch {
+	case err == nil:
+		return true, b.finish(c, nil)
+	case !errors.As(err, new(*crosstalk.AskError)), faultOf(err) == crosstalk.Denied && !missing && status/100 != 3:
+		return true, b.lost(w, err)
+	case missing && time.Since(w.At) > longestKept:
+		b.remark("%s: the batch %s of %s is not there any more, and its requests are sent again",
+			w.Identity, w.ID, w.At.Format(time.DateOnly))
+		return true, b.drop(w)
+	case time.Since(since) < patience:
+		b.retried(err)
+		return false, nil
+	case b.options.BatchGiveUp:
+		return true, b.finish(c, err)
+	}
+	return true, &LimitError{fmt.Sprintf("stopped: %v; tried since %s (--patience %s). The requests are paid for, "+
+		"and are sent again only with --batch-give-up", err, clock(since), duration.Text(patience))}
 }
 
 // longestKept is how long providers keep the results of a batch, and a little
@@ -285,8 +330,7 @@ func (b *Batching) noBatches(w *waiting, err error) error {
 
 // lost ends the asking because nobody knows what came of a batch.
 func (b *Batching) lost(w *waiting, err error) error {
-	var refused *crosstalk.AskError
-	if !errors.As(err, &refused) {
+	if !errors.As(err, new(*crosstalk.AskError)) {
 		return err
 	}
 	return b.end(&ModelError{w.Identity, fmt.Errorf("%w; %d requests are in a batch there (%s), which keeps running: run the same command again to collect it",

@@ -30,6 +30,13 @@ type provider struct {
 	result     func(req crosstalk.Request) (string, error) // nil: every request is answered
 	sure       func() bool                                 // nil: always
 
+	takes  int                                                  // asks in a batch, at most; 0: any number
+	slow   map[string]time.Duration                             // by a batch's id: more than delay
+	failed int                                                  // requests that it says it did not answer
+	hidden func(b string, since time.Duration, sample int) bool // since the end: no result is shown; nil: all are
+	stalls bool                                                 // a download of results does not end
+	broken func(since time.Duration) error                      // the error that the results end with; nil: none
+
 	mu          sync.Mutex
 	submissions int
 	batches     []*submitted
@@ -58,7 +65,12 @@ func (p *provider) pay(req crosstalk.Request) {
 	p.paid[crosstalk.KeyOf(p.Identity(), req)]++
 }
 
-func (p *provider) Fits(asks []crosstalk.BatchAsk) int { return len(asks) }
+func (p *provider) Fits(asks []crosstalk.BatchAsk) int {
+	if p.takes > 0 {
+		return min(p.takes, len(asks))
+	}
+	return len(asks)
+}
 
 func (p *provider) Submit(_ context.Context, tag string, asks []crosstalk.BatchAsk) (string, error) {
 	p.mu.Lock()
@@ -127,15 +139,18 @@ func (p *provider) Poll(_ context.Context, id string) (crosstalk.BatchState, err
 	if b.full {
 		return crosstalk.BatchState{Ended: true, Problem: "too much", Full: true}, nil
 	}
-	return crosstalk.BatchState{Ended: time.Since(b.at) >= p.delay}, nil
+	return crosstalk.BatchState{Ended: p.since(b) >= 0, Failed: p.failed}, nil
 }
 
-func (p *provider) Results(_ context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+func (p *provider) Results(ctx context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
 	return func(yield func(crosstalk.BatchResult, error) bool) {
 		p.mu.Lock()
 		b := p.find(id)
 		p.mu.Unlock()
 		for _, a := range b.asks {
+			if p.hidden != nil && p.hidden(id, p.since(b), a.Request.Sample) {
+				continue
+			}
 			r := crosstalk.BatchResult{Key: a.Key, Answer: text("batched")}
 			if p.result != nil {
 				r.Answer.Text, r.Err = p.result(requests[a.Key])
@@ -144,7 +159,22 @@ func (p *provider) Results(_ context.Context, id string, requests map[crosstalk.
 				return
 			}
 		}
+		if p.stalls {
+			<-ctx.Done()
+			yield(crosstalk.BatchResult{}, fault(crosstalk.Transient))
+			return
+		}
+		if p.broken != nil {
+			if err := p.broken(p.since(b)); err != nil {
+				yield(crosstalk.BatchResult{}, err)
+			}
+		}
 	}
+}
+
+// since is the time since the end of a batch.
+func (p *provider) since(b *submitted) time.Duration {
+	return time.Since(b.at) - p.delay - p.slow[b.id]
 }
 
 // total is how many asks were paid for, and how often one was again.
@@ -290,7 +320,7 @@ func TestBatching(t *testing.T) {
 		"expired": {func(p *provider) {
 			p.delay = 24 * time.Hour
 			p.result = func(crosstalk.Request) (string, error) { return "", errors.New("expired") }
-		}, 1, all, 24 * time.Hour, "39 of 39 requests of the batch batch1 were not answered there (expired), and were sent one by one"},
+		}, 1, all, 24 * time.Hour, "39 of 39 requests of the batch batch1 were sent again one by one: expired"},
 		"a part fails": {func(p *provider) {
 			p.result = func(r crosstalk.Request) (string, error) {
 				if r.Sample%4 == 0 {
@@ -298,7 +328,7 @@ func TestBatching(t *testing.T) {
 				}
 				return "batched", nil
 			}
-		}, 1, 10, 3 * time.Hour, "9 of 39 requests of the batch batch1 were not answered there (no)"},
+		}, 1, 10, 3 * time.Hour, "9 of 39 requests of the batch batch1 were sent again one by one: no"},
 		"too large": {func(p *provider) { p.most = 25 }, 3, 2, 6 * time.Hour, "smaller ones follow"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -431,7 +461,8 @@ func TestForgottenBatch(t *testing.T) {
 		defer kill()
 		batched(ctx, ask.NewSession(store, ask.Options{}), p, 40)
 		p.batches = nil
-		if _, _, err := batched(t.Context(), ask.NewSession(store, ask.Options{}), p, 40); err == nil || !strings.Contains(err.Error(), "no such batch; 39 requests") {
+		if _, _, err := batched(t.Context(), ask.NewSession(store, ask.Options{}), p, 40); !errors.As(err, new(*ask.LimitError)) ||
+			!strings.Contains(err.Error(), "stopped: test:m: the batch batch1 is not there (HTTP 404); tried since") {
 			t.Error(err)
 		}
 		time.Sleep(40 * 24 * time.Hour)

@@ -1,8 +1,11 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -12,89 +15,74 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// downloads is how often results with damaged lines are read before what they
-// lack is asked for one by one.
-const downloads = 3
-
-// collect saves what came of a batch that has ended.
-func (b *Batching) collect(ctx context.Context, w *waiting) error {
-	c := &collection{asker: &asker{b.Session, w.batcher, w.group.model}, requests: map[crosstalk.Key]crosstalk.Request{},
-		answered: map[crosstalk.Key]bool{}, why: map[crosstalk.Key]error{}}
-	for _, a := range w.Asks {
-		c.requests[a.Key] = a.Request
-	}
-	for n := 1; ; n++ {
-		err := b.insist(ctx, func(inner context.Context) error {
-			// A download may take longer than an answer.
-			longer, cancel := context.WithTimeout(ctx, max(b.options.Timeout, longTransfer))
-			defer cancel()
-			either, done := merge(longer, b.stop)
-			defer done()
-			return c.read(either, w)
-		})
-		if c.full != nil {
-			return b.end(c.full)
-		}
-		if err != nil {
-			return b.lost(w, err)
-		}
-		if len(c.answered)+len(c.why) == len(w.Asks) || c.strange == 0 || n == downloads {
-			break
-		}
-		if err := sleep(ctx, b.stop, b.options.Poll); err != nil {
-			return err
-		}
-	}
-	if err := b.store.EndBatch(w.Batch); err != nil {
-		return b.end(err)
-	}
-	b.mu.Lock()
-	for _, a := range w.Asks {
-		if !c.answered[a.Key] {
-			b.direct[a.Key] = struct{}{}
-		}
-	}
-	b.mu.Unlock()
-	if missing := len(w.Asks) - len(c.answered); missing > 0 {
-		b.remark("%s: %d of %d requests of the batch %s were not answered there (%v), and were sent one by one", w.Identity, missing, len(w.Asks), w.ID, c.reason())
-	}
-	if c.strange > 0 {
-		b.remark("%s: the results of the batch %s have %d lines that cannot be read, or are of no request of it; they are left out", w.Identity, w.ID, c.strange)
-	}
-	return nil
-}
-
 // collection is what came of a batch so far.
 type collection struct {
 	*asker
+	w        *waiting
 	requests map[crosstalk.Key]crosstalk.Request
-	strange  int // results that cannot be read, or are of no request
+	strange  int   // results that cannot be read, or are of no request
+	trouble  error // why not all can be read, as far as that shows
 
 	mu       sync.Mutex
 	answered map[crosstalk.Key]bool  // saved
-	why      map[crosstalk.Key]error // not answered
+	failed   map[crosstalk.Key]error // why the provider did not answer
 	full     error                   // the journal's error
 }
 
-// reason is why a request was not answered.
-func (c *collection) reason() error {
-	for _, err := range c.why {
+func (b *Batching) collection(w *waiting) *collection {
+	c := &collection{asker: &asker{b.Session, w.batcher, w.group.model}, w: w,
+		requests: map[crosstalk.Key]crosstalk.Request{}, answered: map[crosstalk.Key]bool{}, failed: map[crosstalk.Key]error{}}
+	for _, a := range w.Asks {
+		c.requests[a.Key] = a.Request
+	}
+	return c
+}
+
+// collect reads the results of a batch that has ended and saves the answers. failed is
+// how many requests the provider says it did not answer; if it answered more than can
+// be read, that is an *crosstalk.AskError.
+func (c *collection) collect(ctx context.Context, failed int) error {
+	// A download may take longer than an answer.
+	longer, cancel := context.WithTimeout(ctx, max(c.options.Timeout, longTransfer))
+	defer cancel()
+	either, done := merge(longer, c.stop)
+	defer done()
+	c.read(either)
+	if c.full != nil {
+		return c.end(c.full)
+	}
+	all := len(c.w.Asks)
+	if failed > all { // that cannot be
+		failed = 0
+	}
+	paid := all - max(failed, len(c.failed))
+	if len(c.answered) >= paid {
+		return nil
+	}
+	if err := cause(ctx, c.stop); err != nil {
 		return err
 	}
-	return errors.New("its results have nothing on them")
+	why := crosstalk.AskError{Status: http.StatusNotFound, Err: errors.New("the provider does not show them")}
+	if c.trouble != nil {
+		why = crosstalk.AskError{Fault: faultOf(c.trouble), Status: statusOf(c.trouble), Err: c.trouble}
+	}
+	why.Message = fmt.Sprintf("%d of the %d answers in the batch %s of %s cannot be read: %v",
+		paid-len(c.answered), paid, c.w.ID, c.w.Identity, why.Err)
+	return &why
 }
 
 // read reads the results once and saves the answers.
-func (c *collection) read(ctx context.Context, w *waiting) (err error) {
-	c.strange = 0
+func (c *collection) read(ctx context.Context) {
+	c.strange, c.trouble = 0, nil
 	var saving errgroup.Group // many at a time: the journal commits them together
 	saving.SetLimit(256)
-	for r, broken := range w.batcher.Results(ctx, w.ID, c.requests) {
+	for r, broken := range c.w.batcher.Results(ctx, c.w.ID, c.requests) {
 		switch {
 		case broken != nil:
-			err = broken
+			c.trouble = broken
 		case r.Key == (crosstalk.Key{}):
 			c.strange++
+			c.trouble = cmp.Or(c.trouble, r.Err)
 		case r.Err != nil:
 			c.note(r.Key, r.Err)
 		default:
@@ -102,14 +90,13 @@ func (c *collection) read(ctx context.Context, w *waiting) (err error) {
 		}
 	}
 	saving.Wait()
-	return err
 }
 
 func (c *collection) note(key crosstalk.Key, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.answered[key] {
-		c.why[key] = err
+		c.failed[key] = err
 	}
 }
 
@@ -118,7 +105,7 @@ func (c *collection) save(r crosstalk.BatchResult) {
 	c.mu.Lock()
 	again := c.answered[r.Key] || c.full != nil
 	c.answered[r.Key] = true
-	delete(c.why, r.Key)
+	delete(c.failed, r.Key)
 	c.mu.Unlock()
 	if again {
 		return
@@ -142,4 +129,31 @@ func (c *collection) save(r crosstalk.BatchResult) {
 	c.count(r.Key, req, answer, fromBatch)
 	c.about.knows(req)
 	c.shape(req).works(answer, true)
+}
+
+// finish ends a batch. What it has no answer to is asked one by one.
+func (b *Batching) finish(c *collection, why error) error {
+	w := c.w
+	if err := b.store.EndBatch(w.Batch); err != nil {
+		return b.end(err)
+	}
+	b.mu.Lock()
+	for _, a := range w.Asks {
+		if !c.answered[a.Key] {
+			b.direct[a.Key] = struct{}{}
+		}
+	}
+	b.mu.Unlock()
+	for _, failed := range c.failed {
+		why = cmp.Or(why, failed)
+	}
+	if missing := len(w.Asks) - len(c.answered); missing > 0 {
+		b.remark("%s: %d of %d requests of the batch %s were sent again one by one: %v",
+			w.Identity, missing, len(w.Asks), w.ID, cmp.Or(why, errors.New("the provider did not answer them")))
+	}
+	if c.strange > 0 {
+		b.remark("%s: the results of the batch %s have %d lines that cannot be read, or are of no request of it; they are left out",
+			w.Identity, w.ID, c.strange)
+	}
+	return nil
 }

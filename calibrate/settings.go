@@ -55,7 +55,7 @@ func (l LeakageSettings) Calibrate(ctx context.Context, seeds, samples int) (res
 	}
 	env := similarities.NewEnv()
 	env.Programs(nil, l.ExecEnv)
-	list, err := similarities.OpenAll(l.Similarities, study.LanguageOf(s.Items), env)
+	list, err := similarities.OpenAll(similarities.ForProtocol(rules[0].Name, l.Similarities), study.LanguageOf(s.Items), env)
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,46 @@ func TestCompletedPath(t *testing.T) {
 	}
 }
 
+// Options of sbatch stand in both scripts. Those that begin as that of the array does
+// are others.
+func TestSlurmOptions(t *testing.T) {
+	array, merge, err := Slurm{Job: job, Folder: "/f", Program: "crosstalk", Options: []string{"--account=a", "-A a", "--mem=4G"}}.Scripts()
+	for _, script := range []string{string(array), string(merge)} {
+		if err != nil || !strings.Contains(script, "\n#SBATCH --account=a\n#SBATCH -A a\n#SBATCH --mem=4G\n") {
+			t.Errorf("%v\n%s", err, script)
+		}
+	}
+	parallel := job
+	parallel.Parallel = 3
+	for want, j := range map[string]Job{"1-3": job, "1-3%3": parallel} {
+		array, _, err := Slurm{Job: j, Folder: "/f", Program: "crosstalk"}.Scripts()
+		if err != nil || !strings.Contains(string(array), "\n#SBATCH --array="+want+"\n") {
+			t.Errorf("%v; want the array %s:\n%s", err, want, array)
+		}
+	}
+}
+
+// On a volume, each shard is tried four times. In a store Kubernetes counts the
+// retries of all shards together, so that there are three for each.
+func TestRetries(t *testing.T) {
+	for want, k := range map[string]Kubernetes{
+		"\n  completions: 3\n  parallelism: 3\n  backoffLimitPerIndex: 3 ": {Claim: "c"},
+		"\n  completions: 3\n  parallelism: 3\n  backoffLimit: 9\n":        {Store: "s3:a/"},
+	} {
+		k.Job, k.Image = job, "i"
+		text, err := k.Manifests()
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%v; want %q in\n%s", err, want, text)
+		}
+		// Bad usage is not tried again; the merge on a volume waits for the shards.
+		for _, part := range []string{"containerName: measure, operator: In, values: [2]}", `"--wait","168h"]`} {
+			if strings.Contains(string(text), part) != (k.Claim != "") {
+				t.Errorf("%s in\n%s", part, text)
+			}
+		}
+	}
+}
+
 // Nothing that is written can become a further line of a script or a manifest, and
 // what no cluster could run is refused.
 func TestRefused(t *testing.T) {
@@ -77,6 +117,9 @@ func TestRefused(t *testing.T) {
 		{slurm(func(s *Slurm) { s.Options = []string{"--partition=a\nrm -rf x"} }), "sbatch is"},
 		{slurm(func(s *Slurm) { s.Options = []string{"partition=long"} }), `sbatch is "partition=long"; expected an option of sbatch`},
 		{slurm(func(s *Slurm) { s.Options = []string{"--array=1-9"} }), "the array is that of --shards and --parallel"},
+		{slurm(func(s *Slurm) { s.Options = []string{"--array 1-9"} }), "the array is that of --shards and --parallel"},
+		{slurm(func(s *Slurm) { s.Options = []string{"--partition=long", "-a 1-4"} }), `sbatch is "-a 1-4"; the array is that of --shards and --parallel`},
+		{slurm(func(s *Slurm) { s.Options = []string{"-a1-4"} }), "the array is that of --shards and --parallel"},
 		{slurm(func(s *Slurm) { s.Out = "a\nb" }), "out /f/a\nb/logs contains"},
 		{slurm(func(s *Slurm) { s.Out = "runs/50%" }), `out /f/runs/50%/logs contains "%", which Slurm does not take`},
 		{slurm(func(s *Slurm) { s.Out = "." }), `out is "."; expected the name of a directory`},

@@ -13,17 +13,26 @@ import (
 )
 
 // Write writes the scripts into the directory of the shards, array.sh and merge.sh,
-// makes the directory for logs, and returns the paths of the scripts.
+// makes the directory for logs, and returns the paths of the scripts. They are private,
+// and so is the directory if it is new.
 func (s Slurm) Write() (array, merge string, err error) {
 	arrayScript, mergeScript, err := s.Scripts()
 	if err != nil {
 		return "", "", err
 	}
-	if err := os.MkdirAll(s.Logs(), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(filepath.Clean(s.Out)), 0o777); err != nil {
+		return "", "", err
+	}
+	if err := os.MkdirAll(s.Logs(), 0o700); err != nil {
 		return "", "", err
 	}
 	array, merge = filepath.Join(s.Out, "array.sh"), filepath.Join(s.Out, "merge.sh")
-	return array, merge, errors.Join(atomicfile.WriteBytes(array, arrayScript), atomicfile.WriteBytes(merge, mergeScript))
+	for path, script := range map[string][]byte{array: arrayScript, merge: mergeScript} {
+		if err := errors.Join(atomicfile.WriteBytesPrivate(path, script), os.Chmod(path, 0o700)); err != nil {
+			return "", "", err
+		}
+	}
+	return array, merge, nil
 }
 
 // Submit writes the scripts and gives them to sbatch. It returns the numbers of the

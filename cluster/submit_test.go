@@ -55,6 +55,11 @@ func TestSubmitSlurm(t *testing.T) {
 	if script, err := os.ReadFile("runs/a/array.sh"); err != nil || !strings.Contains(string(script), "\ncrosstalk run leakage --out runs/a --shard auto &\n") {
 		t.Errorf("%s, %v", script, err)
 	}
+	for name, mode := range map[string]os.FileMode{"runs": 0o755, "runs/a": 0o700, "runs/a/logs": 0o700, "runs/a/array.sh": 0o700, "runs/a/merge.sh": 0o700} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v; want %o", name, info.Mode(), err, mode)
+		}
+	}
 	if info, err := os.Stat(s.Logs()); err != nil || !info.IsDir() {
 		t.Errorf("no directory for logs: %v", err)
 	}

@@ -13,15 +13,21 @@
 //
 // # Statistics
 //
-//   - A mean, or a mean of means over languages and sources: the paired
-//     differences within cells, with the interval of stats.Mean or
-//     stats.Combine and the sign-flip test over clusters.
-//   - Independent pairs of 0 and 1: McNemar's exact test.
+//   - A rate, or a mean of rates over languages and sources: Tango's score interval
+//     of the paired differences, on effective counts where items are clustered or
+//     weighted, with McNemar's test, which is the same score test, or the sign-flip
+//     test over clusters.
+//   - Other means: the interval of stats.Mean or stats.Combine, and the sign-flip
+//     test.
 //   - A harmonic mean (LCPR): both conditions' rates on the items paired under
 //     its first measure, the interval of stats.Combine over clusters that the
 //     conditions share, and the exchange test stats.Swap.
-//   - Unpaired, if allowed and at most half of the items pair: the difference
-//     of the figures, with the t-test of stats.Combine.
+//   - Unpaired, if allowed and at most half of the items pair: Miettinen and
+//     Nurminen's score interval and test of rates; of other figures the t-test of
+//     stats.Combine.
+//
+// No interval is narrower than that of items of which none differs: one more wrong
+// answer never makes a run look safer.
 //
 // The family of tests is everything that one call compares. Its p-values are
 // adjusted by Holm's method, and the detectable difference is for its strictest
@@ -145,6 +151,24 @@ type Comparison struct {
 	Warnings       []string            `json:"warnings,omitempty"`
 
 	of, against *crosstalk.Estimate
+	shares      stats.Discordance // as in matched
+	counts      stats.Counts
+}
+
+// Items is about how many items would show, with this power, that the figure is worse
+// than its reference by at most the margin, if the measured difference is the true one.
+// NaN unless it is smaller than the margin and has an interval.
+func (c Comparison) Items(margin, power float64) float64 {
+	gap, end := margin+float64(c.Difference), float64(c.Difference)-c.Interval.Low
+	d := c.shares
+	if c.Better == crosstalk.Lower {
+		gap, end = margin-float64(c.Difference), c.Interval.High-float64(c.Difference)
+		d.Wins, d.Losses = d.Losses, d.Wins
+	}
+	if c.counts.N > 0 {
+		return d.ItemsForMargin(margin, c.Interval.Level, power) * float64(c.N) / c.counts.N
+	}
+	return stats.ItemsForWidth(float64(c.N), end, gap, c.Interval.Level, power)
 }
 
 // Figures are the two compared figures, over all their items.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"crosstalk"
+	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
 )
 
@@ -13,6 +14,7 @@ import (
 type sums struct {
 	*average
 	of, against []*stats.Clusters
+	graded      bool // some values are neither 0 nor 1
 }
 
 // add adds these items of the part.
@@ -29,7 +31,9 @@ func (s *sums) add(m *matched, items []int32) {
 					*into = append(*into, &stats.Clusters{})
 				}
 				if v.n(i) > 0 {
-					(*into)[k].Add(m.table.cluster(m.part, i), v.mean(i))
+					x := v.mean(i)
+					s.graded = s.graded || x != 0 && x != 1
+					(*into)[k].Add(m.table.cluster(m.part, i), x)
 				}
 			}
 		}
@@ -90,15 +94,30 @@ func (m *matched) difference(level float64, n int, of *sums) (e stats.Estimate, 
 			places = append(places, i)
 		}
 	}
+	bounds := m.bounds(a, b)
 	all := slices.Repeat([]float64{math.NaN()}, 2*len(a))
 	e = stats.Combine(defined, func(means []float64) float64 {
 		for i, at := range places {
 			all[at] = means[i]
 		}
 		return f(all[:len(a)]) - f(all[len(a):])
-	}, m.bounds(a, b), level)
+	}, bounds, level)
+	least, counts := m.unchanged(level)
 	if e.SE < rounding && math.Abs(e.Value) < rounding { // no item differs
-		e.SE, e.Interval = 0, m.unchanged(level)
+		e.SE, e.Interval.Low, e.Interval.High, m.counts = 0, math.NaN(), math.NaN(), counts
+	}
+	switch {
+	case bounds != stats.Difference:
+	case of == m.everything:
+		first, second, binary := m.rates()
+		if binary {
+			e.Interval = first.Minus(second, level)
+			break
+		}
+		first.Value, second.Value = 1, 1
+		e.Interval = asWideAs(first.Minus(second, level), e)
+	default:
+		e.Interval = asWideAs(least, e)
 	}
 	e.Warnings = slices.DeleteFunc(e.Warnings, func(w stats.Warning) bool { return w.Code == stats.FewItems }) // it counted both sides
 	if n < stats.MinItems {
@@ -111,16 +130,39 @@ func (m *matched) difference(level float64, n int, of *sums) (e stats.Estimate, 
 const rounding = 1e-12
 
 // unchanged is the interval of a composite difference when no item differs: the
-// widest of those of the measures that it combines, for which equal items say how
-// large a share of others may differ.
-func (m *matched) unchanged(level float64) (widest stats.Interval) {
-	widest = stats.Interval{Low: math.NaN(), High: math.NaN(), Level: level}
+// widest of those of the measures that it combines, with what its items count as.
+func (m *matched) unchanged(level float64) (widest stats.Interval, counts stats.Counts) {
 	for k := range m.equal {
-		if i := stats.Mean(&m.equal[k], stats.Difference, level).Interval; !(i.High-i.Low <= widest.High-widest.Low) {
-			widest = i
+		if m.equal[k].N() > 0 {
+			if i, of := unchanged([]*stats.Clusters{&m.equal[k]}, []float64{1}, level); i.High > widest.High {
+				widest, counts = i, of
+			}
 		}
 	}
-	return widest
+	return widest, counts
+}
+
+// rates are the figures of all items of each side, and whether they are rates: means
+// of values that are 0 or 1.
+func (m *matched) rates() (of, against stats.Rate, binary bool) {
+	s := m.everything
+	a, b := s.both()
+	return s.rate(a), s.rate(b), m.fraction && !s.graded && len(s.measures) == 1
+}
+
+// rate is the figure of a side, and how many items it counts as: those of the first
+// measure.
+func (s *sums) rate(cells []*stats.Clusters) stats.Rate {
+	first := average{Average: crosstalk.Average{Over: s.Average.Over}}
+	var parts []*stats.Clusters
+	for i, c := range cells {
+		if s.cells[i].Measure == 0 && c.N() > 0 {
+			first.cells, parts = append(first.cells, s.cells[i]), append(parts, c)
+		}
+	}
+	weights := first.weights()
+	e := stats.Combine(parts, func(means []float64) float64 { return dot(weights, means) }, stats.Proportion, estimate.Level)
+	return stats.Rate{Counts: stats.EffectiveCounts(parts, weights, e.SE), Value: s.formula()(means(cells))}
 }
 
 func means(cells []*stats.Clusters) []float64 {

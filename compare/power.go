@@ -20,6 +20,7 @@ type Goal struct {
 	Comparisons int       `json:"comparisons"` // in the family; the plan is for the strictest
 	Samples     []int     `json:"-"`           // answers to each prompt
 	Differences []float64 `json:"-"`           // to detect, in either direction
+	Margins     []float64 `json:"-"`           // with which a gate passes, if nothing has changed
 	Items       []int     `json:"-"`           // numbers to evaluate
 }
 
@@ -33,11 +34,11 @@ type Power struct {
 }
 
 // Plan is one size of a study. Given says which of Difference and Items is
-// given; the other is computed.
+// given; the other is computed. A margin is a Difference that the items exclude.
 type Plan struct {
 	Study        int             `json:"study"` // index
 	Samples      int             `json:"samples"`
-	Given        string          `json:"given"`        // "difference" or "items"
+	Given        string          `json:"given"`        // "difference", "margin" or "items"
 	Difference   crosstalk.Value `json:"difference"`   // detected with the stated power
 	Items        crosstalk.Value `json:"items"`        // with a value under both conditions
 	Observations crosstalk.Value `json:"observations"` // Items x Samples, under each condition
@@ -54,8 +55,8 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 		return p, fmt.Errorf("the power is %g; expected a number between 0 and 1, such as 0.8", g.Power)
 	case g.Comparisons < 1:
 		return p, fmt.Errorf("the number of comparisons is %d; expected 1 or more", g.Comparisons)
-	case len(g.Differences) == 0 && len(g.Items) == 0:
-		return p, fmt.Errorf("expected a difference to find or a number of items, found neither")
+	case len(g.Differences) == 0 && len(g.Items) == 0 && len(g.Margins) == 0:
+		return p, fmt.Errorf("expected a difference to find, a margin or a number of items")
 	}
 	g.Differences = slices.Clone(g.Differences)
 	for i, d := range g.Differences {
@@ -81,6 +82,12 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 				}
 				p.Plans = append(p.Plans, plan(i, samples, "difference", d, s.design(d, samples).Items(d, alpha, g.Power)))
 			}
+			for _, m := range g.Margins {
+				if !(m > 0 && m < 1) {
+					return p, fmt.Errorf("the margin is %g; expected more than 0 and less than 1", m)
+				}
+				p.Plans = append(p.Plans, plan(i, samples, "margin", m, math.Ceil(s.itemsForMargin(m, samples, g.Level, g.Power))))
+			}
 			for _, n := range g.Items {
 				if n < 1 {
 					return p, fmt.Errorf("the number of items is %d; expected 1 or more", n)
@@ -94,6 +101,15 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 
 func plan(study, samples int, given string, difference, items float64) Plan {
 	return Plan{study, samples, given, crosstalk.Value(difference), crosstalk.Value(items), crosstalk.Value(items * float64(samples))}
+}
+
+// itemsForMargin is the number of items with which a gate passes if nothing has changed:
+// as many items get better as get worse, and clusters count as the gate counts them.
+func (s Study) itemsForMargin(margin float64, samples int, level, power float64) float64 {
+	d := s.design(0, samples)
+	effect := math.Max(d.Effect, 1+(s.ClusterSize-1)*stats.LeastICC)
+	half := (d.Between + d.Within/float64(d.Samples)) / 2
+	return effect * stats.Discordance{Wins: half, Losses: half}.ItemsForMargin(margin, level, power)
 }
 
 func (s Study) design(difference float64, samples int) stats.Design {

@@ -28,6 +28,9 @@ func (m *matched) compare(o Options, family int) Comparison {
 	case m.isUnpaired(o):
 		c.Paired = false
 		c.Method, test = "t", e.P(0)
+		if of, against, binary := m.rates(); binary {
+			c.Method, test = "score", of.PAgainst(against)
+		}
 		c.LeftOut = nil
 	case m.composite != nil:
 		c.Method, test = "exchange", m.composite.exchange(o, family)
@@ -42,6 +45,9 @@ func (m *matched) compare(o Options, family int) Comparison {
 		c.Detectable = crosstalk.Value(e.MinDetectable(alpha, 0.8))
 	}
 	c.Interval = e.Interval.Known()
+	if c.Paired {
+		c.shares, c.counts = m.shares, m.counts
+	}
 	for _, w := range e.Warnings {
 		c.Warnings = append(c.Warnings, w.String())
 	}
@@ -140,6 +146,9 @@ type matched struct {
 	everything  *sums            // of all items; nil if the pairs suffice
 	equal       []stats.Clusters // differences of the pairs by measure, where sums are compared
 	observed    [2]*observed     // against, of
+
+	shares stats.Discordance // of pairs that are 0 or 1
+	counts stats.Counts      // how many items those count as, or others that do not differ
 
 	part  *part   // the last one
 	pairs []int32 // in it
@@ -255,19 +264,59 @@ func (m *matched) linear(level float64) (e stats.Estimate, of, against crosstalk
 	if len(d.cells) == 0 {
 		return stats.Mean(&stats.Clusters{}, stats.Difference, level), crosstalk.Undefined, crosstalk.Undefined
 	}
+	weights := m.average.weights()
 	if len(d.cells) == 1 {
 		e = stats.Mean(d.cells[0], d.bounds(), level)
 	} else {
-		weights := m.average.weights()
-		e = stats.Combine(d.cells, func(means []float64) (sum float64) {
-			for i, w := range weights {
-				sum += w * means[i]
-			}
-			return sum
-		}, d.bounds(), level)
+		e = stats.Combine(d.cells, func(means []float64) float64 { return dot(weights, means) }, d.bounds(), level)
+	}
+	switch {
+	case d.bounds() != stats.Difference:
+	case d.binary:
+		m.shares, m.counts = stats.DiscordanceOf(d.cells, weights), stats.EffectiveCounts(d.cells, weights, e.SE)
+		e.Interval = m.shares.Interval(m.counts, level)
+	default:
+		least, _ := unchanged(d.cells, weights, level)
+		e.Interval = asWideAs(least, e)
 	}
 	f := m.average.formula()
 	return e, crosstalk.Value(f(d.means(d.of))), crosstalk.Value(f(d.means(d.against)))
+}
+
+func dot(weights, means []float64) (sum float64) {
+	for i, w := range weights {
+		sum += w * means[i]
+	}
+	return sum
+}
+
+// unchanged is the interval of a difference where no item differs: so few items say
+// little of others.
+func unchanged(cells []*stats.Clusters, weights []float64, level float64) (stats.Interval, stats.Counts) {
+	counts := stats.EffectiveCounts(cells, weights, 0)
+	return stats.Discordance{}.Interval(counts, level), counts
+}
+
+// asWideAs extends the interval of an estimate where it is nearer to the value than
+// that of no difference is to 0, but not beyond 0. Else a few items that differ would
+// have a narrower interval than none, and a run with one more wrong answer could pass
+// where one without does not.
+func asWideAs(unchanged stats.Interval, e stats.Estimate) stats.Interval {
+	i := e.Interval
+	low, high := math.Max(e.Value+unchanged.Low, -1), math.Min(e.Value+unchanged.High, 1)
+	if i.Low > 0 {
+		low = math.Max(low, 0)
+	}
+	if i.High < 0 {
+		high = math.Min(high, 0)
+	}
+	if !(i.Low < low) { // or undefined
+		i.Low = low
+	}
+	if !(i.High > high) {
+		i.High = high
+	}
+	return i
 }
 
 // differences are the paired differences by cell.
@@ -277,7 +326,6 @@ type differences struct {
 	fractions   bool      // all values lie in [0, 1]
 	binary      bool      // all are 0 or 1
 	independent bool      // no two items share a cluster
-	wins, loses int       // pairs in which only the one is larger
 }
 
 func (d *differences) bounds() stats.Bounds {
@@ -311,11 +359,6 @@ func (m *matched) addDifferences(shared []bool) {
 		d.against[k] += y
 		d.fractions = d.fractions && min(x, y) >= 0 && max(x, y) <= 1
 		d.binary = d.binary && (x == 0 || x == 1) && (y == 0 || y == 1)
-		if x > y {
-			d.wins++
-		} else if x < y {
-			d.loses++
-		}
 		if m.addTo(d.cells[k], shared, i, x-y) {
 			d.independent = false
 		}
@@ -364,7 +407,7 @@ func (m *matched) test(o Options, family int) (method string, p float64) {
 		return "sign-flip", math.NaN()
 	}
 	if len(d.cells) == 1 && d.binary && d.independent {
-		return "mcnemar", stats.McNemar(d.wins, d.loses)
+		return "mcnemar", m.shares.P(m.counts)
 	}
 	weighted := d.cells[0]
 	if len(d.cells) > 1 {

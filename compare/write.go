@@ -76,7 +76,7 @@ func interval(c Comparison) string {
 }
 
 // methods are the full names of the tests.
-var methods = map[string]string{"sign-flip": "sign-flip permutation test over clusters", "mcnemar": "McNemar's exact test",
+var methods = map[string]string{"sign-flip": "sign-flip permutation test over clusters", "mcnemar": "McNemar's test", "score": "score test of unpaired rates",
 	"exchange": "permutation test that exchanges the conditions of clusters", "t": "t test of unpaired figures"}
 
 // tests counts the family in words.

@@ -40,17 +40,20 @@ func (p Power) table() report.Table {
 	for _, d := range p.Differences {
 		t.Header = append(t.Header, "items for "+points(d))
 	}
+	for _, m := range p.Margins {
+		t.Header = append(t.Header, "items for a margin of "+points(m))
+	}
 	for _, n := range p.Items {
 		t.Header = append(t.Header, fmt.Sprintf("points with %d items", n))
 	}
 	words, undefined := t.Rows, false
 	t.Rows = nil
 	for i, plan := range p.Plans {
-		if i%(len(p.Differences)+len(p.Items)) == 0 {
+		if i%(len(p.Differences)+len(p.Margins)+len(p.Items)) == 0 {
 			t.Rows = append(t.Rows, append(slices.Clone(words[plan.Study]), strconv.Itoa(plan.Samples)))
 		}
 		cell := report.Percent(plan.Difference)
-		if plan.Given == "difference" {
+		if plan.Given != "items" {
 			cell = "-"
 			if plan.Items.Defined() {
 				cell = strconv.FormatFloat(float64(plan.Items), 'f', 0, 64)

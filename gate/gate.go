@@ -213,7 +213,7 @@ func (r Requirement) check(e crosstalk.Estimate, b bound, o Options) Check {
 		if b.keeps(end) {
 			end = e.Interval.High
 		}
-		c.need(math.Abs(float64(e.Value)-end), math.Abs(float64(e.Value)-b.value))
+		c.need(items(*e.Interval, e.N, math.Abs(float64(e.Value)-end), math.Abs(float64(e.Value)-b.value)))
 	default:
 		c.Passed = true
 		if !whole && e.Interval != nil {
@@ -224,10 +224,11 @@ func (r Requirement) check(e crosstalk.Estimate, b bound, o Options) Check {
 	return c
 }
 
-// need says how many more items may decide an inconclusive check. The interval
-// reaches over a distance; a gap is what it may reach over.
-func (c *Check) need(distance, gap float64) {
-	if c.Missing = missing(*c.Interval, c.N, distance, gap); c.Missing > 0 {
+// need says how many more items may decide an inconclusive check, if it is known how
+// many it takes.
+func (c *Check) need(items float64) {
+	if items < 1e9 {
+		c.Missing = max(1, int(items)-c.N)
 		c.Reason += fmt.Sprintf("; about %d more items may tell", c.Missing)
 	}
 }
@@ -240,17 +241,13 @@ const power = 0.8
 // width falls with the number of items rather than its root.
 const withoutVariance = "exact-effective-n"
 
-// missing is how many items more than n an interval needs to keep a gap; 0 if there
-// is no gap.
-func missing(i crosstalk.Interval, n int, distance, gap float64) int {
-	items := stats.ItemsForWidth(float64(n), distance, gap, i.Level, power)
+// items is how many items an interval of n, which reaches over a distance, needs to
+// keep a gap; NaN if there is no gap.
+func items(i crosstalk.Interval, n int, distance, gap float64) float64 {
 	if i.Method == withoutVariance && gap > 0 {
-		items = math.Ceil(float64(n) * distance / gap)
+		return math.Ceil(float64(n) * distance / gap)
 	}
-	if !(items < 1e9) { // or undefined
-		return 0
-	}
-	return max(1, int(items)-n)
+	return stats.ItemsForWidth(float64(n), distance, gap, i.Level, power)
 }
 
 // unfit explains why a figure cannot be judged; it is empty if it can.

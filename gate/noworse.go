@@ -3,7 +3,6 @@ package gate
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"crosstalk"
@@ -35,13 +34,17 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 		case c.Interval == nil:
 			check.Reason = fmt.Sprintf("the difference over %d items has no interval", c.N)
 		case c.Better == crosstalk.Higher && c.Interval.Low < -margin-slack, c.Better == crosstalk.Lower && c.Interval.High > margin+slack:
-			if worse(c) > margin {
+			if worse(c) > margin+slack {
 				check.Reason = fmt.Sprintf("worse by %s points", report.Percent(crosstalk.Value(worse(c))))
 				break
 			}
 			check.Inconclusive = true
 			check.Reason = fmt.Sprintf("the difference may be as bad as %s points", report.Points(worst(c)))
-			check.need(math.Abs(float64(worst(c)-c.Difference)), margin-worse(c))
+			if c.Clusters < fewestClusters && c.Clusters < c.N {
+				check.Reason += fmt.Sprintf("; %d clusters are too few to tell", c.Clusters)
+				break
+			}
+			check.need(c.Items(margin, power))
 		default:
 			check.Passed = true
 			check.Remarks = remarks(c, *against)
@@ -77,6 +80,10 @@ func Lost(of, reference []crosstalk.Estimate, name string, wanted []string) (che
 	}
 	return checks
 }
+
+// fewestClusters can show that a rate near 100 % fell by at most some points; with fewer,
+// no number of items in them can.
+const fewestClusters = 12
 
 // worst is the end of the interval in the worse direction.
 func worst(c compare.Comparison) crosstalk.Value {

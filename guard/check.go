@@ -43,6 +43,8 @@ type check struct {
 	analysis *words.Analysis
 	units    []unit
 	strict   bool
+	serbian  bool // is expected, in either script: see inSerbian
+	asked    bool // the identifier, about a line
 	spans    []Span
 	lines    []Span // that are in another language, from end to end
 	excused  []Span // in another language for a reason
@@ -70,7 +72,10 @@ func newCheck(lid langid.Identifier, text string, want expected) *check {
 			c.masked = append(c.masked, Mask{m.Start, m.End, m.Kind})
 		}
 	}
-	c.analysis = words.Analyse(text, want.base, c.mask)
+	if c.serbian = want.base == "sr"; c.serbian && (want.script == "Latn" || want.script == "" && c.mostlyLatin(c.doc.Blocks...)) {
+		c.want.base, c.want.name = croatian[0], "sr-Latn"
+	}
+	c.analysis = words.Analyse(text, c.want.base, c.mask)
 	return c
 }
 
@@ -132,8 +137,7 @@ func (c *check) judge() {
 	c.englishSentences()
 	c.chineseSentences()
 	c.scripts()
-	slices.SortFunc(c.spans, byStart)
-	slices.SortFunc(c.excused, byStart)
+	c.disjoint()
 }
 
 func byStart(a, b Span) int { return cmp.Compare(a.Start, b.Start) }
@@ -357,7 +361,16 @@ func (c *check) identify(u *unit, mixed bool) bool {
 		least = 0.99
 	}
 	guess := c.lid.Identify(text)
+	c.asked = true
+	if c.serbian && (guess.Language == "sr" || slices.Contains(croatian, guess.Language)) {
+		guess.Language = c.inSerbian(u.blocks)
+	}
 	switch {
+	case c.serbian && c.want.script == "" && strings.HasPrefix(guess.Language, "sr-") && guess.Probability >= 0.5:
+		for _, b := range u.blocks { // in the script of the fewer letters: all its words would be foreign to the analysis
+			c.lines = append(c.lines, Span{Start: b.Start, End: b.End})
+		}
+		u.state, u.evidence.LogRatio = Right, -lineWrong
 	case !little && guess.Language == c.want.base && guess.Probability >= 0.5 && (!supported || u.evidence.LogRatio < lineWrong):
 		u.state, u.evidence.LogRatio = Right, min(u.evidence.LogRatio, -lineWrong)
 	case twins[guess.Language], mixed && script(guess.Language) != script(c.want.base):
@@ -548,9 +561,8 @@ func probability(x float64) float64 {
 }
 
 func (c *check) result() Judgement {
-	j := Judgement{Verdict: CannotTell, P: 0.5, Units: len(c.units), Spans: slices.Concat(c.spans, c.excused), Masked: slices.Concat(c.hidden, c.masked)}
+	j := Judgement{Verdict: CannotTell, P: 0.5, Units: len(c.units), Spans: slices.Concat(c.spans, c.excused), Masked: c.allMasks()}
 	slices.SortFunc(j.Spans, byStart)
-	slices.SortFunc(j.Masked, func(a, b Mask) int { return cmp.Compare(a.Start, b.Start) })
 	weight := map[string]int{}
 	sum := 0.0
 	for _, u := range c.units {
@@ -558,7 +570,7 @@ func (c *check) result() Judgement {
 		case CannotTell:
 			j.Unclear++
 		case Right:
-			weight[c.want.base] += max(1, u.evidence.Words)
+			weight[c.want.name] += max(1, u.evidence.Words)
 			sum = min(sum, u.evidence.LogRatio)
 		case Wrong:
 			weight[u.evidence.Language] += max(1, u.evidence.Words)
@@ -566,11 +578,11 @@ func (c *check) result() Judgement {
 	}
 	switch {
 	case len(c.spans) > 0:
-		j.Verdict, j.P = Wrong, 0
+		j.Verdict = Wrong
 		for _, s := range c.spans {
 			j.P = max(j.P, s.P)
 		}
-	case weight[c.want.base] > 0:
+	case weight[c.want.name] > 0:
 		j.Verdict, j.P = Right, probability(min(-sum, 7))
 	}
 	for l, n := range weight {
@@ -581,6 +593,9 @@ func (c *check) result() Judgement {
 	j.Language = c.name(j.Language, 0, len(c.text))
 	if base, _, _ := strings.Cut(j.Language, "-"); base == c.want.base {
 		j.Region = c.region()
+	}
+	if j.Units > 0 || j.Spans != nil {
+		j.Judged = c.level()
 	}
 	if j.Spans == nil {
 		j.Spans = []Span{}

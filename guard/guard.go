@@ -32,6 +32,7 @@ type Judgement struct {
 	Language string  `json:"language"`         // that most of the prose is in, empty if that cannot be told
 	Region   string  `json:"region,omitempty"` // that the words of English, Spanish or Portuguese point to, if they do: reported, not judged
 	P        float64 `json:"p"`                // probability that the verdict is true; 0.5 if it cannot be told
+	Judged   Level   `json:"judged,omitempty"` // how closely the text was looked at; empty if it has nothing to judge
 	Units    int     `json:"units"`            // lines, or groups of short ones, that were judged
 	Unclear  int     `json:"unclear"`          // units whose language cannot be told
 	Spans    []Span  `json:"spans"`            // the parts in another language
@@ -50,7 +51,7 @@ const (
 type Span struct {
 	Start    int        `json:"start"`
 	End      int        `json:"end"`
-	Language string     `json:"language"` // BCP 47, with the script of Chinese: "en", "zh-Hans"
+	Language string     `json:"language"` // BCP 47, with the script of Chinese, and of Serbian in Latin letters: "en", "zh-Hans"
 	Kind     string     `json:"kind"`     // Line or Word
 	P        float64    `json:"p"`        // probability that it is in another language; below Certain only with an excuse, or if none are taken
 	Excuse   prose.Kind `json:"excuse,omitempty"`
@@ -85,7 +86,7 @@ type Checker struct {
 // Rules names what decides about a verdict besides the identifier: the rules, the models of words and whether excuses
 // are taken. It changes whenever they do.
 func (k Checker) Rules() string {
-	rules := "guard-7+" + words.Name()
+	rules := "guard-8+" + words.Name()
 	if k.Strict {
 		rules += "+strict"
 	}
@@ -99,9 +100,9 @@ func (k Checker) identifier() langid.Identifier {
 	return k.Identifier
 }
 
-// Check judges a text that should be in a language: a BCP 47 tag such as "ko", "pt-BR" or "zh-Hant". A region decides
-// between simplified and traditional Chinese; other regions are reported, not judged. An error means that the tag is
-// not a language that can be judged.
+// Check judges a text that should be in a language: a BCP 47 tag such as "ko", "pt-BR" or "zh-Hant". A script or region
+// decides between simplified and traditional Chinese, a script between the two of Serbian; other regions are reported,
+// not judged. An error means that the tag is not a language that can be judged.
 func (k Checker) Check(text, tag string) (Judgement, error) {
 	e, err := k.expect(tag)
 	if err != nil {
@@ -122,10 +123,17 @@ func Check(text, tag string) (Judgement, error) { return Checker{}.Check(text, t
 type expected struct {
 	tag    string
 	base   string // ISO 639
-	script string // "Hans" or "Hant" where the tag of Chinese has a script or a region, otherwise empty
+	script string // "Hans" or "Hant" where the tag of Chinese has a script or a region, "Latn" or "Cyrl" where that of Serbian has a script, otherwise empty
+	name   string // of base in judgements
 }
 
+// longestTag is the longest tag of a language, in bytes.
+const longestTag = 100
+
 func (k Checker) expect(tag string) (expected, error) {
+	if len(tag) > longestTag {
+		return expected{}, fmt.Errorf("the tag of a language has %d bytes; expected one such as ko, pt-BR or zh-Hant", len(tag))
+	}
 	t, err := language.Parse(strings.ReplaceAll(tag, "_", "-"))
 	if err != nil || tag == "" {
 		return expected{}, fmt.Errorf("unknown language %q; expected a BCP 47 tag such as ko, pt-BR or zh-Hant", tag)
@@ -135,13 +143,11 @@ func (k Checker) expect(tag string) (expected, error) {
 	}
 	base, _ := t.Base()
 	e := expected{tag: t.String(), base: base.String()}
-	if e.base == "zh" && strings.ContainsAny(tag, "-_") {
-		script, _ := t.Script()
-		e.script = script.String()
-	}
+	e.script = langid.Script(t)
 	var known bool
 	if e.base, known = k.label(e.base); !known {
 		return expected{}, fmt.Errorf("language %q cannot be judged; expected one of: %s", tag, strings.Join(Languages(), " "))
 	}
+	e.name = e.base
 	return e, nil
 }

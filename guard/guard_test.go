@@ -3,9 +3,14 @@ package guard
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"crosstalk/measure/prose"
 )
 
 // spans lists what Check finds as "language kind[text]", and what is excused as "{excuse}[text]".
@@ -116,6 +121,28 @@ func TestCheck(t *testing.T) {
 		{"zh-TW", "请将商品 please 连同发票一起寄回。", Wrong, "zh-Hans line[请将商品 please 连同发票一起寄回。]"},
 		{"zh-CN", "请将商品连同发票一起寄回。", Right, ""},
 		{"zh", "請將商品連同發票一起寄回。", Right, ""},
+		// Characters of traditional text that simplified text has as well, for another one or for none.
+		{"zh-TW", "用乾布擦拭鏡面後，請將器材置於陰涼處，以免著色。", Right, ""},
+		{"zh-Hant", "想更瞭解本活動的規則，請參閱附件，或於下班前來電。", Right, ""},
+		{"zh-HK", "我們藉此徵求各位的意見，並於下月公佈結果。", Right, ""},
+		{"zh", "這本著作收錄於第三冊，由圖書館徵集而來。", Right, ""},
+		{"en", "The notice says 將於明天公佈 and nothing else.", Wrong, "zh-Hant word[將於明天公佈]"},
+		{"zh-TW", "請將商品寄回，ありがとうございます。", Wrong, "ja word[ありがとうございます]"},
+		// Serbian in both scripts, which are one language with Croatian to the identifier if they are Latin.
+		{"sr", "Vaša porudžbina je poslata juče i stiže sutra pre podne.", Right, ""},
+		{"sr", "Ваша поруџбина је послата јуче и стиже сутра пре подне.", Right, ""},
+		{"sr-RS", "Račun možete da preuzmete u prodavnici.\n\nРачун можете да преузмете у продавници, сваког радног дана до осам.", Right, ""},
+		{"sr-ME", "Račun možete da preuzmete u prodavnici, svakog radnog dana do osam.\n\nРачун можете да преузмете.", Right, ""},
+		{"sr-Latn", "Račun možete da preuzmete u prodavnici.", Right, ""},
+		{"sr-Latn", "Рачун можете да преузмете у продавници.", Wrong, "sr-Cyrl line[Рачун можете да преузмете у продавници.]"},
+		{"sr-Cyrl", "Račun možete da preuzmete u prodavnici.", Wrong, "sr-Latn line[Račun možete da preuzmete u prodavnici.]"},
+		{"sr-Cyrl", "Рачун можете да преузмете у продавници.", Right, ""},
+		{"sr-Latn", "Račun možete da preuzmete u prodavnici.\n\nPlease bring your passport and the receipt.", Wrong, "en line[Please bring your passport and the receipt.]"},
+		{"sr", "Die Rechnung erhalten Sie morgen im Geschäft.", Wrong, "de line[Die Rechnung erhalten Sie morgen im Geschäft.]"},
+		{"sr", "Рачун можете да преузмете in the store у продавници.", Wrong, "en word[in the store]"},
+		{"sr-Latn", "Hvala!", CannotTell, ""},
+		{"hr", "Račun možete da preuzmete u prodavnici.", Right, ""},
+		{"hr", "Рачун можете да преузмете у продавници.", Wrong, "sr line[Рачун можете да преузмете у продавници.]"},
 		{"ja", "请将商品连同发票一起寄回。", Wrong, "zh-Hans line[请将商品连同发票一起寄回。]"},
 		{"zh-TW", "您的訂位已經確認。请提前三天通知我们。期待您的光臨，請準時到場，當天請攜帶證件。", Wrong, "zh-Hans word[请提前三天通知我们。]"},
 		{"zh-CN", "您的預訂，请提前三天通知我们。", Right, ""},
@@ -173,6 +200,44 @@ func TestCheck(t *testing.T) {
 		}
 		if j.P < 0.5 || j.P > 1 || j.Verdict == CannotTell && j.P != 0.5 {
 			t.Errorf("%s: %q: p %v", c.tag, c.text, j.P)
+		}
+	}
+}
+
+// What a judgement says it judged is true of the text, and the manual's table says it of each language.
+func TestJudged(t *testing.T) {
+	for _, c := range []struct {
+		tag, text, language string
+		want                Level
+	}{
+		{"de", "Danke.", "de", ByWords},
+		{"zh-TW", "請稍候片刻。", "zh-Hant", ByWords},
+		{"ko", "네, 알겠습니다.", "ko", ByScript},
+		{"hi", "ठीक है।", "hi", ByScript},
+		{"nl", "Uw bestelling komt morgen aan.", "nl", ByLines},
+		{"nl", "Пока.", "ru", ByScript},
+		{"sr", "Račun možete da preuzmete u prodavnici.", "sr-Latn", ByLines},
+		{"sr", "Рачун можете да преузмете у продавници.", "sr", ByLines},
+		{"nl", "12 kg", "", ""},
+		{"de", "`ls`", "", ""},
+	} {
+		if j, _ := spans(t, c.text, c.tag); j.Judged != c.want || j.Language != c.language {
+			t.Errorf("%s %q: judged %q, language %q; want %q, %q", c.tag, c.text, j.Judged, j.Language, c.want, c.language)
+		}
+	}
+	page, err := os.ReadFile("../docs/check.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := map[Level][]string{}
+	for _, l := range Languages() {
+		level := (&check{want: expected{base: l}, asked: true}).level()
+		by[level] = append(by[level], l)
+	}
+	for _, level := range []Level{ByWords, ByScript, ByLines} {
+		row := regexp.MustCompile("(?m)^\\| `" + string(level) + "` \\|.*\\| (.*) \\|$").FindSubmatch(page)
+		if want := strings.Join(by[level], " "); row == nil || string(row[1]) != want {
+			t.Errorf("docs/check.md, %s: %s\nwant %s", level, row, want)
 		}
 	}
 }
@@ -243,20 +308,104 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-func TestIdentify(t *testing.T) {
-	for text, want := range map[string]string{
-		"À quelle heure ouvre le magasin ?":                   "fr",
-		"```go\nfor i := range n {}\n```\nWas ist das genau?": "de",
-		"請問發票要怎麼開？":                                           "zh-Hant",
-		"":                                                    "",
-	} {
-		if got := Identify(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
+// mixtures are texts in which marks and thoughts are where they do not belong.
+var mixtures = []string{"ីភាសាខ្មែរ", "ីភាសា\nីភាសាខ្មែរ និង English ីភាសា", "ְשלום بالعربية ՀայերենִQ ךְ", "َمرحبا ِשָ Բարեւ, ๅไทย", "- ំខ្មែរ\n- ាweb\n\n> ី“ភាសា”",
+	"```\n<think>It is</think>\n``` fine", "> <think>a</think> b", "`<think>` Das ist </think> gut `x`", "<think>`a</think>` b", "|<think>|a|\n|</think>|b|",
+	"**ឬ <thought>ី</thought>** q", "{\"a\": \"<think>It is</think>\"}", "你好您的订单ます。請稍候 the order 很快 <think>", "请将商品。Please hold ֿthe line，請將商品連同"}
+
+// disjoint fails the test unless the spans and the masked parts are in order, do not overlap, lie in the text and cut no
+// character, and p is one.
+func disjoint(t *testing.T, text string, j Judgement) {
+	t.Helper()
+	at := 0
+	for _, s := range j.Spans {
+		if s.Start < at || s.End <= s.Start || s.End > len(text) || s.P < 0 || s.P > 1 || cuts(text, s.Start) || cuts(text, s.End) {
+			t.Fatalf("%q: span %+v of %+v", text, s, j)
 		}
+		at = s.End
+	}
+	at = 0
+	for _, m := range j.Masked {
+		if m.Start < at || m.End <= m.Start || m.End > len(text) || cuts(text, m.Start) || cuts(text, m.End) {
+			t.Fatalf("%q: mask %+v of %+v", text, m, j)
+		}
+		at = m.End
+	}
+	if slices.ContainsFunc(j.Spans, func(s Span) bool { return s.Excuse == "" }) != (j.Verdict == Wrong) || j.P < 0.5 || j.P > 1 ||
+		(j.Judged == "") != (j.Units == 0 && len(j.Spans) == 0) {
+		t.Fatalf("%q: %+v", text, j)
+	}
+	j.marked(text)
+}
+
+// cuts reports whether a byte is inside a character.
+func cuts(text string, at int) bool {
+	return utf8.ValidString(text) && at < len(text) && !utf8.RuneStart(text[at])
+}
+
+func TestDisjoint(t *testing.T) {
+	for _, c := range []struct{ tag, text, want string }{
+		{"en", "ីភាសាខ្មែរ", "km line[ីភាសាខ្មែរ]"},
+		{"en", "The menu is here.\nីភាសាខ្មែរ\nThank you very much for waiting.", "km line[ីភាសាខ្មែរ]"},
+		{"km", "ីភាសាខ្មែរ", ""},
+		{"nl", "De winkel in de stad is vandaag open tot zes uur. You can открыть the door at nine. Wij zien u graag terug.", "en word[You can открыть the door at nine.]"},
+	} {
+		j, got := spans(t, c.text, c.tag)
+		if disjoint(t, c.text, j); got != c.want {
+			t.Errorf("%s %q: %s, want %s", c.tag, c.text, got, c.want)
+		}
+	}
+	w, l := Span{2, 8, "en", Word, 0.9, ""}, Span{4, 9, "fr", Line, 0.8, ""}
+	excused := func(s Span, start, end int) Span { return Span{start, end, s.Language, s.Kind, s.P, Name} }
+	for _, c := range []struct{ spans, excused, want, excuses []Span }{
+		{[]Span{w, {8, 9, "en", Word, 0.7, ""}}, nil, []Span{w, {8, 9, "en", Word, 0.7, ""}}, nil},
+		{[]Span{l, w}, nil, []Span{{2, 9, "fr", Line, 0.9, ""}}, nil},
+		{[]Span{w}, []Span{excused(l, 4, 9)}, nil, []Span{{2, 9, "fr", Line, 0.9, Name}}},
+		{[]Span{w}, []Span{excused(l, 1, 5)}, nil, []Span{{1, 8, "fr", Line, 0.9, Name}}},
+		{[]Span{l}, []Span{excused(w, 1, 5)}, []Span{{1, 9, "fr", Line, 0.9, ""}}, nil},
+		{[]Span{w}, []Span{excused(w, 1, 3), excused(w, 7, 12), excused(w, 12, 13)}, []Span{{1, 12, "en", Word, 0.9, ""}}, []Span{excused(w, 12, 13)}},
+		{[]Span{{2, 20, "de", Word, 0.85, ""}, w, {10, 12, "es", Word, 0.8, ""}}, nil, []Span{{2, 20, "de", Word, 0.9, ""}}, nil},
+	} {
+		got := check{spans: slices.Clone(c.spans), excused: slices.Clone(c.excused)}
+		if got.disjoint(); !slices.Equal(got.spans, c.want) || !slices.Equal(got.excused, c.excuses) {
+			t.Errorf("%v, %v: %v, %v; want %v, %v", c.spans, c.excused, got.spans, got.excused, c.want, c.excuses)
+		}
+	}
+	for text, want := range map[string][]Mask{
+		"```\n<think>It is</think>\nx\n```\nDas ist gut.":           {{0, 30, prose.Code}},
+		"<think>It is\n```\nx</think> Das ist gut, `ls`":            {{0, 26, Thought}, {40, 44, prose.Code}},
+		"> Das <think>It is</think> ist ein gutes Wort.\n\nDas ist": {{0, 2, prose.Markup}, {2, 46, prose.Quote}},
+	} {
+		if j, _ := spans(t, text, "de"); !slices.Equal(j.Masked, want) {
+			t.Errorf("%q: %v, want %v", text, j.Masked, want)
+		}
+	}
+	for _, text := range mixtures {
+		for _, tag := range []string{"en", "de", "km", "he", "ja", "zh-TW", "sr", "nl"} {
+			for _, k := range []Checker{{}, {Strict: true}} {
+				j, err := k.Check(text, tag)
+				if err != nil {
+					t.Fatal(err)
+				}
+				disjoint(t, text, j)
+			}
+		}
+	}
+	// Without excuses, words that are more likely right make a text wrong: as probably as not, as far as p says.
+	if j, err := (Checker{Strict: true}).Check("Bitte senden Sie das Gerät an: Northgate Service Centre, 14 Harbour Road, Dublin 2, Irland.", "de"); err != nil || j.Verdict != Wrong || j.Spans[0].P >= 0.5 || j.P != 0.5 {
+		t.Errorf("%+v, %v", j, err)
+	}
+	overlapping := Judgement{Spans: []Span{{Start: 0, End: 6, Language: "km"}, {Start: 3, End: 6, Language: "km"}, {Start: 6, End: 7, Language: "fr"}}}
+	if got := overlapping.marked("abcdefgh"); got != "[km: abcdef][fr: g]h\n" {
+		t.Errorf("%q", got)
 	}
 }
 
 func FuzzCheck(f *testing.F) {
+	for _, s := range mixtures {
+		f.Add(s, "en")
+		f.Add(s, "sr")
+	}
 	for _, s := range []string{"Das ist (in English: this) **bold** \"q\"", "| a | b |\n- c: d\n- e: f", "村上 zh \xff", "<p>Hallo,</p><p>it is fine.</p>", "It is fine.<br>", "<think>It is</think> fine.", "It is\n</think>\nfine <think>\nx"} {
 		f.Add(s, "de")
 		f.Add(s, "zh-TW")
@@ -266,16 +415,9 @@ func FuzzCheck(f *testing.F) {
 		if err != nil {
 			return
 		}
-		at := 0
-		for _, s := range j.Spans {
-			if s.Start < at || s.End <= s.Start || s.End > len(text) || s.P < 0 || s.P > 1 {
-				t.Fatalf("%+v in %+v", s, j)
-			}
-			at = s.End
-		}
-		if slices.ContainsFunc(j.Spans, func(s Span) bool { return s.Excuse == "" }) != (j.Verdict == Wrong) {
-			t.Fatalf("%+v", j)
-		}
+		disjoint(t, text, j)
+		j, _ = Checker{Strict: true}.Check(text, tag)
+		disjoint(t, text, j)
 	})
 }
 

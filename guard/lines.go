@@ -17,14 +17,22 @@ const longestText = 16 << 20
 // byteOrderMark begins files of some Windows programs. It is no part of their text.
 var byteOrderMark = []byte("\ufeff")
 
+// UncheckedError says that most texts had no language that they could be checked by: the user's could not be told. The
+// responses are written.
+type UncheckedError struct{ N, Of int }
+
+func (e *UncheckedError) Error() string {
+	return fmt.Sprintf("most answers were not checked: the user's language cannot be told for %d of %d", e.N, e.Of)
+}
+
 // CheckLines reads requests as JSON Lines, of at most 16 MB each, and writes a Response for each. Errors name the line
-// of the file called name; the responses before it are written.
+// of the file called name; the responses before it are written. Only an *UncheckedError comes after all of them.
 func (k Checker) CheckLines(w io.Writer, r io.Reader, name string) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestText)
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
-	n := 0
+	n, checked, unchecked := 0, 0, 0
 	for lines.Scan() {
 		n++
 		line := lines.Bytes()
@@ -45,11 +53,19 @@ func (k Checker) CheckLines(w io.Writer, r io.Reader, name string) error {
 		if err := out.Encode(response); err != nil {
 			return err
 		}
+		if response.Expected == "" {
+			unchecked++
+		} else {
+			checked++
+		}
 	}
 	if err := lines.Err(); err == bufio.ErrTooLong {
 		return fmt.Errorf("%s:%d: longer than %d MB", name, n+1, longestText>>20)
 	} else if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
+	}
+	if unchecked > checked {
+		return &UncheckedError{unchecked, unchecked + checked}
 	}
 	return nil
 }
@@ -78,7 +94,7 @@ func (j Judgement) marked(text string) string {
 	var b strings.Builder
 	at := 0
 	for _, s := range j.Spans {
-		if s.Excuse != "" {
+		if s.Excuse != "" || s.Start < at {
 			continue
 		}
 		b.WriteString(visible.Text(text[at:s.Start]))
@@ -98,7 +114,7 @@ func (j Judgement) summary() string {
 	case CannotTell:
 		return "cannot tell: too little to judge by"
 	case Right:
-		return fmt.Sprintf("right (p %.2f)", j.P)
+		return fmt.Sprintf("right (p %.2f, judged: %s)", j.P, j.Judged)
 	}
 	lines, words := 0, 0
 	for _, s := range j.Spans {
@@ -117,5 +133,5 @@ func (j Judgement) summary() string {
 	if words > 0 {
 		parts = append(parts, fmt.Sprintf("runs of words: %d", words))
 	}
-	return fmt.Sprintf("wrong (p %.2f); in another language: %s", j.P, strings.Join(parts, ", "))
+	return fmt.Sprintf("wrong (p %.2f, judged: %s); in another language: %s", j.P, j.Judged, strings.Join(parts, ", "))
 }

@@ -32,7 +32,7 @@ func (c *check) parts() (parts []Part) {
 		whole := Part{Verdict: u.state, P: 0.5}
 		switch u.state {
 		case Right:
-			whole.Language, whole.P = c.want.base, probability(max(0, -u.evidence.LogRatio))
+			whole.Language, whole.P = c.want.name, probability(max(0, -u.evidence.LogRatio))
 		case Wrong:
 			whole.Language, whole.P = u.evidence.Language, probability(u.evidence.LogRatio)
 		}

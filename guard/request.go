@@ -6,14 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"crosstalk/measure/langid/chinese"
-	"crosstalk/measure/langid/embedded"
-	"crosstalk/measure/langid/words"
-	"crosstalk/measure/prose"
 )
 
-// User, in place of a tag, is the language of the user's last message.
+// User, in place of a tag, is the language of the user, as Checker.UserLanguage tells it.
 const User = "user"
 
 // A Request is a text to judge, as `crosstalk check` reads it.
@@ -91,7 +86,7 @@ func parse(data []byte, language string, whole bool) (Request, error) {
 	switch {
 	case r.Language == "":
 		return Request{}, errors.New(`expected a field "language" with a tag such as "ko", or "user" with "prompt" or "messages"`)
-	case r.Language == User && r.userText() == "":
+	case r.Language == User && r.userTexts() == nil:
 		return Request{}, errors.New(`"language" is "user": expected a "prompt", or "messages" with one of the role "user"`)
 	}
 	return r, nil
@@ -110,59 +105,38 @@ func plain(err error) error {
 	return fmt.Errorf("the field %q is of the type %s", field, mismatch.Value)
 }
 
-// userText returns the user's last message that has text: others may be pictures.
-func (r Request) userText() string {
-	for i := len(r.Messages) - 1; i >= 0; i-- {
-		if r.Messages[i].Role == "user" && r.Messages[i].Content != "" {
-			return string(r.Messages[i].Content)
+// userTexts returns the user's messages that have text: others may be pictures.
+func (r Request) userTexts() (texts []string) {
+	for _, m := range r.Messages {
+		if m.Role == "user" && m.Content != "" {
+			texts = append(texts, string(m.Content))
 		}
 	}
-	return r.Prompt
+	if texts == nil && r.Prompt != "" {
+		texts = []string{r.Prompt}
+	}
+	return texts
 }
 
 // Tag returns the language that the text should be in, empty if it is the user's and cannot be told.
-func (r Request) Tag() string {
+func (r Request) Tag(k Checker) string {
 	if r.Language == User {
-		return Identify(r.userText())
+		return k.UserLanguage(r.userTexts()...)
 	}
 	return r.Language
 }
 
 // Check judges the request's text. If the user's language is asked for and cannot be told, neither can the verdict.
 func (r Request) Check(k Checker) (Response, error) {
-	tag := r.Tag()
+	tag := r.Tag(k)
 	if tag == "" && r.Language == User {
-		return Response{r.ID, Judgement{Verdict: CannotTell, P: 0.5, Spans: []Span{}, Masked: []Mask{}}, ""}, nil
+		return Response{r.ID, unknown(), ""}, nil
 	}
 	j, err := k.Check(r.Text, tag)
 	return Response{r.ID, j, tag}, err
 }
 
-// Identify returns the language of a text's prose: a tag, with the script of Chinese where the characters tell it, or
-// "" if it cannot be told.
-func Identify(text string) string {
-	c := &check{text: text, doc: prose.Parse(text)}
-	for _, m := range c.doc.Masks {
-		if !m.Kind.Quoted() {
-			c.mask = append(c.mask, words.Range{Start: m.Start, End: m.End})
-		}
-	}
-	var plain strings.Builder
-	for _, b := range c.doc.Blocks {
-		c.plain(&plain, b)
-	}
-	guess := embedded.Identifier().Identify(plain.String())
-	if guess.Probability < 0.5 {
-		return ""
-	}
-	if guess.Language == "zh" {
-		simplified, traditional := chinese.Count(plain.String())
-		switch {
-		case simplified > 3*traditional && simplified > 1:
-			return "zh-Hans"
-		case traditional > 3*simplified && traditional > 1:
-			return "zh-Hant"
-		}
-	}
-	return guess.Language
+// unknown is the judgement of a text that may be in any language.
+func unknown() Judgement {
+	return Judgement{Verdict: CannotTell, P: 0.5, Spans: []Span{}, Masked: []Mask{}}
 }

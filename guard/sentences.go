@@ -112,7 +112,7 @@ func (c *check) chineseSentences() {
 // scripts adds lines, and sentences, of Chinese in the script that is not expected: with at least two characters that
 // only this one has, and few that only the expected one has.
 func (c *check) scripts() {
-	if c.want.script == "" {
+	if c.want.base != "zh" || c.want.script == "" {
 		return
 	}
 	var found []Span

@@ -3,6 +3,7 @@ package guard
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // A Stream judges a text while it arrives. It must not be used concurrently.
@@ -11,7 +12,8 @@ type Stream struct {
 	tag     string
 	base    string // the tag's language
 	text    strings.Builder
-	from    int    // the text from here on is looked at again: a line's start
+	from    int    // the text from here on is looked at again: the start of a line or, if it is long, of a sentence or word
+	torn    bool   // or within one
 	line    int    // where the last line starts
 	alarmed int    // no alarm is about what begins before
 	fence   string // the mark that fenced code began with, empty outside
@@ -20,23 +22,32 @@ type Stream struct {
 	looked  int    // the text's length when it was looked at
 	ended   bool   // a line has ended since
 
-	inThought, answering bool // see thinking
+	marks  marks // of the last line, up to marked
+	marked int
+
+	inThought, answering, mayEnd bool // see thinking
+	parted, partAgain            int
 }
 
 // Limits of streams.
 const (
-	contextBytes = 400     // of the text before the last line that are looked at again
-	newBytes     = 16      // at least, before the text is looked at again
-	longestLine  = 1000    // of a line, what is looked at again
-	sureLine     = 0.99    // least probability of a line that is not complete
-	sureWord     = Certain // least probability of words in a line that is not complete
-	sureWords    = 4       // least words of a line that is not complete; three times as many characters of Chinese, Japanese and Thai
-	wordsAfter   = 3       // must follow foreign words, which may be explained in brackets
-	wordsInRow   = 4       // foreign ones need none to follow: they are too many for a term
+	contextBytes  = 400                          // of the text before the last line that are looked at again
+	newBytes      = 16                           // at least, before the text is looked at again
+	longestLine   = 1000                         // of a line, what is looked at again
+	longestWindow = 2*longestLine + contextBytes // of the text, before less of it is looked at again
+	sureLine      = 0.99                         // least probability of a line that is not complete
+	sureWord      = Certain                      // least probability of words in a line that is not complete
+	sureWords     = 4                            // least words of a line that is not complete; three times as many characters of Chinese, Japanese and Thai
+	wordsAfter    = 3                            // must follow foreign words, which may be explained in brackets
+	wordsInRow    = 4                            // foreign ones need none to follow: they are too many for a term
 )
 
-// Stream begins to judge a text that should be in a language, as Check does.
+// Stream begins to judge a text that should be in a language, as Check does. If the tag is empty, as a user's language
+// that cannot be told, neither can the verdict.
 func (k Checker) Stream(tag string) (*Stream, error) {
+	if tag == "" {
+		return &Stream{}, nil
+	}
 	want, err := k.expect(tag)
 	if err != nil {
 		return nil, err
@@ -47,6 +58,9 @@ func (k Checker) Stream(tag string) (*Stream, error) {
 // Write adds text. It returns the parts in another language that have become certain, each once, by their places in the
 // whole text. Close may still judge them otherwise: as the quotation that an example turns out to be.
 func (s *Stream) Write(text string) (alarms []Span) {
+	if s.tag == "" {
+		return nil
+	}
 	s.text.WriteString(text)
 	all := s.text.String()
 	for at := len(all) - len(text); at < len(all); {
@@ -92,13 +106,15 @@ func (s *Stream) endLine(line string, end int) {
 // countWords counts the ends of words: white space, and characters of scripts without spaces.
 func countWords(text string) (n int) {
 	for _, r := range text {
-		if unicode.IsSpace(r) {
-			n++
-		} else if r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
+		if endsWord(r) {
 			n++
 		}
 	}
 	return n
+}
+
+func endsWord(r rune) bool {
+	return unicode.IsSpace(r) || r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
 // look judges the end of the text.
@@ -108,9 +124,13 @@ func (s *Stream) look(all string) (alarms []Span) {
 	if err != nil {
 		return nil // Stream has checked the tag
 	}
+	least := s.alarmed
+	if s.torn { // what it is torn from may excuse it
+		least = max(least, s.from+breakAt(all[s.from:]))
+	}
 	for _, span := range j.Spans {
 		span.Start, span.End = span.Start+s.from, span.End+s.from
-		if span.Excuse == "" && span.Start >= s.alarmed && s.certain(all, span) {
+		if span.Excuse == "" && span.Start >= least && s.certain(all, span) {
 			s.alarmed = span.End
 			alarms = append(alarms, span)
 		}
@@ -122,14 +142,28 @@ func (s *Stream) look(all string) (alarms []Span) {
 func (s *Stream) forget(all string) {
 	if s.line-s.from > 2*contextBytes {
 		if n := strings.IndexByte(all[s.line-contextBytes:], '\n'); n >= 0 {
-			s.from = s.line - contextBytes + n + 1
+			s.from, s.torn = s.line-contextBytes+n+1, false
 		}
 	}
-	if len(all)-s.from > 2*longestLine+contextBytes {
-		if n := strings.IndexByte(all[len(all)-longestLine:], ' '); n >= 0 {
-			s.from = len(all) - longestLine + n + 1
+	if len(all)-s.from > longestWindow {
+		rest := all[len(all)-longestLine:]
+		n := breakAt(rest)
+		if s.torn = n == len(rest); s.torn {
+			n = strings.IndexFunc(rest, func(r rune) bool { return r != utf8.RuneError && !unicode.IsMark(r) })
 		}
+		s.from = len(all) - longestLine + max(n, 0)
 	}
+}
+
+// breakAt returns the byte after a text's first space, or first sentence in a script without spaces; the text's length
+// if it has neither.
+func breakAt(text string) int {
+	n := strings.IndexAny(text, " 。！？")
+	if n < 0 {
+		return len(text)
+	}
+	_, size := utf8.DecodeRuneInString(text[n:])
+	return n + size
 }
 
 // certain reports whether what is still to come can hardly change that a part is in another language.
@@ -138,13 +172,12 @@ func (s *Stream) certain(all string, span Span) bool {
 	if span.End <= s.line {
 		return !announced || strings.TrimSpace(all[span.End:s.line]) != ""
 	}
-	line, words := all[s.line:span.End], fullWords(all[span.Start:span.End])
-	outside, open := unmarked(line)
-	if announced || open {
+	words, marks := fullWords(all[span.Start:span.End]), s.marksUntil(all, span.End)
+	if announced || marks.open() {
 		return false
 	}
 	if span.Kind == Line {
-		return span.P >= sureLine && min(words, fullWords(outside)) >= sureWords
+		return span.P >= sureLine && min(words, marks.words()) >= sureWords
 	}
 	return span.P >= sureWord && (words >= wordsInRow || fullWords(all[span.End:]) >= wordsAfter)
 }
@@ -152,40 +185,68 @@ func (s *Stream) certain(all string, span Span) bool {
 // announced reports whether the line of a part follows one that announces a quotation, and has nothing else before the
 // part. Only what comes next tells whether it is one.
 func (s *Stream) announced(all string, span Span) bool {
-	start := lineStart(all, span.Start)
-	before := strings.TrimRight(all[s.from:max(s.from, start)], " \t\n*_")
+	start := s.from + lineStart(all[s.from:], span.Start-s.from)
+	before := strings.TrimRight(all[s.from:start], " \t\n*_")
 	return (strings.HasSuffix(before, ":") || strings.HasSuffix(before, "：")) && fullWords(all[start:span.Start]) < wordsAfter &&
 		quotes(s.base, before[lineStart(before, len(before)):])
 }
 
-// unmarked returns what a line has outside of marks between which words may be in another language (quotation marks,
-// brackets, emphasis, code), and whether such marks are open at its end.
-func unmarked(line string) (outside string, open bool) {
-	var b strings.Builder
-	var quote, emphasis, code bool
-	brackets, last := 0, ' '
-	rest := strings.TrimPrefix(strings.TrimLeft(line, " \t"), "* ") // an item of a list
-	for _, r := range rest {
+// marks are what a line has of marks between which words may be in another language (quotation marks, brackets,
+// emphasis, code), and how many words are outside of them.
+type marks struct {
+	quote, emphasis, code bool
+	brackets              int
+	last                  rune
+	spaces, characters    int // outside; characters as countWords counts
+}
+
+// marksUntil returns the marks of the last line up to a byte that is looked at again.
+func (s *Stream) marksUntil(all string, end int) marks {
+	if s.marked < s.line || s.marked == 0 {
+		s.marks, s.marked = marks{last: ' '}, s.line
+		item := strings.TrimPrefix(strings.TrimLeft(all[s.line:end], " \t"), "* ") // of a list
+		s.marked = end - len(item)
+	}
+	if s.from > s.marked {
+		s.marks.read(all[s.marked:s.from])
+		s.marked = s.from
+	}
+	m := s.marks
+	m.read(all[s.marked:end])
+	return m
+}
+
+func (m *marks) read(text string) {
+	for _, r := range text {
 		switch r {
 		case '"', '“', '”', '„', '«', '»':
-			quote = !quote
+			m.quote = !m.quote
 		case '*':
-			emphasis = emphasis != (last != r)
+			m.emphasis = m.emphasis != (m.last != r)
 		case '`':
-			code = code != (last != r)
+			m.code = m.code != (m.last != r)
 		case '(', '（', '「', '『':
-			brackets++
+			m.brackets++
 		case ')', '）', '」', '』':
-			brackets = max(0, brackets-1)
+			m.brackets = max(0, m.brackets-1)
+		case ' ':
+			if !m.open() {
+				m.spaces++
+			}
 		default:
-			if !quote && !emphasis && !code && brackets == 0 {
-				b.WriteRune(r)
+			if !m.open() && endsWord(r) {
+				m.characters++
 			}
 		}
-		last = r
+		m.last = r
 	}
-	return b.String(), quote || emphasis || code || brackets > 0
 }
+
+// open reports whether marks are open.
+func (m marks) open() bool { return m.quote || m.emphasis || m.code || m.brackets > 0 }
+
+// words counts complete words as fullWords does.
+func (m marks) words() int { return m.spaces + m.characters/3 }
 
 func lineStart(all string, at int) int { return strings.LastIndexByte(all[:at], '\n') + 1 }
 
@@ -198,6 +259,9 @@ func fullWords(text string) (n int) {
 
 // Close judges the whole text.
 func (s *Stream) Close() Judgement {
+	if s.tag == "" {
+		return unknown()
+	}
 	j, _ := s.checker.Check(s.text.String(), s.tag) // Stream has checked the tag
 	return j
 }

@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -52,6 +53,7 @@ func TestStream(t *testing.T) {
 		{"thoughts that do not end", "<think>\n" + english, ""},
 		{"thoughts of a channel", "<|channel|>analysis<|message|>" + english + "<|end|><|start|>assistant<|channel|>final<|message|>" + english, "en line[Your order is on its]@13"},
 		{"no thoughts", "<p>" + english + " " + english, "en line[Your order is on its way and arrives tomorrow. Your order is on]@13"},
+		{"a line that begins with a mark", "ីភាសាខ្មែរ ភាសា ភាសា ភាសា ភាសា ភាសា ភាសា\n" + german, "km line[ភាសាខ្មែរ ភាសា ភាសា ភាសា ភាសា]@5"},
 		{"an announced line", "Die Meldung lautet:\nThe file could not be found on this machine\n" + german, ""},
 	} {
 		if got := strings.Join(alarms(t, "de", c.text), " "); got != c.want {
@@ -70,6 +72,9 @@ func FuzzStream(f *testing.F) {
 	f.Add("zh-TW", strings.Repeat("请将商品连同发票一起寄回。", 60), uint8(7))
 	f.Add("de", "<think>It is\n```\n</think>\n\nYour order is on its way, and it arrives tomorrow.", uint8(1))
 	f.Add("fr", strings.Repeat("word and ", 700)+"\n"+strings.Repeat("- le mot\n", 400), uint8(200))
+	for i, s := range mixtures {
+		f.Add("en", s, uint8(i))
+	}
 	f.Fuzz(func(t *testing.T, tag, text string, size uint8) {
 		if len(text) > 20_000 {
 			return
@@ -88,8 +93,90 @@ func FuzzStream(f *testing.F) {
 				at = a.End
 			}
 		}
-		if got, _ := Check(text, tag); !reflect.DeepEqual(got, s.Close()) {
-			t.Errorf("%+v, want %+v", s.Close(), got)
+		j := s.Close()
+		if got, _ := Check(text, tag); !reflect.DeepEqual(got, j) {
+			t.Errorf("%+v, want %+v", j, got)
 		}
+		disjoint(t, text, j)
 	})
+}
+
+// However long a text is and whatever it has between its words, what is looked at again stays as short. So the work for
+// a text twice as long is twice as much, by the bytes that it allocates.
+func TestStreamIsLinear(t *testing.T) {
+	pieces := map[string]struct{ tag, first, piece string }{
+		"a script without spaces":     {"zh", "", "今天天气很好，我们去公园散步吧。"},
+		"without sentences":           {"zh", "", "今天天气很好我们去公园"},
+		"another script":              {"de", "", "今天天气很好我们去公园"},
+		"Thai":                        {"th", "", "นี่คือประโยค"},
+		"a character at a time":       {"ja", "", "気"},
+		"no spaces":                   {"de", "", "abcdefgh"},
+		"words":                       {"de", "", "Das ist ein Satz. "},
+		"lines":                       {"de", "", "- Haus\n"},
+		"quotation marks":             {"de", "", "\"a "},
+		"emphasis":                    {"de", "", "*a "},
+		"foreign words behind a mark": {"de", "(", "This is a sentence. "},
+		"thoughts":                    {"de", "<think>\n", "a > b and </think "},
+		"ends of thoughts":            {"de", "<think>\n", "x</think>x "},
+		"nothing but ends":            {"de", "<think>\n", "</think>"},
+		"blanks":                      {"de", "", "    "},
+	}
+	for name, c := range pieces {
+		work := func(n int) int {
+			s, err := Checker{}.Stream(c.tag)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			s.Write(c.first)
+			for s.text.Len() < n {
+				s.Write(c.piece)
+				if s.looked-s.from > longestWindow {
+					t.Fatalf("%s: after %d bytes, %d were looked at again", name, s.looked, s.looked-s.from)
+				}
+			}
+			runtime.ReadMemStats(&after)
+			return int(after.TotalAlloc - before.TotalAlloc)
+		}
+		if short, long := work(6<<10), work(18<<10); long > 4*short+1<<20 {
+			t.Errorf("%s: %d bytes for 6 KiB, %d for 18", name, short, long)
+		}
+	}
+}
+
+// What is looked at again may begin within a word or sentence. Nothing that it begins with raises an alarm; what comes
+// later does.
+func TestStreamTorn(t *testing.T) {
+	const chinese, japanese = "今天天气很好，我们去公园散步吧。", "今日はいい天気ですね。"
+	var replies strings.Builder
+	for _, r := range readReplies(t) {
+		if r.tag == "zh-CN" && !r.confused {
+			replies.WriteString(strings.NewReplacer(" ", "", "\n", "", "。", "", "！", "", "？", "").Replace(r.text))
+		}
+	}
+	for _, c := range []struct{ name, tag, text, want string }{
+		{"Chinese", "zh", strings.Repeat(chinese, 200), ""},
+		{"Chinese with English names", "zh-CN", replies.String(), ""},
+		{"Chinese without sentences", "zh-Hans", strings.Repeat("今天天气很好我们去公园", 400), ""},
+		{"Japanese", "ja", strings.Repeat(japanese, 200), ""},
+		{"Thai", "th", strings.Repeat("นี่คือประโยค", 300), ""},
+		{"an address", "de", "Die Datei liegt unter https://shop.example/" + strings.Repeat("the/order/is/on/its/way/", 200) + "\nund das ist alles.", ""},
+		{"English after Chinese", "zh", strings.Repeat(chinese, 100) + " Your order is on its way and arrives tomorrow, so please wait.\n", "en"},
+		{"English after much Chinese without sentences", "zh", strings.Repeat("今天天气很好我们去公园", 300) + "。Your order is on its way and arrives tomorrow, so please wait.\n", "en"},
+	} {
+		var got string
+		s, err := Checker{}.Stream(c.tag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(c.text); i += 12 {
+			for _, a := range s.Write(c.text[i:min(len(c.text), i+12)]) {
+				got = a.Language
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: an alarm in %q, want %q", c.name, got, c.want)
+		}
+	}
 }

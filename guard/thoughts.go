@@ -42,18 +42,17 @@ const longestMarker = 64
 // thinking reports whether the text has nothing but thoughts so far, or too little to tell. Once it has more, the text
 // is looked at from there on.
 func (s *Stream) thinking(all, added string) bool {
+	s.mayEnd = s.mayEnd || strings.ContainsAny(added, ">]▷") && // the marker at a thought's end
+		thoughts.Marked(all[max(0, len(all)-len(added)-longestMarker):])
 	switch {
 	case s.answering:
 		return false
-	case s.inThought && !strings.ContainsAny(added, ">]▷"): // the marker at its end is still to come
+	case strings.TrimSpace(added) == "", len(all) < s.partAgain, s.inThought && !s.mayEnd:
 		return true
 	}
 	parts := thoughts.Parts(all)
-	if strings.TrimSpace(all) == "" {
-		return true
-	}
 	first, last := parts[0], parts[len(parts)-1]
-	s.inThought = last.Kind == thoughts.Thought
+	s.inThought, s.mayEnd = last.Kind == thoughts.Thought, false
 	switch {
 	case first.Kind == thoughts.Answer:
 		text := strings.TrimSpace(all)
@@ -61,6 +60,9 @@ func (s *Stream) thinking(all, added string) bool {
 	case last.Kind == thoughts.Answer:
 		s.answering = true
 		s.from, s.line, s.fence = last.Start, max(s.line, last.Start), ""
+	default: // each time later, so that a text of nothing but markers takes no longer than any other
+		s.parted++
+		s.partAgain = len(all) + s.parted*s.parted/4
 	}
 	return !s.answering
 }

@@ -92,7 +92,9 @@ type Agreement struct {
 	Disagreements []Disagreement `json:"disagreements"`
 	Unmatched     int            `json:"unmatched,omitempty"` // labels of answers that the run does not have
 
-	link func(item string) string // of Options
+	link   func(item string) string // of Options
+	short  bool                     // of Options
+	groups []string                 // columns of groups that short tables leave out
 }
 
 // Options are the settings of Compare.
@@ -101,6 +103,7 @@ type Options struct {
 	By    []string                 // columns by whose values all figures are given too
 	Worst int                      // number of disagreements to list for each judge
 	Link  func(item string) string // to the answers of an item; nil: none
+	Short bool                     // tables fit a screen: what matters most, by group only if By is stated
 	Draws int                      // of the bootstrap; 0: 2,000
 	Seed  uint64
 }
@@ -111,6 +114,7 @@ type judgedUnit struct {
 	labels   map[string]string // by annotator
 	majority string
 	value    float64 // mean of the labels' values, NaN without any
+	stratum  string  // of a stratified sample
 	weight   float64 // units of its stratum for each labelled one
 }
 
@@ -139,7 +143,7 @@ func (s *Sheet) Compare(d Design, labels []Label, o Options) (Agreement, error) 
 	var unmatched int
 	c.units, unmatched = s.judged(d.By(), labels)
 	c.result = Agreement{Question: s.Question.Name, Labels: len(labels) - unmatched, Questions: len(c.units), Units: len(s.Units),
-		Annotators: annotators(c.units), Weighted: d.By(), Slack: o.Slack, Curves: []Curve{}, Cells: []Cell{}, Disagreements: []Disagreement{}, Unmatched: unmatched, link: o.Link}
+		Annotators: annotators(c.units), Weighted: d.By(), Slack: o.Slack, Curves: []Curve{}, Cells: []Cell{}, Disagreements: []Disagreement{}, Unmatched: unmatched, link: o.Link, short: o.Short}
 	if len(c.units) == 0 {
 		return c.result, nil
 	}
@@ -176,8 +180,8 @@ func (s *Sheet) judged(by []string, labels []Label) (units []judgedUnit, unmatch
 	for _, i := range slices.Sorted(maps.Keys(at)) {
 		u := judgedUnit{Unit: &s.Units[i], labels: at[i], weight: 1, value: s.Question.mean(at[i]), majority: s.Question.majority(at[i])}
 		if len(by) > 0 {
-			name := u.stratum(by)
-			u.weight = all[name] / labelled[name]
+			u.stratum = u.Unit.stratum(by)
+			u.weight = all[u.stratum] / labelled[u.stratum]
 		}
 		units = append(units, u)
 	}
@@ -348,6 +352,41 @@ func (c *comparison) addMean(measure, of string, by map[string]string, units []j
 		Interval: stats.Mean(&clusters, stats.Proportion, estimate.Level).Interval.Known()})
 }
 
+// addShare adds a share of units of a group: of those that are of a kind, how many the
+// judge finds right, as sensitivity and specificity. In a sample by finding some units
+// weigh much more than others, and the bootstrap does not see that few or none of them
+// was drawn, so that the interval also contains that of the strata. Labels of other
+// groups count in the strata, too.
+func (j judge) addShare(measure string, g group, labelled []judgedUnit, kind, right func(judgedUnit) bool) {
+	own := filter(g.units, kind)
+	j.addMean(measure, j.of, g.by, own, oneIf(right))
+	if len(j.result.Weighted) == 0 || len(own) == 0 {
+		return
+	}
+	strata := [2]map[string]stats.Stratum{{}, {}} // misses and hits
+	count := func(units []judgedUnit, add stats.Stratum) {
+		for _, u := range units {
+			side := strata[int(oneIf(right)(u))]
+			s := side[u.stratum]
+			side[u.stratum] = stats.Stratum{N: s.N + add.N*u.weight, Labels: s.Labels + add.Labels, Count: s.Count + add.Count}
+		}
+	}
+	count(labelled, stats.Stratum{N: 1, Labels: 1})
+	count(own, stats.Stratum{Count: 1})
+	var lists [2][]stats.Stratum
+	for side := range lists {
+		for _, name := range slices.Sorted(maps.Keys(strata[side])) {
+			lists[side] = append(lists[side], strata[side][name])
+		}
+	}
+	_, i := stats.StratifiedShare(lists[1], lists[0], estimate.Level)
+	f := &j.result.Figures[len(j.result.Figures)-1]
+	if f.Interval != nil {
+		i.Low, i.High = min(i.Low, f.Interval.Low), max(i.High, f.Interval.High)
+	}
+	f.Interval = i.Known()
+}
+
 // pairsPerFigure bounds the pairs of units in all resamples of a tau-b.
 const pairsPerFigure = 3e8
 
@@ -363,8 +402,13 @@ func (s statistic) of(n int) float64 {
 	return s(all)
 }
 
+// fewestResampled is how many units a bootstrap takes: the resamples of fewer have few
+// values.
+const fewestResampled = 10
+
 // add adds a figure of these units, with the interval of a bootstrap over their
-// clusters.
+// clusters. There is none of few units, and none where one resample in ten has no
+// value or where the ends are equal.
 func (c *comparison) add(measure, of string, by map[string]string, units []judgedUnit, stat statistic, bounds stats.Bounds) {
 	if len(units) == 0 {
 		return
@@ -374,7 +418,7 @@ func (c *comparison) add(measure, of string, by map[string]string, units []judge
 	}
 	f := Figure{Measure: measure, Of: of, By: by, N: len(units), Value: crosstalk.Value(stat.of(len(units)))}
 	clusters := clustersOf(units)
-	if f.Value.Defined() && len(clusters) > 1 {
+	if f.Value.Defined() && len(units) >= fewestResampled && len(clusters) > 1 {
 		draws := cmp.Or(c.o.Draws, 2000)
 		if measure == TauB {
 			draws = min(draws, max(200, int(pairsPerFigure/float64(len(units)*len(units)/2+1))))
@@ -386,7 +430,9 @@ func (c *comparison) add(measure, of string, by map[string]string, units []judge
 			}
 			return stat(list)
 		}, stats.BootstrapOptions{Method: stats.Percentile, Draws: draws, Level: estimate.Level, Seed: c.o.Seed, Bounds: bounds})
-		f.Interval = b.Interval.Known()
+		if b.Interval.Low < b.Interval.High && b.Skipped <= draws/10 {
+			f.Interval = b.Interval.Known()
+		}
 	}
 	c.result.Figures = append(c.result.Figures, f)
 }

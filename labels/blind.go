@@ -33,9 +33,18 @@ func (s *Sheet) Blind(d Design) Blind {
 	return b
 }
 
+// side is what an id stands for. On sheets of an earlier version the letter is missing,
+// and zeros at the beginning too if a spreadsheet took the id for a number.
+func (b Blind) side(id string) (at side, known bool) {
+	if at, known = b.ids[id]; !known && len(id) <= idDigits {
+		at, known = b.ids[idLetter+strings.Repeat("0", idDigits-len(id))+id]
+	}
+	return at, known
+}
+
 // Unit returns the unit that an id stands for.
 func (b Blind) Unit(id string) (*Unit, bool) {
-	at, known := b.ids[id]
+	at, known := b.side(id)
 	if !known {
 		return nil, false
 	}
@@ -60,7 +69,8 @@ func (b Blind) Label(a Answer) (Label, error) {
 	if !known {
 		return Label{}, fmt.Errorf("unknown id %s", a.ID)
 	}
-	label, err := b.unblind(u, a.Shown, b.ids[a.ID].swapped)
+	at, _ := b.side(a.ID)
+	label, err := b.unblind(u, a.Shown, at.swapped)
 	if err != nil {
 		return Label{}, err
 	}

@@ -182,10 +182,16 @@ func (d Design) Ask(q Question, units []Unit, annotator string, seed uint64) []A
 }
 
 // id names a question on a sheet. Who knows the secret can tell the unit and
-// the sides from it, whoever was asked.
+// the sides from it, whoever was asked. It begins with a letter, so that no
+// spreadsheet takes it for a number.
 func (d Design) id(unit string, swapped bool) string {
-	return hex.EncodeToString(d.mac("id", unit, fmt.Sprint(swapped))[:8])
+	return idLetter + hex.EncodeToString(d.mac("id", unit, fmt.Sprint(swapped))[:idDigits/2])
 }
+
+const (
+	idLetter = "q"
+	idDigits = 16 // in hexadecimal
+)
 
 // Draw returns the units of a sample in the sheet's order. Each stratum gives
 // the same number, and those with fewer give all; within it units are drawn at

@@ -54,7 +54,8 @@ func AgreementOf(path, question string, o Options) (Agreement, error) {
 	if err != nil {
 		return Agreement{}, err
 	}
-	if o.By == nil {
+	stated := o.By != nil
+	if !stated {
 		manifest, err := run.ReadManifest(path)
 		if err != nil {
 			return Agreement{}, err
@@ -64,6 +65,9 @@ func AgreementOf(path, question string, o Options) (Agreement, error) {
 		}
 	}
 	a, err := sheet.Compare(design, labels, o)
+	if !stated {
+		a.groups = append([]string{}, o.By...)
+	}
 	if err == nil && a.Questions == 0 {
 		err = fmt.Errorf("%s: none of its %d labels answers the question %s about an answer that was scored", path, len(labels), a.Question)
 	}
@@ -108,26 +112,4 @@ func CorrectedOf(path string, by []string) (estimates []crosstalk.Estimate, note
 		}
 	}
 	return estimates, notes, nil
-}
-
-// PilotsOf returns what the labels of a finished run say for planning, as
-// Sheet.Pilots does, of the first of its instrument's questions. Notes say what
-// cannot be planned.
-func PilotsOf(path string) (pilots []Pilot, notes []string, err error) {
-	sheet, err := Open(path, "")
-	if err != nil {
-		return nil, nil, err
-	}
-	labels, design, err := given(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := sheet.ReadWords(path); err != nil {
-		return nil, nil, err
-	}
-	if sheet.Question.Name == Language && !sheet.MarkedWords(labels) {
-		notes = append(notes, "WPR and LCPR are not planned: no label marks a word")
-	}
-	pilots, err = sheet.Pilots(design, labels)
-	return pilots, notes, err
 }

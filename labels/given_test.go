@@ -98,7 +98,7 @@ func TestAgreementByDefault(t *testing.T) {
 	}
 }
 
-func TestCorrectedAndPilotsOf(t *testing.T) {
+func TestCorrectedOf(t *testing.T) {
 	dir := labelled(t)
 	estimates, notes, err := CorrectedOf(dir, nil)
 	var kinds []string
@@ -108,16 +108,11 @@ func TestCorrectedAndPilotsOf(t *testing.T) {
 	if err != nil || len(notes) > 0 || strings.Join(kinds, ", ") != "uncorrected, labels alone, corrected" {
 		t.Errorf("%q, %q, %v", kinds, notes, err)
 	}
-	pilots, _, err := PilotsOf(dir)
-	if err != nil || len(pilots) != 1 || pilots[0].Labelled != 60 {
-		t.Errorf("%+v, %v", pilots, err)
-	}
 	// What lacks labels, or figures, says so.
 	bare := newRun(t, pairs(t)[:2], false)
 	for _, f := range []func(string) error{
 		func(path string) error { _, err := AgreementOf(path, "", Options{}); return err },
 		func(path string) error { _, _, err := CorrectedOf(path, nil); return err },
-		func(path string) error { _, _, err := PilotsOf(path); return err },
 	} {
 		if err := f(bare); err == nil || !strings.HasPrefix(err.Error(), bare+" has no labels: ") {
 			t.Errorf("%v", err)
@@ -126,7 +121,7 @@ func TestCorrectedAndPilotsOf(t *testing.T) {
 	if err := os.Remove(filepath.Join(bare, "estimates.json")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := PilotsOf(bare); err == nil || !strings.Contains(err.Error(), run.ErrUnfinished.Error()) {
+	if _, err := AgreementOf(bare, "", Options{}); err == nil || !strings.Contains(err.Error(), run.ErrUnfinished.Error()) {
 		t.Errorf("%v", err)
 	}
 }
@@ -177,53 +172,13 @@ func TestSampleCheck(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", s, err, want)
 		}
 	}
-	for file, want := range map[string]string{"": "csv", "a": "csv", "a.b/c": "csv", "x.html": "html", "x.doc": "doc"} {
+	for file, want := range map[string]string{"": "csv", "a": "csv", "a.b/c": "csv", "x.doc": "doc"} {
 		if got := FormatOf(file); got != want {
 			t.Errorf("%s: %s, want %s", file, got, want)
 		}
 	}
-	if err := CheckFormat("doc"); err == nil || err.Error() != `unknown format "doc"; choose one of: csv, json, html` {
+	if err := CheckFormat("doc"); err == nil || err.Error() != `unknown format "doc"; choose one of: csv, json` {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestPower(t *testing.T) {
-	stated, err := Stated(0.2, 0.8, 0.95, 2000, 5, 0.5)
-	if err != nil || stated.Effect != 3 {
-		t.Fatalf("%+v, %v", stated, err)
-	}
-	p, err := PlanLabels([]Pilot{stated, stated}, []float64{0.1, 0.02}, 0.95)
-	if err != nil || len(p.Plans) != 4 || p.Plans[1].Width != 0.02 || p.Plans[2].Study != 1 {
-		t.Fatalf("%+v, %v", p, err)
-	}
-	for _, format := range report.Formats {
-		var b bytes.Buffer
-		if err := p.Write(&b, format); err != nil || b.Len() == 0 {
-			t.Errorf("%s: %q, %v", format, b.String(), err)
-		}
-		if format == "table" && !strings.Contains(b.String(), "  2000 answers, people's rate 20 %, design effect of clusters 3\n") {
-			t.Errorf("%s", b.String())
-		}
-	}
-	wpr := Pilot{Measure: "wpr", By: map[string]string{"model": "m"}, Labelled: 40, LabelDesign: stated.LabelDesign}
-	if p, err = PlanLabels([]Pilot{wpr}, []float64{0.1}, 0.95); err != nil {
-		t.Fatal(err)
-	}
-	p.Notes = []string{"a note"}
-	var b bytes.Buffer
-	if err := p.Write(&b, "table"); err != nil || !strings.Contains(b.String(), "\n  WPR · model m  ") || !strings.Contains(b.String(), "\n  WPR · model m: 40 labelled of 2000 answers, ") ||
-		!strings.Contains(b.String(), "\n  a note\n") {
-		t.Errorf("%s, %v", b.String(), err)
-	}
-	for _, bad := range []struct{ width, level float64 }{{0, 0.95}, {1, 0.95}, {0.1, 0}, {0.1, 95}} {
-		if _, err := PlanLabels([]Pilot{stated}, []float64{bad.width}, bad.level); err == nil {
-			t.Errorf("%+v is taken", bad)
-		}
-	}
-	for _, bad := range []struct{ size, icc float64 }{{0.5, 0}, {1, 2}, {1, -0.1}} {
-		if _, err := Stated(0.2, 0.8, 0.95, 2000, bad.size, bad.icc); err == nil {
-			t.Errorf("%+v is taken", bad)
-		}
 	}
 }
 

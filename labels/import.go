@@ -18,8 +18,9 @@ import (
 
 // Imported is what a sheet contains.
 type Imported struct {
-	Labels []Label // un-blinded
-	Blank  int     // questions without an answer
+	Labels   []Label // un-blinded
+	Blank    int     // questions without an answer
+	Restored int     // ids without the zeros at their beginning, which a spreadsheet dropped
 }
 
 // answered is an answer on a sheet.
@@ -91,8 +92,14 @@ func (s *Sheet) Import(d Design, file, annotator string, old []Label, now time.T
 	first := map[string]string{} // where a unit was answered
 	for _, a := range answers {
 		u, known := blind.Unit(a.ID)
+		if _, err := strconv.ParseFloat(a.ID, 64); !known && err == nil {
+			return Imported{}, a.errorf("unknown id %s, a number that a spreadsheet may have made of it; expected that of the exported sheet", a.ID)
+		}
 		if !known {
 			return Imported{}, a.errorf("unknown id %s; expected one of a sheet exported from this run", a.ID)
+		}
+		if len(a.ID) < idDigits {
+			result.Restored++
 		}
 		if where, again := first[u.key]; again {
 			return Imported{}, a.errorf("duplicate id %s (first used in %s)", a.ID, where)

@@ -28,7 +28,7 @@ func (c *comparison) judges() {
 		for _, g := range part.grouped(everything) {
 			j.differences(g)
 			if _, known := g.by[FindingColumn]; !known { // what it finds there is known by definition
-				j.findings(g)
+				j.findings(g, judged)
 			}
 		}
 		j.disagreements(judged)
@@ -92,8 +92,9 @@ func (j judge) differences(g group) {
 	j.result.Curves = append(j.result.Curves, curve)
 }
 
-// findings adds how often the judge finds what the majority of people finds.
-func (j judge) findings(g group) {
+// findings adds how often the judge finds what the majority of people finds, in a group
+// of the units that it judged.
+func (j judge) findings(g group, judged []judgedUnit) {
 	cells := map[[2]string]int{}
 	for _, u := range g.units {
 		cells[[2]string{u.majority, j.finding(u)}]++
@@ -106,14 +107,16 @@ func (j judge) findings(g group) {
 	if j.q.Several {
 		return
 	}
-	decided := filter(g.units, func(u judgedUnit) bool { return u.majority != CannotTell })
+	canTell := func(u judgedUnit) bool { return u.majority != CannotTell }
+	decided := filter(g.units, canTell)
 	same := func(u judgedUnit) bool { return j.label(u) == u.majority }
 	if j.q.Fault != "" {
 		found := func(u judgedUnit) bool { return j.by(u).Value == j.q.FaultValue }
 		wrong := func(u judgedUnit) bool { return u.majority == j.q.Fault }
-		j.addMean(Sensitivity, j.of, g.by, filter(decided, wrong), oneIf(found))
-		j.addMean(Specificity, j.of, g.by, filter(decided, func(u judgedUnit) bool { return !wrong(u) }),
-			oneIf(func(u judgedUnit) bool { return !found(u) }))
+		missing := func(u judgedUnit) bool { return !found(u) }
+		all := filter(judged, canTell)
+		j.addShare(Sensitivity, group{g.by, decided}, all, wrong, found)
+		j.addShare(Specificity, group{g.by, decided}, all, func(u judgedUnit) bool { return !wrong(u) }, missing)
 		same = func(u judgedUnit) bool { return found(u) == wrong(u) }
 	}
 	j.addMean(SameFindings, j.of, g.by, decided, oneIf(same))

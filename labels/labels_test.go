@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/measure/stats"
 )
 
 // pair is a pair of answers of testdata/pairs109.csv: two people's labels, with
@@ -284,16 +285,6 @@ func TestBlind(t *testing.T) {
 	}
 }
 
-func TestFormIsEscaped(t *testing.T) {
-	var text strings.Builder
-	if err := WriteSheet(&text, "html", Questions[0], []Asked{{ID: "1", Topic: "<x>", A: "<script>", B: "&amp;"}}); err != nil {
-		t.Fatal(err)
-	}
-	if s := text.String(); strings.Contains(s, "<script>") || strings.Contains(s, "<x>") || !strings.Contains(s, "&amp;amp;") {
-		t.Errorf("not escaped: %s", s)
-	}
-}
-
 func TestDraw(t *testing.T) {
 	list := pairs(t)
 	s := open(t, newRun(t, list, false))
@@ -376,6 +367,46 @@ func TestStratified(t *testing.T) {
 		e := estimates[i]
 		if e.By[FigureColumn] != w.figure || e.Signature != w.signature || math.Abs(float64(e.Value)-w.value) > 1e-12 || e.Interval == nil {
 			t.Errorf("%s: %v, %s; expected %v, %s with an interval", e.By[FigureColumn], e.Value, e.Signature, w.value, w.signature)
+		}
+	}
+}
+
+// A bootstrap of few units, or of units that hardly vary, has no interval.
+func TestDegenerateBootstrap(t *testing.T) {
+	units := func(n, apart int) (list []judgedUnit) {
+		for i := range n {
+			label := "yes"
+			if i < apart {
+				label = "no"
+			}
+			list = append(list, judgedUnit{Unit: &Unit{Cluster: fmt.Sprint(i)}, labels: map[string]string{"ann": label, "bob": "yes"}})
+		}
+		return list
+	}
+	count := func(list []judgedUnit) statistic { // undefined without a unit that is apart
+		return func(at []int) float64 {
+			n := 0.0
+			for _, i := range at {
+				if list[i].labels["ann"] == "no" {
+					n++
+				}
+			}
+			if n == 0 {
+				return math.NaN()
+			}
+			return n / float64(len(at))
+		}
+	}
+	for _, c := range []struct {
+		n, apart int
+		interval bool
+	}{{3, 2, false}, {9, 5, false}, {10, 5, true}, {40, 1, false}, {40, 3, true}, {40, 40, false}} {
+		list := units(c.n, c.apart)
+		var own comparison
+		own.o.Draws = 500
+		own.add(TauB, "x", nil, list, count(list), stats.Proportion)
+		if got := own.result.Figures[0].Interval != nil; got != c.interval {
+			t.Errorf("%d units, %d apart: interval %v", c.n, c.apart, own.result.Figures[0].Interval)
 		}
 	}
 }

@@ -1,12 +1,10 @@
 package labels
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"path/filepath"
 	"strings"
@@ -15,7 +13,7 @@ import (
 )
 
 // Formats are those of sheets. The second is the tasks of Label Studio.
-var Formats = []string{"csv", "json", "html"}
+var Formats = []string{"csv", "json"}
 
 // columns are those of a CSV sheet. People fill in the last three.
 var columns = []string{"id", "question", "x", "a", "b", "choices", "label", "seconds", "comment"}
@@ -91,13 +89,6 @@ func WriteSheet(w io.Writer, format string, q Question, asked []Asked) error {
 		e.SetEscapeHTML(false)
 		e.SetIndent("", "  ")
 		return e.Encode(tasks)
-	case "html":
-		var page bytes.Buffer
-		if err := form.Execute(&page, map[string]any{"Question": q.Text, "Asked": asked, "Paired": q.paired()}); err != nil {
-			return err
-		}
-		_, err := w.Write(page.Bytes())
-		return err
 	}
 	return CheckFormat(format)
 }
@@ -140,27 +131,3 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 	}
 	return json.Unmarshal(b, (*[]string)(t))
 }
-
-// form is a page to print. Its ids are for the person who types in the answers.
-var form = template.Must(template.New("form").Parse(`<!DOCTYPE html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Questions</title>
-<style>
-body { font: 11pt/1.4 sans-serif; max-width: 45em; margin: 2em auto; padding: 0 1em }
-section { break-inside: avoid; border-top: 1px solid; padding: .5em 0 }
-p { white-space: pre-wrap; margin: .3em 0 }
-code { color: #555 }
-</style>
-<h1>Questions</h1>
-<p>{{.Question}}</p>
-{{range .Asked}}<section>
-<p><code>{{.ID}}</code></p>
-<p dir="auto"><b>X</b> {{.Topic}}</p>
-<p dir="auto"><b>A</b> {{.A}}</p>
-{{if $.Paired}}<p dir="auto"><b>B</b> {{.B}}</p>
-{{end}}<p>{{range .Labels}}☐ {{.}} &emsp; {{end}}</p>
-</section>
-{{end}}</html>
-`))

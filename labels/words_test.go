@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +14,7 @@ import (
 )
 
 // confusionRun writes a run of 12 answers in Arabic: lines 1 where LPR is, words
-// 1 where WPR is too.
+// 1 where WPR is too, and -1 where words cannot be told.
 func confusionRun(t *testing.T, lines, words []int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,6 +25,9 @@ func confusionRun(t *testing.T, lines, words []int) string {
 		o.AddText(crosstalk.Side, "answer", "a b c d e\nf g h i j")
 		w := o
 		w.Measure, w.Texts, w.Value = "wpr", nil, crosstalk.Value(words[i])
+		if words[i] < 0 {
+			w.Value, w.NotScored = crosstalk.Undefined, "cannot tell"
+		}
 		if lines[i] == 0 {
 			o.Finding, o.Spans = "line", []crosstalk.Span{{Line: 2, Language: "fa"}}
 			w.Value, w.NotScored, w.Implied = crosstalk.Undefined, "line error", true
@@ -43,6 +44,15 @@ func confusionRun(t *testing.T, lines, words []int) string {
 	write(t, filepath.Join(dir, "estimates.json"), noFigures)
 	write(t, filepath.Join(dir, "observations.jsonl"), text.String())
 	return dir
+}
+
+// Answers whose words cannot be told have no words, right or wrong.
+func TestReadWords(t *testing.T) {
+	dir := confusionRun(t, []int{1, 1, 1, 0}, []int{1, 0, -1, 0})
+	s := open(t, dir)
+	if err := s.ReadWords(dir); err != nil || !maps.Equal(s.words, map[int]float64{0: 1, 1: 0, 3: 0}) {
+		t.Errorf("%v, %v", s.words, err)
+	}
 }
 
 // People label eight of twelve answers; the ratio of answers without a wrong word
@@ -242,150 +252,5 @@ func TestAgreementByCategory(t *testing.T) {
 	}
 	if math.Abs(weights-218) > 1e-9 {
 		t.Errorf("weights add up to %v; expected 218 labels", weights)
-	}
-}
-
-// A pilot has the shares and the labels of each finding, weighted by strata.
-func TestPilots(t *testing.T) {
-	list := pairs(t)
-	dir := newRun(t, list, false)
-	sample := Sample{N: 60, By: []string{FindingColumn}, Seed: 1}
-	d, s := plan(t, dir, sample), open(t, dir)
-	units, err := s.Draw(sample)
-	if err != nil {
-		t.Fatal(err)
-	}
-	difference := map[string]float64{}
-	leaked := 0.0
-	for _, p := range list {
-		difference[p.item] = p.difference
-		if p.difference > 0 {
-			leaked++
-		}
-	}
-	fill(t, dir, d, "ann", units, func(item string) string {
-		if difference[item] > 0 {
-			return Test
-		}
-		return Neither
-	})
-	given, err := Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pilots, err := s.Pilots(d, given)
-	if err != nil || len(pilots) != 1 {
-		t.Fatalf("%+v, %v", pilots, err)
-	}
-	p := pilots[0]
-	if want := (leaked + (109-leaked)/2) / 109; p.Answers != 109 || p.Labelled != 60 || math.Abs(p.Mean()-want) > 1e-12 || p.By["similarity"] != "gloss@1" {
-		t.Errorf("%+v; expected a mean of %v", p, want)
-	}
-	if x := p.Parts[0]; x.Value != 1 || math.Abs(x.Share-leaked/109) > 1e-12 || x.Mean != 1 {
-		t.Errorf("%+v", x)
-	}
-	if _, err := s.Pilots(Design{}, given[:1]); err == nil || !strings.Contains(err.Error(), "has a label") {
-		t.Errorf("a finding without a label: %v", err)
-	}
-	stated, err := Stated(0.2, 0.8, 0.95, 2000, 1, 0)
-	if err != nil || math.Abs(stated.Mean()-0.2) > 1e-12 || math.Abs(stated.Parts[0].Mean-0.8) > 1e-12 {
-		t.Errorf("%+v, %v", stated, err)
-	}
-	if n := stated.Needed(0, 0.1, 0.95); !(n.AtRandom < n.Alone && n.ByFinding < n.Alone) {
-		t.Errorf("%+v", n)
-	}
-}
-
-// A pilot plans the labels of LPR, WPR and LCPR: with as many as planned, intervals
-// are as wide as planned. What a plan cannot know is refused or noted.
-func TestPilotsOfWords(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 15))
-	const n = 3000
-	lines, words := make([]int, n), make([]int, n)
-	said := make([]Label, n)
-	for i := range n {
-		line, word := rng.Float64() < 0.85, rng.Float64() < 0.8 // as people see it
-		said[i] = Label{Question: Language, Item: fmt.Sprint(i), Condition: map[string]string{"model": "m"}, Annotator: "ann", Label: "wrong"}
-		if line {
-			said[i].Label = "right"
-		}
-		if !word {
-			said[i].Words = []Word{{0, 1, "a"}}
-		}
-		if line != (rng.Float64() < 0.05) {
-			lines[i] = 1
-			if word != (rng.Float64() < 0.1) {
-				words[i] = 1
-			}
-		}
-	}
-	dir := confusionRun(t, lines, words)
-	s := open(t, dir)
-	if err := s.ReadWords(dir); err != nil {
-		t.Fatal(err)
-	}
-	pilots, err := s.Pilots(Design{}, said[:300])
-	if err != nil || len(pilots) != 3 {
-		t.Fatalf("%+v, %v", pilots, err)
-	}
-	const wanted = 0.045
-	for i, p := range pilots {
-		if measure := []string{"lpr", "wpr", "lcpr"}[i]; p.Measure != measure || p.Labelled != 300 || p.Answers != n {
-			t.Errorf("%+v; expected %s", p, measure)
-		}
-		plan := p.Needed(0, wanted, 0.95)
-		for figure, labels := range map[string]crosstalk.Value{Corrected: plan.AtRandom, LabelsAlone: plan.Alone} {
-			if !labels.Defined() {
-				t.Fatalf("%s: %+v", p.Measure, plan)
-			}
-			estimates, err := s.Correct(Design{}, said[900:900+int(labels)], nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range estimates {
-				if e.Measure != p.Measure || e.By[FigureColumn] != figure {
-					continue
-				}
-				width := e.Interval.High - e.Interval.Low
-				if math.Abs(width/wanted-1) > 0.15 {
-					t.Errorf("%s, %s: an interval of %v with %v labels; planned %v", p.Measure, figure, width, labels, wanted)
-				}
-			}
-		}
-	}
-	// Nobody marked a word: only LPR is planned, and a note says so.
-	for i := range said {
-		said[i].Words = nil
-	}
-	if err := Append(dir, said[:300]...); err != nil {
-		t.Fatal(err)
-	}
-	pilots, notes, err := PilotsOf(dir)
-	if err != nil || len(pilots) != 1 || len(notes) != 1 || notes[0] != "WPR and LCPR are not planned: no label marks a word" {
-		t.Errorf("%+v, %q, %v", pilots, notes, err)
-	}
-}
-
-// A value of the instrument without a label is planned with the labels of its stratum.
-func TestPilotWithoutLabel(t *testing.T) {
-	dir := confusionRun(t, []int{1, 1, 1, 0, 0, 1}, []int{1, 1, 1, 0, 0, 0})
-	s := open(t, dir)
-	if err := s.ReadWords(dir); err != nil {
-		t.Fatal(err)
-	}
-	label := func(item, label string, words ...Word) Label {
-		return Label{Question: Language, Item: item, Condition: map[string]string{"model": "m"}, Annotator: "ann", Label: label, Words: words}
-	}
-	given := []Label{label("0", "right"), label("1", "right", Word{0, 1, "a"}), label("3", "wrong")}
-	pilots, err := s.Pilots(Design{}, given)
-	if err != nil || len(pilots) != 3 {
-		t.Fatalf("%+v, %v", pilots, err)
-	}
-	// Four pass the check of lines, in which people see a wrong word in half: WPR is 0.5.
-	if p := pilots[1]; math.Abs(p.Mean()-0.5) > 1e-12 || len(p.Parts) != 3 || !slices.Equal(p.Strata, []int{0, 0, 2}) {
-		t.Errorf("%+v", p)
-	}
-	if _, err := s.Pilots(Design{}, given[:2]); err == nil || !strings.Contains(err.Error(), "the value 0 has a label") {
-		t.Errorf("%v", err)
 	}
 }

@@ -21,11 +21,15 @@ func (a Agreement) Write(w io.Writer, format string) error {
 var percent = []string{Rate, Share, Sensitivity, Specificity, SameFindings}
 
 func (a Agreement) tables() []report.Table {
+	whole := a
+	if a.short {
+		a = a.screen()
+	}
 	shared := sharedColumns(a.Figures)
 	figures := report.Table{
 		Heading: []string{"agreement", a.Question, fmt.Sprintf("%d labels of %d of %d answers", a.Labels, a.Questions, a.Units),
 			"annotators " + strings.Join(a.Annotators, ", ")},
-		Header: []string{"measure", "of", "by", "value", "95 % interval", "n"}, Left: 3,
+		Header: []string{"measure", "of", "by", "95 % interval", "value", "n"}, Left: 3,
 	}
 	if len(shared) > 0 {
 		figures.Heading = append(figures.Heading, inWords(shared))
@@ -44,7 +48,7 @@ func (a Agreement) tables() []report.Table {
 		}
 		own := maps.Clone(f.By)
 		maps.DeleteFunc(own, func(column, _ string) bool { _, is := shared[column]; return is })
-		figures.Rows = append(figures.Rows, []string{f.Measure, f.Of, inWords(own), value, interval, strconv.Itoa(f.N)})
+		figures.Rows = append(figures.Rows, []string{f.Measure, f.Of, inWords(own), interval, value, strconv.Itoa(f.N)})
 	}
 	if len(a.Weighted) > 0 {
 		figures.Notes = append(figures.Notes, "shares and rates are weighted: the sample was stratified by "+strings.Join(a.Weighted, ", "))
@@ -53,11 +57,46 @@ func (a Agreement) tables() []report.Table {
 	if len(a.Curves) > 0 {
 		tables = append(tables, curveTable(a.Curves))
 	}
-	tables = append(tables, a.matrix())
+	tables = append(tables, a.matrix(whole.Figures))
 	if len(a.Disagreements) > 0 {
 		tables = append(tables, a.worst())
 	}
+	if last := &tables[len(tables)-1]; a.short {
+		last.Notes = append(last.Notes, fmt.Sprintf("--all prints all %d figures, by group too, and more disagreements", len(whole.Figures)))
+	}
 	return tables
+}
+
+// The numbers of rows of tables that fit a screen.
+const (
+	shortFigures = 16
+	shortCells   = 8
+)
+
+// screen is what matters most: how well the instrument does, before what people say.
+func (a Agreement) screen() Agreement {
+	order := []string{Sensitivity, Specificity, SameFindings, TauB, CohensKappa, Alpha, Rate}
+	byGroup := func(by map[string]string) bool {
+		return slices.ContainsFunc(a.groups, func(column string) bool { _, is := by[column]; return is })
+	}
+	pair := len(a.Annotators) == 2
+	ofOne := func(of string) bool { // annotator
+		return !(pair && of == strings.Join(a.Annotators, " and ")) && slices.ContainsFunc(a.Annotators, func(name string) bool {
+			return name != People && (of == name || strings.HasSuffix(of, " and "+name))
+		})
+	}
+	a.Figures = slices.DeleteFunc(slices.Clone(a.Figures), func(f Figure) bool {
+		return byGroup(f.By) || ofOne(f.Of) || !slices.Contains(order, f.Measure)
+	})
+	slices.SortStableFunc(a.Figures, func(f, g Figure) int {
+		return slices.Index(order, f.Measure) - slices.Index(order, g.Measure)
+	})
+	if a.groups != nil { // else they were asked for
+		a.Figures = a.Figures[:min(len(a.Figures), shortFigures)]
+	}
+	a.Cells = slices.DeleteFunc(slices.Clone(a.Cells), func(c Cell) bool { return byGroup(c.By) })
+	a.Curves = nil
+	return a
 }
 
 // sharedColumns are those that every figure of people's labels has, with the same
@@ -93,11 +132,11 @@ func curveTable(curves []Curve) report.Table {
 }
 
 // matrix is the confusion matrix: a row for each finding, a column for each label
-// of the majority.
-func (a Agreement) matrix() report.Table {
+// of the majority, in the order of all figures.
+func (a Agreement) matrix(all []Figure) report.Table {
 	t := report.Table{Heading: []string{"found by the instrument, and said by the majority of people"}, Header: []string{"judge", "by", "found"}, Left: 3}
 	columns, rows := map[string]int{}, map[[3]string]int{}
-	for _, f := range a.Figures { // in the order of labels
+	for _, f := range all {
 		said := slices.ContainsFunc(a.Cells, func(c Cell) bool { return c.People == f.Of })
 		if _, known := columns[f.Of]; f.Measure == Share && said && !known {
 			columns[f.Of] = len(t.Header)
@@ -113,6 +152,10 @@ func (a Agreement) matrix() report.Table {
 			t.Rows = append(t.Rows, append(id[:], slices.Repeat([]string{"0"}, len(columns))...))
 		}
 		t.Rows[at][columns[c.People]] = strconv.Itoa(c.N)
+	}
+	if rows := len(t.Rows); a.short && rows > shortCells {
+		t.Rows = t.Rows[:shortCells]
+		t.Notes = []string{fmt.Sprintf("and %d more rows", rows-shortCells)}
 	}
 	return t
 }

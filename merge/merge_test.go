@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -228,6 +229,27 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
+// A shard is finished if its figures are written, and of all its items.
+func TestUnfinished(t *testing.T) {
+	dir := t.TempDir()
+	measure(t, study.Leakage{Sweep: study.Sweep{Items: 4}}.Open, shard.Shard{Index: 1, Count: 1}, dir)
+	path := shard.Shard{Index: 1, Count: 1}.Dir(dir)
+	manifest := string(read(t, path, "manifest.json"))
+	for why, text := range map[string]string{
+		"1 items not measured": strings.Replace(manifest, `"asks":`, `"not_measured": 1, "asks":`, 1),
+		"no figures yet":       regexp.MustCompile(`"estimates_sha256": "[0-9a-f]+"`).ReplaceAllString(manifest, `"estimates_sha256": ""`),
+	} {
+		if err := os.WriteFile(filepath.Join(path, "manifest.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var incomplete *merge.IncompleteError
+		_, err := merge.Merge([]string{dir}, filepath.Join(t.TempDir(), "out"))
+		if !errors.As(err, &incomplete) || len(incomplete.Unfinished) != 1 || !strings.HasSuffix(incomplete.Unfinished[0], ": "+why+")") || incomplete.Missing != nil {
+			t.Errorf("%v; want %s", err, why)
+		}
+	}
+}
+
 // A merged run that was resumed, so that it has answers where the shards have
 // failures, keeps its figures when they are merged again.
 func TestAhead(t *testing.T) {
@@ -241,7 +263,7 @@ func TestAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := read(t, out, "estimates.json")
-	fail(t, filepath.Join(all, "shard-2-of-2", "answers.db"))
+	fail(t, filepath.Join(all, "shard-1-of-2", "answers.db"))
 	var ahead *merge.AheadError
 	if _, err := merge.Merge([]string{all}, out); !errors.As(err, &ahead) || ahead.Requests != 1 || ahead.Out != out {
 		t.Error(err)
@@ -249,8 +271,8 @@ func TestAhead(t *testing.T) {
 	if _, err := run.ReadEstimates(out); err != nil || !bytes.Equal(read(t, out, "estimates.json"), want) {
 		t.Errorf("the figures are others: %v", err)
 	}
-	if _, err := merge.Merge([]string{all}, filepath.Join(dir, "new")); err != nil {
-		t.Error(err)
+	if result, err := merge.Merge([]string{all}, filepath.Join(dir, "new")); err != nil || result.Failed != 1 {
+		t.Errorf("%+v, %v; want one failure", result, err)
 	}
 }
 

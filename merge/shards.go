@@ -116,15 +116,14 @@ func (o one) difference(from one) string {
 // sameScoring refuses finished shards that were scored in different ways, or whose
 // models were asked with different settings because they refused others.
 func (s shards) sameScoring() error {
-	var first *one
+	var first, asked *one // of the finished ones, and of those with observations: a shard without refused nothing
 	for i := range s {
 		o := &s[i]
 		if o.unfinished() != "" {
 			continue
 		}
-		if first == nil || first.Observations != nil && first.Observations.N == 0 {
+		if first == nil {
 			first = o
-			continue
 		}
 		if len(o.Scoring) == len(first.Scoring) {
 			for k, s := range o.Scoring {
@@ -133,25 +132,32 @@ func (s shards) sameScoring() error {
 				}
 			}
 		}
-		for _, field := range []struct {
-			name          string
-			value, others any
-		}{{"scoring", o.Scoring, first.Scoring}, {"suites", o.Suites, first.Suites}, {"adapted", o.refused(first), first.refused(o)}} {
-			if a, b := crosstalk.Canonical(field.value), crosstalk.Canonical(field.others); !bytes.Equal(a, b) {
-				return &DifferentError{o.path, fmt.Sprintf("%s is %s, not %s", field.name, a, b), first.path}
+		differ := func(name string, value any, than *one, other any) error {
+			a, b := crosstalk.Canonical(value), crosstalk.Canonical(other)
+			if bytes.Equal(a, b) {
+				return nil
 			}
+			return &DifferentError{o.path, fmt.Sprintf("%s is %s, not %s", name, a, b), than.path}
+		}
+		if err := cmp.Or(differ("scoring", o.Scoring, first, first.Scoring), differ("suites", o.Suites, first, first.Suites)); err != nil {
+			return err
+		}
+		if o.Observations == nil || o.Observations.N == 0 {
+			continue
+		}
+		if asked == nil {
+			asked = o
+		}
+		if err := differ("adapted", o.refused(), asked, asked.refused()); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// refused are the parameters that models refused, by condition. A shard that has
-// nothing to ask refused the same as any other.
-func (o *one) refused(other *one) map[int][]string {
+// refused are the parameters that models refused, by condition.
+func (o *one) refused() map[int][]string {
 	of := map[int][]string{}
-	if o.Observations == nil || o.Observations.N == 0 || other.Observations == nil || other.Observations.N == 0 {
-		return of
-	}
 	for _, a := range o.Adapted {
 		if len(a.Without) > 0 {
 			of[a.Condition] = slices.Sorted(slices.Values(a.Without))

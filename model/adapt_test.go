@@ -284,10 +284,12 @@ func TestParseHeader(t *testing.T) {
 		t.Errorf("secret are %s", got)
 	}
 	for text, want := range map[string]string{
-		"x":                "expected NAME=VALUE or NAME=$VARIABLE, found no = after \"x\"",
-		"X-Key: sk-secret": `found no = after "X-Key"`,
-		"=v":               "expected NAME=VALUE",
-		"x y=v":            `"x" is not the name of a header`,
+		"sk-secret":        "expected a name, = and a value: NAME=VALUE or NAME=$VARIABLE",
+		"X-Key: sk-secret": "expected a name, = and a value",
+		"=v":               "expected a name, = and a value",
+		"x y=v":            "what is before the first = is not the name of a header",
+		"a/sk-secret==":    "what is before the first = is not the name of a header",
+		"x=$sk-secret":     "--header x: the environment variable after $ is not set",
 		"x=":               "--header x: expected a value after =",
 		"x=$NONE":          "--header x: the environment variable NONE is not set",
 		"x=sk-secret\n":    "--header x: the value contains a line break",

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/textproto"
@@ -16,12 +17,12 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 		name, value, found := strings.Cut(text, "=")
 		name = strings.TrimSpace(name)
 		if !found || name == "" {
-			return nil, nil, fmt.Errorf("--header: expected NAME=VALUE or NAME=$VARIABLE, found no = after %q", firstWord(text))
+			return nil, nil, errors.New("--header: expected a name, = and a value: NAME=VALUE or NAME=$VARIABLE") // what it is may be a key
 		}
 		if strings.ContainsFunc(name, func(r rune) bool {
 			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
 		}) {
-			return nil, nil, fmt.Errorf("--header: %q is not the name of a header; expected letters, digits and hyphens", firstWord(name))
+			return nil, nil, errors.New("--header: what is before the first = is not the name of a header; expected letters, digits and hyphens")
 		}
 		key := textproto.CanonicalMIMEHeaderKey(name)
 		switch key {
@@ -34,6 +35,9 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 		variable, fromVariable := strings.CutPrefix(value, "$")
 		if fromVariable {
 			if value = strings.TrimSpace(getenv(variable)); value == "" {
+				if !usualName.MatchString(variable) {
+					variable = "after $"
+				}
 				return nil, nil, fmt.Errorf("--header %s: the environment variable %s is not set", name, variable)
 			}
 		}
@@ -71,14 +75,4 @@ func secretName(name string) bool {
 		}
 	}
 	return false
-}
-
-// firstWord is the start of a text that a secret may follow.
-func firstWord(text string) string {
-	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-	word, _, _ = strings.Cut(word, ":")
-	if len(word) > 40 {
-		word = word[:40]
-	}
-	return word
 }

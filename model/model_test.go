@@ -91,7 +91,7 @@ func TestOpenErrors(t *testing.T) {
 		{"bedrock:m", Options{}, `the environment variable AWS_REGION is not set, or is not a name; it is a part of the base URL of bedrock`},
 		{"bedrock:m", Options{Getenv: env("AWS_REGION", "evil.example/")}, `AWS_REGION is not set, or is not a name`},
 		{"vertex:m", Options{}, `GOOGLE_CLOUD_PROJECT is not set`},
-		{"openai:m", Options{Header: []string{"x"}}, "--header: expected NAME=VALUE"},
+		{"openai:m", Options{Header: []string{"x"}}, "--header: expected a name, = and a value: NAME=VALUE or NAME=$VARIABLE"},
 		{"openai:m", Options{KeyFile: "no-such-file"}, "no-such-file: no such file"},
 		{"anthropic:m", Options{API: crosstalk.Responses, BaseURL: "http://h"}, `anthropic has only the chat API, not responses (--api)`},
 		{"ollama:m", Options{BaseURL: "localhost:1/v1"}, `model "ollama:m": the base URL is not a URL: expected http:// or https://`},

@@ -56,7 +56,7 @@ var chat = layout{name: "messages of the assistant", read: func(row table.Row) (
 	for _, m := range messages {
 		switch m.role {
 		case user:
-			turns = append(turns[:len(turns):len(turns)], m.text)
+			turns = append(turns, m.text) // replies share them: each has those up to it
 		case assistant:
 			n := strconv.Itoa(len(replies) + 1)
 			values := map[string]string{"completion": m.text, "id": id + "/" + n, turnColumn: n}
@@ -69,20 +69,25 @@ var chat = layout{name: "messages of the assistant", read: func(row table.Row) (
 	return columns, replies, nil
 }}
 
-// messagesOf names the columns of messages, and of the answer to them, that the
-// user or ShareGPT's format calls otherwise.
-func (r Reading) messagesOf(row table.Row) table.Row {
-	row = r.namedMessages(row)
-	if theirs := r.Columns["completion"]; theirs != "" && hasMessages(row) {
-		if text, ok := nested(row, theirs); ok {
-			delete(row.Values, theirs)
-			row.Values["completion"] = text
-		}
+// nameAnswer names the column of the answer to messages that the user calls
+// otherwise. Where it is missing, the answer is empty: no other column is taken.
+func (r Reading) nameAnswer(row table.Row) error {
+	theirs := r.Columns["completion"]
+	if theirs == "" {
+		return nil
 	}
-	return row
+	if _, list := row.Lists[theirs]; list {
+		return row.Errorf("%s is a list; expected text", theirs)
+	}
+	text, _ := nested(row, theirs)
+	delete(row.Values, theirs)
+	row.Values["completion"] = text
+	return nil
 }
 
-func (r Reading) namedMessages(row table.Row) table.Row {
+// messagesOf names the column of messages that the user or ShareGPT's format calls
+// otherwise.
+func (r Reading) messagesOf(row table.Row) table.Row {
 	theirs := r.Columns[messagesColumn]
 	if theirs == "" && !row.Has(messagesColumn) && row.Lists["conversations"] != nil {
 		theirs = "conversations"
@@ -136,7 +141,7 @@ func messagesIn(row table.Row) (messages []message, left int, err error) {
 	if text := row.Values[messagesColumn]; text != "" {
 		var raw []json.RawMessage
 		if err := json.Unmarshal([]byte(text), &raw); err != nil {
-			return nil, 0, row.Errorf("messages is not a JSON list: %w", err)
+			return nil, 0, row.Errorf("messages is %.40q; expected a list of messages in JSON", text)
 		}
 		for _, m := range raw {
 			texts = append(texts, string(m))

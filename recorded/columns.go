@@ -37,12 +37,6 @@ func (r Reading) names(row table.Row, columns map[string]string, of layout) (map
 		_, stated := names[ours]
 		return is || stated || row.Has(ours) && of.name == ""
 	}
-	for ours, theirs := range names {
-		_, is := columns[theirs]
-		if _, found := nested(row, theirs); !is && !found && row.Lists[theirs] == nil {
-			return nil, row.HeaderErrorf("has no column %q, which is to be %s; the columns are %s", theirs, ours, list(row, columns))
-		}
-	}
 	needed, wanted := r.needed(of)
 	if !slices.ContainsFunc(needed, func(ours string) bool { return !has(ours) }) {
 		return names, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/measure/langid"
 
 	"golang.org/x/text/language"
 )
@@ -27,9 +28,9 @@ type Confusion struct {
 // promptfoo, which docs/recorded.md describes.
 //
 // The columns of a table are completion and language, and optionally model, task,
-// source, id, prompt and sample. The language is a BCP 47 tag (fr, pt-BR); region
-// and script are ignored. Every other text column becomes a label of the item, as
-// do task, source and language. An answer with a prompt also gets the label length,
+// source, id, prompt and sample. The language is a BCP 47 tag (fr, zh-TW; see
+// LanguageOf). Every other text column becomes a label of the item, as do task,
+// source and language. An answer with a prompt also gets the label length,
 // unless the file has such a column: see crosstalk.LengthOf.
 //
 // Rows with the same source and id answer one prompt, possibly in several
@@ -84,12 +85,12 @@ func (r Reading) confusion(a answered) (Confusion, error) {
 			labels[column] = value
 		}
 	}
-	var code string
-	labels["language"], code, c.Unjudged = r.expected(v["language"], a.turns)
+	p := &crosstalk.Prompt{Text: v["prompt"]}
+	labels["language"], c.Unjudged = r.expected(p, v["language"], a.turns)
 	if length := crosstalk.LengthOf(v["prompt"]); length != "" && !a.Has("length") {
 		labels["length"] = length
 	}
-	c.Item = ConfusionItem(labels, cmp.Or(v["id"], v["prompt"]), &crosstalk.Prompt{Text: v["prompt"], Language: code})
+	c.Item = ConfusionItem(labels, cmp.Or(v["id"], v["prompt"]), p)
 	if a.cluster != "" {
 		c.Item.Cluster = join(labels["source"], a.cluster)
 	}
@@ -114,11 +115,15 @@ func join(names ...string) string {
 }
 
 // LanguageOf returns the language of a BCP 47 tag in the labels of identifiers:
-// its ISO 639-1 code if it has one.
-func LanguageOf(tag string) (string, error) {
+// its ISO 639-1 code if it has one. If the tag asks for a script (langid.Script),
+// scripted is the tag.
+func LanguageOf(tag string) (code, scripted string, err error) {
 	t, err := language.Parse(tag)
 	if base, confidence := t.Base(); err == nil && confidence == language.Exact {
-		return base.String(), nil
+		if langid.Script(t) != "" {
+			scripted = t.String()
+		}
+		return base.String(), scripted, nil
 	}
-	return "", fmt.Errorf("%q is not a valid language; expected a code such as fr, zh or pt-BR", tag)
+	return "", "", fmt.Errorf("%q is not a valid language; expected a code such as fr, zh or pt-BR", tag)
 }

@@ -185,3 +185,14 @@ func TestRepeatedColumns(t *testing.T) {
 		}
 	}
 }
+
+// The code is what identifiers know; the tag is kept where its script counts.
+func TestLanguageOf(t *testing.T) {
+	for tag, want := range map[string][2]string{"fr": {"fr"}, "pt-BR": {"pt"}, "ZHO": {"zh"}, "zh": {"zh"}, "zh_tw": {"zh", "zh-TW"}, "zh-Hans": {"zh", "zh-Hans"},
+		"cmn-Hant": {"cmn", "cmn-Hant"}, "sr": {"sr"}, "sr-RS": {"sr"}, "sr-latn-rs": {"sr", "sr-Latn-RS"}, "French": {}, "und-Hant": {}} {
+		code, scripted, err := LanguageOf(tag)
+		if code != want[0] || scripted != want[1] || (err == nil) != (want[0] != "") {
+			t.Errorf("%s: %q, %q, %v; want %q", tag, code, scripted, err, want)
+		}
+	}
+}

@@ -21,9 +21,23 @@ const maxSample = 64 << 20
 // isInspect reports whether a row is a sample of Inspect.
 func isInspect(row table.Row) bool { return row.Has("eval model") }
 
-// inspect reads a sample of a log of Inspect: the model's last answer in it, as
-// Inspect's scorers do. The sample's metadata are columns.
-var inspect = layout{name: "samples of Inspect", read: func(row table.Row) (map[string]string, []reply, error) {
+// newInspect reads a log of Inspect. It refuses a sample that the log has twice.
+func newInspect() layout {
+	type epoch struct{ id, number string }
+	seen := map[epoch]string{} // where
+	return layout{name: "samples of Inspect", read: func(row table.Row) (map[string]string, []reply, error) {
+		one := epoch{row.Values["id"], row.Values["epoch"]}
+		if first := seen[one]; one.id != "" && first != "" {
+			return nil, nil, row.Errorf("duplicate sample: id %q, epoch %s (first in %s)", one.id, one.number, first)
+		}
+		seen[one] = fmt.Sprintf("%s:%d", row.File, row.Line)
+		return inspect(row)
+	}}
+}
+
+// inspect reads a sample: the model's last answer in it, as Inspect's scorers do. The
+// sample's metadata are columns.
+func inspect(row table.Row) (map[string]string, []reply, error) {
 	var output struct {
 		Choices []struct {
 			Message json.RawMessage `json:"message"`
@@ -60,7 +74,7 @@ var inspect = layout{name: "samples of Inspect", read: func(row table.Row) (map[
 	}
 	failed := answer.text == "" && row.Values["error"] != ""
 	return members(row.Values["metadata"]), []reply{{values: values, turns: turns, failed: failed}}, nil
-}}
+}
 
 // inspectTurns are the user's messages in a sample.
 func inspectTurns(row table.Row) (turns []string, err error) {

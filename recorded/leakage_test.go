@@ -98,6 +98,14 @@ m|c|p c|p|a|b
 	}
 }
 
+// A row without a number follows the one before.
+func TestSamplesFollow(t *testing.T) {
+	rows, err := readAll(write(t, "a.csv", "concept,prompt,control_prompt,test,control,sample\nc,p c,p,a,b,5\nc,p c,p,a,b,\nc,p c,p,a,b,0\n"))
+	if err != nil || len(rows) != 3 || rows[0].First != 5 || rows[1].First != 6 || rows[2].First != 0 {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}
+
 func TestLists(t *testing.T) {
 	rows, err := readAll(write(t, "a.jsonl", `{"id":7,"concept":"c","prompt":"p c","control_prompt":"p","remove":["c d","c"],"test_generations":["a",null,"b"],"control_generations":["x"],"flags":["f"]}
 {"id":7,"concept":"c","prompt":"p c","control_prompt":"p","remove":["c d","c"],"test_generations":["d"],"control_generations":["y"]}

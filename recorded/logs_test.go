@@ -37,11 +37,13 @@ func wantTold(t *testing.T, name string, got []string, want ...string) {
 	}
 }
 
-// spoken takes a text for the language that its first word names.
-func spoken(text string) string {
-	word, _, _ := strings.Cut(text, " ")
-	if word == "de" || word == "fr" || word == "ko" {
-		return word
+// spoken takes messages for the language that the first word of the last one names, or else of the one before.
+func spoken(messages ...string) string {
+	for _, text := range slices.Backward(messages) {
+		word, _, _ := strings.Cut(text, " ")
+		if word == "de" || word == "fr" || word == "ko" {
+			return word
+		}
 	}
 	return ""
 }
@@ -94,6 +96,10 @@ func TestChat(t *testing.T) {
 	apart := write(t, "a.jsonl", `{"messages":[{"role":"user","content":"Q"},{"role":"assistant","content":"A"},{"role":"user","content":"R"}],"final":{"text":"B"},"response":"C","language":"fr"}`)
 	wantTold(t, "an answer apart", told(t, Reading{Columns: map[string]string{"completion": "final.text"}}, apart),
 		"|fr/a.jsonl:1/1|a.jsonl:1|fr|0|Q|text|A", "|fr/a.jsonl:1/2|a.jsonl:1|fr|0|R|text|B")
+	system := write(t, "a.jsonl", `{"messages":[{"role":"system","content":"S"}],"response":"C","language":"fr"}`)
+	wantTold(t, "an answer to a system message", told(t, Reading{}, system), "|fr/a.jsonl:1/1|a.jsonl:1|fr|0||text|C")
+	refused := write(t, "a.jsonl", `{"messages":[{"role":"assistant","content":"A","refusal":"R"},{"role":"assistant","content":null,"refusal":"R"}],"language":"fr"}`)
+	wantTold(t, "refusals", told(t, Reading{}, refused), "|fr/a.jsonl:1/1|a.jsonl:1|fr|0||text|A", "|fr/a.jsonl:1/2|a.jsonl:1|fr|0||text|R")
 	sharegpt := write(t, "s.jsonl", `{"conversations":[{"from":"human","value":"Q"},{"from":"gpt","value":"A"}],"meta":{"lang":"fr"}}`)
 	wantTold(t, "ShareGPT", told(t, Reading{Columns: map[string]string{"language": "meta.lang"}}, sharegpt), "|fr/s.jsonl:1/1|s.jsonl:1|fr|0|Q|text|A")
 	table := write(t, "s.csv", "id,chat,language\n1,\"[{\"\"role\"\":\"\"user\"\",\"\"content\"\":\"\"Q\"\"},{\"\"role\"\":\"\"model\"\",\"\"content\"\":\"\"A\"\"}]\",fr\n")
@@ -190,19 +196,19 @@ func inspectSample(id string, epoch int, content string) string {
 
 var inspectWant = []string{"openai/m|poems/fr/1|1|fr|0|fr un|text|one", "openai/m|poems/fr/1|1|fr|1|fr un|text|two", "openai/m|poems/fr/b|b|fr|0|fr un|empty|"}
 
-func inspectArchive(t testing.TB, method uint16, header string) []byte {
+func inspectArchive(t testing.TB, method uint16, header string, more ...[2]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	z.RegisterCompressor(zipZstandard, func(out io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(out) })
-	for _, member := range [][2]string{
+	for _, member := range append([][2]string{
 		{"_journal/start.json", `{"version": 2, "eval": {"task": "start", "model": "start"}}`},
 		{"samples/1_epoch_1.json", inspectSample("1", 1, `"one"`)},
 		{"samples/1_epoch_2.json", inspectSample("1", 2, `[{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "two"}]`)},
 		{"samples/b_epoch_1.json", inspectSample(`"b"`, 1, `""`)},
 		{"summaries.json", "[]"},
 		{"header.json", header},
-	} {
+	}, more...) {
 		out, err := z.CreateHeader(&zip.FileHeader{Name: member[0], Method: method})
 		if err == nil {
 			_, err = io.WriteString(out, member[1])
@@ -226,6 +232,41 @@ func TestInspect(t *testing.T) {
 	document := strings.TrimSuffix(inspectHeader, "}") + `, "plan": {}, "results": {"scores": []}, "samples": [` +
 		strings.Join([]string{inspectSample("1", 1, `"one"`), inspectSample("1", 2, `"two"`), inspectSample(`"b"`, 1, `null`)}, ",") + `], "reductions": []}`
 	wantTold(t, "JSON", told(t, Reading{}, write(t, "log.json", document)), inspectWant...)
+	nameless := `{"messages": [{"role": "user", "content": "fr un"}], "output": {"choices": [{"message": {"role": "assistant", "content": "one"}}]}, "error": {"message": "late"}}`
+	wantTold(t, "samples without an id, answered before an error", told(t, Reading{Expect: "fr"}, write(t, "log.json", `{"eval": {}, "samples": [`+nameless+","+nameless+"]}")),
+		"|fr/fr un|fr un|fr|0|fr un|text|one", "|fr/fr un|fr un|fr|0|fr un|text|one")
+}
+
+// Places are those of the row or of its layout. Rows may lack them, but not all rows.
+func TestPlaces(t *testing.T) {
+	log := inspectHeader[:len(inspectHeader)-1] + `, "samples": [` + inspectSample("1", 1, `"one"`) + `]}`
+	wantTold(t, "metadata", told(t, Reading{Columns: map[string]string{"language": "lang"}}, write(t, "log.json", log)), "openai/m|poems/fr/1|1|fr|0|fr un|text|one")
+	pairs := `{"concept":"c","prompt":"p c","control_prompt":"p","answers":["a","b"],"control_generations":["a","b"]}`
+	if got, err := collect(Reading{Columns: map[string]string{"test_generations": "answers"}}.Leakage(write(t, "pairs.jsonl", pairs))); err != nil || len(got) != 1 || len(got[0].Test) != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	const row, without = `{"language":"fr","a":[{"b":["x","y"]}]}` + "\n", `{"language":"fr","a":[]}` + "\n"
+	for _, c := range []struct{ place, text, want string }{ // a note, or an error
+		{"a.0.b.1", row, ""},
+		{"a.0.b.1", row + without, "1 of 2 rows have no a.0.b.1, which is to be completion"},
+		{"a.0.b.1", without + row + without, "2 of 3 rows have no a.0.b.1, which is to be completion"},
+		{"a.0.b.1", without, `:1: has no column "a.0.b.1", which is to be completion; a is a list of 0, whose places are numbers from 0`},
+		{"a.0.b.1", without + without, `:1: has no column "a.0.b.1"`},
+		{"a.0.b.2", row, "a.0.b is a list of 2, whose places are numbers from 0"},
+		{"a.1.b", row, "a is a list of 1, whose places are numbers from 0"},
+		{"a.0.c", row, "a.0 has b"},
+		{"a.0.b.0.c", row, "a.0.b.0 is a text"},
+	} {
+		said := ""
+		r := Reading{Columns: map[string]string{"completion": c.place}, Note: func(text string) { said += text }}
+		_, err := collect(r.Confusion(write(t, "log.jsonl", c.text)))
+		if err != nil {
+			said = err.Error()
+		}
+		if (c.want == "") != (said == "") || !strings.Contains(said, c.want) {
+			t.Errorf("%s in %s: %q; want %q", c.place, c.text, said, c.want)
+		}
+	}
 }
 
 func TestLogErrors(t *testing.T) {
@@ -234,6 +275,11 @@ func TestLogErrors(t *testing.T) {
 		{"a.eval", "not a zip file", "a.eval: is not a readable log of Inspect: zip: not a valid zip file"},
 		{"a.eval", archive[:len(archive)/2], "a.eval: is not a readable log of Inspect: "},
 		{"a.eval", string(inspectArchive(t, zip.Store, "{")), "a.eval: header.json is not valid JSON"},
+		{"a.eval", string(inspectArchive(t, zip.Store, inspectHeader, [2]string{"samples/../x.json", inspectSample("1", 2, `"two"`)})),
+			`a.eval:samples/../x.json:1: duplicate sample: id "1", epoch 2 (first in `},
+		{"a.eval", string(inspectArchive(t, zip.Store, inspectHeader, [2]string{"samples/1_epoch_2.json", inspectSample("1", 2, `"two"`)})), "a.eval:samples/1_epoch_2.json:1)"},
+		{"a.json", "{\"eval\": {},\n\"samples\": [\n" + inspectSample("1", 1, `"a"`) + ",\n" + inspectSample("1", 1, `"b"`) + "]}", `a.json:6: duplicate sample: id "1", epoch 1 (first in `},
+		{"a.jsonl", `{"messages": [{"role": "user", "content": "x"}], "response": "a", "reply": "b"}`, "a.jsonl: has no answers in messages"},
 		{"a.json", `{"evalId": 1}`, "a.json:1: expected an array of objects, a log of Inspect (with samples) or promptfoo's output (with results)"},
 		{"a.json", "{\"eval\": 7,\n\"samples\": []}", "a.json:1: eval is not that of a log of Inspect"},
 		{"a.json", "{\"eval\": {},\n\"samples\": []}", "a.json: has no rows"},

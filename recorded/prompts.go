@@ -41,11 +41,10 @@ func readPrompt(row table.Row) (item crosstalk.Item, err error) {
 			return item, row.Errorf("%s is a list; expected text", column)
 		}
 	}
-	code, err := LanguageOf(v["language"])
-	if err != nil {
+	p := &crosstalk.Prompt{Text: v["prompt"]}
+	if p.Language, p.Tag, err = LanguageOf(v["language"]); err != nil {
 		return item, row.Errorf("%w", err)
 	}
-	p := &crosstalk.Prompt{Text: v["prompt"], Language: code}
 	if p.Before, err = precede(row); err != nil {
 		return item, err
 	}

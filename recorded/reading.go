@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"crosstalk/internal/table"
@@ -24,9 +25,10 @@ type Reading struct {
 	// Expect is the language that answers should be in: a BCP 47 tag, ExpectUser
 	// or ExpectPrompt. Empty: as the column language says.
 	Expect string
-	// Identify returns the language of a text in the labels of identifiers, "" if
-	// it cannot be told. ExpectUser and ExpectPrompt need it.
-	Identify func(text string) string
+	// Identify returns the language that the answer to messages of a user, the
+	// oldest first, should be in: a tag, "" if it cannot be told. ExpectUser and
+	// ExpectPrompt need it.
+	Identify func(messages ...string) string
 
 	// Note is told, once a file, which columns were taken for ours; nil: nobody.
 	Note func(text string)
@@ -34,8 +36,8 @@ type Reading struct {
 
 // The policies of Reading.Expect.
 const (
-	ExpectUser   = "user"   // the language of the user's last message whose language can be told
-	ExpectPrompt = "prompt" // the language of all that the user wrote up to the answer
+	ExpectUser   = "user"   // the language of the user's last message that tells one
+	ExpectPrompt = "prompt" // the language of what the user wrote up to the answer: of a long conversation, the last 16 KB
 )
 
 // reply is an answer in a row, with what it answers.
@@ -59,7 +61,7 @@ var layouts = []struct {
 	tells func(row table.Row) bool
 	open  func() layout
 }{
-	{isInspect, func() layout { return inspect }},
+	{isInspect, newInspect},
 	{isPromptfoo, func() layout { return promptfoo }},
 	{hasPromptfooColumns, func() layout { return promptfooTable }},
 	{func(row table.Row) bool { return row.Has("resps") && row.Has("arguments") }, newHarness},
@@ -101,36 +103,40 @@ func (r Reading) rows(path string, needed func(column string) bool) iter.Seq2[ta
 		return r.table(path, needed)
 	}
 	return func(yield func(table.Row, error) bool) {
+		said := places{of: r.Columns, file: path}
 		for row, err := range r.table(path, needed) {
 			if err == nil {
-				err = restate(row, r.Columns)
+				err = said.see(row, row.Values, said.lacking(row))
+			}
+			if err == nil {
+				restate(row, r.Columns)
 			}
 			if !yield(row, err) || err != nil {
 				return
 			}
 		}
+		if err := said.done(r.Note); err != nil {
+			yield(table.Row{}, err)
+		}
 	}
 }
 
 // restate gives a row's columns, which may be lists, the names that they have
-// here.
-func restate(row table.Row, names map[string]string) error {
+// here. A place that the row does not have is empty.
+func restate(row table.Row, names map[string]string) {
 	values, lists := maps.Clone(row.Values), maps.Clone(row.Lists)
 	for _, theirs := range names {
 		delete(row.Values, theirs)
 		delete(row.Lists, theirs)
 	}
-	whole := table.Row{Values: values}
+	whole := table.Row{Values: values, Lists: lists}
 	for ours, theirs := range names {
 		if of, ok := lists[theirs]; ok {
 			row.Lists[ours] = of
-		} else if value, ok := nested(whole, theirs); ok {
-			row.Values[ours] = value
 		} else {
-			return row.HeaderErrorf("has no column %q, which is to be %s; the columns are %s", theirs, ours, list(row, values))
+			row.Values[ours], _ = nested(whole, theirs)
 		}
 	}
-	return nil
 }
 
 // replies yields the replies in rows. The first row tells the layout of all.
@@ -138,6 +144,7 @@ func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 	return func(yield func(answered, error) bool) {
 		var of layout
 		var names map[string]string // with the guesses
+		said := places{of: r.Columns, file: path}
 		empty := true
 		for row, err := range rows {
 			if err == nil && row.Blank() {
@@ -147,11 +154,24 @@ func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 				yield(answered{}, err)
 				return
 			}
+			lacking := said.lacking(row)
 			row = r.messagesOf(row)
 			if of.read == nil {
-				of = layoutOf(row)
+				if of = layoutOf(row); of.name == "" && r.Columns[messagesColumn] != "" {
+					of = chat
+				}
 			}
-			columns, replies, err := of.read(row)
+			if of.name == chat.name {
+				err = r.nameAnswer(row)
+			}
+			var columns map[string]string
+			var replies []reply
+			if err == nil {
+				columns, replies, err = of.read(row)
+			}
+			if err == nil {
+				err = said.see(row, columns, lacking)
+			}
 			if err == nil && names == nil {
 				names, err = r.names(row, columns, of)
 			}
@@ -169,6 +189,10 @@ func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 					return
 				}
 			}
+		}
+		if err := said.done(r.Note); err != nil {
+			yield(answered{}, err)
+			return
 		}
 		if empty {
 			what := "has no rows"
@@ -214,10 +238,7 @@ func rename(row table.Row, columns, names map[string]string) error {
 			return row.Errorf("%s is a list; expected text", theirs)
 		}
 		if !ok {
-			value, ok = nested(row, theirs)
-		}
-		if !ok && row.Header != row.Line { // a line of JSON may lack what is empty
-			return row.HeaderErrorf("has no column %q", theirs)
+			value, _ = nested(row, theirs)
 		}
 		delete(columns, theirs)
 		defer func() { columns[ours] = value }() // after all deletions: names may be exchanged
@@ -225,24 +246,41 @@ func rename(row table.Row, columns, names map[string]string) error {
 	return nil
 }
 
-// nested returns the text at a place in a row: a column, or a name with points.
+// nested returns the text at a place in a row: a column, or a name with points, in
+// which a number is an element of a list, from 0.
 func nested(row table.Row, name string) (string, bool) {
 	if value, ok := row.Values[name]; ok {
 		return value, true
 	}
 	column, path, _ := strings.Cut(name, ".")
 	value, ok := row.Values[column]
+	if list := row.Lists[column]; path != "" && list != nil {
+		column, path, _ = strings.Cut(path, ".")
+		value, ok = element(list, column)
+	}
 	for ok && path != "" {
 		var fields map[string]json.RawMessage
-		if json.Unmarshal([]byte(value), &fields) != nil {
+		var list []json.RawMessage
+		var raw json.RawMessage
+		column, path, _ = strings.Cut(path, ".")
+		if json.Unmarshal([]byte(value), &fields) == nil {
+			raw, ok = fields[column]
+		} else if json.Unmarshal([]byte(value), &list) == nil {
+			raw, ok = element(list, column)
+		} else {
 			return "", false
 		}
-		column, path, _ = strings.Cut(path, ".")
-		var raw json.RawMessage
-		raw, ok = fields[column]
 		value = textOf(raw)
 	}
 	return value, ok
+}
+
+func element[T any](list []T, number string) (of T, ok bool) {
+	i, err := strconv.ParseUint(number, 10, 31)
+	if err != nil || i >= uint64(len(list)) {
+		return of, false
+	}
+	return list[i], true
 }
 
 // textOf is a JSON string's text, and other values as they are written.

@@ -60,6 +60,12 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestMostShards(t *testing.T) {
+	if s, err := Parse("1048576/1048576", environment()); err != nil || s.Count != 1<<20 {
+		t.Error(s, err)
+	}
+}
+
 func TestText(t *testing.T) {
 	s := struct {
 		Shard Shard `json:"shard,omitzero"`
@@ -113,6 +119,23 @@ func TestOf(t *testing.T) {
 					t.Errorf("%d items in clusters of %d, %d shards: %d items in all, from %d to %d", n, size, count, all, least, most)
 				}
 			}
+		}
+	}
+}
+
+// A large cluster makes its shard wait for no other.
+func TestUneven(t *testing.T) {
+	c := &Clusters{}
+	for i := range 12 {
+		cluster := ""
+		if i >= 6 {
+			cluster = "large"
+		}
+		c.Add(fmt.Sprint("item ", i), cluster)
+	}
+	for i := 1; i <= 2; i++ {
+		if items := (Shard{i, 2}).Of(c); len(items) != 6 || (items[0] < 6) == (items[5] >= 6) {
+			t.Errorf("shard %d has the items %v; want six alone or the six of the cluster", i, items)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/internal/parallel"
 	"crosstalk/model"
 )
 
@@ -69,22 +70,15 @@ func limited(err error) bool { return errors.As(err, new(*ask.LimitError)) }
 // measureRound measures all items with the askers of a round, for their requests.
 func (m *Measurement) measureRound(ctx context.Context, round *ask.Round) (failed error) {
 	s := m.study
-	needs := s.needs
+	counted := s.counted
 	for _, p := range s.Protocols {
 		var arms []Arm
 		for i, c := range p.Conditions {
-			asker := m.askers.of(p, c)
-			arm := Arm{Instrument: p.instrument(c, false), Ask: inRound{asker, round.For(c.model)}}
-			if needs != nil {
-				of := needs[i]
-				arm.Admit = func(ctx context.Context, item int) (context.Context, func()) { return round.Item(ctx, of[item]) }
-			}
-			arms = append(arms, arm)
+			arms = append(arms, Arm{Instrument: p.instrument(c, false), Ask: inRound{m.askers.of(p, c), round.For(c.model)},
+				Asks: counted[i].asks, Admit: counted[i].admit(round.Item)})
 		}
-		if needs != nil {
-			needs = needs[len(p.Conditions):]
-		}
-		for item := range Measure(ctx, arms, s.items(), itemsAtOnce) {
+		counted = counted[len(p.Conditions):]
+		for item := range Measure(ctx, arms, s.items(), parallel.AtOnce) {
 			if limited(item.Err) || errors.As(item.Err, new(*ask.ModelError)) || errors.Is(item.Err, ask.ErrDeferred) {
 				continue // the last measurement counts those that are not measured
 			}

@@ -43,8 +43,7 @@ type Confusion struct {
 	Templates []string // confusion.Templates
 	Beams     []int    // width of the beam
 
-	Logprobs       int  // candidates at each token; 0: none
-	LogprobsScaled bool // the server's are of the distribution after temperature
+	Logprobs int // candidates at each token; 0: none
 }
 
 // Open opens suite, models and identifier. It sends no request.
@@ -75,7 +74,7 @@ func (c Confusion) Open() (*Study, error) {
 	study.families = c.Families
 	for _, in := range instruments {
 		rules := in.Protocol
-		in.Samples, in.AsServed = cmp.Or(c.Samples, rules.Samples), c.LogprobsScaled
+		in.Samples = cmp.Or(c.Samples, rules.Samples)
 		in.Prompting.Logprobs = c.Logprobs // is part of the rules
 		conditions, err := c.conditions(defaults{strict: strictly(rules.Name), prefix: s.Prefix, logprobs: c.Logprobs, format: format,
 			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
@@ -161,7 +160,7 @@ func judgeable(s *suite.Suite, identifier *fasttext.Model) (*suite.Suite, error)
 		}
 		if labels[of] != of {
 			prompt := *item.Prompt
-			prompt.Language, prompt.Tag = labels[of], of
+			prompt.Language, prompt.Tag = labels[of], cmp.Or(prompt.Tag, of)
 			item.Prompt = &prompt
 		}
 		with.Items.Add(item)

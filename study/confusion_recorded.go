@@ -9,9 +9,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"crosstalk"
+	"crosstalk/guard"
 	"crosstalk/instrument/confusion"
 	"crosstalk/internal/parallel"
 	"crosstalk/measure/langid/fasttext"
@@ -68,7 +68,7 @@ type recordedConfusion struct {
 	identifier *fasttext.Model
 	labels     map[string]string // the identifier's, "" if it has none, by language
 	seed       maphash.Seed
-	told       map[uint64]string             // the languages of messages, by hash
+	told       map[uint64]string             // the languages that users' messages ask for, by hash
 	unjudged   map[string]*unjudged          // rows, by why
 	judged     int                           // rows
 	items      map[string]*suite.Fingerprint // that a model answered
@@ -128,36 +128,24 @@ func (r *recordedConfusion) label(row *recorded.Confusion) {
 		row.Unjudged = unknown(r.identifier, language) + ": name one that can with --lid"
 	}
 	if label != language {
-		row.Item.Prompt.Tag = language
+		row.Item.Prompt.Tag = cmp.Or(row.Item.Prompt.Tag, language)
 	}
 	row.Item.Prompt.Language = label
 }
 
-// tell identifies the language of what a user wrote, "" if the text is too short
-// or the identifier not sure.
-func (r *recordedConfusion) tell(text string) string {
-	const letters, probability = 10, 0.5
-	n := 0
-	for _, c := range text {
-		switch {
-		case unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
-			n += 3 // one says as much as a few letters
-		case unicode.IsLetter(c):
-			n++
-		}
-		if n >= letters {
-			break
-		}
+// tell returns the language that the answer to a user's messages should be in, ""
+// if it cannot be told.
+func (r *recordedConfusion) tell(messages ...string) string {
+	messages = messages[max(0, len(messages)-guard.LookBack):]
+	var hash maphash.Hash
+	hash.SetSeed(r.seed)
+	for _, m := range messages {
+		maphash.WriteComparable(&hash, m)
 	}
-	if n < letters {
-		return ""
-	}
-	key := maphash.String(r.seed, text)
+	key := hash.Sum64()
 	language, known := r.told[key]
 	if !known {
-		if guess := r.identifier.Identify(text); guess.Probability >= probability {
-			language = guess.Language
-		}
+		language = guard.Checker{Identifier: r.identifier}.UserLanguage(messages...)
 		if len(r.told) < maxTold {
 			r.told[key] = language
 		}

@@ -121,11 +121,9 @@ func (c Consistency) Open() (*Study, error) {
 			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(ruled), Samples: samples, By: study.By},
 			instrument: func(condition Condition, score bool) crosstalk.Instrument {
 				in := set(condition)
-				if _, compares := in.Free.(free.Similar); !score {
-					in.Quality = nil
-					if compares {
-						in.Free = free.Text{}
-					}
+				if !score {
+					_, asks := in.Free.(free.Asked)
+					in.AskOnly, in.Quality = !asks, nil
 				}
 				return in
 			}})

@@ -49,7 +49,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 		return nil, err
 	}
 	scoring.Rewrites = "recorded"
-	t := &transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Reading: recorded.Reading{Columns: c.Columns, FileName: c.FileName}, Texts: texts, By: study.By, Languages: scoring.Languages,
+	t := &transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Reading: recorded.Reading{Columns: c.Columns, FileName: c.FileName, Note: study.Notes.say}, Texts: texts, By: study.By, Languages: scoring.Languages,
 		ModelOf: func(file, of string) string { return cmp.Or(of, model, suite.BaseName(file)) }}
 	var groups groups // after check
 	study.check = func() error {

@@ -20,6 +20,14 @@ type Count struct {
 	Priced bool
 }
 
+// admit lets items into a budget, in their order; nil where there is none.
+func (c Counted) admit(in func(context.Context, ask.Need) (context.Context, func())) func(context.Context, int) (context.Context, func()) {
+	if c.needs == nil {
+		return nil
+	}
+	return func(ctx context.Context, item int) (context.Context, func()) { return in(ctx, c.needs[item]) }
+}
+
 func (c *Count) add(worst crosstalk.Usage, prices ask.Prices, model string) {
 	_, priced := prices[model]
 	c.Priced = priced && (c.Priced || c.Asks == 0)
@@ -33,6 +41,7 @@ func (c *Count) add(worst crosstalk.Usage, prices ask.Prices, model string) {
 type Counted struct {
 	Condition
 	Count
+	asks  int        // of the item with the most
 	needs []ask.Need // of each item, where there is a budget
 }
 
@@ -58,6 +67,7 @@ func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f For
 				if _, err := in.Measure(ctx, n, item); err != nil {
 					return f, err
 				}
+				of.asks = max(of.asks, n.need.Asks)
 				if needs {
 					of.needs = append(of.needs, n.need)
 				}

@@ -43,8 +43,7 @@ func (l Leakage) Open() (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := l.similarities()
-	if err := similarities.CheckGloss(names, s.Name, s.Languages()); err != nil {
+	if err := similarities.CheckGloss(l.similarities(), s.Name, s.Languages()); err != nil {
 		return nil, err
 	}
 	study := &Study{Instrument: "leakage", Suite: s, columns: Columns{"similarity": true}, env: similarities.NewEnv(),
@@ -53,25 +52,24 @@ func (l Leakage) Open() (*Study, error) {
 		return nil, err
 	}
 	study.env.Programs(l.keyVars(), l.ExecEnv)
-	in := leakage.Instrument{}
-	if !l.CountOnly {
-		if in.Similarities, err = similarities.OpenAll(names, LanguageOf(s.Items), study.env); err != nil {
-			return nil, err
-		}
-	}
 	if len(l.Models) == 0 {
 		l.Models = []string{reference.Provider + ":" + reference.DefaultLeaky}
 	}
 	study.families = l.Families
 	for _, rules := range protocols {
+		in := leakage.Instrument{Protocol: rules, Samples: cmp.Or(l.Samples, rules.Samples)}
+		names := similarities.ForProtocol(rules.Name, l.similarities())
+		if !l.CountOnly {
+			if in.Similarities, err = similarities.OpenAll(names, LanguageOf(s.Items), study.env); err != nil {
+				return nil, err
+			}
+		}
 		conditions, err := l.conditions(defaults{strict: strictly(rules.Name), system: rules.System, prefix: s.Prefix,
 			decoding:  crosstalk.Decoding{MaxTokens: cmp.Or(s.MaxTokens, rules.MaxTokens), Temperature: &rules.Temperature},
 			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items.List()) }})
 		if err != nil {
 			return nil, err
 		}
-		in := in
-		in.Protocol, in.Samples = rules, cmp.Or(l.Samples, rules.Samples)
 		study.Protocols = append(study.Protocols, Protocol{
 			Rules: in.Rules(), Conditions: conditions,
 			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Similarities: names, Samples: in.Samples, By: study.By},

@@ -28,22 +28,23 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	r := &recordedLeakage{files: files, reading: recorded.Reading{Columns: l.Columns, FileName: l.FileName}, model: model, sources: suite.NewSources(files)}
 	r.Study = &Study{Instrument: "leakage", env: similarities.NewEnv(), columns: Columns{"similarity": true}, suites: r.sources.IDs,
 		plan: run.Recorded("leakage", r.sources.Names(), model)}
+	r.reading.Note = r.Notes.say
 	if err := r.group(l.By, leakage.By); err != nil {
 		return nil, err
 	}
 	r.env.Programs(nil, l.ExecEnv)
-	in := leakage.Instrument{}
-	if in.Similarities, err = similarities.OpenAll(l.similarities(), func() (string, error) { return similarities.CommonLanguage(r.items) }, r.env); err != nil {
-		return nil, err
-	}
 	r.columns.Add(conditionOf("", "", len(protocols)))
 	r.Study.check = r.check
 	for _, rules := range protocols {
-		in := in
-		in.Protocol = rules
+		names := similarities.ForProtocol(rules.Name, l.similarities())
+		list, err := similarities.OpenAll(names, func() (string, error) { return similarities.CommonLanguage(r.items) }, r.env)
+		if err != nil {
+			return nil, err
+		}
+		in := leakage.Instrument{Protocol: rules, Similarities: list}
 		r.Protocols = append(r.Protocols, Protocol{
 			Rules:   in.Rules(),
-			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Similarities: l.similarities(), By: r.By},
+			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Similarities: names, By: r.By},
 			recorded: func(ctx context.Context) iter.Seq2[scored, error] {
 				return r.observations(ctx, in, len(protocols))
 			}})

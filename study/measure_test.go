@@ -97,7 +97,8 @@ func TestMeasureArms(t *testing.T) {
 	})
 }
 
-// Who leaves the loop waits for the items under way, and no more are started.
+// Who leaves the loop waits for the items under way, and no more are started than the
+// one that takes the place of the first.
 func TestMeasureIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var started, ended atomic.Int32
@@ -113,8 +114,8 @@ func TestMeasureIsLeft(t *testing.T) {
 		for range Measure(t.Context(), []Arm{{Instrument: in}}, items(100), 10) {
 			break
 		}
-		if started.Load() != 10 || ended.Load() != 10 {
-			t.Errorf("%d started, %d ended; want 10", started.Load(), ended.Load())
+		if n := started.Load(); n < 10 || n > 11 || ended.Load() != n {
+			t.Errorf("%d started, %d ended; want 10 or 11", n, ended.Load())
 		}
 	})
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/ask/journal"
+	"crosstalk/instrument"
 )
 
 // IncompleteError is the error for a measurement with figures that lack answers or
@@ -25,18 +28,54 @@ type InterruptedError struct{ saved string }
 func (e *InterruptedError) Error() string { return "interrupted: " + e.saved }
 
 // Missing is an *IncompleteError if the result lacks something: a limit was reached,
-// items were not measured, or requests failed. Otherwise it is nil.
+// items were not measured, requests failed, or, of a whole run, most answers were not
+// checked. Otherwise it is nil.
 func (m *Measurement) Missing(result Result) error {
 	stats := m.Session.Stats()
 	switch {
 	case result.Limit != nil:
-		return &IncompleteError{fmt.Errorf("%w; run the same command again to resume with a new limit", result.Limit)}
+		return &IncompleteError{fmt.Errorf("%w; run the same command again to resume", result.Limit)}
 	case result.NotMeasured > 0:
 		return &IncompleteError{fmt.Errorf("%d of %d items were not measured: %w; run the same command again to resume",
 			result.NotMeasured, m.study.Items(), result.Why())}
 	case stats.Failed > 0:
 		return &IncompleteError{fmt.Errorf("%d of %d requests failed (the last: %s); run the same command again to retry them",
 			stats.Failed, stats.Done, stats.Trouble)}
+	case !m.study.shard.IsZero():
+		return nil // a shard has too few answers to say, and trying again does not help
+	}
+	return Unchecked(m.study.Instrument, result.Estimates)
+}
+
+// Unchecked is an *IncompleteError if a total among the figures of an instrument rests on
+// a minority of the answers (crosstalk.MostlyUnchecked); its first headline measure
+// decides. Groups do not count: small ones are often without a figure.
+func Unchecked(instrumentName string, estimates []crosstalk.Estimate) error {
+	kind := instrument.Named(instrumentName)
+	headline := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return kind.Measure(e.Measure).Headline })
+	grouped := map[string]bool{} // columns whose values have figures beside that of all
+	for _, e := range estimates {
+		for column, value := range e.By {
+			grouped[column] = grouped[column] || value == crosstalk.All
+		}
+	}
+	decided := map[string]bool{}
+	for _, m := range kind.Measures {
+		for _, e := range estimates {
+			total := string(crosstalk.Canonical(e.By))
+			for column, value := range e.By {
+				if grouped[column] && value != crosstalk.All {
+					total = ""
+				}
+			}
+			if e.Measure != m.Key || m.Headline != headline || total == "" || decided[total] {
+				continue
+			}
+			decided[total] = true
+			if unjudged, of := kind.UnjudgedOf(e); 2*unjudged > of {
+				return &IncompleteError{fmt.Errorf("most answers were not checked: %d of %d", unjudged, of)}
+			}
+		}
 	}
 	return nil
 }

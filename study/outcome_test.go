@@ -39,7 +39,7 @@ func TestMissing(t *testing.T) {
 	}
 	limit := &ask.LimitError{}
 	if err := m.Missing(Result{Limit: limit, NotMeasured: 2}); !errors.As(err, new(*IncompleteError)) || !errors.Is(err, limit) ||
-		!strings.HasSuffix(err.Error(), "; run the same command again to resume with a new limit") {
+		!strings.HasSuffix(err.Error(), "; run the same command again to resume") {
 		t.Errorf("%v", err)
 	}
 	hopeless := &ask.ModelError{Err: errors.New("no key")}

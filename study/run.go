@@ -9,6 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/internal/parallel"
 	"crosstalk/model"
 	"crosstalk/run"
 )
@@ -58,11 +59,7 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 	if err != nil {
 		return nil, err
 	}
-	if s.needs = nil; o.Budget.Limits() {
-		for _, of := range f.Each {
-			s.needs = append(s.needs, of.needs)
-		}
-	}
+	s.counted = f.Each
 	if o.SameModel == nil {
 		o.SameModel = func(asked crosstalk.Identity, served string) bool { return model.SameModel(asked.Name, served) }
 	}
@@ -206,7 +203,7 @@ func (m *Measurement) record(ctx context.Context) (Result, error) {
 // to its protocol's estimator.
 func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk.Observation, run.Place) error) (result Result, err error) {
 	estimators := make([]crosstalk.Estimator, len(s.Protocols))
-	needs := s.needs
+	counted := s.counted
 	observe := func(crosstalk.Observation) {}
 	if s.Observe != nil {
 		observe = s.Observe()
@@ -227,11 +224,8 @@ func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk
 		if p.recorded != nil {
 			err = addRecorded(p.recorded(ctx), add)
 		} else {
-			var of [][]ask.Need
-			if needs != nil {
-				of, needs = needs[:len(p.Conditions)], needs[len(p.Conditions):]
-			}
-			err = m.addMeasured(ctx, p, of, &result, add)
+			err = m.addMeasured(ctx, p, counted[:len(p.Conditions)], &result, add)
+			counted = counted[len(p.Conditions):]
 		}
 		if err != nil {
 			return result, err
@@ -269,14 +263,9 @@ func addRecorded(observed iter.Seq2[scored, error], add func(observations []cros
 	return nil
 }
 
-// itemsAtOnce is the number of items measured at a time: enough for the maximum of
-// concurrent requests, which the session limits.
-const itemsAtOnce = 256
-
-// addMeasured measures all conditions of a protocol; needs are those of their
-// items, nil without a budget. After an error it stops the session: answers in
-// flight are saved, and saved answers are counted.
-func (m *Measurement) addMeasured(ctx context.Context, p Protocol, needs [][]ask.Need, result *Result,
+// addMeasured measures all conditions of a protocol. After an error it stops the
+// session: answers in flight are saved, and saved answers are counted.
+func (m *Measurement) addMeasured(ctx context.Context, p Protocol, counted []Counted, result *Result,
 	add func(observations []crosstalk.Observation, part, item int) error) (failed error) {
 	s := m.study
 	var arms []Arm
@@ -284,15 +273,11 @@ func (m *Measurement) addMeasured(ctx context.Context, p Protocol, needs [][]ask
 	for i, c := range p.Conditions {
 		asker := m.askers.of(p, c)
 		known = append(known, asker.refused())
-		arm := Arm{Instrument: p.instrument(s.observed(p, c.without(known[i])), true), Ask: asker}
-		if needs != nil {
-			arm.Admit = func(ctx context.Context, item int) (context.Context, func()) {
-				return m.Session.Item(ctx, needs[i][item])
-			}
-		}
-		arms = append(arms, arm)
+		as := s.observed(p, c.without(known[i]))
+		arms = append(arms, Arm{Instrument: p.instrument(as, true), Ask: asker, AskOnly: p.instrument(as, false),
+			Asks: counted[i].asks, Saved: m.Dir.Journal.Get, Admit: counted[i].admit(m.Session.Item)})
 	}
-	for item := range Measure(ctx, arms, s.items(), itemsAtOnce) {
+	for item := range Measure(ctx, arms, s.items(), parallel.AtOnce) {
 		if errors.As(item.Err, &result.Limit) || errors.As(item.Err, new(*ask.ModelError)) { // the others may be worth a report
 			result.NotMeasured++
 			continue

@@ -19,7 +19,6 @@ import (
 	"sync/atomic"
 
 	"crosstalk"
-	"crosstalk/ask"
 	"crosstalk/model"
 	"crosstalk/run"
 	"crosstalk/shard"
@@ -53,7 +52,7 @@ type Study struct {
 	check   func() error              // reads what was recorded once before it is scored; nil: scoring finds out
 	rescan  func() error              // the same before anything is written, where check is nil
 	env     *similarities.Env         // nil: nothing is compared
-	needs   [][]ask.Need              // of the items of each condition of all protocols, where there is a budget
+	counted []Counted                 // the conditions of all protocols, unless answers were recorded
 
 	families []model.Family // that the user added
 	mu       sync.Mutex

@@ -324,9 +324,9 @@ func (s *Sweep) paramAxes() ([]axis, error) {
 	for _, param := range s.Params {
 		name, value, ok := strings.Cut(param, "=")
 		if !ok || name == "" {
-			return nil, crosstalk.BadOption("param", " is %q; expected NAME=VALUE", param)
+			return nil, crosstalk.BadOption("param", ": expected a name, = and a value: NAME=VALUE") // what it is may be a key
 		}
-		if secret := secretField(name, value); secret != "" {
+		if secret := SecretField(name, value); secret != "" {
 			return nil, crosstalk.BadOption("param", " %s is a secret, and parameters are saved with the run: set a key in the environment (--key-var NAME), "+
 				"or send it with --header 'NAME=$VARIABLE'", secret)
 		}
@@ -354,9 +354,9 @@ func (s *Sweep) paramAxes() ([]axis, error) {
 var secretName = regexp.MustCompile(`(?i)^(key|token|auth)$|(^|[_.-])(api[_-]?key|access[_-]?key|secret|passw(or)?d|passphrase|authorization|credentials?|bearer|` +
 	`(api|auth|access|bearer|id|refresh|session|security)[_-]?token)($|[_.-])`)
 
-// secretField is the name of a secret in a parameter, or in the JSON object that
+// SecretField is the name of a secret in a parameter, or in the JSON object that
 // is its value; "" if there is none.
-func secretField(name, value string) string {
+func SecretField(name, value string) string {
 	if secretName.MatchString(name) {
 		return name
 	}

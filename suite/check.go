@@ -125,7 +125,7 @@ func checkPrompts(s *Suite, remark func(string, ...any)) {
 	}
 	if len(s.Demonstrations) > 0 {
 		for _, l := range s.Languages() {
-			if code, err := recorded.LanguageOf(l); err == nil && len(s.Demonstrations[code]) == 0 {
+			if code, _, err := recorded.LanguageOf(l); err == nil && len(s.Demonstrations[code]) == 0 {
 				remark("%s: no demonstrations, unlike other languages", l)
 			}
 		}

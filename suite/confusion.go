@@ -104,7 +104,7 @@ type confusionBuilder struct {
 }
 
 func (b *confusionBuilder) monolingual(language string, line int, prompts []at[prompt]) error {
-	code, err := recorded.LanguageOf(language)
+	code, tag, err := recorded.LanguageOf(language)
 	if err != nil {
 		return b.errorf(line, "monolingual: %w", err)
 	}
@@ -118,7 +118,7 @@ func (b *confusionBuilder) monolingual(language string, line int, prompts []at[p
 		if p.value.Integrated != "" {
 			return b.errorf(p.line, "prompt %s: only cross-lingual prompts can have integrated", p.value.ID)
 		}
-		if err := b.add(p, p.value.ID, "monolingual", language, crosstalk.Prompt{Text: p.value.Prompt, Language: code, Before: p.value.before()}); err != nil {
+		if err := b.add(p, p.value.ID, "monolingual", language, crosstalk.Prompt{Text: p.value.Prompt, Language: code, Tag: tag, Before: p.value.before()}); err != nil {
 			return err
 		}
 	}
@@ -162,7 +162,7 @@ func (b *confusionBuilder) crosslingual(f confusionFile) error {
 			}
 			places := slices.DeleteFunc([]string{atStart, atEnd, integrated}, func(place string) bool { return placed[place] == "" })
 			text := placed[places[draw(id, "place", len(places))]]
-			if err := b.add(p, id, "crosslingual", l.tag, crosstalk.Prompt{Text: text, Language: l.code, Before: v.before(), Placed: placed}); err != nil {
+			if err := b.add(p, id, "crosslingual", l.tag, crosstalk.Prompt{Text: text, Language: l.code, Tag: l.scripted, Before: v.before(), Placed: placed}); err != nil {
 				return err
 			}
 		}
@@ -172,9 +172,10 @@ func (b *confusionBuilder) crosslingual(f confusionFile) error {
 
 // target is a language to answer in.
 type target struct {
-	tag, code    string   // in the file, in the labels of identifiers
-	name         string   // in the language of the prompts
-	instructions []string // to answer in the language
+	tag            string   // in the file
+	code, scripted string   // see recorded.LanguageOf
+	name           string   // in the language of the prompts
+	instructions   []string // to answer in the language
 }
 
 // instructions returns the languages of cross-lingual prompts.
@@ -188,14 +189,14 @@ func (b *confusionBuilder) instructions(f confusionFile) ([]target, error) {
 	}
 	var targets []target
 	for _, n := range f.Names {
-		code, err := recorded.LanguageOf(n.key)
+		code, scripted, err := recorded.LanguageOf(n.key)
 		if err != nil {
 			return nil, b.errorf(n.line, "names: %w", err)
 		}
 		if strings.TrimSpace(n.value) == "" {
 			return nil, b.errorf(n.line, "names: %s has no name", n.key)
 		}
-		t := target{tag: n.key, code: code, name: n.value}
+		t := target{tag: n.key, code: code, scripted: scripted, name: n.value}
 		for _, a := range f.Amendments {
 			if strings.Count(a.value, languageSlot) != 1 {
 				return nil, b.errorf(a.line, "an amendment contains %s %d times; expected once", languageSlot, strings.Count(a.value, languageSlot))
@@ -248,7 +249,7 @@ func (b *confusionBuilder) add(p at[prompt], id, task, language string, content 
 
 func (b *confusionBuilder) demonstrations(languages inOrder[[]at[demonstration]]) error {
 	for _, language := range languages {
-		code, err := recorded.LanguageOf(language.key)
+		code, _, err := recorded.LanguageOf(language.key)
 		if err != nil {
 			return b.errorf(language.line, "demonstrations: %w", err)
 		}

@@ -103,7 +103,7 @@ func TestParseConfusion(t *testing.T) {
 		t.Errorf("%+v, want %+v", s.Items.At(0), want)
 	}
 	x := s.Items.At(3)
-	if x.Cluster != "x-1" || x.Prompt.Language != "zh" || x.Labels["language"] != "zh-Hans" || x.Labels["task"] != "crosslingual" {
+	if x.Cluster != "x-1" || x.Prompt.Language != "zh" || x.Prompt.Tag != "zh-Hans" || x.Labels["language"] != "zh-Hans" || x.Labels["task"] != "crosslingual" {
 		t.Errorf("%+v %+v", x, x.Prompt)
 	}
 	placed := x.Prompt.Placed

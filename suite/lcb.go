@@ -85,11 +85,11 @@ func (s *Suite) addLCB(task string, row table.Row, n int, lines map[string]strin
 			return row.Errorf("has no %s; expected the columns prompt, source and language, and optionally location", column)
 		}
 	}
-	code, err := recorded.LanguageOf(v["language"])
+	code, tag, err := recorded.LanguageOf(v["language"])
 	if err != nil {
 		return row.Errorf("%w", err)
 	}
-	p := &crosstalk.Prompt{Text: v["prompt"], Language: code}
+	p := &crosstalk.Prompt{Text: v["prompt"], Language: code, Tag: tag}
 	if location := v["location"]; location != "" {
 		place := places[location]
 		if place == "" {

@@ -62,6 +62,10 @@ b 2 "k" map[model:n temperature:all] map[language:ja sample:1]`, View{Pool: []st
 a 0 "" map[model:m temperature:1] map[group:European language:de sample:1]
 b 0 "k" map[model:n temperature:1] map[group:any language:ja sample:1]`, View{Only: []Choice{{"temperature", []string{"1"}}},
 			Groups: []Group{{"any", Choice{"language", []string{"ja", "de"}}}, {"European", Choice{"language", []string{"de"}}}}}},
+		{"in the second group only", `b 0 "k" map[model:n temperature:1] map[group:second language:ja sample:1]`,
+			View{Only: []Choice{{"model", []string{"n"}}}, Groups: []Group{{"first", Choice{"language", []string{"de"}}}, {"second", Choice{"language", []string{"ja"}}}}}},
+		{"groups of a condition", `b 0 "k" map[model:n temperature:1] map[group:large language:ja sample:1]`,
+			View{Groups: []Group{{"large", Choice{"model", []string{"n"}}}}}},
 		{"unknown column", `unknown column "temp"; choose one of: language, model, temperature`, View{Pool: []string{"temp"}}},
 		{"unknown value", `no language is "fr"; choose from: de, ja`, View{Only: []Choice{{"language", []string{"de", "fr"}}}}},
 		{"unknown value of a group", `no language is "fr"; choose from: de, ja`, View{Groups: []Group{{"x", Choice{"language", []string{"fr"}}}}}},
@@ -109,7 +113,7 @@ func TestSpread(t *testing.T) {
 		return e
 	}
 	got := Spread([]crosstalk.Estimate{figure("a", "m", "", 0.9), figure("a", "m", "1", 0.1), figure("a", "m", "2", 0.4), figure("a", "m", "3", math.NaN()),
-		figure("a", "n", "1", 0.5), figure("b", "m", "", 0.7)}, "sample")
+		figure("a", "n", "1", 0.5), figure("b", "m", "", 0.7), figure("c", "m", "1", math.NaN())}, "sample")
 	var list []string
 	for _, e := range got {
 		list = append(list, fmt.Sprintf("%s %s %s %.2f", e.Measure, e.By["model"], e.By["sample"], e.Value))
@@ -117,9 +121,27 @@ func TestSpread(t *testing.T) {
 			t.Errorf("%v has an interval", e.By)
 		}
 	}
-	want := []string{"a m min 0.10", "a m mean 0.25", "a m max 0.40", "a n min 0.50", "a n mean 0.50", "a n max 0.50", "b m  0.70"}
+	want := []string{"a m min 0.10", "a m mean 0.25", "a m max 0.40", "a n min 0.50", "a n mean 0.50", "a n max 0.50", "b m  0.70",
+		"c m min NaN", "c m mean NaN", "c m max NaN"}
 	if !slices.Equal(list, want) {
 		t.Errorf("%q, want %q", list, want)
+	}
+}
+
+// The three figures have the largest n, all observations and counts, and each warning once.
+func TestSpreadSums(t *testing.T) {
+	figure := func(sample string, n int, warnings ...string) crosstalk.Estimate {
+		return crosstalk.Estimate{Measure: "a", Value: 0.5, N: n, Clusters: n - 1, Observations: 2 * n, Counts: map[string]int{"empty": n, sample: 1},
+			By: map[string]string{"sample": sample}, Warnings: warnings}
+	}
+	got := Spread([]crosstalk.Estimate{figure("1", 3, "few"), figure("2", 5, "few", "odd")}, "sample")
+	for _, e := range got {
+		if e.N != 5 || e.Clusters != 4 || e.Observations != 16 || fmt.Sprint(e.Counts) != "map[1:1 2:1 empty:8]" || fmt.Sprint(e.Warnings) != "[few odd]" {
+			t.Errorf("%+v", e)
+		}
+	}
+	if len(got) != 3 {
+		t.Errorf("%d figures, want 3", len(got))
 	}
 }
 

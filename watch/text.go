@@ -45,7 +45,11 @@ func (r Run) write(w io.Writer, all bool) error {
 		}
 		fmt.Fprintf(w, "  %s, %s\n", visible.Line(r.Suite), visible.Line(models))
 	}
-	fmt.Fprintf(w, "  %s\n", strings.Join(r.amounts(), ", "))
+	amounts := strings.Join(r.amounts(), ", ")
+	if len(r.Missing) > 0 {
+		amounts = strings.Replace(amounts, " of ", " of about ", 1)
+	}
+	fmt.Fprintf(w, "  %s\n", amounts)
 	if r.Shards == 0 {
 		for _, p := range r.Parts {
 			if p.Error != "" {

@@ -28,7 +28,7 @@ func TestWrite(t *testing.T) {
 	single := Run{Path: "runs/lost", Totals: Totals{State: Broken}, Parts: []Part{{Error: "is gone"}}}
 	want := `runs/sweep: running
   leakage-en@1, a:1, a:2, b:␛3 and 1 more
-  20 of 50 requests, 2 failed, 1.2/s, 24s left, cost 1.5000
+  20 of about 50 requests, 2 failed, 1.2/s, 24s left, cost 1.5000
   7 shards: 1 finished, 1 running, 3 quiet, 1 broken, 1 not begun
   4/7  0 of 10 requests, 1m left          no answer yet
   2/7  2 of 10 requests, 0.3/s, 20s left  slow
@@ -46,6 +46,12 @@ runs/lost: broken
 	}
 	b.Reset()
 	if err := Write(&b, []Run{sweep}, true); err != nil || !strings.Contains(b.String(), "  1/7  10 of 10 requests ") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+
+	failed := Run{Shards: 2, Parts: []Part{part(1, Totals{State: Finished, Requests: 10, Done: 10, Failed: 1}), part(2, Totals{State: Finished, Requests: 10, Done: 10})}}
+	b.Reset()
+	if err := Write(&b, []Run{failed}, false); err != nil || !strings.Contains(b.String(), "1/7  10 of 10 requests, 1 failed") || strings.Contains(b.String(), "2/7") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 

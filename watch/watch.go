@@ -28,7 +28,7 @@ type Run struct {
 	Missing []int    `json:"missing,omitempty"` // shards that have not begun
 	Parts   []Part   `json:"parts"`             // the shards that have; of a run without shards the run itself
 
-	Totals
+	Totals // Requests and Left are with those of Missing, about
 }
 
 // Part is the run of one shard, or a whole run.
@@ -240,6 +240,12 @@ func (r *Run) sum(now time.Time) {
 	for i := 1; i <= r.Shards; i++ {
 		if !have[i] {
 			r.Missing = append(r.Missing, i)
+		}
+	}
+	if len(r.Missing) > 0 { // they have as many requests as the others on average, and will be done at the same rate
+		r.Requests = r.Requests * r.Shards / len(r.Parts)
+		if r.Rate > 0 {
+			r.Left = max(r.Left, time.Duration(float64(r.Requests-r.Done)/r.Rate*float64(time.Second)).Round(time.Second))
 		}
 	}
 	if len(rates) > 2 {

@@ -1,11 +1,14 @@
 package watch
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,7 +82,7 @@ func TestShards(t *testing.T) {
 		t.Fatalf("%+v, %v", runs, err)
 	}
 	r := runs[0]
-	if r.Path != all || r.Shards != 7 || !slices.Equal(r.Missing, []int{7}) || r.State != Running || r.Requests != 170 || r.Done != 80 || r.Failed != 2 ||
+	if r.Path != all || r.Shards != 7 || !slices.Equal(r.Missing, []int{7}) || r.State != Running || r.Requests != 198 || r.Done != 80 || r.Failed != 2 ||
 		math.Abs(r.Rate-2.25) > 1e-9 || r.Left != 80*second || !r.Last.Equal(now.Add(-second)) || math.Abs(*r.Cost-78*0.002) > 1e-9 {
 		t.Errorf("%+v, cost %v", r, *r.Cost)
 	}
@@ -91,6 +94,99 @@ func TestShards(t *testing.T) {
 		if p := r.Parts[i]; p.Shard != of(i+1) || p.State != want.state || p.Slow != want.slow || p.Left != want.left {
 			t.Errorf("%+v, want %+v", p, want)
 		}
+	}
+}
+
+// Shards that have not begun have requests too: as many as the others on average. They
+// are done at the rate of those that run now.
+func TestNotBegun(t *testing.T) {
+	for name, c := range map[string]struct {
+		parts    []part
+		requests int
+		left     time.Duration
+	}{
+		"one runs":           {[]part{{shard: shard.Shard{Index: 3, Count: 8}, asks: 156, done: 28, last: time.Second, each: time.Second}}, 8 * 156, 1220 * time.Second},
+		"one is quiet":       {[]part{{shard: shard.Shard{Index: 3, Count: 8}, asks: 156, done: 28, last: time.Hour}}, 8 * 156, 0},
+		"they differ":        {[]part{{shard: shard.Shard{Index: 1, Count: 4}, asks: 20}, {shard: shard.Shard{Index: 4, Count: 4}, asks: 10}}, 60, 0},
+		"nothing is planned": {[]part{{shard: shard.Shard{Index: 1, Count: 2}}}, 0, 0},
+		"all have begun":     {[]part{{shard: shard.Shard{Index: 1, Count: 1}, asks: 20, done: 10, last: time.Second, each: time.Second}}, 20, 10 * time.Second},
+	} {
+		dir := t.TempDir()
+		for _, p := range c.parts {
+			makeRun(t, dir, p)
+		}
+		runs, err := Read(dir, nil, now)
+		if err != nil || len(runs) != 1 || runs[0].Requests != c.requests || runs[0].Left != c.left {
+			t.Errorf("%s: %+v, %v; want %d requests and %v", name, runs, err, c.requests, c.left)
+		}
+	}
+}
+
+// A shard is slow at less than half the rate of the usual one, of three or more.
+func TestSlow(t *testing.T) {
+	for _, c := range []struct {
+		each []time.Duration
+		slow bool // the first
+	}{{[]time.Duration{9, 1}, false}, {[]time.Duration{2, 1, 1}, false}, {[]time.Duration{3, 1, 1}, true}} {
+		dir := t.TempDir()
+		for i, each := range c.each {
+			makeRun(t, dir, part{shard: shard.Shard{Index: i + 1, Count: len(c.each)}, asks: 30, done: 10, last: time.Second, each: each * time.Second})
+		}
+		runs, err := Read(dir, nil, now)
+		if err != nil || len(runs) != 1 || runs[0].Parts[0].Slow != c.slow || runs[0].Parts[1].Slow {
+			t.Errorf("%v: %+v, %v", c.each, runs, err)
+		}
+	}
+}
+
+// The states of a run at their bounds.
+func TestStates(t *testing.T) {
+	for want, p := range map[State]part{
+		Running: {asks: 4, done: 2, last: quiet},
+		Quiet:   {asks: 4, done: 2, last: quiet + time.Second},
+		Cut:     {asks: 4, done: 2, last: time.Hour, finished: true, cut: 1},
+		// a shard is finished, and the other has not begun
+		Quiet + " shards": {shard: shard.Shard{Index: 1, Count: 2}, asks: 4, done: 4, last: time.Hour, finished: true},
+		Finished:          {shard: shard.Shard{Index: 1, Count: 1}, asks: 4, done: 4, last: time.Hour, finished: true},
+	} {
+		dir := t.TempDir()
+		makeRun(t, dir, p)
+		runs, err := Read(dir, nil, now)
+		if err != nil || len(runs) != 1 || !strings.HasPrefix(string(want), string(runs[0].State)) {
+			t.Errorf("%+v, %v; want %s", runs, err, want)
+		}
+	}
+}
+
+// A run is not finished without figures that its manifest knows.
+func TestWithoutFigures(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a-unknown", "b-gone", "c-finished"} {
+		makeRun(t, filepath.Join(dir, name), part{asks: 2, done: 4, last: time.Hour, finished: true})
+	}
+	manifest, err := os.ReadFile(filepath.Join(dir, "a-unknown", "manifest.json"))
+	if err := errors.Join(err, os.Remove(filepath.Join(dir, "b-gone", "estimates.json")),
+		os.WriteFile(filepath.Join(dir, "a-unknown", "manifest.json"), bytes.Replace(manifest, []byte("estimates_sha256"), []byte("x"), 1), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := Read(dir, ask.Prices{"other": {Input: 1}}, now)
+	if err != nil || len(runs) != 3 || runs[0].State != Quiet || runs[1].State != Quiet || runs[2].State != Finished {
+		t.Errorf("%+v, %v", runs, err)
+	}
+	for _, r := range runs {
+		if r.Requests != 4 || r.Cost != nil {
+			t.Errorf("%+v; want the four requests that were done, and no cost, since the model has no price", r)
+		}
+	}
+}
+
+// Shards of different measurements in a directory are different runs.
+func TestDifferentShards(t *testing.T) {
+	dir := t.TempDir()
+	makeRun(t, dir, part{shard: shard.Shard{Index: 1, Count: 2}, asks: 1})
+	makeRun(t, dir, part{shard: shard.Shard{Index: 1, Count: 3}, asks: 1})
+	if runs, err := Read(dir, nil, now); err != nil || len(runs) != 2 || runs[0].Shards != 2 || runs[1].Shards != 3 {
+		t.Errorf("%+v, %v", runs, err)
 	}
 }
 

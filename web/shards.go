@@ -68,7 +68,11 @@ func (s *Server) stateOf(shards []listRow) string {
 		}
 		parts := []string{state}
 		if r.Requests > 0 {
-			parts = append(parts, fmt.Sprintf("%s of %s requests", count(r.Done), count(r.Requests)))
+			of := " of "
+			if len(r.Missing) > 0 {
+				of = " of about "
+			}
+			parts = append(parts, count(r.Done)+of+count(r.Requests)+" requests")
 		}
 		if r.Failed > 0 {
 			parts = append(parts, fmt.Sprintf("%s failed", count(r.Failed)))

@@ -5,6 +5,7 @@ import (
 
 	"crosstalk/internal/config"
 	"crosstalk/labels"
+	"crosstalk/report"
 	"crosstalk/web"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ type agreementFlags struct {
 	outputFlags
 	labels.Options
 	question string
+	all      bool
 }
 
 func agreementCommand() *cobra.Command {
@@ -35,13 +37,14 @@ sensitivity        share of the faults by the majority of people that the instru
                    finds too
 specificity        share of the other answers in which it finds nothing
 
-All are given for each value of the columns in --by too. Further tables have tau-b
-over the slack, a confusion matrix of what was found and what the majority says,
-and the largest disagreements.
+Then come a confusion matrix of what was found and what the majority says, and the
+largest disagreements. --by gives figures for each value of columns too; --all
+prints everything, with tau-b over the slack and the shares of each label.
 
 A tie between annotators counts as neither or cannot tell. If the sample was
 stratified, rates, shares, sensitivity and specificity are weighted, so that they
-are those of the whole run. Intervals account for clusters.`,
+are those of the whole run. Read the interval first: where few labelled answers
+were missed by the instrument, its sensitivity looks better than it is.`,
 		Example: `  crosstalk agreement RUN
   crosstalk agreement RUN --slack 0.05 --by category
   crosstalk agreement RUN --format json > agreement.json`,
@@ -50,8 +53,9 @@ are those of the whole run. Intervals account for clusters.`,
 	}
 	f := c.Flags()
 	f.Float64Var(&a.Slack, "slack", 0.03, "similarity differences that differ by at most this are tied in tau-b")
-	f.StringSliceVar(&a.By, "by", nil, "columns to give figures by, such as category or language (default: as when they were measured)")
-	f.IntVar(&a.Worst, "worst", 10, "number of the largest disagreements to list, for each similarity")
+	f.StringSliceVar(&a.By, "by", nil, "columns to give figures by, such as category or language (default with --all: as when they were measured)")
+	f.IntVar(&a.Worst, "worst", 10, "number of the largest disagreements to list, for each similarity (3 in a screenful)")
+	f.BoolVar(&a.all, "all", false, "print all figures, not only a screenful")
 	f.StringVar(&a.question, "question", "", questionHelp)
 	f.Uint64Var(&a.Seed, "seed", 1, "seed of the intervals")
 	config.Harmless(f, "slack", "by", "worst", "question", "seed")
@@ -65,7 +69,10 @@ func (a *agreementFlags) run(c *cobra.Command, path string) error {
 	if a.By, err = givenColumns(c, a.By); err != nil {
 		return err
 	}
-	a.Link = web.ItemPath
+	a.Link, a.Short = web.ItemPath, !a.all && a.format == report.Formats[0]
+	if a.Short && !c.Flags().Changed("worst") {
+		a.Worst = 3
+	}
 	result, err := labels.AgreementOf(path, a.question, a.Options)
 	if err != nil {
 		return err

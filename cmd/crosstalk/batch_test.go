@@ -43,6 +43,16 @@ func paidAt(s *testserver.Server) (batched, direct, batchedAgain, directAgain in
 	return batched, direct, batchedAgain, directAgain
 }
 
+// paidOnce checks what was paid for in one batch, and by itself.
+func paidOnce(t *testing.T, s *testserver.Server, batched, direct int) {
+	t.Helper()
+	inBatch, byItself, again, more := paidAt(s)
+	if inBatch != batched || byItself != direct || again+more > 0 || s.BatchCount() != 1 {
+		t.Errorf("%d requests were paid for in %d batches and %d by themselves, %d and %d of them again; want %d in 1 batch and %d",
+			inBatch, s.BatchCount(), byItself, again, more, batched, direct)
+	}
+}
+
 // A run in batches comes to the figures of one without, and asks directly only
 // to find out whether the model can be asked.
 func TestBatchRun(t *testing.T) {
@@ -85,7 +95,8 @@ func TestKilledBatch(t *testing.T) {
 			for done < kills {
 				runs++
 				s := newServer(t, testserver.Options{Seed: int64(runs), Latency: 5 * time.Millisecond,
-					Batches: testserver.Batches{Delay: 150 * time.Millisecond, Late: 300 * time.Millisecond, Most: asks / 3, Expire: 0.01, Fail: 0.01, Damaged: 1, Page: 2}})
+					Batches: testserver.Batches{Delay: 150 * time.Millisecond, Late: 300 * time.Millisecond, Most: asks / 3, Expire: 0.01, Fail: 0.01,
+						Results: testserver.DamagedResults, Faulty: 1, Page: 2}})
 				suite, out, plain := writeSuite(t, asks/10), filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 				args := runBatch(s, api.model, api.base, suite, out, "--quiet")
 				lost := map[string]int{} // by the request's hash: how often its answer was in flight at a kill
@@ -223,18 +234,17 @@ func TestTroubledBatches(t *testing.T) {
 		direct  func(int) bool
 		says    string
 	}{
-		"all expire":       {testserver.Batches{Expire: 1}, func(n int) bool { return n == 100 }, "99 of 99 requests of the batch"},
-		"some fail":        {testserver.Batches{Expire: 0.2, Fail: 0.2}, func(n int) bool { return n > 20 && n < 70 }, "were sent one by one"},
-		"damaged":          {testserver.Batches{Damaged: 1}, func(n int) bool { return n == 1 }, ""},
-		"damaged for good": {testserver.Batches{Damaged: 100}, func(n int) bool { return n == 2 || n == 1 }, ""},
-		"broken":           {testserver.Batches{Broken: 4}, func(n int) bool { return n == 1 }, ""},
-		"too large":        {testserver.Batches{Most: 30}, func(n int) bool { return n < 12 }, "smaller ones follow"},
-		"no metadata":      {testserver.Batches{NoMetadata: true, Late: 100 * time.Millisecond, Delay: 300 * time.Millisecond}, func(n int) bool { return n == 1 }, ""},
+		"all expire":  {testserver.Batches{Expire: 1}, func(n int) bool { return n == 100 }, "99 of 99 requests of the batch "},
+		"some fail":   {testserver.Batches{Expire: 0.2, Fail: 0.2}, func(n int) bool { return n > 20 && n < 70 }, "were sent again one by one"},
+		"damaged":     {testserver.Batches{Results: testserver.DamagedResults, Faulty: 1}, func(n int) bool { return n == 1 }, ""},
+		"broken":      {testserver.Batches{Results: testserver.BrokenResults, Faulty: 4}, func(n int) bool { return n == 1 }, ""},
+		"too large":   {testserver.Batches{Most: 30}, func(n int) bool { return n < 12 }, "smaller ones follow"},
+		"no metadata": {testserver.Batches{NoMetadata: true, Late: 100 * time.Millisecond, Delay: 300 * time.Millisecond}, func(n int) bool { return n == 1 }, ""},
 	} {
 		for _, api := range batchAPIs {
 			t.Run(name+" "+api.model, func(t *testing.T) {
 				t.Parallel()
-				if api.model != "compatible:m" && (name == "too large" || name == "no metadata") || api.model == "gemini:m" && name == "damaged for good" {
+				if api.model != "compatible:m" && (name == "too large" || name == "no metadata") {
 					t.Skip("OpenAI's only")
 				}
 				s := newServer(t, testserver.Options{Batches: c.batches})
@@ -243,6 +253,83 @@ func TestTroubledBatches(t *testing.T) {
 				if batched, direct, again, more := paidAt(s); !c.direct(direct) || again+more > 0 || batched+direct < 100 {
 					t.Errorf("%d and %d asks paid, %d and %d again\n%s", batched, direct, again, more, p.stderr.String())
 				}
+			})
+		}
+	}
+}
+
+// What a provider has answered in a batch is not asked again when its results come late,
+// or not at all: the run waits, then stops, and resumes when they are there.
+func TestUnreadBatch(t *testing.T) {
+	t.Parallel()
+	for fault, says := range map[testserver.ResultFault]string{
+		testserver.LateResults:     "stopped: 99 of the 99 answers in the batch ",
+		testserver.GoneResults:     "HTTP 404",
+		testserver.GoneBatch:       "batch_0001 is not there (HTTP 404); tried since ",
+		testserver.PageResults:     "sent no answer but an HTML page: ",
+		testserver.RedirectResults: "it redirects to http://127.0.0.1:1 (HTTP 302",
+		testserver.RandomResults:   "stopped: 99 of the 99 answers in the batch ",
+		testserver.HalfResults:     "stopped: 49 of the 99 answers in the batch ",
+		testserver.BrokenResults:   "broke off its answer",
+		testserver.DamagedResults:  " of the 99 answers in the batch ",
+		testserver.LongResults:     "a line is longer than 16 MiB",
+	} {
+		for _, api := range batchAPIs {
+			if api.model == "gemini:m" && fault == testserver.LongResults {
+				continue // its results are no lines
+			}
+			t.Run(string(fault)+" "+api.model, func(t *testing.T) {
+				t.Parallel()
+				s := newServer(t, testserver.Options{Batches: testserver.Batches{Results: fault}})
+				args := runBatch(s, api.model, api.base, writeSuite(t, 10), filepath.Join(t.TempDir(), "run"), "--patience", "1s")
+				start(t, nil, args...).expect(exitIncomplete, says, "--patience 1s", "--batch-give-up", "run the same command again")
+				paidOnce(t, s, 99, 1)
+				s.Heal()
+				start(t, nil, args...).expect(0, "100 answers")
+				paidOnce(t, s, 99, 1)
+			})
+		}
+	}
+}
+
+// Results that come within the patience are waited for.
+func TestLateBatch(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []testserver.ResultFault{testserver.LateResults, testserver.GoneResults, testserver.GoneBatch, testserver.PageResults,
+		testserver.RedirectResults, testserver.RandomResults, testserver.HalfResults, testserver.BrokenResults} {
+		for _, api := range batchAPIs {
+			t.Run(string(fault)+" "+api.model, func(t *testing.T) {
+				t.Parallel()
+				s := newServer(t, testserver.Options{Batches: testserver.Batches{Results: fault, Faulty: 3, Delay: 100 * time.Millisecond}})
+				out := filepath.Join(t.TempDir(), "run")
+				start(t, nil, runBatch(s, api.model, api.base, writeSuite(t, 10), out)...).expect(0, "100 answers")
+				paidOnce(t, s, 99, 1)
+			})
+		}
+	}
+}
+
+// With --batch-give-up, what cannot be read is asked again, once, and nothing else is.
+func TestGivenUpBatch(t *testing.T) {
+	t.Parallel()
+	for fault, want := range map[testserver.ResultFault]int{
+		testserver.GoneBatch: 100, testserver.LateResults: 100, testserver.LongResults: 2, testserver.HalfResults: 50,
+	} {
+		for _, api := range batchAPIs {
+			if api.model == "gemini:m" && fault == testserver.LongResults {
+				continue
+			}
+			t.Run(string(fault)+" "+api.model, func(t *testing.T) {
+				t.Parallel()
+				s := newServer(t, testserver.Options{Batches: testserver.Batches{Results: fault}})
+				suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
+				args := runBatch(s, api.model, api.base, suite, out, "--patience", "500ms")
+				start(t, nil, args...).expect(exitIncomplete)
+				args = append(args, "--batch-give-up")
+				start(t, nil, args...).expect(0, fmt.Sprintf("%d of 99 requests of the batch ", want-1),
+					"batch_0001 were sent again one by one: ", "100 answers")
+				start(t, nil, args...).expect(0, "100 answers, 100 of them from an earlier run")
+				paidOnce(t, s, 99, want)
 			})
 		}
 	}

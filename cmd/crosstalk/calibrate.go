@@ -8,6 +8,7 @@ import (
 	"crosstalk"
 	"crosstalk/calibrate"
 	"crosstalk/internal/config"
+	"crosstalk/study/similarities"
 
 	"github.com/spf13/cobra"
 )
@@ -15,8 +16,8 @@ import (
 func calibrateCommand() *cobra.Command {
 	var seeds, samples int
 	var format string
+	var flags calibrateFlags
 	names := namesOf(instruments(), func(in instrument) string { return in.name })
-	var settings []func() calibrate.Settings // by instrument
 	c := &cobra.Command{
 		Use:   "calibrate [INSTRUMENT...]",
 		Short: "Check the instruments on reference models with known values",
@@ -37,10 +38,10 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 				return fmt.Errorf("--seeds and --samples: expected a number above 0")
 			}
 			var results []calibrate.Result
-			for i, of := range settings {
-				if len(chosen) == 0 || slices.Contains(chosen, names[i]) {
-					ctx, stop := calibrate.Show(c.Context(), c.ErrOrStderr(), names[i], seeds)
-					found, err := of().Calibrate(ctx, seeds, samples)
+			for _, in := range instruments() {
+				if len(chosen) == 0 || slices.Contains(chosen, in.name) {
+					ctx, stop := calibrate.Show(c.Context(), c.ErrOrStderr(), in.name, seeds)
+					found, err := in.calibrate(flags).Calibrate(ctx, seeds, samples)
 					if stop(); err != nil {
 						return err
 					}
@@ -56,56 +57,45 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 			return nil
 		},
 	}
-	c.Flags().IntVar(&seeds, "seeds", 200, "measurements of each model")
-	c.Flags().IntVar(&samples, "samples", 1, "answers per prompt")
-	for _, in := range instruments() {
-		settings = append(settings, in.calibrate(c))
-	}
-	c.Flags().StringVar(&format, "format", calibrate.Formats[0], strings.Join(calibrate.Formats, " or "))
-	config.Choices(c.Flags(), "format", calibrate.Formats...)
-	c.Flags().SortFlags = false
+	f := c.Flags()
+	f.IntVar(&seeds, "seeds", 200, "measurements of each model")
+	f.IntVar(&samples, "samples", 1, "answers per prompt")
+	f.Float64SliceVar(&flags.rates, "rate", nil, "probabilities of a fault: a leak (default 0.6), a line in another language "+
+		"(default 0.1), or an answer in another sense with another class (default 0.2)")
+	f.StringVar(&flags.suite, "suite", "leakage-en", "leakage: an embedded suite, or a file that lists leaks and neutral continuations")
+	f.StringVar(&flags.similarity, "similarity", "gloss", "leakage: how to compare concept and answer: "+similarities.Usage())
+	f.StringVar(&format, "format", calibrate.Formats[0], strings.Join(calibrate.Formats, " or "))
+	config.Path(f, "suite")
+	markSimilarity(f, "similarity")
+	config.Choices(f, "format", calibrate.Formats...)
+	f.SortFlags = false
 	return c
 }
 
-// calibrateLeakage adds the flags of the calibration of the leak rate, and returns what
-// reads them.
-func calibrateLeakage(c *cobra.Command) func() calibrate.Settings {
-	var s calibrate.LeakageSettings
-	var l leakageFlags
-	f := c.Flags()
-	f.Float64SliceVar(&s.Rates, "rate", []float64{0.6}, "leakage: probability of a leak, 0 to 1")
-	f.Float64Var(&s.Copying, "copy", 0.2, "leakage: probability that an answer copies the text around the prompt, if the suite has such texts; 0 to 1")
-	suite := f.String("suite", "leakage-en", "leakage: an embedded suite, or a file that lists leaks and neutral continuations")
-	l.add(c)
-	f.MarkHidden("by")
-	config.Path(f, "suite")
-	return func() calibrate.Settings {
-		s.Leakage = l.study(c)
-		s.Suite = *suite
-		return s
+// calibrateFlags are what the instruments' calibrations share.
+type calibrateFlags struct {
+	rates             []float64
+	suite, similarity string
+}
+
+// ratesOr are the probabilities of a fault, or the one that an instrument takes by default.
+func (f calibrateFlags) ratesOr(rate float64) []float64 {
+	if f.rates == nil {
+		return []float64{rate}
 	}
+	return f.rates
 }
 
-// calibrateConfusion is the same for LPR and WPR under the default protocol.
-func calibrateConfusion(c *cobra.Command) func() calibrate.Settings {
-	var s calibrate.ConfusionSettings
-	f := c.Flags()
-	f.Float64SliceVar(&s.Lines, "line", []float64{0.1}, "confusion: probability that a line is in another language, 0 to 1")
-	f.Float64SliceVar(&s.Words, "word", []float64{0.05},
-		"confusion: probability that a line in the right language has words of another one, 0 to 1")
-	f.Float64Var(&s.Mask, "mask", 0.1, "confusion: probability that a line without a fault has code, a quotation or a name, 0 to 1")
-	f.Float64Var(&s.Short, "short", 0.1, "confusion: probability that an answer is a short reply, 0 to 1")
-	f.StringVar(&s.Identifier, "lid", "", "confusion: a fastText language identification model (default: a small embedded one)")
-	config.Path(f, "lid")
-	return func() calibrate.Settings { return s }
+func calibrateLeakage(f calibrateFlags) calibrate.Settings {
+	s := calibrate.LeakageSettings{Rates: f.ratesOr(0.6), Copying: 0.2}
+	s.Suite, s.Similarities = f.suite, []string{f.similarity}
+	return s
 }
 
-// calibrateConsistency is the same for consistency and accuracy under the default
-// protocol.
-func calibrateConsistency(c *cobra.Command) func() calibrate.Settings {
-	var s calibrate.ConsistencySettings
-	c.Flags().Float64SliceVar(&s.Flips, "flip", []float64{0.2},
-		"consistency: probability that the answer in another sense has another class, 0 to 1")
-	c.Flags().Float64Var(&s.Invalid, "invalid", 0.01, "consistency: probability that an answer is invalid, 0 to 1")
-	return func() calibrate.Settings { return s }
+func calibrateConfusion(f calibrateFlags) calibrate.Settings {
+	return calibrate.ConfusionSettings{Lines: f.ratesOr(0.1), Words: []float64{0.05}, Mask: 0.1, Short: 0.1}
+}
+
+func calibrateConsistency(f calibrateFlags) calibrate.Settings {
+	return calibrate.ConsistencySettings{Flips: f.ratesOr(0.2), Invalid: 0.01}
 }

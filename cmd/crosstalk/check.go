@@ -25,9 +25,11 @@ Reads JSON Lines from a file or from standard input, and writes one line of JSON
 for each: {"id":"1","text":"...","language":"ko"} becomes {"id":"1","verdict":
 "wrong","language":"en","p":0.99,...} with the parts in another language (spans)
 and the parts that were not judged (masked), as bytes of the text. The verdict
-is right, wrong or cannot_tell. The language is a tag such as ko, pt-BR or
-zh-Hant, or user: then it is that of the field prompt, or of the last message
-of the user in messages.
+is right, wrong or cannot_tell; judged says whether words were looked at, their
+script, or only lines. The language is a tag such as ko, pt-BR or zh-Hant, or
+user: then it is that of the field prompt, or of the user in messages, and if
+that cannot be told, as of "ok", neither can the verdict. If that is so of most
+lines, the exit code is 3.
 
 A span with an excuse does not make an answer wrong: it may be a name, a loan
 word, an explanation (gloss), a quotation, or it is doubtful. With --strict,
@@ -52,7 +54,11 @@ another language marked.`,
 			if language != "" {
 				return checker.CheckText(c.OutOrStdout(), in, name, language)
 			}
-			return checker.CheckLines(c.OutOrStdout(), in, name)
+			err := checker.CheckLines(c.OutOrStdout(), in, name)
+			if errors.As(err, new(*guard.UncheckedError)) {
+				return &exitError{exitIncomplete, err}
+			}
+			return err
 		},
 	}
 	c.Flags().StringVar(&language, "language", "", "read one plain text, which should be in this `language`")

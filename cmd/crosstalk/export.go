@@ -1,13 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
-	"crosstalk/internal/statusline"
 	"crosstalk/report/export"
 
 	"github.com/spf13/cobra"
@@ -24,14 +22,13 @@ func exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export RUN",
 		Short: "Write a run's observations or answers for other programs",
-		Long: `Write a run's observations or its answers as JSON Lines, CSV or Parquet, or as
-the samples of lm-evaluation-harness (--log_samples).
+		Long: `Write a run's observations or its answers as JSON Lines or CSV, or as the
+samples of lm-evaluation-harness (--log_samples).
 
 With --answers, every request is written with its answer. Recorded answers
 ('crosstalk score') are not in the run's journal; the observations have their
 texts.`,
 		Example: `  crosstalk export RUN > observations.jsonl
-  crosstalk export RUN --format parquet --out observations.parquet
   crosstalk export RUN --answers --format csv
   crosstalk export RUN --format lm-eval --out samples_leakage.jsonl`,
 		Args: cobra.ExactArgs(1),
@@ -51,9 +48,6 @@ func (e *exporting) run(c *cobra.Command, path string) error {
 	write := func(w io.Writer) error { return export.WriteRun(w, e.format, path, e.answers) }
 	if e.out != "" {
 		return atomicfile.Write(e.out, write)
-	}
-	if e.format == export.Parquet && statusline.IsTerminal(c.OutOrStdout()) {
-		return fmt.Errorf("parquet is binary and stdout is a terminal; name a file with --out")
 	}
 	return write(c.OutOrStdout())
 }

@@ -54,6 +54,8 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	f.StringArrayVar(&s.Params, "param", nil, "any other setting as NAME=VALUE, as in --param reasoning_effort=low")
 	f.BoolVar(&o.Batch, "batch", false,
 		"send the requests in batches: half the price at most providers, answers within a day; can be interrupted and resumed")
+	f.BoolVar(&o.BatchGiveUp, "batch-give-up", false,
+		"send requests again, at the full price, whose answers in a batch cannot be read within --patience (default: stop)")
 	f.IntVar(&o.Concurrency, "concurrency", 0,
 		"maximum concurrent requests; adapts to the endpoint's limit (default 64, fewer for local servers)")
 	f.IntVar(&o.RPM, "rpm", 0, "maximum requests per minute (default: no limit)")
@@ -72,6 +74,7 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	config.Sensitive(f, "header", config.Credential)
 	config.Sensitive(f, "model", config.Address, `(?i)@\s*https?:`)
 	config.Sensitive(f, "model", config.Expense, paid())
+	config.Sensitive(f, "batch-give-up", config.Expense, "true")
 	config.PathIn(f, "model", `(?is)^\s*replay:(.*)`)
 	config.PathIn(f, "system", `(?s)^@([^@].*)`)
 	config.Path(f, "prices")

@@ -14,7 +14,7 @@ import (
 type tableFlags struct{ pivot.Table }
 
 // tableNames are the names of the flags.
-var tableNames = []string{"rows", "columns", "pool", "only", "group", "spread", "with", "label", "caption"}
+var tableNames = []string{"rows", "columns", "pool", "only", "group", "spread", "with", "label"}
 
 func (t *tableFlags) add(c *cobra.Command) {
 	f := c.Flags()
@@ -26,7 +26,6 @@ func (t *tableFlags) add(c *cobra.Command) {
 	f.StringVar(&t.Spread, "spread", "", "show the least, the mean and the greatest figure of a column's values, such as sample")
 	f.StringSliceVar(&t.Beside, "with", nil, "beside each figure in a table: "+strings.Join(pivot.Sides, ", "))
 	f.StringArrayVar(&t.Names, "label", nil, "what to call a value, column or measure in a table: VALUE=NAME")
-	f.StringVar(&t.Caption, "caption", "", "caption of a table in LaTeX (default: what its figures have in common)")
 	config.Harmless(f, tableNames...)
 }
 

@@ -4,41 +4,74 @@ import (
 	"bytes"
 	"crosstalk"
 	"encoding/json"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"crosstalk/internal/shared"
 )
 
-// What Smilga's Table 2 prints for Qwen2.5, Leak-Rate in percent: gloss must come
-// within 3 points of it. n is the number of tests that gloss can score, out of 109,
-// 330, 330 and 49.
+// The Leak-Rates of gloss on the answers of Smilga (2025), in percent. n is the number of tests that gloss can
+// score, out of 109, 330, 330 and 49.
 var smilga = []struct {
 	model, dataset, category string
 	rate                     float64
 	n                        int
 }{
-	{"Qwen2.5-0.5B-Instruct", "initial", "all", 70.2, 106},
-	{"Qwen2.5-0.5B-Instruct", "color", "1", 70.1, 330},
-	{"Qwen2.5-0.5B-Instruct", "color", "2", 54.9, 330},
-	{"Qwen2.5-0.5B-Instruct", "color", "3", 60.2, 48},
-	{"Qwen2.5-3B-Instruct", "initial", "all", 73.4, 107},
-	{"Qwen2.5-3B-Instruct", "color", "1", 79.6, 329},
-	{"Qwen2.5-3B-Instruct", "color", "2", 88.9, 330},
-	{"Qwen2.5-3B-Instruct", "color", "3", 77.8, 48},
+	{"0.5B-Instruct", "initial", "all", 71.23, 106},
+	{"0.5B-Instruct", "color", "1", 71.32, 330},
+	{"0.5B-Instruct", "color", "2", 55.155, 330},
+	{"0.5B-Instruct", "color", "3", 62.71, 48},
+	{"3B-Instruct", "initial", "all", 74.77, 107},
+	{"3B-Instruct", "color", "1", 79.72, 329},
+	{"3B-Instruct", "color", "2", 89.03, 330},
+	{"3B-Instruct", "color", "3", 78.33, 48},
 }
 
-func TestSmilgaTable2(t *testing.T) {
+func TestSmilga(t *testing.T) {
 	t.Parallel()
-	published := scoreSmilga(t, "leakage/smilga_generations.jsonl")
+	scored := scoreSmilga(t, "leakage/smilga_generations.jsonl")
 	for _, c := range smilga {
-		key := [3]string{c.model, c.dataset, c.category}
-		got := published[key]
-		if got.n != c.n {
-			t.Errorf("%v: n %d, want %d", key, got.n, c.n)
+		key := [3]string{"Qwen2.5-" + c.model, c.dataset, c.category}
+		if got := scored[key]; got.n != c.n || math.Abs(got.rate-c.rate) > 0.005 {
+			t.Errorf("%v: %.2f of %d, want %.2f of %d", key, got.rate, got.n, c.rate, c.n)
 		}
-		if math.Abs(got.rate-c.rate) > 3 {
-			t.Errorf("%v: %.1f, published %.1f: more than 3 points apart", key, got.rate, c.rate)
+	}
+}
+
+// What docs/papers.md quotes is in tables 2 and 3 of the paper's text, with the figures of gloss beside it.
+func TestSmilgaQuoted(t *testing.T) {
+	paper, err := os.ReadFile(filepath.Join(filepath.Dir(shared.File(t, "")), "papers/smilga-2025.txt"))
+	if err != nil {
+		t.Skip(shared.Absent, err)
+	}
+	page, err := os.ReadFile(papersPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The rows of a model: Initial, Colours, and the three categories.
+	printed := func(model string) [][]string {
+		return regexp.MustCompile(`\t`+regexp.QuoteMeta(model)+`\t([\d.]+)\t([\d.]+)\n`).FindAllStringSubmatch(string(paper), -1)
+	}
+	small, large := printed("0.5B-Instruct"), printed("3B-Instruct")
+	if len(small) != 5 || len(large) != 5 {
+		t.Fatalf("%d and %d rows of tables 2 and 3, want 5 each", len(small), len(large))
+	}
+	gloss := func(model int) []float64 { // colours are the mean of categories 1 and 2
+		of := smilga[4*model:]
+		return []float64{of[0].rate, (of[1].rate + of[2].rate) / 2, of[1].rate, of[2].rate, of[3].rate}
+	}
+	for i, name := range []string{"Table 2, Initial", "Table 2, Colours", "Table 3, category 1", "Table 3, category 2", "Table 3, category 3"} {
+		row := "| " + name
+		for model, of := range [][]string{small[i], large[i]} {
+			row += fmt.Sprintf(" | %s | %s | %.1f", of[1], of[2], gloss(model)[i])
+		}
+		if !strings.Contains(string(page), row+" |\n") {
+			t.Errorf("%s has no row %q", papersPage, row)
 		}
 	}
 }

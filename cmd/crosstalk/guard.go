@@ -13,7 +13,7 @@ import (
 )
 
 // mostMemory is what the service's garbage collector aims to keep below, unless GOMEMLIMIT says otherwise.
-const mostMemory = 96 << 20
+const mostMemory = 80 << 20
 
 func guardCommand() *cobra.Command {
 	var addr, lid string
@@ -32,10 +32,11 @@ are neither logged nor kept.
   POST /promptfoo                           for promptfoo's webhook assertion
   GET  /metrics, /healthz                   for Prometheus; whether it runs
 
-It only observes: callers are told to let answers pass. With --block, they are
-told to stop those in another language. By default, only this machine has
-access; with any other --addr, requests need a token: that of the environment
-variable CROSSTALK_GUARD_TOKEN, or else the one that is printed.`,
+It only observes: callers are told to let answers pass, and gateways also what
+cannot be checked. With --block, they are told to stop answers in another
+language. By default, only this machine has access; with any other --addr,
+requests need a token: that of the environment variable CROSSTALK_GUARD_TOKEN, or
+else the one that is printed.`,
 		Example: `  crosstalk guard
   crosstalk guard --language user --block
   crosstalk guard --addr :8030 --host guard.example`,

@@ -27,12 +27,12 @@ var flagGroups = []struct {
 	{"Model", []string{"base-url", "api", "key-var", "header", "reasoning", "reasoning-tokens", "param", "families"}},
 	{"What is asked", []string{"items", "prefix", "position", "shots", "template", "part", "mixed", "rewrite", "rewrite-tokens", "texts",
 		"instructions", "accept-rewrites", "prompts"}},
-	{"Sampling", []string{"top-p", "zip", "beams", "max-tokens", "seed", "logprobs", "logprobs-scaled"}},
-	{"Limits and cost", []string{"prices", "budget-cost", "budget-tokens", "budget-asks", "batch", "concurrency", "rpm", "tpm", "timeout",
+	{"Sampling", []string{"top-p", "zip", "beams", "max-tokens", "seed", "logprobs"}},
+	{"Limits and cost", []string{"prices", "budget-cost", "budget-tokens", "budget-asks", "batch", "batch-give-up", "concurrency", "rpm", "tpm", "timeout",
 		"retries", "patience", "fail-after", "grace", "shard"}},
 	{"Scoring", []string{"protocol", "similarity", "lid", "strict", "words", "threshold", "min-words", "latin", "kana", "post", "round", "tie",
 		"windows", "counts", "free", "rouge", "quality", "overrides", "exec-env"}},
-	{"Output", []string{"label", "format", "quiet", "log", "metrics"}},
+	{"Output", []string{"label", "format", "quiet", "log"}},
 	{"Other", []string{config.Flag, "help"}},
 }
 

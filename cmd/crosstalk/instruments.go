@@ -16,7 +16,7 @@ import (
 type instrument struct {
 	name       string
 	run, score func() *cobra.Command
-	calibrate  func(c *cobra.Command) func() calibrate.Settings // adds flags, and returns what reads them
+	calibrate  func(calibrateFlags) calibrate.Settings
 	requests   func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest
 }
 

@@ -48,8 +48,8 @@ func labelsExportCommand() *cobra.Command {
 		Use:   "export RUN",
 		Short: "Write questions about a run's answers for an annotator",
 		Long: `Write questions about the answers of a run, for one annotator to answer: a CSV
-table, tasks for Label Studio (.json), or a page to print (.html). Fill in the
-column label, and import the file with 'crosstalk labels import'.
+table, or tasks for Label Studio (.json). Fill in the column label, and import
+the file with 'crosstalk labels import'.
 
 Leakage: which of two texts is more related to the word X? Confusion: is the
 answer in language X? Consistency: do two answers mean the same?
@@ -69,7 +69,7 @@ such as those on which similarities disagree. The same seed draws the same sampl
 		RunE: func(c *cobra.Command, args []string) error { return s.run(c, args[0]) },
 	}
 	f := c.Flags()
-	f.StringVar(&s.out, "out", "", "the file to write: .csv, .json or .html (default: stdout)")
+	f.StringVar(&s.out, "out", "", "the file to write: .csv or .json (default: stdout)")
 	f.StringVar(&s.format, "format", "", strings.Join(labels.Formats, ", ")+" (default: as --out ends, else csv)")
 	f.StringVar(&s.annotator, "annotator", "", "who is asked: another name draws another order and other sides")
 	f.StringVar(&s.question, "question", "", questionHelp)
@@ -124,6 +124,9 @@ question was answered before by this annotator, nothing is imported.`,
 				return err
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "%d labels by %s added; %d questions without a label\n", len(imported.Labels), annotator, imported.Blank)
+			if imported.Restored > 0 {
+				fmt.Fprintf(c.ErrOrStderr(), "note: %d ids had lost the zeros at their beginning, as in a spreadsheet\n", imported.Restored)
+			}
 			return nil
 		},
 	}

@@ -4,8 +4,8 @@
 //
 // Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a
 // gate or a calibration failed, 2 bad usage or input, 3 incomplete (requests
-// failed, a limit was reached, or a review is needed), 4 a gate is inconclusive,
-// 130 interrupted.
+// failed, a limit was reached, a review is needed, or most answers were not
+// checked), 4 a gate is inconclusive, 130 interrupted.
 package main
 
 import (
@@ -117,8 +117,8 @@ a question does (multisense inconsistency).
 
 Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a gate
 or a calibration failed, 2 bad usage or input, 3 incomplete (requests failed, a
-limit was reached, or a review is needed), 4 a gate is inconclusive, 130
-interrupted.`,
+limit was reached, a review is needed, or most answers were not checked), 4 a
+gate is inconclusive, 130 interrupted.`,
 		Example: `  crosstalk run leakage                             a reference model, to try it
   crosstalk run leakage --model openai:gpt-4o-mini  a model (OPENAI_API_KEY)
   crosstalk score confusion answers.csv             recorded answers
@@ -141,7 +141,7 @@ interrupted.`,
 		{"Read and compare", []*cobra.Command{reportCommand(), compareCommand(), gateCommand(), serveCommand(), exportCommand()}},
 		{"Ask people", []*cobra.Command{annotateCommand(), labelsCommand(), agreementCommand(), reviewCommand()}},
 		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
-		{"Use many machines", []*cobra.Command{submitCommand(), mergeCommand(), statusCommand(), vacuumCommand()}},
+		{"Use many machines", []*cobra.Command{submitCommand(), mergeCommand(), statusCommand()}},
 		{setUp, []*cobra.Command{suitesCommand(), modelsCommand(), initCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
@@ -187,6 +187,9 @@ func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 func chooseCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
+	}
+	if instead := removed[args[0]]; instead != "" {
+		return &usageError{fmt.Errorf("%q was removed: %s", args[0], instead)}
 	}
 	message := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
 	if like := c.SuggestionsFor(args[0]); len(like) > 0 {

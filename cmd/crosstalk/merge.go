@@ -11,6 +11,7 @@ import (
 	"crosstalk/internal/config"
 	"crosstalk/merge"
 	"crosstalk/run"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
@@ -66,7 +67,7 @@ answers so far, and no figures. If a shard occurs twice, nothing is written.
 				return &exitError{exitIncomplete, fmt.Errorf("%d requests failed; run the command that made the shards again, without --shard and with --out %s, to retry them",
 					result.Failed, out)}
 			}
-			return nil
+			return withCode(study.Unchecked(manifest.Plan.Instrument, result.Estimates))
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "the directory of the merged run (required)")

@@ -22,44 +22,36 @@ type powerFlags struct {
 	icc         float64
 	clusterSize float64
 	differences []string
+	margins     []string
 	goal        compare.Goal
-
-	widths                   []string // of intervals of figures that labels correct
-	sensitivity, specificity string
-	answers                  int
 }
 
 func powerCommand() *cobra.Command {
 	p := &powerFlags{}
 	c := &cobra.Command{
 		Use:   "power",
-		Short: "Plan how many items or labels a study needs",
+		Short: "Plan how many items a study needs",
 		Long: `Plan how many items, and how many answers to each, are needed to detect a
-difference between two conditions on the same items; or, with --items, print the
-smallest difference that a number of items can detect. The plan starts from a
-pilot run, from which the variance between clusters, items and samples is
-estimated, or from a stated rate.
+difference between two conditions on the same items; with --margin, for a gate
+('crosstalk gate --no-worse-than') to pass if nothing has changed; or, with
+--items, print the smallest difference that a number of items can detect. The
+plan starts from a pilot run, from which the variance between clusters, items
+and samples is estimated, or from a stated rate.
 
 The best pilot is a run of the two conditions to be compared. To plan from a
 rate, --discordant is the share of items on which the two disagree (default: as
 if they were independent), and --within the share of the variance that lies
-between answers to the same prompt.
-
---width plans people's labels instead: how many does a figure that they correct
-('crosstalk report --corrected') need for an interval of this width? It starts from
-a run with labels (--pilot), or from the share of answers with a fault (--rate), the
-share of those that the instrument finds (--sensitivity), the share of the others in
-which it finds nothing (--specificity), and the number of --answers. A run of
-language confusion plans LPR and, if its labels mark words, WPR and LCPR.`,
+between answers to the same prompt.`,
 		Example: `  crosstalk power --rate 0.6 --difference 0.05 --cluster-size 3.6 --icc 0.2
   crosstalk power --rate 95% --difference 1%,2% --discordant 6% --within 0.3 --samples 1,5,10
   crosstalk power --pilot runs/pilot --difference 0.05 --items 200,1000
-  crosstalk power --rate 0.2 --sensitivity 0.8 --specificity 0.95 --answers 2000 --width 0.1`,
+  crosstalk power --rate 98% --margin 1%,3%`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.run(c) },
 	}
 	f := c.Flags()
 	f.StringSliceVar(&p.differences, "difference", nil, "differences to detect, such as 0.05 or 5%")
+	f.StringSliceVar(&p.margins, "margin", nil, "margins of 'crosstalk gate --no-worse-than', such as 3%: print the items with which it passes if nothing has changed")
 	f.IntSliceVar(&p.goal.Items, "items", nil, "item counts: print the smallest difference each can detect")
 	f.IntSliceVar(&p.goal.Samples, "samples", []int{1}, "answers per prompt")
 	f.Float64Var(&p.goal.Power, "target-power", 0.8, "probability of detecting a difference that exists")
@@ -70,12 +62,8 @@ language confusion plans LPR and, if its labels mark words, WPR and LCPR.`,
 	f.Float64Var(&p.within, "within", 0, "without --pilot: share of the variance that lies between answers to the same prompt, 0 to 1")
 	f.Float64Var(&p.clusterSize, "cluster-size", 1, "without --pilot: items per cluster, such as tests that share a control")
 	f.Float64Var(&p.icc, "icc", 0, "without --pilot: correlation between two items of a cluster, 0 to 1")
-	f.StringSliceVar(&p.widths, "width", nil, "widths of the intervals of a figure that labels correct, such as 0.1: plan labels")
-	f.StringVar(&p.sensitivity, "sensitivity", "", "for --width: share of the answers with a fault in which the instrument finds one")
-	f.StringVar(&p.specificity, "specificity", "", "for --width: share of the other answers in which it finds nothing")
-	f.IntVar(&p.answers, "answers", 0, "for --width: number of answers, labelled or not")
 	config.Path(f, "pilot")
-	config.Harmless(f, "difference", "rate", "discordant", "width", "sensitivity", "specificity", "answers")
+	config.Harmless(f, "difference", "margin", "rate", "discordant")
 	p.compareFlags.add(c)
 	p.outputFlags.add(c)
 	f.SortFlags = false
@@ -83,12 +71,6 @@ language confusion plans LPR and, if its labels mark words, WPR and LCPR.`,
 }
 
 func (p *powerFlags) run(c *cobra.Command) error {
-	if len(p.widths) > 0 {
-		return p.runLabels(c)
-	}
-	if name := anyGiven(c, "sensitivity", "specificity", "answers"); name != "" {
-		return fmt.Errorf("--%s needs --width, the width of the interval of a corrected figure", name)
-	}
 	var options compare.Options
 	if err := p.apply(c, &options); err != nil {
 		return err
@@ -97,8 +79,11 @@ func (p *powerFlags) run(c *cobra.Command) error {
 	if p.goal.Differences, err = fractions("difference", p.differences); err != nil {
 		return err
 	}
-	if len(p.differences) == 0 && len(p.goal.Items) == 0 {
-		return fmt.Errorf("expected --difference, such as 0.05, --items, such as 500, or --width, such as 0.1")
+	if p.goal.Margins, err = fractions("margin", p.margins); err != nil {
+		return err
+	}
+	if len(p.differences) == 0 && len(p.margins) == 0 && len(p.goal.Items) == 0 {
+		return fmt.Errorf("expected --difference, such as 0.05, --margin, such as 3%%, or --items, such as 500")
 	}
 	studies, refused, err := p.studies(c, options)
 	if err != nil {

@@ -34,7 +34,6 @@ type runFlags struct {
 	out   string
 	shard shardFlag
 	grace time.Duration
-	watch watchFlags
 	dry   bool
 }
 
@@ -45,7 +44,7 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.shard.add(c)
 	c.Flags().DurationVar(&r.grace, "grace", 20*time.Second, "after SIGTERM, maximum time to wait for the requests in flight: less than the scheduler waits before it kills")
 	config.Harmless(c.Flags(), "grace")
-	r.watch.add(c)
+	addLog(c)
 	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions, requests, tokens and cost; send nothing")
 	config.Path(c.Flags(), "suite", "out")
 	r.answerFlags.add(c)
@@ -95,11 +94,6 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()
 	defer interrupt.Gently(c.ErrOrStderr(), r.grace, m.Session.Stop, cancel)()
-	served, err := r.watch.serve(m.Session, m.Planned)
-	if err != nil {
-		return err
-	}
-	defer served()
 	shown := watch.Show(notes(c), m.Session, m.Planned)
 	defer shown()
 	result, err := m.Run(ctx)

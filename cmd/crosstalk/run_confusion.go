@@ -64,8 +64,6 @@ Without --model, a reference model answers, whose confusion is known.`,
 	flags.IntSliceVar(&f.Beams, "beams", nil, "beam width, for servers with beam search; 1 samples (default 1)")
 	flags.IntVar(&f.Logprobs, "logprobs", 0, "number of candidates to request at each token, "+
 		"to measure the model's uncertainty where confusion begins (default: none)")
-	flags.BoolVar(&f.LogprobsScaled, "logprobs-scaled", false, "do not scale log probabilities: the server has applied "+
-		"the temperature to them (vLLM: --logprobs-mode processed_logprobs)")
 	config.Choices(flags, "position", confusion.Positions...)
 	config.Choices(flags, "template", string(confusion.Auto), string(confusion.QA))
 	config.Harmless(flags, "language")

@@ -36,7 +36,7 @@ type scoreFlags struct {
 func (s *scoreFlags) add(c *cobra.Command) {
 	c.Flags().StringVarP(&s.model, "model", "m", "", "name of the model in rows without one (default: the file's name)")
 	c.Flags().StringSliceVar(&s.pairs, "column", nil, "columns that have other names in the file, as in completion=reply,language=locale; "+
-		"metadata.locale is a place in nested JSON")
+		"choices.0.text is a place in nested JSON")
 	c.Flags().StringVar(&s.pattern, "file-name", "", "columns in the names of files, such as {dataset}_prompts_{model}, for rows without them")
 	c.Flags().StringVar(&s.out, "out", "", "a run directory to write observations and figures to")
 	s.shard.add(c)
@@ -95,7 +95,10 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 	case s.format == report.Formats[0]:
 		fmt.Fprintln(notes(c), "To read every answer, add --out DIRECTORY; crosstalk serve and crosstalk report show it.")
 	}
-	return nil
+	if !of.Shard().IsZero() {
+		return nil
+	}
+	return withCode(study.Unchecked(of.Instrument, result.Estimates))
 }
 
 func scoreLeakageCommand() *cobra.Command {
@@ -183,7 +186,7 @@ memory.`,
 	c.Flags().StringVar(&f.Prompts, "prompts", "", "the suite with the prompts of answers that were recorded without them, found by id, "+
 		"to group by length: an embedded suite, a file, or the Language Confusion Benchmark's test sets")
 	config.Path(c.Flags(), "prompts")
-	c.Flags().StringVar(&f.Expect, "expect", "", "the language that answers should be in: user (that of the user's last message), "+
+	c.Flags().StringVar(&f.Expect, "expect", "", "the language that answers should be in: user (that of the user, if the messages tell it), "+
 		"prompt (that of all the user wrote), or a language such as en (default: the column language)")
 	config.Harmless(c.Flags(), "expect")
 	s.add(c)

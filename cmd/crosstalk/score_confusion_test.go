@@ -31,6 +31,13 @@ func TestScoreConfusionTables(t *testing.T) {
 				if value, known := got[at]; !known || !(math.Abs(value-printed) <= tolerance) {
 					t.Errorf("%v: got %.4f, want %.2f", at, value, printed)
 				}
+				// The paper's LCPR by data set (Table A9) is the harmonic mean of that table's LPR and WPR.
+				if at.measure == "wpr" && at.source != "all" && at.language == "all" {
+					lpr, lcpr := want[cellName{"lpr", at.task, at.source, "all"}], got[cellName{"lcpr", at.task, at.source, "all"}]
+					if !(math.Abs(lcpr*(lpr+printed)-2*lpr*printed) <= 4*tolerance*(lpr+printed)) {
+						t.Errorf("%v: LCPR %.4f of LPR %.2f and WPR %.2f", at, lcpr, lpr, printed)
+					}
+				}
 			}
 			for at := range got {
 				if _, ok := want[at]; !ok && (at.measure == "lpr" || at.measure == "wpr") {

@@ -52,8 +52,9 @@ const fewerCollections = 400
 //     away; hub asked N, which wants N requests since the last hub command;
 //     hub break CODE, which makes all requests fail;
 //   - server FLAGS..., which starts a test server (testserver.Options.Flags) with
-//     its address in $URL; server answered N, which wants N answers since then;
-//     server stop, which takes it away;
+//     its address in $URL; server answered N, which wants N answers since then, and
+//     server batched N, answers in batches; server heal, which ends the fault of
+//     results of batches; server stop, which takes it away;
 //   - the condition [shared] and $SHARED for reference data of others, see
 //     package shared.
 func TestScripts(t *testing.T) {
@@ -150,9 +151,19 @@ func serverCommand(ts *testscript.TestScript, neg bool, args []string) {
 	s := ts.Value("server").(**testserver.Server)
 	switch {
 	case neg || len(args) == 0 || *s == nil && !strings.HasPrefix(args[0], "-"):
-		ts.Fatalf("usage: server FLAGS...|answered N|stop")
+		ts.Fatalf("usage: server FLAGS...|answered N|batched N|heal|stop")
 	case args[0] == "stop":
 		(*s).Close()
+	case args[0] == "heal":
+		(*s).Heal()
+	case args[0] == "batched" && len(args) == 2:
+		n := 0
+		for _, times := range (*s).Paid() {
+			n += times
+		}
+		if strconv.Itoa(n) != args[1] {
+			ts.Fatalf("the server answered %d requests in batches, expected %s", n, args[1])
+		}
 	case args[0] == "answered" && len(args) == 2:
 		if n := strconv.Itoa((*s).Stats().Answered); n != args[1] {
 			ts.Fatalf("the server answered %s requests, expected %s", n, args[1])

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
@@ -37,7 +39,10 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	inProcess(t, append(list["confusion"], "--threshold", "0.9", "--out", filepath.Join(dir, "stricter"), "--quiet")...)
 	hostile := filepath.Join(t.TempDir(), "hostile")
-	inProcess(t, "score", "confusion", hostileAnswers(t), "--out", hostile, "--quiet")
+	var stderr bytes.Buffer
+	if code := execute([]string{"score", "confusion", hostileAnswers(t), "--out", hostile, "--quiet"}, io.Discard, &stderr); code != exitIncomplete {
+		t.Fatalf("exit code %d, want %d, for most of these answers cannot be judged\n%s", code, exitIncomplete, &stderr)
+	}
 	s, err := web.New(dir, web.Options{Cache: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

@@ -8,9 +8,13 @@ import (
 
 	"crosstalk/cluster"
 	"crosstalk/internal/config"
+	"crosstalk/internal/lazyregexp"
 	"crosstalk/internal/shell"
+	"crosstalk/internal/visible"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func submitCommand() *cobra.Command {
@@ -44,7 +48,7 @@ func readCommand(c *cobra.Command, args []string, j *cluster.Job) error {
 		return &usageError{err}
 	}
 	if parent := of.Parent(); parent == nil || !slices.Contains([]string{"run", "score"}, parent.Name()) {
-		return &usageError{fmt.Errorf("'%s' cannot be divided into shards; expected run or score and an instrument after --", strings.Join(args, " "))}
+		return &usageError{fmt.Errorf("'%s' cannot be divided into shards; expected run or score and an instrument after --", of.CommandPath())}
 	}
 	if err := of.ParseFlags(rest); err != nil {
 		return &usageError{fmt.Errorf("%s: %w", of.CommandPath(), err)}
@@ -58,12 +62,50 @@ func readCommand(c *cobra.Command, args []string, j *cluster.Job) error {
 	if of.Flags().Changed("dry-run") {
 		return &usageError{errors.New("--dry-run after --: shards would measure nothing; run the command by itself to see what it would send")}
 	}
+	if err := withoutSecrets(of.Flags(), args); err != nil {
+		return &usageError{err}
+	}
 	if j.Out, _ = of.Flags().GetString("out"); j.Out == "" {
 		return &usageError{errors.New("--out is missing after --: expected a directory for the shards, as in --out runs/sweep")}
 	}
 	j.Command = args
 	return nil
 }
+
+// withoutSecrets returns an error, which does not quote it, if a command has a secret:
+// the files of a job are kept where others can read them.
+func withoutSecrets(flags *pflag.FlagSet, args []string) error {
+	const written = "it would be written into the job; expected a variable of its environment, as in "
+	headers, _ := flags.GetStringArray("header") // none if the command has no such flag
+	for _, header := range headers {
+		if _, value, _ := strings.Cut(header, "="); !strings.HasPrefix(value, "$") {
+			return errors.New("--header after -- has a value: " + written + "--header 'NAME=$VARIABLE'")
+		}
+	}
+	params, _ := flags.GetStringArray("param")
+	for _, param := range params {
+		name, value, _ := strings.Cut(param, "=")
+		if secret := study.SecretField(name, value); secret != "" {
+			return fmt.Errorf("--param after --: %s is a secret: %s--key-var NAME or --header 'NAME=$VARIABLE'", secret, written)
+		}
+	}
+	if name, _ := flags.GetString("key-var"); strings.ContainsAny(name, "-.:/+= ") {
+		return errors.New("--key-var after -- is not a name: " + written + "--key-var OPENAI_API_KEY")
+	}
+	for _, arg := range args {
+		secret := visible.Message(arg) != visible.Text(arg) // a user in a URL
+		for _, query := range queryName().FindAllStringSubmatch(arg, -1) {
+			secret = secret || study.SecretField(query[1], "") != ""
+		}
+		if secret {
+			return errors.New("a URL after -- has a password or a key: " + written + "--header 'NAME=$VARIABLE'")
+		}
+	}
+	return nil
+}
+
+// queryName matches the parameters of a URL.
+var queryName = lazyregexp.New(`[?&]([^?&=\s]+)=`)
 
 func submitSlurmCommand() *cobra.Command {
 	var s cluster.Slurm

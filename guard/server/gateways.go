@@ -1,17 +1,27 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
-	"time"
+	"unicode/utf8"
 
 	"crosstalk/guard"
 )
+
+// Paths of gateways.
+const (
+	litellmPath   = "/beta/litellm_basic_guardrail_api"
+	promptfooPath = "/promptfoo"
+)
+
+// none lets a text of LiteLLM pass.
+var none = map[string]string{"action": "NONE"}
 
 // litellmRequest is what LiteLLM's generic guardrail sends (docs.litellm.ai, Generic Guardrail API, beta): a
 // request to a model, or its response.
@@ -26,7 +36,8 @@ type litellmRequest struct {
 }
 
 // litellm answers NONE, or BLOCKED for an answer in another language if the server blocks. Requests pass; it keeps only
-// the user's language, for the answer, which comes several times if it is streamed.
+// the user's language, for the answer, which comes several times if it is streamed, each time with more text. Such an
+// answer is blocked once it is certain.
 func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 	data, done, ok := s.read(w, r)
 	if !ok {
@@ -34,61 +45,75 @@ func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 	}
 	defer done()
 	var in litellmRequest
-	if err := json.Unmarshal(data, &in); err != nil {
-		s.refuse(w, r, http.StatusBadRequest, "Expected a request of LiteLLM's generic guardrail API: "+err.Error())
-		return
-	}
-	tag := in.Params.Language
-	if tag == "" {
-		tag = s.Language
-	}
-	user := tag == "" || tag == guard.User
-	pass := map[string]string{"action": "NONE"}
-	if in.Type != "response" {
-		if user && in.Call != "" {
-			s.calls.keep(in.Call, guard.Identify(in.userText()))
+	tag := ""
+	err := s.work(r.Context(), len(data), func() error {
+		if err := decode(data, &in); err != nil {
+			return fmt.Errorf("expected a request of LiteLLM's generic guardrail API: %w", err)
 		}
-		respond(w, pass)
-		return
-	}
-	if user {
-		if tag = s.calls.language(in.Call); tag == "" && len(in.Rows) > 0 {
-			tag = guard.Identify(in.userText())
+		if len(in.Texts) > mostRecords {
+			return tooLarge("expected at most %d texts, found %d", mostRecords, len(in.Texts))
 		}
-	}
+		if tag = cmp.Or(in.Params.Language, s.Language, guard.User); tag == guard.User {
+			tag = s.userTag(in)
+		}
+		return nil
+	})
 	var reasons []string
-	for _, text := range in.Texts {
-		if tag == "" {
-			s.judged(guard.Response{Judgement: guard.Judgement{Verdict: guard.CannotTell}}, 0)
-			continue
+	for i, text := range in.Texts {
+		if err != nil || in.Type != "response" {
+			break
 		}
-		v, err := s.judge(r, guard.Request{Text: text, Language: tag})
-		if err != nil {
-			s.refuse(w, r, http.StatusBadRequest, err.Error())
-			return
-		}
-		if v.Action == Block {
-			reasons = append(reasons, reason(v.Response))
-		}
+		err = s.work(r.Context(), len(text), func() (err error) {
+			v := Verdict{Response: guard.Response{Judgement: guard.Judgement{Verdict: guard.CannotTell}}}
+			if tag != "" {
+				if v, err = s.judge(guard.Request{Text: text, Language: tag}); err != nil {
+					return err
+				}
+			}
+			if grown := s.calls.found(in.Call, i, text, v.Response); v.Action == Block && (!grown || s.certain(text, tag)) {
+				reasons = append(reasons, reason(v.Response))
+			}
+			return nil
+		})
 	}
-	if reasons != nil {
+	switch {
+	case err != nil:
+		s.fail(w, r, err)
+	case reasons != nil:
 		respond(w, map[string]string{"action": "BLOCKED", "blocked_reason": strings.Join(reasons, "; ")})
-		return
+	default:
+		respond(w, none)
 	}
-	respond(w, pass)
 }
 
-// userText is what the user wrote last.
-func (in litellmRequest) userText() string {
-	for _, m := range slices.Backward(in.Rows) {
-		if m.Role == "user" && m.Content != "" {
-			return string(m.Content)
+// certain reports whether more text cannot make a wrong answer right, or the answer ends like a complete one.
+func (s *server) certain(text, tag string) bool {
+	if last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(text)); strings.ContainsRune(".!?…。！？।؟", last) {
+		return true
+	}
+	of, err := s.Checker.Stream(tag)
+	return err != nil || len(of.Write(text)) > 0
+}
+
+// userTag is the language of the user, "" if it cannot be told.
+func (s *server) userTag(in litellmRequest) string {
+	if in.Type == "response" {
+		if tag := s.calls.language(in.Call); tag != "" || len(in.Rows) == 0 {
+			return tag
 		}
 	}
-	if n := len(in.Texts); n > 0 {
-		return in.Texts[n-1]
+	r := guard.Request{Language: guard.User, Messages: in.Rows}
+	if n := len(in.Texts); in.Type != "response" && n > 0 && len(in.Texts[n-1]) <= mostText {
+		r.Prompt = in.Texts[n-1]
 	}
-	return ""
+	if fits(&r) != nil {
+		return ""
+	}
+	tag := r.Tag(s.Checker)
+	if in.Type != "response" && tag != "" {
+		s.calls.keep(in.Call, tag)
+	}
+	return tag
 }
 
 // reason says what is wrong with an answer without quoting it.
@@ -125,35 +150,37 @@ func (s *server) promptfoo(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer done()
-	var in struct {
-		Output  any `json:"output"`
-		Context struct {
-			Prompt string         `json:"prompt"`
-			Vars   map[string]any `json:"vars"`
-		} `json:"context"`
-	}
-	if err := json.Unmarshal(data, &in); err != nil || in.Output == nil {
-		s.refuse(w, r, http.StatusBadRequest, "Expected what promptfoo's webhook assertion sends: an object with output and context.")
-		return
-	}
-	record := guard.Request{Text: strings.Join(texts(in.Output), "\n"), Language: r.URL.Query().Get("language"), Prompt: in.Context.Prompt}
-	if json.Unmarshal([]byte(in.Context.Prompt), &record.Messages) != nil {
-		record.Messages = nil // the prompt is a text, no conversation
-	}
-	if named, ok := in.Context.Vars["language"].(string); ok && record.Language == "" {
-		record.Language = named
-	}
-	if record.Language == "" {
-		record.Language = guard.User
-		if s.Language != "" {
-			record.Language = s.Language
+	var v Verdict
+	err := s.work(r.Context(), len(data), func() error {
+		var in struct {
+			Output  any `json:"output"`
+			Context struct {
+				Prompt string                     `json:"prompt"`
+				Vars   map[string]json.RawMessage `json:"vars"`
+			} `json:"context"`
 		}
-	}
-	v, err := s.judge(r, record)
+		err := decode(data, &in)
+		if f := (*refusal)(nil); errors.As(err, &f) {
+			return err
+		}
+		if err != nil || in.Output == nil {
+			return errors.New("expected what promptfoo's webhook assertion sends: an object with output and context")
+		}
+		record := guard.Request{Text: strings.Join(texts(in.Output), "\n"), Prompt: in.Context.Prompt}
+		var named string
+		json.Unmarshal(in.Context.Vars["language"], &named) // if it is a string
+		record.Language = cmp.Or(r.URL.Query().Get("language"), named, s.Language, guard.User)
+		if len(in.Context.Prompt) <= mostText && json.Unmarshal([]byte(in.Context.Prompt), &record.Messages) != nil {
+			record.Messages = nil // the prompt is a text, no conversation
+		}
+		v, err = s.judge(record)
+		return err
+	})
 	if err != nil {
-		s.refuse(w, r, http.StatusBadRequest, err.Error())
+		s.fail(w, r, err)
 		return
 	}
+	s.judged(v.Expected, v.Verdict)
 	score := map[guard.Verdict]float64{guard.Right: 1, guard.CannotTell: 0.5}[v.Verdict]
 	respond(w, map[string]any{"pass": v.Verdict != guard.Wrong, "score": score, "reason": reason(v.Response)})
 }
@@ -173,59 +200,4 @@ func texts(value any) (list []string) {
 		}
 	}
 	return list
-}
-
-// calls keeps the languages of users for a while, by the id of their call.
-type calls struct {
-	mu   sync.Mutex
-	tags map[string]call
-}
-
-type call struct {
-	tag  string
-	when time.Time
-}
-
-const (
-	mostCalls   = 10_000
-	mostCallID  = 200 // bytes
-	longestCall = 15 * time.Minute
-)
-
-func (c *calls) keep(id, tag string) {
-	if tag == "" || len(id) > mostCallID {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.tags == nil {
-		c.tags = map[string]call{}
-	}
-	now := time.Now()
-	if len(c.tags) >= mostCalls {
-		for old, of := range c.tags {
-			if now.Sub(of.when) > longestCall {
-				delete(c.tags, old)
-			}
-		}
-	}
-	for old := range c.tags { // none is old: any one goes
-		if len(c.tags) < mostCalls {
-			break
-		}
-		delete(c.tags, old)
-	}
-	c.tags[id] = call{tag, now}
-}
-
-// language returns the language of a call, "" if it is not known.
-func (c *calls) language(id string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	of := c.tags[id]
-	if time.Since(of.when) > longestCall {
-		delete(c.tags, id)
-		return ""
-	}
-	return of.tag
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -22,6 +23,7 @@ type metrics struct {
 	mu       sync.Mutex
 	verdicts map[verdictOf]int
 	refusals map[int]int
+	passed   map[string]int // unchecked, by reason
 	alarms   map[string]int
 	times    []int // by bucket, not cumulative; the last counts longer ones
 	sum      time.Duration
@@ -34,7 +36,7 @@ type verdictOf struct {
 }
 
 func newMetrics() *metrics {
-	return &metrics{verdicts: map[verdictOf]int{}, refusals: map[int]int{}, alarms: map[string]int{}, times: make([]int, len(buckets)+1)}
+	return &metrics{verdicts: map[verdictOf]int{}, refusals: map[int]int{}, passed: map[string]int{}, alarms: map[string]int{}, times: make([]int, len(buckets)+1)}
 }
 
 // base is the label of a tag: its language.
@@ -43,13 +45,29 @@ func base(tag string) string {
 	return cmp.Or(strings.ToLower(language), "unknown")
 }
 
-func (m *metrics) judged(r guard.Response, took time.Duration) {
+// judged counts the verdict on a text.
+func (m *metrics) judged(expected string, v guard.Verdict) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.verdicts[verdictOf{base(r.Expected), r.Verdict}]++
-	i, _ := slices.BinarySearch(buckets, took.Seconds())
+	m.verdicts[verdictOf{base(expected), v}]++
+}
+
+// took counts the time to judge a text.
+func (m *metrics) took(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i, _ := slices.BinarySearch(buckets, d.Seconds())
 	m.times[i]++
-	m.sum += took
+	m.sum += d
+}
+
+// unchecked counts what passed without a check, and says so for the first of each reason.
+func (m *metrics) unchecked(log io.Writer, reason string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.passed[reason]++; m.passed[reason] == 1 && log != nil {
+		fmt.Fprintf(log, "A gateway's request passed without a check: %s. /metrics counts more of them: crosstalk_guard_unchecked_total{reason=%q}.\n", said[reason], reason)
+	}
 }
 
 func (m *metrics) alarmed(tag string) {
@@ -70,7 +88,9 @@ func (m *metrics) streaming(n int) {
 	m.streams += n
 }
 
-func (m *metrics) write(w http.ResponseWriter, _ *http.Request) {
+func (s *server) writeMetrics(w http.ResponseWriter, _ *http.Request) {
+	growing := s.calls.settle()
+	m := s.metrics
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
@@ -86,6 +106,8 @@ func (m *metrics) write(w http.ResponseWriter, _ *http.Request) {
 			unclear += m.verdicts[v]
 		}
 	}
+	head("crosstalk_guard_growing", "gauge", "Answers of gateways that may still grow, and are not counted yet.")
+	fmt.Fprintf(w, "crosstalk_guard_growing %d\n", growing)
 	head("crosstalk_guard_cannot_tell_ratio", "gauge", "Share of the texts since the start whose verdict is cannot_tell.")
 	fmt.Fprintf(w, "crosstalk_guard_cannot_tell_ratio %g\n", float64(unclear)/float64(max(1, all)))
 	head("crosstalk_guard_alarms_total", "counter", "Parts in another language found in streams, by expected language.")
@@ -96,9 +118,13 @@ func (m *metrics) write(w http.ResponseWriter, _ *http.Request) {
 	for _, status := range slices.Sorted(maps.Keys(m.refusals)) {
 		fmt.Fprintf(w, "crosstalk_guard_refused_total{status=\"%d\"} %d\n", status, m.refusals[status])
 	}
+	head("crosstalk_guard_unchecked_total", "counter", "Requests of gateways that passed without a check, by reason.")
+	for _, reason := range slices.Sorted(maps.Keys(said)) {
+		fmt.Fprintf(w, "crosstalk_guard_unchecked_total{reason=%q} %d\n", reason, m.passed[reason])
+	}
 	head("crosstalk_guard_streams", "gauge", "Streams that are open.")
 	fmt.Fprintf(w, "crosstalk_guard_streams %d\n", m.streams)
-	head("crosstalk_guard_check_seconds", "histogram", "Time to judge a text, without network and waiting.")
+	head("crosstalk_guard_check_seconds", "histogram", "Time to judge a text, each time, without network and waiting.")
 	n := 0
 	for i, bound := range buckets {
 		n += m.times[i]

@@ -23,7 +23,7 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 		return err
 	}
 	defer at.Close()
-	o.Hosts, o.Token = at.Hosts, cmp.Or(o.Token, os.Getenv(TokenVar))
+	o.Hosts, o.Token, o.Log = at.Hosts, cmp.Or(o.Token, os.Getenv(TokenVar)), w
 	made := o.Token == "" && !at.Loopback()
 	if made {
 		o.Token = access.NewToken()

@@ -3,13 +3,14 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,11 +25,16 @@ import (
 // Limits of requests.
 const (
 	mostBody    = 8 << 20   // bytes of a request
-	mostBodies  = 64 << 20  // bytes of all requests at a time
+	mostSkipped = 64 << 20  // bytes of a larger one that are read, so that its sender gets to read the answer
+	mostBodies  = 64 << 20  // bytes of all requests and answers at a time
+	freeBody    = 64 << 10  // bytes of each of them that do not count
 	mostText    = 256 << 10 // bytes of a text: judging takes some hundred times as much memory
+	mostReply   = 16 << 20  // bytes of an answer
 	mostStream  = 1 << 20   // bytes of a stream
-	mostRecords = 1000      // of a request
+	mostRecords = 1000      // of a request; also texts
+	mostValues  = 100_000   // of JSON in a request: an empty one may take a hundred times the memory of its bytes
 	connections = 512       // at a time
+	longest     = 20 * time.Second
 	idleStream  = 30 * time.Second
 	longStream  = 10 * time.Minute
 )
@@ -40,6 +46,8 @@ type Options struct {
 	Token    string   // that requests must have; empty: none
 	Language string   // a tag, or guard.User, for records without one; empty: they are refused
 	Block    bool     // say no to answers in another language, where a caller acts on it
+
+	Log io.Writer // what gateways could not have checked, the first of each reason; nil: nowhere
 }
 
 // Check returns an error for a language that cannot be judged.
@@ -54,20 +62,27 @@ func (o Options) Check() error {
 }
 
 // New returns a handler of all requests.
-func New(o Options) http.Handler {
+func New(o Options) http.Handler { return newServer(o).handler() }
+
+func newServer(o Options) *server {
 	s := &server{Options: o, metrics: newMetrics(), bodies: semaphore.NewWeighted(mostBodies), cores: int64(runtime.GOMAXPROCS(0))}
 	s.working = semaphore.NewWeighted(s.cores)
+	s.calls.count = s.judged
 	s.Checker.Check("Das ist ein kurzer Satz.", "de") // reads the models, so that the first request need not wait
+	return s
+}
+
+func (s *server) handler() http.Handler {
 	paths := http.NewServeMux()
 	for _, e := range []struct {
 		method, path string
 		handle       http.HandlerFunc
 	}{
-		{"POST", "/v1/check", s.check},
+		{"POST", "/v1/check", inTime(s.check)},
 		{"POST", "/v1/check/stream", s.stream},
-		{"POST", "/beta/litellm_basic_guardrail_api", s.litellm},
-		{"POST", "/promptfoo", s.promptfoo},
-		{"GET", "/metrics", s.metrics.write},
+		{"POST", litellmPath, inTime(s.litellm)},
+		{"POST", promptfooPath, inTime(s.promptfoo)},
+		{"GET", "/metrics", s.writeMetrics},
 	} {
 		paths.HandleFunc(e.method+" "+e.path, e.handle)
 		paths.HandleFunc(e.path, func(w http.ResponseWriter, r *http.Request) {
@@ -78,7 +93,7 @@ func New(o Options) http.Handler {
 	paths.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusNotFound, "Nothing is at this path. 'crosstalk guard --help' lists the paths.")
 	})
-	rules := access.Rules{Hosts: o.Hosts, Anyhow: o.Token != "", Body: mostBody, Concurrent: connections, Command: "crosstalk guard",
+	rules := access.Rules{Hosts: s.Hosts, Anyhow: s.Token != "", Body: mostSkipped, Time: longStream, Concurrent: connections, Command: "crosstalk guard",
 		Refuse: s.refuse, Admit: s.admit}
 	all := http.NewServeMux()
 	all.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") })
@@ -128,65 +143,6 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// refuse writes an error.
-func (s *server) refuse(w http.ResponseWriter, _ *http.Request, status int, message string) {
-	s.refused(status)
-	if status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1")
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string]string{"error": message})
-}
-
-// errBusy means that there is no room for a request's body now.
-var errBusy = errors.New("too many large requests at a time; try again soon")
-
-// body reads the request's whole body. done gives back the room that it takes.
-func (s *server) body(r *http.Request) (data []byte, done func(), err error) {
-	const free = 64 << 10 // bytes that each connection may have anyway
-	taken := int64(0)
-	done = func() { s.bodies.Release(taken) }
-	buffer := make([]byte, 0, min(max(r.ContentLength, 0), free)+512)
-	for {
-		if len(buffer) == cap(buffer) {
-			n := int64(cap(buffer))
-			if cap(buffer) >= free {
-				if !s.bodies.TryAcquire(n) {
-					done()
-					return nil, nil, errBusy
-				}
-				taken += n
-			}
-			buffer = append(make([]byte, 0, 2*n), buffer...)
-		}
-		n, err := r.Body.Read(buffer[len(buffer):cap(buffer)])
-		buffer = buffer[:len(buffer)+n]
-		if err == io.EOF {
-			return buffer, done, nil
-		}
-		if err != nil {
-			done()
-			return nil, nil, err
-		}
-	}
-}
-
-// read reads the body of a request and answers with an error if it cannot be read.
-func (s *server) read(w http.ResponseWriter, r *http.Request) (data []byte, done func(), ok bool) {
-	data, done, err := s.body(r)
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		s.refuse(w, r, http.StatusRequestEntityTooLarge, "The request is larger than 8 MiB.")
-	case errors.Is(err, errBusy):
-		s.refuse(w, r, http.StatusServiceUnavailable, "Too many large requests at a time. Try again soon.")
-	case err != nil:
-		s.refuse(w, r, http.StatusRequestTimeout, "The request's body did not arrive.")
-	}
-	return data, done, err == nil
-}
-
 // Verdict is the answer to a record.
 type Verdict struct {
 	guard.Response
@@ -199,31 +155,68 @@ const (
 	Block = "block" // only if the server blocks
 )
 
-// judge judges a record and counts it.
-func (s *server) judge(r *http.Request, record guard.Request) (Verdict, error) {
-	if len(record.Text) > mostText {
-		return Verdict{}, fmt.Errorf("the text is longer than %d KiB", mostText>>10)
+// inTime ends the work for a request in time.
+func inTime(handle http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), longest)
+		defer cancel()
+		handle(w, r.WithContext(ctx))
 	}
-	weight := s.weight(len(record.Text))
-	if err := s.working.Acquire(r.Context(), weight); err != nil {
-		return Verdict{}, err
+}
+
+// work runs f when there is room to work on n bytes: much is worked on alone.
+func (s *server) work(ctx context.Context, n int, f func() error) error {
+	weight := int64(1)
+	if n > mostText/8 {
+		weight = s.cores
+	}
+	if err := s.working.Acquire(ctx, weight); err != nil {
+		return err
 	}
 	defer s.working.Release(weight)
+	return f()
+}
+
+// judge judges a record. It needs room to work.
+func (s *server) judge(record guard.Request) (Verdict, error) {
+	if err := fits(&record); err != nil {
+		return Verdict{}, err
+	}
 	start := time.Now()
 	response, err := record.Check(s.Checker)
 	if err != nil {
-		return Verdict{}, err
+		return Verdict{}, &refusal{http.StatusBadRequest, badLanguage, err.Error()}
 	}
-	s.judged(response, time.Since(start))
+	s.took(time.Since(start))
 	return Verdict{response, s.action(response.Verdict)}, nil
 }
 
-// weight is the share of the work that a text of n bytes takes: a long one is judged alone.
-func (s *server) weight(n int) int64 {
-	if n > mostText/8 {
-		return s.cores
+// fits returns an error for a record whose texts are too long, and forgets the oldest messages of long conversations.
+func fits(record *guard.Request) error {
+	const limit = mostText >> 10
+	if len(record.Text) > mostText {
+		return tooLarge("the text is longer than %d KiB", limit)
 	}
-	return 1
+	if record.Language != guard.User {
+		return nil
+	}
+	if len(record.Prompt) > mostText {
+		return tooLarge("the prompt is longer than %d KiB", limit)
+	}
+	size := 0
+	for i, m := range slices.Backward(record.Messages) {
+		if m.Role != "user" {
+			continue
+		}
+		if len(m.Content) > mostText && size == 0 {
+			return tooLarge("the user's message is longer than %d KiB", limit)
+		}
+		if size += len(m.Content); size > mostText {
+			record.Messages = record.Messages[i+1:]
+			break
+		}
+	}
+	return nil
 }
 
 func (s *server) action(v guard.Verdict) string {
@@ -249,23 +242,42 @@ func (s *server) check(w http.ResponseWriter, r *http.Request) {
 	defer done()
 	records, many, err := split(data)
 	if err != nil {
-		s.refuse(w, r, http.StatusBadRequest, err.Error())
+		s.fail(w, r, err)
 		return
 	}
-	verdicts := make([]Verdict, len(records))
+	out := answer{bodies: s.bodies}
+	defer out.done()
 	for i, one := range records {
-		record, err := guard.ParseRequest(one, s.Language)
-		if err == nil {
-			verdicts[i], err = s.judge(r, record)
+		if many {
+			out.WriteByte("[,"[min(i, 1)])
 		}
+		err := s.work(r.Context(), len(one), func() error {
+			record, err := guard.ParseRequest(one, s.Language)
+			if err != nil {
+				return err
+			}
+			v, err := s.judge(record)
+			if err != nil {
+				return err
+			}
+			s.judged(v.Expected, v.Verdict)
+			return out.add(v)
+		})
 		if err != nil {
-			s.refuse(w, r, http.StatusBadRequest, place(i, many)+err.Error())
+			if many {
+				err = fmt.Errorf("record %d: %w", i+1, err)
+			}
+			s.fail(w, r, err)
 			return
 		}
 	}
 	if many {
-		respond(w, verdicts)
-		return
+		if len(records) == 0 {
+			out.WriteByte('[')
+		}
+		out.WriteByte(']')
 	}
-	respond(w, verdicts[0])
+	out.WriteByte('\n')
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(out.Bytes())
 }

@@ -67,7 +67,12 @@ func TestCheck(t *testing.T) {
 	}{
 		{"right", record(german, "de"), 200, `{"id":1,"verdict":"right","language":"de"`},
 		{"wrong", record(english, "de"), 200, `"spans":[{"start":0,"end":46,"language":"en","kind":"line","p":0.9999}],"masked":[],"expected":"de","action":"allow"}`},
-		{"cannot tell", record("12", "de"), 200, `"verdict":"cannot_tell"`},
+		{"cannot tell", record("12", "de"), 200, `"verdict":"cannot_tell","language":"","p":0.5,"units":0`},
+		{"judged by lines", record("Uw bestelling komt morgen aan.", "nl"), 200, `"verdict":"right","language":"nl","p":0.982,"judged":"lines","units":1`},
+		{"spans do not overlap", record("ីភាសាខ្មែរ", "en"), 200, `"spans":[{"start":0,"end":30,"language":"km","kind":"line","p":0.9999}],"masked":[],"expected":"en"`},
+		{"masks do not overlap", record("```\n<think>x</think>\n```", "en"), 200, `"masked":[{"start":0,"end":24,"kind":"code"}]`},
+		{"traditional Chinese", record("請將器材置於陰涼處，以免著色。", "zh-TW"), 200, `"verdict":"right","language":"zh-Hant"`},
+		{"Serbian in Latin letters", record("Račun možete da preuzmete u prodavnici.", "sr-Latn"), 200, `"verdict":"right","language":"sr-Latn"`},
 		{"user", `{"text":"` + german + `","language":"user","prompt":"Wann kommt meine Bestellung an?"}`, 200, `"expected":"de"`},
 		{"many", "[" + record(german, "de") + "," + record(english, "de") + "]", 200, `[{"id":1,"verdict":"right"`},
 		{"none", "[]", 200, "[]"},
@@ -75,8 +80,8 @@ func TestCheck(t *testing.T) {
 		{"no JSON", "x", 400, "expected a JSON object"},
 		{"a bad one of many", "[" + record(german, "de") + `,{"language":"de"}]`, 400, `record 2: expected a field \"text\"`},
 		{"an unknown language", record(german, "tlh"), 400, "cannot be judged"},
-		{"too many", "[" + strings.Repeat("1,", mostRecords) + "1]", 400, "at most 1000 records, found 1001"},
-		{"too long", record(strings.Repeat("x ", mostText), "de"), 400, "longer than 256 KiB"},
+		{"too many", "[" + strings.Repeat("1,", mostRecords) + "1]", 413, "at most 1000 records, found 1001"},
+		{"too long", record(strings.Repeat("x ", mostText), "de"), 413, "longer than 256 KiB"},
 		{"too large", `{"text":"` + strings.Repeat("x", mostBody) + `"}`, 413, "larger than 8 MiB"},
 	} {
 		status, got := post(t, url+"/v1/check", c.body)
@@ -227,7 +232,8 @@ func TestLiteLLM(t *testing.T) {
 		{"rows with parts", block, `{"texts":["` + english + `"],"input_type":"response","structured_messages":[
 			{"role":"user","content":[{"type":"text","text":"Wann kommt meine Bestellung an?"},{"type":"image_url","image_url":{"url":"https://shop.example/1"}}]},
 			{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://shop.example/2"}}]},{"role":"assistant","content":null}]}`, `"action":"BLOCKED"`},
-		{"no JSON", block, "x", `{"error":"Expected a request of LiteLLM`},
+		{"rows without a user", block, `{"texts":["` + english + `"],"input_type":"response","structured_messages":[{"role":"system","content":"Antworten Sie bitte auf Deutsch."}]}`, none},
+		{"no JSON", block, "x", `{"error":"expected a request of LiteLLM`},
 		{"an unknown language", block, body("response", "", english, "tlh"), "cannot be judged"},
 	} {
 		if _, got := post(t, c.url+path, c.body); !strings.Contains(got, c.want) {
@@ -237,7 +243,7 @@ func TestLiteLLM(t *testing.T) {
 }
 
 func TestPromptfoo(t *testing.T) {
-	url := serving(t, Options{})
+	url := serving(t, Options{Block: true})
 	body := func(output any, prompt string, vars map[string]any) string {
 		data, _ := json.Marshal(map[string]any{"output": output, "context": map[string]any{"prompt": prompt, "vars": vars}})
 		return string(data)
@@ -250,7 +256,7 @@ func TestPromptfoo(t *testing.T) {
 		{"the prompt's", "", body(english, "Wann kommt meine Bestellung an?", nil), `"pass":false`},
 		{"a conversation's", "", body(english, `[{"role":"system","content":"You are a polite clerk in a shop."},{"role":"user","content":"Wann kommt meine Bestellung an?"}]`, nil), `"pass":false`},
 		{"an object", "?language=de", body(map[string]any{"answer": english}, "", nil), `"pass":false`},
-		{"no output", "", "{}", `"error":"Expected what promptfoo`},
+		{"no output", "", "{}", `"error":"expected what promptfoo`},
 	} {
 		if _, got := post(t, url+"/promptfoo"+c.query, c.body); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -297,15 +303,17 @@ func TestStream(t *testing.T) {
 func TestStreamErrors(t *testing.T) {
 	url := serving(t, Options{})
 	for body, want := range map[string]string{
-		record(strings.Repeat("x ", mostText/2+1), "de"): `200 {"error":"The text is longer than 256 KiB."}`,
-		"":                                     `400 {"error":"The stream is empty;`,
+		record(strings.Repeat("x ", mostText/2+1), "de"):                             `413 {"error":"line 1: the text is longer than 256 KiB"}`,
+		"{\"language\":\"de\"}\n" + record(strings.Repeat("x ", mostText/2+1), "de"): `200 {"error":"The text is longer than 256 KiB."}`,
+		"":                                     `400 {"error":"the stream is empty;`,
 		"x":                                    `400 {"error":"line 1: expected a JSON object`,
 		`{"text":"x"}`:                         `400 {"error":"line 1: expected a field \"language\"`,
 		`{"language":"tlh"}`:                   `400 {"error":"line 1: language \"tlh\" cannot be judged`,
 		"\n{\"language\":\"de\"}":              `200 {"verdict":"cannot_tell"`,
-		`{"language":"user","prompt":"12345"}`: `400 {"error":"line 1: the language of the user cannot be told; name one"}`,
 		"{\"language\":\"de\"}\n{\"token\":1}": `200 {"error":"line 2: expected an object with more text`,
 		"{\"language\":\"de\"}\n" + strings.Repeat("x", mostStream): `200 {"error":"The stream is larger than 1 MiB."}`,
+		`{"language":"user"}`: `400 {"error":"line 1: \"language\" is \"user\": expected a \"prompt\"`,
+		"{\"language\":\"user\",\"prompt\":\"ok\"}\n" + record(german+"\n"+english, ""): `200 {"verdict":"cannot_tell"`,
 	} {
 		status, got := post(t, url+"/v1/check/stream", body)
 		if got := fmt.Sprint(status, " ", got); !strings.HasPrefix(got, want) {

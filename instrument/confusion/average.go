@@ -13,25 +13,38 @@ import (
 
 // averageOf describes how a measure's figures are averaged: a language's rate is
 // the unweighted mean over its sources, and the overall rate the unweighted mean
-// over languages.
-func averageOf(p Protocol, measure string) crosstalk.Average {
-	a := crosstalk.Average{Over: By, EmptyIsOne: p.EmptyIsOne}
+// over languages. LCPR is the harmonic mean of a language's rates, or, if
+// harmonicOfSource, of a source's.
+func (s *sum) averageOf(measure string) crosstalk.Average {
+	a := crosstalk.Average{Over: By, EmptyIsOne: s.EmptyIsOne}
 	if measure == LCPR {
 		a.HarmonicOf = []string{LPR, WPR}
+		if s.harmonicOfSource() {
+			a.Over = []string{"source", "language"}
+		}
 	}
 	return a
 }
 
+// harmonicOfSource reports whether LCPR is the harmonic mean of LPR over all
+// languages and WPR over those that have a word check. Marchisio et al. (2024)
+// compute it so for one source in several languages (table A9), but not for
+// several sources (A5).
+func (s *sum) harmonicOfSource() bool {
+	sources := s.allSources()
+	return !s.Prose && len(sources) == 1 && sources[0] != "" && len(s.languages(LPR)) > 1
+}
+
 // average computes a figure with its interval from the cells of its measures, and
 // warns of cells without data.
-func (s *sum) average(e *crosstalk.Estimate, p Protocol) {
-	average := averageOf(p, e.Measure)
+func (s *sum) average(e *crosstalk.Estimate) {
+	average := s.averageOf(e.Measure)
 	e.Average = &average
 	of := average.HarmonicOf
 	if of == nil {
 		of = []string{e.Measure}
 	}
-	languages, sources := s.languages(of[len(of)-1]), s.allSources()
+	languages, sources := s.languages(e.Measure), s.allSources()
 	var cells []estimate.Cell
 	var means []float64 // NaN where a cell has none
 	var parts []*stats.Clusters
@@ -41,7 +54,8 @@ func (s *sum) average(e *crosstalk.Estimate, p Protocol) {
 		for m, measure := range of {
 			for _, source := range s.sources(measure, language) {
 				values := &s.cells[cellKey{measure, language, source}].values
-				cells = append(cells, estimate.Cell{Measure: m, Values: []int{slices.Index(languages, language), slices.Index(sources, source)}})
+				index := map[string]int{"language": slices.Index(languages, language), "source": slices.Index(sources, source)}
+				cells = append(cells, estimate.Cell{Measure: m, Values: []int{index[average.Over[0]], index[average.Over[1]]}})
 				means = append(means, math.NaN())
 				if values.N() == 0 {
 					undefined = append(undefined, strings.TrimSuffix(language+"/"+source, "/"))
@@ -62,7 +76,7 @@ func (s *sum) average(e *crosstalk.Estimate, p Protocol) {
 		mean = stats.Mean(&stats.Clusters{}, bounds, estimate.Level)
 	case len(parts) == 0:
 		mean = stats.Estimate{Value: alone, Interval: stats.Interval{Low: math.NaN(), High: math.NaN()}}
-	case len(parts) == 1 && (len(undefined) == 0 || !p.EmptyIsOne):
+	case len(parts) == 1 && (len(undefined) == 0 || !s.EmptyIsOne):
 		mean = stats.Mean(parts[0], bounds, estimate.Level)
 	default:
 		mean = stats.Combine(parts, func(of []float64) float64 {
@@ -76,7 +90,7 @@ func (s *sum) average(e *crosstalk.Estimate, p Protocol) {
 	e.Clusters = mean.Clusters
 	if len(undefined) > 0 && e.Value.Defined() {
 		fate := "left out of the average"
-		if p.EmptyIsOne {
+		if s.EmptyIsOne {
 			fate = "counted as 1"
 		}
 		e.Warnings = append(e.Warnings, fmt.Sprintf("no data for %s: %s", strings.Join(slices.Compact(undefined), ", "), fate))

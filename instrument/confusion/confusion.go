@@ -20,7 +20,7 @@
 // with three more on how its languages alternate.
 //
 // If the model returns log probabilities, its uncertainty about the next token is
-// measured where confusion begins and elsewhere (section 4.3).
+// measured where confusion begins and elsewhere (section 5).
 package confusion
 
 import (
@@ -52,7 +52,7 @@ const (
 	NoLogprobs  = "no logprobs"  // the model returned no log probabilities, or those of another text
 )
 
-// Findings in an answer (Marchisio et al. 2024, section 3.1).
+// Findings in an answer (Marchisio et al. 2024, section 1).
 const (
 	FullAnswer  = "full answer" // every checked line is in another language
 	SomeLines   = "line"        // some checked lines are
@@ -68,7 +68,6 @@ type Instrument struct {
 	Prompting  crosstalk.PromptConfig // not needed to score recorded answers; nor are Format and Samples
 	Format                            // of prompts
 	Samples    int                    // requested answers per prompt
-	AsServed   bool                   // log probabilities include the temperature already: do not scale them
 	Condition  map[string]string      // of every observation: the model, and the settings that a sweep varies
 	AskOnly    bool                   // Measure scores nothing
 }

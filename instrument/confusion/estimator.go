@@ -24,10 +24,10 @@ type estimator struct {
 // Estimator returns an estimator for each condition and task and, if they are in
 // by, for each language, each source and both; all of them for each prefix of the
 // other columns in by (estimate.Rollup). A figure over several languages is the
-// unweighted mean over them, and a language's the unweighted mean over its sources
-// (Marchisio et al. 2024, section 3.3). LCPR is the mean over the languages that
-// have a WPR. For intervals, answers to one prompt in all languages are a cluster.
-// N counts the items that were measured, and Counts the answers:
+// unweighted mean over them, and a language's the unweighted mean over its sources,
+// as in the script of Marchisio et al. (2024). LCPR is the mean over the languages
+// that have a WPR, but of one source see harmonicOfSource. For intervals, answers to
+// one prompt in all languages are a cluster. N counts the items that were measured, and Counts the answers:
 //
 //	empty, refused, failed   no text
 //	cannot_tell   too little prose, or alike in both languages
@@ -44,7 +44,7 @@ type estimator struct {
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	return &estimator{r, estimate.Groups[*sum]{Grouping: estimate.Grouping{By: by, Crossed: By, Apart: apart},
 		New: func(map[string]string) *sum {
-			return &sum{countName(r.unscored()), r.PerToken, map[cellKey]*cell{}, map[string]int{}}
+			return &sum{r.Protocol, map[cellKey]*cell{}, map[string]int{}}
 		},
 		Describe: func(name string, _, labels, _ map[string]string) estimate.Figure {
 			f := estimate.Figure{By: by, Before: []int{slices.Index(kinds, labels["at"])},
@@ -86,7 +86,7 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 		for _, measure := range measures {
 			for _, g := range groups[:n] {
 				if g.Sum.has(measure) {
-					one := g.Sum.estimate(e.rules.Protocol, measure)
+					one := g.Sum.estimate(measure)
 					one.By, one.Signature = g.Labels, e.rules.signature(measure, g, suites)
 					estimates = append(estimates, one)
 				}

@@ -29,7 +29,11 @@ const (
 
 // estimates scores answers and returns their figures.
 func estimates(in *Instrument, by []string, recorded ...answers) []crosstalk.Estimate {
-	return sumUp(in, func(yield func(crosstalk.Observation) bool) {
+	return sumUp(in, observations(in, recorded), by)
+}
+
+func observations(in *Instrument, recorded []answers) iter.Seq[crosstalk.Observation] {
+	return func(yield func(crosstalk.Observation) bool) {
 		for _, a := range recorded {
 			for i := range a.n {
 				answer := text(strings.ReplaceAll(a.answer, "%s", a.language))
@@ -44,7 +48,7 @@ func estimates(in *Instrument, by []string, recorded ...answers) []crosstalk.Est
 				}
 			}
 		}
-	}, by)
+	}
 }
 
 // sumUp is the estimates over observations.
@@ -91,13 +95,16 @@ func TestAverages(t *testing.T) {
 			"lpr hi a": math.NaN(), "lcpr hi a": math.NaN(),
 			"lcpr ru a": harmonic(0.8, 0.75), "lcpr ru all": harmonic(ruLPR, ruWPR), "lcpr ko all": 0, "lcpr all all": harmonic(ruLPR, ruWPR) / 2,
 			"line_accuracy fr all": 0.9,
+			"lcpr all a":           harmonic((0.8+0+0.9)/3, 0.75), "lcpr all b": harmonic(0.25, 1),
 		},
 		"lcb-script": {
 			"lpr hi a": 1, "wpr hi a": 1, "wpr ko a": 1, "lpr all all": (ruLPR + 0 + 1 + 0.9 + 0.75) / 5, "lpr de all": 0.75, "wpr all all": (ruWPR + 1 + 1) / 3,
 			"lcpr hi all": 1, "lcpr ko all": 0, "lcpr all all": (harmonic(ruLPR, ruWPR) + 0 + 1) / 3,
+			"lcpr all a": harmonic((0.8+0+1+0.9)/4, (0.75+1+1)/3),
 		},
 		"lcb-paper": {
 			"lpr hi a": 1, "lpr ru a": 47.0 / 57, "wpr ru a": 37.0 / 47, "wpr fr all": 1, "wpr ko a": math.NaN(),
+			"lcpr all a": harmonic((47.0/57+0+1+0.9)/4, (37.0/47+1+1)/3),
 		},
 	} {
 		all := estimates(instrument(t, protocol), By, confused...)
@@ -114,6 +121,44 @@ func TestAverages(t *testing.T) {
 				t.Errorf("%s %s has no interval", protocol, name)
 			}
 		}
+	}
+}
+
+// LCPR of one source over several languages is the harmonic mean of its LPR and
+// WPR under the paper's protocols only; its signature and average say so.
+func TestLCPROfASource(t *testing.T) {
+	ru, ko, fr := answers{"", "a", "ru", right, 3}, answers{"", "a", "ko", wrong, 2}, answers{"", "a", "fr", wrong, 1}
+	elsewhere, unnamed := ko, []answers{ru, ko}
+	elsewhere.source, unnamed[0].source, unnamed[1].source = "b", "", ""
+	for _, c := range []struct {
+		name, protocol string
+		of             []answers
+		want           float64
+		row            bool
+	}{
+		{"two languages", "lcb-script", []answers{ru, ko}, 2 * 0.5 / 1.5, true},
+		{"a language without a word check", "lcb-script", []answers{ru, fr}, 2 * 0.5 / 1.5, true},
+		{"two languages", "lcb-paper", []answers{ru, ko}, 2 * 0.5 / 1.5, true},
+		{"one language", "lcb-script", []answers{ru}, 1, false},
+		{"two sources", "lcb-script", []answers{ru, elsewhere}, 0.5, false},
+		{"no source", "lcb-script", unnamed, 0.5, false},
+		{"our protocol", "crosstalk-1", []answers{ru, ko}, 0.5, false},
+	} {
+		in := instrument(t, "lcb-script")
+		of := *in
+		of.Protocol, _ = ProtocolNamed(c.protocol)
+		got := find(t, sumUp(&of, observations(in, c.of), By), LCPR, "all", "all")
+		if !near(got.Value, c.want) || strings.Contains(got.Signature, "|harmonic:source|") != c.row || (got.Average.Over[0] == "source") != c.row {
+			t.Errorf("%s, %s: %v %s %v, want %v", c.name, c.protocol, got.Value, got.Signature, *got.Average, c.want)
+		}
+	}
+	// Answers in languages without a word check count where they have a part in the figure.
+	all := estimates(instrument(t, "lcb-script"), By, ru, fr, elsewhere)
+	if row, mean := find(t, all, LCPR, "all", "a"), find(t, all, LCPR, "all", "all"); row.Observations != 4 || mean.Observations != 5 {
+		t.Errorf("%d answers of a source, %d of all; want 4 and 5", row.Observations, mean.Observations)
+	}
+	if all := estimates(instrument(t, "lcb-script"), By, fr, answers{"", "a", "de", right, 1}); slices.ContainsFunc(all, func(e crosstalk.Estimate) bool { return e.Measure == LCPR }) {
+		t.Error("LCPR of answers without a word check")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Format is the format of prompts: the settings of a condition that mitigate
-// confusion, besides decoding (Marchisio et al. 2024, section 5). The zero value
+// confusion, besides decoding (Marchisio et al. 2024, section 6). The zero value
 // leaves prompts unchanged.
 type Format struct {
 	Position string // of the instruction to answer in a language, one of Positions; "": as the item has it
@@ -24,7 +24,7 @@ type Format struct {
 }
 
 // Positions are the positions in an English prompt of the instruction to answer in
-// another language (Marchisio et al. 2024, section 3).
+// another language (Marchisio et al. 2024, section 4.3).
 var Positions = []string{"start", "end", "integrated"}
 
 // Template is the text around questions and answers.

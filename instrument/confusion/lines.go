@@ -102,7 +102,7 @@ func segmenterOf(language string) segment.Segmenter {
 }
 
 // englishStandsOut are the languages in which a word of the English list is a
-// word error (Marchisio et al. 2024, section 3.2).
+// word error (Marchisio et al. 2024, section 2.2).
 var englishStandsOut = []string{"ar", "hi", "ja", "ko", "ru", "zh"}
 
 // wordCheck returns what tells the wrong words of a language, nil if they are not

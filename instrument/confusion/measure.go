@@ -7,8 +7,7 @@ import (
 	"slices"
 
 	"crosstalk"
-
-	"golang.org/x/sync/errgroup"
+	"crosstalk/internal/parallel"
 )
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
@@ -28,18 +27,18 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 		item.Labels = with(item.Labels, "position", position)
 	}
 	answers := make([]crosstalk.Answer, in.Samples)
-	var group errgroup.Group // without a context: a request in flight is paid for, even if another one failed
-	for k := range answers {
+	err = parallel.Each(in.Samples, func(k int) error {
 		request, err := in.Format.request(in.Prompting, item.Prompt.Before, prompt, item.Prompt.Language, k)
 		if err != nil {
-			return nil, fmt.Errorf("item %s: %w", item.ID, err)
+			return fmt.Errorf("item %s: %w", item.ID, err)
 		}
-		group.Go(func() (err error) {
-			answers[k], err = ask.Ask(ctx, request)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil || in.AskOnly {
+		answer, err := ask.Ask(ctx, request)
+		if !in.AskOnly {
+			answers[k] = answer
+		}
+		return err
+	})
+	if err != nil || in.AskOnly {
 		return nil, err
 	}
 	var observations []crosstalk.Observation

@@ -34,7 +34,7 @@ type Protocol struct {
 	EmptyIsOne bool
 
 	// PerToken gives every token the same weight in Entropy and NucleusSize, as in
-	// the paper (section 4.3). Otherwise every answer has the same weight.
+	// the paper (section 5). Otherwise every answer has the same weight.
 	PerToken bool `json:",omitempty"`
 
 	// How a model is asked, unless the user says otherwise.
@@ -56,7 +56,7 @@ type Latin string
 
 const (
 	LatinOff   Latin = "off" // not checked
-	LatinInWPR Latin = "wpr" // word errors like any other (Marchisio et al. 2024, section 3.2)
+	LatinInWPR Latin = "wpr" // word errors like any other (Marchisio et al. 2024, section 2.2)
 )
 
 // Latins are all values of Latin.
@@ -168,6 +168,9 @@ func (r Rules) fields(words bool) []string {
 func (r Rules) signature(measure string, g *estimate.Group[*sum], suites crosstalk.SuiteIDs) string {
 	fields := []string{measure, "suite:" + suites.Of(g.Labels)}
 	fields = append(fields, r.fields(measure == WPR || measure == LCPR || isUncertainty(measure))...)
+	if measure == LCPR && g.Sum.harmonicOfSource() {
+		fields = append(fields, "harmonic:source")
+	}
 	if isUncertainty(measure) {
 		fields = append(fields, fmt.Sprintf("top:%d", r.Candidates), g.Labels["distribution"])
 		if r.PerToken {

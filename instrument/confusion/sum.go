@@ -12,8 +12,7 @@ import (
 
 // sum is the observations behind one figure of each measure, by cell.
 type sum struct {
-	unscored   string // the count of texts that cannot be judged
-	perToken   bool   // Protocol.PerToken
+	Protocol
 	cells      map[cellKey]*cell
 	noLanguage map[string]int // observations of each measure that are of no cell, since their language cannot be judged
 }
@@ -41,13 +40,13 @@ func (s *sum) add(o crosstalk.Observation, cluster string) {
 	}
 	c := s.cells[at]
 	if c == nil {
-		c = newCell(o.Measure, s.unscored)
+		c = newCell(o.Measure, countName(s.unscored()))
 		s.cells[at] = c
 	}
 	if o.NotScored == "" {
 		c.items.Add(o.Sample)
 	}
-	if o.NotScored == "" && o.Measure == LPR && o.Numbers[LinesChecked] == 0 && s.unscored == Unchecked {
+	if o.NotScored == "" && o.Measure == LPR && o.Numbers[LinesChecked] == 0 && s.unscored() == Unchecked {
 		c.counts[PassedUnchecked]++
 	}
 	if o.Finding != "" {
@@ -56,7 +55,7 @@ func (s *sum) add(o crosstalk.Observation, cluster string) {
 	weight := 1
 	if isUncertainty(o.Measure) {
 		tokens := int(o.Numbers["tokens"])
-		if s.perToken {
+		if s.PerToken {
 			weight = tokens
 		}
 		c.counts["tokens"] += tokens
@@ -108,12 +107,11 @@ func countName(s string) string { return strings.ReplaceAll(s, " ", "_") }
 // has reports whether there is a figure of the measure.
 func (s *sum) has(measure string) bool { return len(s.cellsOf(measure)) > 0 }
 
-// cellsOf returns the cells of whose answers a figure speaks: for LCPR those
-// of LPR in the languages that have a WPR.
+// cellsOf returns the cells of whose answers a figure speaks: for LCPR those of LPR.
 func (s *sum) cellsOf(measure string) (cells []*cell) {
 	languages := s.languages(measure)
 	if measure == LCPR {
-		languages, measure = s.languages(WPR), LPR
+		measure = LPR
 	}
 	for _, language := range languages {
 		for _, source := range s.sources(measure, language) {
@@ -123,7 +121,15 @@ func (s *sum) cellsOf(measure string) (cells []*cell) {
 	return cells
 }
 
+// languages are those of a figure: for LCPR those that have a WPR, or all if harmonicOfSource.
 func (s *sum) languages(measure string) (names []string) {
+	if measure == LCPR {
+		names = s.languages(WPR)
+		if len(names) > 0 && s.harmonicOfSource() {
+			return s.languages(LPR)
+		}
+		return names
+	}
 	for at := range s.cells {
 		if at.measure == measure {
 			names = append(names, at.language)
@@ -143,7 +149,7 @@ func (s *sum) sources(measure, language string) (names []string) {
 	return names
 }
 
-func (s *sum) estimate(p Protocol, measure string) crosstalk.Estimate {
+func (s *sum) estimate(measure string) crosstalk.Estimate {
 	e := crosstalk.Estimate{Measure: measure, Unit: units[measure], Counts: map[string]int{}}
 	if isUncertainty(measure) {
 		s.uncertainty(&e)
@@ -152,7 +158,7 @@ func (s *sum) estimate(p Protocol, measure string) crosstalk.Estimate {
 		if measure == Switches {
 			e.Better = crosstalk.Lower
 		}
-		s.average(&e, p)
+		s.average(&e)
 	}
 	for _, c := range s.cellsOf(measure) {
 		e.N += c.items.N()

@@ -138,9 +138,7 @@ func likeliest(t crosstalk.TokenLogprob, k int) []crosstalk.CandidateLogprob {
 // also in words, and the top-p of nuclei.
 func (in *Instrument) distribution() (temperature, p float64, name string) {
 	temperature, p, name = 1, in.Protocol.TopP, "unscaled"
-	if t := in.Prompting.Decoding.Temperature; in.AsServed {
-		name = "as served"
-	} else if t != nil && *t > 0 {
+	if t := in.Prompting.Decoding.Temperature; t != nil && *t > 0 {
 		temperature, name = *t, "T="+strconv.FormatFloat(*t, 'g', -1, 64)
 	}
 	if in.Prompting.Decoding.TopP != nil {

@@ -167,7 +167,6 @@ func TestDistribution(t *testing.T) {
 		{func(*Instrument) {}, "unscaled", "p=0.75"},
 		{func(in *Instrument) { in.Prompting.Decoding.Temperature = &t03 }, "T=0.3", "p=0.75"},
 		{func(in *Instrument) { in.Prompting.Decoding.Temperature, in.Prompting.Decoding.TopP = &t0, &p05 }, "unscaled", "p=0.5"},
-		{func(in *Instrument) { in.Prompting.Decoding.Temperature, in.AsServed = &t03, true }, "as served", "p=0.75"},
 	} {
 		in := listening(t)
 		test.change(in)

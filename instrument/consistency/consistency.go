@@ -66,7 +66,8 @@ type Instrument struct {
 	Prompting crosstalk.PromptConfig // of questions
 	Rewriting Rewriter
 	Senses    Senses
-	Samples   int // answers to each question
+	Samples   int  // answers to each question
+	AskOnly   bool // Measure scores nothing, and so does not compare free answers
 }
 
 // Answers are the answers to one item by form and run. All forms of the task are

@@ -7,8 +7,7 @@ import (
 	"slices"
 
 	"crosstalk"
-
-	"golang.org/x/sync/errgroup"
+	"crosstalk/internal/parallel"
 )
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
@@ -58,7 +57,8 @@ func (in *Instrument) Forms() []Form {
 // Measure lets the model rewrite the item's texts, asks all samples of the
 // question in all forms, and scores the answers. It asks the sources once more,
 // for the baseline. An instruction that is missing from Tasks in some sense is
-// rewritten too, and used without a review.
+// rewritten too, and used without a review. If it is only to ask, it keeps and scores
+// no answers.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
 	task, err := in.taskOf(item)
 	if err != nil {
@@ -81,11 +81,9 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 			asked.rewritten[form.Input] = &Rewritten{}
 		}
 	}
-	var group errgroup.Group // without a context: a request in flight is paid for, even if another one failed
-	for input, forms := range bySense {
-		group.Go(func() error { return asked.ofInput(ctx, input, forms) })
-	}
-	if err := group.Wait(); err != nil {
+	inputs := slices.Sorted(maps.Keys(bySense))
+	err = parallel.Each(len(inputs), func(i int) error { return asked.ofInput(ctx, inputs[i], bySense[inputs[i]]) })
+	if err != nil || in.AskOnly {
 		return nil, err
 	}
 	rewritten := map[Sense]Rewritten{}
@@ -122,17 +120,17 @@ func (a *asked) ofInput(ctx context.Context, input Sense, forms []Form) error {
 			return nil // nothing to ask
 		}
 	}
-	var group errgroup.Group
-	for _, form := range forms {
-		prompt := a.task.Prompt(a.task.Instructions[string(form.Instruction)], texts)
-		for k := range a.answers[form] {
-			group.Go(func() (err error) {
-				a.answers[form][k], err = a.ask.Ask(ctx, a.Prompting.Request(prompt, k))
-				return err
-			})
-		}
-	}
-	return group.Wait()
+	return parallel.Each(len(forms), func(i int) error {
+		answers := a.answers[forms[i]]
+		prompt := a.task.Prompt(a.task.Instructions[string(forms[i].Instruction)], texts)
+		return parallel.Each(len(answers), func(k int) error {
+			answer, err := a.ask.Ask(ctx, a.Prompting.Request(prompt, k))
+			if !a.AskOnly {
+				answers[k] = answer
+			}
+			return err
+		})
+	})
 }
 
 // withInstructions is the task with its instruction in the senses of all forms.

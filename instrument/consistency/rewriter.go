@@ -12,8 +12,8 @@ import (
 	"crosstalk"
 	"crosstalk/instrument/consistency/read"
 	"crosstalk/internal/boolq"
+	"crosstalk/internal/parallel"
 
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
 )
@@ -171,14 +171,11 @@ func (in *Instrument) input(ctx context.Context, ask crosstalk.Asker, item cross
 		}
 	}
 	answers := make([]crosstalk.Answer, len(sources))
-	var group errgroup.Group
-	for i, source := range sources {
-		group.Go(func() (err error) {
-			answers[i], err = in.Rewriting.rewrite(ctx, ask, Inputs, s, source)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err := parallel.Each(len(sources), func(i int) (err error) {
+		answers[i], err = in.Rewriting.rewrite(ctx, ask, Inputs, s, sources[i])
+		return err
+	})
+	if err != nil {
 		return Rewritten{}, err
 	}
 	var r Rewritten

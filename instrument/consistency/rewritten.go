@@ -54,7 +54,7 @@ func (s *scoring) scoreRewritten() error {
 }
 
 // scoreQuality compares rewritten inputs with human ones in the same language. The
-// value of an item is the mean over its texts (Ohmer et al. 2023, section 5.2).
+// value of an item is the mean over its texts (Ohmer et al. 2023, section 4.3).
 func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 	reference := s.item.Input.Texts[sense.Target()]
 	if len(r.Texts) == 0 || len(reference) != len(r.Texts) {

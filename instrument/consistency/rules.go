@@ -45,7 +45,7 @@ const (
 	ROUGEPapers  ROUGE = "papers"  // the packages of Ohmer et al. (2023): rouge_score, and rouge_chinese on jieba's words
 )
 
-const system = "You are a helpful assistant." // Ohmer et al. 2023, section 4
+const system = "You are a helpful assistant." // the code of Ohmer et al. 2023
 
 // Protocols are the presets, the default first.
 var Protocols = []Protocol{

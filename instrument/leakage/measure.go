@@ -5,14 +5,13 @@ import (
 	"fmt"
 
 	"crosstalk"
-
-	"golang.org/x/sync/errgroup"
+	"crosstalk/internal/parallel"
 )
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
 
 // Measure requests all samples of the item's two prompts and scores them, unless it
-// is only to ask.
+// is only to ask: then it keeps no answer either.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
 	if item.Pair == nil {
 		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
@@ -22,19 +21,18 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 	}
 	test := make([]crosstalk.Answer, in.Samples)
 	control := make([]crosstalk.Answer, in.Samples)
-	var group errgroup.Group // without a context: a request in flight is paid for, even if another one failed
-	for _, side := range []struct {
-		ofTest  bool
-		answers []crosstalk.Answer
-	}{{true, test}, {false, control}} {
-		for k := range side.answers {
-			group.Go(func() (err error) {
-				side.answers[k], err = ask.Ask(ctx, Request(in.Prompting, item.Pair, side.ofTest, k))
-				return err
-			})
+	err := parallel.Each(2*in.Samples, func(i int) error {
+		side, k := test, i
+		if i >= in.Samples {
+			side, k = control, i-in.Samples
 		}
-	}
-	if err := group.Wait(); err != nil || in.AskOnly {
+		answer, err := ask.Ask(ctx, Request(in.Prompting, item.Pair, i < in.Samples, k))
+		if !in.AskOnly {
+			side[k] = answer
+		}
+		return err
+	})
+	if err != nil || in.AskOnly {
 		return nil, err
 	}
 	return in.Score(ctx, item, 0, test, control)

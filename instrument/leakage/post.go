@@ -16,7 +16,7 @@ type Post string
 const (
 	None         Post = "none"          // nothing (Smilga's notebook)
 	Period       Post = "period"        // all after the first period
-	PromptPeriod Post = "prompt-period" // the prompt, wherever the answer repeats it, then all after the first period (Gonen et al. 2024, section 4)
+	PromptPeriod Post = "prompt-period" // the prompt, wherever the answer repeats it, then all after the first period (Gonen et al. 2024, section 3.1)
 	Stop         Post = "stop"          // all after the first . ! or ? (Smilga 2025)
 	Sentence     Post = "sentence"      // a repeated prompt at the start, then all after the first sentence; knows initials, abbreviations and decimals
 )
@@ -182,7 +182,7 @@ var abbreviatedPair = regexp.MustCompile(`^\pL\.[ \x{a0}\x{202f}](?:\pL|\p{Ll}{2
 
 // remove cuts every occurrence of the words out of text, as whole words and in
 // any case, with a possessive 's. Stories repeat the child's name, and the name
-// is the concept (Gonen et al. 2024, section 5).
+// is the concept (Gonen et al. 2024, section 7).
 func remove(text string, words []string) string {
 	if len(words) == 0 {
 		return text

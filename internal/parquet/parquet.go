@@ -1,10 +1,7 @@
-// Package parquet reads and writes the columns of Parquet files. It reads them
-// as far as published data sets need it: flat columns, columns of structures and
-// lists of one level, in the encodings PLAIN, RLE and dictionary, uncompressed or
-// compressed with Snappy, gzip or Zstandard, which is what pyarrow and so the
-// Hugging Face hub write.
-//
-// Writer writes flat columns, for others to read.
+// Package parquet reads the columns of Parquet files, as far as published data
+// sets need it: flat columns, columns of structures and lists of one level, in the
+// encodings PLAIN, RLE and dictionary, uncompressed or compressed with Snappy,
+// gzip or Zstandard, which is what pyarrow and so the Hugging Face hub write.
 //
 // Everything in a file is checked before it is used: a damaged or hostile file
 // results in an error, in bounded memory. The libraries that were tried do not

@@ -3,11 +3,10 @@ package table
 import (
 	"bytes"
 	"encoding/binary"
+	"path/filepath"
 	"reflect"
 	"testing"
 	"unicode/utf16"
-
-	"crosstalk/internal/parquet"
 )
 
 func utf16Of(order binary.ByteOrder, text string) []byte {
@@ -54,18 +53,12 @@ func TestSpreadsheetExports(t *testing.T) {
 }
 
 func TestParquet(t *testing.T) {
-	var b bytes.Buffer
-	w := parquet.NewWriter(&b, []parquet.Column{{Name: "reply"}, {Name: "n", Kind: parquet.Int}})
-	for i, reply := range []string{"eins", "zwei"} {
-		if err := w.Write([]any{reply, int64(i)}); err != nil {
-			t.Fatal(err)
-		}
+	rows, err := readAll(filepath.Join("..", "parquet", "testdata", "snappy.parquet"))
+	if err != nil || len(rows) < 3 {
+		t.Fatalf("%d rows, %v", len(rows), err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := readAll(write(t, "a.parquet", b.Bytes()))
-	if err != nil || len(rows) != 2 || rows[1].Values["reply"] != "zwei" || rows[1].Values["n"] != "1" || rows[1].Line != 2 {
-		t.Errorf("%v, %v", rows, err)
+	r := rows[2]
+	if r.Line != 3 || r.Values["id"] != "3" || r.Values["sentence2"] != "Lampe 3: 灯在门的左边。" || r.Values["checked"] != "true" || r.Values["score"] != "0.75" {
+		t.Errorf("%+v", r)
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -25,14 +27,47 @@ type Batches struct {
 	Most int
 	// Refuse is why every batch is taken back, but Anthropic's; "": none is.
 	Refuse string
-	// Damaged is the number of downloads of results in which a line is cut and
-	// one is of an unknown request; Broken, of those that break off before.
-	Damaged, Broken int
+	// Results is what is wrong with the results, Faulty how often: in how many
+	// downloads, or looks at a batch that has ended (0: all until [Server.Heal]).
+	Results ResultFault
+	Faulty  int
 	// NoMetadata forgets the metadata of batches.
 	NoMetadata bool
 	// Page is the most that a page of a list has; 0: as many as asked for.
 	Page int
 }
+
+// ResultFault is what is wrong with the results of a batch, to all of which the server
+// has answers.
+type ResultFault string
+
+// The faults. Gemini's results come with the batch, in one line.
+const (
+	LateResults     ResultFault = "late"     // the batch has ended, and names no results yet
+	GoneResults     ResultFault = "gone"     // 404
+	GoneBatch       ResultFault = "vanished" // 404 for the batch
+	PageResults     ResultFault = "html"     // a proxy's page, status 200
+	RedirectResults ResultFault = "redirect" // to another host
+	RandomResults   ResultFault = "random"   // random bytes
+	HalfResults     ResultFault = "half"     // the first half of the lines, complete by Content-Length
+	BrokenResults   ResultFault = "broken"   // the connection closes in the middle
+	DamagedResults  ResultFault = "damaged"  // a line is cut, and one is of an unknown request
+	LongResults     ResultFault = "long"     // one line has more than 16 MiB
+)
+
+// faulty reports whether the results have this fault, in this look at them.
+func (c *batchCall) faulty(fault ResultFault) bool {
+	if o := c.opts.Batches; o.Results != fault || c.healed.Load() {
+		return false
+	}
+	c.book.mu.Lock()
+	defer c.book.mu.Unlock()
+	c.book.reads++
+	return c.opts.Batches.Faulty == 0 || c.book.reads <= c.opts.Batches.Faulty
+}
+
+// Heal ends the fault of results of batches.
+func (s *Server) Heal() { s.healed.Store(true) }
 
 // batch is a batch of any API.
 type batch struct {
@@ -62,7 +97,7 @@ type batchBook struct {
 	batches []*batch // in the order of creation
 	files   map[string]*file
 	paid    map[string]int // by the request's id in its batch
-	reads   int            // downloads of results
+	reads   int            // downloads of results, or looks at them, that may be faulty
 	calls   int            // of the batch APIs
 	creates int            // of these, those that make a batch
 }
@@ -276,22 +311,34 @@ func (c *batchCall) page(after string, most int) (list []*batch, more bool) {
 	return list, false
 }
 
-// download sends the lines of results, damaged if it is time for that.
+// download sends the lines of results, or what is wrong with them.
 func (c *batchCall) download(lines [][]byte) {
-	o := c.opts.Batches
-	c.book.mu.Lock()
-	c.book.reads++
-	read := c.book.reads
-	c.book.mu.Unlock()
-	if len(lines) > 0 && read <= o.Broken {
+	lines = slices.Clone(lines)
+	mediaType := "application/binary"
+	switch some := len(lines) > 0; {
+	case c.faulty(GoneResults):
+		c.missing()
+		return
+	case c.faulty(RedirectResults):
+		http.Redirect(c.w, c.r, "http://127.0.0.1:1/elsewhere", http.StatusFound)
+		return
+	case c.faulty(PageResults):
+		mediaType, lines = "text/html; charset=utf-8", [][]byte{htmlPage(200)}
+	case c.faulty(RandomResults):
+		noise := make([]byte, 300_000)
+		rand.NewChaCha8([32]byte{}).Read(noise)
+		lines = [][]byte{noise}
+	case some && c.faulty(BrokenResults):
 		body := bytes.Join(lines, []byte("\n"))
 		c.w.Header().Set("Content-Length", fmt.Sprint(len(body)))
 		c.w.Write(body[:len(body)/2])
 		http.NewResponseController(c.w).Flush()
 		panic(http.ErrAbortHandler)
-	}
-	if len(lines) > 0 && read <= o.Broken+o.Damaged {
-		lines = slices.Clone(lines)
+	case len(lines) > 1 && c.faulty(HalfResults):
+		lines = lines[:(len(lines)+1)/2]
+	case some && c.faulty(LongResults):
+		lines[0] = append([]byte(`{"pad":"`+strings.Repeat("x", 17<<20)+`",`), lines[0][1:]...)
+	case some && c.faulty(DamagedResults):
 		stranger := bytes.Clone(lines[0])
 		lines[0] = lines[0][:len(lines[0])/2]
 		if i := bytes.Index(stranger, []byte(`_id":"`)); i > 0 {
@@ -299,7 +346,7 @@ func (c *batchCall) download(lines [][]byte) {
 			lines = append(lines, stranger)
 		}
 	}
-	c.w.Header().Set("Content-Type", "application/binary")
+	c.w.Header().Set("Content-Type", mediaType)
 	for _, line := range lines {
 		c.w.Write(append(bytes.TrimSpace(line), '\n'))
 	}

@@ -161,11 +161,23 @@ func (b *batch) openAI() object {
 }
 
 func (c *batchCall) openAIGet(id string) {
-	if b := c.find(id); b != nil {
-		c.reply(200, b.openAI())
-		return
+	if b := c.ours(id); b != nil {
+		o := b.openAI()
+		if b.ended() && c.faulty(LateResults) {
+			o["output_file_id"], o["error_file_id"] = nil, nil
+		}
+		c.reply(200, o)
 	}
-	c.missing()
+}
+
+// ours is the batch with this id; if the server has none, it says so.
+func (c *batchCall) ours(id string) *batch {
+	b := c.find(id)
+	if b == nil || b.ended() && c.faulty(GoneBatch) {
+		c.missing()
+		return nil
+	}
+	return b
 }
 
 func (c *batchCall) openAIList() {
@@ -244,11 +256,13 @@ func (b *batch) anthropic() object {
 }
 
 func (c *batchCall) anthropicGet(id string) {
-	if b := c.find(id); b != nil {
-		c.reply(200, b.anthropic())
-		return
+	if b := c.ours(id); b != nil {
+		o := b.anthropic()
+		if b.ended() && c.faulty(LateResults) {
+			o["results_url"] = nil
+		}
+		c.reply(200, o)
 	}
-	c.missing()
 }
 
 func (c *batchCall) anthropicList() {
@@ -356,7 +370,7 @@ func (c *batchCall) geminiCreate(model string) {
 		}
 		asks = append(asks, batchAsk{r.Metadata.Key, chatPath, encode(chat), geminiAnswer})
 	}
-	c.reply(200, c.start(&batch{tag: call.Batch.DisplayName}, asks).gemini(false))
+	c.reply(200, c.start(&batch{tag: call.Batch.DisplayName}, asks).gemini(nil))
 }
 
 func geminiAnswer(q *query, c choice) object {
@@ -373,7 +387,8 @@ func geminiAnswer(q *query, c choice) object {
 	return object{"candidates": []object{{"content": content, "finishReason": finish, "index": 0}}, "usageMetadata": usage, "modelVersion": q.Model, "responseId": q.Hash[:16]}
 }
 
-func (b *batch) gemini(full bool) object {
+// gemini is the batch with these results, if it has ended.
+func (b *batch) gemini(results []batchResult) object {
 	good, bad, expired := b.counts()
 	text := strconv.Itoa // as Google writes 64-bit numbers
 	stats := object{"requestCount": text(len(b.results)), "pendingRequestCount": text(len(b.results))}
@@ -389,11 +404,11 @@ func (b *batch) gemini(full bool) object {
 			meta["state"] = "BATCH_STATE_EXPIRED"
 		}
 		meta["batchStats"] = object{"requestCount": text(len(b.results)), "successfulRequestCount": text(good), "failedRequestCount": text(bad + expired)}
-		if !full {
+		if results == nil {
 			break
 		}
 		list := []object{}
-		for _, r := range b.results {
+		for _, r := range results {
 			one := object{"metadata": object{"key": r.id}}
 			switch {
 			case r.expired:
@@ -414,12 +429,19 @@ func (b *batch) gemini(full bool) object {
 }
 
 func (c *batchCall) geminiGet(id string) {
-	b := c.find(id)
+	b := c.ours(id)
 	if b == nil {
-		c.missing()
 		return
 	}
-	body := encode(b.gemini(true))
+	results := b.results
+	switch {
+	case !b.ended():
+	case c.faulty(LateResults):
+		results = nil
+	case c.faulty(HalfResults):
+		results = results[:(len(results)+1)/2]
+	}
+	body := encode(b.gemini(results))
 	if b.ended() && b.problem == "" {
 		c.download([][]byte{body})
 		return
@@ -434,7 +456,7 @@ func (c *batchCall) geminiList() {
 	page := object{}
 	var operations []object
 	for _, b := range list {
-		operations = append(operations, b.gemini(false))
+		operations = append(operations, b.gemini(nil))
 		if more {
 			page["nextPageToken"] = b.id
 		}

@@ -26,6 +26,10 @@ func (o *Options) Flags(f *flag.FlagSet) {
 		}
 		return nil
 	})
+	f.Func("answer", "`text` of every answer", func(text string) error {
+		o.Answer = func(Request) Reply { return Reply{Text: text} }
+		return nil
+	})
 	f.StringVar(&o.Profile, "profile", "", "`family` whose refusals and thoughts every model has (default by the model's name; none: no model has any)")
 	f.Int64Var(&o.Seed, "seed", 0, "seed of the draws of faults and jitter")
 	f.IntVar(&o.FailFirst, "fail-first", 0, "fail the first `n` attempts of each request and none later")
@@ -40,6 +44,12 @@ func (o *Options) Flags(f *flag.FlagSet) {
 	f.StringVar(&o.System, "system", "", "a system `message` that the server puts before those of chats")
 	f.StringVar(&o.Serves, "serves", "", "`name` of the model that answers, whatever is asked for")
 	f.Func("ignore", "`parameters` that are passed over without a word, separated by commas", list(&o.Ignores))
+	f.Float64Var(&o.Batches.Expire, "batch-expire", 0, "`probability` that a request of a batch expires")
+	f.Float64Var(&o.Batches.Fail, "batch-fail", 0, "`probability` that a request of a batch fails")
+	f.Func("batch-results", "`fault` of the results of batches, such as html or late", func(text string) error {
+		o.Batches.Results = ResultFault(text)
+		return nil
+	})
 	f.BoolVar(&o.NoList, "no-list", false, "have no list of models")
 	f.BoolVar(&o.Vary, "vary", false, "answer a repeated request with another sample")
 }

@@ -130,6 +130,7 @@ type Server struct {
 	ledger  ledger
 	book    batchBook
 	down    atomic.Bool
+	healed  atomic.Bool
 	closing chan struct{}
 	close   sync.Once
 }

@@ -1,6 +1,10 @@
 package langid
 
-import "slices"
+import (
+	"slices"
+
+	"golang.org/x/text/language"
+)
 
 // equals are codes of one language: the identifiers' models were made with the
 // one or the other. Bokmål is what they call Norwegian, and a macrolanguage is
@@ -28,4 +32,23 @@ func LabelOf(code string, labels []string) (label string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// Script returns the script that a tag of Chinese or Serbian asks for, by its ISO 15924 code. It is empty if either of
+// the two will do, and for other languages. A region decides in Chinese, but not in Serbian: both of its scripts are in
+// use everywhere.
+func Script(tag language.Tag) string {
+	base, named, region := tag.Raw()
+	script, _ := tag.Script()
+	var scripts []string
+	switch base.String() {
+	case "zh", "cmn":
+		scripts = []string{"Hans", "Hant"}
+	case "sr":
+		scripts, region = []string{"Cyrl", "Latn"}, language.Region{}
+	}
+	if named == (language.Script{}) && region == (language.Region{}) || !slices.Contains(scripts, script.String()) {
+		return ""
+	}
+	return script.String()
 }

@@ -1,6 +1,10 @@
 package langid
 
-import "testing"
+import (
+	"testing"
+
+	"golang.org/x/text/language"
+)
 
 func TestLabelOf(t *testing.T) {
 	for _, c := range []struct {
@@ -20,6 +24,16 @@ func TestLabelOf(t *testing.T) {
 	} {
 		if got, ok := LabelOf(c.code, c.labels); got != c.want || ok != (c.want != "") {
 			t.Errorf("%s of %v: %q, %v; want %q", c.code, c.labels, got, ok, c.want)
+		}
+	}
+}
+
+func TestScript(t *testing.T) {
+	for tag, want := range map[string]string{"zh": "", "zh-TW": "Hant", "zh-HK": "Hant", "zh-CN": "Hans", "zh-SG": "Hans", "zh-Hant": "Hant", "zh-Hans-TW": "Hans",
+		"cmn-Hant": "Hant", "zh-Latn": "", "zh-u-co-pinyin": "", "sr": "", "sr-RS": "", "sr-ME": "", "sr-Latn": "Latn", "sr-Cyrl-ME": "Cyrl", "sh": "Latn",
+		"pt-BR": "", "uz-Cyrl": "", "en": "", "und": ""} {
+		if got := Script(language.MustParse(tag)); got != want {
+			t.Errorf("%s: %q, want %q", tag, got, want)
 		}
 	}
 }

@@ -52,6 +52,7 @@ func (o BootstrapOptions) withDefaults() BootstrapOptions {
 type Bootstrap struct {
 	Value, Mean, SE float64
 	Draws           int
+	Skipped         int // draws for which the statistic is undefined
 	Interval        Interval
 	Warnings        []Warning
 }

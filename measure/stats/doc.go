@@ -17,8 +17,7 @@
 //   - Agreement of raters, correlations: their functions, and UnitBootstrap for
 //     intervals.
 //   - A mean that people's labels correct: Corrected.
-//   - How many items: Design, from Components or PairedRates. How many labels:
-//     LabelDesign.
+//   - How many items: Design, from Components or PairedRates.
 //
 // # Which interval
 //

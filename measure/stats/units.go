@@ -57,8 +57,8 @@ func UnitBootstrap(n int, stat func(units []int) float64, o BootstrapOptions) Bo
 // read fills in b from resampled values by percentile or BCa.
 func (b *Bootstrap) read(draws []float64, acceleration float64, o BootstrapOptions) {
 	defined := slices.DeleteFunc(draws, math.IsNaN)
-	if k := o.Draws - len(defined); k > 0 {
-		b.Warnings = append(b.Warnings, Warning{Code: SkippedDraw, Have: k})
+	if b.Skipped = o.Draws - len(defined); b.Skipped > 0 {
+		b.Warnings = append(b.Warnings, Warning{Code: SkippedDraw, Have: b.Skipped})
 	}
 	if len(defined) == 0 {
 		return

@@ -42,7 +42,7 @@ func isChinese(c rune) bool {
 // strings, a single character falls between these bounds from U+2001 to U+2A6D
 // and from U+2F81 to U+2FA1, while no character of the extensions does. So
 // dashes, curly quotes, arrows and mathematical symbols count as Chinese, and
-// rare ideographs do not. Every published zh figure includes this fault.
+// rare ideographs do not. The figures that sacreBLEU gives for Chinese include this fault.
 var chinese = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x2001, Hi: 0x2A6D, Stride: 1}, // meant: CJK extension B
 	{Lo: 0x2E80, Hi: 0x2EFF, Stride: 1}, // radicals supplement

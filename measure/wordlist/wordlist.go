@@ -1,6 +1,6 @@
 // Package wordlist provides word lists for the word check of language
 // confusion: a word of the list inside an answer in another script is in the
-// wrong language (Marchisio et al. 2024, section 3.2).
+// wrong language (Marchisio et al. 2024, section 2.2).
 package wordlist
 
 import (

@@ -123,9 +123,12 @@ func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crossta
 	}
 }
 
-// has reports whether the first of a batch's results is of one of the asks.
+// kept is how long the results of a batch can be read.
+const kept = 29 * 24 * time.Hour
+
+// has reports whether the first of an ended batch's results is of one of the asks.
 func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bool, error) {
-	if b.Results == nil {
+	if b.Results == nil && time.Since(b.Created) > kept {
 		return false, nil
 	}
 	for line, err := range m.lines(ctx, b.ID) {
@@ -133,7 +136,7 @@ func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bo
 			return false, err
 		}
 		var l outputLine
-		if json.Unmarshal(line, &l) != nil {
+		if json.Unmarshal(line, &l) != nil || l.ID == "" {
 			continue
 		}
 		for _, a := range asks {
@@ -143,7 +146,7 @@ func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bo
 		}
 		return false, nil
 	}
-	return false, nil
+	return false, m.endpoint.Unread("the results of the batch "+b.ID, errors.New("they have no line with an id"))
 }
 
 // lines are those of the results. The address that the API gives is not used:
@@ -155,7 +158,7 @@ func (m *Model) lines(ctx context.Context, id string) iter.Seq2[[]byte, error] {
 // Poll implements crosstalk.Batcher.
 func (m *Model) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
 	b, err := m.get(ctx, id)
-	return crosstalk.BatchState{Ended: b.Status == "ended", Done: b.done()}, err
+	return crosstalk.BatchState{Ended: b.Status == "ended", Done: b.done(), Failed: b.done() - b.Counts.Succeeded}, err
 }
 
 func (m *Model) get(ctx context.Context, id string) (batch, error) {
@@ -207,13 +210,13 @@ func (m *Model) result(text []byte, requests map[crosstalk.Key]crosstalk.Request
 	var l outputLine
 	return endpoint.BatchResult(text, &l, &l.ID, requests, func(req crosstalk.Request) (crosstalk.Answer, error) {
 		switch l.Result.Type {
-		case "succeeded":
-			return m.endpoint.Read(200, l.Result.Message, reader(req))
 		case "errored":
 			var e struct{ Error struct{ Type string } }
 			json.Unmarshal(l.Result.Error, &e)
 			return m.endpoint.Read(cmp.Or(statuses[e.Error.Type], 500), l.Result.Error, reader(req))
+		case "canceled", "expired":
+			return crosstalk.Answer{}, fmt.Errorf("the request is %s", l.Result.Type)
 		}
-		return crosstalk.Answer{}, fmt.Errorf("the request is %s", l.Result.Type)
+		return m.endpoint.Read(200, l.Result.Message, reader(req))
 	})
 }

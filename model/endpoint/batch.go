@@ -3,6 +3,7 @@ package endpoint
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"crosstalk"
 )
@@ -13,19 +14,26 @@ func (e *Endpoint) Unread(what string, cause error) error {
 }
 
 // BatchResult reads a line with the result of a request of a batch into line, whose id
-// is the request's key. read reads what line then has of the answer.
+// is the request's key. read reads what line then has of the answer; an error of a
+// request that was answered has a 2xx status.
 func BatchResult(text []byte, line any, id *string, requests map[crosstalk.Key]crosstalk.Request,
 	read func(crosstalk.Request) (crosstalk.Answer, error)) (r crosstalk.BatchResult) {
-	if r.Err = json.Unmarshal(text, line); r.Err != nil {
-		return r
+	if len(text) >= MaxNumbers {
+		return crosstalk.BatchResult{Err: fmt.Errorf("a line is longer than %d MiB", MaxNumbers>>20)}
+	}
+	if err := json.Unmarshal(text, line); err != nil {
+		return crosstalk.BatchResult{Err: fmt.Errorf("a line is not JSON of the right form: %w", err)}
 	}
 	if r.Err = r.Key.UnmarshalText([]byte(*id)); r.Err != nil {
 		return r
 	}
 	req, asked := requests[r.Key]
 	if !asked {
-		return crosstalk.BatchResult{Err: errors.New("it is of no request of the batch")}
+		return crosstalk.BatchResult{Err: errors.New("a line is of no request of the batch")}
 	}
 	r.Answer, r.Err = read(req)
+	if e := (*crosstalk.AskError)(nil); errors.As(r.Err, &e) && e.Status/100 == 2 {
+		r.Key = crosstalk.Key{} // it was answered
+	}
 	return r
 }

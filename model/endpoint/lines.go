@@ -9,13 +9,14 @@ import (
 	"iter"
 	"net"
 	"net/http"
+	"strings"
 
 	"crosstalk"
 )
 
-// Lines yields the lines that are at a path of the API, empty ones left out. A
-// line is good until the next one is asked for. Errors are those of Get, and
-// come last: also if the lines break off.
+// Lines yields the lines that are at a path of the API, empty ones left out, and
+// longer ones cut at MaxNumbers bytes. A line is good until the next one is asked
+// for. Errors are those of Get, and come last: also if the lines break off.
 func (e *Endpoint) Lines(ctx context.Context, path string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		body, err := e.Open(ctx, path)
@@ -26,17 +27,34 @@ func (e *Endpoint) Lines(ctx context.Context, path string) iter.Seq2[[]byte, err
 		defer body.Close()
 		lines := bufio.NewScanner(body)
 		lines.Buffer(make([]byte, 0, 64<<10), MaxNumbers)
+		lines.Split(cutLines())
 		for lines.Scan() {
 			if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 && !yield(line, nil) {
 				return
 			}
 		}
-		switch err := lines.Err(); {
-		case errors.Is(err, bufio.ErrTooLong):
-			yield(nil, e.fault(crosstalk.Rejected, 0, nil, "a line of %s is longer than %d MiB", e.identity.Endpoint, MaxNumbers>>20))
-		case err != nil:
+		if err := lines.Err(); err != nil {
 			yield(nil, e.unreachable(ctx, cutOff{err}))
 		}
+	}
+}
+
+// cutLines is bufio.ScanLines that passes over what a line has beyond MaxNumbers bytes.
+func cutLines() bufio.SplitFunc {
+	within := false // a line that was cut
+	return func(data []byte, end bool) (advance int, token []byte, err error) {
+		advance, token, err = bufio.ScanLines(data, end)
+		if advance == 0 && len(data) >= MaxNumbers {
+			advance, token = len(data), data
+		}
+		if advance == 0 {
+			return 0, nil, err
+		}
+		if within {
+			token = token[:0] // nil would end the lines with the input
+		}
+		within = data[advance-1] != '\n'
+		return advance, token, err
 	}
 }
 
@@ -54,7 +72,16 @@ func (e *Endpoint) Open(ctx context.Context, path string) (io.ReadCloser, error)
 	if resp.StatusCode/100 != 2 {
 		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
 		resp.Body.Close()
+		if resp.StatusCode == 404 || resp.StatusCode == 410 {
+			return nil, e.fault(crosstalk.Denied, resp.StatusCode, nil, "%s does not have %s (HTTP %d, %s)",
+				e.identity.Endpoint, path, resp.StatusCode, e.quote(readProblem(raw)))
+		}
 		return nil, e.refused(resp, raw, key)
+	}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
+		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
+		resp.Body.Close()
+		return nil, e.page(resp.StatusCode, problem{message: title(raw), page: true})
 	}
 	return resp.Body, nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -96,7 +97,7 @@ func (b *Batcher) unreadable(err error) error {
 	if err == nil {
 		err = errors.New("it has no name")
 	}
-	return &crosstalk.AskError{Fault: crosstalk.Transient,
+	return &crosstalk.AskError{Fault: crosstalk.Transient, Status: http.StatusOK,
 		Message: fmt.Sprintf("%s: what %s says of a batch cannot be read: %v", b.Identity(), b.endpoint.Identity().Endpoint, err)}
 }
 
@@ -107,6 +108,7 @@ type operation struct {
 		DisplayName string `json:"displayName"`
 		State       string `json:"state"` // BATCH_STATE_RUNNING; JOB_STATE_RUNNING in older answers
 		Stats       struct {
+			All       count `json:"requestCount"`
 			Succeeded count `json:"successfulRequestCount"`
 			Failed    count `json:"failedRequestCount"`
 		} `json:"batchStats"`
@@ -119,12 +121,12 @@ type operation struct {
 
 type output struct {
 	Responses struct {
-		Responses []inlined `json:"inlinedResponses"`
+		Responses []json.RawMessage `json:"inlinedResponses"` // of the form inlined
 	} `json:"inlinedResponses"`
 }
 
 // results are the operation's, if there are any yet.
-func (o operation) results() []inlined {
+func (o operation) results() []json.RawMessage {
 	if list := o.Response.Responses.Responses; len(list) > 0 {
 		return list
 	}
@@ -192,30 +194,35 @@ func (b *Batcher) get(ctx context.Context, id string) (o operation, err error) {
 	defer stream.Close()
 	raw, err := io.ReadAll(io.LimitReader(stream, largest))
 	if err != nil {
-		return o, b.endpoint.Broken(ctx, err)
+		err = b.endpoint.Broken(ctx, err)
+		if e := (*crosstalk.AskError)(nil); errors.As(err, &e) {
+			e.Status = http.StatusOK
+		}
+		return o, err
 	}
-	if err := json.Unmarshal(raw, &o); err != nil {
+	if err := json.Unmarshal(raw, &o); err != nil || o.Name == "" {
 		return o, b.unreadable(err)
 	}
 	return o, nil
 }
 
-// Poll implements crosstalk.Batcher.
+// Poll implements crosstalk.Batcher. A batch that has ended comes with its results:
+// one that cannot be read is taken to have ended, and Results says why.
 func (b *Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
 	o, err := b.get(ctx, id)
-	s := crosstalk.BatchState{Done: int(o.Metadata.Stats.Succeeded + o.Metadata.Stats.Failed)}
-	_, state, _ := strings.Cut(o.Metadata.State, "_STATE_")
-	switch state {
-	case "CANCELLED", "EXPIRED":
-		s.Ended = true
+	if e := (*crosstalk.AskError)(nil); errors.As(err, &e) && e.Status == http.StatusOK {
+		return crosstalk.BatchState{Ended: true}, nil
+	}
+	stats := o.Metadata.Stats
+	s := crosstalk.BatchState{Ended: o.Done, Done: int(stats.Succeeded + stats.Failed), Failed: int(stats.Failed)}
+	switch _, state, _ := strings.Cut(o.Metadata.State, "_STATE_"); state {
 	case "SUCCEEDED":
-		s.Ended = o.Done || len(o.results()) > 0
-	case "FAILED":
-		if s.Ended = true; len(o.results()) == 0 {
+		s.Ended = true
+	case "CANCELLED", "EXPIRED", "FAILED":
+		s.Ended, s.Failed = true, int(stats.All-stats.Succeeded)
+		if state == "FAILED" && len(o.results()) == 0 && stats.Succeeded == 0 {
 			s.Problem = b.endpoint.Quote(cmp.Or(o.Error.Message, "the server does not say why"))
 		}
-	default:
-		s.Ended = o.Done
 	}
 	return s, err
 }
@@ -239,22 +246,14 @@ func (b *Batcher) Results(ctx context.Context, id string, requests map[crosstalk
 	}
 }
 
-func (b *Batcher) result(one inlined, requests map[crosstalk.Key]crosstalk.Request) (r crosstalk.BatchResult) {
-	if r.Err = r.Key.UnmarshalText([]byte(one.Metadata.Key)); r.Err != nil {
-		return r
-	}
-	req, asked := requests[r.Key]
-	switch {
-	case !asked:
-		r.Key, r.Err = crosstalk.Key{}, errors.New("it is of no request of the batch")
-	case one.Error != nil:
-		status := statuses[one.Error.Code]
-		if status == 0 {
-			status = 500
+func (b *Batcher) result(text []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
+	var one inlined
+	read := func(req crosstalk.Request) (crosstalk.Answer, error) {
+		if one.Error == nil {
+			return b.endpoint.Read(http.StatusOK, one.Response, reader(req))
 		}
-		r.Answer, r.Err = b.endpoint.Read(status, crosstalk.Canonical(object{"error": object{"message": one.Error.Message}}), reader(req))
-	default:
-		r.Answer, r.Err = b.endpoint.Read(200, one.Response, reader(req))
+		said := crosstalk.Canonical(object{"error": object{"message": one.Error.Message}})
+		return b.endpoint.Read(cmp.Or(statuses[one.Error.Code], 500), said, reader(req))
 	}
-	return r
+	return endpoint.BatchResult(text, &one, &one.Metadata.Key, requests, read)
 }

@@ -96,14 +96,14 @@ func (b Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchA
 
 // batch is the server's account of a batch.
 type batch struct {
-	ID        string                          `json:"id"`
-	Status    string                          `json:"status"`
-	Input     string                          `json:"input_file_id"`
-	Output    string                          `json:"output_file_id"`
-	ErrorFile string                          `json:"error_file_id"`
-	Created   int64                           `json:"created_at"` // Unix time in s
-	Metadata  map[string]string               `json:"metadata"`
-	Counts    struct{ Completed, Failed int } `json:"request_counts"`
+	ID        string                                 `json:"id"`
+	Status    string                                 `json:"status"`
+	Input     string                                 `json:"input_file_id"`
+	Output    string                                 `json:"output_file_id"`
+	ErrorFile string                                 `json:"error_file_id"`
+	Created   int64                                  `json:"created_at"` // Unix time in s
+	Metadata  map[string]string                      `json:"metadata"`
+	Counts    struct{ Total, Completed, Failed int } `json:"request_counts"`
 	Errors    struct {
 		Data []struct{ Code, Message string } `json:"data"`
 	} `json:"errors"`
@@ -210,10 +210,12 @@ func gone(err error) bool {
 func (b Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
 	got, err := b.get(ctx, id)
 	s := crosstalk.BatchState{Done: got.Counts.Completed + got.Counts.Failed}
-	switch strings.ToLower(got.Status) {
-	case "completed", "expired", "cancelled":
-		s.Ended = true
-	case "failed":
+	switch status := strings.ToLower(got.Status); {
+	case status == "completed":
+		s.Ended, s.Failed = true, got.Counts.Failed
+	case status == "expired", status == "cancelled", status == "failed" && got.Counts.Completed > 0:
+		s.Ended, s.Failed = true, got.Counts.Total-got.Counts.Completed // Counts.Failed lacks what it did not begin
+	case status == "failed":
 		s.Ended, s.Problem = true, "the server does not say why"
 		for i, e := range got.Errors.Data {
 			if i == 0 {
@@ -243,13 +245,15 @@ func (b Batcher) Results(ctx context.Context, id string, requests map[crosstalk.
 			yield(crosstalk.BatchResult{}, err)
 			return
 		}
+		var missing error
 		for _, file := range []string{got.Output, got.ErrorFile} {
 			if file == "" {
 				continue
 			}
 			for line, err := range b.endpoint.Lines(ctx, "/files/"+url.PathEscape(file)+"/content") {
 				if gone(err) {
-					break // what was not collected in time
+					missing = err // but perhaps not the other one
+					break
 				}
 				if err != nil {
 					yield(crosstalk.BatchResult{}, err)
@@ -259,6 +263,9 @@ func (b Batcher) Results(ctx context.Context, id string, requests map[crosstalk.
 					return
 				}
 			}
+		}
+		if missing != nil {
+			yield(crosstalk.BatchResult{}, missing)
 		}
 	}
 }
@@ -272,6 +279,6 @@ func (b Batcher) result(text []byte, requests map[crosstalk.Key]crosstalk.Reques
 		case l.Error != nil:
 			return crosstalk.Answer{}, errors.New(b.endpoint.Quote(fmt.Sprintf("%s (%s)", l.Error.Message, l.Error.Code)))
 		}
-		return crosstalk.Answer{}, errors.New("it has neither a response nor an error")
+		return b.endpoint.Read(http.StatusOK, nil, reader(req)) // neither: nothing says that it failed
 	})
 }

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/hex"
@@ -14,6 +15,9 @@ import (
 	"sync"
 
 	"crosstalk"
+	"crosstalk/measure/langid"
+
+	"golang.org/x/text/language"
 )
 
 // Confusion is how often Confused goes wrong, or seems to: probabilities.
@@ -118,9 +122,9 @@ func NewConfused(items []crosstalk.Item, of Confusion, seed uint64) (*Confused, 
 		if p == nil || p.Text == "" && len(p.Placed) == 0 {
 			return nil, fmt.Errorf("item %s has no prompt that %s:confused can answer: name a model (--model openai:gpt-4o-mini)", item.ID, Provider)
 		}
-		if _, known := sentences()[p.Language]; !known {
+		if _, known := sentences()[p.Language]; !known || langid.Script(language.Make(p.Tag)) == "Hant" { // those in Chinese are simplified
 			return nil, fmt.Errorf("item %s: %s:confused has no sentences in the language %s, only in %s: name a model (--model openai:gpt-4o-mini)",
-				item.ID, Provider, p.Language, strings.Join(Languages(), ", "))
+				item.ID, Provider, cmp.Or(p.Tag, p.Language), strings.Join(Languages(), ", "))
 		}
 		for _, text := range append(slices.Collect(maps.Values(p.Placed)), p.Text) {
 			if other, again := c.languages[text]; again && other != p.Language && text != "" {

@@ -70,6 +70,43 @@ func TestAnswer(t *testing.T) {
 			crosstalk.Answer{Status: text, Text: "one two three four", Reason: "stop", Finish: "stop", Usage: crosstalk.Usage{Completion: 5}}},
 		{"not ours to cut", crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: 4}}, Received{Text: "one two three four five six"},
 			crosstalk.Answer{Status: text, Text: "one two three four five six"}},
+
+		{"begins with a stop sequence", crosstalk.Request{Decoding: crosstalk.Decoding{Stop: []string{"\n", "b", "none"}}}, Received{Text: "\nab"},
+			crosstalk.Answer{Status: empty, Reason: "stop", Finish: "stop"}},
+		{"only the first of two stop sequences", crosstalk.Request{Decoding: crosstalk.Decoding{Stop: []string{"\n", "none"}}},
+			Received{Text: "a b\nc", Logprobs: tokens("a", " b", "\n", "c")},
+			crosstalk.Answer{Status: text, Text: "a b", Reason: "stop", Finish: "stop", Logprobs: tokens("a", " b")}},
+		{"exactly as many tokens as wanted", crosstalk.Request{Decoding: room}, Received{Text: "a b c d", Finish: "stop", Logprobs: tokens("a", " b", " c", " d")},
+			crosstalk.Answer{Status: text, Text: "a b c d", Reason: "stop", Finish: "stop", Logprobs: tokens("a", " b", " c", " d")}},
+		{"tokens that do not spell the text do not say where to cut", crosstalk.Request{Decoding: room},
+			Received{Text: "one two three four five six", Finish: "stop", Logprobs: tokens("u", "v", "w", "x", "y", "z"), Usage: crosstalk.Usage{Completion: 7}},
+			crosstalk.Answer{Status: text, Text: "one two three four", Reason: "length", Finish: "length", Logprobs: tokens("u", "v", "w", "x", "y", "z"), Usage: crosstalk.Usage{Completion: 7}}},
+		{"cut without usage, by characters", crosstalk.Request{Decoding: room}, Received{Text: "one two three four five six", Finish: "stop"},
+			crosstalk.Answer{Status: text, Text: "one two three four", Reason: "length", Finish: "length"}},
+		{"short without usage", crosstalk.Request{Decoding: room}, Received{Text: "one two three four", Finish: "stop"},
+			crosstalk.Answer{Status: text, Text: "one two three four", Reason: "stop", Finish: "stop"}},
+		{"cut at the server's limit, so without a token for the end", crosstalk.Request{Decoding: room},
+			Received{Text: "one two three four five", Finish: "length", Usage: crosstalk.Usage{Completion: 5}},
+			crosstalk.Answer{Status: text, Text: "one two three four", Reason: "length", Finish: "length", Usage: crosstalk.Usage{Completion: 5}}},
+		{"hidden thoughts are billed, so the text says how long it is", crosstalk.Request{Decoding: room},
+			Received{Text: "one two three four", Thought: true, Finish: "stop", Usage: crosstalk.Usage{Completion: 900}},
+			crosstalk.Answer{Status: text, Text: "one two three four", Reason: "stop", Finish: "stop", Usage: crosstalk.Usage{Completion: 900}}},
+		{"room for thoughts, and no limit of the answer", crosstalk.Request{Decoding: crosstalk.Decoding{ReasoningTokens: 1000}}, Received{Text: "one two three"},
+			crosstalk.Answer{Status: text, Text: "one two three"}},
+		{"the end of the text inside a later token", crosstalk.Request{}, Received{Text: "a", Reasoning: "b", Logprobs: tokens("b", "a", "<|a|>")},
+			crosstalk.Answer{Status: text, Text: "a", Reasoning: "b", Logprobs: tokens("a")}},
+		{"longer logprobs of another text", crosstalk.Request{Logprobs: 1}, Received{Text: "abc", Reasoning: "b", Logprobs: tokens("x", "yz", "w")},
+			crosstalk.Answer{Status: text, Text: "abc", Reasoning: "b", Missing: []string{"logprobs"}}},
+		{"the end's token without thoughts", crosstalk.Request{}, Received{Text: "a", Logprobs: tokens("a", "<eos>")},
+			crosstalk.Answer{Status: text, Text: "a", Logprobs: tokens("a", "<eos>")}},
+		{"no limit was asked for", crosstalk.Request{}, Received{Text: "a b", Usage: crosstalk.Usage{Completion: 20}},
+			crosstalk.Answer{Status: text, Text: "a b", Usage: crosstalk.Usage{Completion: 20}}},
+		{"as long as wanted, and a token for the end", crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: 2}},
+			Received{Text: "a b", Usage: crosstalk.Usage{Completion: 20, Reasoning: 17}},
+			crosstalk.Answer{Status: text, Text: "a b", Usage: crosstalk.Usage{Completion: 20, Reasoning: 17}}},
+		{"one token longer than wanted", crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: 2}},
+			Received{Text: "a b", Usage: crosstalk.Usage{Completion: 21, Reasoning: 17}},
+			crosstalk.Answer{Status: text, Text: "a b", Usage: crosstalk.Usage{Completion: 21, Reasoning: 17}, Missing: []string{"max_tokens"}}},
 	} {
 		if got := Answer(c.req, c.got); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s:\n got %+v\nwant %+v", c.name, got, c.want)
@@ -105,6 +142,8 @@ func TestBoundary(t *testing.T) {
 		{"сорок два три", 0.45, "сорок"},
 		{"ab cé de", 0.5, "ab"}, // the accent belongs to its letter
 		{"a, b", 0.5, "a,"},
+		{"\u0301\u0301", 0.5, "\u0301"}, // marks without a letter
+		{"สวัสดี", 0.4, "ส"},            // a vowel sign stays with its consonant
 	} {
 		if got := c.text[:boundary(c.text, c.share)]; got != c.want {
 			t.Errorf("%v of %q is %q, want %q", c.share, c.text, got, c.want)

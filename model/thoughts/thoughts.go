@@ -78,7 +78,7 @@ func Split(text string) (answer, reasoning string) {
 // Parts divides a text into answer, thoughts and markers. The parts are in
 // order, none is empty, and together they are the text.
 func Parts(text string) []Part {
-	if !marked(text) && !strings.HasPrefix(strings.TrimSpace(text), skipped) {
+	if !Marked(text) && !strings.HasPrefix(strings.TrimSpace(text), skipped) {
 		return whole(text)
 	}
 	if parts := harmony(text); parts != nil {
@@ -87,9 +87,9 @@ func Parts(text string) []Part {
 	return tidy(text, blocks(text))
 }
 
-// marked says whether a text may have markers. Searches for one string each are
+// Marked says whether a text may have markers. Searches for one string each are
 // several times as quick as strings.ContainsAny and the expression tag.
-func marked(text string) bool {
+func Marked(text string) bool {
 	if !strings.Contains(text, "<") && !strings.Contains(text, "[") && !strings.Contains(text, "◁") {
 		return false
 	}
@@ -226,7 +226,7 @@ func match(text string, marks []marker) (end marker, found bool) {
 // text before at belongs to earlier parts.
 func (m marker) begins(text string, at int) bool {
 	before := strings.TrimSpace(text[at:m.start])
-	return before == "" && (at > 0 || strings.TrimSpace(text[:m.start]) == "") || m.lineStart(text) || sentenceEnd(before)
+	return before == "" || m.lineStart(text) || sentenceEnd(before)
 }
 
 // ends reports whether a closing marker that no opening one matches is where a

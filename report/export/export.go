@@ -1,5 +1,5 @@
 // Package export writes observations and answers for other programs: JSON
-// Lines, CSV, Parquet, and the samples of lm-evaluation-harness.
+// Lines, CSV, and the samples of lm-evaluation-harness.
 package export
 
 import (
@@ -12,17 +12,15 @@ import (
 	"crosstalk"
 )
 
-// The formats. CSV and Parquet are flat: a column for each name that occurs in
-// any row. LMEval is for observations only.
+// The formats. CSV is flat: a column for each name that occurs in any row. LMEval is for observations only.
 const (
 	JSONLines = "jsonl"
 	CSV       = "csv"
-	Parquet   = "parquet"
 	LMEval    = "lm-eval"
 )
 
 // Formats are all formats, the default first.
-var Formats = []string{JSONLines, CSV, Parquet, LMEval}
+var Formats = []string{JSONLines, CSV, LMEval}
 
 // CheckFormat returns an error for an unknown format.
 func CheckFormat(format string) error {
@@ -41,16 +39,22 @@ type Answer struct {
 // Observations writes observations in a format other than LMEval. It reads them
 // twice if the format needs all columns first.
 func Observations(w io.Writer, format string, all iter.Seq2[crosstalk.Observation, error]) error {
-	if format == JSONLines {
+	switch format {
+	case JSONLines:
 		return lines(w, all)
+	case CSV:
+		return writeCSV(w, mapped(all, observationRow))
 	}
-	return flat(w, format, mapped(all, observationRow))
+	return CheckFormat(format)
 }
 
 // Answers writes answers in a format other than LMEval.
 func Answers(w io.Writer, format string, all iter.Seq2[Answer, error]) error {
 	rows := mapped(all, answerRow)
-	if format == JSONLines {
+	switch format {
+	case CSV:
+		return writeCSV(w, rows)
+	case JSONLines:
 		return lines(w, mapped(rows, func(r row) map[string]any {
 			m := map[string]any{}
 			for _, c := range r {
@@ -59,7 +63,7 @@ func Answers(w io.Writer, format string, all iter.Seq2[Answer, error]) error {
 			return m
 		}))
 	}
-	return flat(w, format, rows)
+	return CheckFormat(format)
 }
 
 func lines[T any](w io.Writer, all iter.Seq2[T, error]) error {

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"math"
@@ -15,7 +14,6 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/internal/parquet"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -103,43 +101,6 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// What is written as Parquet can be read, absent values too.
-func TestParquet(t *testing.T) {
-	var b bytes.Buffer
-	many := slices.Repeat(observations(), 700)
-	if err := Observations(&b, Parquet, seq(many)); err != nil {
-		t.Fatal(err)
-	}
-	f, err := parquet.New(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	number := func(x float64, has bool) string {
-		if !has {
-			return ""
-		}
-		return fmt.Sprint(x)
-	}
-	for column, want := range map[string]func(crosstalk.Observation) string{
-		"measure":        func(o crosstalk.Observation) string { return o.Measure },
-		"sample":         func(o crosstalk.Observation) string { return fmt.Sprint(o.Sample) },
-		"value":          func(o crosstalk.Observation) string { return number(float64(o.Value), o.Value.Defined()) },
-		"number.test":    func(o crosstalk.Observation) string { x, has := o.Numbers["test"]; return number(x, has) },
-		"label.category": func(o crosstalk.Observation) string { return o.Labels["category"] },
-		"text.test":      func(o crosstalk.Observation) string { return o.Text("test") },
-	} {
-		got, err := f.Text(column)
-		if err != nil || len(got) != len(many) {
-			t.Fatalf("%s: %d rows, %v", column, len(got), err)
-		}
-		for i, o := range many {
-			if got[i] != want(o) {
-				t.Fatalf("%s, row %d: %q; want %q", column, i, got[i], want(o))
-			}
-		}
-	}
-}
-
 func TestAnswers(t *testing.T) {
 	temperature := 0.5
 	a := Answer{Key: crosstalk.Key{7}, Identity: crosstalk.Identity{Provider: "openai", Name: "m"},
@@ -159,13 +120,11 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s is %v; want %v", name, got[name], want)
 		}
 	}
-	for _, format := range []string{CSV, Parquet} {
-		if err := Answers(io.Discard, format, seq([]Answer{a})); err != nil {
-			t.Error(err)
-		}
-		if err := Answers(io.Discard, format, seq[Answer](nil)); err != nil {
-			t.Errorf("nothing as %s: %v", format, err)
-		}
+	if err := Answers(io.Discard, CSV, seq([]Answer{a})); err != nil {
+		t.Error(err)
+	}
+	if err := Answers(io.Discard, CSV, seq[Answer](nil)); err != nil {
+		t.Errorf("nothing as CSV: %v", err)
 	}
 }
 
@@ -222,7 +181,7 @@ func TestErrors(t *testing.T) {
 	broken := func(yield func(crosstalk.Observation, error) bool) {
 		yield(crosstalk.Observation{Value: crosstalk.Value(math.NaN())}, errors.New("line 3"))
 	}
-	for _, format := range []string{JSONLines, CSV, Parquet} {
+	for _, format := range []string{JSONLines, CSV} {
 		if err := Observations(io.Discard, format, broken); err == nil || err.Error() != "line 3" {
 			t.Errorf("%s: %v", format, err)
 		}
@@ -230,7 +189,7 @@ func TestErrors(t *testing.T) {
 	if err := Samples(io.Discard, broken, nil); err == nil {
 		t.Error("no error")
 	}
-	if err := CheckFormat("xml"); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, parquet, lm-eval` {
+	if err := CheckFormat("xml"); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, lm-eval` {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -8,36 +9,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"crosstalk/internal/parquet"
 )
-
-// flat writes rows as CSV or Parquet.
-func flat(w io.Writer, format string, rows iter.Seq2[row, error]) error {
-	columns, err := columnsOf(rows)
-	if err != nil {
-		return err
-	}
-	switch format {
-	case CSV:
-		return writeCSV(w, columns, rows)
-	case Parquet:
-		return writeParquet(w, columns, rows)
-	}
-	return CheckFormat(format)
-}
-
-// column is a column with an example of its values.
-type column struct {
-	name  string
-	value any
-}
 
 // first are the first columns, in this order; the others follow by name.
 var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "value", "not_scored", "implied", "finding",
 	"provider", "endpoint", "model", "prompt", "status", "text", "reasoning", "reason"}
 
-func columnsOf(rows iter.Seq2[row, error]) (columns []column, err error) {
+func columnsOf(rows iter.Seq2[row, error]) (columns []string, err error) {
 	known := map[string]bool{}
 	for r, err := range rows {
 		if err != nil {
@@ -46,41 +24,34 @@ func columnsOf(rows iter.Seq2[row, error]) (columns []column, err error) {
 		for _, c := range r {
 			if !known[c.name] {
 				known[c.name] = true
-				columns = append(columns, column(c))
+				columns = append(columns, c.name)
 			}
 		}
 	}
-	place := func(c column) int {
-		if i := slices.Index(first, c.name); i >= 0 {
+	place := func(name string) int {
+		if i := slices.Index(first, name); i >= 0 {
 			return i
 		}
 		return len(first)
 	}
-	slices.SortFunc(columns, func(a, b column) int {
-		if d := place(a) - place(b); d != 0 {
-			return d
-		}
-		return strings.Compare(a.name, b.name)
+	slices.SortFunc(columns, func(a, b string) int {
+		return cmp.Or(place(a)-place(b), strings.Compare(a, b))
 	})
 	return columns, nil
 }
 
-// places are the indexes of the columns.
-func places(columns []column) map[string]int {
-	at := map[string]int{}
-	for i, c := range columns {
-		at[c.name] = i
+// writeCSV reads the rows twice: their columns, then their values.
+func writeCSV(w io.Writer, rows iter.Seq2[row, error]) error {
+	columns, err := columnsOf(rows)
+	if err != nil {
+		return err
 	}
-	return at
-}
-
-func writeCSV(w io.Writer, columns []column, rows iter.Seq2[row, error]) error {
-	out, at := csv.NewWriter(w), places(columns)
+	out, at := csv.NewWriter(w), map[string]int{}
+	for i, name := range columns {
+		at[name] = i
+	}
+	out.Write(columns)
 	record := make([]string, len(columns))
-	for i, c := range columns {
-		record[i] = c.name
-	}
-	out.Write(record)
 	for r, err := range rows {
 		if err != nil {
 			return err
@@ -99,32 +70,4 @@ func writeCSV(w io.Writer, columns []column, rows iter.Seq2[row, error]) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-func writeParquet(w io.Writer, columns []column, rows iter.Seq2[row, error]) error {
-	kinds := make([]parquet.Column, len(columns))
-	for i, c := range columns {
-		kinds[i] = parquet.Column{Name: c.name, Kind: parquet.Text}
-		switch c.value.(type) {
-		case float64:
-			kinds[i].Kind = parquet.Double
-		case int64:
-			kinds[i].Kind = parquet.Int
-		}
-	}
-	out, at := parquet.NewWriter(w, kinds), places(columns)
-	values := make([]any, len(columns))
-	for r, err := range rows {
-		if err != nil {
-			return err
-		}
-		clear(values)
-		for _, c := range r {
-			values[at[c.name]] = c.value
-		}
-		if err := out.Write(values); err != nil {
-			return err
-		}
-	}
-	return out.Close()
 }

@@ -36,7 +36,7 @@ func TestWriteRun(t *testing.T) {
 	if err := WriteRun(io.Discard, LMEval, dir, true); err == nil || !strings.HasPrefix(err.Error(), "format lm-eval and --answers cannot be combined") {
 		t.Errorf("%v", err)
 	}
-	if err := WriteRun(io.Discard, "xml", dir, false); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, parquet, lm-eval` {
+	if err := WriteRun(io.Discard, "xml", dir, false); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, lm-eval` {
 		t.Errorf("%v", err)
 	}
 }

@@ -98,12 +98,18 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 // columns sorts columns into those of groups, which it returns, those that name
 // totals, and those that all figures have in common.
 func (a *answer) columns(columns []string, rows []*row) (groups []string) {
+	columns = slices.DeleteFunc(columns, func(c string) bool { // that the data do not have
+		return !slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != crosstalk.All })
+	})
+	for _, c := range columns {
+		if slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] == crosstalk.All }) {
+			groups = append(groups, c)
+		}
+	}
 	for _, c := range columns {
 		switch {
-		case !slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != crosstalk.All }): // the data have no such column
-		case slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] == crosstalk.All }):
-			groups = append(groups, c)
-			if value := onlyValue(rows, c); value != "" {
+		case slices.Contains(groups, c):
+			if value := onlyValue(rows, c); value != "" && a.covers(c, rows, groups) {
 				a.common = append(a.common, crosstalk.Words(c)+" "+value)
 			}
 		case slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != rows[0].by[c] }):
@@ -139,11 +145,31 @@ func (a *answer) divide(rows []*row, groups []string) {
 				s.rows = append(s.rows, r)
 			}
 		}
-		if len(s.rows) > len(a.totals) { // otherwise they repeat the totals
+		if n := len(s.rows); n > len(a.totals) || n > 0 && !a.covers(column, rows, groups) { // otherwise they repeat the totals
 			slices.SortStableFunc(s.rows, a.compare)
 			a.sections = append(a.sections, s)
 		}
 	}
+}
+
+// covers reports whether every answer that the totals are about has a value of the
+// column: the figures by it, and by the fewest other columns, are of as many.
+func (a *answer) covers(column string, rows []*row, groups []string) bool {
+	total, fewest, covered := 0, len(groups), 0
+	for _, r := range rows {
+		_, of := a.unjudged(r)
+		by := grouped(r, groups)
+		switch n := len(by); {
+		case n == 0:
+			total += of
+		case !slices.Contains(by, column) || n > fewest:
+		case n < fewest:
+			fewest, covered = n, of
+		default:
+			covered += of
+		}
+	}
+	return covered == total
 }
 
 // rowsOf collects the figures with equal columns, in their order.

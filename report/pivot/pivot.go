@@ -29,7 +29,6 @@ type Options struct {
 	Order    map[string][]string // values in the order that they are to come in, by column; others follow
 	Compete  []string            // columns whose values compete: the best of them is marked
 	Names    report.Names        // what to call columns, values and measures
-	Caption  string              // empty: made of what the figures have in common
 	Text     func(crosstalk.Estimate) string
 	Subtitle string // what a figure is, where it is not the measure itself: "difference"
 }

@@ -56,7 +56,7 @@ func TestTables(t *testing.T) {
 	}{
 		{"models", models(), Options{Rows: []string{"model"}, Columns: []string{"language"}, Compete: []string{"model"}}},
 		{"ordered", models(), Options{Rows: []string{"language"}, Columns: []string{"model"}, Compete: []string{"model"}, Order: map[string][]string{"language": {"de", "ja"}},
-			Names: map[string]string{"n": "100 % & more", "lpr": "lines", "language": "tongue"}, Caption: "Mine"}},
+			Names: map[string]string{"n": "100 % & more", "lpr": "lines", "language": "tongue"}}},
 		{"beside", models()[:6], Options{Rows: []string{"language"}, Columns: []string{"model"}, Beside: []string{"interval", "n", "p"}}},
 		{"sweep", sweep, Options{Rows: []string{"model", "temperature"}, Compete: []string{"model", "temperature"}}},
 		{"crossed", sweep[:4], Options{Columns: []string{"model", "temperature"}, Rows: []string{"similarity"}, Compete: []string{"temperature"}}},

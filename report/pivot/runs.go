@@ -22,7 +22,6 @@ type Table struct {
 	Group         []string // "COLUMN:NAME=VALUE,...": a value of view.GroupColumn
 	Spread        string   // the column of whose values the least, the mean and the greatest figure are shown
 	Names         []string // "VALUE=NAME": what to call a value, column or measure
-	Caption       string   // in LaTeX
 
 	view view.View
 }
@@ -67,14 +66,14 @@ func (t *Table) Complete() error {
 			return crosstalk.BadOption("pool", " %s leaves one value of %s: it cannot be among rows and columns", column, column)
 		}
 	}
-	if !t.LaidOut() && (t.Beside != nil || t.Caption != "") {
-		return crosstalk.BadOption("with", " and --caption belong to a table: name its --rows or --columns")
+	if !t.LaidOut() && t.Beside != nil {
+		return crosstalk.BadOption("with", " belongs to a table: name its --rows or --columns")
 	}
 	return t.options().Check()
 }
 
 func (t *Table) options() Options {
-	return Options{Rows: t.Rows, Columns: t.Columns, Beside: t.Beside, Caption: t.Caption, Order: map[string][]string{}}
+	return Options{Rows: t.Rows, Columns: t.Columns, Beside: t.Beside, Order: map[string][]string{}}
 }
 
 // Figures are those that the table needs: grouped by columns, if it has no rows and

@@ -41,7 +41,7 @@ func TestCompleteRefuses(t *testing.T) {
 		`group has "a=b"; expected COLUMN:NAME=VALUE`:              {Group: []string{"a=b"}},
 		"duplicate group":                                          {Group: []string{"a:n=b", "a:n=c"}},
 		"pool model leaves one value of model: it cannot be among": {Rows: []string{"model"}, Pool: []string{"model"}},
-		"with and --caption belong to a table":                     {Caption: "x"},
+		"with belongs to a table":                                  {Beside: []string{"n"}},
 		"model is named twice":                                     {Rows: []string{"model"}, Columns: []string{"model"}},
 		`unknown "mood" beside a figure`:                           {Rows: []string{"model"}, Beside: []string{"mood"}},
 	} {

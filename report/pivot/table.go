@@ -208,39 +208,36 @@ func (l *layout) pooled(column string) bool {
 // caption is the caption of a table for a paper, without its full stop: the measures
 // in full, and what figures have in common.
 func (l *layout) caption(marked bool) string {
-	caption := l.Caption
-	if caption == "" {
-		var names []string
-		for _, e := range l.figures {
-			m := instrument.Measure(e.Measure)
-			name := m.Label
-			if m.Name != "" && !strings.EqualFold(strings.ReplaceAll(m.Name, "-", " "), m.Label) {
-				name = m.Name + " (" + m.Label + ")"
-			}
-			if own, ok := l.Names[e.Measure]; ok {
-				name = own
-			}
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+	var names []string
+	for _, e := range l.figures {
+		m := instrument.Measure(e.Measure)
+		name := m.Label
+		if m.Name != "" && !strings.EqualFold(strings.ReplaceAll(m.Name, "-", " "), m.Label) {
+			name = m.Name + " (" + m.Label + ")"
 		}
-		parts := []string{upper(strings.Join(names, ", "))}
-		if l.Subtitle != "" {
-			parts[0] += ": " + l.Subtitle
+		if own, ok := l.Names[e.Measure]; ok {
+			name = own
 		}
-		if unitOf(l.figures[0]) == "%" {
-			parts[0] += " in " + l.inUnit()
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
-		for _, column := range l.constant {
-			switch v := value(l.figures[0], column); {
-			case l.pooled(column):
-				parts = append(parts, "pooled over "+l.title(column))
-			case column != Measure && v != crosstalk.All:
-				parts = append(parts, l.title(column)+" "+l.name(column, v))
-			}
-		}
-		caption = strings.Join(parts, "; ")
 	}
+	parts := []string{upper(strings.Join(names, ", "))}
+	if l.Subtitle != "" {
+		parts[0] += ": " + l.Subtitle
+	}
+	if unitOf(l.figures[0]) == "%" {
+		parts[0] += " in " + l.inUnit()
+	}
+	for _, column := range l.constant {
+		switch v := value(l.figures[0], column); {
+		case l.pooled(column):
+			parts = append(parts, "pooled over "+l.title(column))
+		case column != Measure && v != crosstalk.All:
+			parts = append(parts, l.title(column)+" "+l.name(column, v))
+		}
+	}
+	caption := strings.Join(parts, "; ")
 	if marked {
 		caption += ". Best in bold"
 	}
@@ -287,6 +284,7 @@ func (l *layout) notes() (notes []string) {
 	if !slices.Contains(l.Beside, "interval") {
 		notes = l.certainty()
 	}
+	notes = append(notes, l.averages()...)
 	var signatures []string
 	rows, warnings := make([]string, len(l.figures)), make([][]string, len(l.figures))
 	for i, e := range l.figures {
@@ -312,6 +310,26 @@ func (l *layout) notes() (notes []string) {
 		notes = append(notes, "signature: "+s)
 	}
 	return append(notes, report.Warnings(rows, warnings)...)
+}
+
+// averages say what the figures over all values of a column are, where they are not the mean of those beside them.
+func (l *layout) averages() (notes []string) {
+	for _, e := range l.figures {
+		a := e.Average
+		if a == nil || len(a.Over) < 2 || value(e, a.Over[0]) != crosstalk.All ||
+			!slices.ContainsFunc(slices.Concat(l.Rows, l.Columns), func(column string) bool { return slices.Contains(a.Over[1:], column) }) {
+			continue
+		}
+		note := fmt.Sprintf("%s, all: mean over %s", l.name(Measure, e.Measure), strings.Join(a.Over, ", then "))
+		if a.HarmonicOf != nil {
+			note = fmt.Sprintf("%s, all: mean over %s of the harmonic mean of %s and %s, each a mean over %s", l.name(Measure, e.Measure), a.Over[0],
+				l.name(Measure, a.HarmonicOf[0]), l.name(Measure, a.HarmonicOf[1]), strings.Join(a.Over[1:], ", then "))
+		}
+		if !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	return notes
 }
 
 // certainty says how many items figures are about, and how far their intervals

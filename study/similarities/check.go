@@ -120,8 +120,8 @@ func ParseModel(name string) (HubModel, error) {
 	return parseHubModel(kind, model)
 }
 
-// KnownModel is a model that a kind of similarity uses unless another one is named, or
-// that published figures used: which kind, for what, and its name.
+// KnownModel is a model that a kind of similarity uses unless another one is named: which
+// kind, for what, and its name.
 type KnownModel struct{ Kind, For, Name string }
 
 // KnownModels are all of them. That of gloss is a part of the program.
@@ -131,8 +131,8 @@ func KnownModels() []KnownModel {
 		{"bertscore", "en", hub.Canonical(bertscore.ModelFor("en"))},
 		{"bertscore", "zh", hub.Canonical(bertscore.ModelFor("zh"))},
 		{"bertscore", "other languages", hub.Canonical(bertscore.ModelFor(""))},
-		{"sbert", "en, Smilga 2025", DefaultSBERT},
-		{"sbert", "en, Gonen et al. 2024", "efederici/sentence-bert-base"},
+		{"sbert", "en", DefaultSBERT},
+		{"sbert", "en, protocol gonen-2024", gonenSBERT},
 	}
 }
 

@@ -23,6 +23,8 @@ type Env struct {
 	ask   func(crosstalk.Model) crosstalk.Asker
 	uses  int // of Use
 
+	opened map[string]similarity.Similarity // by OpenAll
+
 	hide, show []string // environment variables; see Programs
 }
 
@@ -44,7 +46,8 @@ const memoryBytes = 128 << 20
 
 // NewEnv returns the environment of a measurement without a run directory.
 func NewEnv() *Env {
-	return &Env{cache: similarity.NewMemoryCache(memoryBytes), ask: ask.NewSession(&ask.Memory{}, ask.Options{}).For}
+	return &Env{cache: similarity.NewMemoryCache(memoryBytes), ask: ask.NewSession(&ask.Memory{}, ask.Options{}).For,
+		opened: map[string]similarity.Similarity{}}
 }
 
 // Use sets the cache and the asker of the similarities from now on.

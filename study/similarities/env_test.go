@@ -2,6 +2,7 @@ package similarities
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"crosstalk"
@@ -44,5 +45,31 @@ func TestEnv(t *testing.T) {
 	env.Use(similarity.NewMemoryCache(1<<10), func(crosstalk.Model) crosstalk.Asker { return fakeAsker{&asks} })
 	if _, err := late.Ask(t.Context(), crosstalk.Request{}); err != nil || made != 1 || asks != 4 {
 		t.Errorf("after another run began: %d askers, %d asks, %v", made, asks, err)
+	}
+}
+
+// A protocol's paper decides what sbert alone is. The names that were given stay as they are.
+func TestForProtocol(t *testing.T) {
+	names := []string{"sbert", "sbert:", "sbert:x", "exec:true", "bertscore"}
+	for protocol, want := range map[string]string{
+		"gonen-2024":  "sbert:efederici/sentence-bert-base sbert:efederici/sentence-bert-base sbert:x exec:true bertscore",
+		"crosstalk-1": "sbert sbert: sbert:x exec:true bertscore",
+	} {
+		if got := strings.Join(ForProtocol(protocol, names), " "); got != want || names[0] != "sbert" {
+			t.Errorf("%s: %s of %v, want %s", protocol, got, names, want)
+		}
+	}
+}
+
+// A similarity is opened once in an environment, for whatever protocols.
+func TestOpenAllOnce(t *testing.T) {
+	env := NewEnv()
+	list, err := OpenAll([]string{"exec:true", "gloss", "gloss"}, nil, env)
+	if err != nil || len(list) != 2 {
+		t.Errorf("%d similarities, %v; want 2", len(list), err)
+	}
+	env.opened["exec:true"] = env.opened["gloss"]
+	if list, err = OpenAll([]string{"exec:true", "gloss"}, nil, env); err != nil || len(list) != 1 {
+		t.Errorf("%d similarities, %v; want the one that was opened before", len(list), err)
 	}
 }

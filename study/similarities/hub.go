@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,8 +47,22 @@ func loadBERTScore(m HubModel) (*bertscore.Scorer, error) {
 	return bertscore.Load(dir, bertscore.Options{Model: name, Revision: commit, Layer: m.layer})
 }
 
-// DefaultSBERT is the model of the published figures (Smilga 2025).
-const DefaultSBERT = "sentence-transformers/all-MiniLM-L6-v2"
+// DefaultSBERT is the model of Smilga (2025), gonenSBERT that of Gonen et al. (2024). Their figures are not comparable.
+const (
+	DefaultSBERT = "sentence-transformers/all-MiniLM-L6-v2"
+	gonenSBERT   = "efederici/sentence-bert-base"
+)
+
+// ForProtocol returns the names with "sbert" alone standing for the model of the protocol's paper.
+func ForProtocol(protocol string, names []string) []string {
+	names = slices.Clone(names)
+	for i, name := range names {
+		if kind, model, _ := strings.Cut(name, ":"); protocol == "gonen-2024" && kind == "sbert" && model == "" {
+			names[i] = "sbert:" + gonenSBERT
+		}
+	}
+	return names
+}
 
 func openSBERT(name string) (*sbert.Scorer, error) {
 	if name == "" {

@@ -76,12 +76,15 @@ func Names() (names []string) {
 	return names
 }
 
-// OpenAll opens the similarities with these names, each once.
+// OpenAll opens the similarities with these names, each once in an environment.
 func OpenAll(names []string, language Language, env *Env) (list []similarity.Similarity, err error) {
 	for _, name := range names {
-		s, err := Open(name, language, env)
-		if err != nil {
-			return nil, err
+		s := env.opened[name]
+		if s == nil {
+			if s, err = Open(name, language, env); err != nil {
+				return nil, err
+			}
+			env.opened[name] = s
 		}
 		if !slices.ContainsFunc(list, func(other similarity.Similarity) bool { return other.Name() == s.Name() }) {
 			list = append(list, s)

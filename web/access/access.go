@@ -23,7 +23,7 @@ import (
 const (
 	MostRequests = 32               // concurrent, unless the rules say otherwise
 	mostWaiting  = 5 * time.Second  // for a slot
-	mostTime     = 20 * time.Second // per request
+	mostTime     = 20 * time.Second // per request, unless the rules say otherwise
 	MostURL      = 8 << 10          // bytes
 	mostHeader   = 16 << 10
 )
@@ -40,7 +40,8 @@ type Rules struct {
 	Body    int64    // maximum size of a request's body in bytes; 0: GET and HEAD only
 	Command string   // for messages: "crosstalk serve"
 
-	Concurrent int // most requests at a time; 0: MostRequests
+	Concurrent int           // most requests at a time; 0: MostRequests
+	Time       time.Duration // most per request; 0: 20 seconds
 
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, message string)
 	Admit  func(w http.ResponseWriter, r *http.Request) bool // writes the response where it refuses
@@ -101,7 +102,7 @@ func (a Rules) Guard(next http.Handler) http.Handler {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, a.Body)
-		ctx, cancel := context.WithTimeout(r.Context(), mostTime)
+		ctx, cancel := context.WithTimeout(r.Context(), cmp.Or(a.Time, mostTime))
 		defer cancel()
 		wait := time.NewTimer(mostWaiting)
 		defer wait.Stop()

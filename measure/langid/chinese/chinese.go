@@ -9,8 +9,9 @@ import (
 
 //go:generate go -C ../../../tools run ./build/chinese
 
-// characters has three lines: characters of simplified text alone, characters of traditional text alone, and the
-// simplified form of each of the latter. Derived from OpenCC; see NOTICE.
+// characters has five lines: characters of simplified text alone, characters of traditional text alone, the simplified
+// form of each of these, characters of both that may stand for another one in traditional text, and that one. Derived
+// from OpenCC; see NOTICE.
 //
 //go:embed characters.txt
 var characters string
@@ -21,24 +22,30 @@ const (
 	highest = 0x9fff
 )
 
-// forms are what only one of the two has: itself for a character of simplified text, the simplified form for one of
-// traditional text, 0 for others.
-var forms = sync.OnceValue(func() *[highest - lowest + 1]uint16 {
-	var forms [highest - lowest + 1]uint16
+// tables have a place for each character; 0 stands for none.
+type tables struct {
+	only [highest - lowest + 1]uint16 // what one of the two alone has: itself for simplified text, the simplified form for traditional
+	both [highest - lowest + 1]uint16 // what a character of both may stand for in traditional text
+}
+
+var forms = sync.OnceValue(func() *tables {
+	var t tables
 	lines := strings.Split(characters, "\n")
-	for _, r := range lines[0] {
-		forms[r-lowest] = uint16(r)
+	set := func(table *[highest - lowest + 1]uint16, from, to string) {
+		forms := []rune(to)
+		for i, r := range []rune(from) {
+			table[r-lowest] = uint16(forms[i])
+		}
 	}
-	simplified := []rune(lines[2])
-	for i, r := range []rune(lines[1]) {
-		forms[r-lowest] = uint16(simplified[i])
-	}
-	return &forms
+	set(&t.only, lines[0], lines[0])
+	set(&t.only, lines[1], lines[2])
+	set(&t.both, lines[3], lines[4])
+	return &t
 })
 
 // Count returns how many characters of text only simplified and only traditional Chinese have.
 func Count(text string) (simplified, traditional int) {
-	forms := forms()
+	forms := &forms().only
 	for _, r := range text {
 		if r < lowest || r > highest {
 			continue
@@ -54,13 +61,18 @@ func Count(text string) (simplified, traditional int) {
 	return simplified, traditional
 }
 
-// Simplify returns the simplified form of a character that only traditional Chinese has, and any other as it is.
-func Simplify(r rune) rune {
+// Simplify returns the two forms that a character of traditional text may have in simplified text, mostly the same: a
+// character that only traditional text has has one form, others may stay or, as 於 and 著, stand for another (于, 着).
+func Simplify(r rune) (form, other rune) {
 	if r < lowest || r > highest {
-		return r
+		return r, r
 	}
-	if s := forms()[r-lowest]; s != 0 {
-		return rune(s)
+	t := forms()
+	if s := t.only[r-lowest]; s != 0 {
+		return rune(s), rune(s)
 	}
-	return r
+	if s := t.both[r-lowest]; s != 0 {
+		return r, rune(s)
+	}
+	return r, r
 }

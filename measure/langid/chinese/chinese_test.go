@@ -21,9 +21,11 @@ func TestCount(t *testing.T) {
 }
 
 func TestSimplify(t *testing.T) {
-	for from, want := range map[rune]rune{'請': '请', '國': '国', '好': '好', '国': '国', 'a': 'a'} {
-		if got := Simplify(from); got != want {
-			t.Errorf("%c: %c, want %c", from, got, want)
+	for from, want := range map[rune]string{'請': "请请", '國': "国国", '好': "好好", '国': "国国", 'a': "aa", '㐀': "㐀㐀",
+		'於': "於于", '乾': "乾干", '瞭': "瞭了", '著': "著着", '藉': "藉借", '徵': "徵征", '于': "于于", '台': "台台", '后': "后后"} {
+		form, other := Simplify(from)
+		if got := string(form) + string(other); got != want {
+			t.Errorf("%c: %s, want %s", from, got, want)
 		}
 	}
 }

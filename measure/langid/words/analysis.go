@@ -39,6 +39,10 @@ type Analysis struct {
 // scripts alone.
 func Supports(language string) bool { _, ok := stateOf[language]; return ok }
 
+// ByScript reports whether a language's words are told by their script alone, which no other language with a model has:
+// those of Korean, Hindi and Marathi.
+func ByScript(language string) bool { return scriptFor(language) >= devanagari }
+
 // Analyse reads a text that is expected to be in a language. Parts in mask, which must be in order of their
 // starts, are left out.
 func Analyse(text, language string, mask []Range) *Analysis {

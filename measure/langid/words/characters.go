@@ -15,7 +15,7 @@ const longest = 8
 
 // characters sets the probability of each character of a run without spaces, given those before it, in each language:
 // it sums up all ways to cut the run into words of the language. simplify says that traditional characters count as
-// simplified ones in Chinese.
+// simplified ones in Chinese; those that may be either count as what makes the more frequent word.
 func characters(tokens []token, cells []cell, simplify bool) {
 	languages, table := Groups[hanGroup].Languages, embedded().han
 	k := len(languages)
@@ -28,38 +28,58 @@ func characters(tokens []token, cells []cell, simplify bool) {
 	// What the lists have for the characters since d ago. Mostly both languages look up the same ones.
 	var hashes [longest]levels.Hash
 	var rows [longest]levels.Row
+	certain := longest // characters since one that may be either
 	for i := range tokens {
 		r, _ := utf8.DecodeRuneInString(tokens[i].text)
 		var looked [longest]bool
 		for l, language := range languages {
 			c := &cuts[l]
+			form, other := r, r
 			if language == "zh" && simplify {
-				r = chinese.Simplify(r) // as the list has it
+				form, other = chinese.Simplify(r) // as the list has it
+				if certain++; form != other {
+					if certain >= longest {
+						c.either = c.spelling
+					}
+					certain = 0
+				}
 			}
-			c.since[0], c.continues[0] = 0, true
+			c.start()
+			c.either.start()
 			end, all := 0.0, 0.0
 			for d := 0; d < longest && d <= i; d++ {
-				if !c.continues[d] {
-					continue
+				var word, begin float64
+				if c.continues[d] {
+					h := c.since[d].Add(form)
+					c.since[d] = h
+					if !looked[d] || hashes[d] != h {
+						looked[d], hashes[d] = true, h
+						cache.Rows(rows[d:], hashes[d:d+1])
+					}
+					row := &rows[d]
+					c.continues[d] = row[k+l] > 0
+					word = shares[row[l]]
+					begin = max(word, shares[row[k+l]])
 				}
-				h := c.since[d].Add(r)
-				c.since[d] = h
-				if !looked[d] || hashes[d] != h {
-					looked[d], hashes[d] = true, h
+				if certain < longest && language == "zh" && c.either.continues[d] {
+					hashes[d] = c.either.since[d].Add(other)
+					c.either.since[d] = hashes[d]
 					cache.Rows(rows[d:], hashes[d:d+1])
+					row := &rows[d]
+					c.either.continues[d] = row[k+l] > 0
+					word = max(word, shares[row[l]])
+					begin = max(begin, word, shares[row[k+l]])
 				}
-				row := &rows[d]
-				c.continues[d] = row[k+l] > 0
-				word := shares[row[l]]
-				begin := max(word, shares[row[k+l]])
 				if d == 0 {
 					word, begin = word+unknownCharacter, begin+unknownCharacter
 				}
 				end += c.ends[d] * word
 				all += c.ends[d] * begin
 			}
-			copy(c.since[1:], c.since[:longest-1])
-			copy(c.continues[1:], c.continues[:longest])
+			c.next()
+			if certain < longest {
+				c.either.next()
+			}
 			cells[i].ratio[l] = all
 			copy(c.ends[1:], c.ends[:longest])
 			c.ends[0] = end
@@ -73,7 +93,21 @@ func characters(tokens []token, cells []cell, simplify bool) {
 
 // A cut is how a language may cut the characters so far into words.
 type cut struct {
-	ends      [longest + 1]float64 // ends[d] is the weight of a word's end d characters ago
-	since     [longest]levels.Hash // of the characters since then
+	ends [longest + 1]float64 // ends[d] is the weight of a word's end d characters ago
+	spelling
+	either spelling // with the other form of characters that may be either
+}
+
+// A spelling is the words that may not have ended yet.
+type spelling struct {
+	since     [longest]levels.Hash // of the characters since d ago
 	continues [longest + 1]bool    // a word begins with them
+}
+
+// start begins a word at the next character.
+func (s *spelling) start() { s.since[0], s.continues[0] = 0, true }
+
+func (s *spelling) next() {
+	copy(s.since[1:], s.since[:longest-1])
+	copy(s.continues[1:], s.continues[:longest])
 }

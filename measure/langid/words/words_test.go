@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -130,4 +131,26 @@ func FuzzAnalyse(f *testing.F) {
 			last = w.End
 		}
 	})
+}
+
+// In Chinese, traditional text says what the same text in simplified characters does, wherever in a word one is that
+// may be either.
+func TestEitherForm(t *testing.T) {
+	zh := func(text string, simplify bool) (ratios []float64) {
+		tokens := tokenize(nil, text, "zh", nil)
+		cells := make([]cell, len(tokens))
+		characters(tokens, cells, simplify)
+		for _, c := range cells {
+			ratios = append(ratios, c.ratio[1])
+		}
+		return ratios
+	}
+	for traditional, simplified := range map[string]string{"由於天氣": "由于天气", "位於城市中心於是": "位于城市中心于是", "明瞭": "明了", "徵求意見": "征求意见"} {
+		if got, want := zh(traditional, true), zh(simplified, false); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v as of %s", traditional, got, want, simplified)
+		}
+	}
+	if got, want := zh("著名", true), zh("著名", false); got[0]*got[1] < 0.99*want[0]*want[1] { // as it is: 着名 is no word
+		t.Errorf("著名: %v, want at least %v", got, want)
+	}
 }

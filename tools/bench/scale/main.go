@@ -255,7 +255,7 @@ func (b *measuring) merge(n int) error {
 			return err
 		}
 	}
-	return b.show("vacuum", n*b.shards, nil, "vacuum", merged)
+	return nil
 }
 
 // processes asks n prompts for each process, of 1 to 4 at a time.

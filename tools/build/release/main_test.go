@@ -151,7 +151,8 @@ func checkProgram(t *testing.T, p platform, program []byte, notices string) {
 			t.Errorf("no notice for %s %s in the program for %v", module.Path, module.Version, p)
 		}
 	}
-	for _, text := range []string{"Robyn Speer", "WordNet", "Copyright 2009 The Go Authors"} {
+	for _, text := range []string{"Robyn Speer", "WordNet", "Copyright 2009 The Go Authors",
+		"the FreeType License (FTL) applies here, not the GPL"} {
 		if !strings.Contains(notices, text) {
 			t.Errorf("the notices do not mention %q", text)
 		}

@@ -49,6 +49,12 @@ func thirdParty(tree string, p platform) ([]byte, error) {
 	})
 	var out bytes.Buffer
 	out.WriteString("crosstalk contains the software and the data below, by others. Their licences and notices:\n")
+	for owner := range folders {
+		if strings.HasPrefix(owner, "github.com/golang/freetype ") {
+			out.WriteString("\nOf FreeType's two licences, the FreeType License (FTL) applies here, not the GPL. Portions of this software are\n" +
+				"copyright (c) The FreeType Project (www.freetype.org). All rights reserved.\n")
+		}
+	}
 	for _, text := range texts {
 		name, text, _ := strings.Cut(text, "\n")
 		rule := strings.Repeat("=", 80)

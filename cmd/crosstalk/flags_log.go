@@ -1,0 +1,21 @@
+package main
+
+import (
+	"crosstalk/internal/config"
+	"crosstalk/internal/jsonlog"
+
+	"github.com/spf13/cobra"
+)
+
+// addLog adds --log, with which other programs can watch a command.
+func addLog(c *cobra.Command) {
+	c.Flags().String("log", "text", "text, or json: what is written to stderr as JSON, one object per line")
+	config.Choices(c.Flags(), "log", "text", "json")
+}
+
+// logAsWanted makes a command's stderr a log if --log says so.
+func logAsWanted(c *cobra.Command) {
+	if f := c.Flags().Lookup("log"); f != nil && f.Value.String() == "json" {
+		c.SetErr(jsonlog.New(c.ErrOrStderr()))
+	}
+}

@@ -1,0 +1,161 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"unicode/utf8"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// body reads the request's whole body. done gives back the room that it takes.
+func (s *server) body(r *http.Request) (data []byte, done func(), err error) {
+	taken := int64(0)
+	done = func() { s.bodies.Release(taken) }
+	buffer := make([]byte, 0, min(max(r.ContentLength, 0), freeBody)+512)
+	for {
+		if len(buffer) == cap(buffer) {
+			n := int64(cap(buffer))
+			if n >= freeBody {
+				if !s.bodies.TryAcquire(n) {
+					done()
+					return nil, nil, errBusy
+				}
+				taken += n
+			}
+			buffer = append(make([]byte, 0, min(2*n, mostBody+512)), buffer...)
+		}
+		n, err := r.Body.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		if len(buffer) > mostBody {
+			done()
+			buffer = nil
+			io.Copy(io.Discard, r.Body)
+			return nil, nil, tooLarge("The request is larger than %d MiB.", mostBody>>20)
+		}
+		if err == io.EOF {
+			return buffer, done, nil
+		}
+		if err != nil {
+			done()
+			return nil, nil, &refusal{http.StatusRequestTimeout, late, "The request's body did not arrive."}
+		}
+	}
+}
+
+// byteOrderMark begins files of some Windows programs.
+var byteOrderMark = []byte("\ufeff")
+
+// read reads the body of a request, which is JSON, and answers with an error if it cannot be read.
+func (s *server) read(w http.ResponseWriter, r *http.Request) (data []byte, done func(), ok bool) {
+	data, done, err := s.body(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return nil, nil, false
+	}
+	if err := valid(data); err != nil {
+		done()
+		s.fail(w, r, err)
+		return nil, nil, false
+	}
+	return bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark)), done, true
+}
+
+// valid returns an error for what is not UTF-8: offsets of a text would not be those of the bytes that were sent.
+func valid(data []byte) error {
+	if utf8.Valid(data) {
+		return nil
+	}
+	at := 0
+	for r, n := utf8.DecodeRune(data); r != utf8.RuneError || n > 1; r, n = utf8.DecodeRune(data[at:]) {
+		at += n
+	}
+	return fmt.Errorf("expected JSON in UTF-8; byte %d is none of it", at)
+}
+
+// split returns the records of a body: one JSON object, or a list of them. It counts the JSON values before anything is
+// built from them. What is no JSON is split somehow.
+func split(data []byte) (records [][]byte, many bool, err error) {
+	values, depth, found, start := 1, 0, 1, 1
+	many = bytes.HasPrefix(data, []byte("["))
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		case '[', '{':
+			depth++
+			values++
+		case ']', '}':
+			if depth--; depth == 0 && many && (data[i] != ']' || i != len(data)-1) {
+				return nil, true, errors.New("expected a list of JSON objects, and nothing after it")
+			}
+		case ':':
+			values++
+		case ',':
+			if values++; many && depth == 1 {
+				if found++; found <= mostRecords {
+					records = append(records, data[start:i])
+				}
+				start = i + 1
+			}
+		}
+	}
+	switch {
+	case values > mostValues:
+		return nil, many, tooLarge("expected at most %d values of JSON, found %d", mostValues, values)
+	case !many:
+		return [][]byte{data}, false, nil
+	case depth != 0:
+		return nil, true, errors.New("expected a list of JSON objects; its end is missing")
+	case found > mostRecords:
+		return nil, true, tooLarge("expected at most %d records, found %d", mostRecords, found)
+	}
+	if last := data[start : len(data)-1]; found > 1 || len(bytes.TrimSpace(last)) > 0 {
+		records = append(records, last)
+	}
+	return records, true, nil
+}
+
+// decode reads JSON of a gateway.
+func decode(data []byte, to any) error {
+	if _, _, err := split(data); err != nil {
+		return err
+	}
+	return json.Unmarshal(data, to)
+}
+
+// answer is JSON that takes room as bodies do.
+type answer struct {
+	bytes.Buffer
+	bodies *semaphore.Weighted
+	taken  int64
+}
+
+func (a *answer) add(v any) error {
+	encoder := json.NewEncoder(a)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	a.Truncate(a.Len() - len("\n"))
+	if a.Len() > mostReply {
+		return tooLarge("the answer would be larger than %d MiB; send less at a time", mostReply>>20)
+	}
+	if more := int64(a.Cap()-freeBody) - a.taken; more > 0 {
+		if !a.bodies.TryAcquire(more) {
+			return errBusy
+		}
+		a.taken += more
+	}
+	return nil
+}
+
+func (a *answer) done() { a.bodies.Release(a.taken) }

@@ -1,0 +1,147 @@
+package server
+
+import (
+	"container/list"
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"crosstalk/guard"
+)
+
+// calls keeps for a while, by the id of a call, the language of its user and the verdict on its answer so far: a gateway
+// sends a streamed answer again and again, each time with more text, and it counts once.
+type calls struct {
+	count func(expected string, v guard.Verdict) // an answer
+
+	mu  sync.Mutex
+	ids map[string]*list.Element
+	all list.List // of *call, that which was used last at the end
+}
+
+type call struct {
+	id, tag string
+	used    time.Time
+	answers []growing // by choice
+}
+
+// growing is an answer that may still grow. Its text is not kept.
+type growing struct {
+	size     int
+	hash     uint64
+	expected string
+	verdict  guard.Verdict
+	counted  bool
+	seen     time.Time
+}
+
+const (
+	mostCalls   = 10_000
+	mostCallID  = 200 // bytes
+	mostChoices = 16  // of a call that are told apart
+	longestCall = 15 * time.Minute
+	quiet       = 15 * time.Second // after which an answer does not grow any more
+)
+
+var seed = maphash.MakeSeed()
+
+// get returns the call with this id and creates it if needed; nil if the id is empty or too long.
+func (c *calls) get(id string) *call {
+	if id == "" || len(id) > mostCallID {
+		return nil
+	}
+	if c.ids == nil {
+		c.ids = map[string]*list.Element{}
+	}
+	e := c.ids[id]
+	if e == nil {
+		e = c.all.PushBack(&call{id: id})
+		c.ids[id] = e
+	}
+	c.all.MoveToBack(e)
+	of := e.Value.(*call)
+	of.used = time.Now()
+	c.forget()
+	return of
+}
+
+// forget forgets what is old or too much.
+func (c *calls) forget() {
+	for e := c.all.Front(); e != nil && (c.all.Len() > mostCalls || time.Since(e.Value.(*call).used) > longestCall); e = c.all.Front() {
+		of := c.all.Remove(e).(*call)
+		delete(c.ids, of.id)
+		for i := range of.answers {
+			of.answers[i].settle(c.count)
+		}
+	}
+}
+
+// keep keeps the language of a call's user.
+func (c *calls) keep(id, tag string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if of := c.get(id); of != nil {
+		of.tag = tag
+	}
+}
+
+// language returns the language of a call's user, "" if it is not known.
+func (c *calls) language(id string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.ids[id]; e != nil && time.Since(e.Value.(*call).used) <= longestCall {
+		return e.Value.(*call).tag
+	}
+	return ""
+}
+
+// found notes what was found of an answer so far, and reports whether it has grown. It is counted once it does not grow
+// any more.
+func (c *calls) found(id string, choice int, text string, r guard.Response) (grown bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := growing{len(text), maphash.String(seed, text), r.Expected, r.Verdict, false, time.Now()}
+	of := c.get(id)
+	if of == nil || choice >= mostChoices {
+		now.settle(c.count)
+		return false
+	}
+	if choice >= len(of.answers) {
+		of.answers = append(of.answers, now)
+		return false
+	}
+	before := &of.answers[choice]
+	if before.size <= len(text) && maphash.String(seed, text[:before.size]) == before.hash {
+		now.counted, grown = before.counted, before.size < len(text)
+	} else {
+		before.settle(c.count)
+	}
+	*before = now
+	return grown
+}
+
+// settle counts an answer, once.
+func (g *growing) settle(count func(expected string, v guard.Verdict)) {
+	if !g.counted {
+		g.counted = true
+		count(g.expected, g.verdict)
+	}
+}
+
+// settle counts the answers that do not grow any more, and returns the number of the others.
+func (c *calls) settle() (left int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forget()
+	for e := c.all.Front(); e != nil; e = e.Next() {
+		answers := e.Value.(*call).answers
+		for i := range answers {
+			if g := &answers[i]; time.Since(g.seen) > quiet {
+				g.settle(c.count)
+			} else if !g.counted {
+				left++
+			}
+		}
+	}
+	return left
+}

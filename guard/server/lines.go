@@ -1,0 +1,116 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// lines are those of a stream. They are read before they are asked for, so that it is known at once that the client is
+// gone.
+type lines struct {
+	control *http.ResponseController
+	bodies  *semaphore.Weighted
+	taken   int64         // of bodies
+	read    chan struct{} // closed when nothing more is read
+
+	mu      sync.Mutex
+	more    *sync.Cond
+	data    []byte // that was not asked for yet
+	scanned int    // of data: no line ends before
+	err     error  // io.EOF at the end
+}
+
+// newLines begins to read a body. It calls gone when the body ends too early.
+func newLines(body io.Reader, control *http.ResponseController, bodies *semaphore.Weighted, gone context.CancelFunc) *lines {
+	l := &lines{control: control, bodies: bodies, read: make(chan struct{})}
+	l.more = sync.NewCond(&l.mu)
+	go l.fill(body, gone)
+	return l
+}
+
+func (l *lines) fill(body io.Reader, gone context.CancelFunc) {
+	defer close(l.read)
+	end := time.Now().Add(longStream)
+	extend := func() {
+		deadline := time.Now().Add(idleStream)
+		if deadline.After(end) {
+			deadline = end
+		}
+		l.control.SetReadDeadline(deadline)
+		l.control.SetWriteDeadline(deadline)
+	}
+	extend()
+	chunk, read := make([]byte, 4<<10), int64(0)
+	for {
+		n, err := body.Read(chunk)
+		if err == nil && bytes.IndexByte(chunk[:n], '\n') >= 0 { // after the end, the server itself waits for the client to go
+			extend()
+		}
+		read += int64(n)
+		l.mu.Lock()
+		l.data = append(l.data, chunk[:n]...)
+		if more := read - freeBody - l.taken; more > 0 {
+			if l.bodies.TryAcquire(more) {
+				l.taken += more
+			} else if err == nil {
+				err = errBusy
+			}
+		}
+		switch large := (*http.MaxBytesError)(nil); {
+		case err == nil, err == io.EOF, err == error(errBusy):
+		case errors.As(err, &large):
+			err = tooLarge("The stream is larger than %d MiB.", mostStream>>20)
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			err = &refusal{http.StatusRequestTimeout, late, "The stream's next line did not arrive within 30 seconds, or it took longer than 10 minutes."}
+		default:
+			gone()
+		}
+		l.err = err
+		l.more.Signal()
+		l.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// next returns the next line without white space around it, and io.EOF after the last.
+func (l *lines) next() (line []byte, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		if n := bytes.IndexByte(l.data[l.scanned:], '\n'); n >= 0 {
+			line, l.data, l.scanned = l.data[:l.scanned+n], l.data[l.scanned+n+1:], 0
+			break
+		}
+		if l.err == io.EOF && len(l.data) > 0 {
+			line, l.data, l.scanned = l.data, nil, 0
+			break
+		}
+		if l.err != nil {
+			return nil, l.err
+		}
+		l.scanned = len(l.data)
+		l.more.Wait()
+	}
+	return bytes.TrimSpace(line), nil
+}
+
+// end stops reading.
+func (l *lines) end() {
+	select {
+	case <-l.read:
+	default:
+		l.control.SetReadDeadline(time.Unix(1, 0))
+		<-l.read
+	}
+	l.bodies.Release(l.taken)
+}

@@ -1,0 +1,32 @@
+package labels
+
+import (
+	"testing"
+
+	"crosstalk"
+)
+
+// Every answer weighs the same, however many people labelled it.
+func TestSaid(t *testing.T) {
+	s := open(t, newRun(t, pairs(t)[:2], false))
+	var given []Label
+	for i, annotators := range [][]string{{"ann", "bob"}, {"ann"}} {
+		for _, a := range annotators {
+			given = append(given, Label{Question: "leakage", Item: s.Units[i].Item, Condition: s.Units[i].Condition, Annotator: a, Label: Test})
+		}
+	}
+	weights := map[string]float64{}
+	for _, said := range s.Said(Design{}, given) {
+		weights[said.Item] += said.Weight
+	}
+	if len(weights) != 2 || weights[s.Units[0].Item] != 1.5 || weights[s.Units[1].Item] != 1.5 {
+		t.Errorf("the weights are %v; want 1.5 for each answer, together the number of labels", weights)
+	}
+}
+
+// Fewer faults are better, whichever value stands for one.
+func TestBetter(t *testing.T) {
+	if better(Question{FaultValue: 1}) != crosstalk.Lower || better(Question{FaultValue: 0}) != crosstalk.Higher {
+		t.Error("a model gets better with faults")
+	}
+}

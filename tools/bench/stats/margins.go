@@ -1,0 +1,320 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"crosstalk/measure/stats"
+)
+
+// margins prints how often crosstalk gate --no-worse-than passes a run whose true loss
+// is the margin, which it should at most in half of 1 - level, and one that has not
+// changed: with the score intervals and, for comparison, with intervals from the
+// variance of the differences. Independent pairs and unpaired rates are enumerated,
+// clusters and means over languages simulated. A line misses with more than half a
+// point above the level.
+func margins(out io.Writer, sets int) bool {
+	ok := true
+	for _, level := range []float64{0.95, 0.9} {
+		fmt.Fprintf(out, "\nPasses of gate --no-worse-than --level %g in %%, at most %.1f at the margin; worst of several shapes\n", level, 50*(1-level))
+		fmt.Fprintf(out, "%-58s%22s%22s\n", "", "at the margin", "nothing changed")
+		fmt.Fprintf(out, "%-58s%11s%11s%11s%11s\n", "", "score", "variance", "score", "variance")
+		for _, table := range [][]gateShape{pairedShapes(), unpairedShapes()} {
+			for _, s := range table {
+				ok = s.print(out, level, 0) && ok
+			}
+		}
+		if level == 0.95 {
+			for _, s := range append(clusteredShapes(), languageShapes()...) {
+				ok = s.print(out, level, sets) && ok
+			}
+		}
+	}
+	return ok
+}
+
+// passes are shares of data sets, with the score interval and with that of the
+// variance.
+type passes struct{ score, variance float64 }
+
+func (p *passes) add(share float64, score, variance bool) {
+	if score {
+		p.score += share
+	}
+	if variance {
+		p.variance += share
+	}
+}
+
+// gateShape is settings of which the one with most false passes is printed.
+type gateShape struct {
+	name     string
+	settings []func(level float64, sets int, changed bool) passes
+}
+
+func (s gateShape) print(out io.Writer, level float64, sets int) bool {
+	var worst, same passes
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, try := range s.settings {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			lost, unchanged := try(level, sets, true), try(level, sets, false)
+			mu.Lock()
+			defer mu.Unlock()
+			worst.score, worst.variance = math.Max(worst.score, lost.score), math.Max(worst.variance, lost.variance)
+			same.score += unchanged.score / float64(len(s.settings))
+			same.variance += unchanged.variance / float64(len(s.settings))
+		})
+	}
+	wg.Wait()
+	mark := " "
+	if worst.score > (1-level)/2+0.005 {
+		mark = "!"
+	}
+	fmt.Fprintf(out, "%-58s%10.1f%s%11.1f%11.1f%11.1f\n", "*"+s.name, 100*worst.score, mark, 100*worst.variance, 100*same.score, 100*same.variance)
+	return mark == " "
+}
+
+var (
+	numbers  = []int{60, 150, 345, 1000, 2000}
+	allowed  = []float64{0.01, 0.02, 0.05}
+	oldRates = []float64{0.9, 0.95, 0.98, 0.99, 0.995, 1}
+)
+
+// pairedShapes are pairs of which the new run gets none, three in ten, or independently
+// drawn ones right that the old one gets wrong.
+func pairedShapes() (shapes []gateShape) {
+	for _, n := range numbers {
+		for _, margin := range allowed {
+			s := gateShape{name: fmt.Sprintf("%d pairs, margin %g %%, old rates 90 to 100 %%", n, 100*margin)}
+			for _, old := range oldRates {
+				for kind := range 3 {
+					s.settings = append(s.settings, func(level float64, _ int, changed bool) passes {
+						loss := 0.0
+						if changed {
+							loss = margin
+						}
+						wins := []float64{0, 0.3 * (1 - old), (1 - old) * (old - loss)}[kind]
+						return enumerate(n, wins, wins+loss, margin, level)
+					})
+				}
+			}
+			shapes = append(shapes, s)
+		}
+	}
+	return shapes
+}
+
+// enumerate adds up the probabilities of all numbers of wins and losses.
+func enumerate(n int, wins, losses, margin, level float64) (p passes) {
+	for w := range most(n, wins) + 1 {
+		share := binomial(n, w, wins)
+		for l := range min(most(n, losses), n-w) + 1 {
+			at := share * binomial(n-w, l, losses/(1-wins))
+			if at < 1e-9 {
+				continue
+			}
+			d := stats.Discordance{Wins: float64(w) / float64(n), Losses: float64(l) / float64(n)}
+			score := d.Interval(stats.Counts{N: float64(n), DF: math.Inf(1)}, level).Low >= -margin-1e-12
+			p.add(at, score, oldInterval(d, n, level) >= -margin-1e-12)
+		}
+	}
+	return p
+}
+
+// oldInterval is the lower end of the interval from the variance of the differences.
+func oldInterval(d stats.Discordance, n int, level float64) float64 {
+	if d.Variance() == 0 {
+		return -1 + math.Pow((1-level)/2, 1/float64(n))
+	}
+	se := math.Sqrt(d.Variance() / float64(n-1))
+	return stats.TInterval(d.Wins-d.Losses, se, float64(n-1), stats.Difference, level).Low
+}
+
+// unpairedShapes are rates of different items.
+func unpairedShapes() (shapes []gateShape) {
+	for _, n := range numbers {
+		for _, margin := range allowed {
+			s := gateShape{name: fmt.Sprintf("%d and %d unpaired, margin %g %%, old rates 90 to 100 %%", n, n, 100*margin)}
+			for _, old := range oldRates {
+				s.settings = append(s.settings, func(level float64, _ int, changed bool) (p passes) {
+					wrong := 1 - old
+					if changed {
+						wrong += margin
+					}
+					for x := range most(n, wrong) + 1 {
+						share := binomial(n, x, wrong)
+						for y := range most(n, 1-old) + 1 {
+							at := share * binomial(n, y, 1-old)
+							if at < 1e-7 {
+								continue
+							}
+							a, b := rateOf(n-x, n), rateOf(n-y, n)
+							va, vb := a.Value*(1-a.Value)/float64(n-1), b.Value*(1-b.Value)/float64(n-1)
+							df := (va + vb) * (va + vb) / (va*va + vb*vb) * float64(n-1)
+							low := stats.TInterval(a.Value-b.Value, math.Sqrt(va+vb), df, stats.Difference, level).Low
+							p.add(at, a.Minus(b, level).Low >= -margin-1e-12, low >= -margin-1e-12)
+						}
+					}
+					return p
+				})
+			}
+			shapes = append(shapes, s)
+		}
+	}
+	return shapes
+}
+
+func rateOf(right, n int) stats.Rate {
+	return stats.Rate{Counts: stats.Counts{N: float64(n), DF: math.Inf(1)}, Value: float64(right) / float64(n)}
+}
+
+// clusteredShapes are losses and wins that are alike within clusters.
+func clusteredShapes() (shapes []gateShape) {
+	for _, design := range [][2]int{{5, 60}, {12, 20}, {12, 60}, {40, 4}, {40, 20}, {120, 5}, {345, 3}} {
+		for _, icc := range []float64{0, 0.1, 0.3, 0.5} {
+			s := gateShape{name: fmt.Sprintf("%d clusters of %d or about, correlation %g, margins 1 to 10 %%", design[0], design[1], icc)}
+			for _, c := range [][2]float64{{0.01, 0.05}, {0.005, 0.02}, {0.02, 0.05}, {0.1, 0.1}, {0.001, 0.02}, {0.001, 0.05}, {0.002, 0.01}} {
+				for _, spread := range []float64{0, 1.2} {
+					s.settings = append(s.settings, func(level float64, sets int, changed bool) (p passes) {
+						rng := rand.New(rand.NewPCG(uint64(design[0]), uint64(design[1])))
+						for range sets {
+							var cells stats.Clusters
+							for j := range design[0] {
+								size := design[1]
+								if design[0] > 1 {
+									size = max(1, int(float64(size)*math.Exp(spread*(2*float64(j)/float64(design[0]-1)-1))))
+								}
+								losing := c[0]
+								if changed {
+									losing += c[1]
+								}
+								losing, winning := around(rng, losing, icc), around(rng, c[0], icc)
+								for range size {
+									cells.Add(name(j), pair(rng, losing, winning))
+								}
+							}
+							score, variance := lower([]*stats.Clusters{&cells}, level, -c[1])
+							p.add(1/float64(sets), score, variance)
+						}
+						return p
+					})
+				}
+			}
+			shapes = append(shapes, s)
+		}
+	}
+	return shapes
+}
+
+// around draws the rate of a cluster from the beta distribution with this mean and
+// correlation of two items.
+func around(rng *rand.Rand, mean, icc float64) float64 {
+	if icc == 0 {
+		return mean
+	}
+	return beta(rng, mean*(1-icc)/icc, (1-mean)*(1-icc)/icc)
+}
+
+// pair is the difference of a pair.
+func pair(rng *rand.Rand, losing, winning float64) float64 {
+	switch u := rng.Float64(); {
+	case u < losing:
+		return -1
+	case u < losing+winning:
+		return 1
+	}
+	return 0
+}
+
+// lower says whether the two intervals of the mean over parts lie above a bound.
+func lower(parts []*stats.Clusters, level, bound float64) (score, variance bool) {
+	weights := make([]float64, len(parts))
+	for k := range weights {
+		weights[k] = 1 / float64(len(parts))
+	}
+	e := stats.Combine(parts, mean, stats.Difference, level)
+	if len(parts) == 1 {
+		e = stats.Mean(parts[0], stats.Difference, level)
+	}
+	d := stats.DiscordanceOf(parts, weights)
+	i := d.Interval(stats.EffectiveCounts(parts, weights, e.SE), level)
+	return i.Low >= bound-1e-12, e.Interval.Low >= bound-1e-12
+}
+
+// languageShapes are means over languages, the loss in all or in one of them.
+func languageShapes() (shapes []gateShape) {
+	var uneven []int
+	for k := range 15 {
+		uneven = append(uneven, int(math.Round(8*math.Pow(60/8.0, float64(k)/14))))
+	}
+	for _, design := range []struct {
+		name  string
+		sizes []int
+	}{
+		{"15 languages of 23", []int{23, 23, 23, 23, 23, 23, 23, 23, 23, 23, 23, 23, 23, 23, 23}},
+		{"15 languages of 8 to 60", uneven},
+		{"5 languages of 200", []int{200, 200, 200, 200, 200}},
+		{"4 languages of 20 and one of 500", []int{20, 20, 20, 20, 500}},
+	} {
+		for _, one := range []bool{false, true} {
+			s := gateShape{name: design.name + ", the loss in all, margins 1 to 5 %"}
+			if one {
+				s.name = design.name + ", the loss in the first, margins 1 to 5 %"
+			}
+			for _, margin := range allowed {
+				for _, wins := range []float64{0.001, 0.005, 0.02} {
+					if one && margin*float64(len(design.sizes)) > 0.9-wins {
+						continue
+					}
+					s.settings = append(s.settings, func(level float64, sets int, changed bool) (p passes) {
+						rng := rand.New(rand.NewPCG(uint64(len(design.sizes)), 9))
+						for range sets {
+							parts := make([]*stats.Clusters, len(design.sizes))
+							for k, n := range design.sizes {
+								loss := 0.0
+								switch {
+								case changed && !one:
+									loss = margin
+								case changed && k == 0:
+									loss = margin * float64(len(design.sizes))
+								}
+								parts[k] = new(stats.Clusters)
+								for range n {
+									parts[k].AddIndependent(pair(rng, wins+loss, wins))
+								}
+							}
+							score, variance := lower(parts, level, -margin)
+							p.add(1/float64(sets), score, variance)
+						}
+						return p
+					})
+				}
+			}
+			shapes = append(shapes, s)
+		}
+	}
+	return shapes
+}
+
+// binomial is the probability of k of n.
+func binomial(n, k int, p float64) float64 {
+	if p <= 0 || p >= 1 {
+		return indicator(p <= 0 && k == 0 || p >= 1 && k == n)
+	}
+	lg := func(x int) float64 { y, _ := math.Lgamma(float64(x + 1)); return y }
+	return math.Exp(lg(n) - lg(k) - lg(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+}
+
+// most is a number that a binomial count rarely exceeds.
+func most(n int, p float64) int {
+	mean := float64(n) * p
+	return min(n, int(mean+6*math.Sqrt(mean)+12*indicator(p > 0)))
+}
