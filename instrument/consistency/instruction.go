@@ -177,12 +177,12 @@ func missingWords(task crosstalk.Task, words []crosstalk.AnswerWord) (classes []
 }
 
 // closers are the marks that end a quotation, by the mark that begins it.
-var closers = map[rune]string{'"': `"`, '\'': `'’`, '“': `”"`, '„': `“”"`, '‘': `’'`, '‚': `‘’'`, '«': `»`, '»': `«`, '‹': `›`, '「': `」`, '『': `』`, '《': `》`, '`': "`´'"}
+var closers = map[rune]string{'"': `"`, '\'': `'’`, '“': `”"`, '„': `“”"`, '‘': `’'`, '‚': `‘’'`, '«': `»`, '»': `«`,
+	'‹': `›`, '「': `」`, '『': `』`, '《': `》`, '`': "`´'"}
 
 // Quoted returns the quoted parts of a text, in order. An apostrophe within a word
 // is not a quotation mark.
 func Quoted(text string) (words []string) {
-	inWord := func(before, after rune) bool { return unicode.IsLetter(before) && unicode.IsLetter(after) }
 	runes := []rune(text)
 	at := func(i int) rune {
 		if i < 0 || i >= len(runes) {
@@ -196,7 +196,8 @@ func Quoted(text string) (words []string) {
 			continue
 		}
 		for j := i + 1; j < len(runes); j++ {
-			if !strings.ContainsRune(ends, runes[j]) || strings.ContainsRune("'’", runes[j]) && inWord(at(j-1), at(j+1)) {
+			inWord := unicode.IsLetter(at(j-1)) && unicode.IsLetter(at(j+1))
+			if !strings.ContainsRune(ends, runes[j]) || inWord && strings.ContainsRune("'’", runes[j]) {
 				continue
 			}
 			if word := strings.TrimSpace(string(runes[i+1 : j])); word != "" {

@@ -2,6 +2,7 @@ package review
 
 import (
 	"cmp"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"iter"
@@ -33,10 +34,12 @@ func Doubts(observations iter.Seq2[crosstalk.Observation, error], reviewed consi
 		if err != nil {
 			return nil, err
 		}
-		if o.Measure != consistency.Accuracy || o.Text(consistency.RuleText) == "" || o.Condition[consistency.ReadingColumn] == consistency.Reviewed {
+		d := Doubt{Class: o.Text(consistency.ClassText), Rule: o.Text(consistency.RuleText), Answered: consistency.Answered{
+			Task: o.Labels["task"], Instruction: o.Text(consistency.SenseText), Text: o.Text(consistency.AnswerText)}}
+		again := o.Condition[consistency.ReadingColumn] == consistency.Reviewed
+		if o.Measure != consistency.Accuracy || d.Rule == "" || again {
 			continue
 		}
-		d := Doubt{Answered: consistency.Answered{Task: o.Labels["task"], Instruction: o.Text(consistency.SenseText), Text: o.Text(consistency.AnswerText)}, Class: o.Text(consistency.ClassText), Rule: o.Text(consistency.RuleText)}
 		if err := d.Confidence.UnmarshalText([]byte(o.Text(consistency.Confidence))); err != nil {
 			return nil, err
 		}
@@ -55,24 +58,28 @@ func Doubts(observations iter.Seq2[crosstalk.Observation, error], reviewed consi
 		doubts = append(doubts, *d)
 	}
 	slices.SortFunc(doubts, func(a, b Doubt) int {
-		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Task, b.Task), cmp.Compare(a.Instruction, b.Instruction), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Task, b.Task),
+			cmp.Compare(a.Instruction, b.Instruction), cmp.Compare(a.Text, b.Text))
 	})
 	return doubts, nil
 }
 
-var answerColumns = []string{"task", "instruction", "answer", "count", "class", "rule", "confidence", "reviewed_class", "reviewer", "reason"}
+var answerColumns = []string{"task", "instruction", "answer", "count", "class", "rule", "confidence",
+	"reviewed_class", "reviewer", "reason"}
 
 // WriteDoubts writes a table in which people fill in reviewed_class, reviewer
 // and reason.
 func WriteDoubts(w io.Writer, doubts []Doubt) error {
-	rows := make([][]string, len(doubts))
-	for i, d := range doubts {
-		rows[i] = []string{d.Task, d.Instruction, d.Text, strconv.Itoa(d.Count), d.Class, d.Rule, d.Confidence.String(), "", "", ""}
+	rows := [][]string{answerColumns}
+	for _, d := range doubts {
+		reviewed := []string{"", "", ""}
 		if r := d.Reviewed; r != nil {
-			copy(rows[i][len(rows[i])-3:], []string{cmp.Or(r.Class, None), r.Reviewer, r.Reason})
+			reviewed = []string{cmp.Or(r.Class, None), r.Reviewer, r.Reason}
 		}
+		rows = append(rows, append([]string{d.Task, d.Instruction, d.Text, strconv.Itoa(d.Count),
+			d.Class, d.Rule, d.Confidence.String()}, reviewed...))
 	}
-	return writeCSV(w, answerColumns, rows)
+	return csv.NewWriter(w).WriteAll(rows)
 }
 
 // None in reviewed_class means no class.
@@ -101,7 +108,8 @@ func ReadOverrides(path string, tasks []crosstalk.Task) (consistency.Overrides, 
 		case t < 0:
 			return nil, row.Errorf("unknown task %q", v["task"])
 		case class != None && len(tasks[t].Classes) > 0 && !slices.Contains(tasks[t].Classes, class):
-			return nil, row.Errorf("reviewed_class is %q; choose one of: %s, %s", class, strings.Join(tasks[t].Classes, ", "), None)
+			return nil, row.Errorf("reviewed_class is %q; choose one of: %s, %s",
+				class, strings.Join(tasks[t].Classes, ", "), None)
 		case strings.TrimSpace(v["reviewer"]) == "" || strings.TrimSpace(v["reason"]) == "":
 			return nil, row.Errorf("a reviewed_class needs a reviewer and a reason")
 		}

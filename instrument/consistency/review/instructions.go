@@ -1,3 +1,6 @@
+// Package review reads and writes the files that people edit between two steps
+// of a consistency measurement: rewritten instructions before they are used,
+// answers with an uncertain reading, and inconsistent pairs of answers to code.
 package review
 
 import (
@@ -67,7 +70,8 @@ func parseInstructions(path string, text []byte, readErr error) (list []Instruct
 			return nil, fmt.Errorf("%s: an instruction needs task and sense", in.Where)
 		}
 		if at := find(list[:i], in.Model, in.Task, in.Sense); at >= 0 {
-			return nil, fmt.Errorf("%s: duplicate instruction of %s in %s (first used in %s)", in.Where, in.Task, in.Sense, list[at].Where)
+			return nil, fmt.Errorf("%s: duplicate instruction of %s in %s (first used in %s)",
+				in.Where, in.Task, in.Sense, list[at].Where)
 		}
 		list = append(list, in)
 	}

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"encoding/csv"
 	"io"
 	"iter"
 	"maps"
@@ -15,29 +16,39 @@ import (
 	"crosstalk/measure/stats"
 )
 
-var pairColumns = []string{"model", "task", "item", "pair", "part", "sample", "source_class", "class", "source_answer", "answer", "source_input", "input", "flags", "code", "note"}
+var pairColumns = []string{"model", "task", "item", "pair", "part", "sample", "source_class", "class",
+	"source_answer", "answer", "source_input", "input", "flags", "code", "note"}
+
+// pairTexts are the texts in those columns from source_class on.
+var pairTexts = []string{consistency.SourceClass, consistency.ClassText, consistency.SourceAnswer,
+	consistency.AnswerText, consistency.SourceInput, consistency.InputText, consistency.FlagsText}
 
 // WritePairs writes the inconsistent pairs of answers in a table in which
 // people fill in code (several separated by ;) and note. What coded says of a pair
 // is filled in.
-func WritePairs(w io.Writer, observations iter.Seq2[crosstalk.Observation, error], coded func(crosstalk.Observation) (codes, note string)) error {
-	var rows [][]string
+func WritePairs(
+	w io.Writer, observations iter.Seq2[crosstalk.Observation, error],
+	coded func(crosstalk.Observation) (codes, note string),
+) error {
+	rows := [][]string{pairColumns}
 	for o, err := range observations {
 		if err != nil {
 			return err
 		}
-		if o.Measure != consistency.Consistency || o.Finding != consistency.Inconsistent || o.Condition[consistency.ReadingColumn] == consistency.AsRead {
+		inconsistent := o.Measure == consistency.Consistency && o.Finding == consistency.Inconsistent
+		if !inconsistent || o.Condition[consistency.ReadingColumn] == consistency.AsRead {
 			continue
 		}
+		row := []string{o.Condition["model"], o.Labels["task"], o.Item, o.Labels["pair"], o.Labels["part"],
+			strconv.Itoa(o.Sample)}
+		for _, name := range pairTexts {
+			row = append(row, o.Text(name))
+		}
 		codes, note := coded(o)
-		rows = append(rows, []string{o.Condition["model"], o.Labels["task"], o.Item, o.Labels["pair"], o.Labels["part"], strconv.Itoa(o.Sample),
-			o.Text(consistency.SourceClass), o.Text(consistency.ClassText), o.Text(consistency.SourceAnswer), o.Text(consistency.AnswerText), o.Text(consistency.SourceInput), o.Text(consistency.InputText), o.Text(consistency.FlagsText), codes, note})
+		rows = append(rows, append(row, codes, note))
 	}
-	return writeCSV(w, pairColumns, rows)
+	return csv.NewWriter(w).WriteAll(rows)
 }
-
-// Code is the figure of a code's share among coded pairs.
-const Code = consistency.CodeShare
 
 // Codes summarises what people filled in: the share of each code among the
 // coded rows of the files, in total and by each prefix of the columns in by. A
@@ -112,9 +123,10 @@ func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
 		g := groups[key]
 		for _, code := range codes {
 			mean := stats.Mean(g.values[code], stats.Proportion, estimate.Level)
-			e := crosstalk.Estimate{Measure: Code, N: len(g.items), Observations: mean.N, Clusters: mean.Clusters,
-				Counts: map[string]int{consistency.Coded: int(mean.Value*float64(mean.N) + 0.5), consistency.Uncoded: g.uncoded},
-				By:     map[string]string{"code": code}, Signature: estimate.Signature(nil, Code)}
+			e := crosstalk.Estimate{Measure: consistency.CodeShare, N: len(g.items), Observations: mean.N,
+				Clusters: mean.Clusters,
+				Counts:   map[string]int{consistency.Coded: int(mean.Value*float64(mean.N) + 0.5), consistency.Uncoded: g.uncoded},
+				By:       map[string]string{"code": code}, Signature: estimate.Signature(nil, consistency.CodeShare)}
 			maps.Copy(e.By, g.labels)
 			estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)
 			estimates = append(estimates, e)
