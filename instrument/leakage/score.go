@@ -68,6 +68,22 @@ func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int,
 	return observations, nil
 }
 
+// Score compares an answer to a prompt that mentions the concept with one to the same
+// prompt without it, by the default protocol. The observation's value is the leak value;
+// its numbers are the similarities.
+func Score(
+	ctx context.Context, sim similarity.Similarity, concept, test, control string,
+) (crosstalk.Observation, error) {
+	in := Instrument{Protocol: Protocols[0], Similarities: []similarity.Similarity{sim}}
+	item := crosstalk.Item{ID: concept, Pair: &crosstalk.Pair{Concept: concept}}
+	list, err := in.Score(ctx, item, 0, []crosstalk.Answer{{Status: crosstalk.Text, Text: test}},
+		[]crosstalk.Answer{{Status: crosstalk.Text, Text: control}})
+	if err != nil {
+		return crosstalk.Observation{}, err
+	}
+	return list[0], nil
+}
+
 // observe makes the observation of one pair of answers, without its scores.
 func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *crosstalk.Answer) crosstalk.Observation {
 	o := crosstalk.Observation{Measure: Measure, Item: item.ID, Cluster: item.Cluster, Sample: sample,
