@@ -142,7 +142,7 @@ func TestMarked(t *testing.T) {
 
 func TestEchoes(t *testing.T) {
 	var marked []string
-	for _, p := range echoesIn("Yellowish, a yellow's bus; yell. Ýellow YELLOW school-bus buses", "yellow school bus", nil, Longest) {
+	for _, p := range echoesIn(marked("Yellowish, a yellow's bus; yell. Ýellow YELLOW school-bus buses", nil, Longest), "yellow school bus") {
 		if p.Kind == "echo" {
 			marked = append(marked, p.Text)
 		}
@@ -169,7 +169,7 @@ func TestMarkedSide(t *testing.T) {
 func FuzzMarked(f *testing.F) {
 	f.Add("gut\nnot good", "good", 4, 12, 2, 30)
 	f.Fuzz(func(t *testing.T, text, concept string, a, b, c, d int) {
-		for _, pieces := range [][]Piece{marked(text, []crosstalk.Span{{Start: a, End: b, Language: "x"}, {Start: c, End: d}}, Longest), echoesIn(text, concept, nil, Longest)} {
+		for _, pieces := range [][]Piece{marked(text, []crosstalk.Span{{Start: a, End: b, Language: "x"}, {Start: c, End: d}}, Longest), echoesIn(marked(text, nil, Longest), concept)} {
 			var all strings.Builder
 			for _, p := range pieces {
 				if p.Kind != "cut" {

@@ -69,8 +69,8 @@ func addLabels(path string, collector *plot.Collector) error {
 		}
 		if shares := sheet.Shares(design, given); len(shares) > 0 {
 			q := sheet.Question
-			collector.AddLabels(plot.Labels{Measure: q.Measure, Title: q.Title, Fault: q.Fault, Judge: labels.JudgeColumn, Label: labels.LabelColumn,
-				People: labels.People, Shares: shares})
+			collector.AddLabels(plot.Labels{Measure: q.Measure, Title: q.Title, Fault: q.Fault,
+				Judge: labels.JudgeColumn, Label: labels.LabelColumn, People: labels.People, Shares: shares})
 		}
 	}
 	return nil
