@@ -158,7 +158,7 @@ func answerRow(a Answer) row {
 	r["prompt_tokens"] = int64(a.Answer.Usage.Prompt)
 	r["completion_tokens"] = int64(a.Answer.Usage.Completion)
 	r["reasoning_tokens"] = int64(a.Answer.Usage.Reasoning)
-	r["latency_ms"] = float64(a.Answer.Latency)/float64(time.Millisecond)
+	r["latency_ms"] = float64(a.Answer.Latency) / float64(time.Millisecond)
 	r["attempts"] = int64(a.Answer.Attempts)
 	r.text("answered_at", a.Answer.Time.UTC().Format(time.RFC3339Nano))
 	if a.Answer.Logprobs != nil {
