@@ -11,11 +11,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// simple are the normalizers without settings.
+var simple = map[string]func(string) string{"NFC": norm.NFC.String, "NFD": norm.NFD.String, "NFKC": norm.NFKC.String,
+	"NFKD": norm.NFKD.String, "Lowercase": lower, "StripAccents": func(s string) string { return remove(s, unicode.M) }}
+
 // parseNormalizer reads a normalizer.
 func parseNormalizer(raw json.RawMessage, c config) (func(string) string, error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return func(s string) string { return s }, nil
-	}
 	var n struct {
 		Type    string
 		Parts   []json.RawMessage `json:"normalizers"`
@@ -26,46 +27,21 @@ func parseNormalizer(raw json.RawMessage, c config) (func(string) string, error)
 		Right   bool `json:"strip_right"`
 		bertNormalizer
 	}
-	if err := json.Unmarshal(raw, &n); err != nil {
-		return nil, fmt.Errorf("normalizer: %w", err)
+	if present, err := decodePart("normalizer", raw, &n); err != nil || !present {
+		return chain[string](nil), err
+	}
+	if f, ok := simple[n.Type]; ok {
+		return f, nil
 	}
 	switch n.Type {
 	case "Sequence":
-		var all []func(string) string
-		for _, raw := range n.Parts {
-			f, err := parseNormalizer(raw, c)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, f)
-		}
-		return func(s string) string {
-			for _, f := range all {
-				s = f(s)
-			}
-			return s
-		}, nil
+		return sequence(n.Parts, func(raw json.RawMessage) (func(string) string, error) { return parseNormalizer(raw, c) })
 	case "BertNormalizer":
 		n.override(c)
 		return n.normalize, nil
 	case "Precompiled":
 		m, err := newCharMap(n.Map)
-		if err != nil {
-			return nil, err
-		}
-		return m.normalize, nil
-	case "NFC":
-		return norm.NFC.String, nil
-	case "NFD":
-		return norm.NFD.String, nil
-	case "NFKC":
-		return norm.NFKC.String, nil
-	case "NFKD":
-		return norm.NFKD.String, nil
-	case "Lowercase":
-		return lower, nil
-	case "StripAccents":
-		return func(s string) string { return remove(s, unicode.M) }, nil
+		return m.normalize, err
 	case "Strip":
 		return func(s string) string {
 			if n.Left {

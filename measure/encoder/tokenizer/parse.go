@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,6 +38,40 @@ func (p *pair) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	return json.Unmarshal(b, (*[2]string)(p))
+}
+
+// decodePart decodes a part of a tokenizer, unless it is missing or null.
+func decodePart(part string, raw json.RawMessage, v any) (present bool, err error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return false, nil
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return false, fmt.Errorf("%s: %w", part, err)
+	}
+	return true, nil
+}
+
+// chain applies functions one after the other.
+func chain[T any](all []func(T) T) func(T) T {
+	return func(v T) T {
+		for _, f := range all {
+			v = f(v)
+		}
+		return v
+	}
+}
+
+// sequence reads the parts of a Sequence.
+func sequence[T any](parts []json.RawMessage, parse func(json.RawMessage) (func(T) T, error)) (func(T) T, error) {
+	var all []func(T) T
+	for _, raw := range parts {
+		f, err := parse(raw)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return chain(all), nil
 }
 
 // parse reads a tokenizer.json. Its truncation and padding are not the
@@ -86,9 +121,6 @@ func parse(b []byte, c config) (*Tokenizer, error) {
 
 // parseProcessor reads what is put around a text.
 func (t *Tokenizer) parseProcessor(raw json.RawMessage) error {
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil
-	}
 	var p struct {
 		Type     string
 		CLS, SEP []any // name and id
@@ -98,8 +130,8 @@ func (t *Tokenizer) parseProcessor(raw json.RawMessage) error {
 		}
 		Specials map[string]struct{ IDs []int32 } `json:"special_tokens"`
 	}
-	if err := json.Unmarshal(raw, &p); err != nil {
-		return fmt.Errorf("post_processor: %w", err)
+	if present, err := decodePart("post_processor", raw, &p); err != nil || !present {
+		return err
 	}
 	switch p.Type {
 	case "ByteLevel": // changes offsets only
@@ -149,16 +181,14 @@ func parseModel(raw json.RawMessage) (model, error) {
 		UnkID    *int    `json:"unk_id"`
 		Prefix   *string `json:"continuing_subword_prefix"`
 		Suffix   *string `json:"end_of_word_suffix"`
-		MaxChars *int    `json:"max_input_chars_per_word"`
+		MaxChars int     `json:"max_input_chars_per_word"`
 		Bytes    bool    `json:"byte_fallback"`
 		Fuse     bool    `json:"fuse_unk"`
 		Ignore   bool    `json:"ignore_merges"`
 	}
-	if len(raw) == 0 {
-		return nil, errors.New("model: missing")
-	}
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return nil, fmt.Errorf("model: %w", err)
+	m.MaxChars = 100
+	if present, err := decodePart("model", raw, &m); err != nil || !present {
+		return nil, cmp.Or(err, errors.New("model: missing"))
 	}
 	if m.Type == "Unigram" {
 		var vocab []scored
@@ -179,35 +209,27 @@ func parseModel(raw json.RawMessage) (model, error) {
 			return nil, fmt.Errorf("model: token %q has id %d", text, id)
 		}
 	}
+	given := func(s *string) bool { return s != nil && *s != "" }
 	unknown := int32(-1)
-	if m.Unknown != nil && *m.Unknown != "" {
+	if given(m.Unknown) {
 		id, ok := vocab[*m.Unknown]
 		if !ok {
 			return nil, fmt.Errorf("model: unk_token %q is not in the vocabulary", *m.Unknown)
 		}
 		unknown = id
 	}
-	text := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return *s
-	}
 	switch m.Type {
 	case "WordPiece":
-		w := &wordPiece{vocab, unknown, "##", 100}
+		w := &wordPiece{vocab, unknown, "##", m.MaxChars}
 		if m.Prefix != nil {
 			w.prefix = *m.Prefix
-		}
-		if m.MaxChars != nil {
-			w.maxChars = *m.MaxChars
 		}
 		if unknown < 0 {
 			return nil, errors.New("model: WordPiece without unk_token")
 		}
 		return w, nil
 	case "BPE":
-		if text(m.Prefix) != "" || text(m.Suffix) != "" || m.Bytes || m.Ignore {
+		if given(m.Prefix) || given(m.Suffix) || m.Bytes || m.Ignore {
 			return nil, errors.New("model: BPE with prefixes, suffixes, byte_fallback or ignore_merges is not supported")
 		}
 		return newBPE(vocab, m.Merges, unknown, m.Fuse)

@@ -22,9 +22,6 @@ func each(split func(word string, parts []string) []string) func([]string) []str
 
 // parseSplitter reads a pre_tokenizer.
 func parseSplitter(raw json.RawMessage) (func([]string) []string, error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return func(words []string) []string { return words }, nil
-	}
 	var p struct {
 		Type        string
 		Parts       []json.RawMessage `json:"pretokenizers"`
@@ -34,26 +31,13 @@ func parseSplitter(raw json.RawMessage) (func([]string) []string, error) {
 		Split       *bool
 		Regex       *bool `json:"use_regex"`
 	}
-	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, fmt.Errorf("pre_tokenizer: %w", err)
+	if present, err := decodePart("pre_tokenizer", raw, &p); err != nil || !present {
+		return chain[[]string](nil), err
 	}
 	yes := func(b *bool) bool { return b == nil || *b }
 	switch p.Type {
 	case "Sequence":
-		var all []func([]string) []string
-		for _, raw := range p.Parts {
-			f, err := parseSplitter(raw)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, f)
-		}
-		return func(words []string) []string {
-			for _, f := range all {
-				words = f(words)
-			}
-			return words
-		}, nil
+		return sequence(p.Parts, parseSplitter)
 	case "BertPreTokenizer":
 		return each(splitBERT), nil
 	case "WhitespaceSplit":
@@ -69,7 +53,8 @@ func parseSplitter(raw json.RawMessage) (func([]string) []string, error) {
 			m.prefix = false
 		case "":
 		default:
-			return nil, fmt.Errorf("pre_tokenizer: Metaspace with prepend_scheme %q is not supported, expected always or never", p.Scheme)
+			return nil, fmt.Errorf("pre_tokenizer: Metaspace with prepend_scheme %q is not supported, "+
+				"expected always or never", p.Scheme)
 		}
 		if utf8.RuneCountInString(m.mark) != 1 {
 			return nil, fmt.Errorf("pre_tokenizer: Metaspace with replacement %q, expected one character", m.mark)

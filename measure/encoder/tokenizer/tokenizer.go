@@ -72,11 +72,8 @@ type config struct {
 	Strip     *bool   `json:"strip_accents"`
 	Chinese   *bool   `json:"tokenize_chinese_chars"`
 	MaxLength float64 `json:"model_max_length"`
-	special
-}
 
-// special names the special tokens of a BERT.
-type special struct {
+	// The special tokens of a BERT.
 	CLS  token `json:"cls_token"`
 	SEP  token `json:"sep_token"`
 	PAD  token `json:"pad_token"`
