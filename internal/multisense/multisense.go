@@ -41,10 +41,13 @@ func Read(t testing.TB) *Data {
 	d := &Data{Conditions: file.Tasks["paws-x"].Conditions}
 	units := map[string]string{"en": "Sentence", "de": "Satz", "zh": "句子", "es": "Oración", "fr": "Phrase"}
 	d.Task = crosstalk.Task{Name: "paws-x", Classes: []string{"0", "1"}, Fields: []string{"sentence1", "sentence2"},
-		Layout: `{prefix} {unit} 1: "{sentence1}" {unit} 2: "{sentence2}"{suffix}`, Instructions: map[string]crosstalk.Instruction{}}
+		Layout:       `{prefix} {unit} 1: "{sentence1}" {unit} 2: "{sentence2}"{suffix}`,
+		Instructions: map[string]crosstalk.Instruction{}}
 	for _, c := range d.Conditions {
-		in := crosstalk.Instruction{Parts: map[string]string{"prefix": c.Prefix, "unit": units[c.I[len(c.I)-2:]], "suffix": c.Suffix}}
-		for _, word := range slices.SortedFunc(maps.Keys(c.LabelMap), func(a, b string) int { return c.LabelMap[a] - c.LabelMap[b] }) {
+		parts := map[string]string{"prefix": c.Prefix, "unit": units[c.I[len(c.I)-2:]], "suffix": c.Suffix}
+		in := crosstalk.Instruction{Parts: parts}
+		byClass := func(a, b string) int { return c.LabelMap[a] - c.LabelMap[b] }
+		for _, word := range slices.SortedFunc(maps.Keys(c.LabelMap), byClass) {
 			in.Words = append(in.Words, crosstalk.AnswerWord{Word: word, Class: strconv.Itoa(c.LabelMap[word])})
 		}
 		d.Task.Instructions[c.I] = in
@@ -66,8 +69,10 @@ func Read(t testing.TB) *Data {
 		for sense, t := range translations[i].Tr {
 			rewritten[sense] = t.Clean
 		}
-		d.Items = append(d.Items, crosstalk.Item{ID: strconv.Itoa(i), Input: &crosstalk.Input{Task: "paws-x", Texts: sources[i].Src, Gold: gold}})
-		d.Answers, d.Rewritten, d.COMET = append(d.Answers, answers), append(d.Rewritten, rewritten), append(d.COMET, map[string][]float64{})
+		input := &crosstalk.Input{Task: "paws-x", Texts: sources[i].Src, Gold: gold}
+		d.Items = append(d.Items, crosstalk.Item{ID: strconv.Itoa(i), Input: input})
+		d.Answers, d.Rewritten = append(d.Answers, answers), append(d.Rewritten, rewritten)
+		d.COMET = append(d.COMET, map[string][]float64{})
 	}
 	for _, row := range shared.Lines[struct {
 		I     int

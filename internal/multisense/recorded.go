@@ -17,7 +17,8 @@ import (
 // answers, and the texts in all senses.
 func (d *Data) Write(t testing.TB, dir string) (task, answers, texts string) {
 	t.Helper()
-	task, answers, texts = filepath.Join(dir, "paws-x.yaml"), filepath.Join(dir, "gpt-3.5-turbo.csv.gz"), filepath.Join(dir, "texts.jsonl")
+	task, answers = filepath.Join(dir, "paws-x.yaml"), filepath.Join(dir, "gpt-3.5-turbo.csv.gz")
+	texts = filepath.Join(dir, "texts.jsonl")
 	write(t, task, d.writeTask)
 	write(t, answers, func(w io.Writer) error {
 		z := gzip.NewWriter(w)
@@ -56,7 +57,8 @@ func (d *Data) writeTask(w io.Writer) error {
 		b, _ := json.Marshal(v)
 		return string(b)
 	}
-	fmt.Fprintf(w, "suite: paws-x\ninstrument: consistency\ntasks:\n- task: paws-x\n  classes: %s\n  fields: %s\n  layout: %s\n  languages: [en, de, zh, fr, es]\n  instructions:\n",
+	fmt.Fprintf(w, "suite: paws-x\ninstrument: consistency\ntasks:\n- task: paws-x\n  classes: %s\n  fields: %s\n"+
+		"  layout: %s\n  languages: [en, de, zh, fr, es]\n  instructions:\n",
 		text(d.Task.Classes), text(d.Task.Fields), text(d.Task.Layout))
 	var written []string
 	for _, c := range d.Conditions {

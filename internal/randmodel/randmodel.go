@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -63,9 +64,11 @@ func New(s Shape, seed uint64) *Model {
 }
 
 // long are the names of DistilBERT.
-var long = strings.NewReplacer("word", "embeddings.word_embeddings.weight", "position", "embeddings.position_embeddings.weight",
-	"norm1", "sa_layer_norm", "norm2", "output_layer_norm", "norm.", "embeddings.LayerNorm.", "layer.", "transformer.layer.",
-	".q.", ".attention.q_lin.", ".k.", ".attention.k_lin.", ".v.", ".attention.v_lin.", ".out.", ".attention.out_lin.", "up.", "ffn.lin1.", "down.", "ffn.lin2.")
+var long = strings.NewReplacer("word", "embeddings.word_embeddings.weight",
+	"position", "embeddings.position_embeddings.weight", "norm1", "sa_layer_norm", "norm2", "output_layer_norm",
+	"norm.", "embeddings.LayerNorm.", "layer.", "transformer.layer.", ".q.", ".attention.q_lin.",
+	".k.", ".attention.k_lin.", ".v.", ".attention.v_lin.", ".out.", ".attention.out_lin.",
+	"up.", "ffn.lin1.", "down.", "ffn.lin2.")
 
 // Write writes the model to dir: config.json, a vocab.txt of the tokens [PAD],
 // [UNK], [CLS], [SEP], [MASK] and w5, w6, ..., and the weights in F32, in one
@@ -82,11 +85,7 @@ func (m *Model) Write(dir string, shards int) error {
 	for i := 5; i < m.Vocab; i++ {
 		vocab += fmt.Sprintf("w%d\n", i)
 	}
-	names := make([]string, 0, len(m.Tensors))
-	for name := range m.Tensors {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(m.Tensors))
 	files := map[string][]byte{"config.json": config, "vocab.txt": []byte(vocab)}
 	of := map[string]string{}
 	for i := range shards {
@@ -122,7 +121,8 @@ func (m *Model) safetensors(names []string) ([]byte, error) {
 		for _, v := range values {
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
 		}
-		header[long.Replace(name)] = map[string]any{"dtype": "F32", "shape": m.shape(name), "data_offsets": []int{at, len(data)}}
+		header[long.Replace(name)] = map[string]any{
+			"dtype": "F32", "shape": m.shape(name), "data_offsets": []int{at, len(data)}}
 	}
 	b, err := json.Marshal(header)
 	if err != nil {

@@ -18,19 +18,19 @@ import (
 // for the embeddings of endpoints. It starts with a cache in memory and requests
 // that are not saved; Use sets those of a run. Safe for concurrent use.
 type Env struct {
-	mu    sync.RWMutex
-	cache similarity.Cache
-	ask   func(crosstalk.Model) crosstalk.Asker
-	uses  int // of Use
+	mu     sync.Mutex
+	cache  similarity.Cache
+	ask    func(crosstalk.Model) crosstalk.Asker
+	askers map[*lateAsker]crosstalk.Asker // made by ask
 
 	opened map[string]similarity.Similarity // by OpenAll
 
 	hide, show []string // environment variables; see Programs
 }
 
-// Programs says what programs (exec:) see of the environment: neither the keys
-// of providers, nor the variables in hide, nor others with the names of secrets,
-// but those in show. Call it before Open.
+// Programs chooses what programs (exec:) see of the environment: neither the keys of
+// providers, nor the variables in hide, nor others with the names of secrets, except
+// those in show. Call it before Open.
 func (e *Env) Programs(hide, show []string) { e.hide, e.show = hide, show }
 
 func (e *Env) programs() exec.Options {
@@ -46,56 +46,46 @@ const memoryBytes = 128 << 20
 
 // NewEnv returns the environment of a measurement without a run directory.
 func NewEnv() *Env {
-	return &Env{cache: similarity.NewMemoryCache(memoryBytes), ask: ask.NewSession(&ask.Memory{}, ask.Options{}).For,
-		opened: map[string]similarity.Similarity{}}
+	e := &Env{opened: map[string]similarity.Similarity{}}
+	e.Use(similarity.NewMemoryCache(memoryBytes), ask.NewSession(&ask.Memory{}, ask.Options{}).For)
+	return e
 }
 
 // Use sets the cache and the asker of the similarities from now on.
 func (e *Env) Use(cache similarity.Cache, ask func(crosstalk.Model) crosstalk.Asker) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.cache, e.ask = cache, ask
-	e.uses++
+	e.cache, e.ask, e.askers = cache, ask, map[*lateAsker]crosstalk.Asker{}
 }
 
 func (e *Env) current() similarity.Cache {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	return e.cache
 }
 
 // Get implements similarity.Cache.
-func (e *Env) Get(k similarity.Key) ([]byte, bool, error) {
-	return e.current().Get(k)
-}
+func (e *Env) Get(k similarity.Key) ([]byte, bool, error) { return e.current().Get(k) }
 
 // Put implements similarity.Cache.
-func (e *Env) Put(values map[similarity.Key][]byte) error {
-	return e.current().Put(values)
-}
+func (e *Env) Put(values map[similarity.Key][]byte) error { return e.current().Put(values) }
 
 // lateAsker asks through the environment's current asker.
 type lateAsker struct {
 	env   *Env
 	model crosstalk.Model
-
-	mu    sync.Mutex
-	asker crosstalk.Asker
-	uses  int // the environment's when asker was made
 }
 
 // Ask implements crosstalk.Asker.
 func (a *lateAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
-	return a.current().Ask(ctx, req)
+	return a.env.askerOf(a).Ask(ctx, req)
 }
 
-func (a *lateAsker) current() crosstalk.Asker {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.env.mu.RLock()
-	defer a.env.mu.RUnlock()
-	if a.asker == nil || a.uses != a.env.uses {
-		a.asker, a.uses = a.env.ask(a.model), a.env.uses
+func (e *Env) askerOf(a *lateAsker) crosstalk.Asker {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.askers[a] == nil {
+		e.askers[a] = e.ask(a.model)
 	}
-	return a.asker
+	return e.askers[a]
 }

@@ -54,9 +54,56 @@ func Ohmer2023(answer string, labels []string) Reading {
 	return Reading{Rule: "unresolved"}
 }
 
-// ohmerRules decide by returning a reading with a rule.
-var ohmerRules = []func(text string, labels []label) Reading{
-	leading, exact, wrapped, stopped, spaced, prefix, last, bushi, han,
+// A rule decides by returning a reading with a rule.
+type rule func(text string, labels []label) Reading
+
+var ohmerRules = []rule{
+	leading,
+	first("exact", Full, func(text, l string) bool { return text == l }),
+	only("wrapped", High, func(text, l string) bool {
+		for _, w := range wrappers {
+			if containsAny(text, w[0]+l+w[1], w[0]+l+"."+w[1], w[0]+" "+l+" "+w[1]) {
+				return true
+			}
+		}
+		return containsAny(text, ", "+l+".", ",  "+l+".", ", "+l+" ,", ",  "+l+" ,")
+	}),
+	first("stopped", High, func(text, l string) bool {
+		after, ok := strings.CutPrefix(text, l)
+		return ok && startsWithAny(after, ".", ",", ")", "。", ":", "：") || startsWithAny(text, `"`+l+`"`, "'"+l+"'")
+	}),
+	only("spaced", Low, func(text, l string) bool {
+		return containsAny(text, ": "+l, " "+l+".", " "+l+" ", " "+l+":", " "+l+",")
+	}),
+	first("prefix", Low, strings.HasPrefix),
+	first("last", High, func(text, l string) bool {
+		return strings.HasSuffix(text, " "+l) || strings.HasSuffix(text, " "+l+".")
+	}),
+	bushi,
+	han,
+}
+
+// first is a rule that finds the first label that fits.
+func first(name string, confidence Confidence, fits func(text, l string) bool) rule {
+	return func(text string, labels []label) Reading {
+		for _, l := range labels {
+			if fits(text, l.lower) {
+				return Reading{l.declared, name, confidence}
+			}
+		}
+		return Reading{}
+	}
+}
+
+// only is a rule that finds the label that fits if there is one only.
+func only(name string, confidence Confidence, fits func(text, l string) bool) rule {
+	return func(text string, labels []label) Reading {
+		labels = slices.DeleteFunc(slices.Clone(labels), func(l label) bool { return !fits(text, l.lower) })
+		if len(labels) != 1 {
+			return Reading{}
+		}
+		return Reading{labels[0].declared, name, confidence}
+	}
 }
 
 // wrappers are what a label may stand in.
@@ -76,61 +123,6 @@ func leading(text string, labels []label) Reading {
 			return Reading{l.declared, "leading", High}
 		case startsWithAny(after, " ", "-"):
 			return Reading{l.declared, "leading-word", Low}
-		}
-	}
-	return Reading{}
-}
-
-func exact(text string, labels []label) Reading {
-	for _, l := range labels {
-		if text == l.lower {
-			return Reading{l.declared, "exact", Full}
-		}
-	}
-	return Reading{}
-}
-
-func wrapped(text string, labels []label) Reading {
-	return only(labels, "wrapped", High, func(l string) bool {
-		for _, w := range wrappers {
-			if containsAny(text, w[0]+l+w[1], w[0]+l+"."+w[1], w[0]+" "+l+" "+w[1]) {
-				return true
-			}
-		}
-		return containsAny(text, ", "+l+".", ",  "+l+".", ", "+l+" ,", ",  "+l+" ,")
-	})
-}
-
-func stopped(text string, labels []label) Reading {
-	for _, l := range labels {
-		after, ok := strings.CutPrefix(text, l.lower)
-		if ok && startsWithAny(after, ".", ",", ")", "。", ":", "：") ||
-			startsWithAny(text, `"`+l.lower+`"`, "'"+l.lower+"'") {
-			return Reading{l.declared, "stopped", High}
-		}
-	}
-	return Reading{}
-}
-
-func spaced(text string, labels []label) Reading {
-	return only(labels, "spaced", Low, func(l string) bool {
-		return containsAny(text, ": "+l, " "+l+".", " "+l+" ", " "+l+":", " "+l+",")
-	})
-}
-
-func prefix(text string, labels []label) Reading {
-	for _, l := range labels {
-		if strings.HasPrefix(text, l.lower) {
-			return Reading{l.declared, "prefix", Low}
-		}
-	}
-	return Reading{}
-}
-
-func last(text string, labels []label) Reading {
-	for _, l := range labels {
-		if strings.HasSuffix(text, " "+l.lower) || strings.HasSuffix(text, " "+l.lower+".") {
-			return Reading{l.declared, "last", High}
 		}
 	}
 	return Reading{}
@@ -198,21 +190,6 @@ func afterHan(text, l string) bool {
 // isHan is the range of the published script, the ideographs of Unicode 1.1
 // and what was added to their block.
 func isHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
-
-// only returns the reading of the one label that matches, if it is one.
-func only(labels []label, rule string, confidence Confidence, matches func(l string) bool) Reading {
-	var r Reading
-	for _, l := range labels {
-		if !matches(l.lower) {
-			continue
-		}
-		if r.Rule != "" {
-			return Reading{}
-		}
-		r = Reading{l.declared, rule, confidence}
-	}
-	return r
-}
 
 func startsWithAny(text string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })

@@ -104,11 +104,12 @@ func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64
 	}
 	p := s.process
 	s.process = nil
-	ended := p.kill() // late answers must not reach a later call
+	p.cmd.Process.Kill() // late answers must not reach a later call
+	ended := p.end()
 	if ctx.Err() != nil {
 		return nil, err
 	}
-	select { // only then has all been read that it said
+	select { // only then has all that it wrote been read
 	case <-ended:
 	case <-time.After(10 * time.Second):
 	}
@@ -206,16 +207,8 @@ func (s *Scorer) Close() error {
 	}
 	p := s.process
 	s.process = nil
-	p.in.Close()
-	ended := make(chan struct{})
-	go func() {
-		for range p.lines {
-		}
-		p.cmd.Wait()
-		close(ended)
-	}()
 	select {
-	case <-ended:
+	case <-p.end():
 	case <-time.After(10 * time.Second):
 		p.cmd.Process.Kill()
 	}
@@ -256,11 +249,10 @@ func start(command string, o Options) (*process, error) {
 	return p, nil
 }
 
-// kill ends the program and closes the channel it returns when the program has
+// end closes the program's input, and the channel that it returns when the program has
 // ended and all its output has been read.
-func (p *process) kill() <-chan struct{} {
+func (p *process) end() <-chan struct{} {
 	p.in.Close()
-	p.cmd.Process.Kill()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
