@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"crosstalk/instrument/consistency/free"
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/instrument/consistency/transcript"
+	"crosstalk/labels"
 	"crosstalk/model/reference"
 	"crosstalk/recorded"
 	"crosstalk/run"
@@ -46,7 +48,15 @@ type Consistency struct {
 	ExecEnv    []string // environment variables with keys that programs (exec:) see nevertheless
 	Quality    string   // a further scorer of rewritten texts (similarities.Open); "": none
 	Identifier string   // OpenIdentifier, for flags
-	Overrides  string   // a file of answers that people have read
+	Overrides  string   // a run with labels of answers that people have read, or a file of them
+}
+
+// readOverrides reads the readings that people gave answers.
+func readOverrides(path string, tasks []crosstalk.Task) (consistency.Overrides, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return labels.Overrides(path)
+	}
+	return review.ReadOverrides(path, tasks)
 }
 
 // Open opens suite, models and scorers. It sends no request.
@@ -142,7 +152,7 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 	}
 	in.Languages = identifier
 	if c.Overrides != "" {
-		if in.Overrides, err = review.ReadOverrides(c.Overrides, tasks); err != nil {
+		if in.Overrides, err = readOverrides(c.Overrides, tasks); err != nil {
 			return in, err
 		}
 	}
