@@ -162,7 +162,7 @@ func Listen(addr string, o Options) (*Server, error) {
 	s := &Server{URL: "http://" + l.Addr().String(), opts: o, closing: make(chan struct{})}
 	s.ledger.init(o)
 	s.book = batchBook{files: map[string]*file{}, paid: map[string]int{}}
-	s.http = &http.Server{Handler: http.HandlerFunc(s.serve)}
+	s.http = &http.Server{Handler: s.newHandler()}
 	go s.http.Serve(l)
 	return s, nil
 }
@@ -201,8 +201,8 @@ func (o *Options) check() error {
 			return fmt.Errorf("%s is negative", name)
 		}
 	}
-	if o.Profile != "" && !slices.Contains(profileNames(), o.Profile) {
-		return fmt.Errorf("unknown profile %q: want one of %s", o.Profile, strings.Join(profileNames(), ", "))
+	if profiles := append([]string{NoProfile}, Profiles()...); o.Profile != "" && !slices.Contains(profiles, o.Profile) {
+		return fmt.Errorf("unknown profile %q: want one of %s", o.Profile, strings.Join(profiles, ", "))
 	}
 	if o.FailFirst < 0 || o.MaxConcurrency < 0 || o.RPM < 0 || o.Context < 0 {
 		return errors.New("FailFirst, MaxConcurrency, RPM and Context must not be negative")
