@@ -29,11 +29,12 @@ func Continue(r Request) Reply {
 	return Reply{Text: pick(0, data().Openings) + pick(1, data().Closings)}
 }
 
-// Embed is the default [Options.Embed]: the normalised sum of one
-// pseudo-random vector for each word, so texts that share words are close.
-func Embed(s string, dimensions int) []float64 {
+// embed is the vector of a text: the normalised sum of one pseudo-random vector
+// for each word, so texts that share words are close.
+func embed(s string, dimensions int) []float64 {
 	v := make([]float64, dimensions)
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	words := strings.FieldsFunc(strings.ToLower(s), between)
 	for _, w := range append(words, "\x00") { // so that no text has a zero vector
 		for i := range v {
 			if i%4 == 0 {

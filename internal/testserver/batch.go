@@ -242,7 +242,7 @@ func (c *batchCall) one(a batchAsk) (status int, body []byte) {
 	if a.form != "" {
 		return 200, q.body(a.form, x.choose(q.Request, q, outcome))
 	}
-	return 200, x.answer(q, admission{attempt: 1}, outcome)
+	return 200, x.answer(q, 1, outcome)
 }
 
 // find is the batch with this id.

@@ -225,7 +225,8 @@ func (r geminiRequest) chat(model string) []byte {
 	}
 	chat := map[string]any{"model": model, "messages": messages}
 	for ours, theirs := range map[string]string{
-		"temperature": "temperature", "topP": "top_p", "maxOutputTokens": "max_tokens", "stopSequences": "stop", "seed": "seed",
+		"temperature": "temperature", "topP": "top_p", "maxOutputTokens": "max_tokens",
+		"stopSequences": "stop", "seed": "seed",
 	} {
 		if v, ok := r.Request.GenerationConfig[ours]; ok {
 			chat[theirs] = v

@@ -25,6 +25,8 @@ var (
 // data is the content of profiles.yaml and replies.yaml.
 var data = sync.OnceValue(func() (d struct {
 	Profiles           []profile
+	Before, After      []rule // of all requests, before and after those of the profile
+	Paths              map[string][]rule
 	Openings, Closings []string
 	Wrong              []string // JSON
 	Failures           map[Protocol]map[int]problem
@@ -85,12 +87,10 @@ func Profiles() []string {
 }
 
 // refusal is the problem of the first rule that refuses these parameters, or nil.
-func (p *profile) refusal(given params) *problem {
-	for _, rules := range p.Refuse {
-		for i := range rules {
-			if refused := p.refusedBy(&rules[i], given); refused != nil {
-				return refused
-			}
+func refusal(rules []rule, given params, p *profile) *problem {
+	for i := range rules {
+		if refused := p.refusedBy(&rules[i], given); refused != nil {
+			return refused
 		}
 	}
 	return nil
@@ -123,7 +123,8 @@ func (r *rule) about(name, condition string, given params) *problem {
 	quoted := toJSON(name)
 	e := r.Error
 	e.Message = strings.NewReplacer(
-		"{name}", name, "{value}", string(given[name]), "{effort}", given.effort(), "{listed}", listed).Replace(e.Message)
+		"{name}", name, "{value}", string(given[name]), "{effort}", given.effort(), "{listed}", listed,
+	).Replace(e.Message)
 	e.Param = strings.ReplaceAll(e.Param, "{name}", name)
 	e.Body = strings.ReplaceAll(e.Body, "{name}", quoted[1:len(quoted)-1])
 	return &e
@@ -149,11 +150,14 @@ func (p *profile) meets(given params, part []string) bool {
 		return p.thinks(given)
 	case len(part) == 1:
 		return given.has(name)
+	case part[1] == "is": // empty
+		return slices.Contains([]string{"", "null", "[]", `""`}, given.value(name))
 	}
 	value, argument := given.value(part[0]), part[2]
 	switch part[1] {
 	case "has":
-		return slices.ContainsFunc(strings.Split(argument, " or "), func(text string) bool { return strings.Contains(value, text) })
+		contains := func(text string) bool { return strings.Contains(value, text) }
+		return slices.ContainsFunc(strings.Split(argument, " or "), contains)
 	case "in":
 		return slices.Contains(strings.Split(argument, ", "), strings.Trim(value, `"`))
 	}
@@ -233,7 +237,8 @@ const thoughtTokens = 390
 
 // thoughts is what a model thinks in n tokens.
 func thoughts(n int) string {
-	words := tokens(strings.Repeat("The user wants one short answer, and I should think of what fits before I give it. ", n/10+1))
+	const thought = "The user wants one short answer, and I should think of what fits before I give it. "
+	words := tokens(strings.Repeat(thought, n/10+1))
 	return strings.Join(words[:min(n, len(words))], "")
 }
 

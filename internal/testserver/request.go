@@ -198,32 +198,24 @@ func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
 	if p := q.readInput(); p != nil {
 		return nil, p
 	}
-	for _, limit := range []*int{q.Limit, q.CompletionLimit, q.OutputLimit} {
-		if limit == nil {
-			continue
-		}
-		if q.MaxTokens = *limit; q.MaxTokens < 1 {
-			return nil, badRequest("Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, "+
-				fmt.Sprintf("but got %d instead.", q.MaxTokens), "max_tokens", "integer_below_min_value")
-		}
+	if p := refusal(data().Before, q.params, nil); p != nil {
+		return nil, p
 	}
-	if q.N < 1 || q.N > 128 {
-		return nil, badRequest(fmt.Sprintf("Invalid 'n': want 1 to 128, got %d.", q.N), "n", "")
+	for _, limit := range []*int{q.Limit, q.CompletionLimit, q.OutputLimit} {
+		if limit != nil {
+			q.MaxTokens = *limit
+		}
 	}
 	if p := s.checkModel(q); p != nil {
 		return nil, p
 	}
 	q.Profile = s.opts.profileOf(q.Model)
-	if p := q.Profile.refusal(q.params); p != nil {
-		return nil, p
+	for _, rules := range append(q.Profile.Refuse, data().After, data().Paths[q.Path]) {
+		if p := refusal(rules, q.params, q.Profile); p != nil {
+			return nil, p
+		}
 	}
-	if q.Stream {
-		const message = "Unsupported value: 'stream' does not support true with this model."
-		return nil, badRequest(message, "stream", "unsupported_value")
-	}
-	if p := q.checkPath(); p != nil {
-		return nil, p
-	}
+	q.fill()
 	for _, m := range q.Messages {
 		if m.Role == "user" {
 			q.Prompt = m.Text
@@ -291,62 +283,23 @@ func (s *Server) checkModel(q *query) *problem {
 	return nil
 }
 
-// checkPath checks what only one path asks for, and fills in its defaults.
-func (q *query) checkPath() *problem {
+// fill puts in the defaults of the path, and the number of likeliest tokens asked for.
+func (q *query) fill() {
 	switch q.Path {
 	case chatPath:
-		if len(q.Messages) == 0 {
-			return badRequest("Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.", "messages", "empty_array")
-		}
-		switch on := string(q.Logprobs) == "true"; {
-		case !on && q.TopLogprobs != 0:
-			return badRequest("The 'top_logprobs' parameter is only allowed when 'logprobs' is enabled.", "top_logprobs", "")
-		case q.TopLogprobs < 0 || q.TopLogprobs > 20:
-			return badRequest("Invalid 'top_logprobs': want 0 to 20.", "top_logprobs", "")
-		case on:
+		if string(q.Logprobs) == "true" {
 			q.logprobs = q.TopLogprobs
 		}
 	case responsesPath:
-		if len(q.Messages) == 0 {
-			return badRequest("Missing required parameter: 'input'.", "input", "missing_required_parameter")
-		}
-		for _, name := range []string{"stop", "seed", "messages", "max_tokens", "logprobs"} {
-			if q.params.has(name) {
-				return badRequest("Unknown parameter: '"+name+"'.", name, "unknown_parameter")
-			}
-		}
 		if slices.Contains(q.Include, "message.output_text.logprobs") {
 			q.logprobs = q.TopLogprobs
 		}
 	case completionsPath:
-		if len(q.Prompts) == 0 {
-			return badRequest("you must provide a prompt", "prompt", "")
-		}
-		if q.MaxTokens == 0 {
-			q.MaxTokens = 16 // OpenAI's default for this path
-		}
-		if n := string(q.Logprobs); n != "" && n != "null" {
-			if json.Unmarshal(q.Logprobs, &q.logprobs) != nil || q.logprobs < 0 || q.logprobs > 5 {
-				return badRequest("Invalid 'logprobs': want an integer from 0 to 5.", "logprobs", "")
-			}
+		q.MaxTokens = cmp.Or(q.MaxTokens, 16) // OpenAI's default for this path
+		if q.params.has("logprobs") {
+			json.Unmarshal(q.Logprobs, &q.logprobs)
 		}
 	case embeddingsPath:
-		if len(q.inputs) == 0 || slices.Contains(q.inputs, "") {
-			return badRequest("'$.input' is invalid. Please check the API reference: https://platform.openai.com/docs/api-reference.", "", "")
-		}
-		if q.Dimensions < 0 || q.Dimensions > 4096 {
-			return badRequest("Invalid 'dimensions': want 1 to 4096.", "dimensions", "")
-		}
-		if q.Dimensions == 0 {
-			q.Dimensions = 256
-		}
-	case messagesPath:
-		if q.Limit == nil {
-			return badRequest("max_tokens: Field required", "", "")
-		}
-		if len(q.Messages) == 0 {
-			return badRequest("messages: at least one message is required", "", "")
-		}
+		q.Dimensions = cmp.Or(q.Dimensions, 256)
 	}
-	return nil
 }

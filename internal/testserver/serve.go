@@ -21,22 +21,18 @@ type exchange struct {
 	r        *http.Request
 	protocol Protocol
 	hash     string
-	tally    *tally
 	left     bool
 }
 
 // newHandler is the routes: calls of the batch APIs, and all others.
 func (s *Server) newHandler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/_stats", func(w http.ResponseWriter, r *http.Request) {
-		reply(w, 200, encode(s.Stats()))
-	})
 	mux.HandleFunc("/", s.serve)
 	for pattern, handle := range batchRoutes {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serveBatch(w, r, handle) })
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/_stats" && s.down.Load() {
+		if s.down.Load() {
 			panic(http.ErrAbortHandler)
 		}
 		if rest, found := strings.CutPrefix(r.URL.Path, "/v1beta/openai/"); found {
@@ -53,7 +49,8 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, most int64) ([]byt
 		return nil, false
 	}
 	if s.opts.Record {
-		s.ledger.record(Record{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Clone(), body})
+		record := Record{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Clone(), body}
+		s.ledger.do(func(l *ledger) { l.records = append(l.records, record) })
 	}
 	if err != nil {
 		p := problem{Status: 413, Type: "request_too_large", Message: "Request exceeds the maximum size"}
@@ -75,25 +72,19 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x := &exchange{Server: s, w: w, r: r, protocol: protocolOf(r), hash: Hash(r.Method, r.URL.Path, body)}
-	tally, inFlight := s.ledger.arrive(x.hash, r.Method, r.URL.Path)
-	x.tally = tally
+	s.ledger.arrive(x.hash, r.URL.Path)
 	defer x.leave()
 	q, p := x.accept(body)
 	if p != nil {
 		x.fail(p)
 		return
 	}
-	a := s.ledger.admit(x.tally, inFlight)
-	x.limitHeaders(a)
-	if a.attempt == 0 {
-		x.turnAway(a)
-		return
-	}
-	x.meet(q, a, s.opts.fate(x.hash, a.attempt))
+	attempt := s.ledger.admit(x.hash)
+	x.meet(q, attempt, s.opts.fate(x.hash, attempt))
 }
 
-// leave frees the request's place. It comes before the last byte of an answer,
-// so a client that has read it can ask again without exceeding the limit.
+// leave ends the request. It comes before the last byte of an answer, so to a
+// client that has read it the request is in flight no more.
 func (x *exchange) leave() {
 	if !x.left {
 		x.left = true
@@ -109,7 +100,8 @@ func (x *exchange) accept(body []byte) (*query, *problem) {
 	}
 	path := x.r.URL.Path
 	method, known := map[string]string{
-		modelsPath: "GET", chatPath: "POST", completionsPath: "POST", embeddingsPath: "POST", messagesPath: "POST", responsesPath: "POST",
+		modelsPath: "GET",
+		chatPath:   "POST", completionsPath: "POST", embeddingsPath: "POST", messagesPath: "POST", responsesPath: "POST",
 	}[path]
 	switch {
 	case known && !(path == modelsPath && x.opts.NoList):
@@ -128,51 +120,14 @@ func (x *exchange) accept(body []byte) (*query, *problem) {
 	return x.parse(x.r, body)
 }
 
-// limitHeaders reports the RPM limit as the protocol does on every answer.
-func (x *exchange) limitHeaders(a admission) {
-	if x.opts.RPM == 0 {
-		return
-	}
-	h := x.w.Header()
-	if x.protocol == Anthropic {
-		h.Set("anthropic-ratelimit-requests-limit", strconv.Itoa(x.opts.RPM))
-		h.Set("anthropic-ratelimit-requests-remaining", strconv.Itoa(a.remaining))
-		h.Set("anthropic-ratelimit-requests-reset", time.Now().Add(a.wait).UTC().Format(time.RFC3339))
-		return
-	}
-	h.Set("x-ratelimit-limit-requests", strconv.Itoa(x.opts.RPM))
-	h.Set("x-ratelimit-remaining-requests", strconv.Itoa(a.remaining))
-	h.Set("x-ratelimit-reset-requests", a.wait.Round(time.Millisecond).String())
-}
-
-func (x *exchange) turnAway(a admission) {
-	p := failed(x.protocol, 429)
-	if a.crowded {
-		p.Message = "Number of concurrent requests has exceeded your rate limit. Please try again later."
-	} else {
-		p.Message = fmt.Sprintf("Rate limit reached on requests per min (RPM): Limit %d, Used %d, Requested 1. Please try again in %v.",
-			x.opts.RPM, x.opts.RPM, a.wait.Round(time.Millisecond))
-		x.retryAfter(a.wait)
-		if x.protocol == OpenAI {
-			x.retryAfterMillis(a.wait)
-		}
-	}
-	x.fail(p)
-}
-
 // retryAfter sets Retry-After in whole seconds.
 func (x *exchange) retryAfter(d time.Duration) {
 	seconds := (d + time.Second - 1) / time.Second
 	x.w.Header().Set("Retry-After", strconv.Itoa(int(seconds)))
 }
 
-// retryAfterMillis sets the milliseconds that OpenAI sends along.
-func (x *exchange) retryAfterMillis(d time.Duration) {
-	x.w.Header().Set("retry-after-ms", strconv.FormatInt(d.Milliseconds(), 10))
-}
-
 // meet lets the request meet its fate.
-func (x *exchange) meet(q *query, a admission, f fate) {
+func (x *exchange) meet(q *query, attempt int, f fate) {
 	o := &x.opts
 	wait := o.Latency + time.Duration(f.jitter*float64(o.Jitter))
 	if f.slow {
@@ -198,7 +153,7 @@ func (x *exchange) meet(q *query, a admission, f fate) {
 	const asJSON, asHTML = "application/json", "text/html"
 	switch f.failure {
 	case "":
-		body := x.answer(q, a, f.outcome)
+		body := x.answer(q, attempt, f.outcome)
 		if q != nil && q.strictly(body) {
 			x.fail(badRequest("Could not finish the message because max_tokens or model output limit was reached. "+
 				"Please try again with higher max_tokens.", "", ""))
@@ -211,17 +166,17 @@ func (x *exchange) meet(q *query, a admission, f fate) {
 	case Drop:
 		panic(http.ErrAbortHandler)
 	case Cut:
-		b := x.answer(q, a, "")
+		b := x.answer(q, attempt, "")
 		x.head(200, asJSON, len(b))
 		x.w.Write(b[:len(b)/2])
 		http.NewResponseController(x.w).Flush()
 		panic(http.ErrAbortHandler)
 	case InvalidJSON:
-		b := x.answer(q, a, "")
+		b := x.answer(q, attempt, "")
 		x.send(200, asJSON, b[:len(b)/2], spread, false)
 	case WrongShape:
 		shapes := data().Wrong
-		i := int(uniform(o.Seed, "shape", x.hash, a.attempt) * float64(len(shapes)))
+		i := int(uniform(o.Seed, "shape", x.hash, attempt) * float64(len(shapes)))
 		x.send(200, asJSON, []byte(shapes[i]), spread, false)
 	case HTML:
 		x.send(502, asHTML, htmlPage(502), spread, false)
@@ -236,7 +191,7 @@ func (x *exchange) meet(q *query, a admission, f fate) {
 		x.fail(failed(x.protocol, 429))
 	case RateLimitedMillis:
 		x.retryAfter(o.RetryAfter)
-		x.retryAfterMillis(o.RetryAfter)
+		x.w.Header().Set("retry-after-ms", strconv.FormatInt(o.RetryAfter.Milliseconds(), 10))
 		x.fail(failed(x.protocol, 429))
 	default:
 		status, _ := strconv.Atoi(string(f.failure))
@@ -245,7 +200,7 @@ func (x *exchange) meet(q *query, a admission, f fate) {
 }
 
 // answer is the JSON of a full answer.
-func (x *exchange) answer(q *query, a admission, o Fault) []byte {
+func (x *exchange) answer(q *query, attempt int, o Fault) []byte {
 	if q == nil {
 		return x.models(x.protocol, x.r.URL.Query())
 	}
@@ -255,20 +210,16 @@ func (x *exchange) answer(q *query, a admission, o Fault) []byte {
 	if o != "" {
 		x.ledger.fault(o)
 	}
-	q.Attempt = a.attempt
+	q.Attempt = attempt
 	prompts := q.Prompts
 	if q.Path != completionsPath {
 		prompts = []string{q.Prompt}
-	}
-	first := 0
-	if x.opts.Vary {
-		first = a.answered * q.N
 	}
 	var choices []choice
 	for _, prompt := range prompts {
 		for k := range q.N {
 			r := q.Request
-			r.Prompt, r.Sample = prompt, first+k
+			r.Prompt, r.Sample = prompt, k
 			choices = append(choices, x.choose(r, q, o))
 		}
 	}
@@ -330,13 +281,13 @@ func (x *exchange) send(status int, contentType string, body []byte, spread time
 	if x.r.Context().Err() != nil {
 		panic(http.ErrAbortHandler)
 	}
-	x.ledger.status(status)
+	x.ledger.do(func(l *ledger) { l.stats.Status[status]++ })
 	if full {
-		x.ledger.answered(x.tally, 1)
+		x.ledger.answered(x.hash, 1)
 	}
 	x.leave()
 	x.w.Write(body[last:])
 	if flush() != nil && full {
-		x.ledger.answered(x.tally, -1)
+		x.ledger.answered(x.hash, -1)
 	}
 }

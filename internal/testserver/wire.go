@@ -53,7 +53,7 @@ func encode(v any) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // a NaN from Options.Embed, and nothing else
+		panic(err) // a template that makes no JSON
 	}
 	return b.Bytes()
 }
@@ -159,7 +159,7 @@ func (q *query) body(form string, choices ...choice) []byte {
 func (s *Server) embeddings(q *query) []byte {
 	a := answer{query: q}
 	for _, in := range q.inputs {
-		v := s.opts.Embed(in, q.Dimensions)
+		v := embed(in, q.Dimensions)
 		if q.EncodingFormat != "base64" {
 			a.Vectors = append(a.Vectors, v)
 			continue
