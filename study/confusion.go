@@ -63,7 +63,7 @@ func (c Confusion) Open() (*Study, error) {
 		return nil, err
 	}
 	study.Suite, study.columns = s, Columns{"position": true}
-	study.suites = suitesOf(s)
+	study.ask()
 	format, demonstrations, err := c.formats(s)
 	if err != nil {
 		return nil, err

@@ -69,8 +69,8 @@ func (c Consistency) Open() (*Study, error) {
 		return nil, err
 	}
 	study := &Study{Instrument: "consistency", Suite: s, env: similarities.NewEnv(),
-		columns: Columns{"pair": true, "part": true, consistency.ByClass: true},
-		suites:  suitesOf(s)}
+		columns: Columns{"pair": true, "part": true, consistency.ByClass: true}}
+	study.ask()
 	if err := study.group(c.By, consistency.By); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (c Consistency) Open() (*Study, error) {
 			return nil, fmt.Errorf("%s: has no instructions", c.Instructions)
 		}
 	}
-	study.prepare, study.common = reviews.prepare, reviews.ask
+	study.reviews = reviews
 	if len(c.Models) == 0 {
 		c.Models = []string{reference.Provider + ":" + reference.DefaultInconsistent}
 	}

@@ -27,7 +27,7 @@ func (s *Study) Forecast(ctx context.Context, o ask.Options) (Forecast, error) {
 	if err := s.checkPrices(o.Budget); err != nil {
 		return Forecast{}, err
 	}
-	if err := s.CheckBy(); err != nil {
+	if err := s.source.check(true); err != nil {
 		return Forecast{}, err
 	}
 	prices := o.Budget.Prices

@@ -46,8 +46,8 @@ func (l Leakage) Open() (*Study, error) {
 	if err := similarities.CheckGloss(l.similarities(), s.Name, s.Languages()); err != nil {
 		return nil, err
 	}
-	study := &Study{Instrument: "leakage", Suite: s, columns: Columns{"similarity": true}, env: similarities.NewEnv(),
-		suites: suitesOf(s)}
+	study := &Study{Instrument: "leakage", Suite: s, columns: Columns{"similarity": true}, env: similarities.NewEnv()}
+	study.ask()
 	if err := study.group(l.By, leakage.By); err != nil {
 		return nil, err
 	}
