@@ -54,24 +54,30 @@ func (a asked) plan() run.Plan {
 	return plan
 }
 
+// countedOf is a protocol's condition as the forecast counted it.
+func (s *Study) countedOf(protocol, condition int) Counted {
+	for _, before := range s.Protocols[:protocol] {
+		condition += len(before.Conditions)
+	}
+	return s.counted[condition]
+}
+
 func (a asked) suites() (crosstalk.SuiteIDs, error) { return crosstalk.SuiteIDs{All: a.id()}, nil }
 
 // observations measures all conditions of a protocol. After an error it stops the
 // session: answers in flight are saved, and saved answers are counted.
 func (a asked) observations(ctx context.Context, m *Measurement, protocol int) iter.Seq2[scored, error] {
-	p, counted := a.Protocols[protocol], a.counted
-	for _, before := range a.Protocols[:protocol] {
-		counted = counted[len(before.Conditions):]
-	}
+	p := a.Protocols[protocol]
 	var arms []Arm
 	for i, c := range p.Conditions {
 		asker := m.askers.of(p, c)
+		counted := a.countedOf(protocol, i)
 		arms = append(arms, Arm{
-			Instrument: p.instrument(c.without(asker.refused()), false), Ask: asker, Asks: counted[i].asks,
+			Instrument: p.instrument(c.without(asker.refused()), false), Ask: asker, Asks: counted.asks,
 			Scorer: sync.OnceValue(func() crosstalk.Instrument {
 				return p.instrument(a.observed(p, c.without(asker.settle())), true)
 			}),
-			Saved: m.Dir.Journal.Get, Admit: counted[i].admit(m.Session.Item)})
+			Saved: m.Dir.Journal.Get, Admit: counted.admit(m.Session.Item)})
 	}
 	return func(yield func(scored, error) bool) {
 		stopped := false

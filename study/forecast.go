@@ -86,7 +86,7 @@ directory  %s
 		conditions[i] = names.By(of.Name)
 	}
 	for i, name := range report.Shorten(conditions, 0) {
-		row(Describe(name), f.Each[i].Count, "unknown")
+		row(describe(name), f.Each[i].Count, "unknown")
 	}
 	row("all, each request once", f.Total, unknown)
 	if err := t.Flush(); err != nil {
