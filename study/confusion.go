@@ -68,30 +68,23 @@ func (c Confusion) Open() (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Models) == 0 {
-		c.Models = []string{reference.Provider + ":" + reference.DefaultConfused}
-	}
-	study.families = c.Families
 	for _, in := range instruments {
 		rules := in.Protocol
 		in.Samples = cmp.Or(c.Samples, rules.Samples)
 		in.Prompting.Logprobs = c.Logprobs // is part of the rules
-		conditions, err := c.conditions(defaults{strict: strictly(rules.Name), prefix: s.Prefix, logprobs: c.Logprobs, format: format,
-			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
-			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items.List()) }})
+		conditions, err := study.conditions(c.Sweep, rules.Name, defaults{
+			model: reference.DefaultConfused, logprobs: c.Logprobs, format: format,
+			decoding: crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP}})
 		if err != nil {
 			return nil, err
 		}
-		study.Protocols = append(study.Protocols, Protocol{
-			Rules: in.Rules(), Conditions: conditions,
-			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Samples: in.Samples, By: study.By},
-			instrument: func(c Condition, score bool) crosstalk.Instrument {
+		study.add(in.Rules(), run.Scoring{Protocol: rules.Name, Samples: in.Samples}, conditions,
+			func(c Condition, score bool) crosstalk.Instrument {
 				of := in
-				of.AskOnly = !score
-				of.Prompting, of.Condition = c.Prompting, c.Name
+				of.Prompting, of.Condition, of.AskOnly = c.Prompting, c.Name, !score
 				of.Format = formatOf(c.Format, demonstrations)
 				return &of
-			}})
+			})
 	}
 	return study, nil
 }

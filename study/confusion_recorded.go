@@ -43,9 +43,7 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 		return nil, err
 	}
 	for _, in := range instruments {
-		rules := in.Rules()
-		scoring := run.Scoring{Protocol: in.Protocol.Name, Rules: crosstalk.Canonical(rules), By: r.By}
-		study.Protocols = append(study.Protocols, Protocol{Rules: rules, Scoring: scoring})
+		study.add(in.Rules(), run.Scoring{Protocol: in.Protocol.Name}, nil, nil)
 	}
 	study.columns = Columns{}
 	for _, column := range languageColumns { // every row has a language

@@ -58,8 +58,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 		in := scoring
 		in.Protocol = rules
 		r.instruments = append(r.instruments, in)
-		study.Protocols = append(study.Protocols, Protocol{Rules: in.Rules(),
-			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), By: study.By}})
+		study.add(in.Rules(), run.Scoring{Protocol: rules.Name}, nil, nil)
 	}
 	study.columns.Add(study.conditionOf("", 0))
 	study.source = r

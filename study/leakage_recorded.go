@@ -40,8 +40,7 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 		}
 		in := leakage.Instrument{Protocol: rules, Similarities: list}
 		r.instruments = append(r.instruments, in)
-		study.Protocols = append(study.Protocols, Protocol{Rules: in.Rules(), Scoring: run.Scoring{
-			Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Similarities: names, By: study.By}})
+		study.add(in.Rules(), run.Scoring{Protocol: rules.Name, Similarities: names}, nil, nil)
 	}
 	study.columns.Add(study.conditionOf("", 0))
 	study.source = r

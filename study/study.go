@@ -90,6 +90,13 @@ type Protocol struct {
 	instrument func(c Condition, score bool) crosstalk.Instrument
 }
 
+// add adds a protocol. Without conditions its answers were recorded.
+func (s *Study) add(rules crosstalk.Rules, scoring run.Scoring, conditions []Condition,
+	instrument func(Condition, bool) crosstalk.Instrument) {
+	scoring.Rules, scoring.By = crosstalk.Canonical(rules), s.By
+	s.Protocols = append(s.Protocols, Protocol{rules, scoring, conditions, instrument})
+}
+
 // Changes are, in words, the settings that are not sent as the protocol or the
 // user wants, since a model takes nothing else: those that are known before it
 // is asked, and those found since.

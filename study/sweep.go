@@ -154,23 +154,25 @@ func cross(groups []axes) ([]Condition, error) {
 	return conditions, nil
 }
 
-// defaults are the settings of a protocol and a suite that apply unless the sweep
+// defaults are an instrument's and a protocol's settings that apply unless the sweep
 // has others.
 type defaults struct {
+	model    string // a reference model
 	system   string
-	prefix   map[crosstalk.API]string
 	decoding crosstalk.Decoding
 	logprobs int
-	strict   string // the protocol, if it measures with its own settings or not at all
-
-	format    axes                                       // the instrument's own
-	reference func(spec string) (crosstalk.Model, error) // opens a reference model over the suite
+	format   axes // the instrument's own
 }
 
-// conditions are the grid of the sweep's settings over the defaults, with its
-// models open.
-func (s *Sweep) conditions(d defaults) ([]Condition, error) {
-	for option, n := range map[string]int{"samples": s.Samples, "items": s.Items, "max-tokens": s.MaxTokens, "reasoning-tokens": s.ReasoningTokens} {
+// conditions are the grid of a sweep's settings over the defaults of a protocol and of
+// the study's suite, with its models open.
+func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, error) {
+	of.families = s.Families
+	if len(s.Models) == 0 {
+		s.Models = []string{reference.Provider + ":" + d.model}
+	}
+	for option, n := range map[string]int{
+		"samples": s.Samples, "items": s.Items, "max-tokens": s.MaxTokens, "reasoning-tokens": s.ReasoningTokens} {
 		if n < 0 {
 			return nil, crosstalk.BadOption(option, " is %d; expected a number above 0", n)
 		}
@@ -192,12 +194,16 @@ func (s *Sweep) conditions(d defaults) ([]Condition, error) {
 		api           crosstalk.API
 	}
 	models := map[opening]crosstalk.Model{}
+	openReference := func(spec string) (crosstalk.Model, error) {
+		return reference.Open(spec, of.Suite.Items.List(), of.Suite.Tasks...)
+	}
 	for i := range conditions {
 		c := &conditions[i]
 		by := opening{c.name, c.baseURL, c.Prompting.API}
 		if models[by] == nil {
-			models[by], err = model.Open(by.name, model.Options{BaseURL: by.baseURL, API: by.api, KeyVar: s.KeyVar, Header: s.Headers, Families: s.Families,
-				Others: map[string]func(string) (crosstalk.Model, error){reference.Provider: d.reference}})
+			models[by], err = model.Open(by.name, model.Options{
+				BaseURL: by.baseURL, API: by.api, KeyVar: s.KeyVar, Header: s.Headers, Families: s.Families,
+				Others: map[string]func(string) (crosstalk.Model, error){reference.Provider: openReference}})
 			if err != nil {
 				return nil, err
 			}
@@ -207,7 +213,7 @@ func (s *Sweep) conditions(d defaults) ([]Condition, error) {
 		c.Name["model"] = c.Model.String()
 		p := &c.Prompting
 		p.API, p.Logprobs = c.model.API(), d.logprobs
-		p.Prefix, p.System = suite.PrefixOf(d.prefix, p.API), d.system
+		p.Prefix, p.System = suite.PrefixOf(of.Suite.Prefix, p.API), d.system
 		if c.prefix != nil {
 			p.Prefix = *c.prefix
 		}
@@ -217,7 +223,7 @@ func (s *Sweep) conditions(d defaults) ([]Condition, error) {
 		if p.API == crosstalk.Completions {
 			p.System = ""
 		}
-		if err := c.adapt(s.Families, d.strict); err != nil {
+		if err := c.adapt(s.Families, strictly(protocol)); err != nil {
 			return nil, err
 		}
 	}
