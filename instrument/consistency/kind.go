@@ -50,14 +50,6 @@ const (
 	Flagged   = "flagged" // also a finding in a rewritten input
 )
 
-// CodeShare is the share of a code among manually coded pairs of answers, with
-// its counts.
-const (
-	CodeShare = "code_share"
-	Coded     = "coded"
-	Uncoded   = "uncoded"
-)
-
 // Kind describes consistency for reports.
 var Kind = crosstalk.Kind{
 	Name:     "consistency",
@@ -105,8 +97,6 @@ var Kind = crosstalk.Kind{
 			Unscored: []string{NotScored}, ByClass: true,
 			Sentence: "Share of each class among the answers in the other sense, " +
 				"by the class of the answer to the source."},
-		{Key: CodeShare, Label: "code share", Name: "share of a code", Unscored: []string{Uncoded},
-			Sentence: "Share of a code among the coded pairs of answers."},
 	},
 	Findings: []crosstalk.Finding{
 		{Key: Inconsistent, Titles: []string{Inconsistent}, Fault: true},
@@ -123,7 +113,7 @@ var Kind = crosstalk.Kind{
 		{Key: FromColumn, Within: true, OfFigures: true},
 		{Key: ToColumn, Within: true, OfFigures: true},
 	},
-	Counts:  slices.Concat([]string{NotScored}, crosstalk.Unanswered, []string{Coded, Flagged, Invalid, Uncoded}),
+	Counts:  slices.Concat([]string{NotScored}, crosstalk.Unanswered, []string{Flagged, Invalid}),
 	Derived: []string{ByClass},
 	Choices: []string{"language", "category", TaskColumn, PairColumn, PartColumn},
 	Target:  GoldText,

@@ -1,6 +1,6 @@
-// Package review reads and writes the files that people edit between two steps
-// of a consistency measurement: rewritten instructions before they are used,
-// answers with an uncertain reading, and inconsistent pairs of answers to code.
+// Package review reads and writes the files that people edit between two steps of a
+// consistency measurement: rewritten instructions before they are used, and answers
+// with an uncertain reading.
 package review
 
 import (

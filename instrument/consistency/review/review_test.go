@@ -1,8 +1,6 @@
 package review
 
 import (
-	"bytes"
-	"iter"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -129,36 +127,15 @@ func TestReadInstructionsRefuses(t *testing.T) {
 	}
 }
 
-func observations(of ...crosstalk.Observation) iter.Seq2[crosstalk.Observation, error] {
-	return func(yield func(crosstalk.Observation, error) bool) {
-		for _, o := range of {
-			if !yield(o, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Doubtful answers come once, the most frequent first; read again they are
-// overrides.
-func TestDoubts(t *testing.T) {
-	read := func(text, class, confidence, reading string) crosstalk.Observation {
-		return crosstalk.Observation{Measure: consistency.Accuracy, Condition: map[string]string{consistency.ReadingColumn: reading}, Labels: map[string]string{"task": "t"},
-			Texts: []crosstalk.NamedText{{Name: consistency.SenseText, Text: "en"}, {Name: consistency.AnswerText, Text: text}, {Name: consistency.ClassText, Text: class},
-				{Name: consistency.RuleText, Text: "r"}, {Name: consistency.Confidence, Text: confidence}}}
-	}
-	doubts, err := Doubts(observations(read("b", "", "none", ""), read("a, \"well\"", "yes", "low", ""), read("a, \"well\"", "yes", "low", consistency.AsRead), read("a, \"well\"", "no", "full", consistency.Reviewed),
-		read("c", "no", "high", ""), crosstalk.Observation{Measure: consistency.Consistency, Texts: []crosstalk.NamedText{{Name: consistency.RuleText, Text: "r"}}}), nil)
-	if err != nil || len(doubts) != 2 || doubts[0].Text != "a, \"well\"" || doubts[0].Count != 2 || doubts[1].Class != "" {
-		t.Fatalf("%+v, %v", doubts, err)
-	}
-	var b bytes.Buffer
-	if err := WriteDoubts(&b, doubts); err != nil {
-		t.Fatal(err)
-	}
+// A filled-in table of doubtful answers is read as overrides; rows that were left
+// blank change nothing.
+func TestReadOverrides(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.csv")
-	filled := strings.Replace(strings.Replace(b.String(), "low,,,", "low,none,ab,it evades", 1), "none,,,", "none,yes,ab,it agrees", 1)
-	if err := os.WriteFile(path, []byte(filled), 0o666); err != nil {
+	if err := os.WriteFile(path, []byte(`task,instruction,answer,count,class,rule,confidence,reviewed_class,reviewer,reason
+t,en,"a, ""well""",2,yes,r,low,none,ab,it evades
+t,en,b,1,,r,none,yes,ab,it agrees
+t,en,c,1,,r,none,,,
+`), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadOverrides(path, []crosstalk.Task{task()})
