@@ -39,30 +39,18 @@ func Read(path string, estimates []crosstalk.Estimate, names report.Names) (Repo
 		r.Answers.Add(o, note)
 		collector.Add(o)
 	}
-	if err := addLabels(path, collector); err != nil {
+	opinions, err := labels.Opinions(path)
+	if err != nil {
 		return r, err
+	}
+	for _, o := range opinions {
+		collector.AddOpinion(o)
 	}
 	r.NoPlots = rescue.Do("the plots", func() error {
 		r.Plots = collector.Plots()
 		return nil
 	})
 	return r, nil
-}
-
-// addLabels adds what people say of the run to its plots.
-func addLabels(path string, collector *plot.Collector) error {
-	opinions, err := labels.Opinions(path)
-	for _, opinion := range opinions {
-		for _, said := range opinion.Said {
-			collector.AddJudgement(said.Observation, said.Weight)
-		}
-		if len(opinion.Shares) > 0 {
-			q := opinion.Question
-			collector.AddLabels(plot.Labels{Measure: q.Measure, Title: q.Title, Fault: q.Fault, Judge: labels.JudgeColumn,
-				Label: labels.LabelColumn, People: labels.People, Shares: opinion.Shares})
-		}
-	}
-	return err
 }
 
 // writeRun writes the page of the run that the report is about, with its settings and

@@ -10,6 +10,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument"
 	"crosstalk/internal/visible"
+	"crosstalk/labels"
 	"crosstalk/report"
 )
 
@@ -20,7 +21,7 @@ type Collector struct {
 	columns   []string              // of the estimates
 	sides     map[string][]*sideRow // by measure
 	strips    map[string][]strip    // by instrument
-	labels    []Labels
+	opinions  []labels.Opinion
 	names     map[string]bool
 }
 
@@ -38,16 +39,6 @@ func (c *Collector) Add(o crosstalk.Observation) {
 	c.addStrip(kind, o)
 }
 
-// AddJudgement adds a human judgement of a pair of answers. Value is 1, 0 or 0.5,
-// as that of the measure, and weight the number of judgements that it counts as.
-// It is drawn beside the automatic ones.
-func (c *Collector) AddJudgement(o crosstalk.Observation, weight float64) {
-	c.addSides(instrument.Of(o.Measure), o, people, weight)
-}
-
-// people is the name of human judges.
-const people = "people"
-
 // Plots returns the plots. Their names are unique.
 func (c *Collector) Plots() (plots []Plot) {
 	for _, kind := range instrument.Kinds {
@@ -55,8 +46,8 @@ func (c *Collector) Plots() (plots []Plot) {
 			plots = append(plots, c.draw(kind, chart)...)
 		}
 	}
-	for _, l := range c.labels {
-		plots = append(plots, c.drawLabels(l)...)
+	for _, o := range c.opinions {
+		plots = append(plots, drawOpinion(o)...)
 	}
 	for i := range plots {
 		plots[i].Name = c.name(plots[i].Title)

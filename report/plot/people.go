@@ -6,52 +6,49 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/labels"
 )
 
-// Labels are what people say of answers, and what the instrument finds in the
-// same terms, by setting (Gonen et al. 2024, figures 4 and 5).
-type Labels struct {
-	Measure string               // that the labels are about
-	Title   string               // of the question
-	Fault   string               // the label of what the instrument looks for
-	Judge   string               // the column of who says it
-	Label   string               // the column of labels
-	People  string               // the judge that is people
-	Shares  []crosstalk.Estimate // of each label, judge and setting
+// AddOpinion adds what people say of answers. Plots has each judgement beside the
+// automatic ones, and the shares of labels by setting beside what the instrument finds
+// (Gonen et al. 2024, figures 4 and 5).
+func (c *Collector) AddOpinion(o labels.Opinion) {
+	for _, said := range o.Said {
+		c.addSides(instrument.Of(said.Measure), said.Observation, labels.People, said.Weight)
+	}
+	if len(o.Shares) > 0 {
+		c.opinions = append(c.opinions, o)
+	}
 }
-
-// AddLabels adds what people say. Plots has it by setting, beside what the
-// instrument finds.
-func (c *Collector) AddLabels(l Labels) { c.labels = append(c.labels, l) }
 
 // mostSettings is the maximum number of settings in a plot.
 const mostSettings = 30
 
-// drawLabels draws the shares of labels in each setting, and how often people and
+// drawOpinion draws the shares of labels in each setting, and how often people and
 // the instrument find a fault. Where another chart has people's shares beside the
 // instrument's, those of the instrument are left out.
-func (c *Collector) drawLabels(l Labels) []Plot {
+func drawOpinion(o labels.Opinion) []Plot {
 	shares := Shares{Middle: -1}
 	beside := true
-	for _, chart := range instrument.Of(l.Measure).Charts {
-		if chart.Form == crosstalk.SideChart && slices.Contains(chart.Measures, l.Measure) {
+	for _, chart := range instrument.Of(o.Question.Measure).Charts {
+		if chart.Form == crosstalk.SideChart && slices.Contains(chart.Measures, o.Question.Measure) {
 			shares.Parts, shares.Middle, beside = chart.Parts, 1, false
 		}
 	}
 	if beside {
-		for _, e := range l.Shares {
-			if label := e.By[l.Label]; !slices.Contains(shares.Parts, label) {
+		for _, e := range o.Shares {
+			if label := e.By[labels.LabelColumn]; !slices.Contains(shares.Parts, label) {
 				shares.Parts = append(shares.Parts, label)
 			}
 		}
 	}
-	columns := l.settingColumns()
+	columns := settingColumns(o.Shares)
 	var settings, judges []string
-	for _, e := range l.Shares {
+	for _, e := range o.Shares {
 		if name := rowName(&e, columns); !slices.Contains(settings, name) {
 			settings = append(settings, name)
 		}
-		if j := e.By[l.Judge]; !slices.Contains(judges, j) {
+		if j := e.By[labels.JudgeColumn]; !slices.Contains(judges, j) {
 			judges = append(judges, j)
 		}
 	}
@@ -65,25 +62,25 @@ func (c *Collector) drawLabels(l Labels) []Plot {
 				said.Label = strings.Trim(setting+", "+judge, ", ")
 			}
 			found := false
-			for i := range l.Shares {
-				e := &l.Shares[i]
-				if e.By[l.Judge] != judge || rowName(e, columns) != setting {
+			for i := range o.Shares {
+				e := &o.Shares[i]
+				if e.By[labels.JudgeColumn] != judge || rowName(e, columns) != setting {
 					continue
 				}
-				if e.By[l.Label] == l.Fault {
+				if e.By[labels.LabelColumn] == o.Question.Fault {
 					row.Cells[k] = e
 				}
-				if at := slices.Index(shares.Parts, e.By[l.Label]); at >= 0 && e.Value.Defined() {
+				if at := slices.Index(shares.Parts, e.By[labels.LabelColumn]); at >= 0 && e.Value.Defined() {
 					said.Cells[at], found = e, true
 				}
 			}
-			if found && (beside || judge == l.People) {
+			if found && (beside || judge == labels.People) {
 				shares.Rows = append(shares.Rows, sharesOf(said))
 			}
 		}
 		faults.Rows = append(faults.Rows, row)
 	}
-	title := strings.TrimSuffix(l.Title, "?")
+	title := strings.TrimSuffix(o.Question.Title, "?")
 	var plots []Plot
 	add := func(p Plot, name, note string) {
 		p.Title, p.Note = name+" · "+title, note
@@ -96,21 +93,21 @@ func (c *Collector) drawLabels(l Labels) []Plot {
 	case len(settings) > 1:
 		add(shares.Draw(), "What people say, by setting", "The shares of people's labels.")
 	}
-	if l.Fault != "" {
-		add(faults.Draw(), "Found by people and instrument", "Share of answers labelled "+l.Fault+". "+intervals)
+	if o.Question.Fault != "" {
+		add(faults.Draw(), "Found by people and instrument", "Share of answers labelled "+o.Question.Fault+". "+intervals)
 	}
 	return plots
 }
 
 // settingColumns are the columns in which settings differ, or else the model.
-func (l Labels) settingColumns() (columns []string) {
-	for _, e := range l.Shares {
+func settingColumns(shares []crosstalk.Estimate) (columns []string) {
+	for _, e := range shares {
 		for column, v := range e.By {
-			differs := slices.ContainsFunc(l.Shares, func(o crosstalk.Estimate) bool {
+			differs := slices.ContainsFunc(shares, func(o crosstalk.Estimate) bool {
 				other, has := o.By[column]
 				return has && other != v
 			})
-			if differs && column != l.Judge && column != l.Label && !slices.Contains(columns, column) {
+			if differs && column != labels.JudgeColumn && column != labels.LabelColumn && !slices.Contains(columns, column) {
 				columns = append(columns, column)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/labels"
 )
 
 var save = flag.String("save", "", "a folder to write the figures of the tests to")
@@ -255,7 +256,8 @@ func TestSides(t *testing.T) {
 				Numbers: map[string]float64{"test": 0.5 + (v-0.5)*float64(i)/50, "control": 0.5}}
 			b.Add(o)
 			if i%2 == 0 {
-				b.AddJudgement(crosstalk.Observation{Measure: o.Measure, Value: crosstalk.Value(v), Condition: map[string]string{"model": "m"}, Labels: o.Labels}, 1)
+				b.AddOpinion(labels.Opinion{Said: []labels.Said{{Weight: 1, Observation: crosstalk.Observation{
+					Measure: o.Measure, Value: crosstalk.Value(v), Condition: map[string]string{"model": "m"}, Labels: o.Labels}}}})
 			}
 		}
 	}
@@ -290,7 +292,7 @@ func TestLabels(t *testing.T) {
 			By:       map[string]string{"model": "m", "language": x.language, "judge": x.judge, "label": x.label}})
 	}
 	c := NewCollector(nil)
-	c.AddLabels(Labels{Measure: "leak_rate", Title: "Which text is nearer to X?", Fault: "test", Judge: "judge", Label: "label", People: "people", Shares: shares})
+	c.AddOpinion(labels.Opinion{Question: labels.Question{Measure: "leak_rate", Title: "Which text is nearer to X?", Fault: "test"}, Shares: shares})
 	plots := c.Plots()
 	said := read(t, only(t, plots, "What people say"))
 	if got := value(t, said, map[string]string{"by-language": "zh", "by-label": "test", "by-judge": "people"}); got != 0.5 || len(said) != 6 {
@@ -304,7 +306,7 @@ func TestLabels(t *testing.T) {
 		t.Errorf("people find %v in zh; want 0.5, the share of test", got)
 	}
 	c = NewCollector(nil)
-	c.AddLabels(Labels{Measure: "lpr", Title: "Is the line right?", Fault: "wrong", Judge: "judge", Label: "label", People: "people", Shares: shares})
+	c.AddOpinion(labels.Opinion{Question: labels.Question{Measure: "lpr", Title: "Is the line right?", Fault: "wrong"}, Shares: shares})
 	if both := read(t, only(t, c.Plots(), "People and instrument")); len(both) != 12 {
 		t.Errorf("%d marks; want 12: three labels of two judges in two settings", len(both))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/labels"
 )
 
 // sideRow is a bar of the observations of a measure that compares two answers: which
@@ -28,7 +29,7 @@ func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge
 	side := slices.Index([]float64{0, 0.5, 1}, float64(o.Value))
 	numbers := kind.Measure(o.Measure).Numbers
 	_, scored := o.Numbers[numbers[0]]
-	if side < 0 || o.NotScored != "" || !scored && judge != people {
+	if side < 0 || o.NotScored != "" || !scored && judge != labels.People {
 		return
 	}
 	var set []string
