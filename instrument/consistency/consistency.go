@@ -23,7 +23,7 @@ import (
 
 // The measures of observations.
 const (
-	Consistency = "consistency" // the class is that of the source sense; 0 or 1
+	Consistency = "consistency" // the class equals the source sense's; 0 or 1
 	Accuracy    = "accuracy"    // the class is the right one; 0 or 1
 	Rewriting   = "rewriting"   // an input was rewritten without a flag; 0 or 1
 	ItemBLEU    = "bleu_item"   // of a rewritten input against the human one, the mean over its texts; 0 to 1

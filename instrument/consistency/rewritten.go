@@ -69,7 +69,7 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 	for i, text := range r.Texts {
 		stats, err := bleu.Stats(text, reference[i])
 		if err != nil {
-			return nil // a reference without words says nothing about the rewriting
+			return nil // a reference without words cannot judge the rewriting
 		}
 		score, err := bleu.Score(stats)
 		if err != nil {
@@ -86,7 +86,7 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 		figures[ROUGEL] += overlap.ROUGEL.F1 / n
 	}
 	s.bleu[sense] = figures[ItemBLEU]
-	figures[ItemBLEU] = min(figures[ItemBLEU], 1) // exp and log may say 100.00000000000004 of equal texts
+	figures[ItemBLEU] = min(figures[ItemBLEU], 1) // exp and log can give 100.00000000000004 for equal texts
 	measures := []string{ItemBLEU, ROUGE1, ROUGE2, ROUGEL}
 	if s.Quality != nil {
 		pairs := make([]similarity.Pair, len(r.Texts))

@@ -16,7 +16,7 @@ type Protocol struct {
 	Name   string
 	Reader string // how a label is found in an answer: a name in read.Readers
 
-	// InvalidIsClass takes answers without a label, empty ones among them, as a
+	// InvalidIsClass treats answers without a label, empty ones among them, as a
 	// class of their own: two of them are consistent. Else only pairs of two
 	// valid answers are scored.
 	InvalidIsClass bool
@@ -27,7 +27,7 @@ type Protocol struct {
 	// Rules.Questions has the tasks that it concerns.
 	Questions bool `json:"-"`
 
-	// How a model is asked, unless the user says otherwise.
+	// How a model is asked, unless the user chooses otherwise.
 	Temperature   float64
 	TopP          float64
 	MaxTokens     int
@@ -136,7 +136,7 @@ func (r Rules) signature(measure string, labels map[string]string, suites crosst
 // flat is a signature within a signature.
 func flat(signature string) string { return strings.ReplaceAll(signature, "|", ",") }
 
-// invalid says what becomes of answers without a label.
+// invalid names the treatment of answers without a label.
 func (p Protocol) invalid() string {
 	if p.InvalidIsClass {
 		return "class"

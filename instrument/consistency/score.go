@@ -161,7 +161,7 @@ func addSide(o *crosstalk.Observation, name string, a answer) {
 	}
 }
 
-// addFact adds what is known of an answer, if it is.
+// addFact adds a fact about an answer, unless it is unknown.
 func addFact(o *crosstalk.Observation, name, text string) {
 	if text != "" {
 		o.AddText(crosstalk.Fact, name, text)
@@ -251,7 +251,7 @@ func (s *scoring) same(question Form, a, b answer) (Verdict, []crosstalk.Key, er
 	return s.sameFree(question, a.class, b.class)
 }
 
-// right compares an answer with what is right. An answer without a class is
+// right compares an answer with the correct one. An answer without a class is
 // wrong.
 func (s *scoring) right(form Form, a answer) (Verdict, []crosstalk.Key, error) {
 	gold, known := s.gold(form)
@@ -266,8 +266,8 @@ func (s *scoring) right(form Form, a answer) (Verdict, []crosstalk.Key, error) {
 	return s.sameFree(form, gold, a.class)
 }
 
-// gold is what is right for the text that the input comes from: the languages'
-// can differ.
+// gold is the correct answer for the text that the input comes from: languages can
+// differ.
 func (s *scoring) gold(form Form) (string, bool) {
 	gold, known := s.item.Input.Gold[string(form.Input.Origin())]
 	return gold, known

@@ -7,7 +7,7 @@ import (
 	"crosstalk"
 )
 
-// The measures of figures, beside those named like what is observed.
+// The measures of figures, besides those of observations.
 const (
 	ConsistencyCorrect   = "consistency_correct"      // of items whose source is answered rightly
 	ConsistencyIncorrect = "consistency_incorrect"    // of items whose source is answered wrongly
@@ -25,7 +25,7 @@ const (
 // Above is the BLEU that items of ConsistencyBLEU50 exceed.
 const Above = 0.5
 
-// share is what an observation says about a figure.
+// share is an observation's contribution to a figure.
 type share struct {
 	measure string
 	labels  map[string]string // beside the observation's
@@ -113,7 +113,7 @@ func (r Rules) answerShares(o crosstalk.Observation, own share, detail bool) []s
 	return shares
 }
 
-// classes are those of a task, and Invalid.
+// classes are the classes of a task, and Invalid.
 func (r Rules) classes(task string) []string {
 	if len(r.Classes[task]) == 0 {
 		return nil

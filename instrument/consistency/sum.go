@@ -47,7 +47,7 @@ func (g *sum) add(o crosstalk.Observation, s share, cluster string) {
 	}
 }
 
-// count counts what is behind the figure and what is not.
+// count counts observations with and without a value.
 func (g *sum) count(o crosstalk.Observation, s share) {
 	if o.Text(FlagsText) != "" {
 		g.counts["flagged"]++
@@ -83,7 +83,7 @@ func (g *sum) estimate(measure string) crosstalk.Estimate {
 	return e
 }
 
-// units are those of figures that are no fractions.
+// units are the units of figures that are no fractions.
 var units = map[string]string{BLEUConsistency: "r", BLEUAccuracy: "r", Quality: "points"}
 
 var better = map[string]crosstalk.Direction{

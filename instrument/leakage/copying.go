@@ -16,7 +16,7 @@ const (
 	copiedCharacters = 6
 )
 
-// byWords stands in the place of a similarity: it is what judges copying.
+// byWords is the judge of copying, in the column of similarities.
 const byWords = "3-grams"
 
 // copyable are the n-grams of a test's carrier that occur neither in the prompt
@@ -78,7 +78,7 @@ type word struct {
 // gram is an n-gram of a text.
 type gram struct {
 	text       string
-	start, end int // bytes of its words and what is between them
+	start, end int // bytes, from its first word to its last
 }
 
 // words are the words of a text in order.
@@ -134,7 +134,7 @@ func (in *Instrument) copying(
 	o.AddText(crosstalk.Given, Carried, item.Pair.Context.Test.String())
 	ofControl, difference := o, o
 	ofControl.Measure, difference.Measure = MeasureControlCopied, MeasureCopying
-	if o.NotScored == NoText { // what is cut from an answer before it is compared can be copied
+	if o.NotScored == NoText { // text that is cut before the comparison can be copied
 		o.NotScored = ""
 	}
 	if o.NotScored == "" && len(g.grams) == 0 {

@@ -26,7 +26,7 @@ type Protocol struct {
 	// papers treat all leak values as independent.
 	ClusterTest bool
 
-	// How a model is asked, unless the user says otherwise.
+	// How a model is asked, unless the user chooses otherwise.
 	Temperature float64
 	MaxTokens   int
 	Samples     int
@@ -74,7 +74,7 @@ type Rules struct{ Protocol }
 // Rules returns the instrument's rules.
 func (in *Instrument) Rules() Rules { return Rules{in.Protocol} }
 
-// signature is that of a measure of observations.
+// signature is the signature of a measure of observations.
 func (r Rules) signature(measure string, by map[string]string, suites crosstalk.SuiteIDs) string {
 	fields := []string{measure, "suite:" + suites.Of(by)}
 	switch measure {

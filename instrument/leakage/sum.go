@@ -97,12 +97,11 @@ func (s *sum) estimate(measure string, r Rules, by map[string]string, suites cro
 	return e
 }
 
-// manyUnscored is the share of pairs without a value above which a warning says
-// why: a figure over what is left may not be what was meant to be measured.
+// manyUnscored is the share of pairs without a value above which a warning
+// gives the reasons: a figure over the rest may not measure what was meant.
 const manyUnscored = 0.1
 
-// explain says why many pairs of text have no value, the most frequent reason
-// first.
+// explain tells why many pairs of text have no value, the most frequent reason first.
 func (s *sum) explain(scored int) []string {
 	n, all := s.counts[NotScored], scored
 	for _, key := range without {

@@ -26,8 +26,7 @@ func sentencesWithout(text string, words []string) (list []string) {
 	return list
 }
 
-// sentences are the sentences of a text in their order, without white space
-// around them.
+// sentences are the sentences of a text in order, without white space around them.
 func sentences(text string) (list []string) {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
 		end := len(firstSentence(text))

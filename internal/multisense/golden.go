@@ -11,12 +11,12 @@ type Figure struct {
 	Table, Cell                string // for messages
 	Measure, Pair, Part, Class string
 	Want                       float64 // a fraction
-	Observations               int     // 0 if the table does not say
+	Observations               int     // 0 if the table has none
 	Published                  float64 // of ROUGE as it was published, a bootstrap's median; else 0
 	Share                      bool    // Want is the number of the figure's observations, as a fraction of all items
 }
 
-// Figures are all cells that hold PAWS-X figures.
+// Figures are all cells with PAWS-X figures.
 func Figures(t testing.TB) (figures []Figure) {
 	t.Helper()
 	file := shared.JSON[struct {

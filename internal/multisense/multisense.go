@@ -1,5 +1,5 @@
 // Package multisense gives tests the PAWS-X part of the data of Ohmer et al.
-// (2023), which the tree does not hold, and the figures that they found in it.
+// (2023), which is not in the tree, and the figures that they found in it.
 package multisense
 
 import (

@@ -33,7 +33,7 @@ func (c *Config) MaxTokens() int {
 	return c.Positions
 }
 
-// roberta says whether positions are counted from the padding id.
+// roberta reports whether positions are counted from the padding id.
 func (c *Config) roberta() bool {
 	return c.Type == "roberta" || c.Type == "xlm-roberta" || c.Type == "camembert"
 }

@@ -4,7 +4,7 @@
 // pytorch_model.bin, one file or shards. Arithmetic is float32.
 //
 // Sequences are laid end to end, so that no work goes into padding, and batched
-// by length; each core takes whole batches. The result for a sequence does not
+// by length; each core computes whole batches. The result for a sequence does not
 // depend, bit by bit, on the other sequences or on the number of cores.
 //
 // Sources: Devlin et al. 2019 (BERT), Sanh et al. 2019 (DistilBERT), Liu et al.

@@ -104,7 +104,7 @@ func languages(spans []crosstalk.Span, expected string) string {
 	return names
 }
 
-// textOf is what an example shows: the fault in its text or, of several texts, each
+// textOf is the text of an example: the fault in its text or, of several texts, each
 // with its name.
 func (x *Examples) textOf(o crosstalk.Observation) string {
 	var sides, parts []string

@@ -12,7 +12,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// lines are those of the answer, at most maxLines.
+// lines are the lines of the answer, at most maxLines.
 func (a *answer) lines(examples *Examples) (lines []string) {
 	lines = append(lines, cut(visible.Line(a.title()), maxColumns), "")
 	room := maxLines - len(lines) - 1 // the header
@@ -126,7 +126,7 @@ type grid struct {
 	blocks [][]string
 }
 
-// labelWidths are those of names, from the one that is tried first.
+// labelWidths are the widths of names, in the order in which they are tried.
 var labelWidths = []int{28, 24, 20, 17, 14, 12, 10}
 
 // table lays out blocks in common columns. Until lines fit, intervals are left out
@@ -199,7 +199,7 @@ func (a *answer) header(intervals int) (header []string, labels int) {
 	return append(header, "not checked"), labels
 }
 
-// level is that of the intervals.
+// level is the level of the intervals.
 func (a *answer) level() string {
 	for _, r := range a.totals {
 		for _, e := range r.figures {
@@ -211,7 +211,7 @@ func (a *answer) level() string {
 	return "95 %"
 }
 
-// cells are those of a row whose columns are named so.
+// cells are the cells of a row whose columns have these names.
 func (a *answer) cells(r *row, named map[string]string, column string, intervals int) (cells []string) {
 	for _, c := range a.fixed {
 		cells = append(cells, visible.Line(cmp.Or(named[c], "-")))
@@ -233,7 +233,7 @@ func (a *answer) cells(r *row, named map[string]string, column string, intervals
 	return append(cells, fmt.Sprintf("%d of %d", unjudged, of))
 }
 
-// pad joins cells in columns of these widths; those of labels are words.
+// pad joins cells in columns of these widths; the first are words.
 func pad(cells []string, widths []int, labels int) string {
 	var b strings.Builder
 	for i, cell := range cells {
@@ -258,7 +258,7 @@ func (e example) line() string {
 	return "  " + cut(visible.Line(name), labelWidths[0]) + "  " + e.finding + "  " + e.text
 }
 
-// width is the number of columns that a text takes in a terminal.
+// width is the number of columns that a text fills in a terminal.
 func width(text string) int { return uniseg.StringWidth(text) }
 
 // cut shortens a text to this number of columns.

@@ -45,7 +45,7 @@ func Write(
 // answer is the figures of the headline measures.
 type answer struct {
 	kind     crosstalk.Kind
-	measures []crosstalk.Measure // those of the columns
+	measures []crosstalk.Measure // of the columns
 	others   []string            // labels of measures that are left out
 	model    string              // where there is one
 	common   []string            // columns with one value, and the value
@@ -97,8 +97,8 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 	return a
 }
 
-// columns sorts columns into those of groups, which it returns, those that name
-// totals, and those that all figures have in common.
+// columns divides columns into columns of groups, which it returns, columns that name
+// totals, and columns that all figures have in common.
 func (a *answer) columns(columns []string, rows []*row) (groups []string) {
 	columns = slices.DeleteFunc(columns, func(c string) bool { // that the data do not have
 		return !slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != crosstalk.All })
@@ -175,7 +175,7 @@ func (a *answer) covers(column string, rows []*row, groups []string) bool {
 	return covered == total
 }
 
-// rowsOf collects the figures with equal columns, in their order.
+// rowsOf collects the figures with equal columns, in order.
 func rowsOf(estimates []crosstalk.Estimate, names report.Names) (rows []*row) {
 	byKey := map[string]*row{}
 	for _, e := range estimates {
@@ -239,7 +239,7 @@ func (a *answer) badness(r *row) float64 {
 	return worst
 }
 
-// unjudged counts what the first figure of a row says nothing about.
+// unjudged counts the answers that the first figure of a row leaves out.
 func (a *answer) unjudged(r *row) (unjudged, of int) {
 	for _, m := range a.measures {
 		if e, ok := r.figures[m.Key]; ok {
@@ -324,7 +324,7 @@ func (a *answer) legend() string {
 	return strings.Join(legend, "; ")
 }
 
-// alike says what the first measure is if all answers count alike, where the totals
+// alike states the first measure if all answers count alike, where the totals
 // average over columns instead.
 func (a *answer) alike(rows []*row, groups []string) string {
 	first := a.measures[0]

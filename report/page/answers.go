@@ -229,7 +229,7 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s[:promptRoom], "") + fmt.Sprintf("… (%d more bytes not shown)", len(s)-promptRoom)
 }
 
-// keep adds the item's cards to the page if there is room. Cards with a finding
+// keep adds the item's cards to the page if there is space. Cards with a finding
 // or a note replace the others.
 func (a *Answers) keep() {
 	for _, d := range a.open {

@@ -7,7 +7,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Change says that a piece is on one of two compared sides only.
+// Change marks a piece that is on one of two compared sides only.
 type Change string
 
 // The changes.
@@ -62,7 +62,7 @@ func wordsOf(pieces []Piece) (words []word) {
 	return words
 }
 
-// changes marks what is in one of two texts only. alike is false if they have less
+// changes marks text that only one of two texts has. alike is false if they have less
 // than a third of their words in common.
 func changes(before, after []Piece) (a, b []Piece, alike bool) {
 	x, y := wordsOf(before), wordsOf(after)

@@ -14,13 +14,13 @@ import (
 	"crosstalk/report"
 )
 
-// Files says where the page of a run goes, and the files of its plots and tables.
+// Files names where to write the page of a run, its plots and its tables.
 type Files struct {
 	HTML    string // a file, - for Output.Page, or none; empty: report.html in the run
 	Figures string // a directory for plots and tables; empty: none
 }
 
-// Output is where Files.Write writes what is in no file.
+// Output is where Files.Write writes everything that is in no file.
 type Output struct {
 	Page     io.Writer
 	Notes    io.Writer // which files it wrote

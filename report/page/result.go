@@ -34,7 +34,7 @@ type Headline struct {
 	Interval    string // "81.7 to 85.0"
 	Level       string // of the interval: "95 %"
 	Counts      string // scored and left out
-	Doubt       string // why the figure says little
+	Doubt       string // why the figure means little
 }
 
 // Meaning explains a measure.

@@ -17,9 +17,9 @@ import (
 	"crosstalk/run"
 )
 
-// Read reads the report of a finished run with these figures: its observations,
-// called by names, what people say of them, and their notes. The figures have the names already.
-// If a defect leaves the report without plots, it says so in NoPlots.
+// Read reads the report of a finished run with these figures: its observations by these
+// names, human judgements of them, and their notes. The figures have the names already.
+// A defect that leaves the report without plots is in NoPlots.
 func Read(path string, estimates []crosstalk.Estimate, names report.Names) (Report, error) {
 	r := Report{Estimates: estimates, Answers: NewAnswers(estimates)}
 	collector := plot.NewCollector(estimates)

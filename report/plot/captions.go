@@ -34,7 +34,7 @@ func writeEach(w io.Writer, plots []Plot, text func(Plot) string) error {
 	return err
 }
 
-// caption is what the plot shows and how to read it.
+// caption describes the plot and how to read it.
 func (p Plot) caption() string {
 	return strings.TrimSpace(strings.TrimSuffix(p.Title, ".") + ". " + p.Note)
 }

@@ -73,7 +73,7 @@ func (c *Collector) name(title string) string {
 	return name
 }
 
-// panel has the estimates of one plot: those of one condition, except for the
+// panel has the estimates of one plot, of one condition except for the
 // columns that the plot shows.
 type panel struct {
 	of        string // the condition
@@ -85,7 +85,7 @@ type panel struct {
 const mostPanels = 6
 
 // panelsOf splits the estimates of some measures by the condition columns that a
-// plot does not show. Of the columns by which figures are grouped, it takes the
+// plot does not show. Of the columns by which figures are grouped, it uses the
 // totals over those that the plot does not show, and the groups of the others.
 func (c *Collector) panelsOf(measures []string, shown ...string) []panel {
 	var estimates []*crosstalk.Estimate

@@ -69,7 +69,7 @@ func (l Lines) Draw() Plot {
 		f.add(dashed(segment(left, up.at(l.Value), width, up.at(l.Value), ink, 1)))
 	}
 	var names []placed
-	free := room{left: left + 2, right: width, top: up.to, bottom: up.from}
+	free := space{left: left + 2, right: width, top: up.to, bottom: up.from}
 	for i, dots := range l.Dots {
 		if !l.Apart {
 			f.join(dots, x, up, i)
@@ -78,7 +78,7 @@ func (l Lines) Draw() Plot {
 			m := d.mark(l.Axis, l.name(i), x, up, i, l.aside(d, i))
 			free.take(m.Shapes)
 			f.Marks = append(f.Marks, m)
-			if d.Label != "" && i == 0 && m.Shapes != nil { // those of other series are beside the same X
+			if d.Label != "" && i == 0 && m.Shapes != nil { // other series are beside the same X
 				at := Point{x.at(d.X) + l.aside(d, i), up.at(float64(d.Estimate.Value))}
 				names = append(names, placed{len(f.Marks) - 1, at, d.Label})
 			}

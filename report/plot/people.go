@@ -9,7 +9,7 @@ import (
 	"crosstalk/labels"
 )
 
-// AddOpinion adds what people say of answers. Plots has each judgement beside the
+// AddOpinion adds human judgements of answers. Plots has each judgement beside the
 // automatic ones, and the shares of labels by setting beside what the instrument finds
 // (Gonen et al. 2024, figures 4 and 5).
 func (c *Collector) AddOpinion(o labels.Opinion) {

@@ -39,7 +39,7 @@ type Datum struct{ Name, Value string }
 // Shape is a Path or a Text.
 type Shape interface{ draw(canvas) }
 
-// canvas is what a plot is drawn on: an SVG document, or a page of PDF or PNG.
+// canvas is the target of a plot: an SVG document, or a page of PDF or PNG.
 type canvas interface {
 	path(Path)
 	text(Text)

@@ -22,7 +22,7 @@ var Sentences = [2]string{"His favourite food is fresh bread with butter.", "The
 // Check loads a model of this machine and compares Sentences. name is gloss, or as
 // ParseModel reads it; a model of no kind is used for sentence vectors. The rows, names
 // and texts for people, give the model's properties, the code that runs it and the time
-// it takes; they are there also with the error that its weights are wrong. Nothing is
+// it needs; they come also with the error that its weights are wrong. Nothing is
 // fetched.
 func Check(ctx context.Context, name string) (rows [][2]string, err error) {
 	say := func(what, format string, args ...any) {

@@ -16,7 +16,7 @@ import (
 	"crosstalk/measure/similarity/sbert"
 )
 
-// DefaultSBERT is the model of Smilga (2025), gonenSBERT that of Gonen et al. (2024).
+// DefaultSBERT is the model of Smilga (2025), gonenSBERT the one of Gonen et al. (2024).
 // Their figures are not comparable.
 const (
 	DefaultSBERT = "sentence-transformers/all-MiniLM-L6-v2"
@@ -66,7 +66,7 @@ func ParseModel(name string) (HubModel, error) {
 
 var layerSuffix = regexp.MustCompile(`/L([0-9]{1,4})$`)
 
-// parseHubModel reads the name of a model; kind is that of the similarity, or
+// parseHubModel reads the name of a model; kind is the similarity's, or
 // empty. Nothing is looked for.
 func parseHubModel(kind, name string) (HubModel, error) {
 	m := HubModel{Kind: kind, Name: name}
@@ -122,7 +122,7 @@ type scorer interface {
 }
 
 // load loads the model for token vectors or, unless its kind is bertscore, for sentence
-// vectors. A folder is named by what is in it. For token vectors, a layer that is
+// vectors. A folder is named by its content. For token vectors, a layer that is
 // neither named nor recommended is an error.
 func (m HubModel) load() (scorer, error) {
 	dir, commit, err := m.Find()

@@ -12,8 +12,8 @@ import (
 
 // CheckGloss refuses gloss, which has English words only, for a suite without
 // English items, and names the command that fetches a model which serves it.
-// names are similarities as Open takes them; languages are those of the suite's
-// items, BCP 47; without any, they count as English.
+// names are similarities as Open reads them; languages are the languages of the
+// suite's items, BCP 47; without any, they count as English.
 func CheckGloss(names []string, suite string, languages []string) error {
 	english := func(language string) bool { return primary(language) == "en" }
 	if !slices.Contains(names, "gloss") || len(languages) == 0 || slices.ContainsFunc(languages, english) {
@@ -41,7 +41,7 @@ func primary(tag string) string {
 }
 
 // CommonLanguage returns the one language of items, without its region, and
-// English if they do not say.
+// English if none has a language.
 func CommonLanguage(items iter.Seq2[crosstalk.Item, error]) (string, error) {
 	var languages []string
 	for item, err := range items {

@@ -18,8 +18,8 @@ import (
 	"crosstalk/model/embedder"
 )
 
-// Language returns the language of what is compared, for similarities that
-// have a model for each.
+// Language returns the language of the texts, for similarities that have a model for
+// each.
 type Language func() (string, error)
 
 // kinds are the kinds of similarities: how each is named, and how it is opened with

@@ -1,4 +1,4 @@
-// Package free says whether two free answers to a question mean the same: by
+// Package free decides whether two free answers to a question mean the same: by
 // their text, by the number they give, by a similarity, or by asking the model
 // itself.
 package free
@@ -52,7 +52,7 @@ func (Number) Same(
 	return consistency.VerdictOf(x == y), nil, nil
 }
 
-// Similar takes answers whose similarity is Threshold or more for the same.
+// Similar treats answers whose similarity is Threshold or more as the same.
 // Where it is undefined there is no verdict.
 type Similar struct {
 	Similarity similarity.Similarity

@@ -111,7 +111,7 @@ func fromWords(text string) (found []float64) {
 	return found
 }
 
-// phrase reads a number at the start of words, and how many it takes: parts
+// phrase reads a number at the start of words, and how many words it uses: parts
 // below a hundred, each with the scales after it.
 func phrase(words []string) (total float64, used int) {
 	numerals, scales := numbers()

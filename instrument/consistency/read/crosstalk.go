@@ -90,7 +90,7 @@ func mentions(text string, labels []label) []mention {
 }
 
 // position returns the reading that the place of a mention gives, or none.
-// First and last say that no word comes before and after it.
+// first and last: no word comes before it, or after it.
 func position(text string, m mention, first, last bool) Reading {
 	before := strings.TrimRightFunc(text[:m.start], openingOrSpace)
 	after := strings.TrimLeftFunc(text[m.end:], closing)

@@ -128,7 +128,7 @@ func leading(text string, labels []label) Reading {
 	return Reading{}
 }
 
-// bushi takes 不是 ("is not") for 否 ("no"). Where 否 is no label either, the
+// bushi reads 不是 ("is not") as 否 ("no"). Where 否 is no label either, the
 // answer is read but is none of the labels.
 func bushi(text string, labels []label) Reading {
 	declared := func(lower string) int {

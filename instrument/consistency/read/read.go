@@ -8,6 +8,7 @@ package read
 
 import (
 	"fmt"
+	"slices"
 
 	"crosstalk/measure/pytext"
 )
@@ -21,14 +22,14 @@ var Readers = map[string]Reader{
 	"crosstalk-1": Crosstalk1,
 }
 
-// A Reading is what a reader found.
+// A Reading is the result of a reader.
 type Reading struct {
 	Label      string // as declared; "" if no label was found
 	Rule       string // the rule that decided, found or not
 	Confidence Confidence
 }
 
-// Confidence says how far a reading can be trusted without review.
+// Confidence is how far a reading can be trusted without review.
 type Confidence int
 
 const (
@@ -38,7 +39,7 @@ const (
 	Full                   // the answer is the label
 )
 
-var confidences = [...]string{"none", "low", "high", "full"}
+var confidences = []string{"none", "low", "high", "full"}
 
 func (c Confidence) String() string {
 	if c < None || c > Full {
@@ -47,21 +48,11 @@ func (c Confidence) String() string {
 	return confidences[c]
 }
 
-// MarshalText writes "none", "low", "high" or "full".
-func (c Confidence) MarshalText() ([]byte, error) {
-	if c < None || c > Full {
-		return nil, fmt.Errorf("read: no confidence %d", int(c))
-	}
-	return []byte(confidences[c]), nil
-}
-
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText reads what String writes.
 func (c *Confidence) UnmarshalText(text []byte) error {
-	for i, name := range confidences {
-		if string(text) == name {
-			*c = Confidence(i)
-			return nil
-		}
+	if i := slices.Index(confidences, string(text)); i >= 0 {
+		*c = Confidence(i)
+		return nil
 	}
 	return fmt.Errorf("read: confidence %q (want none, low, high or full)", text)
 }

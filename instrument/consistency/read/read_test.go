@@ -228,12 +228,9 @@ func TestStripQuotes(t *testing.T) {
 
 func TestConfidence(t *testing.T) {
 	for c := None; c <= Full; c++ {
-		text, err := c.MarshalText()
-		if err != nil || string(text) != c.String() {
-			t.Errorf("%d: %q, %v", c, text, err)
-		}
+		text := c.String()
 		var back Confidence
-		if err := back.UnmarshalText(text); err != nil || back != c {
+		if err := back.UnmarshalText([]byte(text)); err != nil || back != c {
 			t.Errorf("%s comes back as %v, %v", text, back, err)
 		}
 	}
@@ -241,8 +238,8 @@ func TestConfidence(t *testing.T) {
 	if err := c.UnmarshalText([]byte("sure")); err == nil {
 		t.Error("no error for an unknown confidence")
 	}
-	if _, err := Confidence(9).MarshalText(); err == nil || Confidence(9).String() != "Confidence(9)" {
-		t.Error("no error for a confidence out of range")
+	if Confidence(9).String() != "Confidence(9)" {
+		t.Error("a confidence out of range has the name of another")
 	}
 }
 

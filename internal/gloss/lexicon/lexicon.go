@@ -4,7 +4,7 @@
 //
 // The builder of the gloss vectors uses it with all of WordNet, the look-up at
 // run time with the lemmas that have a vector. Both read words alike, but that
-// the builder takes contractions for words and accented letters for spaces.
+// the builder reads contractions as words and accented letters as spaces.
 package lexicon
 
 import "strings"

@@ -108,8 +108,8 @@ func open(dir string, f format, names []string, of map[string]string) (*Dir, err
 	return d, nil
 }
 
-// add opens a file and adds its tensors; with an index, only those that it says
-// are in this file.
+// add opens a file and adds its tensors; with an index, only those that it
+// lists for this file.
 func (d *Dir) add(f format, path, name string, of map[string]string) error {
 	file, err := os.Open(path)
 	if err != nil {

@@ -3,7 +3,7 @@
 //
 // A header is believed only as far as the file goes: every tensor must lie in
 // the file, without gap or overlap, and have the size that its type and shape
-// say. What is allocated is bounded by the size of the header; values are
+// require. What is allocated is bounded by the size of the header; values are
 // streamed.
 package safetensors
 

@@ -12,7 +12,7 @@ type addedToken struct {
 	ID         int32
 	Content    string
 	SingleWord bool `json:"single_word"` // only between word boundaries
-	LStrip     bool // takes the white space before it
+	LStrip     bool // includes the white space before it
 	RStrip     bool // and after it
 	Normalized bool // is looked for in the normalised text
 }

@@ -19,7 +19,7 @@ type bertNormalizer struct {
 	Lower   bool  `json:"lowercase"`
 }
 
-// override applies what tokenizer_config.json says explicitly.
+// override applies explicit settings of tokenizer_config.json.
 func (n *bertNormalizer) override(c config) {
 	if c.Lower != nil {
 		n.Lower = *c.Lower

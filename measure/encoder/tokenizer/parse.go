@@ -119,7 +119,7 @@ func parse(b []byte, c config) (*Tokenizer, error) {
 	return t, nil
 }
 
-// parseProcessor reads what is put around a text.
+// parseProcessor reads the ids that are put around a text.
 func (t *Tokenizer) parseProcessor(raw json.RawMessage) error {
 	var p struct {
 		Type     string

@@ -66,7 +66,7 @@ func Load(dir string) (*Tokenizer, error) {
 	return t, nil
 }
 
-// config is what matters of a tokenizer_config.json.
+// config is the part of a tokenizer_config.json that matters here.
 type config struct {
 	Lower     *bool   `json:"do_lower_case"`
 	Strip     *bool   `json:"strip_accents"`
@@ -125,25 +125,25 @@ func (t *Tokenizer) Special(id int32) bool {
 // are more than most, the text is cut at its end and the special tokens stay;
 // most = 0 is no limit.
 func (t *Tokenizer) Encode(text string, most int) []int32 {
-	room := math.MaxInt // for the ids before t.after
+	limit := math.MaxInt // of the ids before t.after
 	if most > 0 {
-		room = max(most-len(t.after), len(t.before))
+		limit = max(most-len(t.after), len(t.before))
 	}
 	ids := slices.Clone(t.before)
-	// visit handles one part of the text; what comes after the room is full
-	// cannot change the ids before it.
+	// visit handles one part of the text; text after the limit cannot change the ids
+	// before it.
 	visit := func(part string, id int32, isAdded bool) bool {
 		if isAdded {
 			ids = append(ids, id)
-			return len(ids) < room
+			return len(ids) < limit
 		}
 		for _, word := range t.split([]string{part}) {
-			if len(ids) >= room {
+			if len(ids) >= limit {
 				break
 			}
 			ids = t.model.encode(ids, word)
 		}
-		return len(ids) < room
+		return len(ids) < limit
 	}
 	splitAdded(strings.ToValidUTF8(text, "\uFFFD"), t.added, func(part string, id int32, isAdded bool) bool {
 		if isAdded {
@@ -151,5 +151,5 @@ func (t *Tokenizer) Encode(text string, most int) []int32 {
 		}
 		return splitAdded(t.normalize(part), t.addedNorm, visit)
 	})
-	return append(ids[:min(len(ids), room)], t.after...)
+	return append(ids[:min(len(ids), limit)], t.after...)
 }

@@ -2,7 +2,7 @@ package tokenizer
 
 import "unicode/utf8"
 
-// wordPiece takes the longest piece of the vocabulary that begins the rest of a
+// wordPiece cuts off the longest piece of the vocabulary that begins the rest of a
 // word, again and again; the pieces after the first carry a prefix.
 type wordPiece struct {
 	vocab    map[string]int32
@@ -18,7 +18,7 @@ func (w *wordPiece) encode(ids []int32, word string) []int32 {
 	var room [512]byte
 	first := len(ids)
 	for from := 0; from < len(word); {
-		// rest is what the vocabulary is asked for, with its prefix.
+		// rest is the piece to look up, with its prefix.
 		rest := room[:0]
 		if from > 0 {
 			rest = append(rest, w.prefix...)

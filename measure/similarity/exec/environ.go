@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Options say how a program is run; the zero value has defaults.
+// Options control how a program is run; the zero value has defaults.
 type Options struct {
 	// Timeout is the maximum time for one answer; 0: DefaultTimeout.
 	Timeout time.Duration
-	// Hide are environment variables that the program does not see, beside those
-	// whose names are those of secrets (see environ).
+	// Hide are environment variables that the program does not see, besides those
+	// with the names of secrets (see environ).
 	Hide []string
 	// Show are environment variables that it sees nevertheless. Each must be set.
 	Show []string

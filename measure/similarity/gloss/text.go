@@ -30,7 +30,7 @@ func compareItems(p, q item) int {
 	return cmp.Or(cmp.Compare(p.row, q.row), cmp.Compare(p.weight, q.weight))
 }
 
-// Preparing a text takes some 20 times its bytes, so at most two long ones are
+// Preparing a text needs some 20 times its bytes, so at most two long ones are
 // compared at a time, however many answers wait to be scored.
 const long = 64 << 10 // bytes
 

@@ -71,7 +71,7 @@ func (s *Set) Softmax(x []float32, n int, scale float32) {
 }
 
 // AddNorm sets y[:n] to the layer norm of x + r, times w plus b (Ba et al.
-// 2016); n >= Lanes. All slices reach to the next multiple of Lanes, and hold
+// 2016); n >= Lanes. All slices reach to the next multiple of Lanes, with
 // zeros from n on; y may be x or r.
 func (s *Set) AddNorm(y, x, r, w, b []float32, n int, eps float32) {
 	m := roundUp(n)
