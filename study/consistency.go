@@ -46,7 +46,7 @@ type Consistency struct {
 
 	Free       string   // how free answers are compared: text, number, model, or SIMILARITY>=SCORE; "": text
 	ExecEnv    []string // environment variables with keys that programs (exec:) see nevertheless
-	Quality    string   // a further scorer of rewritten texts (similarities.Open); "": none
+	Quality    string   // a further scorer of rewritten texts (similarities.Env.Open); "": none
 	Identifier string   // OpenIdentifier, for flags
 	Overrides  string   // a run with labels of answers that people have read, or a file of them
 }
@@ -153,7 +153,7 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 		return "", fmt.Errorf("the texts are in several languages: name a model, as in bertscore:bert-base-multilingual-cased")
 	}
 	if c.Quality != "" {
-		if in.Quality, err = similarities.Open(c.Quality, several, env); err != nil {
+		if in.Quality, err = env.Open(c.Quality, several); err != nil {
 			return in, crosstalk.BadOption("quality", ": %w", err)
 		}
 	}
@@ -171,7 +171,7 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 			return in, crosstalk.BadOption("free",
 				" is %q; expected text, number, model, or a similarity with its threshold, as in gloss>=0.7", c.Free)
 		}
-		similarity, err := similarities.Open(strings.TrimSpace(name), several, env)
+		similarity, err := env.Open(strings.TrimSpace(name), several)
 		if err != nil {
 			return in, crosstalk.BadOption("free", ": %w", err)
 		}
