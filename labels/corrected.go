@@ -146,11 +146,12 @@ func (s *Sheet) targets(units []judgedUnit, labels []Label) []target {
 // figure is one of a condition, a judge, or a value of a column.
 type figure struct {
 	target
-	by    map[string]string
-	order [2]int           // of the target and the column
-	steps []stats.Clusters // the instrument's, each of those that pass the one before
-	both  stats.Corrected
-	items map[string]bool
+	by       map[string]string
+	order    [2]int           // of the target and the column
+	steps    []stats.Clusters // the instrument's, each of those that pass the one before
+	both     stats.Corrected
+	clusters stats.ClusterNames // of steps
+	items    map[string]bool
 }
 
 func (f *figure) add(u *Unit, stratum string, values, labels []float64) {
@@ -160,7 +161,7 @@ func (f *figure) add(u *Unit, stratum string, values, labels []float64) {
 	passed := 1.0
 	for k, v := range values {
 		if passed > 0 {
-			f.steps[k].Add(u.Cluster, v/passed)
+			f.steps[k].Add(f.clusters.Number(u.Cluster), v/passed)
 		}
 		passed = v
 	}

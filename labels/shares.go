@@ -43,6 +43,7 @@ func (s *Sheet) Shares(d Design, given []Label) (shares []crosstalk.Estimate) {
 		labels map[string]*stats.Clusters
 	}
 	var all []judged
+	var clusters stats.ClusterNames
 	at := map[string]int{}
 	for i := range s.Units {
 		u := &s.Units[i]
@@ -65,9 +66,9 @@ func (s *Sheet) Shares(d Design, given []Label) (shares []crosstalk.Estimate) {
 			says := s.Question.says(j)
 			for l, values := range all[k].labels {
 				if l == says {
-					values.Add(u.Cluster, 1)
+					values.Add(clusters.Number(u.Cluster), 1)
 				} else {
-					values.Add(u.Cluster, 0)
+					values.Add(clusters.Number(u.Cluster), 0)
 				}
 			}
 		}

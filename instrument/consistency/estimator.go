@@ -28,7 +28,8 @@ type estimator struct {
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	columns := slices.DeleteFunc(slices.Clone(by), func(column string) bool { return column == ByClass })
 	e := &estimator{rules: r, detail: slices.Contains(by, ByClass)}
-	e.groups = estimate.Groups[*sum]{Grouping: estimate.Grouping{By: columns, Apart: apart}, New: newSum, Describe: e.describe}
+	e.groups = estimate.Groups[*sum]{Grouping: estimate.Grouping{By: columns, Apart: apart}, Describe: e.describe,
+		New: func(map[string]string) *sum { return newSum(&e.groups.Clusters) }}
 	return e
 }
 
@@ -53,7 +54,7 @@ func (e *estimator) describe(measure string, _, labels, extra map[string]string)
 
 // Add implements crosstalk.Estimator.
 func (e *estimator) Add(o crosstalk.Observation) {
-	cluster := e.groups.Cluster(o.Cluster)
+	cluster := e.groups.Clusters.Number(o.Cluster)
 	for _, s := range e.rules.shares(o, e.detail) {
 		for _, g := range e.groups.Of(o.Condition, o.Labels, s.measure, s.labels) {
 			g.Sum.add(o, s, cluster)

@@ -17,17 +17,18 @@ type sum struct {
 	items  estimate.Items
 
 	values        stats.Clusters
-	better, worse int                              // of changes
-	x, y          []float64                        // of correlations
-	bleu          map[string]translation.BLEUStats // by cluster
+	better, worse int       // of changes
+	x, y          []float64 // of correlations
+	bleu          map[stats.Cluster]translation.BLEUStats
+	clusters      *stats.ClusterNames
 }
 
-func newSum(map[string]string) *sum {
-	return &sum{bleu: map[string]translation.BLEUStats{},
+func newSum(clusters *stats.ClusterNames) *sum {
+	return &sum{bleu: map[stats.Cluster]translation.BLEUStats{}, clusters: clusters,
 		counts: map[string]int{Invalid: 0, "not_scored": 0, "empty": 0, "refused": 0, "failed": 0}}
 }
 
-func (g *sum) add(o crosstalk.Observation, s share, cluster string) {
+func (g *sum) add(o crosstalk.Observation, s share, cluster stats.Cluster) {
 	g.count(o, s)
 	if s.reason != "" {
 		return
@@ -128,8 +129,8 @@ func (g *sum) correlate(e *crosstalk.Estimate) {
 // clusters.
 func (g *sum) corpus(e *crosstalk.Estimate) {
 	var parts []translation.BLEUStats
-	for _, name := range slices.Sorted(maps.Keys(g.bleu)) {
-		parts = append(parts, g.bleu[name])
+	for _, cluster := range slices.SortedFunc(maps.Keys(g.bleu), g.clusters.Compare) {
+		parts = append(parts, g.bleu[cluster])
 	}
 	corpus := func(units []int) float64 {
 		total := translation.BLEUStats{}

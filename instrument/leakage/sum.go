@@ -26,7 +26,7 @@ func newSum(map[string]string) *sum {
 		string(crosstalk.Empty): 0, string(crosstalk.Refused): 0, string(crosstalk.Failed): 0}}
 }
 
-func (s *sum) add(o crosstalk.Observation, cluster string) {
+func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
 	if o.NotScored != "" || !o.Value.Defined() {
 		switch reason := crosstalk.Status(o.NotScored); reason {
 		case crosstalk.Empty, crosstalk.Refused, crosstalk.Failed:

@@ -81,6 +81,7 @@ func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
 		uncoded int
 	}
 	groups, order := map[string]*group{}, []string{}
+	var clusters stats.ClusterNames
 	for _, r := range rows {
 		for _, labels := range estimate.Rollup(r.labels, by) {
 			key := string(crosstalk.Canonical(labels))
@@ -103,7 +104,7 @@ func Codes(paths []string, by []string) ([]crosstalk.Estimate, error) {
 				if slices.Contains(r.codes, code) {
 					value = 1
 				}
-				g.values[code].Add(r.cluster, value)
+				g.values[code].Add(clusters.Number(r.cluster), value)
 			}
 		}
 	}
