@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/run"
 	"crosstalk/study"
 )
@@ -26,7 +27,7 @@ func (s shards) mergeObservations(d *run.Dir, recorder *run.Recorder) ([]crossta
 		}
 		summary.Add(o.Observation)
 	}
-	return summary.Estimates(), nil
+	return summary.Estimates()
 }
 
 // observations yields those of all shards by their places.
@@ -36,7 +37,7 @@ func (s shards) observations() iter.Seq2[run.Placed, error] {
 		defer close(done)
 		var open sources
 		for _, o := range s {
-			from := &source{path: o.path, batches: ahead(run.ReadPlaced(o.path), done)}
+			from := &source{path: o.path, batches: ahead(run.ReadPlaced(o.path, instrument.Named(o.Plan.Instrument).Reads...), done)}
 			more, err := from.step()
 			if err != nil {
 				yield(run.Placed{}, err)

@@ -126,11 +126,11 @@ func ReadObservations(path string) iter.Seq2[crosstalk.Observation, error] {
 	return observations(path, &parser{})
 }
 
-// ReadValues is ReadObservations without texts, spans, masked parts, tokens and
-// answers, which take most of the time. (Where encoding/json has to read a line, they
-// are there.) Observations share conditions and labels, which nobody may change.
-func ReadValues(path string) iter.Seq2[crosstalk.Observation, error] {
-	return observations(path, sharing(textsField|detailFields))
+// ReadValues is ReadObservations without spans, masked parts, tokens and answers, and
+// without texts of other names, which take most of the time. Observations share
+// conditions and labels, which nobody may change.
+func ReadValues(path string, texts ...string) iter.Seq2[crosstalk.Observation, error] {
+	return observations(path, ofValues(texts))
 }
 
 func observations(path string, p *parser) iter.Seq2[crosstalk.Observation, error] {
@@ -141,8 +141,7 @@ func observations(path string, p *parser) iter.Seq2[crosstalk.Observation, error
 	}
 }
 
-// Placed is an observation of a shard, with its place. It has what figures are made of:
-// no spans, masked parts, tokens and answers.
+// Placed is an observation of a shard, as ReadValues reads it, with its place.
 type Placed struct {
 	crosstalk.Observation
 	At   Place
@@ -151,13 +150,13 @@ type Placed struct {
 
 // ReadPlaced reads the observations of the run of a shard. The places ascend.
 // Observations share conditions and labels, which nobody may change.
-func ReadPlaced(path string) iter.Seq2[Placed, error] {
+func ReadPlaced(path string, texts ...string) iter.Seq2[Placed, error] {
 	return func(yield func(Placed, error) bool) {
 		last := Place{-1, -1}
 		var wrong error
 		var end []byte
 		n := 0
-		err := readObservations(path, sharing(detailFields), func(o line, text []byte) bool {
+		err := readObservations(path, ofValues(texts), func(o line, text []byte) bool {
 			n++
 			if o.Place == nil {
 				wrong = fmt.Errorf("%s:%d: has no place: it is not of a shard", filepath.Join(path, observationsFile), n)
@@ -277,19 +276,4 @@ func (e *ChangedError) Error() string {
 		what = "was changed after it was written: its SHA-256 is not that of the run's manifest"
 	}
 	return fmt.Sprintf("%s: %s: score the run again with the command that made it (no answered request is sent again)", e.File, what)
-}
-
-// Each hands every observation of a run to all consumers, in one pass.
-func Each(path string, consumers ...func(crosstalk.Observation) error) error {
-	for o, err := range ReadObservations(path) {
-		if err != nil {
-			return err
-		}
-		for _, consume := range consumers {
-			if err := consume(o); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
