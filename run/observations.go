@@ -134,11 +134,9 @@ func ReadValues(path string, texts ...string) iter.Seq2[crosstalk.Observation, e
 }
 
 func observations(path string, p *parser) iter.Seq2[crosstalk.Observation, error] {
-	return func(yield func(crosstalk.Observation, error) bool) {
-		if err := readObservations(path, p, func(l line, _ []byte) bool { return yield(l.Observation, nil) }); err != nil {
-			yield(crosstalk.Observation{}, err)
-		}
-	}
+	return ahead(func(yield func(crosstalk.Observation, int) bool) error {
+		return readObservations(path, p, func(l line, text []byte) bool { return yield(l.Observation, len(text)) })
+	})
 }
 
 // Placed is an observation of a shard, as ReadValues reads it, with its place.
@@ -151,33 +149,84 @@ type Placed struct {
 // ReadPlaced reads the observations of the run of a shard. The places ascend.
 // Observations share conditions and labels, which nobody may change.
 func ReadPlaced(path string, texts ...string) iter.Seq2[Placed, error] {
-	return func(yield func(Placed, error) bool) {
+	return ahead(func(yield func(Placed, int) bool) error {
 		last := Place{-1, -1}
 		var wrong error
 		var end []byte
 		n := 0
+		refuse := func(format string, args ...any) bool {
+			wrong = fmt.Errorf("%s:%d: "+format, append([]any{filepath.Join(path, observationsFile), n}, args...)...)
+			return false
+		}
 		err := readObservations(path, ofValues(texts), func(o line, text []byte) bool {
 			n++
 			if o.Place == nil {
-				wrong = fmt.Errorf("%s:%d: has no place: it is not of a shard", filepath.Join(path, observationsFile), n)
-				return false
+				return refuse("has no place: it is not of a shard")
 			}
 			at := Place{o.Place[0], o.Place[1]}
 			if at.Compare(last) < 0 {
-				wrong = fmt.Errorf("%s:%d: its place %v is before that of the line above, %v", filepath.Join(path, observationsFile), n, at, last)
-				return false
+				return refuse("its place %v is before that of the line above, %v", at, last)
 			}
 			last = at
 			end = at.append(end[:0])
 			without, found := bytes.CutSuffix(bytes.TrimSpace(text), end)
 			if !found {
-				wrong = fmt.Errorf("%s:%d: does not end with its place", filepath.Join(path, observationsFile), n)
-				return false
+				return refuse("does not end with its place")
 			}
-			return yield(Placed{o.Observation, at, append(append(make([]byte, 0, len(without)+1), without...), '}')}, nil)
+			return yield(Placed{o.Observation, at, append(bytes.Clone(without), '}')}, len(text))
 		})
-		if err = cmp.Or(wrong, err); err != nil {
-			yield(Placed{}, err)
+		return cmp.Or(wrong, err)
+	})
+}
+
+// Observations are read ahead in batches of at most so many, and of little more than
+// so many bytes.
+const (
+	batchLength = 64
+	batchBytes  = 1 << 20
+)
+
+// ahead yields what read yields with its size, and then the error. It reads in
+// another goroutine, since reading takes much of the time.
+func ahead[T any](read func(yield func(one T, size int) bool) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		batches, done := make(chan []T, 1), make(chan struct{})
+		var err error // once batches is closed
+		go func() {
+			defer close(batches)
+			var batch []T
+			inBatch := 0
+			send := func() bool {
+				select {
+				case batches <- batch:
+					batch, inBatch = make([]T, 0, batchLength), 0
+					return true
+				case <-done:
+					return false
+				}
+			}
+			err = read(func(one T, size int) bool {
+				batch = append(batch, one)
+				inBatch += size
+				return len(batch) < batchLength && inBatch < batchBytes || send()
+			})
+			send()
+		}()
+		defer func() {
+			close(done)
+			for range batches { // until the file is closed
+			}
+		}()
+		for batch := range batches {
+			for _, one := range batch {
+				if !yield(one, nil) {
+					return
+				}
+			}
+		}
+		if err != nil {
+			var none T
+			yield(none, err)
 		}
 	}
 }
