@@ -591,9 +591,6 @@ func (c *check) result() Judgement {
 		}
 	}
 	j.Language = c.name(j.Language, 0, len(c.text))
-	if base, _, _ := strings.Cut(j.Language, "-"); base == c.want.base {
-		j.Region = c.region()
-	}
 	if j.Units > 0 || j.Spans != nil {
 		j.Judged = c.level()
 	}

@@ -30,7 +30,6 @@ const (
 type Judgement struct {
 	Verdict  Verdict `json:"verdict"`
 	Language string  `json:"language"`         // that most of the prose is in, empty if that cannot be told
-	Region   string  `json:"region,omitempty"` // that the words of English, Spanish or Portuguese point to, if they do: reported, not judged
 	P        float64 `json:"p"`                // probability that the verdict is true; 0.5 if it cannot be told
 	Judged   Level   `json:"judged,omitempty"` // how closely the text was looked at; empty if it has nothing to judge
 	Units    int     `json:"units"`            // lines, or groups of short ones, that were judged
@@ -101,8 +100,7 @@ func (k Checker) identifier() langid.Identifier {
 }
 
 // Check judges a text that should be in a language: a BCP 47 tag such as "ko", "pt-BR" or "zh-Hant". A script or region
-// decides between simplified and traditional Chinese, a script between the two of Serbian; other regions are reported,
-// not judged. An error means that the tag is not a language that can be judged.
+// decides between simplified and traditional Chinese, a script between the two of Serbian; other regions do not count. An error means that the tag is not a language that can be judged.
 func (k Checker) Check(text, tag string) (Judgement, error) {
 	e, err := k.expect(tag)
 	if err != nil {

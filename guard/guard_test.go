@@ -242,22 +242,6 @@ func TestJudged(t *testing.T) {
 	}
 }
 
-func TestRegion(t *testing.T) {
-	for _, c := range []struct{ tag, text, want string }{
-		{"pt-BR", "Bloqueamos o cartão no telemóvel; mostre o ecrã na paragem do autocarro.", "pt-PT"},
-		{"pt", "Você pode pagar pelo celular dentro do ônibus.", "pt-BR"},
-		{"en", "The colour of the town centre is grey.", "en-GB"},
-		{"en", "The colour of the town center is bright.", ""},
-		{"es", "Si vosotros queréis, el ordenador está listo.", "es-ES"},
-		{"de", "Die Farbe ist schön und hell.", ""},
-		{"de", "The colour of the town centre is grey.", ""},
-	} {
-		if j, _ := spans(t, c.text, c.tag); j.Region != c.want {
-			t.Errorf("%s: %q: region %q, want %q", c.tag, c.text, j.Region, c.want)
-		}
-	}
-}
-
 func TestBadTags(t *testing.T) {
 	for tag, want := range map[string]string{
 		"":    `unknown language ""`,
