@@ -292,7 +292,7 @@ func (c *check) sibling() string {
 			case seen[w]:
 			case malay[w]:
 				n += 2
-			case malayRather[w]:
+			case rather[w]:
 				n++
 			default:
 				continue

@@ -148,9 +148,6 @@ func (c *check) joins(r run) bool {
 		!c.functional(run{words: r.words[:1]}) && !c.functional(run{words: r.words[2:]})
 }
 
-// joins lists the words of English that join nouns.
-var joins = lists("and by for in of on or to")
-
 func notInCompound(r rune) bool { return r != '-' && !unicode.IsLetter(r) }
 
 func latin(word string) bool {
@@ -230,17 +227,8 @@ func (c *check) functional(r run) bool {
 // latinPhrase reports whether words are a phrase of Latin that many languages use, or end one.
 func (c *check) latinPhrase(r run) bool {
 	before := strings.ToLower(c.before(r.start))
-	return all(r.words, func(w words.Word) bool { return latinWords[strings.ToLower(c.text[w.Start:w.End])] }) &&
-		(len(r.words) > 1 && r.end-r.start > 5 || latinWords[before] && len(before) > 3)
-}
-
-// lists returns the words of a list.
-func lists(text string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(text) {
-		set[w] = true
-	}
-	return set
+	return all(r.words, func(w words.Word) bool { return latins[strings.ToLower(c.text[w.Start:w.End])] }) &&
+		(len(r.words) > 1 && r.end-r.start > 5 || latins[before] && len(before) > 3)
 }
 
 func all(run []words.Word, is func(words.Word) bool) bool {

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -58,7 +57,8 @@ func (c *check) titled(run []words.Word) bool {
 		return true
 	}
 	// A capital of the other language itself begins a sentence; German nouns have one anyway.
-	return leads(first) && !opens[strings.ToLower(c.text[first.Start:first.End])] && first.Language != "de" &&
+	word := strings.ToLower(c.text[first.Start:first.End])
+	return leads(first) && (!english[word] || articles[word]) && first.Language != "de" &&
 		!(c.comma(first.Start) && len(run) > 4)
 }
 
@@ -82,15 +82,6 @@ func speaks(run []words.Word) bool {
 // leads reports whether a word with a capital is in the other language, and so begins what follows, rather than a name
 // before words of it.
 func leads(w words.Word) bool { return w.Name && w.Share > w.Own }
-
-// opens lists words of English that begin a sentence rather than a name.
-var opens = func() map[string]bool {
-	all := maps.Clone(english)
-	for _, w := range []string{"a", "an", "the", "no", "not"} {
-		delete(all, w)
-	}
-	return all
-}()
 
 // everyday is the share from which words of English are not names of products.
 const everyday = 1e-5
@@ -138,9 +129,6 @@ func spoken(text string) bool {
 	}
 	return false
 }
-
-// inNames lists the function words of English that names have, too.
-var inNames = lists("a about after an and at before between by for from in into of on or over the through to under with without")
 
 // rare reports whether a block is nothing but a word with a capital that is rare in every language.
 func (c *check) rare(b prose.Block) bool {

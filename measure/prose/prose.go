@@ -5,8 +5,27 @@
 package prose
 
 import (
+	_ "embed"
 	"strings"
 	"unicode/utf8"
+
+	"crosstalk/internal/lexicon"
+)
+
+//go:embed words.txt
+var wordLists string
+
+// Lists of the file, which describes them.
+var (
+	lists        = lexicon.Parse(wordLists)
+	commands     = lexicon.Set(lists["commands"])
+	tools        = lexicon.Set(lists["tools"])
+	verbs        = lexicon.Set(lists["verbs"])
+	functions    = lexicon.Set(lists["functions"])
+	domains      = lexicon.Set(lists["domains"])
+	shortDomains = lexicon.Set(lists["short domains"])
+	files        = lexicon.Set(lists["files"])
+	units        = lexicon.Set(lists["units"])
 )
 
 // A Kind says why a part of a text is masked.
