@@ -49,7 +49,7 @@ func (c *check) excuseAlike(found []run) {
 		}
 	}
 	many := len(terms) >= manyTerms || c.borrows()
-	coding := c.masks(prose.Code)
+	coding := c.has(prose.Code)
 	few := 3*foreign <= c.analysis.Count(0, len(c.text))
 	mixed := short >= 3 && len(languages) >= 2 && few
 	for i := range found {
@@ -80,12 +80,12 @@ func (c *check) alone(r run) bool {
 	const share = 1e-5
 	w := r.words[0]
 	return r.excuse == Loan && len(r.words) == 1 && (w.Foreign || w.Native && w.Own == 0 && c.analysis.Borrowed() == 0) &&
-		!w.Name && !w.Loan && w.English >= share && c.want.base != "hi" && !c.masks(prose.Code, prose.Quote, prose.Label)
+		!w.Name && !w.Loan && w.English >= share && c.want.base != "hi" && !c.has(prose.Code, prose.Quote, prose.Label)
 }
 
-// masks reports whether a text has masked parts of one of the kinds.
-func (c *check) masks(kinds ...prose.Kind) bool {
-	return slices.ContainsFunc(c.masked, func(m Mask) bool { return slices.Contains(kinds, m.Kind) })
+// has reports whether a text has masked parts of one of the kinds.
+func (c *check) has(kinds ...prose.Kind) bool {
+	return slices.ContainsFunc(c.masks, func(m prose.Span) bool { return slices.Contains(kinds, m.Kind) })
 }
 
 // borrows reports whether a text is full of words that its language has borrowed from English.
@@ -244,13 +244,13 @@ func all(run []words.Word, is func(words.Word) bool) bool {
 const nearby = 300
 
 // line returns the line around a byte, as far as it is nearby.
-func (c *check) line(at int) words.Range {
+func (c *check) line(at int) prose.Span {
 	start, end := max(0, at-nearby), min(len(c.text), at+nearby)
 	start += strings.LastIndexByte(c.text[start:at], '\n') + 1
 	if n := strings.IndexByte(c.text[at:end], '\n'); n >= 0 {
 		end = at + n
 	}
-	return words.Range{Start: start, End: end}
+	return prose.Span{Start: start, End: end}
 }
 
 // bracketed reports whether words are in parentheses after prose, or before prose in parentheses, as translations are.
@@ -272,24 +272,21 @@ func (c *check) bracketed(r run) bool {
 var separators = []string{":", "：", " – ", " — ", " - ", "=", "→"}
 
 // pair is a line of a list that has a part in the expected language and one in another, with a separator between.
-type pair struct{ line, foreign words.Range }
+type pair struct{ line, foreign prose.Span }
 
 // paired returns the foreign part of the line around a byte, in a text with a list of words and their translations.
-func (c *check) paired(at int) (words.Range, bool) {
-	if c.pairs == nil {
-		c.pairs = c.findPairs()
+func (c *check) paired(at int) (prose.Span, bool) {
+	pairs := c.pairs()
+	i := sort.Search(len(pairs), func(i int) bool { return pairs[i].line.End > at })
+	if len(pairs) < 2 || i == len(pairs) || pairs[i].line.Start > at {
+		return prose.Span{}, false
 	}
-	i := sort.Search(len(c.pairs), func(i int) bool { return c.pairs[i].line.End > at })
-	if len(c.pairs) < 2 || i == len(c.pairs) || c.pairs[i].line.Start > at {
-		return words.Range{}, false
-	}
-	return c.pairs[i].foreign, true
+	return pairs[i].foreign, true
 }
 
-func (c *check) findPairs() []pair {
-	pairs := []pair{}
-	for _, b := range c.doc.Blocks {
-		if b.Form == prose.Heading || b.Form == prose.Cell || b.Form == prose.Paragraph && len(c.doc.Blocks) < 4 {
+func (c *check) findPairs() (pairs []pair) {
+	for _, b := range c.blocks {
+		if b.Kind == prose.Heading || b.Kind == prose.Cell || b.Kind == prose.Paragraph && len(c.blocks) < 4 {
 			continue
 		}
 		s := c.text[b.Start:min(b.End, b.Start+nearby)]
@@ -298,8 +295,8 @@ func (c *check) findPairs() []pair {
 			if at <= 0 {
 				continue
 			}
-			one := words.Range{Start: b.Start, End: b.Start + at}
-			other := words.Range{Start: b.Start + at + len(sep), End: b.End}
+			one := prose.Span{Start: b.Start, End: b.Start + at}
+			other := prose.Span{Start: b.Start + at + len(sep), End: b.End}
 			first, second := c.analysis.Weigh(one), c.analysis.Weigh(other)
 			if (first.LogRatio > 2) != (second.LogRatio > 2) && first.Words > 0 && second.Words > 0 {
 				if second.LogRatio > 2 {
@@ -308,7 +305,7 @@ func (c *check) findPairs() []pair {
 				if first.Words > 2*second.Words+2 {
 					break // a label, and what it is about
 				}
-				pairs = append(pairs, pair{words.Range{Start: b.Start, End: b.End}, one})
+				pairs = append(pairs, pair{b, one})
 			}
 			break
 		}

@@ -28,17 +28,27 @@ const (
 
 // A Judgement of a text. Offsets are bytes of the text, End not included.
 type Judgement struct {
-	Verdict  Verdict `json:"verdict"`
-	Language string  `json:"language"`         // that most of the prose is in, empty if that cannot be told
-	P        float64 `json:"p"`                // probability that the verdict is true; 0.5 if it cannot be told
-	Judged   Level   `json:"judged,omitempty"` // how closely the text was looked at; empty if it has nothing to judge
-	Units    int     `json:"units"`            // lines, or groups of short ones, that were judged
-	Unclear  int     `json:"unclear"`          // units whose language cannot be told
-	Spans    []Span  `json:"spans"`            // the parts in another language
-	Masked   []Mask  `json:"masked"`           // the parts that were not judged
-	Parts    []Part  `json:"-"`                // what was judged, in order of the first lines
-	Mix      Mix     `json:"-"`
+	Verdict  Verdict      `json:"verdict"`
+	Language string       `json:"language"`         // that most of the prose is in, empty if that cannot be told
+	P        float64      `json:"p"`                // probability that the verdict is true; 0.5 if it cannot be told
+	Judged   Level        `json:"judged,omitempty"` // how closely the text was looked at; empty if it has nothing to judge
+	Units    int          `json:"units"`            // lines, or groups of short ones, that were judged
+	Unclear  int          `json:"unclear"`          // units whose language cannot be told
+	Spans    []Span       `json:"spans"`            // the parts in another language
+	Masked   []prose.Span `json:"masked"`           // the parts that were not judged
+	Parts    []Part       `json:"-"`                // what was judged, in order of the first lines
+	Mix      Mix          `json:"-"`
 }
+
+// A Level says what of a text was judged, and so what a verdict of Right means.
+type Level string
+
+// Levels. Whole lines are judged at each of them, and so are words in another script than the expected language's.
+const (
+	ByWords  Level = "words"  // each word, by how frequent it is in the expected language and in others
+	ByScript Level = "script" // each word by its script alone, which few languages but the expected one have: Korean
+	ByLines  Level = "lines"  // no single words of the expected language's script, for want of a model: Dutch
+)
 
 // Kinds of spans.
 const (
@@ -64,13 +74,6 @@ const (
 	Loan    prose.Kind = "loan"    // used in many languages: "online"
 	Doubt   prose.Kind = "doubt"   // the words' probability is below Certain, or not far enough above it for several
 )
-
-// A Mask is a part that was not judged, and why.
-type Mask struct {
-	Start int        `json:"start"`
-	End   int        `json:"end"`
-	Kind  prose.Kind `json:"kind"`
-}
 
 // A Checker judges texts. It is safe for concurrent use.
 type Checker struct {

@@ -355,10 +355,10 @@ func TestDisjoint(t *testing.T) {
 			t.Errorf("%v, %v: %v, %v; want %v, %v", c.spans, c.excused, got.spans, got.excused, c.want, c.excuses)
 		}
 	}
-	for text, want := range map[string][]Mask{
-		"```\n<think>It is</think>\nx\n```\nDas ist gut.":           {{0, 30, prose.Code}},
-		"<think>It is\n```\nx</think> Das ist gut, `ls`":            {{0, 26, Thought}, {40, 44, prose.Code}},
-		"> Das <think>It is</think> ist ein gutes Wort.\n\nDas ist": {{0, 2, prose.Markup}, {2, 46, prose.Quote}},
+	for text, want := range map[string][]prose.Span{
+		"```\n<think>It is</think>\nx\n```\nDas ist gut.":           {{Start: 0, End: 30, Kind: prose.Code}},
+		"<think>It is\n```\nx</think> Das ist gut, `ls`":            {{Start: 0, End: 26, Kind: Thought}, {Start: 40, End: 44, Kind: prose.Code}},
+		"> Das <think>It is</think> ist ein gutes Wort.\n\nDas ist": {{Start: 0, End: 2, Kind: prose.Markup}, {Start: 2, End: 46, Kind: prose.Quote}},
 	} {
 		if j, _ := spans(t, text, "de"); !slices.Equal(j.Masked, want) {
 			t.Errorf("%q: %v, want %v", text, j.Masked, want)

@@ -99,22 +99,22 @@ func (c *check) numbered(r run) bool {
 // a list, a cell below the first row, a heading, the value of a key, the whole answer, or, as in an address and a
 // signature, beside a line that is short and not a sentence either. First rows, and headings in English and German,
 // have such capitals anyway.
-func (c *check) named(b prose.Block, language string) prose.Kind {
+func (c *check) named(b prose.Span, language string) prose.Kind {
 	text := strings.Trim(c.text[b.Start:b.End], " *_")
 	if text == "" {
 		return ""
 	}
 	key, value, keyed := strings.Cut(text, ": ")
 	switch keyed = keyed && len(key) <= 60; {
-	case (b.Form == prose.Item || b.Form == prose.Cell && c.below(b.Start)) && c.rare(b), keyed && capitals(value):
+	case (b.Kind == prose.Item || b.Kind == prose.Cell && c.below(b.Start)) && c.rare(b), keyed && capitals(value):
 		return Name
-	case b.Start == c.doc.Blocks[0].Start && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(strings.Fields(text)) == 2 && capitals(text):
+	case b.Start == c.blocks[0].Start && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(strings.Fields(text)) == 2 && capitals(text):
 		return Name // who is greeted in the language that the name is from
-	case len(c.doc.Blocks) == 1 && !strings.ContainsAny(text, "!?") && !spoken(text) && capitals(strings.TrimRight(text, ".")):
+	case len(c.blocks) == 1 && !strings.ContainsAny(text, "!?") && !spoken(text) && capitals(strings.TrimRight(text, ".")):
 		return Name
 	case !capitals(text):
 		return ""
-	case b.Form == prose.Item, b.Form == prose.Cell && c.below(b.Start), b.Form == prose.Heading && language != "en" && language != "de", b.Form == prose.Paragraph && c.short(b):
+	case b.Kind == prose.Item, b.Kind == prose.Cell && c.below(b.Start), b.Kind == prose.Heading && language != "en" && language != "de", b.Kind == prose.Paragraph && c.short(b):
 		return Name
 	}
 	return ""
@@ -131,7 +131,7 @@ func spoken(text string) bool {
 }
 
 // rare reports whether a block is nothing but a word with a capital that is rare in every language.
-func (c *check) rare(b prose.Block) bool {
+func (c *check) rare(b prose.Span) bool {
 	const share = 3e-5
 	w, ok := c.analysis.At(b.Start)
 	return ok && w.Name && w.Share < share && strings.IndexFunc(c.text[w.End:b.End], unicode.IsLetter) < 0
@@ -177,7 +177,7 @@ func (c *check) below(at int) bool {
 }
 
 // short reports whether the line before or after a block is short and not a sentence.
-func (c *check) short(b prose.Block) bool {
+func (c *check) short(b prose.Span) bool {
 	is := func(at int) bool {
 		if at < 0 || at >= len(c.text) {
 			return false

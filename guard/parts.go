@@ -5,17 +5,16 @@ import (
 	"slices"
 	"sort"
 
-	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
 )
 
 // A Part of a text is what was judged as a whole: a line, or short ones of a form (items of a list, headings, cells).
 // Excused lines are in no part.
 type Part struct {
-	Lines    []words.Range // of the text, in order
-	Verdict  Verdict       // of the lines as wholes: words of another language in them do not make them Wrong
-	Language string        // as in Span; empty if it cannot be told
-	P        float64       // probability of the verdict
+	Lines    []prose.Span // of the text, in order
+	Verdict  Verdict      // of the lines as wholes: words of another language in them do not make them Wrong
+	Language string       // as in Span; empty if it cannot be told
+	P        float64      // probability of the verdict
 }
 
 // A Mix says how the languages of a text's words alternate. It leaves out excused words, except doubtful ones, which
@@ -37,7 +36,7 @@ func (c *check) parts() (parts []Part) {
 			whole.Language, whole.P = u.evidence.Language, probability(u.evidence.LogRatio)
 		}
 		for _, b := range u.blocks {
-			lines := []words.Range{{Start: b.Start, End: b.End}}
+			lines := []prose.Span{b}
 			s, wrong := c.wrongLine(b)
 			switch {
 			case wrong && u.state != Wrong: // the other script of Chinese
@@ -58,7 +57,7 @@ func (c *check) parts() (parts []Part) {
 }
 
 // wrongLine returns the span of a line in another language.
-func (c *check) wrongLine(b prose.Block) (Span, bool) {
+func (c *check) wrongLine(b prose.Span) (Span, bool) {
 	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].Start >= b.Start })
 	if i == len(c.spans) || c.spans[i].Start >= b.End || c.spans[i].Kind != Line {
 		return Span{}, false
@@ -69,7 +68,7 @@ func (c *check) wrongLine(b prose.Block) (Span, bool) {
 // Mix counts the words of a text by their language.
 func (c *check) mix(parts []Part) (m Mix) {
 	type line struct {
-		words.Range
+		prose.Span
 		verdict Verdict
 	}
 	var lines []line

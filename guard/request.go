@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"crosstalk/measure/prose"
 )
 
 // User, in place of a tag, is the language of the user, as Checker.UserLanguage tells it.
@@ -138,5 +140,5 @@ func (r Request) Check(k Checker) (Response, error) {
 
 // unknown is the judgement of a text that may be in any language.
 func unknown() Judgement {
-	return Judgement{Verdict: CannotTell, P: 0.5, Spans: []Span{}, Masked: []Mask{}}
+	return Judgement{Verdict: CannotTell, P: 0.5, Spans: []Span{}, Masked: []prose.Span{}}
 }

@@ -13,6 +13,13 @@ import (
 	"crosstalk/measure/prose"
 )
 
+// Certain is the probability from which words within a line make the verdict Wrong.
+const Certain = 0.8
+
+// even is the log odds at which words are foreign as often as not, if foreign ones are as frequent as in the
+// development data.
+const even = -2.85
+
 // foreignWords adds the foreign words of blocks that are not foreign as a whole, and those of quotations.
 func (c *check) foreignWords() {
 	slices.SortFunc(c.lines, byStart)
@@ -156,33 +163,30 @@ const eachMore = 0.5
 var logCertain = math.Log(Certain / (1 - Certain))
 
 // quoted returns the foreign words of masked quotations: the lines that have one are read again.
-func (c *check) quoted() (found []words.Word) {
-	var mask, quotes []words.Range
+func (c *check) quoted() []words.Word {
+	var masks, quotes []prose.Span
 	read := 0 // up to here
-	for i, m := range c.masked {
-		part := c.mask[i]
+	for _, m := range c.masks {
 		if !m.Kind.Quoted() {
-			mask = append(mask, part)
+			masks = append(masks, m)
 			continue
 		}
-		quotes = append(quotes, part)
-		mask = append(mask, words.Range{Start: read, End: max(read, c.line(part.Start).Start-1)}) // up to the line break, which says that a line begins
-		read = max(read, c.line(part.End).End)
+		quotes = append(quotes, m)
+		// Up to the line break, which says that a line begins.
+		masks = append(masks, prose.Span{Start: read, End: max(read, c.line(m.Start).Start-1)})
+		read = max(read, c.line(m.End).End)
 	}
 	if quotes == nil {
 		return nil
 	}
-	mask = append(mask, words.Range{Start: read, End: len(c.text)})
-	slices.SortFunc(mask, func(a, b words.Range) int { return cmp.Compare(a.Start, b.Start) })
-	analysis := words.Analyse(c.text, c.want.base, mask)
+	masks = append(masks, prose.Span{Start: read, End: len(c.text)})
+	slices.SortFunc(masks, func(a, b prose.Span) int { return cmp.Compare(a.Start, b.Start) })
+	analysis := words.Analyse(c.text, c.want.base, masks)
 	defer analysis.Free()
-	for _, w := range analysis.Words(words.Threshold) {
+	return slices.DeleteFunc(analysis.Words(words.Threshold), func(w words.Word) bool {
 		i := sort.Search(len(quotes), func(i int) bool { return quotes[i].End > w.Start })
-		if i < len(quotes) && quotes[i].Start <= w.Start {
-			found = append(found, w)
-		}
-	}
-	return found
+		return i == len(quotes) || quotes[i].Start > w.Start
+	})
 }
 
 // mostIn returns the language that most letters of words are in, the first one if there are several.

@@ -10,25 +10,26 @@ import (
 
 	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/words"
+	"crosstalk/measure/prose"
 )
 
 // ownBlocks returns the blocks that are not in another language as a whole.
-func (c *check) ownBlocks() (own []words.Range) {
-	for _, b := range c.doc.Blocks {
+func (c *check) ownBlocks() (own []prose.Span) {
+	for _, b := range c.blocks {
 		if start, end := c.trim(b.Start, b.End); start < end && !covered(c.lines, start) {
-			own = append(own, words.Range{Start: start, End: end})
+			own = append(own, prose.Span{Start: start, End: end})
 		}
 	}
 	return own
 }
 
 // sentences returns the sentences of these blocks, without the marks and masked parts that they begin with.
-func (c *check) sentences() (all []words.Range) {
+func (c *check) sentences() (all []prose.Span) {
 	for _, b := range c.ownBlocks() {
 		for at := b.Start; at < b.End; {
 			end := c.sentenceEnd(at, b.End)
 			if start, end := c.trim(at, end); start < end {
-				all = append(all, words.Range{Start: start, End: end})
+				all = append(all, prose.Span{Start: start, End: end})
 			}
 			at = end
 		}
@@ -55,7 +56,7 @@ func (c *check) englishSentences() {
 	if words.Supports(c.want.base) || script(c.want.base) != "Latn" {
 		return
 	}
-	analysis := words.Analyse(c.text, "de", c.mask)
+	analysis := words.Analyse(c.text, "de", c.masks)
 	defer analysis.Free()
 	found := analysis.Words(math.Inf(-1))
 	for _, s := range c.sentences() {
@@ -71,7 +72,7 @@ func (c *check) englishSentences() {
 }
 
 // listed returns the number of the words of a part that English has.
-func listed(found []words.Word, part words.Range) (n int) {
+func listed(found []words.Word, part prose.Span) (n int) {
 	for _, w := range found[sort.Search(len(found), func(i int) bool { return found[i].Start >= part.Start }):] {
 		if w.Start >= part.End {
 			break
@@ -116,7 +117,7 @@ func (c *check) scripts() {
 		return
 	}
 	var found []Span
-	find := func(parts []words.Range, kind string, lines []Span) {
+	find := func(parts []prose.Span, kind string, lines []Span) {
 		for _, p := range parts {
 			simplified, traditional := chinese.Count(c.text[p.Start:p.End])
 			wrong, right, tag := simplified, traditional, "zh-Hans"

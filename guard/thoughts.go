@@ -12,7 +12,7 @@ import (
 const Thought prose.Kind = "thought"
 
 // hideThoughts returns a text with spaces in place of a model's thoughts, and where these are.
-func hideThoughts(text string) (answer string, hidden []Mask) {
+func hideThoughts(text string) (answer string, hidden []prose.Span) {
 	parts := thoughts.Parts(text)
 	if len(parts) == 0 || len(parts) == 1 && parts[0].Kind == thoughts.Answer {
 		return text, nil
@@ -29,7 +29,7 @@ func hideThoughts(text string) (answer string, hidden []Mask) {
 			}
 		}
 		if !thinks {
-			hidden, thinks = append(hidden, Mask{Start: p.Start, Kind: Thought}), true
+			hidden, thinks = append(hidden, prose.Span{Start: p.Start, Kind: Thought}), true
 		}
 		hidden[len(hidden)-1].End = p.Start + len(strings.TrimRightFunc(text[p.Start:p.End], unicode.IsSpace))
 	}
