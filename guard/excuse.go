@@ -44,8 +44,8 @@ func (c *check) excuseAlike(found []run) {
 			short++
 			languages[r.language] = true
 		}
-		if latin(c.text[r.start:r.end]) && (!c.functional(r) || c.joins(r)) && !r.words[0].Name {
-			terms[c.text[r.start:r.end]] = true
+		if c.termlike(r) && !r.words[0].Name {
+			terms[r.text] = true
 		}
 	}
 	many := len(terms) >= manyTerms || c.borrows()
@@ -57,7 +57,7 @@ func (c *check) excuseAlike(found []run) {
 		case r.excuse != "":
 		case spokenOf[r.language] && r.end-r.start <= fewBytes:
 			r.excuse = Mention
-		case (many || coding && r.language == "en") && len(r.words) <= 3 && latin(c.text[r.start:r.end]) && (!c.functional(*r) || c.joins(*r)):
+		case (many || coding && r.language == "en") && len(r.words) <= 3 && c.termlike(*r):
 			r.excuse = Loan
 		case mixed && c.longest(*r) <= 4 && !r.words[0].Foreign && (len(r.words) > 1 || !c.functional(*r)),
 			few && dishes >= 2 && c.dish(*r):
@@ -66,11 +66,14 @@ func (c *check) excuseAlike(found []run) {
 	}
 }
 
+// termlike reports whether words look like a term: they are in Latin script, and function words only join others.
+func (c *check) termlike(r run) bool { return latin(r.text) && (!c.functional(r) || c.joins(r)) }
+
 // dish reports whether words look like the name of a dish, a song or a place in small letters: a few that are not
 // English and neither begin nor end with a function word.
 func (c *check) dish(r run) bool {
 	n := len(r.words)
-	return n >= 2 && n <= 4 && r.language != "en" && r.excuse != prose.Quote && latin(c.text[r.start:r.end]) &&
+	return n >= 2 && n <= 4 && r.language != "en" && r.excuse != prose.Quote && latin(r.text) &&
 		max(r.words[0].Share, r.words[n-1].Share) < function && !c.starts(r.start)
 }
 
@@ -79,8 +82,11 @@ func (c *check) dish(r run) bool {
 func (c *check) alone(r run) bool {
 	const share = 1e-5
 	w := r.words[0]
-	return r.excuse == Loan && len(r.words) == 1 && (w.Foreign || w.Native && w.Own == 0 && c.analysis.Borrowed() == 0) &&
-		!w.Name && !w.Loan && w.English >= share && c.want.base != "hi" && !c.has(prose.Code, prose.Quote, prose.Label)
+	if r.excuse != Loan || len(r.words) > 1 || w.Name || w.Loan || w.English < share || c.want.base == "hi" {
+		return false
+	}
+	return (w.Foreign || w.Native && w.Own == 0 && c.analysis.Borrowed() == 0) &&
+		!c.has(prose.Code, prose.Quote, prose.Label)
 }
 
 // has reports whether a text has masked parts of one of the kinds.
@@ -175,14 +181,20 @@ func (c *check) mentioned(r run) bool {
 	}
 	line := c.line(r.start)
 	text := c.text[line.Start:line.End]
-	return mentions(c.want.base, text, r.language) ||
-		r.words[0].Foreign && len(r.words) == 1 && latin(c.text[r.start:r.end]) && names(c.want.base, text, words.Groups[0].Languages...) ||
-		r.words[0].Foreign && !latin(c.text[r.start:r.end]) && r.end-r.start <= 40 && len(r.words) <= 4 && metalinguistic(c.want.base, text)
+	switch first := r.words[0]; {
+	case mentions(c.want.base, text, r.language):
+		return true
+	case !first.Foreign:
+		return false
+	case latin(r.text):
+		return len(r.words) == 1 && names(c.want.base, text, words.Groups[0].Languages...)
+	}
+	return r.end-r.start <= 40 && len(r.words) <= 4 && metalinguistic(c.want.base, text)
 }
 
 // hanja reports whether words in Korean are at most four Chinese characters as Koreans write them: traditional ones.
 func (c *check) hanja(r run) bool {
-	word := c.text[r.start:r.end]
+	word := r.text
 	simplified, traditional := chinese.Count(word)
 	return c.want.base == "ko" && utf8.RuneCountInString(word) <= 4 && simplified == 0 && traditional > 0
 }
@@ -191,7 +203,7 @@ func (c *check) hanja(r run) bool {
 // sentence is not of Chinese characters alone, and they include none that nearly every sentence of Chinese has and that
 // Japanese writes differently.
 func (c *check) kanji(r run) bool {
-	word := c.text[r.start:r.end]
+	word := r.text
 	simplified, _ := chinese.Count(word)
 	n := utf8.RuneCountInString(word)
 	if c.want.base != "ja" || r.language != "zh" || n < 4 || 4*simplified > n || // some are written so in Japanese too
@@ -200,8 +212,10 @@ func (c *check) kanji(r run) bool {
 	}
 	line := c.line(r.start)
 	text := c.text[line.Start:max(r.end, line.End)]
-	return !strings.ContainsAny(text, "。！？") || strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }) >= 0
+	return !strings.ContainsAny(text, "。！？") || strings.ContainsFunc(text, isKana)
 }
+
+func isKana(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }
 
 // inCharacters reports whether Chinese characters are beside others.
 func (c *check) inCharacters(r run) bool {
@@ -259,12 +273,13 @@ func (c *check) bracketed(r run) bool {
 	if end-start > fewBytes {
 		return false
 	}
-	before := c.text[min(line.Start, start):start]
-	after := strings.TrimLeft(c.text[end:max(end, line.End)], " \"”»'*?!.。？！,")
-	if open := strings.LastIndexAny(before, "(（"); open >= 0 && !strings.ContainsAny(before[open:], ")）") &&
-		strings.IndexFunc(before[:open], unicode.IsLetter) >= 0 && strings.ContainsAny(c.text[end:max(end, line.End)], ")）") {
+	before, after := c.text[min(line.Start, start):start], c.text[end:max(end, line.End)]
+	open := strings.LastIndexAny(before, "(（")
+	if open >= 0 && !strings.ContainsAny(before[open:], ")）") && strings.ContainsAny(after, ")）") &&
+		strings.ContainsFunc(before[:open], unicode.IsLetter) {
 		return true
 	}
+	after = strings.TrimLeft(after, " \"”»'*?!.。？！,")
 	return (strings.HasPrefix(after, "(") || strings.HasPrefix(after, "（")) && end-start > 7
 }
 

@@ -77,7 +77,8 @@ func names(base, text string, languages ...string) bool {
 
 // metalinguistic reports whether text, in the language base, speaks of a language or of writing.
 func metalinguistic(base, text string) bool {
-	return begins(base, phrases["writing "+base], strings.ToLower(text)) || names(base, text, others(benchmark, base)...)
+	return begins(base, phrases["writing "+base], strings.ToLower(text)) ||
+		names(base, text, others(benchmark, base)...)
 }
 
 // others returns the languages but one.

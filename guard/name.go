@@ -15,11 +15,10 @@ func (c *check) path(r run) bool {
 	if !r.words[0].Name {
 		return false
 	}
-	within := c.text[r.start:r.end]
 	before := strings.TrimRight(c.text[max(0, r.start-40):r.start], " *_")
 	after := strings.TrimLeft(c.text[r.end:min(len(c.text), r.end+40)], " *_")
 	for _, arrow := range []string{">", "→", "›", "➜"} {
-		if strings.Contains(within, " "+arrow+" ") || strings.HasSuffix(before, arrow) || strings.HasPrefix(after, arrow) {
+		if strings.HasSuffix(before, arrow) || strings.HasPrefix(after, arrow) || strings.Contains(r.text, " "+arrow+" ") {
 			return true
 		}
 	}
@@ -30,7 +29,8 @@ func (c *check) path(r run) bool {
 // sentence, where a confusion would not.
 func (c *check) titled(run []words.Word) bool {
 	first, last := run[0], run[len(run)-1]
-	if before, _ := utf8.DecodeRuneInString(c.before(first.Start)); len(run) <= 5 && unicode.IsUpper(before) && last.Name {
+	before, _ := utf8.DecodeRuneInString(c.before(first.Start))
+	if len(run) <= 5 && unicode.IsUpper(before) && last.Name {
 		return true // "(Bank) of America"
 	}
 	names := 0
@@ -104,17 +104,20 @@ func (c *check) named(b prose.Span, language string) prose.Kind {
 	if text == "" {
 		return ""
 	}
+	first := b.Start == c.blocks[0].Start
+	entry := b.Kind == prose.Item || b.Kind == prose.Cell && c.below(b.Start)
 	key, value, keyed := strings.Cut(text, ": ")
-	switch keyed = keyed && len(key) <= 60; {
-	case (b.Kind == prose.Item || b.Kind == prose.Cell && c.below(b.Start)) && c.rare(b), keyed && capitals(value):
+	switch {
+	case entry && c.rare(b), keyed && len(key) <= 60 && capitals(value):
 		return Name
-	case b.Start == c.blocks[0].Start && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(strings.Fields(text)) == 2 && capitals(text):
-		return Name // who is greeted in the language that the name is from
-	case len(c.blocks) == 1 && !strings.ContainsAny(text, "!?") && !spoken(text) && capitals(strings.TrimRight(text, ".")):
+	case len(c.blocks) == 1 && !strings.ContainsAny(text, "!?") && !spoken(text) &&
+		capitals(strings.TrimRight(text, ".")):
 		return Name
 	case !capitals(text):
 		return ""
-	case b.Kind == prose.Item, b.Kind == prose.Cell && c.below(b.Start), b.Kind == prose.Heading && language != "en" && language != "de", b.Kind == prose.Paragraph && c.short(b):
+	case first && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(strings.Fields(text)) == 2:
+		return Name // who is greeted in the language that the name is from
+	case entry, b.Kind == prose.Heading && language != "en" && language != "de", b.Kind == prose.Paragraph && c.short(b):
 		return Name
 	}
 	return ""
@@ -184,7 +187,8 @@ func (c *check) short(b prose.Span) bool {
 		}
 		r := c.line(at)
 		line := strings.TrimSpace(c.text[r.Start:max(r.Start, r.End)])
-		return line != "" && len(strings.Fields(line)) <= 8 && utf8.RuneCountInString(line) <= 60 && !strings.ContainsAny(line, "!?。！？") && !strings.HasSuffix(line, ".")
+		return line != "" && len(strings.Fields(line)) <= 8 && utf8.RuneCountInString(line) <= 60 &&
+			!strings.ContainsAny(line, "!?。！？") && !strings.HasSuffix(line, ".")
 	}
 	start, end := strings.LastIndexByte(c.text[:b.Start], '\n'), b.End
 	if n := strings.IndexByte(c.text[b.End:], '\n'); n >= 0 {
@@ -223,8 +227,8 @@ func particled(base, text string) bool {
 // cited reports whether the line around words that begin with a capital announces them as what somebody or something
 // says: "the message Permission denied". At the start of a sentence, the announcement must follow within the sentence.
 func (c *check) cited(r run) bool {
-	first, _ := utf8.DecodeRuneInString(c.before(r.start))
-	named := unicode.Is(unicode.Latin, first) && unicode.IsUpper(first) && latin(c.text[r.start:r.end]) && c.want.base != "de"
+	capital, _ := utf8.DecodeRuneInString(c.before(r.start))
+	named := unicode.Is(unicode.Latin, capital) && unicode.IsUpper(capital) && latin(r.text) && c.want.base != "de"
 	if len(r.words) > 12 || c.comma(r.start) || !named && !leads(r.words[0]) {
 		return false
 	}

@@ -65,22 +65,27 @@ func (c *check) wrongLine(b prose.Span) (Span, bool) {
 	return c.spans[i], true
 }
 
-// Mix counts the words of a text by their language.
+// overlapping returns the spans, which are in order, that overlap a part.
+func overlapping(spans []Span, start, end int) []Span {
+	from := sort.Search(len(spans), func(i int) bool { return spans[i].End > start })
+	n := sort.Search(len(spans)-from, func(i int) bool { return spans[from+i].Start >= end })
+	return spans[from : from+n]
+}
+
+// mix counts the words of a text by their language.
 func (c *check) mix(parts []Part) (m Mix) {
-	type line struct {
-		prose.Span
-		verdict Verdict
-	}
-	var lines []line
+	var lines []prose.Span
+	right := map[int]bool{} // by the start of a line
 	for _, p := range parts {
-		for _, r := range p.Lines {
-			lines = append(lines, line{r, p.Verdict})
+		for _, l := range p.Lines {
+			lines = append(lines, l)
+			right[l.Start] = p.Verdict == Right
 		}
 		if m.First == "" {
 			m.First = p.Language
 		}
 	}
-	slices.SortFunc(lines, func(a, b line) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(lines, func(a, b prose.Span) int { return cmp.Compare(a.Start, b.Start) })
 	before := ""
 	add := func(from, to int, language string) {
 		n := c.analysis.Count(from, to)
@@ -98,13 +103,10 @@ func (c *check) mix(parts []Part) (m Mix) {
 	}
 	for _, l := range lines {
 		own := func(from, to int) {
-			if l.verdict != Right {
+			if !right[l.Start] {
 				return
 			}
-			for _, x := range c.excused[sort.Search(len(c.excused), func(i int) bool { return c.excused[i].End > from }):] {
-				if x.Start >= to {
-					break
-				}
+			for _, x := range overlapping(c.excused, from, to) {
 				if x.Excuse == Doubt {
 					continue
 				}
@@ -114,10 +116,7 @@ func (c *check) mix(parts []Part) (m Mix) {
 			add(from, to, c.want.base)
 		}
 		at := l.Start
-		for _, s := range c.spans[sort.Search(len(c.spans), func(i int) bool { return c.spans[i].End > l.Start }):] {
-			if s.Start >= l.End {
-				break
-			}
+		for _, s := range overlapping(c.spans, l.Start, l.End) {
 			own(at, s.Start)
 			add(s.Start, s.End, s.Language)
 			at = s.End

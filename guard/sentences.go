@@ -42,7 +42,8 @@ func (c *check) sentences() (all []prose.Span) {
 func (c *check) sentenceEnd(at, end int) int {
 	for i, r := range c.text[at:end] {
 		after := at + i + utf8.RuneLen(r)
-		if strings.ContainsRune("。！？", r) || strings.ContainsRune(".!?;·؟", r) && (after == end || c.text[after] == ' ') {
+		if strings.ContainsRune("。！？", r) ||
+			strings.ContainsRune(".!?;·؟", r) && (after == end || c.text[after] == ' ') {
 			return after
 		}
 	}
@@ -65,7 +66,8 @@ func (c *check) englishSentences() {
 			perWord = 4.0 // log odds; no more than 3.5 in sentences of Dutch and Swedish, which are most alike
 		)
 		e := analysis.Weigh(s)
-		if e.Language == "en" && e.Words >= few && e.LogRatio >= perWord*float64(e.Words) && 4*listed(found, s) >= 3*e.Words {
+		english := e.Language == "en" && e.Words >= few && e.LogRatio >= perWord*float64(e.Words)
+		if english && 4*listed(found, s) >= 3*e.Words {
 			c.add(Span{s.Start, s.End, "en", Word, probability(e.LogRatio), ""})
 		}
 	}
@@ -90,9 +92,9 @@ func (c *check) chineseSentences() {
 		return
 	}
 	slices.SortFunc(c.spans, byStart)
-	kana := func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) || latin(string(r)) }
+	kana := func(r rune) bool { return isKana(r) || unicode.Is(unicode.Latin, r) }
 	for _, s := range c.sentences() {
-		if strings.IndexFunc(c.text[s.Start:s.End], kana) >= 0 {
+		if strings.ContainsFunc(c.text[s.Start:s.End], kana) {
 			continue
 		}
 		from := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].Start >= s.Start })

@@ -3,6 +3,7 @@ package guard
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"crosstalk/measure/prose"
 	"crosstalk/model/thoughts"
@@ -56,7 +57,8 @@ func (s *Stream) thinking(all, added string) bool {
 	switch {
 	case first.Kind == thoughts.Answer:
 		text := strings.TrimSpace(all)
-		s.answering = len(text) >= longestMarker || !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "◁")
+		first, _ := utf8.DecodeRuneInString(text)
+		s.answering = len(text) >= longestMarker || !strings.ContainsRune("<[◁", first)
 	case last.Kind == thoughts.Answer:
 		s.answering = true
 		s.from, s.line, s.fence = last.Start, max(s.line, last.Start), ""

@@ -107,8 +107,11 @@ func (p *parser) line(at, end int) int {
 	switch {
 	case s == "":
 		return next
-	case strings.HasPrefix(s, "```"), strings.HasPrefix(s, "~~~"):
-		return p.fence(from, end, next)
+	}
+	if mark, _ := Fence(s); mark != "" {
+		return p.fence(mark, from, end, next)
+	}
+	switch {
 	case isRule(s):
 		p.mask(from, end, Markup)
 		return next
@@ -157,9 +160,19 @@ func (p *parser) amongSettings(at, next int) bool {
 
 func leading(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\u00a0\u3000")) }
 
+// Fence returns what a line without its indent begins or ends fenced code with, "```" or "~~~", or "". Only a line of
+// nothing else closes a block.
+func Fence(line string) (mark string, closes bool) {
+	for _, mark := range []string{"```", "~~~"} {
+		if strings.HasPrefix(line, mark) {
+			return mark, strings.Trim(line, mark[:1]) == ""
+		}
+	}
+	return "", false
+}
+
 // fence masks fenced code up to its closing fence, or to the end of the text.
-func (p *parser) fence(from, end, next int) int {
-	mark := p.text[from : from+3]
+func (p *parser) fence(mark string, from, end, next int) int {
 	stop := len(p.text)
 	for at := next; at < len(p.text); {
 		line := p.text[at:]
@@ -167,7 +180,7 @@ func (p *parser) fence(from, end, next int) int {
 		if n >= 0 {
 			line = line[:n]
 		}
-		if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, mark) && strings.Trim(trimmed, mark[:1]) == "" {
+		if other, closes := Fence(strings.TrimSpace(line)); other == mark && closes {
 			p.mask(from, at+len(strings.TrimRight(line, " \t\r")), Code)
 			return min(at+len(line)+1, len(p.text))
 		}
