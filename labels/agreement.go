@@ -430,7 +430,7 @@ func (c *comparison) add(measure, of string, by map[string]string, units []judge
 				list = append(list, clusters[i]...)
 			}
 			return stat(list)
-		}, stats.BootstrapOptions{Method: stats.Percentile, Draws: draws, Level: estimate.Level, Seed: c.o.Seed, Bounds: bounds})
+		}, stats.BootstrapOptions{Draws: draws, Level: estimate.Level, Seed: c.o.Seed, Bounds: bounds})
 		if b.Interval.Low < b.Interval.High && b.Skipped <= draws/10 {
 			f.Interval = b.Interval.Known()
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
 )
 
@@ -76,7 +75,7 @@ func kappa(units []judgedUnit, a, b func(judgedUnit) string) statistic {
 	n := numbers{}
 	x := each(units, func(u judgedUnit) int { return n.of(a(u)) })
 	y := each(units, func(u judgedUnit) int { return n.of(b(u)) })
-	return func(at []int) float64 { return stats.CohenKappa(pick(x, at), pick(y, at), estimate.Level).Value }
+	return func(at []int) float64 { return stats.CohenKappa(pick(x, at), pick(y, at)) }
 }
 
 // alpha is Krippendorff's alpha of all labels of units, nominal.
