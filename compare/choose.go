@@ -84,7 +84,8 @@ func (t *table) swapOf(text string) (swap, error) {
 			values[value] = true
 		}
 	}
-	return swap{}, fmt.Errorf("cannot read the pair %q; expected NEW=OLD, two values of a column; the values are %s", text, strings.Join(sorted(values), ", "))
+	return swap{}, fmt.Errorf("cannot read the pair %q; expected NEW=OLD, two values of a column; the values are %s",
+		text, strings.Join(sorted(values), ", "))
 }
 
 // namedPairs pairs the figures of the conditions of Options.Pairs that are else alike.
@@ -131,7 +132,8 @@ func checkReference(reference map[string]string, sides []*side) error {
 			return crosstalk.UnknownName("column", column, sorted(columns))
 		}
 		if !values[reference[column]] {
-			return fmt.Errorf("no condition has %s %s; choose one of: %s", column, reference[column], strings.Join(sorted(values), ", "))
+			return fmt.Errorf("no condition has %s %s; choose one of: %s", column, reference[column],
+				strings.Join(sorted(values), ", "))
 		}
 		left = slices.DeleteFunc(slices.Clone(left), func(s *side) bool { return s.condition[column] != reference[column] })
 	}
@@ -139,7 +141,8 @@ func checkReference(reference map[string]string, sides []*side) error {
 	case len(reference) > 0 && len(left) == 0:
 		return fmt.Errorf("no condition matches the reference %s", describe(reference, nil))
 	case len(reference) > 0 && len(left) == len(sides):
-		return fmt.Errorf("every condition matches the reference %s: nothing is left to compare it with", describe(reference, nil))
+		return fmt.Errorf("every condition matches the reference %s: nothing is left to compare it with",
+			describe(reference, nil))
 	}
 	return nil
 }
@@ -152,7 +155,8 @@ func (o Options) choose(t *table) (pairs []pair, refused []Refusal) {
 			if t.averages(f) {
 				return false
 			}
-			refused = append(refused, Refusal{Measure: f.Measure, By: f.group, Condition: f.side.condition, Reference: map[string]string{}, Reason: NoAverage})
+			refused = append(refused, Refusal{Measure: f.Measure, By: f.group, Condition: f.side.condition,
+				Reference: map[string]string{}, Reason: NoAverage})
 			return true
 		})
 		switch {
@@ -214,7 +218,8 @@ func outermost(figures []figure) []bool {
 	}
 	outer := make([]bool, len(figures))
 	for i, f := range figures {
-		outer[i] = !slices.ContainsFunc(of[place{f.side, f.Measure}], func(j int) bool { return within(f.group, figures[j].group) })
+		outer[i] = !slices.ContainsFunc(of[place{f.side, f.Measure}],
+			func(j int) bool { return within(f.group, figures[j].group) })
 	}
 	return outer
 }

@@ -48,7 +48,8 @@ func Spread(estimates []crosstalk.Estimate, column string) (spread []crosstalk.E
 
 func spreadOf(figures []crosstalk.Estimate, column string) (three []crosstalk.Estimate) {
 	first := figures[0]
-	of := crosstalk.Estimate{Measure: first.Measure, Unit: first.Unit, Better: first.Better, Signature: first.Signature, Counts: map[string]int{}}
+	of := crosstalk.Estimate{Measure: first.Measure, Unit: first.Unit, Better: first.Better,
+		Signature: first.Signature, Counts: map[string]int{}}
 	var values []float64
 	for _, e := range figures {
 		of.N, of.Clusters = max(of.N, e.N), max(of.Clusters, e.Clusters)

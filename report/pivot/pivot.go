@@ -107,7 +107,9 @@ func tuple(e crosstalk.Estimate, columns []string) []string {
 }
 
 func several(estimates []crosstalk.Estimate, column string) bool {
-	return slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return value(e, column) != value(estimates[0], column) })
+	return slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool {
+		return value(e, column) != value(estimates[0], column)
+	})
 }
 
 // layout is the figures of one table by row and column.
@@ -121,7 +123,8 @@ type layout struct {
 }
 
 func newLayout(figures []crosstalk.Estimate, constant []string, o Options) *layout {
-	l := &layout{Options: o, figures: figures, constant: constant, cells: map[string][]crosstalk.Estimate{}, short: map[string]map[string]string{}}
+	l := &layout{Options: o, figures: figures, constant: constant, cells: map[string][]crosstalk.Estimate{},
+		short: map[string]map[string]string{}}
 	l.rows, l.columns = l.values(o.Rows), l.values(o.Columns)
 	for _, e := range figures {
 		at := place(tuple(e, o.Rows), tuple(e, o.Columns))
@@ -177,7 +180,8 @@ func (l *layout) at(row, column []string) (*crosstalk.Estimate, error) {
 	case 1:
 		return &figures[0], nil
 	}
-	return nil, fmt.Errorf("%d figures have the same row and column (%s); of several runs, name the column run among the rows or columns",
+	return nil, fmt.Errorf("%d figures have the same row and column (%s); of several runs, name the column run among "+
+		"the rows or columns",
 		len(figures), strings.Join(slices.Concat(row, column), ", "))
 }
 
