@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 )
 
 // pair is two comparable figures of the same measure and group.
@@ -180,28 +181,14 @@ func (t *table) averages(f figure) bool {
 // their first appearance, then by group.
 func (o Options) families(t *table) [][]figure {
 	outer := outermost(t.figures)
-	byKey := map[string][]figure{}
-	var keys, measures []string
+	var chosen []figure
 	for i, f := range t.figures {
-		if len(o.Measures) > 0 && !slices.Contains(o.Measures, f.Measure) || !o.Groups && !outer[i] {
-			continue
-		}
-		if byKey[f.key] == nil {
-			keys = append(keys, f.key)
-		}
-		byKey[f.key] = append(byKey[f.key], f)
-		if !slices.Contains(measures, f.Measure) {
-			measures = append(measures, f.Measure)
+		if (len(o.Measures) == 0 || slices.Contains(o.Measures, f.Measure)) && (o.Groups || outer[i]) {
+			chosen = append(chosen, f)
 		}
 	}
-	slices.SortStableFunc(keys, func(a, b string) int {
-		return slices.Index(measures, byKey[a][0].Measure) - slices.Index(measures, byKey[b][0].Measure)
-	})
-	families := make([][]figure, len(keys))
-	for i, key := range keys {
-		families[i] = byKey[key]
-	}
-	return families
+	families := ordered.Groups(chosen, func(f figure) string { return f.key })
+	return slices.Concat(ordered.Groups(families, func(family []figure) string { return family[0].Measure })...)
 }
 
 // outermost marks the figures that are part of no other figure of their measure

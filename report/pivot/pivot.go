@@ -12,6 +12,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 	"crosstalk/report"
 )
 
@@ -66,18 +67,10 @@ func Tables(estimates []crosstalk.Estimate, o Options) ([]report.Table, error) {
 			apart = append(apart, column)
 		}
 	}
-	var keys []string
-	parts := map[string][]crosstalk.Estimate{}
-	for _, e := range estimates {
-		key := strings.Join(tuple(e, apart), "\x00")
-		if parts[key] == nil {
-			keys = append(keys, key)
-		}
-		parts[key] = append(parts[key], e)
-	}
 	var tables []report.Table
-	for _, key := range keys {
-		t, err := newLayout(parts[key], apart, o).table()
+	key := func(e crosstalk.Estimate) string { return strings.Join(tuple(e, apart), "\x00") }
+	for _, figures := range ordered.Groups(estimates, key) {
+		t, err := newLayout(figures, apart, o).table()
 		if err != nil {
 			return nil, err
 		}
