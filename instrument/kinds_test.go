@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +12,6 @@ import (
 	"crosstalk/instrument"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
-	"crosstalk/instrument/consistency/review"
 	"crosstalk/instrument/leakage"
 	"crosstalk/measure/langid"
 	"crosstalk/measure/similarity"
@@ -66,19 +63,22 @@ func ofLeakage(t *testing.T) made {
 	return made{leakage.Kind, []string{leakage.LanguageColumn, leakage.DatasetColumn}, observations, sumUp(t, leakage.Kind, in.Rules(), observations, nil)}
 }
 
-// sumUp returns the estimates over observations.
-// sumUp also checks that an estimator reads no details but the texts that its Kind asks for.
+// sumUp returns the estimates over observations. An estimator reads no details but
+// the texts that its Kind asks for.
 func sumUp(t *testing.T, kind crosstalk.Kind, r crosstalk.Rules, observations []crosstalk.Observation, by []string) []crosstalk.Estimate {
 	t.Helper()
 	e, values := r.Estimator(by), r.Estimator(by)
 	for _, o := range observations {
 		e.Add(o)
-		o.Texts = slices.DeleteFunc(slices.Clone(o.Texts), func(text crosstalk.NamedText) bool { return !slices.Contains(kind.Reads, text.Name) })
+		o.Texts = slices.DeleteFunc(slices.Clone(o.Texts), func(text crosstalk.NamedText) bool {
+			return !slices.Contains(kind.Reads, text.Name)
+		})
 		o.Spans, o.Masked, o.Tokens, o.Answers = nil, nil, nil, nil
 		values.Add(o)
 	}
 	estimates := e.Estimates(crosstalk.SuiteIDs{})
-	if got, want := crosstalk.Canonical(values.Estimates(crosstalk.SuiteIDs{})), crosstalk.Canonical(estimates); string(got) != string(want) {
+	got, want := crosstalk.Canonical(values.Estimates(crosstalk.SuiteIDs{})), crosstalk.Canonical(estimates)
+	if string(got) != string(want) {
 		t.Errorf("%s without other texts:\n%s\nwant\n%s", kind.Name, got, want)
 	}
 	return estimates
@@ -177,15 +177,8 @@ func ofConsistency(t *testing.T) made {
 		}
 		observations = append(observations, list...)
 	}
-	coded := filepath.Join(t.TempDir(), "coded.csv")
-	if err := os.WriteFile(coded, []byte("task,item,code\nt,i,translation\nt,j,\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	codes, err := review.Codes([]string{coded}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made{consistency.Kind, nil, observations, append(sumUp(t, consistency.Kind, in.Rules(), observations, []string{consistency.ByClass}), codes...)}
+	return made{consistency.Kind, nil, observations,
+		sumUp(t, consistency.Kind, in.Rules(), observations, []string{consistency.ByClass})}
 }
 
 // set is a set of keys.

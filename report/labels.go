@@ -1,0 +1,239 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/labels"
+)
+
+// AgreementView is how an agreement is shown.
+type AgreementView struct {
+	labels.Agreement
+	Short bool                     // tables fit a screen: what matters most, by group only if that was asked for
+	Link  func(item string) string // to the answers of an item; nil: none
+}
+
+// Write writes the agreement in one of Formats.
+func (a AgreementView) Write(w io.Writer, format string) error {
+	return WriteResult(w, format, a.Agreement, a.Figures, a.records, a.tables)
+}
+
+// shares are the figures that are percentages in tables.
+var shares = []string{labels.Rate, labels.Share, labels.Sensitivity, labels.Specificity, labels.SameFindings}
+
+func (a AgreementView) tables() []Table {
+	all := a.Figures
+	if a.Short {
+		a = a.screen()
+	}
+	shared := sharedColumns(a.Figures)
+	figures := Table{
+		Heading: []string{"agreement", a.Question,
+			fmt.Sprintf("%d labels of %d of %d answers", a.Labels, a.Questions, a.Units),
+			"annotators " + strings.Join(a.Annotators, ", ")},
+		Header: []string{"measure", "of", "by", "95 % interval", "value", "n"}, Left: 3,
+	}
+	if len(shared) > 0 {
+		figures.Heading = append(figures.Heading, inWords(shared))
+	}
+	for _, f := range a.Figures {
+		number, unit := decimals, ""
+		if slices.Contains(shares, f.Measure) {
+			number, unit = Percent, " %"
+		}
+		value, interval := number(f.Value), "-"
+		if f.Value.Defined() {
+			value += unit
+		}
+		if f.Interval != nil {
+			interval = number(crosstalk.Value(f.Interval.Low)) + " to " + number(crosstalk.Value(f.Interval.High))
+		}
+		own := maps.Clone(f.By)
+		maps.DeleteFunc(own, func(column, _ string) bool { _, is := shared[column]; return is })
+		figures.Rows = append(figures.Rows, []string{f.Measure, f.Of, inWords(own), interval, value, strconv.Itoa(f.N)})
+	}
+	if len(a.Weighted) > 0 {
+		figures.Notes = []string{"shares and rates are weighted: the sample was stratified by " + strings.Join(a.Weighted, ", ")}
+	}
+	tables := []Table{figures}
+	if len(a.Curves) > 0 {
+		tables = append(tables, curveTable(a.Curves))
+	}
+	tables = append(tables, a.matrix(all))
+	if len(a.Disagreements) > 0 {
+		tables = append(tables, a.worst())
+	}
+	if last := &tables[len(tables)-1]; a.Short {
+		last.Notes = append(last.Notes,
+			fmt.Sprintf("--all prints all %d figures, by group too, and more disagreements", len(all)))
+	}
+	return tables
+}
+
+// The numbers of rows of tables that fit a screen.
+const (
+	shortFigures = 16
+	shortCells   = 8
+)
+
+// screen is what matters most: how well the instrument does, before what people say.
+func (a AgreementView) screen() AgreementView {
+	order := []string{labels.Sensitivity, labels.Specificity, labels.SameFindings, labels.TauB, labels.CohensKappa,
+		labels.Alpha, labels.Rate}
+	if a.Question == labels.Codes { // nothing else is known of codes
+		order = append(order, labels.Share)
+	}
+	byGroup := func(by map[string]string) bool {
+		return slices.ContainsFunc(a.ByDefault, func(column string) bool { _, is := by[column]; return is })
+	}
+	pair := len(a.Annotators) == 2
+	ofOne := func(of string) bool { // annotator
+		return !(pair && of == strings.Join(a.Annotators, " and ")) && slices.ContainsFunc(a.Annotators, func(name string) bool {
+			return name != labels.People && (of == name || strings.HasSuffix(of, " and "+name))
+		})
+	}
+	a.Figures = slices.DeleteFunc(slices.Clone(a.Figures), func(f labels.Figure) bool {
+		return byGroup(f.By) || ofOne(f.Of) || !slices.Contains(order, f.Measure)
+	})
+	slices.SortStableFunc(a.Figures, func(f, g labels.Figure) int {
+		return slices.Index(order, f.Measure) - slices.Index(order, g.Measure)
+	})
+	if a.ByDefault != nil { // else they were asked for
+		a.Figures = a.Figures[:min(len(a.Figures), shortFigures)]
+	}
+	a.Cells = slices.DeleteFunc(slices.Clone(a.Cells), func(c labels.Cell) bool { return byGroup(c.By) })
+	a.Curves = nil
+	return a
+}
+
+// sharedColumns are those that every figure of people's labels has, with the same
+// value.
+func sharedColumns(figures []labels.Figure) (shared map[string]string) {
+	for _, f := range figures {
+		switch {
+		case f.Measure != labels.Rate && f.Measure != labels.Share:
+		case shared == nil:
+			shared = maps.Clone(f.By)
+		default:
+			maps.DeleteFunc(shared, func(column, value string) bool { return f.By[column] != value })
+		}
+	}
+	return shared
+}
+
+// curveTable is tau-b over the slack: a row for each judge and group.
+func curveTable(curves []labels.Curve) Table {
+	t := Table{Heading: []string{"tau-b of the similarity and people, by slack"}, Header: []string{"judge", "by"}, Left: 2}
+	for _, p := range curves[0].Points {
+		t.Header = append(t.Header, strconv.FormatFloat(p.Slack, 'g', -1, 64))
+	}
+	t.Header = append(t.Header, "n")
+	for _, curve := range curves {
+		row := []string{curve.Judge, inWords(curve.By)}
+		for _, p := range curve.Points {
+			row = append(row, decimals(p.Tau))
+		}
+		t.Rows = append(t.Rows, append(row, strconv.Itoa(curve.N)))
+	}
+	return t
+}
+
+// matrix is the confusion matrix: a row for each finding, a column for each label
+// of the majority, in the order of all figures.
+func (a AgreementView) matrix(all []labels.Figure) Table {
+	t := Table{Heading: []string{"found by the instrument, and said by the majority of people"},
+		Header: []string{"judge", "by", "found"}, Left: 3}
+	columns, rows := map[string]int{}, map[[3]string]int{}
+	for _, f := range all {
+		said := slices.ContainsFunc(a.Cells, func(c labels.Cell) bool { return c.People == f.Of })
+		if _, known := columns[f.Of]; f.Measure == labels.Share && said && !known {
+			columns[f.Of] = len(t.Header)
+			t.Header = append(t.Header, f.Of)
+		}
+	}
+	for _, c := range a.Cells {
+		id := [3]string{c.Judge, inWords(c.By), c.Found}
+		at, known := rows[id]
+		if !known {
+			at = len(t.Rows)
+			rows[id] = at
+			t.Rows = append(t.Rows, append(id[:], slices.Repeat([]string{"0"}, len(columns))...))
+		}
+		t.Rows[at][columns[c.People]] = strconv.Itoa(c.N)
+	}
+	if rows := len(t.Rows); a.Short && rows > shortCells {
+		t.Rows = t.Rows[:shortCells]
+		t.Notes = []string{fmt.Sprintf("and %d more rows", rows-shortCells)}
+	}
+	return t
+}
+
+// worst are the largest disagreements.
+func (a AgreementView) worst() Table {
+	t := Table{Heading: []string{"largest disagreements"},
+		Header: []string{"judge", "item", "sample", "people", "found", "topic", "texts", "difference"}, Left: 7}
+	for _, d := range a.Disagreements {
+		texts := make([]string, len(d.Texts))
+		for i, text := range d.Texts {
+			texts[i] = beginning(text)
+		}
+		item := d.Item
+		if d.Line > 0 {
+			item += fmt.Sprintf(", line %d", d.Line)
+		}
+		t.Rows = append(t.Rows, []string{d.Judge, item, strconv.Itoa(d.Sample), strings.Join(d.People, ", "), d.Found,
+			beginning(d.Topic), strings.Join(texts, " / "), decimals(d.Difference)})
+	}
+	if a.Link != nil {
+		t.Notes = []string{"answers of an item: crosstalk serve RUN, then " + a.Link("ITEM")}
+	}
+	return t
+}
+
+// decimals is a number with three of them.
+func decimals(v crosstalk.Value) string {
+	if !v.Defined() {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(v), 'f', 3, 64)
+}
+
+// beginning is the beginning of a text, for a table.
+func beginning(text string) string {
+	const most = 40
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+// inWords is the columns of a figure: "category animals · model x", or all.
+func inWords(by map[string]string) string {
+	var parts []string
+	for _, c := range slices.Sorted(maps.Keys(by)) {
+		parts = append(parts, c+" "+by[c])
+	}
+	if len(parts) == 0 {
+		return crosstalk.All
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (a AgreementView) records() [][]string {
+	all := [][]string{{"measure", "of", "by", "value", "low", "high", "n"}}
+	for _, f := range a.Figures {
+		low, high := crosstalk.Undefined, crosstalk.Undefined
+		if f.Interval != nil {
+			low, high = crosstalk.Value(f.Interval.Low), crosstalk.Value(f.Interval.High)
+		}
+		all = append(all, []string{f.Measure, f.Of, inWords(f.By), Number(f.Value), Number(low), Number(high),
+			strconv.Itoa(f.N)})
+	}
+	return all
+}
