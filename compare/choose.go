@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 )
 
 // pair is two comparable figures of the same measure and group.
@@ -84,7 +85,8 @@ func (t *table) swapOf(text string) (swap, error) {
 			values[value] = true
 		}
 	}
-	return swap{}, fmt.Errorf("cannot read the pair %q; expected NEW=OLD, two values of a column; the values are %s", text, strings.Join(sorted(values), ", "))
+	return swap{}, fmt.Errorf("cannot read the pair %q; expected NEW=OLD, two values of a column; the values are %s",
+		text, strings.Join(sorted(values), ", "))
 }
 
 // namedPairs pairs the figures of the conditions of Options.Pairs that are else alike.
@@ -131,7 +133,8 @@ func checkReference(reference map[string]string, sides []*side) error {
 			return crosstalk.UnknownName("column", column, sorted(columns))
 		}
 		if !values[reference[column]] {
-			return fmt.Errorf("no condition has %s %s; choose one of: %s", column, reference[column], strings.Join(sorted(values), ", "))
+			return fmt.Errorf("no condition has %s %s; choose one of: %s", column, reference[column],
+				strings.Join(sorted(values), ", "))
 		}
 		left = slices.DeleteFunc(slices.Clone(left), func(s *side) bool { return s.condition[column] != reference[column] })
 	}
@@ -139,7 +142,8 @@ func checkReference(reference map[string]string, sides []*side) error {
 	case len(reference) > 0 && len(left) == 0:
 		return fmt.Errorf("no condition matches the reference %s", describe(reference, nil))
 	case len(reference) > 0 && len(left) == len(sides):
-		return fmt.Errorf("every condition matches the reference %s: nothing is left to compare it with", describe(reference, nil))
+		return fmt.Errorf("every condition matches the reference %s: nothing is left to compare it with",
+			describe(reference, nil))
 	}
 	return nil
 }
@@ -152,7 +156,8 @@ func (o Options) choose(t *table) (pairs []pair, refused []Refusal) {
 			if t.averages(f) {
 				return false
 			}
-			refused = append(refused, Refusal{Measure: f.Measure, By: f.group, Condition: f.side.condition, Reference: map[string]string{}, Reason: NoAverage})
+			refused = append(refused, Refusal{Measure: f.Measure, By: f.group, Condition: f.side.condition,
+				Reference: map[string]string{}, Reason: NoAverage})
 			return true
 		})
 		switch {
@@ -176,28 +181,14 @@ func (t *table) averages(f figure) bool {
 // their first appearance, then by group.
 func (o Options) families(t *table) [][]figure {
 	outer := outermost(t.figures)
-	byKey := map[string][]figure{}
-	var keys, measures []string
+	var chosen []figure
 	for i, f := range t.figures {
-		if len(o.Measures) > 0 && !slices.Contains(o.Measures, f.Measure) || !o.Groups && !outer[i] {
-			continue
-		}
-		if byKey[f.key] == nil {
-			keys = append(keys, f.key)
-		}
-		byKey[f.key] = append(byKey[f.key], f)
-		if !slices.Contains(measures, f.Measure) {
-			measures = append(measures, f.Measure)
+		if (len(o.Measures) == 0 || slices.Contains(o.Measures, f.Measure)) && (o.Groups || outer[i]) {
+			chosen = append(chosen, f)
 		}
 	}
-	slices.SortStableFunc(keys, func(a, b string) int {
-		return slices.Index(measures, byKey[a][0].Measure) - slices.Index(measures, byKey[b][0].Measure)
-	})
-	families := make([][]figure, len(keys))
-	for i, key := range keys {
-		families[i] = byKey[key]
-	}
-	return families
+	families := ordered.Groups(chosen, func(f figure) string { return f.key })
+	return slices.Concat(ordered.Groups(families, func(family []figure) string { return family[0].Measure })...)
 }
 
 // outermost marks the figures that are part of no other figure of their measure
@@ -214,7 +205,8 @@ func outermost(figures []figure) []bool {
 	}
 	outer := make([]bool, len(figures))
 	for i, f := range figures {
-		outer[i] = !slices.ContainsFunc(of[place{f.side, f.Measure}], func(j int) bool { return within(f.group, figures[j].group) })
+		outer[i] = !slices.ContainsFunc(of[place{f.side, f.Measure}],
+			func(j int) bool { return within(f.group, figures[j].group) })
 	}
 	return outer
 }

@@ -69,9 +69,9 @@ type Run struct {
 type Options struct {
 	Groups    bool              // every figure; otherwise only totals
 	Measures  []string          // nil: all
-	Reference map[string]string // columns of the conditions that the others are compared with; nil: the first run, or the first condition
+	Reference map[string]string // of the conditions that others are compared with; nil: the first run or condition
 	AllPairs  bool              // every pair of conditions
-	Pairs     []string          // "NEW=OLD": conditions with the value NEW, with those that have OLD instead and are else alike
+	Pairs     []string          // "NEW=OLD": compare conditions with NEW to those with OLD that are else alike
 	Across    []string          // fields in which signatures may differ; "all"
 	Unpaired  bool              // compare as independent if at most half of the items pair
 	Level     float64           // confidence level of intervals; tests use 1 - Level; 0: 0.95
@@ -85,7 +85,8 @@ func (o Options) Check() error {
 	case !(o.Level > 0 && o.Level < 1):
 		return crosstalk.BadOption("level", " is %g; expected a number between 0 and 1, such as 0.95", o.Level)
 	case o.AllPairs && o.Reference != nil:
-		return crosstalk.BadOption("all-pairs", " and --reference cannot be combined: --all-pairs compares every two conditions")
+		return crosstalk.BadOption("all-pairs", " and --reference cannot be combined: --all-pairs compares every two "+
+			"conditions")
 	case len(o.Pairs) > 0 && (o.AllPairs || o.Reference != nil):
 		return crosstalk.BadOption("pair", " cannot be combined with --all-pairs or --reference: it says what is compared")
 	}
@@ -131,7 +132,7 @@ type Subject struct {
 // Comparison is the difference of one figure between two conditions.
 type Comparison struct {
 	Subject
-	Unit           string              `json:"unit,omitempty"` // of Value, Difference, Interval and Detectable; empty: a fraction
+	Unit           string              `json:"unit,omitempty"` // of all figures; empty: a fraction
 	Value          crosstalk.Value     `json:"value"`          // over the pairs
 	ReferenceValue crosstalk.Value     `json:"reference_value"`
 	Difference     crosstalk.Value     `json:"difference"` // Value - ReferenceValue
@@ -248,7 +249,8 @@ func nothing(t *table, refused []Refusal) error {
 		return fmt.Errorf("there is nothing to compare: %s", refused[0].String())
 	}
 	if len(t.sides) == 1 {
-		return fmt.Errorf("there is only one condition (%s): name another run to compare it with", describe(t.sides[0].condition, nil))
+		return fmt.Errorf("there is only one condition (%s): name another run to compare it with",
+			describe(t.sides[0].condition, nil))
 	}
 	return fmt.Errorf("there are no figures to compare")
 }

@@ -119,7 +119,8 @@ func (m *matched) difference(level float64, n int, of *sums) (e stats.Estimate, 
 	default:
 		e.Interval = asWideAs(least, e)
 	}
-	e.Warnings = slices.DeleteFunc(e.Warnings, func(w stats.Warning) bool { return w.Code == stats.FewItems }) // it counted both sides
+	// The warning counts the items of both sides.
+	e.Warnings = slices.DeleteFunc(e.Warnings, func(w stats.Warning) bool { return w.Code == stats.FewItems })
 	if n < stats.MinItems {
 		e.Warnings = append(e.Warnings, stats.Warning{Code: stats.FewItems, Have: n, Want: stats.MinItems})
 	}
@@ -161,7 +162,8 @@ func (s *sums) rate(cells []*stats.Clusters) stats.Rate {
 		}
 	}
 	weights := first.weights()
-	e := stats.Combine(parts, func(means []float64) float64 { return dot(weights, means) }, stats.Proportion, estimate.Level)
+	e := stats.Combine(parts, func(means []float64) float64 { return dot(weights, means) }, stats.Proportion,
+		estimate.Level)
 	return stats.Rate{Counts: stats.EffectiveCounts(parts, weights, e.SE), Value: s.formula()(means(cells))}
 }
 
@@ -175,7 +177,8 @@ func means(cells []*stats.Clusters) []float64 {
 
 // bounds are 0 and 1 if all values are fractions.
 func (m *matched) bounds(a, b []*stats.Clusters) stats.Bounds {
-	if m.fraction && !slices.ContainsFunc(slices.Concat(a, b), func(c *stats.Clusters) bool { return !c.Within(stats.Proportion) }) {
+	if m.fraction && !slices.ContainsFunc(slices.Concat(a, b),
+		func(c *stats.Clusters) bool { return !c.Within(stats.Proportion) }) {
 		return stats.Difference
 	}
 	return stats.Unbounded

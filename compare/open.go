@@ -39,11 +39,14 @@ func WriteRuns(w io.Writer, format string, paths, by []string, o Options) error 
 // OpenFigures reads these figures of finished runs, with the observations that they
 // are about.
 func OpenFigures(paths []string, figures study.Figures) ([]Run, error) {
-	figures.Cross = slices.DeleteFunc(slices.Clone(figures.Cross), func(column string) bool { return column == AgainstColumn || column == RunColumn })
+	figures.Cross = slices.DeleteFunc(slices.Clone(figures.Cross),
+		func(column string) bool { return column == AgainstColumn || column == RunColumn })
 	return open(paths, figures.Compare)
 }
 
-func open(paths []string, read func(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk.Observation, error], error)) ([]Run, error) {
+type readRun = func(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk.Observation, error], error)
+
+func open(paths []string, read readRun) ([]Run, error) {
 	names := run.Names(paths)
 	runs := make([]Run, len(paths))
 	for i, path := range paths {

@@ -14,9 +14,9 @@ type Study struct {
 	*Subject // of the pilot; nil if stated
 
 	Variance    Variance                          `json:"variance"`
-	ClusterSize float64                           `json:"cluster_size"` // mean over items of the number of items in their cluster
+	ClusterSize float64                           `json:"cluster_size"` // mean over items
 	Items       int                               `json:"items"`        // of the pilot; 0 if stated
-	Samples     int                               `json:"samples"`      // maximum number of answers to one prompt in the pilot
+	Samples     int                               `json:"samples"`      // most answers to a prompt in the pilot
 	Warnings    []string                          `json:"warnings,omitempty"`
 	stated      func(difference float64) Variance // of a difference between stated rates
 }
@@ -66,7 +66,8 @@ func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 			reason = NoFraction
 		}
 		if reason != "" {
-			refused = append(refused, Refusal{Measure: p.of.Measure, By: p.of.group, Condition: p.of.side.condition, Reference: map[string]string{}, Reason: reason})
+			refused = append(refused, Refusal{Measure: p.of.Measure, By: p.of.group, Condition: p.of.side.condition,
+				Reference: map[string]string{}, Reason: reason})
 			continue
 		}
 		study, err := t.study(p)
@@ -130,17 +131,20 @@ func (t *table) study(p pair) (Study, error) {
 	if alone {
 		s.Variance = s.Variance.times(2)
 		s.Reference = map[string]string{}
-		s.Warnings = append(s.Warnings, "the pilot has one condition: the other is assumed to vary as much and to be independent, so most comparisons need fewer items than stated")
+		s.Warnings = append(s.Warnings, "the pilot has one condition: the other is assumed to vary as much and to be "+
+			"independent, so most comparisons need fewer items than stated")
 	}
 	s.ClusterSize = n.ClusterSize()
 	for _, w := range stats.Mean(n.Flat(), stats.Unbounded, 0.95).Warnings {
 		s.Warnings = append(s.Warnings, "pilot: "+w.String())
 	}
 	if left := total(m.leftOut); left > 0 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of the pilot's %d items have no pair of values: plan for as many more", left, left+len(m.pairs)))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of the pilot's %d items have no pair of values: plan for as many "+
+			"more", left, left+len(m.pairs)))
 	}
 	if k := len(d.cells); k > 1 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("items are assumed to be spread evenly over the %d cells that are averaged", k))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("items are assumed to be spread evenly over the %d cells that are "+
+			"averaged", k))
 	}
 	return s, nil
 }
@@ -177,15 +181,18 @@ func Stated(rate, discordant, within, correlation, clusterSize float64) (Study, 
 			share = stats.IndependentDiscordance(rate, other)
 		}
 		v := stats.PairedRates(rate, other, share).Between
-		return Variance{crosstalk.Value(correlation), crosstalk.Value(1 - correlation - within), crosstalk.Value(within)}.times(v)
+		return Variance{crosstalk.Value(correlation), crosstalk.Value(1 - correlation - within),
+			crosstalk.Value(within)}.times(v)
 	}}
-	for name, share := range map[string]float64{"rate": rate, "share of disagreement": discordant, "share within items": within, "correlation within clusters": correlation} {
+	for name, share := range map[string]float64{"rate": rate, "share of disagreement": discordant,
+		"share within items": within, "correlation within clusters": correlation} {
 		if share < 0 || share > 1 {
 			return s, fmt.Errorf("the %s is %g; expected 0 to 1", name, share)
 		}
 	}
 	if correlation+within > 1 {
-		return s, fmt.Errorf("the correlation within clusters is %g and the share within items %g: together they exceed the whole variance", correlation, within)
+		return s, fmt.Errorf("the correlation within clusters is %g and the share within items %g: together they exceed "+
+			"the whole variance", correlation, within)
 	}
 	if !(clusterSize >= 1) {
 		return s, fmt.Errorf("the cluster size is %g; expected 1 or more", clusterSize)

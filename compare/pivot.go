@@ -74,7 +74,8 @@ func WritePivot(w io.Writer, format string, r Result, o pivot.Options, spread st
 		return err
 	}
 	for i := range tables {
-		tables[i].Notes = slices.Concat([]string{fmt.Sprintf("~: not significant at %.2g %%, which does not mean that there is no difference; "+
+		tables[i].Notes = slices.Concat([]string{fmt.Sprintf("~: not significant at %.2g %%, which does not mean that "+
+			"there is no difference; "+
 			"p is adjusted by Holm's method over %s", 100*(1-r.Level), r.tests())}, tables[i].Notes, refusals(r.Refused))
 	}
 	return report.WriteTables(w, format, tables)
@@ -94,7 +95,8 @@ func (r Result) figures() []crosstalk.Estimate {
 		by := maps.Clone(s.By)
 		maps.Copy(by, s.Condition)
 		by[AgainstColumn] = describe(s.Reference, s.Condition)
-		figures[i] = crosstalk.Estimate{Measure: c.Measure, Value: c.Difference, Unit: c.Unit, N: c.N, Clusters: c.Clusters, Interval: c.Interval,
+		figures[i] = crosstalk.Estimate{Measure: c.Measure, Value: c.Difference, Unit: c.Unit, N: c.N,
+			Clusters: c.Clusters, Interval: c.Interval,
 			Test: &crosstalk.Test{Method: c.Method, P: c.Adjusted}, By: by, Signature: c.Signature, Warnings: c.Warnings}
 		for _, field := range c.Across {
 			figures[i].Warnings = append(figures[i].Warnings, fmt.Sprintf("the signature of the other differs in %s", field))

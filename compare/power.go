@@ -70,15 +70,17 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 				return p, fmt.Errorf("the number of samples is %d; expected 1 or more", samples)
 			}
 			if samples > 1 && s.stated != nil && s.Variance.Sample == 0 {
-				return p, crosstalk.BadOption("samples", " %s needs --within, the share of the variance between answers to the same prompt; "+
-					"without it, more answers do not help", strings.Trim(strings.Join(strings.Fields(fmt.Sprint(g.Samples)), ","), "[]"))
+				return p, crosstalk.BadOption("samples", " %s needs --within, the share of the variance between answers to "+
+					"the same prompt; without it, more answers do not help",
+					strings.Trim(strings.Join(strings.Fields(fmt.Sprint(g.Samples)), ","), "[]"))
 			}
 			for _, d := range g.Differences {
 				if !(d > 0 && d < 1) {
 					return p, fmt.Errorf("the difference is %g; expected more than 0 and less than 1", d)
 				}
 				if s.stated != nil && math.IsNaN(float64(s.stated(d).Item)) {
-					return p, fmt.Errorf("a difference of %g is impossible here: it cannot exceed the share of items on which the conditions disagree", d)
+					return p, fmt.Errorf("a difference of %g is impossible here: it cannot exceed the share of items on which "+
+						"the conditions disagree", d)
 				}
 				p.Plans = append(p.Plans, plan(i, samples, "difference", d, s.design(d, samples).Items(d, alpha, g.Power)))
 			}
@@ -100,7 +102,8 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 }
 
 func plan(study, samples int, given string, difference, items float64) Plan {
-	return Plan{study, samples, given, crosstalk.Value(difference), crosstalk.Value(items), crosstalk.Value(items * float64(samples))}
+	return Plan{study, samples, given, crosstalk.Value(difference), crosstalk.Value(items),
+		crosstalk.Value(items * float64(samples))}
 }
 
 // itemsForMargin is the number of items with which a gate passes if nothing has changed:
@@ -117,7 +120,8 @@ func (s Study) design(difference float64, samples int) stats.Design {
 	if s.stated != nil {
 		v = s.stated(difference)
 	}
-	return stats.Components{Cluster: float64(v.Cluster), Item: float64(v.Item), Sample: float64(v.Sample)}.Design(samples, s.ClusterSize)
+	return stats.Components{Cluster: float64(v.Cluster), Item: float64(v.Item),
+		Sample: float64(v.Sample)}.Design(samples, s.ClusterSize)
 }
 
 // detectable is the difference that this many items detect; NaN if it is

@@ -100,7 +100,8 @@ func (t *table) read(number int, run Run) error {
 		}
 		s := t.sideOf(o.Condition)
 		if s == nil {
-			s = &side{number: len(t.sides) + len(sides), run: number, condition: map[string]string{}, measured: map[string]map[int32]bool{}}
+			s = &side{number: len(t.sides) + len(sides), run: number, condition: map[string]string{},
+				measured: map[string]map[int32]bool{}}
 			maps.Copy(s.condition, o.Condition)
 			if run.Settings != nil {
 				s.settings = run.Settings(o.Condition)

@@ -13,7 +13,7 @@ type Refusal struct {
 	Condition map[string]string    `json:"condition"`
 	Reference map[string]string    `json:"reference"` // the nearest; empty if none has such a figure
 	Reason    string               `json:"reason"`
-	Fields    map[string][2]string `json:"fields,omitempty"` // signature fields that differ: value of Reference, of Condition
+	Fields    map[string][2]string `json:"fields,omitempty"` // that differ in signatures: reference, condition
 }
 
 // Reasons of refusals.
@@ -41,7 +41,8 @@ func (r Refusal) String() string {
 		anyway = "to compare the items whose ids both have"
 	}
 	return fmt.Sprintf("%s was measured differently under %s and under %s: %s (use --across %s %s)", what,
-		describe(r.Reference, r.Condition), describe(r.Condition, r.Reference), strings.Join(fields, "; "), strings.Join(sorted(r.Fields), ","), anyway)
+		describe(r.Reference, r.Condition), describe(r.Condition, r.Reference), strings.Join(fields, "; "),
+		strings.Join(sorted(r.Fields), ","), anyway)
 }
 
 func orDash(s string) string {
@@ -52,7 +53,8 @@ func orDash(s string) string {
 }
 
 func refuse(of, against figure, fields map[string][2]string) Refusal {
-	r := Refusal{Measure: of.Measure, By: of.group, Condition: of.side.condition, Reference: map[string]string{}, Reason: NoCounterpart}
+	r := Refusal{Measure: of.Measure, By: of.group, Condition: of.side.condition, Reference: map[string]string{},
+		Reason: NoCounterpart}
 	if against.side != nil {
 		r.Reference, r.Reason, r.Fields = against.side.condition, Incomparable, fields
 	}

@@ -109,7 +109,8 @@ func (p pair) subject() Subject {
 func (m *matched) doubts(c Comparison) (warnings []string) {
 	for i, f := range m.figures() {
 		if mean := m.observed[i].figure(); f.Value.Defined() && !(math.Abs(float64(f.Value)-mean) <= 1e-6) {
-			warnings = append(warnings, fmt.Sprintf("the figure under %s is %.4f; the comparison uses the mean over its items, %.4f", describe(f.side.condition, nil), f.Value, mean))
+			warnings = append(warnings, fmt.Sprintf("the figure under %s is %.4f; the comparison uses the mean over its "+
+				"items, %.4f", describe(f.side.condition, nil), f.Value, mean))
 		}
 	}
 	if m.table.unnamed > 0 && c.LeftOut[Unpaired] > 0 {
@@ -418,5 +419,7 @@ func (m *matched) test(o Options, family int) (method string, p float64) {
 			weighted.AddAll(d.cells[k], w/float64(d.cells[k].N()))
 		}
 	}
-	return "sign-flip", staged(family, o.Seed, func(draws int, seed uint64) float64 { return stats.SignFlip(weighted, draws, seed).P })
+	return "sign-flip", staged(family, o.Seed, func(draws int, seed uint64) float64 {
+		return stats.SignFlip(weighted, draws, seed).P
+	})
 }

@@ -15,7 +15,8 @@ import (
 
 // Write writes a result in one of report.Formats.
 func Write(w io.Writer, format string, r Result) error {
-	return report.WriteResult(w, format, r, r.Comparisons, r.records, func() []report.Table { return []report.Table{r.table()} })
+	return report.WriteResult(w, format, r, r.Comparisons, r.records,
+		func() []report.Table { return []report.Table{r.table()} })
 }
 
 // table lays out the comparisons, one per row.
@@ -29,7 +30,8 @@ func (r Result) table() report.Table {
 	if unit != "" {
 		reference += " " + unit
 	}
-	t.Header = append(t.Header, reference, cmp.Or(unit, "value"), "difference", fmt.Sprintf("%g %% interval", 100*r.Level), "p", "n", "clusters", "left out", "detectable")
+	t.Header = append(t.Header, reference, cmp.Or(unit, "value"), "difference",
+		fmt.Sprintf("%g %% interval", 100*r.Level), "p", "n", "clusters", "left out", "detectable")
 	names, warnings, leftOut := make([]string, len(t.Rows)), make([][]string, len(t.Rows)), map[string]int{}
 	for i, c := range r.Comparisons {
 		names[i], warnings[i] = strings.Join(t.Rows[i], "/"), c.Warnings
@@ -48,7 +50,8 @@ func (r Result) table() report.Table {
 		t.Rows[i] = append(t.Rows[i], report.Value(c.ReferenceValue, c.Unit), value, difference, interval(c),
 			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(out), detectable(c))
 	}
-	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(r.Comparisons), report.Warnings(names, warnings), refusals(r.Refused))
+	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(r.Comparisons),
+		report.Warnings(names, warnings), refusals(r.Refused))
 	return t
 }
 
@@ -72,11 +75,13 @@ func interval(c Comparison) string {
 	if c.Interval == nil {
 		return "-"
 	}
-	return report.Difference(crosstalk.Value(c.Interval.Low), c.Unit) + " to " + report.Difference(crosstalk.Value(c.Interval.High), c.Unit)
+	return report.Difference(crosstalk.Value(c.Interval.Low), c.Unit) + " to " +
+		report.Difference(crosstalk.Value(c.Interval.High), c.Unit)
 }
 
 // methods are the full names of the tests.
-var methods = map[string]string{"sign-flip": "sign-flip permutation test over clusters", "mcnemar": "McNemar's test", "score": "score test of unpaired rates",
+var methods = map[string]string{"sign-flip": "sign-flip permutation test over clusters", "mcnemar": "McNemar's test",
+	"score":    "score test of unpaired rates",
 	"exchange": "permutation test that exchanges the conditions of clusters", "t": "t test of unpaired figures"}
 
 // tests counts the family in words.
@@ -95,8 +100,10 @@ func (r Result) legend() []string {
 		other = ", or the figure's unit"
 	}
 	notes := []string{
-		fmt.Sprintf("difference: in percentage points%s; ~: not significant at %.2g %%, but a true difference below detectable may well exist", other, alpha),
-		fmt.Sprintf("p: adjusted by Holm's method over %s; detectable: the difference found with 80 %% power after this adjustment, - with too few clusters to find any", tests),
+		fmt.Sprintf("difference: in percentage points%s; ~: not significant at %.2g %%, but a true difference below "+
+			"detectable may well exist", other, alpha),
+		fmt.Sprintf("p: adjusted by Holm's method over %s; detectable: the difference found with 80 %% power after this "+
+			"adjustment, - with too few clusters to find any", tests),
 		"interval: for each difference separately, not adjusted",
 	}
 	seen := map[string]bool{}
@@ -171,7 +178,8 @@ func (r Result) records() [][]string {
 	if units {
 		header = append(header, "unit")
 	}
-	all := [][]string{append(header, "value", "reference_value", "difference", "low", "high", "level", "interval", "p", "adjusted_p", "method", "shown", "detectable",
+	all := [][]string{append(header, "value", "reference_value", "difference", "low", "high", "level", "interval", "p",
+		"adjusted_p", "method", "shown", "detectable",
 		"paired", "n", "clusters", "left_out", "signature", "across", "warnings")}
 	for _, c := range r.Comparisons {
 		record := []string{c.Measure}
@@ -188,7 +196,8 @@ func (r Result) records() [][]string {
 		}
 		record = append(record, report.Number(c.Value), report.Number(c.ReferenceValue), report.Number(c.Difference))
 		if i := c.Interval; i != nil {
-			record = append(record, report.Number(crosstalk.Value(i.Low)), report.Number(crosstalk.Value(i.High)), report.Number(crosstalk.Value(i.Level)), i.Method)
+			record = append(record, report.Number(crosstalk.Value(i.Low)), report.Number(crosstalk.Value(i.High)),
+				report.Number(crosstalk.Value(i.Level)), i.Method)
 		} else {
 			record = append(record, "", "", "", "")
 		}
@@ -196,8 +205,10 @@ func (r Result) records() [][]string {
 		for n := range maps.Values(c.LeftOut) {
 			left += n
 		}
-		all = append(all, append(record, report.Number(c.P), report.Number(c.Adjusted), c.Method, strconv.FormatBool(c.Shown), report.Number(c.Detectable),
-			strconv.FormatBool(c.Paired), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(left), c.Signature, strings.Join(c.Across, " "), strings.Join(c.Warnings, "; ")))
+		all = append(all, append(record, report.Number(c.P), report.Number(c.Adjusted), c.Method,
+			strconv.FormatBool(c.Shown), report.Number(c.Detectable),
+			strconv.FormatBool(c.Paired), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(left), c.Signature,
+			strings.Join(c.Across, " "), strings.Join(c.Warnings, "; ")))
 	}
 	return all
 }

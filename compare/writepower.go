@@ -68,9 +68,11 @@ func (p Power) table() report.Table {
 		t.Notes = append(t.Notes, "-: the difference is impossible, or the pilot has too few samples per item to tell")
 	}
 	if s := p.Studies[0]; len(p.Studies) == 1 {
-		note := fmt.Sprintf("variance of a difference: between items %s, between samples of an item %s", share(s.Variance.Item), share(s.Variance.Sample))
+		note := fmt.Sprintf("variance of a difference: between items %s, between samples of an item %s",
+			share(s.Variance.Item), share(s.Variance.Sample))
 		if s.ClusterSize > 1 {
-			note += fmt.Sprintf(", between clusters %s; the average item is in a cluster of %.3g", share(s.Variance.Cluster), s.ClusterSize)
+			note += fmt.Sprintf(", between clusters %s; the average item is in a cluster of %.3g",
+				share(s.Variance.Cluster), s.ClusterSize)
 		}
 		t.Notes = append(t.Notes, note)
 	}
@@ -116,10 +118,13 @@ func (s Study) name() string {
 }
 
 func (p Power) records() [][]string {
-	all := [][]string{{"study", "samples", "given", "difference", "items", "observations", "level", "power", "comparisons"}}
+	all := [][]string{{"study", "samples", "given", "difference", "items", "observations", "level", "power",
+		"comparisons"}}
 	for _, plan := range p.Plans {
-		all = append(all, []string{p.Studies[plan.Study].name(), strconv.Itoa(plan.Samples), plan.Given, report.Number(plan.Difference), report.Number(plan.Items),
-			report.Number(plan.Observations), report.Number(crosstalk.Value(p.Level)), report.Number(crosstalk.Value(p.Power)), strconv.Itoa(p.Comparisons)})
+		all = append(all, []string{p.Studies[plan.Study].name(), strconv.Itoa(plan.Samples), plan.Given,
+			report.Number(plan.Difference), report.Number(plan.Items),
+			report.Number(plan.Observations), report.Number(crosstalk.Value(p.Level)),
+			report.Number(crosstalk.Value(p.Power)), strconv.Itoa(p.Comparisons)})
 	}
 	return all
 }

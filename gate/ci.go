@@ -46,7 +46,8 @@ func WriteJUnit(w io.Writer, v Verdict) error {
 	s := suite{Name: "crosstalk gate " + v.Run, Tests: len(v.Checks), Failures: len(v.Checks) - passed, Time: "0"}
 	_, columns := v.columns()
 	for _, c := range v.Checks {
-		t := testCase{Name: c.name(columns), Class: "crosstalk." + strings.ReplaceAll(v.Run, ".", "_"), Time: "0", Out: c.details()}
+		t := testCase{Name: c.name(columns), Class: "crosstalk." + strings.ReplaceAll(v.Run, ".", "_"), Time: "0",
+			Out: c.details()}
 		if !c.Passed {
 			kind := "requirement"
 			if c.Inconclusive {

@@ -57,9 +57,9 @@ type Check struct {
 	By           map[string]string   `json:"by"`             // the figure's columns
 	Unit         string              `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
 	Passed       bool                `json:"passed"`
-	Inconclusive bool                `json:"inconclusive,omitempty"`  // not passed, but more items may show that it is good enough
+	Inconclusive bool                `json:"inconclusive,omitempty"`  // not passed, but more items may decide
 	Reason       string              `json:"reason,omitempty"`        // why it did not pass
-	Missing      int                 `json:"missing_items,omitempty"` // how many more items may decide an inconclusive check
+	Missing      int                 `json:"missing_items,omitempty"` // that may decide an inconclusive check
 	Value        crosstalk.Value     `json:"value"`                   // the figure, or its difference from Reference
 	Interval     *crosstalk.Interval `json:"interval"`
 	N            int                 `json:"n"`
@@ -176,7 +176,8 @@ func (r Requirement) missing(estimates, measured []crosstalk.Estimate) string {
 	}
 	for _, m := range r.Where {
 		if !slices.ContainsFunc(measured, func(e crosstalk.Estimate) bool { return e.By[m.Column] == m.Value }) {
-			return fmt.Sprintf("not measured: no figure has %s %s; the run has %s", m.Column, m.Value, list(measured, func(e crosstalk.Estimate) string { return e.By[m.Column] }))
+			return fmt.Sprintf("not measured: no figure has %s %s; the run has %s", m.Column, m.Value,
+				list(measured, func(e crosstalk.Estimate) string { return e.By[m.Column] }))
 		}
 	}
 	return "not measured: no figure has " + strings.Join(r.Columns(), " and ")
@@ -197,7 +198,8 @@ func list(estimates []crosstalk.Estimate, text func(crosstalk.Estimate) string) 
 }
 
 func (r Requirement) check(e crosstalk.Estimate, b bound, o Options) Check {
-	c := Check{Requirement: r.Text, Measure: e.Measure, By: e.By, Unit: e.Unit, Value: e.Value, Interval: e.Interval, N: e.N}
+	c := Check{Requirement: r.Text, Measure: e.Measure, By: e.By, Unit: e.Unit, Value: e.Value, Interval: e.Interval,
+		N: e.N}
 	whole := e.Interval != nil && b.keeps(e.Interval.Low) && b.keeps(e.Interval.High)
 	switch reason := unfit(e, o.MaxUnjudged); {
 	case reason != "":
@@ -217,7 +219,8 @@ func (r Requirement) check(e crosstalk.Estimate, b bound, o Options) Check {
 	default:
 		c.Passed = true
 		if !whole && e.Interval != nil {
-			c.Remarks = append(c.Remarks, fmt.Sprintf("%s is inside the interval, %s: chance may have decided", amount(b.value, b.unit), between(e)))
+			c.Remarks = append(c.Remarks, fmt.Sprintf("%s is inside the interval, %s: chance may have decided",
+				amount(b.value, b.unit), between(e)))
 		}
 		c.Remarks = append(c.Remarks, e.Warnings...)
 	}
@@ -298,5 +301,6 @@ func between(e crosstalk.Estimate) string {
 	if unit == "" {
 		unit = "%"
 	}
-	return report.Value(crosstalk.Value(e.Interval.Low), e.Unit) + " to " + report.Value(crosstalk.Value(e.Interval.High), e.Unit) + " " + unit
+	return report.Value(crosstalk.Value(e.Interval.Low), e.Unit) + " to " +
+		report.Value(crosstalk.Value(e.Interval.High), e.Unit) + " " + unit
 }

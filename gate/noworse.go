@@ -21,7 +21,8 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 		if c.Better == "" && !slices.Contains(wanted, c.Measure) {
 			continue
 		}
-		check := Check{Requirement: c.Measure + " " + text, Measure: c.Measure, By: of.By, Unit: c.Unit, Value: c.Difference, Interval: c.Interval, N: c.N, Reference: c.Reference}
+		check := Check{Requirement: c.Measure + " " + text, Measure: c.Measure, By: of.By, Unit: c.Unit,
+			Value: c.Difference, Interval: c.Interval, N: c.N, Reference: c.Reference}
 		check.Reason = unfit(*of, o.MaxUnjudged)
 		switch {
 		case check.Reason != "":
@@ -33,7 +34,8 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 			check.Reason = "the reference is undefined"
 		case c.Interval == nil:
 			check.Reason = fmt.Sprintf("the difference over %d items has no interval", c.N)
-		case c.Better == crosstalk.Higher && c.Interval.Low < -margin-slack, c.Better == crosstalk.Lower && c.Interval.High > margin+slack:
+		case c.Better == crosstalk.Higher && c.Interval.Low < -margin-slack,
+			c.Better == crosstalk.Lower && c.Interval.High > margin+slack:
 			if worse(c) > margin+slack {
 				check.Reason = fmt.Sprintf("worse by %s points", report.Percent(crosstalk.Value(worse(c))))
 				break
@@ -57,7 +59,8 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 		}
 		by := maps.Clone(r.Condition)
 		maps.Copy(by, r.By)
-		checks = append(checks, Check{Requirement: r.Measure + " " + text, Measure: r.Measure, By: by, Value: crosstalk.Undefined,
+		checks = append(checks, Check{Requirement: r.Measure + " " + text, Measure: r.Measure, By: by,
+			Value:  crosstalk.Undefined,
 			Reason: "cannot be compared: " + r.String(), Reference: r.Reference})
 	}
 	return checks

@@ -154,7 +154,9 @@ func (p *parser) word() string { return p.until(`,<>="`) }
 
 func (p *parser) until(marks string) string {
 	start := p.at
-	end := strings.IndexFunc(p.text[start:], func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(marks, r) })
+	end := strings.IndexFunc(p.text[start:], func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(marks, r)
+	})
 	if end < 0 {
 		end = len(p.text) - start
 	}

@@ -28,7 +28,8 @@ func (r Rules) Check(path string) (Verdict, error) {
 	}
 	switch {
 	case len(r.Require) == 0 && r.NoWorseThan == "":
-		return Verdict{}, errors.New("nothing is required: expected --require, such as --require 'lpr>=0.98', or --no-worse-than RUN")
+		return Verdict{}, errors.New("nothing is required: expected --require, such as --require 'lpr>=0.98', or " +
+			"--no-worse-than RUN")
 	case r.MaxUnjudged < 0:
 		return Verdict{}, crosstalk.BadOption("max-unchecked", " is %g; expected 0 or more", r.MaxUnjudged)
 	case r.Margin < 0:

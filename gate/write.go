@@ -14,7 +14,8 @@ import (
 
 // Write writes a verdict in one of report.Formats.
 func Write(w io.Writer, format string, v Verdict) error {
-	return report.WriteResult(w, format, v, v.Checks, v.records, func() []report.Table { return []report.Table{v.table()} })
+	return report.WriteResult(w, format, v, v.Checks, v.records,
+		func() []report.Table { return []report.Table{v.table()} })
 }
 
 // Headline is the result in a few words.
@@ -191,7 +192,8 @@ func (v Verdict) records() [][]string {
 		by = append(by, c.By)
 	}
 	columns := report.Columns(by)
-	all := [][]string{slices.Concat([]string{"requirement", "measure"}, columns, []string{"passed", "inconclusive", "reason", "value", "low", "high", "n", "missing_items", "remarks"})}
+	all := [][]string{slices.Concat([]string{"requirement", "measure"}, columns,
+		[]string{"passed", "inconclusive", "reason", "value", "low", "high", "n", "missing_items", "remarks"})}
 	for _, c := range v.Checks {
 		record := []string{c.Requirement, c.Measure}
 		for _, column := range columns {
@@ -204,7 +206,8 @@ func (v Verdict) records() [][]string {
 		if i := c.Interval; i != nil {
 			low, high = report.Number(crosstalk.Value(i.Low)), report.Number(crosstalk.Value(i.High))
 		}
-		all = append(all, append(record, strconv.FormatBool(c.Passed), strconv.FormatBool(c.Inconclusive), c.Reason, report.Number(c.Value), low, high, strconv.Itoa(c.N), more, strings.Join(c.Remarks, "; ")))
+		all = append(all, append(record, strconv.FormatBool(c.Passed), strconv.FormatBool(c.Inconclusive), c.Reason,
+			report.Number(c.Value), low, high, strconv.Itoa(c.N), more, strings.Join(c.Remarks, "; ")))
 	}
 	return all
 }

@@ -162,7 +162,7 @@ func (c *comparison) add(measure, of string, by map[string]string, units []label
 				list = append(list, clusters[i]...)
 			}
 			return stat(list)
-		}, stats.BootstrapOptions{Method: stats.Percentile, Draws: draws, Level: estimate.Level, Seed: c.o.Seed, Bounds: bounds})
+		}, stats.BootstrapOptions{Draws: draws, Level: estimate.Level, Seed: c.o.Seed, Bounds: bounds})
 		if b.Interval.Low < b.Interval.High && b.Skipped <= draws/10 {
 			f.Interval = b.Interval.Known()
 		}
@@ -194,7 +194,7 @@ func kappa(units []labelledUnit, a, b func(labelledUnit) string) statistic {
 	n := numbers{}
 	x := each(units, func(u labelledUnit) int { return n.of(a(u)) })
 	y := each(units, func(u labelledUnit) int { return n.of(b(u)) })
-	return func(at []int) float64 { return stats.CohenKappa(pick(x, at), pick(y, at), estimate.Level).Value }
+	return func(at []int) float64 { return stats.CohenKappa(pick(x, at), pick(y, at)) }
 }
 
 // alpha is Krippendorff's alpha of all labels of units, nominal.

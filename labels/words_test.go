@@ -205,7 +205,7 @@ func TestAgreementByCategory(t *testing.T) {
 			x, y = append(x, p.a), append(y, p.b)
 		}
 	}
-	want := stats.CohenKappa(x, y, 0.95).Value
+	want := stats.CohenKappa(x, y)
 	found := map[string]bool{}
 	for _, f := range got.Figures {
 		if f.By["category"] != category {

@@ -96,7 +96,8 @@ type AheadError struct {
 
 func (e *AheadError) Error() string {
 	return fmt.Sprintf("%s has answers to %d requests that failed in the shards: its figures stay as they are; "+
-		"run the command that made the shards, without --shard and with --out %[1]s, for those of all answers", e.Out, e.Requests)
+		"run the command that made the shards, without --shard and with --out %[1]s, for those of all answers", e.Out,
+		e.Requests)
 }
 
 // Merge merges runs of shards into the run directory out. Each path is the run of
@@ -156,7 +157,8 @@ func Merge(paths []string, out string) (result Result, err error) {
 	}
 	m := &d.Manifest
 	m.Asks = result.Asks
-	if err := d.SetScoring(m.Scoring, m.Suites, 0, m.Changes); err != nil { // only now are the observations of this scoring
+	// Only now does the run have the observations of this scoring.
+	if err := d.SetScoring(m.Scoring, m.Suites, 0, m.Changes); err != nil {
 		return result, err
 	}
 	return result, d.WriteEstimates(result.Estimates)

@@ -94,7 +94,8 @@ func expand(paths []string) (all []string, err error) {
 			return errors.Is(err, fs.ErrNotExist) // killed before it began
 		})
 		if len(begun) == 0 {
-			return nil, fmt.Errorf("%s has no runs of shards: expected directories such as %s", path, shard.Shard{Index: 1, Count: 2}.Dir(path))
+			return nil, fmt.Errorf("%s has no runs of shards: expected directories such as %s", path,
+				shard.Shard{Index: 1, Count: 2}.Dir(path))
 		}
 		all = append(all, begun...)
 	}
@@ -139,7 +140,8 @@ func (s shards) sameScoring() error {
 			}
 			return &DifferentError{o.path, fmt.Sprintf("%s is %s, not %s", name, a, b), than.path}
 		}
-		if err := cmp.Or(differ("scoring", o.Scoring, first, first.Scoring), differ("suites", o.Suites, first, first.Suites)); err != nil {
+		if err := cmp.Or(differ("scoring", o.Scoring, first, first.Scoring),
+			differ("suites", o.Suites, first, first.Suites)); err != nil {
 			return err
 		}
 		if o.Observations == nil || o.Observations.N == 0 {

@@ -39,12 +39,12 @@ type Manifest struct {
 	Scoring   []Scoring `json:"scoring"`        // one for each protocol
 	Asks      int       `json:"asks,omitempty"` // total number of requests; 0: unknown
 
-	Suites      crosstalk.SuiteIDs `json:"suites"`                 // that the figures are about; of a shard, those of the whole measurement
+	Suites      crosstalk.SuiteIDs `json:"suites"`                 // of the figures; of a shard, of the whole measurement
 	NotMeasured int                `json:"not_measured,omitempty"` // items that a limit kept from being measured
 	Changes     []string           `json:"changes,omitempty"`      // settings that were not sent as planned, in words
-	Adapted     []Adapted          `json:"adapted,omitempty"`      // those of them that were found by asking, by condition
+	Adapted     []Adapted          `json:"adapted,omitempty"`      // changes that were found by asking, by condition
 
-	Names map[string]string `json:"names,omitempty"` // what people call values of columns, such as a model; the data have the values
+	Names map[string]string `json:"names,omitempty"` // that people give to values of columns, such as a model
 
 	Observations *Content `json:"observations,omitempty"` // of the last scoring; nil: not known (an older run)
 	// EstimatesSHA256 is of the bytes of estimates.json, in hexadecimal; empty: not
@@ -99,9 +99,8 @@ func Create(path string, plan Plan) (*Dir, error) {
 	if err := removeParts(path); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
-	d := &Dir{Path: path, Journal: j, made: made, Manifest: Manifest{Schema: schema, Crosstalk: crosstalk.Version, Plan: plan,
-		Scoring: old.Scoring, Asks: old.Asks, Suites: old.Suites, NotMeasured: old.NotMeasured,
-		Changes: old.Changes, Adapted: old.Adapted, Names: old.Names, Observations: old.Observations, EstimatesSHA256: old.EstimatesSHA256}}
+	d := &Dir{Path: path, Journal: j, made: made, Manifest: old}
+	d.Manifest.Schema, d.Manifest.Crosstalk, d.Manifest.Plan = schema, crosstalk.Version, plan
 	if err := d.writeJSON(manifestFile, d.Manifest); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -151,7 +150,8 @@ func admit(path string, plan Plan) (Manifest, error) {
 		return old, err
 	}
 	if field := old.Plan.Difference(plan); field != "" {
-		return old, fmt.Errorf("%s has a run with other settings: its %s: use another --out, or the settings of that run", path, field)
+		return old, fmt.Errorf("%s has a run with other settings: its %s: use another --out, or the settings of that "+
+			"run", path, field)
 	}
 	return old, nil
 }
@@ -237,7 +237,8 @@ func parseManifest(file string, text []byte) (Manifest, error) {
 		return m, fmt.Errorf("%s: invalid manifest: %w", file, err)
 	}
 	if m.Schema != schema {
-		return m, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk, or use another --out", file, m.Schema, schema)
+		return m, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk, or use another --out", file,
+			m.Schema, schema)
 	}
 	return m, nil
 }
@@ -319,7 +320,8 @@ func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 		return nil, fmt.Errorf("%s: invalid estimates: %w", file, err)
 	}
 	if document.Schema != crosstalk.EstimatesSchema {
-		return nil, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk", file, document.Schema, crosstalk.EstimatesSchema)
+		return nil, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk", file, document.Schema,
+			crosstalk.EstimatesSchema)
 	}
 	if got := sha256Of(text); want != "" && got != want {
 		// A scoring that ended between the two has replaced both.

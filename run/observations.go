@@ -182,7 +182,7 @@ func ReadPlaced(path string, texts ...string) iter.Seq2[Placed, error] {
 // Observations are read ahead in batches of at most so many, and of little more than
 // so many bytes.
 const (
-	batchLength = 64
+	batchLength = 512
 	batchBytes  = 1 << 20
 )
 
@@ -324,5 +324,6 @@ func (e *ChangedError) Error() string {
 	if e.Got == e.Want {
 		what = "was changed after it was written: its SHA-256 is not that of the run's manifest"
 	}
-	return fmt.Sprintf("%s: %s: score the run again with the command that made it (no answered request is sent again)", e.File, what)
+	return fmt.Sprintf("%s: %s: score the run again with the command that made it (no answered request is sent again)",
+		e.File, what)
 }

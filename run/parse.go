@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"crosstalk"
@@ -139,46 +138,37 @@ func (p *parser) plain() []byte {
 }
 
 // text reads any string.
-func (p *parser) text() string {
-	raw := p.b
-	p.want('"')
-	simple := true
-	for i, c := range p.b {
-		switch {
-		case c == '"':
-			s := p.b[:i]
-			p.b = p.b[i+1:]
-			if simple && utf8.Valid(s) {
-				return string(s)
-			}
-			var decoded string
-			if json.Unmarshal(raw[:i+2], &decoded) != nil {
-				p.fail()
-			}
-			return decoded
-		case c == '\\':
-			if i+1 < len(p.b) && (p.b[i+1] == '"' || p.b[i+1] == '\\') {
-				return p.escaped(raw)
-			}
-			simple = false
-		case c < ' ':
-			p.fail()
-			return ""
-		}
-	}
-	p.fail()
-	return ""
-}
-
-// escaped reads a string with escaped quotes or backslashes.
-func (p *parser) escaped(raw []byte) (decoded string) {
-	end := endOfString(raw)
-	if end < 0 || json.Unmarshal(raw[:end], &decoded) != nil {
-		p.fail()
+func (p *parser) text() (decoded string) {
+	quoted := p.quoted()
+	if !p.ok {
 		return ""
 	}
-	p.b = raw[end:]
+	text := quoted[1 : len(quoted)-1]
+	simple := bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text)
+	for _, c := range text {
+		simple = simple && c >= ' '
+	}
+	if simple {
+		return string(text)
+	}
+	if json.Unmarshal(quoted, &decoded) != nil {
+		p.fail()
+	}
 	return decoded
+}
+
+// quoted takes a string as it is, with its quotes.
+func (p *parser) quoted() (quoted []byte) {
+	end := -1
+	if len(p.b) > 0 && p.b[0] == '"' {
+		end = endOfString(p.b)
+	}
+	if end < 0 {
+		p.fail()
+		return nil
+	}
+	quoted, p.b = p.b[:end], p.b[end:]
+	return quoted
 }
 
 // endOfString is where the string at the start of b ends, -1 if it does not.
@@ -197,19 +187,6 @@ func endOfString(b []byte) int {
 			return i + 1
 		}
 	}
-}
-
-// skipText passes over a string.
-func (p *parser) skipText() {
-	end := -1
-	if len(p.b) > 0 && p.b[0] == '"' {
-		end = endOfString(p.b)
-	}
-	if end < 0 {
-		p.fail()
-		return
-	}
-	p.b = p.b[end:]
 }
 
 // raw takes the next value, an object or a list, as it is.
@@ -241,54 +218,21 @@ func (p *parser) raw() []byte {
 	return nil
 }
 
-// number takes a number's text.
+// number takes the text of what should be a number.
 func (p *parser) number() []byte {
-	n := lengthOfNumber(p.b)
+	n := 0
+	for n < len(p.b) && p.b[n] != ',' && p.b[n] != '}' && p.b[n] != ']' {
+		n++
+	}
 	text := p.b[:n]
-	if p.b = p.b[n:]; n == 0 {
-		p.fail()
-	}
+	p.b = p.b[n:]
 	return text
-}
-
-// lengthOfNumber is the length of the number at the start of b as JSON writes it,
-// which has no 01, 1. and +1; 0 if there is none.
-func lengthOfNumber(b []byte) int {
-	at := 0
-	digits := func() bool {
-		from := at
-		for at < len(b) && b[at] >= '0' && b[at] <= '9' {
-			at++
-		}
-		return at > from
-	}
-	sign := func(signs string) {
-		if at < len(b) && strings.IndexByte(signs, b[at]) >= 0 {
-			at++
-		}
-	}
-	sign("-")
-	if from := at; !digits() || b[from] == '0' && at > from+1 {
-		return 0
-	}
-	if at < len(b) && b[at] == '.' {
-		if at++; !digits() {
-			return 0
-		}
-	}
-	if at < len(b) && (b[at] == 'e' || b[at] == 'E') {
-		at++
-		if sign("+-"); !digits() {
-			return 0
-		}
-	}
-	return at
 }
 
 // natural is the number that text is if it is one without sign, point and exponent,
 // and small enough to be exact.
 func natural(text []byte) (n int64, ok bool) {
-	if len(text) > 15 {
+	if len(text) == 0 || len(text) > 15 || text[0] == '0' && len(text) > 1 {
 		return 0, false
 	}
 	for _, c := range text {
@@ -305,8 +249,13 @@ func (p *parser) float() float64 {
 	if n, ok := natural(text); ok {
 		return float64(n)
 	}
-	v, err := strconv.ParseFloat(string(text), 64)
-	if err != nil {
+	return p.decimal(text, 64)
+}
+
+// decimal is the number of a text that is not natural.
+func (p *parser) decimal(text []byte, bits int) float64 {
+	v, err := strconv.ParseFloat(string(text), bits)
+	if err != nil || !json.Valid(text) { // JSON has no 01, 1. and +1
 		p.fail()
 	}
 	return v
@@ -318,7 +267,7 @@ func (p *parser) int() int {
 		return int(n)
 	}
 	v, err := strconv.Atoi(string(text))
-	if err != nil {
+	if err != nil || !json.Valid(text) {
 		p.fail()
 	}
 	return v
@@ -431,7 +380,9 @@ func (p *parser) field(l *line, name string) int {
 		p.elements(func() {
 			var key crosstalk.Key
 			text := p.plain()
-			if n, err := hex.Decode(key[:], text[:min(len(text), 2*len(key))]); err != nil || n != len(key) || len(text) != 2*len(key) {
+			if len(text) != 2*len(key) {
+				p.fail()
+			} else if _, err := hex.Decode(key[:], text); err != nil {
 				p.fail()
 			}
 			o.Answers = append(o.Answers, key)
@@ -489,11 +440,7 @@ func (p *parser) span(s *crosstalk.Span, name string) int {
 		s.Language = p.text()
 		return 1 << 5
 	case "probability":
-		v, err := strconv.ParseFloat(string(p.number()), 32)
-		if err != nil {
-			p.fail()
-		}
-		s.Probability = float32(v)
+		s.Probability = float32(p.decimal(p.number(), 32))
 		return 1 << 6
 	case "score":
 		s.Score = p.float()
@@ -517,7 +464,7 @@ func (p *parser) named() (t crosstalk.NamedText) {
 			return 2
 		case "text":
 			if p.values && t.Name != "" && !slices.Contains(p.texts, t.Name) {
-				p.skipText()
+				p.quoted()
 			} else {
 				t.Text = p.text()
 			}

@@ -37,7 +37,7 @@ type Condition struct {
 	Model     crosstalk.Identity     `json:"model"`
 	Prompting crosstalk.PromptConfig `json:"prompting"`
 	Format    map[string]string      `json:"format,omitempty"` // the instrument's own settings of the prompt
-	Name      map[string]string      `json:"name,omitempty"`   // in every observation: the model, and the settings that vary within the run
+	Name      map[string]string      `json:"name,omitempty"`   // in observations: the model and what varies
 }
 
 // Adapted is what asking has shown that a condition's model does not take, so
@@ -50,7 +50,8 @@ type Adapted struct {
 
 // Recorded is the plan for scoring recorded answers.
 func Recorded(instrument, suite, model string) Plan {
-	return Plan{Instrument: instrument, Suite: suite, Conditions: []Condition{{Model: crosstalk.Identity{Provider: "recorded", Name: model}}}}
+	return Plan{Instrument: instrument, Suite: suite,
+		Conditions: []Condition{{Model: crosstalk.Identity{Provider: "recorded", Name: model}}}}
 }
 
 // Hash is a short hash of the plan, for naming directories.

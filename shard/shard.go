@@ -63,16 +63,19 @@ func auto(getenv func(string) string) (s Shard, err error) {
 		if getenv("SLURM_ARRAY_TASK_MAX") != "" {
 			last = number("SLURM_ARRAY_TASK_MAX", first)
 			if err == nil && last-first+1 != s.Count {
-				return s, fmt.Errorf("auto: the job array has %d tasks, from %d to %d; expected one without gaps, as in --array=1-%[1]d", s.Count, first, last)
+				return s, fmt.Errorf("auto: the job array has %d tasks, from %d to %d; expected one without gaps, as in "+
+					"--array=1-%[1]d", s.Count, first, last)
 			}
 		}
 	case getenv("JOB_COMPLETION_INDEX") != "":
 		if getenv("CROSSTALK_SHARDS") == "" {
-			return s, fmt.Errorf("auto: CROSSTALK_SHARDS is not set: set it to the job's completions, which Kubernetes does not tell")
+			return s, fmt.Errorf("auto: CROSSTALK_SHARDS is not set: set it to the job's completions, which Kubernetes does " +
+				"not tell")
 		}
 		s = Shard{number("JOB_COMPLETION_INDEX", 0) + 1, number("CROSSTALK_SHARDS", 1)}
 	default:
-		return s, fmt.Errorf("auto: found neither a Slurm job array (SLURM_ARRAY_TASK_ID) nor a Kubernetes Indexed Job (JOB_COMPLETION_INDEX): name the shard, as in 3/64")
+		return s, fmt.Errorf("auto: found neither a Slurm job array (SLURM_ARRAY_TASK_ID) nor a Kubernetes Indexed Job " +
+			"(JOB_COMPLETION_INDEX): name the shard, as in 3/64")
 	}
 	if err == nil {
 		if err = s.check(); err != nil {
@@ -211,7 +214,9 @@ func (c *Clusters) Share(what uint64, item int) {
 
 // join makes one cluster of those that share something.
 func (c *Clusters) join() {
-	slices.SortFunc(c.sharing, func(a, b sharing) int { return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.item, b.item)) })
+	slices.SortFunc(c.sharing, func(a, b sharing) int {
+		return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.item, b.item))
+	})
 	for i, one := range c.sharing {
 		if i == 0 || c.sharing[i-1].what != one.what {
 			continue

@@ -21,7 +21,9 @@ type Count struct {
 }
 
 // admit lets items into a budget, in their order; nil where there is none.
-func (c Counted) admit(in func(context.Context, ask.Need) (context.Context, func())) func(context.Context, int) (context.Context, func()) {
+func (c Counted) admit(
+	in func(context.Context, ask.Need) (context.Context, func()),
+) func(context.Context, int) (context.Context, func()) {
 	if c.needs == nil {
 		return nil
 	}

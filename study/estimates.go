@@ -29,7 +29,8 @@ func markUnjudged(instrumentName string, estimates []crosstalk.Estimate) {
 	for i := range estimates {
 		e := &estimates[i]
 		if unjudged, of := kind.UnjudgedOf(*e); 2*unjudged > of {
-			warning := fmt.Sprintf("%s: %d of %d could not be judged, and this figure leaves them out", crosstalk.MostlyUnchecked, unjudged, of)
+			warning := fmt.Sprintf("%s: %d of %d could not be judged, and this figure leaves them out",
+				crosstalk.MostlyUnchecked, unjudged, of)
 			e.Warnings = append([]string{warning}, e.Warnings...)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 )
 
 // The values of a column in figures of Spread.
@@ -21,26 +22,25 @@ const (
 // ones. What is undefined has no part in them. They have no interval, and the
 // largest n.
 func Spread(estimates []crosstalk.Estimate, column string) (spread []crosstalk.Estimate) {
-	var order []string
-	groups, over := map[string][]crosstalk.Estimate{}, map[string]crosstalk.Estimate{}
-	for _, e := range estimates {
+	key := func(e crosstalk.Estimate) string {
 		by := maps.Clone(e.By)
 		maps.DeleteFunc(by, func(c, value string) bool { return c == column || value == crosstalk.All })
-		key := e.Measure + "\x00" + string(crosstalk.Canonical(by))
-		if !slices.Contains(order, key) {
-			order = append(order, key)
-		}
-		if v := e.By[column]; v == "" || v == crosstalk.All {
-			over[key] = e
-			continue
-		}
-		groups[key] = append(groups[key], e)
+		return e.Measure + "\x00" + string(crosstalk.Canonical(by))
 	}
-	for _, key := range order {
-		if groups[key] != nil {
-			spread = append(spread, spreadOf(groups[key], column)...)
-		} else if over[key].By[column] == "" {
-			spread = append(spread, over[key])
+	for _, figures := range ordered.Groups(estimates, key) {
+		over := figures[0] // all values together
+		figures = slices.DeleteFunc(figures, func(e crosstalk.Estimate) bool {
+			v := e.By[column]
+			all := v == "" || v == crosstalk.All
+			if all {
+				over = e
+			}
+			return all
+		})
+		if len(figures) > 0 {
+			spread = append(spread, spreadOf(figures, column)...)
+		} else if over.By[column] == "" {
+			spread = append(spread, over)
 		}
 	}
 	return spread
@@ -48,7 +48,8 @@ func Spread(estimates []crosstalk.Estimate, column string) (spread []crosstalk.E
 
 func spreadOf(figures []crosstalk.Estimate, column string) (three []crosstalk.Estimate) {
 	first := figures[0]
-	of := crosstalk.Estimate{Measure: first.Measure, Unit: first.Unit, Better: first.Better, Signature: first.Signature, Counts: map[string]int{}}
+	of := crosstalk.Estimate{Measure: first.Measure, Unit: first.Unit, Better: first.Better,
+		Signature: first.Signature, Counts: map[string]int{}}
 	var values []float64
 	for _, e := range figures {
 		of.N, of.Clusters = max(of.N, e.N), max(of.Clusters, e.Clusters)

@@ -74,7 +74,8 @@ func ParseChoice(text string) (Choice, error) {
 // ParseGroup reads COLUMN:NAME=VALUE,....
 func ParseGroup(text string) (Group, error) {
 	column, rest, ok := strings.Cut(text, ":")
-	if name, _, _ := strings.Cut(rest, "="); ok && strings.TrimSpace(name) != "" && strings.TrimSpace(name) != crosstalk.All {
+	if name, _, _ := strings.Cut(rest, "="); ok && strings.TrimSpace(name) != "" &&
+		strings.TrimSpace(name) != crosstalk.All {
 		choice, err := ParseChoice(column + rest[len(name):])
 		if err == nil {
 			return Group{strings.TrimSpace(name), choice}, nil
@@ -228,7 +229,8 @@ func (r *Reader) Check(known []string) error {
 	for _, c := range choices {
 		for _, v := range c.Values {
 			if !r.seen[c.Column][v] {
-				return fmt.Errorf("no %s is %q; choose from: %s", c.Column, v, strings.Join(slices.Sorted(maps.Keys(r.seen[c.Column])), ", "))
+				return fmt.Errorf("no %s is %q; choose from: %s", c.Column, v,
+					strings.Join(slices.Sorted(maps.Keys(r.seen[c.Column])), ", "))
 			}
 		}
 	}

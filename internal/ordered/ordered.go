@@ -1,4 +1,4 @@
-// Package ordered merges lists.
+// Package ordered merges and groups lists without losing their order.
 package ordered
 
 import "slices"
@@ -22,4 +22,21 @@ func Merge[T any, K comparable](list, other []T, key func(T) K) []T {
 		}
 	}
 	return merged
+}
+
+// Groups returns the elements of a list with the same key together. Groups come in
+// the order of their first elements.
+func Groups[T any, K comparable](list []T, key func(T) K) (groups [][]T) {
+	known := map[K]int{}
+	for _, element := range list {
+		k := key(element)
+		i, again := known[k]
+		if !again {
+			i = len(groups)
+			known[k] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], element)
+	}
+	return groups
 }

@@ -1,6 +1,7 @@
 package ordered
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -20,5 +21,15 @@ func TestMerge(t *testing.T) {
 		if strings.Join(got, " ") != c.want || strings.Join(list, " ") != c.list {
 			t.Errorf("%q and %q: %q; want %q", c.list, c.other, got, c.want)
 		}
+	}
+}
+
+func TestGroups(t *testing.T) {
+	got := Groups([]string{"ba", "a", "bb", "c", "ab"}, func(s string) byte { return s[0] })
+	if want := "[[ba bb] [a ab] [c]]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := Groups(nil, func(s string) string { return s }); got != nil {
+		t.Errorf("nothing has the groups %v", got)
 	}
 }

@@ -6,6 +6,7 @@ package estimate
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"crosstalk"
 	"crosstalk/measure/stats"
@@ -42,7 +43,7 @@ type Groups[T any] struct {
 
 	known    map[string][]*Group[T] // by all that decides an observation's groups
 	byLabels map[string]*Group[T]
-	ranks    Ranks
+	ranks    map[string]int
 	key      []byte
 	names    []string
 }
@@ -181,12 +182,20 @@ func (g *Groups[T]) cross(of map[string]string, nested, by []string) (all []map[
 }
 
 // Rank is the position of a value among those that Rank has seen in a column,
-// for Figure.Before and Figure.After.
+// for Figure.Before and Figure.After; -1 for crosstalk.All. The last part of the
+// value is the value itself.
 func (g *Groups[T]) Rank(value ...string) int {
-	if g.ranks == nil {
-		g.ranks = Ranks{}
+	if value[len(value)-1] == crosstalk.All {
+		return -1
 	}
-	return g.ranks.Rank(value...)
+	if g.ranks == nil {
+		g.ranks = map[string]int{}
+	}
+	key := strings.Join(value, "\x00")
+	if _, known := g.ranks[key]; !known {
+		g.ranks[key] = len(g.ranks)
+	}
+	return g.ranks[key]
 }
 
 // Ordered returns all groups in the order of their figures: conditions in the

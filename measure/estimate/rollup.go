@@ -1,10 +1,6 @@
 package estimate
 
-import (
-	"strings"
-
-	"crosstalk"
-)
+import "crosstalk"
 
 // Rollup returns the groups that an observation with these labels belongs to:
 // everything, then each prefix of the columns in by. A column that stands for
@@ -29,21 +25,4 @@ func Rollup(labels map[string]string, by []string) []map[string]string {
 		groups = append(groups, group)
 	}
 	return groups
-}
-
-// Ranks orders figures: values in the order of their first appearance, crosstalk.All
-// before any.
-type Ranks map[string]int
-
-// Rank is the place of a value, which may be named by several parts; the last
-// decides whether it stands for all.
-func (seen Ranks) Rank(value ...string) int {
-	if value[len(value)-1] == crosstalk.All {
-		return -1
-	}
-	key := strings.Join(value, "\x00")
-	if _, ok := seen[key]; !ok {
-		seen[key] = len(seen)
-	}
-	return seen[key]
 }

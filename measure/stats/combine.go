@@ -60,7 +60,7 @@ func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, 
 		if s.clusters == 1 {
 			lone++
 		}
-		v := slope[k] * s.stdErr(cr2)
+		v := slope[k] * s.stdErr()
 		total += v * v
 		if v != 0 {
 			pooled += v * v * v * v / s.df(s.icc())

@@ -44,7 +44,7 @@ func TestMacroOfSeparateStrata(t *testing.T) {
 		}
 		parts = append(parts, c)
 		sum += c.Mean() / 4
-		squares += math.Pow(c.summary().stdErr(cr2)/4, 2)
+		squares += math.Pow(c.summary().stdErr()/4, 2)
 	}
 	e := Combine(parts, macro, Proportion, 0.95)
 	near(t, "value", e.Value, sum, 1e-12)
@@ -64,10 +64,10 @@ func TestMacroSeesSharedClusters(t *testing.T) {
 		apart.Add(Cluster(-i-1), v)
 	}
 	same := Combine([]*Clusters{&a, &b}, macro, Proportion, 0.95)
-	near(t, "shared prompts", same.SE, a.summary().stdErr(cr2), 1e-12)
+	near(t, "shared prompts", same.SE, a.summary().stdErr(), 1e-12)
 	near(t, "shared prompts: df", same.DF, 59, 1e-9)
 	own := Combine([]*Clusters{&a, &apart}, macro, Proportion, 0.95)
-	near(t, "own prompts", own.SE, a.summary().stdErr(cr2)/math.Sqrt2, 1e-12)
+	near(t, "own prompts", own.SE, a.summary().stdErr()/math.Sqrt2, 1e-12)
 }
 
 func TestCombineByDeltaMethod(t *testing.T) {

@@ -46,7 +46,8 @@ func (c *Corrected) AddSteps(cluster, stratum string, values, labels []float64) 
 		}
 		return i
 	}
-	c.observations = append(c.observations, judged{number(c.clusters, cluster), number(c.strata, stratum), !math.IsNaN(labels[0])})
+	c.observations = append(c.observations, judged{number(c.clusters, cluster), number(c.strata, stratum),
+		!math.IsNaN(labels[0])})
 	c.values, c.labels = append(c.values, values...), append(c.labels, labels...)
 }
 
@@ -137,7 +138,8 @@ type stratum struct {
 }
 
 func (c *Corrected) sample(b Bounds) sample {
-	s := sample{Corrected: c, bounds: b, strata: make([]stratum, len(c.strata)), mean: make([]float64, c.steps), gain: make([]float64, c.steps)}
+	s := sample{Corrected: c, bounds: b, strata: make([]stratum, len(c.strata)), mean: make([]float64, c.steps),
+		gain: make([]float64, c.steps)}
 	for i := range s.strata {
 		s.strata[i].label, s.strata[i].value = make([]float64, c.steps), make([]float64, c.steps)
 	}
@@ -220,7 +222,8 @@ func (l linear) dot(unit []float64) (x float64) {
 }
 
 func (s sample) linear(slope []float64) linear {
-	l := linear{sample: s, slope: slope, ofLabels: make([]float64, len(s.Corrected.clusters)), ofValues: make([]float64, len(s.Corrected.clusters))}
+	l := linear{sample: s, slope: slope, ofLabels: make([]float64, len(s.Corrected.clusters)),
+		ofValues: make([]float64, len(s.Corrected.clusters))}
 	mean, gain := l.dot(s.mean), l.dot(s.gain)
 	for i, o := range s.observations {
 		h := s.strata[o.stratum]

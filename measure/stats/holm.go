@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -23,7 +24,7 @@ func Holm(ps []float64) []float64 {
 		}
 		order = append(order, i)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return compare(ps[a], ps[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
 	least := 0.0
 	for rank, i := range order {
 		least = math.Max(least, math.Min(1, float64(len(order)-rank)*ps[i]))

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -32,7 +33,7 @@ func KendallTauB(x, y []float64, slackX, slackY float64) float64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int { return compare(y[i], y[j]) })
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(y[i], y[j]) })
 	below := make(fenwick, len(x)+1)
 	var score, inX, inY int // inX and inY: pairs that are not tied
 	next := 0               // of order, to be counted in below

@@ -68,7 +68,7 @@ func Mean(c *Clusters, bounds Bounds, level float64) Estimate {
 	checkLevel(level)
 	s := c.summary()
 	e := Estimate{
-		Value: s.mean, SE: s.stdErr(cr2), ICC: s.icc(), DF: math.NaN(),
+		Value: s.mean, SE: s.stdErr(), ICC: s.icc(), DF: math.NaN(),
 		N: c.n, Clusters: int(s.clusters),
 		Interval: undefined(level, robust+methodT), Warnings: s.warnings,
 	}

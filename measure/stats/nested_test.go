@@ -65,5 +65,5 @@ func TestComponentsOfFlatDesigns(t *testing.T) {
 			}
 		}
 	}
-	near(t, "balanced pilot", n.Components().Design(3, n.ClusterSize()).StdErr(200)/n.Flat().summary().stdErr(cr1), 1, 0.01)
+	near(t, "balanced pilot", n.Components().Design(3, n.ClusterSize()).StdErr(200)/n.Flat().summary().stdErr(), 1, 0.01)
 }

@@ -24,13 +24,3 @@ func parallelBlocks(draws int, seed uint64, f func(rng *rand.Rand, lo, hi int)) 
 	}
 	wg.Wait()
 }
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}

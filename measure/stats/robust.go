@@ -2,37 +2,19 @@ package stats
 
 import "math"
 
-// variance names a cluster-robust variance estimator of the mean.
-type variance int
-
-const (
-	// cr0 is the plain sandwich: sum of squared cluster residuals over N^2
-	// (Liang and Zeger 1986; Miller 2024, section 2.2).
-	cr0 variance = iota
-	// cr1 is cr0 times G/(G-1).
-	cr1
-	// cr2 divides each squared cluster residual by 1 - n_g/N, which makes it
-	// unbiased for independent observations (Bell and McCaffrey 2002).
-	cr2
-)
-
-// stdErr is the cluster-robust standard error of the mean, taken as a
-// ratio of sums (an intercept-only regression). CR0 assumes many clusters;
-// all assume that clusters are independent. NaN with fewer than two clusters.
-func (s summary) stdErr(kind variance) float64 {
+// stdErr is the cluster-robust standard error of the mean, taken as a ratio of
+// sums (an intercept-only regression): CR2, which divides each squared cluster
+// residual by 1 - n_g/N and so is unbiased for independent observations (Bell and
+// McCaffrey 2002). It assumes that clusters are independent. NaN with fewer than
+// two clusters.
+func (s summary) stdErr() float64 {
 	if s.clusters < 2 || math.IsNaN(s.mean) {
 		return math.NaN()
 	}
 	var v float64
 	for _, x := range s.cells {
-		e := s.residual(x.n, x.sum)
-		if kind == cr2 {
-			e /= math.Sqrt(1 - x.n/s.n)
-		}
+		e := s.residual(x.n, x.sum) / math.Sqrt(1-x.n/s.n)
 		v += x.m * e * e
-	}
-	if kind == cr1 {
-		v *= s.clusters / (s.clusters - 1)
 	}
 	return math.Sqrt(v) / s.n
 }

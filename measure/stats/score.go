@@ -124,7 +124,8 @@ func (d Discordance) P(c Counts) float64 { return c.p(d.score(c.N, 0)) }
 //
 // One more loss or one less win never raises an end.
 func (d Discordance) Interval(c Counts, level float64) Interval {
-	i := scoreInterval(d.Wins-d.Losses, c.quantile(level), level, methodTango, func(x float64) float64 { return d.score(c.N, x) })
+	i := scoreInterval(d.Wins-d.Losses, c.quantile(level), level, methodTango,
+		func(x float64) float64 { return d.score(c.N, x) })
 	if net := d.Losses - d.Wins; net >= 0 {
 		i.Low = math.Min(i.Low, -ClopperPearson(net*c.N, c.N, level).High)
 	}

@@ -40,7 +40,7 @@ func TTest(c *Clusters, null float64) Test {
 func ClusterTTest(c *Clusters, null float64) Test {
 	s := c.summary()
 	t := s.test(c, null)
-	t.SE = s.stdErr(cr2)
+	t.SE = s.stdErr()
 	t.DF = s.df(s.icc())
 	return t.finish()
 }

@@ -26,10 +26,8 @@ type vector struct {
 	In   struct {
 		X, Y, N, A, B, C, Values, P     json.RawMessage
 		Units                           [][]number
-		Counts                          [][]int
 		Groups, Items                   []int
 		Slack                           [2]float64
-		Scale, Method                   string
 		Level, Null, Rho, DF, Tolerance float64
 		SD, SE, Delta, Alpha, Power     float64
 	}
@@ -132,15 +130,21 @@ func (v vector) compute(t *testing.T) []float64 {
 		}
 		e := Combine([]*Clusters{&a, &b}, func(m []float64) float64 { return m[0] - m[1] }, Unbounded, 0.95)
 		return []float64{e.Value / e.SE, e.P(0), e.DF}
-	case "cr0":
-		return []float64{v.clusters(t).summary().stdErr(cr0)}
-	case "cr1":
-		return []float64{v.clusters(t).summary().stdErr(cr1)}
+	case "cr0", "cr1": // the plain sandwich, from the same residuals
+		sum := v.clusters(t).summary()
+		var squares float64
+		for _, x := range sum.cells {
+			squares += x.m * math.Pow(sum.residual(x.n, x.sum), 2)
+		}
+		if v.Func == "cr1" {
+			squares *= sum.clusters / (sum.clusters - 1)
+		}
+		return []float64{math.Sqrt(squares) / sum.n}
 	case "icc":
 		return []float64{v.clusters(t).summary().icc()}
 	case "df":
 		c := v.clusters(t)
-		return []float64{c.summary().df(in.Rho), c.summary().stdErr(cr2)}
+		return []float64{c.summary().df(in.Rho), c.summary().stdErr()}
 	case "mcnemar":
 		return []float64{McNemar(int(scalar(t, in.B)), int(scalar(t, in.C)))}
 	case "sign-flip":
@@ -153,19 +157,18 @@ func (v vector) compute(t *testing.T) []float64 {
 	case "kendall":
 		return []float64{KendallTauB(list[float64](t, in.X), list[float64](t, in.Y), in.Slack[0], in.Slack[1])}
 	case "cohen":
-		r := CohenKappa(list[int](t, in.A), list[int](t, in.B), in.Level)
-		return []float64{r.Value, r.SE, r.Interval.Low, r.Interval.High, r.P}
-	case "fleiss":
-		return []float64{FleissKappa(in.Counts)}
+		return []float64{CohenKappa(list[int](t, in.A), list[int](t, in.B))}
 	case "krippendorff":
-		scale := map[string]Scale{"nominal": Nominal, "ordinal": Ordinal, "interval": IntervalScale}[in.Scale]
-		units := make([][]float64, len(in.Units))
+		units, all := make([][]int, len(in.Units)), make([]int, len(in.Units))
 		for u, row := range in.Units {
+			all[u] = u
 			for _, x := range row {
-				units[u] = append(units[u], float64(x))
+				if !math.IsNaN(float64(x)) {
+					units[u] = append(units[u], int(x))
+				}
 			}
 		}
-		return []float64{Krippendorff(units, scale)}
+		return []float64{NominalAlpha(units)(all)}
 	case "items":
 		return []float64{Design{Between: in.SD * in.SD}.Items(in.Delta, in.Alpha, in.Power)}
 	case "mde":
@@ -204,7 +207,7 @@ func (v vector) bootstrap(t *testing.T) []float64 {
 		}
 		return all / of
 	}
-	b := UnitBootstrap(len(n), mean, BootstrapOptions{Method: BootstrapMethod(v.In.Method), Draws: draws, Seed: 4})
+	b := UnitBootstrap(len(n), mean, BootstrapOptions{Draws: draws, Seed: 4})
 	got := []float64{b.Mean, b.SE, b.Interval.Low, b.Interval.High}
 	// Standard errors in units of SE: of the mean 1/sqrt(draws), of SE itself
 	// about 0.7 times that, of a 2.5 % quantile about 2.7 times; both sides

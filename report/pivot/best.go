@@ -28,7 +28,8 @@ func (l *layout) best() map[[2]int]bool {
 		others := false
 		for _, p := range group {
 			e, _ := l.at(l.rows[p[0]], l.columns[p[1]])
-			if winner == nil || e.Better == crosstalk.Higher && e.Value > winner.Value || e.Better == crosstalk.Lower && e.Value < winner.Value {
+			if winner == nil || e.Better == crosstalk.Higher && e.Value > winner.Value ||
+				e.Better == crosstalk.Lower && e.Value < winner.Value {
 				winner = e
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 	"crosstalk/report"
 )
 
@@ -66,18 +67,10 @@ func Tables(estimates []crosstalk.Estimate, o Options) ([]report.Table, error) {
 			apart = append(apart, column)
 		}
 	}
-	var keys []string
-	parts := map[string][]crosstalk.Estimate{}
-	for _, e := range estimates {
-		key := strings.Join(tuple(e, apart), "\x00")
-		if parts[key] == nil {
-			keys = append(keys, key)
-		}
-		parts[key] = append(parts[key], e)
-	}
 	var tables []report.Table
-	for _, key := range keys {
-		t, err := newLayout(parts[key], apart, o).table()
+	key := func(e crosstalk.Estimate) string { return strings.Join(tuple(e, apart), "\x00") }
+	for _, figures := range ordered.Groups(estimates, key) {
+		t, err := newLayout(figures, apart, o).table()
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +100,9 @@ func tuple(e crosstalk.Estimate, columns []string) []string {
 }
 
 func several(estimates []crosstalk.Estimate, column string) bool {
-	return slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return value(e, column) != value(estimates[0], column) })
+	return slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool {
+		return value(e, column) != value(estimates[0], column)
+	})
 }
 
 // layout is the figures of one table by row and column.
@@ -121,7 +116,8 @@ type layout struct {
 }
 
 func newLayout(figures []crosstalk.Estimate, constant []string, o Options) *layout {
-	l := &layout{Options: o, figures: figures, constant: constant, cells: map[string][]crosstalk.Estimate{}, short: map[string]map[string]string{}}
+	l := &layout{Options: o, figures: figures, constant: constant, cells: map[string][]crosstalk.Estimate{},
+		short: map[string]map[string]string{}}
 	l.rows, l.columns = l.values(o.Rows), l.values(o.Columns)
 	for _, e := range figures {
 		at := place(tuple(e, o.Rows), tuple(e, o.Columns))
@@ -177,7 +173,8 @@ func (l *layout) at(row, column []string) (*crosstalk.Estimate, error) {
 	case 1:
 		return &figures[0], nil
 	}
-	return nil, fmt.Errorf("%d figures have the same row and column (%s); of several runs, name the column run among the rows or columns",
+	return nil, fmt.Errorf("%d figures have the same row and column (%s); of several runs, name the column run among "+
+		"the rows or columns",
 		len(figures), strings.Join(slices.Concat(row, column), ", "))
 }
 

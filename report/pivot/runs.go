@@ -28,7 +28,8 @@ type Table struct {
 
 // ErrTwoGroupings is the error for figures of a table that are grouped by other
 // columns too.
-var ErrTwoGroupings = crosstalk.BadOption("by", " and --rows or --columns cannot be combined: rows and columns say what figures are grouped by")
+var ErrTwoGroupings = crosstalk.BadOption("by",
+	" and --rows or --columns cannot be combined: rows and columns say what figures are grouped by")
 
 // LaidOut reports whether figures are laid out by rows and columns.
 func (t *Table) LaidOut() bool { return len(t.Rows)+len(t.Columns) > 0 }

@@ -130,7 +130,8 @@ func (l *layout) level() string {
 // columnTitle is the title of a group of columns: a number says what it is of.
 func (l *layout) columnTitle(column, value string) string {
 	name := l.name(column, value)
-	if _, err := strconv.ParseFloat(name, 64); err == nil || column != Measure && (name == "yes" || name == "no" || name == "default") {
+	if _, err := strconv.ParseFloat(name, 64); err == nil ||
+		column != Measure && (name == "yes" || name == "no" || name == "default") {
 		return l.title(column) + " " + name
 	}
 	if column == Measure {
@@ -317,12 +318,14 @@ func (l *layout) averages() (notes []string) {
 	for _, e := range l.figures {
 		a := e.Average
 		if a == nil || len(a.Over) < 2 || value(e, a.Over[0]) != crosstalk.All ||
-			!slices.ContainsFunc(slices.Concat(l.Rows, l.Columns), func(column string) bool { return slices.Contains(a.Over[1:], column) }) {
+			!slices.ContainsFunc(slices.Concat(l.Rows, l.Columns),
+				func(column string) bool { return slices.Contains(a.Over[1:], column) }) {
 			continue
 		}
 		note := fmt.Sprintf("%s, all: mean over %s", l.name(Measure, e.Measure), strings.Join(a.Over, ", then "))
 		if a.HarmonicOf != nil {
-			note = fmt.Sprintf("%s, all: mean over %s of the harmonic mean of %s and %s, each a mean over %s", l.name(Measure, e.Measure), a.Over[0],
+			note = fmt.Sprintf("%s, all: mean over %s of the harmonic mean of %s and %s, each a mean over %s",
+				l.name(Measure, e.Measure), a.Over[0],
 				l.name(Measure, a.HarmonicOf[0]), l.name(Measure, a.HarmonicOf[1]), strings.Join(a.Over[1:], ", then "))
 		}
 		if !slices.Contains(notes, note) {
@@ -367,7 +370,8 @@ func (l *layout) certainty() (notes []string) {
 		if unit == "" {
 			name = "points"
 		}
-		note += fmt.Sprintf("; %s intervals reach up to %s %s from it", l.level(), report.Value(crosstalk.Value(reach[unit]), unit), name)
+		note += fmt.Sprintf("; %s intervals reach up to %s %s from it", l.level(),
+			report.Value(crosstalk.Value(reach[unit]), unit), name)
 	}
 	return append(notes, note)
 }
