@@ -60,9 +60,6 @@ var chat = layout{name: "messages of the assistant", read: func(row table.Row) (
 		case assistant:
 			n := strconv.Itoa(len(replies) + 1)
 			values := map[string]string{"completion": m.text, "id": id + "/" + n, turnColumn: n}
-			if len(turns) > 0 {
-				values["prompt"] = turns[len(turns)-1]
-			}
 			replies = append(replies, reply{values: values, cluster: id, turns: turns})
 		}
 	}

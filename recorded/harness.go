@@ -35,9 +35,6 @@ func newHarness() layout {
 				continue
 			}
 			values := map[string]string{"completion": textOf(text), "sample": strconv.Itoa(len(replies))}
-			if len(turns) > 0 {
-				values["prompt"] = turns[len(turns)-1]
-			}
 			replies = append(replies, reply{values: values, turns: turns})
 		}
 		return columns, replies, nil
