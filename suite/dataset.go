@@ -115,10 +115,7 @@ func readBoolQ(file, language string) iter.Seq2[dataRow, error] {
 // eachRow builds rows from the n-th row of a file, from 0.
 func eachRow(file string, rows func(n int, r table.Row) ([]dataRow, error)) iter.Seq2[dataRow, error] {
 	read := table.Read(file)
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".parquet":
-		read = parquetRows(file)
-	case ".tsv":
+	if strings.EqualFold(filepath.Ext(file), ".tsv") {
 		read = plainRows(file)
 	}
 	return func(yield func(dataRow, error) bool) {
