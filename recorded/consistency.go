@@ -32,7 +32,7 @@ func (r Reading) Consistency(path string) iter.Seq2[Consistency, error] {
 	return rowsOf(r.rows(path, every), path, func(row table.Row) (Consistency, error) {
 		v := row.Values
 		c := Consistency{Where: where(row), Model: v["model"], Task: v["task"], Item: v["item"],
-			Answer: answers([]string{v["answer"]})[0]}
+			Answer: Answer(v["answer"])}
 		needed, possible := []string{"item", "input", "instruction", "answer"}, []string{"task", "model", "run"}
 		err := require(row, needed, possible)
 		if err != nil {

@@ -222,12 +222,16 @@ func unusable(p *crosstalk.Pair) string {
 	return ""
 }
 
-// answers builds answers from recorded texts, as they would be in a run: what
-// the model thought is separated, and an answer without text is empty.
+// Answer makes an answer of a recorded text, as it would be in a run: what the model
+// thought is separated, and an answer without text is empty.
+func Answer(text string) crosstalk.Answer {
+	return settle.Recorded(crosstalk.Answer{Status: settle.Kind(text), Text: text})
+}
+
 func answers(texts []string) []crosstalk.Answer {
 	list := make([]crosstalk.Answer, len(texts))
-	for i, t := range texts {
-		list[i] = settle.Recorded(crosstalk.Answer{Status: settle.Kind(t), Text: t})
+	for i, text := range texts {
+		list[i] = Answer(text)
 	}
 	return list
 }

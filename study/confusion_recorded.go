@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"crosstalk"
@@ -281,4 +282,37 @@ func (r *recordedConfusion) suites() (crosstalk.SuiteIDs, error) {
 		ids.Each[model] = suite.BaseNames(r.files) + "@" + items.String()
 	}
 	return ids, r.checkBy(r.columns)
+}
+
+// Reply is an answer with the language that it should be in.
+type Reply struct {
+	Language string // a BCP 47 tag
+	Text     string
+}
+
+// Figures are the figures of replies under the first of the protocols, each reply with
+// its own prompt. A language that the identifier does not know is an error.
+func (c Confusion) Figures(replies []Reply) ([]crosstalk.Estimate, error) {
+	_, instruments, identifier, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	in := instruments[0]
+	estimator := in.Rules().Estimator(c.By)
+	for i, r := range replies {
+		p := &crosstalk.Prompt{}
+		if p.Language, p.Tag, err = recorded.LanguageOf(r.Language); err != nil {
+			return nil, err
+		}
+		label, known := labelOf(identifier, p.Language)
+		if !known {
+			return nil, fmt.Errorf("%s", unknown(identifier, p.Language))
+		}
+		p.Language = label
+		item := crosstalk.Item{ID: strconv.Itoa(i), Labels: map[string]string{"language": r.Language}, Prompt: p}
+		for _, o := range in.Score(item, 0, recorded.Answer(r.Text)) {
+			estimator.Add(o)
+		}
+	}
+	return estimator.Estimates(crosstalk.SuiteIDs{}), nil
 }
