@@ -14,10 +14,9 @@ import (
 	"crosstalk/model/reference"
 )
 
-// Confusion calibrates LPR and WPR of each task on items with
-// reference:confused over seeds. Each
-// seed is a complete measurement: asks, journal (in memory), scores, averages
-// over languages and sources.
+// Confusion calibrates LPR and WPR of each task on items with reference:confused over
+// seeds. Each seed is a complete measurement: asks, journal (in memory), scores,
+// averages over languages and sources.
 //
 // The model answers all prompts in a language alike, so the suite's prompts can
 // be treated as a sample of a population. The truth is the mean over its
@@ -37,15 +36,11 @@ func Confusion(ctx context.Context, in confusion.Instrument, items []crosstalk.I
 	for i := range results {
 		results[i].Model = name
 	}
-	err = cover(ctx, results, seeds, func(seed uint64) ([]crosstalk.Estimate, error) {
+	c := calibration{in: &in, rules: in.Rules(), results: results, sittings: func(seed uint64) ([]sitting, error) {
 		m, err := reference.NewConfused(items, of, seed)
-		if err != nil {
-			return nil, err
-		}
-		estimates, err := observe(ctx, &in, in.Rules(), []sitting{{m, items}})
-		return inOrder(results, estimates, nil), err
-	})
-	return results, err
+		return []sitting{{m, items}}, err
+	}}
+	return c.run(ctx, seeds)
 }
 
 // confusionTruth returns the expected LPR and WPR of each task of the items, as

@@ -42,15 +42,13 @@ func Consistency(ctx context.Context, in consistency.Instrument, items []crossta
 			results = append(results, r)
 		}
 	}
-	err = cover(ctx, results, seeds, func(seed uint64) ([]crosstalk.Estimate, error) {
-		m, err := reference.NewInconsistent(tasks, items, truth, seed)
-		if err != nil {
-			return nil, err
-		}
-		estimates, err := observe(ctx, &in, in.Rules(), []sitting{{m, items}})
-		return inOrder(results, estimates, map[string]string{"pair": string(sense), "part": string(consistency.Both)}), err
-	})
-	return results, err
+	c := calibration{in: &in, rules: in.Rules(), results: results,
+		by: map[string]string{"pair": string(sense), "part": string(consistency.Both)},
+		sittings: func(seed uint64) ([]sitting, error) {
+			m, err := reference.NewInconsistent(tasks, items, truth, seed)
+			return []sitting{{m, items}}, err
+		}}
+	return c.run(ctx, seeds)
 }
 
 // rewrittenTasks are the tasks with their instructions as the model rewrites

@@ -52,28 +52,19 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 		}
 		results = append(results, Result{Measure: t.measure, Model: leaky.name(), Truth: t.value})
 	}
-	err = cover(ctx, results, seeds, func(seed uint64) ([]crosstalk.Estimate, error) {
+	c := calibration{in: &in, rules: in.Rules(), results: results, sittings: func(seed uint64) (s []sitting, err error) {
 		// Each list of copies gets a model with another seed, so that a
 		// control drawn twice is answered twice.
-		var sittings []sitting
 		for k, copies := range draw(items, seed) {
 			m, err := leaky.model(copies, seed<<8+uint64(k))
 			if err != nil {
 				return nil, err
 			}
-			sittings = append(sittings, sitting{m, copies})
+			s = append(s, sitting{m, copies})
 		}
-		made, err := observe(ctx, &in, in.Rules(), sittings)
-		estimates := make([]crosstalk.Estimate, len(results))
-		for i, r := range results {
-			estimates[i].Value = crosstalk.Undefined
-			if k := slices.IndexFunc(made, func(e crosstalk.Estimate) bool { return e.Measure == r.Measure }); k >= 0 {
-				estimates[i] = made[k]
-			}
-		}
-		return estimates, err
-	})
-	return results, err
+		return s, nil
+	}}
+	return c.run(ctx, seeds)
 }
 
 func (l Leaky) model(items []crosstalk.Item, seed uint64) (*reference.Leaky, error) {
