@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"iter"
@@ -15,7 +16,6 @@ import (
 	"crosstalk/guard"
 	"crosstalk/instrument/confusion"
 	"crosstalk/internal/parallel"
-	"crosstalk/measure/langid/fasttext"
 	"crosstalk/recorded"
 	"crosstalk/run"
 	"crosstalk/suite"
@@ -25,7 +25,7 @@ import (
 // which may be larger than memory. model is the model of rows without one; its
 // default is the file's name.
 func (c Confusion) Recorded(files []string, model string) (*Study, error) {
-	study, instruments, identifier, err := c.open()
+	study, instruments, languages, err := c.open()
 	if err != nil {
 		return nil, err
 	}
@@ -35,8 +35,7 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	r := &recordedConfusion{
 		recordedAnswers: recordedAnswers{
 			Study: study, files: files, planned: run.Recorded("confusion", suite.BaseNames(files), model)},
-		instruments: instruments, model: model, identifier: identifier,
-		items: map[string]*suite.Fingerprint{}, labels: map[string]string{},
+		instruments: instruments, model: model, labeller: languages, items: map[string]*suite.Fingerprint{},
 		seed: maphash.MakeSeed(), told: map[uint64]string{}, unjudged: map[string]*unjudged{}}
 	r.reading = recorded.Reading{
 		Columns: c.Columns, FileName: c.FileName, Expect: c.Expect, Identify: r.tell, Note: r.Notes.say}
@@ -58,11 +57,10 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 // recordedConfusion is the source of answers that should be in some language.
 type recordedConfusion struct {
 	recordedAnswers
+	labeller
 	instruments []confusion.Instrument // of the protocols
 	model       string                 // of rows without one
 	reading     recorded.Reading
-	identifier  *fasttext.Model
-	labels      map[string]string // the identifier's, "" if it has none, by language
 	seed        maphash.Seed
 	told        map[uint64]string             // the languages that users' messages ask for, by hash
 	unjudged    map[string]*unjudged          // rows, by why
@@ -92,7 +90,7 @@ func (r *recordedConfusion) rows(yield func(recorded.Confusion, error) bool) {
 		for row, err := range r.reading.Confusion(file) {
 			if err == nil {
 				row.Model = cmp.Or(row.Model, r.model, suite.BaseName(file))
-				r.label(&row)
+				r.judge(&row)
 				err = r.addLength(row)
 			}
 			if !yield(row, err) || err != nil {
@@ -102,21 +100,12 @@ func (r *recordedConfusion) rows(yield func(recorded.Confusion, error) bool) {
 	}
 }
 
-// label gives a row's language the identifier's label.
-func (r *recordedConfusion) label(row *recorded.Confusion) {
+// judge labels the language of a row, and notes why it cannot be judged.
+func (r *recordedConfusion) judge(row *recorded.Confusion) {
 	language := row.Item.Prompt.Language
-	label, seen := r.labels[language]
-	if !seen {
-		label, _ = labelOf(r.identifier, language)
-		r.labels[language] = label
+	if !r.label(row.Item.Prompt) && row.Unjudged == "" {
+		row.Unjudged = r.unknown(language) + ": name one that can with --lid"
 	}
-	if label == "" && row.Unjudged == "" {
-		row.Unjudged = unknown(r.identifier, language) + ": name one that can with --lid"
-	}
-	if label != language {
-		row.Item.Prompt.Tag = cmp.Or(row.Item.Prompt.Tag, language)
-	}
-	row.Item.Prompt.Language = label
 }
 
 // tell returns the language that the answer to a user's messages should be in, ""
@@ -293,7 +282,7 @@ type Reply struct {
 // Figures are the figures of replies under the first of the protocols, each reply with
 // its own prompt. A language that the identifier does not know is an error.
 func (c Confusion) Figures(replies []Reply) ([]crosstalk.Estimate, error) {
-	_, instruments, identifier, err := c.open()
+	_, instruments, languages, err := c.open()
 	if err != nil {
 		return nil, err
 	}
@@ -304,11 +293,9 @@ func (c Confusion) Figures(replies []Reply) ([]crosstalk.Estimate, error) {
 		if p.Language, p.Tag, err = recorded.LanguageOf(r.Language); err != nil {
 			return nil, err
 		}
-		label, known := labelOf(identifier, p.Language)
-		if !known {
-			return nil, fmt.Errorf("%s", unknown(identifier, p.Language))
+		if !languages.label(p) {
+			return nil, errors.New(languages.unknown(r.Language))
 		}
-		p.Language = label
 		item := crosstalk.Item{ID: strconv.Itoa(i), Labels: map[string]string{"language": r.Language}, Prompt: p}
 		for _, o := range in.Score(item, 0, recorded.Answer(r.Text)) {
 			estimator.Add(o)

@@ -10,7 +10,6 @@ import (
 	"crosstalk/datasets"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/fasttext"
-	"crosstalk/measure/wordlist"
 	"crosstalk/study/similarities"
 )
 
@@ -65,15 +64,6 @@ func identifierFile(name string) (string, error) {
 		return "", err
 	}
 	return filepath.Join(dir, s.Files[0].Name), nil
-}
-
-// OpenWords opens a list of English words, one a line: a file, or "", the
-// embedded one.
-func OpenWords(file string) (*wordlist.List, error) {
-	if file == "" {
-		return wordlist.English(), nil
-	}
-	return wordlist.Load(file)
 }
 
 // CheckIdentifier loads the language identifier of that name and tries it on a
