@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"crosstalk/instrument/consistency/free"
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/instrument/consistency/transcript"
+	"crosstalk/labels"
 	"crosstalk/model/reference"
 	"crosstalk/recorded"
 	"crosstalk/run"
@@ -44,9 +46,17 @@ type Consistency struct {
 
 	Free       string   // how free answers are compared: text, number, model, or SIMILARITY>=SCORE; "": text
 	ExecEnv    []string // environment variables with keys that programs (exec:) see nevertheless
-	Quality    string   // a further scorer of rewritten texts (similarities.Open); "": none
+	Quality    string   // a further scorer of rewritten texts (similarities.Env.Open); "": none
 	Identifier string   // OpenIdentifier, for flags
-	Overrides  string   // a file of answers that people have read
+	Overrides  string   // a run with labels of answers that people have read, or a file of them
+}
+
+// readOverrides reads the readings that people gave answers.
+func readOverrides(path string, tasks []crosstalk.Task) (consistency.Overrides, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return labels.Overrides(path)
+	}
+	return review.ReadOverrides(path, tasks)
 }
 
 // Open opens suite, models and scorers. It sends no request.
@@ -135,7 +145,7 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 	}
 	in.Languages = identifier
 	if c.Overrides != "" {
-		if in.Overrides, err = review.ReadOverrides(c.Overrides, tasks); err != nil {
+		if in.Overrides, err = readOverrides(c.Overrides, tasks); err != nil {
 			return in, err
 		}
 	}
@@ -143,7 +153,7 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 		return "", fmt.Errorf("the texts are in several languages: name a model, as in bertscore:bert-base-multilingual-cased")
 	}
 	if c.Quality != "" {
-		if in.Quality, err = similarities.Open(c.Quality, several, env); err != nil {
+		if in.Quality, err = env.Open(c.Quality, several); err != nil {
 			return in, crosstalk.BadOption("quality", ": %w", err)
 		}
 	}
@@ -161,7 +171,7 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 			return in, crosstalk.BadOption("free",
 				" is %q; expected text, number, model, or a similarity with its threshold, as in gloss>=0.7", c.Free)
 		}
-		similarity, err := similarities.Open(strings.TrimSpace(name), several, env)
+		similarity, err := env.Open(strings.TrimSpace(name), several)
 		if err != nil {
 			return in, crosstalk.BadOption("free", ": %w", err)
 		}

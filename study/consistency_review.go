@@ -182,14 +182,13 @@ func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool,
 		if t < 0 {
 			continue
 		}
-		made, err := in.Instruction(v.suite.Tasks[t])
-		if err != nil {
+		if err := in.Check(v.suite.Tasks[t]); err != nil {
 			return fmt.Errorf("%w: edit it in %s", err, path)
 		}
 		if v.made[in.Model][in.Task] == nil {
 			v.made[in.Model][in.Task] = map[string]crosstalk.Instruction{}
 		}
-		v.made[in.Model][in.Task][in.Sense] = made
+		v.made[in.Model][in.Task][string(in.Sense)] = in.Instruction()
 	}
 	return nil
 }
