@@ -28,7 +28,7 @@ type Result struct {
 	Estimate  crosstalk.Estimate `json:"estimate"` // of the first seed
 	Seeds     int                `json:"seeds"`
 	Mean      float64            `json:"mean"`     // of the figure over the seeds with a defined figure
-	Coverage  float64            `json:"coverage"` // share of seeds whose interval covers the truth; no interval counts as not covering
+	Coverage  float64            `json:"coverage"` // share of seeds with an interval that covers the truth
 	Certainty stats.Interval     `json:"certainty"`
 	Width     float64            `json:"width"` // mean width of the intervals
 }

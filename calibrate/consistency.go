@@ -19,9 +19,11 @@ import (
 //
 // The model answers all items alike, so the suite's items can be treated as a
 // sample of a population. in names one source language and one sense.
-func Consistency(ctx context.Context, in consistency.Instrument, items []crosstalk.Item, truth reference.Inconsistency, seeds int) ([]Result, error) {
+func Consistency(ctx context.Context, in consistency.Instrument, items []crosstalk.Item, truth reference.Inconsistency,
+	seeds int) ([]Result, error) {
 	if seeds < 1 || in.Samples < 1 || len(in.Senses.From) != 1 || len(in.Senses.To) != 1 {
-		return nil, fmt.Errorf("expected at least one seed, one sample and one pair of senses, got %d, %d, %v and %v", seeds, in.Samples, in.Senses.From, in.Senses.To)
+		return nil, fmt.Errorf("expected at least one seed, one sample and one pair of senses, got %d, %d, %v and %v",
+			seeds, in.Samples, in.Senses.From, in.Senses.To)
 	}
 	in.Senses.Parts = []consistency.Part{consistency.Both}
 	in.Prompting.API, in.Rewriting.Prompting.API = crosstalk.Chat, crosstalk.Chat
@@ -37,7 +39,8 @@ func Consistency(ctx context.Context, in consistency.Instrument, items []crossta
 	var results []Result
 	for _, task := range tasks {
 		for _, r := range consistencyTruth(in.Protocol, len(task.Classes), truth) {
-			r.Model = fmt.Sprintf("%s:inconsistent?flip=%g&invalid=%g&wrong=%g", reference.Provider, truth.Flip, truth.Invalid, truth.Wrong)
+			r.Model = fmt.Sprintf("%s:inconsistent?flip=%g&invalid=%g&wrong=%g",
+				reference.Provider, truth.Flip, truth.Invalid, truth.Wrong)
 			r.Estimate.By = map[string]string{"task": task.Name}
 			results = append(results, r)
 		}
@@ -53,7 +56,8 @@ func Consistency(ctx context.Context, in consistency.Instrument, items []crossta
 
 // rewrittenTasks are the tasks with their instructions as the model rewrites
 // them, which is the same for all seeds.
-func rewrittenTasks(ctx context.Context, in *consistency.Instrument, model crosstalk.Model, sense consistency.Sense) ([]crosstalk.Task, error) {
+func rewrittenTasks(ctx context.Context, in *consistency.Instrument, model crosstalk.Model,
+	sense consistency.Sense) ([]crosstalk.Task, error) {
 	session := ask.NewSession(&ask.Memory{}, ask.Options{})
 	tasks := slices.Clone(in.Tasks)
 	for i, task := range tasks {
@@ -78,5 +82,6 @@ func consistencyTruth(p consistency.Protocol, classes int, truth reference.Incon
 	source := valid * (1 - truth.Wrong)
 	// A wrong answer that flips falls on the right class by chance.
 	right := valid * ((1-truth.Wrong)*same + truth.Wrong*truth.Flip/float64(classes-1))
-	return []Result{{Measure: consistency.Consistency, Truth: consistent}, {Measure: consistency.Accuracy, Truth: right}, {Measure: consistency.AccuracyChange, Truth: right - source}}
+	return []Result{{Measure: consistency.Consistency, Truth: consistent}, {Measure: consistency.Accuracy, Truth: right},
+		{Measure: consistency.AccuracyChange, Truth: right - source}}
 }

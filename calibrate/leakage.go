@@ -28,9 +28,11 @@ type Leaky struct {
 // drawn from a population. Each seed therefore draws as many controls as the
 // suite has, with replacement, and the truth is the expectation over the suite:
 // the suite acts as the population.
-func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, leaky Leaky, seeds int) ([]Result, error) {
+func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, leaky Leaky,
+	seeds int) ([]Result, error) {
 	if seeds < 1 || len(in.Similarities) != 1 {
-		return nil, fmt.Errorf("expected at least one seed and exactly one similarity, got %d and %d", seeds, len(in.Similarities))
+		return nil, fmt.Errorf("expected at least one seed and exactly one similarity, got %d and %d",
+			seeds, len(in.Similarities))
 	}
 	in.Similarities = []similarity.Similarity{similarity.Cached(in.Similarities[0], similarity.NewMemoryCache(256<<20))}
 	in.Prompting.API = crosstalk.Completions
@@ -43,7 +45,8 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 		return nil, err
 	}
 	if math.IsNaN(truths[0].value) {
-		return nil, fmt.Errorf("%s cannot score any pair of the suite; it may be for another language", in.Similarities[0].Name())
+		return nil, fmt.Errorf("%s cannot score any pair of the suite; it may be for another language",
+			in.Similarities[0].Name())
 	}
 	var results []Result
 	for i, t := range truths {
@@ -124,7 +127,8 @@ type truth struct {
 // leakageTruths are the expectations of the measures, the Leak-Rate first: for
 // each item the value over all answers to its two prompts, weighted by their
 // probabilities. Pairs that cannot be scored have no weight, as in a measurement.
-func leakageTruths(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, m *reference.Leaky) ([]truth, error) {
+func leakageTruths(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
+	m *reference.Leaky) ([]truth, error) {
 	truths := []truth{{measure: leakage.Measure}}
 	for _, item := range items {
 		var tests, controls []crosstalk.Answer

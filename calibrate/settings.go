@@ -55,7 +55,8 @@ func (l LeakageSettings) Calibrate(ctx context.Context, seeds, samples int) (res
 	}
 	env := similarities.NewEnv()
 	env.Programs(nil, l.ExecEnv)
-	list, err := similarities.OpenAll(similarities.ForProtocol(rules[0].Name, l.Similarities), study.LanguageOf(s.Items), env)
+	list, err := similarities.OpenAll(similarities.ForProtocol(rules[0].Name, l.Similarities), study.LanguageOf(s.Items),
+		env)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,8 @@ func (c ConfusionSettings) Calibrate(ctx context.Context, seeds, samples int) (r
 		Samples: samples, Condition: map[string]string{}}
 	for _, line := range c.Lines {
 		for _, word := range c.Words {
-			of, err := Confusion(ctx, in, items, reference.Confusion{Line: line, Word: word, Mask: c.Mask, Short: c.Short}, seeds)
+			of, err := Confusion(ctx, in, items, reference.Confusion{Line: line, Word: word, Mask: c.Mask, Short: c.Short},
+				seeds)
 			if err != nil {
 				return nil, err
 			}
@@ -134,9 +136,11 @@ func (c ConsistencySettings) Calibrate(ctx context.Context, seeds, samples int) 
 		return nil, err
 	}
 	tasks.Tasks = tasks.Tasks[:1] // the model answers every task in the same way
-	items := slices.DeleteFunc(tasks.Items.List(), func(item crosstalk.Item) bool { return item.Input.Task != tasks.Tasks[0].Name })
-	in := consistency.Instrument{Protocol: consistency.Protocols[0], Tasks: tasks.Tasks, Samples: samples, Condition: map[string]string{},
-		Senses: consistency.Senses{From: []string{tasks.Language}, To: []string{"de"}}}
+	items := slices.DeleteFunc(tasks.Items.List(),
+		func(item crosstalk.Item) bool { return item.Input.Task != tasks.Tasks[0].Name })
+	in := consistency.Instrument{Protocol: consistency.Protocols[0], Tasks: tasks.Tasks, Samples: samples,
+		Condition: map[string]string{},
+		Senses:    consistency.Senses{From: []string{tasks.Language}, To: []string{"de"}}}
 	for _, flip := range c.Flips {
 		of, err := Consistency(ctx, in, items, reference.Inconsistency{Flip: flip, Invalid: c.Invalid, Wrong: 0.2}, seeds)
 		if err != nil {

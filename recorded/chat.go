@@ -21,7 +21,8 @@ const (
 )
 
 // conversationColumns are the usual names of a conversation.
-var conversationColumns = []string{"id", "conversation_id", "conversationId", "session_id", "chat_id", "thread_id", "custom_id"}
+var conversationColumns = []string{"id", "conversation_id", "conversationId", "session_id", "chat_id", "thread_id",
+	"custom_id"}
 
 // chat reads conversations: one reply for each turn of the assistant that has
 // text. A row that also has an answer (completion or a usual name of it) has the

@@ -119,7 +119,8 @@ func senseOf(row table.Row, column string) (string, error) {
 	steps := strings.Split(row.Values[column], ">")
 	for i := range steps {
 		if steps[i] = strings.TrimSpace(steps[i]); steps[i] == "" {
-			return "", row.Errorf("%s is %q; expected a language such as en, or en>de for rewritten text", column, row.Values[column])
+			return "", row.Errorf("%s is %q; expected a language such as en, or en>de for rewritten text",
+				column, row.Values[column])
 		}
 	}
 	return strings.Join(steps, ">"), nil

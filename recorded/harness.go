@@ -25,7 +25,8 @@ func newHarness() layout {
 			columns["task"] = m[1]
 		}
 		var texts []json.RawMessage // of the only request of a document whose answers are text
-		if requests := row.Lists["resps"]; of == filter && len(requests) == 1 && json.Unmarshal([]byte(requests[0]), &texts) != nil {
+		if requests := row.Lists["resps"]; of == filter && len(requests) == 1 &&
+			json.Unmarshal([]byte(requests[0]), &texts) != nil {
 			return nil, nil, row.Errorf("resps is %.40q; expected a list of lists of answers", requests[0])
 		}
 		turns := conversation(harnessPrompt(row))

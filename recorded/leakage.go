@@ -101,12 +101,14 @@ func requireColumns(row table.Row, columns ...string) error {
 }
 
 // Columns that are not labels.
-var contents = []string{"id", "prompt", "control_prompt", "test", "control", "sample", "model", "remove", "prompt_raw", "concept_raw"}
+var contents = []string{"id", "prompt", "control_prompt", "test", "control", "sample", "model", "remove", "prompt_raw",
+	"concept_raw"}
 
 // hasMeaning reports whether a column says more than a label does.
 func hasMeaning(column string) bool {
 	return slices.Contains(contents, column) || strings.HasPrefix(column, "generation_") ||
-		slices.Contains([]string{"concept", "test_generations", "control_generations", "n_control", "is_control_item", "language"}, column)
+		slices.Contains([]string{"concept", "test_generations", "control_generations", "n_control", "is_control_item",
+			"language"}, column)
 }
 
 // Columns that cannot be lists.

@@ -29,7 +29,7 @@ type Confusion struct {
 	Suite      string   // an embedded suite or a file
 	Languages  []string // of answers; nil: all of the suite
 	Identifier string   // OpenIdentifier
-	Words      string   // a file of English words, one a line; "": the embedded list. Protocols that ask package guard use none
+	Words      string   // a file of English words, one a line; "": the embedded list. Package guard uses none
 	By         []string // nil: confusion.By
 
 	// Settings for recorded answers.
@@ -146,7 +146,8 @@ func (l labeller) label(p *crosstalk.Prompt) (known bool) {
 
 // unknown says that the identifier does not know a language.
 func (l labeller) unknown(language string) string {
-	return fmt.Sprintf("the model cannot identify the language %s (it knows %d others)", language, len(l.identifier.Labels()))
+	return fmt.Sprintf("the model cannot identify the language %s (it knows %d others)",
+		language, len(l.identifier.Labels()))
 }
 
 // judgeable is grouped, and labels the items' prompts and the demonstrations. Its
@@ -194,7 +195,9 @@ func (c Confusion) suiteOf() (*suite.Suite, error) {
 		}
 	}
 	part := *s
-	part.Items = s.Items.Select(func(item crosstalk.Item) bool { return slices.Contains(c.Languages, item.Prompt.Language) })
+	part.Items = s.Items.Select(func(item crosstalk.Item) bool {
+		return slices.Contains(c.Languages, item.Prompt.Language)
+	})
 	return part.Part(c.Items), nil
 }
 
@@ -281,6 +284,7 @@ func numbers(list []int) (texts []string) {
 // formatOf reads the settings of a condition.
 func formatOf(set map[string]string, demonstrations map[string][]crosstalk.Demonstration) confusion.Format {
 	n, _ := strconv.Atoi(set["shots"]) // "" is 0
-	return confusion.Format{Position: set["position"], Shots: n, Template: confusion.Template(cmp.Or(set["template"], string(confusion.Auto))),
+	return confusion.Format{Position: set["position"], Shots: n,
+		Template:       confusion.Template(cmp.Or(set["template"], string(confusion.Auto))),
 		Demonstrations: demonstrations}
 }

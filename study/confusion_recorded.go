@@ -233,7 +233,8 @@ func (r *recordedConfusion) answered(row recorded.Confusion) answered {
 // batch returns several rows, since a row takes less time than handing it over.
 func (r *recordedConfusion) batch(int) (rows, atOnce int) { return 64, parallel.Enough() }
 
-func (r *recordedConfusion) score(_ context.Context, protocol int, row recorded.Confusion, of answered) ([]crosstalk.Observation, error) {
+func (r *recordedConfusion) score(_ context.Context, protocol int, row recorded.Confusion,
+	of answered) ([]crosstalk.Observation, error) {
 	in := r.instruments[protocol]
 	in.Condition = r.conditionOf(row.Model, protocol)
 	return in.Score(of.item, row.Sample, row.Answer), nil

@@ -86,7 +86,8 @@ func CheckIdentifier(name string) (rows [][2]string, err error) {
 	return [][2]string{
 		{"model", m.Name()},
 		{"file", file},
-		{"identifies", fmt.Sprintf("%d languages; an English sentence as %s, probability %.4f", len(m.Labels()), guess.Language, guess.Probability)},
+		{"identifies", fmt.Sprintf("%d languages; an English sentence as %s, probability %.4f",
+			len(m.Labels()), guess.Language, guess.Probability)},
 		{"time", fmt.Sprintf("%v to load", loaded.Round(time.Millisecond))},
 	}, nil
 }
