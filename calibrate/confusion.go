@@ -14,14 +14,14 @@ import (
 	"crosstalk/model/reference"
 )
 
-// Confusion calibrates LPR and WPR of each task on items with reference:confused over
+// coverConfusion calibrates LPR and WPR of each task on items with reference:confused over
 // seeds. Each seed is a complete measurement: asks, journal (in memory), scores,
 // averages over languages and sources.
 //
 // The model answers all prompts in a language alike, so the suite's prompts can
 // be treated as a sample of a population. The truth is the mean over its
 // languages of what the instrument says of the model's lines and short replies.
-func Confusion(ctx context.Context, in confusion.Instrument, items []crosstalk.Item, of reference.Confusion,
+func coverConfusion(ctx context.Context, in confusion.Instrument, items []crosstalk.Item, of reference.Confusion,
 	seeds int) ([]Result, error) {
 	if seeds < 1 || in.Samples < 1 {
 		return nil, fmt.Errorf("expected at least one seed and one sample, got %d and %d", seeds, in.Samples)

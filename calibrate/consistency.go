@@ -12,14 +12,14 @@ import (
 	"crosstalk/model/reference"
 )
 
-// Consistency calibrates the consistency of whole tasks (T), their accuracy in
+// coverConsistency calibrates the consistency of whole tasks (T), their accuracy in
 // the new sense, and its change, on items with reference:inconsistent, over
 // seeds. Each seed is a complete measurement: rewriting, answering in both
 // senses, journal (in memory), reading, figures.
 //
 // The model answers all items alike, so the suite's items can be treated as a
 // sample of a population. in names one source language and one sense.
-func Consistency(ctx context.Context, in consistency.Instrument, items []crosstalk.Item, truth reference.Inconsistency,
+func coverConsistency(ctx context.Context, in consistency.Instrument, items []crosstalk.Item, truth reference.Inconsistency,
 	seeds int) ([]Result, error) {
 	if seeds < 1 || in.Samples < 1 || len(in.Senses.From) != 1 || len(in.Senses.To) != 1 {
 		return nil, fmt.Errorf("expected at least one seed, one sample and one pair of senses, got %d, %d, %v and %v",

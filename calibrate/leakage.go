@@ -19,7 +19,7 @@ type Leaky struct {
 	Copying float64 // probability of copying the text around the prompt, 0 to 1
 }
 
-// Leakage calibrates the Leak-Rate on items with reference:leaky, over seeds; in
+// coverLeakage calibrates the Leak-Rate on items with reference:leaky, over seeds; in
 // has one similarity. If in's protocol scores sentences, it calibrates their
 // Leak-Rates too, and for context leakage the copying rates, unless they are 0
 // and so in every interval. Each seed is a complete measurement: asks, journal (in memory), scores, estimate.
@@ -28,7 +28,7 @@ type Leaky struct {
 // drawn from a population. Each seed therefore draws as many controls as the
 // suite has, with replacement, and the truth is the expectation over the suite:
 // the suite acts as the population.
-func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, leaky Leaky,
+func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, leaky Leaky,
 	seeds int) ([]Result, error) {
 	if seeds < 1 || len(in.Similarities) != 1 {
 		return nil, fmt.Errorf("expected at least one seed and exactly one similarity, got %d and %d",
