@@ -119,7 +119,9 @@ func TestLeakageErrors(t *testing.T) {
 		"expected at least one seed and exactly one similarity, got 1 and 2":         func() ([]Result, error) { return coverLeakage(bg, two, items(2), Leaky{Rate: 0.5}, 1) },
 		"reference:leaky: rate is 2; expected a probability, 0 to 1":                 func() ([]Result, error) { return coverLeakage(bg, instrument(contains), items(2), Leaky{Rate: 2}, 1) },
 		"item x0x0x lists no leaks": func() ([]Result, error) { return coverLeakage(bg, instrument(contains), bare, Leaky{Rate: 0.5}, 1) },
-		"context canceled":          func() ([]Result, error) { return coverLeakage(stopped, instrument(contains), items(2), Leaky{Rate: 0.5}, 1) },
+		"context canceled": func() ([]Result, error) {
+			return coverLeakage(stopped, instrument(contains), items(2), Leaky{Rate: 0.5}, 1)
+		},
 	} {
 		if _, err := f(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
