@@ -23,7 +23,8 @@ type Batcher interface {
 	// Find returns the id of the batch that was submitted under a tag, not long
 	// before or after a time; "" if the provider does not have it. It is not
 	// sure while a batch may be the one or not. known are the ids of others.
-	Find(ctx context.Context, tag string, at time.Time, asks []BatchAsk, known func(id string) bool) (id string, sure bool, err error)
+	Find(ctx context.Context, tag string, at time.Time, asks []BatchAsk, known func(id string) bool) (id string, sure bool,
+		err error)
 	// Poll returns how far a batch is.
 	Poll(ctx context.Context, id string) (BatchState, error)
 	// Results yields what came of the requests of a batch that has ended, in

@@ -32,13 +32,13 @@ type Estimate struct {
 	Value        Value             `json:"value"`          // NaN where undefined
 	Unit         string            `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
 	N            int               `json:"n"`              // items that were measured: with a scored observation
-	Observations int               `json:"observations"`   // scored observations: what Value is the mean of; N x samples when all are scored
+	Observations int               `json:"observations"`   // scored; Value is their mean; N x samples if all are
 	Clusters     int               `json:"clusters"`
 	Interval     *Interval         `json:"interval"` // nil if there is none
 	Counts       map[string]int    `json:"counts"`   // what was not scored, and ties
 	Test         *Test             `json:"test,omitempty"`
 	Effect       *Effect           `json:"effect,omitempty"`
-	Average      *Average          `json:"average,omitempty"` // what Value is made of; nil: the mean of all observations alike
+	Average      *Average          `json:"average,omitempty"` // what Value is made of; nil: the plain mean
 	Better       Direction         `json:"better,omitempty"`  // which way a model gets better; empty: neither
 	By           map[string]string `json:"by"`
 	Signature    string            `json:"signature"` // figures with equal signatures are comparable

@@ -3,8 +3,8 @@ package crosstalk
 // Item is one thing to measure.
 type Item struct {
 	ID      string            `json:"id"`
-	Cluster string            `json:"cluster,omitempty"` // items of one cluster share a prompt and are not independent; empty: a separate cluster
-	Labels  map[string]string `json:"labels,omitempty"`  // columns that figures can be grouped by: category, language, source, ...
+	Cluster string            `json:"cluster,omitempty"` // of items that share a prompt; empty: of its own
+	Labels  map[string]string `json:"labels,omitempty"`  // columns for grouping figures: category, language, source, ...
 	Pair    *Pair             `json:"pair,omitempty"`    // leakage
 	Prompt  *Prompt           `json:"prompt,omitempty"`  // confusion
 	Input   *Input            `json:"input,omitempty"`   // consistency
@@ -20,7 +20,7 @@ type Pair struct {
 	Remove  []string  `json:"remove,omitempty"`  // cut out of both answers before scoring
 	Leaks   []string  `json:"leaks,omitempty"`   // continuations of Test that would be a leak
 	Neutral []string  `json:"neutral,omitempty"` // continuations of Control
-	Sense   string    `json:"sense,omitempty"`   // everyday or literal sense of a name or an idiom, for reviewers; never compared
+	Sense   string    `json:"sense,omitempty"`   // everyday or literal sense of a name or an idiom, for reviewers
 
 	// Context is set where a text around the prompt mentions the concept, not
 	// the prompt. Test and Control are then what Context is as one text.

@@ -91,7 +91,7 @@ const (
 	SizeChart    Form = "sizes"   // a point for each figure of the first measure, over the size of its model
 	SweepCharts  Form = "sweeps"  // each measure over the settings that vary: lines over numbers, dots over words
 	GroupCharts  Form = "groups"  // each measure by each column by which figures are grouped
-	SideChart    Form = "sides"   // shares of the values 0, 0.5 and 1, shaded by the difference of the measure's two Numbers
+	SideChart    Form = "sides"   // shares of the values 0, 0.5 and 1, shaded by the difference of two Numbers
 	TokenStrips  Form = "tokens"  // the tokens of observations, if any
 )
 

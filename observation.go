@@ -13,19 +13,19 @@ type Observation struct {
 	Item      string             `json:"item"`
 	Cluster   string             `json:"cluster"`
 	Sample    int                `json:"sample"`
-	Variant   string             `json:"variant,omitempty"`    // how the item was asked, where one is asked in several ways: "en>de T"
+	Variant   string             `json:"variant,omitempty"`    // how it was asked, if there are several ways: "en>de T"
 	Value     Value              `json:"value"`                // NaN when not scored
-	NotScored string             `json:"not_scored,omitempty"` // why: "empty", "refused", "failed", or the measure's own reason
+	NotScored string             `json:"not_scored,omitempty"` // why: "empty", "refused", "failed", or another reason
 	Implied   bool               `json:"implied,omitempty"`    // missing because of another observation of the same answer
-	Condition map[string]string  `json:"condition"`            // what was measured and how: model, similarity, what a sweep varies; never mixed in one figure
+	Condition map[string]string  `json:"condition"`            // model, similarity, what a sweep varies; never mixed
 	Labels    map[string]string  `json:"labels,omitempty"`     // the item's columns
 	Numbers   map[string]float64 `json:"numbers,omitempty"`    // what the value was made from
-	Texts     []NamedText        `json:"texts,omitempty"`      // what was compared, after post-processing, and what was read in it
+	Texts     []NamedText        `json:"texts,omitempty"`      // what was compared, after post-processing
 	Finding   string             `json:"finding,omitempty"`    // what was found: the key of one of the Kind's findings
 	Spans     []Span             `json:"spans,omitempty"`      // where the fault lies
-	Masked    []Span             `json:"masked,omitempty"`     // what of the answer was not judged: places, each with its Reason
-	Tokens    []Token            `json:"tokens,omitempty"`     // the answer's tokens around the fault, where their probabilities are known
-	Answers   []Key              `json:"answers,omitempty"`    // the answers it came from: those of its sides first, in their order
+	Masked    []Span             `json:"masked,omitempty"`     // what was not judged, with the Reason
+	Tokens    []Token            `json:"tokens,omitempty"`     // around the fault, where probabilities are known
+	Answers   []Key              `json:"answers,omitempty"`    // that it came from: those of its sides first, in order
 }
 
 // NamedText is a text that an observation rests on. Names are unique in an
@@ -86,14 +86,14 @@ type Span struct {
 // Token is a position of an answer, with what the candidates say of the
 // model's doubt there.
 type Token struct {
-	Start      int                `json:"start"` // bytes of the answer as received: [Start, End); a part of a character may be empty
+	Start      int                `json:"start"` // bytes of the answer as received: [Start, End)
 	End        int                `json:"end"`
 	Text       string             `json:"text"`                 // "\xe3\x81" for a part of a character
 	Fault      bool               `json:"fault,omitempty"`      // a fault begins here
 	Logprob    float64            `json:"logprob"`              // as received: not scaled
 	Entropy    Value              `json:"entropy"`              // bits; null without candidates
-	Nucleus    int                `json:"nucleus,omitempty"`    // the fewest candidates that have the condition's top-p together; 0 without candidates
-	Censored   bool               `json:"censored,omitempty"`   // the candidates do not reach top-p: Nucleus is the least it can be
+	Nucleus    int                `json:"nucleus,omitempty"`    // the fewest candidates that reach top-p; 0: none known
+	Censored   bool               `json:"censored,omitempty"`   // top-p is not reached: Nucleus is a lower bound
 	Mass       float64            `json:"mass"`                 // probability that the candidates have together
 	Candidates []CandidateLogprob `json:"candidates,omitempty"` // the likeliest ones, as received
 }

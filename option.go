@@ -32,7 +32,8 @@ func UnknownName[S ~string](what, name string, choices []S) error {
 	for i, c := range choices {
 		list[i] = string(c)
 	}
-	return fmt.Errorf("unknown %s %q; %schoose one of: %s", what, name, nearest.Question(name, list), strings.Join(list, ", "))
+	return fmt.Errorf("unknown %s %q; %schoose one of: %s", what, name, nearest.Question(name, list),
+		strings.Join(list, ", "))
 }
 
 // Chosen reads a name that is one of the choices. what they are is for the error

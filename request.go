@@ -164,11 +164,11 @@ const Thinking = "thinking"
 type Answer struct {
 	Key       Key             `json:"key"` // set by whoever asked
 	Status    Status          `json:"status"`
-	Text      string          `json:"text"`                // as received but for thoughts and what is past a limit; never trimmed
+	Text      string          `json:"text"`                // as received but for thoughts and what is past a limit
 	Reasoning string          `json:"reasoning,omitempty"` // what the model thought, where the server shows it
 	Reason    string          `json:"reason,omitempty"`    // why it ended, was refused or failed, in the provider's words
 	Finish    Finish          `json:"finish,omitempty"`    // how it ended; "" if the provider does not say
-	Missing   []string        `json:"missing,omitempty"`   // parameters that were sent and had no effect: logprobs, max_tokens, reasoning
+	Missing   []string        `json:"missing,omitempty"`   // parameters without effect: logprobs, max_tokens, reasoning
 	Model     string          `json:"model,omitempty"`     // the model's name as the server reports it
 	Usage     Usage           `json:"usage"`
 	Logprobs  []TokenLogprob  `json:"logprobs,omitempty"` // of Text's tokens

@@ -9,8 +9,8 @@ type Task struct {
 	Name         string                 `json:"name"`
 	Classes      []string               `json:"classes,omitempty"` // ids; none: answers are free text
 	Fields       []string               `json:"fields"`            // what an input consists of: sentence1, sentence2
-	Layout       string                 `json:"layout"`            // the prompt: {prefix} {unit} 1: "{sentence1}" {unit} 2: "{sentence2}"{suffix}
-	Instructions map[string]Instruction `json:"instructions"`      // by sense: a language, or en>de for what a model made of the English one
+	Layout       string                 `json:"layout"`            // the prompt: {prefix} 1: "{sentence1}"{suffix}
+	Instructions map[string]Instruction `json:"instructions"`      // by sense: a language, or en>de if a model rewrote it
 
 	// Question is the field with a question of BoolQ, which protocols can format
 	// in other languages as in the source; "" for none. It is no content of a task.
@@ -35,7 +35,7 @@ type AnswerWord struct {
 type Input struct {
 	Task  string              `json:"task"`
 	Texts map[string][]string `json:"texts"`          // by language: the task's fields, in order
-	Gold  map[string]string   `json:"gold,omitempty"` // the right class, or the right free answer, by language: they can differ
+	Gold  map[string]string   `json:"gold,omitempty"` // the right class or free answer, by language
 }
 
 // Prompt puts an instruction and an input's texts into the layout. A part that

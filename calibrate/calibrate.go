@@ -28,7 +28,7 @@ type Result struct {
 	Estimate  crosstalk.Estimate `json:"estimate"` // of the first seed
 	Seeds     int                `json:"seeds"`
 	Mean      float64            `json:"mean"`     // of the figure over the seeds with a defined figure
-	Coverage  float64            `json:"coverage"` // share of seeds whose interval covers the truth; no interval counts as not covering
+	Coverage  float64            `json:"coverage"` // share of seeds with an interval that covers the truth
 	Certainty stats.Interval     `json:"certainty"`
 	Width     float64            `json:"width"` // mean width of the intervals
 }
@@ -56,17 +56,32 @@ func Show(ctx context.Context, w io.Writer, instrument string, seeds int) (_ con
 	})
 }
 
-// cover measures once for each seed and fills in the results, which already
-// have measure, model and truth. measure returns an estimate for each result,
-// in order.
-func cover(ctx context.Context, results []Result, seeds int, measure func(seed uint64) ([]crosstalk.Estimate, error)) error {
+// calibration is how the figures of an instrument are compared with the truth.
+type calibration struct {
+	in      crosstalk.Instrument
+	rules   crosstalk.Rules
+	results []Result          // with measure, model and truth, and the task in the estimate
+	by      map[string]string // other columns of the figures
+
+	// sittings are the models of a seed, each with its items.
+	sittings func(seed uint64) ([]sitting, error)
+}
+
+// sitting is a part of a measurement: the items for one model.
+type sitting struct {
+	model crosstalk.Model
+	items []crosstalk.Item
+}
+
+// run measures once for each seed and fills in the results.
+func (c calibration) run(ctx context.Context, seeds int) ([]Result, error) {
 	estimates := make([][]crosstalk.Estimate, seeds)
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for seed := range seeds {
 		group.Go(func() (err error) {
 			if err = ctx.Err(); err == nil {
-				estimates[seed], err = measure(uint64(seed))
+				estimates[seed], err = c.measure(ctx, uint64(seed))
 			}
 			if done, ok := ctx.Value(seedKey{}).(func()); ok {
 				done()
@@ -75,27 +90,44 @@ func cover(ctx context.Context, results []Result, seeds int, measure func(seed u
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return err
+		return nil, err
 	}
-	for i := range results {
+	for i := range c.results {
 		of := make([]crosstalk.Estimate, seeds)
 		for seed := range seeds {
 			of[seed] = estimates[seed][i]
 		}
-		results[i].sum(of)
+		c.results[i].sum(of)
 	}
-	return nil
+	return c.results, nil
 }
 
-// inOrder are the figures of a measurement in the order of the results, with an
-// undefined one for what is missing.
-func inOrder(results []Result, estimates []crosstalk.Estimate, by map[string]string) []crosstalk.Estimate {
-	ordered := make([]crosstalk.Estimate, len(results))
-	for i, r := range results {
+// measure measures the sittings of a seed as one run, with the journal in memory. It
+// returns a figure for each result; what is missing is undefined.
+func (c calibration) measure(ctx context.Context, seed uint64) ([]crosstalk.Estimate, error) {
+	sittings, err := c.sittings(seed)
+	if err != nil {
+		return nil, err
+	}
+	estimator := c.rules.Estimator(nil)
+	for _, s := range sittings {
+		arm := study.Arm{Instrument: c.in, Ask: ask.NewSession(&ask.Memory{}, ask.Options{}).For(s.model)}
+		for measured := range study.Measure(ctx, []study.Arm{arm}, suite.ItemsOf(s.items...), 4) {
+			if measured.Err != nil {
+				return nil, measured.Err
+			}
+			for _, o := range measured.Observations {
+				estimator.Add(o)
+			}
+		}
+	}
+	ordered := make([]crosstalk.Estimate, len(c.results))
+	estimates := estimator.Estimates(crosstalk.SuiteIDs{})
+	for i, r := range c.results {
 		ordered[i].Value = crosstalk.Undefined
 		for _, e := range estimates {
 			same := e.Measure == r.Measure && e.By["task"] == r.Estimate.By["task"]
-			for column, value := range by {
+			for column, value := range c.by {
 				same = same && e.By[column] == value
 			}
 			if same {
@@ -103,7 +135,7 @@ func inOrder(results []Result, estimates []crosstalk.Estimate, by map[string]str
 			}
 		}
 	}
-	return ordered
+	return ordered, nil
 }
 
 // sum fills in a result from the estimates of all seeds.
@@ -127,28 +159,4 @@ func (r *Result) sum(estimates []crosstalk.Estimate) {
 	r.Estimate, r.Seeds = estimates[0], len(estimates)
 	r.Coverage = float64(covered) / float64(r.Seeds)
 	r.Certainty = stats.ClopperPearson(float64(covered), float64(r.Seeds), 0.99)
-}
-
-// sitting is a part of a measurement: the items for one model.
-type sitting struct {
-	model crosstalk.Model
-	items []crosstalk.Item
-}
-
-// observe measures the sittings as one run, with the journal in memory, and
-// sums up.
-func observe(ctx context.Context, in crosstalk.Instrument, rules crosstalk.Rules, sittings []sitting) ([]crosstalk.Estimate, error) {
-	estimator := rules.Estimator(nil)
-	for _, s := range sittings {
-		session := ask.NewSession(&ask.Memory{}, ask.Options{})
-		for measured := range study.Measure(ctx, []study.Arm{{Instrument: in, Ask: session.For(s.model)}}, suite.ItemsOf(s.items...), 4) {
-			if measured.Err != nil {
-				return nil, measured.Err
-			}
-			for _, o := range measured.Observations {
-				estimator.Add(o)
-			}
-		}
-	}
-	return estimator.Estimates(crosstalk.SuiteIDs{}), nil
 }

@@ -14,15 +14,15 @@ import (
 	"crosstalk/model/reference"
 )
 
-// Confusion calibrates LPR and WPR of each task on items with
-// reference:confused over seeds. Each
-// seed is a complete measurement: asks, journal (in memory), scores, averages
-// over languages and sources.
+// coverConfusion calibrates LPR and WPR of each task on items with reference:confused over
+// seeds. Each seed is a complete measurement: asks, journal (in memory), scores,
+// averages over languages and sources.
 //
 // The model answers all prompts in a language alike, so the suite's prompts can
 // be treated as a sample of a population. The truth is the mean over its
 // languages of what the instrument says of the model's lines and short replies.
-func Confusion(ctx context.Context, in confusion.Instrument, items []crosstalk.Item, of reference.Confusion, seeds int) ([]Result, error) {
+func coverConfusion(ctx context.Context, in confusion.Instrument, items []crosstalk.Item, of reference.Confusion,
+	seeds int) ([]Result, error) {
 	if seeds < 1 || in.Samples < 1 {
 		return nil, fmt.Errorf("expected at least one seed and one sample, got %d and %d", seeds, in.Samples)
 	}
@@ -37,15 +37,11 @@ func Confusion(ctx context.Context, in confusion.Instrument, items []crosstalk.I
 	for i := range results {
 		results[i].Model = name
 	}
-	err = cover(ctx, results, seeds, func(seed uint64) ([]crosstalk.Estimate, error) {
+	c := calibration{in: &in, rules: in.Rules(), results: results, sittings: func(seed uint64) ([]sitting, error) {
 		m, err := reference.NewConfused(items, of, seed)
-		if err != nil {
-			return nil, err
-		}
-		estimates, err := observe(ctx, &in, in.Rules(), []sitting{{m, items}})
-		return inOrder(results, estimates, nil), err
-	})
-	return results, err
+		return []sitting{{m, items}}, err
+	}}
+	return c.run(ctx, seeds)
 }
 
 // confusionTruth returns the expected LPR and WPR of each task of the items, as
@@ -83,7 +79,8 @@ func confusionTruth(in *confusion.Instrument, items []crosstalk.Item, m *referen
 			mean
 		}{{confusion.LPR, lpr}, {confusion.WPR, wpr}} {
 			if figure.n > 0 {
-				results = append(results, Result{Measure: figure.measure, Truth: figure.sum / figure.n, Estimate: crosstalk.Estimate{By: by}})
+				results = append(results, Result{Measure: figure.measure, Truth: figure.sum / figure.n,
+					Estimate: crosstalk.Estimate{By: by}})
 			}
 		}
 	}
@@ -132,7 +129,8 @@ func ratesOf(in *confusion.Instrument, language string, outcomes []reference.Lin
 func answerRates(in *confusion.Instrument, m *reference.Confused, language string) (lpr, wpr float64) {
 	short, hasWords := ratesOf(in, language, m.Replies(language))
 	// Of answers: those that can be told, of them without a wrong line, of them without a wrong word.
-	checked, passed, clean := m.Short*(1-short.unclear), m.Short*(1-short.unclear-short.line), m.Short*(1-short.unclear-short.line-short.word)
+	checked, passed, clean := m.Short*(1-short.unclear), m.Short*(1-short.unclear-short.line),
+		m.Short*(1-short.unclear-short.line-short.word)
 	notWrong, notFaulty, unclear := 1.0, 1.0, 1.0
 	for place := range reference.MaxLines {
 		line, has := ratesOf(in, language, m.Lines(language, place))

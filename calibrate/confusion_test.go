@@ -66,7 +66,7 @@ func asked(n int) (list []crosstalk.Item) {
 // few words to be checked in either.
 func TestConfusion(t *testing.T) {
 	const line, seeds = 0.2, 100
-	results, err := Confusion(bg, confusionInstrument(), asked(30), reference.Confusion{Line: line}, 1)
+	results, err := coverConfusion(bg, confusionInstrument(), asked(30), reference.Confusion{Line: line}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestConfusion(t *testing.T) {
 		t.Fatalf("results %+v, want the truths %g and 1", results, lpr)
 	}
 	of := reference.Confusion{Line: line, Word: 0.1, Mask: 0.1, Short: 0.1}
-	if results, err = Confusion(bg, confusionInstrument(), asked(40), of, seeds); err != nil {
+	if results, err = coverConfusion(bg, confusionInstrument(), asked(40), of, seeds); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range results {
@@ -105,7 +105,7 @@ func TestTruthOfUncheckedLines(t *testing.T) {
 		protocol := p.Name
 		p.MinWords = 100 // no line has so many
 		in.Protocol = p
-		results, err := Confusion(bg, in, asked(2), reference.Confusion{Line: 0.2, Word: 0.1}, 1)
+		results, err := coverConfusion(bg, in, asked(2), reference.Confusion{Line: 0.2, Word: 0.1}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,11 +116,11 @@ func TestTruthOfUncheckedLines(t *testing.T) {
 }
 
 func TestConfusionIsDeterministic(t *testing.T) {
-	one, err := Confusion(bg, confusionInstrument(), asked(5), reference.Confusion{Line: 0.2, Word: 0.1, Mask: 0.3, Short: 0.2}, 5)
+	one, err := coverConfusion(bg, confusionInstrument(), asked(5), reference.Confusion{Line: 0.2, Word: 0.1, Mask: 0.3, Short: 0.2}, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := Confusion(bg, confusionInstrument(), asked(5), reference.Confusion{Line: 0.2, Word: 0.1, Mask: 0.3, Short: 0.2}, 5)
+	two, err := coverConfusion(bg, confusionInstrument(), asked(5), reference.Confusion{Line: 0.2, Word: 0.1, Mask: 0.3, Short: 0.2}, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,10 +134,10 @@ func TestConfusionErrors(t *testing.T) {
 	stop()
 	in := confusionInstrument()
 	for want, f := range map[string]func() ([]Result, error){
-		"expected at least one seed and one sample, got 0 and 1":      func() ([]Result, error) { return Confusion(bg, in, asked(2), reference.Confusion{}, 0) },
-		"reference:confused: line is 2; expected a probability":       func() ([]Result, error) { return Confusion(bg, in, asked(2), reference.Confusion{Line: 2}, 1) },
-		"item x0x0x has no prompt that reference:confused can answer": func() ([]Result, error) { return Confusion(bg, in, items(1), reference.Confusion{}, 1) },
-		"context canceled": func() ([]Result, error) { return Confusion(stopped, in, asked(2), reference.Confusion{}, 1) },
+		"expected at least one seed and one sample, got 0 and 1":      func() ([]Result, error) { return coverConfusion(bg, in, asked(2), reference.Confusion{}, 0) },
+		"reference:confused: line is 2; expected a probability":       func() ([]Result, error) { return coverConfusion(bg, in, asked(2), reference.Confusion{Line: 2}, 1) },
+		"item x0x0x has no prompt that reference:confused can answer": func() ([]Result, error) { return coverConfusion(bg, in, items(1), reference.Confusion{}, 1) },
+		"context canceled": func() ([]Result, error) { return coverConfusion(stopped, in, asked(2), reference.Confusion{}, 1) },
 	} {
 		if _, err := f(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

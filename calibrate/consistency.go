@@ -12,16 +12,18 @@ import (
 	"crosstalk/model/reference"
 )
 
-// Consistency calibrates the consistency of whole tasks (T), their accuracy in
+// coverConsistency calibrates the consistency of whole tasks (T), their accuracy in
 // the new sense, and its change, on items with reference:inconsistent, over
 // seeds. Each seed is a complete measurement: rewriting, answering in both
 // senses, journal (in memory), reading, figures.
 //
 // The model answers all items alike, so the suite's items can be treated as a
 // sample of a population. in names one source language and one sense.
-func Consistency(ctx context.Context, in consistency.Instrument, items []crosstalk.Item, truth reference.Inconsistency, seeds int) ([]Result, error) {
+func coverConsistency(ctx context.Context, in consistency.Instrument, items []crosstalk.Item, truth reference.Inconsistency,
+	seeds int) ([]Result, error) {
 	if seeds < 1 || in.Samples < 1 || len(in.Senses.From) != 1 || len(in.Senses.To) != 1 {
-		return nil, fmt.Errorf("expected at least one seed, one sample and one pair of senses, got %d, %d, %v and %v", seeds, in.Samples, in.Senses.From, in.Senses.To)
+		return nil, fmt.Errorf("expected at least one seed, one sample and one pair of senses, got %d, %d, %v and %v",
+			seeds, in.Samples, in.Senses.From, in.Senses.To)
 	}
 	in.Senses.Parts = []consistency.Part{consistency.Both}
 	in.Prompting.API, in.Rewriting.Prompting.API = crosstalk.Chat, crosstalk.Chat
@@ -37,25 +39,25 @@ func Consistency(ctx context.Context, in consistency.Instrument, items []crossta
 	var results []Result
 	for _, task := range tasks {
 		for _, r := range consistencyTruth(in.Protocol, len(task.Classes), truth) {
-			r.Model = fmt.Sprintf("%s:inconsistent?flip=%g&invalid=%g&wrong=%g", reference.Provider, truth.Flip, truth.Invalid, truth.Wrong)
+			r.Model = fmt.Sprintf("%s:inconsistent?flip=%g&invalid=%g&wrong=%g",
+				reference.Provider, truth.Flip, truth.Invalid, truth.Wrong)
 			r.Estimate.By = map[string]string{"task": task.Name}
 			results = append(results, r)
 		}
 	}
-	err = cover(ctx, results, seeds, func(seed uint64) ([]crosstalk.Estimate, error) {
-		m, err := reference.NewInconsistent(tasks, items, truth, seed)
-		if err != nil {
-			return nil, err
-		}
-		estimates, err := observe(ctx, &in, in.Rules(), []sitting{{m, items}})
-		return inOrder(results, estimates, map[string]string{"pair": string(sense), "part": string(consistency.Both)}), err
-	})
-	return results, err
+	c := calibration{in: &in, rules: in.Rules(), results: results,
+		by: map[string]string{"pair": string(sense), "part": string(consistency.Both)},
+		sittings: func(seed uint64) ([]sitting, error) {
+			m, err := reference.NewInconsistent(tasks, items, truth, seed)
+			return []sitting{{m, items}}, err
+		}}
+	return c.run(ctx, seeds)
 }
 
 // rewrittenTasks are the tasks with their instructions as the model rewrites
 // them, which is the same for all seeds.
-func rewrittenTasks(ctx context.Context, in *consistency.Instrument, model crosstalk.Model, sense consistency.Sense) ([]crosstalk.Task, error) {
+func rewrittenTasks(ctx context.Context, in *consistency.Instrument, model crosstalk.Model,
+	sense consistency.Sense) ([]crosstalk.Task, error) {
 	session := ask.NewSession(&ask.Memory{}, ask.Options{})
 	tasks := slices.Clone(in.Tasks)
 	for i, task := range tasks {
@@ -80,5 +82,6 @@ func consistencyTruth(p consistency.Protocol, classes int, truth reference.Incon
 	source := valid * (1 - truth.Wrong)
 	// A wrong answer that flips falls on the right class by chance.
 	right := valid * ((1-truth.Wrong)*same + truth.Wrong*truth.Flip/float64(classes-1))
-	return []Result{{Measure: consistency.Consistency, Truth: consistent}, {Measure: consistency.Accuracy, Truth: right}, {Measure: consistency.AccuracyChange, Truth: right - source}}
+	return []Result{{Measure: consistency.Consistency, Truth: consistent}, {Measure: consistency.Accuracy, Truth: right},
+		{Measure: consistency.AccuracyChange, Truth: right - source}}
 }

@@ -38,7 +38,7 @@ func TestConsistency(t *testing.T) {
 	const seeds = 60
 	truth := reference.Inconsistency{Flip: 0.3, Invalid: 0.1, Wrong: 0.2}
 	for protocol, same := range []float64{0.7, 0.01 + 0.81*0.7} {
-		results, err := Consistency(bg, consistencyInstrument(protocol), inputs(40), truth, seeds)
+		results, err := coverConsistency(bg, consistencyInstrument(protocol), inputs(40), truth, seeds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,10 +54,10 @@ func TestConsistency(t *testing.T) {
 	}
 	in := consistencyInstrument(0)
 	in.Senses.To = []string{"de", "zh"}
-	if _, err := Consistency(bg, in, inputs(3), truth, 1); err == nil {
+	if _, err := coverConsistency(bg, in, inputs(3), truth, 1); err == nil {
 		t.Error("calibrated several pairs at once")
 	}
-	if _, err := Consistency(bg, consistencyInstrument(0), inputs(3), reference.Inconsistency{Flip: 2}, 1); err == nil {
+	if _, err := coverConsistency(bg, consistencyInstrument(0), inputs(3), reference.Inconsistency{Flip: 2}, 1); err == nil {
 		t.Error("calibrated what is no probability")
 	}
 }
@@ -65,7 +65,7 @@ func TestConsistency(t *testing.T) {
 func TestOnSeed(t *testing.T) {
 	var n atomic.Int32
 	ctx := onSeed(bg, func() { n.Add(1) })
-	if _, err := Consistency(ctx, consistencyInstrument(0), inputs(3), reference.Inconsistency{Flip: 0.2}, 7); err != nil || n.Load() != 7 {
+	if _, err := coverConsistency(ctx, consistencyInstrument(0), inputs(3), reference.Inconsistency{Flip: 0.2}, 7); err != nil || n.Load() != 7 {
 		t.Errorf("%d seeds were reported: %v", n.Load(), err)
 	}
 }

@@ -19,7 +19,7 @@ type Leaky struct {
 	Copying float64 // probability of copying the text around the prompt, 0 to 1
 }
 
-// Leakage calibrates the Leak-Rate on items with reference:leaky, over seeds; in
+// coverLeakage calibrates the Leak-Rate on items with reference:leaky, over seeds; in
 // has one similarity. If in's protocol scores sentences, it calibrates their
 // Leak-Rates too, and for context leakage the copying rates, unless they are 0
 // and so in every interval. Each seed is a complete measurement: asks, journal (in memory), scores, estimate.
@@ -28,9 +28,11 @@ type Leaky struct {
 // drawn from a population. Each seed therefore draws as many controls as the
 // suite has, with replacement, and the truth is the expectation over the suite:
 // the suite acts as the population.
-func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, leaky Leaky, seeds int) ([]Result, error) {
+func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, leaky Leaky,
+	seeds int) ([]Result, error) {
 	if seeds < 1 || len(in.Similarities) != 1 {
-		return nil, fmt.Errorf("expected at least one seed and exactly one similarity, got %d and %d", seeds, len(in.Similarities))
+		return nil, fmt.Errorf("expected at least one seed and exactly one similarity, got %d and %d",
+			seeds, len(in.Similarities))
 	}
 	in.Similarities = []similarity.Similarity{similarity.Cached(in.Similarities[0], similarity.NewMemoryCache(256<<20))}
 	in.Prompting.API = crosstalk.Completions
@@ -43,7 +45,8 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 		return nil, err
 	}
 	if math.IsNaN(truths[0].value) {
-		return nil, fmt.Errorf("%s cannot score any pair of the suite; it may be for another language", in.Similarities[0].Name())
+		return nil, fmt.Errorf("%s cannot score any pair of the suite; it may be for another language",
+			in.Similarities[0].Name())
 	}
 	var results []Result
 	for i, t := range truths {
@@ -52,28 +55,19 @@ func Leakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 		}
 		results = append(results, Result{Measure: t.measure, Model: leaky.name(), Truth: t.value})
 	}
-	err = cover(ctx, results, seeds, func(seed uint64) ([]crosstalk.Estimate, error) {
+	c := calibration{in: &in, rules: in.Rules(), results: results, sittings: func(seed uint64) (s []sitting, err error) {
 		// Each list of copies gets a model with another seed, so that a
 		// control drawn twice is answered twice.
-		var sittings []sitting
 		for k, copies := range draw(items, seed) {
 			m, err := leaky.model(copies, seed<<8+uint64(k))
 			if err != nil {
 				return nil, err
 			}
-			sittings = append(sittings, sitting{m, copies})
+			s = append(s, sitting{m, copies})
 		}
-		made, err := observe(ctx, &in, in.Rules(), sittings)
-		estimates := make([]crosstalk.Estimate, len(results))
-		for i, r := range results {
-			estimates[i].Value = crosstalk.Undefined
-			if k := slices.IndexFunc(made, func(e crosstalk.Estimate) bool { return e.Measure == r.Measure }); k >= 0 {
-				estimates[i] = made[k]
-			}
-		}
-		return estimates, err
-	})
-	return results, err
+		return s, nil
+	}}
+	return c.run(ctx, seeds)
 }
 
 func (l Leaky) model(items []crosstalk.Item, seed uint64) (*reference.Leaky, error) {
@@ -133,7 +127,8 @@ type truth struct {
 // leakageTruths are the expectations of the measures, the Leak-Rate first: for
 // each item the value over all answers to its two prompts, weighted by their
 // probabilities. Pairs that cannot be scored have no weight, as in a measurement.
-func leakageTruths(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, m *reference.Leaky) ([]truth, error) {
+func leakageTruths(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
+	m *reference.Leaky) ([]truth, error) {
 	truths := []truth{{measure: leakage.Measure}}
 	for _, item := range items {
 		var tests, controls []crosstalk.Answer

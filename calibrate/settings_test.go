@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,7 +9,6 @@ import (
 
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
-	"crosstalk/study"
 )
 
 const small = `suite: small
@@ -25,38 +25,37 @@ func TestSettings(t *testing.T) {
 	if err := os.WriteFile(file, []byte(small), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	of := study.Leakage{Suite: file, Similarities: []string{"gloss"}}
+	type calibration = func(context.Context, Settings) ([]Result, error)
 	for _, c := range []struct {
-		settings Settings
+		of       calibration
+		rates    []float64
 		measures []string
 	}{
-		{LeakageSettings{Leakage: of, Rates: []float64{0.3, 0.6}, Copying: 0.2}, []string{leakage.Measure, leakage.Measure}}, // the suite has no texts to copy
-		{ConsistencySettings{Flips: []float64{0.5}}, []string{consistency.Consistency, consistency.Accuracy, "accuracy_change"}},
+		{Leakage, []float64{0.3, 0.6}, []string{leakage.Measure, leakage.Measure}}, // the suite has no texts to copy
+		{Consistency, []float64{0.5}, []string{consistency.Consistency, consistency.Accuracy, "accuracy_change"}},
 	} {
-		results, err := c.settings.Calibrate(t.Context(), 1, 1)
+		results, err := c.of(t.Context(), Settings{Rates: c.rates, Suite: file, Similarity: "gloss", Seeds: 1, Samples: 1})
 		var measures []string
 		for _, r := range results {
 			measures = append(measures, r.Measure)
 		}
 		if err != nil || strings.Join(measures, " ") != strings.Join(c.measures, " ") {
-			t.Errorf("%T: %v, %v; want %v", c.settings, measures, err, c.measures)
+			t.Errorf("%v, %v; want %v", measures, err, c.measures)
 		}
 	}
-}
-
-func TestSettingsRefused(t *testing.T) {
-	two := study.Leakage{Suite: "leakage-en", Similarities: []string{"gloss"}}
-	two.Protocols = []string{leakage.Protocols[0].Name, leakage.Protocols[1].Name}
-	for want, s := range map[string]Settings{
-		"rate is empty; expected numbers from 0 to 1": LeakageSettings{},
-		"protocol names 2 protocols; expected one":    LeakageSettings{Leakage: two, Rates: []float64{0.5}},
-		"line is empty; expected":                     ConfusionSettings{Words: []float64{0}},
-		"word is empty; expected":                     ConfusionSettings{Lines: []float64{0}},
-		"reference:confused: line is 1.5; expected a": ConfusionSettings{Lines: []float64{1.5}, Words: []float64{0}},
-		"flip is empty; expected":                     ConsistencySettings{},
+	for _, c := range []struct {
+		of    calibration
+		rates []float64
+		want  string
+	}{
+		{Leakage, []float64{}, "rate is empty; expected numbers from 0 to 1"},
+		{Confusion, []float64{}, "rate is empty; expected numbers from 0 to 1"},
+		{Consistency, []float64{}, "rate is empty; expected numbers from 0 to 1"},
+		{Confusion, []float64{1.5}, "reference:confused: line is 1.5; expected a"},
 	} {
-		if _, err := s.Calibrate(t.Context(), 1, 1); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
+		_, err := c.of(t.Context(), Settings{Rates: c.rates, Suite: file, Similarity: "gloss", Seeds: 1, Samples: 1})
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
 }

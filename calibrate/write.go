@@ -47,11 +47,14 @@ func Write(w io.Writer, format string, results []Result) error {
 		e := r.Estimate
 		interval := "-"
 		if e.Interval != nil {
-			interval = report.Percent(crosstalk.Value(e.Interval.Low)) + " to " + report.Percent(crosstalk.Value(e.Interval.High))
+			low, high := crosstalk.Value(e.Interval.Low), crosstalk.Value(e.Interval.High)
+			interval = report.Percent(low) + " to " + report.Percent(high)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Model, r.Measure, cmp.Or(e.By["similarity"], e.By["task"], "-"),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Model, r.Measure,
+			cmp.Or(e.By["similarity"], e.By["task"], "-"),
 			report.Percent(crosstalk.Value(r.Truth)), report.Percent(e.Value), interval,
-			report.Percent(crosstalk.Value(r.Mean)), r.Seeds, report.Percent(crosstalk.Value(r.Coverage)), report.Percent(crosstalk.Value(r.Width)))
+			report.Percent(crosstalk.Value(r.Mean)), r.Seeds, report.Percent(crosstalk.Value(r.Coverage)),
+			report.Percent(crosstalk.Value(r.Width)))
 	}
 	return t.Flush()
 }

@@ -1,22 +1,24 @@
 package datasets
 
 // Origin of the checksums: those of test_sets.zip, the prompts of gonen-2024 and
-// smilga-2025 and lid.176.ftz were computed from copies of the files; that of lid.176.bin is from copies on the Hugging Face
-// Hub; the others are from the data set descriptions of Hugging Face's datasets
-// library, that of XNLI also from TensorFlow Datasets.
+// smilga-2025 and lid.176.ftz were computed from copies of the files; that of
+// lid.176.bin is from copies on the Hugging Face Hub; the others are from the data
+// set descriptions of Hugging Face's datasets library, that of XNLI also from
+// TensorFlow Datasets.
 var catalogue = []Source{
 	{
 		Name: "lcb", Kind: Suite, Instrument: "confusion",
 		What:    "the Language Confusion Benchmark: 6,586 prompts in 15 languages, monolingual and cross-lingual",
 		License: "see the repository",
-		Terms:   "that of the repository for-ai/language-confusion; the prompts from Aya, Dolly, Okapi and ShareGPT are under their own",
-		Cite:    "Marchisio et al. 2024, Understanding and Mitigating Language Confusion in LLMs, arXiv:2406.20052",
-		Home:    "https://github.com/for-ai/language-confusion",
+		Terms: "that of the repository for-ai/language-confusion; the prompts from Aya, Dolly, Okapi and ShareGPT are " +
+			"under their own",
+		Cite: "Marchisio et al. 2024, Understanding and Mitigating Language Confusion in LLMs, arXiv:2406.20052",
+		Home: "https://github.com/for-ai/language-confusion",
 		Files: []File{{
 			Name: "test_sets.zip",
 			URLs: []string{
-				"https://raw.githubusercontent.com/for-ai/language-confusion/94592802d5dd33e30af2fe57952254a89ab6f683/test_sets.zip",
-				"https://raw.githubusercontent.com/for-ai/language-confusion/main/test_sets.zip",
+				lcb + "94592802d5dd33e30af2fe57952254a89ab6f683/test_sets.zip",
+				lcb + "main/test_sets.zip",
 			},
 			Size: 821204, SHA256: "3425337489fa65ff15d977e981e9748c86ce8e88ef0f4457ecdb4a65d8702712",
 		}},
@@ -26,8 +28,9 @@ var catalogue = []Source{
 		What:    "the English prompts of Gonen et al.: 109 test prompts with 31 controls",
 		License: "none stated",
 		Terms:   "none is stated for the prompts; the MIT licence beside them is that of the web page's template",
-		Cite:    "Gonen et al. 2024, Does Liking Yellow Imply Driving a School Bus? Semantic Leakage in Language Models, arXiv:2408.06518",
-		Home:    "https://github.com/gonenhila/gonenhila.github.io",
+		Cite: "Gonen et al. 2024, Does Liking Yellow Imply Driving a School Bus? Semantic Leakage in Language Models, " +
+			"arXiv:2408.06518",
+		Home: "https://github.com/gonenhila/gonenhila.github.io",
 		Files: []File{{
 			Name: "semantic_leakage_prompts.txt",
 			URLs: []string{
@@ -39,11 +42,13 @@ var catalogue = []Source{
 	},
 	{
 		Name: "smilga-2025", Kind: Suite, Instrument: "leakage",
-		What:    "the prompts of Smilga: 709 test prompts about colours with 27 controls, and the 109 of Gonen et al. with the concepts stated",
+		What: "the prompts of Smilga: 709 test prompts about colours with 27 controls, and the 109 of Gonen et al. with " +
+			"the concepts stated",
 		License: "none stated",
 		Terms:   "none is stated in the repository smilni/semantic_leakage_project",
-		Cite:    "Smilga 2025, Scaling Down Semantic Leakage: Investigating Associative Bias in Smaller Language Models, arXiv:2501.06638",
-		Home:    "https://github.com/smilni/semantic_leakage_project",
+		Cite: "Smilga 2025, Scaling Down Semantic Leakage: Investigating Associative Bias in Smaller Language Models, " +
+			"arXiv:2501.06638",
+		Home: "https://github.com/smilni/semantic_leakage_project",
 		// Workbooks with answers: that of the prompts alone, semantic_leakage_colors.xlsx,
 		// lacks category 3 and the prompts of Gonen et al.
 		Files: []File{{
@@ -60,9 +65,11 @@ var catalogue = []Source{
 		Name: "paws-x", Kind: Suite, Instrument: "consistency",
 		What:    "PAWS-X: pairs of sentences in 7 languages, paraphrases or not, development and test sets",
 		License: "free for any purpose",
-		Terms:   "may be freely used for any purpose; acknowledgement of Google LLC as the data source would be appreciated; no warranty",
-		Cite:    "Yang et al. 2019, PAWS-X: A Cross-lingual Adversarial Dataset for Paraphrase Identification, arXiv:1908.11828",
-		Home:    "https://github.com/google-research-datasets/paws/tree/master/pawsx",
+		Terms: "may be freely used for any purpose; acknowledgement of Google LLC as the data source would be " +
+			"appreciated; no warranty",
+		Cite: "Yang et al. 2019, PAWS-X: A Cross-lingual Adversarial Dataset for Paraphrase Identification, " +
+			"arXiv:1908.11828",
+		Home: "https://github.com/google-research-datasets/paws/tree/master/pawsx",
 		Files: []File{{
 			Name: "x-final.tar.gz",
 			URLs: []string{"https://storage.googleapis.com/paws/pawsx/x-final.tar.gz"},
@@ -79,7 +86,8 @@ var catalogue = []Source{
 		Home:    "https://github.com/facebookresearch/XNLI",
 		Files: []File{{
 			Name: "XNLI-1.0.zip",
-			URLs: []string{"https://dl.fbaipublicfiles.com/XNLI/XNLI-1.0.zip", "https://cims.nyu.edu/~sbowman/xnli/XNLI-1.0.zip"},
+			URLs: []string{"https://dl.fbaipublicfiles.com/XNLI/XNLI-1.0.zip",
+				"https://cims.nyu.edu/~sbowman/xnli/XNLI-1.0.zip"},
 			Size: 17865352, SHA256: "4ba1d5e1afdb7161f0f23c66dc787802ccfa8a25a3ddd3b165a35e50df346ab1",
 			Members: []string{"XNLI-1.0/xnli.dev.tsv", "XNLI-1.0/xnli.test.tsv"},
 		}},
@@ -88,8 +96,9 @@ var catalogue = []Source{
 		Name: "boolq", Kind: Suite, Instrument: "consistency",
 		What:    "BoolQ: 3,270 English passages with a yes/no question, the development set",
 		License: "CC BY-SA 3.0",
-		Cite:    "Clark et al. 2019, BoolQ: Exploring the Surprising Difficulty of Natural Yes/No Questions, arXiv:1905.10044",
-		Home:    "https://github.com/google-research-datasets/boolean-questions",
+		Cite: "Clark et al. 2019, BoolQ: Exploring the Surprising Difficulty of Natural Yes/No Questions, " +
+			"arXiv:1905.10044",
+		Home: "https://github.com/google-research-datasets/boolean-questions",
 		Files: []File{{
 			Name: "dev.jsonl",
 			URLs: []string{"https://storage.googleapis.com/boolq/dev.jsonl"},
@@ -125,8 +134,10 @@ var catalogue = []Source{
 }
 
 const (
+	lcb    = "https://raw.githubusercontent.com/for-ai/language-confusion/"
 	gonen  = "https://raw.githubusercontent.com/gonenhila/gonenhila.github.io/"
-	smilga = "https://raw.githubusercontent.com/smilni/semantic_leakage_project/1d08900ec18f311b62a10f3a52f7b337c5347571/data/generation_results/"
+	smilga = "https://raw.githubusercontent.com/smilni/semantic_leakage_project/" +
+		"1d08900ec18f311b62a10f3a52f7b337c5347571/data/generation_results/"
 
 	lidLicense = "CC BY-SA 3.0"
 	lidCite    = "Joulin et al. 2016, Bag of Tricks for Efficient Text Classification, arXiv:1607.01759"

@@ -33,7 +33,8 @@ func (s Source) Pull(ctx context.Context, progress fetch.Progress) (dir string, 
 	}
 	client := &http.Client{Transport: fetch.Transport()}
 	for _, f := range s.Files {
-		file := fetch.File{Path: filepath.Join(dir, f.Name), Name: f.Name, Size: f.Size, Sum: f.SHA256, Client: client, Progress: progress}
+		file := fetch.File{Path: filepath.Join(dir, f.Name), Name: f.Name, Size: f.Size, Sum: f.SHA256, Client: client,
+			Progress: progress}
 		if err := file.Check(); errors.Is(err, fs.ErrNotExist) {
 			if err := s.fetch(ctx, file, f.URLs, mirror); err != nil {
 				return "", err
@@ -69,7 +70,8 @@ func (s Source) fetch(ctx context.Context, file fetch.File, urls []string, mirro
 			dead = server
 		}
 	}
-	return fmt.Errorf("%w\nTo fetch %s by hand, put it into %s and run the same command again: it has %d bytes and the SHA-256 checksum %s (see %s)",
+	return fmt.Errorf("%w\nTo fetch %s by hand, put it into %s and run the same command again: it has %d bytes and the "+
+		"SHA-256 checksum %s (see %s)",
 		errors.Join(failures...), file.Name, filepath.Dir(file.Path), file.Size, file.Sum, s.Home)
 }
 

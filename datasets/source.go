@@ -81,7 +81,8 @@ func (s Source) Command() string { return fmt.Sprintf("crosstalk %ss pull %s", s
 type MissingError struct{ Source Source }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("the %s %s is not on this machine: fetch it with %s", e.Source.Kind, e.Source.Name, e.Source.Command())
+	return fmt.Sprintf("the %s %s is not on this machine: fetch it with %s",
+		e.Source.Kind, e.Source.Name, e.Source.Command())
 }
 
 // Find returns the folder with the source's files. If it is not complete, the

@@ -21,7 +21,8 @@ const (
 )
 
 // conversationColumns are the usual names of a conversation.
-var conversationColumns = []string{"id", "conversation_id", "conversationId", "session_id", "chat_id", "thread_id", "custom_id"}
+var conversationColumns = []string{"id", "conversation_id", "conversationId", "session_id", "chat_id", "thread_id",
+	"custom_id"}
 
 // chat reads conversations: one reply for each turn of the assistant that has
 // text. A row that also has an answer (completion or a usual name of it) has the
@@ -60,9 +61,6 @@ var chat = layout{name: "messages of the assistant", read: func(row table.Row) (
 		case assistant:
 			n := strconv.Itoa(len(replies) + 1)
 			values := map[string]string{"completion": m.text, "id": id + "/" + n, turnColumn: n}
-			if len(turns) > 0 {
-				values["prompt"] = turns[len(turns)-1]
-			}
 			replies = append(replies, reply{values: values, cluster: id, turns: turns})
 		}
 	}

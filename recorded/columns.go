@@ -13,11 +13,14 @@ import (
 // usual are the names that exports have for our columns, in lower case with
 // underscores.
 var usual = map[string][]string{
-	"completion": {"completion", "reply", "response", "answer", "output", "generation", "generated_text", "model_output", "model_response",
+	"completion": {"completion", "reply", "response", "answer", "output", "generation", "generated_text", "model_output",
+		"model_response",
 		"model_answer", "assistant", "assistant_message", "assistant_reply", "bot_message", "bot_reply", "bot_response"},
-	"language": {"language", "locale", "lang", "language_code", "lang_code", "expected_language", "target_language", "target_lang",
+	"language": {"language", "locale", "lang", "language_code", "lang_code", "expected_language", "target_language",
+		"target_lang",
 		"user_language", "user_locale"},
-	"prompt": {"prompt", "user_message", "user_prompt", "user_input", "question", "query", "input", "request", "instruction"},
+	"prompt": {"prompt", "user_message", "user_prompt", "user_input", "question", "query", "input", "request",
+		"instruction"},
 }
 
 // names are the file's names of our columns: those that the user states, and
@@ -52,13 +55,15 @@ func (r Reading) names(row table.Row, columns map[string]string, of layout) (map
 			names[ours] = found[0]
 			said = append(said, fmt.Sprintf("%s as %s", found[0], ours))
 		case len(found) > 1 && slices.Contains(needed, ours):
-			return nil, row.HeaderErrorf("has no column %q; it may be %s: say which, with --column %s=%s", ours, strings.Join(found, " or "), ours, found[0])
+			return nil, row.HeaderErrorf("has no column %q; it may be %s: say which, with --column %s=%s",
+				ours, strings.Join(found, " or "), ours, found[0])
 		case slices.Contains(needed, ours):
 			return nil, row.HeaderErrorf("has no column %q; %s", ours, r.remedy(row, columns, of, ours))
 		}
 	}
 	if r.Note != nil && len(said) > 0 {
-		r.Note(fmt.Sprintf("%s: reading %s (to change it: --column %s=NAME)", row.File, strings.Join(said, ", "), said[0][strings.LastIndex(said[0], " ")+1:]))
+		r.Note(fmt.Sprintf("%s: reading %s (to change it: --column %s=NAME)",
+			row.File, strings.Join(said, ", "), said[0][strings.LastIndex(said[0], " ")+1:]))
 	}
 	return names, nil
 }
@@ -79,7 +84,8 @@ func (r Reading) needed(of layout) (needed, wanted []string) {
 
 // remedy says what to do about a missing column.
 func (r Reading) remedy(row table.Row, columns map[string]string, of layout, ours string) string {
-	expected := "expected completion and language, and optionally model, task, source, id, prompt, sample; the columns are "
+	expected := "expected completion and language, and optionally model, task, source, id, prompt, sample; " +
+		"the columns are "
 	if of.name != "" {
 		expected = "the columns of " + of.name + " are "
 	}

@@ -62,7 +62,7 @@ var (
 
 func (r Reading) confusion(a answered) (Confusion, error) {
 	v := a.Values
-	c := Confusion{Where: where(a.Row), Model: v["model"], Answer: answers([]string{v["completion"]})[0]}
+	c := Confusion{Where: where(a.Row), Model: v["model"], Answer: Answer(v["completion"])}
 	if a.failed {
 		c.Answer = crosstalk.Answer{Status: crosstalk.Failed}
 	}

@@ -32,7 +32,7 @@ func (r Reading) Consistency(path string) iter.Seq2[Consistency, error] {
 	return rowsOf(r.rows(path, every), path, func(row table.Row) (Consistency, error) {
 		v := row.Values
 		c := Consistency{Where: where(row), Model: v["model"], Task: v["task"], Item: v["item"],
-			Answer: answers([]string{v["answer"]})[0]}
+			Answer: Answer(v["answer"])}
 		needed, possible := []string{"item", "input", "instruction", "answer"}, []string{"task", "model", "run"}
 		err := require(row, needed, possible)
 		if err != nil {
@@ -119,7 +119,8 @@ func senseOf(row table.Row, column string) (string, error) {
 	steps := strings.Split(row.Values[column], ">")
 	for i := range steps {
 		if steps[i] = strings.TrimSpace(steps[i]); steps[i] == "" {
-			return "", row.Errorf("%s is %q; expected a language such as en, or en>de for rewritten text", column, row.Values[column])
+			return "", row.Errorf("%s is %q; expected a language such as en, or en>de for rewritten text",
+				column, row.Values[column])
 		}
 	}
 	return strings.Join(steps, ">"), nil

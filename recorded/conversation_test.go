@@ -26,7 +26,8 @@ func TestTurnsAreShared(t *testing.T) {
 	arrays := map[*string]bool{}
 	for i, r := range replies {
 		arrays[&r.turns[0]] = true
-		if len(r.turns) != i+1 || r.turns[0] != "question 0" || r.turns[i] != fmt.Sprint("question ", i) || r.values["prompt"] != r.turns[i] {
+		prompt := (Reading{}).answer(row, map[string]string{}, nil, r).Values["prompt"]
+		if len(r.turns) != i+1 || r.turns[0] != "question 0" || r.turns[i] != fmt.Sprint("question ", i) || prompt != r.turns[i] {
 			t.Fatalf("reply %d has %d turns, the last is %q", i, len(r.turns), r.turns[len(r.turns)-1])
 		}
 	}

@@ -2,7 +2,6 @@ package recorded
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 
@@ -12,27 +11,16 @@ import (
 // documentRows yields the rows of a JSON document: of an array, the samples of a
 // log of Inspect, or the results of promptfoo.
 func documentRows(path string) iter.Seq2[table.Row, error] {
-	return func(yield func(table.Row, error) bool) {
+	return rowsBy(func(yield func(table.Row) error) error {
 		d, file, err := table.OpenDocument(path, maxSample)
 		if err != nil {
-			yield(table.Row{}, err)
-			return
+			return err
 		}
 		defer file.Close()
-		r := documentReader{Document: d, path: path, yield: func(row table.Row) error {
-			if !yield(row, nil) {
-				return errStop
-			}
-			return nil
-		}}
-		if err := r.read(); err != nil && !errors.Is(err, errStop) {
-			yield(table.Row{}, err)
-		}
-	}
+		r := documentReader{Document: d, path: path, yield: yield}
+		return r.read()
+	})
 }
-
-// errStop says that no more rows are wanted.
-var errStop = errors.New("stop")
 
 type documentReader struct {
 	*table.Document
@@ -56,7 +44,8 @@ func (r *documentReader) read() error {
 		err = r.End()
 	}
 	if err == nil && !r.found {
-		err = fmt.Errorf("%s:1: expected an array of objects, a log of Inspect (with samples) or promptfoo's output (with results)", r.path)
+		err = fmt.Errorf("%s:1: expected an array of objects, a log of Inspect (with samples) "+
+			"or promptfoo's output (with results)", r.path)
 	}
 	return err
 }

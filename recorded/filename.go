@@ -32,7 +32,8 @@ func ParseFileName(pattern string) (*FileName, error) {
 	for _, m := range nameColumn.FindAllStringSubmatchIndex(pattern, -1) {
 		column := strings.TrimSpace(pattern[m[2]:m[3]])
 		if column == "" || slices.Contains(n.columns, column) {
-			return nil, fmt.Errorf("%q has a column without a name, or twice; expected a pattern such as {dataset}_prompts_{model}", pattern)
+			return nil, fmt.Errorf("%q has a column without a name, or twice; expected a pattern such as "+
+				"{dataset}_prompts_{model}", pattern)
 		}
 		n.columns = append(n.columns, column)
 		expression += regexp.QuoteMeta(pattern[at:m[0]]) + "(.+?)"

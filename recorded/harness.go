@@ -25,7 +25,8 @@ func newHarness() layout {
 			columns["task"] = m[1]
 		}
 		var texts []json.RawMessage // of the only request of a document whose answers are text
-		if requests := row.Lists["resps"]; of == filter && len(requests) == 1 && json.Unmarshal([]byte(requests[0]), &texts) != nil {
+		if requests := row.Lists["resps"]; of == filter && len(requests) == 1 &&
+			json.Unmarshal([]byte(requests[0]), &texts) != nil {
 			return nil, nil, row.Errorf("resps is %.40q; expected a list of lists of answers", requests[0])
 		}
 		turns := conversation(harnessPrompt(row))
@@ -35,9 +36,6 @@ func newHarness() layout {
 				continue
 			}
 			values := map[string]string{"completion": textOf(text), "sample": strconv.Itoa(len(replies))}
-			if len(turns) > 0 {
-				values["prompt"] = turns[len(turns)-1]
-			}
 			replies = append(replies, reply{values: values, turns: turns})
 		}
 		return columns, replies, nil

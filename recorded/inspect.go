@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,9 +70,6 @@ func inspect(row table.Row) (map[string]string, []reply, error) {
 	if n, err := strconv.Atoi(row.Values["epoch"]); err == nil && n > 0 {
 		values["sample"] = strconv.Itoa(n - 1)
 	}
-	if len(turns) > 0 {
-		values["prompt"] = turns[len(turns)-1]
-	}
 	failed := answer.text == "" && row.Values["error"] != ""
 	return members(row.Values["metadata"]), []reply{{values: values, turns: turns, failed: failed}}, nil
 }
@@ -115,37 +113,20 @@ const zipZstandard = 93
 // with header.json, or while it is written _journal/start.json, and a file for
 // each sample. A sample's line is 1 and its file FILE:samples/NAME.
 func inspectSamples(path string) iter.Seq2[table.Row, error] {
-	return func(yield func(table.Row, error) bool) {
+	return rowsBy(func(yield func(table.Row) error) error {
 		z, err := zip.OpenReader(path)
 		if err != nil {
 			var reason interface{ Unwrap() error }
 			if errors.As(err, &reason) && reason.Unwrap() != nil {
 				err = reason.Unwrap()
 			}
-			yield(table.Row{}, fmt.Errorf("%s: is not a readable log of Inspect: %w", path, err))
-			return
+			return fmt.Errorf("%s: is not a readable log of Inspect: %w", path, err)
 		}
 		defer z.Close()
 		z.RegisterDecompressor(zipZstandard, unzstd)
-		var of spec
-		for _, name := range []string{"header.json", "_journal/start.json"} {
-			text, err := memberOf(&z.Reader, name)
-			if err != nil {
-				yield(table.Row{}, fmt.Errorf("%s: %w", path, err))
-				return
-			}
-			var header struct {
-				Eval spec `json:"eval"`
-			}
-			if text == nil {
-				continue
-			}
-			if err := json.Unmarshal(text, &header); err != nil {
-				yield(table.Row{}, fmt.Errorf("%s: %s is not valid JSON: %w", path, name, err))
-				return
-			}
-			of = header.Eval
-			break
+		of, err := headerOf(&z.Reader)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		for _, f := range z.File {
 			if !strings.HasPrefix(f.Name, "samples/") || !strings.HasSuffix(f.Name, ".json") {
@@ -153,25 +134,40 @@ func inspectSamples(path string) iter.Seq2[table.Row, error] {
 			}
 			text, err := contentOfMember(f)
 			if err != nil {
-				yield(table.Row{}, fmt.Errorf("%s: %w", path, err))
-				return
+				return fmt.Errorf("%s: %w", path, err)
 			}
 			row, err := of.sample(path+":"+f.Name, 1, text)
-			if !yield(row, err) || err != nil {
-				return
+			if err == nil {
+				err = yield(row)
+			}
+			if err != nil {
+				return err
 			}
 		}
-	}
+		return nil
+	})
 }
 
-// memberOf is a file of an archive, nil if it has none of this name.
-func memberOf(z *zip.Reader, name string) ([]byte, error) {
-	for _, f := range z.File {
-		if f.Name == name {
-			return contentOfMember(f)
-		}
+// headerOf is what a log says of its samples; it may say nothing.
+func headerOf(z *zip.Reader) (spec, error) {
+	var header struct {
+		Eval spec `json:"eval"`
 	}
-	return nil, nil
+	for _, name := range []string{"header.json", "_journal/start.json"} {
+		i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == name })
+		if i < 0 {
+			continue
+		}
+		text, err := contentOfMember(z.File[i])
+		if err != nil {
+			return spec{}, err
+		}
+		if err := json.Unmarshal(text, &header); err != nil {
+			return spec{}, fmt.Errorf("%s is not valid JSON: %w", name, err)
+		}
+		break
+	}
+	return header.Eval, nil
 }
 
 func contentOfMember(f *zip.File) ([]byte, error) {
@@ -193,11 +189,7 @@ func contentOfMember(f *zip.File) ([]byte, error) {
 func unzstd(in io.Reader) io.ReadCloser {
 	d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSample))
 	if err != nil {
-		return io.NopCloser(failing{err})
+		panic("zstd: " + err.Error()) // the options are wrong
 	}
 	return d.IOReadCloser()
 }
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }

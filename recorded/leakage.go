@@ -101,12 +101,14 @@ func requireColumns(row table.Row, columns ...string) error {
 }
 
 // Columns that are not labels.
-var contents = []string{"id", "prompt", "control_prompt", "test", "control", "sample", "model", "remove", "prompt_raw", "concept_raw"}
+var contents = []string{"id", "prompt", "control_prompt", "test", "control", "sample", "model", "remove", "prompt_raw",
+	"concept_raw"}
 
 // hasMeaning reports whether a column says more than a label does.
 func hasMeaning(column string) bool {
 	return slices.Contains(contents, column) || strings.HasPrefix(column, "generation_") ||
-		slices.Contains([]string{"concept", "test_generations", "control_generations", "n_control", "is_control_item", "language"}, column)
+		slices.Contains([]string{"concept", "test_generations", "control_generations", "n_control", "is_control_item",
+			"language"}, column)
 }
 
 // Columns that cannot be lists.
@@ -222,12 +224,16 @@ func unusable(p *crosstalk.Pair) string {
 	return ""
 }
 
-// answers builds answers from recorded texts, as they would be in a run: what
-// the model thought is separated, and an answer without text is empty.
+// Answer makes an answer of a recorded text, as it would be in a run: what the model
+// thought is separated, and an answer without text is empty.
+func Answer(text string) crosstalk.Answer {
+	return settle.Recorded(crosstalk.Answer{Status: settle.Kind(text), Text: text})
+}
+
 func answers(texts []string) []crosstalk.Answer {
 	list := make([]crosstalk.Answer, len(texts))
-	for i, t := range texts {
-		list[i] = settle.Recorded(crosstalk.Answer{Status: settle.Kind(t), Text: t})
+	for i, text := range texts {
+		list[i] = Answer(text)
 	}
 	return list
 }

@@ -97,5 +97,6 @@ func absent(row table.Row, columns map[string]string, ours, theirs string) error
 		wanted, _, _ = strings.Cut(theirs[at+1:], ".")
 		break
 	}
-	return row.HeaderErrorf("has no column %q, which is to be %s; %s%s", theirs, ours, nearest.Question(wanted, known), has)
+	return row.HeaderErrorf("has no column %q, which is to be %s; %s%s",
+		theirs, ours, nearest.Question(wanted, known), has)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,7 +31,8 @@ var promptfoo = layout{name: "promptfoo's results", read: func(row table.Row) (m
 	var response struct {
 		Output json.RawMessage `json:"output"`
 	}
-	for column, into := range map[string]any{"testCase": &test, "provider": &provider, "prompt": &prompt, "response": &response} {
+	for column, into := range map[string]any{
+		"testCase": &test, "provider": &provider, "prompt": &prompt, "response": &response} {
 		if text := row.Values[column]; text != "" {
 			if err := json.Unmarshal([]byte(text), into); err != nil {
 				return nil, nil, row.Errorf("%s is not that of a promptfoo result: %w", column, err)
@@ -38,13 +40,7 @@ var promptfoo = layout{name: "promptfoo's results", read: func(row table.Row) (m
 		}
 	}
 	columns := members(string(test.Metadata))
-	vars := row.Values["vars"]
-	if vars == "" {
-		vars = string(test.Vars)
-	}
-	for name, value := range members(vars) {
-		columns[name] = value
-	}
+	maps.Copy(columns, members(cmp.Or(row.Values["vars"], string(test.Vars))))
 	turns := conversation(prompt.Raw)
 	values := map[string]string{
 		"completion": textOf(response.Output), "model": cmp.Or(provider.Label, provider.ID), templateColumn: prompt.Label,
@@ -53,10 +49,8 @@ var promptfoo = layout{name: "promptfoo's results", read: func(row table.Row) (m
 	if prompt.Label == prompt.Raw {
 		delete(values, templateColumn)
 	}
-	if len(turns) > 0 {
-		values["prompt"] = turns[len(turns)-1]
-	}
-	return columns, []reply{{values: values, turns: turns, cluster: "test-" + row.Values["testIdx"], failed: response.Output == nil && row.Values["error"] != ""}}, nil
+	failed := response.Output == nil && row.Values["error"] != ""
+	return columns, []reply{{values: values, turns: turns, cluster: "test-" + row.Values["testIdx"], failed: failed}}, nil
 }}
 
 // templateColumn is promptfoo's prompt before variables are filled in.
@@ -115,5 +109,6 @@ func fill(template string, vars map[string]string) (text string, ok bool) {
 		ok = ok && known
 		return value
 	})
-	return text, ok && !strings.Contains(placeholder.ReplaceAllString(template, ""), "{{") && !strings.Contains(template, "{%")
+	left := placeholder.ReplaceAllString(template, "")
+	return text, ok && !strings.Contains(left, "{{") && !strings.Contains(left, "{%")
 }

@@ -100,5 +100,6 @@ func nameOf(p *crosstalk.Prompt) string {
 	h.Write(crosstalk.Canonical(p.Before))
 	h.Write([]byte(p.Text))
 	start := []rune(p.Text)
-	return string(start[:min(len(start), most)]) + "#" + hex.EncodeToString(binary.BigEndian.AppendUint64(nil, h.Sum64())[:4])
+	sum := binary.BigEndian.AppendUint64(nil, h.Sum64())
+	return string(start[:min(len(start), most)]) + "#" + hex.EncodeToString(sum[:4])
 }

@@ -93,7 +93,9 @@ func (r Reading) answers(path string, needed func(column string) bool) iter.Seq2
 // table yields the rows of a table, with the file's names.
 func (r Reading) table(path string, needed func(column string) bool) iter.Seq2[table.Row, error] {
 	theirs := slices.Collect(maps.Values(r.Columns))
-	return r.FileName.named(path, table.ReadNeeding(path, func(column string) bool { return needed(column) || slices.Contains(theirs, column) }))
+	return r.FileName.named(path, table.ReadNeeding(path, func(column string) bool {
+		return needed(column) || slices.Contains(theirs, column)
+	}))
 }
 
 // rows yields the rows of a table with the names that the user states; nothing is
@@ -218,6 +220,9 @@ func (r Reading) answer(row table.Row, columns, names map[string]string, of repl
 	a.Values = columns
 	if of.values != nil {
 		a.Values, a.Lists = maps.Clone(columns), nil
+		if n := len(of.turns); n > 0 {
+			of.values["prompt"] = of.turns[n-1]
+		}
 		for column, value := range of.values {
 			if _, named := names[column]; !named {
 				a.Values[column] = value

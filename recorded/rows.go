@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -35,6 +36,22 @@ func rowsOf[T any](rows iter.Seq2[table.Row, error], path string, read func(tabl
 		if empty {
 			var none T
 			yield(none, fmt.Errorf("%s: has no rows", path))
+		}
+	}
+}
+
+// rowsBy yields the rows of a reader that goes on until yield returns an error.
+func rowsBy(read func(yield func(table.Row) error) error) iter.Seq2[table.Row, error] {
+	return func(yield func(table.Row, error) bool) {
+		stop := errors.New("no more rows are wanted")
+		err := read(func(row table.Row) error {
+			if !yield(row, nil) {
+				return stop
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, stop) {
+			yield(table.Row{}, err)
 		}
 	}
 }

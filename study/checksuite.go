@@ -40,7 +40,8 @@ func runRefuses(ctx context.Context, suite, instrument string) (err error) {
 	sweep := Sweep{Models: []string{"ollama:any"}} // a reference model cannot answer all suites
 	switch instrument {
 	case "leakage":
-		of, err = Leakage{Sweep: sweep, Suite: suite, CountOnly: true, Similarities: []string{"bertscore"}}.Open() // whatever its language
+		whateverLanguage := []string{"bertscore"}
+		of, err = Leakage{Sweep: sweep, Suite: suite, CountOnly: true, Similarities: whateverLanguage}.Open()
 	case "confusion":
 		of, err = Confusion{Sweep: sweep, Suite: suite}.Open()
 	case "consistency":

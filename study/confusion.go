@@ -13,6 +13,7 @@ import (
 	"crosstalk/measure/langid"
 	"crosstalk/measure/langid/fasttext"
 	"crosstalk/measure/segment/japanese"
+	"crosstalk/measure/wordlist"
 	"crosstalk/model"
 	"crosstalk/model/reference"
 	"crosstalk/recorded"
@@ -28,7 +29,7 @@ type Confusion struct {
 	Suite      string   // an embedded suite or a file
 	Languages  []string // of answers; nil: all of the suite
 	Identifier string   // OpenIdentifier
-	Words      string   // OpenWords; of no use to protocols that leave the judgement to package guard
+	Words      string   // a file of English words, one a line; "": the embedded list. Package guard uses none
 	By         []string // nil: confusion.By
 
 	// Settings for recorded answers.
@@ -51,7 +52,7 @@ func (c Confusion) Open() (*Study, error) {
 	if err := c.checkSettings(); err != nil {
 		return nil, err
 	}
-	study, instruments, identifier, err := c.open()
+	study, instruments, languages, err := c.open()
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func (c Confusion) Open() (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, err = judgeable(s, identifier); err != nil {
+	if s, err = judgeable(s, languages); err != nil {
 		return nil, err
 	}
 	study.Suite, study.columns = s, Columns{"position": true}
@@ -91,75 +92,82 @@ func (c Confusion) Open() (*Study, error) {
 
 // open opens what all studies of confusion share: a study without protocols, and
 // an instrument for each of them.
-func (c Confusion) open() (*Study, []confusion.Instrument, *fasttext.Model, error) {
+func (c Confusion) open() (study *Study, instruments []confusion.Instrument, languages labeller, err error) {
 	protocols, err := c.Resolve()
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, languages, err
 	}
 	if c.Words != "" && confusion.OnlyProse(protocols) {
-		return nil, nil, nil, confusion.NotForProse("words")
+		return nil, nil, languages, confusion.NotForProse("words")
 	}
-	study := &Study{Instrument: "confusion"}
+	study = &Study{Instrument: "confusion"}
 	if err := study.group(c.By, confusion.By); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, languages, err
 	}
 	identifier, err := OpenIdentifier(c.Identifier)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, languages, err
 	}
-	words, err := OpenWords(c.Words)
-	if err != nil {
-		return nil, nil, nil, err
+	words := wordlist.English()
+	if c.Words != "" {
+		if words, err = wordlist.Load(c.Words); err != nil {
+			return nil, nil, languages, err
+		}
 	}
-	var instruments []confusion.Instrument
 	for _, p := range protocols {
-		instruments = append(instruments, confusion.Instrument{Protocol: p, Identifier: identifier, Words: words, Part: confusion.Part(c.Part)})
+		instruments = append(instruments,
+			confusion.Instrument{Protocol: p, Identifier: identifier, Words: words, Part: confusion.Part(c.Part)})
 	}
-	return study, instruments, identifier, nil
+	return study, instruments, labeller{identifier, map[string]string{}}, nil
 }
 
-// labelOf returns the identifier's label of a language; ok is false if it does not
-// know the language. It starts loading the dictionary of a language that needs
-// one.
-func labelOf(identifier *fasttext.Model, language string) (label string, ok bool) {
-	label, ok = langid.LabelOf(language, identifier.Labels())
-	if label == "ja" {
-		go japanese.Load() // takes a fifth of a second, so start before the first answer is scored
+// labeller gives prompts the identifier's labels of their languages.
+type labeller struct {
+	identifier *fasttext.Model
+	labels     map[string]string // by language; "" if the identifier does not know it
+}
+
+// label labels a prompt, or empties its language if the identifier does not know it. It
+// starts loading the dictionary of a language that needs one.
+func (l labeller) label(p *crosstalk.Prompt) (known bool) {
+	label, seen := l.labels[p.Language]
+	if !seen {
+		label, _ = langid.LabelOf(p.Language, l.identifier.Labels())
+		l.labels[p.Language] = label
+		if label == "ja" {
+			go japanese.Load() // takes a fifth of a second, so start before the first answer is scored
+		}
 	}
-	return label, ok
+	if label != p.Language {
+		p.Language, p.Tag = label, cmp.Or(p.Tag, p.Language)
+	}
+	return label != ""
 }
 
 // unknown says that the identifier does not know a language.
-func unknown(identifier *fasttext.Model, language string) string {
-	return fmt.Sprintf("the model cannot identify the language %s (it knows %d others)", language, len(identifier.Labels()))
+func (l labeller) unknown(language string) string {
+	return fmt.Sprintf("the model cannot identify the language %s (it knows %d others)",
+		language, len(l.identifier.Labels()))
 }
 
-// judgeable is grouped, and gives the items the identifier's labels of their
-// languages, and so the demonstrations. Its error names an item in a language
-// that the identifier does not know.
-func judgeable(s *suite.Suite, identifier *fasttext.Model) (*suite.Suite, error) {
-	labels, group := map[string]string{}, grouping(s)
+// judgeable is grouped, and labels the items' prompts and the demonstrations. Its
+// error names an item in a language that the identifier does not know.
+func judgeable(s *suite.Suite, l labeller) (*suite.Suite, error) {
+	group := grouping(s)
 	with := *s
 	with.Items = suite.Items{}
 	for _, item := range s.Items.All() {
 		group(&item)
-		of := item.Prompt.Language
-		if _, seen := labels[of]; !seen {
-			label, ok := labelOf(identifier, of)
-			if !ok {
-				return nil, fmt.Errorf("item %s: %s; name a model that can with --lid, or leave it out with --language", item.ID, unknown(identifier, of))
-			}
-			labels[of] = label
+		prompt := *item.Prompt
+		if !l.label(&prompt) {
+			return nil, fmt.Errorf("item %s: %s; name a model that can with --lid, or leave it out with --language",
+				item.ID, l.unknown(item.Prompt.Language))
 		}
-		if labels[of] != of {
-			prompt := *item.Prompt
-			prompt.Language, prompt.Tag = labels[of], cmp.Or(prompt.Tag, of)
-			item.Prompt = &prompt
-		}
+		item.Prompt = &prompt
 		with.Items.Add(item)
 	}
 	with.Demonstrations = maps.Clone(s.Demonstrations)
-	for of, label := range labels {
+	for of, label := range l.labels {
 		if shown := s.Demonstrations[of]; label != of && shown != nil {
 			with.Demonstrations[label] = shown
 		}
@@ -187,7 +195,9 @@ func (c Confusion) suiteOf() (*suite.Suite, error) {
 		}
 	}
 	part := *s
-	part.Items = s.Items.Select(func(item crosstalk.Item) bool { return slices.Contains(c.Languages, item.Prompt.Language) })
+	part.Items = s.Items.Select(func(item crosstalk.Item) bool {
+		return slices.Contains(c.Languages, item.Prompt.Language)
+	})
 	return part.Part(c.Items), nil
 }
 
@@ -274,6 +284,7 @@ func numbers(list []int) (texts []string) {
 // formatOf reads the settings of a condition.
 func formatOf(set map[string]string, demonstrations map[string][]crosstalk.Demonstration) confusion.Format {
 	n, _ := strconv.Atoi(set["shots"]) // "" is 0
-	return confusion.Format{Position: set["position"], Shots: n, Template: confusion.Template(cmp.Or(set["template"], string(confusion.Auto))),
+	return confusion.Format{Position: set["position"], Shots: n,
+		Template:       confusion.Template(cmp.Or(set["template"], string(confusion.Auto))),
 		Demonstrations: demonstrations}
 }

@@ -3,18 +3,19 @@ package study
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"crosstalk"
 	"crosstalk/guard"
 	"crosstalk/instrument/confusion"
 	"crosstalk/internal/parallel"
-	"crosstalk/measure/langid/fasttext"
 	"crosstalk/recorded"
 	"crosstalk/run"
 	"crosstalk/suite"
@@ -24,7 +25,7 @@ import (
 // which may be larger than memory. model is the model of rows without one; its
 // default is the file's name.
 func (c Confusion) Recorded(files []string, model string) (*Study, error) {
-	study, instruments, identifier, err := c.open()
+	study, instruments, languages, err := c.open()
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +35,7 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	r := &recordedConfusion{
 		recordedAnswers: recordedAnswers{
 			Study: study, files: files, planned: run.Recorded("confusion", suite.BaseNames(files), model)},
-		instruments: instruments, model: model, identifier: identifier,
-		items: map[string]*suite.Fingerprint{}, labels: map[string]string{},
+		instruments: instruments, model: model, labeller: languages, items: map[string]*suite.Fingerprint{},
 		seed: maphash.MakeSeed(), told: map[uint64]string{}, unjudged: map[string]*unjudged{}}
 	r.reading = recorded.Reading{
 		Columns: c.Columns, FileName: c.FileName, Expect: c.Expect, Identify: r.tell, Note: r.Notes.say}
@@ -57,11 +57,10 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 // recordedConfusion is the source of answers that should be in some language.
 type recordedConfusion struct {
 	recordedAnswers
+	labeller
 	instruments []confusion.Instrument // of the protocols
 	model       string                 // of rows without one
 	reading     recorded.Reading
-	identifier  *fasttext.Model
-	labels      map[string]string // the identifier's, "" if it has none, by language
 	seed        maphash.Seed
 	told        map[uint64]string             // the languages that users' messages ask for, by hash
 	unjudged    map[string]*unjudged          // rows, by why
@@ -91,7 +90,7 @@ func (r *recordedConfusion) rows(yield func(recorded.Confusion, error) bool) {
 		for row, err := range r.reading.Confusion(file) {
 			if err == nil {
 				row.Model = cmp.Or(row.Model, r.model, suite.BaseName(file))
-				r.label(&row)
+				r.judge(&row)
 				err = r.addLength(row)
 			}
 			if !yield(row, err) || err != nil {
@@ -101,21 +100,12 @@ func (r *recordedConfusion) rows(yield func(recorded.Confusion, error) bool) {
 	}
 }
 
-// label gives a row's language the identifier's label.
-func (r *recordedConfusion) label(row *recorded.Confusion) {
+// judge labels the language of a row, and notes why it cannot be judged.
+func (r *recordedConfusion) judge(row *recorded.Confusion) {
 	language := row.Item.Prompt.Language
-	label, seen := r.labels[language]
-	if !seen {
-		label, _ = labelOf(r.identifier, language)
-		r.labels[language] = label
+	if !r.label(row.Item.Prompt) && row.Unjudged == "" {
+		row.Unjudged = r.unknown(language) + ": name one that can with --lid"
 	}
-	if label == "" && row.Unjudged == "" {
-		row.Unjudged = unknown(r.identifier, language) + ": name one that can with --lid"
-	}
-	if label != language {
-		row.Item.Prompt.Tag = cmp.Or(row.Item.Prompt.Tag, language)
-	}
-	row.Item.Prompt.Language = label
 }
 
 // tell returns the language that the answer to a user's messages should be in, ""
@@ -243,7 +233,8 @@ func (r *recordedConfusion) answered(row recorded.Confusion) answered {
 // batch returns several rows, since a row takes less time than handing it over.
 func (r *recordedConfusion) batch(int) (rows, atOnce int) { return 64, parallel.Enough() }
 
-func (r *recordedConfusion) score(_ context.Context, protocol int, row recorded.Confusion, of answered) ([]crosstalk.Observation, error) {
+func (r *recordedConfusion) score(_ context.Context, protocol int, row recorded.Confusion,
+	of answered) ([]crosstalk.Observation, error) {
 	in := r.instruments[protocol]
 	in.Condition = r.conditionOf(row.Model, protocol)
 	return in.Score(of.item, row.Sample, row.Answer), nil
@@ -281,4 +272,35 @@ func (r *recordedConfusion) suites() (crosstalk.SuiteIDs, error) {
 		ids.Each[model] = suite.BaseNames(r.files) + "@" + items.String()
 	}
 	return ids, r.checkBy(r.columns)
+}
+
+// Reply is an answer with the language that it should be in.
+type Reply struct {
+	Language string // a BCP 47 tag
+	Text     string
+}
+
+// Figures are the figures of replies under the first of the protocols, each reply with
+// its own prompt. A language that the identifier does not know is an error.
+func (c Confusion) Figures(replies []Reply) ([]crosstalk.Estimate, error) {
+	_, instruments, languages, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	in := instruments[0]
+	estimator := in.Rules().Estimator(c.By)
+	for i, r := range replies {
+		p := &crosstalk.Prompt{}
+		if p.Language, p.Tag, err = recorded.LanguageOf(r.Language); err != nil {
+			return nil, err
+		}
+		if !languages.label(p) {
+			return nil, errors.New(languages.unknown(r.Language))
+		}
+		item := crosstalk.Item{ID: strconv.Itoa(i), Labels: map[string]string{"language": r.Language}, Prompt: p}
+		for _, o := range in.Score(item, 0, recorded.Answer(r.Text)) {
+			estimator.Add(o)
+		}
+	}
+	return estimator.Estimates(crosstalk.SuiteIDs{}), nil
 }

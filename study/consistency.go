@@ -35,7 +35,9 @@ type Consistency struct {
 	Mixed []string // languages whose original instructions are also combined with inputs in other languages
 	Parts []string // the parts to rewrite; nil: each of T, I, X
 
-	Rewrite        []string // NAME=PROMPT: prompts for rewriting, of languages, pairs (en>de) or additional senses of inputs; NAME:I of instructions
+	// Rewrite are prompts for rewriting, NAME=PROMPT: of languages, pairs (en>de) or
+	// additional senses of inputs. NAME:I is that of instructions.
+	Rewrite        []string
 	RewriteTokens  int      // of a rewritten text; 0: the protocol's
 	Texts          []string // files of inputs rewritten elsewhere
 	Instructions   string   // a file of reviewed instructions
@@ -150,7 +152,8 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 		}
 	}
 	several := func() (string, error) {
-		return "", fmt.Errorf("the texts are in several languages: name a model, as in bertscore:bert-base-multilingual-cased")
+		return "", fmt.Errorf("the texts are in several languages: name a model, as in " +
+			"bertscore:bert-base-multilingual-cased")
 	}
 	if c.Quality != "" {
 		if in.Quality, err = env.Open(c.Quality, several); err != nil {
@@ -250,7 +253,8 @@ func checkPrompts(senses consistency.Senses, rewriter consistency.Rewriter) erro
 	}
 	for _, key := range slices.Sorted(maps.Keys(rewriter.Instructions)) {
 		if !used[key] {
-			return crosstalk.BadOption("rewrite", " has a prompt for instructions in %s, but --to and --from do not ask for that sense", key)
+			return crosstalk.BadOption("rewrite", " has a prompt for instructions in %s, but --to and --from do not ask for "+
+				"that sense", key)
 		}
 	}
 	return nil
@@ -269,10 +273,12 @@ func (c Consistency) rewriter(s *suite.Suite) (consistency.Rewriter, error) {
 		key, prompt, ok := strings.Cut(text, "=")
 		key, of, parted := strings.Cut(strings.TrimSpace(key), ":")
 		from, to, pair := strings.Cut(key, ">")
-		if !ok || key == "" || strings.TrimSpace(prompt) == "" || strings.ContainsAny(key, "/") || strings.Contains(to, ">") ||
+		if !ok || key == "" || strings.TrimSpace(prompt) == "" || strings.ContainsAny(key, "/") ||
+			strings.Contains(to, ">") ||
 			pair && (from == "" || to == "") || parted && of != string(consistency.Instructions) {
-			return w, crosstalk.BadOption("rewrite", " is %q; expected NAME=PROMPT, as in 'equal=Write another formula of the same value.', "+
-				"where NAME can also be a pair, as in en>de, and end in :I for the prompt of instructions", text)
+			return w, crosstalk.BadOption("rewrite",
+				" is %q; expected NAME=PROMPT, as in 'equal=Write another formula of the same value.', "+
+					"where NAME can also be a pair, as in en>de, and end in :I for the prompt of instructions", text)
 		}
 		prompts := w.Prompts
 		if parted {

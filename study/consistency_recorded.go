@@ -26,7 +26,8 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 		return nil, err
 	}
 	if task == "" {
-		return nil, crosstalk.BadOption("task", " is missing; expected a task file with the classes of answers and the correct ones")
+		return nil, crosstalk.BadOption("task",
+			" is missing; expected a task file with the classes of answers and the correct ones")
 	}
 	tasks, err := LoadTasks(task)
 	if err != nil {

@@ -202,7 +202,8 @@ func (v *reviews) ask(ctx context.Context, protocol int, c Condition, asker cros
 }
 
 // ofModel are a model's rewritten instructions, with earlier reviews applied.
-func (v *reviews) ofModel(ctx context.Context, in *consistency.Instrument, asker crosstalk.Asker, model string, before []review.Instruction) (list []review.Instruction, err error) {
+func (v *reviews) ofModel(ctx context.Context, in *consistency.Instrument, asker crosstalk.Asker, model string,
+	before []review.Instruction) (list []review.Instruction, err error) {
 	var senses []consistency.Sense
 	for _, form := range in.Forms() {
 		if s := form.Instruction; s.Rewritten() && !slices.Contains(senses, s) {

@@ -10,7 +10,6 @@ import (
 	"crosstalk/datasets"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/fasttext"
-	"crosstalk/measure/wordlist"
 	"crosstalk/study/similarities"
 )
 
@@ -67,15 +66,6 @@ func identifierFile(name string) (string, error) {
 	return filepath.Join(dir, s.Files[0].Name), nil
 }
 
-// OpenWords opens a list of English words, one a line: a file, or "", the
-// embedded one.
-func OpenWords(file string) (*wordlist.List, error) {
-	if file == "" {
-		return wordlist.English(), nil
-	}
-	return wordlist.Load(file)
-}
-
 // CheckIdentifier loads the language identifier of that name and tries it on a
 // sentence. The rows are names and texts for people.
 func CheckIdentifier(name string) (rows [][2]string, err error) {
@@ -96,7 +86,8 @@ func CheckIdentifier(name string) (rows [][2]string, err error) {
 	return [][2]string{
 		{"model", m.Name()},
 		{"file", file},
-		{"identifies", fmt.Sprintf("%d languages; an English sentence as %s, probability %.4f", len(m.Labels()), guess.Language, guess.Probability)},
+		{"identifies", fmt.Sprintf("%d languages; an English sentence as %s, probability %.4f",
+			len(m.Labels()), guess.Language, guess.Probability)},
 		{"time", fmt.Sprintf("%v to load", loaded.Round(time.Millisecond))},
 	}, nil
 }

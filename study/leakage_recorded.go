@@ -145,7 +145,8 @@ func (r *recordedLeakage) answered(row leakageRow) answered {
 // rarely the same text twice.
 func (r *recordedLeakage) batch(int) (rows, atOnce int) { return 1, 8192 }
 
-func (r *recordedLeakage) score(ctx context.Context, protocol int, row leakageRow, of answered) ([]crosstalk.Observation, error) {
+func (r *recordedLeakage) score(ctx context.Context, protocol int, row leakageRow,
+	of answered) ([]crosstalk.Observation, error) {
 	in := r.instruments[protocol]
 	in.Condition = r.conditionOf(row.Model, protocol)
 	return in.Score(ctx, of.item, row.First, row.Test, row.Control)

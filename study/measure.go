@@ -55,7 +55,8 @@ func Measure(ctx context.Context, arms []Arm, items suite.Items, n int) iter.Seq
 	for _, arm := range arms {
 		asks = max(asks, arm.Asks)
 	}
-	room := &room{asks: semaphore.NewWeighted(int64(n)), answers: semaphore.NewWeighted(waitingBytes), scoring: semaphore.NewWeighted(scoringBytes)}
+	room := &room{asks: semaphore.NewWeighted(int64(n)), answers: semaphore.NewWeighted(waitingBytes),
+		scoring: semaphore.NewWeighted(scoringBytes)}
 	return func(yield func(Measured) bool) {
 		inside, leave := context.WithCancel(context.WithoutCancel(ctx))
 		defer leave()

@@ -39,7 +39,8 @@ func (m *Measurement) Missing(result Result) error {
 		return &IncompleteError{fmt.Errorf("%d of %d items were not measured: %w; run the same command again to resume",
 			result.NotMeasured, m.study.Items(), result.Why())}
 	case stats.Failed > 0:
-		return &IncompleteError{fmt.Errorf("%d of %d requests failed (the last: %s); run the same command again to retry them",
+		return &IncompleteError{fmt.Errorf("%d of %d requests failed (the last: %s); "+
+			"run the same command again to retry them",
 			stats.Failed, stats.Done, stats.Trouble)}
 	case !m.study.shard.IsZero():
 		return nil // a shard has too few answers to say, and trying again does not help

@@ -104,6 +104,16 @@ func (m *Measurement) close(dir func() error) error {
 	return errors.Join(err, dir())
 }
 
+// Run opens a study, of Leakage, Confusion or Consistency, and runs it in a directory.
+// In the directory of an earlier run of the same study it resumes.
+func Run(ctx context.Context, of interface{ Open() (*Study, error) }, path string) (Result, error) {
+	s, err := of.Open()
+	if err != nil {
+		return Result{}, err
+	}
+	return s.Run(ctx, path, ask.Options{})
+}
+
 // Run runs the whole measurement in a directory. Recorded answers that cannot be scored
 // leave no new directory.
 func (s *Study) Run(ctx context.Context, path string, o ask.Options) (result Result, err error) {

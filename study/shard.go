@@ -108,7 +108,8 @@ func (s *Study) admitShard(dir string) error {
 			field = other.Plan.Whole().Difference(s.Plan().Whole())
 		}
 		if field != "" {
-			return fmt.Errorf("%s has shards of a run with other settings (%s): its %s: use another --out, or the settings of that run", dir, path, field)
+			return fmt.Errorf("%s has shards of a run with other settings (%s): its %s: use another --out, or the settings of "+
+				"that run", dir, path, field)
 		}
 		return nil // as its process found of the others
 	}
@@ -127,7 +128,8 @@ func Divide(o *ask.Options, of shard.Shard) (said []string, err error) {
 			return
 		}
 		if *n < of.Count {
-			err = crosstalk.BadOption(flag, " is %d for %d shards together; expected at least one %s for each", *n, of.Count, least)
+			err = crosstalk.BadOption(flag, " is %d for %d shards together; expected at least one %s for each",
+				*n, of.Count, least)
 			return
 		}
 		part := of.Part(*n)
@@ -140,7 +142,8 @@ func Divide(o *ask.Options, of shard.Shard) (said []string, err error) {
 	divide("budget-tokens", &o.Budget.Tokens, "token")
 	if cost := o.Budget.Cost; cost > 0 {
 		o.Budget.Cost = cost / float64(of.Count)
-		said = append(said, fmt.Sprintf("--budget-cost %g is divided among %d shards: %g for this one", cost, of.Count, o.Budget.Cost))
+		said = append(said, fmt.Sprintf("--budget-cost %g is divided among %d shards: %g for this one",
+			cost, of.Count, o.Budget.Cost))
 	}
 	return said, err
 }

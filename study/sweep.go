@@ -84,7 +84,8 @@ func zip(all axes, lists [][]string) (groups []axes, err error) {
 	of := map[string]int{} // the list of a column
 	for i, columns := range lists {
 		if len(columns) < 2 {
-			return nil, crosstalk.BadOption("zip", " has %q; expected several settings, such as temperature,top-p", strings.Join(columns, ","))
+			return nil, crosstalk.BadOption("zip", " has %q; expected several settings, such as temperature,top-p",
+				strings.Join(columns, ","))
 		}
 		for _, column := range columns {
 			name := strings.ReplaceAll(column, "-", "_")
@@ -107,7 +108,8 @@ func zip(all axes, lists [][]string) (groups []axes, err error) {
 			continue
 		}
 		if first := groups[at][0]; len(first.values) != len(a.values) {
-			return nil, crosstalk.BadOption("zip", ": %s has %d values and %s has %d; give each as many, in the order in which they go together",
+			return nil, crosstalk.BadOption("zip",
+				": %s has %d values and %s has %d; give each as many, in the order in which they go together",
 				first.column, len(first.values), a.column, len(a.values))
 		}
 		groups[at] = append(groups[at], a)
@@ -279,7 +281,8 @@ func (s *Sweep) axes(d defaults) (axes, error) {
 	}
 	for _, level := range s.Reasoning {
 		if !slices.Contains(reasoningLevels, level) {
-			return nil, crosstalk.BadOption("reasoning", " is %q; expected one of: %s", level, strings.Join(reasoningLevels, ", "))
+			return nil, crosstalk.BadOption("reasoning", " is %q; expected one of: %s",
+				level, strings.Join(reasoningLevels, ", "))
 		}
 	}
 	all.add("reasoning", s.Reasoning, func(c *Condition, i int) {
@@ -328,7 +331,8 @@ func (s *Sweep) addParams(all *axes) error {
 			return crosstalk.BadOption("param", ": expected a name, = and a value: NAME=VALUE") // what it is may be a key
 		}
 		if secret := SecretField(name, value); secret != "" {
-			return crosstalk.BadOption("param", " %s is a secret, and parameters are saved with the run: set a key in the environment (--key-var NAME), "+
+			return crosstalk.BadOption("param", " %s is a secret, and parameters are saved with the run: set a key in the "+
+				"environment (--key-var NAME), "+
 				"or send it with --header 'NAME=$VARIABLE'", secret)
 		}
 		if values[name] == nil {
@@ -351,7 +355,8 @@ func (s *Sweep) addParams(all *axes) error {
 // secretName matches the names of fields that have a key, a token or a password
 // in them, and none of a model's settings, such as max_tokens or
 // prompt_cache_key.
-var secretName = regexp.MustCompile(`(?i)^(key|token|auth)$|(^|[_.-])(api[_-]?key|access[_-]?key|secret|passw(or)?d|passphrase|authorization|credentials?|bearer|` +
+var secretName = regexp.MustCompile(`(?i)^(key|token|auth)$|(^|[_.-])(api[_-]?key|access[_-]?key|secret|` +
+	`passw(or)?d|passphrase|authorization|credentials?|bearer|` +
 	`(api|auth|access|bearer|id|refresh|session|security)[_-]?token)($|[_.-])`)
 
 // SecretField is the name of a secret in a parameter, or in the JSON object that
@@ -389,7 +394,8 @@ func secretIn(v any) string {
 }
 
 // reasoningLevels are the values of Sweep.Reasoning.
-var reasoningLevels = []string{"default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium, crosstalk.ReasoningHigh}
+var reasoningLevels = []string{"default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium,
+	crosstalk.ReasoningHigh}
 
 // keyVars are the environment variables that the sweep takes keys from, beside
 // those of providers.

@@ -12,7 +12,8 @@ type Card struct {
 
 // Lines are the card's entries with their keys.
 func (c Card) Lines() [][2]string {
-	return [][2]string{{"purpose", c.Purpose}, {"written", c.Written}, {"weaknesses", c.Weaknesses}, {"reviewed", c.Reviewed}}
+	return [][2]string{{"purpose", c.Purpose}, {"written", c.Written}, {"weaknesses", c.Weaknesses},
+		{"reviewed", c.Reviewed}}
 }
 
 // check refuses a card with an empty entry, and trims the others.
@@ -25,6 +26,7 @@ func (c *Card) check(d document) error {
 			return d.errorf(d.lineOf("card"), "card: %s is missing", line[0])
 		}
 	}
-	*c = Card{strings.TrimSpace(c.Purpose), strings.TrimSpace(c.Written), strings.TrimSpace(c.Weaknesses), strings.TrimSpace(c.Reviewed)}
+	*c = Card{strings.TrimSpace(c.Purpose), strings.TrimSpace(c.Written), strings.TrimSpace(c.Weaknesses),
+		strings.TrimSpace(c.Reviewed)}
 	return nil
 }

@@ -79,7 +79,8 @@ func Limits(s *Suite) (limits []string) {
 		}
 	}
 	if len(few) > 0 {
-		limits = append(limits, fmt.Sprintf("too few controls for an interval of the category, which needs at least %d: %s", fewestControls, strings.Join(few, ", ")))
+		limits = append(limits, fmt.Sprintf("too few controls for an interval of the category, which needs at least %d: %s",
+			fewestControls, strings.Join(few, ", ")))
 	}
 	least, most := "", ""
 	for _, category := range slices.Sorted(maps.Keys(items)) {
@@ -91,7 +92,8 @@ func Limits(s *Suite) (limits []string) {
 		}
 	}
 	if items[most] > unbalanced*items[least] {
-		limits = append(limits, fmt.Sprintf("unbalanced categories: %d items in %s, %d in %s; the figure over all depends mostly on the large ones", items[most], most, items[least], least))
+		limits = append(limits, fmt.Sprintf("unbalanced categories: %d items in %s, %d in %s; the figure over all depends "+
+			"mostly on the large ones", items[most], most, items[least], least))
 	}
 	return limits
 }
@@ -117,7 +119,10 @@ func checkPrompts(s *Suite, remark func(string, ...any)) {
 		}
 		cells[[3]string{item.Labels["task"], item.Labels["source"], item.Labels["language"]}]++
 	}
-	for _, cell := range slices.SortedFunc(maps.Keys(cells), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
+	for _, cell := range slices.SortedFunc(maps.Keys(cells), func(a, b [3]string) int {
+		return slices.Compare(a[:],
+			b[:])
+	}) {
 		if n := cells[cell]; n < 5 {
 			name := slices.DeleteFunc(cell[:], func(s string) bool { return s == "" })
 			remark("%s: too few items for a reliable figure (%d)", strings.Join(name, " "), n)

@@ -25,7 +25,8 @@ func mentions(text, phrase, language string) bool {
 		if i+len(phraseWords) > len(textWords) {
 			break
 		}
-		if slices.EqualFunc(textWords[i:i+len(phraseWords)], phraseWords, func(a, b string) bool { return inflected(a, b, language) }) {
+		if slices.EqualFunc(textWords[i:i+len(phraseWords)], phraseWords,
+			func(a, b string) bool { return inflected(a, b, language) }) {
 			return true
 		}
 	}
@@ -41,7 +42,10 @@ func wordsOf(text string) []string {
 		}
 		return r
 	}, norm.NFD.String(text))
-	return strings.FieldsFunc(text, func(r rune) bool { return !isLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r) })
+	return strings.FieldsFunc(text, func(r rune) bool {
+		return !isLetter(r) && !unicode.IsMark(r) &&
+			!unicode.IsNumber(r)
+	})
 }
 
 // inflected reports whether two words are forms of one word, as far as their
@@ -72,7 +76,8 @@ func isVowel(r rune) bool { return strings.ContainsRune("aeiou", r) }
 
 // englishStem cuts the endings of plurals, participles and gerunds.
 func englishStem(w string) string {
-	for _, ending := range []struct{ from, to string }{{"ies", "y"}, {"ied", "y"}, {"sses", "ss"}, {"ches", "ch"}, {"shes", "sh"}, {"xes", "x"},
+	for _, ending := range []struct{ from, to string }{{"ies", "y"}, {"ied", "y"}, {"sses", "ss"}, {"ches", "ch"},
+		{"shes", "sh"}, {"xes", "x"},
 		{"zes", "z"}, {"ss", "ss"}, {"us", "us"}, {"s", ""}, {"ing", ""}, {"ed", ""}} {
 		stem, ok := strings.CutSuffix(w, ending.from)
 		if !ok || len(stem) < 3 && ending.to == "" {
@@ -95,7 +100,8 @@ func englishStem(w string) string {
 // withoutParticle cuts Hebrew and Arabic articles, prepositions and
 // conjunctions that are written together with a word.
 func withoutParticle(w string) string {
-	for _, particle := range []string{"وال", "بال", "كال", "فال", "لل", "ال", "וה", "שה", "מה", "ה", "ב", "ל", "ו", "מ", "כ", "ש", "و", "ب", "ل", "ف", "ك"} {
+	for _, particle := range []string{"وال", "بال", "كال", "فال", "لل", "ال", "וה", "שה", "מה", "ה", "ב", "ל", "ו", "מ",
+		"כ", "ש", "و", "ب", "ل", "ف", "ك"} {
 		if rest, ok := strings.CutPrefix(w, particle); ok && utf8.RuneCountInString(rest) >= 3 {
 			return rest
 		}
@@ -108,7 +114,8 @@ func isLetter(r rune) bool { return unicode.IsLetter(r) }
 // unspaced reports whether a text is in a script without spaces.
 func unspaced(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
-		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+			unicode.Myanmar)
 	})
 }
 
@@ -217,7 +224,10 @@ func otherLanguage(text, language string) (found string, other bool) {
 // related reports whether two languages are so close that a sentence of one is
 // often taken for the other.
 func related(a, b string) bool {
-	return slices.ContainsFunc(groups, func(group []string) bool { return slices.Contains(group, a) && slices.Contains(group, b) })
+	return slices.ContainsFunc(groups, func(group []string) bool {
+		return slices.Contains(group,
+			a) && slices.Contains(group, b)
+	})
 }
 
 var groups = [][]string{

@@ -118,7 +118,8 @@ func (b *confusionBuilder) monolingual(language string, line int, prompts []at[p
 		if p.value.Integrated != "" {
 			return b.errorf(p.line, "prompt %s: only cross-lingual prompts can have integrated", p.value.ID)
 		}
-		if err := b.add(p, p.value.ID, "monolingual", language, crosstalk.Prompt{Text: p.value.Prompt, Language: code, Tag: tag, Before: p.value.before()}); err != nil {
+		if err := b.add(p, p.value.ID, "monolingual", language, crosstalk.Prompt{Text: p.value.Prompt, Language: code,
+			Tag: tag, Before: p.value.before()}); err != nil {
 			return err
 		}
 	}
@@ -134,7 +135,8 @@ func (b *confusionBuilder) crosslingual(f confusionFile) error {
 		return err
 	}
 	if len(f.Crosslingual) > 0 && len(languages) == 0 {
-		return b.errorf(b.lineOf("crosslingual"), "crosslingual needs names: the languages to answer in, each with the text that replaces %s", languageSlot)
+		return b.errorf(b.lineOf("crosslingual"),
+			"crosslingual needs names: the languages to answer in, each with the text that replaces %s", languageSlot)
 	}
 	for _, p := range f.Crosslingual {
 		if err := b.check(p, b.lineOf("crosslingual")); err != nil {
@@ -145,7 +147,8 @@ func (b *confusionBuilder) crosslingual(f confusionFile) error {
 		case strings.Contains(v.Prompt, languageSlot):
 			return b.errorf(p.line, "prompt %s contains %s, which only integrated may contain", v.ID, languageSlot)
 		case v.Integrated != "" && strings.Count(v.Integrated, languageSlot) != 1:
-			return b.errorf(p.line, "prompt %s: integrated contains %s %d times; expected once", v.ID, languageSlot, strings.Count(v.Integrated, languageSlot))
+			return b.errorf(p.line, "prompt %s: integrated contains %s %d times; expected once",
+				v.ID, languageSlot, strings.Count(v.Integrated, languageSlot))
 		}
 		for _, l := range languages {
 			id := v.ID + "/" + l.tag
@@ -160,9 +163,11 @@ func (b *confusionBuilder) crosslingual(f confusionFile) error {
 			if len(placed) == 0 {
 				return b.errorf(p.line, "prompt %s does not say to answer in %s: expected amendments or integrated", v.ID, l.tag)
 			}
-			places := slices.DeleteFunc([]string{atStart, atEnd, integrated}, func(place string) bool { return placed[place] == "" })
+			places := slices.DeleteFunc([]string{atStart, atEnd, integrated},
+				func(place string) bool { return placed[place] == "" })
 			text := placed[places[draw(id, "place", len(places))]]
-			if err := b.add(p, id, "crosslingual", l.tag, crosstalk.Prompt{Text: text, Language: l.code, Tag: l.scripted, Before: v.before(), Placed: placed}); err != nil {
+			if err := b.add(p, id, "crosslingual", l.tag, crosstalk.Prompt{Text: text, Language: l.code, Tag: l.scripted,
+				Before: v.before(), Placed: placed}); err != nil {
 				return err
 			}
 		}
@@ -199,13 +204,16 @@ func (b *confusionBuilder) instructions(f confusionFile) ([]target, error) {
 		t := target{tag: n.key, code: code, scripted: scripted, name: n.value}
 		for _, a := range f.Amendments {
 			if strings.Count(a.value, languageSlot) != 1 {
-				return nil, b.errorf(a.line, "an amendment contains %s %d times; expected once", languageSlot, strings.Count(a.value, languageSlot))
+				return nil, b.errorf(a.line, "an amendment contains %s %d times; expected once",
+					languageSlot, strings.Count(a.value, languageSlot))
 			}
 			t.instructions = append(t.instructions, strings.Replace(strings.TrimSpace(a.value), languageSlot, n.value, 1))
 		}
 		for _, a := range own[n.key] {
 			if strings.TrimSpace(a.value) == "" || strings.Contains(a.value, languageSlot) {
-				return nil, b.errorf(cmp.Or(a.line, n.line), "own_amendments: an entry of %s is empty or contains %s; expected an instruction in that language", n.key, languageSlot)
+				return nil, b.errorf(cmp.Or(a.line, n.line),
+					"own_amendments: an entry of %s is empty or contains %s; expected an instruction in that language",
+					n.key, languageSlot)
 			}
 			t.instructions = append(t.instructions, strings.TrimSpace(a.value))
 		}
@@ -226,7 +234,8 @@ func (b *confusionBuilder) check(p at[prompt], line int) error {
 	}
 	for _, t := range p.value.Before {
 		if strings.TrimSpace(t.value.User) == "" && strings.TrimSpace(t.value.Assistant) == "" {
-			return b.errorf(cmp.Or(t.line, p.line), "prompt %s: an entry of before is empty; expected user or assistant, or both", p.value.ID)
+			return b.errorf(cmp.Or(t.line, p.line),
+				"prompt %s: an entry of before is empty; expected user or assistant, or both", p.value.ID)
 		}
 	}
 	return nil
@@ -255,7 +264,8 @@ func (b *confusionBuilder) demonstrations(languages inOrder[[]at[demonstration]]
 		}
 		for _, d := range language.value {
 			if strings.TrimSpace(d.value.Question) == "" || strings.TrimSpace(d.value.Answer) == "" {
-				return b.errorf(cmp.Or(d.line, language.line), "demonstrations: an entry of %s lacks its question or answer", language.key)
+				return b.errorf(cmp.Or(d.line, language.line), "demonstrations: an entry of %s lacks its question or answer",
+					language.key)
 			}
 			if b.suite.Demonstrations == nil {
 				b.suite.Demonstrations = map[string][]crosstalk.Demonstration{}

@@ -208,9 +208,11 @@ func (r *taskReader) parts(t crosstalk.Task, e taskEntry) ([]string, error) {
 		field := slices.Contains(t.Fields, name)
 		switch {
 		case field && written[name]:
-			return nil, r.errorf(e.Layout.line, "the layout names {%s}, which is both a field and a part of the instructions", name)
+			return nil, r.errorf(e.Layout.line, "the layout names {%s}, which is both a field and a part of the instructions",
+				name)
 		case !field && !written[name]:
-			return nil, r.errorf(e.Layout.line, "the layout names {%.40s}, which is neither a field nor a part of the instructions", name)
+			return nil, r.errorf(e.Layout.line, "the layout names {%.40s}, which is neither a field nor a part of the "+
+				"instructions", name)
 		case !field && !slices.Contains(parts, name):
 			parts = append(parts, name)
 		}
@@ -224,13 +226,15 @@ func (r *taskReader) parts(t crosstalk.Task, e taskEntry) ([]string, error) {
 	return parts, nil
 }
 
-func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrder[node]], all inOrder[inOrder[node]]) (crosstalk.Instruction, error) {
+func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrder[node]],
+	all inOrder[inOrder[node]]) (crosstalk.Instruction, error) {
 	language := e.key
 	i := crosstalk.Instruction{Parts: map[string]string{}}
 	first, _, rewritten := strings.Cut(language, ">")
 	for _, step := range strings.Split(language, ">") {
 		if !languageName().MatchString(step) {
-			return i, r.errorf(e.line, "%.40q is not a valid language of an instruction; expected a code such as en, or en>de for a rewritten instruction", language)
+			return i, r.errorf(e.line, "%.40q is not a valid language of an instruction; expected a code such as en, or en>de "+
+				"for a rewritten instruction", language)
 		}
 	}
 	if rewritten && !slices.ContainsFunc(all, func(e entry[inOrder[node]]) bool { return e.key == first }) {
@@ -284,9 +288,11 @@ func (r *taskReader) words(t crosstalk.Task, language string, e entry[node]) ([]
 		case len(t.Classes) == 0:
 			return nil, r.errorf(w.line, "instruction %s has answer words, but the task has no classes", language)
 		case !slices.Contains(t.Classes, w.value):
-			return nil, r.errorf(w.line, "instruction %s: the word %.40q has the unknown class %.40q; choose one of: %s", language, word, w.value, strings.Join(t.Classes, ", "))
+			return nil, r.errorf(w.line, "instruction %s: the word %.40q has the unknown class %.40q; choose one of: %s",
+				language, word, w.value, strings.Join(t.Classes, ", "))
 		case lines[lower] != 0:
-			return nil, r.errorf(w.line, "instruction %s: duplicate word %.40q (first used in line %d)", language, word, lines[lower])
+			return nil, r.errorf(w.line, "instruction %s: duplicate word %.40q (first used in line %d)",
+				language, word, lines[lower])
 		}
 		lines[lower] = w.line
 		words = append(words, crosstalk.AnswerWord{Word: word, Class: w.value})

@@ -59,7 +59,8 @@ func checkTasks(s *Suite, remark func(string, ...any)) {
 			remark("task %s: the gold class differs between languages for %d of the items", t.Name, differing)
 		}
 		if placeholders > 0 {
-			remark("task %s: the placeholder %s replaces a text in %d of the items (see the column placeholder)", t.Name, placeholder, placeholders)
+			remark("task %s: the placeholder %s replaces a text in %d of the items (see the column placeholder)",
+				t.Name, placeholder, placeholders)
 		}
 		for _, class := range t.Classes {
 			if len(met) > 0 && !met[class] {

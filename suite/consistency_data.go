@@ -26,7 +26,8 @@ const placeholder = "NS"
 func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, line int) error {
 	i := slices.IndexFunc(publishedTasks, func(d dataset) bool { return d.name == e.Format.value })
 	if i < 0 {
-		return r.errorf(max(e.Format.line, line), "task %s: unknown data format %.40q; choose one of: paws-x, xnli, boolq", t.Name, e.Format.value)
+		return r.errorf(max(e.Format.line, line), "task %s: unknown data format %.40q; choose one of: paws-x, xnli, boolq",
+			t.Name, e.Format.value)
 	}
 	d := publishedTasks[i]
 	order := make([]int, len(t.Fields)) // of the task's fields in a row's texts
@@ -34,10 +35,12 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 		order[i] = slices.Index(d.fields, field)
 	}
 	if len(order) != len(d.fields) || slices.Contains(order, -1) {
-		return r.errorf(line, "task %s has the fields %s; data in the format %s have %s", t.Name, strings.Join(t.Fields, ", "), d.name, strings.Join(d.fields, ", "))
+		return r.errorf(line, "task %s has the fields %s; data in the format %s have %s",
+			t.Name, strings.Join(t.Fields, ", "), d.name, strings.Join(d.fields, ", "))
 	}
 	if len(t.Classes) != len(d.labels) {
-		return r.errorf(line, "task %s has %d classes; data in the format %s have %d: %s", t.Name, len(t.Classes), d.name, len(d.labels), d.describe())
+		return r.errorf(line, "task %s has %d classes; data in the format %s have %d: %s",
+			t.Name, len(t.Classes), d.name, len(d.labels), d.describe())
 	}
 	files, err := r.files(t, languages, e, line)
 	var missing *datasets.MissingError
@@ -47,7 +50,8 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 	if err != nil {
 		return err
 	}
-	j := joiner{taskReader: r, task: t, order: order, at: map[string]int{}, clusters: map[string]string{}, read: map[[2]string]int{}}
+	j := joiner{taskReader: r, task: t, order: order, at: map[string]int{}, clusters: map[string]string{},
+		read: map[[2]string]int{}}
 	if e.Files.isMap() {
 		languages = keys(files)
 	}
@@ -96,7 +100,8 @@ func (r *taskReader) files(t crosstalk.Task, languages []string, e dataEntry, li
 		case f.key != "" && !languageName().MatchString(f.key):
 			return nil, r.errorf(f.line, "task %s: %.40q is not a valid language; expected a code such as en", t.Name, f.key)
 		case f.value == "":
-			return nil, r.errorf(f.line, "task %s: its data have no files; expected files: FILE or files: {LANGUAGE: FILE, ...}", t.Name)
+			return nil, r.errorf(f.line, "task %s: its data have no files; expected files: FILE or files: {LANGUAGE: FILE, ...}",
+				t.Name)
 		case !filepath.IsAbs(f.value):
 			files[i].value = filepath.Join(dir, filepath.FromSlash(f.value))
 		}
@@ -185,7 +190,8 @@ func (j *joiner) end(languages []string, line int) error {
 	lacking := map[string]int{}
 	for _, item := range j.items {
 		if before := j.ids[item.ID]; before != 0 {
-			return j.errorf(line, "task %s: duplicate id %.40q in its data (first used in line %d)", j.task.Name, item.ID, before)
+			return j.errorf(line, "task %s: duplicate id %.40q in its data (first used in line %d)",
+				j.task.Name, item.ID, before)
 		}
 		j.ids[item.ID] = line
 		for _, l := range j.languages {
@@ -199,7 +205,8 @@ func (j *joiner) end(languages []string, line int) error {
 	}
 	for _, l := range j.languages {
 		if n := lacking[l]; n > 0 {
-			j.suite.Unusable = append(j.suite.Unusable, fmt.Sprintf("task %s: %d of %d items have no text in %s", j.task.Name, n, len(j.items), l))
+			j.suite.Unusable = append(j.suite.Unusable, fmt.Sprintf("task %s: %d of %d items have no text in %s",
+				j.task.Name, n, len(j.items), l))
 		}
 	}
 	for _, item := range j.items {

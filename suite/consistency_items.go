@@ -21,7 +21,8 @@ func (r *taskReader) items(t crosstalk.Task, e taskEntry, line int) error {
 	}
 	switch {
 	case len(e.Items) > 0 && len(languages) == 0:
-		return r.errorf(line, "task %s: the language of its items is unknown; expected language: CODE at the top or languages: [CODE, ...]", t.Name)
+		return r.errorf(line, "task %s: the language of its items is unknown; expected language: CODE at the top or "+
+			"languages: [CODE, ...]", t.Name)
 	case len(e.Items) > 0 && e.Data.line > 0:
 		return r.errorf(e.Data.line, "task %s has both items and data; expected one of them", t.Name)
 	case len(e.Languages) > 0 && e.Data.value.Files.isMap():
@@ -71,9 +72,11 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 		case kv.key == "texts":
 			item.Input.Texts, err = r.texts(t, item.ID, languages, kv)
 		case !slices.Contains(t.Fields, kv.key):
-			err = r.errorf(kv.line, "item %.40s has the unknown field %.40q; expected %s", item.ID, kv.key, strings.Join(slices.Concat(itemKeys, t.Fields), ", "))
+			err = r.errorf(kv.line, "item %.40s has the unknown field %.40q; expected %s",
+				item.ID, kv.key, strings.Join(slices.Concat(itemKeys, t.Fields), ", "))
 		case len(languages) > 1:
-			err = r.errorf(kv.line, "item %.40s: its task has inputs in %s; expected texts: {LANGUAGE: {%s: ...}}", item.ID, strings.Join(languages, ", "), kv.key)
+			err = r.errorf(kv.line, "item %.40s: its task has inputs in %s; expected texts: {LANGUAGE: {%s: ...}}",
+				item.ID, strings.Join(languages, ", "), kv.key)
 		default:
 			var text string
 			err = r.get(kv.value, &text)
@@ -131,7 +134,8 @@ func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, e ent
 	gold := map[string]string{}
 	for _, g := range by {
 		if len(t.Classes) > 0 && !slices.Contains(t.Classes, g.value) {
-			return nil, r.errorf(g.line, "item %.40s: gold is the unknown class %.40q; choose one of: %s", id, g.value, strings.Join(t.Classes, ", "))
+			return nil, r.errorf(g.line, "item %.40s: gold is the unknown class %.40q; choose one of: %s",
+				id, g.value, strings.Join(t.Classes, ", "))
 		}
 		if strings.TrimSpace(g.value) == "" {
 			return nil, r.errorf(g.line, "item %.40s: gold is empty", id)
@@ -142,7 +146,8 @@ func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, e ent
 }
 
 // texts reads an item's fields in several languages.
-func (r *taskReader) texts(t crosstalk.Task, id string, languages []string, e entry[node]) (map[string][]string, error) {
+func (r *taskReader) texts(t crosstalk.Task, id string, languages []string,
+	e entry[node]) (map[string][]string, error) {
 	var by inOrder[inOrder[string]]
 	if err := r.get(e.value, &by); err != nil {
 		return nil, err
@@ -155,7 +160,8 @@ func (r *taskReader) texts(t crosstalk.Task, id string, languages []string, e en
 		fields := map[string]string{}
 		for _, kv := range l.value {
 			if !slices.Contains(t.Fields, kv.key) {
-				return nil, r.errorf(kv.line, "item %.40s has the unknown field %.40q; expected %s", id, kv.key, strings.Join(t.Fields, ", "))
+				return nil, r.errorf(kv.line, "item %.40s has the unknown field %.40q; expected %s",
+					id, kv.key, strings.Join(t.Fields, ", "))
 			}
 			fields[kv.key] = kv.value
 		}
@@ -168,7 +174,8 @@ func (r *taskReader) texts(t crosstalk.Task, id string, languages []string, e en
 }
 
 // input puts the fields of a text in order.
-func (r *taskReader) input(t crosstalk.Task, id, language string, fields map[string]string, line int) ([]string, error) {
+func (r *taskReader) input(t crosstalk.Task, id, language string, fields map[string]string,
+	line int) ([]string, error) {
 	texts := make([]string, len(t.Fields))
 	for i, field := range t.Fields {
 		if texts[i] = strings.TrimSpace(fields[field]); texts[i] == "" {
@@ -182,7 +189,8 @@ func (r *taskReader) input(t crosstalk.Task, id, language string, fields map[str
 func (r *taskReader) complete(id, what string, languages []string, line int, found []string) error {
 	for _, l := range found {
 		if !slices.Contains(languages, l) {
-			return r.errorf(line, "item %.40s has a %s in the unknown language %.40q; expected %s", id, what, l, strings.Join(languages, ", "))
+			return r.errorf(line, "item %.40s has a %s in the unknown language %.40q; expected %s",
+				id, what, l, strings.Join(languages, ", "))
 		}
 	}
 	for _, l := range languages {

@@ -49,7 +49,8 @@ func readPAWSX(file, language string) iter.Seq2[dataRow, error] {
 		row := dataRow{Row: r, id: r.Values["id"], language: language, label: labelNumber(r.Values["label"], 2)}
 		for _, column := range []string{"sentence1", "sentence2"} {
 			if !r.Has(column) {
-				return nil, r.HeaderErrorf("has no column %q; expected the columns of PAWS-X: id, sentence1, sentence2, label", column)
+				return nil, r.HeaderErrorf("has no column %q; expected the columns of PAWS-X: id, sentence1, sentence2, label",
+					column)
 			}
 			row.texts = append(row.texts, unquote(r.Values[column]))
 		}
@@ -82,19 +83,23 @@ func readXNLI(file, language string) iter.Seq2[dataRow, error] {
 		v := r.Values
 		switch {
 		case r.Has("gold_label"):
-			return []dataRow{{r, cmp.Or(v["pairID"], strconv.Itoa(n)), cmp.Or(v["language"], language), []string{v["sentence1"], v["sentence2"]}, slices.Index(xnliLabels, v["gold_label"])}}, nil
+			return []dataRow{{r, cmp.Or(v["pairID"], strconv.Itoa(n)), cmp.Or(v["language"], language),
+				[]string{v["sentence1"], v["sentence2"]}, slices.Index(xnliLabels, v["gold_label"])}}, nil
 		case r.Has("premise") && r.Has("hypothesis"):
-			return []dataRow{{r, strconv.Itoa(n), language, []string{v["premise"], v["hypothesis"]}, labelNumber(v["label"], 3)}}, nil
+			return []dataRow{{r, strconv.Itoa(n), language, []string{v["premise"], v["hypothesis"]},
+				labelNumber(v["label"], 3)}}, nil
 		case len(r.Lists["hypothesis.language"]) > 0:
 			var rows []dataRow
 			for i, l := range r.Lists["hypothesis.language"] {
 				if translations := r.Lists["hypothesis.translation"]; i < len(translations) && r.Has("premise."+l) {
-					rows = append(rows, dataRow{r, strconv.Itoa(n), l, []string{v["premise."+l], translations[i]}, labelNumber(v["label"], 3)})
+					rows = append(rows, dataRow{r, strconv.Itoa(n), l, []string{v["premise."+l], translations[i]},
+						labelNumber(v["label"], 3)})
 				}
 			}
 			return rows, nil
 		}
-		return nil, r.Errorf("has neither a column gold_label nor premise; expected the columns of XNLI: language, gold_label, sentence1, sentence2, pairID")
+		return nil, r.Errorf("has neither a column gold_label nor premise; expected the columns of XNLI: language, " +
+			"gold_label, sentence1, sentence2, pairID")
 	})
 }
 
@@ -108,17 +113,16 @@ func readBoolQ(file, language string) iter.Seq2[dataRow, error] {
 				return nil, r.Errorf("has no %q; expected the columns of BoolQ: question, passage, answer", column)
 			}
 		}
-		return []dataRow{{r, cmp.Or(v["idx"], strconv.Itoa(n)), language, []string{v["passage"], boolq.Question(v["question"], language)}, labelNumber(cmp.Or(v["answer"], v["label"]), 2)}}, nil
+		return []dataRow{{r, cmp.Or(v["idx"], strconv.Itoa(n)), language,
+				[]string{v["passage"], boolq.Question(v["question"], language)}, labelNumber(cmp.Or(v["answer"], v["label"]), 2)}},
+			nil
 	})
 }
 
 // eachRow builds rows from the n-th row of a file, from 0.
 func eachRow(file string, rows func(n int, r table.Row) ([]dataRow, error)) iter.Seq2[dataRow, error] {
 	read := table.Read(file)
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".parquet":
-		read = parquetRows(file)
-	case ".tsv":
+	if strings.EqualFold(filepath.Ext(file), ".tsv") {
 		read = plainRows(file)
 	}
 	return func(yield func(dataRow, error) bool) {

@@ -182,7 +182,7 @@ func TestDatasetErrors(t *testing.T) {
 		{questionTask + "    data: {format: boolq, files: a.tsv}\n", "question\n1\n", `DIR/task.yaml:10: DIR/a.tsv:2: has no "passage"; expected the columns of BoolQ`},
 		{questionTask + "    data: {format: boolq, files: xnli.parquet}\n", "", `DIR/task.yaml:10: DIR/xnli.parquet:1: has no "question"; expected the columns of BoolQ`},
 		{strings.Replace(paws("{en: a.tsv}"), "    data:", "    languages: [en]\n    data:", 1), "", "DIR/task.yaml:10: task t: files: {...} already names its languages; remove languages"},
-		{questionTask + "    data: {format: boolq, files: task.parquet}\n", "", `DIR/task.yaml:10: open DIR/task.parquet: no such file or directory`},
+		{questionTask + "    data: {format: boolq, files: task.parquet}\n", "", `DIR/task.yaml:10: DIR/task.parquet: no such file or directory`},
 	} {
 		t.Setenv("CROSSTALK_CACHE", t.TempDir())
 		_, err := load(t, c.task, map[string]string{"a.tsv": c.file})

@@ -20,7 +20,8 @@ import (
 func fromTable(path, instrument string) (*Suite, error) {
 	if instrument == "" {
 		for row, err := range table.Read(path) {
-			if err == nil && !row.Has("control_prompt") && !row.Has("n_control") && row.Has("language") && (row.Has("prompt") || row.Has("messages")) {
+			if err == nil && !row.Has("control_prompt") && !row.Has("n_control") && row.Has("language") &&
+				(row.Has("prompt") || row.Has("messages")) {
 				instrument = "confusion"
 			}
 			break // errors come again
@@ -35,7 +36,9 @@ func fromTable(path, instrument string) (*Suite, error) {
 // fromPrompts builds a suite of prompts with their languages.
 func fromPrompts(path string) (*Suite, error) {
 	s := &Suite{Name: BaseName(path), Instrument: "confusion", Version: 1, Prefix: map[crosstalk.API]string{}}
-	seen := map[uint64]uint64{} // hashes of ids and prompts: a file of recorded answers repeats an item for each sample and model
+	// Hashes of ids and prompts: a file of recorded answers repeats an item for each
+	// sample and model.
+	seen := map[uint64]uint64{}
 	for item, err := range recorded.ReadPrompts(path) {
 		if err != nil {
 			return nil, err
@@ -111,7 +114,8 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 		}
 		for i, concept := range concepts(control.text, texts) {
 			if concept == "" {
-				return fmt.Errorf("%s:%d: cannot find the concept: the prompt is not its control with words added", name, tests[i].line)
+				return fmt.Errorf("%s:%d: cannot find the concept: the prompt is not its control with words added",
+					name, tests[i].line)
 			}
 			s.Items.Add(crosstalk.Item{ID: fmt.Sprintf("line-%d", tests[i].line), Cluster: control.text,
 				Labels: map[string]string{"language": s.Language},

@@ -147,7 +147,8 @@ func (b block) items() (items []crosstalk.Item) {
 }
 
 var encoder = sync.OnceValue(func() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20),
+		zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		panic("zstd: " + err.Error()) // the options are wrong
 	}

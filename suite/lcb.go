@@ -44,7 +44,8 @@ func importLCB(archive string) (*Suite, error) {
 	}
 	defer closeAll()
 	if len(sets) == 0 {
-		return nil, fmt.Errorf("%s: contains no file such as crosslingual/okapi/fr.csv; expected the test_sets of the Language Confusion Benchmark", archive)
+		return nil, fmt.Errorf("%s: contains no file such as crosslingual/okapi/fr.csv; expected the test_sets of the "+
+			"Language Confusion Benchmark", archive)
 	}
 	s := &Suite{Name: BaseName(archive), Instrument: "confusion", Version: 1}
 	left := int64(maxArchive)
@@ -140,7 +141,8 @@ func setsOfFolder(dir string) (sets []testSet, err error) {
 				return nil, err
 			}
 			for _, name := range names {
-				sets = append(sets, testSet{filepath.Join(dir, name), task, func() (io.ReadCloser, error) { return root.Open(name) }})
+				sets = append(sets, testSet{filepath.Join(dir, name), task,
+					func() (io.ReadCloser, error) { return root.Open(name) }})
 			}
 		}
 	}
@@ -169,7 +171,8 @@ func setsOfZip(archive string) (sets []testSet, closeAll func() error, err error
 		}
 		seen[name] = true
 		parts := strings.Split(name, "/")
-		if n := len(parts); n >= 3 && slices.Contains(tasks, parts[n-3]) && path.Ext(name) == ".csv" && parts[0] != "__MACOSX" && !f.FileInfo().IsDir() {
+		if n := len(parts); n >= 3 && slices.Contains(tasks, parts[n-3]) && path.Ext(name) == ".csv" &&
+			parts[0] != "__MACOSX" && !f.FileInfo().IsDir() {
 			sets = append(sets, testSet{archive + "/" + name, parts[n-3], f.Open})
 		}
 	}

@@ -118,8 +118,9 @@ func readLeakage(d document, s *Suite) error {
 		case b.carriers:
 			return d.errorf(item.line, "item %s: items cannot be mixed with templates that have a carrier", v.ID)
 		}
-		err := b.add(item.line, v.ID, v.Cluster, b.labels(v.Category, v.Language, v.Seen), crosstalk.Pair{Concept: v.Concept, Sense: v.Sense,
-			Test: v.Test, Control: v.Control, Remove: v.Remove, Leaks: v.Leaks, Neutral: v.Neutral})
+		err := b.add(item.line, v.ID, v.Cluster, b.labels(v.Category, v.Language, v.Seen),
+			crosstalk.Pair{Concept: v.Concept, Sense: v.Sense,
+				Test: v.Test, Control: v.Control, Remove: v.Remove, Leaks: v.Leaks, Neutral: v.Neutral})
 		if err != nil {
 			return err
 		}
@@ -189,7 +190,8 @@ func (b *leakageBuilder) template(t template, line int) error {
 		id, insert := v.ID, cmp.Or(v.Insert, v.Concept)
 		if id == "" {
 			if id = slug(v.Concept); id == "" && v.Concept != "" {
-				return b.errorf(fill.line, "template %s: the concept %q has no letters to build an id from: give the filling an id", t.ID, v.Concept)
+				return b.errorf(fill.line, "template %s: the concept %q has no letters to build an id from: give the filling an id",
+					t.ID, v.Concept)
 			}
 		}
 		for k, test := range t.Test {
@@ -197,10 +199,12 @@ func (b *leakageBuilder) template(t template, line int) error {
 			if k > 0 {
 				id += "/" + strconv.Itoa(k+1)
 			}
-			p := crosstalk.Pair{Concept: v.Concept, Sense: v.Sense, Remove: slices.Concat(t.Remove, v.Remove), Leaks: v.Leaks, Neutral: t.Neutral}
+			p := crosstalk.Pair{Concept: v.Concept, Sense: v.Sense, Remove: slices.Concat(t.Remove, v.Remove), Leaks: v.Leaks,
+				Neutral: t.Neutral}
 			p.Test, p.Control = strings.Replace(test.Text, slot, insert, 1), t.Control[0].Text
 			if t.Carrier != "" {
-				p.Context = &crosstalk.Context{Carrier: t.Carrier, Prompt: t.Prompt, Test: filled(test, insert), Control: t.Control[0]}
+				p.Context = &crosstalk.Context{Carrier: t.Carrier, Prompt: t.Prompt, Test: filled(test, insert),
+					Control: t.Control[0]}
 				p.Test = t.Carrier.Whole(p.Context.Test, t.Prompt)
 				p.Control = t.Carrier.Whole(p.Context.Control, t.Prompt)
 			}
@@ -284,7 +288,8 @@ func (b *leakageBuilder) fillings(t template, line int) (list []at[filling], err
 		given, known := own[leaks.key]
 		switch {
 		case !known:
-			return nil, b.errorf(leaks.line, "template %s: leaks names the concept %.40q, which is not one of its fillings", t.ID, leaks.key)
+			return nil, b.errorf(leaks.line, "template %s: leaks names the concept %.40q, which is not one of its fillings",
+				t.ID, leaks.key)
 		case given:
 			return nil, b.errorf(leaks.line, "template %s: the leaks of %.40q are given twice", t.ID, leaks.key)
 		}
@@ -343,7 +348,8 @@ func (b *leakageBuilder) labels(category, language string, seen bool) map[string
 
 func filled(of crosstalk.Carried, insert string) crosstalk.Carried {
 	fill := strings.NewReplacer(slot, insert)
-	return crosstalk.Carried{Text: fill.Replace(of.Text), User: fill.Replace(of.User), Assistant: fill.Replace(of.Assistant)}
+	return crosstalk.Carried{Text: fill.Replace(of.Text), User: fill.Replace(of.User),
+		Assistant: fill.Replace(of.Assistant)}
 }
 
 func join[T ~string](list []T) string {

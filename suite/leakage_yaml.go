@@ -66,7 +66,8 @@ func (f *fillings) UnmarshalYAML(node ast.Node) error {
 		if f.all = text.Value == allConcepts; f.all {
 			return nil
 		}
-		return &yaml.SyntaxError{Token: node.GetToken(), Message: fmt.Sprintf("fillings is %.40q; expected a list or %s", text.Value, allConcepts)}
+		return &yaml.SyntaxError{Token: node.GetToken(), Message: fmt.Sprintf("fillings is %.40q; expected a list or %s",
+			text.Value, allConcepts)}
 	}
 	return yaml.NodeToValue(node, &f.list, yaml.Strict())
 }

@@ -35,7 +35,8 @@ func (s *Suite) Part(n int) *Suite {
 		for _, column := range strata {
 			stratum += item.Labels[column] + "\x00"
 		}
-		groups[stratum] = append(groups[stratum], place{item: i, cluster: hash(cmp.Or(item.Cluster, item.ID)), position: hash(item.ID)})
+		groups[stratum] = append(groups[stratum], place{item: i, cluster: hash(cmp.Or(item.Cluster, item.ID)),
+			position: hash(item.ID)})
 	}
 	var all []place
 	for _, group := range groups {

@@ -79,7 +79,8 @@ type Fingerprint struct{ sum uint64 }
 func (f *Fingerprint) Add(item crosstalk.Item) {
 	item.Cluster, item.Labels = "", nil
 	if p := item.Pair; p != nil {
-		item.Pair = &crosstalk.Pair{Concept: p.Concept, Test: p.Test, Control: p.Control, Remove: p.Remove, Context: p.Context}
+		item.Pair = &crosstalk.Pair{Concept: p.Concept, Test: p.Test, Control: p.Control, Remove: p.Remove,
+			Context: p.Context}
 	}
 	f.add(item)
 }
@@ -126,7 +127,8 @@ func embedded(name string) (*Suite, error) {
 func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 	s, err := loadAs(nameOrFile, instrument)
 	if err == nil && s.Instrument != instrument {
-		return nil, fmt.Errorf("%s is a %s suite; expected a %s suite (see crosstalk suites list)", s.Name, s.Instrument, instrument)
+		return nil, fmt.Errorf("%s is a %s suite; expected a %s suite (see crosstalk suites list)",
+			s.Name, s.Instrument, instrument)
 	}
 	return s, err
 }
@@ -154,7 +156,8 @@ func loadAs(nameOrFile, instrument string) (*Suite, error) {
 		return importLCB(nameOrFile)
 	} else if err != nil && ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
 		all := Names()
-		return nil, fmt.Errorf("unknown suite %q; %schoose one of: %s; or name a file (.yaml, .zip, .txt, .csv, .tsv, .jsonl, .json, .xlsx, .parquet)",
+		return nil, fmt.Errorf("unknown suite %q; %schoose one of: %s; or name a file (.yaml, .zip, .txt, .csv, .tsv, "+
+			".jsonl, .json, .xlsx, .parquet)",
 			nameOrFile, nearest.Question(nameOrFile, all), strings.Join(all, ", "))
 	}
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {

@@ -16,8 +16,10 @@ func writePair(b *bufio.Writer, _ *Suite, i crosstalk.Item) {
 	for _, m := range p.Before {
 		writeText(b, "", 10, m.Role, m.Content)
 	}
-	for _, l := range []struct{ name, text string }{{"concept", p.Concept}, {"sense", p.Sense}, {"test", p.Test}, {"control", p.Control},
-		{"remove", strings.Join(p.Remove, " | ")}, {"leaks", strings.Join(p.Leaks, " | ")}, {"neutral", strings.Join(p.Neutral, " | ")}} {
+	for _, l := range []struct{ name, text string }{{"concept", p.Concept}, {"sense", p.Sense}, {"test", p.Test},
+		{"control", p.Control},
+		{"remove", strings.Join(p.Remove, " | ")}, {"leaks", strings.Join(p.Leaks, " | ")},
+		{"neutral", strings.Join(p.Neutral, " | ")}} {
 		writeText(b, "", 7, l.name, l.text)
 	}
 }

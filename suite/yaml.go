@@ -48,7 +48,8 @@ func (s *Suite) reader() reader {
 	if i := slices.IndexFunc(instruments, func(r reader) bool { return r.name == s.Instrument }); i >= 0 {
 		return instruments[i]
 	}
-	return reader{clusters: "clusters", check: func(*Suite, func(string, ...any)) {}, write: func(*bufio.Writer, *Suite, crosstalk.Item) {}}
+	return reader{clusters: "clusters", check: func(*Suite, func(string, ...any)) {},
+		write: func(*bufio.Writer, *Suite, crosstalk.Item) {}}
 }
 
 // A suite's name is part of signatures and of the names of run directories.
@@ -76,14 +77,16 @@ func parse(name string, text []byte, partial bool) (*Suite, error) {
 	case h.Suite == "":
 		return nil, d.errorf(1, "expected suite: NAME")
 	case !suiteName().MatchString(h.Suite):
-		return nil, d.errorf(d.lineOf("suite"), "%.40q is not a valid suite name; use only letters, digits, -, _ and .", h.Suite)
+		return nil, d.errorf(d.lineOf("suite"), "%.40q is not a valid suite name; use only letters, digits, -, _ and .",
+			h.Suite)
 	case h.Version < 0:
 		return nil, d.errorf(d.lineOf("version"), "version is %d; expected a whole number from 1", h.Version)
 	}
 	if err := h.Card.check(d); err != nil {
 		return nil, err
 	}
-	s := &Suite{Card: h.Card, Name: h.Suite, Instrument: h.Instrument, Version: h.Version, Language: h.Language, License: h.License,
+	s := &Suite{Card: h.Card, Name: h.Suite, Instrument: h.Instrument, Version: h.Version, Language: h.Language,
+		License:     h.License,
 		Description: strings.TrimSpace(h.Description), Prefix: map[crosstalk.API]string{}}
 	var known []string
 	for _, i := range instruments {
@@ -92,7 +95,8 @@ func parse(name string, text []byte, partial bool) (*Suite, error) {
 		}
 		known = append(known, i.name)
 	}
-	return nil, d.errorf(d.lineOf("instrument"), "instrument is %.40q; expected %s", h.Instrument, strings.Join(known, " or "))
+	return nil, d.errorf(d.lineOf("instrument"), "instrument is %.40q; expected %s",
+		h.Instrument, strings.Join(known, " or "))
 }
 
 // document is a file that was parsed but not decoded.

@@ -41,7 +41,8 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 			for _, in := range instruments() {
 				if len(chosen) == 0 || slices.Contains(chosen, in.name) {
 					ctx, stop := calibrate.Show(c.Context(), c.ErrOrStderr(), in.name, seeds)
-					found, err := in.calibrate(flags).Calibrate(ctx, seeds, samples)
+					found, err := in.calibrate(ctx, calibrate.Settings{Rates: flags.rates, Suite: flags.suite,
+						Similarity: flags.similarity, Seeds: seeds, Samples: samples})
 					if stop(); err != nil {
 						return err
 					}
@@ -76,26 +77,4 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 type calibrateFlags struct {
 	rates             []float64
 	suite, similarity string
-}
-
-// ratesOr are the probabilities of a fault, or the one that an instrument takes by default.
-func (f calibrateFlags) ratesOr(rate float64) []float64 {
-	if f.rates == nil {
-		return []float64{rate}
-	}
-	return f.rates
-}
-
-func calibrateLeakage(f calibrateFlags) calibrate.Settings {
-	s := calibrate.LeakageSettings{Rates: f.ratesOr(0.6), Copying: 0.2}
-	s.Suite, s.Similarities = f.suite, []string{f.similarity}
-	return s
-}
-
-func calibrateConfusion(f calibrateFlags) calibrate.Settings {
-	return calibrate.ConfusionSettings{Lines: f.ratesOr(0.1), Words: []float64{0.05}, Mask: 0.1, Short: 0.1}
-}
-
-func calibrateConsistency(f calibrateFlags) calibrate.Settings {
-	return calibrate.ConsistencySettings{Flips: f.ratesOr(0.2), Invalid: 0.01}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 
 	"crosstalk"
@@ -16,16 +17,16 @@ import (
 type instrument struct {
 	name       string
 	run, score func() *cobra.Command
-	calibrate  func(calibrateFlags) calibrate.Settings
+	calibrate  func(context.Context, calibrate.Settings) ([]calibrate.Result, error)
 	requests   func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest
 }
 
 // instruments are all. It is a function, since their commands use it.
 func instruments() []instrument {
 	return []instrument{
-		{"leakage", runLeakageCommand, scoreLeakageCommand, calibrateLeakage, leakage.Requests},
-		{"confusion", runConfusionCommand, scoreConfusionCommand, calibrateConfusion, confusion.Requests},
-		{"consistency", runConsistencyCommand, scoreConsistencyCommand, calibrateConsistency, consistency.Requests},
+		{"leakage", runLeakageCommand, scoreLeakageCommand, calibrate.Leakage, leakage.Requests},
+		{"confusion", runConfusionCommand, scoreConfusionCommand, calibrate.Confusion, confusion.Requests},
+		{"consistency", runConsistencyCommand, scoreConsistencyCommand, calibrate.Consistency, consistency.Requests},
 	}
 }
 
