@@ -136,7 +136,8 @@ func (s *sum) languages(measure string) (names []string) {
 		}
 		return names
 	}
-	return s.names(func(at cellKey) bool { return at.measure == measure }, func(at cellKey) string { return at.language })
+	return s.names(func(at cellKey) bool { return at.measure == measure },
+		func(at cellKey) string { return at.language })
 }
 
 func (s *sum) sources(measure, language string) []string {

@@ -12,7 +12,8 @@ import (
 var equals = [][]string{
 	{"nb", "no"}, {"fil", "tl"}, {"zh", "cmn"}, {"fa", "pes", "prs"}, {"ar", "arb"}, {"et", "ekk"}, {"lv", "lvs"},
 	{"ms", "zsm"}, {"sw", "swh"}, {"ne", "npi"}, {"uz", "uzn"}, {"mn", "khk"}, {"az", "azj"}, {"mg", "plt"},
-	{"yi", "ydd"}, {"or", "ory"}, {"om", "gaz"}, {"ps", "pbt"}, {"ku", "kmr"}, {"qu", "quz"}, {"he", "iw"}, {"id", "in"}, {"jv", "jw"},
+	{"yi", "ydd"}, {"or", "ory"}, {"om", "gaz"}, {"ps", "pbt"}, {"ku", "kmr"}, {"qu", "quz"}, {"he", "iw"},
+	{"id", "in"}, {"jv", "jw"},
 }
 
 // LabelOf returns the label of a language among those of an identifier: the code

@@ -31,7 +31,8 @@ func isCodeLine(s string) bool {
 	if (last == ';' || last == '{' || last == '}') && strings.ContainsAny(s, "()=<>") {
 		return true
 	}
-	for _, p := range []string{"import ", "from ", "def ", "const ", "#include ", "SELECT ", "at java.", "Traceback ("} {
+	starts := []string{"import ", "from ", "def ", "const ", "#include ", "SELECT ", "at java.", "Traceback ("}
+	for _, p := range starts {
 		if strings.HasPrefix(s, p) && (strings.ContainsAny(s, "()=*\"<{;,") || p == "import ") && last != '.' {
 			return true
 		}

@@ -274,8 +274,8 @@ func (a *Analysis) Borrowed() int {
 	return len(seen)
 }
 
-// Count returns the number of words, or characters of Chinese and Japanese, from byte start to byte end that are evidence
-// of a language.
+// Count returns the number of words, or characters of Chinese and Japanese, from byte start to byte end that are
+// evidence of a language.
 func (a *Analysis) Count(start, end int) (n int) {
 	for i := a.from(start); i < len(a.tokens) && a.tokens[i].start < end; i++ {
 		if a.cells[i].says {
