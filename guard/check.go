@@ -14,7 +14,8 @@ import (
 	"crosstalk/measure/prose"
 )
 
-// Limits of the log odds, chosen on half of the development replies: go -C tools run ./bench/words replies.
+// Limits of the log odds, chosen on half of the development replies (../shared/data/replies):
+// go -C tools run ./bench/words -only replies -half a.
 const (
 	lineWrong = 4.0  // a line is in another language
 	lineRight = -1.5 // a line is in the expected one

@@ -63,7 +63,7 @@ type Span struct {
 	End      int        `json:"end"`
 	Language string     `json:"language"` // BCP 47: "en", "zh-Hans", "sr-Latn"
 	Kind     string     `json:"kind"`     // Line or Word
-	P        float64    `json:"p"`        // probability that it is in another language; below Certain only with an excuse
+	P        float64    `json:"p"`        // that it is in another language; below Certain only with an excuse
 	Excuse   prose.Kind `json:"excuse,omitempty"`
 }
 

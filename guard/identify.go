@@ -66,9 +66,9 @@ func (c *check) findSibling() string {
 	return ""
 }
 
-// malayOrNot returns "ms" if a text in Malay or Indonesian is in Malay, else "". Other identifiers than the embedded one
-// take much Indonesian for Malay. So Malay needs a word that Indonesian does not have, or two that it seldom has, or one
-// of these and the identifier.
+// malayOrNot returns "ms" if a text in Malay or Indonesian is in Malay, else "". Other identifiers than the embedded
+// one take much Indonesian for Malay. So Malay needs a word that Indonesian does not have, or two that it seldom has,
+// or one of these and the identifier.
 func malayOrNot(text string) string {
 	notInWord := func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }
 	n, seen := 0, map[string]bool{}

@@ -18,7 +18,8 @@ func (c *check) path(r run) bool {
 	before := strings.TrimRight(c.text[max(0, r.start-40):r.start], " *_")
 	after := strings.TrimLeft(c.text[r.end:min(len(c.text), r.end+40)], " *_")
 	for _, arrow := range []string{">", "→", "›", "➜"} {
-		if strings.HasSuffix(before, arrow) || strings.HasPrefix(after, arrow) || strings.Contains(r.text, " "+arrow+" ") {
+		if strings.HasSuffix(before, arrow) || strings.HasPrefix(after, arrow) ||
+			strings.Contains(r.text, " "+arrow+" ") {
 			return true
 		}
 	}
@@ -117,7 +118,8 @@ func (c *check) named(b prose.Span, language string) prose.Kind {
 		return ""
 	case first && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(strings.Fields(text)) == 2:
 		return Name // who is greeted in the language that the name is from
-	case entry, b.Kind == prose.Heading && language != "en" && language != "de", b.Kind == prose.Paragraph && c.short(b):
+	case entry, b.Kind == prose.Heading && language != "en" && language != "de",
+		b.Kind == prose.Paragraph && c.short(b):
 		return Name
 	}
 	return ""

@@ -17,7 +17,7 @@ import (
 const Certain = 0.8
 
 // even is the log odds at which words are foreign as often as not, if foreign ones are as frequent as in the
-// development data.
+// development data (../shared/data/words): go -C tools run ./bench/words -only words -half a.
 const even = -2.85
 
 // foreignWords adds the foreign words of blocks that are not foreign as a whole, and those of quotations.

@@ -14,7 +14,7 @@ type Stream struct {
 	tag     string
 	base    string // the tag's language
 	text    strings.Builder
-	from    int    // the text from here on is looked at again: the start of a line, or of a sentence or word of a long one
+	from    int    // where what is looked at again starts: with a line, or in a long one with a sentence or word
 	torn    bool   // or within one
 	line    int    // where the last line starts
 	alarmed int    // no alarm is about what begins before

@@ -48,20 +48,23 @@ func (s *sum) average(e *crosstalk.Estimate) {
 	var cells []estimate.Cell
 	var means []float64 // NaN where a cell has none
 	var parts []*stats.Clusters
-	var at []int // of parts in means
+	var place []int // of parts in means
 	var undefined []string
 	for _, language := range languages {
 		for m, measure := range of {
 			for _, source := range s.sources(measure, language) {
 				values := &s.cells[cellKey{measure, language, source}].values
-				index := map[string]int{"language": slices.Index(languages, language), "source": slices.Index(sources, source)}
-				cells = append(cells, estimate.Cell{Measure: m, Values: []int{index[average.Over[0]], index[average.Over[1]]}})
+				at := []int{slices.Index(languages, language), slices.Index(sources, source)}
+				if average.Over[0] == "source" {
+					slices.Reverse(at)
+				}
+				cells = append(cells, estimate.Cell{Measure: m, Values: at})
 				means = append(means, math.NaN())
 				if values.N() == 0 {
 					undefined = append(undefined, strings.TrimSuffix(language+"/"+source, "/"))
 					continue
 				}
-				parts, at = append(parts, values), append(at, len(means)-1)
+				parts, place = append(parts, values), append(place, len(means)-1)
 			}
 		}
 	}
@@ -81,7 +84,7 @@ func (s *sum) average(e *crosstalk.Estimate) {
 	default:
 		mean = stats.Combine(parts, func(of []float64) float64 {
 			for i, m := range of {
-				means[at[i]] = m
+				means[place[i]] = m
 			}
 			return formula(means)
 		}, bounds, estimate.Level)
@@ -93,7 +96,8 @@ func (s *sum) average(e *crosstalk.Estimate) {
 		if s.EmptyIsOne {
 			fate = "counted as 1"
 		}
-		e.Warnings = append(e.Warnings, fmt.Sprintf("no data for %s: %s", strings.Join(slices.Compact(undefined), ", "), fate))
+		where := strings.Join(slices.Compact(undefined), ", ")
+		e.Warnings = append(e.Warnings, fmt.Sprintf("no data for %s: %s", where, fate))
 	}
 }
 

@@ -196,7 +196,7 @@ func TestProtocols(t *testing.T) {
 	if _, err := ProtocolNamed("gonen-2024"); err == nil || !strings.Contains(err.Error(), "crosstalk-1, lcb-paper, lcb-script") {
 		t.Errorf("a leakage protocol: %v", err)
 	}
-	if _, err := ParseLatin("no"); err == nil || !strings.Contains(err.Error(), "off, wpr") {
+	if _, err := parseLatin("no"); err == nil || !strings.Contains(err.Error(), "off, wpr") {
 		t.Errorf("no way of checking Latin: %v", err)
 	}
 	seen := map[string]string{}

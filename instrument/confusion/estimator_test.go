@@ -315,14 +315,14 @@ func TestUncertaintyPerToken(t *testing.T) {
 		e := Rules{Protocol: p, Candidates: 2}.Estimator(By)
 		for item, of := range map[string][2]float64{"a": {2, 1}, "b": {1, 3}} {
 			e.Add(crosstalk.Observation{Measure: Entropy, Item: item, Cluster: item, Value: crosstalk.Value(of[0]), Condition: map[string]string{"model": "m"},
-				Labels: map[string]string{"at": AtPoint}, Numbers: map[string]float64{TokensCount: of[1], "mass": 1, "top_p": 0.75}})
+				Labels: map[string]string{"at": atPoint}, Numbers: map[string]float64{tokensCount: of[1], "mass": 1, "top_p": 0.75}})
 		}
 		want, n := 1.5, 2
 		if p.Name != "crosstalk-1" {
 			want, n = 1.25, 4
 		}
 		got := e.Estimates(crosstalk.SuiteIDs{})[0]
-		if float64(got.Value) != want || got.Observations != n || got.N != 2 || got.Clusters != 2 || got.Counts[TokensCount] != 4 {
+		if float64(got.Value) != want || got.Observations != n || got.N != 2 || got.Clusters != 2 || got.Counts[tokensCount] != 4 {
 			t.Errorf("%s: %+v, want %v", p.Name, got, want)
 		}
 		if strings.Contains(got.Signature, "mean:tokens") != (n == 4) {

@@ -68,7 +68,8 @@ func (f Format) place(item crosstalk.Item) (prompt, position string, err error) 
 	if f.Position != "" && len(p.Placed) > 0 {
 		var known bool
 		if prompt, known = p.Placed[f.Position]; !known {
-			return "", "", fmt.Errorf("item %s has no prompt with the instruction at the position %q", item.ID, f.Position)
+			return "", "", fmt.Errorf("item %s has no prompt with the instruction at the position %q",
+				item.ID, f.Position)
 		}
 	}
 	if prompt == "" {
@@ -84,10 +85,13 @@ func (f Format) place(item crosstalk.Item) (prompt, position string, err error) 
 
 // request is the request for one sample of a prompt, after other messages, for an
 // answer in language.
-func (f Format) request(p crosstalk.PromptConfig, before []crosstalk.Message, prompt, language string, sample int) (crosstalk.Request, error) {
+func (f Format) request(
+	p crosstalk.PromptConfig, before []crosstalk.Message, prompt, language string, sample int,
+) (crosstalk.Request, error) {
 	shown := f.Demonstrations[language]
 	if len(shown) < f.Shots {
-		return crosstalk.Request{}, fmt.Errorf("expected %d demonstrations in the language %s, found %d", f.Shots, language, len(shown))
+		return crosstalk.Request{}, fmt.Errorf("expected %d demonstrations in the language %s, found %d",
+			f.Shots, language, len(shown))
 	}
 	shown = shown[:f.Shots]
 	if f.Template == QA && len(before) > 0 {

@@ -9,14 +9,14 @@ import (
 // Names of the texts and numbers of observations.
 const (
 	AnswerText = "answer"          // the text that was checked, of whatever part
-	PromptText = "recorded_prompt" // the prompt of a recorded answer
+	promptText = "recorded_prompt" // the prompt of a recorded answer
 
-	FirstLanguage = "first_line_language" // of reasoning
+	firstLanguage = "first_line_language" // of reasoning
 
-	LinesChecked = "lines_checked" // numbers
-	LinesWrong   = "lines_wrong"
-	LinesUnclear = "lines_unclear"
-	Margin       = "margin"      // least distance of a checked line's probability from the threshold, whatever its language
+	linesChecked = "lines_checked" // numbers
+	linesWrong   = "lines_wrong"
+	linesUnclear = "lines_unclear"
+	Margin       = "margin"      // least distance of a checked line's probability from the threshold
 	MarginLine   = "margin_line" // that line, from 1
 )
 
@@ -25,16 +25,16 @@ const (
 	TaskColumn         = "task"
 	LanguageColumn     = "language" // the requested one
 	SourceColumn       = "source"
-	AtColumn           = "at"           // the tokens at which uncertainty was measured
-	DistributionColumn = "distribution" // the distribution of the tokens
+	atColumn           = "at"           // the tokens at which uncertainty was measured
+	distributionColumn = "distribution" // the distribution of the tokens
 )
 
 // The counts of estimates, besides those named like findings and reasons.
 const (
-	TokensCount   = "tokens" // both are also numbers of observations
-	CensoredCount = "censored"
+	tokensCount   = "tokens" // both are also numbers of observations
+	censoredCount = "censored"
 
-	PassedUnchecked = "passed_unchecked" // no line was long enough, and the protocol lets them pass
+	passedUnchecked = "passed_unchecked" // no line was long enough, and the protocol lets them pass
 )
 
 // Kind describes confusion for reports.
@@ -46,7 +46,8 @@ var Kind = crosstalk.Kind{
 		{Key: LPR, Label: "LPR", Name: "line-level pass rate", Unscored: unscored, Headline: true,
 			Sentence: "Share of answers without a line in another language."},
 		{Key: WPR, Label: "WPR", Name: "word-level pass rate", Unscored: unscored, Headline: true,
-			Sentence: "Share of answers without a word in another language, among answers without a line in another language."},
+			Sentence: "Share of answers without a word in another language, " +
+				"among answers without a line in another language."},
 		{Key: LCPR, Label: "LCPR", Name: "language confusion pass rate", Unscored: unscored, Headline: true,
 			Sentence: "Harmonic mean of LPR and WPR, over the languages that have both."},
 		{Key: LineAccuracy, Label: "line accuracy", Name: "line accuracy", Unscored: unscored,
@@ -57,9 +58,11 @@ var Kind = crosstalk.Kind{
 			Sentence: "Share of reasoning whose first line is in the expected language."},
 		{Key: Switches, Label: "switches", Name: "changes of language", Unscored: unscored,
 			Sentence: "How often the language of the reasoning changes in 1,000 words, averaged over answers."},
-		{Key: Entropy, Label: "entropy", Name: "entropy of the next token", Unscored: []string{countName(NoLogprobs)}, OfTokens: true,
+		{Key: Entropy, Label: "entropy", Name: "entropy of the next token",
+			Unscored: []string{countName(NoLogprobs)}, OfTokens: true,
 			Sentence: "Uncertainty of the model about its next token, in bits."},
-		{Key: NucleusSize, Label: "nucleus size", Name: "size of the nucleus", Unscored: []string{countName(NoLogprobs)}, OfTokens: true,
+		{Key: NucleusSize, Label: "nucleus size", Name: "size of the nucleus",
+			Unscored: []string{countName(NoLogprobs)}, OfTokens: true,
 			Sentence: "Smallest number of tokens with a total probability of top-p."},
 	},
 	Findings: []crosstalk.Finding{
@@ -72,14 +75,14 @@ var Kind = crosstalk.Kind{
 	Columns: []crosstalk.Column{
 		{Key: TaskColumn, Apart: true},
 		{Key: LanguageColumn, Apart: true},
-		{Key: AtColumn, Within: true},
-		{Key: DistributionColumn, Within: true},
+		{Key: atColumn, Within: true},
+		{Key: distributionColumn, Within: true},
 	},
 	Counts: slices.Concat([]string{countName(FullAnswer), SomeLines, SingleWords, countName(LineError)}, unscored,
-		[]string{PassedUnchecked, countName(NoLanguage), countName(NoReasoning), countName(NoLogprobs)},
-		crosstalk.Unanswered, []string{CensoredCount, TokensCount}),
+		[]string{passedUnchecked, countName(NoLanguage), countName(NoReasoning), countName(NoLogprobs)},
+		crosstalk.Unanswered, []string{censoredCount, tokensCount}),
 	Unjudged: []string{countName(NoLanguage), countName(NoReasoning)},
-	Waived:   []string{PassedUnchecked},
+	Waived:   []string{passedUnchecked},
 	Choices:  []string{LanguageColumn, TaskColumn, SourceColumn},
 	Target:   LanguageColumn,
 	Doubt:    []string{Margin},
@@ -87,11 +90,12 @@ var Kind = crosstalk.Kind{
 		{Form: crosstalk.DotPlot, Measures: []string{LPR, WPR, LCPR}, Rows: []string{crosstalk.ModelColumn}},
 		{Form: crosstalk.SweepCharts, Measures: []string{LPR, WPR, LCPR}},
 		{Form: crosstalk.GroupCharts, Measures: []string{LPR, WPR}},
-		{Form: crosstalk.DotPlot, Measures: []string{Entropy}, Rows: []string{AtColumn}, Series: crosstalk.ModelColumn,
+		{Form: crosstalk.DotPlot, Measures: []string{Entropy}, Rows: []string{atColumn}, Series: crosstalk.ModelColumn,
 			Title: "entropy at and away from confusion points"},
-		{Form: crosstalk.DotPlot, Measures: []string{NucleusSize}, Rows: []string{AtColumn}, Series: crosstalk.ModelColumn,
-			Title: "nucleus size at and away from confusion points"},
-		{Form: crosstalk.TokenStrips, Title: "where confusion begins", Note: "Tokens around the first confusion point of an answer."},
+		{Form: crosstalk.DotPlot, Measures: []string{NucleusSize}, Rows: []string{atColumn},
+			Series: crosstalk.ModelColumn, Title: "nucleus size at and away from confusion points"},
+		{Form: crosstalk.TokenStrips, Title: "where confusion begins",
+			Note: "Tokens around the first confusion point of an answer."},
 	},
 }
 

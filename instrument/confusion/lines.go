@@ -35,8 +35,9 @@ func (in *Instrument) checkLines(expected, answer string, isWrong func(word stri
 				c.runs = append(c.runs, n)
 			}
 			wrongBefore = true
-			c.wrong = append(c.wrong, crosstalk.Span{Line: l.number, Start: l.start, End: l.start + len(l.raw), Text: l.text,
-				Language: guess.Language, Probability: guess.Probability})
+			span := l.span(0, len(l.raw), l.text)
+			span.Language, span.Probability = guess.Language, guess.Probability
+			c.wrong = append(c.wrong, span)
 			continue
 		}
 		wrongBefore = false
@@ -54,7 +55,7 @@ func (l line) appendWrong(spans []crosstalk.Span, words []string, isWrong func(s
 		from += strings.Index(l.text[from:], word) // what lies between words is white space
 		if isWrong(word) {
 			start, end := raw.locate(from, from+len(word))
-			spans = append(spans, crosstalk.Span{Line: l.number, Start: l.start + start, End: l.start + end, Text: word})
+			spans = append(spans, l.span(start, end, word))
 		}
 		from += len(word)
 	}
@@ -72,16 +73,13 @@ func (in *Instrument) identify(text string) langid.Guess {
 // byKana corrects small identifiers that confuse Chinese and Japanese: Japanese
 // has kana, Chinese does not.
 func byKana(language, text string) string {
-	kana := func() bool {
-		return strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) })
-	}
-	han := func() bool {
-		return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+	has := func(scripts ...*unicode.RangeTable) bool {
+		return strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, scripts...) })
 	}
 	switch {
-	case language == "ja" && han() && !kana():
+	case language == "ja" && has(unicode.Han) && !has(unicode.Hiragana, unicode.Katakana):
 		return "zh"
-	case language == "zh" && kana():
+	case language == "zh" && has(unicode.Hiragana, unicode.Katakana):
 		return "ja"
 	}
 	return language
@@ -126,6 +124,7 @@ func inLatinScript(code string) bool {
 // without a single script in Unicode (µ, ʻ, ー) are not foreign.
 func hasForeignLetter(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool {
-		return r > unicode.MaxASCII && unicode.IsLetter(r) && !unicode.In(r, unicode.Latin, unicode.Common, unicode.Inherited)
+		return r > unicode.MaxASCII && unicode.IsLetter(r) &&
+			!unicode.In(r, unicode.Latin, unicode.Common, unicode.Inherited)
 	})
 }

@@ -15,9 +15,12 @@ var _ crosstalk.Instrument = (*Instrument)(nil)
 // Measure requests all samples of the item's prompt and scores them, unless it is
 // only to ask. The label "position" of the observations is the position of the
 // instruction, if there is one.
-func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
+func (in *Instrument) Measure(
+	ctx context.Context, ask crosstalk.Asker, item crosstalk.Item,
+) (observations []crosstalk.Observation, err error) {
 	if item.Prompt == nil {
-		return nil, fmt.Errorf("item %s has no prompt with the language of its answer: it is not a confusion item", item.ID)
+		return nil, fmt.Errorf("item %s has no prompt with the language of its answer: it is not a confusion item",
+			item.ID)
 	}
 	prompt, position, err := in.Format.place(item)
 	if err != nil {
@@ -41,7 +44,6 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 	if err != nil || in.AskOnly {
 		return nil, err
 	}
-	var observations []crosstalk.Observation
 	for k, answer := range answers {
 		observations = append(observations, in.Score(item, k, answer)...)
 	}
@@ -60,7 +62,8 @@ func Requests(p crosstalk.PromptConfig, _ []crosstalk.Task, i crosstalk.Item) (r
 		if of.Placed[place] == of.Text {
 			name += " (default)"
 		}
-		requests = append(requests, crosstalk.NamedRequest{Name: name, Request: p.RequestAfter(of.Before, of.Placed[place], 0)})
+		request := p.RequestAfter(of.Before, of.Placed[place], 0)
+		requests = append(requests, crosstalk.NamedRequest{Name: name, Request: request})
 	}
 	return requests
 }

@@ -37,7 +37,8 @@ func (o Options) Resolve() ([]Protocol, error) {
 		}
 	}
 	if o.Strict && !slices.ContainsFunc(list, func(p Protocol) bool { return p.Prose }) {
-		return nil, crosstalk.BadOption("strict", " has no effect on the protocol %s; choose %s with --protocol", list[0].Name, Protocols[0].Name)
+		return nil, crosstalk.BadOption("strict", " has no effect on the protocol %s; choose %s with --protocol",
+			list[0].Name, Protocols[0].Name)
 	}
 	return list, nil
 }
@@ -50,7 +51,8 @@ func OnlyProse(protocols []Protocol) bool {
 
 // NotForProse is the error of an option that has no effect.
 func NotForProse(option string) error {
-	return crosstalk.BadOption(option, " has no effect on the protocol %s; choose another one with --protocol, such as lcb-paper", Protocols[0].Name)
+	return crosstalk.BadOption(option,
+		" has no effect on the protocol %s; choose another one with --protocol, such as lcb-paper", Protocols[0].Name)
 }
 
 func (o Options) resolve(name string) (Protocol, error) {
@@ -72,7 +74,7 @@ func (o Options) resolve(name string) (Protocol, error) {
 		p.MinWords = *o.MinWords
 	}
 	if o.Latin != "" {
-		if p.Latin, err = ParseLatin(o.Latin); err != nil {
+		if p.Latin, err = parseLatin(o.Latin); err != nil {
 			return p, crosstalk.BadOption("latin", ": %w", err)
 		}
 	}

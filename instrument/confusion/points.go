@@ -1,10 +1,13 @@
 package confusion
 
 import (
+	_ "embed"
+	"slices"
 	"strings"
 	"unicode"
 
 	"crosstalk"
+	"crosstalk/internal/lexicon"
 	"crosstalk/measure/pytext"
 
 	"golang.org/x/text/language"
@@ -59,24 +62,20 @@ func scriptsOf(code string) []*unicode.RangeTable {
 	return scripts[script.String()]
 }
 
-// scripts are the letters of ISO 15924's codes.
-var scripts = map[string][]*unicode.RangeTable{
-	"Latn": {unicode.Latin}, "Cyrl": {unicode.Cyrillic}, "Grek": {unicode.Greek}, "Armn": {unicode.Armenian}, "Geor": {unicode.Georgian},
-	"Arab": {unicode.Arabic}, "Hebr": {unicode.Hebrew}, "Syrc": {unicode.Syriac}, "Thaa": {unicode.Thaana}, "Ethi": {unicode.Ethiopic},
-	"Deva": {unicode.Devanagari}, "Beng": {unicode.Bengali}, "Guru": {unicode.Gurmukhi}, "Gujr": {unicode.Gujarati}, "Orya": {unicode.Oriya},
-	"Taml": {unicode.Tamil}, "Telu": {unicode.Telugu}, "Knda": {unicode.Kannada}, "Mlym": {unicode.Malayalam}, "Sinh": {unicode.Sinhala},
-	"Thai": {unicode.Thai}, "Laoo": {unicode.Lao}, "Mymr": {unicode.Myanmar}, "Khmr": {unicode.Khmer}, "Tibt": {unicode.Tibetan}, "Mong": {unicode.Mongolian},
-	"Hans": {unicode.Han}, "Hant": {unicode.Han}, "Hani": {unicode.Han},
-	"Jpan": {unicode.Han, unicode.Hiragana, unicode.Katakana}, "Kore": {unicode.Hangul, unicode.Han}, "Hang": {unicode.Hangul},
-}
-
-func share(a, b []*unicode.RangeTable) bool {
-	for _, x := range a {
-		for _, y := range b {
-			if x == y {
-				return true
-			}
+// scripts are the letters of ISO 15924's codes, by their names in Unicode.
+var scripts = func() map[string][]*unicode.RangeTable {
+	all := map[string][]*unicode.RangeTable{}
+	for code, names := range lexicon.Parse(scriptNames) {
+		for name := range strings.FieldsSeq(names) {
+			all[code] = append(all[code], unicode.Scripts[name])
 		}
 	}
-	return false
+	return all
+}()
+
+//go:embed scripts.txt
+var scriptNames string
+
+func share(a, b []*unicode.RangeTable) bool {
+	return slices.ContainsFunc(a, func(t *unicode.RangeTable) bool { return slices.Contains(b, t) })
 }

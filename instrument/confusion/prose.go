@@ -13,7 +13,8 @@ import (
 
 // checkProse leaves the judgement to package guard.
 func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c checked, notScored string) {
-	j, start, err := judgement(guard.Checker{Identifier: in.Identifier, Strict: in.Protocol.Strict}, cmp.Or(expected.Tag, expected.Language), answer)
+	checker := guard.Checker{Identifier: in.Identifier, Strict: in.Protocol.Strict}
+	j, start, err := judgement(checker, cmp.Or(expected.Tag, expected.Language), answer)
 	if err != nil {
 		return c, NoLanguage
 	}

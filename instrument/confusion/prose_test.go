@@ -75,7 +75,7 @@ func TestProseEvidence(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	if n := lpr.Numbers; n[LinesChecked] != 3 || n[LinesWrong] != 2 || n[LinesUnclear] != 0 || !(n[Margin] > 0.3 && n[Margin] <= 0.5) {
+	if n := lpr.Numbers; n[linesChecked] != 3 || n[linesWrong] != 2 || n[linesUnclear] != 0 || !(n[Margin] > 0.3 && n[Margin] <= 0.5) {
 		t.Errorf("numbers %v", n)
 	}
 	code := 0
@@ -127,7 +127,7 @@ func TestReasoning(t *testing.T) {
 			t.Errorf("%+v", o[0])
 		}
 	}
-	if o := in.Score(item("de"), 0, answer(crosstalk.Text, english)); o[4].Text(FirstLanguage) != "en" {
+	if o := in.Score(item("de"), 0, answer(crosstalk.Text, english)); o[4].Text(firstLanguage) != "en" {
 		t.Errorf("%+v", o[4])
 	}
 	in.Prompting.Logprobs = 5

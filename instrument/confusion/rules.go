@@ -2,7 +2,6 @@ package confusion
 
 import (
 	"fmt"
-	"strconv"
 
 	"crosstalk"
 	"crosstalk/guard"
@@ -62,14 +61,15 @@ const (
 // Latins are all values of Latin.
 var Latins = []Latin{LatinOff, LatinInWPR}
 
-// ParseLatin reads a value of Latin.
-func ParseLatin(name string) (Latin, error) { return crosstalk.Chosen("word check", name, Latins) }
+// parseLatin reads a value of Latin.
+func parseLatin(name string) (Latin, error) { return crosstalk.Chosen("word check", name, Latins) }
 
 // Protocols are the presets, the default first: ours, that of the paper, and
 // that of the script published with it.
 var Protocols = []Protocol{
 	asked(Protocol{Name: "crosstalk-1", Prose: true, Threshold: 0.5}),
-	asked(Protocol{Name: "lcb-paper", MinWords: 5, Threshold: 0.3, Latin: LatinInWPR, AllAnswers: true, PerToken: true}),
+	asked(Protocol{Name: "lcb-paper", MinWords: 5, Threshold: 0.3, Latin: LatinInWPR, AllAnswers: true,
+		PerToken: true}),
 	asked(Protocol{Name: "lcb-script", MinWords: 5, Threshold: 0.3, Latin: LatinOff, EmptyIsOne: true, PerToken: true}),
 }
 
@@ -100,7 +100,7 @@ func (p Protocol) unscored() string {
 
 // lineFields and wordFields are the protocol's parts of a signature.
 func (p Protocol) lineFields() []string {
-	fields := []string{"threshold:" + strconv.FormatFloat(p.Threshold, 'g', -1, 64), fmt.Sprintf("words:%d+", p.MinWords)}
+	fields := []string{fmt.Sprintf("threshold:%g", p.Threshold), fmt.Sprintf("words:%d+", p.MinWords)}
 	if p.Kana {
 		fields = append(fields, "kana")
 	}
@@ -136,7 +136,8 @@ type Rules struct {
 
 // Rules returns the instrument's rules.
 func (in *Instrument) Rules() Rules {
-	r := Rules{Protocol: in.Protocol, Identifier: in.Identifier.Name(), Words: in.Words.Name(), Candidates: in.Prompting.Logprobs}
+	r := Rules{Protocol: in.Protocol, Identifier: in.Identifier.Name(), Words: in.Words.Name(),
+		Candidates: in.Prompting.Logprobs}
 	if in.Part == Reasoning {
 		r.Part = Reasoning
 	}

@@ -34,7 +34,7 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 		observations = append(observations, o)
 	}
 	if answer.Key == (crosstalk.Key{}) && item.Prompt.Text != "" { // there is no request that shows it
-		observations[0].AddText(crosstalk.Given, PromptText, item.Prompt.Text)
+		observations[0].AddText(crosstalk.Given, promptText, item.Prompt.Text)
 	}
 	text, notScored := in.textOf(answer)
 	if item.Prompt.Language == "" {
@@ -100,9 +100,9 @@ func (in *Instrument) check(expected crosstalk.Prompt, text string) (c checked, 
 
 // judge sets the values of the observations.
 func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
-	numbers := map[string]float64{LinesChecked: float64(c.lines), LinesWrong: float64(len(c.wrong))}
+	numbers := map[string]float64{linesChecked: float64(c.lines), linesWrong: float64(len(c.wrong))}
 	if in.Protocol.Prose {
-		numbers[LinesUnclear] = float64(c.unclear)
+		numbers[linesUnclear] = float64(c.unclear)
 	}
 	if c.lines > 0 {
 		numbers[Margin], numbers[MarginLine] = c.margin, float64(c.marginLine)
@@ -159,7 +159,7 @@ func (c checked) value(o *crosstalk.Observation, p Protocol) {
 		} else {
 			o.Value = 0
 		}
-		o.AddText(crosstalk.Fact, FirstLanguage, c.mix.First)
+		o.AddText(crosstalk.Fact, firstLanguage, c.mix.First)
 	case WordAccuracy, Switches:
 		if c.mix.Words == 0 {
 			o.NotScored = p.unscored()

@@ -45,8 +45,8 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
 	if o.NotScored == "" {
 		c.items.Add(o.Sample)
 	}
-	if o.NotScored == "" && o.Measure == LPR && o.Numbers[LinesChecked] == 0 && s.unscored() == Unchecked {
-		c.counts[PassedUnchecked]++
+	if o.NotScored == "" && o.Measure == LPR && o.Numbers[linesChecked] == 0 && s.unscored() == Unchecked {
+		c.counts[passedUnchecked]++
 	}
 	if o.Finding != "" {
 		c.counts[countName(o.Finding)]++
@@ -93,9 +93,16 @@ func newCell(measure, unscored string) *cell {
 	return c
 }
 
-func (s *sum) allSources() (names []string) {
+func (s *sum) allSources() []string {
+	return s.names(func(cellKey) bool { return true }, func(at cellKey) string { return at.source })
+}
+
+// names returns the names in the keys of cells, each once.
+func (s *sum) names(in func(cellKey) bool, of func(cellKey) string) (names []string) {
 	for at := range s.cells {
-		names = append(names, at.source)
+		if in(at) {
+			names = append(names, of(at))
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -129,23 +136,13 @@ func (s *sum) languages(measure string) (names []string) {
 		}
 		return names
 	}
-	for at := range s.cells {
-		if at.measure == measure {
-			names = append(names, at.language)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return s.names(func(at cellKey) bool { return at.measure == measure },
+		func(at cellKey) string { return at.language })
 }
 
-func (s *sum) sources(measure, language string) (names []string) {
-	for at := range s.cells {
-		if at.measure == measure && at.language == language {
-			names = append(names, at.source)
-		}
-	}
-	slices.Sort(names)
-	return names
+func (s *sum) sources(measure, language string) []string {
+	return s.names(func(at cellKey) bool { return at.measure == measure && at.language == language },
+		func(at cellKey) string { return at.source })
 }
 
 func (s *sum) estimate(measure string) crosstalk.Estimate {

@@ -17,6 +17,11 @@ type line struct {
 	text   string // for checking
 }
 
+// span is the part of a line from byte start to byte end of raw.
+func (l line) span(start, end int, text string) crosstalk.Span {
+	return crosstalk.Span{Line: l.number, Start: l.start + start, End: l.start + end, Text: text}
+}
+
 // lines yields the lines of the part of an answer that is scored. Only \n
 // parts them.
 func lines(answer string) iter.Seq[line] {
@@ -123,7 +128,7 @@ func longLines(language, answer string, minWords int) (checked []crosstalk.Span)
 	segmenter := segmenterOf(language)
 	for l := range lines(answer) {
 		if len(segmenter.AppendWords(nil, l.text)) >= minWords {
-			checked = append(checked, crosstalk.Span{Line: l.number, Start: l.start, End: l.start + len(l.raw), Text: l.raw})
+			checked = append(checked, l.span(0, len(l.raw), l.raw))
 		}
 	}
 	return checked

@@ -13,12 +13,12 @@ import (
 
 // Where a model's uncertainty is measured: the label "at" of Entropy and NucleusSize.
 const (
-	AtPoint     = "confusion point" // the tokens that begin a confusion
-	Elsewhere   = "elsewhere"       // all other tokens of answers with a confusion
-	CleanAnswer = "clean answer"    // all tokens of answers without
+	atPoint     = "confusion point" // the tokens that begin a confusion
+	elsewhere   = "elsewhere"       // all other tokens of answers with a confusion
+	cleanAnswer = "clean answer"    // all tokens of answers without
 )
 
-var kinds = []string{AtPoint, Elsewhere, CleanAnswer}
+var kinds = []string{atPoint, elsewhere, cleanAnswer}
 
 // uncertainty is what the candidates at a position say of the distribution that the
 // token was drawn from.
@@ -94,7 +94,8 @@ func (in *Instrument) uncertaintyIn(answer crosstalk.Answer, begins []int) answe
 			continue
 		}
 		l := answer.Logprobs[i]
-		t := crosstalk.Token{Start: at.start, End: at.end, Text: printable(l.Token, l.Bytes), Logprob: l.Logprob, Entropy: crosstalk.Undefined}
+		t := crosstalk.Token{Start: at.start, End: at.end, Text: printable(l.Token, l.Bytes), Logprob: l.Logprob,
+			Entropy: crosstalk.Undefined}
 		if top := likeliest(l, in.Prompting.Logprobs); len(top) > 0 {
 			of := uncertaintyOf(top, temperature, p)
 			t.Entropy, t.Nucleus, t.Censored, t.Mass = crosstalk.Value(of.entropy), of.nucleus, of.censored, of.mass
@@ -128,8 +129,11 @@ func likeliest(t crosstalk.TokenLogprob, k int) []crosstalk.CandidateLogprob {
 	for len(top) > 0 && !(top[len(top)-1].Logprob > impossible) {
 		top = top[:len(top)-1]
 	}
-	if n := len(top); n > 0 && top[n-1].Token == t.Token && slices.Equal(top[n-1].Bytes, t.Bytes) && top[n-1].Logprob < math.Log(0.5) {
-		top = top[:n-1]
+	if n := len(top); n > 0 {
+		last := top[n-1]
+		if last.Token == t.Token && slices.Equal(last.Bytes, t.Bytes) && last.Logprob < math.Log(0.5) {
+			top = top[:n-1]
+		}
 	}
 	return top
 }
@@ -151,18 +155,20 @@ func (in *Instrument) distribution() (temperature, p float64, name string) {
 // points and over its other tokens, or over all tokens if it has no confusion.
 // Numbers: how many tokens ("tokens") and of them censored, the means of the
 // candidates' number and probability ("candidates", "mass"), and "top_p".
-func (in *Instrument) observeUncertainty(base crosstalk.Observation, d answerUncertainty) (observations []crosstalk.Observation) {
+func (in *Instrument) observeUncertainty(
+	base crosstalk.Observation, d answerUncertainty,
+) (observations []crosstalk.Observation) {
 	_, p, name := in.distribution()
-	of := []string{CleanAnswer}
+	of := []string{cleanAnswer}
 	if d.confused {
-		of = []string{AtPoint, Elsewhere}
+		of = []string{atPoint, elsewhere}
 	}
 	for _, kind := range of {
 		o := base
-		o.Condition, o.Labels = with(base.Condition, DistributionColumn, name), with(base.Labels, AtColumn, kind)
+		o.Condition, o.Labels = with(base.Condition, distributionColumn, name), with(base.Labels, atColumn, kind)
 		var n, censored, candidates, entropies, nuclei, mass float64
 		for _, t := range d.tokens {
-			if t.Entropy.Defined() && t.Fault == (kind == AtPoint) {
+			if t.Entropy.Defined() && t.Fault == (kind == atPoint) {
 				n++
 				entropies += float64(t.Entropy)
 				nuclei += float64(t.Nucleus)
@@ -173,13 +179,13 @@ func (in *Instrument) observeUncertainty(base crosstalk.Observation, d answerUnc
 				}
 			}
 		}
-		o.Numbers = map[string]float64{TokensCount: n, "top_p": p}
+		o.Numbers = map[string]float64{tokensCount: n, "top_p": p}
 		entropy, nucleus := crosstalk.Undefined, crosstalk.Undefined
 		if n == 0 {
 			o.NotScored = NoLogprobs
 		} else {
 			entropy, nucleus = crosstalk.Value(entropies/n), crosstalk.Value(nuclei/n)
-			maps.Copy(o.Numbers, map[string]float64{CensoredCount: censored, "candidates": candidates / n, "mass": mass / n})
+			o.Numbers[censoredCount], o.Numbers["candidates"], o.Numbers["mass"] = censored, candidates/n, mass/n
 		}
 		o.Measure, o.Value = Entropy, entropy
 		observations = append(observations, o)

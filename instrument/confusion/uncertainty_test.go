@@ -150,7 +150,7 @@ func TestUncertaintyInAnswers(t *testing.T) {
 	clean := text("ru 1 2 3 4")
 	clean.Logprobs = tokens(0.9, "ru 1 2", " 3 4")
 	observations = in.Score(item("ru"), 0, clean)
-	if o := observations[3]; observations[0].Tokens != nil || len(observations) != 5 || o.Measure != Entropy || o.Labels["at"] != CleanAnswer || o.Numbers["tokens"] != 2 {
+	if o := observations[3]; observations[0].Tokens != nil || len(observations) != 5 || o.Measure != Entropy || o.Labels["at"] != cleanAnswer || o.Numbers["tokens"] != 2 {
 		t.Errorf("a clean answer: %+v", observations)
 	}
 }

@@ -11,8 +11,9 @@ import (
 // what they have learnt its standard variety as.
 var equals = [][]string{
 	{"nb", "no"}, {"fil", "tl"}, {"zh", "cmn"}, {"fa", "pes", "prs"}, {"ar", "arb"}, {"et", "ekk"}, {"lv", "lvs"},
-	{"ms", "zsm"}, {"sw", "swh"}, {"ne", "npi"}, {"uz", "uzn"}, {"mn", "khk"}, {"az", "azj"}, {"mg", "plt"}, {"yi", "ydd"},
-	{"or", "ory"}, {"om", "gaz"}, {"ps", "pbt"}, {"ku", "kmr"}, {"qu", "quz"}, {"he", "iw"}, {"id", "in"}, {"jv", "jw"},
+	{"ms", "zsm"}, {"sw", "swh"}, {"ne", "npi"}, {"uz", "uzn"}, {"mn", "khk"}, {"az", "azj"}, {"mg", "plt"},
+	{"yi", "ydd"}, {"or", "ory"}, {"om", "gaz"}, {"ps", "pbt"}, {"ku", "kmr"}, {"qu", "quz"}, {"he", "iw"},
+	{"id", "in"}, {"jv", "jw"},
 }
 
 // LabelOf returns the label of a language among those of an identifier: the code

@@ -23,14 +23,16 @@ func isCodeLine(s string) bool {
 	if name := strings.TrimRight(first, ":"); name != first && isException(name) {
 		return true
 	}
-	if commands[first] && rest != "" && !strings.ContainsAny(s[len(s)-1:], ".!?:") && len(strings.Fields(rest)) <= 12 && looksTyped(rest) {
+	last := s[len(s)-1]
+	if commands[first] && rest != "" && strings.IndexByte(".!?:", last) < 0 && len(strings.Fields(rest)) <= 12 &&
+		looksTyped(rest) {
 		return true
 	}
-	last := s[len(s)-1]
 	if (last == ';' || last == '{' || last == '}') && strings.ContainsAny(s, "()=<>") {
 		return true
 	}
-	for _, p := range []string{"import ", "from ", "def ", "const ", "#include ", "SELECT ", "at java.", "Traceback (", "  File \""} {
+	starts := []string{"import ", "from ", "def ", "const ", "#include ", "SELECT ", "at java.", "Traceback ("}
+	for _, p := range starts {
 		if strings.HasPrefix(s, p) && (strings.ContainsAny(s, "()=*\"<{;,") || p == "import ") && last != '.' {
 			return true
 		}
@@ -38,8 +40,8 @@ func isCodeLine(s string) bool {
 	return isLog(s)
 }
 
-// tagged reports whether a line that begins and ends with tags has prose between them, as answers in HTML do: a few words,
-// or one that is not plain ASCII. Less may be a label in code.
+// tagged reports whether a line that begins and ends with tags has prose between them, as answers in HTML do: a few
+// words, or one that is not plain ASCII. Less may be a label in code.
 func tagged(s string) bool {
 	const few = 4
 	n := 0
@@ -59,7 +61,8 @@ func jsonKey(s string) int {
 	if s[0] != '"' || !strings.ContainsAny(s[len(s)-1:], "{[,\"}]0123456789le") {
 		return 0
 	}
-	if key, rest, ok := strings.Cut(s[1:], `"`); ok && len(key) < 60 && strings.HasPrefix(strings.TrimLeft(rest, " "), ":") {
+	key, rest, ok := strings.Cut(s[1:], `"`)
+	if ok && len(key) < 60 && strings.HasPrefix(strings.TrimLeft(rest, " "), ":") {
 		return 2 + len(key) + strings.IndexByte(rest, ':') + 1
 	}
 	return 0
@@ -72,7 +75,8 @@ func isSetting(s string) bool {
 	if !ok || key == "" || !ascii(s) || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789_-.") != "" {
 		return false
 	}
-	return value == "" || value[0] == ' ' && (len(strings.Fields(value)) <= 2 || strings.ContainsAny(value[1:2], "\"'[{"))
+	return value == "" ||
+		value[0] == ' ' && (len(strings.Fields(value)) <= 2 || strings.IndexByte("\"'[{", value[1]) >= 0)
 }
 
 // looksTyped reports whether the arguments of a command look typed at a prompt.

@@ -167,7 +167,8 @@ func (p *parser) emphasis(i, start, end int) (inner, stop int) {
 	stop = inner + n
 	before := strings.IndexFunc(p.text[max(start, i-reach):i], unicode.IsLetter) >= 0
 	after := strings.TrimLeft(p.near(stop+len(mark), end), " ")
-	leads := strings.HasPrefix(after, ":") || strings.HasPrefix(after, "：") || strings.HasSuffix(p.text[inner:stop], ":")
+	leads := strings.HasPrefix(after, ":") || strings.HasPrefix(after, "：") ||
+		strings.HasSuffix(p.text[inner:stop], ":")
 	if !before && (leads || strings.IndexFunc(after, unicode.IsLetter) < 0) {
 		return inner, inner
 	}
@@ -194,6 +195,7 @@ func (p *parser) account(i, end int) int {
 func (p *parser) word(i, end int) (int, Kind) {
 	j := i
 	var dots, slashes, digits, letters, at, special, upper int
+scan:
 	for ; j < min(end, i+reach); j++ {
 		c := p.text[j]
 		switch {
@@ -214,16 +216,18 @@ func (p *parser) word(i, end int) (int, Kind) {
 			at++
 		case c == '_' || c == '<' && upper == 0 && letters > 2 && j+1 < end && p.text[j+1] == '<':
 			special++
-		case c == '-' || c == '+' || c == ':' || c == '~' || c == '%' || c == '#' || c == '?' || c == '=' || c == '&' || c == ',' || c == '>':
-		default:
-			goto done
-		}
-		if (c == ',' || c == '?' || c == '=' || c == '>' || c == '&' || c == '#') && slashes == 0 && digits == 0 && special == 0 {
-			break
+		case strings.IndexByte(",?=>&#", c) >= 0:
+			if slashes == 0 && digits == 0 && special == 0 {
+				break scan
+			}
+		case strings.IndexByte("-+:~%", c) < 0:
+			break scan
 		}
 	}
-done:
-	for j > i && strings.IndexByte(".,:?-+/=&#~>%", p.text[j-1]) >= 0 && !(p.text[j-1] == '%' && digits > 0) && !(p.text[j-1] == '/' && slashes > 1) {
+	for j > i && strings.IndexByte(".,:?-+/=&#~>%", p.text[j-1]) >= 0 {
+		if last := p.text[j-1]; last == '%' && digits > 0 || last == '/' && slashes > 1 {
+			break
+		}
 		j--
 	}
 	w := p.text[i:j]
@@ -234,21 +238,18 @@ done:
 		return p.bare(i, j, end)
 	}
 	lower := strings.ToLower(w)
+	rooted := w[0] == '/' || w[0] == '~'
 	switch {
-	case strings.Contains(w, "://") || strings.HasPrefix(lower, "www.") || at == 1 && dots > 0 && letters > 2 || isDomain(lower):
+	case strings.Contains(w, "://") || strings.HasPrefix(lower, "www.") || at == 1 && dots > 0 && letters > 2 ||
+		isDomain(lower):
 		// An address goes on to the next space.
 		for j < end && p.text[j] > ' ' && p.text[j] < 0x80 && strings.IndexByte("()[]{}<>\"'`", p.text[j]) < 0 {
 			j++
 		}
-		for j > i && strings.IndexByte(".,:;!?", p.text[j-1]) >= 0 {
-			j--
-		}
-		return j, Address
-	case special > 0 && letters > 0:
+		return i + len(strings.TrimRight(p.text[i:j], ".,:;!?")), Address
+	case letters > 0 && (special > 0 || slashes > 0 && rooted || dots > 0 && isFile(lower)):
 		return j, Code
-	case slashes > 0 && letters > 0 && (slashes > 1 && (w[0] == '/' || w[0] == '~' || w[0] == '.' || dots > 0 || digits > 0) || w[0] == '/' || w[0] == '~' || dots > 0 && isFile(lower)):
-		return j, Code
-	case dots > 0 && letters > 0 && isFile(lower):
+	case letters > 0 && slashes > 1 && (w[0] == '.' || dots > 0 || digits > 0):
 		return j, Code
 	case digits > 0 && letters > 0:
 		return j, Number
@@ -278,8 +279,9 @@ func (p *parser) bare(i, j, end int) (int, Kind) {
 // command returns the end of the command of the tool from byte i to byte j, or i.
 func (p *parser) command(i, j int) (int, Kind) {
 	for verb := range verbs {
-		if end := j + 1 + len(verb); end <= len(p.text) && p.text[j:end] == " "+verb && (end == len(p.text) || !wordByte(p.text[end])) {
-			return end, Code
+		rest, ok := strings.CutPrefix(p.text[j:], " "+verb)
+		if ok && (rest == "" || !wordByte(rest[0])) {
+			return len(p.text) - len(rest), Code
 		}
 	}
 	return i, ""
@@ -316,7 +318,8 @@ func (p *parser) argument(j, end int) bool {
 	s := strings.TrimLeft(p.text[j:min(end, j+16)], " ²³⁻¹")
 	r, n := utf8.DecodeRuneInString(s)
 	next, _ := utf8.DecodeRuneInString(s[n:])
-	return r == '(' || unicode.IsDigit(r) || unicode.Is(unicode.Greek, r) || unicode.IsLetter(r) && !unicode.IsLetter(next)
+	return r == '(' || unicode.IsDigit(r) || unicode.Is(unicode.Greek, r) ||
+		unicode.IsLetter(r) && !unicode.IsLetter(next)
 }
 
 // isDomain reports whether a word in lower case is a domain, with or without a path.
@@ -341,20 +344,12 @@ func isFile(w string) bool {
 
 // unit returns the end of the unit after a number that ends at j, or j.
 func (p *parser) unit(j, end int) int {
-	k := j
-	for k < end && (p.text[k] == ' ' || strings.HasPrefix(p.text[k:end], "\u00a0") || strings.HasPrefix(p.text[k:end], "\u202f")) {
-		_, n := utf8.DecodeRuneInString(p.text[k:])
-		k += n
+	after := strings.TrimLeft(p.text[j:end], " \u00a0\u202f")
+	k := end - len(after)
+	if n := strings.IndexFunc(after, notInUnit); n >= 0 {
+		after = after[:n]
 	}
-	l := k
-	for l < end {
-		r, n := utf8.DecodeRuneInString(p.text[l:end])
-		if !unicode.IsLetter(r) && r != '²' && r != '³' && r != '°' && r != '/' {
-			break
-		}
-		l += n
-	}
-	whole := strings.TrimRight(p.text[k:l], "/")
+	whole := strings.TrimRight(after, "/")
 	for part := range strings.SplitSeq(whole, "/") {
 		if !units[part] {
 			return j
@@ -365,6 +360,8 @@ func (p *parser) unit(j, end int) int {
 	}
 	return k + len(whole)
 }
+
+func notInUnit(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune("²³°/", r) }
 
 // symbol returns the end of a symbol of one or two Greek letters, with the letters and digits that stick to it.
 func (p *parser) symbol(i, end int) int {
@@ -439,31 +436,15 @@ func isMath(r rune) bool {
 
 // closing gives the marks that end a quotation that r begins.
 func closing(r rune) string {
-	switch r {
-	case '"':
-		return "\""
-	case '“':
-		return "”"
-	case '„':
-		return "“”"
-	case '«':
-		return "»"
-	case '»':
-		return "«"
-	case '「':
-		return "」"
-	case '『':
-		return "』"
-	case '《':
-		return "》"
-	case '〈':
-		return "〉"
-	case '‘':
-		return "’"
-	case '\'':
-		return "'"
+	if r == ' ' {
+		return "" // most often
 	}
-	return ""
+	return closings[r]
+}
+
+var closings = map[rune]string{
+	'"': "\"", '\'': "'", '‘': "’", '“': "”", '„': "“”", '«': "»", '»': "«",
+	'「': "」", '『': "』", '《': "》", '〈': "〉",
 }
 
 // quotation returns where a quotation that r begins at i ends, 0 if none begins there. It ends within its block and

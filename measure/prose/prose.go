@@ -62,8 +62,8 @@ type Span struct {
 }
 
 // A Document is a text's blocks and masked parts, each in order and without overlaps. A block is a line without its
-// marks, or a cell of a table, and may have masked parts. The marks around a quotation are not masked with it; backticks
-// and fences are.
+// marks, or a cell of a table, and may have masked parts. The marks around a quotation are not masked with it;
+// backticks and fences are.
 type Document struct {
 	Blocks, Masks []Span
 }
@@ -143,8 +143,8 @@ func (p *parser) line(at, end int) int {
 		p.mask(from, end, Quote)
 		return next
 	}
-	if n := len(s) - marks; form == Paragraph && n > 4 && strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ":："), "**") &&
-		strings.Count(s, "**") == 2 {
+	bold := strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ":："), "**")
+	if form == Paragraph && bold && len(s)-marks > 4 && strings.Count(s, "**") == 2 {
 		form = Heading
 	}
 	p.block(from, end, form)

@@ -5,7 +5,7 @@
 // which are read into memory at the first use and not before.
 package segment
 
-import "unicode"
+import "crosstalk/measure/pytext"
 
 // A Segmenter splits text into words.
 //
@@ -22,7 +22,7 @@ type Segmenter interface {
 // Words returns the words of text, nil where there are none.
 func Words(s Segmenter, text string) []string { return s.AppendWords(nil, text) }
 
-// Space splits at white space, as IsSpace defines it, and leaves it out. Its
+// Space splits at white space, as pytext.IsSpace defines it, and leaves it out. Its
 // words are those of Python's str.split without arguments.
 type Space struct{}
 
@@ -30,7 +30,7 @@ type Space struct{}
 func (Space) AppendWords(dst []string, text string) []string {
 	start := -1
 	for i, r := range text {
-		switch space := IsSpace(r); {
+		switch space := pytext.IsSpace(r); {
 		case space && start >= 0:
 			dst = append(dst, text[start:i])
 			start = -1
@@ -42,11 +42,4 @@ func (Space) AppendWords(dst []string, text string) []string {
 		dst = append(dst, text[start:])
 	}
 	return dst
-}
-
-// IsSpace reports whether r is white space to Python's str.isspace, str.split
-// and str.strip: Unicode's White_Space and the four information separators
-// U+001C to U+001F, which unicode.IsSpace does not count.
-func IsSpace(r rune) bool {
-	return unicode.IsSpace(r) || 0x1C <= r && r <= 0x1F
 }

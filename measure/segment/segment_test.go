@@ -4,26 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
-)
 
-func TestIsSpace(t *testing.T) {
-	// [hex(c) for c in range(0x110000) if chr(c).isspace()] in CPython 3.11.
-	want := []rune{
-		0x9, 0xa, 0xb, 0xc, 0xd, 0x1c, 0x1d, 0x1e, 0x1f, 0x20, 0x85, 0xa0, 0x1680,
-		0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200a,
-		0x2028, 0x2029, 0x202f, 0x205f, 0x3000,
-	}
-	var got []rune
-	for r := rune(0); r <= unicode.MaxRune; r++ {
-		if IsSpace(r) {
-			got = append(got, r)
-		}
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("white space is %x, want %x", got, want)
-	}
-}
+	"crosstalk/measure/pytext"
+)
 
 func TestSpace(t *testing.T) {
 	for text, want := range map[string][]string{
@@ -50,7 +33,7 @@ func FuzzSpace(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		bare := strings.Map(func(r rune) rune {
-			if IsSpace(r) {
+			if pytext.IsSpace(r) {
 				return -1
 			}
 			return r

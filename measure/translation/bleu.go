@@ -74,7 +74,8 @@ func (b BLEU) Corpus(hyps []string, refs ...[]string) (BLEUScore, error) {
 	}
 	for k, set := range refs {
 		if len(set) != len(hyps) {
-			return BLEUScore{}, fmt.Errorf("translation: %d hypotheses but %d references in set %d", len(hyps), len(set), k+1)
+			return BLEUScore{}, fmt.Errorf("translation: %d hypotheses but %d references in set %d",
+				len(hyps), len(set), k+1)
 		}
 	}
 	sc := scratches.Get().(*scratch)

@@ -34,6 +34,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk/internal/lazyregexp"
+	"crosstalk/measure/prose"
 )
 
 // Kind says what a part of a text is.
@@ -263,21 +264,25 @@ func (m marker) mentioned(text string) bool {
 		before != utf8.RuneError && after != utf8.RuneError
 }
 
-var fence = lazyregexp.New("(?m)^ {0,3}(```+|~~~+)")
-
 // code returns a function that reports whether a position is in a fenced block
 // that has an end, or between backticks on one line.
 func code(text string) func(int) bool {
 	var fenced [][2]int
-	open, style := -1, byte(0)
-	for _, f := range fence().FindAllStringSubmatchIndex(text, -1) {
-		switch {
-		case open < 0:
-			open, style = f[0], text[f[2]]
-		case text[f[2]] == style:
-			fenced = append(fenced, [2]int{open, f[1]})
-			open = -1
+	open, style := 0, ""
+	at := 0
+	for line := range strings.Lines(text) {
+		bare := strings.TrimLeft(line, " ")
+		indent := len(line) - len(bare)
+		if mark, _ := prose.Fence(bare); mark != "" && indent < 4 {
+			switch style {
+			case "":
+				open, style = at, mark
+			case mark:
+				end := at + len(line) - len(strings.TrimLeft(bare, mark[:1]))
+				fenced, style = append(fenced, [2]int{open, end}), ""
+			}
 		}
+		at += len(line)
 	}
 	return func(at int) bool {
 		for _, f := range fenced {
@@ -293,7 +298,8 @@ func code(text string) func(int) bool {
 
 // message matches the header of a harmony message, with what ends the one
 // before it. The channel may be constrained: commentary to=functions.x <|constrain|>json.
-var message = lazyregexp.New(`(?:<\|end\|>|<\|return\|>|<\|call\|>)?\s*(?:<\|start\|>\s*assistant)?\s*<\|channel\|>\s*(analysis|commentary|final)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>`)
+var message = lazyregexp.New(`(?:<\|end\|>|<\|return\|>|<\|call\|>)?\s*(?:<\|start\|>\s*assistant)?\s*` +
+	`<\|channel\|>\s*(analysis|commentary|final)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>`)
 
 // stop matches what ends the last harmony message.
 var stop = lazyregexp.New(`<\|end\|>|<\|return\|>|<\|call\|>`)
@@ -348,8 +354,10 @@ func unmarked(text string) []Part {
 		return nil
 	}
 	name := start + len(skipped)
-	if f := final().FindStringIndex(rest); f != nil {
-		return []Part{{Marker, 0, name}, {Thought, name, name + f[0]}, {Marker, name + f[0], name + f[1]}, {Answer, name + f[1], len(text)}}
+	f := final().FindStringIndex(rest)
+	if f == nil {
+		return []Part{{Marker, 0, name}, {Thought, name, len(text)}}
 	}
-	return []Part{{Marker, 0, name}, {Thought, name, len(text)}}
+	end, answer := name+f[0], name+f[1]
+	return []Part{{Marker, 0, name}, {Thought, name, end}, {Marker, end, answer}, {Answer, answer, len(text)}}
 }

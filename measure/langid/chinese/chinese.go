@@ -24,7 +24,7 @@ const (
 
 // tables have a place for each character; 0 stands for none.
 type tables struct {
-	only [highest - lowest + 1]uint16 // what one of the two alone has: itself for simplified text, the simplified form for traditional
+	only [highest - lowest + 1]uint16 // in one of the two alone: itself if that is simplified, else its simplified form
 	both [highest - lowest + 1]uint16 // what a character of both may stand for in traditional text
 }
 

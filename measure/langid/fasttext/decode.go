@@ -135,7 +135,8 @@ func (d *decoder) word() string {
 
 func (d *decoder) model() (*Model, error) {
 	if got := d.int32(); d.err == nil && got != magic {
-		return nil, fmt.Errorf("starts with %#x, expected %#x: not a model of fastText 0.1 or later", uint32(got), magic)
+		return nil, fmt.Errorf("starts with %#x, expected %#x: not a model of fastText 0.1 or later",
+			uint32(got), magic)
 	}
 	version := d.int32()
 	if version > maxVersion {
@@ -191,7 +192,8 @@ func (d *decoder) model() (*Model, error) {
 		return nil, errors.New("n-grams are pruned but the input matrix is not quantised")
 	}
 	if want := int64(dict.words) + grams; inRows < want || want > math.MaxInt32 {
-		return nil, fmt.Errorf("input matrix has %d rows, expected %d: %d words, %d n-grams", inRows, want, dict.words, grams)
+		return nil, fmt.Errorf("input matrix has %d rows, expected %d: %d words, %d n-grams",
+			inRows, want, dict.words, grams)
 	}
 	if outRows != int64(len(m.labels)) {
 		return nil, fmt.Errorf("output matrix has %d rows, expected %d labels", outRows, len(m.labels))
@@ -212,7 +214,8 @@ func (d *decoder) dictionary(dict *dictionary, m *Model) (counts []int64, pruned
 	d.int64() // tokens
 	pruned = d.int64()
 	if d.err == nil && (words < 0 || labels < 1 || int64(words)+int64(labels) != int64(entries)) {
-		d.fail("dictionary of %d entries, %d words, %d labels, expected words and labels to make up the entries", entries, words, labels)
+		d.fail("dictionary of %d entries, %d words, %d labels, expected words and labels to make up the entries",
+			entries, words, labels)
 	}
 	if !d.need("dictionary", int64(entries), entrySize) {
 		return nil, 0

@@ -10,7 +10,8 @@ import (
 	"crosstalk/measure/prose"
 )
 
-// A Word is a word of a text, or a character of Chinese or Japanese, and what speaks for another language than expected.
+// A Word is a word of a text, or a character of Chinese or Japanese, with the evidence for another language than
+// expected.
 type Word struct {
 	prose.Span
 	Language string  // the most probable other language, ISO 639-1
@@ -140,8 +141,8 @@ func (a *Analysis) word(i int) Word {
 			best = l
 		}
 	}
-	w := Word{Span: prose.Span{Start: t.start, End: t.end}, Language: states[c.first+best], LogOdds: math.Log(c.odds), Name: t.form != plain && t.form != letter,
-		Listed: c.listed, Foreign: t.script != a.script, Loan: c.loan,
+	w := Word{Span: prose.Span{Start: t.start, End: t.end}, Language: states[c.first+best], LogOdds: math.Log(c.odds),
+		Name: t.form != plain && t.form != letter, Listed: c.listed, Foreign: t.script != a.script, Loan: c.loan,
 		Native: c.weighed != nil && c.weighed.native()}
 	if m := embedded().alphabets[t.script]; m != nil {
 		row := &m.weigh(t.text).row
@@ -273,8 +274,8 @@ func (a *Analysis) Borrowed() int {
 	return len(seen)
 }
 
-// Count returns the number of words, or characters of Chinese and Japanese, from byte start to byte end that say anything
-// of their language.
+// Count returns the number of words, or characters of Chinese and Japanese, from byte start to byte end that are
+// evidence of a language.
 func (a *Analysis) Count(start, end int) (n int) {
 	for i := a.from(start); i < len(a.tokens) && a.tokens[i].start < end; i++ {
 		if a.cells[i].says {

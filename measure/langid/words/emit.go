@@ -47,7 +47,7 @@ const (
 // cell is what a token says, and what follows from the tokens around it.
 type cell struct {
 	first, n int               // the languages of the token's script
-	ratio    [maxGroup]float64 // probability in each of them, divided by that in the expected language; 0 for the latter
+	ratio    [maxGroup]float64 // probability in each, divided by that in the expected language, which itself has 0
 	own      float64           // 1, or impossible if the expected language is not written in the token's script
 	says     bool              // whether the letters count
 	listed   bool              // a list of the script has the word
@@ -63,9 +63,9 @@ type cell struct {
 
 // emit sets what each token says. simplified is whether Chinese characters are simplified ones.
 func emit(tokens []token, cells []cell, language string, own script, simplified bool) {
-	home := -1
-	if state, ok := stateOf[language]; ok {
-		home = state
+	home, ok := stateOf[language]
+	if !ok {
+		home = -1
 	}
 	for i := 0; i < len(tokens); {
 		j := i + 1
@@ -76,7 +76,8 @@ func emit(tokens []token, cells []cell, language string, own script, simplified 
 			emitCharacters(tokens[i:j], cells[i:j], own, home, language != "ja" && !simplified)
 		} else {
 			cells[i].emit(&tokens[i], own, home)
-			if i > 0 && tokens[i].hyphen && cells[i].says && cells[i-1].says && own == tokens[i].script && compound(tokens[i-1:i+1], home) {
+			heard := tokens[i].hyphen && cells[i].says && cells[i-1].says && own == tokens[i].script
+			if heard && compound(tokens[i-1:i+1], home) {
 				cells[i-1].silence(own)
 				cells[i].silence(own)
 			}

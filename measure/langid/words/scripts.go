@@ -35,10 +35,11 @@ var single = []struct {
 	table    *unicode.RangeTable
 	language string
 }{
-	{unicode.Devanagari, "hi"}, {unicode.Hangul, "ko"}, {unicode.Greek, "el"}, {unicode.Hebrew, "he"}, {unicode.Thai, "th"},
-	{unicode.Bengali, "bn"}, {unicode.Tamil, "ta"}, {unicode.Telugu, "te"}, {unicode.Gujarati, "gu"}, {unicode.Kannada, "kn"},
-	{unicode.Malayalam, "ml"}, {unicode.Gurmukhi, "pa"}, {unicode.Oriya, "or"}, {unicode.Sinhala, "si"}, {unicode.Myanmar, "my"},
-	{unicode.Khmer, "km"}, {unicode.Lao, "lo"}, {unicode.Georgian, "ka"}, {unicode.Armenian, "hy"}, {unicode.Ethiopic, "am"},
+	{unicode.Devanagari, "hi"}, {unicode.Hangul, "ko"}, {unicode.Greek, "el"}, {unicode.Hebrew, "he"},
+	{unicode.Thai, "th"}, {unicode.Bengali, "bn"}, {unicode.Tamil, "ta"}, {unicode.Telugu, "te"},
+	{unicode.Gujarati, "gu"}, {unicode.Kannada, "kn"}, {unicode.Malayalam, "ml"}, {unicode.Gurmukhi, "pa"},
+	{unicode.Oriya, "or"}, {unicode.Sinhala, "si"}, {unicode.Myanmar, "my"}, {unicode.Khmer, "km"},
+	{unicode.Lao, "lo"}, {unicode.Georgian, "ka"}, {unicode.Armenian, "hy"}, {unicode.Ethiopic, "am"},
 }
 
 // states are the languages that words can be found to be in; stateOf gives their places and scripts their scripts.
@@ -109,8 +110,8 @@ var properties = []struct {
 	table *unicode.RangeTable
 	bits  class
 }{
-	{unicode.Letter, letterBit}, {unicode.Mark, markBit}, {unicode.Upper, upperBit | rewriteBit}, {unicode.Title, rewriteBit},
-	{unicode.Digit, digitBit}, {unicode.White_Space, spaceBit},
+	{unicode.Letter, letterBit}, {unicode.Mark, markBit}, {unicode.Upper, upperBit | rewriteBit},
+	{unicode.Title, rewriteBit}, {unicode.Digit, digitBit}, {unicode.White_Space, spaceBit},
 }
 
 // scriptTables are the scripts' characters; those of Chinese and Japanese are in three.

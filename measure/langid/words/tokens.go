@@ -84,7 +84,9 @@ func tokenize(dst []token, text, language string, mask []prose.Span) []token {
 		if (first|rest)&rewriteBit != 0 {
 			word = lower(word, language)
 		}
-		dst = append(dst, token{i, j, word, s, formOf(text, i, j, j == i+n, first, rest, start), last == i, len(dst) == lines, start, i > 0 && last == i-1 && text[last] == '-'})
+		form := formOf(text, i, j, j == i+n, first, rest, start)
+		hyphen := i > 0 && last == i-1 && text[last] == '-'
+		dst = append(dst, token{i, j, word, s, form, last == i, len(dst) == lines, start, hyphen})
 		last = j
 		i, start = j, false
 	}

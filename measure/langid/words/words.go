@@ -19,7 +19,7 @@ import (
 //go:generate go -C ../../../tools run ./build/words
 
 //go:embed words.bin
-var file string
+var file []byte
 
 // idBytes is the length of what the file begins with: the first bytes of the SHA-256 sum of the rest.
 const idBytes = 4

@@ -67,7 +67,7 @@ func TestWords(t *testing.T) {
 
 // The file begins with what identifies it, and so does its name.
 func TestName(t *testing.T) {
-	if whole := Identified([]byte(file[idBytes:])); string(whole) != file || Name() != fmt.Sprintf("words@%x", whole[:4]) {
+	if whole := Identified([]byte(file[idBytes:])); string(whole) != string(file) || Name() != fmt.Sprintf("words@%x", whole[:4]) {
 		t.Errorf("%s: the file begins with %x, expected %x", Name(), file[:idBytes], whole[:idBytes])
 	}
 }

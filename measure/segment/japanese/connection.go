@@ -65,7 +65,8 @@ func (d *dictionary) rows(kind uint16) (r rows) {
 
 // cost returns what a second word costs for being second.
 func (r *rows) cost(column *[blocks]uint16) int32 {
-	sum := r.of[accent][column[accent]] + r.of[grammarGrammar][column[grammarGrammar]] + r.of[grammarWord][column[grammarWord]]
+	sum := r.of[accent][column[accent]] +
+		r.of[grammarGrammar][column[grammarGrammar]] + r.of[grammarWord][column[grammarWord]]
 	if !r.common {
 		sum += r.of[wordGrammar][column[wordGrammar]] + r.of[wordWord][column[wordWord]]
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"crosstalk/measure/pytext"
 	"crosstalk/measure/segment"
 )
 
@@ -58,7 +59,7 @@ func chunk(text string) int {
 	if len(text) <= maxChunk {
 		return len(text)
 	}
-	end := strings.LastIndexFunc(text[:maxChunk], func(r rune) bool { return r == '。' || segment.IsSpace(r) })
+	end := strings.LastIndexFunc(text[:maxChunk], func(r rune) bool { return r == '。' || pytext.IsSpace(r) })
 	if end >= 0 {
 		_, n := utf8.DecodeRuneInString(text[end:])
 		return end + n

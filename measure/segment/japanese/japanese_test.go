@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"crosstalk/internal/shared"
+	"crosstalk/measure/pytext"
 	"crosstalk/measure/segment"
 	"crosstalk/measure/segment/internal/segmenttest"
 )
@@ -33,7 +34,7 @@ func TestGolden(t *testing.T) {
 }
 
 // bare is the text without white space.
-func bare(text string) string { return strings.Join(strings.FieldsFunc(text, segment.IsSpace), "") }
+func bare(text string) string { return strings.Join(strings.FieldsFunc(text, pytext.IsSpace), "") }
 
 func TestLongText(t *testing.T) {
 	for _, unit := range []string{"図書館で本を読みました。", "a", "カ", "9", " ", "\xff", "\uFFFD", "日本 "} {

@@ -11,7 +11,7 @@ func TestCache(t *testing.T) {
 	for i := range 20_000 {
 		column[Text(fmt.Sprint("a", i)).Sum()] = uint8(i % 60)
 	}
-	tables, err := Tables(string(Write(nil, []Column{column, {}})))
+	tables, err := Tables(Write(nil, []Column{column, {}}))
 	if err != nil {
 		t.Fatal(err)
 	}

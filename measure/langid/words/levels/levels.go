@@ -7,17 +7,16 @@
 //	columns, bucket bits, lowest level: a byte each
 //	number of masks: two bytes
 //	masks: three bytes with a bit for each column, a byte with the length of their code; 0 is all others
-//	directory: for each 32 buckets, the bit at which they begin, in four bytes, and how far from there each begins, in two
-//	rows: 14 more bits of the hash; the code of the columns that have the string; after the code of all others a bit for
-//	each column; for each column that has it, in order, six bits with its level above the lowest
+//	directory: for each 32 buckets, the bit at which they begin, in four bytes, and how far from there each begins,
+//	in two
+//	rows: 14 more bits of the hash; the code of the columns that have the string; after the code of all others a bit
+//	for each column; for each column that has it, in order, six bits with its level above the lowest
 //	eight bytes of zeros
 //
 // All numbers begin with their lowest byte, and rows with their lowest bit.
 package levels
 
-import (
-	"math"
-)
+import "math"
 
 const (
 	keyBits   = 14 // of the strings that a table does not have, up to one in 3,000 is taken for one that it has

@@ -2,6 +2,7 @@ package levels
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -21,7 +22,7 @@ func table() []Column {
 func TestRoundTrip(t *testing.T) {
 	want := table()
 	file := Write(Write(nil, want), []Column{{7: 9}})
-	tables, err := Tables(string(file))
+	tables, err := Tables(file)
 	if err != nil || len(tables) != 2 {
 		t.Fatalf("%d tables, %v; want 2", len(tables), err)
 	}
@@ -51,7 +52,7 @@ func TestColumns(t *testing.T) {
 	for c := range most {
 		most[c] = Column{Text("a").Sum(): uint8(c)}
 	}
-	tables, err := Tables(string(Write(Write(nil, most), []Column{{}})))
+	tables, err := Tables(Write(Write(nil, most), []Column{{}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestStrangers(t *testing.T) {
 	for i := range 50_000 {
 		c[Text(fmt.Sprint("a", i)).Sum()] = 1
 	}
-	tables, err := Tables(string(Write(nil, []Column{c, {}, {}, {}, {}, {}, {}, {}, {}, {}})))
+	tables, err := Tables(Write(nil, []Column{c, {}, {}, {}, {}, {}, {}, {}, {}, {}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestStrangers(t *testing.T) {
 }
 
 func TestDamaged(t *testing.T) {
-	file := string(Write(nil, table()))
+	file := Write(nil, table())
 	for n := range len(file) {
 		if _, err := Tables(file[:n]); err == nil && n > 0 {
 			t.Errorf("%d bytes of %d were read", n, len(file))
@@ -106,11 +107,11 @@ func TestOf(t *testing.T) {
 
 func FuzzTables(f *testing.F) {
 	file := Write(nil, table())
-	f.Add(string(file))
+	f.Add(slices.Clone(file))
 	file[30]++ // in the directory
-	f.Add(string(file))
-	f.Add("\x03\x01\x00\x02")
-	f.Fuzz(func(t *testing.T, file string) {
+	f.Add(file)
+	f.Add([]byte("\x03\x01\x00\x02"))
+	f.Fuzz(func(t *testing.T, file []byte) {
 		tables, _ := Tables(file)
 		for _, t := range tables {
 			t.Row(Text("a1"))

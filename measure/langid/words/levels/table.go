@@ -1,6 +1,7 @@
 package levels
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +14,7 @@ type Table struct {
 	columns, bucketBits int
 	lowest              uint8
 	codes               *[1 << longestCode]code // by the next bits
-	directory, rows     string
+	directory, rows     []byte
 	end                 int // of the rows, in bits
 	caches              sync.Pool
 }
@@ -113,25 +114,22 @@ func (t *Table) load(at int) uint64 {
 	if at >= t.end {
 		return 0
 	}
-	b := t.rows[at>>3 : at>>3+8] // eight bytes follow the rows
-	next := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-	return next >> (at & 7)
+	return binary.LittleEndian.Uint64(t.rows[at>>3:]) >> (at & 7) // eight bytes follow the rows
 }
 
 // begin returns the bit at which a bucket begins.
 func (t *Table) begin(bucket int) int {
 	d := t.directory[bucket/group*groupBytes:]
-	first := int(d[0]) | int(d[1])<<8 | int(d[2])<<16 | int(d[3])<<24
-	d = d[4+2*(bucket%group):]
-	return first + int(d[0]) + int(d[1])<<8
+	first := int(binary.LittleEndian.Uint32(d))
+	return first + int(binary.LittleEndian.Uint16(d[4+2*(bucket%group):]))
 }
 
 var errShort = fmt.Errorf("levels: %w", io.ErrUnexpectedEOF)
 
 // Tables returns the tables of a file that Write made. An error means that the file is damaged.
-func Tables(file string) (tables []*Table, err error) {
+func Tables(file []byte) (tables []*Table, err error) {
 	for len(file) > 0 {
-		n, used := uvarint(file)
+		n, used := binary.Uvarint(file)
 		if used <= 0 || n > uint64(len(file)-used) {
 			return nil, errShort
 		}
@@ -145,23 +143,12 @@ func Tables(file string) (tables []*Table, err error) {
 	return tables, nil
 }
 
-// uvarint is binary.Uvarint of a string.
-func uvarint(s string) (x uint64, n int) {
-	for i := 0; i < len(s) && i < 9; i++ {
-		x |= uint64(s[i]&0x7f) << (7 * i)
-		if s[i] < 0x80 {
-			return x, i + 1
-		}
-	}
-	return 0, 0
-}
-
-func read(data string) (*Table, error) {
+func read(data []byte) (*Table, error) {
 	if len(data) < 5 {
 		return nil, errShort
 	}
 	t := &Table{columns: int(data[0]), bucketBits: int(data[1]), lowest: data[2]}
-	n := int(data[3]) | int(data[4])<<8
+	n := int(binary.LittleEndian.Uint16(data[3:]))
 	if t.columns == 0 || t.columns > MaxColumns || t.bucketBits > 32-keyBits || n > 1<<longestCode {
 		return nil, errors.New("levels: the head of a table is damaged")
 	}
@@ -173,7 +160,7 @@ func read(data string) (*Table, error) {
 	masks := make([]mask, n)
 	for i := range masks {
 		m := data[4*i:]
-		masks[i] = mask{has: uint32(m[0]) | uint32(m[1])<<8 | uint32(m[2])<<16, bits: int(m[3])}
+		masks[i] = mask{has: binary.LittleEndian.Uint32(m) & (1<<24 - 1), bits: int(m[3])}
 	}
 	var err error
 	if t.codes, err = assign(masks); err != nil {

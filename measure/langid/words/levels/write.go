@@ -20,8 +20,8 @@ type row struct {
 	levels []uint8
 }
 
-// Write appends a table to a file. It panics if there are no columns, or more than MaxColumns. Levels that are more than
-// 63 above the table's lowest are written as 63 above.
+// Write appends a table to a file. It panics if there are no columns, or more than MaxColumns. Levels that are more
+// than 63 above the table's lowest are written as 63 above.
 func Write(dst []byte, columns []Column) []byte {
 	if len(columns) == 0 || len(columns) > MaxColumns {
 		panic(fmt.Sprintf("levels: %d columns, expected 1 to %d", len(columns), MaxColumns))
@@ -32,7 +32,8 @@ func Write(dst []byte, columns []Column) []byte {
 			sums[sum], lowest = true, min(lowest, level)
 		}
 	}
-	t := Table{columns: len(columns), bucketBits: min(32-keyBits, max(0, bits.Len(uint(len(sums)/4))-1)), lowest: lowest}
+	bucketBits := min(32-keyBits, max(0, bits.Len(uint(len(sums)/4))-1))
+	t := Table{columns: len(columns), bucketBits: bucketBits, lowest: lowest}
 	rows := t.list(slices.Sorted(maps.Keys(sums)), columns)
 	masks := masksOf(rows)
 	codes, _ := assign(masks)
@@ -116,7 +117,9 @@ func masksOf(rows []row) []mask {
 	for has, count := range counts {
 		masks = append(masks, mask{has: has, count: count})
 	}
-	slices.SortFunc(masks, func(a, b mask) int { return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.has, b.has)) })
+	slices.SortFunc(masks, func(a, b mask) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.has, b.has))
+	})
 	rest := mask{}
 	for _, m := range masks[min(len(masks), most):] {
 		rest.count += m.count

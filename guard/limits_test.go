@@ -1,0 +1,64 @@
+package guard
+
+import (
+	"testing"
+
+	"crosstalk/measure/langid/words"
+)
+
+// A sentence of a word or two that is the whole answer needs less than a line; either limit has a case on each side.
+func TestLineLimits(t *testing.T) {
+	for _, c := range []struct {
+		tag, text string
+		want      Verdict
+	}{
+		{"de", "Hello.", Wrong},     // log odds 2.57 of a sentence
+		{"de", "Nice.", Wrong},      // 3.23
+		{"de", "Nice", CannotTell},  // the same of a line
+		{"de", "Okay.", CannotTell}, // 0.25
+		{"de", "No.", Wrong},        // 5.54 of a line
+		{"de", "Das house", CannotTell},
+		{"de", "Der Hund", Right},
+		{"es", "a casa", CannotTell}, // 1.32
+	} {
+		if j, err := Check(c.text, c.tag); err != nil || j.Verdict != c.want {
+			t.Errorf("%s %q: %s, %v; want %s", c.tag, c.text, j.Verdict, err, c.want)
+		}
+	}
+}
+
+// Each further word of a run must add to the odds; a function word alone needs less, Chinese characters more.
+func TestDoubtful(t *testing.T) {
+	const start, end = 0, 3
+	for _, c := range []struct {
+		words    int
+		language string
+		share    float64 // of the first word
+		least    float64 // log odds
+	}{
+		{1, "en", 1e-5, -1.4637}, {2, "en", 1e-5, -0.9637}, {4, "en", 1e-5, 0.0363}, {9, "en", 1e-5, 0.0363},
+		{1, "en", 0.9e-3, -1.4637}, {1, "en", 1e-3, -2.0637}, {2, "en", 1e-3, -0.9637},
+		{1, "zh", 0, -0.9637}, {3, "zh", 0, -0.9637}, {1, "ja", 0, -0.9637},
+	} {
+		r := run{words: make([]words.Word, c.words), start: start, end: end, language: c.language}
+		r.words[0].Share = c.share
+		for by, want := range map[float64]bool{-1e-3: true, 1e-3: false} {
+			if r.odds = c.least + by; r.doubtful() != want {
+				t.Errorf("%+v, log odds %.4f: doubtful %v", c, r.odds, !want)
+			}
+		}
+	}
+	r := run{words: []words.Word{{Share: 1e-3}}, end: 2, language: "en", odds: -1.5}
+	if !r.doubtful() {
+		t.Error("a function word of two letters needs no less than other words")
+	}
+}
+
+// What was judged has the probability that its odds give, and 0.5 where they are even.
+func TestProbability(t *testing.T) {
+	for x, want := range map[float64]float64{0: 0.5, 1.3863: 0.8, -1.3863: 0.2, 7: 0.9991, 50: 0.9999} {
+		if got := probability(x); got != want {
+			t.Errorf("probability(%g) = %g, want %g", x, got, want)
+		}
+	}
+}
