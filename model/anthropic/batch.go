@@ -24,14 +24,10 @@ const (
 
 // Fits implements crosstalk.Batcher.
 func (m *Model) Fits(asks []crosstalk.BatchAsk) int {
-	size := 0
-	for i, a := range asks[:min(len(asks), mostAsks)] {
+	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
 		body, _ := m.body(a.Request) // Submit says what is wrong with it
-		if size += len(body) + 100; size > mostBytes && i > 0 {
-			return i
-		}
-	}
-	return min(len(asks), mostAsks)
+		return len(body) + 100
+	})
 }
 
 type batchRequest struct {
@@ -58,7 +54,7 @@ func (m *Model) Submit(ctx context.Context, _ string, asks []crosstalk.BatchAsk)
 	for i, a := range asks {
 		body, err := m.body(a.Request)
 		if err != nil {
-			return "", m.unwritable(err)
+			return "", m.endpoint.Unwritable(err)
 		}
 		requests[i] = batchRequest{a.Key.String(), body}
 	}
@@ -131,7 +127,7 @@ func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bo
 	if b.Results == nil && time.Since(b.Created) > kept {
 		return false, nil
 	}
-	for line, err := range m.lines(ctx, b.ID) {
+	for line, err := range m.endpoint.Lines(ctx, resultsPath(b.ID)) {
 		if err != nil {
 			return false, err
 		}
@@ -149,11 +145,9 @@ func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bo
 	return false, m.endpoint.Unread("the results of the batch "+b.ID, errors.New("they have no line with an id"))
 }
 
-// lines are those of the results. The address that the API gives is not used:
+// resultsPath is where the results are. The address that the API gives is not used:
 // the key goes to no other host.
-func (m *Model) lines(ctx context.Context, id string) iter.Seq2[[]byte, error] {
-	return m.endpoint.Lines(ctx, "/messages/batches/"+url.PathEscape(id)+"/results")
-}
+func resultsPath(id string) string { return "/messages/batches/" + url.PathEscape(id) + "/results" }
 
 // Poll implements crosstalk.Batcher.
 func (m *Model) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
@@ -181,25 +175,14 @@ type outputLine struct {
 
 // Results implements crosstalk.Batcher.
 func (m *Model) Results(ctx context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
-	return func(yield func(crosstalk.BatchResult, error) bool) {
-		b, err := m.get(ctx, id)
-		if err != nil {
-			yield(crosstalk.BatchResult{}, err)
-			return
-		}
-		if b.Results == nil {
-			return
-		}
-		for line, err := range m.lines(ctx, id) {
-			if err != nil {
-				yield(crosstalk.BatchResult{}, err)
-				return
-			}
-			if !yield(m.result(line, requests), nil) {
-				return
-			}
-		}
+	b, err := m.get(ctx, id)
+	switch {
+	case err != nil:
+		return endpoint.NoResults(err)
+	case b.Results == nil:
+		return func(func(crosstalk.BatchResult, error) bool) {}
 	}
+	return m.endpoint.Results(ctx, resultsPath(id), func(line []byte) crosstalk.BatchResult { return m.result(line, requests) })
 }
 
 // statuses are what the types of errors are as HTTP statuses.

@@ -28,6 +28,23 @@ func (e *Endpoint) fault(f crosstalk.Fault, status int, cause error, format stri
 	return &crosstalk.AskError{Fault: f, Status: status, Err: cause, Message: e.identity.String() + ": " + fmt.Sprintf(format, args...)}
 }
 
+// Rejected is the error for a request that is not sent.
+func (e *Endpoint) Rejected(param, format string, args ...any) error {
+	err := e.fault(crosstalk.Rejected, 0, nil, format, args...)
+	err.Param = param
+	return err
+}
+
+// Unwritable is the error for a request with a parameter that is no JSON.
+func (e *Endpoint) Unwritable(cause error) error {
+	return e.fault(crosstalk.Rejected, 0, cause, "an extra parameter cannot be written as JSON: %v", cause)
+}
+
+// NoLevel is the error for a level of reasoning that a model does not have.
+func (e *Endpoint) NoLevel(level string) error {
+	return e.Rejected(crosstalk.ParamReasoning, "this model has no reasoning level %q (--reasoning)", level)
+}
+
 // failed reads a response whose status is no success. Key is what was sent.
 func (e *Endpoint) failed(status int, h http.Header, body []byte, key string) (crosstalk.Answer, error) {
 	p := readProblem(body)

@@ -54,14 +54,10 @@ const largest = mostAsks * 100 << 10
 
 // Fits implements crosstalk.Batcher.
 func (b *Batcher) Fits(asks []crosstalk.BatchAsk) int {
-	size := 0
-	for i, a := range asks[:min(len(asks), mostAsks)] {
+	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
 		line, _ := body(b.Identity().Name, a.Request) // Submit says what is wrong with it
-		if size += len(line) + 120; size > mostBytes && i > 0 {
-			return i
-		}
-	}
-	return min(len(asks), mostAsks)
+		return len(line) + 120
+	})
 }
 
 // object is a JSON object.
@@ -74,8 +70,7 @@ func (b *Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.Batch
 	for i, a := range asks {
 		body, err := body(name, a.Request)
 		if err != nil {
-			return "", &crosstalk.AskError{Fault: crosstalk.Rejected, Err: err,
-				Message: fmt.Sprintf("%s: an extra parameter cannot be written as JSON: %v", b.Identity(), err)}
+			return "", b.endpoint.Unwritable(err)
 		}
 		requests[i] = object{"request": body, "metadata": object{"key": a.Key.String()}}
 	}
@@ -232,12 +227,11 @@ var statuses = map[int]int{3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 14: 503, 16: 
 
 // Results implements crosstalk.Batcher.
 func (b *Batcher) Results(ctx context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+	o, err := b.get(ctx, id)
+	if err != nil {
+		return endpoint.NoResults(err)
+	}
 	return func(yield func(crosstalk.BatchResult, error) bool) {
-		o, err := b.get(ctx, id)
-		if err != nil {
-			yield(crosstalk.BatchResult{}, err)
-			return
-		}
 		for _, one := range o.results() {
 			if !yield(b.result(one, requests), nil) {
 				return

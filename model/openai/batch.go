@@ -41,14 +41,10 @@ type inputLine struct {
 
 // Fits implements crosstalk.Batcher.
 func (b Batcher) Fits(asks []crosstalk.BatchAsk) int {
-	size := 0
-	for i, a := range asks[:min(len(asks), mostAsks)] {
+	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
 		line, _ := b.line(a) // Submit says what is wrong with it
-		if size += len(line); size > mostBytes && i > 0 {
-			return i
-		}
-	}
-	return min(len(asks), mostAsks)
+		return len(line)
+	})
 }
 
 func (b Batcher) line(a crosstalk.BatchAsk) ([]byte, error) {
@@ -239,27 +235,21 @@ type outputLine struct {
 
 // Results implements crosstalk.Batcher.
 func (b Batcher) Results(ctx context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+	got, err := b.get(ctx, id)
+	if err != nil {
+		return endpoint.NoResults(err)
+	}
 	return func(yield func(crosstalk.BatchResult, error) bool) {
-		got, err := b.get(ctx, id)
-		if err != nil {
-			yield(crosstalk.BatchResult{}, err)
-			return
-		}
 		var missing error
 		for _, file := range []string{got.Output, got.ErrorFile} {
 			if file == "" {
 				continue
 			}
-			for line, err := range b.endpoint.Lines(ctx, "/files/"+url.PathEscape(file)+"/content") {
+			path := "/files/" + url.PathEscape(file) + "/content"
+			for r, err := range b.endpoint.Results(ctx, path, func(line []byte) crosstalk.BatchResult { return b.result(line, requests) }) {
 				if gone(err) {
 					missing = err // but perhaps not the other one
-					break
-				}
-				if err != nil {
-					yield(crosstalk.BatchResult{}, err)
-					return
-				}
-				if !yield(b.result(line, requests), nil) {
+				} else if !yield(r, err) || err != nil {
 					return
 				}
 			}

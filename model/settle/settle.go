@@ -50,6 +50,17 @@ func Answer(req crosstalk.Request, r Received) crosstalk.Answer {
 	return a
 }
 
+// Reader reads the answer to req out of a body, with the API's way to read one.
+func Reader(req crosstalk.Request, read func([]byte) (Received, error)) func([]byte) (crosstalk.Answer, error) {
+	return func(body []byte) (crosstalk.Answer, error) {
+		r, err := read(body)
+		if err != nil {
+			return crosstalk.Answer{}, err
+		}
+		return Answer(req, r), nil
+	}
+}
+
 // Recorded is an answer that was recorded with the model's thoughts still in
 // its text, as it would be received today. Any other is returned as it is.
 func Recorded(a crosstalk.Answer) crosstalk.Answer {
