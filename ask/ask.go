@@ -98,6 +98,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// longestWait is the longest wait before a retry, and the longest pause of an open
+// circuit: half a minute, and less if the first wait is shorter than usual.
+func (o Options) longestWait() time.Duration { return min(60*o.Backoff, 30*time.Second) }
+
 // Session asks any number of models on behalf of one run. It is safe for
 // concurrent use.
 type Session struct {
@@ -220,7 +224,7 @@ func (s *Session) endpoint(name string) *endpoint {
 			return e
 		}
 	}
-	e := &endpoint{name: name, limit: newLimiter(s.options), breaker: breaker{patience: s.options.Patience}}
+	e := &endpoint{name: name, limit: newLimiter(s.options), breaker: breaker{patience: s.options.Patience, longest: s.options.longestWait()}}
 	e.stop, e.halt = context.WithCancelCause(s.stop)
 	s.endpoints = append(s.endpoints, e)
 	return e

@@ -215,7 +215,7 @@ func (a *asker) pause(n int, err error) time.Duration {
 	if errors.As(err, &e) && e.RetryAfter > 0 {
 		return e.RetryAfter + rand.N(a.options.Backoff/4+1)
 	}
-	wait := min(a.options.Backoff<<min(n-1, 16), 30*time.Second)
+	wait := min(a.options.Backoff<<min(n-1, 16), a.options.longestWait())
 	return wait/2 + rand.N(wait/2+1)
 }
 
