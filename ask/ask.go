@@ -5,9 +5,11 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -77,24 +79,14 @@ func (o Options) Check() error {
 }
 
 func (o Options) withDefaults() Options {
-	def := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	def(&o.Concurrency, 64)
-	def(&o.Retries, 8)
-	def(&o.StopEmpty, 8)
-	duration := func(v *time.Duration, d time.Duration) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	duration(&o.Timeout, 2*time.Minute)
-	duration(&o.Patience, 10*time.Minute)
-	duration(&o.Backoff, 500*time.Millisecond)
-	duration(&o.Poll, 5*time.Second)
-	duration(&o.Settle, time.Minute)
+	o.Concurrency = cmp.Or(o.Concurrency, 64)
+	o.Retries = cmp.Or(o.Retries, 8)
+	o.StopEmpty = cmp.Or(o.StopEmpty, 8)
+	o.Timeout = cmp.Or(o.Timeout, 2*time.Minute)
+	o.Patience = cmp.Or(o.Patience, 10*time.Minute)
+	o.Backoff = cmp.Or(o.Backoff, 500*time.Millisecond)
+	o.Poll = cmp.Or(o.Poll, 5*time.Second)
+	o.Settle = cmp.Or(o.Settle, time.Minute)
 	return o
 }
 
@@ -118,7 +110,7 @@ type Session struct {
 	endpoints []*endpoint
 	models    []*model
 	hopeless  []*ModelError
-	seen      keySet                     // of crosstalk.Key.Short
+	seen      map[uint64]struct{}        // crosstalk.Key.Short of what is counted
 	fresh     map[crosstalk.Key]struct{} // asked by this session and not counted yet
 	waiting   []*waiting                 // batches
 	remarks   []string                   // on batches, for Warnings
@@ -129,7 +121,8 @@ type Session struct {
 func NewSession(j Journal, o Options) *Session {
 	o = o.withDefaults()
 	stop, halt := context.WithCancelCause(context.Background())
-	return &Session{journal: j, options: o, budget: newAccount(o.Budget), stop: stop, halt: halt, fresh: map[crosstalk.Key]struct{}{}}
+	return &Session{journal: j, options: o, budget: newAccount(o.Budget), stop: stop, halt: halt,
+		seen: map[uint64]struct{}{}, fresh: map[crosstalk.Key]struct{}{}}
 }
 
 // Stop makes the session take no new asks and lets those in flight finish.
@@ -164,7 +157,7 @@ func (s *Session) Reason() error {
 func (s *Session) Hopeless() []*ModelError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]*ModelError(nil), s.hopeless...)
+	return slices.Clone(s.hopeless)
 }
 
 func (s *Session) note(err error) {
@@ -190,12 +183,10 @@ func (s *Session) gaveUp(err error) error {
 	if !errors.As(err, &hopeless) {
 		return err // the caller may know another way
 	}
-	for _, h := range s.hopeless {
-		if h.Model == hopeless.Model && h.Error() == hopeless.Error() {
-			return err
-		}
+	known := func(h *ModelError) bool { return h.Model == hopeless.Model && h.Error() == hopeless.Error() }
+	if !slices.ContainsFunc(s.hopeless, known) {
+		s.hopeless = append(s.hopeless, hopeless)
 	}
-	s.hopeless = append(s.hopeless, hopeless)
 	return err
 }
 
@@ -204,17 +195,30 @@ func (s *Session) For(m crosstalk.Model) crosstalk.Asker {
 	id := m.Identity()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, about := range s.models {
-		if about.id == id {
-			about.batches(m)
-			return &asker{s, m, about}
-		}
+	about := s.modelOf(id)
+	if about == nil {
+		about = s.addModel(id)
 	}
-	about := &model{id: id, endpoint: s.endpoint(id.Endpoint), shapes: map[string]*shape{}, batchers: map[crosstalk.API]crosstalk.Batcher{}}
-	about.stop, about.halt = context.WithCancelCause(about.endpoint.stop)
-	about.batches(m)
-	s.models = append(s.models, about)
+	if b, ok := m.(crosstalk.Batcher); ok {
+		about.batchers[m.API()] = b
+	}
 	return &asker{s, m, about}
+}
+
+// modelOf is the model of this name, nil if it is new. The caller holds mu.
+func (s *Session) modelOf(id crosstalk.Identity) *model {
+	if i := slices.IndexFunc(s.models, func(m *model) bool { return m.id == id }); i >= 0 {
+		return s.models[i]
+	}
+	return nil
+}
+
+// addModel adds a model. The caller holds mu.
+func (s *Session) addModel(id crosstalk.Identity) *model {
+	m := &model{id: id, endpoint: s.endpoint(id.Endpoint), shapes: map[string]*shape{}, batchers: map[crosstalk.API]crosstalk.Batcher{}}
+	m.stop, m.halt = context.WithCancelCause(m.endpoint.stop)
+	s.models = append(s.models, m)
+	return m
 }
 
 // endpoint returns the endpoint of this name. The caller holds mu.

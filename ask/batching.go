@@ -2,9 +2,9 @@ package ask
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -122,13 +122,11 @@ func (b *Batching) Collect(ctx context.Context) error {
 func (b *Batching) batcher(batch *journal.Batch) (crosstalk.Batcher, group) {
 	b.Session.mu.Lock()
 	defer b.Session.mu.Unlock()
-	for _, m := range b.models {
-		if m.id == batch.Identity {
-			api := batch.Asks[0].Request.API
-			return m.batchers[api], group{m, api}
-		}
+	m, api := b.modelOf(batch.Identity), batch.Asks[0].Request.API
+	if m == nil {
+		return nil, group{}
 	}
-	return nil, group{}
+	return m.batchers[api], group{m, api}
 }
 
 // run submits the batches that are fresh, and waits for all.
@@ -155,16 +153,9 @@ func (b *Batching) run(ctx context.Context, all []*waiting) error {
 
 // forget takes a batch off those that are waited for.
 func (b *Batching) forget(w *waiting) {
-	s := b.Session
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var rest []*waiting
-	for _, other := range s.waiting {
-		if other != w {
-			rest = append(rest, other)
-		}
-	}
-	s.waiting = rest
+	b.Session.mu.Lock()
+	defer b.Session.mu.Unlock()
+	b.waiting = slices.DeleteFunc(slices.Clone(b.waiting), func(other *waiting) bool { return other == w })
 }
 
 // see sees one batch through.
@@ -174,9 +165,11 @@ func (b *Batching) see(ctx context.Context, w *waiting) error {
 			return err
 		}
 	} else if w.ID == "" {
-		found, err := b.find(ctx, w)
-		if err != nil || !found {
-			return errors.Join(err, b.dropIf(err == nil, w)) // the next round has its asks
+		switch found, err := b.find(ctx, w); {
+		case err != nil:
+			return err
+		case !found:
+			return b.drop(w) // the next round has its asks
 		}
 	}
 	var c *collection
@@ -316,13 +309,6 @@ func (b *Batching) drop(w *waiting) error {
 	return nil
 }
 
-func (b *Batching) dropIf(is bool, w *waiting) error {
-	if !is {
-		return nil
-	}
-	return b.drop(w)
-}
-
 // noBatches ends the asking because the server takes no batches.
 func (b *Batching) noBatches(w *waiting, err error) error {
 	return errors.Join(b.end(&ModelError{w.Identity, fmt.Errorf("the batch was not accepted: %w; ask without --batch", err)}), b.drop(w))
@@ -358,16 +344,12 @@ func (b *Batching) find(ctx context.Context, w *waiting) (found bool, err error)
 	if err != nil {
 		return false, b.end(err)
 	}
-	known := map[string]bool{}
-	for _, id := range list {
-		known[id] = true
-	}
 	for {
 		late := time.Since(began) >= b.options.Settle // before the list is made
 		var id string
 		var sure bool
 		err := b.insist(ctx, func(ctx context.Context) (err error) {
-			id, sure, err = w.batcher.Find(ctx, w.Tag, w.At, w.Asks, func(id string) bool { return known[id] })
+			id, sure, err = w.batcher.Find(ctx, w.Tag, w.At, w.Asks, func(id string) bool { return slices.Contains(list, id) })
 			return err
 		})
 		switch {
@@ -439,6 +421,3 @@ func (b *Batching) remark(format string, args ...any) {
 	defer b.Session.mu.Unlock()
 	b.remarks = append(b.remarks, visible.Line(fmt.Sprintf(format, args...)))
 }
-
-// newTag is a name for a batch that no other has.
-func newTag() string { return rand.Text() }

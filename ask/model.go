@@ -40,14 +40,6 @@ type model struct {
 	batchers map[crosstalk.API]crosstalk.Batcher // where it can be asked in batches; the session's mutex guards it
 }
 
-// batches notes how the model is asked in batches, if it is. The caller holds
-// the session's mutex.
-func (m *model) batches(of crosstalk.Model) {
-	if b, ok := of.(crosstalk.Batcher); ok {
-		m.batchers[of.API()] = b
-	}
-}
-
 // knows notes a request that the model answered.
 func (m *model) knows(req crosstalk.Request) {
 	if m.known.Load() == nil {

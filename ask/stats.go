@@ -146,10 +146,11 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	s := a.Session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.seen.add(key.Short()) {
+	if _, again := s.seen[key.Short()]; again {
 		delete(s.fresh, key)
 		return s.stats.Failed
 	}
+	s.seen[key.Short()] = struct{}{}
 	if _, fresh := s.fresh[key]; fresh {
 		from = fromModel // another caller found in the journal what this session asked
 		delete(s.fresh, key)

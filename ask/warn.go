@@ -142,10 +142,14 @@ func (o *observed) prompt(req crosstalk.Request, tokens int) {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	bytes := 0
-	for _, text := range append([]string{req.Prompt}, contents(req.Messages)...) {
+	add := func(text string) {
 		bytes += len(text)
 		h.WriteString(text)
 		h.WriteByte(0)
+	}
+	add(req.Prompt)
+	for _, m := range req.Messages {
+		add(m.Content)
 	}
 	if expected := Worst(req).Prompt; o.shortest.Prompt == 0 || expected < o.shortest.Prompt {
 		o.shortest = crosstalk.Usage{Prompt: expected, Completion: tokens}
@@ -169,13 +173,6 @@ func (o *observed) prompt(req crosstalk.Request, tokens int) {
 	default:
 		below(bytes, tokens)
 	}
-}
-
-func contents(messages []crosstalk.Message) (list []string) {
-	for _, m := range messages {
-		list = append(list, m.Content)
-	}
-	return list
 }
 
 // A prompt is taken to have at least this many tokens a byte: one in eight, which is

@@ -57,12 +57,12 @@ func Adapt(name string, p crosstalk.PromptConfig, own []Family) (crosstalk.Promp
 	if p.API == crosstalk.Responses { // the API has neither
 		takes.Seed, takes.Stop = &no, &no
 	}
-	if preset.protocol == anthropicMessages {
+	if preset.Protocol == anthropicMessages {
 		takes.Seed, takes.Logprobs = &no, &no
 	}
-	a.temperature(takes.Temperature)
-	a.topP(takes.TopP)
 	d := &a.Decoding
+	a.sampling(crosstalk.ParamTemperature, &d.Temperature, takes.Temperature, a.family.Temperature)
+	a.sampling(crosstalk.ParamTopP, &d.TopP, takes.TopP, a.family.TopP)
 	if refused(takes.Stop) && len(d.Stop) > 0 {
 		a.change(Change{Param: crosstalk.ParamStop, From: fmt.Sprintf("%q", d.Stop), Why: a.model + " takes none; answers are cut at it when they arrive", Keeps: true})
 	}
@@ -176,67 +176,40 @@ func extraLevel(extra map[string]any) (level string, found bool) {
 	return "", false
 }
 
-func (a *adapter) temperature(takes string) {
-	d := &a.Decoding
-	if d.Temperature == nil {
+// sampling adapts temperature or top_p to what the model takes; otherwise is what it
+// takes when it does not think.
+func (a *adapter) sampling(param string, value **float64, takes, otherwise string) {
+	if *value == nil || takes == "" || takes == "any" {
 		return
 	}
-	c := Change{Param: crosstalk.ParamTemperature, From: number(*d.Temperature)}
+	temperature := a.Decoding.Temperature
+	c := Change{Param: param, From: number(**value)}
 	switch takes {
-	case "", "any":
-		return
 	case "default":
-		c.Why = a.model + " takes only its default" + a.whenThinking(a.family.Temperature)
-		d.Temperature = nil
+		c.Why = a.model + " takes only its default" + a.whenThinking(otherwise)
 	case "ignored":
-		c.Why = a.model + " ignores it" + a.whenThinking(a.family.Temperature)
-		d.Temperature = nil
-	default:
-		v, moved := clamp(*d.Temperature, takes)
-		if !moved {
-			return
-		}
-		c.To, c.Why = number(v), a.model+" takes "+between(takes)
-		d.Temperature = &v
-	}
-	a.change(c)
-}
-
-func (a *adapter) topP(takes string) {
-	d := &a.Decoding
-	if d.TopP == nil {
-		return
-	}
-	c := Change{Param: crosstalk.ParamTopP, From: number(*d.TopP)}
-	switch takes {
-	case "", "any":
-		return
-	case "default":
-		c.Why = a.model + " takes only its default" + a.whenThinking(a.family.TopP)
-	case "ignored":
-		c.Why = a.model + " ignores it" + a.whenThinking(a.family.TopP)
+		c.Why = a.model + " ignores it" + a.whenThinking(otherwise)
 	case "alone":
-		if d.Temperature == nil {
+		if temperature == nil {
 			return
 		}
 		c.Why = a.model + " does not take it together with a temperature"
 	case "sampling":
-		if d.Temperature == nil || *d.Temperature > 0 || *d.TopP == 1 {
+		if temperature == nil || *temperature > 0 || **value == 1 {
 			return
 		}
-		c.Why = a.model + " does not take it with temperature 0, where it has no effect"
-		c.Keeps = true
+		c.Why, c.Keeps = a.model+" does not take it with temperature 0, where it has no effect", true
 	default:
-		v, moved := clamp(*d.TopP, takes)
+		v, moved := clamp(**value, takes)
 		if !moved {
 			return
 		}
 		c.To, c.Why = number(v), a.model+" takes "+between(takes)
-		d.TopP = &v
+		*value = &v
 		a.change(c)
 		return
 	}
-	d.TopP = nil
+	*value = nil
 	a.change(c)
 }
 

@@ -79,7 +79,7 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 		p.System, tried = "", tried[:3]
 	}
 	provider, _, _ := cutName(name)
-	if preset, _ := lookup(provider); preset.protocol == anthropicMessages {
+	if preset, _ := lookup(provider); preset.Protocol == anthropicMessages {
 		p.Logprobs = 0 // the API has none
 	}
 	c := Checked{Model: m.Identity(), Family: FamilyOf(name, o.Families).Name, Params: map[string]string{}, MaxTokens: "max_tokens"}

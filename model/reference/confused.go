@@ -193,8 +193,8 @@ func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk
 			add(c.draw(r, language, place))
 		}
 	}
-	a := crosstalk.Answer{Status: crosstalk.Text, Text: text.String(), Reason: "stop", Model: c.id.Name,
-		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(pieces(text.String()))}}
+	a := answered(c, req, text.String())
+	a.Usage.Completion = len(pieces(a.Text))
 	if req.Logprobs > 0 {
 		a.Logprobs = madeUp(r, language, a.Text, switches, req.Logprobs)
 	}

@@ -106,8 +106,7 @@ func (m *Inconsistent) Answer(ctx context.Context, req crosstalk.Request) (cross
 		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected,
 			Message: fmt.Sprintf("%s:inconsistent knows only the questions and texts of the suite's tasks, not %q", Provider, req.Text())}
 	}
-	return crosstalk.Answer{Status: crosstalk.Text, Text: text, Reason: "stop", Model: m.Identity().Name,
-		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(strings.Fields(text))}}, nil
+	return answered(m, req, text), nil
 }
 
 var target = regexp.MustCompile(` into ([\pL() ]+)[.,:]`)

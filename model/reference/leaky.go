@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
-	"strings"
 
 	"crosstalk"
 )
@@ -103,8 +102,7 @@ func (l *Leaky) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	if c.carried != "" && l.copying > 0 && r.Float64() < l.copying {
 		text = copied(c.carried, text)
 	}
-	return crosstalk.Answer{Status: crosstalk.Text, Text: text, Reason: "stop", Model: l.Identity().Name,
-		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(strings.Fields(text))}}, nil
+	return answered(l, req, text), nil
 }
 
 // Outcomes is the distribution of answers to a prompt of the suite: the truth
