@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// BatchJournal is a Journal that keeps batches, too. *journal.Journal is one;
+// batchJournal is a Journal that keeps batches, too. *journal.Journal is one;
 // see its methods.
-type BatchJournal interface {
+type batchJournal interface {
 	Journal
 	AddBatch(*journal.Batch) error
 	UpdateBatch(*journal.Batch) error
@@ -39,7 +39,7 @@ type BatchJournal interface {
 // twice. No answer is used that is not in the journal.
 type Batching struct {
 	*Session
-	store BatchJournal
+	store batchJournal
 
 	mu     sync.Mutex
 	direct map[crosstalk.Key]struct{} // asked one by one: batches did not answer them, or they are few
@@ -78,7 +78,7 @@ const fewest = 10
 // Batching starts asking in batches. It is nil without an error if the session's
 // journal keeps none. The models must be known to the session (For).
 func (s *Session) Batching() (*Batching, error) {
-	store, ok := s.journal.(BatchJournal)
+	store, ok := s.journal.(batchJournal)
 	if !ok {
 		return nil, nil
 	}

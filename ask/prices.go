@@ -21,7 +21,7 @@ var priceLimits = strictyaml.Limits{Bytes: 1 << 20, Depth: 4, Keys: 10_000, One:
 //
 // Prices are finite numbers from 0; one that is left out is 0, but a model needs
 // at least one. batch is what part of them a request in a batch costs, from 0 to
-// 1; see DefaultBatch. Errors name the file and the line. No name is no prices.
+// 1; see defaultBatch. Errors name the file and the line. No name is no prices.
 func ReadPrices(file string) (Prices, error) {
 	if file == "" {
 		return nil, nil

@@ -47,7 +47,7 @@ func Adapt(name string, p crosstalk.PromptConfig, own []Family) (crosstalk.Promp
 	if err != nil || !found {
 		return p, nil
 	}
-	a := adapter{PromptConfig: p, model: model, family: FamilyOf(name, own)}
+	a := adapter{PromptConfig: p, model: model, family: familyOf(name, own)}
 	a.reason()
 	takes := a.family.Takes
 	if a.thinks {
@@ -270,7 +270,7 @@ func WithRoom(name string, p crosstalk.PromptConfig, own []Family) (with crossta
 	if err != nil || p.Decoding.MaxTokens == 0 || p.Decoding.ReasoningTokens > 0 {
 		return p, Change{}, false
 	}
-	a := adapter{PromptConfig: p, model: model, family: FamilyOf(name, own)}
+	a := adapter{PromptConfig: p, model: model, family: familyOf(name, own)}
 	a.giveRoom(a.family.Reasoning.headroom(p.Decoding.Reasoning))
 	return a.PromptConfig, a.changes[0], true
 }

@@ -82,7 +82,7 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	if preset, _ := lookup(provider); preset.Protocol == anthropicMessages {
 		p.Logprobs = 0 // the API has none
 	}
-	c := Checked{Model: m.Identity(), Family: FamilyOf(name, o.Families).Name, Params: map[string]string{}, MaxTokens: "max_tokens"}
+	c := Checked{Model: m.Identity(), Family: familyOf(name, o.Families).Name, Params: map[string]string{}, MaxTokens: "max_tokens"}
 	for _, param := range tried {
 		c.Params[param] = NotTried
 	}
@@ -122,7 +122,7 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	}
 	c.settle(p)
 	c.Room = headroom(name, o.Families, c.Thinks)
-	c.tryLevels(ctx, m, FamilyOf(name, o.Families).Reasoning, func(p crosstalk.PromptConfig) crosstalk.PromptConfig {
+	c.tryLevels(ctx, m, familyOf(name, o.Families).Reasoning, func(p crosstalk.PromptConfig) crosstalk.PromptConfig {
 		p, _ = Adapt(name, p, o.Families)
 		return p
 	})

@@ -98,10 +98,10 @@ var table = sync.OnceValue(func() familyTable {
 // last brought up to date (YYYY-MM-DD).
 func Families() (families []Family, date string) { return slices.Clone(table().Families), table().Date }
 
-// FamilyOf is what is known of a model, provider:name: all that fits it in the
+// familyOf is what is known of a model, provider:name: all that fits it in the
 // table and then in own, a later entry's fields over an earlier one's. Its Name
 // lists theirs; without any it is empty.
-func FamilyOf(name string, own []Family) Family {
+func familyOf(name string, own []Family) Family {
 	provider, model, err := cutName(name)
 	if err != nil {
 		return Family{}

@@ -76,7 +76,7 @@ func openPreset(provider, model string, o Options) (crosstalk.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := FamilyOf(provider+":"+model, o.Families)
+	f := familyOf(provider+":"+model, o.Families)
 	spelled := map[string]map[string]any{}
 	for level, params := range f.Reasoning.spelling() {
 		if f.Reasoning.can(level) {

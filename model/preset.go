@@ -143,7 +143,7 @@ func HasLogprobs(name string, own []Family) error {
 	if p, _ := lookup(provider); p.Protocol == anthropicMessages {
 		return fmt.Errorf("model %q: %s gives no log probabilities", name, provider)
 	}
-	if refused(FamilyOf(name, own).Logprobs) {
+	if refused(familyOf(name, own).Logprobs) {
 		return fmt.Errorf("model %q: %s gives no log probabilities", name, model)
 	}
 	return nil

@@ -151,5 +151,5 @@ func (a *ahead) row(b *block, number int64) error {
 func (a *ahead) damaged(number int64, err error) error {
 	var key crosstalk.Key
 	copy(key[:], a.stmt.ColumnRawBlob(keyColumn))
-	return &CorruptError{a.from.path, number, key, err}
+	return &corruptError{a.from.path, number, key, err}
 }

@@ -49,7 +49,7 @@ func (j *Journal) arrivals(where string, number int64, use func(Arrival) bool) e
 	last := int64(math.MinInt64)
 	for s.Step() {
 		if s.ColumnInt64(0) <= last {
-			return &CorruptError{Path: j.path, Row: s.ColumnInt64(0), Err: errOrder}
+			return &corruptError{Path: j.path, Row: s.ColumnInt64(0), Err: errOrder}
 		}
 		last = s.ColumnInt64(0)
 		a := Arrival{s.ColumnInt64(0), crosstalk.Status(s.ColumnText(1)), crosstalk.Usage{Prompt: s.ColumnInt(2), Completion: s.ColumnInt(3)}, time.UnixMilli(s.ColumnInt64(4)).UTC()}

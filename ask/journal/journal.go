@@ -305,7 +305,7 @@ func (j *Journal) All() iter.Seq2[Record, error] {
 			record, err := j.scan(stmt)
 			row := stmt.ColumnInt64(checksumColumn + 1)
 			if row <= last { // the file leads in a circle
-				err = &CorruptError{j.path, row, record.Answer.Key, errOrder}
+				err = &corruptError{j.path, row, record.Answer.Key, errOrder}
 			}
 			last = row
 			if !yield(record, j.wrap(err)) || err != nil {
@@ -459,7 +459,7 @@ func (j *Journal) wrap(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, new(*CorruptError)), errors.Is(err, ErrGone), errors.As(err, new(*fs.PathError)) && j.lock == nil:
+	case errors.As(err, new(*corruptError)), errors.Is(err, ErrGone), errors.As(err, new(*fs.PathError)) && j.lock == nil:
 		return err // they name the file
 	case errors.Is(err, sqlite3.FULL), errors.Is(err, sqlite3.IOERR) && j.full():
 		return fmt.Errorf("%s: the disk is full: free some space and run the same command again; the answers up to now are saved: %w", j.path, err)

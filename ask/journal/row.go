@@ -22,19 +22,19 @@ type Record struct {
 	Answer   crosstalk.Answer
 }
 
-// CorruptError is a row of the journal that is not as it was written.
-type CorruptError struct {
+// corruptError is a row of the journal that is not as it was written.
+type corruptError struct {
 	Path string
 	Row  int64         // SQLite's rowid
 	Key  crosstalk.Key // of the ask, as the row has it
 	Err  error         // what is wrong
 }
 
-func (e *CorruptError) Error() string {
+func (e *corruptError) Error() string {
 	return fmt.Sprintf("%s: row %d (ask %s) is damaged: %v: put a copy of the file in its place, or move it away and ask again", e.Path, e.Row, e.Key, e.Err)
 }
 
-func (e *CorruptError) Unwrap() error { return e.Err }
+func (e *corruptError) Unwrap() error { return e.Err }
 
 var (
 	errChecksum = errors.New("its content does not match its checksum")
@@ -163,7 +163,7 @@ func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 	a := &r.Answer
 	copy(a.Key[:], s.ColumnRawBlob(keyColumn))
 	corrupt := func(err error) (Record, error) {
-		return r, &CorruptError{j.path, s.ColumnInt64(checksumColumn + 1), a.Key, err}
+		return r, &corruptError{j.path, s.ColumnInt64(checksumColumn + 1), a.Key, err}
 	}
 	want := s.ColumnRawBlob(checksumColumn)
 	if want != nil {

@@ -30,7 +30,7 @@ func TestChecksum(t *testing.T) {
 			key := thoughtful(2).Answer.Key
 			check := func(err error) {
 				t.Helper()
-				var corrupt *CorruptError
+				var corrupt *corruptError
 				if !errors.As(err, &corrupt) || corrupt.Row != 2 || corrupt.Key != key || strings.Count(err.Error(), path) != 1 ||
 					!strings.Contains(err.Error(), fmt.Sprintf("%s: row 2 (ask %s) is damaged", path, key)) {
 					t.Errorf("%v", err)

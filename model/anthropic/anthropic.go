@@ -14,8 +14,8 @@ import (
 	"crosstalk/model/settle"
 )
 
-// DefaultMaxTokens is sent when a request states no limit: the API wants one.
-const DefaultMaxTokens = 4096
+// defaultMaxTokens is sent when a request states no limit: the API wants one.
+const defaultMaxTokens = 4096
 
 // version of the API, a header of every request.
 const version = "2023-06-01"
@@ -94,7 +94,7 @@ func (m *Model) body(req crosstalk.Request) ([]byte, error) {
 		b.Set("system", strings.Join(system, "\n\n"))
 	}
 	b.Set("messages", turns)
-	d.MaxTokens = cmp.Or(d.MaxTokens, DefaultMaxTokens)
+	d.MaxTokens = cmp.Or(d.MaxTokens, defaultMaxTokens)
 	b.Set("max_tokens", d.Limit())
 	endpoint.SetGiven(b, "temperature", d.Temperature)
 	endpoint.SetGiven(b, "top_p", d.TopP)

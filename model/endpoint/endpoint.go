@@ -132,7 +132,7 @@ var shared = http.Client{Transport: &http.Transport{
 const dialTimeout = 15 * time.Second
 
 // Ask posts body to a path of the API and reads the answer, of at most most
-// bytes (MaxText or MaxNumbers), with read, which returns an error if the JSON
+// bytes (maxText or MaxNumbers), with read, which returns an error if the JSON
 // is not one of the API's answers. Every error is a *crosstalk.AskError, or
 // ctx's if ctx was cancelled. A prompt that the provider's filter stopped is an
 // answer with status Refused.
@@ -196,7 +196,7 @@ func (e *Endpoint) Post(ctx context.Context, path, mediaType string, body []byte
 func (e *Endpoint) fetch(ctx context.Context, method, path, mediaType string, body []byte) ([]byte, error) {
 	share := new(inflight.Share)
 	defer share.Release()
-	raw, resp, key, err := e.send(ctx, method, path, mediaType, body, MaxText, share)
+	raw, resp, key, err := e.send(ctx, method, path, mediaType, body, maxText, share)
 	if err != nil {
 		return nil, err
 	}
