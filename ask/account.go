@@ -178,7 +178,8 @@ func (a *account) change() {
 // taken to have used all, and the zero Answer used nothing. It waits for the
 // turn of ctx's item. An ask without one, or beyond its item's need, waits
 // while others may still give something back.
-func (a *account) reserve(ctx, stop context.Context, model string, req crosstalk.Request) (settle func(crosstalk.Answer), err error) {
+func (a *account) reserve(ctx, stop context.Context, model string,
+	req crosstalk.Request) (settle func(crosstalk.Answer), err error) {
 	var want Need
 	want.Add(a.Prices, model, req)
 	it, _ := ctx.Value(itemKey{}).(*item)
@@ -301,13 +302,16 @@ func (a *account) over(want Need, who string) string {
 	next.plus(want, 1)
 	switch {
 	case a.Asks > 0 && next.Asks > a.Asks && want.Asks > 1:
-		return fmt.Sprintf("stopped after %d asks: %s needs up to %d more (--budget-asks %d)", a.spent.Asks+a.reserved.Asks, who, want.Asks, a.Asks)
+		return fmt.Sprintf("stopped after %d asks: %s needs up to %d more (--budget-asks %d)", a.spent.Asks+a.reserved.Asks,
+			who, want.Asks, a.Asks)
 	case a.Asks > 0 && next.Asks > a.Asks:
 		return fmt.Sprintf("stopped after %d asks (--budget-asks %d)", a.spent.Asks+a.reserved.Asks, a.Asks)
 	case a.Tokens > 0 && next.Tokens > a.Tokens:
-		return fmt.Sprintf("stopped after %d tokens: %s could use up to %d more (--budget-tokens %d)", a.spent.Tokens, who, want.Tokens, a.Tokens)
+		return fmt.Sprintf("stopped after %d tokens: %s could use up to %d more (--budget-tokens %d)", a.spent.Tokens, who,
+			want.Tokens, a.Tokens)
 	case a.Budget.Cost > 0 && next.Cost > a.Budget.Cost:
-		return fmt.Sprintf("stopped at a cost of %.4f: %s could cost up to %.4f more (--budget-cost %g)", a.spent.Cost, who, want.Cost, a.Budget.Cost)
+		return fmt.Sprintf("stopped at a cost of %.4f: %s could cost up to %.4f more (--budget-cost %g)", a.spent.Cost, who,
+			want.Cost, a.Budget.Cost)
 	}
 	return ""
 }

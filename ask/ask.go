@@ -36,12 +36,12 @@ type Options struct {
 	Timeout     time.Duration // of one attempt. Default 2 minutes
 	Patience    time.Duration // with an endpoint that answers nothing any more, or asks to wait. Default 10 minutes
 	FailAfter   int           // stop when this many asks have failed. Default: never
-	StopEmpty   int           // stop asking a model whose first answers, this many, are all empty; negative: never. Default 8
+	StopEmpty   int           // stop asking a model whose first N answers are all empty; negative: never. Default 8
 	Budget      Budget
 	Backoff     time.Duration // first wait before a retry, doubled each time. Default 500 ms
 
 	Batch  bool          // ask in batches where that is possible; see Batching
-	Poll   time.Duration // between looks at a batch at first; a tenth of its age later, at most a minute. Default 5 seconds
+	Poll   time.Duration // first interval of looking at a batch; it grows to a minute. Default 5 seconds
 	Settle time.Duration // how long a batch that may have been submitted is looked for. Default 1 minute
 
 	// BatchGiveUp asks again, one by one, what was answered in a batch and cannot be
@@ -215,7 +215,8 @@ func (s *Session) modelOf(id crosstalk.Identity) *model {
 
 // addModel adds a model. The caller holds mu.
 func (s *Session) addModel(id crosstalk.Identity) *model {
-	m := &model{id: id, endpoint: s.endpoint(id.Endpoint), shapes: map[string]*shape{}, batchers: map[crosstalk.API]crosstalk.Batcher{}}
+	m := &model{id: id, endpoint: s.endpoint(id.Endpoint), shapes: map[string]*shape{},
+		batchers: map[crosstalk.API]crosstalk.Batcher{}}
 	m.stop, m.halt = context.WithCancelCause(m.endpoint.stop)
 	s.models = append(s.models, m)
 	return m
@@ -228,7 +229,8 @@ func (s *Session) endpoint(name string) *endpoint {
 			return e
 		}
 	}
-	e := &endpoint{name: name, limit: newLimiter(s.options), breaker: breaker{patience: s.options.Patience, longest: s.options.longestWait()}}
+	e := &endpoint{name: name, limit: newLimiter(s.options), breaker: breaker{patience: s.options.Patience,
+		longest: s.options.longestWait()}}
 	e.stop, e.halt = context.WithCancelCause(s.stop)
 	s.endpoints = append(s.endpoints, e)
 	return e
@@ -318,7 +320,8 @@ func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answe
 type abandoned struct{ error }
 
 // journalled returns the answer that the journal has, if it is one.
-func (a *asker) journalled(key crosstalk.Key, s *shape, req crosstalk.Request) (answer crosstalk.Answer, found bool, err error) {
+func (a *asker) journalled(key crosstalk.Key, s *shape,
+	req crosstalk.Request) (answer crosstalk.Answer, found bool, err error) {
 	answer, found, err = a.journal.Get(key)
 	switch {
 	case err != nil:
@@ -343,7 +346,8 @@ func withoutBody(req crosstalk.Request, answer crosstalk.Answer) crosstalk.Answe
 
 // ask sends one ask and saves its answer. sent reports whether there is one
 // that costs something.
-func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape, req crosstalk.Request) (answer crosstalk.Answer, sent bool, err error) {
+func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape,
+	req crosstalk.Request) (answer crosstalk.Answer, sent bool, err error) {
 	answer, failedBefore, err := a.journal.Get(key)
 	if err != nil {
 		return answer, false, a.end(err)
@@ -381,7 +385,8 @@ func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape, req crosst
 	} else if limit := a.options.FailAfter; limit > 0 && failed >= limit {
 		// Each that fails from here on says so before it gives its place away:
 		// no more than were in flight can fail after the limit.
-		a.end(&LimitError{fmt.Sprintf("stopped after %d failed asks (--fail-after %d); the last: %s", failed, limit, answer.Reason)})
+		a.end(&LimitError{fmt.Sprintf("stopped after %d failed asks (--fail-after %d); the last: %s", failed, limit,
+			answer.Reason)})
 	}
 	return answer, true, nil
 }

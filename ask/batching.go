@@ -110,7 +110,8 @@ func (b *Batching) Collect(ctx context.Context) error {
 		}
 		w := &waiting{Batch: batch}
 		if w.batcher, w.group = b.batcher(batch); w.batcher == nil {
-			return b.end(fmt.Errorf("%s: a batch of %d requests is open, and this run has no such model any more: use another --out", batch.Identity, len(batch.Asks)))
+			return b.end(fmt.Errorf("%s: a batch of %d requests is open, and this run has no such model any more: use another "+
+				"--out", batch.Identity, len(batch.Asks)))
 		}
 		all = append(all, w)
 	}
@@ -280,7 +281,8 @@ func (b *Batching) submit(ctx context.Context, w *waiting) error {
 			return b.noBatches(w, err)
 		}
 		if time.Since(began) > b.options.Patience {
-			return errors.Join(b.end(&LimitError{fmt.Sprintf("stopped: no batch could be submitted since %s (--patience %s); the last attempt: %v",
+			return errors.Join(b.end(&LimitError{fmt.Sprintf("stopped: no batch could be submitted since %s (--patience %s); "+
+				"the last attempt: %v",
 				clock(began), duration.Text(b.options.Patience), err)}), b.drop(w))
 		}
 		b.retried(err)
@@ -311,7 +313,8 @@ func (b *Batching) drop(w *waiting) error {
 
 // noBatches ends the asking because the server takes no batches.
 func (b *Batching) noBatches(w *waiting, err error) error {
-	return errors.Join(b.end(&ModelError{w.Identity, fmt.Errorf("the batch was not accepted: %w; ask without --batch", err)}), b.drop(w))
+	return errors.Join(b.end(&ModelError{w.Identity, fmt.Errorf("the batch was not accepted: %w; ask without --batch",
+		err)}), b.drop(w))
 }
 
 // lost ends the asking because nobody knows what came of a batch.
@@ -319,7 +322,8 @@ func (b *Batching) lost(w *waiting, err error) error {
 	if !errors.As(err, new(*crosstalk.AskError)) {
 		return err
 	}
-	return b.end(&ModelError{w.Identity, fmt.Errorf("%w; %d requests are in a batch there (%s), which keeps running: run the same command again to collect it",
+	return b.end(&ModelError{w.Identity, fmt.Errorf("%w; %d requests are in a batch there (%s), which keeps running: run "+
+		"the same command again to collect it",
 		err, len(w.Asks), w.ID)})
 }
 
@@ -331,7 +335,8 @@ func (b *Batching) takenBack(ctx context.Context, w *waiting, state crosstalk.Ba
 	b.mu.Lock()
 	b.most[w.group] = max(len(w.Asks)/2, fewest)
 	b.mu.Unlock()
-	b.remark("%s: a batch of %d requests was too large for the account (%s); smaller ones follow", w.Identity, len(w.Asks), state.Problem)
+	b.remark("%s: a batch of %d requests was too large for the account (%s); smaller ones follow", w.Identity, len(w.Asks),
+		state.Problem)
 	return errors.Join(b.drop(w), sleep(ctx, b.stop, 6*b.options.Poll))
 }
 
@@ -354,7 +359,8 @@ func (b *Batching) find(ctx context.Context, w *waiting) (found bool, err error)
 		})
 		switch {
 		case err != nil && errors.As(err, new(*crosstalk.AskError)):
-			return false, b.end(&ModelError{w.Identity, fmt.Errorf("%w; whether a batch of %d requests was submitted at %s cannot be found out: "+
+			return false, b.end(&ModelError{w.Identity, fmt.Errorf("%w; whether a batch of %d requests was submitted at %s "+
+				"cannot be found out: "+
 				"run the same command again, or use another --out", err, len(w.Asks), w.At.Local().Format("2006-01-02 15:04"))})
 		case err != nil:
 			return false, err
@@ -390,7 +396,8 @@ func (b *Batching) insist(ctx context.Context, f func(context.Context) error) er
 			return err
 		}
 		if time.Since(began) > longestSilence {
-			return b.end(&LimitError{fmt.Sprintf("stopped: nothing heard of a batch since %s; the last attempt: %v", clock(began), err)})
+			return b.end(&LimitError{fmt.Sprintf("stopped: nothing heard of a batch since %s; the last attempt: %v",
+				clock(began), err)})
 		}
 		b.retried(err)
 		if err := sleep(ctx, b.stop, b.wait(n, err)); err != nil {

@@ -297,10 +297,12 @@ func (b *breaker) tryOne() {
 func (b *breaker) impatient(asked time.Duration) error {
 	s := &b.streak
 	if asked > 0 {
-		return &LimitError{fmt.Sprintf("stopped: no answer since %s, and the server asks to wait for another %s (--patience %s); it said: %v",
+		return &LimitError{fmt.Sprintf("stopped: no answer since %s, and the server asks to wait for another %s (--patience "+
+			"%s); it said: %v",
 			clock(s.since), duration.Text(asked), duration.Text(b.patience), s.last)}
 	}
-	return &LimitError{fmt.Sprintf("stopped: no answer since %s (--patience %s); the last attempt: %v", clock(s.since), duration.Text(b.patience), s.last)}
+	return &LimitError{fmt.Sprintf("stopped: no answer since %s (--patience %s); the last attempt: %v", clock(s.since),
+		duration.Text(b.patience), s.last)}
 }
 
 // wait is what the asks of an open circuit wait for.

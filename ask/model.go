@@ -77,7 +77,8 @@ func shapeOf(req crosstalk.Request) string {
 			with = m.Role // some models take none
 		}
 	}
-	return string(crosstalk.Canonical(crosstalk.Request{API: req.API, Prompt: with, Decoding: req.Decoding, Logprobs: req.Logprobs}))
+	return string(crosstalk.Canonical(crosstalk.Request{API: req.API, Prompt: with, Decoding: req.Decoding,
+		Logprobs: req.Logprobs}))
 }
 
 // scouts is how many asks go ahead until one is answered: few, so that a wrong
@@ -158,7 +159,8 @@ func (s *shape) works(answer crosstalk.Answer, cached bool) error {
 			s.cut++
 		}
 		if s.empty >= s.stopEmpty {
-			return &ModelError{s.model.id, &EmptyError{N: s.empty, Thought: s.thought, Reasoning: s.reasoning, text: s.explainEmpty()}}
+			return &ModelError{s.model.id, &EmptyError{N: s.empty, Thought: s.thought, Reasoning: s.reasoning,
+				text: s.explainEmpty()}}
 		}
 	}
 	return nil
@@ -177,13 +179,16 @@ func (s *shape) explainEmpty() string {
 	what := fmt.Sprintf("%s: the first %d answers are all empty", s.model.id, s.empty)
 	switch {
 	case s.reasoning > 0:
-		return fmt.Sprintf("%s: the model spent %d tokens on reasoning and said nothing: give it more with --reasoning-tokens, "+
+		return fmt.Sprintf("%s: the model spent %d tokens on reasoning and said nothing: give it more with "+
+			"--reasoning-tokens, "+
 			"turn reasoning off with --reasoning off, or raise --max-tokens", what, s.reasoning)
 	case s.thought > 0:
-		return fmt.Sprintf("%s: the model spent its tokens on reasoning and said nothing: give it more with --reasoning-tokens, "+
+		return fmt.Sprintf("%s: the model spent its tokens on reasoning and said nothing: give it more with "+
+			"--reasoning-tokens, "+
 			"turn reasoning off with --reasoning off, or raise --max-tokens", what)
 	case s.cut > 0:
-		return fmt.Sprintf("%s, and %d were cut off at their limit: raise --max-tokens; if the model reasons before it answers, "+
+		return fmt.Sprintf("%s, and %d were cut off at their limit: raise --max-tokens; if the model reasons before it "+
+			"answers, "+
 			"give it --reasoning-tokens or turn reasoning off with --reasoning off", what, s.cut)
 	}
 	return what + ": check --system, --prefix and --param; if the model reasons before it answers, " +
@@ -245,7 +250,8 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 		late = time.Since(s.began)+f.pause > patience
 	}
 	if f.spent && s.failures >= tries || late && !slow && (polite || s.failures > 1) {
-		err := fmt.Errorf("%w; %d attempts in %s and no answer", f.err, s.failures, duration.Text(time.Since(s.began).Round(time.Second)))
+		err := fmt.Errorf("%w; %d attempts in %s and no answer", f.err, s.failures,
+			duration.Text(time.Since(s.began).Round(time.Second)))
 		if answered {
 			return true, s.giveUp(err)
 		}

@@ -232,7 +232,8 @@ func (b *Batching) divide(in group, asks []crosstalk.BatchAsk) (all []*waiting, 
 		if limited {
 			n = min(n, most)
 		}
-		w := &waiting{Batch: &journal.Batch{Identity: in.model.id, Tag: rand.Text(), At: time.Now().UTC(), Asks: asks[:n]}, batcher: batcher, group: in, fresh: true}
+		w := &waiting{Batch: &journal.Batch{Identity: in.model.id, Tag: rand.Text(), At: time.Now().UTC(), Asks: asks[:n]},
+			batcher: batcher, group: in, fresh: true}
 		if err := b.store.AddBatch(w.Batch); err != nil {
 			return nil, b.end(err)
 		}

@@ -42,5 +42,6 @@ func (s *silence) end(answered bool) {
 func (s *silence) wait(timeout time.Duration) (Wait, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Wait{InFlight: s.inFlight, Timeout: timeout, Since: s.since}, s.inFlight > 0 && time.Since(s.since) >= silentAfter
+	return Wait{InFlight: s.inFlight, Timeout: timeout, Since: s.since}, s.inFlight > 0 &&
+		time.Since(s.since) >= silentAfter
 }

@@ -61,7 +61,8 @@ var seed = maphash.MakeSeed()
 // most is how many different prompts and names are kept.
 const most = 8
 
-func (o *observed) note(req crosstalk.Request, answer crosstalk.Answer, same func(crosstalk.Identity, string) bool, id crosstalk.Identity) {
+func (o *observed) note(req crosstalk.Request, answer crosstalk.Answer, same func(crosstalk.Identity, string) bool,
+	id crosstalk.Identity) {
 	if req.API == crosstalk.Embeddings {
 		return
 	}
@@ -218,10 +219,12 @@ func (o *observed) warnings(id crosstalk.Identity) (list []string) {
 	defer o.mu.Unlock()
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if o.cutPrompts() {
-		add("the server seems to cut prompts at %d tokens: different long prompts all have that count; give the model a larger context", o.longest)
+		add("the server seems to cut prompts at %d tokens: different long prompts all have that count; give the model a "+
+			"larger context", o.longest)
 	}
 	if extra := o.shortest.Completion - o.shortest.Prompt; extra > muchMore {
-		add("the server counts %d tokens in a prompt of about %d: it may add its own system prompt", o.shortest.Completion, o.shortest.Prompt)
+		add("the server counts %d tokens in a prompt of about %d: it may add its own system prompt", o.shortest.Completion,
+			o.shortest.Prompt)
 	}
 	if o.wanted >= 3 && o.given == 0 {
 		add("log probabilities were asked for, and none of %d answers has any", o.wanted)
@@ -233,11 +236,13 @@ func (o *observed) warnings(id crosstalk.Identity) (list []string) {
 	}
 	switch e := o.endings(); {
 	case e.silent > 0 && e.thought > 0:
-		add("%d of %d answers reached their limit before they said anything: raise --reasoning-tokens, or --max-tokens", e.silent, e.answers)
+		add("%d of %d answers reached their limit before they said anything: raise --reasoning-tokens, or --max-tokens",
+			e.silent, e.answers)
 	case e.silent > 0:
 		add("%d of %d answers reached their limit before they said anything: raise --max-tokens", e.silent, e.answers)
 	case e.cut == e.chats && e.cut >= allCut:
-		add("all %d answers were cut at their limit; they may be thoughts, which 'crosstalk models check %s' would show", e.cut, id)
+		add("all %d answers were cut at their limit; they may be thoughts, which 'crosstalk models check %s' would show",
+			e.cut, id)
 	}
 	if len(o.others) > 0 {
 		add("answered as another model: %s", names(o.others))

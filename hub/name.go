@@ -52,8 +52,10 @@ var (
 )
 
 func checkName(name string) error {
-	if !namePattern().MatchString(name) || strings.Contains(name, "--") || strings.Contains(name, "..") || len(name) > 200 {
-		return fmt.Errorf("%q is not a model name; expected OWNER/NAME, such as %s/all-MiniLM-L6-v2, or the path of a folder, such as ./folder", name, sentenceTransformers)
+	if !namePattern().MatchString(name) || strings.Contains(name, "--") || strings.Contains(name, "..") ||
+		len(name) > 200 {
+		return fmt.Errorf("%q is not a model name; expected OWNER/NAME, such as %s/all-MiniLM-L6-v2, or the path of a "+
+			"folder, such as ./folder", name, sentenceTransformers)
 	}
 	return nil
 }
@@ -72,5 +74,6 @@ func checkRevision(revision string) (string, error) {
 // isLocal reports whether a path with slashes stays in its folder on every
 // system.
 func isLocal(path string) bool {
-	return fs.ValidPath(path) && path != "." && !strings.ContainsAny(path, "\\:\x00") && filepath.IsLocal(filepath.FromSlash(path))
+	return fs.ValidPath(path) && path != "." && !strings.ContainsAny(path, "\\:\x00") &&
+		filepath.IsLocal(filepath.FromSlash(path))
 }

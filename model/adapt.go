@@ -64,14 +64,16 @@ func Adapt(name string, p crosstalk.PromptConfig, own []Family) (crosstalk.Promp
 	a.sampling(crosstalk.ParamTemperature, &d.Temperature, takes.Temperature, a.family.Temperature)
 	a.sampling(crosstalk.ParamTopP, &d.TopP, takes.TopP, a.family.TopP)
 	if refused(takes.Stop) && len(d.Stop) > 0 {
-		a.change(Change{Param: crosstalk.ParamStop, From: fmt.Sprintf("%q", d.Stop), Why: a.model + " takes none; answers are cut at it when they arrive", Keeps: true})
+		a.change(Change{Param: crosstalk.ParamStop, From: fmt.Sprintf("%q", d.Stop),
+			Why: a.model + " takes none; answers are cut at it when they arrive", Keeps: true})
 	}
 	if refused(takes.Seed) && d.Seed != nil {
 		a.change(Change{Param: crosstalk.ParamSeed, From: strconv.FormatInt(*d.Seed, 10), Why: a.model + " takes none"})
 		d.Seed = nil
 	}
 	if refused(takes.Logprobs) && a.Logprobs > 0 {
-		a.change(Change{Param: crosstalk.ParamLogprobs, From: strconv.Itoa(a.Logprobs), Why: a.model + " gives none" + a.whenThinking(a.family.Logprobs)})
+		a.change(Change{Param: crosstalk.ParamLogprobs, From: strconv.Itoa(a.Logprobs),
+			Why: a.model + " gives none" + a.whenThinking(a.family.Logprobs)})
 		a.Logprobs = 0
 	}
 	if refused(takes.System) && a.System != "" {
@@ -83,7 +85,8 @@ func Adapt(name string, p crosstalk.PromptConfig, own []Family) (crosstalk.Promp
 func refused(takes *bool) bool { return takes != nil && !*takes }
 
 func moveSystem(p *crosstalk.PromptConfig, model string) Change {
-	c := Change{Param: crosstalk.ParamSystem, From: "message", To: "a part of the prompt", Why: model + " takes no system message"}
+	c := Change{Param: crosstalk.ParamSystem, From: "message", To: "a part of the prompt",
+		Why: model + " takes no system message"}
 	p.Prefix, p.System = p.System+"\n\n"+p.Prefix, ""
 	return c
 }
@@ -150,12 +153,14 @@ func (a *adapter) giveRoom(tokens int) {
 	d := &a.Decoding
 	d.ReasoningTokens = tokens
 	a.change(Change{Param: crosstalk.ParamMaxTokens, From: strconv.Itoa(d.MaxTokens), To: strconv.Itoa(d.Limit()),
-		Why: fmt.Sprintf("%s thinks, and has %d tokens for it; longer answers are cut when they arrive", a.model, tokens), Keeps: true})
+		Why:   fmt.Sprintf("%s thinks, and has %d tokens for it; longer answers are cut when they arrive", a.model, tokens),
+		Keeps: true})
 }
 
 // extraLevel reads the level from parameters that the user sets as they are.
 func extraLevel(extra map[string]any) (level string, found bool) {
-	for _, name := range []string{"reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs", "output_config"} {
+	for _, name := range []string{"reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs",
+		"output_config"} {
 		v, set := extra[name]
 		if !set {
 			continue

@@ -88,7 +88,8 @@ func openPreset(provider, model string, o Options) (crosstalk.Model, error) {
 		if p.NewTokens && p.own(o.BaseURL) {
 			maxTokens = "max_completion_tokens"
 		}
-		m, err := openai.New(c, openai.Options{API: o.API, MaxTokensName: maxTokens, SeedName: f.SeedName, NoStop: refused(f.Stop), Reasoning: spelled})
+		m, err := openai.New(c, openai.Options{API: o.API, MaxTokensName: maxTokens, SeedName: f.SeedName,
+			NoStop: refused(f.Stop), Reasoning: spelled})
 		if err != nil || !p.Batches || o.API == crosstalk.Embeddings {
 			return opened(m, err)
 		}
@@ -151,7 +152,8 @@ func cutName(name string) (provider, model string, err error) {
 
 // config is where the model is, and the key that the environment has for it.
 func (p Preset) config(model string, o Options) (endpoint.Config, error) {
-	c := endpoint.Config{Provider: p.Name, Model: model, BaseURL: o.BaseURL, KeyVar: cmp.Or(o.KeyVar, p.KeyVar), KeyFile: o.KeyFile,
+	c := endpoint.Config{Provider: p.Name, Model: model, BaseURL: o.BaseURL, KeyVar: cmp.Or(o.KeyVar, p.KeyVar),
+		KeyFile:   o.KeyFile,
 		KeyHeader: p.KeyHeader, Client: o.Client}
 	var err error
 	if c.BaseURL == "" {

@@ -57,7 +57,8 @@ func (p Preset) baseURL(getenv func(string) string) (string, error) {
 		return value
 	})
 	if missing != "" {
-		return "", fmt.Errorf("the environment variable %s is not set, or is not a name; it is a part of the base URL of %s (--base-url gives another)", missing, p.Name)
+		return "", fmt.Errorf("the environment variable %s is not set, or is not a name; it is a part of the base URL of %s "+
+			"(--base-url gives another)", missing, p.Name)
 	}
 	// Google's global location has a host without a location.
 	return strings.Replace(url, "//global-aiplatform.", "//aiplatform.", 1), nil
@@ -128,7 +129,8 @@ func Beams(name string, n int) (map[string]any, error) {
 		return nil, err
 	}
 	if provider != "vllm" && provider != Compatible {
-		return nil, fmt.Errorf("model %q: %s has no beam search; vllm has, and a server elsewhere that takes use_beam_search and n can be named %s:NAME", name, provider, Compatible)
+		return nil, fmt.Errorf("model %q: %s has no beam search; vllm has, and a server elsewhere that takes "+
+			"use_beam_search and n can be named %s:NAME", name, provider, Compatible)
 	}
 	return map[string]any{"use_beam_search": true, "n": n}, nil
 }

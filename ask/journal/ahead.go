@@ -42,7 +42,8 @@ func (j *Journal) readAhead() (*ahead, error) {
 		return nil, err
 	}
 	const blocks = 4
-	a := &ahead{from: j, stmt: stmt, ready: make(chan *block, blocks), free: make(chan *block, blocks), done: make(chan struct{})}
+	a := &ahead{from: j, stmt: stmt, ready: make(chan *block, blocks), free: make(chan *block, blocks),
+		done: make(chan struct{})}
 	for range blocks {
 		a.free <- &block{}
 	}

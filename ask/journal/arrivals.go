@@ -38,7 +38,8 @@ func (j *Journal) arrivals(where string, number int64, use func(Arrival) bool) e
 	if j.get == nil {
 		return j.wrap(errClosed)
 	}
-	s, _, err := j.reader.Prepare("SELECT rowid, status, prompt_tokens, completion_tokens, answered_at FROM asks WHERE " + where)
+	s, _, err := j.reader.Prepare("SELECT rowid, status, prompt_tokens, completion_tokens, answered_at FROM asks WHERE " +
+		where)
 	if err != nil {
 		return j.wrap(err)
 	}
@@ -52,7 +53,8 @@ func (j *Journal) arrivals(where string, number int64, use func(Arrival) bool) e
 			return &corruptError{Path: j.path, Row: s.ColumnInt64(0), Err: errOrder}
 		}
 		last = s.ColumnInt64(0)
-		a := Arrival{s.ColumnInt64(0), crosstalk.Status(s.ColumnText(1)), crosstalk.Usage{Prompt: s.ColumnInt(2), Completion: s.ColumnInt(3)}, time.UnixMilli(s.ColumnInt64(4)).UTC()}
+		a := Arrival{s.ColumnInt64(0), crosstalk.Status(s.ColumnText(1)),
+			crosstalk.Usage{Prompt: s.ColumnInt(2), Completion: s.ColumnInt(3)}, time.UnixMilli(s.ColumnInt64(4)).UTC()}
 		if !use(a) {
 			return nil
 		}

@@ -66,7 +66,8 @@ func (m *Model) API() crosstalk.API { return crosstalk.Chat }
 // Answer implements crosstalk.Model.
 func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if req.API != crosstalk.Chat {
-		return crosstalk.Answer{}, m.endpoint.Rejected("", "takes requests over the chat API, and this one is for %q (--api)", req.API)
+		return crosstalk.Answer{}, m.endpoint.Rejected("", "takes requests over the chat API, and this one is for %q (--api)",
+			req.API)
 	}
 	level := req.Decoding.Reasoning
 	if _, known := m.options.Reasoning[level]; level != "" && !known {

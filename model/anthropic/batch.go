@@ -41,7 +41,8 @@ type batch struct {
 	Status  string                                                          `json:"processing_status"`
 	Created time.Time                                                       `json:"created_at"`
 	Counts  struct{ Processing, Succeeded, Errored, Canceled, Expired int } `json:"request_counts"`
-	Results *string                                                         `json:"results_url"` // null before the end, and when the results are no longer kept
+	// null before the end, and when the results are no longer kept
+	Results *string `json:"results_url"`
 }
 
 func (b batch) done() int {
@@ -58,7 +59,8 @@ func (m *Model) Submit(ctx context.Context, _ string, asks []crosstalk.BatchAsk)
 		}
 		requests[i] = batchRequest{a.Key.String(), body}
 	}
-	raw, err := m.endpoint.Post(ctx, "/messages/batches", "application/json", crosstalk.Canonical(map[string]any{"requests": requests}))
+	raw, err := m.endpoint.Post(ctx, "/messages/batches", "application/json",
+		crosstalk.Canonical(map[string]any{"requests": requests}))
 	if err != nil {
 		return "", endpoint.Unclear(err)
 	}
@@ -81,7 +83,8 @@ func (m *Model) readBatch(raw []byte) (b batch, err error) {
 
 // Find implements crosstalk.Batcher. What tells a batch is the ids in its
 // results, so it may have to end first: one with as many requests may be ours.
-func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crosstalk.BatchAsk, known func(string) bool) (id string, sure bool, err error) {
+func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crosstalk.BatchAsk,
+	known func(string) bool) (id string, sure bool, err error) {
 	earliest := at.Add(-24 * time.Hour) // by a clock that may be wrong
 	after := ""
 	for {
@@ -174,7 +177,8 @@ type outputLine struct {
 }
 
 // Results implements crosstalk.Batcher.
-func (m *Model) Results(ctx context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+func (m *Model) Results(ctx context.Context, id string,
+	requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
 	b, err := m.get(ctx, id)
 	switch {
 	case err != nil:
@@ -182,12 +186,16 @@ func (m *Model) Results(ctx context.Context, id string, requests map[crosstalk.K
 	case b.Results == nil:
 		return func(func(crosstalk.BatchResult, error) bool) {}
 	}
-	return m.endpoint.Results(ctx, resultsPath(id), func(line []byte) crosstalk.BatchResult { return m.result(line, requests) })
+	read := func(line []byte) crosstalk.BatchResult { return m.result(line, requests) }
+	return m.endpoint.Results(ctx, resultsPath(id), read)
 }
 
 // statuses are what the types of errors are as HTTP statuses.
-var statuses = map[string]int{"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
-	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504, "overloaded_error": 529}
+var statuses = map[string]int{
+	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
+	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504,
+	"overloaded_error": 529,
+}
 
 func (m *Model) result(text []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
 	var l outputLine

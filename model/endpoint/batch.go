@@ -24,7 +24,8 @@ func Fits(asks []crosstalk.BatchAsk, most, bytes int, size func(crosstalk.BatchA
 
 // Results yields what the lines at a path of the API say, read with result, and the
 // error that ends them.
-func (e *Endpoint) Results(ctx context.Context, path string, result func([]byte) crosstalk.BatchResult) iter.Seq2[crosstalk.BatchResult, error] {
+func (e *Endpoint) Results(ctx context.Context, path string,
+	result func([]byte) crosstalk.BatchResult) iter.Seq2[crosstalk.BatchResult, error] {
 	return func(yield func(crosstalk.BatchResult, error) bool) {
 		for line, err := range e.Lines(ctx, path) {
 			if err != nil {

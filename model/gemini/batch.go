@@ -74,7 +74,8 @@ func (b *Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.Batch
 		}
 		requests[i] = object{"request": body, "metadata": object{"key": a.Key.String()}}
 	}
-	call := crosstalk.Canonical(object{"batch": object{"displayName": displayName(tag), "inputConfig": object{"requests": object{"requests": requests}}}})
+	call := crosstalk.Canonical(object{"batch": object{"displayName": displayName(tag),
+		"inputConfig": object{"requests": object{"requests": requests}}}})
 	raw, err := b.endpoint.Post(ctx, "/models/"+url.PathEscape(name)+":batchGenerateContent", "application/json", call)
 	if err != nil {
 		return "", endpoint.Unclear(err)
@@ -93,7 +94,8 @@ func (b *Batcher) unreadable(err error) error {
 		err = errors.New("it has no name")
 	}
 	return &crosstalk.AskError{Fault: crosstalk.Transient, Status: http.StatusOK,
-		Message: fmt.Sprintf("%s: what %s says of a batch cannot be read: %v", b.Identity(), b.endpoint.Identity().Endpoint, err)}
+		Message: fmt.Sprintf("%s: what %s says of a batch cannot be read: %v", b.Identity(), b.endpoint.Identity().Endpoint,
+			err)}
 }
 
 // operation is the server's account of a batch.
@@ -149,7 +151,8 @@ type inlined struct {
 }
 
 // Find implements crosstalk.Batcher.
-func (b *Batcher) Find(ctx context.Context, tag string, _ time.Time, _ []crosstalk.BatchAsk, _ func(string) bool) (id string, sure bool, err error) {
+func (b *Batcher) Find(ctx context.Context, tag string, _ time.Time, _ []crosstalk.BatchAsk,
+	_ func(string) bool) (id string, sure bool, err error) {
 	token := ""
 	for {
 		raw, err := b.endpoint.Get(ctx, "/batches?pageSize=50"+token)
@@ -226,7 +229,8 @@ func (b *Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, er
 var statuses = map[int]int{3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 14: 503, 16: 401}
 
 // Results implements crosstalk.Batcher.
-func (b *Batcher) Results(ctx context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+func (b *Batcher) Results(ctx context.Context, id string,
+	requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
 	o, err := b.get(ctx, id)
 	if err != nil {
 		return endpoint.NoResults(err)

@@ -90,7 +90,8 @@ func (m *Model) MaxTokensName() string {
 // is one that switches thinking off in other words than the server's.
 func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if req.API != m.options.API {
-		return crosstalk.Answer{}, m.endpoint.Rejected("", "takes requests over the %s API, and this one is for %q (--api)", m.options.API, req.API)
+		return crosstalk.Answer{}, m.endpoint.Rejected("", "takes requests over the %s API, and this one is for %q (--api)",
+			m.options.API, req.API)
 	}
 	if req.API == crosstalk.Embeddings {
 		return m.embed(ctx, req)
@@ -166,7 +167,8 @@ func (m *Model) learn(used *dialect, req crosstalk.Request, err error) bool {
 	}
 	next := *used
 	switch other := otherName[used.maxTokens]; {
-	case refused.Param == crosstalk.ParamMaxTokens && !used.renamed && req.API == crosstalk.Chat && req.Decoding.Limit() > 0 &&
+	case refused.Param == crosstalk.ParamMaxTokens && !used.renamed && req.API == crosstalk.Chat &&
+		req.Decoding.Limit() > 0 &&
 		(strings.Contains(refused.Message, other) || unknown.MatchString(refused.Message)):
 		next.maxTokens, next.renamed = other, true
 	case refused.Param == crosstalk.ParamStop && !used.noStop && len(req.Decoding.Stop) > 0:

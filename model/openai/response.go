@@ -32,7 +32,8 @@ type usage struct {
 // usage counts reasoning among the completion tokens, as OpenAI does. Gemini
 // and xAI leave it out there, and only their total has it.
 func (u usage) usage() crosstalk.Usage {
-	all := crosstalk.Usage{Prompt: int(u.Prompt), Completion: int(u.Completion), Reasoning: int(max(u.Details.Reasoning, u.Reasoning))}
+	all := crosstalk.Usage{Prompt: int(u.Prompt), Completion: int(u.Completion),
+		Reasoning: int(max(u.Details.Reasoning, u.Reasoning))}
 	if rest := int(u.Total) - all.Prompt; rest > all.Completion {
 		all.Reasoning = max(all.Reasoning, rest-all.Completion)
 		all.Completion = rest

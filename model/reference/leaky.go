@@ -43,7 +43,8 @@ func NewLeaky(items []crosstalk.Item, rate float64, seed uint64) (*Leaky, error)
 	for _, item := range items {
 		p := item.Pair
 		if p == nil || len(p.Leaks) == 0 || len(p.Neutral) == 0 {
-			return nil, fmt.Errorf("item %s lists no leaks or no neutral continuations, and %s:leaky answers with one of these: name a model (--model openai:gpt-4o-mini), or use a suite that has them",
+			return nil, fmt.Errorf("item %s lists no leaks or no neutral continuations, and %s:leaky answers with one of "+
+				"these: name a model (--model openai:gpt-4o-mini), or use a suite that has them",
 				item.ID, Provider)
 		}
 		var test, control string

@@ -53,7 +53,8 @@ func Open(spec string, items []crosstalk.Item, tasks ...crosstalk.Task) (crossta
 type kind struct {
 	name, byDefault, instrument string
 	settings                    []setting
-	open                        func(set []float64, seed uint64, items []crosstalk.Item, tasks []crosstalk.Task) (crosstalk.Model, error)
+	open                        func(set []float64, seed uint64, items []crosstalk.Item,
+		tasks []crosstalk.Task) (crosstalk.Model, error)
 }
 
 type setting struct {
