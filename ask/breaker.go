@@ -114,7 +114,7 @@ func (b *breaker) leave(t *trial) {
 	}
 }
 
-// decline gives back the right to be tried. The caller holds mu.
+// decline returns the right to make the attempt. The caller holds mu.
 func (b *breaker) decline() {
 	if b.offered {
 		b.offered, b.trying = false, false

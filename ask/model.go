@@ -90,11 +90,11 @@ const scouts = 4
 // yet, for the settings to be wrong rather than one ask.
 const tries = 3
 
-// mostScouting is how long a model that has answered nothing may keep failing.
+// mostScouting is how long a model that has never answered may keep failing.
 const mostScouting = time.Minute
 
-// scout waits until the model has answered in this way, or for a place among
-// the asks that go ahead; back gives the place back.
+// scout waits until the model has answered in this way, or for a slot among the
+// asks that go ahead; back releases the slot.
 func (s *shape) scout(ctx context.Context) (back func(), err error) {
 	back = func() {
 		s.mu.Lock()
@@ -115,18 +115,18 @@ func (s *shape) scout(ctx context.Context) (back func(), err error) {
 	return back, nil
 }
 
-// leave gives a place back. The caller holds mu.
+// leave releases a slot. The caller holds mu.
 func (s *shape) leave() {
 	s.scouting--
 	s.admit()
 }
 
-// room reports whether another ask may go. The caller holds mu.
+// room reports whether another ask may go ahead. The caller holds mu.
 func (s *shape) room() bool {
 	return s.settled || s.scouting < scouts && (s.stopEmpty < 0 || s.empty+s.scouting < s.stopEmpty)
 }
 
-// admit lets asks go while there is room. The caller holds mu.
+// admit admits waiting asks while slots are free. The caller holds mu.
 func (s *shape) admit() {
 	for s.waiting.len() > 0 && s.room() {
 		s.scouting++

@@ -26,7 +26,7 @@ func (s *Session) Warnings() []string {
 	return list
 }
 
-// observed is what a model's answers tell besides their texts.
+// observed collects what a model's answers reveal besides their texts.
 type observed struct {
 	mu sync.Mutex
 
@@ -206,12 +206,11 @@ func (o *observed) cutPrompts() bool {
 	return true
 }
 
-// allCut is how many answers have to be cut at their limit, with no others, for
-// that to be strange.
+// allCut is the number of answers from which it is strange that all were cut.
 const allCut = 10
 
-// muchMore is how many tokens too many a server may count in a short prompt before
-// that is strange: chat templates add up to some fifty.
+// muchMore is the largest plausible excess in a server's token count of a short
+// prompt: chat templates add up to about fifty.
 const muchMore = 128
 
 func (o *observed) warnings(id crosstalk.Identity) (list []string) {

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -249,7 +248,7 @@ func query(conn *sqlite3.Conn, sql string) (list []string, err error) {
 	defer stmt.Close()
 	for stmt.Step() {
 		if list = append(list, stmt.ColumnText(0)); len(list) > 1000 {
-			return nil, errors.New("has more in it than a journal has")
+			return nil, notJournal{"it has more than 1000 objects"}
 		}
 	}
 	return list, stmt.Err()

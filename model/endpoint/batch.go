@@ -44,7 +44,7 @@ func NoResults(err error) iter.Seq2[crosstalk.BatchResult, error] {
 	return func(yield func(crosstalk.BatchResult, error) bool) { yield(crosstalk.BatchResult{}, err) }
 }
 
-// Unread is the error for what the server says of batches and cannot be read.
+// Unread is the error for a server's account of batches that cannot be read.
 func (e *Endpoint) Unread(what string, cause error) error {
 	return e.fault(crosstalk.Transient, 0, nil, "%s cannot be read: %v", what, cause)
 }

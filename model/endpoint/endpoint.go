@@ -1,6 +1,5 @@
-// Package endpoint is the way to one model behind an HTTP API that takes and
-// gives JSON: connections, limits on what is read, errors in the user's words,
-// and API keys kept out of all of it.
+// Package endpoint talks to one model over a JSON HTTP API: connections, limits on
+// what is read, errors in the user's words, and API keys kept out of all of it.
 package endpoint
 
 import (

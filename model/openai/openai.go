@@ -17,7 +17,7 @@ import (
 	"crosstalk/model/settle"
 )
 
-// Options say how a server differs from what most understand.
+// Options describe how a server differs from most others.
 type Options struct {
 	// API is what the model is asked over; default crosstalk.Chat.
 	API crosstalk.API
