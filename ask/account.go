@@ -33,14 +33,13 @@ func (n Need) within(o Need) bool {
 	return n.Asks <= o.Asks && n.Tokens <= o.Tokens && n.Cost <= o.Cost
 }
 
-// account keeps what was spent and what may still be spent, so that the bound
-// holds even if every ask uses all it may.
+// account tracks what was spent and reserved, so that the budget holds even if
+// every ask uses its maximum.
 //
-// Items are let in whole and in their order: one is let in when what it needs
-// is left after all that the items before it may use. While those may still
-// give something back it waits; if it does not fit then, it and all later ones
-// are turned away. So which items are measured depends on what the items before
-// them used, and on nothing else.
+// Items are admitted whole and in order: an item enters when the budget covers its
+// need after everything that earlier items may use. It waits while those may still
+// return something; if it does not fit then, it and all later items are refused. So
+// which items are measured depends only on what the items before them used.
 type account struct {
 	Budget
 	batched  Prices // of asks in batches
@@ -120,7 +119,7 @@ func (a *account) admit() {
 	}
 }
 
-// end gives back what the item has not used.
+// end returns what the item has not used.
 func (it *item) end() {
 	a := it.account
 	a.mu.Lock()
@@ -149,8 +148,8 @@ func (it *item) now(change func()) {
 	}
 }
 
-// works reports whether the item may give something back: it is in, and not all
-// that it does is to wait for the budget. The caller holds mu.
+// works reports whether the item may return something: it was admitted, and does
+// more than wait for the budget. The caller holds mu.
 func (it *item) works() bool {
 	return it.admitted() && !it.ended && (it.waiting == 0 || it.flying > 0)
 }
@@ -173,12 +172,13 @@ func (a *account) change() {
 	a.changed = make(chan struct{})
 }
 
-// reserve sets aside what req may use and returns the function that settles
-// it with the answer that was paid for; one that does not say what it used is
-// taken to have used all, and the zero Answer used nothing. It waits for the
-// turn of ctx's item. An ask without one, or beyond its item's need, waits
-// while others may still give something back.
-func (a *account) reserve(ctx, stop context.Context, model string, req crosstalk.Request) (settle func(crosstalk.Answer), err error) {
+// reserve reserves what req may use and returns the function that settles it with
+// the answer that was paid for. An answer that does not report its usage counts as
+// the maximum, the zero Answer as nothing. reserve waits for the turn of ctx's item.
+// An ask without an item, or beyond its item's need, waits while others may still
+// return something.
+func (a *account) reserve(ctx, stop context.Context, model string,
+	req crosstalk.Request) (settle func(crosstalk.Answer), err error) {
 	var want Need
 	want.Add(a.Prices, model, req)
 	it, _ := ctx.Value(itemKey{}).(*item)
@@ -211,8 +211,8 @@ func (a *account) reserve(ctx, stop context.Context, model string, req crosstalk
 	return func(answer crosstalk.Answer) { a.settle(model, req, want, it, answer) }, nil
 }
 
-// single sets aside what an ask wants that no item has set aside. The caller
-// holds mu.
+// single reserves the budget of an ask that no item has reserved. The caller holds
+// mu.
 func (a *account) single(ctx, stop context.Context, it *item, want Need) error {
 	waits := false // an item all of whose asks wait gives nothing back meanwhile
 	defer func() {
@@ -246,9 +246,9 @@ func (a *account) single(ctx, stop context.Context, it *item, want Need) error {
 	return nil
 }
 
-// settle replaces what was set aside for an ask by what it used. it is the item
-// whose part of the budget it is, nil for nobody's. An item may use again what an
-// ask has not used: a model that refuses a parameter is asked without it.
+// settle replaces what was reserved for an ask by what it used. it is the item that
+// reserved it, or nil. An item may reuse what an ask has not used: a model that
+// refuses a parameter is asked again without it.
 func (a *account) settle(model string, req crosstalk.Request, want Need, it *item, answer crosstalk.Answer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -287,27 +287,30 @@ func (a *account) collected(model string, req crosstalk.Request, answer crosstal
 	a.change()
 }
 
-// fits reports whether there is room for what is wanted.
+// fits reports whether the budget allows a need.
 func (a *account) fits(want Need) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.over(want, "") == ""
 }
 
-// over says which bound what is wanted could break.
+// over names the limit that a request could exceed, "" if there is none.
 func (a *account) over(want Need, who string) string {
 	next := a.spent
 	next.plus(a.reserved, 1)
 	next.plus(want, 1)
 	switch {
 	case a.Asks > 0 && next.Asks > a.Asks && want.Asks > 1:
-		return fmt.Sprintf("stopped after %d asks: %s needs up to %d more (--budget-asks %d)", a.spent.Asks+a.reserved.Asks, who, want.Asks, a.Asks)
+		return fmt.Sprintf("stopped after %d asks: %s needs up to %d more (--budget-asks %d)", a.spent.Asks+a.reserved.Asks,
+			who, want.Asks, a.Asks)
 	case a.Asks > 0 && next.Asks > a.Asks:
 		return fmt.Sprintf("stopped after %d asks (--budget-asks %d)", a.spent.Asks+a.reserved.Asks, a.Asks)
 	case a.Tokens > 0 && next.Tokens > a.Tokens:
-		return fmt.Sprintf("stopped after %d tokens: %s could use up to %d more (--budget-tokens %d)", a.spent.Tokens, who, want.Tokens, a.Tokens)
+		return fmt.Sprintf("stopped after %d tokens: %s could use up to %d more (--budget-tokens %d)", a.spent.Tokens, who,
+			want.Tokens, a.Tokens)
 	case a.Budget.Cost > 0 && next.Cost > a.Budget.Cost:
-		return fmt.Sprintf("stopped at a cost of %.4f: %s could cost up to %.4f more (--budget-cost %g)", a.spent.Cost, who, want.Cost, a.Budget.Cost)
+		return fmt.Sprintf("stopped at a cost of %.4f: %s could cost up to %.4f more (--budget-cost %g)", a.spent.Cost, who,
+			want.Cost, a.Budget.Cost)
 	}
 	return ""
 }

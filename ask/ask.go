@@ -5,9 +5,11 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,12 +36,12 @@ type Options struct {
 	Timeout     time.Duration // of one attempt. Default 2 minutes
 	Patience    time.Duration // with an endpoint that answers nothing any more, or asks to wait. Default 10 minutes
 	FailAfter   int           // stop when this many asks have failed. Default: never
-	StopEmpty   int           // stop asking a model whose first answers, this many, are all empty; negative: never. Default 8
+	StopEmpty   int           // stop asking a model whose first N answers are all empty; negative: never. Default 8
 	Budget      Budget
 	Backoff     time.Duration // first wait before a retry, doubled each time. Default 500 ms
 
 	Batch  bool          // ask in batches where that is possible; see Batching
-	Poll   time.Duration // between looks at a batch at first; a tenth of its age later, at most a minute. Default 5 seconds
+	Poll   time.Duration // first interval of looking at a batch; it grows to a minute. Default 5 seconds
 	Settle time.Duration // how long a batch that may have been submitted is looked for. Default 1 minute
 
 	// BatchGiveUp asks again, one by one, what was answered in a batch and cannot be
@@ -77,26 +79,20 @@ func (o Options) Check() error {
 }
 
 func (o Options) withDefaults() Options {
-	def := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	def(&o.Concurrency, 64)
-	def(&o.Retries, 8)
-	def(&o.StopEmpty, 8)
-	duration := func(v *time.Duration, d time.Duration) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	duration(&o.Timeout, 2*time.Minute)
-	duration(&o.Patience, 10*time.Minute)
-	duration(&o.Backoff, 500*time.Millisecond)
-	duration(&o.Poll, 5*time.Second)
-	duration(&o.Settle, time.Minute)
+	o.Concurrency = cmp.Or(o.Concurrency, 64)
+	o.Retries = cmp.Or(o.Retries, 8)
+	o.StopEmpty = cmp.Or(o.StopEmpty, 8)
+	o.Timeout = cmp.Or(o.Timeout, 2*time.Minute)
+	o.Patience = cmp.Or(o.Patience, 10*time.Minute)
+	o.Backoff = cmp.Or(o.Backoff, 500*time.Millisecond)
+	o.Poll = cmp.Or(o.Poll, 5*time.Second)
+	o.Settle = cmp.Or(o.Settle, time.Minute)
 	return o
 }
+
+// longestWait is the longest wait before a retry, and the longest pause of an open
+// circuit: half a minute, and less if the first wait is shorter than usual.
+func (o Options) longestWait() time.Duration { return min(60*o.Backoff, 30*time.Second) }
 
 // Session asks any number of models on behalf of one run. It is safe for
 // concurrent use.
@@ -114,7 +110,7 @@ type Session struct {
 	endpoints []*endpoint
 	models    []*model
 	hopeless  []*ModelError
-	seen      keySet                     // of crosstalk.Key.Short
+	seen      map[uint64]struct{}        // crosstalk.Key.Short of what is counted
 	fresh     map[crosstalk.Key]struct{} // asked by this session and not counted yet
 	waiting   []*waiting                 // batches
 	remarks   []string                   // on batches, for Warnings
@@ -125,7 +121,8 @@ type Session struct {
 func NewSession(j Journal, o Options) *Session {
 	o = o.withDefaults()
 	stop, halt := context.WithCancelCause(context.Background())
-	return &Session{journal: j, options: o, budget: newAccount(o.Budget), stop: stop, halt: halt, fresh: map[crosstalk.Key]struct{}{}}
+	return &Session{journal: j, options: o, budget: newAccount(o.Budget), stop: stop, halt: halt,
+		seen: map[uint64]struct{}{}, fresh: map[crosstalk.Key]struct{}{}}
 }
 
 // Stop makes the session take no new asks and lets those in flight finish.
@@ -160,7 +157,7 @@ func (s *Session) Reason() error {
 func (s *Session) Hopeless() []*ModelError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]*ModelError(nil), s.hopeless...)
+	return slices.Clone(s.hopeless)
 }
 
 func (s *Session) note(err error) {
@@ -186,12 +183,10 @@ func (s *Session) gaveUp(err error) error {
 	if !errors.As(err, &hopeless) {
 		return err // the caller may know another way
 	}
-	for _, h := range s.hopeless {
-		if h.Model == hopeless.Model && h.Error() == hopeless.Error() {
-			return err
-		}
+	known := func(h *ModelError) bool { return h.Model == hopeless.Model && h.Error() == hopeless.Error() }
+	if !slices.ContainsFunc(s.hopeless, known) {
+		s.hopeless = append(s.hopeless, hopeless)
 	}
-	s.hopeless = append(s.hopeless, hopeless)
 	return err
 }
 
@@ -200,17 +195,31 @@ func (s *Session) For(m crosstalk.Model) crosstalk.Asker {
 	id := m.Identity()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, about := range s.models {
-		if about.id == id {
-			about.batches(m)
-			return &asker{s, m, about}
-		}
+	about := s.modelOf(id)
+	if about == nil {
+		about = s.addModel(id)
 	}
-	about := &model{id: id, endpoint: s.endpoint(id.Endpoint), shapes: map[string]*shape{}, batchers: map[crosstalk.API]crosstalk.Batcher{}}
-	about.stop, about.halt = context.WithCancelCause(about.endpoint.stop)
-	about.batches(m)
-	s.models = append(s.models, about)
+	if b, ok := m.(crosstalk.Batcher); ok {
+		about.batchers[m.API()] = b
+	}
 	return &asker{s, m, about}
+}
+
+// modelOf is the model of this name, nil if it is new. The caller holds mu.
+func (s *Session) modelOf(id crosstalk.Identity) *model {
+	if i := slices.IndexFunc(s.models, func(m *model) bool { return m.id == id }); i >= 0 {
+		return s.models[i]
+	}
+	return nil
+}
+
+// addModel adds a model. The caller holds mu.
+func (s *Session) addModel(id crosstalk.Identity) *model {
+	m := &model{id: id, endpoint: s.endpoint(id.Endpoint), shapes: map[string]*shape{},
+		batchers: map[crosstalk.API]crosstalk.Batcher{}}
+	m.stop, m.halt = context.WithCancelCause(m.endpoint.stop)
+	s.models = append(s.models, m)
+	return m
 }
 
 // endpoint returns the endpoint of this name. The caller holds mu.
@@ -220,7 +229,8 @@ func (s *Session) endpoint(name string) *endpoint {
 			return e
 		}
 	}
-	e := &endpoint{name: name, limit: newLimiter(s.options), breaker: breaker{patience: s.options.Patience}}
+	e := &endpoint{name: name, limit: newLimiter(s.options), breaker: breaker{patience: s.options.Patience,
+		longest: s.options.longestWait()}}
 	e.stop, e.halt = context.WithCancelCause(s.stop)
 	s.endpoints = append(s.endpoints, e)
 	return e
@@ -310,7 +320,8 @@ func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answe
 type abandoned struct{ error }
 
 // journalled returns the answer that the journal has, if it is one.
-func (a *asker) journalled(key crosstalk.Key, s *shape, req crosstalk.Request) (answer crosstalk.Answer, found bool, err error) {
+func (a *asker) journalled(key crosstalk.Key, s *shape,
+	req crosstalk.Request) (answer crosstalk.Answer, found bool, err error) {
 	answer, found, err = a.journal.Get(key)
 	switch {
 	case err != nil:
@@ -335,7 +346,8 @@ func withoutBody(req crosstalk.Request, answer crosstalk.Answer) crosstalk.Answe
 
 // ask sends one ask and saves its answer. sent reports whether there is one
 // that costs something.
-func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape, req crosstalk.Request) (answer crosstalk.Answer, sent bool, err error) {
+func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape,
+	req crosstalk.Request) (answer crosstalk.Answer, sent bool, err error) {
 	answer, failedBefore, err := a.journal.Get(key)
 	if err != nil {
 		return answer, false, a.end(err)
@@ -373,7 +385,8 @@ func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape, req crosst
 	} else if limit := a.options.FailAfter; limit > 0 && failed >= limit {
 		// Each that fails from here on says so before it gives its place away:
 		// no more than were in flight can fail after the limit.
-		a.end(&LimitError{fmt.Sprintf("stopped after %d failed asks (--fail-after %d); the last: %s", failed, limit, answer.Reason)})
+		a.end(&LimitError{fmt.Sprintf("stopped after %d failed asks (--fail-after %d); the last: %s", failed, limit,
+			answer.Reason)})
 	}
 	return answer, true, nil
 }

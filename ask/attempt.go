@@ -18,7 +18,8 @@ import (
 // with Status Failed), or going on is pointless (an error). Without an error
 // the ask keeps its place among those in flight until leave is called.
 // failedBefore says that an earlier run has asked it.
-func (a *asker) attempt(ctx context.Context, s *shape, req crosstalk.Request, failedBefore bool) (answer crosstalk.Answer, leave func(), err error) {
+func (a *asker) attempt(ctx context.Context, s *shape, req crosstalk.Request,
+	failedBefore bool) (answer crosstalk.Answer, leave func(), err error) {
 	e := a.about.endpoint
 	t := &trial{suspect: failedBefore}
 	defer e.breaker.drop(t)
@@ -56,7 +57,8 @@ func (a *asker) attempt(ctx context.Context, s *shape, req crosstalk.Request, fa
 			return answer, nil, err
 		}
 		if failed {
-			answer = crosstalk.Answer{Status: crosstalk.Failed, Reason: f.err.Error(), Latency: f.took, Attempts: n, Time: time.Now().UTC()}
+			answer = crosstalk.Answer{Status: crosstalk.Failed, Reason: f.err.Error(), Latency: f.took, Attempts: n,
+				Time: time.Now().UTC()}
 			return answer, e.limit.leave, nil
 		}
 		e.limit.leave()
@@ -93,9 +95,11 @@ func (e *endpoint) admit(ctx, stop context.Context, t *trial, tokens int) error 
 func (a *asker) learn(s *shape, f failure) (failed bool, err error) {
 	e := a.about.endpoint
 	var ae *crosstalk.AskError
-	if errors.As(f.err, &ae) && ae.RetryAfter > a.options.Patience && f.fault != crosstalk.Rejected && f.fault != crosstalk.Denied {
+	if errors.As(f.err, &ae) && ae.RetryAfter > a.options.Patience && f.fault != crosstalk.Rejected &&
+		f.fault != crosstalk.Denied {
 		e.breaker.passed(f.trial, true)
-		return false, a.endEndpoint(&LimitError{fmt.Sprintf("stopped: the server asks to wait for %v, longer than --patience %s; it said: %v",
+		return false, a.endEndpoint(&LimitError{fmt.Sprintf("stopped: the server asks to wait for %v, longer than "+
+			"--patience %s; it said: %v",
 			spoken(ae.RetryAfter), duration.Text(a.options.Patience), f.err)})
 	}
 	mine, verdict := s.judge(f)
@@ -215,7 +219,7 @@ func (a *asker) pause(n int, err error) time.Duration {
 	if errors.As(err, &e) && e.RetryAfter > 0 {
 		return e.RetryAfter + rand.N(a.options.Backoff/4+1)
 	}
-	wait := min(a.options.Backoff<<min(n-1, 16), 30*time.Second)
+	wait := min(a.options.Backoff<<min(n-1, 16), a.options.longestWait())
 	return wait/2 + rand.N(wait/2+1)
 }
 

@@ -2,9 +2,9 @@ package ask
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// BatchJournal is a Journal that keeps batches, too. *journal.Journal is one;
+// batchJournal is a Journal that keeps batches, too. *journal.Journal is one;
 // see its methods.
-type BatchJournal interface {
+type batchJournal interface {
 	Journal
 	AddBatch(*journal.Batch) error
 	UpdateBatch(*journal.Batch) error
@@ -39,7 +39,7 @@ type BatchJournal interface {
 // twice. No answer is used that is not in the journal.
 type Batching struct {
 	*Session
-	store BatchJournal
+	store batchJournal
 
 	mu     sync.Mutex
 	direct map[crosstalk.Key]struct{} // asked one by one: batches did not answer them, or they are few
@@ -78,7 +78,7 @@ const fewest = 10
 // Batching starts asking in batches. It is nil without an error if the session's
 // journal keeps none. The models must be known to the session (For).
 func (s *Session) Batching() (*Batching, error) {
-	store, ok := s.journal.(BatchJournal)
+	store, ok := s.journal.(batchJournal)
 	if !ok {
 		return nil, nil
 	}
@@ -110,7 +110,8 @@ func (b *Batching) Collect(ctx context.Context) error {
 		}
 		w := &waiting{Batch: batch}
 		if w.batcher, w.group = b.batcher(batch); w.batcher == nil {
-			return b.end(fmt.Errorf("%s: a batch of %d requests is open, and this run has no such model any more: use another --out", batch.Identity, len(batch.Asks)))
+			return b.end(fmt.Errorf("%s: a batch of %d requests is open, and this run has no such model any more: use another "+
+				"--out", batch.Identity, len(batch.Asks)))
 		}
 		all = append(all, w)
 	}
@@ -122,13 +123,11 @@ func (b *Batching) Collect(ctx context.Context) error {
 func (b *Batching) batcher(batch *journal.Batch) (crosstalk.Batcher, group) {
 	b.Session.mu.Lock()
 	defer b.Session.mu.Unlock()
-	for _, m := range b.models {
-		if m.id == batch.Identity {
-			api := batch.Asks[0].Request.API
-			return m.batchers[api], group{m, api}
-		}
+	m, api := b.modelOf(batch.Identity), batch.Asks[0].Request.API
+	if m == nil {
+		return nil, group{}
 	}
-	return nil, group{}
+	return m.batchers[api], group{m, api}
 }
 
 // run submits the batches that are fresh, and waits for all.
@@ -155,16 +154,9 @@ func (b *Batching) run(ctx context.Context, all []*waiting) error {
 
 // forget takes a batch off those that are waited for.
 func (b *Batching) forget(w *waiting) {
-	s := b.Session
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var rest []*waiting
-	for _, other := range s.waiting {
-		if other != w {
-			rest = append(rest, other)
-		}
-	}
-	s.waiting = rest
+	b.Session.mu.Lock()
+	defer b.Session.mu.Unlock()
+	b.waiting = slices.DeleteFunc(slices.Clone(b.waiting), func(other *waiting) bool { return other == w })
 }
 
 // see sees one batch through.
@@ -174,9 +166,11 @@ func (b *Batching) see(ctx context.Context, w *waiting) error {
 			return err
 		}
 	} else if w.ID == "" {
-		found, err := b.find(ctx, w)
-		if err != nil || !found {
-			return errors.Join(err, b.dropIf(err == nil, w)) // the next round has its asks
+		switch found, err := b.find(ctx, w); {
+		case err != nil:
+			return err
+		case !found:
+			return b.drop(w) // the next round has its asks
 		}
 	}
 	var c *collection
@@ -287,7 +281,8 @@ func (b *Batching) submit(ctx context.Context, w *waiting) error {
 			return b.noBatches(w, err)
 		}
 		if time.Since(began) > b.options.Patience {
-			return errors.Join(b.end(&LimitError{fmt.Sprintf("stopped: no batch could be submitted since %s (--patience %s); the last attempt: %v",
+			return errors.Join(b.end(&LimitError{fmt.Sprintf("stopped: no batch could be submitted since %s (--patience %s); "+
+				"the last attempt: %v",
 				clock(began), duration.Text(b.options.Patience), err)}), b.drop(w))
 		}
 		b.retried(err)
@@ -316,16 +311,10 @@ func (b *Batching) drop(w *waiting) error {
 	return nil
 }
 
-func (b *Batching) dropIf(is bool, w *waiting) error {
-	if !is {
-		return nil
-	}
-	return b.drop(w)
-}
-
 // noBatches ends the asking because the server takes no batches.
 func (b *Batching) noBatches(w *waiting, err error) error {
-	return errors.Join(b.end(&ModelError{w.Identity, fmt.Errorf("the batch was not accepted: %w; ask without --batch", err)}), b.drop(w))
+	return errors.Join(b.end(&ModelError{w.Identity, fmt.Errorf("the batch was not accepted: %w; ask without --batch",
+		err)}), b.drop(w))
 }
 
 // lost ends the asking because nobody knows what came of a batch.
@@ -333,7 +322,8 @@ func (b *Batching) lost(w *waiting, err error) error {
 	if !errors.As(err, new(*crosstalk.AskError)) {
 		return err
 	}
-	return b.end(&ModelError{w.Identity, fmt.Errorf("%w; %d requests are in a batch there (%s), which keeps running: run the same command again to collect it",
+	return b.end(&ModelError{w.Identity, fmt.Errorf("%w; %d requests are in a batch there (%s), which keeps running: run "+
+		"the same command again to collect it",
 		err, len(w.Asks), w.ID)})
 }
 
@@ -345,7 +335,8 @@ func (b *Batching) takenBack(ctx context.Context, w *waiting, state crosstalk.Ba
 	b.mu.Lock()
 	b.most[w.group] = max(len(w.Asks)/2, fewest)
 	b.mu.Unlock()
-	b.remark("%s: a batch of %d requests was too large for the account (%s); smaller ones follow", w.Identity, len(w.Asks), state.Problem)
+	b.remark("%s: a batch of %d requests was too large for the account (%s); smaller ones follow", w.Identity, len(w.Asks),
+		state.Problem)
 	return errors.Join(b.drop(w), sleep(ctx, b.stop, 6*b.options.Poll))
 }
 
@@ -358,21 +349,18 @@ func (b *Batching) find(ctx context.Context, w *waiting) (found bool, err error)
 	if err != nil {
 		return false, b.end(err)
 	}
-	known := map[string]bool{}
-	for _, id := range list {
-		known[id] = true
-	}
 	for {
 		late := time.Since(began) >= b.options.Settle // before the list is made
 		var id string
 		var sure bool
 		err := b.insist(ctx, func(ctx context.Context) (err error) {
-			id, sure, err = w.batcher.Find(ctx, w.Tag, w.At, w.Asks, func(id string) bool { return known[id] })
+			id, sure, err = w.batcher.Find(ctx, w.Tag, w.At, w.Asks, func(id string) bool { return slices.Contains(list, id) })
 			return err
 		})
 		switch {
 		case err != nil && errors.As(err, new(*crosstalk.AskError)):
-			return false, b.end(&ModelError{w.Identity, fmt.Errorf("%w; whether a batch of %d requests was submitted at %s cannot be found out: "+
+			return false, b.end(&ModelError{w.Identity, fmt.Errorf("%w; whether a batch of %d requests was submitted at %s "+
+				"cannot be found out: "+
 				"run the same command again, or use another --out", err, len(w.Asks), w.At.Local().Format("2006-01-02 15:04"))})
 		case err != nil:
 			return false, err
@@ -408,7 +396,8 @@ func (b *Batching) insist(ctx context.Context, f func(context.Context) error) er
 			return err
 		}
 		if time.Since(began) > longestSilence {
-			return b.end(&LimitError{fmt.Sprintf("stopped: nothing heard of a batch since %s; the last attempt: %v", clock(began), err)})
+			return b.end(&LimitError{fmt.Sprintf("stopped: nothing heard of a batch since %s; the last attempt: %v",
+				clock(began), err)})
 		}
 		b.retried(err)
 		if err := sleep(ctx, b.stop, b.wait(n, err)); err != nil {
@@ -439,6 +428,3 @@ func (b *Batching) remark(format string, args ...any) {
 	defer b.Session.mu.Unlock()
 	b.remarks = append(b.remarks, visible.Line(fmt.Sprintf(format, args...)))
 }
-
-// newTag is a name for a batch that no other has.
-func newTag() string { return rand.Text() }

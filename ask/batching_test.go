@@ -185,7 +185,7 @@ func (p *provider) total() (asks, again int) {
 	return asks, again
 }
 
-// batchMemory is a BatchJournal that lasts as long as the test: each session on
+// batchMemory is a batchJournal that lasts as long as the test: each session on
 // it is one after a kill.
 type batchMemory struct {
 	ask.Memory

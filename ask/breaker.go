@@ -22,6 +22,7 @@ import (
 // outage costs no retries.
 type breaker struct {
 	patience time.Duration
+	longest  time.Duration // pause of an open circuit; the first is a 30th of it
 
 	mu       sync.Mutex
 	reached  bool // the server was there once, even if only to say no
@@ -65,12 +66,6 @@ const (
 	openAfter            = 4
 	openAfterUnreachable = 3
 	openRegardless       = 10 * time.Second
-)
-
-// The first and the longest pause of an open circuit.
-const (
-	firstPause   = time.Second
-	longestPause = 30 * time.Second
 )
 
 // enter waits until the circuit is closed, or until t is the one to be tried.
@@ -119,7 +114,7 @@ func (b *breaker) leave(t *trial) {
 	}
 }
 
-// decline gives back the right to be tried. The caller holds mu.
+// decline returns the right to make the attempt. The caller holds mu.
 func (b *breaker) decline() {
 	if b.offered {
 		b.offered, b.trying = false, false
@@ -262,12 +257,12 @@ func (b *breaker) failed(t *trial, err error) (counts bool, ends error) {
 	}
 	switch {
 	case b.open && probe:
-		b.pause = min(2*b.pause, longestPause)
+		b.pause = min(2*b.pause, b.longest)
 		b.schedule(now, asked)
 	case b.open, busy:
 	case s.older > 0 && now.Sub(s.since) < openRegardless:
 	case s.unreachable >= openAfterUnreachable, len(s.asks) > 1 && s.failures >= openAfter:
-		b.open, b.pause = true, firstPause
+		b.open, b.pause = true, b.longest/30
 		b.schedule(now, asked)
 	}
 	return counts, nil
@@ -302,10 +297,12 @@ func (b *breaker) tryOne() {
 func (b *breaker) impatient(asked time.Duration) error {
 	s := &b.streak
 	if asked > 0 {
-		return &LimitError{fmt.Sprintf("stopped: no answer since %s, and the server asks to wait for another %s (--patience %s); it said: %v",
+		return &LimitError{fmt.Sprintf("stopped: no answer since %s, and the server asks to wait for another %s (--patience "+
+			"%s); it said: %v",
 			clock(s.since), duration.Text(asked), duration.Text(b.patience), s.last)}
 	}
-	return &LimitError{fmt.Sprintf("stopped: no answer since %s (--patience %s); the last attempt: %v", clock(s.since), duration.Text(b.patience), s.last)}
+	return &LimitError{fmt.Sprintf("stopped: no answer since %s (--patience %s); the last attempt: %v", clock(s.since),
+		duration.Text(b.patience), s.last)}
 }
 
 // wait is what the asks of an open circuit wait for.

@@ -21,20 +21,21 @@ type Prices map[string]Price
 // output; prompts that the provider has cached are billed as any other, so the
 // cost is at most a little too high.
 type Price struct {
-	Input  float64  `yaml:"input" json:"input"`
-	Output float64  `yaml:"output" json:"output"`
-	Batch  *float64 `yaml:"batch" json:"batch,omitempty"` // what part of this a request in a batch costs, from 0 to 1; nil: DefaultBatch
+	Input  float64 `yaml:"input" json:"input"`
+	Output float64 `yaml:"output" json:"output"`
+	// what part of this a request in a batch costs, from 0 to 1; nil: defaultBatch
+	Batch *float64 `yaml:"batch" json:"batch,omitempty"`
 }
 
-// DefaultBatch is the part of the price that requests in batches cost with most
+// defaultBatch is the part of the price that requests in batches cost with most
 // providers.
-const DefaultBatch = 0.5
+const defaultBatch = 0.5
 
 // Batched are the prices of requests in batches.
 func (p Prices) Batched() Prices {
 	batched := make(Prices, len(p))
 	for model, price := range p {
-		part := DefaultBatch
+		part := defaultBatch
 		if price.Batch != nil {
 			part = *price.Batch
 		}

@@ -31,7 +31,8 @@ type collection struct {
 
 func (b *Batching) collection(w *waiting) *collection {
 	c := &collection{asker: &asker{b.Session, w.batcher, w.group.model}, w: w,
-		requests: map[crosstalk.Key]crosstalk.Request{}, answered: map[crosstalk.Key]bool{}, failed: map[crosstalk.Key]error{}}
+		requests: map[crosstalk.Key]crosstalk.Request{}, answered: map[crosstalk.Key]bool{},
+		failed: map[crosstalk.Key]error{}}
 	for _, a := range w.Asks {
 		c.requests[a.Key] = a.Request
 	}
@@ -152,7 +153,8 @@ func (b *Batching) finish(c *collection, why error) error {
 			w.Identity, missing, len(w.Asks), w.ID, cmp.Or(why, errors.New("the provider did not answer them")))
 	}
 	if c.strange > 0 {
-		b.remark("%s: the results of the batch %s have %d lines that cannot be read, or are of no request of it; they are left out",
+		b.remark("%s: the results of the batch %s have %d lines that cannot be read, or are of no request of it; they are "+
+			"left out",
 			w.Identity, w.ID, c.strange)
 	}
 	return nil

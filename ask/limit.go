@@ -43,8 +43,8 @@ func newLimiter(o Options) *limiter {
 	return l
 }
 
-// acquire waits for a place, which leave gives back. It fails when ctx or stop
-// ends first.
+// acquire waits for a slot, which leave releases. It fails when ctx or stop ends
+// first.
 func (l *limiter) acquire(ctx, stop context.Context, tokens int) error {
 	if err := stop.Err(); err != nil {
 		return context.Cause(stop)
@@ -123,7 +123,7 @@ func (l *limiter) learn(started time.Time, err error, fault crosstalk.Fault) {
 	}
 }
 
-// leave gives a place back.
+// leave releases a slot.
 func (l *limiter) leave() {
 	l.mu.Lock()
 	l.inFlight--
@@ -131,7 +131,7 @@ func (l *limiter) leave() {
 	l.mu.Unlock()
 }
 
-// admit lets waiters in while there is room. The caller holds mu.
+// admit admits waiters while slots are free. The caller holds mu.
 func (l *limiter) admit() {
 	for l.waiting.len() > 0 && float64(l.inFlight) < l.limit {
 		l.inFlight++

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// line is where asks wait to be let in, first come first served. The mutex of
-// whoever keeps the line guards it.
+// line is a queue of waiting asks, first come first served. Its owner's mutex guards
+// it.
 type line struct{ list list.List } // of chan struct{}
 
 // join takes a place at the end. The caller holds the mutex.

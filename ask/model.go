@@ -40,14 +40,6 @@ type model struct {
 	batchers map[crosstalk.API]crosstalk.Batcher // where it can be asked in batches; the session's mutex guards it
 }
 
-// batches notes how the model is asked in batches, if it is. The caller holds
-// the session's mutex.
-func (m *model) batches(of crosstalk.Model) {
-	if b, ok := of.(crosstalk.Batcher); ok {
-		m.batchers[of.API()] = b
-	}
-}
-
 // knows notes a request that the model answered.
 func (m *model) knows(req crosstalk.Request) {
 	if m.known.Load() == nil {
@@ -85,7 +77,8 @@ func shapeOf(req crosstalk.Request) string {
 			with = m.Role // some models take none
 		}
 	}
-	return string(crosstalk.Canonical(crosstalk.Request{API: req.API, Prompt: with, Decoding: req.Decoding, Logprobs: req.Logprobs}))
+	return string(crosstalk.Canonical(crosstalk.Request{API: req.API, Prompt: with, Decoding: req.Decoding,
+		Logprobs: req.Logprobs}))
 }
 
 // scouts is how many asks go ahead until one is answered: few, so that a wrong
@@ -97,11 +90,11 @@ const scouts = 4
 // yet, for the settings to be wrong rather than one ask.
 const tries = 3
 
-// mostScouting is how long a model that has answered nothing may keep failing.
+// mostScouting is how long a model that has never answered may keep failing.
 const mostScouting = time.Minute
 
-// scout waits until the model has answered in this way, or for a place among
-// the asks that go ahead; back gives the place back.
+// scout waits until the model has answered in this way, or for a slot among the
+// asks that go ahead; back releases the slot.
 func (s *shape) scout(ctx context.Context) (back func(), err error) {
 	back = func() {
 		s.mu.Lock()
@@ -122,18 +115,18 @@ func (s *shape) scout(ctx context.Context) (back func(), err error) {
 	return back, nil
 }
 
-// leave gives a place back. The caller holds mu.
+// leave releases a slot. The caller holds mu.
 func (s *shape) leave() {
 	s.scouting--
 	s.admit()
 }
 
-// room reports whether another ask may go. The caller holds mu.
+// room reports whether another ask may go ahead. The caller holds mu.
 func (s *shape) room() bool {
 	return s.settled || s.scouting < scouts && (s.stopEmpty < 0 || s.empty+s.scouting < s.stopEmpty)
 }
 
-// admit lets asks go while there is room. The caller holds mu.
+// admit admits waiting asks while slots are free. The caller holds mu.
 func (s *shape) admit() {
 	for s.waiting.len() > 0 && s.room() {
 		s.scouting++
@@ -166,7 +159,8 @@ func (s *shape) works(answer crosstalk.Answer, cached bool) error {
 			s.cut++
 		}
 		if s.empty >= s.stopEmpty {
-			return &ModelError{s.model.id, &EmptyError{N: s.empty, Thought: s.thought, Reasoning: s.reasoning, text: s.explainEmpty()}}
+			return &ModelError{s.model.id, &EmptyError{N: s.empty, Thought: s.thought, Reasoning: s.reasoning,
+				text: s.explainEmpty()}}
 		}
 	}
 	return nil
@@ -185,13 +179,16 @@ func (s *shape) explainEmpty() string {
 	what := fmt.Sprintf("%s: the first %d answers are all empty", s.model.id, s.empty)
 	switch {
 	case s.reasoning > 0:
-		return fmt.Sprintf("%s: the model spent %d tokens on reasoning and said nothing: give it more with --reasoning-tokens, "+
+		return fmt.Sprintf("%s: the model spent %d tokens on reasoning and said nothing: give it more with "+
+			"--reasoning-tokens, "+
 			"turn reasoning off with --reasoning off, or raise --max-tokens", what, s.reasoning)
 	case s.thought > 0:
-		return fmt.Sprintf("%s: the model spent its tokens on reasoning and said nothing: give it more with --reasoning-tokens, "+
+		return fmt.Sprintf("%s: the model spent its tokens on reasoning and said nothing: give it more with "+
+			"--reasoning-tokens, "+
 			"turn reasoning off with --reasoning off, or raise --max-tokens", what)
 	case s.cut > 0:
-		return fmt.Sprintf("%s, and %d were cut off at their limit: raise --max-tokens; if the model reasons before it answers, "+
+		return fmt.Sprintf("%s, and %d were cut off at their limit: raise --max-tokens; if the model reasons before it "+
+			"answers, "+
 			"give it --reasoning-tokens or turn reasoning off with --reasoning off", what, s.cut)
 	}
 	return what + ": check --system, --prefix and --param; if the model reasons before it answers, " +
@@ -253,7 +250,8 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 		late = time.Since(s.began)+f.pause > patience
 	}
 	if f.spent && s.failures >= tries || late && !slow && (polite || s.failures > 1) {
-		err := fmt.Errorf("%w; %d attempts in %s and no answer", f.err, s.failures, duration.Text(time.Since(s.began).Round(time.Second)))
+		err := fmt.Errorf("%w; %d attempts in %s and no answer", f.err, s.failures,
+			duration.Text(time.Since(s.began).Round(time.Second)))
 		if answered {
 			return true, s.giveUp(err)
 		}

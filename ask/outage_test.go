@@ -75,7 +75,7 @@ func TestOutage(t *testing.T) {
 					s := ask.NewSession(&ask.Memory{}, ask.Options{Concurrency: concurrency, Timeout: 30 * time.Second, Retries: 1})
 					waits := make(chan []ask.Wait, 1)
 					time.AfterFunc(200*time.Second, func() { waits <- s.Stats().Waits })
-					for i, r := range askAll(t.Context(), s.For(down(l, from, to, how)), 2000) {
+					for i, r := range askAll(t.Context(), s.For(down(l, from, to, how)), 1000) {
 						if r.err != nil || r.answer.Status != crosstalk.Text {
 							t.Fatalf("%d: %+v", i, r)
 						}
@@ -88,7 +88,7 @@ func TestOutage(t *testing.T) {
 						last = max(last, at)
 					}
 					// Thirty seconds between probes, and what an attempt takes; the limit grows again after 503s.
-					if best := 2000/time.Duration(concurrency)*time.Second + (to - from); during > 30+concurrency || last > best+5*time.Minute {
+					if best := 1000/time.Duration(concurrency)*time.Second + (to - from); during > 30+concurrency || last > best+5*time.Minute {
 						t.Errorf("%d attempts during the outage; done after %v, at best %v", during, last, best)
 					}
 					got := <-waits
@@ -116,7 +116,7 @@ func TestPatience(t *testing.T) {
 				s := ask.NewSession(memory, ask.Options{Patience: 5 * time.Minute, Timeout: 30 * time.Second})
 				answered := 0
 				m := down(l, 10*time.Second, time.Hour, how)
-				for i, r := range askAll(t.Context(), s.For(m), 2000) {
+				for i, r := range askAll(t.Context(), s.For(m), 1000) {
 					var limit *ask.LimitError
 					switch {
 					case r.err == nil && r.answer.Status == crosstalk.Text:
@@ -134,15 +134,15 @@ func TestPatience(t *testing.T) {
 				// The server is still down: that is said soon, for nothing shows that it works.
 				s = ask.NewSession(memory, ask.Options{Timeout: 10 * time.Second, Patience: time.Minute})
 				start := time.Now()
-				askAll(t.Context(), s.For(m), 2000)
+				askAll(t.Context(), s.For(m), 1000)
 				if took := time.Since(start); took > time.Minute || !errors.As(s.Reason(), new(*ask.ModelError)) || s.Stats().Failed > 0 {
 					t.Errorf("resumed: %v after %v, %+v", s.Reason(), took, s.Stats())
 				}
 				time.Sleep(time.Hour)
 				s = ask.NewSession(memory, ask.Options{})
-				results := askAll(t.Context(), s.For(m), 2000)
-				if got := s.Stats(); got.Answered != 2000 || got.Cached != answered {
-					t.Errorf("resumed again: %+v, %+v", got, results[1999])
+				results := askAll(t.Context(), s.For(m), 1000)
+				if got := s.Stats(); got.Answered != 1000 || got.Cached != answered {
+					t.Errorf("resumed again: %+v, %+v", got, results[999])
 				}
 			})
 		})

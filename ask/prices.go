@@ -21,7 +21,7 @@ var priceLimits = strictyaml.Limits{Bytes: 1 << 20, Depth: 4, Keys: 10_000, One:
 //
 // Prices are finite numbers from 0; one that is left out is 0, but a model needs
 // at least one. batch is what part of them a request in a batch costs, from 0 to
-// 1; see DefaultBatch. Errors name the file and the line. No name is no prices.
+// 1; see defaultBatch. Errors name the file and the line. No name is no prices.
 func ReadPrices(file string) (Prices, error) {
 	if file == "" {
 		return nil, nil
@@ -49,9 +49,11 @@ func parsePrices(file string, text []byte) (Prices, error) {
 			}
 			switch {
 			case field != "input" && field != "output" && field != "batch":
-				return fmt.Errorf("%s:%d: %s: unknown field %s; choose one of: input, output, batch", file, line, shown(model), shown(field))
+				return fmt.Errorf("%s:%d: %s: unknown field %s; choose one of: input, output, batch", file, line, shown(model),
+					shown(field))
 			case field == "batch" && (err != nil || value > 1):
-				return fmt.Errorf("%s:%d: %s: batch is %s; expected the part of the price that requests in batches cost, from 0 to 1, as in 0.5",
+				return fmt.Errorf("%s:%d: %s: batch is %s; expected the part of the price that requests in batches cost, from 0 "+
+					"to 1, as in 0.5",
 					file, line, shown(model), shown(textOf(node)))
 			case field == "batch":
 				price.Batch = &value
@@ -65,7 +67,8 @@ func parsePrices(file string, text []byte) (Prices, error) {
 			return nil
 		})
 		if err == nil && fields == 0 {
-			err = fmt.Errorf("%s:%d: %s has no prices; expected a line like gpt-4o-mini: {input: 0.15, output: 0.60}", file, line, shown(model))
+			err = fmt.Errorf("%s:%d: %s has no prices; expected a line like gpt-4o-mini: {input: 0.15, output: 0.60}", file,
+				line, shown(model))
 		}
 		prices[model] = price
 		return err
@@ -83,7 +86,8 @@ func eachEntry(file string, node ast.Node, of string, f func(key string, line in
 	}
 	entries, ok := node.(ast.MapNode)
 	if !ok {
-		return fmt.Errorf("%s:%d: expected a map of %s, as in gpt-4o-mini: {input: 0.15, output: 0.60}", file, lineOf(node), of)
+		return fmt.Errorf("%s:%d: expected a map of %s, as in gpt-4o-mini: {input: 0.15, output: 0.60}", file, lineOf(node),
+			of)
 	}
 	for i := entries.MapRange(); i.Next(); {
 		if err := f(i.Key().GetToken().Value, i.Key().GetToken().Position.Line, i.Value()); err != nil {

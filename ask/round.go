@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"sync"
 	"time"
@@ -99,7 +100,7 @@ func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.
 // does not ask it again.
 func (a *asker) failedNow(key crosstalk.Key) (answer crosstalk.Answer, failed bool, err error) {
 	a.mu.Lock()
-	now := a.seen.has(key.Short())
+	_, now := a.seen[key.Short()]
 	a.mu.Unlock()
 	if !now {
 		return answer, false, nil
@@ -231,7 +232,8 @@ func (b *Batching) divide(in group, asks []crosstalk.BatchAsk) (all []*waiting, 
 		if limited {
 			n = min(n, most)
 		}
-		w := &waiting{Batch: &journal.Batch{Identity: in.model.id, Tag: newTag(), At: time.Now().UTC(), Asks: asks[:n]}, batcher: batcher, group: in, fresh: true}
+		w := &waiting{Batch: &journal.Batch{Identity: in.model.id, Tag: rand.Text(), At: time.Now().UTC(), Asks: asks[:n]},
+			batcher: batcher, group: in, fresh: true}
 		if err := b.store.AddBatch(w.Batch); err != nil {
 			return nil, b.end(err)
 		}

@@ -9,8 +9,8 @@ import (
 // before Stats says so: longer than most answers take.
 const silentAfter = 15 * time.Second
 
-// silence is whether an endpoint has answered anything lately, if only with an error.
-// The zero value is ready to use.
+// silence tracks whether an endpoint has answered lately, if only with an error. The
+// zero value is ready to use.
 type silence struct {
 	mu       sync.Mutex
 	inFlight int
@@ -42,5 +42,6 @@ func (s *silence) end(answered bool) {
 func (s *silence) wait(timeout time.Duration) (Wait, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Wait{InFlight: s.inFlight, Timeout: timeout, Since: s.since}, s.inFlight > 0 && time.Since(s.since) >= silentAfter
+	return Wait{InFlight: s.inFlight, Timeout: timeout, Since: s.since}, s.inFlight > 0 &&
+		time.Since(s.since) >= silentAfter
 }

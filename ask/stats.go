@@ -62,7 +62,8 @@ type Batches struct {
 // Text is the wait in a few words, for one line: "1941 requests in 2 batches
 // since 14:02, 812 done".
 func (b Batches) Text() string {
-	return fmt.Sprintf("%s in %s since %s, %d done", many(b.Asks, "request", "s"), many(b.N, "batch", "es"), b.Since.Local().Format("15:04"), b.Done)
+	return fmt.Sprintf("%s in %s since %s, %d done", many(b.Asks, "request", "s"), many(b.N, "batch", "es"),
+		b.Since.Local().Format("15:04"), b.Done)
 }
 
 // many is a number with its noun.
@@ -91,7 +92,8 @@ func (w Wait) Text(now time.Time) string {
 	left := w.Until.Sub(now)
 	switch {
 	case w.InFlight > 0:
-		return fmt.Sprintf("no answer since %s to %s (--timeout %s)", clock(w.Since), many(w.InFlight, "request", "s"), duration.Text(w.Timeout))
+		return fmt.Sprintf("no answer since %s to %s (--timeout %s)", clock(w.Since), many(w.InFlight, "request", "s"),
+			duration.Text(w.Timeout))
 	case w.Down && left <= 0:
 		return fmt.Sprintf("server down since %s, trying again", w.Since.Local().Format("15:04"))
 	case w.Down:
@@ -146,10 +148,11 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	s := a.Session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.seen.add(key.Short()) {
+	if _, again := s.seen[key.Short()]; again {
 		delete(s.fresh, key)
 		return s.stats.Failed
 	}
+	s.seen[key.Short()] = struct{}{}
 	if _, fresh := s.fresh[key]; fresh {
 		from = fromModel // another caller found in the journal what this session asked
 		delete(s.fresh, key)

@@ -26,7 +26,7 @@ func (s *Session) Warnings() []string {
 	return list
 }
 
-// observed is what a model's answers tell besides their texts.
+// observed collects what a model's answers reveal besides their texts.
 type observed struct {
 	mu sync.Mutex
 
@@ -61,7 +61,8 @@ var seed = maphash.MakeSeed()
 // most is how many different prompts and names are kept.
 const most = 8
 
-func (o *observed) note(req crosstalk.Request, answer crosstalk.Answer, same func(crosstalk.Identity, string) bool, id crosstalk.Identity) {
+func (o *observed) note(req crosstalk.Request, answer crosstalk.Answer, same func(crosstalk.Identity, string) bool,
+	id crosstalk.Identity) {
 	if req.API == crosstalk.Embeddings {
 		return
 	}
@@ -142,10 +143,14 @@ func (o *observed) prompt(req crosstalk.Request, tokens int) {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	bytes := 0
-	for _, text := range append([]string{req.Prompt}, contents(req.Messages)...) {
+	add := func(text string) {
 		bytes += len(text)
 		h.WriteString(text)
 		h.WriteByte(0)
+	}
+	add(req.Prompt)
+	for _, m := range req.Messages {
+		add(m.Content)
 	}
 	if expected := Worst(req).Prompt; o.shortest.Prompt == 0 || expected < o.shortest.Prompt {
 		o.shortest = crosstalk.Usage{Prompt: expected, Completion: tokens}
@@ -169,13 +174,6 @@ func (o *observed) prompt(req crosstalk.Request, tokens int) {
 	default:
 		below(bytes, tokens)
 	}
-}
-
-func contents(messages []crosstalk.Message) (list []string) {
-	for _, m := range messages {
-		list = append(list, m.Content)
-	}
-	return list
 }
 
 // A prompt is taken to have at least this many tokens a byte: one in eight, which is
@@ -208,12 +206,11 @@ func (o *observed) cutPrompts() bool {
 	return true
 }
 
-// allCut is how many answers have to be cut at their limit, with no others, for
-// that to be strange.
+// allCut is the number of answers from which it is strange that all were cut.
 const allCut = 10
 
-// muchMore is how many tokens too many a server may count in a short prompt before
-// that is strange: chat templates add up to some fifty.
+// muchMore is the largest plausible excess in a server's token count of a short
+// prompt: chat templates add up to about fifty.
 const muchMore = 128
 
 func (o *observed) warnings(id crosstalk.Identity) (list []string) {
@@ -221,10 +218,12 @@ func (o *observed) warnings(id crosstalk.Identity) (list []string) {
 	defer o.mu.Unlock()
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if o.cutPrompts() {
-		add("the server seems to cut prompts at %d tokens: different long prompts all have that count; give the model a larger context", o.longest)
+		add("the server seems to cut prompts at %d tokens: different long prompts all have that count; give the model a "+
+			"larger context", o.longest)
 	}
 	if extra := o.shortest.Completion - o.shortest.Prompt; extra > muchMore {
-		add("the server counts %d tokens in a prompt of about %d: it may add its own system prompt", o.shortest.Completion, o.shortest.Prompt)
+		add("the server counts %d tokens in a prompt of about %d: it may add its own system prompt", o.shortest.Completion,
+			o.shortest.Prompt)
 	}
 	if o.wanted >= 3 && o.given == 0 {
 		add("log probabilities were asked for, and none of %d answers has any", o.wanted)
@@ -236,11 +235,13 @@ func (o *observed) warnings(id crosstalk.Identity) (list []string) {
 	}
 	switch e := o.endings(); {
 	case e.silent > 0 && e.thought > 0:
-		add("%d of %d answers reached their limit before they said anything: raise --reasoning-tokens, or --max-tokens", e.silent, e.answers)
+		add("%d of %d answers reached their limit before they said anything: raise --reasoning-tokens, or --max-tokens",
+			e.silent, e.answers)
 	case e.silent > 0:
 		add("%d of %d answers reached their limit before they said anything: raise --max-tokens", e.silent, e.answers)
 	case e.cut == e.chats && e.cut >= allCut:
-		add("all %d answers were cut at their limit; they may be thoughts, which 'crosstalk models check %s' would show", e.cut, id)
+		add("all %d answers were cut at their limit; they may be thoughts, which 'crosstalk models check %s' would show",
+			e.cut, id)
 	}
 	if len(o.others) > 0 {
 		add("answered as another model: %s", names(o.others))

@@ -49,7 +49,8 @@ func (j *Job) complete() error {
 		return crosstalk.BadOption("shards", ": %w", err)
 	}
 	if j.Parallel < 0 || j.Parallel > j.Shards {
-		return crosstalk.BadOption("parallel", " is %d; expected 0 (no limit) to the number of shards, %d", j.Parallel, j.Shards)
+		return crosstalk.BadOption("parallel", " is %d; expected 0 (no limit) to the number of shards, %d", j.Parallel,
+			j.Shards)
 	}
 	base := filepath.Base(j.Out)
 	if base == "." || base == ".." || base == string(filepath.Separator) { // there is no directory beside it
@@ -61,7 +62,8 @@ func (j *Job) complete() error {
 		j.Name = cmp.Or(j.Name, "crosstalk") // of a directory in another script
 	}
 	if !label.MatchString(j.Name) || len(j.Name) > longest {
-		return crosstalk.BadOption("name", " is %q; expected at most %d lower-case letters, digits and hyphens, from a letter or a digit to one", j.Name, longest)
+		return crosstalk.BadOption("name", " is %q; expected at most %d lower-case letters, digits and hyphens, from a "+
+			"letter or a digit to one", j.Name, longest)
 	}
 	return nil
 }
@@ -76,7 +78,8 @@ const longest = 45
 var files embed.FS
 
 var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{"shell": shell.Quote, "shellLine": shell.Line, "yaml": yaml, "kube": kube}).ParseFS(files, "*.tmpl"))
+	return template.Must(template.New("").Funcs(template.FuncMap{"shell": shell.Quote, "shellLine": shell.Line,
+		"yaml": yaml, "kube": kube}).ParseFS(files, "*.tmpl"))
 })
 
 func fill(name string, data any) ([]byte, error) {

@@ -33,7 +33,8 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 	}
 	k.Out = path.Clean(k.Out)
 	if !regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/-]*$`).MatchString(k.Out) || strings.Contains(k.Out, "..") {
-		return nil, crosstalk.BadOption("out", " is %q; expected a path in the volume or the store, as in runs/sweep, of letters, digits and . _ -", k.Out)
+		return nil, crosstalk.BadOption("out", " is %q; expected a path in the volume or the store, as in runs/sweep, of "+
+			"letters, digits and . _ -", k.Out)
 	}
 	if k.Image == "" {
 		return nil, crosstalk.BadOption("image", " is missing; expected an image with crosstalk (docs/ci.md#container)")
@@ -41,7 +42,8 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 	if (k.Claim == "") == (k.Store == "") {
 		return nil, crosstalk.BadOption("claim", " or --store: expected one of them, for where the shards meet")
 	}
-	for _, o := range []struct{ option, name string }{{"claim", k.Claim}, {"secret", k.Secret}, {"namespace", k.Namespace}} {
+	for _, o := range []struct{ option, name string }{{"claim", k.Claim}, {"secret", k.Secret},
+		{"namespace", k.Namespace}} {
 		if o.name != "" && !regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`).MatchString(o.name) {
 			return nil, crosstalk.BadOption(o.option, " is %q; expected lower-case letters, digits, hyphens and dots", o.name)
 		}

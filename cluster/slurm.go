@@ -34,7 +34,8 @@ func (s Slurm) Scripts() (array, merge []byte, err error) {
 		}
 	}
 	if bad := regexp.MustCompile(`["\\%\x00-\x1f\x7f]`).FindString(s.Logs()); bad != "" {
-		return nil, nil, crosstalk.BadOption("out", " %s contains %q, which Slurm does not take in the name of a log", s.Logs(), bad)
+		return nil, nil, crosstalk.BadOption("out", " %s contains %q, which Slurm does not take in the name of a log",
+			s.Logs(), bad)
 	}
 	for _, o := range s.Options {
 		if !regexp.MustCompile(`^--?[A-Za-z][^\x00-\x1f]*$`).MatchString(o) {

@@ -36,7 +36,7 @@ func reposOf(name string) ([]repo, error) {
 		return nil, err
 	}
 	repos := []repo{folderOf(root, full, full)}
-	if owner, short, _ := strings.Cut(full, "/"); ownerOf[short] == owner {
+	if owner, short, _ := strings.Cut(full, "/"); ownerOf(short) == owner {
 		repos = append(repos, folderOf(root, full, short))
 	}
 	return repos, nil

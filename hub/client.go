@@ -43,13 +43,15 @@ func newClient() (*client, error) {
 	c := &client{endpoint: u, offline: offline()}
 	c.token, c.from = token()
 	if strings.ContainsFunc(c.token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fmt.Errorf("%s contains a space, a line break or another character that is invalid in a token: set it again", c.from)
+		return nil, fmt.Errorf("%s contains a space, a line break or another character that is invalid in a token: set it "+
+			"again", c.from)
 	}
 	if c.token != "" {
 		c.header = http.Header{"Authorization": {"Bearer " + c.token}}
 	}
 	transport := fetch.Transport()
-	c.api = &http.Client{Transport: transport, Timeout: 2 * fetch.Stall, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.api = &http.Client{Transport: transport, Timeout: 2 * fetch.Stall,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	c.files = &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		// net/http would also send the token to subdomains and other ports.
 		for _, r := range append(via, req) {
@@ -81,7 +83,8 @@ func (c *client) list(ctx context.Context, name, revision string) (listing, erro
 	}
 	what := about{name: name, revision: revision}
 	err := fetch.Again(ctx, func() (bool, error) {
-		resp, err := c.ask(ctx, http.MethodGet, c.endpoint.JoinPath("api", "models", name, "revision").String()+"/"+url.PathEscape(revision), what)
+		resp, err := c.ask(ctx, http.MethodGet, c.endpoint.JoinPath("api", "models", name,
+			"revision").String()+"/"+url.PathEscape(revision), what)
 		if err != nil {
 			return false, err
 		}
@@ -184,7 +187,8 @@ func (c *client) ask(ctx context.Context, method, address string, what about) (*
 		case method == http.MethodHead && linked.Get("X-Linked-Etag") != "":
 			return resp, nil
 		default:
-			return nil, fmt.Errorf("%s redirects to %s://%s: set HF_ENDPOINT to that if it is right", c.address(), to.Scheme, to.Host)
+			return nil, fmt.Errorf("%s redirects to %s://%s: set HF_ENDPOINT to that if it is right", c.address(), to.Scheme,
+				to.Host)
 		}
 	}
 	return nil, fmt.Errorf("%s redirects in a loop", c.address())
@@ -207,9 +211,11 @@ func (c *client) refused(resp *http.Response, what about) error {
 	page := c.address() + "/" + what.name
 	switch {
 	case code == "GatedRepo" && c.token == "":
-		return fmt.Errorf("%s is gated: request access at %s, create a token at %s/settings/tokens and set HF_TOKEN to it", what.name, page, c.address())
+		return fmt.Errorf("%s is gated: request access at %s, create a token at %s/settings/tokens and set HF_TOKEN to it",
+			what.name, page, c.address())
 	case code == "GatedRepo":
-		return fmt.Errorf("%s is gated, and the account of the token in %s has no access: request it at %s", what.name, c.from, page)
+		return fmt.Errorf("%s is gated, and the account of the token in %s has no access: request it at %s", what.name,
+			c.from, page)
 	case code == "DisabledRepo":
 		return fmt.Errorf("%s was disabled at %s", what.name, c.address())
 	case code == "RevisionNotFound":
@@ -219,7 +225,8 @@ func (c *client) refused(resp *http.Response, what about) error {
 	case code == "RepoNotFound" && c.token == "", status == http.StatusUnauthorized && c.token == "":
 		return fmt.Errorf("%s has no model %s, or it is private: check the name, or set HF_TOKEN", c.address(), what.name)
 	case code == "RepoNotFound":
-		return fmt.Errorf("%s has no model %s, or the account of the token in %s may not see it: check the name", c.address(), what.name, c.from)
+		return fmt.Errorf("%s has no model %s, or the account of the token in %s may not see it: check the name", c.address(),
+			what.name, c.from)
 	case status == http.StatusUnauthorized:
 		return fmt.Errorf("%s rejected the token in %s: set HF_TOKEN to a valid one, or unset it", c.address(), c.from)
 	case status == http.StatusForbidden && c.token == "":
@@ -227,7 +234,8 @@ func (c *client) refused(resp *http.Response, what about) error {
 	case status == http.StatusForbidden:
 		return fmt.Errorf("the token in %s may not read %s at %s (HTTP 403)", c.from, what.name, c.address())
 	case status == http.StatusNotFound:
-		return fmt.Errorf("%s has no model %s, or the model has no revision %s (HTTP 404)", c.address(), what.name, what.revision)
+		return fmt.Errorf("%s has no model %s, or the model has no revision %s (HTTP 404)", c.address(), what.name,
+			what.revision)
 	}
 	if err, busy := fetch.Busy(resp, c.address()); busy {
 		return err

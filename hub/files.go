@@ -53,7 +53,8 @@ func (s source) plan() (plan, error) {
 	}
 	p.need(s, p.root+"config.json")
 	p.need(s, p.root+"tokenizer.json", p.root+"vocab.txt")
-	for _, file := range []string{tokenizerConfig, "special_tokens_map.json", "sentence_bert_config.json", "sentence_roberta_config.json",
+	for _, file := range []string{tokenizerConfig, "special_tokens_map.json", "sentence_bert_config.json",
+		"sentence_roberta_config.json",
 		"sentence_distilbert_config.json", "sentence_camembert_config.json", "sentence_xlm-roberta_config.json"} {
 		if s.has(p.root + file) {
 			p.files = append(p.files, p.root+file)
@@ -147,7 +148,8 @@ func (s source) shards(p *plan, index, ext string) error {
 	var shards []string
 	for tensor, name := range x.WeightMap {
 		if !isLocal(name) || strings.Contains(name, "/") || path.Ext(name) != ext {
-			return fmt.Errorf("%s: tensor %q is in %q; expected the name of a %s file beside the index", index, tensor, name, ext)
+			return fmt.Errorf("%s: tensor %q is in %q; expected the name of a %s file beside the index", index, tensor, name,
+				ext)
 		}
 		shards = append(shards, p.root+name)
 	}

@@ -42,7 +42,8 @@ func (e *MissingError) Error() string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s (revision %s) is not whole in the cache, %s.\nMissing:%s\n", e.Name, e.Revision, e.Folder, files)
-	b.WriteString("Copy that cache folder from a machine that has it, or put the files into any folder and give its path (./folder) as the model")
+	b.WriteString("Copy that cache folder from a machine that has it, or put the files into any folder " +
+		"and give its path (./folder) as the model")
 	return b.String()
 }
 
@@ -140,7 +141,8 @@ func (r repo) find(revision string, decisive []string) (dir, commit string, err 
 // HF_HUB_OFFLINE is set, missing files are a *MissingError.
 func Pull(ctx context.Context, name, revision string, progress fetch.Progress) (dir, commit string, err error) {
 	if IsPath(name) {
-		return "", "", fmt.Errorf("%s is a folder; expected the name of a model on the hub, such as %s/all-MiniLM-L6-v2", name, sentenceTransformers)
+		return "", "", fmt.Errorf("%s is a folder; expected the name of a model on the hub, such as %s/all-MiniLM-L6-v2",
+			name, sentenceTransformers)
 	}
 	repos, err := reposOf(name)
 	if err == nil {
@@ -188,7 +190,8 @@ func because(missing, err error) error {
 	return err
 }
 
-func (c *client) pull(ctx context.Context, r repo, revision string, progress fetch.Progress) (dir, commit string, err error) {
+func (c *client) pull(ctx context.Context, r repo, revision string,
+	progress fetch.Progress) (dir, commit string, err error) {
 	l, err := c.list(ctx, r.name, revision)
 	if err != nil {
 		return "", "", err
@@ -236,7 +239,8 @@ func unusable(name, commit string, s source, p plan) error {
 	why := ""
 	for _, file := range []string{"tf_model.h5", "flax_model.msgpack", "model.ckpt.index", "onnx/model.onnx"} {
 		if s.has(p.root + file) {
-			why = fmt.Sprintf("; weights must be safetensors or pytorch_model.bin, and it has %s: name a revision or a copy of the model with converted weights", file)
+			why = fmt.Sprintf("; weights must be safetensors or pytorch_model.bin, and it has %s: name a revision or a copy of "+
+				"the model with converted weights", file)
 			break
 		}
 	}

@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"cmp"
+	_ "embed"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -11,35 +13,19 @@ import (
 
 const sentenceTransformers = "sentence-transformers"
 
-// owners are the owners of models that originally had none.
-var owners = map[string][]string{
-	"google-bert": {
-		"bert-base-cased", "bert-base-uncased", "bert-large-cased", "bert-large-uncased", "bert-base-chinese",
-		"bert-base-german-cased", "bert-base-multilingual-cased", "bert-base-multilingual-uncased",
-		"bert-base-cased-finetuned-mrpc", "bert-large-cased-whole-word-masking", "bert-large-uncased-whole-word-masking",
-		"bert-large-cased-whole-word-masking-finetuned-squad", "bert-large-uncased-whole-word-masking-finetuned-squad",
-	},
-	"distilbert": {
-		"distilbert-base-cased", "distilbert-base-uncased", "distilbert-base-german-cased", "distilbert-base-multilingual-cased",
-		"distilbert-base-cased-distilled-squad", "distilbert-base-uncased-distilled-squad",
-		"distilbert-base-uncased-finetuned-sst-2-english", "distilroberta-base",
-	},
-	"FacebookAI": {
-		"roberta-base", "roberta-large", "roberta-large-mnli", "xlm-roberta-base", "xlm-roberta-large",
-		"xlm-roberta-large-finetuned-conll02-dutch", "xlm-roberta-large-finetuned-conll02-spanish",
-		"xlm-roberta-large-finetuned-conll03-english", "xlm-roberta-large-finetuned-conll03-german",
-	},
-	"openai-community": {"roberta-base-openai-detector", "roberta-large-openai-detector"},
-}
+// ownersFile has the full names of models that originally had no owner.
+//
+//go:embed owners.txt
+var ownersFile string
 
-var ownerOf = map[string]string{}
-
-func init() {
-	for owner, names := range owners {
-		for _, name := range names {
-			ownerOf[name] = owner
+// ownerOf returns the owner of a model that originally had none, "" for others.
+func ownerOf(name string) string {
+	for full := range strings.FieldsSeq(ownersFile) {
+		if owner, short, _ := strings.Cut(full, "/"); short == name {
+			return owner
 		}
 	}
+	return ""
 }
 
 // Canonical returns the full name of a model named without its owner:
@@ -50,10 +36,7 @@ func Canonical(name string) string {
 	if IsPath(name) || strings.Contains(name, "/") {
 		return name
 	}
-	if owner, ok := ownerOf[name]; ok {
-		return owner + "/" + name
-	}
-	return sentenceTransformers + "/" + name
+	return cmp.Or(ownerOf(name), sentenceTransformers) + "/" + name
 }
 
 // IsPath reports whether a name is the path of a folder instead of a model: it is
@@ -69,8 +52,10 @@ var (
 )
 
 func checkName(name string) error {
-	if !namePattern().MatchString(name) || strings.Contains(name, "--") || strings.Contains(name, "..") || len(name) > 200 {
-		return fmt.Errorf("%q is not a model name; expected OWNER/NAME, such as %s/all-MiniLM-L6-v2, or the path of a folder, such as ./folder", name, sentenceTransformers)
+	if !namePattern().MatchString(name) || strings.Contains(name, "--") || strings.Contains(name, "..") ||
+		len(name) > 200 {
+		return fmt.Errorf("%q is not a model name; expected OWNER/NAME, such as %s/all-MiniLM-L6-v2, or the path of a "+
+			"folder, such as ./folder", name, sentenceTransformers)
 	}
 	return nil
 }
@@ -89,5 +74,6 @@ func checkRevision(revision string) (string, error) {
 // isLocal reports whether a path with slashes stays in its folder on every
 // system.
 func isLocal(path string) bool {
-	return fs.ValidPath(path) && path != "." && !strings.ContainsAny(path, "\\:\x00") && filepath.IsLocal(filepath.FromSlash(path))
+	return fs.ValidPath(path) && path != "." && !strings.ContainsAny(path, "\\:\x00") &&
+		filepath.IsLocal(filepath.FromSlash(path))
 }

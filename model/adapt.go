@@ -47,7 +47,7 @@ func Adapt(name string, p crosstalk.PromptConfig, own []Family) (crosstalk.Promp
 	if err != nil || !found {
 		return p, nil
 	}
-	a := adapter{PromptConfig: p, model: model, family: FamilyOf(name, own)}
+	a := adapter{PromptConfig: p, model: model, family: familyOf(name, own)}
 	a.reason()
 	takes := a.family.Takes
 	if a.thinks {
@@ -57,21 +57,23 @@ func Adapt(name string, p crosstalk.PromptConfig, own []Family) (crosstalk.Promp
 	if p.API == crosstalk.Responses { // the API has neither
 		takes.Seed, takes.Stop = &no, &no
 	}
-	if preset.protocol == anthropicMessages {
+	if preset.Protocol == anthropicMessages {
 		takes.Seed, takes.Logprobs = &no, &no
 	}
-	a.temperature(takes.Temperature)
-	a.topP(takes.TopP)
 	d := &a.Decoding
+	a.sampling(crosstalk.ParamTemperature, &d.Temperature, takes.Temperature, a.family.Temperature)
+	a.sampling(crosstalk.ParamTopP, &d.TopP, takes.TopP, a.family.TopP)
 	if refused(takes.Stop) && len(d.Stop) > 0 {
-		a.change(Change{Param: crosstalk.ParamStop, From: fmt.Sprintf("%q", d.Stop), Why: a.model + " takes none; answers are cut at it when they arrive", Keeps: true})
+		a.change(Change{Param: crosstalk.ParamStop, From: fmt.Sprintf("%q", d.Stop),
+			Why: a.model + " takes none; answers are cut at it when they arrive", Keeps: true})
 	}
 	if refused(takes.Seed) && d.Seed != nil {
 		a.change(Change{Param: crosstalk.ParamSeed, From: strconv.FormatInt(*d.Seed, 10), Why: a.model + " takes none"})
 		d.Seed = nil
 	}
 	if refused(takes.Logprobs) && a.Logprobs > 0 {
-		a.change(Change{Param: crosstalk.ParamLogprobs, From: strconv.Itoa(a.Logprobs), Why: a.model + " gives none" + a.whenThinking(a.family.Logprobs)})
+		a.change(Change{Param: crosstalk.ParamLogprobs, From: strconv.Itoa(a.Logprobs),
+			Why: a.model + " gives none" + a.whenThinking(a.family.Logprobs)})
 		a.Logprobs = 0
 	}
 	if refused(takes.System) && a.System != "" {
@@ -83,7 +85,8 @@ func Adapt(name string, p crosstalk.PromptConfig, own []Family) (crosstalk.Promp
 func refused(takes *bool) bool { return takes != nil && !*takes }
 
 func moveSystem(p *crosstalk.PromptConfig, model string) Change {
-	c := Change{Param: crosstalk.ParamSystem, From: "message", To: "a part of the prompt", Why: model + " takes no system message"}
+	c := Change{Param: crosstalk.ParamSystem, From: "message", To: "a part of the prompt",
+		Why: model + " takes no system message"}
 	p.Prefix, p.System = p.System+"\n\n"+p.Prefix, ""
 	return c
 }
@@ -150,12 +153,14 @@ func (a *adapter) giveRoom(tokens int) {
 	d := &a.Decoding
 	d.ReasoningTokens = tokens
 	a.change(Change{Param: crosstalk.ParamMaxTokens, From: strconv.Itoa(d.MaxTokens), To: strconv.Itoa(d.Limit()),
-		Why: fmt.Sprintf("%s thinks, and has %d tokens for it; longer answers are cut when they arrive", a.model, tokens), Keeps: true})
+		Why:   fmt.Sprintf("%s thinks, and has %d tokens for it; longer answers are cut when they arrive", a.model, tokens),
+		Keeps: true})
 }
 
 // extraLevel reads the level from parameters that the user sets as they are.
 func extraLevel(extra map[string]any) (level string, found bool) {
-	for _, name := range []string{"reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs", "output_config"} {
+	for _, name := range []string{"reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs",
+		"output_config"} {
 		v, set := extra[name]
 		if !set {
 			continue
@@ -176,67 +181,40 @@ func extraLevel(extra map[string]any) (level string, found bool) {
 	return "", false
 }
 
-func (a *adapter) temperature(takes string) {
-	d := &a.Decoding
-	if d.Temperature == nil {
+// sampling adapts temperature or top_p to what the model takes; otherwise is what it
+// takes when it does not think.
+func (a *adapter) sampling(param string, value **float64, takes, otherwise string) {
+	if *value == nil || takes == "" || takes == "any" {
 		return
 	}
-	c := Change{Param: crosstalk.ParamTemperature, From: number(*d.Temperature)}
+	temperature := a.Decoding.Temperature
+	c := Change{Param: param, From: number(**value)}
 	switch takes {
-	case "", "any":
-		return
 	case "default":
-		c.Why = a.model + " takes only its default" + a.whenThinking(a.family.Temperature)
-		d.Temperature = nil
+		c.Why = a.model + " takes only its default" + a.whenThinking(otherwise)
 	case "ignored":
-		c.Why = a.model + " ignores it" + a.whenThinking(a.family.Temperature)
-		d.Temperature = nil
-	default:
-		v, moved := clamp(*d.Temperature, takes)
-		if !moved {
-			return
-		}
-		c.To, c.Why = number(v), a.model+" takes "+between(takes)
-		d.Temperature = &v
-	}
-	a.change(c)
-}
-
-func (a *adapter) topP(takes string) {
-	d := &a.Decoding
-	if d.TopP == nil {
-		return
-	}
-	c := Change{Param: crosstalk.ParamTopP, From: number(*d.TopP)}
-	switch takes {
-	case "", "any":
-		return
-	case "default":
-		c.Why = a.model + " takes only its default" + a.whenThinking(a.family.TopP)
-	case "ignored":
-		c.Why = a.model + " ignores it" + a.whenThinking(a.family.TopP)
+		c.Why = a.model + " ignores it" + a.whenThinking(otherwise)
 	case "alone":
-		if d.Temperature == nil {
+		if temperature == nil {
 			return
 		}
 		c.Why = a.model + " does not take it together with a temperature"
 	case "sampling":
-		if d.Temperature == nil || *d.Temperature > 0 || *d.TopP == 1 {
+		if temperature == nil || *temperature > 0 || **value == 1 {
 			return
 		}
-		c.Why = a.model + " does not take it with temperature 0, where it has no effect"
-		c.Keeps = true
+		c.Why, c.Keeps = a.model+" does not take it with temperature 0, where it has no effect", true
 	default:
-		v, moved := clamp(*d.TopP, takes)
+		v, moved := clamp(**value, takes)
 		if !moved {
 			return
 		}
 		c.To, c.Why = number(v), a.model+" takes "+between(takes)
-		d.TopP = &v
+		*value = &v
 		a.change(c)
 		return
 	}
-	d.TopP = nil
+	*value = nil
 	a.change(c)
 }
 
@@ -297,7 +275,7 @@ func WithRoom(name string, p crosstalk.PromptConfig, own []Family) (with crossta
 	if err != nil || p.Decoding.MaxTokens == 0 || p.Decoding.ReasoningTokens > 0 {
 		return p, Change{}, false
 	}
-	a := adapter{PromptConfig: p, model: model, family: FamilyOf(name, own)}
+	a := adapter{PromptConfig: p, model: model, family: familyOf(name, own)}
 	a.giveRoom(a.family.Reasoning.headroom(p.Decoding.Reasoning))
 	return a.PromptConfig, a.changes[0], true
 }

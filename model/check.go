@@ -23,13 +23,14 @@ const (
 
 // Checked is what Check found out about a model.
 type Checked struct {
-	Model     crosstalk.Identity
-	Family    string            // entries of the table that fit; "" for none
-	Params    map[string]string // Taken, Refused, Dropped or NotTried, by name: temperature, top_p (with a temperature), logprobs, system
-	Levels    []CheckedLevel    // of reasoning, in the order in which they were tried
-	MaxTokens string            // the parameter that takes the limit
-	Changes   []Change          // what Adapt made of a request with all parameters
-	Refusals  []string          // in the server's words
+	Model  crosstalk.Identity
+	Family string // entries of the table that fit; "" for none
+	// Taken, Refused, Dropped or NotTried, by name: temperature, top_p (with a temperature), logprobs, system
+	Params    map[string]string
+	Levels    []CheckedLevel // of reasoning, in the order in which they were tried
+	MaxTokens string         // the parameter that takes the limit
+	Changes   []Change       // what Adapt made of a request with all parameters
+	Refusals  []string       // in the server's words
 	Asks      int
 
 	Served          string // the model's name as the server says it
@@ -79,20 +80,23 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 		p.System, tried = "", tried[:3]
 	}
 	provider, _, _ := cutName(name)
-	if preset, _ := lookup(provider); preset.protocol == anthropicMessages {
+	if preset, _ := lookup(provider); preset.Protocol == anthropicMessages {
 		p.Logprobs = 0 // the API has none
 	}
-	c := Checked{Model: m.Identity(), Family: FamilyOf(name, o.Families).Name, Params: map[string]string{}, MaxTokens: "max_tokens"}
+	c := Checked{Model: m.Identity(), Family: familyOf(name, o.Families).Name, Params: map[string]string{},
+		MaxTokens: "max_tokens"}
 	for _, param := range tried {
 		c.Params[param] = NotTried
 	}
 	_, c.Changes = Adapt(name, p, o.Families)
-	bare := crosstalk.PromptConfig{API: p.API, Decoding: crosstalk.Decoding{MaxTokens: p.Decoding.MaxTokens, ReasoningTokens: room}}
+	bare := crosstalk.PromptConfig{API: p.API, Decoding: crosstalk.Decoding{MaxTokens: p.Decoding.MaxTokens,
+		ReasoningTokens: room}}
 	last := false // the bare one was asked
 	for c.Asks = 1; ; c.Asks++ {
 		c.Answer, err = m.Answer(ctx, p.Request(checkPrompt, 0))
 		var refused *crosstalk.AskError
-		if !errors.As(err, &refused) || refused.Param == "" && refused.Fault != crosstalk.Rejected || last || c.Asks == mostAsks {
+		if !errors.As(err, &refused) || refused.Param == "" && refused.Fault != crosstalk.Rejected || last ||
+			c.Asks == mostAsks {
 			break
 		}
 		c.Refusals = append(c.Refusals, refused.Message)
@@ -122,7 +126,7 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	}
 	c.settle(p)
 	c.Room = headroom(name, o.Families, c.Thinks)
-	c.tryLevels(ctx, m, FamilyOf(name, o.Families).Reasoning, func(p crosstalk.PromptConfig) crosstalk.PromptConfig {
+	c.tryLevels(ctx, m, familyOf(name, o.Families).Reasoning, func(p crosstalk.PromptConfig) crosstalk.PromptConfig {
 		p, _ = Adapt(name, p, o.Families)
 		return p
 	})
@@ -158,7 +162,8 @@ func (c *Checked) settle(p crosstalk.PromptConfig) {
 
 // tryLevels spends the asks that are left on levels of reasoning: on turning it
 // off, and down, where the model thinks, else on turning it on.
-func (c *Checked) tryLevels(ctx context.Context, m crosstalk.Model, r Reasoning, adapt func(crosstalk.PromptConfig) crosstalk.PromptConfig) {
+func (c *Checked) tryLevels(ctx context.Context, m crosstalk.Model, r Reasoning,
+	adapt func(crosstalk.PromptConfig) crosstalk.PromptConfig) {
 	levels := []string{crosstalk.ReasoningLow}
 	if r.Levels != nil && !r.can(crosstalk.ReasoningLow) {
 		levels = []string{crosstalk.ReasoningHigh}

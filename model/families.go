@@ -22,11 +22,14 @@ import (
 type Family struct {
 	Name      string   `yaml:"name" json:"name"`
 	Providers []string `yaml:"providers,omitempty" json:"providers,omitempty"` // presets that it is about; none: all
-	Models    []string `yaml:"models,omitempty" json:"models,omitempty"`       // patterns of model names (path.Match, without case); none: all
-	Sources   []string `yaml:"sources,omitempty" json:"sources,omitempty"`     // where it was read: GitHub issues as owner/repository#number, pages
+	// patterns of model names (path.Match, without case); none: all
+	Models []string `yaml:"models,omitempty" json:"models,omitempty"`
+	// where it was read: GitHub issues as owner/repository#number, pages
+	Sources []string `yaml:"sources,omitempty" json:"sources,omitempty"`
 
-	Takes         `yaml:",inline"`
-	WhileThinking Takes     `yaml:"while-thinking,omitempty" json:"while-thinking,omitzero"` // replaces fields of Takes while the model thinks
+	Takes `yaml:",inline"`
+	// replaces fields of Takes while the model thinks
+	WhileThinking Takes     `yaml:"while-thinking,omitempty" json:"while-thinking,omitzero"`
 	MaxTokensName string    `yaml:"max-tokens-name,omitempty" json:"max-tokens-name,omitempty"`
 	SeedName      string    `yaml:"seed-name,omitempty" json:"seed-name,omitempty"`
 	Reasoning     Reasoning `yaml:"reasoning,omitempty" json:"reasoning,omitzero"`
@@ -75,7 +78,8 @@ const DefaultHeadroom = 4000
 // On is Reasoning.Default of a model that thinks at no level with a name.
 const On = "on"
 
-var levels = []string{crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium, crosstalk.ReasoningHigh}
+var levels = []string{crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium,
+	crosstalk.ReasoningHigh}
 
 //go:embed families.yaml
 var embedded []byte
@@ -98,10 +102,10 @@ var table = sync.OnceValue(func() familyTable {
 // last brought up to date (YYYY-MM-DD).
 func Families() (families []Family, date string) { return slices.Clone(table().Families), table().Date }
 
-// FamilyOf is what is known of a model, provider:name: all that fits it in the
+// familyOf is what is known of a model, provider:name: all that fits it in the
 // table and then in own, a later entry's fields over an earlier one's. Its Name
 // lists theirs; without any it is empty.
-func FamilyOf(name string, own []Family) Family {
+func familyOf(name string, own []Family) Family {
 	provider, model, err := cutName(name)
 	if err != nil {
 		return Family{}
@@ -125,7 +129,8 @@ func FamilyOf(name string, own []Family) Family {
 }
 
 // vendor matches what Bedrock and some gateways put before a model's name.
-var vendor = lazyregexp.New(`^(?:[a-z]{2,6}\.)?(?:openai|anthropic|meta|mistral|deepseek|qwen|google|zai|moonshotai|moonshot|minimax|nvidia|cohere|writer|xai)\.`)
+var vendor = lazyregexp.New(`^(?:[a-z]{2,6}\.)?(?:openai|anthropic|meta|mistral|deepseek|` +
+	`qwen|google|zai|moonshotai|moonshot|minimax|nvidia|cohere|writer|xai)\.`)
 
 // fits reports whether the family has a model of a provider, by any form of its
 // name in lower case.

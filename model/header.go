@@ -17,16 +17,17 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 		name, value, found := strings.Cut(text, "=")
 		name = strings.TrimSpace(name)
 		if !found || name == "" {
-			return nil, nil, errors.New("--header: expected a name, = and a value: NAME=VALUE or NAME=$VARIABLE") // what it is may be a key
+			// what it is may be a key
+			return nil, nil, errors.New("--header: expected a name, = and a value: NAME=VALUE or NAME=$VARIABLE")
 		}
-		if strings.ContainsFunc(name, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
-		}) {
-			return nil, nil, errors.New("--header: what is before the first = is not the name of a header; expected letters, digits and hyphens")
+		if strings.Trim(name, headerCharacters) != "" {
+			return nil, nil, errors.New("--header: what is before the first = is not the name of a header; " +
+				"expected letters, digits and hyphens")
 		}
 		key := textproto.CanonicalMIMEHeaderKey(name)
 		switch key {
-		case "Host", "Content-Length", "Content-Type", "Content-Encoding", "Accept-Encoding", "Transfer-Encoding", "Connection", "Te", "Trailer", "Upgrade":
+		case "Host", "Content-Length", "Content-Type", "Content-Encoding", "Accept-Encoding", "Transfer-Encoding",
+			"Connection", "Te", "Trailer", "Upgrade":
 			return nil, nil, fmt.Errorf("--header %s: this header is set by the program", name)
 		}
 		if h.Get(key) != "" {
@@ -43,7 +44,8 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 		}
 		for _, r := range value {
 			if r < ' ' || r > '~' {
-				return nil, nil, fmt.Errorf("--header %s: the value contains a line break or another character that no header takes", name)
+				return nil, nil, fmt.Errorf("--header %s: the value contains a line break "+
+					"or another character that no header takes", name)
 			}
 		}
 		if value == "" {
@@ -55,7 +57,8 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 		h.Set(key, value)
 		if fromVariable || len(value) >= leastSecret || secretName(name) {
 			secret = append(secret, value)
-			if scheme, credentials, found := strings.Cut(value, " "); found && !strings.ContainsAny(scheme, "=;,") { // Bearer ..., Basic ...
+			scheme, credentials, found := strings.Cut(value, " ") // Bearer ..., Basic ...
+			if found && !strings.ContainsAny(scheme, "=;,") {
 				secret = append(secret, credentials)
 			}
 		}
@@ -63,14 +66,19 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 	return h, secret, nil
 }
 
+// headerCharacters are those that the name of a header may have.
+const headerCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
+
 // leastSecret is the length from which a value may be a secret whatever its
 // header is called: shorter ones are words, such as a provider's name.
 const leastSecret = 12
 
 func secretName(name string) bool {
-	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
+	between := func(r rune) bool { return strings.ContainsRune("-_.", r) }
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), between) {
 		switch word {
-		case "key", "apikey", "token", "secret", "auth", "authorization", "password", "cookie", "signature", "credential", "credentials":
+		case "key", "apikey", "token", "secret", "auth", "authorization", "password", "cookie", "signature",
+			"credential", "credentials":
 			return true
 		}
 	}

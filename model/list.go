@@ -30,7 +30,7 @@ func List(ctx context.Context, name string, o Options) ([]string, error) {
 		return nil, err
 	}
 	path := "/models"
-	if p.protocol == anthropicMessages {
+	if p.Protocol == anthropicMessages {
 		c.Header, c.KeyHeader = anthropic.Headers(c.Header), anthropic.KeyHeader
 		path += "?limit=1000"
 	}

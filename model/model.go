@@ -76,20 +76,21 @@ func openPreset(provider, model string, o Options) (crosstalk.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := FamilyOf(provider+":"+model, o.Families)
+	f := familyOf(provider+":"+model, o.Families)
 	spelled := map[string]map[string]any{}
 	for level, params := range f.Reasoning.spelling() {
 		if f.Reasoning.can(level) {
 			spelled[level] = params
 		}
 	}
-	if p.protocol == openAI {
+	if p.Protocol == "" {
 		maxTokens := f.MaxTokensName
-		if p.newTokens && p.own(o.BaseURL) {
+		if p.NewTokens && p.own(o.BaseURL) {
 			maxTokens = "max_completion_tokens"
 		}
-		m, err := openai.New(c, openai.Options{API: o.API, MaxTokensName: maxTokens, SeedName: f.SeedName, NoStop: refused(f.Stop), Reasoning: spelled})
-		if err != nil || !p.batches || o.API == crosstalk.Embeddings {
+		m, err := openai.New(c, openai.Options{API: o.API, MaxTokensName: maxTokens, SeedName: f.SeedName,
+			NoStop: refused(f.Stop), Reasoning: spelled})
+		if err != nil || !p.Batches || o.API == crosstalk.Embeddings {
 			return opened(m, err)
 		}
 		if p.Name != "gemini" {
@@ -108,8 +109,8 @@ func openPreset(provider, model string, o Options) (crosstalk.Model, error) {
 
 // Batchers are the names of the providers whose models can be asked in batches.
 func Batchers() (names []string) {
-	for _, p := range presets {
-		if p.batches {
+	for _, p := range presets() {
+		if p.Batches {
 			names = append(names, p.Name)
 		}
 	}
@@ -151,8 +152,9 @@ func cutName(name string) (provider, model string, err error) {
 
 // config is where the model is, and the key that the environment has for it.
 func (p Preset) config(model string, o Options) (endpoint.Config, error) {
-	c := endpoint.Config{Provider: p.Name, Model: model, BaseURL: o.BaseURL, KeyVar: cmp.Or(o.KeyVar, p.KeyVar), KeyFile: o.KeyFile,
-		KeyHeader: p.keyHeader, Client: o.Client}
+	c := endpoint.Config{Provider: p.Name, Model: model, BaseURL: o.BaseURL, KeyVar: cmp.Or(o.KeyVar, p.KeyVar),
+		KeyFile:   o.KeyFile,
+		KeyHeader: p.KeyHeader, Client: o.Client}
 	var err error
 	if c.BaseURL == "" {
 		if c.BaseURL, err = p.baseURL(o.getenv); err != nil {
@@ -165,8 +167,8 @@ func (p Preset) config(model string, o Options) (endpoint.Config, error) {
 	if c.Header, c.Secrets, err = ParseHeader(o.Header, o.getenv); err != nil {
 		return c, err
 	}
-	keyHeader := cmp.Or(p.keyHeader, "Authorization")
-	if p.protocol == anthropicMessages {
+	keyHeader := cmp.Or(p.KeyHeader, "Authorization")
+	if p.Protocol == anthropicMessages {
 		keyHeader = anthropic.KeyHeader
 	}
 	if o.KeyFile == "" {
@@ -212,7 +214,7 @@ func (p Preset) example() string {
 
 func names(o Options) []string {
 	var all []string
-	for _, p := range presets {
+	for _, p := range presets() {
 		all = append(all, p.Name)
 	}
 	for name := range o.Others {

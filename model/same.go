@@ -9,7 +9,8 @@ import (
 var (
 	// version matches what a provider adds to a model's name when it says which
 	// snapshot answered: a date or a number.
-	version = lazyregexp.New(`[-@_:](?:v?\d{8}|\d{6}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4}|\d{4}|\d{3}|v\d+(?::\d+)?|preview(?:-\d{2}-\d{2,4})?)$`)
+	version = lazyregexp.New(`[-@_:](?:v?\d{8}|\d{6}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4}|\d{4}|\d{3}|` +
+		`v\d+(?::\d+)?|preview(?:-\d{2}-\d{2,4})?)$`)
 	// alias matches what a name ends in that leaves the snapshot to the provider.
 	alias = lazyregexp.New(`[-:](?:latest|preview|free|nitro|floor|online)$`)
 	// file matches what the name of a model's file ends in.
@@ -26,8 +27,8 @@ func SameModel(asked, served string) bool {
 	if served == "" || asked == served {
 		return true
 	}
-	bare := alias().ReplaceAllString(asked, "")
-	if bare == served || snapshot(served, bare) || snapshot(alias().ReplaceAllString(served, ""), bare) || alias().ReplaceAllString(served, "") == bare {
+	bare, plain := alias().ReplaceAllString(asked, ""), alias().ReplaceAllString(served, "")
+	if bare == served || bare == plain || snapshot(served, bare) || snapshot(plain, bare) {
 		return true
 	}
 	return snapshot(asked, served) // asked for by date, and named without

@@ -42,7 +42,8 @@ func (j *Journal) readAhead() (*ahead, error) {
 		return nil, err
 	}
 	const blocks = 4
-	a := &ahead{from: j, stmt: stmt, ready: make(chan *block, blocks), free: make(chan *block, blocks), done: make(chan struct{})}
+	a := &ahead{from: j, stmt: stmt, ready: make(chan *block, blocks), free: make(chan *block, blocks),
+		done: make(chan struct{})}
 	for range blocks {
 		a.free <- &block{}
 	}
@@ -151,5 +152,5 @@ func (a *ahead) row(b *block, number int64) error {
 func (a *ahead) damaged(number int64, err error) error {
 	var key crosstalk.Key
 	copy(key[:], a.stmt.ColumnRawBlob(keyColumn))
-	return &CorruptError{a.from.path, number, key, err}
+	return &corruptError{a.from.path, number, key, err}
 }

@@ -26,7 +26,8 @@ type Batch struct {
 func (j *Journal) AddBatch(b *Batch) error {
 	return j.change(func() error {
 		id := b.Identity
-		if err := j.exec("INSERT INTO batches (provider, endpoint, model, tag, id, submitted_at, ended) VALUES (?, ?, ?, ?, '', ?, 0)",
+		if err := j.exec("INSERT INTO batches (provider, endpoint, model, tag, id, submitted_at, ended) VALUES (?, ?, ?, ?, "+
+			"'', ?, 0)",
 			id.Provider, id.Endpoint, id.Name, b.Tag, b.At.UnixMilli()); err != nil {
 			return err
 		}
@@ -37,7 +38,8 @@ func (j *Journal) AddBatch(b *Batch) error {
 		}
 		defer insert.Close()
 		for _, a := range b.Asks {
-			err := errors.Join(insert.BindInt64(1, b.Number), insert.BindBlob(2, a.Key[:]), insert.BindRawText(3, crosstalk.Canonical(a.Request)))
+			err := errors.Join(insert.BindInt64(1, b.Number), insert.BindBlob(2, a.Key[:]),
+				insert.BindRawText(3, crosstalk.Canonical(a.Request)))
 			if err == nil {
 				err = insert.Exec()
 			}
@@ -62,7 +64,8 @@ func (j *Journal) EndBatch(b *Batch) error {
 	return j.change(func() error {
 		return errors.Join(
 			j.exec("UPDATE batches SET ended = 1 WHERE number = ?", b.Number),
-			j.exec("DELETE FROM batch_asks WHERE batch = ? AND EXISTS (SELECT 1 FROM asks WHERE asks.key = batch_asks.key AND status <> 'failed')", b.Number))
+			j.exec("DELETE FROM batch_asks WHERE batch = ? AND EXISTS (SELECT 1 FROM asks WHERE asks.key = batch_asks.key AND "+
+				"status <> 'failed')", b.Number))
 	})
 }
 
@@ -101,25 +104,28 @@ func (j *Journal) exec(sql string, values ...any) error {
 // OpenBatches returns the batches that have not ended, with their asks, in the
 // order in which they were added.
 func (j *Journal) OpenBatches() (open []*Batch, err error) {
-	err = j.query("SELECT number, provider, endpoint, model, tag, id, submitted_at FROM batches WHERE ended = 0 ORDER BY number", func(s *sqlite3.Stmt) error {
-		open = append(open, &Batch{Number: s.ColumnInt64(0), Identity: crosstalk.Identity{Provider: s.ColumnText(1), Endpoint: s.ColumnText(2), Name: s.ColumnText(3)},
+	err = j.query("SELECT number, provider, endpoint, model, tag, id, submitted_at FROM batches WHERE ended = 0 ORDER BY "+
+		"number", func(s *sqlite3.Stmt) error {
+		open = append(open, &Batch{Number: s.ColumnInt64(0), Identity: crosstalk.Identity{Provider: s.ColumnText(1),
+			Endpoint: s.ColumnText(2), Name: s.ColumnText(3)},
 			Tag: s.ColumnText(4), ID: s.ColumnText(5), At: time.UnixMilli(s.ColumnInt64(6)).UTC()})
 		return nil
 	})
 	for _, b := range open {
 		if err == nil {
-			err = j.query(fmt.Sprintf("SELECT key, request FROM batch_asks WHERE batch = %d ORDER BY rowid", b.Number), func(s *sqlite3.Stmt) error {
-				var a crosstalk.BatchAsk
-				if err := json.Unmarshal(s.ColumnRawText(1), &a.Request); err != nil {
-					return fmt.Errorf("a request of the batch %s is not JSON: %w", b.Tag, err)
-				}
-				copy(a.Key[:], s.ColumnRawBlob(0))
-				if crosstalk.KeyOf(b.Identity, a.Request) != a.Key {
-					return fmt.Errorf("a request of the batch %s does not match its key: put a copy of the file in its place", b.Tag)
-				}
-				b.Asks = append(b.Asks, a)
-				return nil
-			})
+			err = j.query(fmt.Sprintf("SELECT key, request FROM batch_asks WHERE batch = %d ORDER BY rowid", b.Number),
+				func(s *sqlite3.Stmt) error {
+					var a crosstalk.BatchAsk
+					if err := json.Unmarshal(s.ColumnRawText(1), &a.Request); err != nil {
+						return fmt.Errorf("a request of the batch %s is not JSON: %w", b.Tag, err)
+					}
+					copy(a.Key[:], s.ColumnRawBlob(0))
+					if crosstalk.KeyOf(b.Identity, a.Request) != a.Key {
+						return fmt.Errorf("a request of the batch %s does not match its key: put a copy of the file in its place", b.Tag)
+					}
+					b.Asks = append(b.Asks, a)
+					return nil
+				})
 		}
 	}
 	return open, err
@@ -136,12 +142,13 @@ func (j *Journal) BatchIDs() (ids []string, err error) {
 
 // Unanswered returns the asks that batches which have ended did not answer.
 func (j *Journal) Unanswered() (keys []crosstalk.Key, err error) {
-	err = j.query("SELECT key FROM batch_asks JOIN batches ON batch = number WHERE ended = 1", func(s *sqlite3.Stmt) error {
-		var key crosstalk.Key
-		copy(key[:], s.ColumnRawBlob(0))
-		keys = append(keys, key)
-		return nil
-	})
+	err = j.query("SELECT key FROM batch_asks JOIN batches ON batch = number WHERE ended = 1",
+		func(s *sqlite3.Stmt) error {
+			var key crosstalk.Key
+			copy(key[:], s.ColumnRawBlob(0))
+			keys = append(keys, key)
+			return nil
+		})
 	return keys, err
 }
 

@@ -23,9 +23,11 @@ type counts struct {
 
 func newCounts(conn *sqlite3.Conn) (c counts, err error) {
 	c.changed = map[tallied]*tally{}
-	c.add, _, err = conn.Prepare("INSERT INTO counts (model, status, asks, prompt_tokens, completion_tokens) VALUES (?, ?, ?, ?, ?)" +
+	c.add, _, err = conn.Prepare("INSERT INTO counts (model, status, asks, prompt_tokens, completion_tokens) VALUES (?, " +
+		"?, ?, ?, ?)" +
 		" ON CONFLICT (model, status) DO UPDATE SET asks = asks + excluded.asks," +
-		" prompt_tokens = prompt_tokens + excluded.prompt_tokens, completion_tokens = completion_tokens + excluded.completion_tokens")
+		" prompt_tokens = prompt_tokens + excluded.prompt_tokens, completion_tokens = completion_tokens + " +
+		"excluded.completion_tokens")
 	return c, err
 }
 

@@ -32,7 +32,8 @@ func checkFiles(path string) error {
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s: is %s; expected a regular file: move it away, or use another --out", path+suffix, plainfile.Kind(info.Mode()))
+			return fmt.Errorf("%s: is %s; expected a regular file: move it away, or use another --out", path+suffix,
+				plainfile.Kind(info.Mode()))
 		}
 	}
 	return nil
@@ -118,7 +119,8 @@ func watchFiles(path string) (watch, error) {
 func (w watch) check() error {
 	for _, f := range w {
 		if is, err := os.Lstat(f.name); err != nil || !os.SameFile(f.was, is) {
-			return fmt.Errorf("%s: %w; what was answered since then is not saved: run the same command again to ask for what is missing", f.name, ErrGone)
+			return fmt.Errorf("%s: %w; what was answered since then is not saved: run the same command again to ask for what "+
+				"is missing", f.name, ErrGone)
 		}
 	}
 	return nil

@@ -73,7 +73,8 @@ func Open(path string) (*Journal, error) {
 	case !locked:
 		return nil, errors.Join(fmt.Errorf("%s: %w: wait for it to end, or use another --out", path, ErrLocked), lock.Close())
 	}
-	j := &Journal{path: path, lock: lock, puts: make(chan put, 256), closing: make(chan struct{}), stopped: make(chan struct{})}
+	j := &Journal{path: path, lock: lock, puts: make(chan put, 256), closing: make(chan struct{}),
+		stopped: make(chan struct{})}
 	err := guard(j.openWriter)
 	if err == nil {
 		err = guard(func() error { return j.openReader("") })
@@ -170,7 +171,8 @@ func connect(path, query string, flags sqlite3.OpenFlag) (*sqlite3.Conn, error) 
 	}
 	// What a file from elsewhere defines is not to be trusted.
 	_, err = conn.Config(sqlite3.DBCONFIG_DEFENSIVE, true)
-	return conn, errors.Join(err, conn.BusyTimeout(patience), conn.Exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON"))
+	return conn, errors.Join(err, conn.BusyTimeout(patience), conn.Exec("PRAGMA trusted_schema = OFF; PRAGMA "+
+		"cell_size_check = ON"))
 }
 
 // within runs use and interrupts conn when it takes longer than any file takes
@@ -305,7 +307,7 @@ func (j *Journal) All() iter.Seq2[Record, error] {
 			record, err := j.scan(stmt)
 			row := stmt.ColumnInt64(checksumColumn + 1)
 			if row <= last { // the file leads in a circle
-				err = &CorruptError{j.path, row, record.Answer.Key, errOrder}
+				err = &corruptError{j.path, row, record.Answer.Key, errOrder}
 			}
 			last = row
 			if !yield(record, j.wrap(err)) || err != nil {
@@ -459,20 +461,23 @@ func (j *Journal) wrap(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, new(*CorruptError)), errors.Is(err, ErrGone), errors.As(err, new(*fs.PathError)) && j.lock == nil:
+	case errors.As(err, new(*corruptError)), errors.Is(err, ErrGone), errors.As(err, new(*fs.PathError)) && j.lock == nil:
 		return err // they name the file
 	case errors.Is(err, sqlite3.FULL), errors.Is(err, sqlite3.IOERR) && j.full():
-		return fmt.Errorf("%s: the disk is full: free some space and run the same command again; the answers up to now are saved: %w", j.path, err)
+		return fmt.Errorf("%s: the disk is full: free some space and run the same command again; the answers up to now are "+
+			"saved: %w", j.path, err)
 	case (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && j.lock == nil:
 		return fmt.Errorf("%s: cannot be read: check its permissions and its directory's: %w", j.path, err)
 	case errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.CANTOPEN):
 		return fmt.Errorf("%s: cannot be written: check the directory's permissions or use another --out: %w", j.path, err)
 	case (errors.Is(err, sqlite3.NOTADB) || errors.Is(err, sqlite3.CORRUPT)) && j.lock == nil:
-		return fmt.Errorf("%s: is not a readable journal: put a copy of the file in its place, or move it away and ask again: %w", j.path, err)
+		return fmt.Errorf("%s: is not a readable journal: put a copy of the file in its place, or move it away and ask "+
+			"again: %w", j.path, err)
 	case errors.Is(err, sqlite3.NOTADB), errors.Is(err, sqlite3.CORRUPT):
 		return fmt.Errorf("%s: is not a readable journal: move it away, or use another --out: %w", j.path, err)
 	case errors.Is(err, sqlite3.INTERRUPT):
-		return fmt.Errorf("%s: is not a readable journal: to look at it takes for ever: move it away, or use another --out", j.path)
+		return fmt.Errorf("%s: is not a readable journal: to look at it takes for ever: move it away, or use another --out",
+			j.path)
 	}
 	return fmt.Errorf("%s: %w", j.path, err)
 }

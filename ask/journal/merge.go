@@ -118,7 +118,8 @@ func (t *transfer) bind(row []value) error {
 	const short = 64
 	for i, v := range row {
 		was := &t.bound[i]
-		if was.known && v.isNumber == was.isNumber && v.number == was.number && bytes.Equal(v.bytes, was.bytes) && (v.bytes == nil) == (was.bytes == nil) {
+		if was.known && v.isNumber == was.isNumber && v.number == was.number && bytes.Equal(v.bytes, was.bytes) &&
+			(v.bytes == nil) == (was.bytes == nil) {
 			continue
 		}
 		if err := v.bind(t.insert, i); err != nil {

@@ -65,7 +65,7 @@ func TestMergeDamaged(t *testing.T) {
 	write(t, path, record(1), record(2), record(3))
 	execute(t, path, "UPDATE asks SET text = 'forged' WHERE rowid = 2")
 	j := open(t, newPath(t))
-	var corrupt *CorruptError
+	var corrupt *corruptError
 	if _, err := j.Merge(open2(t, path)); !errors.As(err, &corrupt) || corrupt.Path != path || corrupt.Row != 2 {
 		t.Errorf("%v", err)
 	}

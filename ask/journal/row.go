@@ -22,19 +22,20 @@ type Record struct {
 	Answer   crosstalk.Answer
 }
 
-// CorruptError is a row of the journal that is not as it was written.
-type CorruptError struct {
+// corruptError is a row of the journal that is not as it was written.
+type corruptError struct {
 	Path string
 	Row  int64         // SQLite's rowid
 	Key  crosstalk.Key // of the ask, as the row has it
 	Err  error         // what is wrong
 }
 
-func (e *CorruptError) Error() string {
-	return fmt.Sprintf("%s: row %d (ask %s) is damaged: %v: put a copy of the file in its place, or move it away and ask again", e.Path, e.Row, e.Key, e.Err)
+func (e *corruptError) Error() string {
+	return fmt.Sprintf("%s: row %d (ask %s) is damaged: %v: put a copy of the file in its place, or move it away and ask "+
+		"again", e.Path, e.Row, e.Key, e.Err)
 }
 
-func (e *CorruptError) Unwrap() error { return e.Err }
+func (e *corruptError) Unwrap() error { return e.Err }
 
 var (
 	errChecksum = errors.New("its content does not match its checksum")
@@ -62,10 +63,11 @@ func values(r Record) []value {
 	blob := func(b []byte) value { return value{bytes: b} }
 	text := func(s string) value { return value{bytes: []byte(s)} }
 	number := func(n int64) value { return value{number: n, isNumber: true} }
-	return []value{blob(a.Key[:]), text(r.Identity.Provider), text(r.Identity.Endpoint), text(r.Identity.Name), blob(crosstalk.Canonical(r.Request)),
-		text(string(a.Status)), text(a.Text), text(a.Reason), text(a.Model),
-		number(int64(a.Usage.Prompt)), number(int64(a.Usage.Completion)), number(int64(a.Usage.Reasoning)), blob(logprobs), blob(a.Raw),
-		number(int64(a.Latency)), number(int64(a.Attempts)), number(a.Time.UnixMilli()), text(a.Reasoning), text(string(a.Finish)), blob(missing)}
+	return []value{blob(a.Key[:]), text(r.Identity.Provider), text(r.Identity.Endpoint), text(r.Identity.Name),
+		blob(crosstalk.Canonical(r.Request)), text(string(a.Status)), text(a.Text), text(a.Reason), text(a.Model),
+		number(int64(a.Usage.Prompt)), number(int64(a.Usage.Completion)), number(int64(a.Usage.Reasoning)),
+		blob(logprobs), blob(a.Raw), number(int64(a.Latency)), number(int64(a.Attempts)), number(a.Time.UnixMilli()),
+		text(a.Reasoning), text(string(a.Finish)), blob(missing)}
 }
 
 // The columns that are blobs, those that are counted or compared, and where the
@@ -163,7 +165,7 @@ func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 	a := &r.Answer
 	copy(a.Key[:], s.ColumnRawBlob(keyColumn))
 	corrupt := func(err error) (Record, error) {
-		return r, &CorruptError{j.path, s.ColumnInt64(checksumColumn + 1), a.Key, err}
+		return r, &corruptError{j.path, s.ColumnInt64(checksumColumn + 1), a.Key, err}
 	}
 	want := s.ColumnRawBlob(checksumColumn)
 	if want != nil {
@@ -174,7 +176,8 @@ func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 	if err := json.Unmarshal(s.ColumnRawText(4), &r.Request); err != nil {
 		return corrupt(fmt.Errorf("its request is not JSON: %w", err))
 	}
-	a.Status, a.Text, a.Reason, a.Model = crosstalk.Status(s.ColumnText(5)), s.ColumnText(6), s.ColumnText(7), s.ColumnText(8)
+	a.Status, a.Text, a.Reason, a.Model = crosstalk.Status(s.ColumnText(5)), s.ColumnText(6), s.ColumnText(7),
+		s.ColumnText(8)
 	a.Usage = crosstalk.Usage{Prompt: s.ColumnInt(9), Completion: s.ColumnInt(10), Reasoning: s.ColumnInt(11)}
 	if logprobs := s.ColumnRawText(12); len(logprobs) > 0 {
 		if err := json.Unmarshal(logprobs, &a.Logprobs); err != nil {
@@ -182,7 +185,8 @@ func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 		}
 	}
 	a.Raw = s.ColumnBlob(rawColumn, nil)
-	a.Latency, a.Attempts, a.Time = time.Duration(s.ColumnInt64(14)), s.ColumnInt(15), time.UnixMilli(s.ColumnInt64(16)).UTC()
+	a.Latency, a.Attempts, a.Time = time.Duration(s.ColumnInt64(14)), s.ColumnInt(15),
+		time.UnixMilli(s.ColumnInt64(16)).UTC()
 	a.Reasoning, a.Finish = s.ColumnText(17), crosstalk.Finish(s.ColumnText(18))
 	if missing := s.ColumnRawText(19); len(missing) > 0 {
 		if err := json.Unmarshal(missing, &a.Missing); err != nil {

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,7 +64,8 @@ var migrations = []string{
 		completion_tokens INTEGER NOT NULL,
 		PRIMARY KEY (model, status)
 	) WITHOUT ROWID;
-	INSERT INTO counts SELECT model, status, count(*), sum(prompt_tokens), sum(completion_tokens) FROM asks GROUP BY model, status;
+	INSERT INTO counts SELECT model, status, count(*), sum(prompt_tokens), sum(completion_tokens) ` +
+		`FROM asks GROUP BY model, status;
 	DROP INDEX progress`,
 }
 
@@ -105,7 +105,8 @@ func columnsOf(version int) string {
 
 // insertion writes a row. What is to be done if there is one with its key follows.
 func insertion() string {
-	return fmt.Sprintf("INSERT INTO asks (%s) VALUES (?%s) ON CONFLICT (key)", columns, strings.Repeat(", ?", strings.Count(columns, ",")))
+	return fmt.Sprintf("INSERT INTO asks (%s) VALUES (?%s) ON CONFLICT (key)", columns,
+		strings.Repeat(", ?", strings.Count(columns, ",")))
 }
 
 // replacing is what follows insertion for a row that takes the place of another
@@ -130,7 +131,8 @@ func migrate(conn *sqlite3.Conn) error {
 	if have == newest {
 		return nil
 	}
-	steps := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", strings.Join(migrations[have:], "; "), newest)
+	steps := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", strings.Join(migrations[have:], "; "),
+		newest)
 	if err := conn.Exec(steps); err != nil {
 		return fmt.Errorf("cannot be brought from journal version %d to %d: %w", have, newest, err)
 	}
@@ -155,12 +157,14 @@ func admit(conn *sqlite3.Conn) (have int, err error) {
 		return 0, notJournal{fmt.Sprintf("it has the version %s", numbers[0])}
 	}
 	if have > len(migrations) {
-		return 0, fmt.Errorf("was written by a newer crosstalk (journal version %d, this one reads up to %d): update crosstalk, or use another --out",
+		return 0, fmt.Errorf("was written by a newer crosstalk (journal version %d, this one reads up to %d): update "+
+			"crosstalk, or use another --out",
 			have, len(migrations))
 	}
 	tables := tablesOf(max(have, 1))
 	// Triggers, views and virtual tables could do anything while they are used.
-	objects, err := query(conn, "SELECT type || ' ' || name || iif(rootpage > 0, '', ' virtual') FROM sqlite_schema WHERE name <> 'sqlite_autoindex_asks_1' ORDER BY name")
+	objects, err := query(conn, "SELECT type || ' ' || name || iif(rootpage > 0, '', ' virtual') FROM sqlite_schema "+
+		"WHERE name <> 'sqlite_autoindex_asks_1' ORDER BY name")
 	if err != nil {
 		return 0, err
 	}
@@ -170,7 +174,8 @@ func admit(conn *sqlite3.Conn) (have int, err error) {
 	case have == 0:
 		return 0, notJournal{fmt.Sprintf("it has no version, and a %.100q in it", objects[0])}
 	case !slices.Equal(objects, names(tables, have)):
-		return 0, notJournal{fmt.Sprintf("it should have %s, and has %.200q", strings.Join(names(tables, have), ", "), objects)}
+		return 0, notJournal{fmt.Sprintf("it should have %s, and has %.200q", strings.Join(names(tables, have), ", "),
+			objects)}
 	}
 	if have == indexed { // another index could be over expressions
 		switch sql, err := query(conn, "SELECT sql FROM sqlite_schema WHERE name = 'progress'"); {
@@ -181,12 +186,14 @@ func admit(conn *sqlite3.Conn) (have int, err error) {
 		}
 	}
 	for _, t := range tables {
-		columns, err := query(conn, fmt.Sprintf("SELECT name || iif(hidden, ' hidden', '') FROM pragma_table_xinfo('%s')", t.name))
+		columns, err := query(conn, fmt.Sprintf("SELECT name || iif(hidden, ' hidden', '') FROM pragma_table_xinfo('%s')",
+			t.name))
 		if err != nil {
 			return 0, err
 		}
 		if !slices.Equal(columns, t.columns) {
-			return 0, notJournal{fmt.Sprintf("its table %s should have the columns %s, and has %.500s", t.name, strings.Join(t.columns, ", "), strings.Join(columns, ", "))}
+			return 0, notJournal{fmt.Sprintf("its table %s should have the columns %s, and has %.500s", t.name,
+				strings.Join(t.columns, ", "), strings.Join(columns, ", "))}
 		}
 	}
 	return have, nil
@@ -241,7 +248,7 @@ func query(conn *sqlite3.Conn, sql string) (list []string, err error) {
 	defer stmt.Close()
 	for stmt.Step() {
 		if list = append(list, stmt.ColumnText(0)); len(list) > 1000 {
-			return nil, errors.New("has more in it than a journal has")
+			return nil, notJournal{"it has more than 1000 objects"}
 		}
 	}
 	return list, stmt.Err()

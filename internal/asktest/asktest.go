@@ -41,7 +41,8 @@ func Paid(t *testing.T, in crosstalk.Instrument, item crosstalk.Item, n int64, f
 			t.Errorf("Measure returned the error %v; want %v", err, broken)
 		}
 		if failed.Load() != 1 || answered.Load() != n-1 || lost.Load() != 0 {
-			t.Errorf("%d asks failed, %d were answered, %d were lost; want 1, %d, 0", failed.Load(), answered.Load(), lost.Load(), n-1)
+			t.Errorf("%d asks failed, %d were answered, %d were lost; want 1, %d, 0", failed.Load(), answered.Load(),
+				lost.Load(), n-1)
 		}
 	})
 }

@@ -144,7 +144,8 @@ func (d File) append(ctx context.Context, f *os.File, have int64) (int64, error)
 	}
 	defer resp.Body.Close()
 	switch {
-	case resp.StatusCode == http.StatusPartialContent && strings.HasPrefix(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", have)):
+	case resp.StatusCode == http.StatusPartialContent && strings.HasPrefix(resp.Header.Get("Content-Range"),
+		fmt.Sprintf("bytes %d-", have)):
 	case resp.StatusCode == http.StatusOK: // the whole file, even if a part was requested
 		have = 0
 	default:
@@ -159,7 +160,8 @@ func (d File) append(ctx context.Context, f *os.File, have int64) (int64, error)
 	if _, err := f.Seek(have, io.SeekStart); err != nil {
 		return have, err
 	}
-	watch := time.AfterFunc(Stall, func() { cancel(Pass(fmt.Errorf("%s: nothing arrived for %s", d.Name, duration.Text(Stall)))) })
+	stalled := fmt.Errorf("%s: nothing arrived for %s", d.Name, duration.Text(Stall))
+	watch := time.AfterFunc(Stall, func() { cancel(Pass(stalled)) })
 	defer watch.Stop()
 	buffer := make([]byte, 256<<10)
 	for d.tell(have); have < d.Size; d.tell(have) {

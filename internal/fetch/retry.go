@@ -90,9 +90,11 @@ func Unreached(ctx context.Context, server string, err error) error {
 // other responses.
 func Busy(resp *http.Response, server string) (err error, ok bool) {
 	switch status := resp.StatusCode; {
-	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500:
+	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests,
+		status >= 500:
 		after, _ := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64)
-		return Passing{fmt.Errorf("%s failed (%s)", server, StatusText(status)), time.Duration(min(max(after, 0), maxWait.Seconds()) * float64(time.Second))}, true
+		return Passing{fmt.Errorf("%s failed (%s)", server, StatusText(status)),
+			time.Duration(min(max(after, 0), maxWait.Seconds()) * float64(time.Second))}, true
 	}
 	return nil, false
 }

@@ -136,7 +136,8 @@ func (s *Server) Requests() []Request {
 func (s *Server) recorded(server string, next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		s.requests = append(s.requests, Request{server, r.Method, r.URL.Path, r.Header.Get("Range"), r.Header.Get("Authorization")})
+		s.requests = append(s.requests, Request{server, r.Method, r.URL.Path, r.Header.Get("Range"),
+			r.Header.Get("Authorization")})
 		fault := s.fault
 		s.mu.Unlock()
 		if fault == nil || !fault(w, r) {

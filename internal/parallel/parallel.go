@@ -15,7 +15,8 @@ func Enough() int { return 8 * runtime.GOMAXPROCS(0) }
 // running at a time and at most n results waiting. An error, of in or of f, is
 // yielded in its place and ends the sequence. f's context is cancelled when the
 // sequence ends; Map returns when no f is running.
-func Map[T, R any](ctx context.Context, in iter.Seq2[T, error], n int, f func(context.Context, T) (R, error)) iter.Seq2[R, error] {
+func Map[T, R any](ctx context.Context, in iter.Seq2[T, error], n int,
+	f func(context.Context, T) (R, error)) iter.Seq2[R, error] {
 	type result struct {
 		value R
 		err   error

@@ -21,7 +21,8 @@ func (e *PanicError) Error() string {
 	if e.Where != "" {
 		where = " at " + e.Where
 	}
-	return fmt.Sprintf("%s: cannot be written because of a defect in crosstalk%s: %v; please report it", e.What, where, e.Value)
+	return fmt.Sprintf("%s: cannot be written because of a defect in crosstalk%s: %v; please report it", e.What, where,
+		e.Value)
 }
 
 // Do calls write and returns its error, or a *PanicError if it panics. what

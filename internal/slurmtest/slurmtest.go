@@ -51,13 +51,15 @@ func Start(t *testing.T) *Slurm {
 	host, _, _ = strings.Cut(host, ".")
 	key := make([]byte, 128)
 	rand.Read(key)
-	for name, text := range map[string]string{"key": string(key), "slurm.conf": configuration(dir, host, freePort(t), freePort(t))} {
+	for name, text := range map[string]string{"key": string(key),
+		"slurm.conf": configuration(dir, host, freePort(t), freePort(t))} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	at := func(name string) string { return filepath.Join(dir, name) }
-	s.daemon(paths["munged"], "--foreground", "--force", "--num-threads=10", "--socket="+at("munge.sock"), "--key-file="+at("key"),
+	s.daemon(paths["munged"], "--foreground", "--force", "--num-threads=10", "--socket="+at("munge.sock"),
+		"--key-file="+at("key"),
 		"--pid-file="+at("munged.pid"), "--seed-file="+at("munged.seed"), "--log-file="+at("munged.log"))
 	s.until("munged", func() bool { _, err := os.Stat(at("munge.sock")); return err == nil })
 	s.daemon(paths["slurmctld"], "-D")
@@ -155,7 +157,8 @@ func (s *Slurm) within(most time.Duration, what string, condition func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(most); !condition(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
-			logs, _ := exec.Command("tail", "-n", "5", filepath.Dir(s.conf)+"/slurmctld.log", filepath.Dir(s.conf)+"/slurmd.log").CombinedOutput()
+			logs, _ := exec.Command("tail", "-n", "5", filepath.Dir(s.conf)+"/slurmctld.log",
+				filepath.Dir(s.conf)+"/slurmd.log").CombinedOutput()
 			s.t.Fatalf("waited in vain for %s\n%s", what, logs)
 		}
 	}

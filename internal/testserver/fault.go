@@ -80,9 +80,9 @@ func faultNames() string {
 	return strings.Join(names, ", ")
 }
 
-// ParseFaults reads "name=probability,name=probability", for example
+// parseFaults reads "name=probability,name=probability", for example
 // "429-seconds=0.1,cut=0.05". The empty string gives no faults.
-func ParseFaults(s string) (map[Fault]float64, error) {
+func parseFaults(s string) (map[Fault]float64, error) {
 	faults := map[Fault]float64{}
 	if s == "" {
 		return faults, nil

@@ -14,7 +14,7 @@ func (o *Options) Flags(f *flag.FlagSet) {
 		}
 	}
 	f.Func("fault", "`name=probability,...`, such as 500=0.1,cut=0.05", func(text string) (err error) {
-		o.Faults, err = ParseFaults(text)
+		o.Faults, err = parseFaults(text)
 		return err
 	})
 	f.Func("models", "`names` of the models that exist, separated by commas (default any)", list(&o.Models))

@@ -423,12 +423,12 @@ func TestWrongOptions(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"500", "500=x", "501=0.1", "500=0.1,500=0.2"} {
-		if _, err := ParseFaults(s); err == nil {
-			t.Errorf("ParseFaults(%q): no error", s)
+		if _, err := parseFaults(s); err == nil {
+			t.Errorf("parseFaults(%q): no error", s)
 		}
 	}
-	got, err := ParseFaults("500=0.1, cut=0.25")
+	got, err := parseFaults("500=0.1, cut=0.25")
 	if err != nil || !reflect.DeepEqual(got, map[Fault]float64{ServerError: 0.1, Cut: 0.25}) {
-		t.Errorf("ParseFaults: %v %v", got, err)
+		t.Errorf("parseFaults: %v %v", got, err)
 	}
 }

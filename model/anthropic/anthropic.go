@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -15,8 +14,8 @@ import (
 	"crosstalk/model/settle"
 )
 
-// DefaultMaxTokens is sent when a request states no limit: the API wants one.
-const DefaultMaxTokens = 4096
+// defaultMaxTokens is sent when a request states no limit: the API wants one.
+const defaultMaxTokens = 4096
 
 // version of the API, a header of every request.
 const version = "2023-06-01"
@@ -67,66 +66,39 @@ func (m *Model) API() crosstalk.API { return crosstalk.Chat }
 // Answer implements crosstalk.Model.
 func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if req.API != crosstalk.Chat {
-		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected,
-			Message: fmt.Sprintf("%s: takes requests over the chat API, and this one is for %q (--api)", m.Identity(), req.API)}
+		return crosstalk.Answer{}, m.endpoint.Rejected("", "takes requests over the chat API, and this one is for %q (--api)",
+			req.API)
 	}
 	level := req.Decoding.Reasoning
 	if _, known := m.options.Reasoning[level]; level != "" && !known {
-		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected, Param: crosstalk.ParamReasoning,
-			Message: fmt.Sprintf("%s: this model has no reasoning level %q (--reasoning)", m.Identity(), level)}
+		return crosstalk.Answer{}, m.endpoint.NoLevel(level)
 	}
 	body, err := m.body(req)
 	if err != nil {
-		return crosstalk.Answer{}, m.unwritable(err)
+		return crosstalk.Answer{}, m.endpoint.Unwritable(err)
 	}
 	return m.endpoint.Ask(ctx, "/messages", body, endpoint.MostText(req.Decoding), reader(req))
 }
 
-// reader reads the answer to a request.
 func reader(req crosstalk.Request) func(body []byte) (crosstalk.Answer, error) {
-	return func(body []byte) (crosstalk.Answer, error) {
-		r, err := read(body)
-		if err != nil {
-			return crosstalk.Answer{}, err
-		}
-		return settle.Answer(req, r), nil
-	}
-}
-
-func (m *Model) unwritable(err error) error {
-	return &crosstalk.AskError{Fault: crosstalk.Rejected, Err: err,
-		Message: fmt.Sprintf("%s: an extra parameter cannot be written as JSON: %v", m.Identity(), err)}
+	return settle.Reader(req, read)
 }
 
 // body is the request in the API's form, which keeps what the system says
 // apart from the turns.
 func (m *Model) body(req crosstalk.Request) ([]byte, error) {
 	d := req.Decoding
-	var system []string
-	turns := make([]crosstalk.Message, 0, len(req.Messages))
-	for _, msg := range req.Messages {
-		if msg.Role == "system" {
-			system = append(system, msg.Content)
-		} else {
-			turns = append(turns, msg)
-		}
-	}
+	system, turns := endpoint.Apart(req.Messages)
 	b := endpoint.NewBody(d.Extra)
 	b.Set("model", m.Identity().Name)
 	if len(system) > 0 {
 		b.Set("system", strings.Join(system, "\n\n"))
 	}
 	b.Set("messages", turns)
-	if d.MaxTokens == 0 {
-		d.MaxTokens = DefaultMaxTokens
-	}
+	d.MaxTokens = cmp.Or(d.MaxTokens, defaultMaxTokens)
 	b.Set("max_tokens", d.Limit())
-	if d.Temperature != nil {
-		b.Set("temperature", *d.Temperature)
-	}
-	if d.TopP != nil {
-		b.Set("top_p", *d.TopP)
-	}
+	endpoint.SetGiven(b, "temperature", d.Temperature)
+	endpoint.SetGiven(b, "top_p", d.TopP)
 	if len(d.Stop) > 0 {
 		b.Set("stop_sequences", d.Stop)
 	}
@@ -166,7 +138,7 @@ func read(body []byte) (settle.Received, error) {
 	if err := json.Unmarshal(body, &r); err != nil {
 		return settle.Received{}, err
 	}
-	if len(r.Error) > 0 && string(r.Error) != "null" {
+	if !endpoint.IsNull(r.Error) {
 		return settle.Received{}, errReported
 	}
 	if r.Content == nil || r.Type != "" && r.Type != "message" {

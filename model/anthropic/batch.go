@@ -24,14 +24,10 @@ const (
 
 // Fits implements crosstalk.Batcher.
 func (m *Model) Fits(asks []crosstalk.BatchAsk) int {
-	size := 0
-	for i, a := range asks[:min(len(asks), mostAsks)] {
+	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
 		body, _ := m.body(a.Request) // Submit says what is wrong with it
-		if size += len(body) + 100; size > mostBytes && i > 0 {
-			return i
-		}
-	}
-	return min(len(asks), mostAsks)
+		return len(body) + 100
+	})
 }
 
 type batchRequest struct {
@@ -45,7 +41,8 @@ type batch struct {
 	Status  string                                                          `json:"processing_status"`
 	Created time.Time                                                       `json:"created_at"`
 	Counts  struct{ Processing, Succeeded, Errored, Canceled, Expired int } `json:"request_counts"`
-	Results *string                                                         `json:"results_url"` // null before the end, and when the results are no longer kept
+	// null before the end, and when the results are no longer kept
+	Results *string `json:"results_url"`
 }
 
 func (b batch) done() int {
@@ -58,11 +55,12 @@ func (m *Model) Submit(ctx context.Context, _ string, asks []crosstalk.BatchAsk)
 	for i, a := range asks {
 		body, err := m.body(a.Request)
 		if err != nil {
-			return "", m.unwritable(err)
+			return "", m.endpoint.Unwritable(err)
 		}
 		requests[i] = batchRequest{a.Key.String(), body}
 	}
-	raw, err := m.endpoint.Post(ctx, "/messages/batches", "application/json", crosstalk.Canonical(map[string]any{"requests": requests}))
+	raw, err := m.endpoint.Post(ctx, "/messages/batches", "application/json",
+		crosstalk.Canonical(map[string]any{"requests": requests}))
 	if err != nil {
 		return "", endpoint.Unclear(err)
 	}
@@ -85,7 +83,8 @@ func (m *Model) readBatch(raw []byte) (b batch, err error) {
 
 // Find implements crosstalk.Batcher. What tells a batch is the ids in its
 // results, so it may have to end first: one with as many requests may be ours.
-func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crosstalk.BatchAsk, known func(string) bool) (id string, sure bool, err error) {
+func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crosstalk.BatchAsk,
+	known func(string) bool) (id string, sure bool, err error) {
 	earliest := at.Add(-24 * time.Hour) // by a clock that may be wrong
 	after := ""
 	for {
@@ -131,7 +130,7 @@ func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bo
 	if b.Results == nil && time.Since(b.Created) > kept {
 		return false, nil
 	}
-	for line, err := range m.lines(ctx, b.ID) {
+	for line, err := range m.endpoint.Lines(ctx, resultsPath(b.ID)) {
 		if err != nil {
 			return false, err
 		}
@@ -149,11 +148,9 @@ func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bo
 	return false, m.endpoint.Unread("the results of the batch "+b.ID, errors.New("they have no line with an id"))
 }
 
-// lines are those of the results. The address that the API gives is not used:
+// resultsPath is where the results are. The address that the API gives is not used:
 // the key goes to no other host.
-func (m *Model) lines(ctx context.Context, id string) iter.Seq2[[]byte, error] {
-	return m.endpoint.Lines(ctx, "/messages/batches/"+url.PathEscape(id)+"/results")
-}
+func resultsPath(id string) string { return "/messages/batches/" + url.PathEscape(id) + "/results" }
 
 // Poll implements crosstalk.Batcher.
 func (m *Model) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
@@ -180,31 +177,25 @@ type outputLine struct {
 }
 
 // Results implements crosstalk.Batcher.
-func (m *Model) Results(ctx context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
-	return func(yield func(crosstalk.BatchResult, error) bool) {
-		b, err := m.get(ctx, id)
-		if err != nil {
-			yield(crosstalk.BatchResult{}, err)
-			return
-		}
-		if b.Results == nil {
-			return
-		}
-		for line, err := range m.lines(ctx, id) {
-			if err != nil {
-				yield(crosstalk.BatchResult{}, err)
-				return
-			}
-			if !yield(m.result(line, requests), nil) {
-				return
-			}
-		}
+func (m *Model) Results(ctx context.Context, id string,
+	requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+	b, err := m.get(ctx, id)
+	switch {
+	case err != nil:
+		return endpoint.NoResults(err)
+	case b.Results == nil:
+		return func(func(crosstalk.BatchResult, error) bool) {}
 	}
+	read := func(line []byte) crosstalk.BatchResult { return m.result(line, requests) }
+	return m.endpoint.Results(ctx, resultsPath(id), read)
 }
 
 // statuses are what the types of errors are as HTTP statuses.
-var statuses = map[string]int{"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
-	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504, "overloaded_error": 529}
+var statuses = map[string]int{
+	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
+	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504,
+	"overloaded_error": 529,
+}
 
 func (m *Model) result(text []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
 	var l outputLine

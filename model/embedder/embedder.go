@@ -57,7 +57,8 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	}
 	for i, v := range vectors {
 		if len(v) != len(vectors[0]) {
-			return nil, fmt.Errorf("%s: text %q has a vector of %d dimensions, and another text one of %d", e.name, texts[i], len(v), len(vectors[0]))
+			return nil, fmt.Errorf("%s: text %q has a vector of %d dimensions, and another text one of %d", e.name, texts[i],
+				len(v), len(vectors[0]))
 		}
 	}
 	return vectors, nil

@@ -28,6 +28,29 @@ func (b *Body) Set(name string, value any) {
 	}
 }
 
+// SetGiven adds a field whose value is given.
+func SetGiven[T any](b *Body, name string, value *T) {
+	if value != nil {
+		b.Set(name, *value)
+	}
+}
+
+// Apart separates what the system says from the other turns, which are not nil.
+func Apart(messages []crosstalk.Message) (system []string, turns []crosstalk.Message) {
+	turns = make([]crosstalk.Message, 0, len(messages))
+	for _, m := range messages {
+		if m.Role == "system" {
+			system = append(system, m.Content)
+		} else {
+			turns = append(turns, m)
+		}
+	}
+	return system, turns
+}
+
+// IsNull reports whether a field of an answer is null or not there.
+func IsNull(field json.RawMessage) bool { return len(field) == 0 || string(field) == "null" }
+
 // Budget is a placeholder in parameters for the number of tokens that a model
 // may think.
 const Budget = "$budget"

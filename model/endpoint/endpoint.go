@@ -1,6 +1,5 @@
-// Package endpoint is the way to one model behind an HTTP API that takes and
-// gives JSON: connections, limits on what is read, errors in the user's words,
-// and API keys kept out of all of it.
+// Package endpoint talks to one model over a JSON HTTP API: connections, limits on
+// what is read, errors in the user's words, and API keys kept out of all of it.
 package endpoint
 
 import (
@@ -101,7 +100,8 @@ func parseBase(base string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		// Not quoted: it may contain a password.
-		return nil, errors.New("the base URL is not a URL: expected http:// or https://, a host and usually /v1, such as http://localhost:8000/v1")
+		return nil, errors.New("the base URL is not a URL: expected http:// or https://, a host and usually /v1, such as " +
+			"http://localhost:8000/v1")
 	}
 	u.Fragment, u.RawFragment = "", ""
 	u.Host = strings.ToLower(u.Host)
@@ -117,10 +117,11 @@ func parseBase(base string) (*url.URL, error) {
 
 // shared keeps as many connections open as asks may be in flight.
 var shared = http.Client{Transport: &http.Transport{
-	Proxy:               http.ProxyFromEnvironment,
-	DialContext:         (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
-	ForceAttemptHTTP2:   true,
-	HTTP2:               &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second, MaxReceiveBufferPerStream: 512 << 10},
+	Proxy:             http.ProxyFromEnvironment,
+	DialContext:       (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
+	ForceAttemptHTTP2: true,
+	HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second,
+		MaxReceiveBufferPerStream: 512 << 10},
 	MaxIdleConnsPerHost: 512,
 	IdleConnTimeout:     90 * time.Second,
 	TLSHandshakeTimeout: dialTimeout,
@@ -132,14 +133,15 @@ var shared = http.Client{Transport: &http.Transport{
 const dialTimeout = 15 * time.Second
 
 // Ask posts body to a path of the API and reads the answer, of at most most
-// bytes (MaxText or MaxNumbers), with read, which returns an error if the JSON
+// bytes (maxText or MaxNumbers), with read, which returns an error if the JSON
 // is not one of the API's answers. Every error is a *crosstalk.AskError, or
 // ctx's if ctx was cancelled. A prompt that the provider's filter stopped is an
 // answer with status Refused.
 //
 // A long answer waits until the other answers in flight leave room for it; if
 // ctx has a share of the room (inflight.With), the answer keeps it.
-func (e *Endpoint) Ask(ctx context.Context, path string, body []byte, most int, read func([]byte) (crosstalk.Answer, error)) (answer crosstalk.Answer, err error) {
+func (e *Endpoint) Ask(ctx context.Context, path string, body []byte, most int,
+	read func([]byte) (crosstalk.Answer, error)) (answer crosstalk.Answer, err error) {
 	share, returned := inflight.Of(ctx)
 	defer func() {
 		if err != nil {
@@ -161,7 +163,8 @@ func (e *Endpoint) Read(status int, raw []byte, read func([]byte) (crosstalk.Ans
 	return e.answer(status, nil, raw, key, read)
 }
 
-func (e *Endpoint) answer(status int, h http.Header, raw []byte, key string, read func([]byte) (crosstalk.Answer, error)) (crosstalk.Answer, error) {
+func (e *Endpoint) answer(status int, h http.Header, raw []byte, key string,
+	read func([]byte) (crosstalk.Answer, error)) (crosstalk.Answer, error) {
 	if status/100 != 2 {
 		return e.failed(status, h, raw, key)
 	}
@@ -169,7 +172,8 @@ func (e *Endpoint) answer(status int, h http.Header, raw []byte, key string, rea
 	raw = hidden.hideInJSON(bytes.TrimSpace(raw)) // blank lines kept the connection open
 	answer, err := parse(raw, read)
 	if errors.Is(err, errTooMany) {
-		return answer, e.fault(crosstalk.Rejected, status, nil, "the answer has more than %d JSON values: lower --max-tokens or --logprobs, or check the server", maxValues)
+		return answer, e.fault(crosstalk.Rejected, status, nil, "the answer has more than %d JSON values: lower "+
+			"--max-tokens or --logprobs, or check the server", maxValues)
 	}
 	if err != nil {
 		return e.unreadable(status, h, raw, err, key)
@@ -196,7 +200,7 @@ func (e *Endpoint) Post(ctx context.Context, path, mediaType string, body []byte
 func (e *Endpoint) fetch(ctx context.Context, method, path, mediaType string, body []byte) ([]byte, error) {
 	share := new(inflight.Share)
 	defer share.Release()
-	raw, resp, key, err := e.send(ctx, method, path, mediaType, body, MaxText, share)
+	raw, resp, key, err := e.send(ctx, method, path, mediaType, body, maxText, share)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +224,8 @@ func (e *Endpoint) refused(resp *http.Response, raw []byte, key string) error {
 }
 
 // send makes a request and reads the whole response, with the key it sent.
-func (e *Endpoint) send(ctx context.Context, method, path, mediaType string, body []byte, most int, share *inflight.Share) (raw []byte, resp *http.Response, key string, err error) {
+func (e *Endpoint) send(ctx context.Context, method, path, mediaType string, body []byte, most int,
+	share *inflight.Share) (raw []byte, resp *http.Response, key string, err error) {
 	if key, err = e.key(); err != nil {
 		return nil, nil, "", e.fault(crosstalk.Denied, 0, nil, "%v", err)
 	}
@@ -230,7 +235,8 @@ func (e *Endpoint) send(ctx context.Context, method, path, mediaType string, bod
 	}
 	switch {
 	case errors.Is(err, errTooLong):
-		return nil, nil, key, e.fault(crosstalk.Rejected, resp.StatusCode, nil, "the answer is longer than %d KiB: check the server, or lower --max-tokens or --logprobs", most>>10)
+		return nil, nil, key, e.fault(crosstalk.Rejected, resp.StatusCode, nil,
+			"the answer is longer than %d KiB: check the server, or lower --max-tokens or --logprobs", most>>10)
 	case err != nil:
 		return nil, nil, key, e.unreachable(ctx, err)
 	}
@@ -239,7 +245,8 @@ func (e *Endpoint) send(ctx context.Context, method, path, mediaType string, bod
 
 // exchange returns the response when its headers are there; its body must be
 // closed. The path may have a query.
-func (e *Endpoint) exchange(ctx context.Context, method, path, mediaType string, body []byte, key string) (*http.Response, error) {
+func (e *Endpoint) exchange(ctx context.Context, method, path, mediaType string, body []byte,
+	key string) (*http.Response, error) {
 	if query := strings.TrimPrefix(e.query, "?"); query != "" {
 		sign := "?"
 		if strings.Contains(path, "?") {
@@ -253,7 +260,8 @@ func (e *Endpoint) exchange(ctx context.Context, method, path, mediaType string,
 	}
 	req.Header = e.header.Clone()
 	req.Header.Set("Content-Type", mediaType)
-	if name := e.config.KeyHeader; key != "" && req.Header.Get(cmp.Or(name, "Authorization")) == "" { // a header of the user's comes first
+	// a header of the user's comes first
+	if name := e.config.KeyHeader; key != "" && req.Header.Get(cmp.Or(name, "Authorization")) == "" {
 		if name == "" {
 			name, key = "Authorization", "Bearer "+key
 		}

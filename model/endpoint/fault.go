@@ -25,7 +25,25 @@ func (e *Endpoint) fault(f crosstalk.Fault, status int, cause error, format stri
 			cause = errors.New(safe)
 		}
 	}
-	return &crosstalk.AskError{Fault: f, Status: status, Err: cause, Message: e.identity.String() + ": " + fmt.Sprintf(format, args...)}
+	message := e.identity.String() + ": " + fmt.Sprintf(format, args...)
+	return &crosstalk.AskError{Fault: f, Status: status, Err: cause, Message: message}
+}
+
+// Rejected is the error for a request that is not sent.
+func (e *Endpoint) Rejected(param, format string, args ...any) error {
+	err := e.fault(crosstalk.Rejected, 0, nil, format, args...)
+	err.Param = param
+	return err
+}
+
+// Unwritable is the error for a request with a parameter that is no JSON.
+func (e *Endpoint) Unwritable(cause error) error {
+	return e.fault(crosstalk.Rejected, 0, cause, "an extra parameter cannot be written as JSON: %v", cause)
+}
+
+// NoLevel is the error for a level of reasoning that a model does not have.
+func (e *Endpoint) NoLevel(level string) error {
+	return e.Rejected(crosstalk.ParamReasoning, "this model has no reasoning level %q (--reasoning)", level)
 }
 
 // failed reads a response whose status is no success. Key is what was sent.
@@ -84,7 +102,8 @@ func (e *Endpoint) explain(status int, h http.Header, p problem, param string) (
 	case status < 200: // 101: Switching Protocols
 		return crosstalk.Denied, fmt.Sprintf("the base URL %s is wrong: it speaks another protocol than HTTP", at)
 	case status == 404, status == 405, status == 410:
-		return crosstalk.Denied, fmt.Sprintf("the base URL %s is wrong (most end in /v1), or there is no model %q", at, e.identity.Name)
+		return crosstalk.Denied, fmt.Sprintf("the base URL %s is wrong (most end in /v1), or there is no model %q", at,
+			e.identity.Name)
 	case status/100 == 3:
 		to := ""
 		if u, err := url.Parse(h.Get("Location")); err == nil && u.Host != "" {
@@ -107,7 +126,8 @@ func (e *Endpoint) explain(status int, h http.Header, p problem, param string) (
 }
 
 // missingHeader matches how gateways ask for a header of their own.
-var missingHeader = lazyregexp.New(`(?i)\bheaders? (is|are|was|were) (required|missing)|\b(missing|requires?|required)\b[^.]{0,40} headers?\b`)
+var missingHeader = lazyregexp.New(`(?i)\bheaders? (is|are|was|were) (required|missing)|` +
+	`\b(missing|requires?|required)\b[^.]{0,40} headers?\b`)
 
 func (e *Endpoint) hasKey() bool { return e.config.Key != "" || e.file != nil }
 
@@ -136,7 +156,8 @@ func namesModel(p problem) bool {
 
 // unreadable explains a success whose body is no answer: an error that came
 // with the wrong status, a proxy's page, or something cut or garbled.
-func (e *Endpoint) unreadable(status int, h http.Header, raw []byte, cause error, key string) (crosstalk.Answer, error) {
+func (e *Endpoint) unreadable(status int, h http.Header, raw []byte, cause error,
+	key string) (crosstalk.Answer, error) {
 	p := readProblem(raw)
 	if p.page {
 		return crosstalk.Answer{}, e.page(status, p)
@@ -174,21 +195,28 @@ func (e *Endpoint) unreachable(ctx context.Context, err error) error {
 	case errors.As(err, new(cutOff)):
 		return e.fault(crosstalk.Transient, 0, err, "%s broke off its answer", at)
 	case errors.As(err, &op) && op.Op == "proxyconnect":
-		return e.fault(crosstalk.Transient, 0, err, "the proxy before %s cannot be reached: check HTTPS_PROXY and HTTP_PROXY (%v)", at, op.Err)
+		return e.fault(crosstalk.Transient, 0, err, "the proxy before %s cannot be reached: check HTTPS_PROXY and "+
+			"HTTP_PROXY (%v)", at, op.Err)
 	case errors.As(err, &dns):
-		return e.fault(crosstalk.Transient, 0, err, "the host of %s cannot be found: check the base URL and the network%s", at, e.advice())
+		return e.fault(crosstalk.Transient, 0, err, "the host of %s cannot be found: check the base URL and the network%s",
+			at, e.advice())
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return e.fault(crosstalk.Transient, 0, err, "nothing listens at %s: check that the server runs, and the base URL%s", at, e.advice())
+		return e.fault(crosstalk.Transient, 0, err, "nothing listens at %s: check that the server runs, and the base URL%s",
+			at, e.advice())
 	case errors.As(err, &certificate):
-		return e.fault(crosstalk.Transient, 0, err, "%s has a certificate that is not trusted here (%s)", at, e.quote(problem{message: certificate.Err.Error()}))
+		return e.fault(crosstalk.Transient, 0, err, "%s has a certificate that is not trusted here (%s)", at,
+			e.quote(problem{message: certificate.Err.Error()}))
 	case errors.As(err, &record), strings.Contains(err.Error(), "HTTP response to HTTPS client"):
 		return e.fault(crosstalk.Transient, 0, err, "%s does not speak TLS: use http:// in the base URL", at)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EPIPE):
 		return e.fault(crosstalk.Transient, 0, err, "%s closed the connection before it answered", at)
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return e.fault(crosstalk.Transient, 0, err, "%s cannot be reached: no connection within %s%s", at, duration.Text(dialTimeout), e.advice())
+		return e.fault(crosstalk.Transient, 0, err, "%s cannot be reached: no connection within %s%s", at,
+			duration.Text(dialTimeout), e.advice())
 	}
-	return e.fault(crosstalk.Transient, 0, err, "%s cannot be reached (%s)%s", at, e.quote(problem{message: err.Error()}), e.advice())
+	return e.fault(crosstalk.Transient, 0, err, "%s cannot be reached (%s)%s", at, e.quote(problem{message: err.Error()}),
+		e.advice())
 }
 
 func (e *Endpoint) advice() string {

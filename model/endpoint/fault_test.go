@@ -50,7 +50,7 @@ func askAt(t *testing.T, c Config) (crosstalk.Answer, *crosstalk.AskError) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	a, err := e.Ask(ctx, "/chat", []byte("{}"), MaxText, func(b []byte) (crosstalk.Answer, error) {
+	a, err := e.Ask(ctx, "/chat", []byte("{}"), maxText, func(b []byte) (crosstalk.Answer, error) {
 		if !strings.HasPrefix(string(b), `{"ok"`) {
 			return crosstalk.Answer{}, errors.New("it is not ok")
 		}
@@ -275,13 +275,13 @@ func TestTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	var ask *crosstalk.AskError
-	if _, err := e.Ask(ctx, "", nil, MaxText, nil); !errors.As(err, &ask) || ask.Fault != crosstalk.Transient || !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := e.Ask(ctx, "", nil, maxText, nil); !errors.As(err, &ask) || ask.Fault != crosstalk.Transient || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("after its time: %v", err)
 	}
 	why := errors.New("because")
 	cancelled, cancelWith := context.WithCancelCause(context.Background())
 	time.AfterFunc(20*time.Millisecond, func() { cancelWith(why) })
-	if _, err := e.Ask(cancelled, "", nil, MaxText, nil); err != why {
+	if _, err := e.Ask(cancelled, "", nil, maxText, nil); err != why {
 		t.Errorf("when cancelled: %v, want the cause", err)
 	}
 }
@@ -299,7 +299,7 @@ func TestBaseURL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.Ask(t.Context(), "/chat", nil, MaxText, nil)
+		e.Ask(t.Context(), "/chat", nil, maxText, nil)
 		if got := e.Identity().Endpoint; got != c.endpoint || asked != c.asked {
 			t.Errorf("%s: endpoint %s, asked %s; want %s, %s", c.base, got, asked, c.endpoint, c.asked)
 		}

@@ -57,7 +57,7 @@ func TestKeyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := func() (crosstalk.Answer, error) {
-		return e.Ask(t.Context(), "/x", nil, MaxText, func(b []byte) (crosstalk.Answer, error) { return crosstalk.Answer{Text: string(b)}, nil })
+		return e.Ask(t.Context(), "/x", nil, maxText, func(b []byte) (crosstalk.Answer, error) { return crosstalk.Answer{Text: string(b)}, nil })
 	}
 	if _, err := answer(); err != nil {
 		t.Fatal(err)

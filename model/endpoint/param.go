@@ -60,7 +60,8 @@ func ourName(name, message string) string {
 			return crosstalk.ParamLogprobs
 		case "max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens":
 			return crosstalk.ParamMaxTokens
-		case "reasoning", "reasoning_effort", "thinking", "enable_thinking", "thinking_budget", "output_config", "chat_template_kwargs":
+		case "reasoning", "reasoning_effort", "thinking", "enable_thinking", "thinking_budget", "output_config",
+			"chat_template_kwargs":
 			return crosstalk.ParamReasoning
 		case "system", "instructions":
 			return crosstalk.ParamSystem
@@ -79,11 +80,13 @@ var excess = lazyregexp.New(`(?i)context (length|window)|maximum context|prompt 
 
 // special are wordings whose first parameter is not the one to leave out.
 var special = []wording{
-	{crosstalk.ParamTopP, lazyregexp.New(`(?i)temperature\W+and\W+top_p\W+cannot both`)},         // Claude 4: leave out the second
+	// Claude 4: the second is left out
+	{crosstalk.ParamTopP, lazyregexp.New(`(?i)temperature\W+and\W+top_p\W+cannot both`)},
 	{crosstalk.ParamTopP, lazyregexp.New(`(?i)top_p must be 1 when using greedy`)},               // Mistral
 	{crosstalk.ParamReasoning, lazyregexp.New(`(?i)max_tokens\W+must be greater .*budget`)},      // Claude
 	{crosstalk.ParamReasoning, lazyregexp.New(`(?i)enable_thinking\W+must be set to false for`)}, // Qwen
-	{crosstalk.ParamSystem, lazyregexp.New(`(?i)roles must alternate`)},                          // chat templates that know two roles
+	// chat templates that know two roles
+	{crosstalk.ParamSystem, lazyregexp.New(`(?i)roles must alternate`)},
 }
 
 // template matches the errors of a chat template, which llama.cpp and SGLang
@@ -91,19 +94,23 @@ var special = []wording{
 var template = lazyregexp.New(`(?i)jinja|TemplateError|raise_exception`)
 
 // refusal matches a sentence that refuses something.
-var refusal = lazyregexp.New(`(?i)not support|n't support|unsupported|not allow|n't allow|not permit|not enabled|not available|not accept|invalid|deprecated|` +
-	`unknown|unrecogni[sz]ed|cannot|can not|can't|forbid|must |only |unexpected|out of range|not a valid|extra inputs|incompatible|should be|disabled|greater than|at most`)
+var refusal = lazyregexp.New(`(?i)not support|n't support|unsupported|not allow|n't allow|not permit|not enabled|` +
+	`not available|not accept|invalid|deprecated|unknown|unrecogni[sz]ed|cannot|can not|can't|forbid|must |only |` +
+	`unexpected|out of range|not a valid|extra inputs|incompatible|should be|disabled|greater than|at most`)
 
 // mentions find a parameter in a sentence. A word of everyday English needs
 // quotes or "parameter" beside it.
 var mentions = []wording{
 	{crosstalk.ParamTemperature, mention(`temperature`)},
 	{crosstalk.ParamTopP, mention(`top_p|topP|top-p`)},
-	{crosstalk.ParamStop, lazyregexp.New("(?i)[\"'`](stop|stop_sequences)[\"'`]|stop_sequences|parameters?:? (stop)\\b|argument .*: (stop)\\b|\\bstop parameter")},
-	{crosstalk.ParamSeed, lazyregexp.New("(?i)[\"'`](seed|random_seed)[\"'`]|random_seed|parameters?:? (seed)\\b|argument .*: (seed)\\b|\\bseed parameter|^seed: ")},
+	{crosstalk.ParamStop, lazyregexp.New("(?i)[\"'`](stop|stop_sequences)[\"'`]|stop_sequences|parameters?:? " +
+		"(stop)\\b|argument .*: (stop)\\b|\\bstop parameter")},
+	{crosstalk.ParamSeed, lazyregexp.New("(?i)[\"'`](seed|random_seed)[\"'`]|random_seed|parameters?:? " +
+		"(seed)\\b|argument .*: (seed)\\b|\\bseed parameter|^seed: ")},
 	{crosstalk.ParamLogprobs, mention(`log ?probs|top_logprobs|responseLogprobs`)},
 	{crosstalk.ParamMaxTokens, mention(`max_tokens|max_completion_tokens|max_output_tokens`)},
-	{crosstalk.ParamReasoning, mention(`reasoning_effort|reasoning\.effort|reasoning|thinking(?:[._]\w+)*|enable_thinking|budget_tokens|chat_template_kwargs|output_config(?:\.\w+)?`)},
+	{crosstalk.ParamReasoning, mention(`reasoning_effort|reasoning\.effort|reasoning|thinking(?:[._]\w+)*|` +
+		`enable_thinking|budget_tokens|chat_template_kwargs|output_config(?:\.\w+)?`)},
 	{crosstalk.ParamSystem, mention(`system (?:role|message|prompt|instruction)s?|'system'|developer instructions?`)},
 }
 

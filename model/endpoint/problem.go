@@ -42,7 +42,8 @@ func readProblem(body []byte) problem {
 	}
 	outer, _ := v.(map[string]any)
 	inner, _ := outer["error"].(map[string]any)
-	if choices, ok := outer["choices"].([]any); ok && len(choices) > 0 && inner == nil { // OpenRouter: the host failed midway
+	// OpenRouter: the host failed midway
+	if choices, ok := outer["choices"].([]any); ok && len(choices) > 0 && inner == nil {
 		first, _ := choices[0].(map[string]any)
 		inner, _ = first["error"].(map[string]any)
 	}
@@ -133,7 +134,8 @@ func (p problem) status() int {
 	for _, c := range []struct {
 		part   string
 		status int
-	}{{"rate_limit", 429}, {"overloaded", 529}, {"auth", 401}, {"insufficient_quota", 402}, {"content_filter", 400}, {"invalid_", 400}} {
+	}{{"rate_limit", 429}, {"overloaded", 529}, {"auth", 401}, {"insufficient_quota", 402}, {"content_filter", 400},
+		{"invalid_", 400}} {
 		if strings.Contains(what, c.part) {
 			return c.status
 		}
@@ -179,17 +181,20 @@ func (p problem) exhausted() bool {
 func (p problem) unpaid() bool {
 	for _, code := range []string{p.code, p.kind} {
 		switch code {
-		case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error", "insufficient_balance":
+		case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error",
+			"insufficient_balance":
 			return true
 		}
 	}
-	return strings.Contains(p.message, "credit balance is too low") || strings.Contains(strings.ToLower(p.message), "spend limit") ||
-		strings.Contains(strings.ToLower(p.message), "spending limit")
+	message := strings.ToLower(p.message)
+	return strings.Contains(p.message, "credit balance is too low") ||
+		strings.Contains(message, "spend limit") || strings.Contains(message, "spending limit")
 }
 
 func isHTML(body []byte) bool {
 	start := bytes.ToLower(body[:min(len(body), 512)])
-	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.Contains(start, []byte("<html")) || bytes.Contains(start, []byte("<head"))
+	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.Contains(start, []byte("<html")) ||
+		bytes.Contains(start, []byte("<head"))
 }
 
 var (

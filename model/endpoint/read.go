@@ -13,23 +13,23 @@ import (
 
 // The sizes in bytes up to which a response is read.
 const (
-	// MaxText is for answers of words: some ten times the longest of a current model.
-	MaxText = 8 << 20
+	// maxText is for answers of words: some ten times the longest of a current model.
+	maxText = 8 << 20
 	// MaxNumbers is for log probabilities and vectors: OpenAI writes a candidate on
 	// up to 200 bytes, so 4,000 tokens with 20 candidates each.
 	MaxNumbers = 16 << 20
 	maxProblem = 64 << 10 // for errors
 )
 
-// MostText returns the bytes that an answer of words may have: MaxText, or if the
+// MostText returns the bytes that an answer of words may have: maxText, or if the
 // tokens are limited 256 KiB and 64 bytes for each. Servers that keep to the limit
 // need a tenth of that, and hundreds of answers may wait in memory to be scored.
 func MostText(d crosstalk.Decoding) int {
 	const base, each = 256 << 10, 64
-	if limit := d.Limit(); limit > 0 && limit < (MaxText-base)/each {
+	if limit := d.Limit(); limit > 0 && limit < (maxText-base)/each {
 		return base + each*limit
 	}
-	return MaxText
+	return maxText
 }
 
 // maxValues is how many values the JSON of an answer may have, twice as many as

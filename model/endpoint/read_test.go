@@ -68,7 +68,7 @@ func TestEndless(t *testing.T) {
 // A length that is too long is believed; the body is not waited for.
 func TestClaimedLength(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Length", fmt.Sprint(MaxText+1))
+		w.Header().Set("Content-Length", fmt.Sprint(maxText+1))
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	}))
@@ -80,7 +80,7 @@ func TestClaimedLength(t *testing.T) {
 
 // A server that ignores a limit of tokens may not fill the memory.
 func TestMostText(t *testing.T) {
-	for limit, want := range map[int]int{0: MaxText, 1: 256<<10 + 64, 100: 256<<10 + 6400, 1 << 20: MaxText, 1 << 62: MaxText} {
+	for limit, want := range map[int]int{0: maxText, 1: 256<<10 + 64, 100: 256<<10 + 6400, 1 << 20: maxText, 1 << 62: maxText} {
 		if got := MostText(crosstalk.Decoding{MaxTokens: limit}); got != want {
 			t.Errorf("%d tokens: %d bytes; want %d", limit, got, want)
 		}
@@ -92,7 +92,7 @@ func TestMostText(t *testing.T) {
 
 // Bodies of every length near a limit arrive whole.
 func TestLengths(t *testing.T) {
-	for _, n := range []int{20, 8<<10 - 1, 8 << 10, 8<<10 + 1, inflight.Free - 1, inflight.Free, inflight.Free + 1, 1 << 20, MaxText - 1, MaxText} {
+	for _, n := range []int{20, 8<<10 - 1, 8 << 10, 8<<10 + 1, inflight.Free - 1, inflight.Free, inflight.Free + 1, 1 << 20, maxText - 1, maxText} {
 		for _, flush := range []bool{false, true} { // with a length, and in chunks
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if flush {
@@ -187,20 +187,20 @@ func TestShareOfAnAnswer(t *testing.T) {
 	}
 	read := func([]byte) (crosstalk.Answer, error) { return crosstalk.Answer{}, nil }
 	ctx, share := inflight.With(t.Context())
-	if _, err := e.Ask(ctx, "/short", nil, MaxText, read); err != nil || inflight.Used() == 0 {
+	if _, err := e.Ask(ctx, "/short", nil, maxText, read); err != nil || inflight.Used() == 0 {
 		t.Errorf("an answer has no share (%v)", err)
 	}
-	if _, err := e.Ask(ctx, "/long", nil, MaxText, read); err == nil || inflight.Used() != 0 {
+	if _, err := e.Ask(ctx, "/long", nil, maxText, read); err == nil || inflight.Used() != 0 {
 		t.Errorf("an error has a share (%v)", err)
 	}
-	if _, err := e.Ask(ctx, "/short", nil, MaxText, read); err != nil || inflight.Used() == 0 {
+	if _, err := e.Ask(ctx, "/short", nil, maxText, read); err != nil || inflight.Used() == 0 {
 		t.Errorf("the second answer has no share (%v)", err)
 	}
 	share.Release()
-	if _, err := e.Ask(t.Context(), "/short", nil, MaxText, read); err != nil || inflight.Used() != 0 {
+	if _, err := e.Ask(t.Context(), "/short", nil, maxText, read); err != nil || inflight.Used() != 0 {
 		t.Errorf("an answer that nobody saves has a share (%v)", err)
 	}
-	for range 3 * inflight.Total / MaxText { // would wait for ever
+	for range 3 * inflight.Total / maxText { // would wait for ever
 		if _, err := e.Get(t.Context(), "/short"); err != nil {
 			t.Fatal(err)
 		}

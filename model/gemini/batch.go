@@ -54,14 +54,10 @@ const largest = mostAsks * 100 << 10
 
 // Fits implements crosstalk.Batcher.
 func (b *Batcher) Fits(asks []crosstalk.BatchAsk) int {
-	size := 0
-	for i, a := range asks[:min(len(asks), mostAsks)] {
+	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
 		line, _ := body(b.Identity().Name, a.Request) // Submit says what is wrong with it
-		if size += len(line) + 120; size > mostBytes && i > 0 {
-			return i
-		}
-	}
-	return min(len(asks), mostAsks)
+		return len(line) + 120
+	})
 }
 
 // object is a JSON object.
@@ -74,12 +70,12 @@ func (b *Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.Batch
 	for i, a := range asks {
 		body, err := body(name, a.Request)
 		if err != nil {
-			return "", &crosstalk.AskError{Fault: crosstalk.Rejected, Err: err,
-				Message: fmt.Sprintf("%s: an extra parameter cannot be written as JSON: %v", b.Identity(), err)}
+			return "", b.endpoint.Unwritable(err)
 		}
 		requests[i] = object{"request": body, "metadata": object{"key": a.Key.String()}}
 	}
-	call := crosstalk.Canonical(object{"batch": object{"displayName": displayName(tag), "inputConfig": object{"requests": object{"requests": requests}}}})
+	call := crosstalk.Canonical(object{"batch": object{"displayName": displayName(tag),
+		"inputConfig": object{"requests": object{"requests": requests}}}})
 	raw, err := b.endpoint.Post(ctx, "/models/"+url.PathEscape(name)+":batchGenerateContent", "application/json", call)
 	if err != nil {
 		return "", endpoint.Unclear(err)
@@ -98,7 +94,8 @@ func (b *Batcher) unreadable(err error) error {
 		err = errors.New("it has no name")
 	}
 	return &crosstalk.AskError{Fault: crosstalk.Transient, Status: http.StatusOK,
-		Message: fmt.Sprintf("%s: what %s says of a batch cannot be read: %v", b.Identity(), b.endpoint.Identity().Endpoint, err)}
+		Message: fmt.Sprintf("%s: what %s says of a batch cannot be read: %v", b.Identity(), b.endpoint.Identity().Endpoint,
+			err)}
 }
 
 // operation is the server's account of a batch.
@@ -154,7 +151,8 @@ type inlined struct {
 }
 
 // Find implements crosstalk.Batcher.
-func (b *Batcher) Find(ctx context.Context, tag string, _ time.Time, _ []crosstalk.BatchAsk, _ func(string) bool) (id string, sure bool, err error) {
+func (b *Batcher) Find(ctx context.Context, tag string, _ time.Time, _ []crosstalk.BatchAsk,
+	_ func(string) bool) (id string, sure bool, err error) {
 	token := ""
 	for {
 		raw, err := b.endpoint.Get(ctx, "/batches?pageSize=50"+token)
@@ -231,13 +229,13 @@ func (b *Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, er
 var statuses = map[int]int{3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 14: 503, 16: 401}
 
 // Results implements crosstalk.Batcher.
-func (b *Batcher) Results(ctx context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+func (b *Batcher) Results(ctx context.Context, id string,
+	requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+	o, err := b.get(ctx, id)
+	if err != nil {
+		return endpoint.NoResults(err)
+	}
 	return func(yield func(crosstalk.BatchResult, error) bool) {
-		o, err := b.get(ctx, id)
-		if err != nil {
-			yield(crosstalk.BatchResult{}, err)
-			return
-		}
 		for _, one := range o.results() {
 			if !yield(b.result(one, requests), nil) {
 				return

@@ -40,12 +40,8 @@ func body(model string, req crosstalk.Request) (json.RawMessage, error) {
 		}
 	}
 	config := endpoint.NewBody(extra)
-	if d.Temperature != nil {
-		config.Set("temperature", *d.Temperature)
-	}
-	if d.TopP != nil {
-		config.Set("topP", *d.TopP)
-	}
+	endpoint.SetGiven(config, "temperature", d.Temperature)
+	endpoint.SetGiven(config, "topP", d.TopP)
 	if limit != 0 {
 		config.Set("maxOutputTokens", limit)
 	}
@@ -67,20 +63,21 @@ func body(model string, req crosstalk.Request) (json.RawMessage, error) {
 		return nil, err
 	}
 	b := endpoint.NewBody(nil)
+	said, others := endpoint.Apart(req.Messages)
 	var system []part
-	var turns []content
-	for _, m := range req.Messages {
-		switch m.Role {
-		case "system":
-			system = append(system, part{Text: m.Content})
-		case "assistant":
-			turns = append(turns, content{"model", []part{{Text: m.Content}}})
-		default:
-			turns = append(turns, content{"user", []part{{Text: m.Content}}})
-		}
+	for _, text := range said {
+		system = append(system, part{Text: text})
 	}
 	if system != nil {
 		b.Set("systemInstruction", content{Parts: system})
+	}
+	var turns []content
+	for _, m := range others {
+		role := "user"
+		if m.Role == "assistant" {
+			role = "model"
+		}
+		turns = append(turns, content{role, []part{{Text: m.Content}}})
 	}
 	b.Set("contents", turns)
 	b.Set("generationConfig", json.RawMessage(settings))
@@ -153,13 +150,6 @@ func read(body []byte) (settle.Received, error) {
 	return out, nil
 }
 
-// reader reads the answer to a request.
 func reader(req crosstalk.Request) func(body []byte) (crosstalk.Answer, error) {
-	return func(body []byte) (crosstalk.Answer, error) {
-		r, err := read(body)
-		if err != nil {
-			return crosstalk.Answer{}, err
-		}
-		return settle.Answer(req, r), nil
-	}
+	return settle.Reader(req, read)
 }

@@ -41,14 +41,10 @@ type inputLine struct {
 
 // Fits implements crosstalk.Batcher.
 func (b Batcher) Fits(asks []crosstalk.BatchAsk) int {
-	size := 0
-	for i, a := range asks[:min(len(asks), mostAsks)] {
+	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
 		line, _ := b.line(a) // Submit says what is wrong with it
-		if size += len(line); size > mostBytes && i > 0 {
-			return i
-		}
-	}
-	return min(len(asks), mostAsks)
+		return len(line)
+	})
 }
 
 func (b Batcher) line(a crosstalk.BatchAsk) ([]byte, error) {
@@ -56,7 +52,8 @@ func (b Batcher) line(a crosstalk.BatchAsk) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(crosstalk.Canonical(inputLine{a.Key.String(), http.MethodPost, "/v1" + pathOf(a.Request.API), body}), '\n'), nil
+	line := inputLine{a.Key.String(), http.MethodPost, "/v1" + pathOf(a.Request.API), body}
+	return append(crosstalk.Canonical(line), '\n'), nil
 }
 
 // tagName is the metadata that has a batch's tag.
@@ -85,8 +82,10 @@ func (b Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchA
 	if err := b.post(ctx, "/files", w.FormDataContentType(), form.Bytes(), &uploaded); err != nil {
 		return "", err
 	}
-	body := crosstalk.Canonical(map[string]any{"input_file_id": uploaded.ID, "endpoint": "/v1" + pathOf(asks[0].Request.API),
-		"completion_window": "24h", "metadata": map[string]string{tagName: tag}})
+	body := crosstalk.Canonical(map[string]any{
+		"input_file_id": uploaded.ID, "endpoint": "/v1" + pathOf(asks[0].Request.API), "completion_window": "24h",
+		"metadata": map[string]string{tagName: tag},
+	})
 	var made batch
 	if err := b.post(ctx, "/batches", "application/json", body, &made); err != nil {
 		return "", endpoint.Unclear(err)
@@ -143,7 +142,8 @@ func (b Batcher) get(ctx context.Context, id string) (got batch, err error) {
 
 // Find implements crosstalk.Batcher. A server that keeps no metadata still
 // knows the name of the file.
-func (b Batcher) Find(ctx context.Context, tag string, at time.Time, _ []crosstalk.BatchAsk, _ func(string) bool) (id string, sure bool, err error) {
+func (b Batcher) Find(ctx context.Context, tag string, at time.Time, _ []crosstalk.BatchAsk,
+	_ func(string) bool) (id string, sure bool, err error) {
 	earliest := at.Add(-24 * time.Hour).Unix() // by a clock that may be wrong
 	after := ""
 	for {
@@ -238,28 +238,24 @@ type outputLine struct {
 }
 
 // Results implements crosstalk.Batcher.
-func (b Batcher) Results(ctx context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+func (b Batcher) Results(ctx context.Context, id string,
+	requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+	got, err := b.get(ctx, id)
+	if err != nil {
+		return endpoint.NoResults(err)
+	}
 	return func(yield func(crosstalk.BatchResult, error) bool) {
-		got, err := b.get(ctx, id)
-		if err != nil {
-			yield(crosstalk.BatchResult{}, err)
-			return
-		}
+		read := func(line []byte) crosstalk.BatchResult { return b.result(line, requests) }
 		var missing error
 		for _, file := range []string{got.Output, got.ErrorFile} {
 			if file == "" {
 				continue
 			}
-			for line, err := range b.endpoint.Lines(ctx, "/files/"+url.PathEscape(file)+"/content") {
+			path := "/files/" + url.PathEscape(file) + "/content"
+			for r, err := range b.endpoint.Results(ctx, path, read) {
 				if gone(err) {
 					missing = err // but perhaps not the other one
-					break
-				}
-				if err != nil {
-					yield(crosstalk.BatchResult{}, err)
-					return
-				}
-				if !yield(b.result(line, requests), nil) {
+				} else if !yield(r, err) || err != nil {
 					return
 				}
 			}

@@ -14,8 +14,9 @@ import (
 	"crosstalk"
 )
 
-// logprobs are in one of two forms, and the API does not tell which one comes: llama.cpp gives completions the form of chats, and Together and
-// older vLLM give chats that of completions.
+// logprobs are in one of two forms, and the API does not tell which one comes:
+// llama.cpp gives completions the form of chats, and Together and older vLLM give
+// chats that of completions.
 type logprobs struct {
 	// Of chats.
 	Content []position `json:"content"`
@@ -48,7 +49,8 @@ type tokenBytes []byte
 
 func (b *tokenBytes) UnmarshalJSON(text []byte) error {
 	var numbers []int
-	if json.Unmarshal(text, &numbers) != nil || slices.ContainsFunc(numbers, func(n int) bool { return n < 0 || n > 255 }) {
+	strange := func(n int) bool { return n < 0 || n > 255 }
+	if json.Unmarshal(text, &numbers) != nil || slices.ContainsFunc(numbers, strange) {
 		return nil
 	}
 	for _, n := range numbers {

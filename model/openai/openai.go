@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -18,7 +17,7 @@ import (
 	"crosstalk/model/settle"
 )
 
-// Options say how a server differs from what most understand.
+// Options describe how a server differs from most others.
 type Options struct {
 	// API is what the model is asked over; default crosstalk.Chat.
 	API crosstalk.API
@@ -91,7 +90,8 @@ func (m *Model) MaxTokensName() string {
 // is one that switches thinking off in other words than the server's.
 func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if req.API != m.options.API {
-		return crosstalk.Answer{}, m.rejected(nil, "takes requests over the %s API, and this one is for %q (--api)", m.options.API, req.API)
+		return crosstalk.Answer{}, m.endpoint.Rejected("", "takes requests over the %s API, and this one is for %q (--api)",
+			m.options.API, req.API)
 	}
 	if req.API == crosstalk.Embeddings {
 		return m.embed(ctx, req)
@@ -133,13 +133,7 @@ func reader(req crosstalk.Request) func(body []byte) (crosstalk.Answer, error) {
 	case crosstalk.Completions:
 		read = readCompletion
 	}
-	return func(body []byte) (crosstalk.Answer, error) {
-		r, err := read(body)
-		if err != nil {
-			return crosstalk.Answer{}, err
-		}
-		return settle.Answer(req, r), nil
-	}
+	return settle.Reader(req, read)
 }
 
 func (m *Model) embed(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
@@ -148,17 +142,10 @@ func (m *Model) embed(ctx context.Context, req crosstalk.Request) (crosstalk.Ans
 	b.Set("input", req.Input)
 	body, err := b.Bytes()
 	if err != nil {
-		return crosstalk.Answer{}, m.unwritable(err)
+		return crosstalk.Answer{}, m.endpoint.Unwritable(err)
 	}
-	return m.endpoint.Ask(ctx, "/embeddings", body, endpoint.MaxNumbers, func(body []byte) (crosstalk.Answer, error) { return readEmbeddings(body, len(req.Input)) })
-}
-
-func (m *Model) rejected(cause error, format string, args ...any) *crosstalk.AskError {
-	return &crosstalk.AskError{Fault: crosstalk.Rejected, Err: cause, Message: m.Identity().String() + ": " + fmt.Sprintf(format, args...)}
-}
-
-func (m *Model) unwritable(err error) error {
-	return m.rejected(err, "an extra parameter cannot be written as JSON: %v", err)
+	read := func(body []byte) (crosstalk.Answer, error) { return readEmbeddings(body, len(req.Input)) }
+	return m.endpoint.Ask(ctx, "/embeddings", body, endpoint.MaxNumbers, read)
 }
 
 // names of the parameter that takes the limit, and the other one.
@@ -180,7 +167,8 @@ func (m *Model) learn(used *dialect, req crosstalk.Request, err error) bool {
 	}
 	next := *used
 	switch other := otherName[used.maxTokens]; {
-	case refused.Param == crosstalk.ParamMaxTokens && !used.renamed && req.API == crosstalk.Chat && req.Decoding.Limit() > 0 &&
+	case refused.Param == crosstalk.ParamMaxTokens && !used.renamed && req.API == crosstalk.Chat &&
+		req.Decoding.Limit() > 0 &&
 		(strings.Contains(refused.Message, other) || unknown.MatchString(refused.Message)):
 		next.maxTokens, next.renamed = other, true
 	case refused.Param == crosstalk.ParamStop && !used.noStop && len(req.Decoding.Stop) > 0:
@@ -219,12 +207,8 @@ func (m *Model) body(req crosstalk.Request, how *dialect) ([]byte, error) {
 			b.Set("top_logprobs", req.Logprobs)
 		}
 	}
-	if d.Temperature != nil {
-		b.Set("temperature", *d.Temperature)
-	}
-	if d.TopP != nil {
-		b.Set("top_p", *d.TopP)
-	}
+	endpoint.SetGiven(b, "temperature", d.Temperature)
+	endpoint.SetGiven(b, "top_p", d.TopP)
 	if limit := d.Limit(); limit > 0 {
 		b.Set(maxTokens, limit)
 	}
@@ -239,7 +223,7 @@ func (m *Model) body(req crosstalk.Request, how *dialect) ([]byte, error) {
 	}
 	body, err := b.Bytes()
 	if err != nil {
-		return nil, m.unwritable(err)
+		return nil, m.endpoint.Unwritable(err)
 	}
 	return body, nil
 }
@@ -263,9 +247,7 @@ func (m *Model) setReasoning(b *endpoint.Body, req crosstalk.Request, how *diale
 		params, known = map[string]any{"reasoning_effort": effort}, true
 	}
 	if !known {
-		err := m.rejected(nil, "this model has no reasoning level %q (--reasoning)", level)
-		err.Param = crosstalk.ParamReasoning
-		return err
+		return m.endpoint.NoLevel(level)
 	}
 	if effort, found := params["reasoning_effort"]; found && req.API == crosstalk.Responses {
 		params = map[string]any{"reasoning": map[string]any{"effort": effort}}

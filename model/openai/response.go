@@ -19,9 +19,6 @@ type envelope struct {
 	Error   json.RawMessage  `json:"error"` // OpenRouter: beside or instead of choices, with status 200
 }
 
-// fails reports whether the envelope has an error.
-func (e envelope) fails() bool { return len(e.Error) > 0 && string(e.Error) != "null" }
-
 type usage struct {
 	Prompt     endpoint.Count `json:"prompt_tokens"`
 	Completion endpoint.Count `json:"completion_tokens"`
@@ -35,7 +32,8 @@ type usage struct {
 // usage counts reasoning among the completion tokens, as OpenAI does. Gemini
 // and xAI leave it out there, and only their total has it.
 func (u usage) usage() crosstalk.Usage {
-	all := crosstalk.Usage{Prompt: int(u.Prompt), Completion: int(u.Completion), Reasoning: int(max(u.Details.Reasoning, u.Reasoning))}
+	all := crosstalk.Usage{Prompt: int(u.Prompt), Completion: int(u.Completion),
+		Reasoning: int(max(u.Details.Reasoning, u.Reasoning))}
 	if rest := int(u.Total) - all.Prompt; rest > all.Completion {
 		all.Reasoning = max(all.Reasoning, rest-all.Completion)
 		all.Completion = rest
@@ -193,7 +191,7 @@ func readCompletion(body []byte) (settle.Received, error) {
 func (e envelope) received(text, finish string, l *logprobs) (settle.Received, error) {
 	r := settle.Received{Text: text, Finish: finish, Model: e.Model, Usage: e.Usage.usage()}
 	switch {
-	case e.fails():
+	case !endpoint.IsNull(e.Error):
 		return r, errReported
 	case settle.Broken(finish):
 		return r, fmt.Errorf("%w: its finish_reason is %q", errBroken, finish)

@@ -14,15 +14,7 @@ import (
 // neither seeds nor stop sequences, and keeps a copy of each answer unless it
 // is told not to.
 func setResponses(b *endpoint.Body, req crosstalk.Request) {
-	var system []string
-	turns := make([]crosstalk.Message, 0, len(req.Messages))
-	for _, m := range req.Messages {
-		if m.Role == "system" {
-			system = append(system, m.Content)
-		} else {
-			turns = append(turns, m)
-		}
-	}
+	system, turns := endpoint.Apart(req.Messages)
 	if len(system) > 0 {
 		b.Set("instructions", strings.Join(system, "\n\n"))
 	}
@@ -65,7 +57,7 @@ func readResponse(body []byte) (settle.Received, error) {
 		return settle.Received{}, err
 	}
 	switch {
-	case len(r.Error) > 0 && string(r.Error) != "null", r.Status == "failed":
+	case !endpoint.IsNull(r.Error), r.Status == "failed":
 		return settle.Received{}, errReported
 	case r.Status == "cancelled" || r.Status == "queued" || r.Status == "in_progress":
 		return settle.Received{}, errBroken

@@ -120,15 +120,19 @@ func NewConfused(items []crosstalk.Item, of Confusion, seed uint64) (*Confused, 
 	for _, item := range items {
 		p := item.Prompt
 		if p == nil || p.Text == "" && len(p.Placed) == 0 {
-			return nil, fmt.Errorf("item %s has no prompt that %s:confused can answer: name a model (--model openai:gpt-4o-mini)", item.ID, Provider)
+			return nil, fmt.Errorf("item %s has no prompt that %s:confused can answer: name a model (--model "+
+				"openai:gpt-4o-mini)", item.ID, Provider)
 		}
-		if _, known := sentences()[p.Language]; !known || langid.Script(language.Make(p.Tag)) == "Hant" { // those in Chinese are simplified
-			return nil, fmt.Errorf("item %s: %s:confused has no sentences in the language %s, only in %s: name a model (--model openai:gpt-4o-mini)",
+		// those in Chinese are simplified
+		if _, known := sentences()[p.Language]; !known || langid.Script(language.Make(p.Tag)) == "Hant" {
+			return nil, fmt.Errorf("item %s: %s:confused has no sentences in the language %s, only in %s: name a model "+
+				"(--model openai:gpt-4o-mini)",
 				item.ID, Provider, cmp.Or(p.Tag, p.Language), strings.Join(Languages(), ", "))
 		}
 		for _, text := range append(slices.Collect(maps.Values(p.Placed)), p.Text) {
 			if other, again := c.languages[text]; again && other != p.Language && text != "" {
-				return nil, fmt.Errorf("item %s: the prompt asks for an answer in %s, and another item has the same prompt for %s: %s:confused cannot tell them apart", item.ID, p.Language, other, Provider)
+				return nil, fmt.Errorf("item %s: the prompt asks for an answer in %s, and another item has the same prompt for "+
+					"%s: %s:confused cannot tell them apart", item.ID, p.Language, other, Provider)
 			}
 			c.languages[text] = p.Language
 		}
@@ -193,8 +197,8 @@ func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk
 			add(c.draw(r, language, place))
 		}
 	}
-	a := crosstalk.Answer{Status: crosstalk.Text, Text: text.String(), Reason: "stop", Model: c.id.Name,
-		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(pieces(text.String()))}}
+	a := answered(c, req, text.String())
+	a.Usage.Completion = len(pieces(a.Text))
 	if req.Logprobs > 0 {
 		a.Logprobs = madeUp(r, language, a.Text, switches, req.Logprobs)
 	}

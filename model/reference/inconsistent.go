@@ -48,8 +48,12 @@ type question struct {
 var _ crosstalk.Model = (*Inconsistent)(nil)
 
 // NewInconsistent returns an inconsistent model of these tasks and items.
-func NewInconsistent(tasks []crosstalk.Task, items []crosstalk.Item, truth Inconsistency, seed uint64) (*Inconsistent, error) {
-	err := cmp.Or(checkProbability("inconsistent", "flip", truth.Flip), checkProbability("inconsistent", "invalid", truth.Invalid), checkProbability("inconsistent", "wrong", truth.Wrong))
+func NewInconsistent(tasks []crosstalk.Task, items []crosstalk.Item, truth Inconsistency,
+	seed uint64) (*Inconsistent, error) {
+	err := cmp.Or(
+		checkProbability("inconsistent", "flip", truth.Flip),
+		checkProbability("inconsistent", "invalid", truth.Invalid),
+		checkProbability("inconsistent", "wrong", truth.Wrong))
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +71,8 @@ func NewInconsistent(tasks []crosstalk.Task, items []crosstalk.Item, truth Incon
 		item := &items[i]
 		t := slices.IndexFunc(tasks, func(t crosstalk.Task) bool { return item.Input != nil && t.Name == item.Input.Task })
 		if t < 0 || len(tasks[t].Classes) < 2 {
-			return nil, fmt.Errorf("item %s has no task with classes, and %s:inconsistent answers with a class: name a model (--model openai:gpt-4o-mini), or use a suite with classes", item.ID, Provider)
+			return nil, fmt.Errorf("item %s has no task with classes, and %s:inconsistent answers with a class: name a model "+
+				"(--model openai:gpt-4o-mini), or use a suite with classes", item.ID, Provider)
 		}
 		hash.Write(crosstalk.Canonical(item.Input))
 		for language, texts := range item.Input.Texts {
@@ -104,10 +109,10 @@ func (m *Inconsistent) Answer(ctx context.Context, req crosstalk.Request) (cross
 	}
 	if !known {
 		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected,
-			Message: fmt.Sprintf("%s:inconsistent knows only the questions and texts of the suite's tasks, not %q", Provider, req.Text())}
+			Message: fmt.Sprintf("%s:inconsistent knows only the questions and texts of the suite's tasks, not %q", Provider,
+				req.Text())}
 	}
-	return crosstalk.Answer{Status: crosstalk.Text, Text: text, Reason: "stop", Model: m.Identity().Name,
-		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(strings.Fields(text))}}, nil
+	return answered(m, req, text), nil
 }
 
 var target = regexp.MustCompile(` into ([\pL() ]+)[.,:]`)

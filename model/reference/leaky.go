@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
-	"strings"
 
 	"crosstalk"
 )
@@ -44,7 +43,8 @@ func NewLeaky(items []crosstalk.Item, rate float64, seed uint64) (*Leaky, error)
 	for _, item := range items {
 		p := item.Pair
 		if p == nil || len(p.Leaks) == 0 || len(p.Neutral) == 0 {
-			return nil, fmt.Errorf("item %s lists no leaks or no neutral continuations, and %s:leaky answers with one of these: name a model (--model openai:gpt-4o-mini), or use a suite that has them",
+			return nil, fmt.Errorf("item %s lists no leaks or no neutral continuations, and %s:leaky answers with one of "+
+				"these: name a model (--model openai:gpt-4o-mini), or use a suite that has them",
 				item.ID, Provider)
 		}
 		var test, control string
@@ -103,8 +103,7 @@ func (l *Leaky) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	if c.carried != "" && l.copying > 0 && r.Float64() < l.copying {
 		text = copied(c.carried, text)
 	}
-	return crosstalk.Answer{Status: crosstalk.Text, Text: text, Reason: "stop", Model: l.Identity().Name,
-		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(strings.Fields(text))}}, nil
+	return answered(l, req, text), nil
 }
 
 // Outcomes is the distribution of answers to a prompt of the suite: the truth

@@ -34,101 +34,91 @@ func Open(spec string, items []crosstalk.Item, tasks ...crosstalk.Task) (crossta
 	if err != nil {
 		return nil, fmt.Errorf("%s:%s: cannot read the settings: %w", Provider, spec, err)
 	}
-	s := &settings{name: name, values: values}
 	var known []string
 	for _, m := range models {
-		if m.name != name {
-			known = append(known, fmt.Sprintf("%s:%s (%s)", Provider, m.byDefault, m.instrument))
-			continue
+		if m.name == name {
+			set, seed, err := m.read(values)
+			if err != nil {
+				return nil, err
+			}
+			return m.open(set, seed, items, tasks)
 		}
-		model, err := m.open(s, items, tasks)
-		if err != nil {
-			return nil, err
-		}
-		return model, nil
+		known = append(known, fmt.Sprintf("%s:%s (%s)", Provider, m.byDefault, m.instrument))
 	}
 	return nil, fmt.Errorf("%s has no model %q; choose one of: %s", Provider, name, strings.Join(known, ", "))
 }
 
-// models are the reference models: the instrument whose truth is known, and
-// how one is made of its settings. open reads all settings before it uses any.
-var models = []struct {
+// kind is a kind of reference model: the instrument whose truth is known, the
+// settings with their defaults, probabilities beside a seed, and how one is made.
+type kind struct {
 	name, byDefault, instrument string
-	open                        func(s *settings, items []crosstalk.Item, tasks []crosstalk.Task) (crosstalk.Model, error)
-}{
-	{"leaky", DefaultLeaky, "leakage", func(s *settings, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
-		rate, copying, seed := s.probability("rate", 0.6), s.probability("copy", 0), s.seed()
-		if err := s.done(); err != nil {
-			return nil, err
-		}
-		l, err := NewLeaky(items, rate, seed)
-		if err != nil {
-			return nil, err
-		}
-		return l.WithCopying(copying)
-	}},
-	{"confused", DefaultConfused, "confusion", func(s *settings, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
-		of := Confusion{s.probability("line", 0.1), s.probability("word", 0.05), s.probability("mask", 0), s.probability("short", 0)}
-		seed := s.seed()
-		if err := s.done(); err != nil {
-			return nil, err
-		}
-		return NewConfused(items, of, seed)
-	}},
-	{"inconsistent", DefaultInconsistent, "consistency", func(s *settings, items []crosstalk.Item, tasks []crosstalk.Task) (crosstalk.Model, error) {
-		truth, seed := Inconsistency{s.probability("flip", 0.2), s.probability("invalid", 0.01), s.probability("wrong", 0.2)}, s.seed()
-		if err := s.done(); err != nil {
-			return nil, err
-		}
-		return NewInconsistent(tasks, items, truth, seed)
-	}},
+	settings                    []setting
+	open                        func(set []float64, seed uint64, items []crosstalk.Item,
+		tasks []crosstalk.Task) (crosstalk.Model, error)
 }
 
-// settings are what follows the name of a model. The first that cannot be read
-// is the error.
-type settings struct {
-	name   string
-	values url.Values
-	known  []string
-	err    error
+type setting struct {
+	name      string
+	otherwise float64
 }
 
-// probability is a number; the model checks that it is from 0 to 1.
-func (s *settings) probability(name string, otherwise float64) float64 {
-	s.known = append(s.known, name)
-	if !s.values.Has(name) {
-		return otherwise
-	}
-	v, err := strconv.ParseFloat(s.last(name), 64)
-	if err != nil && s.err == nil {
-		s.err = fmt.Errorf("%s:%s: %s is %q; expected a probability, 0 to 1", Provider, s.name, name, s.last(name))
-	}
-	return v
+var models = []kind{
+	{"leaky", DefaultLeaky, "leakage", []setting{{"rate", 0.6}, {"copy", 0}},
+		func(set []float64, seed uint64, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
+			l, err := NewLeaky(items, set[0], seed)
+			if err != nil {
+				return nil, err
+			}
+			return orNil(l.WithCopying(set[1]))
+		}},
+	{"confused", DefaultConfused, "confusion", []setting{{"line", 0.1}, {"word", 0.05}, {"mask", 0}, {"short", 0}},
+		func(set []float64, seed uint64, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
+			return orNil(NewConfused(items, Confusion{set[0], set[1], set[2], set[3]}, seed))
+		}},
+	{"inconsistent", DefaultInconsistent, "consistency", []setting{{"flip", 0.2}, {"invalid", 0.01}, {"wrong", 0.2}},
+		func(set []float64, seed uint64, items []crosstalk.Item, tasks []crosstalk.Task) (crosstalk.Model, error) {
+			return orNil(NewInconsistent(tasks, items, Inconsistency{set[0], set[1], set[2]}, seed))
+		}},
 }
 
-func (s *settings) seed() uint64 {
-	s.known = append(s.known, "seed")
-	if !s.values.Has("seed") {
-		return 1
+// orNil is a model, and no interface of a nil pointer beside an error.
+func orNil[M crosstalk.Model](m M, err error) (crosstalk.Model, error) {
+	if err != nil {
+		return nil, err
 	}
-	v, err := strconv.ParseUint(s.last("seed"), 10, 64)
-	if err != nil && s.err == nil {
-		s.err = fmt.Errorf("%s:%s: seed is %q; expected a whole number from 0", Provider, s.name, s.last("seed"))
-	}
-	return v
+	return m, nil
 }
 
-func (s *settings) last(name string) string { return s.values[name][len(s.values[name])-1] }
-
-// done is the error, if there was one; a setting that nobody asked for is one.
-func (s *settings) done() error {
-	for name := range s.values {
-		if !slices.Contains(s.known, name) {
-			last := len(s.known) - 1
-			return fmt.Errorf("%s:%s has no setting %q; it has %s and %s", Provider, s.name, name, strings.Join(s.known[:last], ", "), s.known[last])
+// read reads the settings; the model checks that probabilities are from 0 to 1.
+func (k kind) read(values url.Values) (set []float64, seed uint64, err error) {
+	var names []string
+	for _, s := range k.settings {
+		names = append(names, s.name)
+	}
+	for name := range values {
+		if name != "seed" && !slices.Contains(names, name) {
+			return nil, 0, fmt.Errorf("%s:%s has no setting %q; it has %s and seed",
+				Provider, k.name, name, strings.Join(names, ", "))
 		}
 	}
-	return s.err
+	for _, s := range k.settings {
+		value := s.otherwise
+		if given := values[s.name]; given != nil {
+			last := given[len(given)-1]
+			if value, err = strconv.ParseFloat(last, 64); err != nil {
+				return nil, 0, fmt.Errorf("%s:%s: %s is %q; expected a probability, 0 to 1", Provider, k.name, s.name, last)
+			}
+		}
+		set = append(set, value)
+	}
+	seed = 1
+	if given := values["seed"]; given != nil {
+		last := given[len(given)-1]
+		if seed, err = strconv.ParseUint(last, 10, 64); err != nil {
+			return nil, 0, fmt.Errorf("%s:%s: seed is %q; expected a whole number from 0", Provider, k.name, last)
+		}
+	}
+	return set, seed, nil
 }
 
 func checkProbability(model, name string, p float64) error {
@@ -164,6 +154,12 @@ func promptOf[V any](prompts map[string]V, text string) (prompt string, known bo
 func stranger(model, text string) error {
 	return &crosstalk.AskError{Fault: crosstalk.Rejected,
 		Message: fmt.Sprintf("%s:%s knows only the suite's own prompts, not %q", Provider, model, text)}
+}
+
+// answered is the answer to req with a text.
+func answered(m crosstalk.Model, req crosstalk.Request, text string) crosstalk.Answer {
+	return crosstalk.Answer{Status: crosstalk.Text, Text: text, Reason: "stop", Model: m.Identity().Name,
+		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(strings.Fields(text))}}
 }
 
 // Outcome is a text and its probability.

@@ -141,7 +141,8 @@ func (m *Model) add(at place, a crosstalk.Answer, where string, journalled bool)
 		first.ambiguous = true
 		m.byText[at] = first
 	case !journalled:
-		return fmt.Errorf("%s: duplicate sample %d of the prompt %s (first in %s)", where, at.sample, short(at.text), first.where)
+		return fmt.Errorf("%s: duplicate sample %d of the prompt %s (first in %s)", where, at.sample, short(at.text),
+			first.where)
 	}
 	return nil
 }
@@ -211,7 +212,8 @@ func (m *Model) readTable(path, only string) error {
 		}
 		for i, text := range texts {
 			a := crosstalk.Answer{Status: settle.Kind(text), Text: text, Model: model}
-			if err := m.add(place{prompt, sample + i}, settle.Recorded(a), fmt.Sprintf("%s:%d", row.File, row.Line), false); err != nil {
+			if err := m.add(place{prompt, sample + i}, settle.Recorded(a), fmt.Sprintf("%s:%d", row.File, row.Line),
+				false); err != nil {
 				return err
 			}
 		}
@@ -228,5 +230,6 @@ func answerColumn(row table.Row) (string, error) {
 			}
 		}
 	}
-	return "", row.Errorf("expected the columns prompt and answer (or completion, or text); found %s", strings.Join(row.Columns, ", "))
+	return "", row.Errorf("expected the columns prompt and answer (or completion, or text); found %s",
+		strings.Join(row.Columns, ", "))
 }

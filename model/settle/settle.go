@@ -27,9 +27,11 @@ type Received struct {
 // to others.
 func Answer(req crosstalk.Request, r Received) crosstalk.Answer {
 	text, reasoning := thoughts.Split(r.Text)
-	reasoning = strings.Join(slices.DeleteFunc([]string{r.Reasoning, reasoning}, func(s string) bool { return strings.TrimSpace(s) == "" }), "\n\n")
+	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
+	reasoning = strings.Join(slices.DeleteFunc([]string{r.Reasoning, reasoning}, blank), "\n\n")
 	thought := r.Thought || reasoning != "" || r.Usage.Reasoning > 0
-	a := crosstalk.Answer{Text: text, Reasoning: reasoning, Reason: r.Finish, Finish: FinishOf(r.Finish), Model: r.Model, Usage: r.Usage, Logprobs: r.Logprobs}
+	a := crosstalk.Answer{Text: text, Reasoning: reasoning, Reason: r.Finish, Finish: FinishOf(r.Finish), Model: r.Model,
+		Usage: r.Usage, Logprobs: r.Logprobs}
 	if thought && len(a.Logprobs) > 0 {
 		a.Logprobs = visible(a.Logprobs, r.Text)
 	}
@@ -48,6 +50,17 @@ func Answer(req crosstalk.Request, r Received) crosstalk.Answer {
 	}
 	a.Missing = missing(req, a, thought)
 	return a
+}
+
+// Reader reads the answer to req out of a body, with the API's way to read one.
+func Reader(req crosstalk.Request, read func([]byte) (Received, error)) func([]byte) (crosstalk.Answer, error) {
+	return func(body []byte) (crosstalk.Answer, error) {
+		r, err := read(body)
+		if err != nil {
+			return crosstalk.Answer{}, err
+		}
+		return Answer(req, r), nil
+	}
 }
 
 // Recorded is an answer that was recorded with the model's thoughts still in
@@ -102,7 +115,8 @@ func FinishOf(word string) crosstalk.Finish {
 		return crosstalk.FinishStop
 	case "length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded", "incomplete":
 		return crosstalk.FinishLength
-	case "content_filter", "refusal", "sensitive", "safety", "recitation", "prohibited_content", "blocklist", "spii", "image_safety":
+	case "content_filter", "refusal", "sensitive", "safety", "recitation", "prohibited_content", "blocklist", "spii",
+		"image_safety":
 		return crosstalk.FinishFilter
 	}
 	return ""
