@@ -104,6 +104,17 @@ func TestLongStream(t *testing.T) {
 // The time to judge is counted in the bucket of its upper bound.
 func TestBuckets(t *testing.T) {
 	s := newServer(Options{})
+	for _, bound := range []float64{0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1} { // one at each, and one above it
+		at := time.Duration(bound * float64(time.Second))
+		one := newServer(Options{})
+		one.took(at)
+		one.took(at + 1)
+		w := httptest.NewRecorder()
+		one.handler().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/metrics", nil))
+		if want := fmt.Sprintf(`check_seconds_bucket{le="%g"} 1`, bound); !strings.Contains(w.Body.String(), want+"\n") {
+			t.Errorf("no %s in\n%s", want, w.Body)
+		}
+	}
 	for _, d := range []time.Duration{0, 100 * time.Microsecond, 100*time.Microsecond + 1, time.Second, time.Second + 1, time.Minute} {
 		s.took(d)
 	}
@@ -199,4 +210,61 @@ func TestUserOfCall(t *testing.T) {
 			t.Errorf("%s: %s", c.body, got)
 		}
 	}
+}
+
+// Languages that cannot be judged are refused before anything is served.
+func TestLanguageOption(t *testing.T) {
+	for language, ok := range map[string]bool{"": true, "user": true, "de": true, "pt-BR": true, "tlh": false, "Korean": false} {
+		if err := (Options{Language: language}).Check(); (err == nil) != ok || err != nil && !strings.HasPrefix(err.Error(), "language: ") {
+			t.Errorf("%q: %v", language, err)
+		}
+	}
+}
+
+// A stream counts its alarms and its errors, and takes a byte order mark where it begins.
+func TestStreamCounts(t *testing.T) {
+	url := serving(t, Options{})
+	for _, c := range []struct{ body, want string }{
+		{"\ufeff" + record(german, "de"), `"verdict":"right"`},
+		{record("<b>"+german+"</b>\n"+english+"\n\n", "de") + "\n" + record(german, ""), `{"alarm":{`},
+		{record(german, "de") + "\n\ufeff" + record(german, ""), `{"error":"line 2: expected an object with more text`},
+		{record(german, "de") + "\n{\"text\":5}", `{"error":"line 2: expected an object with more text`},
+		{record(german, "de") + "\n" + "{\"text\":\"\xff\"}", `{"error":"line 2: expected JSON in UTF-8`},
+		{`{"language":"de","x":[` + strings.Repeat("1,", mostValues) + `1]}`, `{"error":"line 1: expected at most 100000 values`},
+		{record(strings.Repeat("x", mostText-1), "de") + "\n" + record("y", ""), `"verdict"`},
+		{record(strings.Repeat("x", mostText-1), "de") + "\n" + record("yz", ""), `{"error":"The text is longer than 256 KiB."}`},
+	} {
+		if _, got := post(t, url+"/v1/check/stream", c.body); !strings.Contains(got, c.want) {
+			t.Errorf("%.80q: %.300s, want %s", c.body, got, c.want)
+		}
+	}
+	got := metricsOf(t, url+"/metrics")
+	for _, want := range []string{`crosstalk_guard_alarms_total{language="de"} 1`, `crosstalk_guard_refused_total{status="400"} 3`, `crosstalk_guard_refused_total{status="413"} 2`, "# TYPE crosstalk_guard_refused_total counter",
+		`crosstalk_guard_verdicts_total{language="de",verdict="right"} 1`, "crosstalk_guard_streams 0"} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+}
+
+// The id of a call is kept up to 200 bytes, and a text is not the answer that it begins like.
+func TestCallEdges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			id, first, then string
+			want            string
+		}{
+			{strings.Repeat("x", mostCallID), german, german + " Ja.", "right 0, wrong 0, unclear 0, growing 1, judged 2"},
+			{strings.Repeat("x", mostCallID+1), german, german + " Ja.", "right 2, wrong 0, unclear 0, growing 0, judged 2"},
+			{"a", german, "Meine Bestellung ist unterwegs und kommt morgen bestimmt an.", "right 1, wrong 0, unclear 0, growing 1, judged 2"},
+			{"a", german, german[:20], "right 1, wrong 0, unclear 0, growing 1, judged 2"},
+		} {
+			s := newServer(Options{})
+			sends(t, s, c.id, c.first)
+			sends(t, s, c.id, c.then)
+			if got := counted(s); got != c.want {
+				t.Errorf("%s then %s: %s, want %s", c.first, c.then, got, c.want)
+			}
+		}
+	})
 }
