@@ -24,8 +24,8 @@ func (f *consistencyFlags) add(c *cobra.Command) {
 		"an additional scorer of rewritten texts besides BLEU and ROUGE, as in exec:./comet.py")
 	flags.StringVar(&f.Identifier, "lid", "", "a fastText model to identify the languages of rewritten texts, "+
 		"such as lid.176.ftz (default: a small embedded one)")
-	flags.StringVar(&f.Overrides, "overrides", "", "a file of manually reviewed answers (crosstalk review answers); "+
-		"figures are printed with and without it")
+	flags.StringVar(&f.Overrides, "overrides", "", "a run with labels of the question reading (crosstalk annotate), "+
+		"or a table of reviewed answers; figures are printed with and without them")
 	flags.StringSliceVar(&f.by, "by", nil, "group figures by columns of the suite or the recorded data, or by "+languageGroups+"; "+
 		"class adds the shares of classes and the transitions between them")
 	markSimilarity(flags, "free")

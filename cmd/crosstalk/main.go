@@ -188,8 +188,9 @@ func chooseCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
-	if instead := removed[args[0]]; instead != "" {
-		return &usageError{fmt.Errorf("%q was removed: %s", args[0], instead)}
+	name := strings.TrimPrefix(c.CommandPath()+" "+args[0], "crosstalk ")
+	if instead := removed[name]; instead != "" {
+		return &usageError{fmt.Errorf("%q was removed: %s", name, instead)}
 	}
 	message := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
 	if like := c.SuggestionsFor(args[0]); len(like) > 0 {

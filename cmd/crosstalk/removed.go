@@ -2,6 +2,9 @@ package main
 
 // removed says what replaces a command or a flag of an earlier version, by its old name.
 var removed = map[string]string{
+	"review answers":    "ask people with 'crosstalk annotate RUN --question reading' or 'crosstalk labels export RUN --question reading --only doubtful', then score with --overrides RUN; files that were filled in are still read",
+	"review pairs":      "ask people with 'crosstalk annotate RUN --question codes' or 'crosstalk labels export RUN --question codes'; 'crosstalk labels import RUN pairs.csv --question codes' reads a file that was filled in",
+	"review codes":      "use 'crosstalk agreement RUN --question codes --by pair,part' after 'crosstalk labels import RUN pairs.csv --question codes'",
 	"vacuum":            "answers are never deleted from a journal, so it has hardly any free space; sqlite3 RUN/answers.db VACUUM rewrites it",
 	"--caption":         "edit the caption in the LaTeX file",
 	"--copy":            "calibrate takes 0.2",
