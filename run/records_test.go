@@ -112,21 +112,6 @@ func TestRecords(t *testing.T) {
 	if n != len(all) || values != len(all) {
 		t.Errorf("%d and %d read, want %d", n, values, len(all))
 	}
-	if consumed := 0; Each(path, func(crosstalk.Observation) error { consumed++; return nil }, func(crosstalk.Observation) error { consumed++; return nil }) != nil || consumed != 2*len(all) {
-		t.Errorf("%d consumed", consumed)
-	}
-	stop := errors.New("enough")
-	if consumed := 0; Each(path, func(crosstalk.Observation) error {
-		if consumed++; consumed == 3 {
-			return stop
-		}
-		return nil
-	}) != stop || consumed != 3 {
-		t.Errorf("%d consumed", consumed)
-	}
-	if err := Each(filepath.Join(path, "nowhere")); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
 }
 
 // placed is the run of a shard with these lines.

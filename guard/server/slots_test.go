@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"crosstalk/guard"
+
 	"golang.org/x/sync/semaphore"
 )
 
@@ -118,13 +120,12 @@ func TestBuckets(t *testing.T) {
 	for _, d := range []time.Duration{0, 100 * time.Microsecond, 100*time.Microsecond + 1, time.Second, time.Second + 1, time.Minute} {
 		s.took(d)
 	}
-	s.alarmed("PT_br")
-	s.alarmed("pt-PT")
-	s.streaming(1)
+	s.judged("PT_br", guard.Wrong)
+	s.judged("pt-PT", guard.Wrong)
 	w := httptest.NewRecorder()
 	s.handler().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/metrics", nil))
 	for _, want := range []string{`seconds_bucket{le="0.0001"} 2`, `seconds_bucket{le="0.00025"} 3`, `seconds_bucket{le="0.1"} 3`, `seconds_bucket{le="1"} 4`, `seconds_bucket{le="+Inf"} 6`,
-		"seconds_count 6", "seconds_sum 62.0002", `alarms_total{language="pt"} 2`, "cannot_tell_ratio 0", "guard_streams 1", "guard_growing 0"} {
+		"seconds_count 6", "seconds_sum 62.0002", `verdicts_total{language="pt",verdict="wrong"} 2`, "cannot_tell_ratio 0", "guard_streams 0", "guard_growing 0"} {
 		if !strings.Contains(w.Body.String(), "crosstalk_guard_check_"+want) && !strings.Contains(w.Body.String(), "crosstalk_guard_"+want+"\n") && !strings.Contains(w.Body.String(), "crosstalk_"+want+"\n") {
 			t.Errorf("no %s in\n%s", want, w.Body)
 		}
