@@ -1,0 +1,271 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"crosstalk/guard"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// A text of more than 32 KiB is judged alone, others beside others.
+func TestLongTextsAlone(t *testing.T) {
+	for _, path := range []string{"/v1/check", promptfooPath} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer(Options{Block: true})
+			s.cores, s.working = 2, semaphore.NewWeighted(2)
+			h := s.handler()
+			send := func(n int) (int, string) {
+				body := filled(n, `{"language":"de","text":"`, `"}`)
+				if path == promptfooPath {
+					body = filled(n, `{"context":{"vars":{"language":"de"}},"output":"`, `"}`)
+				}
+				w := httptest.NewRecorder()
+				r := httptest.NewRequest("POST", "http://localhost"+path, strings.NewReader(body))
+				h.ServeHTTP(w, r)
+				return w.Code, w.Body.String()
+			}
+			s.working.Acquire(t.Context(), 1) // another is judged
+			if status, got := send(mostText / 8); status != 200 {
+				t.Errorf("%s: 32 KiB beside another: %d %.200s", path, status, got)
+			}
+			start := time.Now()
+			if status, _ := send(mostText/8 + 1); status != 503 || time.Since(start) != longest {
+				t.Errorf("%s: a byte more beside another: %d after %v", path, status, time.Since(start))
+			}
+			s.working.Release(1)
+			if status, got := send(mostText/8 + 1); status != 200 {
+				t.Errorf("%s: a byte more alone: %d %.200s", path, status, got)
+			}
+			if !s.working.TryAcquire(2) {
+				t.Errorf("%s: the room is not given back", path)
+			}
+		})
+	}
+}
+
+// As many short texts as there are cores are judged at a time.
+func TestShortTextsTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(Options{})
+		s.cores, s.working = 2, semaphore.NewWeighted(2)
+		inside, leave := 0, make(chan bool)
+		for range 3 {
+			go s.work(t.Context(), 1, func() error {
+				inside++
+				<-leave
+				return nil
+			})
+		}
+		synctest.Wait()
+		if inside != 2 {
+			t.Errorf("%d at a time, want 2", inside)
+		}
+		close(leave)
+		synctest.Wait()
+		if inside != 3 {
+			t.Errorf("%d, want 3", inside)
+		}
+	})
+}
+
+// Each line gives a stream 30 seconds for the next, up to ten minutes in all.
+func TestLongStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+		start, lines := time.Now(), 0
+		body := readerFunc(func(p []byte) (int, error) {
+			if lines++; lines > 35 {
+				return 0, io.EOF
+			}
+			time.Sleep(20 * time.Second)
+			return copy(p, fmt.Sprintln(lines)), nil
+		})
+		l := newLines(body, http.NewResponseController(w), semaphore.NewWeighted(0), func() {})
+		<-l.read
+		l.end()
+		if len(w.reading) != 36 {
+			t.Fatalf("%d deadlines", len(w.reading))
+		}
+		for i, got := range w.reading {
+			want := min(time.Duration(i)*20*time.Second+30*time.Second, 10*time.Minute)
+			if got.Sub(start) != want {
+				t.Errorf("line %d: a deadline of %v, want %v", i, got.Sub(start), want)
+			}
+		}
+	})
+}
+
+// The time to judge is counted in the bucket of its upper bound.
+func TestBuckets(t *testing.T) {
+	s := newServer(Options{})
+	for _, bound := range []float64{0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1} { // one at each, and one above it
+		at := time.Duration(bound * float64(time.Second))
+		one := newServer(Options{})
+		one.took(at)
+		one.took(at + 1)
+		w := httptest.NewRecorder()
+		one.handler().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/metrics", nil))
+		if want := fmt.Sprintf(`check_seconds_bucket{le="%g"} 1`, bound); !strings.Contains(w.Body.String(), want+"\n") {
+			t.Errorf("no %s in\n%s", want, w.Body)
+		}
+	}
+	for _, d := range []time.Duration{0, 100 * time.Microsecond, 100*time.Microsecond + 1, time.Second, time.Second + 1, time.Minute} {
+		s.took(d)
+	}
+	s.judged("PT_br", guard.Wrong)
+	s.judged("pt-PT", guard.Wrong)
+	w := httptest.NewRecorder()
+	s.handler().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/metrics", nil))
+	for _, want := range []string{`seconds_bucket{le="0.0001"} 2`, `seconds_bucket{le="0.00025"} 3`, `seconds_bucket{le="0.1"} 3`, `seconds_bucket{le="1"} 4`, `seconds_bucket{le="+Inf"} 6`,
+		"seconds_count 6", "seconds_sum 62.0002", `verdicts_total{language="pt",verdict="wrong"} 2`, "cannot_tell_ratio 0", "guard_streams 0", "guard_growing 0"} {
+		if !strings.Contains(w.Body.String(), "crosstalk_guard_check_"+want) && !strings.Contains(w.Body.String(), "crosstalk_guard_"+want+"\n") && !strings.Contains(w.Body.String(), "crosstalk_"+want+"\n") {
+			t.Errorf("no %s in\n%s", want, w.Body)
+		}
+	}
+}
+
+// The reasons that a gateway reads name the languages and count what is not excused.
+func TestReasons(t *testing.T) {
+	url := serving(t, Options{Block: true})
+	for text, want := range map[string]string{
+		german: `"pass":true,"reason":"the answer is in de","score":1`,
+		"12":   `"pass":true,"reason":"cannot tell the language of the answer","score":0.5`,
+		english + "\\n\\n" + german + "\\n\\nDer Techniker kommt завтра um acht, however спать.": `"pass":false,"reason":"the answer should be in de; in another language (en, ru): lines 1, runs of words 3","score":0`,
+		"Die Taste «Check for updates» und завтра.":                                              `"reason":"the answer should be in de; in another language (ru): lines 0, runs of words 1"`,
+	} {
+		if status, got := post(t, url+promptfooPath+"?language=de", `{"output":"`+text+`"}`); status != 200 || !strings.Contains(got, want) {
+			t.Errorf("%s: %d %s, want %s", text, status, got, want)
+		}
+	}
+	// Of objects the texts are in the order of their keys; a prompt that is a conversation is one.
+	for body, want := range map[string]string{
+		`{"output":{"b":"` + english + `","a":["` + german + `",5,null]},"context":{"vars":{"language":"de"}}}`:                                                       "lines 1",
+		`{"output":"` + german + `","context":{"prompt":"[{\"role\":\"user\",\"content\":\"Wann kommt meine Bestellung endlich an?\"}]"}}`:                            "the answer is in de",
+		`{"output":"` + german + `","context":{"prompt":"Wann kommt meine Bestellung endlich an?"}}`:                                                                  "the answer is in de",
+		`{"output":"` + german + `","context":{"prompt":"When does my order arrive, please?","vars":{"language":5}}}`:                                                 "the answer should be in en",
+		`{"output":"` + german + `","context":{"prompt":"[{\"role\":\"user\",\"content\":\"When does my order arrive, please?\"}]","vars":{"language":"de"}}}`:        "the answer is in de",
+		`{"output":"` + german + `","context":{"prompt":"[{\"role\":\"system\",\"content\":\"x\"},{\"role\":\"user\",\"content\":\"When does my order arrive?\"}]"}}`: "the answer should be in en",
+	} {
+		if status, got := post(t, url+promptfooPath, body); status != 200 || !strings.Contains(got, want) {
+			t.Errorf("%s: %d %s, want %s", body, status, got, want)
+		}
+	}
+}
+
+// What is busy or late says when to try again; other refusals do not.
+func TestRetryAfter(t *testing.T) {
+	s := newServer(Options{Block: true})
+	s.bodies = semaphore.NewWeighted(0)
+	h := s.handler()
+	for body, want := range map[string]string{
+		filled(freeBody+600, `{"language":"de","text":"`, `"}`): "503 1",
+		filled(freeBody-600, `{"language":"de","text":"`, `"}`): "200 ",
+		"x": "400 ",
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("POST", "http://localhost/v1/check", strings.NewReader(body)))
+		if got := fmt.Sprint(w.Code, " ", w.Header().Get("Retry-After")); got != want {
+			t.Errorf("%d bytes: %s, want %s", len(body), got, want)
+		}
+	}
+}
+
+// The language of LiteLLM's user is that of the request, by its call, or of the conversation.
+func TestUserOfCall(t *testing.T) {
+	s := newServer(Options{Block: true})
+	h := s.handler()
+	send := func(body string) string {
+		t.Helper()
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("POST", "http://localhost"+litellmPath, strings.NewReader(body)))
+		if w.Code != 200 {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+		return w.Body.String()
+	}
+	const asks = "Wann kommt meine Bestellung endlich bei mir an?"
+	for _, c := range []struct {
+		body    string
+		blocked bool
+	}{
+		{`{"input_type":"response","texts":["` + english + `"]}`, false},                       // nobody knows
+		{`{"input_type":"request","litellm_call_id":"a","texts":["` + asks + `"]}`, false},     // a request passes
+		{`{"input_type":"response","litellm_call_id":"a","texts":["` + english + `"]}`, true},  // in another language than it
+		{`{"input_type":"response","litellm_call_id":"a","texts":["` + german + `"]}`, false},  //
+		{`{"input_type":"response","litellm_call_id":"b","texts":["` + english + `"]}`, false}, // another call
+		{`{"input_type":"request","litellm_call_id":"","texts":["` + asks + `"]}`, false},      //
+		{`{"input_type":"response","litellm_call_id":"","texts":["` + english + `"]}`, false},  // no call
+		{`{"input_type":"response","texts":["` + english + `"],"structured_messages":[{"role":"user","content":"` + asks + `"}]}`, true},
+		{`{"input_type":"request","litellm_call_id":"c","texts":[],"structured_messages":[{"role":"user","content":"` + asks + `"}]}`, false},
+		{`{"input_type":"response","litellm_call_id":"c","texts":["` + english + `"],"structured_messages":[{"role":"user","content":"When does it arrive, please?"}]}`, true},
+	} {
+		if got := send(c.body); strings.Contains(got, "BLOCKED") != c.blocked {
+			t.Errorf("%s: %s", c.body, got)
+		}
+	}
+}
+
+// Languages that cannot be judged are refused before anything is served.
+func TestLanguageOption(t *testing.T) {
+	for language, ok := range map[string]bool{"": true, "user": true, "de": true, "pt-BR": true, "tlh": false, "Korean": false} {
+		if err := (Options{Language: language}).Check(); (err == nil) != ok || err != nil && !strings.HasPrefix(err.Error(), "language: ") {
+			t.Errorf("%q: %v", language, err)
+		}
+	}
+}
+
+// A stream counts its alarms and its errors, and takes a byte order mark where it begins.
+func TestStreamCounts(t *testing.T) {
+	url := serving(t, Options{})
+	for _, c := range []struct{ body, want string }{
+		{"\ufeff" + record(german, "de"), `"verdict":"right"`},
+		{record("<b>"+german+"</b>\n"+english+"\n\n", "de") + "\n" + record(german, ""), `{"alarm":{`},
+		{record(german, "de") + "\n\ufeff" + record(german, ""), `{"error":"line 2: expected an object with more text`},
+		{record(german, "de") + "\n{\"text\":5}", `{"error":"line 2: expected an object with more text`},
+		{record(german, "de") + "\n" + "{\"text\":\"\xff\"}", `{"error":"line 2: expected JSON in UTF-8`},
+		{`{"language":"de","x":[` + strings.Repeat("1,", mostValues) + `1]}`, `{"error":"line 1: expected at most 100000 values`},
+		{record(strings.Repeat("x", mostText-1), "de") + "\n" + record("y", ""), `"verdict"`},
+		{record(strings.Repeat("x", mostText-1), "de") + "\n" + record("yz", ""), `{"error":"The text is longer than 256 KiB."}`},
+	} {
+		if _, got := post(t, url+"/v1/check/stream", c.body); !strings.Contains(got, c.want) {
+			t.Errorf("%.80q: %.300s, want %s", c.body, got, c.want)
+		}
+	}
+	got := metricsOf(t, url+"/metrics")
+	for _, want := range []string{`crosstalk_guard_alarms_total{language="de"} 1`, `crosstalk_guard_refused_total{status="400"} 3`, `crosstalk_guard_refused_total{status="413"} 2`, "# TYPE crosstalk_guard_refused_total counter",
+		`crosstalk_guard_verdicts_total{language="de",verdict="right"} 1`, "crosstalk_guard_streams 0"} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+}
+
+// The id of a call is kept up to 200 bytes, and a text is not the answer that it begins like.
+func TestCallEdges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			id, first, then string
+			want            string
+		}{
+			{strings.Repeat("x", mostCallID), german, german + " Ja.", "right 0, wrong 0, unclear 0, growing 1, judged 2"},
+			{strings.Repeat("x", mostCallID+1), german, german + " Ja.", "right 2, wrong 0, unclear 0, growing 0, judged 2"},
+			{"a", german, "Meine Bestellung ist unterwegs und kommt morgen bestimmt an.", "right 1, wrong 0, unclear 0, growing 1, judged 2"},
+			{"a", german, german[:20], "right 1, wrong 0, unclear 0, growing 1, judged 2"},
+		} {
+			s := newServer(Options{})
+			sends(t, s, c.id, c.first)
+			sends(t, s, c.id, c.then)
+			if got := counted(s); got != c.want {
+				t.Errorf("%s then %s: %s, want %s", c.first, c.then, got, c.want)
+			}
+		}
+	})
+}

@@ -1,0 +1,366 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/shard"
+)
+
+// everyKind are observations with each field, and with each at an edge.
+func everyKind() []crosstalk.Observation {
+	full := crosstalk.Observation{Measure: "lpr", Item: "a \"<&>\"\\", Cluster: "\u2028\u2029\u007f\x1f\x7e ~", Sample: 3, Variant: "v", Value: 0.5, NotScored: "empty", Implied: true, Finding: "line",
+		Condition: map[string]string{"model": "m", "temperature": "0"}, Labels: map[string]string{"b": "1", "a": "é世\xff"},
+		Spans: []crosstalk.Span{{Line: 1, Start: 2, End: 3, Text: "<x>", Language: "en", Probability: 0.25, Score: 2.5, Reason: "r", Side: "s"}}, Answers: []crosstalk.Key{{1, 254}, {2}}}
+	full.AddText(crosstalk.Side, "answer", "two\nlines\t\r\b\f\x00")
+	full.AddText(crosstalk.Given, "question", strings.Repeat("long ", 20_000))
+	all := []crosstalk.Observation{full, {Value: crosstalk.Undefined, NotScored: "failed"}, {Value: crosstalk.Undefined, NotScored: "refused", Implied: true},
+		{Masked: []crosstalk.Span{{Line: 1, Start: 10, End: 37, Reason: "number"}, {Line: 12, Start: 0, End: 5, Reason: "code"}}},
+		{Masked: []crosstalk.Span{{Line: 1, Start: 10, End: 37}}}, {Tokens: []crosstalk.Token{{Text: "<t>", Start: 1, End: 4}}},
+		{Texts: full.Texts[:1]}, {Answers: []crosstalk.Key{{7}}}, {Condition: map[string]string{}}, {Labels: map[string]string{"only": ""}}, {Finding: "x"}, {Variant: "en>de T"}}
+	for i := range all {
+		if all[i].Condition == nil && i%2 == 1 {
+			all[i].Condition = map[string]string{"model": "m"}
+		}
+	}
+	for _, f := range []float64{0, math.Copysign(0, -1), 1, -1, 0.1, 1e-6, 9.99e-7, -1e-6, 1e-7, 1e-9, 1.5e-10, -2e-100, 1e20, 1e21, 1.5e21, 9.9e20, -1e21, 1e100, 123456789012345678, 999999999999999, 9999999999999999, math.MaxFloat64, math.SmallestNonzeroFloat64, 1 << 53, 1<<53 + 2} {
+		all = append(all, crosstalk.Observation{Value: crosstalk.Value(f), Sample: int(math.Mod(f, 1e6)), Numbers: map[string]float64{"n": f, "m": -f}})
+	}
+	return all
+}
+
+// What is recorded is what encoding/json would write, and it is read as it was.
+func TestRecords(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	d := create(t, path, plan())
+	r, err := d.Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	encoder := json.NewEncoder(&want)
+	encoder.SetEscapeHTML(false)
+	all := everyKind()
+	for i, o := range all {
+		add := r.Add
+		if i%2 == 1 { // no shard: no place
+			add = func(o crosstalk.Observation) error { return r.AddAt(o, Place{1, i}) }
+		}
+		if err := errors.Join(add(o), encoder.Encode(&o)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, bad := range []crosstalk.Observation{{Numbers: map[string]float64{"n": math.NaN()}}, {Numbers: map[string]float64{"n": math.Inf(-1)}}} {
+		if err := r.Add(bad); err == nil || !strings.Contains(err.Error(), "unsupported value") {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	if err := errors.Join(r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{All: "s@1"}, 0, nil), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(path, "observations.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, wanted := strings.Split(string(text), "\n"), strings.Split(want.String(), "\n"); !slices.Equal(got, wanted) {
+		for i := range wanted {
+			if i >= len(got) || got[i] != wanted[i] {
+				t.Fatalf("line %d:\n%.500s\nencoding/json\n%.500s", i+1, got[min(i, len(got)-1)], wanted[i])
+			}
+		}
+		t.Fatalf("%d lines, want %d", len(got), len(wanted))
+	}
+	if m, err := ReadManifest(path); err != nil || m.Observations == nil || m.Observations.N != len(all) || m.SuiteIDs().All != "s@1" {
+		t.Errorf("%+v, %v", m.Observations, err)
+	}
+	n := 0
+	for o, err := range ReadObservations(path) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wanted crosstalk.Observation
+		if err := json.Unmarshal([]byte(strings.Split(want.String(), "\n")[n]), &wanted); err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprintf("%+v", o) != fmt.Sprintf("%+v", wanted) {
+			t.Errorf("line %d: %+v, want %+v", n+1, o, wanted)
+		}
+		n++
+	}
+	values := 0
+	for o, err := range ReadValues(path) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted := all[values] // of lines without a condition, which encoding/json reads, the rest is there as well
+		if o.Item != wanted.Item || wanted.Condition != nil && (o.Texts != nil || o.Spans != nil || o.Answers != nil || o.Masked != nil || o.Tokens != nil) || !reflect.DeepEqual(o.Numbers, wanted.Numbers) || o.Finding != wanted.Finding {
+			t.Errorf("line %d: %+v", values+1, o)
+		}
+		values++
+	}
+	if n != len(all) || values != len(all) {
+		t.Errorf("%d and %d read, want %d", n, values, len(all))
+	}
+}
+
+// placed is the run of a shard with these lines.
+func placed(t *testing.T, lines ...string) string {
+	t.Helper()
+	path := t.TempDir()
+	if err := os.WriteFile(filepath.Join(path, "observations.jsonl"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The observations of a shard have places, which ascend; copied into another run they
+// are what they were, without them.
+func TestPlaces(t *testing.T) {
+	dir := t.TempDir()
+	p := plan()
+	p.Shard = shard.Shard{Index: 2, Count: 3}
+	d := create(t, filepath.Join(dir, "shard"), p)
+	r, err := d.Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := everyKind()
+	places := []Place{}
+	for i, o := range all {
+		at := Place{i / 10, i % 10 * 7}
+		places = append(places, at, at)
+		if err := errors.Join(r.AddAt(o, at), r.AddAt(crosstalk.Observation{Item: "the same place"}, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.AddAt(crosstalk.Observation{Numbers: map[string]float64{"n": math.NaN()}}, Place{9, 9}); err == nil {
+		t.Error("a number that is none")
+	}
+	ids := crosstalk.SuiteIDs{All: "s@1", Column: "task", Each: map[string]string{"a": "a@1"}}
+	if err := errors.Join(r.Commit(), d.SetScoring(nil, ids, 0, nil), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	m, err := ReadManifest(d.Path)
+	if want := (crosstalk.SuiteIDs{All: "s@1[2/3]", Column: "task", Each: map[string]string{"a": "a@1[2/3]"}}); err != nil || !reflect.DeepEqual(m.SuiteIDs(), want) {
+		t.Errorf("%+v, %v", m.SuiteIDs(), err)
+	}
+	if got := (Manifest{Plan: Plan{Shard: p.Shard}, Suites: crosstalk.SuiteIDs{}}).SuiteIDs(); got.All != "" {
+		t.Errorf("%+v", got)
+	}
+	if whole := p.Whole(); !whole.Shard.IsZero() || whole.Difference(p) != `shard is "", not "2/3"` || p.Difference(p) != "" {
+		t.Errorf("%q", whole.Difference(p))
+	}
+	whole := create(t, filepath.Join(dir, "whole"), plan())
+	merged, err := whole.Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := create(t, filepath.Join(dir, "plain"), plan()).Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for o, err := range ReadPlaced(d.Path) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.At != places[n] || n%2 == 0 && o.Item != all[n/2].Item {
+			t.Errorf("line %d: %v %s, want %v", n+1, o.At, o.Item, places[n])
+		}
+		if err := merged.AddPlaced(o); err != nil {
+			t.Fatal(err)
+		}
+		if n++; n%2 == 0 {
+			plain.Add(crosstalk.Observation{Item: "the same place"})
+		} else {
+			plain.Add(all[n/2])
+		}
+	}
+	if err := errors.Join(merged.Commit(), plain.Commit()); err != nil || n != 2*len(all) {
+		t.Fatal(n, err)
+	}
+	if got, want := merged.dir.Manifest.Observations, plain.dir.Manifest.Observations; *got != *want {
+		t.Errorf("merged %+v, want %+v", got, want)
+	}
+	for lines, want := range map[string]string{
+		`{"item":"a","place":[0,1]}|{"item":"b"}`:                            ":2: has no place: it is not of a shard",
+		`{"item":"a","place":[0,1]}|{"item":"b","place":[0,0]}`:              ":2: its place {0 0} is before that of the line above, {0 1}",
+		`{"item":"a","place":[1,0]}|{"item":"b","place":[0,7]}`:              ":2: its place {0 7} is before that of the line above, {1 0}",
+		`{"item":"a","place":[0,0]}|{"place":[0,1],"item":"b"}`:              ":2: does not end with its place",
+		`{"item":"a","place":[0,0]}|x`:                                       ":2: invalid character 'x'",
+		`{"item":"a","place":[0,0]}||{"item":"b","place":[0,-1]}`:            ":2: its place {0 -1} is before",
+		`{"item":"a","place":[0,0]}|{"item":"b","place":[0,0]}  `:            "",
+		`{"item":"a","place":[0,0]}|{"item":"b","place":[0,1]}|{"item":"c"}`: ":3: has no place",
+	} {
+		path := placed(t, strings.Split(lines, "|")...)
+		var last error
+		n := 0
+		for _, err := range ReadPlaced(path) {
+			last = err
+			n++
+		}
+		if want == "" && last != nil || want != "" && (last == nil || !strings.HasPrefix(last.Error(), filepath.Join(path, "observations.jsonl")+want)) {
+			t.Errorf("%s: %v, want %s", lines, last, want)
+		}
+		if want == "" && n != 2 {
+			t.Errorf("%s: %d read", lines, n)
+		}
+	}
+	// Who stops early hears of nothing that comes later.
+	for o, err := range ReadPlaced(placed(t, `{"item":"a","place":[0,1]}`, `x`)) {
+		if err != nil || o.Item != "a" {
+			t.Error(o, err)
+		}
+		break
+	}
+}
+
+func TestCompare(t *testing.T) {
+	for _, c := range []struct {
+		p, q Place
+		want int
+	}{{Place{0, 1}, Place{0, 2}, -1}, {Place{0, 9}, Place{1, 0}, -1}, {Place{1, 2}, Place{1, 2}, 0}, {Place{2, 0}, Place{1, 5}, 1}, {Place{1, 3}, Place{1, 2}, 1}} {
+		if got := c.p.Compare(c.q); got != c.want {
+			t.Errorf("%v and %v: %d", c.p, c.q, got)
+		}
+	}
+}
+
+// Lines of other programs are read as encoding/json reads them; what it refuses is
+// refused with the line.
+func TestOtherLines(t *testing.T) {
+	for _, text := range []string{
+		`{"measure":"a","value":1.5e3,"sample":12}`, `{"value":1E3}`, `{"value":-0}`, `{"value":1e-7}`, `{"value":12345678901234567}`, `{"value":123456789012345}`, `{"value":1234567890123456}`,
+		`{"item":"a\\"}`, `{"item":"a\\\"b"}`, `{"item":"\\\\"}`, `{"item":"\u00e9\n"}`, `{"item":"é","cluster":"\"x\""}`, `{"item":"\ud83d\ude00"}`, `{"item":"a\/b"}`,
+		`{"labels":{"a":"b\"}","c":"{"}}`, `{"labels":{"é":"b"}}`, `{"labels":{"a\"":"b"}}`, `{"labels":{"a" : "b"}}`, `{"labels":{}}`, `{"condition":null}`, `{"numbers":{"a":1,"b":-2.5e-3}}`,
+		`{"texts":[{"text":"]","role":"side","name":"n"}]}`, `{"spans":[{"line":3,"text":"}]\"","probability":0.5}]}`, `{"masked":[]}`, `{"answers":["` + strings.Repeat("0a", 32) + `"]}`,
+		`{"tokens":[{"text":"x","start":1}]}`, `{"implied":true}`, `{"implied":false}`, `{"value":null}`, `{ "item" : "a" }`, `{"Item":"a"}`, `{"item":"a","item":"b"}`, `{}`,
+	} {
+		var want crosstalk.Observation
+		if err := json.Unmarshal([]byte(text), &want); err != nil {
+			t.Fatal(text, err)
+		}
+		n := 0
+		for o, err := range ReadObservations(placed(t, text, "", text)) {
+			if n++; err != nil || fmt.Sprintf("%+v", o) != fmt.Sprintf("%+v", want) {
+				t.Errorf("%s: %+v, %v; want %+v", text, o, err, want)
+			}
+		}
+		if n != 2 {
+			t.Errorf("%s: %d read", text, n)
+		}
+	}
+	for _, text := range []string{
+		`{"item":"a`, `{"item":"a\`, `{"item":"a\"`, `{"item":a}`, `{"value":01}`, `{"value":1.}`, `{"value":1e}`, `{"value":+1}`, `{"value":.5}`, `{"value":1e999}`, `{"value":"1"}`, `{"sample":1.5}`, `{"sample":99999999999999999999}`,
+		`{"labels":{"a":1}}`, `{"labels":["a"]}`, `{"labels":{"a":"b"`, `{"spans":[{]}`, `{"spans":[}`, `{"spans":{"a":"b}`, `{"answers":["0"]}`, `{"answers":["` + strings.Repeat("0a", 31) + `"]}`, `{"answers":["` + strings.Repeat("0a", 33) + `"]}`,
+		`{"answers":["` + strings.Repeat("zz", 32) + `"]}`, `{"place":[1,"a"]}`, `{"item":"a"}}`, `{"item":"a"} {"item":"b"}`, `[]`, `"item"`, `{"item":"a",}`, `{"masked":[{"start":1.5}]}`, "{\"item\":\"a\tb\"}", `{"probability`,
+	} {
+		path := placed(t, `{"item":"first"}`, text)
+		var last error
+		for _, err := range ReadObservations(path) {
+			last = err
+		}
+		if last == nil || !strings.HasPrefix(last.Error(), filepath.Join(path, "observations.jsonl")+":2: ") {
+			t.Errorf("%s: %v", text, last)
+		}
+	}
+}
+
+func TestScoringDifference(t *testing.T) {
+	s := Scoring{Protocol: "p", Rules: json.RawMessage(`{"a":1}`), Similarities: []string{"x"}, Samples: 2, By: []string{"category"}}
+	for want, change := range map[string]func(*Scoring){
+		"":                           func(*Scoring) {},
+		`protocol is "p", not "q"`:   func(s *Scoring) { s.Protocol = "q" },
+		"samples is 2, not 3":        func(s *Scoring) { s.Samples = 3 },
+		`by is ["category"], not []`: func(s *Scoring) { s.By = []string{} },
+	} {
+		other := s
+		change(&other)
+		if got := s.Difference(other); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	two := plan()
+	two.Conditions = append(two.Conditions, two.Conditions[0])
+	if got := plan().Difference(two); got != "number of conditions is 1, not 2" {
+		t.Error(got)
+	}
+	changed := plan()
+	changed.Conditions = append(changed.Conditions, changed.Conditions[0])
+	changed.Conditions[1].Model.Name = "n"
+	if got := two.Difference(changed); got != `condition 2: model is "m", not "n"` {
+		t.Error(got)
+	}
+	if a, b := plan().Hash(), two.Hash(); len(a) != 8 || a == b || a != plan().Hash() {
+		t.Errorf("%s, %s", a, b)
+	}
+}
+
+// What asking showed, and how many requests there are, is in the manifest for who
+// resumes the run.
+func TestNotes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	d := create(t, path, plan())
+	adapted := []Adapted{{Condition: 0, Without: []string{"seed"}, Room: true}}
+	if err := errors.Join(d.SetAsks(17), d.SetAdapted(adapted), d.SetScoring(nil, crosstalk.SuiteIDs{}, 5, []string{"seed was not sent"}), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	check := func(m Manifest) {
+		t.Helper()
+		if m.Asks != 17 || !reflect.DeepEqual(m.Adapted, adapted) || m.NotMeasured != 5 || !slices.Equal(m.Changes, []string{"seed was not sent"}) || m.Schema != "crosstalk/run/v1" {
+			t.Errorf("%+v", m)
+		}
+	}
+	m, err := ReadManifest(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(m)
+	again := create(t, path, plan())
+	check(again.Manifest)
+	if err := again.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error("a run that was there is removed:", err)
+	}
+	text, err := ManifestText(path)
+	if err != nil || !bytes.HasSuffix(text, []byte("}\n")) {
+		t.Errorf("%q, %v", text, err)
+	}
+	made := create(t, filepath.Join(path, "..", "made"), plan())
+	if err := made.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(made.Path); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a new run is kept:", err)
+	}
+}
+
+// A list of figures may be null or empty; anything else is an error.
+func TestEstimatesThatAreNone(t *testing.T) {
+	for list, want := range map[string]string{`null`: "", `[]`: "", `{}`: "expected a list of estimates", `5`: "expected a list of estimates", `[5]`: "cannot unmarshal number", `[{]`: "invalid character"} {
+		path := filepath.Join(t.TempDir(), "run")
+		if err := create(t, path, plan()).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(path, "estimates.json"), []byte(`{"schema":"`+crosstalk.EstimatesSchema+`","estimates":`+list+`}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadEstimates(path)
+		if want == "" && (err != nil || len(got) != 0) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, %v", list, got, err)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package study
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/run"
+)
+
+var update = flag.Bool("update", false, "write what is measured to testdata")
+
+// TestWholeStudies measures reference models and scores recorded answers with many
+// settings, and compares what comes of it with testdata/studies.txt: the plan and the
+// number of requests, the figures, and a hash of the observations. Read what differs
+// and write it with -update.
+func TestWholeStudies(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	answers := "id,language,completion,task,prompt\n" +
+		"1,de,Das Wetter ist heute wirklich sehr schön.,chat,How is the weather today?\n2,de,The weather is really very nice today.,chat,And now?\n3,fr,Le temps est vraiment très beau aujourd'hui.,news,Quel temps fait-il?\n" +
+		"4,xx,Nobody knows what this is.,news,x\n5,pt-BR,O tempo está realmente muito bom hoje.,news,Como está o tempo?\n6,ja,今日は天気がとても良いです。,chat,天気は?\n7,de,,chat,Leer?\n"
+	confusion := file("first.csv", answers)
+	second := file("second.csv", strings.ReplaceAll(answers, "really", "truly"))
+	users := file("users.csv", "id,prompt,completion\n1,Wie ist das Wetter heute in Berlin?,Es ist schön und warm in Berlin.\n2,How is the weather in Paris today?,Es ist schön und warm in Paris.\n3,12,Es ist schön.\n")
+	leakage := file("leakage.csv", "id,model,category,concept,prompt,control_prompt,test,control\n"+
+		"a,m,fish,sharks,He likes sharks. He saw a,He saw a,big fish.,red car.\na,n,fish,sharks,He likes sharks. He saw a,He saw a,blue car.,green tree.\nb,m,food,bread,She likes bread. She ate,She ate,warm toast.,an apple.\nc,m,food,bread,She bakes bread. She ate,She ate,,an apple.\n")
+	low, high := Sweep{Samples: 2, Items: 3}, Sweep{Temperatures: []string{"0", "1.2"}, TopPs: []string{"0.5", "default"}, Systems: []string{"", "Be brief."}, Zip: [][]string{{"temperature", "top_p"}}, Samples: 1, Items: 2, MaxTokens: 30}
+	open := func(s *Study, err error) *Study {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+		return s
+	}
+	models := low
+	models.Models = []string{"reference:leaky?rate=0.3", "reference:leaky?rate=0.9&seed=2"}
+	confused := low
+	confused.Models = []string{"reference:confused?line=0.3&word=0.2&short=0.1"}
+	shots := confused
+	shots.Items, shots.Samples = 2, 1
+	inconsistent := Sweep{Models: []string{"reference:inconsistent"}, Samples: 1, Items: 4}
+	var b strings.Builder
+	for _, c := range []struct {
+		name string
+		s    *Study
+		of   bool // it measures
+	}{
+		{"leakage", open(Leakage{Sweep: models, By: []string{"category"}}.Open()), true},
+		{"leakage of a sweep", open(Leakage{Sweep: high, Suite: "leakage-context"}.Open()), true},
+		{"leakage of part", open(Leakage{Sweep: low, Suite: "leakage-colours"}.Open()), true},
+		{"confusion", open(Confusion{Sweep: confused, Languages: []string{"de", "ja", "zh"}}.Open()), true},
+		{"confusion with demonstrations", open(Confusion{Sweep: shots, Languages: []string{"fr", "ko"}, Shots: []int{0, 2}, Positions: []string{"start", "end"}}.Open()), true},
+		{"consistency", open(Consistency{Sweep: inconsistent, To: []string{"de", "paraphrase"}, AcceptRewrites: true}.Open()), true},
+		{"consistency of inputs", open(Consistency{Sweep: inconsistent, From: []string{"en"}, To: []string{"zh", "fr"}, Parts: []string{"X"}}.Open()), true},
+		{"recorded confusion", open(Confusion{By: []string{"task", "length"}}.Recorded([]string{confusion, second}, "")), false},
+		{"recorded confusion of a model", open(Confusion{}.Recorded([]string{confusion}, "gpt")), false},
+		{"recorded confusion of users", open(Confusion{Expect: "user"}.Recorded([]string{users}, "")), false},
+		{"recorded leakage", open(Leakage{By: []string{"category"}}.Recorded([]string{leakage}, "other")), false},
+	} {
+		if c.s == nil {
+			continue
+		}
+		fmt.Fprintf(&b, "== %s ==\n", c.name)
+		if c.of {
+			f, err := c.s.Forecast(t.Context(), ask.Options{})
+			if err != nil {
+				t.Error(c.name, err)
+				continue
+			}
+			for _, each := range f.Each {
+				fmt.Fprintf(&b, "%d requests\n", each.Asks)
+			}
+			fmt.Fprintf(&b, "%d requests in all\n", f.Total.Asks)
+		}
+		path := filepath.Join(dir, c.name)
+		if _, err := c.s.Run(t.Context(), path, ask.Options{}); err != nil {
+			t.Error(c.name, err)
+			continue
+		}
+		m, err := run.ReadManifest(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, condition := range m.Plan.Conditions {
+			prompting, _ := json.Marshal(condition.Prompting)
+			fmt.Fprintf(&b, "%v %v %s\n", condition.Name, condition.Format, prompting)
+		}
+		fmt.Fprintf(&b, "%s suites %v, not measured %d, changes %q\n", m.Plan.Instrument, names(m.Suites), m.NotMeasured, m.Changes)
+		estimates, err := run.ReadEstimates(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range estimates {
+			maps.DeleteFunc(e.Counts, func(_ string, n int) bool { return n == 0 })
+			value := "-"
+			if e.Value.Defined() {
+				value = fmt.Sprintf("%.4f", e.Value)
+			}
+			fmt.Fprintf(&b, "%s %s %s n %d/%d/%d %v %q\n", e.Measure, strings.TrimPrefix(fmt.Sprint(e.By), "map"), value, e.N, e.Observations, e.Clusters, e.Counts, e.Warnings)
+		}
+		h, n := sha256.New(), 0
+		for o, err := range run.ReadObservations(path) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintln(h, o.Measure, o.Item, o.Cluster, o.Sample, o.Variant, fmt.Sprintf("%.6f", o.Value), o.NotScored, o.Implied, o.Condition, o.Labels, o.Finding)
+			n++
+		}
+		fmt.Fprintf(&b, "%d observations %x\n", n, h.Sum(nil)[:4])
+		for _, note := range slices.Concat(c.s.Notes.Files, c.s.Notes.Shown) {
+			fmt.Fprintf(&b, "note: %s\n", strings.ReplaceAll(note, dir, ""))
+		}
+	}
+	golden := filepath.Join("testdata", "studies.txt")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(golden, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := strings.Split(string(want), "\n")
+	for i, line := range strings.Split(b.String(), "\n") {
+		if i >= len(wanted) || line != wanted[i] {
+			t.Fatalf("line %d of %s:\n got %s\nwant %s", i+1, golden, line, wanted[min(i, len(wanted)-1)])
+		}
+	}
+}
+
+// names are the names of suites without their fingerprints.
+func names(ids crosstalk.SuiteIDs) (list []string) {
+	for _, id := range append([]string{ids.All}, slices.Sorted(maps.Values(ids.Each))...) {
+		name, _, _ := strings.Cut(id, "@")
+		list = append(list, name)
+	}
+	return list
+}
