@@ -51,16 +51,18 @@ were missed by the instrument, its sensitivity looks better than it is.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.run(c, args[0]) },
 	}
-	f := c.Flags()
-	f.Float64Var(&a.Slack, "slack", 0.03, "similarity differences that differ by at most this are tied in tau-b")
-	f.StringSliceVar(&a.By, "by", nil, "columns to give figures by, such as category or language (default with --all: as when they were measured)")
-	f.IntVar(&a.Worst, "worst", 10, "number of the largest disagreements to list, for each similarity (3 in a screenful)")
-	f.BoolVar(&a.all, "all", false, "print all figures, not only a screenful")
-	f.StringVar(&a.question, "question", "", questionHelp)
-	f.Uint64Var(&a.Seed, "seed", 1, "seed of the intervals")
-	config.Harmless(f, "slack", "by", "worst", "question", "seed")
+	a.Slack, a.Worst, a.Seed = 0.03, 10, 1
+	config.Declare(c, "", []config.Flag{
+		{Name: "slack", To: &a.Slack, Help: "similarity differences that differ by at most this are tied in tau-b"},
+		{Name: "by", To: &a.By, Reach: config.Nothing,
+			Help: "columns to give figures by, such as category or language (default with --all: as when they were measured)"},
+		{Name: "worst", To: &a.Worst,
+			Help: "number of the largest disagreements to list, for each similarity (3 in a screenful)"},
+		{Name: "all", To: &a.all, Help: "print all figures, not only a screenful"},
+		{Name: "question", To: &a.question, Reach: config.Nothing, Help: questionHelp},
+		{Name: "seed", To: &a.Seed, Help: "seed of the intervals"},
+	})
 	a.outputFlags.add(c)
-	f.SortFlags = false
 	return c
 }
 

@@ -23,7 +23,8 @@ type figureFlags struct {
 }
 
 func (f *figureFlags) add(c *cobra.Command) {
-	c.Flags().BoolVar(&f.all, "all", false, "print all figures, not only a screenful")
+	config.Declare(c, often, []config.Flag{
+		{Name: "all", To: &f.all, Help: "print all figures, not only a screenful"}})
 	f.outputFlags.add(c)
 }
 
@@ -46,10 +47,8 @@ type answerFlags struct {
 }
 
 func (a *answerFlags) add(c *cobra.Command) {
-	f := c.Flags()
-	f.StringArrayVar(&a.labels, "label", nil, "what tables and plots call a model, a system message or another value: VALUE=NAME; "+
-		"the value may be @FILE")
-	config.PathIn(f, "label", `(?s)^@([^@].*)=`)
+	config.Declare(c, output, []config.Flag{{Name: "label", To: &a.labels, Whole: true, Reach: config.Path.If(`(?s)^@([^@].*)=`),
+		Help: "what tables and plots call a model, a system message or another value: VALUE=NAME; the value may be @FILE"}})
 	a.figureFlags.add(c)
 }
 

@@ -42,9 +42,7 @@ func completeBelow(c *cobra.Command) {
 		}
 	})
 	if strings.Contains(c.Use, " RUN") {
-		c.ValidArgsFunction = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return runsAt(typed)
-		}
+		c.ValidArgsFunction = completeRuns
 	}
 	for _, sub := range c.Commands() {
 		completeBelow(sub)
@@ -56,12 +54,12 @@ func completionOf(f *pflag.Flag) cobra.CompletionFunc {
 	if choices := config.ChoicesOf(f); choices != nil {
 		return config.Complete(f, choices, cobra.ShellCompDirectiveNoFileComp)
 	}
-	switch f.Name {
-	case "suite", "prompts", "task":
+	switch config.ValuesOf(f) {
+	case "suites":
 		return config.Complete(f, suite.Names(), cobra.ShellCompDirectiveDefault)
-	case "similarity":
+	case "similarities":
 		return config.Complete(f, similarities.Names(), cobra.ShellCompDirectiveNoSpace)
-	case "measure":
+	case "measures":
 		var measures []string
 		for _, kind := range kinds.Kinds {
 			for _, m := range kind.Measures {
@@ -69,18 +67,21 @@ func completionOf(f *pflag.Flag) cobra.CompletionFunc {
 			}
 		}
 		return config.Complete(f, measures, cobra.ShellCompDirectiveNoFileComp)
-	case "model":
+	case "models":
 		var names []string
 		for _, p := range model.Presets() {
 			names = append(names, p.Name+":")
 		}
 		return config.Complete(f, append(names, "reference:", "replay:"), cobra.ShellCompDirectiveNoSpace)
-	case "no-worse-than", "pilot":
-		return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return runsAt(typed)
-		}
+	case "runs":
+		return completeRuns
 	}
 	return nil
+}
+
+// completeRuns completes the path of a run.
+func completeRuns(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return runsAt(typed)
 }
 
 // runsAt are the run directories and other directories whose path begins with what

@@ -20,23 +20,25 @@ type leakageFlags struct {
 }
 
 func (l *leakageFlags) add(c *cobra.Command) {
-	f, posts := c.Flags(), namesOf(leakage.Posts, func(p leakage.Post) string { return string(p) })
-	addProtocols(f, &l.Protocols, namesOf(leakage.Protocols, func(p leakage.Protocol) string { return p.Name }))
-	f.StringVar(&l.Post, "post", "", "how to trim answers: "+strings.Join(posts, ", ")+" (default: the protocol's)")
-	config.Choices(f, "post", posts...)
-	f.IntVar(&l.round, "round", leakage.Exact,
-		"round similarities to N decimals (-1: do not round); overrides the protocol's rule")
-	f.Float64Var(&l.tie, "tie", 0, "treat similarities that differ by at most this as a tie")
-	f.StringVar(&l.Windows, "windows", "", "also score answers in parts: "+leakage.Sentences+", "+leakage.NoWindows+" (default: the suite's)")
-	config.Choices(f, "windows", leakage.Sentences, leakage.NoWindows)
-	f.BoolVar(&l.Counts, "counts", false,
-		"also estimate how many answers repeat the concept, and how many are the same for different concepts")
-	f.StringSliceVar(&l.Similarities, "similarity", []string{"gloss"},
-		"how to compare concept and answer: "+similarities.Usage()+"; models pull fetches models")
-	f.StringSliceVar(&l.by, "by", leakage.By, "group figures by columns of the suite or the recorded data, or by "+languageGroups)
-	markSimilarity(f, "similarity")
-	config.Harmless(f, "by")
-	addExecEnv(f, &l.ExecEnv)
+	posts := namesOf(leakage.Posts, func(p leakage.Post) string { return string(p) })
+	protocols := namesOf(leakage.Protocols, func(p leakage.Protocol) string { return p.Name })
+	l.round, l.Similarities, l.by = leakage.Exact, []string{"gloss"}, leakage.By
+	config.Declare(c, scoring, []config.Flag{
+		protocolFlag(&l.Protocols, protocols),
+		{Name: "similarity", To: &l.Similarities, Values: "similarities", Reach: similarityReach(),
+			Help: "how to compare concept and answer: " + similarities.Usage() + "; models pull fetches models"},
+		{Name: "post", To: &l.Post, Choices: posts,
+			Help: "how to trim answers: " + strings.Join(posts, ", ") + " (default: the protocol's)"},
+		{Name: "round", To: &l.round,
+			Help: "round similarities to N decimals (-1: do not round); overrides the protocol's rule"},
+		{Name: "tie", To: &l.tie, Help: "treat similarities that differ by at most this as a tie"},
+		{Name: "windows", To: &l.Windows, Choices: []string{leakage.Sentences, leakage.NoWindows},
+			Help: "also score answers in parts: " + leakage.Sentences + ", " + leakage.NoWindows + " (default: the suite's)"},
+		{Name: "counts", To: &l.Counts,
+			Help: "also estimate how many answers repeat the concept, and how many are the same for different concepts"},
+		execEnvFlag(&l.ExecEnv),
+	})
+	config.Declare(c, often, []config.Flag{byFlag(&l.by, ", or by "+languageGroups)})
 }
 
 // study returns the study that the flags describe.

@@ -9,8 +9,8 @@ import (
 
 // addLog adds --log, with which other programs can watch a command.
 func addLog(c *cobra.Command) {
-	c.Flags().String("log", "text", "text, or json: what is written to stderr as JSON, one object per line")
-	config.Choices(c.Flags(), "log", "text", "json")
+	config.Declare(c, output, []config.Flag{{Name: "log", To: new("text"), Choices: []string{"text", "json"},
+		Help: "text, or json: what is written to stderr as JSON, one object per line"}})
 }
 
 // logAsWanted makes a command's stderr a log if --log says so.

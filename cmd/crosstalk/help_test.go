@@ -33,46 +33,18 @@ func TestHelpOfRunAndScore(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.Flags().VisitAll(func(f *pflag.Flag) {
-				if groupOf(f.Name) == "" {
-					t.Errorf("%s %s: --%s is in no group of help", command, in.name, f.Name)
+				if group := config.GroupOf(f); !slices.Contains(flagGroups, group) || group == "" && f.Name != "help" && f.Name != config.FileFlag {
+					t.Errorf("%s %s: --%s is in group %q of help", command, in.name, f.Name, group)
 				}
 				if !strings.Contains(stdout.String(), " --"+f.Name) {
 					t.Errorf("%s %s --help: no --%s", command, in.name, f.Name)
 				}
 			})
-			if !strings.Contains(stdout.String(), "\n\n"+flagGroups[0].title+":\n  -m, --model ") {
+			if !strings.Contains(stdout.String(), "\n\n"+often+":\n  -m, --model ") {
 				t.Errorf("%s %s --help begins with other flags:\n%s", command, in.name, &stdout)
 			}
 		}
 	}
-}
-
-// Every group has flags, and no flag is in two.
-func TestFlagGroups(t *testing.T) {
-	known := map[string]bool{config.Flag: true, "help": true}
-	for _, in := range instruments() {
-		in.run().Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
-		in.score().Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
-	}
-	seen := map[string]bool{}
-	for _, group := range flagGroups {
-		for _, name := range group.names {
-			if !known[name] || seen[name] {
-				t.Errorf("--%s of %s is unknown or in two groups", name, group.title)
-			}
-			seen[name] = true
-		}
-	}
-}
-
-// groupOf is the title of a flag's group; "" if it has none.
-func groupOf(name string) string {
-	for _, group := range flagGroups {
-		if slices.Contains(group.names, name) {
-			return group.title
-		}
-	}
-	return ""
 }
 
 // Every command is in a group of the help.

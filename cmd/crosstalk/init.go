@@ -43,18 +43,19 @@ commented out, so the file changes nothing until you edit it. Editors use
 				_, err := c.OutOrStdout().Write(newConfig(c.Root()))
 				return err
 			}
-			name, err := c.Flags().GetString(config.Flag)
+			name, err := c.Flags().GetString(config.FileFlag)
 			if err != nil {
 				return err
 			}
 			return writeConfig(c, cmp.Or(name, standardConfig), force)
 		},
 	}
-	c.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
-	c.Flags().BoolVar(&stdout, "stdout", false, "print the file instead")
-	c.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema instead")
+	config.Declare(c, "", []config.Flag{
+		{Name: "force", To: &force, Help: "overwrite an existing file"},
+		{Name: "stdout", To: &stdout, Help: "print the file instead"},
+		{Name: "schema", To: &schema, Help: "print the JSON Schema instead"},
+	})
 	c.MarkFlagsMutuallyExclusive("force", "stdout", "schema")
-	c.Flags().SortFlags = false
 	return c
 }
 

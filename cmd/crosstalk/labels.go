@@ -13,7 +13,6 @@ import (
 	"crosstalk/labels"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 func labelsCommand() *cobra.Command {
@@ -34,12 +33,17 @@ type sheetFlags struct {
 const questionHelp = "leakage; confusion (of answers) or lines; consistency, reading or codes (default: the run's instrument)"
 
 // addSample adds the flags that choose what people are asked about.
-func addSample(f *pflag.FlagSet, s *labels.Sample) {
-	f.IntVar(&s.N, "sample", 0, "number of questions (default: all)")
-	f.StringSliceVar(&s.By, "by", nil, "columns to stratify the sample by, such as category, language or finding")
-	f.StringSliceVar(&s.Only, "only", nil, "ask about some answers only: COLUMN=VALUE; disputed (similarities disagree) or doubtful (near the identifier's threshold, or nearly a tie)")
-	f.Uint64Var(&s.Seed, "seed", 1, "seed of the sample, the order and the sides")
-	config.Harmless(f, "sample", "by", "only", "seed")
+func addSample(c *cobra.Command, s *labels.Sample) {
+	s.Seed = 1
+	config.Declare(c, "", []config.Flag{
+		{Name: "sample", To: &s.N, Help: "number of questions (default: all)"},
+		{Name: "by", To: &s.By, Reach: config.Nothing,
+			Help: "columns to stratify the sample by, such as category, language or finding"},
+		{Name: "only", To: &s.Only, Reach: config.Nothing,
+			Help: "ask about some answers only: COLUMN=VALUE; disputed (similarities disagree) or " +
+				"doubtful (near the identifier's threshold, or nearly a tie)"},
+		{Name: "seed", To: &s.Seed, Help: "seed of the sample, the order and the sides"},
+	})
 }
 
 func labelsExportCommand() *cobra.Command {
@@ -68,16 +72,15 @@ such as those on which similarities disagree. The same seed draws the same sampl
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return s.run(c, args[0]) },
 	}
-	f := c.Flags()
-	f.StringVar(&s.out, "out", "", "the file to write: .csv or .json (default: stdout)")
-	f.StringVar(&s.format, "format", "", strings.Join(labels.Formats, ", ")+" (default: as --out ends, else csv)")
-	f.StringVar(&s.annotator, "annotator", "", "who is asked: another name draws another order and other sides")
-	f.StringVar(&s.question, "question", "", questionHelp)
-	addSample(f, &s.sample)
-	config.Path(f, "out")
-	config.Choices(f, "format", labels.Formats...)
-	config.Harmless(f, "annotator", "question")
-	f.SortFlags = false
+	config.Declare(c, "", []config.Flag{
+		{Name: "out", To: &s.out, Reach: config.Path, Help: "the file to write: .csv or .json (default: stdout)"},
+		{Name: "format", To: &s.format, Choices: labels.Formats,
+			Help: strings.Join(labels.Formats, ", ") + " (default: as --out ends, else csv)"},
+		{Name: "annotator", To: &s.annotator, Reach: config.Nothing,
+			Help: "who is asked: another name draws another order and other sides"},
+		{Name: "question", To: &s.question, Reach: config.Nothing, Help: questionHelp},
+	})
+	addSample(c, &s.sample)
 	return c
 }
 
@@ -130,8 +133,9 @@ question was answered before by this annotator, nothing is imported.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&annotator, "annotator", "", "who filled in the sheet (required)")
-	c.Flags().StringVar(&question, "question", "", questionHelp)
-	config.Harmless(c.Flags(), "annotator", "question")
+	config.Declare(c, "", []config.Flag{
+		{Name: "annotator", To: &annotator, Reach: config.Nothing, Help: "who filled in the sheet (required)"},
+		{Name: "question", To: &question, Reach: config.Nothing, Help: questionHelp},
+	})
 	return c
 }

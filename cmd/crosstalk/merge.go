@@ -70,12 +70,11 @@ answers so far, and no figures. If a shard occurs twice, nothing is written.
 			return withCode(study.Unchecked(manifest.Plan.Instrument, result.Estimates))
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "the directory of the merged run (required)")
-	c.Flags().DurationVar(&wait, "wait", 0, "maximum time to wait until all shards are finished (default: do not wait)")
-	config.Path(c.Flags(), "out")
-	config.Harmless(c.Flags(), "wait")
+	config.Declare(c, "", []config.Flag{
+		{Name: "out", To: &out, Reach: config.Path, Help: "the directory of the merged run (required)"},
+		{Name: "wait", To: &wait, Help: "maximum time to wait until all shards are finished (default: do not wait)"},
+	})
 	o.add(c)
-	c.Flags().SortFlags = false
 	return c
 }
 

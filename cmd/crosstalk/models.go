@@ -161,9 +161,9 @@ address of a mirror.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&revision, "revision", "", "a branch, tag or commit, like MODEL@REVISION (default main)")
+	config.Declare(c, "", []config.Flag{{Name: "revision", To: &revision, Reach: config.Nothing,
+		Help: "a branch, tag or commit, like MODEL@REVISION (default main)"}})
 	addQuiet(c, "print only the folder or file, and errors")
-	config.Harmless(c.Flags(), "revision")
 	return c
 }
 

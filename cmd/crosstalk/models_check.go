@@ -60,10 +60,11 @@ sentence.`,
 		},
 	}
 	provider.add(c)
-	c.Flags().Var(families{&provider.options.Families}, "families",
-		"a YAML file of what models take and refuse, before the built-in table (docs/models.md)")
-	config.Harmless(c.Flags(), "families")
-	c.Flags().StringVar((*string)(&provider.options.API), "api", "", "chat, completions or responses (default: the provider's)")
-	config.Choices(c.Flags(), "api", apis...)
+	config.Declare(c, "", []config.Flag{
+		{Name: "families", To: families{&provider.options.Families}, Reach: config.Nothing,
+			Help: "a YAML file of what models take and refuse, before the built-in table (docs/models.md)"},
+		{Name: "api", To: (*string)(&provider.options.API), Choices: apis,
+			Help: "chat, completions or responses (default: the provider's)"},
+	})
 	return c
 }

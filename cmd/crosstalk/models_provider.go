@@ -22,14 +22,16 @@ type providerFlags struct {
 }
 
 func (p *providerFlags) add(c *cobra.Command) {
-	f := c.Flags()
-	f.StringVar(&p.options.BaseURL, "base-url", "", "URL of the API (default: the provider's)")
-	f.StringVar(&p.options.KeyVar, "key-var", "", "environment variable that contains the API key (default: the provider's)")
-	f.StringArrayVar(&p.options.Header, "header", nil, "header to send with every request, NAME=VALUE or NAME=$VARIABLE")
-	f.DurationVar(&p.timeout, "timeout", 2*time.Minute, "maximum time to wait for the server")
-	config.Sensitive(f, "base-url", config.Address)
-	config.Sensitive(f, "key-var", config.Credential)
-	config.Sensitive(f, "header", config.Credential)
+	p.timeout = 2 * time.Minute
+	config.Declare(c, "", []config.Flag{
+		{Name: "base-url", To: &p.options.BaseURL, Reach: config.Address,
+			Help: "URL of the API (default: the provider's)"},
+		{Name: "key-var", To: &p.options.KeyVar, Reach: config.Credential,
+			Help: "environment variable that contains the API key (default: the provider's)"},
+		{Name: "header", To: &p.options.Header, Whole: true, Reach: config.Credential,
+			Help: "header to send with every request, NAME=VALUE or NAME=$VARIABLE"},
+		{Name: "timeout", To: &p.timeout, Help: "maximum time to wait for the server"},
+	})
 }
 
 // isProvider reports whether name is that of a provider of language models.

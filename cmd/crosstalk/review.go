@@ -50,9 +50,10 @@ true; or use 'crosstalk annotate RUN'. --approve approves all of them unchanged.
 			return review.WriteInstructions(path, list)
 		},
 	}
-	c.Flags().BoolVar(&approve, "approve", false, "approve all of them unchanged")
-	c.Flags().StringVar(&reviewer, "reviewer", "", "name of the reviewer (default: none)")
-	config.Harmless(c.Flags(), "reviewer")
+	config.Declare(c, "", []config.Flag{
+		{Name: "approve", To: &approve, Help: "approve all of them unchanged"},
+		{Name: "reviewer", To: &reviewer, Reach: config.Nothing, Help: "name of the reviewer (default: none)"},
+	})
 	return c
 }
 
@@ -112,8 +113,8 @@ of each code among the coded pairs.`,
 			return report.Write(c.OutOrStdout(), o.format, estimates)
 		},
 	}
-	c.Flags().StringSliceVar(&by, "by", nil, "group shares by columns of the table")
-	config.Harmless(c.Flags(), "by")
+	config.Declare(c, "", []config.Flag{{Name: "by", To: &by, Reach: config.Nothing,
+		Help: "group shares by columns of the table"}})
 	o.add(c)
 	return c
 }

@@ -27,15 +27,13 @@ with --submit, submit them too. After -- comes a 'run' or 'score' command with
 
 // addJob adds the flags that schedulers have in common.
 func addJob(c *cobra.Command, j *cluster.Job, submit *bool) {
-	f := c.Flags()
-	f.IntVar(&j.Shards, "shards", 0, "number of shards (required)")
-	f.IntVar(&j.Parallel, "parallel", 0, "maximum number of shards at a time (default: no limit)")
-	f.StringVar(&j.Name, "name", "", "name of the job (default: the last part of --out)")
-	f.BoolVar(submit, "submit", false, "submit the jobs too")
-	config.Sensitive(f, "submit", config.Expense)
-	config.Harmless(f, "shards", "parallel", "name")
-	f.SortFlags = false
-	f.SetInterspersed(false) // what follows the command is its own, even without --
+	config.Declare(c, "", []config.Flag{
+		{Name: "shards", To: &j.Shards, Help: "number of shards (required)"},
+		{Name: "parallel", To: &j.Parallel, Help: "maximum number of shards at a time (default: no limit)"},
+		{Name: "name", To: &j.Name, Reach: config.Nothing, Help: "name of the job (default: the last part of --out)"},
+		{Name: "submit", To: submit, Reach: config.Expense, Help: "submit the jobs too"},
+	})
+	c.Flags().SetInterspersed(false) // what follows the command is its own, even without --
 }
 
 // readCommand reads the command after --, whose flags must be ones that it has.
@@ -145,10 +143,12 @@ resumes. To repeat shards that failed, run the same command again.`,
 		},
 	}
 	addJob(c, &s.Job, &submit)
-	c.Flags().StringArrayVar(&s.Options, "sbatch", nil, "an option of sbatch for both jobs, such as --partition=long; may be repeated")
-	c.Flags().StringVar(&s.Program, "program", "", "path of crosstalk on the nodes (default: this program)")
-	config.Sensitive(c.Flags(), "sbatch", config.Program)
-	config.Sensitive(c.Flags(), "program", config.Program)
+	config.Declare(c, "", []config.Flag{
+		{Name: "sbatch", To: &s.Options, Whole: true, Reach: config.Program,
+			Help: "an option of sbatch for both jobs, such as --partition=long; may be repeated"},
+		{Name: "program", To: &s.Program, Reach: config.Program,
+			Help: "path of crosstalk on the nodes (default: this program)"},
+	})
 	return c
 }
 
@@ -185,15 +185,16 @@ settings of rclone.`,
 		},
 	}
 	addJob(c, &k.Job, &submit)
-	f := c.Flags()
-	f.StringVar(&k.Image, "image", "", "container image with crosstalk (required)")
-	f.StringVar(&k.Claim, "claim", "", "a PersistentVolumeClaim that all pods can mount at the same time (ReadWriteMany)")
-	f.StringVar(&k.Store, "store", "", "a folder of object storage, as rclone names it, such as s3:bucket/sweep")
-	f.StringVar(&k.Secret, "secret", "", "a Secret whose entries become environment variables")
-	f.StringVar(&k.Namespace, "namespace", "", "namespace of the jobs (default: that of kubectl)")
-	config.Sensitive(f, "image", config.Program)
-	config.Sensitive(f, "store", config.Address)
-	config.Sensitive(f, "secret", config.Credential)
-	config.Harmless(f, "claim", "namespace")
+	config.Declare(c, "", []config.Flag{
+		{Name: "image", To: &k.Image, Reach: config.Program, Help: "container image with crosstalk (required)"},
+		{Name: "claim", To: &k.Claim, Reach: config.Nothing,
+			Help: "a PersistentVolumeClaim that all pods can mount at the same time (ReadWriteMany)"},
+		{Name: "store", To: &k.Store, Reach: config.Address,
+			Help: "a folder of object storage, as rclone names it, such as s3:bucket/sweep"},
+		{Name: "secret", To: &k.Secret, Reach: config.Credential,
+			Help: "a Secret whose entries become environment variables"},
+		{Name: "namespace", To: &k.Namespace, Reach: config.Nothing,
+			Help: "namespace of the jobs (default: that of kubectl)"},
+	})
 	return c
 }

@@ -73,9 +73,11 @@ protocol, --system, --prefix or --shots add.`,
 			}
 		},
 	}
-	c.Flags().StringVar(&api, "api", "", "print what is sent instead: chat, completions or responses")
-	config.Choices(c.Flags(), "api", apis...)
-	c.Flags().BoolVar(&card, "card", false, "print the suite's card instead: purpose, how it was written, weaknesses, reviewers")
+	config.Declare(c, "", []config.Flag{
+		{Name: "api", To: &api, Choices: apis, Help: "print what is sent instead: chat, completions or responses"},
+		{Name: "card", To: &card,
+			Help: "print the suite's card instead: purpose, how it was written, weaknesses, reviewers"},
+	})
 	c.MarkFlagsMutuallyExclusive("api", "card")
 	return c
 }

@@ -40,7 +40,8 @@ An existing file is not overwritten.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&instrument, "instrument", names[0], "leakage, confusion or consistency")
-	config.Choices(c.Flags(), "instrument", names...)
+	instrument = names[0]
+	config.Declare(c, "", []config.Flag{{Name: "instrument", To: &instrument, Choices: names,
+		Help: "leakage, confusion or consistency"}})
 	return c
 }

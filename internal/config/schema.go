@@ -69,7 +69,7 @@ func (d *definitions) refer(f flag) object {
 }
 
 func (f flag) schema() object {
-	if s, ok := structured(f.Flag); ok {
+	if s, ok := f.Value.(Structured); ok {
 		schema := s.Schema()
 		schema["description"] = f.Usage
 		return schema
