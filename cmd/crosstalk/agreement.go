@@ -32,7 +32,7 @@ kappa, alpha       agreement between annotators: Cohen's kappa of two,
                    Krippendorff's alpha of all (nominal); and kappa of the
                    instrument and the majority
 tau-b              Kendall's tau-b between annotators, and between each similarity
-                   and people; similarity differences within --slack are tied
+                   and people; similarity differences within 0.03 are tied
 sensitivity        share of the faults by the majority of people that the instrument
                    finds too
 specificity        share of the other answers in which it finds nothing
@@ -46,18 +46,15 @@ stratified, rates, shares, sensitivity and specificity are weighted, so that the
 are those of the whole run. Read the interval first: where few labelled answers
 were missed by the instrument, its sensitivity looks better than it is.`,
 		Example: `  crosstalk agreement RUN
-  crosstalk agreement RUN --slack 0.05 --by category
+  crosstalk agreement RUN --by category
   crosstalk agreement RUN --format json > agreement.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.run(c, args[0]) },
 	}
-	a.Slack, a.Worst, a.Seed = 0.03, 10, 1
+	a.Slack, a.Worst, a.Seed = 0.03, 10, 1 // at most 0.03 apart is a tie in tau-b
 	config.Declare(c, "", []config.Flag{
-		{Name: "slack", To: &a.Slack, Help: "similarity differences that differ by at most this are tied in tau-b"},
 		{Name: "by", To: &a.By, Reach: config.Nothing,
 			Help: "columns to give figures by, such as category or language (default with --all: as when they were measured)"},
-		{Name: "worst", To: &a.Worst,
-			Help: "number of the largest disagreements to list, for each similarity (3 in a screenful)"},
 		{Name: "all", To: &a.all, Help: "print all figures, not only a screenful"},
 		{Name: "question", To: &a.question, Reach: config.Nothing, Help: questionHelp},
 		{Name: "seed", To: &a.Seed, Help: "seed of the intervals"},
@@ -72,7 +69,7 @@ func (a *agreementFlags) run(c *cobra.Command, path string) error {
 		return err
 	}
 	a.Link, a.Short = web.ItemPath, !a.all && a.format == report.Formats[0]
-	if a.Short && !c.Flags().Changed("worst") {
+	if a.Short {
 		a.Worst = 3
 	}
 	result, err := labels.AgreementOf(path, a.question, a.Options)

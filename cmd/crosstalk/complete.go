@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"crosstalk"
 	kinds "crosstalk/instrument"
 	"crosstalk/internal/config"
 	"crosstalk/model"
@@ -16,17 +17,31 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// addCompletion adds the command that prints scripts for shells.
-func addCompletion(root *cobra.Command) {
-	root.CompletionOptions.DisableNoDescFlag = true // a setting of the shell, not of crosstalk.yaml
-	root.SetCompletionCommandGroupID(setUp)
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			c.Short = "Print a script for your shell that completes commands and flags"
-			c.Example = "  crosstalk completion bash > /etc/bash_completion.d/crosstalk"
-			c.Annotations = map[string]string{config.None: ""}
-		}
+// completionCommand prints scripts for shells.
+func completionCommand() *cobra.Command {
+	shells := []string{"bash", "fish", "powershell", "zsh"}
+	return &cobra.Command{
+		Use:         "completion " + strings.Join(shells, "|"),
+		Short:       "Print a script for your shell that completes commands and flags",
+		Example:     "  crosstalk completion bash > /etc/bash_completion.d/crosstalk",
+		Args:        cobra.ExactArgs(1),
+		ValidArgs:   shells,
+		Annotations: map[string]string{config.None: ""},
+		RunE: func(c *cobra.Command, args []string) error {
+			root, w := c.Root(), c.OutOrStdout()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(w, true)
+			case "fish":
+				return root.GenFishCompletion(w, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(w)
+			case "zsh":
+				return root.GenZshCompletion(w)
+			}
+			_, err := crosstalk.Chosen("shell", args[0], shells)
+			return err
+		},
 	}
 }
 

@@ -21,7 +21,6 @@ func configure(root *cobra.Command) {
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		silent := quiet(c)
 		applied, err := config.Load(c, standardConfig)
-		logAsWanted(c)
 		if err != nil {
 			return err
 		}

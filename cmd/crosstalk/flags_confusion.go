@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"crosstalk/instrument/confusion"
 	"crosstalk/internal/config"
@@ -16,13 +15,10 @@ import (
 // confusionFlags set how answers are scored for confusion.
 type confusionFlags struct {
 	study.Confusion
-	threshold float64
-	minWords  int
-	by        []string
+	by []string
 }
 
 func (f *confusionFlags) add(c *cobra.Command) {
-	latins := namesOf(confusion.Latins, func(l confusion.Latin) string { return string(l) })
 	protocols := namesOf(confusion.Protocols, func(p confusion.Protocol) string { return p.Name })
 	f.Part, f.by = string(confusion.Answer), confusion.By
 	config.Declare(c, scoring, []config.Flag{
@@ -38,22 +34,12 @@ func (f *confusionFlags) add(c *cobra.Command) {
 				"loans, explanations or quotations, or are doubtful"},
 		{Name: "words", To: &f.Words, Reach: config.Path,
 			Help: "lcb protocols: a file of English words, one per line (default: an embedded list)"},
-		{Name: "threshold", To: &f.threshold,
-			Help: "lcb protocols: minimum probability of a line's language, 0 to 1 (default: the protocol's)"},
-		{Name: "min-words", To: &f.minWords,
-			Help: "lcb protocols: skip lines with fewer words (default: the protocol's)"},
-		{Name: "latin", To: &f.Latin, Choices: latins,
-			Help: "lcb protocols: how to treat letters of other scripts in Latin-script languages: " +
-				strings.Join(latins, ", ") + " (default: the protocol's)"},
-		{Name: "kana", To: &f.Kana,
-			Help: "lcb protocols: tell Japanese from Chinese by its kana, since small identifiers confuse the two"},
 	})
 	config.Declare(c, often, []config.Flag{byFlag(&f.by, ", by "+languageGroups+", or by length_tertile (thirds of the prompts by length)")})
 }
 
 // study returns the study that the flags describe.
 func (f *confusionFlags) study(c *cobra.Command) study.Confusion {
-	f.Threshold, f.MinWords = pointer(c, "threshold", f.threshold), pointer(c, "min-words", f.minWords)
 	f.By = given(c, "by", f.by)
 	return f.Confusion
 }

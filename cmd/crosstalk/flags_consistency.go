@@ -19,8 +19,6 @@ func (f *consistencyFlags) add(c *cobra.Command) {
 	f.Free = "text"
 	config.Declare(c, scoring, []config.Flag{
 		protocolFlag(&f.Protocols, protocols),
-		{Name: "rouge", To: &f.ROUGE, Reach: config.Nothing,
-			Help: "how ROUGE splits words: unicode, papers (default: the protocol's)"},
 		{Name: "free", To: &f.Free, Reach: similarityReach(),
 			Help: "how to compare free answers: text, number, model (ask the model), " +
 				"or a similarity with the threshold for the same meaning, as in gloss>=0.7"},

@@ -14,24 +14,19 @@ import (
 // leakageFlags set how answers are scored for leakage.
 type leakageFlags struct {
 	study.Leakage
-	round int
-	tie   float64
-	by    []string
+	by []string
 }
 
 func (l *leakageFlags) add(c *cobra.Command) {
 	posts := namesOf(leakage.Posts, func(p leakage.Post) string { return string(p) })
 	protocols := namesOf(leakage.Protocols, func(p leakage.Protocol) string { return p.Name })
-	l.round, l.Similarities, l.by = leakage.Exact, []string{"gloss"}, leakage.By
+	l.Similarities, l.by = []string{"gloss"}, leakage.By
 	config.Declare(c, scoring, []config.Flag{
 		protocolFlag(&l.Protocols, protocols),
 		{Name: "similarity", To: &l.Similarities, Values: "similarities", Reach: similarityReach(),
 			Help: "how to compare concept and answer: " + similarities.Usage() + "; models pull fetches models"},
 		{Name: "post", To: &l.Post, Choices: posts,
 			Help: "how to trim answers: " + strings.Join(posts, ", ") + " (default: the protocol's)"},
-		{Name: "round", To: &l.round,
-			Help: "round similarities to N decimals (-1: do not round); overrides the protocol's rule"},
-		{Name: "tie", To: &l.tie, Help: "treat similarities that differ by at most this as a tie"},
 		{Name: "windows", To: &l.Windows, Choices: []string{leakage.Sentences, leakage.NoWindows},
 			Help: "also score answers in parts: " + leakage.Sentences + ", " + leakage.NoWindows + " (default: the suite's)"},
 		{Name: "counts", To: &l.Counts,
@@ -43,7 +38,6 @@ func (l *leakageFlags) add(c *cobra.Command) {
 
 // study returns the study that the flags describe.
 func (l *leakageFlags) study(c *cobra.Command) study.Leakage {
-	l.Round, l.Tie = pointer(c, "round", l.round), pointer(c, "tie", l.tie)
 	l.By = given(c, "by", l.by)
 	return l.Leakage
 }

@@ -77,7 +77,6 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 		{Name: "prices", To: &m.prices, Reach: config.Path,
 			Help: "a YAML file of prices per million tokens: {gpt-4o-mini: {input: 0.15, output: 0.60}}"},
 		{Name: "budget-cost", To: &o.Budget.Cost, Positive: true, Help: "stop before exceeding this cost (needs --prices)"},
-		{Name: "budget-tokens", To: &o.Budget.Tokens, Positive: true, Help: "stop before exceeding N tokens in total"},
 		{Name: "budget-asks", To: &o.Budget.Asks, Positive: true, Help: "stop before exceeding N requests"},
 		{Name: "batch", To: &o.Batch,
 			Help: "send the requests in batches: half the price at most providers, answers within a day; " +
@@ -88,13 +87,11 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 		{Name: "concurrency", To: &o.Concurrency, Positive: true,
 			Help: "maximum concurrent requests; adapts to the endpoint's limit (default 64, fewer for local servers)"},
 		{Name: "rpm", To: &o.RPM, Positive: true, Help: "maximum requests per minute (default: no limit)"},
-		{Name: "tpm", To: &o.TPM, Positive: true, Help: "maximum tokens per minute (default: no limit)"},
 		{Name: "timeout", To: &o.Timeout, Positive: true, Help: "maximum time per request"},
 		{Name: "retries", To: &o.Retries, Help: "retries after a transient error"},
 		{Name: "patience", To: &o.Patience, Positive: true,
 			Help: "maximum time to wait for a server that is down or asks to wait; " +
 				"a batch in progress is always waited for"},
-		{Name: "fail-after", To: &o.FailAfter, Positive: true, Help: "stop after N failed requests (default: never)"},
 	})
 }
 

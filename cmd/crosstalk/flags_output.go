@@ -85,11 +85,3 @@ func anyGiven(c *cobra.Command, flags ...string) string {
 	}
 	return ""
 }
-
-// pointer is given for a value whose zero value means something.
-func pointer[T any](c *cobra.Command, flag string, value T) *T {
-	if c.Flags().Changed(flag) {
-		return &value
-	}
-	return nil
-}

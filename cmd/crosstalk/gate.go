@@ -59,10 +59,6 @@ many more items may decide it.`,
 		{Name: "max-unchecked", To: &g.unchecked, Reach: config.Nothing,
 			Help: "largest share of the answers that may not have been judged, such as 0.1 or 10%"},
 		{Name: "junit", To: &g.reports.JUnit, Reach: config.Path, Help: "write the checks to this file as JUnit XML"},
-		{Name: "annotations", To: &g.reports.Annotations,
-			Help: "print GitHub workflow commands to stderr (default: only if GITHUB_ACTIONS is set)"},
-		{Name: "summary", To: &g.reports.Summary, Reach: config.Path,
-			Help: "append a markdown summary to this file (default: $GITHUB_STEP_SUMMARY)"},
 	})
 	g.compareFlags.add(c)
 	g.outputFlags.add(c)
@@ -93,10 +89,8 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 	if err := gate.Write(c.OutOrStdout(), g.format, verdict); err != nil {
 		return err
 	}
-	g.reports.Annotations = g.reports.Annotations || !c.Flags().Changed("annotations") && os.Getenv("GITHUB_ACTIONS") == "true"
-	if !c.Flags().Changed("summary") {
-		g.reports.Summary = os.Getenv("GITHUB_STEP_SUMMARY")
-	}
+	g.reports.Annotations = os.Getenv("GITHUB_ACTIONS") == "true"
+	g.reports.Summary = os.Getenv("GITHUB_STEP_SUMMARY")
 	if err := g.reports.Write(c.ErrOrStderr(), verdict); err != nil {
 		return err
 	}

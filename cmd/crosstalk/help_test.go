@@ -8,6 +8,7 @@ import (
 
 	"crosstalk/internal/config"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -53,5 +54,33 @@ func TestCommandGroups(t *testing.T) {
 		if c.IsAvailableCommand() && c.GroupID == "" {
 			t.Errorf("%s is in no group", c.Name())
 		}
+	}
+}
+
+// There are not more commands and flags than one can know.
+func TestBreadth(t *testing.T) {
+	commands, flags, onRun := 0, map[string]bool{}, 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				commands++
+				walk(sub)
+			}
+		}
+		c.InitDefaultHelpFlag()
+		c.InitDefaultVersionFlag()
+		c.InheritedFlags()
+		for f := range flagsOf(c) {
+			flags[f.Name] = true
+			if c.CommandPath() == "crosstalk run confusion" {
+				onRun++
+			}
+		}
+	}
+	walk(rootCommand())
+	t.Logf("%d commands, %d different flags, %d flags of run confusion", commands, len(flags), onRun)
+	if commands > 38 || len(flags) > 125 || onRun > 51 {
+		t.Errorf("%d commands, %d different flags, %d flags of run confusion; expected at most 38, 125 and 51", commands, len(flags), onRun)
 	}
 }

@@ -71,9 +71,6 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	if errors.As(err, &e) {
 		code = e.code
 	}
-	if log := command.ErrOrStderr(); log != root.ErrOrStderr() { // of this command, with --log
-		stderr = log
-	}
 	if message := err.Error(); message != "" {
 		fmt.Fprintf(stderr, "crosstalk: %s\n", visible.Message(message))
 	}
@@ -95,6 +92,9 @@ func reportUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{explainFlag(c, err)} })
 	if args := c.Args; args != nil {
 		c.Args = func(c *cobra.Command, list []string) error {
+			if path, instead := insteadOf(c, list); instead != "" {
+				return &usageError{fmt.Errorf("%q was removed: %s", path, instead)}
+			}
 			if args(c, list) != nil {
 				return &usageError{wrongArguments(c, list)}
 			}
@@ -142,7 +142,7 @@ gate is inconclusive, 130 interrupted.`,
 		{"Ask people", []*cobra.Command{annotateCommand(), labelsCommand(), agreementCommand(), reviewCommand()}},
 		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
 		{"Use many machines", []*cobra.Command{submitCommand(), mergeCommand(), statusCommand()}},
-		{setUp, []*cobra.Command{suitesCommand(), modelsCommand(), initCommand()}},
+		{"Set up", []*cobra.Command{suitesCommand(), modelsCommand(), initCommand(), completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
 		for _, c := range group.commands {
@@ -153,13 +153,10 @@ gate is inconclusive, 130 interrupted.`,
 	root.AddCommand(versionCommand())
 	configure(root)
 	helpfully(root)
-	addCompletion(root)
+	root.CompletionOptions.DisableDefaultCmd = true // it has a command for each shell
 	reportUsage(root)
 	return root
 }
-
-// setUp is the title of the last group of commands.
-const setUp = "Set up"
 
 // versionCommand is --version for those who type it as a command.
 func versionCommand() *cobra.Command {
@@ -187,9 +184,6 @@ func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 func chooseCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
-	}
-	if instead := removed[args[0]]; instead != "" {
-		return &usageError{fmt.Errorf("%q was removed: %s", args[0], instead)}
 	}
 	message := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
 	if like := c.SuggestionsFor(args[0]); len(like) > 0 {

@@ -42,7 +42,7 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.suite, r.grace = suite, 20*time.Second
 	config.Declare(c, often, []config.Flag{
 		{Name: "suite", To: &r.suite, Values: "suites", Reach: config.Path,
-			Help: "an embedded suite (crosstalk suites list) or a file: YAML, or a table of prompts"},
+			Help: "an embedded suite (crosstalk suites) or a file: YAML, or a table of prompts"},
 		{Name: "out", To: &r.out, Reach: config.Path, Help: "the run directory (default: runs/SUITE-MODEL-HASH)"},
 		{Name: "dry-run", To: &r.dry, Help: "print the conditions, requests, tokens and cost; send nothing"},
 	})
@@ -50,7 +50,6 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	config.Declare(c, limits, []config.Flag{{Name: "grace", To: &r.grace,
 		Help: "after SIGTERM, maximum time to wait for the requests in flight; " +
 			"must be shorter than the scheduler's kill delay"}})
-	addLog(c)
 	r.answerFlags.add(c)
 }
 

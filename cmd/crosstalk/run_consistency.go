@@ -62,7 +62,6 @@ Without --model, a reference model answers, whose consistency is known.`,
 			Help: "NAME=PROMPT: how to tell the model to rewrite into a language (de), a pair (en>de), " +
 				consistency.Paraphrase + ", or another sense of inputs that this defines; NAME:I=PROMPT only for " +
 				"instructions; {text} marks the place of the text (default: after the prompt)"},
-		{Name: "rewrite-tokens", To: &f.RewriteTokens, Help: "maximum tokens per rewritten text (default: the protocol's)"},
 		{Name: "texts", To: &f.Texts, Reach: config.Path,
 			Help: "files of rewritten inputs to use instead of the model's own"},
 		{Name: "instructions", To: &f.Instructions, Reach: config.Path,

@@ -30,7 +30,6 @@ func addJob(c *cobra.Command, j *cluster.Job, submit *bool) {
 	config.Declare(c, "", []config.Flag{
 		{Name: "shards", To: &j.Shards, Help: "number of shards (required)"},
 		{Name: "parallel", To: &j.Parallel, Help: "maximum number of shards at a time (default: no limit)"},
-		{Name: "name", To: &j.Name, Reach: config.Nothing, Help: "name of the job (default: the last part of --out)"},
 		{Name: "submit", To: submit, Reach: config.Expense, Help: "submit the jobs too"},
 	})
 	c.Flags().SetInterspersed(false) // what follows the command is its own, even without --
@@ -193,8 +192,6 @@ settings of rclone.`,
 			Help: "a folder of object storage, as rclone names it, such as s3:bucket/sweep"},
 		{Name: "secret", To: &k.Secret, Reach: config.Credential,
 			Help: "a Secret whose entries become environment variables"},
-		{Name: "namespace", To: &k.Namespace, Reach: config.Nothing,
-			Help: "namespace of the jobs (default: that of kubectl)"},
 	})
 	return c
 }

@@ -45,7 +45,6 @@ func (d *definitions) section(s *section) object {
 	for _, part := range s.parts {
 		of := d.section(part)
 		if flag, both := properties[part.name]; both {
-			of["type"] = "object" // null is not a value
 			properties[part.name] = anyOf([]any{of, flag})
 			continue
 		}

@@ -63,7 +63,7 @@ func checks() []check {
 			t.answered(t.items)
 			t.measured()
 		}},
-		check{"models list, models check", false, func(t *trial) {
+		check{"models, models --check", false, func(t *trial) {
 			for _, args := range [][]string{{"list", "ollama:"}, {"check", "ollama:tiny"}} {
 				t.ends(t.start("models", args[0], args[1], "--base-url", t.url()+"/v1"), 0, "tiny")
 			}
