@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +12,6 @@ import (
 	"crosstalk/instrument"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
-	"crosstalk/instrument/consistency/review"
 	"crosstalk/instrument/leakage"
 	"crosstalk/measure/langid"
 	"crosstalk/measure/similarity"
@@ -168,15 +165,7 @@ func ofConsistency(t *testing.T) made {
 		}
 		observations = append(observations, list...)
 	}
-	coded := filepath.Join(t.TempDir(), "coded.csv")
-	if err := os.WriteFile(coded, []byte("task,item,code\nt,i,translation\nt,j,\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	codes, err := review.Codes([]string{coded}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made{consistency.Kind, nil, observations, append(sumUp(in.Rules(), observations, []string{consistency.ByClass}), codes...)}
+	return made{consistency.Kind, nil, observations, sumUp(in.Rules(), observations, []string{consistency.ByClass})}
 }
 
 // set is a set of keys.

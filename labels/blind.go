@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,8 +34,8 @@ func (s *Sheet) Blind(d Design) Blind {
 	return b
 }
 
-// side is what an id stands for. On sheets of an earlier version the letter is missing,
-// and zeros at the beginning too if a spreadsheet took the id for a number.
+// side is the side that an id stands for. On sheets of an earlier version the letter
+// is missing, and leading zeros too if a spreadsheet took the id for a number.
 func (b Blind) side(id string) (at side, known bool) {
 	if at, known = b.ids[id]; !known && len(id) <= idDigits {
 		at, known = b.ids[idLetter+strings.Repeat("0", idDigits-len(id))+id]
@@ -62,48 +63,49 @@ type Answer struct {
 	Words     [][2]int // marked in the text: bytes, [start, end) each, in any order
 }
 
-// Label un-blinds an answer. An unknown id or choice, and words that are not
-// those of the text, are errors.
+// Label un-blinds an answer. Unknown ids and choices, and marked words that the text
+// does not have, are errors.
 func (b Blind) Label(a Answer) (Label, error) {
-	u, known := b.Unit(a.ID)
+	at, known := b.side(a.ID)
 	if !known {
 		return Label{}, fmt.Errorf("unknown id %s", a.ID)
 	}
-	at, _ := b.side(a.ID)
+	u := &b.Units[at.unit]
 	label, err := b.unblind(u, a.Shown, at.swapped)
 	if err != nil {
 		return Label{}, err
 	}
 	words, err := b.marked(u, a.Words)
-	return Label{Question: b.Question.Name, Item: u.Item, Sample: u.Sample, Variant: u.Variant, Line: u.Line, Condition: u.Condition,
-		Annotator: a.Annotator, Label: label, Words: words, When: a.When.UTC(), Seconds: a.Seconds, Comment: a.Comment}, err
+	return Label{Question: b.Question.Name, Item: u.Item, Sample: u.Sample, Variant: u.Variant, Line: u.Line,
+		Condition: u.Condition, Annotator: a.Annotator, Label: label, Words: words, When: a.When.UTC(),
+		Seconds: a.Seconds, Comment: a.Comment}, err
 }
 
 // unblind returns the label that a choice stands for.
 func (b Blind) unblind(u *Unit, shown string, swapped bool) (string, error) {
 	q := b.Question
+	if q.Several {
+		return listed(shown)
+	}
+	choices := u.Choices
+	if choices == nil {
+		choices = q.shown()
+	}
+	i := slices.IndexFunc(choices, func(choice string) bool { return strings.EqualFold(choice, shown) })
 	switch {
-	case q.Several:
-		return Listed(shown)
+	case i < 0:
+		return "", unknownLabel(shown, choices)
 	case u.Choices != nil:
-		if i := slices.IndexFunc(u.Choices, func(c string) bool { return strings.EqualFold(c, shown) }); i >= 0 {
-			return u.Choices[i], nil
-		}
-		return "", fmt.Errorf("unknown label %q; choose one of: %s", shown, strings.Join(u.Choices, ", "))
-	}
-	i := slices.IndexFunc(q.shown(), func(choice string) bool { return strings.EqualFold(choice, shown) })
-	if i < 0 {
-		return "", fmt.Errorf("unknown label %q; choose one of: %s", shown, strings.Join(q.shown(), ", "))
-	}
-	if swapped && q.Choices[i].Shown != "" {
+		return u.Choices[i], nil
+	case swapped && q.Choices[i].Shown != "":
 		i = 1 - i // A and B come first
 	}
 	return q.Choices[i].Label, nil
 }
 
-// Listed is a list of labels in its usual form: "a; b", in alphabetical order,
+// listed is a list of labels in its usual form: "a; b", in alphabetical order,
 // each once.
-func Listed(text string) (string, error) {
+func listed(text string) (string, error) {
 	var list []string
 	for part := range strings.SplitSeq(text, ";") {
 		if part = strings.Join(strings.Fields(part), " "); part != "" {
@@ -111,7 +113,7 @@ func Listed(text string) (string, error) {
 		}
 	}
 	if len(list) == 0 {
-		return "", fmt.Errorf("no label; expected words, several separated by semicolons")
+		return "", errors.New("no label; expected words, several separated by semicolons")
 	}
 	slices.Sort(list)
 	return strings.Join(slices.Compact(list), "; "), nil
@@ -140,7 +142,7 @@ func (b Blind) marked(u *Unit, places [][2]int) (marked []Word, err error) {
 		}
 	}
 	if len(marked) != len(places) {
-		return nil, fmt.Errorf("marked words are not words of the text")
+		return nil, errors.New("marked words are not words of the text")
 	}
 	return marked, nil
 }

@@ -14,51 +14,82 @@ import (
 	"crosstalk/instrument/confusion"
 	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
+	"crosstalk/run"
 )
 
-// FigureColumn is the column that tells corrected figures from others.
-const FigureColumn = "figure"
+// figureColumn is the column that tells corrected figures from others.
+const figureColumn = "figure"
 
 // Its values.
 const (
-	Uncorrected = "uncorrected"
-	LabelsAlone = "labels alone"
-	Corrected   = "corrected"
+	uncorrected = "uncorrected"
+	labelsAlone = "labels alone"
+	corrected   = "corrected"
 )
 
-// Correct returns the figures of a run three times: as the instrument has them,
-// those of people alone, and corrected: the mean that people would give to all
-// answers, from their labels of some and the instrument's values of all
-// (stats.Corrected, prediction-powered inference). Figures are given for each
-// condition and judge, and for each value of each column of by. The strata are
-// those of the exported samples. After ReadWords, WPR and LCPR are figures too.
+// CorrectedOf returns figures of a finished run three times, for every question that
+// was answered: as the instrument has them, those of people alone, and corrected:
+// the mean that people would give to all answers, from their labels of some and the
+// instrument's values of all (stats.Corrected, prediction-powered inference). Figures
+// are given for each condition and judge, and for each value of each column of by.
+// The strata are those of the exported samples. If people marked words, WPR and LCPR
+// are figures too. Notes say what could not be corrected.
 //
-// All are plain means over answers (of lines: over lines), also where the instrument averages over
-// languages. An answer that several people labelled has the mean of their
-// values; one that nobody can tell counts as not labelled. Signatures are those
-// of own, the run's own figures, with a field for what is different.
-func (s *Sheet) Correct(d Design, labels []Label, by []string, own []crosstalk.Estimate) ([]crosstalk.Estimate, error) {
-	if err := s.CheckBy(by); err != nil {
+// All are plain means over answers (of lines: over lines), also where the instrument
+// averages over languages. An answer that several people labelled has the mean of
+// their values; one that nobody can tell counts as not labelled. Signatures are those
+// of the run's own figures, with a field for what is different.
+func CorrectedOf(path string, by []string) (estimates []crosstalk.Estimate, notes []string, err error) {
+	labels, design, err := given(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	own, err := run.ReadEstimates(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	sheets, err := answered(path, labels, func(q Question) bool { return q.Fault != "" }) // others concern no figure
+	if err == nil && len(sheets) == 0 {
+		err = fmt.Errorf("%s: no label is of a question whose figure can be corrected", path)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, sheet := range sheets {
+		corrected, err := sheet.correct(design, labels, by, own)
+		if err != nil {
+			return nil, nil, err
+		}
+		estimates = append(estimates, corrected...)
+		if sheet.words != nil && !sheet.markedWords(labels) {
+			notes = append(notes, "WPR and LCPR are not corrected: no label marks a word")
+		}
+	}
+	return estimates, notes, nil
+}
+
+// correct returns the figures of a sheet. own are the run's own figures.
+func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.Estimate) ([]crosstalk.Estimate, error) {
+	if err := s.check("by", by); err != nil {
 		return nil, err
 	}
 	labels = s.own(labels)
-	units, _ := s.judged(d.By(), labels)
-	targets := s.targets(units, labels)
+	targets, strata := s.targets(labels), d.strata()
 	var figures []*figure
 	at := map[string]*figure{}
 	for i, u := range s.judgements() {
 		for k := -1; k < len(by); k++ {
+			if k >= 0 && u.condition[by[k]] != "" {
+				continue
+			}
 			columns := maps.Clone(u.condition)
 			for c, name := range by {
 				if _, there := u.condition[name]; !there {
 					columns[name] = crosstalk.All
 				}
 				if c == k {
-					columns[name] = u.Column(name)
+					columns[name] = u.column(name)
 				}
-			}
-			if k >= 0 && u.condition[by[k]] != "" {
-				continue
 			}
 			for t, target := range targets {
 				values, given, ok := target.steps(i, u.by)
@@ -69,10 +100,14 @@ func (s *Sheet) Correct(d Design, labels []Label, by []string, own []crosstalk.E
 				f := at[id]
 				if f == nil {
 					f = &figure{target: target, by: columns, order: [2]int{t, k}, items: map[string]bool{}}
+					f.parts = make([]*stats.Clusters, len(values))
+					for step := range f.parts {
+						f.parts[step] = &stats.Clusters{}
+					}
 					at[id] = f
 					figures = append(figures, f)
 				}
-				f.add(u.Unit, u.stratum(d.By()), values, given)
+				f.add(u.Unit, u.stratum(strata), values, given)
 			}
 		}
 	}
@@ -88,16 +123,17 @@ func (s *Sheet) Correct(d Design, labels []Label, by []string, own []crosstalk.E
 	})
 	var estimates []crosstalk.Estimate
 	for _, f := range figures {
-		estimates = append(estimates, f.estimates(s.signature(own, f.measure, f.by), better(s.Question))...)
+		estimates = append(estimates, f.estimates(s.signature(own, f.measure, f.by), s.Question.better())...)
 	}
 	return estimates, nil
 }
 
-// judgement is what one judge, such as a similarity, says of a unit.
+// judgement is what one judge, such as a similarity, found in a unit.
 type judgement struct {
 	*Unit
 	by        Judged
-	condition map[string]string // with the judge
+	apart     map[string]string // the columns that no figure mixes
+	condition map[string]string // those with the judge
 }
 
 // judgements yields all judgements with the number of their unit.
@@ -106,12 +142,13 @@ func (s *Sheet) judgements() iter.Seq2[int, judgement] {
 	return func(yield func(int, judgement) bool) {
 		for i := range s.Units {
 			u := &s.Units[i]
+			apart := s.Question.apart(u)
 			for _, j := range u.Judged {
-				condition := s.Question.apart(u)
+				condition := maps.Clone(apart)
 				if judge != "" {
 					condition[judge] = j.Judge
 				}
-				if !yield(i, judgement{u, j, condition}) {
+				if !yield(i, judgement{u, j, apart, condition}) {
 					return
 				}
 			}
@@ -120,47 +157,89 @@ func (s *Sheet) judgements() iter.Seq2[int, judgement] {
 }
 
 // target is a figure that labels correct: of, of the means of the steps that an
-// answer passes. steps has what an instrument and people say of a unit; ok is
-// false where the figure does not speak of it.
+// answer passes. steps has the values of the instrument and of people for a unit; ok
+// is false where the figure is not about it.
 type target struct {
 	measure string
 	of      func(means []float64) float64
 	steps   func(unit int, j Judged) (values, labels []float64, ok bool)
 }
 
-// targets are the question's measure and, if people marked words, those of words.
-func (s *Sheet) targets(units []judgedUnit, labels []Label) []target {
+// targets are the question's measure and, if people marked words, those of words: of
+// answers that pass the check of lines, and of those that pass that of words too.
+// LCPR is the harmonic mean of LPR and WPR in the languages that have both.
+func (s *Sheet) targets(labels []Label) []target {
 	values := slices.Repeat([]float64{math.NaN()}, len(s.Units))
+	units, _ := s.labelled(nil, labels)
 	for _, u := range units {
-		values[s.At[u.key]] = u.value
+		values[s.at[u.key]] = u.value
 	}
-	measure := s.Question.Measure
-	if s.Question.Name == Lines {
-		measure = confusion.LineAccuracy
-	}
-	first := target{measure, func(means []float64) float64 { return means[0] },
+	first := target{s.Question.Measure, func(means []float64) float64 { return means[0] },
 		func(i int, j Judged) ([]float64, []float64, bool) { return []float64{j.Value}, values[i : i+1], true }}
-	return append([]target{first}, s.wordTargets(labels)...)
+	if s.Question.Unit == unitLine {
+		first.measure = confusion.LineAccuracy
+	}
+	if !s.markedWords(labels) {
+		return []target{first}
+	}
+	given := s.passes(labels)
+	steps := func(i int, j Judged) ([]float64, []float64, bool) {
+		right, known := s.words[i]
+		return []float64{j.Value, j.Value * right}, given[i][:], known
+	}
+	share := func(means []float64) float64 { return means[1] / means[0] }
+	harmonic := func(means []float64) float64 {
+		lines, words := means[0], share(means)
+		return 2 * lines * words / (lines + words)
+	}
+	return []target{first, {confusion.WPR, share, steps}, {confusion.LCPR, harmonic, steps}}
+}
+
+// markedWords reports whether words are judged and people marked some in any answer.
+// If not, nobody knows whether they were asked to.
+func (s *Sheet) markedWords(labels []Label) bool {
+	return s.words != nil && slices.ContainsFunc(s.own(labels), func(l Label) bool { return len(l.Words) > 0 })
+}
+
+// passes are, for each unit, two shares of the annotators who can tell: those who find
+// no wrong line, and those who find no wrong line or word.
+func (s *Sheet) passes(labels []Label) [][2]float64 {
+	list, n := make([][2]float64, len(s.Units)), make([]float64, len(s.Units))
+	for _, l := range labels {
+		i, known := s.at[l.Key()]
+		right := s.Question.value(l.Label)
+		if !known || math.IsNaN(right) {
+			continue
+		}
+		n[i]++
+		list[i][0] += right
+		if len(l.Words) == 0 {
+			list[i][1] += right
+		}
+	}
+	for i := range list {
+		for k := range list[i] {
+			list[i][k] /= n[i] // NaN without labels
+		}
+	}
+	return list
 }
 
 // figure is one of a condition, a judge, or a value of a column.
 type figure struct {
 	target
 	by    map[string]string
-	order [2]int           // of the target and the column
-	steps []stats.Clusters // the instrument's, each of those that pass the one before
+	order [2]int            // of the target and the column
+	parts []*stats.Clusters // the instrument's, each of those that pass the one before
 	both  stats.Corrected
 	items map[string]bool
 }
 
 func (f *figure) add(u *Unit, stratum string, values, labels []float64) {
-	if f.steps == nil {
-		f.steps = make([]stats.Clusters, len(values))
-	}
 	passed := 1.0
 	for k, v := range values {
 		if passed > 0 {
-			f.steps[k].Add(u.Cluster, v/passed)
+			f.parts[k].Add(u.Cluster, v/passed)
 		}
 		passed = v
 	}
@@ -170,14 +249,10 @@ func (f *figure) add(u *Unit, stratum string, values, labels []float64) {
 
 // uncorrected is the instrument's own figure.
 func (f *figure) uncorrected() stats.Estimate {
-	if len(f.steps) == 1 {
-		return stats.Mean(&f.steps[0], stats.Proportion, estimate.Level)
+	if len(f.parts) == 1 {
+		return stats.Mean(f.parts[0], stats.Proportion, estimate.Level)
 	}
-	parts := make([]*stats.Clusters, len(f.steps))
-	for k := range f.steps {
-		parts[k] = &f.steps[k]
-	}
-	return stats.Combine(parts, func(rates []float64) float64 { // of those that pass the step before
+	return stats.Combine(f.parts, func(rates []float64) float64 { // of those that pass the step before
 		means := slices.Clone(rates)
 		for k := 1; k < len(means); k++ {
 			means[k] *= means[k-1]
@@ -193,14 +268,14 @@ func (f *figure) estimates(signature string, better crosstalk.Direction) (list [
 		name, field string
 		stats.Estimate
 	}{
-		{Uncorrected, "", f.uncorrected()},
-		{LabelsAlone, fmt.Sprintf("labels:%d", c.Labelled), c.Labels},
-		{Corrected, fmt.Sprintf("corrected:%d-labels", c.Labelled), c.Corrected},
+		{uncorrected, "", f.uncorrected()},
+		{labelsAlone, fmt.Sprintf("labels:%d", c.Labelled), c.Labels},
+		{corrected, fmt.Sprintf("corrected:%d-labels", c.Labelled), c.Corrected},
 	} {
 		columns := maps.Clone(f.by)
-		columns[FigureColumn] = kind.name
-		e := crosstalk.Estimate{Measure: f.measure, N: len(f.items), Observations: kind.N, Clusters: kind.Clusters, By: columns,
-			Counts: map[string]int{"labelled": c.Labelled}, Better: better, Signature: signature}
+		columns[figureColumn] = kind.name
+		e := crosstalk.Estimate{Measure: f.measure, N: len(f.items), Observations: kind.N, Clusters: kind.Clusters,
+			By: columns, Counts: map[string]int{"labelled": c.Labelled}, Better: better, Signature: signature}
 		if kind.field != "" {
 			e.Signature = withField(signature, kind.field)
 		}
@@ -211,7 +286,7 @@ func (f *figure) estimates(signature string, better crosstalk.Direction) (list [
 }
 
 // better is the direction of a question's measure: fewer faults.
-func better(q Question) crosstalk.Direction {
+func (q Question) better() crosstalk.Direction {
 	if q.FaultValue == 1 {
 		return crosstalk.Lower
 	}
@@ -220,15 +295,16 @@ func better(q Question) crosstalk.Direction {
 
 // signature is that of the run's own figure of this measure with these columns.
 func (s *Sheet) signature(own []crosstalk.Estimate, measure string, by map[string]string) string {
+	lines := s.Question.Unit == unitLine
 	mean := "mean:answers"
-	if s.Question.Name == Lines {
+	if lines {
 		mean = "mean:lines"
 	}
 	for _, e := range own {
 		if e.Measure != measure || !agree(e.By, by) {
 			continue
 		}
-		if e.Average != nil || s.Question.Name == Lines {
+		if e.Average != nil || lines {
 			return withField(e.Signature, mean)
 		}
 		return e.Signature

@@ -42,7 +42,7 @@ type Sample struct {
 	Seed uint64   `json:"seed"`
 }
 
-// Check returns an error for a sample that says nothing.
+// Check returns an error for impossible settings.
 func (s Sample) Check() error {
 	if s.N < 0 {
 		return crosstalk.BadOption("sample", " is %d; expected a positive number", s.N)
@@ -53,23 +53,13 @@ func (s Sample) Check() error {
 	return nil
 }
 
-// columns are those of the strata. What Only leaves out is a stratum too.
-func (s Sample) columns() (list []string) {
-	list = slices.Clone(s.By)
-	for _, only := range s.Only {
-		column, _, _ := strings.Cut(only, "=")
-		list = append(list, column)
-	}
-	return list
-}
-
-// By are the columns by which any sample was stratified. Within all of them,
-// labels were drawn at random.
-func (d Design) By() (by []string) {
+// strata are the columns by which any sample was stratified. Within all of them,
+// labels were drawn at random. What Sample.Only leaves out is a stratum too.
+func (d Design) strata() (by []string) {
 	for _, s := range d.Samples {
-		for _, c := range s.columns() {
-			if !slices.Contains(by, c) {
-				by = append(by, c)
+		for _, c := range slices.Concat(s.By, s.Only) {
+			if column, _, _ := strings.Cut(c, "="); !slices.Contains(by, column) {
+				by = append(by, column)
 			}
 		}
 	}
@@ -105,10 +95,9 @@ func Plan(run string, s Sample) (Design, error) {
 	if err != nil {
 		return d, err
 	}
-	known := slices.ContainsFunc(d.Samples, func(old Sample) bool {
+	if slices.ContainsFunc(d.Samples, func(old Sample) bool {
 		return old.N == s.N && old.Seed == s.Seed && slices.Equal(old.By, s.By) && slices.Equal(old.Only, s.Only)
-	})
-	if known {
+	}) {
 		return d, nil
 	}
 	if d.Secret == "" {
@@ -148,22 +137,20 @@ type Asked struct {
 	A, B   string
 	Given  [2]string // what A and B answer, if people should see it
 	Labels []string  // to choose from, as shown
-	Unit   int       // its index in the units
+
+	at []byte // its place among the others
 }
 
 // Ask returns the questions about units for an annotator: sides and order are
 // drawn from the run's secret, the annotator's name and the seed. They do not
 // depend on what the units contain or what was found in them.
 func (d Design) Ask(q Question, units []Unit, annotator string, seed uint64) []Asked {
-	type placed struct {
-		at []byte
-		Asked
-	}
-	list := make([]placed, len(units))
+	asked := make([]Asked, len(units))
 	for i, u := range units {
 		draw := d.mac("draw", annotator, fmt.Sprint(seed), u.key)
 		swapped := q.paired() && draw[0]&1 == 1
-		a := Asked{ID: d.id(u.key, swapped), Topic: u.Topic, A: u.Texts[0], B: u.Texts[1], Given: u.Given, Labels: u.Choices}
+		a := Asked{ID: d.id(u.key, swapped), Topic: u.Topic, A: u.Texts[0], B: u.Texts[1], Given: u.Given,
+			Labels: u.Choices, at: draw[1:]}
 		if swapped {
 			a.A, a.B = a.B, a.A
 			a.Given[0], a.Given[1] = a.Given[1], a.Given[0]
@@ -171,19 +158,15 @@ func (d Design) Ask(q Question, units []Unit, annotator string, seed uint64) []A
 		if a.Labels == nil {
 			a.Labels = q.shown()
 		}
-		list[i] = placed{draw[1:], a}
+		asked[i] = a
 	}
-	slices.SortFunc(list, func(a, b placed) int { return cmp.Or(bytes.Compare(a.at, b.at), cmp.Compare(a.ID, b.ID)) })
-	asked := make([]Asked, len(list))
-	for i, p := range list {
-		asked[i] = p.Asked
-	}
+	slices.SortFunc(asked, func(a, b Asked) int { return cmp.Or(bytes.Compare(a.at, b.at), cmp.Compare(a.ID, b.ID)) })
 	return asked
 }
 
-// id names a question on a sheet. Who knows the secret can tell the unit and
-// the sides from it, whoever was asked. It begins with a letter, so that no
-// spreadsheet takes it for a number.
+// id names a question on a sheet. The secret tells the unit and the sides from it,
+// whoever was asked. It begins with a letter, so that no spreadsheet takes it for a
+// number.
 func (d Design) id(unit string, swapped bool) string {
 	return idLetter + hex.EncodeToString(d.mac("id", unit, fmt.Sprint(swapped))[:idDigits/2])
 }
@@ -198,7 +181,7 @@ const (
 // random. A larger sample of the same seed contains a smaller one, but for the
 // units that strata without enough had to leave to others.
 func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
-	if err := s.CheckBy(sample.By); err != nil {
+	if err := s.check("by", sample.By); err != nil {
 		return nil, err
 	}
 	units, err := s.only(sample.Only)
@@ -208,47 +191,36 @@ func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 	if sample.N <= 0 || sample.N >= len(units) {
 		return units, nil
 	}
-	type ranked struct {
-		unit int
-		rank [32]byte
-	}
-	strata := map[string][]ranked{}
+	ranks := make([][sha256.Size]byte, len(units))
 	for i, u := range units {
-		name := u.stratum(sample.By)
-		strata[name] = append(strata[name], ranked{i, sha256.Sum256(fmt.Appendf(nil, "%d:%s", sample.Seed, u.key))})
+		ranks[i] = sha256.Sum256(fmt.Appendf(nil, "%d:%s", sample.Seed, u.key))
 	}
-	names := make([]string, 0, len(strata))
-	for name, units := range strata {
-		names = append(names, name)
-		slices.SortFunc(units, func(a, b ranked) int { return bytes.Compare(a.rank[:], b.rank[:]) })
+	strata := groupBy(indexes(len(units)), func(i int) string { return units[i].stratum(sample.By) })
+	if sample.N < len(strata) {
+		return nil, fmt.Errorf("a sample of %d is smaller than the number of strata, %d; "+
+			"use a larger --sample or fewer columns in --by", sample.N, len(strata))
 	}
-	slices.SortFunc(names, func(a, b string) int { // the smallest first: what they lack goes to the others
-		return cmp.Or(cmp.Compare(len(strata[a]), len(strata[b])), cmp.Compare(a, b))
+	slices.SortFunc(strata, func(a, b []int) int { // the smallest first: what they lack goes to the others
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(units[a[0]].stratum(sample.By), units[b[0]].stratum(sample.By)))
 	})
-	if sample.N < len(names) {
-		return nil, fmt.Errorf("a sample of %d is smaller than the number of strata, %d; use a larger --sample or fewer columns in --by",
-			sample.N, len(names))
-	}
 	var chosen []int
 	left := sample.N
-	for i, name := range names {
-		take := min(len(strata[name]), left/(len(names)-i))
+	for i, stratum := range strata {
+		take := min(len(stratum), left/(len(strata)-i))
 		left -= take
-		for _, r := range strata[name][:take] {
-			chosen = append(chosen, r.unit)
-		}
+		slices.SortFunc(stratum, func(a, b int) int { return bytes.Compare(ranks[a][:], ranks[b][:]) })
+		chosen = append(chosen, stratum[:take]...)
 	}
 	slices.Sort(chosen)
-	drawn := make([]Unit, len(chosen))
-	for i, c := range chosen {
-		drawn[i] = units[c]
-	}
-	return drawn, nil
+	return pick(units, chosen), nil
 }
 
 // only returns the units that have these values: "column=value", or a column for
 // "column=yes". Different columns have to match all, values of one column any.
 func (s *Sheet) only(conditions []string) ([]Unit, error) {
+	if len(conditions) == 0 {
+		return s.Units, nil
+	}
 	wanted := map[string][]string{}
 	for _, c := range conditions {
 		column, value, given := strings.Cut(c, "=")
@@ -260,19 +232,14 @@ func (s *Sheet) only(conditions []string) ([]Unit, error) {
 		}
 		wanted[column] = append(wanted[column], value)
 	}
-	if len(wanted) == 0 {
-		return s.Units, nil
-	}
-	var units []Unit
-	for i := range s.Units {
-		fits := true
+	units := slices.DeleteFunc(slices.Clone(s.Units), func(u Unit) bool {
 		for column, values := range wanted {
-			fits = fits && slices.Contains(values, s.Units[i].Column(column))
+			if !slices.Contains(values, u.column(column)) {
+				return true
+			}
 		}
-		if fits {
-			units = append(units, s.Units[i])
-		}
-	}
+		return false
+	})
 	if len(units) == 0 {
 		return nil, crosstalk.BadOption("only", " %s: there is no such answer", strings.Join(conditions, ","))
 	}

@@ -3,13 +3,16 @@ package labels
 import (
 	"bytes"
 	"encoding/csv"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"crosstalk/report"
+	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/run"
 )
 
@@ -44,31 +47,8 @@ func TestAgreementOf(t *testing.T) {
 			rate = f
 		}
 	}
-	print := func(format string) string {
-		var b bytes.Buffer
-		if err := a.Write(&b, format); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
-	table := print("table")
-	for _, want := range []string{
-		"agreement · leakage · 120 labels of 60 of 109 answers · annotators ann, bob · language en · model secret-model\n",
-		"  rate            people  ", " " + report.Percent(rate.Value) + " %",
-		"\ntau-b of the similarity and people, by slack\n",
-		"\nfound by the instrument, and said by the majority of people\n",
-		"\nlargest disagreements\n", "  answers of an item: crosstalk serve RUN, then /x?q=ITEM\n",
-	} {
-		if !strings.Contains(table, want) {
-			t.Errorf("no %q in\n%s", want, table)
-		}
-	}
-	rows, err := csv.NewReader(strings.NewReader(print("csv"))).ReadAll()
-	if err != nil || len(rows) != len(a.Figures)+1 {
-		t.Errorf("%d rows, %v; want a header and %d figures", len(rows), err, len(a.Figures))
-	}
-	if lines := strings.Count(print("jsonl"), "\n"); lines != len(a.Figures) {
-		t.Errorf("%d lines, want %d", lines, len(a.Figures))
+	if rate.N != 60 || a.Figures[0].Measure != Rate || len(a.Curves) == 0 || len(a.Disagreements) != 2 || a.Disagreements[0].Link == "" {
+		t.Errorf("%+v", a)
 	}
 	if _, err := AgreementOf(dir, "lines", Options{}); err == nil || !strings.Contains(err.Error(), "choose one of: leakage") {
 		t.Errorf("another instrument's question: %v", err)
@@ -103,7 +83,7 @@ func TestCorrectedOf(t *testing.T) {
 	estimates, notes, err := CorrectedOf(dir, nil)
 	var kinds []string
 	for _, e := range estimates {
-		kinds = append(kinds, e.By[FigureColumn])
+		kinds = append(kinds, e.By[figureColumn])
 	}
 	if err != nil || len(notes) > 0 || strings.Join(kinds, ", ") != "uncorrected, labels alone, corrected" {
 		t.Errorf("%q, %q, %v", kinds, notes, err)
@@ -182,21 +162,40 @@ func TestSampleCheck(t *testing.T) {
 	}
 }
 
-func TestReviewTables(t *testing.T) {
+// Only finished runs of consistency have readings.
+func TestOverridesRefuse(t *testing.T) {
 	dir := newRun(t, pairs(t)[:2], false)
-	for _, f := range []func(string) error{
-		func(path string) error { return WriteDoubts(&bytes.Buffer{}, path) },
-		func(path string) error { return WritePairs(&bytes.Buffer{}, path) },
-	} {
-		if err := f(dir); err == nil || err.Error() != dir+" is a run of leakage; expected one of consistency" {
-			t.Errorf("%v", err)
-		}
-		if err := f("nowhere"); err == nil || !strings.HasPrefix(err.Error(), "nowhere is not a run directory: expected one written by 'crosstalk run consistency'") {
-			t.Errorf("%v", err)
+	refuses := func(path, want string) {
+		t.Helper()
+		if _, err := Overrides(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
 		}
 	}
+	refuses(dir, " is a run of leakage; expected one of consistency")
+	refuses("nowhere", "nowhere is not a run directory: expected one written by 'crosstalk run consistency'")
 	write(t, filepath.Join(dir, "manifest.json"), `{"schema":"crosstalk/run/v1","plan":{"instrument":"consistency"}}`)
-	if err := WritePairs(&bytes.Buffer{}, dir); err == nil || !strings.HasSuffix(err.Error(), run.ErrUnfinished.Error()) {
-		t.Errorf("%v", err)
+	refuses(dir, dir+" has no labels: ")
+	if err := os.Remove(filepath.Join(dir, "estimates.json")); err != nil {
+		t.Fatal(err)
+	}
+	refuses(dir, run.ErrUnfinished.Error())
+}
+
+// The questions of the file are about measures, columns and texts that instruments have.
+func TestQuestions(t *testing.T) {
+	for _, q := range questions() {
+		kind := instrument.Named(q.Instrument)
+		if !slices.ContainsFunc(kind.Measures, func(m crosstalk.Measure) bool { return m.Key == q.Measure }) || q.Undecided == "" || len(q.Guide) == 0 {
+			t.Errorf("%+v", q)
+		}
+		if q.Fault != "" && !slices.ContainsFunc(q.Choices, func(c choice) bool { return c.Label == q.Fault && c.Value == q.FaultValue }) {
+			t.Errorf("%s: the fault %s is no choice with the value %v", q.Name, q.Fault, q.FaultValue)
+		}
+	}
+	if q, err := questionFor(Lines); err != nil || !math.IsNaN(q.value(CannotTell)) || q.value("right") != 1 || q.Unit != unitLine || !q.Words {
+		t.Errorf("%+v, %v", q, err)
+	}
+	if q, err := questionFor(SameMeaning); err != nil || strings.Join(q.labels(), ", ") != "yes, no, cannot tell" || q.Sides != [2]string{"source", "answer"} {
+		t.Errorf("%+v, %v", q, err)
 	}
 }

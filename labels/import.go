@@ -3,6 +3,7 @@ package labels
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,23 +21,24 @@ import (
 type Imported struct {
 	Labels   []Label // un-blinded
 	Blank    int     // questions without an answer
-	Restored int     // ids without the zeros at their beginning, which a spreadsheet dropped
+	Restored int     // ids without their leading zeros, which a spreadsheet dropped
 }
 
-// answered is an answer on a sheet.
-type answered struct {
-	where string // file and line
+// filledIn is an answer on a sheet.
+type filledIn struct {
 	Answer
+	where string            // file and line
+	pair  map[string]string // a row of a table of pairs, which has no ids
 }
 
 // errorf is an error that names the file and the line.
-func (a answered) errorf(format string, args ...any) error {
+func (a filledIn) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", a.where, fmt.Errorf(format, args...))
 }
 
-// ImportInto reads a sheet of a finished run that an annotator has filled in, as
-// Sheet.Import does, and adds its labels to the run. question is that of the sheet,
-// by default the first of the run's instrument. A sheet without a label is an error.
+// ImportInto reads a sheet of a finished run that an annotator has filled in, and adds
+// its labels to the run. question is that of the sheet, by default the first of the
+// run's instrument. A sheet without a label is an error.
 func ImportInto(path, question, file, annotator string, now time.Time) (Imported, error) {
 	sheet, err := Open(path, question)
 	if err != nil {
@@ -50,7 +52,7 @@ func ImportInto(path, question, file, annotator string, now time.Time) (Imported
 	if err != nil {
 		return Imported{}, err
 	}
-	imported, err := sheet.Import(design, file, annotator, old, now)
+	imported, err := sheet.importSheet(design, file, annotator, old, now)
 	if err != nil {
 		return Imported{}, err
 	}
@@ -60,19 +62,15 @@ func ImportInto(path, question, file, annotator string, now time.Time) (Imported
 	return imported, Append(path, imported.Labels...)
 }
 
-// Import reads a sheet that an annotator has filled in: CSV, TSV, JSON Lines or
-// a workbook with the columns of an exported one, or the tasks that Label Studio
-// exports (.json). Questions without an answer are counted. An unknown id or
-// label, a question that the sheet has twice, and one that the annotator has
-// answered before (old) are errors that name the file and the line; then
-// nothing is imported.
-func (s *Sheet) Import(d Design, file, annotator string, old []Label, now time.Time) (Imported, error) {
-	var result Imported
+// importSheet reads a sheet that an annotator has filled in: CSV, TSV, JSON Lines or
+// a workbook with the columns of an exported one, the tasks that Label Studio
+// exports (.json), or a table of pairs of answers with codes, which an earlier
+// version wrote. Questions without an answer are counted. An unknown id or label, a
+// question that the sheet has twice, and one that the annotator has answered before
+// (old) are errors that name the file and the line; then nothing is imported.
+func (s *Sheet) importSheet(d Design, file, annotator string, old []Label, now time.Time) (Imported, error) {
 	if annotator = strings.TrimSpace(annotator); annotator == "" {
-		return result, crosstalk.BadOption("annotator", ": expected a name")
-	}
-	if d.Secret == "" {
-		return result, fmt.Errorf("no questions were exported from this run; use 'crosstalk labels export' first")
+		return Imported{}, crosstalk.BadOption("annotator", ": expected a name")
 	}
 	read := readTable
 	if strings.EqualFold(filepath.Ext(file), ".json") {
@@ -80,23 +78,32 @@ func (s *Sheet) Import(d Design, file, annotator string, old []Label, now time.T
 	}
 	answers, err := read(file)
 	if err != nil {
-		return result, err
+		return Imported{}, err
 	}
-	blind := s.Blind(d)
 	before := map[string]bool{}
 	for _, l := range old {
 		if l.Annotator == annotator {
 			before[l.Key()] = true
 		}
 	}
+	var result Imported
+	blind := s.Blind(d)
 	first := map[string]string{} // where a unit was answered
 	for _, a := range answers {
-		u, known := blind.Unit(a.ID)
-		if _, err := strconv.ParseFloat(a.ID, 64); !known && err == nil {
-			return Imported{}, a.errorf("unknown id %s, a number that a spreadsheet may have made of it; expected that of the exported sheet", a.ID)
+		if a.pair != nil {
+			if a.ID, err = s.pairID(d, a); err != nil {
+				return Imported{}, err
+			}
+		} else if d.Secret == "" {
+			return Imported{}, errors.New("no questions were exported from this run; use 'crosstalk labels export' first")
 		}
+		u, known := blind.Unit(a.ID)
 		if !known {
-			return Imported{}, a.errorf("unknown id %s; expected one of a sheet exported from this run", a.ID)
+			expected := "; expected one of a sheet exported from this run"
+			if _, err := strconv.ParseFloat(a.ID, 64); err == nil {
+				expected = ", a number that a spreadsheet may have made of it; expected that of the exported sheet"
+			}
+			return Imported{}, a.errorf("unknown id %s%s", a.ID, expected)
 		}
 		if len(a.ID) < idDigits {
 			result.Restored++
@@ -125,19 +132,45 @@ func (s *Sheet) Import(d Design, file, annotator string, old []Label, now time.T
 	return result, nil
 }
 
-func readTable(file string) (list []answered, err error) {
+// pairID is the id of the pair of answers in a row of a table of pairs.
+func (s *Sheet) pairID(d Design, a filledIn) (string, error) {
+	var ids []string
+	for _, u := range s.Units {
+		same := u.Item == a.pair["item"] && strconv.Itoa(u.Sample) == a.pair["sample"] &&
+			u.Texts == [2]string{a.pair["source_answer"], a.pair["answer"]}
+		for _, c := range []string{"model", "task", "pair", "part"} {
+			same = same && u.column(c) == a.pair[c]
+		}
+		if same {
+			ids = append(ids, d.id(u.key, false))
+		}
+	}
+	if len(ids) != 1 {
+		return "", a.errorf("the question %s is about %d pairs of answers like this one; expected 1", s.Question.Name, len(ids))
+	}
+	return ids[0], nil
+}
+
+func readTable(file string) (list []filledIn, err error) {
 	for row, err := range table.Read(file) {
 		if err != nil {
 			return nil, err
+		}
+		v := row.Values
+		a := filledIn{where: fmt.Sprintf("%s:%d", row.File, row.Line)}
+		if row.Has("code") && row.Has("item") && !row.Has("id") {
+			a.pair = v
+			a.Shown, a.Comment = strings.TrimSpace(v["code"]), v["note"]
+			list = append(list, a)
+			continue
 		}
 		for _, needed := range []string{"id", "label"} {
 			if !row.Has(needed) {
 				return nil, row.HeaderErrorf("no column %s; expected the columns of an exported sheet", needed)
 			}
 		}
-		a := answered{fmt.Sprintf("%s:%d", row.File, row.Line), Answer{ID: strings.TrimSpace(row.Values["id"]),
-			Shown: strings.TrimSpace(row.Values["label"]), Comment: row.Values["comment"]}}
-		if text := strings.TrimSpace(row.Values["seconds"]); text != "" {
+		a.ID, a.Shown, a.Comment = strings.TrimSpace(v["id"]), strings.TrimSpace(v["label"]), v["comment"]
+		if text := strings.TrimSpace(v["seconds"]); text != "" {
 			if a.Seconds, err = strconv.ParseFloat(text, 64); err != nil || !(a.Seconds >= 0 && a.Seconds < 1e9) {
 				return nil, row.Errorf("seconds is %q; expected a number that is not negative", text)
 			}
@@ -151,7 +184,7 @@ func readTable(file string) (list []answered, err error) {
 const maxTasks = 256 << 20 // bytes
 
 // readTasks reads what Label Studio exports as JSON.
-func readTasks(file string) ([]answered, error) {
+func readTasks(file string) ([]filledIn, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -173,9 +206,9 @@ func readTasks(file string) ([]answered, error) {
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
 		return nil, fmt.Errorf("%s:1: expected a list of Label Studio's tasks", file)
 	}
-	var list []answered
+	var list []filledIn
 	for d.More() {
-		a := answered{where: fmt.Sprintf("%s:%d", file, line())}
+		a := filledIn{where: fmt.Sprintf("%s:%d", file, line())}
 		var t task
 		if err := d.Decode(&t); err != nil {
 			return nil, a.errorf("invalid task: %v", err)
@@ -188,15 +221,15 @@ func readTasks(file string) ([]answered, error) {
 		for _, n := range given {
 			a.Seconds = n.Seconds
 			a.When, _ = time.Parse(time.RFC3339, n.Created)
-			var chosen []string
+			var chosen, comments []string
 			for _, r := range n.Result {
 				chosen = append(chosen, r.Value.Choices...)
-				a.Comment = strings.Join(append(nonEmpty(a.Comment), r.Value.Text...), "\n")
+				comments = append(comments, r.Value.Text...)
 			}
 			if len(chosen) > 1 {
 				return nil, a.errorf("the task has %d choices; expected one", len(chosen))
 			}
-			a.Shown = strings.Join(chosen, "")
+			a.Shown, a.Comment = strings.Join(chosen, ""), strings.Join(comments, "\n")
 		}
 		list = append(list, a)
 	}
@@ -204,11 +237,4 @@ func readTasks(file string) ([]answered, error) {
 		return nil, fmt.Errorf("%s:%d: the list of tasks does not end: %w", file, line(), err)
 	}
 	return list, nil
-}
-
-func nonEmpty(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return []string{s}
 }

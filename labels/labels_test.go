@@ -114,7 +114,8 @@ func plan(t *testing.T, dir string, sample Sample) Design {
 func sheet(t *testing.T, s *Sheet, d Design, units []Unit, annotator string) [][]string {
 	t.Helper()
 	var b strings.Builder
-	if err := WriteSheet(&b, "csv", s.Question, d.Ask(s.Question, units, annotator, 1)); err != nil {
+	q := Questionnaire{s.Question, d.Ask(s.Question, units, annotator, 1), 0}
+	if err := q.Write(&b, "csv"); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
@@ -149,7 +150,7 @@ func fill(t *testing.T, dir string, d Design, annotator string, units []Unit, la
 		t.Fatal(err)
 	}
 	f.Close()
-	imported, err := s.Import(d, file, annotator, nil, time.Now())
+	imported, err := s.importSheet(d, file, annotator, nil, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func TestAgreement(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, dir)
-	got, err := s.Compare(d, labels, Options{Slack: 0.03, Worst: 5, Draws: 300})
+	got, err := s.compare(d, labels, Options{Slack: 0.03, Worst: 5, Draws: 300})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,13 +211,13 @@ func TestAgreement(t *testing.T) {
 			t.Errorf("%s of %s is %v; expected %v", want.measure, want.of, x, want.value)
 		}
 	}
-	if got, err = s.Compare(d, labels, Options{Draws: 300}); err != nil {
+	if got, err = s.compare(d, labels, Options{Draws: 300}); err != nil {
 		t.Fatal(err)
 	}
 	if x := value(TauB, "gloss@1 and people"); !(math.Abs(x-0.29013835681203537) < 1e-12) {
 		t.Errorf("tau-b without slack is %v; scipy has 0.29013835681203537", x)
 	}
-	if _, err := s.Compare(d, labels, Options{By: []string{"mood"}}); err == nil || !strings.Contains(err.Error(), "unknown column mood; choose one of: category, ") {
+	if _, err := s.compare(d, labels, Options{By: []string{"mood"}}); err == nil || !strings.Contains(err.Error(), "unknown column mood; choose one of: category, ") {
 		t.Errorf("unknown column: %v", err)
 	}
 }
@@ -274,7 +275,8 @@ func TestBlind(t *testing.T) {
 	}
 	for _, format := range Formats {
 		var text strings.Builder
-		if err := WriteSheet(&text, format, a.Question, d.Ask(a.Question, a.Units, "ann", 1)); err != nil {
+		q := Questionnaire{a.Question, d.Ask(a.Question, a.Units, "ann", 1), 0}
+		if err := q.Write(&text, format); err != nil {
 			t.Fatal(err)
 		}
 		for _, hint := range []string{d.Secret, "secret-model", "gloss", "leaked", "control", "t007"} {
@@ -291,23 +293,23 @@ func TestDraw(t *testing.T) {
 	count := func(units []Unit) map[string]int {
 		n := map[string]int{}
 		for _, u := range units {
-			n[u.Column(FindingColumn)]++
+			n[u.column(findingColumn)]++
 		}
 		return n
 	}
-	units, err := s.Draw(Sample{N: 30, By: []string{FindingColumn}, Seed: 1})
+	units, err := s.Draw(Sample{N: 30, By: []string{findingColumn}, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := count(units); n["tie"] != 4 || n["leaked"] != 13 || n["not leaked"] != 13 {
 		t.Errorf("drawn %v; expected all 4 ties and 13 of each other finding", n)
 	}
-	again, _ := s.Draw(Sample{N: 30, By: []string{FindingColumn}, Seed: 1})
-	other, _ := s.Draw(Sample{N: 30, By: []string{FindingColumn}, Seed: 2})
+	again, _ := s.Draw(Sample{N: 30, By: []string{findingColumn}, Seed: 1})
+	other, _ := s.Draw(Sample{N: 30, By: []string{findingColumn}, Seed: 2})
 	if fmt.Sprint(units) != fmt.Sprint(again) || fmt.Sprint(units) == fmt.Sprint(other) {
 		t.Error("a seed should draw one sample, another seed another")
 	}
-	if _, err := s.Draw(Sample{N: 2, By: []string{FindingColumn}}); err == nil || !strings.Contains(err.Error(), "smaller than the number of strata, 3") {
+	if _, err := s.Draw(Sample{N: 2, By: []string{findingColumn}}); err == nil || !strings.Contains(err.Error(), "smaller than the number of strata, 3") {
 		t.Errorf("fewer than strata: %v", err)
 	}
 }
@@ -318,7 +320,7 @@ func TestDraw(t *testing.T) {
 func TestStratified(t *testing.T) {
 	list := pairs(t)
 	dir := newRun(t, list, false)
-	sample := Sample{N: 60, By: []string{FindingColumn}, Seed: 1}
+	sample := Sample{N: 60, By: []string{findingColumn}, Seed: 1}
 	s, d := open(t, dir), plan(t, dir, sample)
 	units, err := s.Draw(sample)
 	if err != nil {
@@ -343,7 +345,7 @@ func TestStratified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Compare(d, labels, Options{Draws: 300})
+	got, err := s.compare(d, labels, Options{Draws: 300})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +354,7 @@ func TestStratified(t *testing.T) {
 		t.Errorf("rate is %v; expected %v", x, want)
 	}
 	own := []crosstalk.Estimate{{Measure: "leak_rate", By: map[string]string{"model": "secret-model"}, Signature: "leak_rate|x|v1"}}
-	estimates, err := s.Correct(d, labels, []string{"category"}, own)
+	estimates, err := s.correct(d, labels, []string{"category"}, own)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,30 +362,30 @@ func TestStratified(t *testing.T) {
 		figure, signature string
 		value             float64
 	}{
-		{Uncorrected, "leak_rate|x|v1", (leaked + ties/2) / 109},
-		{LabelsAlone, "leak_rate|x|labels:60|v1", want},
-		{Corrected, "leak_rate|x|corrected:60-labels|v1", want},
+		{uncorrected, "leak_rate|x|v1", (leaked + ties/2) / 109},
+		{labelsAlone, "leak_rate|x|labels:60|v1", want},
+		{corrected, "leak_rate|x|corrected:60-labels|v1", want},
 	} {
 		e := estimates[i]
-		if e.By[FigureColumn] != w.figure || e.Signature != w.signature || math.Abs(float64(e.Value)-w.value) > 1e-12 || e.Interval == nil {
-			t.Errorf("%s: %v, %s; expected %v, %s with an interval", e.By[FigureColumn], e.Value, e.Signature, w.value, w.signature)
+		if e.By[figureColumn] != w.figure || e.Signature != w.signature || math.Abs(float64(e.Value)-w.value) > 1e-12 || e.Interval == nil {
+			t.Errorf("%s: %v, %s; expected %v, %s with an interval", e.By[figureColumn], e.Value, e.Signature, w.value, w.signature)
 		}
 	}
 }
 
 // A bootstrap of few units, or of units that hardly vary, has no interval.
 func TestDegenerateBootstrap(t *testing.T) {
-	units := func(n, apart int) (list []judgedUnit) {
+	units := func(n, apart int) (list []labelledUnit) {
 		for i := range n {
 			label := "yes"
 			if i < apart {
 				label = "no"
 			}
-			list = append(list, judgedUnit{Unit: &Unit{Cluster: fmt.Sprint(i)}, labels: map[string]string{"ann": label, "bob": "yes"}})
+			list = append(list, labelledUnit{Unit: &Unit{Cluster: fmt.Sprint(i)}, labels: map[string]string{"ann": label, "bob": "yes"}})
 		}
 		return list
 	}
-	count := func(list []judgedUnit) statistic { // undefined without a unit that is apart
+	count := func(list []labelledUnit) statistic { // undefined without a unit that is apart
 		return func(at []int) float64 {
 			n := 0.0
 			for _, i := range at {
@@ -431,7 +433,7 @@ func TestImportRefuses(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
 		write(t, file, c.text)
-		if got, err := s.Import(d, file, "ann", old, time.Now()); err == nil || !strings.Contains(err.Error(), c.want) || len(got.Labels) > 0 {
+		if got, err := s.importSheet(d, file, "ann", old, time.Now()); err == nil || !strings.Contains(err.Error(), c.want) || len(got.Labels) > 0 {
 			t.Errorf("%q: %v; expected %q", c.text, err, c.want)
 		}
 	}
@@ -449,7 +451,7 @@ func TestImportTasks(t *testing.T) {
 	    {"type": "choices", "from_name": "label", "value": {"choices": ["A"]}},
 	    {"type": "textarea", "value": {"text": ["both are odd"]}}]}]},
 	 {"id": 2, "data": {"id": "`+rows[2][0]+`"}, "annotations": []}]`)
-	got, err := s.Import(d, file, "ann", nil, time.Now())
+	got, err := s.importSheet(d, file, "ann", nil, time.Now())
 	if err != nil || len(got.Labels) != 1 || got.Blank != 1 {
 		t.Fatalf("%+v, %v; expected one label and one blank", got, err)
 	}
@@ -567,8 +569,8 @@ func TestOpen(t *testing.T) {
 		write(t, filepath.Join(dir, "estimates.json"), noFigures)
 		write(t, filepath.Join(dir, "observations.jsonl"), c.observations)
 		s := open(t, dir)
-		if len(s.Units) != c.units || strings.Join(s.Question.Labels(), " ") != c.labels {
-			t.Fatalf("%s: %d questions with labels %v; expected %d with %s", c.instrument, len(s.Units), s.Question.Labels(), c.units, c.labels)
+		if len(s.Units) != c.units || strings.Join(s.Question.labels(), " ") != c.labels {
+			t.Fatalf("%s: %d questions with labels %v; expected %d with %s", c.instrument, len(s.Units), s.Question.labels(), c.units, c.labels)
 		}
 		for _, u := range s.Units {
 			if u.Topic != c.topic || u.Texts[0] != "no" {

@@ -138,7 +138,7 @@ func TestOnly(t *testing.T) {
 		}
 	}
 	d := Design{Samples: []Sample{{By: []string{"category"}}, {By: []string{"category"}, Only: []string{"disputed", "language=en"}}}}
-	if by := fmt.Sprint(d.By()); by != "[category disputed language]" {
+	if by := fmt.Sprint(d.strata()); by != "[category disputed language]" {
 		t.Errorf("strata are by %s", by)
 	}
 }

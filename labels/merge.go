@@ -2,25 +2,25 @@ package labels
 
 import "slices"
 
-// Merge adds to a run what people said of runs that have parts of its answers, of
-// shards: labels, notes, and how samples were drawn. What the run has of the same
-// answer by the same annotator stays, unless a part has something later. So to merge
-// again has no effect. It returns how many labels and notes were added.
+// Merge adds to a run what people said of its shards: labels, notes, and how samples
+// were drawn. Where the run and a shard have something of one annotator on the same
+// answer, the later one counts, so merging again has no effect. It returns how many
+// labels and notes were added.
 //
-// Sheets that were exported from a part are imported into the part, whose secret
-// blinded them.
-func Merge(run string, parts []string) (added int, err error) {
-	for _, part := range parts {
-		labels, err := mergeLabels(run, part)
+// A sheet that was exported from a shard is imported into that shard, whose secret
+// blinded it.
+func Merge(run string, shards []string) (added int, err error) {
+	for _, shard := range shards {
+		labels, err := mergeLabels(run, shard)
 		if err != nil {
 			return added, err
 		}
-		notes, err := mergeNotes(run, part)
+		notes, err := mergeNotes(run, shard)
 		if err != nil {
 			return added, err
 		}
 		added += labels + notes
-		design, err := ReadDesign(part)
+		design, err := ReadDesign(shard)
 		if err != nil {
 			return added, err
 		}
@@ -33,8 +33,8 @@ func Merge(run string, parts []string) (added int, err error) {
 	return added, nil
 }
 
-func mergeLabels(run, part string) (added int, err error) {
-	have, from := NewLog(run), NewLog(part)
+func mergeLabels(run, shard string) (added int, err error) {
+	have, from := NewLog(run), NewLog(shard)
 	if err := have.Refresh(); err != nil {
 		return 0, err
 	}
@@ -54,12 +54,12 @@ func mergeLabels(run, part string) (added int, err error) {
 	return len(list), Append(run, list...)
 }
 
-func mergeNotes(run, part string) (added int, err error) {
+func mergeNotes(run, shard string) (added int, err error) {
 	have, err := lastNotes(run)
 	if err != nil {
 		return 0, err
 	}
-	from, err := lastNotes(part)
+	from, err := lastNotes(shard)
 	if err != nil {
 		return 0, err
 	}

@@ -1,12 +1,8 @@
 package labels
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"strings"
@@ -15,7 +11,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
-	"crosstalk/internal/plainfile"
 )
 
 // NotesFile is the name of the notes in a run directory.
@@ -24,9 +19,9 @@ const NotesFile = "notes.jsonl"
 // LongestNote is the maximum length of a note's text in characters.
 const LongestNote = 4000
 
-// Note is what a reader noted on an answer: a line of notes.jsonl.
-// Notes change no figure. They belong to the answer, not to the score, so that
-// scoring a run again keeps them.
+// Note is a reader's note on an answer: a line of notes.jsonl. Notes change no
+// figure. They belong to the answer, not to the score, so scoring a run again keeps
+// them.
 type Note struct {
 	Item      string            `json:"item"`
 	Sample    int               `json:"sample"`
@@ -52,7 +47,7 @@ func NoteOn(o crosstalk.Observation) Note {
 // Key identifies the answer in its run.
 func (n Note) Key() string { return key("", n.Item, n.Sample, n.Variant, n.Condition, 0) }
 
-// Empty reports whether the note says nothing: it withdraws an earlier one.
+// Empty reports whether the note is withdrawn: it has no text and no mark.
 func (n Note) Empty() bool { return n.Text == "" && !n.NotError }
 
 func (n Note) check() error {
@@ -80,10 +75,10 @@ func (n Notes) Of(o crosstalk.Observation) Note {
 	return about
 }
 
-// Noted is how many answers have a note or a mark, and how many of them a mark.
+// Noted counts the answers that have a note or a mark, and those that have a mark.
 type Noted struct{ Answers, NotError int }
 
-// Add adds a note that is not empty.
+// Add counts a note that is not empty.
 func (n *Noted) Add(note Note) {
 	n.Answers++
 	if note.NotError {
@@ -91,7 +86,7 @@ func (n *Noted) Add(note Note) {
 	}
 }
 
-// String says so in a sentence; "" if no answer has any.
+// String is a sentence with the counts, "" if no answer has a note.
 func (n Noted) String() string {
 	count := func(n int, one, many string) string {
 		if n == 1 {
@@ -109,53 +104,33 @@ func (n Noted) String() string {
 		count(n.Answers, "answer has", "answers have"), count(n.NotError, "is", "are"))
 }
 
-// ReadNotes returns the notes of a run, none if it has no file of them. Of several
-// on one answer the last counts. A line that a crash cut short is left out.
+// ReadNotes returns the notes of a run, none if it has no file of them. If an answer
+// has several, the last counts. A line that a crash cut short is left out.
 func ReadNotes(run string) (Notes, error) {
 	notes, err := lastNotes(run)
 	maps.DeleteFunc(notes, func(_ string, n Note) bool { return n.Empty() })
 	return notes, err
 }
 
-// lastNotes are the last notes on each answer, of which some are withdrawn.
+// maxNotes bounds notes.jsonl: more than a hundred thousand notes.
+const maxNotes = 64 << 20 // bytes
+
+// lastNotes are the last notes on each answer, withdrawn ones included.
 func lastNotes(run string) (Notes, error) {
-	file := filepath.Join(run, NotesFile)
-	f, err := plainfile.Open(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	in := lines[Note]{file: filepath.Join(run, NotesFile), what: "note", most: maxNotes}
+	notes := Notes{}
+	err := in.next(func() {}, func(n Note) error {
+		if err := n.check(); err != nil {
+			return fmt.Errorf("invalid note: %w", err)
+		}
+		notes[n.Key()] = n
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxNotes+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	if len(text) > maxNotes {
-		return nil, fmt.Errorf("%s: is larger than %d MiB", file, maxNotes>>20)
-	}
-	notes := Notes{}
-	for number := 1; ; number++ {
-		line, rest, whole := bytes.Cut(text, []byte("\n"))
-		if !whole {
-			return notes, nil
-		}
-		var n Note
-		err := json.Unmarshal(line, &n)
-		if err == nil {
-			err = n.check()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: invalid note: %w", file, number, err)
-		}
-		notes[n.Key()] = n
-		text = rest
-	}
+	return notes, nil
 }
-
-// maxNotes bounds notes.jsonl: more than a hundred thousand notes.
-const maxNotes = 64 << 20 // bytes
 
 // AddNote adds a note to a run. It is on the disk when AddNote returns. Several
 // processes may add notes at once.
@@ -164,9 +139,5 @@ func AddNote(run string, n Note) error {
 	if err := n.check(); err != nil {
 		return fmt.Errorf("note on item %s: %w", n.Item, err)
 	}
-	line, err := json.Marshal(n)
-	if err != nil {
-		return err
-	}
-	return appendLines(filepath.Join(run, NotesFile), append(line, '\n'))
+	return appendLines(filepath.Join(run, NotesFile), []Note{n})
 }

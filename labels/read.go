@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"path/filepath"
 	"strings"
@@ -18,61 +17,48 @@ import (
 	"crosstalk/run"
 )
 
-// reader returns what makes units of an observation: one, none, or one for each
-// line. Each has one judgement. done is called after the last one.
-func (s *Sheet) reader(path string, m run.Manifest) (units func(crosstalk.Observation) []Unit, done func() error, err error) {
+// unitsOf returns a function that makes units of an observation: none, one, or one
+// for each line. Each has one judgement. done is called after the last one.
+func (s *Sheet) unitsOf(path string, m run.Manifest) (units func(crosstalk.Observation) []Unit, done func() error, err error) {
 	done = func() error { return nil }
-	switch s.Question.Name {
-	case Language:
-		return s.scored(func(u Unit, o crosstalk.Observation) []Unit {
-			if margin, known := o.Numbers[confusion.Margin]; known {
-				u.Doubt = margin
-			}
-			return []Unit{u}
-		}), done, nil
-	case Lines:
+	switch s.Question.Unit {
+	case unitLine:
 		units, err = s.lines(m)
 		return units, done, err
-	case Reading:
-		if j, err := journal.OpenReader(filepath.Join(path, journal.Name)); err == nil { // recorded answers have none
-			return s.readings(j), j.Close, nil
+	case unitReading:
+		j, err := journal.OpenReader(filepath.Join(path, journal.Name))
+		if err != nil { // recorded answers have none
+			return s.readings(nil), done, nil
 		}
-		return s.readings(nil), done, nil
-	case Codes:
-		return s.scored(func(u Unit, o crosstalk.Observation) []Unit {
-			if o.Finding != consistency.Inconsistent || o.Condition[consistency.ReadingColumn] == consistency.AsRead {
-				return nil
-			}
-			return []Unit{u}
-		}), done, nil
+		return s.readings(j), j.Close, nil
 	}
-	return s.scored(func(u Unit, _ crosstalk.Observation) []Unit { return []Unit{u} }), done, nil
-}
-
-// scored passes on the units of observations that have a value.
-func (s *Sheet) scored(units func(Unit, crosstalk.Observation) []Unit) func(crosstalk.Observation) []Unit {
 	return func(o crosstalk.Observation) []Unit {
-		if o.NotScored != "" || !o.Value.Defined() {
+		differ := o.Finding == consistency.Inconsistent && o.Condition[consistency.ReadingColumn] != consistency.AsRead
+		if !scored(o) || s.Question.Unit == unitPair && !differ {
 			return nil
 		}
-		return units(s.unit(o), o)
-	}
+		return []Unit{s.unit(o)}
+	}, done, nil
 }
+
+func scored(o crosstalk.Observation) bool { return o.NotScored == "" && o.Value.Defined() }
 
 // unit is the unit of an observation.
 func (s *Sheet) unit(o crosstalk.Observation) Unit {
 	q := s.Question
-	judge := instrument.Named(q.Instrument).Judge
-	condition := maps.Clone(o.Condition)
-	delete(condition, judge)
-	j := Judged{Judge: o.Condition[judge], Value: float64(o.Value), Finding: o.Finding, Difference: math.NaN()}
+	j := Judged{Judge: o.Condition[instrument.Named(q.Instrument).Judge], Value: float64(o.Value), Finding: o.Finding,
+		Difference: math.NaN()}
 	if a, known := o.Numbers[q.Sides[0]]; known {
 		if b, known := o.Numbers[q.Sides[1]]; known {
 			j.Difference = a - b
 		}
 	}
-	u := Unit{Item: o.Item, Sample: o.Sample, Variant: o.Variant, Condition: condition, Cluster: cmp.Or(o.Cluster, o.Item), Columns: o.Labels,
-		Topic: cmp.Or(o.Text(q.Topic), o.Labels[q.Topic]), Judged: []Judged{j}, Doubt: math.Abs(j.Difference)}
+	u := Unit{Item: o.Item, Sample: o.Sample, Variant: o.Variant, Condition: s.unjudged(o.Condition),
+		Cluster: cmp.Or(o.Cluster, o.Item), Columns: o.Labels, Topic: cmp.Or(o.Text(q.Topic), o.Labels[q.Topic]),
+		Judged: []Judged{j}, Doubt: math.Abs(j.Difference)}
+	if margin, known := o.Numbers[confusion.Margin]; known {
+		u.Doubt = margin
+	}
 	for side := range 2 {
 		if name := q.Sides[side]; name != "" {
 			u.Texts[side] = o.Text(name)
@@ -95,21 +81,23 @@ func (s *Sheet) lines(m run.Manifest) (func(crosstalk.Observation) []Unit, error
 		rules[scoring.Protocol] = r
 		rules[""] = r // of observations of the only protocol
 	}
-	return s.scored(func(answer Unit, o crosstalk.Observation) (units []Unit) {
+	return func(o crosstalk.Observation) (units []Unit) {
+		if !scored(o) {
+			return nil
+		}
 		rule := rules[o.Condition[crosstalk.ProtocolColumn]]
 		wrong := map[int]crosstalk.Span{}
 		for _, span := range o.Spans {
 			wrong[span.Line] = span
 		}
+		answer := s.unit(o)
+		_, sure := o.Numbers[confusion.Margin]
 		for _, line := range rule.Lines(answer.Topic, answer.Texts[0]) {
 			u := answer
 			u.Line, u.Texts[0] = line.Line, line.Text
 			u.Judged = []Judged{{Value: 1, Difference: math.NaN()}}
-			if margin, known := o.Numbers[confusion.Margin]; known {
+			if sure && line.Line != int(o.Numbers[confusion.MarginLine]) {
 				u.Doubt = math.Inf(1) // farther than the answer's nearest line
-				if line.Line == int(o.Numbers[confusion.MarginLine]) {
-					u.Doubt = margin
-				}
 			}
 			if span, found := wrong[line.Line]; found {
 				u.Judged[0].Value, u.Judged[0].Finding = 0, cmp.Or(span.Language, "unknown")
@@ -118,20 +106,20 @@ func (s *Sheet) lines(m run.Manifest) (func(crosstalk.Observation) []Unit, error
 			units = append(units, u)
 		}
 		return units
-	}), nil
+	}, nil
 }
 
 // readings makes a unit of each answer whose class was read, the first time it
 // comes: answers with the same text to the same instruction are read alike. The
-// journal knows what was asked.
+// journal has what was asked.
 func (s *Sheet) readings(j *journal.Journal) func(crosstalk.Observation) []Unit {
 	seen := map[consistency.Answered]bool{}
 	return func(o crosstalk.Observation) []Unit {
-		reading := o.Condition[consistency.ReadingColumn]
-		if o.Text(consistency.RuleText) == "" || reading == consistency.Reviewed {
+		if o.Text(consistency.RuleText) == "" || o.Condition[consistency.ReadingColumn] == consistency.Reviewed {
 			return nil
 		}
-		answered := consistency.Answered{Task: o.Labels[consistency.TaskColumn], Instruction: o.Text(consistency.SenseText), Text: o.Text(consistency.AnswerText)}
+		answered := consistency.Answered{Task: o.Labels[consistency.TaskColumn],
+			Instruction: o.Text(consistency.SenseText), Text: o.Text(consistency.AnswerText)}
 		if seen[answered] {
 			return nil
 		}
@@ -140,10 +128,10 @@ func (s *Sheet) readings(j *journal.Journal) func(crosstalk.Observation) []Unit 
 		u.answered = answered
 		delete(u.Condition, consistency.ReadingColumn)
 		class := o.Text(consistency.ClassText)
-		u.Judged = []Judged{{Value: math.NaN(), Difference: math.NaN(), Finding: cmp.Or(class, NoClass)}}
+		u.Judged = []Judged{{Value: math.NaN(), Difference: math.NaN(), Finding: cmp.Or(class, noClass)}}
 		if j != nil && len(o.Answers) > 0 {
 			if r, found, err := j.Record(o.Answers[0]); err == nil && found {
-				u.Given[0] = question(r.Request)
+				u.Given[0] = lastMessage(r.Request)
 			}
 		}
 		u.Doubt = 1
@@ -160,8 +148,8 @@ func (s *Sheet) readings(j *journal.Journal) func(crosstalk.Observation) []Unit 
 	}
 }
 
-// question is the last thing that a request says.
-func question(r crosstalk.Request) string {
+// lastMessage is the end of a request: the question.
+func lastMessage(r crosstalk.Request) string {
 	if n := len(r.Messages); n > 0 {
 		return strings.TrimSpace(r.Messages[n-1].Content)
 	}

@@ -9,7 +9,7 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// The columns of Shares.
+// The columns of Opinion.Shares.
 const (
 	JudgeColumn = "judge" // People, a similarity, or Instrument
 	LabelColumn = "label"
@@ -21,90 +21,97 @@ const (
 	Instrument = "instrument"
 )
 
-// Shares are the shares of each label in each setting (a condition, with the
-// columns that never share a figure): as people say, weighted as in Compare, and
-// as the instrument finds in all answers, in the same terms.
-func (s *Sheet) Shares(d Design, given []Label) (shares []crosstalk.Estimate) {
+// Opinion is what people say about one question, as plots draw it.
+type Opinion struct {
+	Question Question
+	Said     []Said
+	// Shares are the shares of each label in each setting (a condition, with the
+	// columns that never share a figure): of people, weighted as in AgreementOf, and
+	// of the instrument in all answers, in the same terms.
+	Shares []crosstalk.Estimate
+}
+
+// Said is one person's label as an observation of the question's measure: what plots
+// draw beside the values of similarities.
+type Said struct {
+	crosstalk.Observation
+	Weight float64 // the weights of all add up to the number of labels
+}
+
+// Opinions returns what people say of a run, none if it has no labels.
+func Opinions(path string) (list []Opinion, err error) {
+	given, err := Read(path)
+	if err != nil || len(given) == 0 {
+		return nil, err
+	}
+	design, err := ReadDesign(path)
+	if err != nil {
+		return nil, err
+	}
+	sheets, err := answered(path, given, func(q Question) bool { return !q.Several })
+	for _, s := range sheets {
+		if s != nil {
+			list = append(list, Opinion{s.Question, s.said(design, given), s.shares(design, given)})
+		}
+	}
+	return list, err
+}
+
+func (s *Sheet) shares(d Design, given []Label) (shares []crosstalk.Estimate) {
 	c := comparison{q: s.Question}
-	c.units, _ = s.judged(d.By(), s.own(given))
+	c.units, _ = s.labelled(d.strata(), s.own(given))
 	if len(c.units) == 0 {
 		return nil
 	}
 	c.names = labelNames(s.Question, c.units)
+	add := func(setting map[string]string, judge, label string, n int, value crosstalk.Value, i *crosstalk.Interval) {
+		by := maps.Clone(setting)
+		by[JudgeColumn], by[LabelColumn] = judge, label
+		shares = append(shares, crosstalk.Estimate{Measure: Share, By: by, N: n, Value: value, Interval: i})
+	}
 	c.people()
 	for _, f := range c.result.Figures {
 		if f.Measure == Share {
-			shares = append(shares, share(f.By, People, f.Of, f.N, float64(f.Value), f.Interval))
+			add(f.By, People, f.Of, f.N, f.Value, f.Interval)
 		}
 	}
-	type judged struct {
-		by     map[string]string
-		judge  string
-		labels map[string]*stats.Clusters
+	var all []judgement
+	for _, j := range s.judgements() {
+		all = append(all, j)
 	}
-	var all []judged
-	at := map[string]int{}
-	for i := range s.Units {
-		u := &s.Units[i]
-		by := s.Question.apart(u)
-		for _, j := range u.Judged {
-			name := j.Judge
-			if name == "" {
-				name = Instrument
-			}
-			id := string(crosstalk.Canonical([]any{by, name}))
-			k, known := at[id]
-			if !known {
-				k = len(all)
-				at[id] = k
-				all = append(all, judged{by, name, map[string]*stats.Clusters{}})
-				for _, l := range c.names {
-					all[k].labels[l] = &stats.Clusters{}
-				}
-			}
-			says := s.Question.says(j)
-			for l, values := range all[k].labels {
-				if l == says {
-					values.Add(u.Cluster, 1)
-				} else {
-					values.Add(u.Cluster, 0)
-				}
-			}
+	for _, group := range groupBy(all, func(j judgement) string {
+		return string(crosstalk.Canonical([]any{j.apart, j.by.Judge}))
+	}) {
+		judge := group[0].by.Judge
+		if judge == "" {
+			judge = Instrument
 		}
-	}
-	for _, j := range all {
-		for _, l := range c.names {
-			e := stats.Mean(j.labels[l], stats.Proportion, estimate.Level)
-			shares = append(shares, share(j.by, j.judge, l, e.N, e.Value, e.Interval.Known()))
+		for _, label := range c.names {
+			var clusters stats.Clusters
+			for _, j := range group {
+				value := 0.0
+				if s.Question.labelOf(j.by) == label {
+					value = 1
+				}
+				clusters.Add(j.Cluster, value)
+			}
+			e := stats.Mean(&clusters, stats.Proportion, estimate.Level)
+			add(group[0].apart, judge, label, e.N, crosstalk.Value(e.Value), e.Interval.Known())
 		}
 	}
 	return shares
 }
 
-// share is the estimate of a label's share.
-func share(setting map[string]string, judge, label string, n int, value float64, interval *crosstalk.Interval) crosstalk.Estimate {
-	by := maps.Clone(setting)
-	by[JudgeColumn], by[LabelColumn] = judge, label
-	return crosstalk.Estimate{Measure: Share, By: by, N: n, Value: crosstalk.Value(value), Interval: interval}
-}
-
-// Said is what one person says of a pair of answers, as a value of the measure:
-// what plots draw beside the values of similarities.
-type Said struct {
-	crosstalk.Observation
-	Weight float64 // the weights of all are as many as labels
-}
-
-// Said returns the labels of a run as observations.
-func (s *Sheet) Said(d Design, given []Label) (list []Said) {
-	units, _ := s.judged(d.By(), s.own(given))
+// said returns the labels of a run as observations.
+func (s *Sheet) said(d Design, given []Label) (list []Said) {
+	units, _ := s.labelled(d.strata(), s.own(given))
 	sum := 0.0
 	for _, u := range units {
 		for _, a := range slices.Sorted(maps.Keys(u.labels)) {
 			weight := u.weight / float64(len(u.labels))
 			sum += weight
-			list = append(list, Said{crosstalk.Observation{Measure: s.Question.Measure, Item: u.Item, Sample: u.Sample, Condition: u.Condition,
-				Labels: u.Columns, Value: crosstalk.Value(s.Question.value(u.labels[a]))}, weight})
+			list = append(list, Said{crosstalk.Observation{Measure: s.Question.Measure, Item: u.Item, Sample: u.Sample,
+				Condition: u.Condition, Labels: u.Columns, Value: crosstalk.Value(s.Question.value(u.labels[a]))}, weight})
 		}
 	}
 	for i := range list {

@@ -16,7 +16,7 @@ func TestSaid(t *testing.T) {
 		}
 	}
 	weights := map[string]float64{}
-	for _, said := range s.Said(Design{}, given) {
+	for _, said := range s.said(Design{}, given) {
 		weights[said.Item] += said.Weight
 	}
 	if len(weights) != 2 || weights[s.Units[0].Item] != 1.5 || weights[s.Units[1].Item] != 1.5 {
@@ -26,7 +26,7 @@ func TestSaid(t *testing.T) {
 
 // Fewer faults are better, whichever value stands for one.
 func TestBetter(t *testing.T) {
-	if better(Question{FaultValue: 1}) != crosstalk.Lower || better(Question{FaultValue: 0}) != crosstalk.Higher {
+	if (Question{FaultValue: 1}).better() != crosstalk.Lower || (Question{}).better() != crosstalk.Higher {
 		t.Error("a model gets better with faults")
 	}
 }

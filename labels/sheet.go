@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"crosstalk"
@@ -14,9 +15,6 @@ import (
 
 // Formats are those of sheets. The second is the tasks of Label Studio.
 var Formats = []string{"csv", "json"}
-
-// columns are those of a CSV sheet. People fill in the last three.
-var columns = []string{"id", "question", "x", "a", "b", "choices", "label", "seconds", "comment"}
 
 // CheckFormat returns an error for an unknown format.
 func CheckFormat(format string) error {
@@ -45,9 +43,6 @@ func NewQuestionnaire(path, question, annotator string, sample Sample) (Question
 	if err != nil {
 		return Questionnaire{}, err
 	}
-	if sheet.Question.Several {
-		return Questionnaire{}, crosstalk.BadOption("question", " %s has no sheets of this form; use 'crosstalk review pairs', or 'crosstalk annotate'", question)
-	}
 	units, err := sheet.Draw(sample)
 	if err != nil {
 		return Questionnaire{}, err
@@ -56,34 +51,26 @@ func NewQuestionnaire(path, question, annotator string, sample Sample) (Question
 		return Questionnaire{}, fmt.Errorf("%s has no answers to ask about: none was scored", path)
 	}
 	design, err := Plan(path, sample)
-	return Questionnaire{sheet.Question, design.Ask(sheet.Question, units, annotator, sample.Seed), len(sheet.Units)}, err
+	asked := design.Ask(sheet.Question, units, annotator, sample.Seed)
+	return Questionnaire{sheet.Question, asked, len(sheet.Units)}, err
 }
 
-// Write writes the questions, in one of Formats.
+// Write writes the questions for one annotator, in one of Formats. People fill in the
+// last three columns of a CSV sheet. If a text answers something that people should
+// see, there is a column for that.
 func (q Questionnaire) Write(w io.Writer, format string) error {
-	return WriteSheet(w, format, q.Question, q.Asked)
-}
-
-// WriteSheet writes questions for one annotator, in one of Formats.
-func WriteSheet(w io.Writer, format string, q Question, asked []Asked) error {
-	choices := func(a Asked) string { return strings.Join(a.Labels, ", ") }
+	tasks := make([]task, len(q.Asked))
+	for i, a := range q.Asked {
+		tasks[i].Data = taskData{ID: a.ID, Question: q.Question.Text, X: a.Topic, A: a.A, B: a.B, GivenA: a.Given[0],
+			GivenB: a.Given[1], Choices: strings.Join(a.Labels, ", ")}
+	}
 	switch format {
 	case "csv":
-		c := csv.NewWriter(w)
-		if err := c.Write(columns); err != nil {
-			return err
-		}
-		for _, a := range asked {
-			if err := c.Write([]string{a.ID, q.Text, a.Topic, a.A, a.B, choices(a), "", "", ""}); err != nil {
-				return err
-			}
-		}
-		c.Flush()
-		return c.Error()
+		return writeTasks(csv.NewWriter(w), tasks)
 	case "json":
-		tasks := make([]task, len(asked))
-		for i, a := range asked {
-			tasks[i].Data = taskData{ID: a.ID, Question: q.Text, X: a.Topic, A: a.A, B: a.B, Choices: choices(a)}
+		if q.Question.Several {
+			return crosstalk.BadOption("format", " json: Label Studio needs choices, and the question %s has none; use csv",
+				q.Question.Name)
 		}
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
@@ -91,6 +78,22 @@ func WriteSheet(w io.Writer, format string, q Question, asked []Asked) error {
 		return e.Encode(tasks)
 	}
 	return CheckFormat(format)
+}
+
+func writeTasks(w *csv.Writer, tasks []task) error {
+	rows := [][]string{{"id", "question", "x", "a", "b", "answered_by_a", "answered_by_b", "choices", "label", "seconds", "comment"}}
+	for _, t := range tasks {
+		d := t.Data
+		rows = append(rows, []string{d.ID, d.Question, d.X, d.A, d.B, d.GivenA, d.GivenB, d.Choices, "", "", ""})
+	}
+	for _, column := range []int{6, 5} {
+		if !slices.ContainsFunc(rows[1:], func(row []string) bool { return row[column] != "" }) {
+			for i := range rows {
+				rows[i] = slices.Delete(rows[i], column, column+1)
+			}
+		}
+	}
+	return w.WriteAll(rows)
 }
 
 // task is a task of Label Studio, as it imports and exports them.
@@ -105,6 +108,8 @@ type taskData struct {
 	X        string `json:"x"`
 	A        string `json:"a"`
 	B        string `json:"b"`
+	GivenA   string `json:"answered_by_a,omitempty"`
+	GivenB   string `json:"answered_by_b,omitempty"`
 	Choices  string `json:"choices"`
 }
 

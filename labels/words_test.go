@@ -50,8 +50,8 @@ func confusionRun(t *testing.T, lines, words []int) string {
 func TestReadWords(t *testing.T) {
 	dir := confusionRun(t, []int{1, 1, 1, 0}, []int{1, 0, -1, 0})
 	s := open(t, dir)
-	if err := s.ReadWords(dir); err != nil || !maps.Equal(s.words, map[int]float64{0: 1, 1: 0, 3: 0}) {
-		t.Errorf("%v, %v", s.words, err)
+	if !maps.Equal(s.words, map[int]float64{0: 1, 1: 0, 3: 0}) {
+		t.Error(s.words)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestCorrectWords(t *testing.T) {
 	words := []int{1, 0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0}
 	dir := confusionRun(t, lines, words)
 	label := func(i int, right, word bool) Label {
-		l := Label{Question: Language, Item: fmt.Sprint(i), Condition: map[string]string{"model": "m"}, Annotator: "ann", Label: "wrong"}
+		l := Label{Question: answerLanguage, Item: fmt.Sprint(i), Condition: map[string]string{"model": "m"}, Annotator: "ann", Label: "wrong"}
 		if right {
 			l.Label = "right"
 		}
@@ -80,22 +80,19 @@ func TestCorrectWords(t *testing.T) {
 		all = append(all, label(i, lines[i] == 1, words[i] == 1))
 	}
 	s := open(t, dir)
-	if err := s.ReadWords(dir); err != nil {
-		t.Fatal(err)
-	}
 	own := []crosstalk.Estimate{{Measure: "wpr", By: map[string]string{"model": "m"}, Signature: "wpr|list:x|v1"}}
 	figures := func(given []Label) map[string]float64 {
-		estimates, err := s.Correct(Design{}, given, nil, own)
+		estimates, err := s.correct(Design{}, given, nil, own)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := map[string]float64{}
 		for _, e := range estimates {
-			got[e.Measure+" "+e.By[FigureColumn]] = float64(e.Value)
+			got[e.Measure+" "+e.By[figureColumn]] = float64(e.Value)
 			if e.Interval == nil || !e.Interval.Contains(float64(e.Value)) {
-				t.Errorf("%s %s: %v has the interval %v", e.Measure, e.By[FigureColumn], e.Value, e.Interval)
+				t.Errorf("%s %s: %v has the interval %v", e.Measure, e.By[figureColumn], e.Value, e.Interval)
 			}
-			if e.Measure == "wpr" && e.By[FigureColumn] == Corrected && e.Signature != fmt.Sprintf("wpr|list:x|corrected:%d-labels|v1", len(given)) {
+			if e.Measure == "wpr" && e.By[figureColumn] == corrected && e.Signature != fmt.Sprintf("wpr|list:x|corrected:%d-labels|v1", len(given)) {
 				t.Errorf("signature %s", e.Signature)
 			}
 		}
@@ -120,7 +117,7 @@ func TestCorrectWords(t *testing.T) {
 	for i := range given {
 		given[i].Words = nil
 	}
-	if s.MarkedWords(given) || len(figures(given)) != 3 {
+	if s.markedWords(given) || len(figures(given)) != 3 {
 		t.Error("WPR is corrected though nobody marked a word")
 	}
 }
@@ -142,13 +139,13 @@ func TestLines(t *testing.T) {
 			given = append(given, l)
 		}
 	}
-	a, err := s.Compare(Design{}, given, Options{By: []string{"language", LengthColumn}, Worst: 9, Draws: 100, Link: func(item string) string { return "/" + item }})
+	a, err := s.compare(Design{}, given, Options{By: []string{"language", lengthColumn}, Worst: 9, Draws: 100, Link: func(item string) string { return "/" + item }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cells := map[string]int{}
 	for _, c := range a.Cells {
-		cells[c.By["language"]+c.By[LengthColumn]+" "+c.People+" "+c.Found] = c.N
+		cells[c.By["language"]+c.By[lengthColumn]+" "+c.People+" "+c.Found] = c.N
 	}
 	want := map[string]int{}
 	for _, by := range []string{"", "ar", "1 to 20"} {
@@ -160,7 +157,7 @@ func TestLines(t *testing.T) {
 	if len(a.Disagreements) != 3 || a.Disagreements[0].Link == "" || a.Disagreements[0].Line == 0 {
 		t.Errorf("%+v", a.Disagreements)
 	}
-	estimates, err := s.Correct(Design{}, given, nil, nil)
+	estimates, err := s.correct(Design{}, given, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +194,7 @@ func TestAgreementByCategory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Compare(d, given, Options{Slack: 0.03, By: []string{"category"}, Draws: 100})
+	got, err := s.compare(d, given, Options{Slack: 0.03, By: []string{"category"}, Draws: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +231,7 @@ func TestAgreementByCategory(t *testing.T) {
 	}
 	// Shares of people and of the similarity, in the same terms.
 	shares := map[string]float64{}
-	for _, e := range s.Shares(d, given) {
+	for _, e := range s.shares(d, given) {
 		shares[e.By[JudgeColumn]+" "+e.By[LabelColumn]] = float64(e.Value)
 	}
 	leaked := 0.0
@@ -247,7 +244,7 @@ func TestAgreementByCategory(t *testing.T) {
 		t.Errorf("%v", shares)
 	}
 	weights := 0.0
-	for _, said := range s.Said(d, given) {
+	for _, said := range s.said(d, given) {
 		weights += said.Weight
 	}
 	if math.Abs(weights-218) > 1e-9 {

@@ -45,11 +45,7 @@ func (r Run) write(w io.Writer, all bool) error {
 		}
 		fmt.Fprintf(w, "  %s, %s\n", visible.Line(r.Suite), visible.Line(models))
 	}
-	amounts := strings.Join(r.amounts(), ", ")
-	if len(r.Missing) > 0 {
-		amounts = strings.Replace(amounts, " of ", " of about ", 1)
-	}
-	fmt.Fprintf(w, "  %s\n", amounts)
+	fmt.Fprintf(w, "  %s\n", r.Amounts())
 	if r.Shards == 0 {
 		for _, p := range r.Parts {
 			if p.Error != "" {
@@ -100,7 +96,7 @@ func (r Run) writeShards(w io.Writer, all bool) error {
 		case p.State == Quiet: // it scores recorded answers, or plans
 			what = "not finished"
 		}
-		fmt.Fprintf(t, "  %v\t%s\t%s\n", p.Shard, strings.Join(p.amounts(), ", "), what)
+		fmt.Fprintf(t, "  %v\t%s\t%s\n", p.Shard, p.amounts(), what)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -111,23 +107,30 @@ func (r Run) writeShards(w io.Writer, all bool) error {
 	return nil
 }
 
-// amounts are the counts in words.
-func (t Totals) amounts() (parts []string) {
-	if t.Requests == 0 {
-		return []string{"no requests"}
+// Amounts are the counts of a run in words.
+func (r Run) Amounts() string {
+	if len(r.Missing) > 0 {
+		return strings.Replace(r.amounts(), " of ", " of about ", 1)
 	}
-	parts = append(parts, fmt.Sprintf("%d of %d requests", t.Done, t.Requests))
+	return r.amounts()
+}
+
+func (t Totals) amounts() string {
+	if t.Requests == 0 {
+		return "no requests"
+	}
+	text := fmt.Sprintf("%d of %d requests", t.Done, t.Requests)
 	if t.Failed > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", t.Failed))
+		text += fmt.Sprintf(", %d failed", t.Failed)
 	}
 	if t.Rate > 0 {
-		parts = append(parts, fmt.Sprintf("%.1f/s", t.Rate))
+		text += fmt.Sprintf(", %.1f/s", t.Rate)
 	}
 	if t.Left > 0 {
-		parts = append(parts, duration.Text(t.Left)+" left")
+		text += ", " + duration.Text(t.Left) + " left"
 	}
 	if t.Cost != nil {
-		parts = append(parts, fmt.Sprintf("cost %.4f", *t.Cost))
+		text += fmt.Sprintf(", cost %.4f", *t.Cost)
 	}
-	return parts
+	return text
 }

@@ -39,7 +39,9 @@ type Part struct {
 	Error string      `json:"error,omitempty"` // why it cannot be read
 
 	Totals
-	usage map[string]crosstalk.Usage
+
+	Status map[crosstalk.Status]int   `json:"-"` // Done by status
+	Usage  map[string]crosstalk.Usage `json:"-"` // tokens by model
 }
 
 // Totals are what can be added up.
@@ -49,7 +51,7 @@ type Totals struct {
 	Done     int           `json:"done"`     // of them, with an answer or failed
 	Failed   int           `json:"failed"`   // of Done
 	Rate     float64       `json:"rate"`     // answers per second now
-	Left     time.Duration `json:"left_ns"`  // until all is done, at this rate; of a run, that of the shard which takes longest; 0: unknown
+	Left     time.Duration `json:"left_ns"`  // until all is done, at this rate; of a run, of its slowest shard; 0: unknown
 	Last     time.Time     `json:"last,omitzero"`
 	Cost     *float64      `json:"cost,omitempty"` // of the answers; nil: prices are not known
 }
@@ -67,8 +69,8 @@ const (
 	Broken   State = "broken"  // it cannot be read
 )
 
-// quiet is the time without an answer after which a run is not running.
-const quiet = time.Minute
+// Silence is the time without an answer after which a run is not running.
+const Silence = time.Minute
 
 // deepest is how many directories below the named one are searched.
 const deepest = 8
@@ -86,20 +88,20 @@ func Read(dir string, prices ask.Prices, now time.Time) ([]Run, error) {
 	for _, path := range paths {
 		manifest, err := run.ReadManifest(path)
 		if err != nil {
-			runs = append(runs, Run{Path: path, Totals: Totals{State: Broken}, Parts: []Part{{Path: path, Error: err.Error(), Totals: Totals{State: Broken}}}})
+			broken := Totals{State: Broken}
+			runs = append(runs, Run{Path: path, Totals: broken, Parts: []Part{{Path: path, Error: err.Error(), Totals: broken}}})
 			continue
 		}
-		part := read(path, manifest, prices, now)
-		of := manifest.Plan.Shard
-		if of.IsZero() {
+		part := Of(path, manifest, prices, now)
+		if manifest.Plan.Shard.IsZero() {
 			runs = append(runs, newRun(path, manifest, part))
 			continue
 		}
-		key := fmt.Sprint(filepath.Dir(path), of.Count, manifest.Plan.Whole().Hash())
-		i, again := together[key]
+		whole := Whole(path, manifest)
+		i, again := together[whole]
 		if !again {
 			i = len(runs)
-			together[key] = i
+			together[whole] = i
 			runs = append(runs, newRun(filepath.Dir(path), manifest))
 		}
 		runs[i].Parts = append(runs[i].Parts, part)
@@ -108,6 +110,11 @@ func Read(dir string, prices ask.Prices, now time.Time) ([]Run, error) {
 		runs[i].sum(now)
 	}
 	return runs, nil
+}
+
+// Whole identifies the run that a shard in this directory is a part of.
+func Whole(path string, m run.Manifest) string {
+	return fmt.Sprint(filepath.Dir(path), m.Plan.Shard.Count, m.Plan.Whole().Hash())
 }
 
 // find returns the run directories at or below a directory.
@@ -162,8 +169,9 @@ func newRun(path string, m run.Manifest, parts ...Part) Run {
 	return r
 }
 
-// read reads how far one run has come.
-func read(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
+// Of reads how far one run has come, a whole run or that of a shard. prices may be
+// nil.
+func Of(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
 	p := Part{Path: path, Shard: m.Plan.Shard, Totals: Totals{State: Quiet, Requests: m.Asks}}
 	j, err := journal.OpenReader(filepath.Join(path, journal.Name))
 	var progress journal.Progress
@@ -175,11 +183,12 @@ func read(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
 		p.State, p.Error = Broken, err.Error()
 		return p
 	}
-	p.Done, p.Failed, p.Last, p.usage = progress.Done, progress.Failed, progress.Last, progress.Usage
+	p.Done, p.Failed, p.Last = progress.Done, progress.Failed, progress.Last
+	p.Status, p.Usage = progress.Status, progress.Usage
 	p.Requests = max(p.Requests, p.Done)
 	p.Cost = costOf(progress.Usage, prices)
 	figures, missing := os.Lstat(filepath.Join(path, "estimates.json"))
-	done, recent := missing == nil && m.EstimatesSHA256 != "", now.Sub(p.Last) <= quiet
+	done, recent := missing == nil && m.EstimatesSHA256 != "", now.Sub(p.Last) <= Silence
 	switch {
 	case recent && (!done || p.Last.After(figures.ModTime())): // of a run that was finished too, if it is resumed
 		p.State, p.Rate = Running, progress.Rate

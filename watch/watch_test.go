@@ -142,8 +142,8 @@ func TestSlow(t *testing.T) {
 // The states of a run at their bounds.
 func TestStates(t *testing.T) {
 	for want, p := range map[State]part{
-		Running: {asks: 4, done: 2, last: quiet},
-		Quiet:   {asks: 4, done: 2, last: quiet + time.Second},
+		Running: {asks: 4, done: 2, last: Silence},
+		Quiet:   {asks: 4, done: 2, last: Silence + time.Second},
 		Cut:     {asks: 4, done: 2, last: time.Hour, finished: true, cut: 1},
 		// a shard is finished, and the other has not begun
 		Quiet + " shards": {shard: shard.Shard{Index: 1, Count: 2}, asks: 4, done: 4, last: time.Hour, finished: true},

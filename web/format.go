@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"crosstalk/internal/visible"
 )
 
 // count writes a number with thin spaces: 1 234 567.
@@ -70,4 +72,14 @@ func joined(parts ...string) string {
 		}
 	}
 	return strings.Join(list, " · ")
+}
+
+// brief is the beginning of a text on one line, at most 240 characters.
+func brief(text string) string {
+	const most = 240
+	runes := []rune(text[:min(len(text), 4*most)])
+	if len(runes) > most {
+		runes = append(runes[:most], '…')
+	}
+	return visible.Line(string(runes))
 }

@@ -8,6 +8,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/visible"
+	"crosstalk/watch"
 	"crosstalk/web/index"
 )
 
@@ -25,75 +26,87 @@ type progress struct {
 	Version  string
 }
 
-// quiet is the time without an answer after which a run is assumed to have
-// stopped.
-const quiet = time.Minute
+// latestAnswer is a recent answer, shortened.
+type latestAnswer struct{ Prompt, Answer, Status string }
 
-// progressOf returns the progress of a run, with counts of its answers if tally
-// is set.
-func progressOf(run *runEntry, l openRun, tally bool) (p progress) {
-	if !tally {
-		p.Changing = !run.finished
-		p.indexed(l)
+// progressOf returns the progress of a run, with counts of its answers if counts is
+// set.
+func progressOf(run *runEntry, l openRun, counts bool) (p progress) {
+	p.indexed(l)
+	if !counts {
+		p.Changing = p.Changing || !run.finished
 		return p
 	}
-	c := l.tally.now()
-	p.Version = fmt.Sprint(run.stamp)
-	again := run.finished && c.Last.After(run.stamp[1].time)
-	silent := time.Since(c.Last) > quiet
+	at := watch.Of(run.path, run.Manifest, nil, time.Now())
 	switch {
-	case run.finished && (!again || silent):
-		p.State = "finished"
-	case c.Done() == 0 && time.Since(run.Changed) > quiet:
-		p.State = "not finished and not running; run the same command again to resume it"
-	case c.Done() > 0 && silent:
-		p.State = "no answer for " + duration(time.Since(c.Last)) + ": waiting or stopped"
-	default:
+	case at.State == watch.Running:
 		p.State = "running"
+	case run.finished:
+		p.State = "finished"
+	case at.Done > 0:
+		p.State = "no answer for " + duration(time.Since(at.Last)) + ": waiting or stopped"
+	case time.Since(run.Changed) <= watch.Silence:
+		p.State = "running"
+	default:
+		p.State = "not finished and not running; run the same command again to resume it"
 	}
-	p.Running = !run.finished || again && !silent
-	p.Changing = p.Running
-	if p.Done, p.Of = c.Done(), max(run.Manifest.Asks, c.Done()); run.Manifest.Asks == 0 {
-		p.Of = 0
-	}
+	p.Version = fmt.Sprint(run.stamp)
+	p.Running = !run.finished || at.State == watch.Running
+	p.Changing = p.Changing || p.Running
+	p.Done = at.Done
 	if p.Done > 0 {
 		p.Asks = number(p.Done, "answer", "answers")
-		if p.Of > 0 {
+		if run.Manifest.Asks > 0 {
+			p.Of = at.Requests
 			p.Asks = fmt.Sprintf("%s of %s requests", count(p.Done), count(p.Of))
 		}
-		p.Detail = c.detail(p)
 	}
+	p.Detail = detail(at)
 	if p.Running {
-		p.Latest = c.Latest
+		p.Latest = latest(run.path)
 	}
-	if c.Err != nil {
-		p.Detail = joined(p.Detail, "cannot read the journal: "+visible.Line(c.Err.Error()))
-	}
-	p.indexed(l)
 	return p
 }
 
 // detail is the rate, the time left, and the counts of answers so far.
-func (c counts) detail(p progress) string {
+func detail(at watch.Part) string {
 	var parts []string
-	if p.Changing && c.Rate > 0 {
-		parts = append(parts, fmt.Sprintf("%.1f/s", c.Rate))
-		if left := p.Of - p.Done; left > 0 {
-			parts = append(parts, "about "+duration(time.Duration(float64(left)/c.Rate*float64(time.Second)))+" left")
-		}
+	if at.Rate > 0 {
+		parts = append(parts, fmt.Sprintf("%.1f/s", at.Rate))
+	}
+	if at.Left > 0 {
+		parts = append(parts, "about "+duration(at.Left)+" left")
 	}
 	for _, s := range []crosstalk.Status{crosstalk.Empty, crosstalk.Refused, crosstalk.Failed} {
-		if n := c.ByStatus[s]; n > 0 {
+		if n := at.Status[s]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", count(n), s))
 		}
 	}
-	if c.Tokens > 0 {
-		parts = append(parts, count(c.Tokens)+" tokens")
+	tokens := 0
+	for _, u := range at.Usage {
+		tokens += u.Prompt + u.Completion
 	}
-	if c.Partial {
-		parts = append(parts, "still counting")
+	if tokens > 0 {
+		parts = append(parts, count(tokens)+" tokens")
+	}
+	if at.Error != "" {
+		parts = append(parts, "cannot read the journal: "+visible.Line(at.Error))
 	}
 	return joined(parts...)
+}
+
+// latest are the latest answers of a run.
+func latest(path string) (list []latestAnswer) {
+	prompts := newPrompts(path)
+	defer prompts.close()
+	if prompts.journal == nil {
+		return nil
+	}
+	records, _ := prompts.journal.Latest(3) // what is wrong with the journal is in the detail
+	for _, r := range records {
+		list = append(list, latestAnswer{brief(r.Request.Text()), brief(r.Answer.Text), string(r.Answer.Status)})
+	}
+	return list
 }
 
 // indexed sets the progress of the index.

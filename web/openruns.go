@@ -26,9 +26,8 @@ type openRuns struct {
 	runs map[string]*openRun
 }
 
-// openRun is a run with its tally and its index.
+// openRun is a run with its notes and its index.
 type openRun struct {
-	tally *tally
 	notes *notebook
 	index *index.Index // nil: no observations yet, or see err
 	err   error        // why there is no index
@@ -74,7 +73,7 @@ func (o *openRuns) acquire(r *runEntry) (openRun, func()) {
 	switch {
 	case l == nil:
 		o.makeRoom()
-		l = &openRun{tally: &tally{path: r.path}, notes: &notebook{}}
+		l = &openRun{notes: &notebook{}}
 		o.runs[r.ID] = l
 	case l.users == 0 && l.index != nil && !l.index.Fresh():
 		go l.index.Close()

@@ -16,16 +16,15 @@ import (
 func (s *Server) together(rows []listRow) (list []listRow) {
 	place := map[string]int{}
 	for _, r := range rows {
-		of := r.Manifest.Plan.Shard
-		if of.IsZero() {
+		if r.Manifest.Plan.Shard.IsZero() {
 			list = append(list, r)
 			continue
 		}
-		key := fmt.Sprint(filepath.Dir(r.path), of.Count, r.Manifest.Plan.Whole().Hash())
-		i, again := place[key]
+		whole := watch.Whole(r.path, r.Manifest)
+		i, again := place[whole]
 		if !again {
 			i = len(list)
-			place[key] = i
+			place[whole] = i
 			all, entry := r, *r.runEntry
 			all.runEntry = &entry
 			all.Name, all.Trouble, all.Result, all.More = filepath.Dir(r.Name), "", page.Result{}, 0
@@ -45,7 +44,7 @@ func (s *Server) together(rows []listRow) (list []listRow) {
 	return list
 }
 
-// stateOf says how far the shards of a run have come.
+// stateOf is how far the shards of a run have come.
 func (s *Server) stateOf(shards []listRow) string {
 	finished := 0
 	for _, r := range shards {
@@ -58,38 +57,20 @@ func (s *Server) stateOf(shards []listRow) string {
 	if finished == of.Count {
 		return state + "; merge them to see the figures of all"
 	}
-	runs, err := watch.Read(filepath.Dir(shards[0].path), nil, time.Now())
-	if err != nil {
+	runs, _ := watch.Read(filepath.Dir(shards[0].path), nil, time.Now())
+	i := slices.IndexFunc(runs, func(r watch.Run) bool { return r.Shards == of.Count })
+	if i < 0 {
 		return state
 	}
-	for _, r := range runs {
-		if r.Shards != of.Count {
-			continue
+	state += ", " + runs[i].Amounts()
+	var slow []string
+	for _, p := range runs[i].Parts {
+		if p.Slow {
+			slow = append(slow, p.Shard.String())
 		}
-		parts := []string{state}
-		if r.Requests > 0 {
-			of := " of "
-			if len(r.Missing) > 0 {
-				of = " of about "
-			}
-			parts = append(parts, count(r.Done)+of+count(r.Requests)+" requests")
-		}
-		if r.Failed > 0 {
-			parts = append(parts, fmt.Sprintf("%s failed", count(r.Failed)))
-		}
-		if r.Rate > 0 {
-			parts = append(parts, fmt.Sprintf("%.1f/s", r.Rate))
-		}
-		var slow []string
-		for _, p := range r.Parts {
-			if p.Slow {
-				slow = append(slow, p.Shard.String())
-			}
-		}
-		if len(slow) > 0 {
-			parts = append(parts, "slow: "+strings.Join(slow[:min(len(slow), 5)], ", "))
-		}
-		return strings.Join(parts, ", ")
+	}
+	if len(slow) > 0 {
+		state += ", slow: " + strings.Join(slow[:min(len(slow), 5)], ", ")
 	}
 	return state
 }

@@ -172,7 +172,7 @@ func TestProgress(t *testing.T) {
 		putAll(t, j, r)
 	}
 	p, err := j.Progress()
-	want := Progress{Done: 40, Failed: 1, Usage: map[string]crosstalk.Usage{"m": {Prompt: 400, Completion: 20}}, Last: start.Add(39 * 500 * time.Millisecond), Rate: 2}
+	want := Progress{Done: 40, Failed: 1, Status: map[crosstalk.Status]int{crosstalk.Text: 39, crosstalk.Failed: 1}, Usage: map[string]crosstalk.Usage{"m": {Prompt: 400, Completion: 20}}, Last: start.Add(39 * 500 * time.Millisecond), Rate: 2}
 	if p.Last = p.Last.UTC(); err != nil || !reflect.DeepEqual(p, want) {
 		t.Errorf("%+v, %v; want %+v", p, err, want)
 	}

@@ -12,6 +12,7 @@ import (
 type Progress struct {
 	Done   int                        // asks, with an answer or failed
 	Failed int                        // of Done
+	Status map[crosstalk.Status]int   // Done by status
 	Usage  map[string]crosstalk.Usage // by model, prompts and completions only
 
 	Last time.Time // when the latest answer came; zero: none has
@@ -22,13 +23,11 @@ type Progress struct {
 // answers; in a journal of an older version, which no process has opened for
 // writing since, all of an index or of the answers.
 func (j *Journal) Progress() (p Progress, err error) {
-	p.Usage = map[string]crosstalk.Usage{}
+	p.Usage, p.Status = map[string]crosstalk.Usage{}, map[crosstalk.Status]int{}
 	err = j.query(j.counted, func(s *sqlite3.Stmt) error {
 		n, model := s.ColumnInt(2), s.ColumnText(0)
 		p.Done += n
-		if crosstalk.Status(s.ColumnText(1)) == crosstalk.Failed {
-			p.Failed += n
-		}
+		p.Status[crosstalk.Status(s.ColumnText(1))] += n
 		u := p.Usage[model]
 		u.Prompt += s.ColumnInt(3)
 		u.Completion += s.ColumnInt(4)
@@ -38,6 +37,7 @@ func (j *Journal) Progress() (p Progress, err error) {
 	if err != nil {
 		return p, err
 	}
+	p.Failed = p.Status[crosstalk.Failed]
 	p.Last, p.Rate, err = j.pace()
 	return p, err
 }

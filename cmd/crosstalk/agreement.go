@@ -68,8 +68,9 @@ func (a *agreementFlags) run(c *cobra.Command, path string) error {
 	if a.By, err = givenColumns(c, a.By); err != nil {
 		return err
 	}
-	a.Link, a.Short = web.ItemPath, !a.all && a.format == report.Formats[0]
-	if a.Short {
+	a.Link = web.ItemPath
+	short := !a.all && a.format == report.Formats[0]
+	if short {
 		a.Worst = 3
 	}
 	result, err := labels.AgreementOf(path, a.question, a.Options)
@@ -79,5 +80,5 @@ func (a *agreementFlags) run(c *cobra.Command, path string) error {
 	if result.Unmatched > 0 {
 		fmt.Fprintf(notes(c), "%d labels are of answers that were not scored; they are left out\n", result.Unmatched)
 	}
-	return result.Write(c.OutOrStdout(), a.format)
+	return report.AgreementView{Agreement: result, Short: short, Link: a.Link}.Write(c.OutOrStdout(), a.format)
 }

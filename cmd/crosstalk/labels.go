@@ -56,7 +56,8 @@ table, or tasks for Label Studio (.json). Fill in the column label, and import
 the file with 'crosstalk labels import'.
 
 Leakage: which of two texts is more related to the word X? Confusion: is the
-answer in language X? Consistency: do two answers mean the same?
+answer in language X? Consistency: do two answers mean the same? --question asks
+another one: reading (what does the answer say?), codes (why do two differ?).
 
 The sheet is blind. It names no model, setting or item. The order and the sides
 A and B are drawn for each annotator from --seed and a secret in RUN/labels.json,

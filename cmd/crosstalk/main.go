@@ -92,7 +92,7 @@ func reportUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{explainFlag(c, err)} })
 	if args := c.Args; args != nil {
 		c.Args = func(c *cobra.Command, list []string) error {
-			if path, instead := insteadOf(c, list); instead != "" {
+			if path, instead := removedCommand(c, list); instead != "" {
 				return &usageError{fmt.Errorf("%q was removed: %s", path, instead)}
 			}
 			if args(c, list) != nil {

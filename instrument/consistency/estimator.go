@@ -28,7 +28,7 @@ type estimator struct {
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	columns := slices.DeleteFunc(slices.Clone(by), func(column string) bool { return column == ByClass })
 	e := &estimator{rules: r, detail: slices.Contains(by, ByClass)}
-	e.groups = estimate.Groups[*sum]{Grouping: estimate.Grouping{By: columns, Apart: apart}, New: newSum, Describe: e.describe}
+	e.groups.Grouping, e.groups.New, e.groups.Describe = estimate.Grouping{By: columns, Apart: apart}, newSum, e.describe
 	return e
 }
 
@@ -42,7 +42,8 @@ func (e *estimator) describe(measure string, _, labels, extra map[string]string)
 	if of, set := extra["part"]; set {
 		part = of
 	}
-	f := estimate.Figure{By: e.groups.By, Unranked: []string{"pair", "part"}, Before: []int{slices.Index(measures, measure)},
+	place := slices.IndexFunc(Kind.Measures, func(m crosstalk.Measure) bool { return m.Key == measure })
+	f := estimate.Figure{By: e.groups.By, Unranked: []string{"pair", "part"}, Before: []int{place},
 		After: []int{e.groups.Rank("pair", labels["pair"]), slices.Index(Parts, Part(part))}}
 	classes := e.rules.classes(labels["task"])
 	for _, column := range ofClass {

@@ -50,14 +50,6 @@ const (
 	Flagged   = "flagged" // also a finding in a rewritten input
 )
 
-// CodeShare is the share of a code among manually coded pairs of answers, with
-// its counts.
-const (
-	CodeShare = "code_share"
-	Coded     = "coded"
-	Uncoded   = "uncoded"
-)
-
 // Kind describes consistency for reports.
 var Kind = crosstalk.Kind{
 	Name:     "consistency",
@@ -67,12 +59,12 @@ var Kind = crosstalk.Kind{
 		{Key: Consistency, Label: "consistency", Name: "consistency", Unscored: []string{NotScored}, Headline: true,
 			Sentence: "Share of items whose answer has the same class as the answer to the source. " +
 				"Asking the source again (repeat) is the baseline."},
-		{Key: ConsistencyCorrect, Label: "consistency correct", Name: "consistency where the source is right", Unscored: []string{NotScored},
-			Sentence: "Consistency of the items whose source was answered correctly."},
-		{Key: ConsistencyIncorrect, Label: "consistency incorrect", Name: "consistency where the source is wrong", Unscored: []string{NotScored},
-			Sentence: "Consistency of the items whose source was answered incorrectly."},
-		{Key: ConsistencyBLEU50, Label: "consistency bleu50", Name: "consistency of good translations", Unscored: []string{NotScored},
-			Sentence: "Consistency of the items whose rewritten input has a BLEU above 50."},
+		{Key: ConsistencyCorrect, Label: "consistency correct", Name: "consistency where the source is right",
+			Unscored: []string{NotScored}, Sentence: "Consistency of the items whose source was answered correctly."},
+		{Key: ConsistencyIncorrect, Label: "consistency incorrect", Name: "consistency where the source is wrong",
+			Unscored: []string{NotScored}, Sentence: "Consistency of the items whose source was answered incorrectly."},
+		{Key: ConsistencyBLEU50, Label: "consistency bleu50", Name: "consistency of good translations",
+			Unscored: []string{NotScored}, Sentence: "Consistency of the items whose rewritten input has a BLEU above 50."},
 		{Key: ConsistencyChange, Label: "consistency change", Name: "change of consistency", Unscored: []string{NotScored},
 			Sentence: "Consistency minus the consistency of the source asked again."},
 		{Key: Accuracy, Label: "accuracy", Name: "accuracy", Unscored: []string{NotScored}, Headline: true,
@@ -95,16 +87,16 @@ var Kind = crosstalk.Kind{
 			Sentence: "Longest common sequence of words of rewritten and human inputs (F1)."},
 		{Key: Quality, Label: "quality", Name: "quality of rewritten inputs", Unscored: []string{NotScored},
 			Sentence: "Mean score of rewritten inputs by the external scorer."},
-		{Key: BLEUConsistency, Label: "bleu consistency pearson", Name: "correlation of BLEU and consistency", Unscored: []string{NotScored},
-			Sentence: "Pearson's r between BLEU and consistency of items."},
-		{Key: BLEUAccuracy, Label: "bleu accuracy pearson", Name: "correlation of BLEU and accuracy", Unscored: []string{NotScored},
-			Sentence: "Pearson's r between BLEU and accuracy of items."},
+		{Key: BLEUConsistency, Label: "bleu consistency pearson", Name: "correlation of BLEU and consistency",
+			Unscored: []string{NotScored}, Sentence: "Pearson's r between BLEU and consistency of items."},
+		{Key: BLEUAccuracy, Label: "bleu accuracy pearson", Name: "correlation of BLEU and accuracy",
+			Unscored: []string{NotScored}, Sentence: "Pearson's r between BLEU and accuracy of items."},
 		{Key: LabelShare, Label: "label share", Name: "share of a class", Unscored: []string{NotScored}, ByClass: true,
 			Sentence: "Share of a class among the answers."},
-		{Key: Transition, Label: "transition", Name: "transition between classes", Unscored: []string{NotScored}, ByClass: true,
-			Sentence: "Share of each class among the answers in the other sense, by the class of the answer to the source."},
-		{Key: CodeShare, Label: "code share", Name: "share of a code", Unscored: []string{Uncoded},
-			Sentence: "Share of a code among the coded pairs of answers."},
+		{Key: Transition, Label: "transition", Name: "transition between classes",
+			Unscored: []string{NotScored}, ByClass: true,
+			Sentence: "Share of each class among the answers in the other sense, " +
+				"by the class of the answer to the source."},
 	},
 	Findings: []crosstalk.Finding{
 		{Key: Inconsistent, Titles: []string{Inconsistent}, Fault: true},
@@ -121,7 +113,7 @@ var Kind = crosstalk.Kind{
 		{Key: FromColumn, Within: true, OfFigures: true},
 		{Key: ToColumn, Within: true, OfFigures: true},
 	},
-	Counts:  slices.Concat([]string{NotScored}, crosstalk.Unanswered, []string{Coded, Flagged, Invalid, Uncoded}),
+	Counts:  slices.Concat([]string{NotScored}, crosstalk.Unanswered, []string{Flagged, Invalid}),
 	Derived: []string{ByClass},
 	Choices: []string{"language", "category", TaskColumn, PairColumn, PartColumn},
 	Target:  GoldText,
@@ -133,8 +125,8 @@ var Kind = crosstalk.Kind{
 			Title: "accuracy by pair and part"},
 		{Form: crosstalk.DotPlot, Measures: []string{InvalidShare}, Rows: []string{PairColumn}, Series: PartColumn,
 			Title: "invalid answers by pair and part"},
-		{Form: crosstalk.DotPlot, Measures: []string{ConsistencyCorrect, ConsistencyIncorrect}, Rows: []string{PairColumn, PartColumn},
-			Title: "consistency where the source is right and wrong"},
+		{Form: crosstalk.DotPlot, Measures: []string{ConsistencyCorrect, ConsistencyIncorrect},
+			Rows: []string{PairColumn, PartColumn}, Title: "consistency where the source is right and wrong"},
 		{Form: crosstalk.ShareChart, Measures: []string{LabelShare}, Rows: []string{PairColumn, PartColumn},
 			Series: ClassColumn, Title: "classes of the answers"},
 		{Form: crosstalk.HeatMap, Measures: []string{Transition}, Rows: []string{FromColumn}, Series: ToColumn,

@@ -51,29 +51,18 @@ func Read(path string, estimates []crosstalk.Estimate, names report.Names) (Repo
 
 // addLabels adds what people say of the run to its plots.
 func addLabels(path string, collector *plot.Collector) error {
-	given, err := labels.Read(path)
-	if err != nil || len(given) == 0 {
-		return err
-	}
-	design, err := labels.ReadDesign(path)
-	if err != nil {
-		return err
-	}
-	sheets, err := labels.Answered(path, given, func(q labels.Question) bool { return !q.Several })
-	if err != nil {
-		return err
-	}
-	for _, sheet := range sheets {
-		for _, said := range sheet.Said(design, given) {
+	opinions, err := labels.Opinions(path)
+	for _, opinion := range opinions {
+		for _, said := range opinion.Said {
 			collector.AddJudgement(said.Observation, said.Weight)
 		}
-		if shares := sheet.Shares(design, given); len(shares) > 0 {
-			q := sheet.Question
-			collector.AddLabels(plot.Labels{Measure: q.Measure, Title: q.Title, Fault: q.Fault, Judge: labels.JudgeColumn, Label: labels.LabelColumn,
-				People: labels.People, Shares: shares})
+		if len(opinion.Shares) > 0 {
+			q := opinion.Question
+			collector.AddLabels(plot.Labels{Measure: q.Measure, Title: q.Title, Fault: q.Fault,
+				Judge: labels.JudgeColumn, Label: labels.LabelColumn, People: labels.People, Shares: opinion.Shares})
 		}
 	}
-	return nil
+	return err
 }
 
 // writeRun writes the page of the run that the report is about, with its settings and

@@ -130,16 +130,17 @@ func New(run string, o Options) (*Server, error) {
 	mux.HandleFunc("GET /{$}", s.home)
 	mux.HandleFunc("POST /name", s.enter)
 	mux.HandleFunc("POST /leave", s.leave)
-	mux.HandleFunc("GET /"+Instructions, s.instruction)
-	mux.HandleFunc("POST /"+Instructions, s.review)
-	mux.HandleFunc("GET /{question}", s.ask)
-	mux.HandleFunc("POST /{question}", s.answer)
-	mux.HandleFunc("POST /{question}/undo", s.undo)
+	mux.HandleFunc("GET /"+Instructions, s.known(s.instruction))
+	mux.HandleFunc("POST /"+Instructions, s.known(s.review))
+	mux.HandleFunc("GET /{question}", s.ofSheet(s.ask))
+	mux.HandleFunc("POST /{question}", s.ofSheet(s.answer))
+	mux.HandleFunc("POST /{question}/undo", s.ofSheet(s.undo))
 	mux.HandleFunc("GET /style.css", access.Static("text/css; charset=utf-8", []byte(page.Style()+style)))
 	mux.HandleFunc("GET /script.js", access.Static("text/javascript; charset=utf-8", script))
 	mux.HandleFunc("GET /icon.svg", access.Static("image/svg+xml", access.Icon))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNothing) })
-	s.handler = access.Rules{Hosts: o.Hosts, Anyhow: len(o.Annotators) > 0, Body: mostBody, Command: "crosstalk annotate", Admit: s.admit,
+	s.handler = access.Rules{Hosts: o.Hosts, Anyhow: len(o.Annotators) > 0, Body: mostBody,
+		Command: "crosstalk annotate", Admit: s.admit,
 		Refuse: func(w http.ResponseWriter, r *http.Request, status int, message string) {
 			s.fail(w, r, &statusError{status, message})
 		}}.Guard(mux)
@@ -160,27 +161,44 @@ func (s *Server) open() error {
 	for _, q := range labels.QuestionsOf(instrument) {
 		possible = append(possible, q.Name)
 	}
-	if instrument == consistency.Kind.Name {
-		possible = append(possible, Instructions)
+	instructions := instrument == consistency.Kind.Name
+	all := possible
+	if instructions {
+		all = append(slices.Clone(possible), Instructions)
 	}
-	names := slices.Compact(slices.Sorted(slices.Values(s.options.Questions)))
-	for _, name := range names {
-		if !slices.Contains(possible, name) {
-			return fmt.Errorf("unknown question %q for a run of %s; choose one of: %s", name, instrument, strings.Join(possible, ", "))
+	wanted := s.options.Questions
+	for _, name := range wanted {
+		if !slices.Contains(all, name) {
+			return fmt.Errorf("unknown question %q for a run of %s; choose one of: %s", name, instrument, strings.Join(all, ", "))
 		}
 	}
-	all := len(names) == 0
-	var reasons []error             // why questions cannot be asked
-	for _, name := range possible { // in their order
-		if !all && !slices.Contains(names, name) {
-			continue
-		}
-		if err := s.openQuestion(name); err != nil {
+	var reasons []error // why questions cannot be asked
+	leftOut := func(name string, err error) {
+		if err != nil {
 			reasons = append(reasons, fmt.Errorf("question %s: %w", name, err))
 		}
 	}
+	if len(wanted) > 0 {
+		possible = slices.DeleteFunc(possible, func(name string) bool { return !slices.Contains(wanted, name) })
+		instructions = slices.Contains(wanted, Instructions)
+	}
+	opened, errs := labels.OpenAll(s.run, possible...)
+	for i, of := range opened {
+		if errs[i] == nil {
+			errs[i] = s.add(of)
+		}
+		leftOut(possible[i], errs[i])
+	}
+	if instructions {
+		list, err := s.instructions()
+		if err == nil && len(list) == 0 {
+			err = errors.New("the run has no rewritten instructions")
+		}
+		s.reviews = err == nil
+		leftOut(Instructions, err)
+	}
 	switch {
-	case s.kinds() == 0, !all && len(reasons) > 0:
+	case s.kinds() == 0, len(wanted) > 0 && len(reasons) > 0:
 		return errors.Unwrap(reasons[0])
 	case len(s.sheets) > 0:
 		s.LeftOut = reasons
@@ -194,19 +212,8 @@ func (s *Server) open() error {
 	return nil
 }
 
-func (s *Server) openQuestion(name string) error {
-	if name == Instructions {
-		list, err := s.instructions()
-		if err == nil && len(list) == 0 {
-			err = errors.New("the run has no rewritten instructions")
-		}
-		s.reviews = err == nil
-		return err
-	}
-	of, err := labels.Open(s.run, name)
-	if err != nil {
-		return err
-	}
+// add adds the sample of a sheet to what is asked.
+func (s *Server) add(of *labels.Sheet) error {
 	units, err := of.Draw(s.options.Sample)
 	if err != nil {
 		return err
@@ -314,12 +321,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if status == http.StatusUnauthorized {
 		f.Annotator = ""
 	}
-	var b bytes.Buffer
-	templates().ExecuteTemplate(&b, "error.html", struct {
+	s.show(w, r, status, "error.html", struct {
 		frame
 		Message string
 	}{f, visible.Line(strings.ReplaceAll(err.Error(), s.run, "the run"))})
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write(b.Bytes())
 }

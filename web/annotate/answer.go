@@ -2,6 +2,7 @@ package annotate
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,36 +16,57 @@ import (
 // longestComment is the maximum length of a comment in characters.
 const longestComment = 4000
 
+// handler handles a request of a known annotator. What it returns is shown.
+type handler func(w http.ResponseWriter, r *http.Request, annotator string) error
+
+// known calls a handler if it is known who sends the request. Others go to the page
+// that asks for a name.
+func (s *Server) known(handle handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		annotator := s.annotator(r)
+		if annotator == "" {
+			http.Redirect(w, r, "/", http.StatusSeeOther)
+			return
+		}
+		if err := handle(w, r, annotator); err != nil {
+			s.fail(w, r, err)
+		}
+	}
+}
+
+// ofSheet is known, with the sheet of the question in the path.
+func (s *Server) ofSheet(handle func(http.ResponseWriter, *http.Request, *sheet, string) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		i := slices.IndexFunc(s.sheets, func(q *sheet) bool { return q.Question.Name == r.PathValue("question") })
+		if i < 0 {
+			s.fail(w, r, errNothing)
+			return
+		}
+		s.known(func(w http.ResponseWriter, r *http.Request, annotator string) error {
+			return handle(w, r, s.sheets[i], annotator)
+		})(w, r)
+	}
+}
+
 // answer saves an answer, then leads to the next question. An answer that came
 // before, as a form that is sent twice, changes nothing.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
-	q, annotator, err := s.find(r)
-	if err == nil && annotator == "" {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
-		return
-	}
-	if err == nil {
-		err = r.ParseForm()
-	}
-	if err != nil {
-		s.fail(w, r, formError(err))
-		return
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *sheet, annotator string) error {
+	if err := r.ParseForm(); err != nil {
+		return formError(err)
 	}
 	given, err := read(r, annotator, time.Now())
 	if err == nil {
 		err = s.save(q, given)
 	}
+	var trouble *statusError
+	if errors.As(err, &trouble) && trouble.status == http.StatusUnprocessableEntity {
+		return s.showNext(w, r, q, annotator, given, trouble.message)
+	}
 	if err != nil {
-		var trouble *statusError
-		if errors.As(err, &trouble) && trouble.status == http.StatusUnprocessableEntity {
-			err = s.showNext(w, r, q, annotator, given, trouble.message)
-		}
-		if err != nil {
-			s.fail(w, r, err)
-		}
-		return
+		return err
 	}
 	http.Redirect(w, r, "/"+q.Question.Name, http.StatusSeeOther)
+	return nil
 }
 
 // formError is the error of a form that cannot be read.
@@ -64,7 +86,8 @@ func read(r *http.Request, annotator string, now time.Time) (labels.Answer, erro
 		a.Shown = strings.Join(append(codes, a.Shown), ";")
 	}
 	if utf8.RuneCountInString(a.Comment) > longestComment {
-		return a, &statusError{http.StatusUnprocessableEntity, "The comment is longer than " + strconv.Itoa(longestComment) + " characters."}
+		return a, &statusError{http.StatusUnprocessableEntity,
+			fmt.Sprintf("The comment is longer than %d characters.", longestComment)}
 	}
 	if shown, err := strconv.ParseInt(r.PostForm.Get("shown"), 10, 64); err == nil {
 		away, _ := strconv.ParseInt(r.PostForm.Get("away"), 10, 64) // nothing without the script
@@ -90,7 +113,8 @@ const mostThought = 24 * time.Hour
 
 // save puts an answer on the disk.
 func (s *Server) save(q *sheet, given labels.Answer) error {
-	if !slices.ContainsFunc(q.of(s.design, given.Annotator, s.options.Sample.Seed), func(a labels.Asked) bool { return a.ID == given.ID }) {
+	asked := q.of(s.design, given.Annotator, s.options.Sample.Seed)
+	if !slices.ContainsFunc(asked, func(a labels.Asked) bool { return a.ID == given.ID }) {
 		return &statusError{http.StatusBadRequest, "This question is not one of yours. Go on with the next one."}
 	}
 	label, err := q.Label(given)
@@ -111,16 +135,12 @@ func (s *Server) save(q *sheet, given labels.Answer) error {
 
 // undo withdraws the last answer. Its comment and marked words stay with the
 // question, which is shown again.
-func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
-	q, annotator, err := s.find(r)
-	if err == nil && annotator != "" {
-		err = s.withdraw(q, annotator)
+func (s *Server) undo(w http.ResponseWriter, r *http.Request, q *sheet, annotator string) error {
+	if err := s.withdraw(q, annotator); err != nil {
+		return err
 	}
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	http.Redirect(w, r, "/"+r.PathValue("question"), http.StatusSeeOther)
+	http.Redirect(w, r, "/"+q.Question.Name, http.StatusSeeOther)
+	return nil
 }
 
 func (s *Server) withdraw(q *sheet, annotator string) error {

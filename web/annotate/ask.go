@@ -51,49 +51,20 @@ type piece struct {
 // choiceView is a possible answer.
 type choiceView struct{ Label, Key string }
 
-// find returns the sheet of the requested question, and the annotator.
-func (s *Server) find(r *http.Request) (*sheet, string, error) {
-	for _, q := range s.sheets {
-		if q.Question.Name == r.PathValue("question") {
-			return q, s.annotator(r), nil
-		}
-	}
-	return nil, "", errNothing
-}
-
 // ask shows the next question.
-func (s *Server) ask(w http.ResponseWriter, r *http.Request) {
-	q, annotator, err := s.find(r)
-	if err == nil && annotator == "" {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
-		return
-	}
-	if err == nil {
-		err = s.showNext(w, r, q, annotator, labels.Answer{}, "")
-	}
-	if err != nil {
-		s.fail(w, r, err)
-	}
+func (s *Server) ask(w http.ResponseWriter, r *http.Request, q *sheet, annotator string) error {
+	return s.showNext(w, r, q, annotator, labels.Answer{}, "")
 }
 
 // showNext shows the next question. trouble is what is wrong with the given
-// answer; what that marked and commented is kept.
+// answer, whose marks and comment are kept.
 func (s *Server) showNext(w http.ResponseWriter, r *http.Request, q *sheet, annotator string, given labels.Answer, trouble string) error {
-	s.mu.Lock()
-	st, err := s.stateOf(q, annotator)
-	var codes []string
-	if err == nil && st.next >= 0 {
-		a := st.asked[st.next]
-		if given.ID != a.ID {
-			given = s.withdrawn(q, a.ID, annotator)
-		}
-		codes = s.codes(q)
-	}
-	s.mu.Unlock()
+	st, given, codes, err := s.next(q, annotator, given)
 	if err != nil {
 		return err
 	}
-	p := askPage{frame: s.frame(r, q.Question.Title), Path: q.Question.Name, Done: st.done, Of: len(st.asked), Undo: st.last >= 0, Trouble: trouble}
+	p := askPage{frame: s.frame(r, q.Question.Title), Path: q.Question.Name, Done: st.done, Of: len(st.asked),
+		Undo: st.last >= 0, Trouble: trouble}
 	if st.next < 0 {
 		p.Title = "All questions are answered"
 		s.show(w, r, http.StatusOK, "done.html", p)
@@ -113,22 +84,32 @@ func (s *Server) showNext(w http.ResponseWriter, r *http.Request, q *sheet, anno
 	return nil
 }
 
-// withdrawn is the comment and the marked words of a withdrawn answer. s.mu is
-// locked.
-func (s *Server) withdrawn(q *sheet, id, annotator string) (a labels.Answer) {
-	u, _ := q.Unit(id)
-	before, _, _ := s.log.Find(annotator, u.Key())
-	a.Comment = before.Comment
-	for _, word := range before.Words {
-		a.Words = append(a.Words, [2]int{word.Start, word.End})
+// next is the state of an annotator, with the codes that have been used and what was
+// given: if it does not answer the next question, the comment and the marked words of
+// that question's withdrawn answer.
+func (s *Server) next(q *sheet, annotator string, given labels.Answer) (state, labels.Answer, []string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st, err := s.stateOf(q, annotator)
+	if err != nil || st.next < 0 {
+		return st, given, nil, err
 	}
-	return a
+	if id := st.asked[st.next].ID; given.ID != id {
+		u, _ := q.Unit(id)
+		before, _, _ := s.log.Find(annotator, u.Key())
+		given = labels.Answer{Comment: before.Comment}
+		for _, word := range before.Words {
+			given.Words = append(given.Words, [2]int{word.Start, word.End})
+		}
+	}
+	return st, given, s.codes(q), nil
 }
 
 // fill fills in what is asked.
 func (p *askPage) fill(q *sheet, a labels.Asked, marked [][2]int) {
 	u, _ := q.Unit(a.ID)
-	p.ID, p.Topic, p.Text, p.Guide, p.Several = a.ID, a.Topic, q.Question.Asks(a.Topic), q.Question.Guide, q.Question.Several
+	p.ID, p.Topic, p.Text = a.ID, a.Topic, q.Question.Asks(a.Topic)
+	p.Guide, p.Several = q.Question.Guide, q.Question.Several
 	if q.Question.Words { // the text names the language
 		p.Topic = ""
 	}
@@ -164,7 +145,8 @@ func pieces(text string, words []labels.Word, marked [][2]int) (list []piece) {
 		if between := text[at:word.Start]; at > 0 || strings.TrimSpace(between) != "" {
 			list = append(list, piece{Text: between})
 		}
-		list = append(list, piece{Text: word.Text, Place: strconv.Itoa(word.Start) + "-" + strconv.Itoa(word.End), Marked: slices.Contains(marked, [2]int{word.Start, word.End})})
+		list = append(list, piece{Text: word.Text, Place: fmt.Sprintf("%d-%d", word.Start, word.End),
+			Marked: slices.Contains(marked, [2]int{word.Start, word.End})})
 		at = word.End
 	}
 	if rest := strings.TrimSpace(text[at:]); rest != "" {

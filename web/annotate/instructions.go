@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/labels"
 	"crosstalk/study"
@@ -48,15 +47,9 @@ func version(in review.Instruction) string {
 
 // instruction shows the rewritten instruction with the number "n", or the first
 // one that is not approved.
-func (s *Server) instruction(w http.ResponseWriter, r *http.Request) {
-	if s.annotator(r) == "" {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
-		return
-	}
+func (s *Server) instruction(w http.ResponseWriter, r *http.Request, _ string) error {
 	at, _ := strconv.Atoi(r.URL.Query().Get("n"))
-	if err := s.showInstruction(w, r, at, ""); err != nil {
-		s.fail(w, r, err)
-	}
+	return s.showInstruction(w, r, at, "")
 }
 
 func (s *Server) showInstruction(w http.ResponseWriter, r *http.Request, at int, trouble string) error {
@@ -89,8 +82,7 @@ func (s *Server) showInstruction(w http.ResponseWriter, r *http.Request, at int,
 	}
 	p.frame = s.frame(r, "Instruction "+strconv.Itoa(at)+" of "+strconv.Itoa(len(list)))
 	p.At, p.Instruction, p.Version = at, list[at-1], version(list[at-1])
-	sense := consistency.Sense(p.Sense)
-	p.From, p.To = labels.LanguageName(string(sense.Origin())), labels.LanguageName(sense.Target())
+	p.From, p.To = labels.LanguageName(string(p.Sense.Origin())), labels.LanguageName(p.Sense.Target())
 	p.Previous = at - 1
 	if at < len(list) {
 		p.Next = at + 1
@@ -104,33 +96,24 @@ func (s *Server) showInstruction(w http.ResponseWriter, r *http.Request, at int,
 }
 
 // review saves what the annotator made of a rewritten instruction.
-func (s *Server) review(w http.ResponseWriter, r *http.Request) {
-	annotator := s.annotator(r)
-	if annotator == "" {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
-		return
+func (s *Server) review(w http.ResponseWriter, r *http.Request, annotator string) error {
+	if err := r.ParseForm(); err != nil {
+		return formError(err)
 	}
-	at, to := 0, "/"+Instructions
-	trouble, err := "", r.ParseForm()
+	at, _ := strconv.Atoi(r.PostForm.Get("n"))
+	trouble, err := s.saveInstruction(r, at, annotator)
 	if err != nil {
-		err = formError(err)
-	} else {
-		at, _ = strconv.Atoi(r.PostForm.Get("n"))
-		trouble, err = s.saveInstruction(r, at, annotator)
+		return err
 	}
-	switch {
-	case err != nil:
-		s.fail(w, r, err)
-	case trouble != "":
-		if err := s.showInstruction(w, r, at, trouble); err != nil {
-			s.fail(w, r, err)
-		}
-	default:
-		if r.PostForm.Get("verdict") != "approve" {
-			to += "?n=" + strconv.Itoa(at)
-		}
-		http.Redirect(w, r, to, http.StatusSeeOther)
+	if trouble != "" {
+		return s.showInstruction(w, r, at, trouble)
 	}
+	to := "/" + Instructions
+	if r.PostForm.Get("verdict") != "approve" {
+		to += "?n=" + strconv.Itoa(at)
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
 }
 
 // saveInstruction writes an instruction as it was edited. It returns what keeps

@@ -1,12 +1,13 @@
 package annotate
 
 import (
-	"bytes"
 	"html"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/labels"
 	"crosstalk/run"
@@ -180,30 +182,26 @@ func TestReviews(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	}
-	sheet, err := labels.Open(path, "reading")
+	overrides, err := labels.Overrides(path)
+	want := consistency.Overrides{
+		{Task: "quiz", Instruction: "en", Text: "They say ."}:    {Reviewer: "ann, bob", Reason: "labelled so by 2 of 2; it evades; it evades"},
+		{Task: "quiz", Instruction: "en", Text: "They say yes."}: {Class: "yes", Reviewer: "ann, bob", Reason: "labelled so by 2 of 2"},
+	}
+	if err != nil || !reflect.DeepEqual(overrides, want) {
+		t.Errorf("%+v, %v; want %+v", overrides, err, want)
+	}
+	codes, err := labels.AgreementOf(path, "codes", labels.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var table bytes.Buffer
-	doubts, err := review.Doubts(run.ReadObservations(path), sheet.Overrides(readLabels(t, path)))
-	if err != nil {
-		t.Fatal(err)
+	shares := map[string]float64{}
+	for _, f := range codes.Figures {
+		if f.Measure == labels.Share {
+			shares[f.Of] = float64(f.Value)
+		}
 	}
-	if err := review.WriteDoubts(&table, doubts); err != nil {
-		t.Fatal(err)
-	}
-	if want := `task,instruction,answer,count,class,rule,confidence,reviewed_class,reviewer,reason
-quiz,en,They say .,1,,exact,none,none,"ann, bob",labelled so by 2 of 2; it evades; it evades
-quiz,en,They say yes.,1,yes,exact,high,yes,"ann, bob",labelled so by 2 of 2
-`; table.String() != want {
-		t.Errorf("answers:\n%s\nwant\n%s", &table, want)
-	}
-	table.Reset()
-	if err := review.WritePairs(&table, run.ReadObservations(path), labels.PairCodes(readLabels(t, path))); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasSuffix(table.String(), ",mistranslation; wrong word,\n") || strings.Count(table.String(), "\n") != 2 {
-		t.Errorf("pairs:\n%s", &table)
+	if !maps.Equal(shares, map[string]float64{"mistranslation": 1, "wrong word": 1}) {
+		t.Errorf("%v", shares)
 	}
 }
 

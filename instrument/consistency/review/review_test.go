@@ -1,8 +1,6 @@
 package review
 
 import (
-	"bytes"
-	"iter"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -16,7 +14,7 @@ import (
 // Approving keeps who reviewed what was approved before, and people read a list.
 func TestApprove(t *testing.T) {
 	list := []Instruction{{Model: "m", Task: "t", Sense: "en>de", Approved: true, Reviewer: "ann"},
-		{Model: "m", Task: "t", Sense: "en>fr", Doubts: []string{"ask: length"}, Parts: []Part{{Part: "ask", Source: "Is it?", Text: "Est-ce\x1b?"}}, Words: []Word{{Class: "no", Word: "non"}}}}
+		{Model: "m", Task: "t", Sense: "en>fr", Doubts: []string{"ask: length"}, Parts: []consistency.RewrittenPart{{Part: "ask", Source: "Is it?", Text: "Est-ce\x1b?"}}, Words: []crosstalk.AnswerWord{{Class: "no", Word: "non"}}}}
 	text := func() string {
 		var b strings.Builder
 		if err := List(&b, list); err != nil {
@@ -41,7 +39,7 @@ func task() crosstalk.Task {
 
 func rewritten() consistency.RewrittenInstruction {
 	return consistency.RewrittenInstruction{Task: "t", Sense: "en>de", Doubts: []string{"ask: length"},
-		Parts: []consistency.RewrittenPart{{Name: "ask", Source: "Is it?", Output: "\"Ist es?\"\n", Text: "Ist es?"}, {Name: "say", Source: `Say "yes" or "no".`, Output: `Sag "ja" oder "nein".`, Text: `Sag "ja" oder "nein".`}, {Name: "none"}},
+		Parts: []consistency.RewrittenPart{{Part: "ask", Source: "Is it?", Output: "\"Ist es?\"\n", Text: "Ist es?"}, {Part: "say", Source: `Say "yes" or "no".`, Output: `Sag "ja" oder "nein".`, Text: `Sag "ja" oder "nein".`}, {Part: "none"}},
 		Words: []crosstalk.AnswerWord{{Word: "nein", Class: "no"}, {Word: "ja", Class: "yes"}}}
 }
 
@@ -53,7 +51,7 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 	first := Merge(nil, "m", rewritten())
-	if first.Approved || first.Parts[0].Output != "\"Ist es?\"\n" || first.Words[1] != (Word{"ja", "yes"}) {
+	if first.Approved || first.Parts[0].Output != "\"Ist es?\"\n" || first.Words[1] != (crosstalk.AnswerWord{Word: "ja", Class: "yes"}) {
 		t.Errorf("%+v", first)
 	}
 	if err := WriteInstructions(path, []Instruction{first}); err != nil {
@@ -63,7 +61,7 @@ func TestMerge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list[0].where = ""
+	list[0].Where = ""
 	if !reflect.DeepEqual(list, []Instruction{first}) {
 		t.Errorf("%+v\nwant %+v", list[0], first)
 	}
@@ -72,7 +70,7 @@ func TestMerge(t *testing.T) {
 	if !again.Approved || again.Parts[0].Text != "Ist das so?" || again.Parts[0].Output != first.Parts[0].Output || again.Words[0].Word != "nee" {
 		t.Errorf("%+v", again)
 	}
-	made, err := again.Instruction(task())
+	err, made := again.Check(task()), again.Instruction()
 	if err != nil || made.Parts["ask"] != "Ist das so?" || made.Words[0] != (crosstalk.AnswerWord{Word: "nee", Class: "no"}) {
 		t.Errorf("%+v, %v", made, err)
 	}
@@ -105,7 +103,7 @@ func TestUnusable(t *testing.T) {
 	} {
 		in := Merge(nil, "m", rewritten())
 		c.edit(&in)
-		if _, err := in.Instruction(task()); err == nil || err.Error() != "the instruction of t in en>de "+c.want {
+		if err := in.Check(task()); err == nil || err.Error() != "the instruction of t in en>de "+c.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -129,36 +127,15 @@ func TestReadInstructionsRefuses(t *testing.T) {
 	}
 }
 
-func observations(of ...crosstalk.Observation) iter.Seq2[crosstalk.Observation, error] {
-	return func(yield func(crosstalk.Observation, error) bool) {
-		for _, o := range of {
-			if !yield(o, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Doubtful answers come once, the most frequent first; read again they are
-// overrides.
-func TestDoubts(t *testing.T) {
-	read := func(text, class, confidence, reading string) crosstalk.Observation {
-		return crosstalk.Observation{Measure: consistency.Accuracy, Condition: map[string]string{consistency.ReadingColumn: reading}, Labels: map[string]string{"task": "t"},
-			Texts: []crosstalk.NamedText{{Name: consistency.SenseText, Text: "en"}, {Name: consistency.AnswerText, Text: text}, {Name: consistency.ClassText, Text: class},
-				{Name: consistency.RuleText, Text: "r"}, {Name: consistency.Confidence, Text: confidence}}}
-	}
-	doubts, err := Doubts(observations(read("b", "", "none", ""), read("a, \"well\"", "yes", "low", ""), read("a, \"well\"", "yes", "low", consistency.AsRead), read("a, \"well\"", "no", "full", consistency.Reviewed),
-		read("c", "no", "high", ""), crosstalk.Observation{Measure: consistency.Consistency, Texts: []crosstalk.NamedText{{Name: consistency.RuleText, Text: "r"}}}), nil)
-	if err != nil || len(doubts) != 2 || doubts[0].Text != "a, \"well\"" || doubts[0].Count != 2 || doubts[1].Class != "" {
-		t.Fatalf("%+v, %v", doubts, err)
-	}
-	var b bytes.Buffer
-	if err := WriteDoubts(&b, doubts); err != nil {
-		t.Fatal(err)
-	}
+// A filled-in table of doubtful answers is read as overrides; rows that were left
+// blank change nothing.
+func TestReadOverrides(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.csv")
-	filled := strings.Replace(strings.Replace(b.String(), "low,,,", "low,none,ab,it evades", 1), "none,,,", "none,yes,ab,it agrees", 1)
-	if err := os.WriteFile(path, []byte(filled), 0o666); err != nil {
+	if err := os.WriteFile(path, []byte(`task,instruction,answer,count,class,rule,confidence,reviewed_class,reviewer,reason
+t,en,"a, ""well""",2,yes,r,low,none,ab,it evades
+t,en,b,1,,r,none,yes,ab,it agrees
+t,en,c,1,,r,none,,,
+`), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadOverrides(path, []crosstalk.Task{task()})

@@ -1,4 +1,4 @@
-package labels
+package report
 
 import (
 	"fmt"
@@ -9,25 +9,33 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/report"
+	"crosstalk/labels"
 )
 
-// Write writes an agreement in one of report.Formats.
-func (a Agreement) Write(w io.Writer, format string) error {
-	return report.WriteResult(w, format, a, a.Figures, a.records, a.tables)
+// AgreementView is how an agreement is shown.
+type AgreementView struct {
+	labels.Agreement
+	Short bool                     // tables fit a screen: what matters most, by group only if that was asked for
+	Link  func(item string) string // to the answers of an item; nil: none
 }
 
-// percent are the figures that are shares.
-var percent = []string{Rate, Share, Sensitivity, Specificity, SameFindings}
+// Write writes the agreement in one of Formats.
+func (a AgreementView) Write(w io.Writer, format string) error {
+	return WriteResult(w, format, a.Agreement, a.Figures, a.records, a.tables)
+}
 
-func (a Agreement) tables() []report.Table {
-	whole := a
-	if a.short {
+// shares are the figures that are percentages in tables.
+var shares = []string{labels.Rate, labels.Share, labels.Sensitivity, labels.Specificity, labels.SameFindings}
+
+func (a AgreementView) tables() []Table {
+	all := a.Figures
+	if a.Short {
 		a = a.screen()
 	}
 	shared := sharedColumns(a.Figures)
-	figures := report.Table{
-		Heading: []string{"agreement", a.Question, fmt.Sprintf("%d labels of %d of %d answers", a.Labels, a.Questions, a.Units),
+	figures := Table{
+		Heading: []string{"agreement", a.Question,
+			fmt.Sprintf("%d labels of %d of %d answers", a.Labels, a.Questions, a.Units),
 			"annotators " + strings.Join(a.Annotators, ", ")},
 		Header: []string{"measure", "of", "by", "95 % interval", "value", "n"}, Left: 3,
 	}
@@ -35,34 +43,35 @@ func (a Agreement) tables() []report.Table {
 		figures.Heading = append(figures.Heading, inWords(shared))
 	}
 	for _, f := range a.Figures {
-		number := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
-		if slices.Contains(percent, f.Measure) {
-			number = func(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) + " %" }
+		number, unit := decimals, ""
+		if slices.Contains(shares, f.Measure) {
+			number, unit = Percent, " %"
 		}
-		value, interval := "-", "-"
+		value, interval := number(f.Value), "-"
 		if f.Value.Defined() {
-			value = number(float64(f.Value))
+			value += unit
 		}
 		if f.Interval != nil {
-			interval = strings.TrimSuffix(number(f.Interval.Low), " %") + " to " + strings.TrimSuffix(number(f.Interval.High), " %")
+			interval = number(crosstalk.Value(f.Interval.Low)) + " to " + number(crosstalk.Value(f.Interval.High))
 		}
 		own := maps.Clone(f.By)
 		maps.DeleteFunc(own, func(column, _ string) bool { _, is := shared[column]; return is })
 		figures.Rows = append(figures.Rows, []string{f.Measure, f.Of, inWords(own), interval, value, strconv.Itoa(f.N)})
 	}
 	if len(a.Weighted) > 0 {
-		figures.Notes = append(figures.Notes, "shares and rates are weighted: the sample was stratified by "+strings.Join(a.Weighted, ", "))
+		figures.Notes = []string{"shares and rates are weighted: the sample was stratified by " + strings.Join(a.Weighted, ", ")}
 	}
-	tables := []report.Table{figures}
+	tables := []Table{figures}
 	if len(a.Curves) > 0 {
 		tables = append(tables, curveTable(a.Curves))
 	}
-	tables = append(tables, a.matrix(whole.Figures))
+	tables = append(tables, a.matrix(all))
 	if len(a.Disagreements) > 0 {
 		tables = append(tables, a.worst())
 	}
-	if last := &tables[len(tables)-1]; a.short {
-		last.Notes = append(last.Notes, fmt.Sprintf("--all prints all %d figures, by group too, and more disagreements", len(whole.Figures)))
+	if last := &tables[len(tables)-1]; a.Short {
+		last.Notes = append(last.Notes,
+			fmt.Sprintf("--all prints all %d figures, by group too, and more disagreements", len(all)))
 	}
 	return tables
 }
@@ -74,37 +83,41 @@ const (
 )
 
 // screen is what matters most: how well the instrument does, before what people say.
-func (a Agreement) screen() Agreement {
-	order := []string{Sensitivity, Specificity, SameFindings, TauB, CohensKappa, Alpha, Rate}
+func (a AgreementView) screen() AgreementView {
+	order := []string{labels.Sensitivity, labels.Specificity, labels.SameFindings, labels.TauB, labels.CohensKappa,
+		labels.Alpha, labels.Rate}
+	if a.Question == labels.Codes { // nothing else is known of codes
+		order = append(order, labels.Share)
+	}
 	byGroup := func(by map[string]string) bool {
-		return slices.ContainsFunc(a.groups, func(column string) bool { _, is := by[column]; return is })
+		return slices.ContainsFunc(a.ByDefault, func(column string) bool { _, is := by[column]; return is })
 	}
 	pair := len(a.Annotators) == 2
 	ofOne := func(of string) bool { // annotator
 		return !(pair && of == strings.Join(a.Annotators, " and ")) && slices.ContainsFunc(a.Annotators, func(name string) bool {
-			return name != People && (of == name || strings.HasSuffix(of, " and "+name))
+			return name != labels.People && (of == name || strings.HasSuffix(of, " and "+name))
 		})
 	}
-	a.Figures = slices.DeleteFunc(slices.Clone(a.Figures), func(f Figure) bool {
+	a.Figures = slices.DeleteFunc(slices.Clone(a.Figures), func(f labels.Figure) bool {
 		return byGroup(f.By) || ofOne(f.Of) || !slices.Contains(order, f.Measure)
 	})
-	slices.SortStableFunc(a.Figures, func(f, g Figure) int {
+	slices.SortStableFunc(a.Figures, func(f, g labels.Figure) int {
 		return slices.Index(order, f.Measure) - slices.Index(order, g.Measure)
 	})
-	if a.groups != nil { // else they were asked for
+	if a.ByDefault != nil { // else they were asked for
 		a.Figures = a.Figures[:min(len(a.Figures), shortFigures)]
 	}
-	a.Cells = slices.DeleteFunc(slices.Clone(a.Cells), func(c Cell) bool { return byGroup(c.By) })
+	a.Cells = slices.DeleteFunc(slices.Clone(a.Cells), func(c labels.Cell) bool { return byGroup(c.By) })
 	a.Curves = nil
 	return a
 }
 
 // sharedColumns are those that every figure of people's labels has, with the same
 // value.
-func sharedColumns(figures []Figure) (shared map[string]string) {
+func sharedColumns(figures []labels.Figure) (shared map[string]string) {
 	for _, f := range figures {
 		switch {
-		case f.Measure != Rate && f.Measure != Share:
+		case f.Measure != labels.Rate && f.Measure != labels.Share:
 		case shared == nil:
 			shared = maps.Clone(f.By)
 		default:
@@ -115,8 +128,8 @@ func sharedColumns(figures []Figure) (shared map[string]string) {
 }
 
 // curveTable is tau-b over the slack: a row for each judge and group.
-func curveTable(curves []Curve) report.Table {
-	t := report.Table{Heading: []string{"tau-b of the similarity and people, by slack"}, Header: []string{"judge", "by"}, Left: 2}
+func curveTable(curves []labels.Curve) Table {
+	t := Table{Heading: []string{"tau-b of the similarity and people, by slack"}, Header: []string{"judge", "by"}, Left: 2}
 	for _, p := range curves[0].Points {
 		t.Header = append(t.Header, strconv.FormatFloat(p.Slack, 'g', -1, 64))
 	}
@@ -133,12 +146,13 @@ func curveTable(curves []Curve) report.Table {
 
 // matrix is the confusion matrix: a row for each finding, a column for each label
 // of the majority, in the order of all figures.
-func (a Agreement) matrix(all []Figure) report.Table {
-	t := report.Table{Heading: []string{"found by the instrument, and said by the majority of people"}, Header: []string{"judge", "by", "found"}, Left: 3}
+func (a AgreementView) matrix(all []labels.Figure) Table {
+	t := Table{Heading: []string{"found by the instrument, and said by the majority of people"},
+		Header: []string{"judge", "by", "found"}, Left: 3}
 	columns, rows := map[string]int{}, map[[3]string]int{}
 	for _, f := range all {
-		said := slices.ContainsFunc(a.Cells, func(c Cell) bool { return c.People == f.Of })
-		if _, known := columns[f.Of]; f.Measure == Share && said && !known {
+		said := slices.ContainsFunc(a.Cells, func(c labels.Cell) bool { return c.People == f.Of })
+		if _, known := columns[f.Of]; f.Measure == labels.Share && said && !known {
 			columns[f.Of] = len(t.Header)
 			t.Header = append(t.Header, f.Of)
 		}
@@ -153,7 +167,7 @@ func (a Agreement) matrix(all []Figure) report.Table {
 		}
 		t.Rows[at][columns[c.People]] = strconv.Itoa(c.N)
 	}
-	if rows := len(t.Rows); a.short && rows > shortCells {
+	if rows := len(t.Rows); a.Short && rows > shortCells {
 		t.Rows = t.Rows[:shortCells]
 		t.Notes = []string{fmt.Sprintf("and %d more rows", rows-shortCells)}
 	}
@@ -161,23 +175,23 @@ func (a Agreement) matrix(all []Figure) report.Table {
 }
 
 // worst are the largest disagreements.
-func (a Agreement) worst() report.Table {
-	t := report.Table{Heading: []string{"largest disagreements"},
+func (a AgreementView) worst() Table {
+	t := Table{Heading: []string{"largest disagreements"},
 		Header: []string{"judge", "item", "sample", "people", "found", "topic", "texts", "difference"}, Left: 7}
 	for _, d := range a.Disagreements {
 		texts := make([]string, len(d.Texts))
 		for i, text := range d.Texts {
-			texts[i] = short(text)
+			texts[i] = beginning(text)
 		}
 		item := d.Item
 		if d.Line > 0 {
 			item += fmt.Sprintf(", line %d", d.Line)
 		}
 		t.Rows = append(t.Rows, []string{d.Judge, item, strconv.Itoa(d.Sample), strings.Join(d.People, ", "), d.Found,
-			short(d.Topic), strings.Join(texts, " / "), decimals(d.Difference)})
+			beginning(d.Topic), strings.Join(texts, " / "), decimals(d.Difference)})
 	}
-	if a.link != nil {
-		t.Notes = []string{"answers of an item: crosstalk serve RUN, then " + a.link("ITEM")}
+	if a.Link != nil {
+		t.Notes = []string{"answers of an item: crosstalk serve RUN, then " + a.Link("ITEM")}
 	}
 	return t
 }
@@ -190,8 +204,8 @@ func decimals(v crosstalk.Value) string {
 	return strconv.FormatFloat(float64(v), 'f', 3, 64)
 }
 
-// short is the beginning of a text, for a table.
-func short(text string) string {
+// beginning is the beginning of a text, for a table.
+func beginning(text string) string {
 	const most = 40
 	if r := []rune(text); len(r) > most {
 		return string(r[:most-1]) + "…"
@@ -211,14 +225,15 @@ func inWords(by map[string]string) string {
 	return strings.Join(parts, " · ")
 }
 
-func (a Agreement) records() [][]string {
+func (a AgreementView) records() [][]string {
 	all := [][]string{{"measure", "of", "by", "value", "low", "high", "n"}}
 	for _, f := range a.Figures {
 		low, high := crosstalk.Undefined, crosstalk.Undefined
 		if f.Interval != nil {
 			low, high = crosstalk.Value(f.Interval.Low), crosstalk.Value(f.Interval.High)
 		}
-		all = append(all, []string{f.Measure, f.Of, inWords(f.By), report.Number(f.Value), report.Number(low), report.Number(high), strconv.Itoa(f.N)})
+		all = append(all, []string{f.Measure, f.Of, inWords(f.By), Number(f.Value), Number(low), Number(high),
+			strconv.Itoa(f.N)})
 	}
 	return all
 }

@@ -1,0 +1,159 @@
+package labels
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"crosstalk/internal/plainfile"
+
+	"github.com/gofrs/flock"
+)
+
+// appendLines adds values to a file of JSON Lines that only its owner may read. They
+// are on the disk when it returns. Several processes may append at once; a line that
+// a crash cut short is dropped.
+func appendLines[T any](file string, values []T) error {
+	var lines bytes.Buffer
+	for _, v := range values {
+		line, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		lines.Write(append(line, '\n'))
+	}
+	// Without the lock, a line that is being written could be dropped as a torn one.
+	if err := plainfile.Check(file + ".lock"); err != nil {
+		return err
+	}
+	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("%s: cannot lock: %w", file, err)
+	}
+	defer lock.Close()
+	f, err := openAppend(file)
+	if err != nil {
+		return err
+	}
+	err = dropTorn(f)
+	if err == nil {
+		_, err = f.Write(lines.Bytes())
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("%s: cannot append: %w", file, err)
+	}
+	return nil
+}
+
+// openAppend opens the regular file at path for reading and appending, and creates
+// one that only its owner may read if there is none. It refuses a file that is
+// replaced while it is being opened.
+func openAppend(path string) (*os.File, error) {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	name := filepath.Base(path)
+	f, err := root.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil || !errors.Is(err, fs.ErrExist) {
+		return f, err
+	}
+	if err := plainfile.Check(path); err != nil {
+		return nil, err
+	}
+	before, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if f, err = root.OpenFile(name, os.O_RDWR|os.O_APPEND, 0); err != nil {
+		return nil, err
+	}
+	if after, err := f.Stat(); err != nil || !os.SameFile(before, after) || !after.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("%s: was replaced while it was opened", path), err, f.Close())
+	}
+	return f, nil
+}
+
+// dropTorn removes the end of a line that a crash cut short.
+func dropTorn(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	const step = 4096
+	buffer := make([]byte, step)
+	for end := info.Size(); end > 0; {
+		start := max(0, end-step)
+		part := buffer[:end-start]
+		if _, err := f.ReadAt(part, start); err != nil {
+			return err
+		}
+		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
+			return f.Truncate(start + int64(i) + 1)
+		}
+		end = start
+	}
+	return f.Truncate(0)
+}
+
+// lines reads a file of JSON Lines while it grows.
+type lines[T any] struct {
+	file string
+	what string // for messages: "label"
+	most int64  // bytes that the file may have
+	read int64  // bytes: whole lines
+	n    int    // lines that were read
+}
+
+// next passes on what was added to the file since the last call, whole lines only.
+// again is called first if another file has taken its place, which is read from its
+// beginning. A file that does not exist has no lines.
+func (l *lines[T]) next(again func(), use func(T) error) error {
+	f, err := plainfile.Open(l.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return err
+	case info.Size() > l.most:
+		return fmt.Errorf("%s: is larger than %d MiB", l.file, l.most>>20)
+	case info.Size() < l.read:
+		l.read, l.n = 0, 0
+		again()
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, l.read, info.Size()-l.read))
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.file, err)
+	}
+	for {
+		line, rest, whole := bytes.Cut(text, []byte("\n"))
+		if !whole {
+			return nil
+		}
+		var value T
+		if err := json.Unmarshal(line, &value); err != nil {
+			return fmt.Errorf("%s:%d: invalid %s: %w", l.file, l.n+1, l.what, err)
+		}
+		if err := use(value); err != nil {
+			return fmt.Errorf("%s:%d: %w", l.file, l.n+1, err)
+		}
+		text = rest
+		l.read += int64(len(line)) + 1
+		l.n++
+	}
+}

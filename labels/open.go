@@ -1,0 +1,275 @@
+package labels
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument"
+	"crosstalk/instrument/confusion"
+	"crosstalk/run"
+)
+
+// Sheet is one question about the answers of a run.
+type Sheet struct {
+	Question Question
+	Units    []Unit
+	at       map[string]int  // places in Units by key
+	words    map[int]float64 // of answers: 1 if the instrument found no wrong word in them, else 0
+	err      error           // why it cannot be asked
+}
+
+// Open reads what the question of this name asks about a finished run, in the order
+// of its observations; without a name, the first of its instrument's questions. What
+// the instrument could not score is left out.
+func Open(path, name string) (*Sheet, error) {
+	sheets, errs := OpenAll(path, name)
+	return sheets[0], errs[0]
+}
+
+// OpenAll opens several questions as Open does, and reads the observations once. Each
+// question has a sheet or the reason why it cannot be asked.
+func OpenAll(path string, names ...string) ([]*Sheet, []error) {
+	sheets, errs := make([]*Sheet, len(names)), make([]error, len(names))
+	err := openAll(path, names, sheets)
+	for i, s := range sheets {
+		if errs[i] = err; err == nil {
+			errs[i] = s.err
+		}
+		if errs[i] != nil {
+			sheets[i] = nil
+		}
+	}
+	return sheets, errs
+}
+
+func openAll(path string, questions []string, sheets []*Sheet) error {
+	if _, err := run.ReadEstimates(path); err != nil { // it is finished
+		return err
+	}
+	manifest, err := run.ReadManifest(path)
+	if err != nil {
+		return err
+	}
+	name := manifest.Plan.Instrument
+	possible := QuestionsOf(name)
+	if len(possible) == 0 {
+		return fmt.Errorf("%s: there are no questions about a run of %s", path, name)
+	}
+	readers := make([]reader, len(questions))
+	for i, wanted := range questions {
+		s := &Sheet{at: map[string]int{}}
+		sheets[i] = s
+		q := slices.IndexFunc(possible, func(q Question) bool { return q.Name == cmp.Or(wanted, possible[0].Name) })
+		if q < 0 {
+			s.err = fmt.Errorf("unknown question %q for a run of %s; choose one of: %s", wanted, name,
+				strings.Join(names(possible), ", "))
+			continue
+		}
+		s.Question = possible[q]
+		if s.Question.Name == answerLanguage {
+			s.words = map[int]float64{}
+		}
+		units, done, err := s.unitsOf(path, manifest)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		defer done()
+		readers[i] = reader{s, units, map[string]string{}}
+	}
+	if !slices.ContainsFunc(sheets, func(s *Sheet) bool { return s.err == nil }) {
+		return nil
+	}
+	for o, err := range run.ReadObservations(path) {
+		if err != nil {
+			return err
+		}
+		for _, r := range readers {
+			if r.Sheet != nil && r.err == nil {
+				r.err = r.read(path, o)
+			}
+		}
+	}
+	for _, r := range readers {
+		if r.Sheet != nil {
+			r.fill()
+		}
+	}
+	return nil
+}
+
+// reader reads the units of a sheet.
+type reader struct {
+	*Sheet
+	units  func(crosstalk.Observation) []Unit
+	inputs map[string]string // the first given text of each item
+}
+
+func (r reader) read(path string, o crosstalk.Observation) error {
+	if r.words != nil && o.Measure == confusion.WPR { // after LPR of the same answer
+		r.readWords(o)
+	}
+	if o.Measure != r.Question.Measure {
+		return nil
+	}
+	if text := o.Text(cmp.Or(r.Question.Given[0], r.Question.Topic)); text != "" {
+		r.inputs[o.Item] = text
+	}
+	for _, u := range r.units(o) {
+		if err := r.add(u); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// readWords keeps what the instrument found in the words of an answer.
+func (s *Sheet) readWords(o crosstalk.Observation) {
+	right := float64(o.Value)
+	if !o.Value.Defined() {
+		right = 0
+		if o.NotScored != confusion.LineError {
+			return
+		}
+	}
+	condition := s.unjudged(o.Condition)
+	if i, known := s.at[key(s.Question.Name, o.Item, o.Sample, o.Variant, condition, 0)]; known {
+		s.words[i] = right
+	}
+}
+
+// unjudged is a condition without the judge's column.
+func (s *Sheet) unjudged(condition map[string]string) map[string]string {
+	condition = maps.Clone(condition)
+	delete(condition, instrument.Named(s.Question.Instrument).Judge)
+	return condition
+}
+
+// add adds a unit with one judgement, or the judgement to the unit that is there.
+func (s *Sheet) add(u Unit) error {
+	u.near = s.Question.Near
+	u.key = key(s.Question.Name, u.Item, u.Sample, u.Variant, u.Condition, u.Line)
+	i, known := s.at[u.key]
+	if !known {
+		s.at[u.key] = len(s.Units)
+		s.Units = append(s.Units, u)
+		return nil
+	}
+	old := &s.Units[i]
+	if slices.ContainsFunc(old.Judged, func(j Judged) bool { return j.Judge == u.Judged[0].Judge }) {
+		return fmt.Errorf("item %s has two answers with sample %d; labels cannot tell them apart", u.Item, u.Sample)
+	}
+	old.Judged = append(old.Judged, u.Judged...)
+	old.Doubt = min(old.Doubt, u.Doubt)
+	return nil
+}
+
+// fill completes units from other observations: that of an input that was not
+// rewritten does not repeat it, and the classes of a task are those of its answers.
+func (r reader) fill() {
+	classes, all := map[string]map[string]bool{}, map[string]bool{}
+	for i := range r.Units {
+		u := &r.Units[i]
+		switch {
+		case r.Question.Given[0] != "":
+			u.Given[0] = cmp.Or(u.Given[0], r.inputs[u.Item])
+			u.Given[1] = cmp.Or(u.Given[1], u.Given[0])
+		case u.Topic == "":
+			u.Topic = r.inputs[u.Item]
+		}
+		for _, c := range u.Choices {
+			if classes[u.Topic] == nil {
+				classes[u.Topic] = map[string]bool{}
+			}
+			classes[u.Topic][c], all[c] = true, true
+		}
+	}
+	if r.Question.Unit != unitReading {
+		return
+	}
+	choices := func(classes map[string]bool) []string {
+		return append(slices.Sorted(maps.Keys(classes)), noClass, CannotTell)
+	}
+	for i := range r.Units {
+		r.Units[i].Choices = choices(classes[r.Units[i].Topic])
+	}
+	for _, label := range choices(all) {
+		r.Question.Choices = append(r.Question.Choices, choice{Label: label, Value: math.NaN()})
+	}
+}
+
+// own are the labels that answer the sheet's question.
+func (s *Sheet) own(labels []Label) (list []Label) {
+	for _, l := range labels {
+		if l.Question == s.Question.Name {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// check returns an error that names the option if no unit has one of these columns.
+func (s *Sheet) check(option string, columns []string) error {
+	known := map[string]bool{findingColumn: true}
+	for _, u := range s.Units {
+		for c := range u.Columns {
+			known[c] = true
+		}
+		for c := range u.Condition {
+			known[c] = true
+		}
+		known[lengthColumn] = known[lengthColumn] || u.Line > 0
+		known[disputedColumn] = known[disputedColumn] || len(u.Judged) > 1
+		known[doubtfulColumn] = known[doubtfulColumn] || !math.IsNaN(u.Doubt)
+	}
+	maps.DeleteFunc(known, func(_ string, has bool) bool { return !has })
+	for _, c := range columns {
+		switch {
+		case known[c]:
+		case c == disputedColumn:
+			return crosstalk.BadOption(option, " %s: needs a run with several similarities", c)
+		case c == doubtfulColumn && s.Question.Near > 0:
+			return crosstalk.BadOption(option, " %s: this run does not say how sure the instrument was; score it again", c)
+		default:
+			return crosstalk.BadOption(option, ": unknown column %s; choose one of: %s", c,
+				strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+	}
+	return nil
+}
+
+// answered opens the questions about a run that a label answers and wanted, the most
+// important first.
+func answered(path string, labels []Label, wanted func(Question) bool) ([]*Sheet, error) {
+	manifest, err := run.ReadManifest(path)
+	if err != nil {
+		return nil, err
+	}
+	questions := slices.DeleteFunc(QuestionsOf(manifest.Plan.Instrument), func(q Question) bool {
+		return !wanted(q) || !slices.ContainsFunc(labels, func(l Label) bool { return l.Question == q.Name })
+	})
+	if len(questions) == 0 {
+		return nil, nil
+	}
+	sheets, errs := OpenAll(path, names(questions)...)
+	return sheets, errors.Join(errs...)
+}
+
+// given reads the labels of a run and how their questions were drawn. No label is
+// an error.
+func given(path string) ([]Label, Design, error) {
+	labels, err := Read(path)
+	if err != nil {
+		return nil, Design{}, err
+	}
+	if len(labels) == 0 {
+		return nil, Design{}, fmt.Errorf("%s has no labels: use 'crosstalk labels export' and 'crosstalk labels import'", path)
+	}
+	design, err := ReadDesign(path)
+	return labels, design, err
+}
