@@ -2,14 +2,11 @@ package main
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 	"sync"
 	"text/template"
-	"time"
 
 	"crosstalk/internal/config"
-	"crosstalk/internal/duration"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -95,38 +92,14 @@ func flagHelp(c *cobra.Command) string {
 	return strings.TrimRight(strings.Join(parts, "\n"), "\n")
 }
 
-// kindsOfValue are what help calls the types of flags.
-var kindsOfValue = map[string]string{"string": "text", "stringArray": "text", "stringSlice": "list", "int": "n",
-	"intSlice": "list", "uint64": "n", "float64": "number", "float64Slice": "list", "duration": "duration"}
-
-// described is a flag with its type in plain words, and a default as it is typed.
+// described is a flag with its kind in plain words, and a default as it is typed.
 func described(f *pflag.Flag) *pflag.Flag {
-	kind, ok := kindsOfValue[f.Value.Type()]
-	if !ok {
-		return f
-	}
 	of := *f
-	of.Value = value{f.Value, kind}
-	of.DefValue = strings.TrimSuffix(strings.TrimPrefix(f.DefValue, "["), "]")
-	if f.Value.Type() == "float64Slice" { // 0.6, not 0.600000
-		of.DefValue = strings.Join(shortest(strings.Split(of.DefValue, ",")), ",")
-	}
-	if d, err := time.ParseDuration(f.DefValue); err == nil && kind == "duration" {
-		if of.DefValue = ""; d != 0 {
-			of.DefValue = duration.Text(d)
-		}
+	kind, standard := config.Described(f)
+	if kind != "bool" {
+		of.Value, of.DefValue = value{f.Value, kind}, standard
 	}
 	return &of
-}
-
-// shortest writes numbers without zeros at their end.
-func shortest(numbers []string) []string {
-	for i, text := range numbers {
-		if v, err := strconv.ParseFloat(text, 64); err == nil {
-			numbers[i] = strconv.FormatFloat(v, 'g', -1, 64)
-		}
-	}
-	return numbers
 }
 
 // value is the value of a flag with another name of its type.

@@ -131,6 +131,23 @@ func (k kind) takes(s scalar) bool {
 	return s.isText() || s.is == "integer" || s.is == "number"
 }
 
+// Described is what help calls the kind of a flag's values, "bool" for a switch, and the
+// flag's default as it is typed.
+func Described(f *pflag.Flag) (kind, standard string) {
+	k := kindOf(f)
+	switch {
+	case k.base == "boolean":
+		return "bool", f.DefValue
+	case k.several && k.split:
+		kind = "list"
+	case k.base == "integer":
+		kind = "n"
+	default:
+		kind = k.base
+	}
+	return kind, strings.Join(defaults(f), ",")
+}
+
 // defaults are a flag's default values as written; nil if it has none.
 func defaults(f *pflag.Flag) (list []string) {
 	list = []string{f.DefValue}
