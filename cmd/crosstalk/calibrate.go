@@ -27,7 +27,9 @@ interval, and the share of seeds whose 95 % interval covers the true value. The
 exit code is 1 if that share is significantly outside 93 to 97 %.
 
 INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
-		Example: "  crosstalk calibrate\n  crosstalk calibrate --seeds 2000\n  crosstalk calibrate leakage --rate 0.3,0.6,0.9",
+		Example: `  crosstalk calibrate
+  crosstalk calibrate --seeds 2000
+  crosstalk calibrate leakage --rate 0.3,0.6,0.9`,
 		RunE: func(c *cobra.Command, chosen []string) error {
 			for _, name := range chosen {
 				if _, err := crosstalk.Chosen("instrument", name, names); err != nil {

@@ -35,7 +35,8 @@ func (f *confusionFlags) add(c *cobra.Command) {
 		{Name: "words", To: &f.Words, Reach: config.Path,
 			Help: "lcb protocols: a file of English words, one per line (default: an embedded list)"},
 	})
-	config.Declare(c, often, []config.Flag{byFlag(&f.by, ", by "+languageGroups+", or by length_tertile (thirds of the prompts by length)")})
+	config.Declare(c, often, []config.Flag{byFlag(&f.by, ", by "+languageGroups+
+		", or by length_tertile (thirds of the prompts by length)")})
 }
 
 // study returns the study that the flags describe.

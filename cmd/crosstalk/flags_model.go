@@ -97,7 +97,11 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 
 // modelReach is the reach of names of models.
 func modelReach() config.Reach {
-	return slices.Concat(config.Address.If(`(?i)@\s*https?:`), config.Expense.If(paid()), config.Path.If(`(?is)^\s*replay:(.*)`))
+	return slices.Concat(
+		config.Address.If(`(?i)@\s*https?:`),
+		config.Expense.If(paid()),
+		config.Path.If(`(?is)^\s*replay:(.*)`),
+	)
 }
 
 // apis are the values of --api.

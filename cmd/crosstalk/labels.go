@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -30,7 +29,8 @@ type sheetFlags struct {
 }
 
 // questionHelp is the help of --question.
-const questionHelp = "leakage; confusion (of answers) or lines; consistency, reading or codes (default: the run's instrument)"
+const questionHelp = "leakage; confusion (of answers) or lines; consistency, reading or codes " +
+	"(default: the run's instrument)"
 
 // addSample adds the flags that choose what people are asked about.
 func addSample(c *cobra.Command, s *labels.Sample) {
@@ -121,15 +121,17 @@ question was answered before by this annotator, nothing is imported.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if annotator == "" {
-				return &usageError{errors.New("expected --annotator NAME")}
+				return usagef("expected --annotator NAME")
 			}
 			imported, err := labels.ImportInto(args[0], question, args[1], annotator, time.Now())
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.ErrOrStderr(), "%d labels by %s added; %d questions without a label\n", len(imported.Labels), annotator, imported.Blank)
+			fmt.Fprintf(c.ErrOrStderr(), "%d labels by %s added; %d questions without a label\n",
+				len(imported.Labels), annotator, imported.Blank)
 			if imported.Restored > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "note: %d ids had lost the zeros at their beginning, as in a spreadsheet\n", imported.Restored)
+				fmt.Fprintf(c.ErrOrStderr(), "note: %d ids had lost the zeros at their beginning, as in a spreadsheet\n",
+					imported.Restored)
 			}
 			return nil
 		},

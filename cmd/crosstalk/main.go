@@ -86,6 +86,8 @@ type usageError struct{ error }
 // Unwrap returns the error.
 func (e *usageError) Unwrap() error { return e.error }
 
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
 // reportUsage turns errors in the flags and arguments of a command and its
 // subcommands into usage errors.
 func reportUsage(c *cobra.Command) {
@@ -93,7 +95,7 @@ func reportUsage(c *cobra.Command) {
 	if args := c.Args; args != nil {
 		c.Args = func(c *cobra.Command, list []string) error {
 			if path, instead := removedCommand(c, list); instead != "" {
-				return &usageError{fmt.Errorf("%q was removed: %s", path, instead)}
+				return usagef("%q was removed: %s", path, instead)
 			}
 			if args(c, list) != nil {
 				return &usageError{wrongArguments(c, list)}
@@ -138,7 +140,8 @@ gate is inconclusive, 130 interrupted.`,
 		commands []*cobra.Command
 	}{
 		{"Measure", []*cobra.Command{runCommand(), scoreCommand(), calibrateCommand(), powerCommand()}},
-		{"Read and compare", []*cobra.Command{reportCommand(), compareCommand(), gateCommand(), serveCommand(), exportCommand()}},
+		{"Read and compare", []*cobra.Command{
+			reportCommand(), compareCommand(), gateCommand(), serveCommand(), exportCommand()}},
 		{"Ask people", []*cobra.Command{annotateCommand(), labelsCommand(), agreementCommand(), reviewCommand()}},
 		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
 		{"Use many machines", []*cobra.Command{submitCommand(), mergeCommand(), statusCommand()}},
@@ -160,10 +163,11 @@ gate is inconclusive, 130 interrupted.`,
 
 // versionCommand is --version for those who type it as a command.
 func versionCommand() *cobra.Command {
-	return &cobra.Command{Use: "version", Hidden: true, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+	print := func(c *cobra.Command, _ []string) error {
 		_, err := fmt.Fprintf(c.OutOrStdout(), "crosstalk %s\n", crosstalk.Version)
 		return err
-	}}
+	}
+	return &cobra.Command{Use: "version", Hidden: true, Args: cobra.NoArgs, RunE: print}
 }
 
 // group is a command that only has subcommands.

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -69,7 +68,7 @@ sentence.`,
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			switch {
 			case len(args) == 0 && m.check:
-				return &usageError{errors.New("expected the name of a model beside --check")}
+				return usagef("expected the name of a model beside --check")
 			case len(args) == 0:
 				return cmp.Or(listModels(w), w.Flush())
 			case m.check:

@@ -91,7 +91,8 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 			return err
 		}
 	}
-	return r.files.Write(page.Output{Page: c.OutOrStdout(), Notes: notes(c), Warnings: c.ErrOrStderr()}, path, report.Names(names).Estimates(estimates), names)
+	to := page.Output{Page: c.OutOrStdout(), Notes: notes(c), Warnings: c.ErrOrStderr()}
+	return r.files.Write(to, path, report.Names(names).Estimates(estimates), names)
 }
 
 // writeTable prints figures that are laid out in a table, or are about other

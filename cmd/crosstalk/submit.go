@@ -38,32 +38,34 @@ func addJob(c *cobra.Command, j *cluster.Job, submit *bool) {
 // readCommand reads the command after --, whose flags must be ones that it has.
 func readCommand(c *cobra.Command, args []string, j *cluster.Job) error {
 	if len(args) == 0 {
-		return &usageError{errors.New("expected the command to run, as in -- run leakage --model openai:gpt-4o-mini --out runs/sweep")}
+		return usagef("expected the command to run, as in -- run leakage --model openai:gpt-4o-mini --out runs/sweep")
 	}
 	of, rest, err := rootCommand().Find(args)
 	if err != nil {
 		return &usageError{err}
 	}
 	if parent := of.Parent(); parent == nil || !slices.Contains([]string{"run", "score"}, parent.Name()) {
-		return &usageError{fmt.Errorf("'%s' cannot be divided into shards; expected run or score and an instrument after --", of.CommandPath())}
+		return usagef("'%s' cannot be divided into shards; expected run or score and an instrument after --",
+			of.CommandPath())
 	}
 	if err := of.ParseFlags(rest); err != nil {
-		return &usageError{fmt.Errorf("%s: %w", of.CommandPath(), err)}
+		return usagef("%s: %w", of.CommandPath(), err)
 	}
 	if err := of.ValidateArgs(of.Flags().Args()); err != nil {
-		return &usageError{fmt.Errorf("%s: %w", of.CommandPath(), err)}
+		return usagef("%s: %w", of.CommandPath(), err)
 	}
 	if of.Flags().Changed("shard") {
-		return &usageError{errors.New("--shard after --: the scheduler says which shard a task is; remove it")}
+		return usagef("--shard after --: the scheduler says which shard a task is; remove it")
 	}
 	if of.Flags().Changed("dry-run") {
-		return &usageError{errors.New("--dry-run after --: shards would measure nothing; run the command by itself to see what it would send")}
+		return usagef("--dry-run after --: shards would measure nothing; " +
+			"run the command by itself to see what it would send")
 	}
 	if err := withoutSecrets(of.Flags(), args); err != nil {
 		return &usageError{err}
 	}
 	if j.Out, _ = of.Flags().GetString("out"); j.Out == "" {
-		return &usageError{errors.New("--out is missing after --: expected a directory for the shards, as in --out runs/sweep")}
+		return usagef("--out is missing after --: expected a directory for the shards, as in --out runs/sweep")
 	}
 	j.Command = args
 	return nil
@@ -128,15 +130,15 @@ resumes. To repeat shards that failed, run the same command again.`,
 			if submit {
 				array, merge, err := s.Submit()
 				if err == nil {
-					fmt.Fprintf(w, "Submitted job %s, %d shards, and job %s, which merges them into %s.\nWatch them with squeue; logs are in %s.\n",
-						array, s.Shards, merge, s.Merged(), s.Logs())
+					fmt.Fprintf(w, "Submitted job %s, %d shards, and job %s, which merges them into %s.\n"+
+						"Watch them with squeue; logs are in %s.\n", array, s.Shards, merge, s.Merged(), s.Logs())
 				}
 				return err
 			}
 			array, merge, err := s.Write()
 			if err == nil {
-				fmt.Fprintf(w, "Wrote %s and %s. To submit them:\n  job=$(sbatch --parsable %s)\n  sbatch --dependency=afterany:$job %s\n",
-					array, merge, shell.Quote(array), shell.Quote(merge))
+				fmt.Fprintf(w, "Wrote %s and %s. To submit them:\n  job=$(sbatch --parsable %s)\n"+
+					"  sbatch --dependency=afterany:$job %s\n", array, merge, shell.Quote(array), shell.Quote(merge))
 			}
 			return err
 		},

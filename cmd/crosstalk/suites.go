@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -45,9 +44,9 @@ similarity is computed. A suite that cannot be read is an error (exit code 2).`,
 			case check && len(args) > 0:
 				return checkSuites(c, args)
 			case len(args) > 1:
-				return &usageError{errors.New("expected one suite; only --check reads several")}
+				return usagef("expected one suite; only --check reads several")
 			case len(args) == 0 && (check || card || api != ""):
-				return &usageError{errors.New("expected the name of a suite, or a file")}
+				return usagef("expected the name of a suite, or a file")
 			case len(args) == 0:
 				return listSuites(w)
 			}

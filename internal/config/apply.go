@@ -39,8 +39,8 @@ func Load(c *cobra.Command, standard string) (Applied, error) {
 		if info, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 			return Applied{}, nil
 		} else if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
-			return Applied{}, fmt.Errorf("%s: is not a regular file; name it with --%s to read it, or use --%[2]s '' to read none",
-				name, FileFlag)
+			return Applied{}, fmt.Errorf("%s: is not a regular file; "+
+				"name it with --%s to read it, or use --%[2]s '' to read none", name, FileFlag)
 		}
 	}
 	trust := named
@@ -102,7 +102,8 @@ func (f *File) Apply(c *cobra.Command, trust bool) (Applied, error) {
 		}
 	}
 	if untrusted != nil {
-		failed = append(failed, fmt.Errorf("%w\nNobody named %[2]s, so it must not set this. If you trust the file, add --%[3]s %[2]s or set %[4]s=1",
+		failed = append(failed, fmt.Errorf("%w\nNobody named %[2]s, so it must not set this. "+
+			"If you trust the file, add --%[3]s %[2]s or set %[4]s=1",
 			errors.Join(untrusted...), f.name, FileFlag, TrustVariable))
 	}
 	return applied, errors.Join(failed...)

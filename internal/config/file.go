@@ -67,7 +67,7 @@ func (p *reader) section(s *section, node ast.Node) {
 		_, isMap := entriesOf(entry.Value)
 		part, flags := s.part(key), s.named(key)
 		switch {
-		case part != nil && (isMap || len(flags) == 0): // a name of both a command and a flag means the flag if a value follows
+		case part != nil && (isMap || len(flags) == 0): // a name of both means the flag if a value follows
 			p.section(part, entry.Value)
 		case len(flags) > 0:
 			p.setting(join(s.path, key), flags, entry.Value)
@@ -112,8 +112,9 @@ func (p *reader) setting(path string, flags []flag, node ast.Node) {
 		}
 	}
 	// A list of something is also one of it.
-	either := slices.DeleteFunc(slices.Clone(expected), func(one string) bool { return slices.Contains(expected, one+orList) })
-	wrong.expected = strings.Join(either, "; or ")
+	all := slices.Clone(expected)
+	expected = slices.DeleteFunc(expected, func(one string) bool { return slices.Contains(all, one+orList) })
+	wrong.expected = strings.Join(expected, "; or ")
 	p.errorf(wrong.line, "%s: %w", path, wrong)
 }
 

@@ -50,7 +50,8 @@ func (d *definitions) section(s *section) object {
 		}
 		properties[part.name] = of
 	}
-	return object{"type": []string{"object", "null"}, "description": s.about, "properties": properties, "additionalProperties": false}
+	return object{"type": []string{"object", "null"}, "description": s.about,
+		"properties": properties, "additionalProperties": false}
 }
 
 // refer returns a reference to the definition of a flag.
