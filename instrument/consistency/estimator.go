@@ -28,7 +28,8 @@ type estimator struct {
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	columns := slices.DeleteFunc(slices.Clone(by), func(column string) bool { return column == ByClass })
 	e := &estimator{rules: r, detail: slices.Contains(by, ByClass)}
-	e.groups.Grouping, e.groups.New, e.groups.Describe = estimate.Grouping{By: columns, Apart: apart}, newSum, e.describe
+	e.groups.Grouping, e.groups.Describe = estimate.Grouping{By: columns, Apart: apart}, e.describe
+	e.groups.New = func(map[string]string) *sum { return newSum(&e.groups.Clusters) }
 	return e
 }
 
@@ -54,7 +55,7 @@ func (e *estimator) describe(measure string, _, labels, extra map[string]string)
 
 // Add implements crosstalk.Estimator.
 func (e *estimator) Add(o crosstalk.Observation) {
-	cluster := e.groups.Cluster(o.Cluster)
+	cluster := e.groups.Clusters.Number(o.Cluster)
 	for _, s := range e.rules.shares(o, e.detail) {
 		for _, g := range e.groups.Of(o.Condition, o.Labels, s.measure, s.labels) {
 			g.Sum.add(o, s, cluster)

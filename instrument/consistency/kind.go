@@ -53,6 +53,7 @@ const (
 // Kind describes consistency for reports.
 var Kind = crosstalk.Kind{
 	Name:     "consistency",
+	Reads:    []string{FlagsText, ClassText, SourceClass, GoldText},
 	Title:    "Multisense consistency",
 	Sentence: "How often an answer keeps its meaning when the question is asked in another language or in other words.",
 	Measures: []crosstalk.Measure{

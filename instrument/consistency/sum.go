@@ -17,17 +17,18 @@ type sum struct {
 	items  estimate.Items
 
 	values        stats.Clusters
-	better, worse int                              // of changes
-	x, y          []float64                        // of correlations
-	bleu          map[string]translation.BLEUStats // by cluster
+	better, worse int       // of changes
+	x, y          []float64 // of correlations
+	bleu          map[stats.Cluster]translation.BLEUStats
+	clusters      *stats.ClusterNames
 }
 
-func newSum(map[string]string) *sum {
-	return &sum{bleu: map[string]translation.BLEUStats{},
+func newSum(clusters *stats.ClusterNames) *sum {
+	return &sum{bleu: map[stats.Cluster]translation.BLEUStats{}, clusters: clusters,
 		counts: map[string]int{Invalid: 0, "not_scored": 0, "empty": 0, "refused": 0, "failed": 0}}
 }
 
-func (g *sum) add(o crosstalk.Observation, s share, cluster string) {
+func (g *sum) add(o crosstalk.Observation, s share, cluster stats.Cluster) {
 	g.count(o, s)
 	if s.reason != "" {
 		return
@@ -129,7 +130,7 @@ func (g *sum) correlate(e *crosstalk.Estimate) {
 // corpus is the BLEU of all texts together, with an interval from resampling
 // clusters.
 func (g *sum) corpus(e *crosstalk.Estimate) {
-	clusters := slices.Sorted(maps.Keys(g.bleu))
+	clusters := slices.SortedFunc(maps.Keys(g.bleu), g.clusters.Compare)
 	corpus := func(units []int) float64 {
 		total := translation.BLEUStats{}
 		for _, i := range units {

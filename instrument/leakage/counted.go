@@ -36,7 +36,7 @@ func (c *counted) add(o crosstalk.Observation) {
 	if first != o.Condition[SimilarityColumn] {
 		return
 	}
-	cluster := c.groups.Cluster(o.Cluster)
+	cluster := c.groups.Clusters.Number(o.Cluster)
 	for _, g := range c.groups.Of(condition, o.Labels, MeasureRepeated, nil) {
 		g.Sum.add(o, cluster)
 	}
@@ -63,7 +63,7 @@ type tally struct {
 
 // control is the answers to the tests with one control.
 type control struct {
-	cluster  string
+	cluster  stats.Cluster
 	concepts map[uint64]bool
 	answers  map[uint64]*same
 	n        int
@@ -80,7 +80,7 @@ func newTally(map[string]string) *tally {
 	return &tally{answers: map[uint64]*control{}, counts: countsOf()}
 }
 
-func (t *tally) add(o crosstalk.Observation, cluster string) {
+func (t *tally) add(o crosstalk.Observation, cluster stats.Cluster) {
 	text := o.Text(Test)
 	if text == "" {
 		t.counts[reasonOf(o)]++

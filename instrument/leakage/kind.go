@@ -51,6 +51,7 @@ const (
 // Kind describes leakage for reports.
 var Kind = crosstalk.Kind{
 	Name:  "leakage",
+	Reads: []string{Concept, Test, Control},
 	Title: "Semantic leakage",
 	Sentence: "How often the answer to a prompt that mentions a concept is closer in meaning to the concept " +
 		"than the answer to the same prompt without it.",

@@ -45,7 +45,7 @@ func reasonOf(o crosstalk.Observation) string {
 	return NotScored
 }
 
-func (s *sum) add(o crosstalk.Observation, cluster string) {
+func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
 	if o.NotScored != "" || !o.Value.Defined() {
 		reason := reasonOf(o)
 		s.counts[reason]++

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func TestReplies(t *testing.T) {
 		var b strings.Builder
 		d := Parse(text)
 		for _, block := range d.Blocks {
-			fmt.Fprintf(&b, " %d-%d:%d", block.Start, block.End, block.Form)
+			fmt.Fprintf(&b, " %d-%d:%d", block.Start, block.End, slices.Index([]Kind{Paragraph, Heading, Item, Cell}, block.Kind))
 		}
 		for _, m := range d.Masks {
 			fmt.Fprintf(&b, " %s[%s]", m.Kind, text[m.Start:m.End])
@@ -35,7 +36,9 @@ func TestReplies(t *testing.T) {
 	}
 	changes := []func(text string) []string{
 		func(text string) []string { return strings.SplitAfter(text, ". ") },
-		func(text string) []string { return []string{strings.ReplaceAll(text, " ", "\n"), strings.ReplaceAll(text, "\n", " ")} },
+		func(text string) []string {
+			return []string{strings.ReplaceAll(text, " ", "\n"), strings.ReplaceAll(text, "\n", " ")}
+		},
 		func(text string) []string {
 			var all []string
 			for _, form := range []string{"# %s", "- %s", "1. %s", "| %s | b |", "> %s", "**%s**", "\"%s\"", "„%s“", "`%s`", "name: %s", "\"key\": \"%s\",", "<p>%s</p>", "(%s)", "  * %s  ", "%s:"} {
@@ -112,7 +115,7 @@ func kinds(text string) string {
 	var b strings.Builder
 	d := Parse(text)
 	for _, block := range d.Blocks {
-		fmt.Fprintf(&b, "%d", block.Form)
+		fmt.Fprint(&b, slices.Index([]Kind{Paragraph, Heading, Item, Cell}, block.Kind))
 	}
 	for _, m := range d.Masks {
 		b.WriteString(string(m.Kind[:2]))

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"crosstalk/measure/prose"
+
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -40,25 +42,25 @@ func TestReplies(t *testing.T) {
 	evidence := func(e Evidence) string {
 		return fmt.Sprintf("%d/%d %s %.2f", e.Known, e.Words, e.Language, e.LogRatio)
 	}
-	all := func(h hash.Hash, text, language string, mask ...Range) {
+	all := func(h hash.Hash, text, language string, mask ...prose.Span) {
 		a := Analyse(text, language, mask)
 		defer a.Free()
 		for _, w := range a.Words(-12) {
 			fmt.Fprintf(h, "%d-%d %s %.2f %t %t %t %t %t %.3g %.3g %.3g\n", w.Start, w.End, w.Language, w.LogOdds, w.Name, w.Listed, w.Foreign, w.Loan, w.Native, w.Share, w.English, w.Own)
 		}
 		fmt.Fprintln(h, a.Borrowed(), a.Count(0, len(text)), a.Own(0, len(text), 2), a.Own(len(text)/3, len(text)/2, -1))
-		fmt.Fprintln(h, evidence(a.Weigh(Range{0, len(text)})), evidence(a.Weigh(Range{0, len(text) / 4}, Range{len(text) / 2, len(text)})))
+		fmt.Fprintln(h, evidence(a.Weigh(prose.Span{End: len(text)})), evidence(a.Weigh(prose.Span{End: len(text) / 4}, prose.Span{Start: len(text) / 2, End: len(text)})))
 		for at := 0; at < len(text); at += 1 + len(text)/5 {
 			from, to := a.Foreign(at, len(text), -1)
 			w, ok := a.At(at)
-			fmt.Fprintln(h, from, to, ok, w.Range, w.Language)
+			fmt.Fprintf(h, "%d %d %t {%d %d} %s\n", from, to, ok, w.Start, w.End, w.Language)
 		}
 	}
 	tags := []string{"en", "de", "fr", "es", "it", "pt", "tr", "id", "vi", "ru", "ar", "hi", "ja", "ko", "zh", "nl", "uk", "fa", "th", "mr"}
 	var got strings.Builder
 	for i, r := range replies {
 		a := Analyse(r.text, r.tag, nil)
-		fmt.Fprintf(&got, "%s %s:", r.name, evidence(a.Weigh(Range{0, len(r.text)})))
+		fmt.Fprintf(&got, "%s %s:", r.name, evidence(a.Weigh(prose.Span{End: len(r.text)})))
 		for _, w := range a.Words(Threshold) {
 			fmt.Fprintf(&got, " %s[%s]", w.Language, r.text[w.Start:w.End])
 		}
@@ -73,7 +75,8 @@ func TestReplies(t *testing.T) {
 		fmt.Fprintf(&got, " %x", h.Sum(nil)[:1])
 		h.Reset()
 		half := strings.LastIndexByte(r.text[:len(r.text)/2], ' ') + 1
-		all(h, r.text[:half]+" "+other.text+" "+r.text[half:], r.tag, Range{3, 9}, Range{half + 5, half + 8}, Range{len(r.text) / 2, len(r.text)})
+		all(h, r.text[:half]+" "+other.text+" "+r.text[half:], r.tag,
+			prose.Span{Start: 3, End: 9}, prose.Span{Start: half + 5, End: half + 8}, prose.Span{Start: len(r.text) / 2, End: len(r.text)})
 		all(h, strings.ToUpper(r.text[:half])+strings.Join(strings.Fields(other.text), "-")+"'"+r.text[half:], r.tag)
 		fmt.Fprintf(&got, " %x\n", h.Sum(nil)[:1])
 	}
