@@ -240,7 +240,7 @@ func (o *observed) warnings(id crosstalk.Identity) (list []string) {
 	case e.silent > 0:
 		add("%d of %d answers reached their limit before they said anything: raise --max-tokens", e.silent, e.answers)
 	case e.cut == e.chats && e.cut >= allCut:
-		add("all %d answers were cut at their limit; they may be thoughts, which 'crosstalk models check %s' would show",
+		add("all %d answers were cut at their limit; they may be thoughts, which 'crosstalk models %s --check' would show",
 			e.cut, id)
 	}
 	if len(o.others) > 0 {

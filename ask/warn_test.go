@@ -135,7 +135,7 @@ func TestWarnings(t *testing.T) {
 			return crosstalk.Answer{}
 		}, nil},
 		"all cut": {many(12, 5), nil, func(int, crosstalk.Request) crosstalk.Answer { return crosstalk.Answer{Finish: crosstalk.FinishLength} },
-			[]string{"test:m: all 12 answers were cut at their limit; they may be thoughts, which 'crosstalk models check test:m' would show"}},
+			[]string{"test:m: all 12 answers were cut at their limit; they may be thoughts, which 'crosstalk models test:m --check' would show"}},
 		"few, all cut": {many(9, 5), nil, func(int, crosstalk.Request) crosstalk.Answer { return crosstalk.Answer{Finish: crosstalk.FinishLength} }, nil},
 		"all but one cut": {many(12, 5), nil, func(i int, _ crosstalk.Request) crosstalk.Answer {
 			return crosstalk.Answer{Finish: map[bool]crosstalk.Finish{true: crosstalk.FinishStop, false: crosstalk.FinishLength}[i == 7]}

@@ -116,7 +116,7 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	}
 	var refused *crosstalk.AskError
 	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
-		err = fmt.Errorf("%w\n'crosstalk models list %s:' prints the models that the server has", err, provider)
+		err = fmt.Errorf("%w\n'crosstalk models %s:' prints the models that the server has", err, provider)
 	}
 	if err != nil {
 		return c, err

@@ -415,7 +415,7 @@ flags: --model openai:gpt-4o --base-url URL`},
 		t.Errorf("a bare prompt has a system message:\n%s", got)
 	}
 	if _, err := Check(t.Context(), "openai:gpt-9", Options{BaseURL: s.URL + "/v1", Getenv: func(string) string { return "sk-0123456789" }}); err == nil ||
-		!strings.HasSuffix(err.Error(), "\n'crosstalk models list openai:' prints the models that the server has") {
+		!strings.HasSuffix(err.Error(), "\n'crosstalk models openai:' prints the models that the server has") {
 		t.Error(err)
 	}
 	if _, err := Check(t.Context(), "compatible:m", Options{API: crosstalk.Embeddings}); err == nil || !strings.Contains(err.Error(), "expected chat, completions or responses") {

@@ -62,7 +62,7 @@ func importSmilga(dir string) (*Suite, error) {
 func PulledDir(name string) (string, error) {
 	s, ok := datasets.Named(datasets.Suite, name)
 	if !ok {
-		return "", fmt.Errorf("unknown data set %q (see crosstalk suites list)", name)
+		return "", fmt.Errorf("unknown data set %q (see crosstalk suites)", name)
 	}
 	return s.Find()
 }

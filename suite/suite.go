@@ -127,7 +127,7 @@ func embedded(name string) (*Suite, error) {
 func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 	s, err := loadAs(nameOrFile, instrument)
 	if err == nil && s.Instrument != instrument {
-		return nil, fmt.Errorf("%s is a %s suite; expected a %s suite (see crosstalk suites list)",
+		return nil, fmt.Errorf("%s is a %s suite; expected a %s suite (see crosstalk suites)",
 			s.Name, s.Instrument, instrument)
 	}
 	return s, err

@@ -10,7 +10,6 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/internal/duration"
-	"crosstalk/internal/jsonlog"
 	"crosstalk/internal/statusline"
 )
 
@@ -20,15 +19,13 @@ type progress struct {
 	session *ask.Session
 	planned int
 	started time.Time
-	log     *jsonlog.Writer // nil: for people
-	trouble string          // the last failure that was printed, at told
+	trouble string // the last failure that was printed, at told
 	told    time.Time
 }
 
 // Show writes how far a session has come, of the requests that are planned, until stop
 // is called, which can be done more than once: one line that is rewritten on a
-// terminal, else an occasional line, or records of a *jsonlog.Writer. The first comes
-// soon.
+// terminal, else an occasional line. The first comes soon.
 func Show(w io.Writer, s *ask.Session, planned int) (stop func()) {
 	p := newProgress(w, s, planned)
 	return p.line.Repeat(p.show)
@@ -56,21 +53,11 @@ func ShowScored(w io.Writer, observe func(crosstalk.Observation)) (counting func
 }
 
 func newProgress(w io.Writer, s *ask.Session, planned int) *progress {
-	log, _ := w.(*jsonlog.Writer)
-	return &progress{line: statusline.New(w), session: s, planned: planned, started: time.Now(), log: log}
+	return &progress{line: statusline.New(w), session: s, planned: planned, started: time.Now()}
 }
 
 func (p *progress) show() {
 	s, took := p.session.Stats(), time.Since(p.started)
-	var waits []string
-	for _, w := range s.Waits {
-		waits = append(waits, w.Text(time.Now()))
-	}
-	if p.log != nil {
-		p.log.Log("progress", "done", s.Done, "requests", max(s.Done, p.planned), "failed", s.Failed, "saved", s.Cached, "retries", s.Retries,
-			"rate", float64(s.Done-s.Cached)/took.Seconds(), "tokens", s.Usage.Prompt+s.Usage.Completion, "cost", s.Cost, "trouble", s.Trouble, "waiting", strings.Join(waits, "; "))
-		return
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d requests", s.Done, max(s.Done, p.planned))
 	if s.Batches.N > 0 {
@@ -92,8 +79,8 @@ func (p *progress) show() {
 	if s.Cost > 0 {
 		fmt.Fprintf(&b, ", cost %.4f", s.Cost)
 	}
-	for _, wait := range waits {
-		b.WriteString("; " + wait)
+	for _, wait := range s.Waits {
+		b.WriteString("; " + wait.Text(time.Now()))
 	}
 	if s.Trouble != p.trouble && time.Since(p.told) > 5*time.Second {
 		p.trouble, p.told = s.Trouble, time.Now()

@@ -32,7 +32,7 @@ kappa, alpha       agreement between annotators: Cohen's kappa of two,
                    Krippendorff's alpha of all (nominal); and kappa of the
                    instrument and the majority
 tau-b              Kendall's tau-b between annotators, and between each similarity
-                   and people; similarity differences within --slack are tied
+                   and people; similarity differences within 0.03 are tied
 sensitivity        share of the faults by the majority of people that the instrument
                    finds too
 specificity        share of the other answers in which it finds nothing
@@ -46,21 +46,20 @@ stratified, rates, shares, sensitivity and specificity are weighted, so that the
 are those of the whole run. Read the interval first: where few labelled answers
 were missed by the instrument, its sensitivity looks better than it is.`,
 		Example: `  crosstalk agreement RUN
-  crosstalk agreement RUN --slack 0.05 --by category
+  crosstalk agreement RUN --by category
   crosstalk agreement RUN --format json > agreement.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.run(c, args[0]) },
 	}
-	f := c.Flags()
-	f.Float64Var(&a.Slack, "slack", 0.03, "similarity differences that differ by at most this are tied in tau-b")
-	f.StringSliceVar(&a.By, "by", nil, "columns to give figures by, such as category or language (default with --all: as when they were measured)")
-	f.IntVar(&a.Worst, "worst", 10, "number of the largest disagreements to list, for each similarity (3 in a screenful)")
-	f.BoolVar(&a.all, "all", false, "print all figures, not only a screenful")
-	f.StringVar(&a.question, "question", "", questionHelp)
-	f.Uint64Var(&a.Seed, "seed", 1, "seed of the intervals")
-	config.Harmless(f, "slack", "by", "worst", "question", "seed")
+	a.Slack, a.Worst, a.Seed = 0.03, 10, 1 // at most 0.03 apart is a tie in tau-b
+	config.Declare(c, "", []config.Flag{
+		{Name: "by", To: &a.By, Reach: config.Nothing,
+			Help: "columns to give figures by, such as category or language (default with --all: as when they were measured)"},
+		{Name: "all", To: &a.all, Help: "print all figures, not only a screenful"},
+		{Name: "question", To: &a.question, Reach: config.Nothing, Help: questionHelp},
+		{Name: "seed", To: &a.Seed, Help: "seed of the intervals"},
+	})
 	a.outputFlags.add(c)
-	f.SortFlags = false
 	return c
 }
 
@@ -71,7 +70,7 @@ func (a *agreementFlags) run(c *cobra.Command, path string) error {
 	}
 	a.Link = web.ItemPath
 	short := !a.all && a.format == report.Formats[0]
-	if short && !c.Flags().Changed("worst") {
+	if short {
 		a.Worst = 3
 	}
 	result, err := labels.AgreementOf(path, a.question, a.Options)

@@ -57,18 +57,15 @@ stays the same when the command is run again. Any other --addr needs --annotator
 			return err
 		},
 	}
-	f := c.Flags()
-	f.StringSliceVar(&o.Questions, "question", nil, "what to ask (default: all that the run has)")
-	addSample(f, &o.Sample)
-	f.StringVar(&guideline, "guideline", "", "a text file to show in place of the guidelines of the questions")
-	f.StringVar(&addr, "addr", "127.0.0.1:8021", "address and port to listen on; port 0 is any free port")
-	f.StringSliceVar(&o.Annotators, "annotator", nil, "names of annotators who get a token each (default: everybody enters a name)")
-	f.StringSliceVar(&o.Hosts, "host", nil, "host names to accept besides localhost and IP addresses")
-	config.Path(f, "guideline")
-	config.Harmless(f, "question")
-	for _, name := range []string{"addr", "annotator", "host"} {
-		config.Sensitive(f, name, config.Access)
-	}
-	f.SortFlags = false
+	config.Declare(c, "", []config.Flag{{Name: "question", To: &o.Questions, Reach: config.Nothing,
+		Help: "what to ask (default: all that the run has)"}})
+	addSample(c, &o.Sample)
+	config.Declare(c, "", []config.Flag{
+		{Name: "guideline", To: &guideline, Reach: config.Path,
+			Help: "a text file to show in place of the guidelines of the questions"},
+		{Name: "annotator", To: &o.Annotators, Reach: config.Access,
+			Help: "names of annotators who get a token each (default: everybody enters a name)"},
+	})
+	addAddress(c, &addr, "127.0.0.1:8021", &o.Hosts)
 	return c
 }

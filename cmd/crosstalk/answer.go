@@ -23,13 +23,15 @@ type figureFlags struct {
 }
 
 func (f *figureFlags) add(c *cobra.Command) {
-	c.Flags().BoolVar(&f.all, "all", false, "print all figures, not only a screenful")
+	config.Declare(c, often, []config.Flag{
+		{Name: "all", To: &f.all, Help: "print all figures, not only a screenful"}})
 	f.outputFlags.add(c)
 }
 
 // write prints figures: the short answer, unless other programs read them or all are
 // wanted.
-func (f *figureFlags) write(c *cobra.Command, instrument string, figures []crosstalk.Estimate, names report.Names, examples *overview.Examples) error {
+func (f *figureFlags) write(c *cobra.Command, instrument string, figures []crosstalk.Estimate,
+	names report.Names, examples *overview.Examples) error {
 	if f.all || f.format != report.Formats[0] {
 		return report.WriteNamed(c.OutOrStdout(), f.format, figures, names)
 	}
@@ -46,10 +48,10 @@ type answerFlags struct {
 }
 
 func (a *answerFlags) add(c *cobra.Command) {
-	f := c.Flags()
-	f.StringArrayVar(&a.labels, "label", nil, "what tables and plots call a model, a system message or another value: VALUE=NAME; "+
-		"the value may be @FILE")
-	config.PathIn(f, "label", `(?s)^@([^@].*)=`)
+	config.Declare(c, output, []config.Flag{
+		{Name: "label", To: &a.labels, Whole: true, Reach: config.Path.If(`(?s)^@([^@].*)=`),
+			Help: "what tables and plots call a model, a system message or another value: VALUE=NAME; " +
+				"the value may be @FILE"}})
 	a.figureFlags.add(c)
 }
 

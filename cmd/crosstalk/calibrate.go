@@ -27,7 +27,9 @@ interval, and the share of seeds whose 95 % interval covers the true value. The
 exit code is 1 if that share is significantly outside 93 to 97 %.
 
 INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
-		Example: "  crosstalk calibrate\n  crosstalk calibrate --seeds 2000\n  crosstalk calibrate leakage --rate 0.3,0.6,0.9",
+		Example: `  crosstalk calibrate
+  crosstalk calibrate --seeds 2000
+  crosstalk calibrate leakage --rate 0.3,0.6,0.9`,
 		RunE: func(c *cobra.Command, chosen []string) error {
 			for _, name := range chosen {
 				if _, err := crosstalk.Chosen("instrument", name, names); err != nil {
@@ -58,18 +60,18 @@ INSTRUMENT is one of: ` + strings.Join(names, ", ") + ` (default: all).`,
 			return nil
 		},
 	}
-	f := c.Flags()
-	f.IntVar(&seeds, "seeds", 200, "measurements of each model")
-	f.IntVar(&samples, "samples", 1, "answers per prompt")
-	f.Float64SliceVar(&flags.rates, "rate", nil, "probabilities of a fault: a leak (default 0.6), a line in another language "+
-		"(default 0.1), or an answer in another sense with another class (default 0.2)")
-	f.StringVar(&flags.suite, "suite", "leakage-en", "leakage: an embedded suite, or a file that lists leaks and neutral continuations")
-	f.StringVar(&flags.similarity, "similarity", "gloss", "leakage: how to compare concept and answer: "+similarities.Usage())
-	f.StringVar(&format, "format", calibrate.Formats[0], strings.Join(calibrate.Formats, " or "))
-	config.Path(f, "suite")
-	markSimilarity(f, "similarity")
-	config.Choices(f, "format", calibrate.Formats...)
-	f.SortFlags = false
+	seeds, samples, flags.suite, flags.similarity = 200, 1, "leakage-en", "gloss"
+	config.Declare(c, "", []config.Flag{
+		{Name: "seeds", To: &seeds, Help: "measurements of each model"},
+		{Name: "samples", To: &samples, Help: "answers per prompt"},
+		{Name: "rate", To: &flags.rates, Help: "probabilities of a fault: a leak (default 0.6), a line in another language " +
+			"(default 0.1), or an answer in another sense with another class (default 0.2)"},
+		{Name: "suite", To: &flags.suite, Values: "suites", Reach: config.Path,
+			Help: "leakage: an embedded suite, or a file that lists leaks and neutral continuations"},
+		{Name: "similarity", To: &flags.similarity, Values: "similarities", Reach: similarityReach(),
+			Help: "leakage: how to compare concept and answer: " + similarities.Usage()},
+		formatFlag(&format, calibrate.Formats),
+	})
 	return c
 }
 

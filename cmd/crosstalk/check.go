@@ -61,10 +61,11 @@ another language marked.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&language, "language", "", "read one plain text, which should be in this `language`")
-	c.Flags().BoolVar(&checker.Strict, "strict", false, "take no excuses: every span makes an answer wrong")
-	c.Flags().SortFlags = false
-	config.Harmless(c.Flags(), "language")
+	config.Declare(c, "", []config.Flag{
+		{Name: "language", To: &language, Reach: config.Nothing,
+			Help: "read one plain text, which should be in this `language`"},
+		{Name: "strict", To: &checker.Strict, Help: "take no excuses: every span makes an answer wrong"},
+	})
 	return c
 }
 

@@ -22,16 +22,19 @@ type compareFlags struct {
 }
 
 func (o *compareFlags) add(c *cobra.Command) {
-	f := c.Flags()
-	f.StringSliceVar(&o.by, "by", nil,
-		"also compare groups, by columns of the suite or the recorded data (default: totals only)")
-	f.StringSliceVar(&o.measures, "measure", nil, "compare only these measures (default: all)")
-	f.StringVar(&o.reference, "reference", "",
-		"the condition to compare with, as COLUMN=VALUE,... (default: the first run or the first condition)")
-	f.StringSliceVar(&o.across, "across", nil, "compare even if these signature fields differ (all: any field)")
-	f.Float64Var(&o.level, "level", 0.95, "confidence level of intervals; tests use 1 - level")
-	config.Harmless(f, "by", "measure", "reference", "across")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the permutation tests")
+	o.level, o.seed = 0.95, 1
+	config.Declare(c, "", []config.Flag{
+		{Name: "by", To: &o.by, Reach: config.Nothing,
+			Help: "also compare groups, by columns of the suite or the recorded data (default: totals only)"},
+		{Name: "measure", To: &o.measures, Values: "measures", Reach: config.Nothing,
+			Help: "compare only these measures (default: all)"},
+		{Name: "reference", To: &o.reference, Reach: config.Nothing,
+			Help: "the condition to compare with, as COLUMN=VALUE,... (default: the first run or the first condition)"},
+		{Name: "across", To: &o.across, Reach: config.Nothing,
+			Help: "compare even if these signature fields differ (all: any field)"},
+		{Name: "level", To: &o.level, Help: "confidence level of intervals; tests use 1 - level"},
+		{Name: "seed", To: &o.seed, Help: "seed of the permutation tests"},
+	})
 }
 
 // apply validates the flags and adds them to the options.
@@ -83,12 +86,13 @@ temperatures together, --only and --group compare some values.`,
 		},
 	}
 	o.add(c)
-	c.Flags().BoolVar(&options.AllPairs, "all-pairs", false, "compare every two conditions")
-	c.Flags().StringArrayVar(&options.Pairs, "pair", nil, "compare conditions that differ in one value: NEW=OLD, such as openai:chat=openai:base")
-	config.Harmless(c.Flags(), "pair")
-	c.Flags().BoolVar(&options.Unpaired, "unpaired", false, "compare figures with few items in common as independent samples")
+	config.Declare(c, "", []config.Flag{
+		{Name: "all-pairs", To: &options.AllPairs, Help: "compare every two conditions"},
+		{Name: "pair", To: &options.Pairs, Whole: true, Reach: config.Nothing,
+			Help: "compare conditions that differ in one value: NEW=OLD, such as openai:chat=openai:base"},
+		{Name: "unpaired", To: &options.Unpaired, Help: "compare figures with few items in common as independent samples"},
+	})
 	table.add(c)
 	out.add(c)
-	c.Flags().SortFlags = false
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"crosstalk"
 	kinds "crosstalk/instrument"
 	"crosstalk/internal/config"
 	"crosstalk/model"
@@ -16,17 +17,31 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// addCompletion adds the command that prints scripts for shells.
-func addCompletion(root *cobra.Command) {
-	root.CompletionOptions.DisableNoDescFlag = true // a setting of the shell, not of crosstalk.yaml
-	root.SetCompletionCommandGroupID(setUp)
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			c.Short = "Print a script for your shell that completes commands and flags"
-			c.Example = "  crosstalk completion bash > /etc/bash_completion.d/crosstalk"
-			c.Annotations = map[string]string{config.None: ""}
-		}
+// completionCommand prints scripts for shells.
+func completionCommand() *cobra.Command {
+	shells := []string{"bash", "fish", "powershell", "zsh"}
+	return &cobra.Command{
+		Use:         "completion " + strings.Join(shells, "|"),
+		Short:       "Print a script for your shell that completes commands and flags",
+		Example:     "  crosstalk completion bash > /etc/bash_completion.d/crosstalk",
+		Args:        cobra.ExactArgs(1),
+		ValidArgs:   shells,
+		Annotations: map[string]string{config.None: ""},
+		RunE: func(c *cobra.Command, args []string) error {
+			root, w := c.Root(), c.OutOrStdout()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(w, true)
+			case "fish":
+				return root.GenFishCompletion(w, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(w)
+			case "zsh":
+				return root.GenZshCompletion(w)
+			}
+			_, err := crosstalk.Chosen("shell", args[0], shells)
+			return err
+		},
 	}
 }
 
@@ -42,9 +57,7 @@ func completeBelow(c *cobra.Command) {
 		}
 	})
 	if strings.Contains(c.Use, " RUN") {
-		c.ValidArgsFunction = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return runsAt(typed)
-		}
+		c.ValidArgsFunction = completeRuns
 	}
 	for _, sub := range c.Commands() {
 		completeBelow(sub)
@@ -56,12 +69,12 @@ func completionOf(f *pflag.Flag) cobra.CompletionFunc {
 	if choices := config.ChoicesOf(f); choices != nil {
 		return config.Complete(f, choices, cobra.ShellCompDirectiveNoFileComp)
 	}
-	switch f.Name {
-	case "suite", "prompts", "task":
+	switch config.ValuesOf(f) {
+	case "suites":
 		return config.Complete(f, suite.Names(), cobra.ShellCompDirectiveDefault)
-	case "similarity":
+	case "similarities":
 		return config.Complete(f, similarities.Names(), cobra.ShellCompDirectiveNoSpace)
-	case "measure":
+	case "measures":
 		var measures []string
 		for _, kind := range kinds.Kinds {
 			for _, m := range kind.Measures {
@@ -69,18 +82,21 @@ func completionOf(f *pflag.Flag) cobra.CompletionFunc {
 			}
 		}
 		return config.Complete(f, measures, cobra.ShellCompDirectiveNoFileComp)
-	case "model":
+	case "models":
 		var names []string
 		for _, p := range model.Presets() {
 			names = append(names, p.Name+":")
 		}
 		return config.Complete(f, append(names, "reference:", "replay:"), cobra.ShellCompDirectiveNoSpace)
-	case "no-worse-than", "pilot":
-		return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return runsAt(typed)
-		}
+	case "runs":
+		return completeRuns
 	}
 	return nil
+}
+
+// completeRuns completes the path of a run.
+func completeRuns(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return runsAt(typed)
 }
 
 // runsAt are the run directories and other directories whose path begins with what

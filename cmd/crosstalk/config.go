@@ -16,17 +16,16 @@ const standardConfig = "crosstalk.yaml"
 // configure lets a file set the flags of root and the commands below it. No
 // other command may have a PersistentPreRun, which would hide this one.
 func configure(root *cobra.Command) {
-	root.PersistentFlags().String(config.Flag, "",
+	root.PersistentFlags().String(config.FileFlag, "",
 		`a file of settings with a key for each flag (default: `+standardConfig+` if it exists; "" for none)`)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		silent := quiet(c)
 		applied, err := config.Load(c, standardConfig)
-		logAsWanted(c)
 		if err != nil {
 			return err
 		}
-		if err := config.CheckChoices(c.Flags()); err != nil {
-			return err
+		if err := config.Check(c.Flags()); err != nil {
+			return applied.Explain(asFlag(err))
 		}
 		if !applied.Found { // a file that was only found cannot hide itself
 			silent = quiet(c)
@@ -40,12 +39,17 @@ func configure(root *cobra.Command) {
 				if errors.As(err, new(*exitError)) { // caused by the result, not by a setting
 					return err
 				}
-				if option := new(crosstalk.OptionError); errors.As(err, &option) && err.Error() == option.Error() { // an option is a flag here
-					err = fmt.Errorf("--%w", err)
-				}
-				return applied.Explain(err)
+				return applied.Explain(asFlag(err))
 			}
 		}
 		return nil
 	}
+}
+
+// asFlag writes -- before an error about an option, which is a flag here.
+func asFlag(err error) error {
+	if option := new(crosstalk.OptionError); errors.As(err, &option) && err.Error() == option.Error() {
+		return fmt.Errorf("--%w", err)
+	}
+	return err
 }

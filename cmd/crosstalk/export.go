@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"strings"
 
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
@@ -34,13 +33,11 @@ texts.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return e.run(c, args[0]) },
 	}
-	f := c.Flags()
-	f.BoolVar(&e.answers, "answers", false, "write every request with its answer instead of the observations")
-	f.StringVar(&e.format, "format", export.Formats[0], strings.Join(export.Formats, ", "))
-	f.StringVar(&e.out, "out", "", "the file to write (default: stdout)")
-	config.Path(f, "out")
-	config.Choices(f, "format", export.Formats...)
-	f.SortFlags = false
+	config.Declare(c, "", []config.Flag{
+		{Name: "answers", To: &e.answers, Help: "write every request with its answer instead of the observations"},
+		formatFlag(&e.format, export.Formats),
+		{Name: "out", To: &e.out, Reach: config.Path, Help: "the file to write (default: stdout)"},
+	})
 	return c
 }
 

@@ -21,16 +21,10 @@ func (f families) Set(file string) (err error) {
 	return err
 }
 
-// Check implements config.Structured.
-func (f families) Check(file string, list ast.Node) error {
-	_, err := model.DecodeFamilies(file, list)
-	return err
-}
-
-// SetNode implements config.Structured.
-func (f families) SetNode(file string, list ast.Node) (err error) {
-	*f.list, err = model.DecodeFamilies(file, list)
-	return err
+// Decode implements config.Structured.
+func (f families) Decode(file string, list ast.Node) (set func(), err error) {
+	decoded, err := model.DecodeFamilies(file, list)
+	return func() { *f.list = decoded }, err
 }
 
 // String implements pflag.Value: the names of the entries.

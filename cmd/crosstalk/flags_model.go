@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -23,62 +24,84 @@ type modelFlags struct {
 
 // add adds the flags; standIn is the default model.
 func (m *modelFlags) add(c *cobra.Command, standIn string) {
-	f, s, o := c.Flags(), &m.sweep, &m.options
-	f.StringSliceVarP(&s.Models, "model", "m", []string{standIn}, "provider:name, as in openai:gpt-4o-mini or ollama:llama3.2. "+
-		"--model, --api, --temperature, --top-p, --reasoning, --system, --prefix and --param accept several values, which are compared")
-	f.StringSliceVar(&s.BaseURLs, "base-url", nil,
-		"URL of the API, one for all models or one for each (default: the provider's)")
-	f.StringSliceVar(&s.APIs, "api", nil, "chat, completions or responses (default: the provider's)")
-	config.Choices(f, "api", apis...)
-	f.StringVar(&s.KeyVar, "key-var", "", "environment variable that contains the API key (default: the provider's)")
-	f.IntVar(&s.Samples, "samples", 0, "answers per prompt (default: the protocol's)")
-	f.IntVar(&s.Items, "items", 0, "ask N items of the suite: always the same ones, from all categories, languages and sources (default: all)")
-	f.StringSliceVar(&s.Temperatures, "temperature", nil,
-		"sampling temperature, or \"default\" for the provider's (default: the protocol's)")
-	f.StringSliceVar(&s.TopPs, "top-p", nil,
-		"top-p (nucleus) sampling, or \"default\" for the provider's (default: the protocol's)")
-	f.StringArrayVar(&m.zip, "zip", nil, "settings whose values are paired in order instead of combined, such as temperature,top-p")
-	f.IntVar(&s.MaxTokens, "max-tokens", 0, "maximum tokens per answer (default: the protocol's)")
-	f.StringSliceVar(&s.Reasoning, "reasoning", nil,
-		"how much the model thinks: off, low, medium, high, or \"default\" for the model's own (default: the model's own)")
-	config.Choices(f, "reasoning", "default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium, crosstalk.ReasoningHigh)
-	f.IntVar(&s.ReasoningTokens, "reasoning-tokens", 0,
-		"tokens for thinking, in addition to --max-tokens (default: what the model is known to need)")
-	f.Var(config.OptionalInt(&s.Seed), "seed", "seed for models that accept one; sample k uses seed+k (default: none)")
-	f.StringArrayVar(&s.Systems, "system", nil, "system message for chat models; @FILE reads it from a file; for a text that begins with @, write @@ (default: the protocol's)")
-	f.StringArrayVar(&s.Prefixes, "prefix", nil, "text to put before each prompt (default: the suite's)")
-	f.StringArrayVar(&s.Headers, "header", nil,
-		"header to send with every request, NAME=VALUE or NAME=$VARIABLE; values are kept out of files and messages")
-	f.Var(families{&s.Families}, "families",
-		"a YAML file of what models take and refuse, before the built-in table; in crosstalk.yaml the entries themselves (docs/models.md)")
-	f.StringArrayVar(&s.Params, "param", nil, "any other setting as NAME=VALUE, as in --param reasoning_effort=low")
-	f.BoolVar(&o.Batch, "batch", false,
-		"send the requests in batches: half the price at most providers, answers within a day; can be interrupted and resumed")
-	f.BoolVar(&o.BatchGiveUp, "batch-give-up", false,
-		"send requests again, at the full price, whose answers in a batch cannot be read within --patience (default: stop)")
-	f.IntVar(&o.Concurrency, "concurrency", 0,
-		"maximum concurrent requests; adapts to the endpoint's limit (default 64, fewer for local servers)")
-	f.IntVar(&o.RPM, "rpm", 0, "maximum requests per minute (default: no limit)")
-	f.IntVar(&o.TPM, "tpm", 0, "maximum tokens per minute (default: no limit)")
-	f.DurationVar(&o.Timeout, "timeout", 2*time.Minute, "maximum time per request")
-	f.IntVar(&o.Retries, "retries", 8, "retries after a transient error")
-	f.DurationVar(&o.Patience, "patience", 10*time.Minute, "maximum time to wait for a server that is down or asks to wait; a batch in progress is always waited for")
-	f.IntVar(&o.FailAfter, "fail-after", 0, "stop after N failed requests (default: never)")
-	f.IntVar(&o.Budget.Asks, "budget-asks", 0, "stop before exceeding N requests")
-	f.IntVar(&o.Budget.Tokens, "budget-tokens", 0, "stop before exceeding N tokens in total")
-	f.Float64Var(&o.Budget.Cost, "budget-cost", 0, "stop before exceeding this cost (needs --prices)")
-	f.StringVar(&m.prices, "prices", "",
-		"a YAML file of prices per million tokens: {gpt-4o-mini: {input: 0.15, output: 0.60}}")
-	config.Sensitive(f, "base-url", config.Address)
-	config.Sensitive(f, "key-var", config.Credential)
-	config.Sensitive(f, "header", config.Credential)
-	config.Sensitive(f, "model", config.Address, `(?i)@\s*https?:`)
-	config.Sensitive(f, "model", config.Expense, paid())
-	config.Sensitive(f, "batch-give-up", config.Expense, "true")
-	config.PathIn(f, "model", `(?is)^\s*replay:(.*)`)
-	config.PathIn(f, "system", `(?s)^@([^@].*)`)
-	config.Path(f, "prices")
-	config.Harmless(f, "temperature", "top-p", "zip", "prefix", "param", "families")
+	s, o := &m.sweep, &m.options
+	s.Models = []string{standIn}
+	o.Timeout, o.Retries, o.Patience = 2*time.Minute, 8, 10*time.Minute
+	config.Declare(c, often, []config.Flag{
+		{Name: "model,m", To: &s.Models, Values: "models", Reach: modelReach(),
+			Help: "provider:name, as in openai:gpt-4o-mini or ollama:llama3.2. --model, --api, --temperature, --top-p, " +
+				"--reasoning, --system, --prefix and --param accept several values, which are compared"},
+		{Name: "system", To: &s.Systems, Whole: true, Reach: config.Path.If(`(?s)^@([^@].*)`),
+			Help: "system message for chat models; @FILE reads it from a file; " +
+				"for a text that begins with @, write @@ (default: the protocol's)"},
+		{Name: "temperature", To: &s.Temperatures, Reach: config.Nothing,
+			Help: "sampling temperature, or \"default\" for the provider's (default: the protocol's)"},
+		{Name: "samples", To: &s.Samples, Positive: true, Help: "answers per prompt (default: the protocol's)"},
+	})
+	config.Declare(c, models, []config.Flag{
+		{Name: "base-url", To: &s.BaseURLs, Reach: config.Address,
+			Help: "URL of the API, one for all models or one for each (default: the provider's)"},
+		{Name: "api", To: &s.APIs, Choices: apis, Help: "chat, completions or responses (default: the provider's)"},
+		{Name: "key-var", To: &s.KeyVar, Reach: config.Credential,
+			Help: "environment variable that contains the API key (default: the provider's)"},
+		{Name: "header", To: &s.Headers, Whole: true, Reach: config.Credential,
+			Help: "header to send with every request, NAME=VALUE or NAME=$VARIABLE; " +
+				"values are kept out of files and messages"},
+		{Name: "reasoning", To: &s.Reasoning, Choices: []string{"default", crosstalk.ReasoningOff, crosstalk.ReasoningLow,
+			crosstalk.ReasoningMedium, crosstalk.ReasoningHigh},
+			Help: "how much the model thinks: off, low, medium, high, or \"default\" for the model's own " +
+				"(default: the model's own)"},
+		{Name: "reasoning-tokens", To: &s.ReasoningTokens, Positive: true,
+			Help: "tokens for thinking, in addition to --max-tokens (default: what the model is known to need)"},
+		{Name: "param", To: &s.Params, Whole: true, Reach: config.Nothing,
+			Help: "any other setting as NAME=VALUE, as in --param reasoning_effort=low"},
+		{Name: "families", To: families{&s.Families}, Reach: config.Nothing,
+			Help: "a YAML file of what models take and refuse, before the built-in table; " +
+				"in crosstalk.yaml the entries themselves (docs/models.md)"},
+	})
+	config.Declare(c, asked, []config.Flag{
+		{Name: "items", To: &s.Items, Positive: true,
+			Help: "ask N items of the suite: always the same ones, from all categories, languages and sources (default: all)"},
+		{Name: "prefix", To: &s.Prefixes, Whole: true, Reach: config.Nothing,
+			Help: "text to put before each prompt (default: the suite's)"},
+	})
+	config.Declare(c, sampling, []config.Flag{
+		{Name: "top-p", To: &s.TopPs, Reach: config.Nothing,
+			Help: "top-p (nucleus) sampling, or \"default\" for the provider's (default: the protocol's)"},
+		{Name: "zip", To: &m.zip, Whole: true, Reach: config.Nothing,
+			Help: "settings whose values are paired in order instead of combined, such as temperature,top-p"},
+		{Name: "max-tokens", To: &s.MaxTokens, Positive: true, Help: "maximum tokens per answer (default: the protocol's)"},
+		{Name: "seed", To: &s.Seed, Help: "seed for models that accept one; sample k uses seed+k (default: none)"},
+	})
+	config.Declare(c, limits, []config.Flag{
+		{Name: "prices", To: &m.prices, Reach: config.Path,
+			Help: "a YAML file of prices per million tokens: {gpt-4o-mini: {input: 0.15, output: 0.60}}"},
+		{Name: "budget-cost", To: &o.Budget.Cost, Positive: true, Help: "stop before exceeding this cost (needs --prices)"},
+		{Name: "budget-asks", To: &o.Budget.Asks, Positive: true, Help: "stop before exceeding N requests"},
+		{Name: "batch", To: &o.Batch,
+			Help: "send the requests in batches: half the price at most providers, answers within a day; " +
+				"can be interrupted and resumed"},
+		{Name: "batch-give-up", To: &o.BatchGiveUp, Reach: config.Expense.If("true"),
+			Help: "send requests again, at the full price, whose answers in a batch cannot be read within --patience " +
+				"(default: stop)"},
+		{Name: "concurrency", To: &o.Concurrency, Positive: true,
+			Help: "maximum concurrent requests; adapts to the endpoint's limit (default 64, fewer for local servers)"},
+		{Name: "rpm", To: &o.RPM, Positive: true, Help: "maximum requests per minute (default: no limit)"},
+		{Name: "timeout", To: &o.Timeout, Positive: true, Help: "maximum time per request"},
+		{Name: "retries", To: &o.Retries, Help: "retries after a transient error"},
+		{Name: "patience", To: &o.Patience, Positive: true,
+			Help: "maximum time to wait for a server that is down or asks to wait; " +
+				"a batch in progress is always waited for"},
+	})
+}
+
+// modelReach is the reach of names of models.
+func modelReach() config.Reach {
+	return slices.Concat(
+		config.Address.If(`(?i)@\s*https?:`),
+		config.Expense.If(paid()),
+		config.Path.If(`(?is)^\s*replay:(.*)`),
+	)
 }
 
 // apis are the values of --api.
@@ -90,19 +113,9 @@ var batchPoll, batchSettle time.Duration
 // paid matches the names of models whose requests cost money.
 func paid() string { return `(?i)^\s*(` + strings.Join(model.Paid(), "|") + `)\s*:` }
 
-// check reads texts and prices from files, and refuses what the study cannot see: the
-// flags that are 0.
-func (m *modelFlags) check(c *cobra.Command) (err error) {
+// check reads texts and prices from files, and refuses what the study cannot see.
+func (m *modelFlags) check() (err error) {
 	o := &m.options
-	for _, name := range []string{"concurrency", "rpm", "tpm", "fail-after", "budget-asks", "budget-tokens", "budget-cost", "samples", "items",
-		"max-tokens", "reasoning-tokens", "timeout", "patience"} { // whose 0 is the default in Go
-		switch f := c.Flags().Lookup(name); {
-		case f.Changed && f.Value.String() == "0":
-			return crosstalk.BadOption(name, " is 0; expected a number above 0")
-		case f.Changed && f.Value.String() == "0s":
-			return crosstalk.BadOption(name, " is 0s; expected a duration above 0, such as 2m")
-		}
-	}
 	if o.Retries < 0 {
 		return crosstalk.BadOption("retries", " is %d; expected a number from 0", o.Retries)
 	}
@@ -112,7 +125,8 @@ func (m *modelFlags) check(c *cobra.Command) (err error) {
 		}
 	}
 	for _, list := range m.zip {
-		m.sweep.Zip = append(m.sweep.Zip, strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }))
+		settings := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+		m.sweep.Zip = append(m.sweep.Zip, settings)
 	}
 	if o.Retries == 0 {
 		o.Retries = -1

@@ -10,20 +10,26 @@ import (
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // outputFlags are the flags of every command that prints estimates.
 type outputFlags struct{ format string }
 
 func (o *outputFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&o.format, "format", report.Formats[0], strings.Join(report.Formats, ", "))
-	config.Choices(c.Flags(), "format", report.Formats...)
+	config.Declare(c, output, []config.Flag{formatFlag(&o.format, report.Formats)})
 	addQuiet(c, "print only the result and errors")
 }
 
+// formatFlag is the flag of an output format, the first by default.
+func formatFlag(chosen *string, formats []string) config.Flag {
+	*chosen = formats[0]
+	return config.Flag{Name: "format", To: chosen, Choices: formats, Help: strings.Join(formats, ", ")}
+}
+
 // addQuiet adds the flag that silences notes.
-func addQuiet(c *cobra.Command, help string) { c.Flags().BoolP("quiet", "q", false, help) }
+func addQuiet(c *cobra.Command, help string) {
+	config.Declare(c, output, []config.Flag{{Name: "quiet,q", To: new(bool), Help: help}})
+}
 
 // quiet reports whether the flag is set now.
 func quiet(c *cobra.Command) bool {
@@ -38,12 +44,6 @@ func notes(c *cobra.Command) io.Writer {
 		return io.Discard
 	}
 	return c.ErrOrStderr()
-}
-
-// addProtocols adds the flag of an instrument's protocols, the first by default.
-func addProtocols(f *pflag.FlagSet, chosen *[]string, names []string) {
-	f.StringSliceVar(chosen, "protocol", names[:1], "measuring rules; several are compared: "+strings.Join(names, ", "))
-	config.Choices(f, "protocol", names...)
 }
 
 // namesOf are the names of a list.
@@ -84,12 +84,4 @@ func anyGiven(c *cobra.Command, flags ...string) string {
 		return flags[i]
 	}
 	return ""
-}
-
-// pointer is given for a value whose zero value means something.
-func pointer[T any](c *cobra.Command, flag string, value T) *T {
-	if c.Flags().Changed(flag) {
-		return &value
-	}
-	return nil
 }

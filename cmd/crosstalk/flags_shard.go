@@ -16,9 +16,9 @@ import (
 type shardFlag struct{ text string }
 
 func (s *shardFlag) add(c *cobra.Command) {
-	c.Flags().StringVar(&s.text, "shard", "", "measure one of several parts of the items, in OUT/shard-I-of-N, as in 3/64; "+
-		"auto takes it from a Slurm job array or a Kubernetes Indexed Job; 'crosstalk merge' makes one run of all (default: all items)")
-	config.Harmless(c.Flags(), "shard")
+	config.Declare(c, limits, []config.Flag{{Name: "shard", To: &s.text, Reach: config.Nothing,
+		Help: "measure one of several parts of the items, in OUT/shard-I-of-N, as in 3/64; auto takes it from a Slurm " +
+			"job array or a Kubernetes Indexed Job; 'crosstalk merge' makes one run of all (default: all items)"}})
 }
 
 // take makes a study one of the shard and divides the limits that shards share. It

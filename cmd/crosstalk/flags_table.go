@@ -17,16 +17,24 @@ type tableFlags struct{ pivot.Table }
 var tableNames = []string{"rows", "columns", "pool", "only", "group", "spread", "with", "label"}
 
 func (t *tableFlags) add(c *cobra.Command) {
-	f := c.Flags()
-	f.StringSliceVar(&t.Rows, "rows", nil, "lay figures out in a table with the values of these columns as rows")
-	f.StringSliceVar(&t.Columns, "columns", nil, "and the values of these as columns; measure means the measures")
-	f.StringSliceVar(&t.Pool, "pool", nil, "figures over all values of a setting or the model together, such as temperature")
-	f.StringArrayVar(&t.Only, "only", nil, "figures over some values only, in this order: COLUMN=VALUE,...")
-	f.StringArrayVar(&t.Group, "group", nil, "a value of the column group: COLUMN:NAME=VALUE,..., such as language:Romance=es,fr,it")
-	f.StringVar(&t.Spread, "spread", "", "show the least, the mean and the greatest figure of a column's values, such as sample")
-	f.StringSliceVar(&t.Beside, "with", nil, "beside each figure in a table: "+strings.Join(pivot.Sides, ", "))
-	f.StringArrayVar(&t.Names, "label", nil, "what to call a value, column or measure in a table: VALUE=NAME")
-	config.Harmless(f, tableNames...)
+	config.Declare(c, "", []config.Flag{
+		{Name: "rows", To: &t.Rows, Reach: config.Nothing,
+			Help: "lay figures out in a table with the values of these columns as rows"},
+		{Name: "columns", To: &t.Columns, Reach: config.Nothing,
+			Help: "and the values of these as columns; measure means the measures"},
+		{Name: "pool", To: &t.Pool, Reach: config.Nothing,
+			Help: "figures over all values of a setting or the model together, such as temperature"},
+		{Name: "only", To: &t.Only, Whole: true, Reach: config.Nothing,
+			Help: "figures over some values only, in this order: COLUMN=VALUE,..."},
+		{Name: "group", To: &t.Group, Whole: true, Reach: config.Nothing,
+			Help: "a value of the column group: COLUMN:NAME=VALUE,..., such as language:Romance=es,fr,it"},
+		{Name: "spread", To: &t.Spread, Reach: config.Nothing,
+			Help: "show the minimum, the mean and the maximum of a figure over a column's values, such as sample"},
+		{Name: "with", To: &t.Beside, Reach: config.Nothing,
+			Help: "beside each figure in a table: " + strings.Join(pivot.Sides, ", ")},
+		{Name: "label", To: &t.Names, Whole: true, Reach: config.Nothing,
+			Help: "what to call a value, column or measure in a table: VALUE=NAME"},
+	})
 }
 
 // wanted reports whether a flag asks for something else than a run's own figures.

@@ -47,21 +47,21 @@ many more items may decide it.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return g.run(c, args[0]) },
 	}
-	f := c.Flags()
-	f.StringArrayVar(&g.Require, "require", nil, "a requirement that the figures must satisfy; may be repeated")
-	f.BoolVar(&g.Interval, "interval", false, "require the whole interval to satisfy the requirements")
-	f.StringVar(&g.NoWorseThan, "no-worse-than", "", "a run that this one must not be worse than")
-	f.StringVar(&g.margin, "margin", "", "how much worse the run may be, such as 0.01 or 1%")
-	f.StringVar(&g.unchecked, "max-unchecked", "10%", "largest share of the answers that may not have been judged, such as 0.1 or 10%")
-	f.StringVar(&g.reports.JUnit, "junit", "", "write the checks to this file as JUnit XML")
-	f.BoolVar(&g.reports.Annotations, "annotations", false,
-		"print GitHub workflow commands to stderr (default: only if GITHUB_ACTIONS is set)")
-	f.StringVar(&g.reports.Summary, "summary", "", "append a markdown summary to this file (default: $GITHUB_STEP_SUMMARY)")
-	config.Path(f, "no-worse-than", "junit", "summary")
-	config.Harmless(f, "require", "margin", "max-unchecked")
+	g.unchecked = "10%"
+	config.Declare(c, "", []config.Flag{
+		{Name: "require", To: &g.Require, Whole: true, Reach: config.Nothing,
+			Help: "a requirement that the figures must satisfy; may be repeated"},
+		{Name: "interval", To: &g.Interval, Help: "require the whole interval to satisfy the requirements"},
+		{Name: "no-worse-than", To: &g.NoWorseThan, Values: "runs", Reach: config.Path,
+			Help: "a run that this one must not be worse than"},
+		{Name: "margin", To: &g.margin, Reach: config.Nothing,
+			Help: "how much worse the run may be, such as 0.01 or 1%"},
+		{Name: "max-unchecked", To: &g.unchecked, Reach: config.Nothing,
+			Help: "largest share of the answers that may not have been judged, such as 0.1 or 10%"},
+		{Name: "junit", To: &g.reports.JUnit, Reach: config.Path, Help: "write the checks to this file as JUnit XML"},
+	})
 	g.compareFlags.add(c)
 	g.outputFlags.add(c)
-	f.SortFlags = false
 	return c
 }
 
@@ -89,10 +89,8 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 	if err := gate.Write(c.OutOrStdout(), g.format, verdict); err != nil {
 		return err
 	}
-	g.reports.Annotations = g.reports.Annotations || !c.Flags().Changed("annotations") && os.Getenv("GITHUB_ACTIONS") == "true"
-	if !c.Flags().Changed("summary") {
-		g.reports.Summary = os.Getenv("GITHUB_STEP_SUMMARY")
-	}
+	g.reports.Annotations = os.Getenv("GITHUB_ACTIONS") == "true"
+	g.reports.Summary = os.Getenv("GITHUB_STEP_SUMMARY")
 	if err := g.reports.Write(c.ErrOrStderr(), verdict); err != nil {
 		return err
 	}

@@ -58,17 +58,18 @@ else the one that is printed.`,
 			return server.Serve(ctx, c.ErrOrStderr(), addr, o)
 		},
 	}
-	flags := c.Flags()
-	flags.StringVar(&addr, "addr", "127.0.0.1:8030", "address and port to listen on; port 0 is any free port")
-	flags.StringSliceVar(&o.Hosts, "host", nil, "host names to accept besides localhost and IP addresses")
-	flags.StringVar(&o.Language, "language", "", "the language of records that name none: a tag such as ko, or user: that of the user's message (default: refuse them)")
-	flags.BoolVar(&o.Block, "block", false, "tell callers to stop answers in another language, or with words of one")
-	flags.BoolVar(&strict, "strict", false, "take no excuses: words that may be names, loans, explanations or quotations, or are doubtful, make an answer wrong")
-	flags.StringVar(&lid, "lid", "", "a fastText language identification model, for lines in languages without a model of words (default: a small embedded one)")
-	flags.SortFlags = false
-	config.Path(flags, "lid")
-	config.Harmless(flags, "language")
-	config.Sensitive(flags, "addr", config.Access)
-	config.Sensitive(flags, "host", config.Access)
+	addAddress(c, &addr, "127.0.0.1:8030", &o.Hosts)
+	config.Declare(c, "", []config.Flag{
+		{Name: "language", To: &o.Language, Reach: config.Nothing,
+			Help: "the language of records that name none: a tag such as ko, or user: that of the user's message " +
+				"(default: refuse them)"},
+		{Name: "block", To: &o.Block, Help: "tell callers to stop answers in another language, or with words of one"},
+		{Name: "strict", To: &strict,
+			Help: "take no excuses: words that may be names, loans, explanations or quotations, or are doubtful, " +
+				"make an answer wrong"},
+		{Name: "lid", To: &lid, Reach: config.Path,
+			Help: "a fastText language identification model, for lines in languages without a model of words " +
+				"(default: a small embedded one)"},
+	})
 	return c
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"strconv"
+	"cmp"
 	"strings"
 	"sync"
 	"text/template"
-	"time"
 
 	"crosstalk/internal/config"
-	"crosstalk/internal/duration"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,24 +15,19 @@ import (
 // helpWidth is the width of help in columns.
 const helpWidth = 80
 
-// flagGroups are the groups of the flags of run and score, in the order of help.
-var flagGroups = []struct {
-	title string
-	names []string
-}{
-	{"Often used", []string{"model", "suite", "task", "column", "file-name", "expect", "language", "from", "to", "system", "temperature", "samples", "by",
-		"dry-run", "out", "all"}},
-	{"Model", []string{"base-url", "api", "key-var", "header", "reasoning", "reasoning-tokens", "param", "families"}},
-	{"What is asked", []string{"items", "prefix", "position", "shots", "template", "part", "mixed", "rewrite", "rewrite-tokens", "texts",
-		"instructions", "accept-rewrites", "prompts"}},
-	{"Sampling", []string{"top-p", "zip", "beams", "max-tokens", "seed", "logprobs"}},
-	{"Limits and cost", []string{"prices", "budget-cost", "budget-tokens", "budget-asks", "batch", "batch-give-up", "concurrency", "rpm", "tpm", "timeout",
-		"retries", "patience", "fail-after", "grace", "shard"}},
-	{"Scoring", []string{"protocol", "similarity", "lid", "strict", "words", "threshold", "min-words", "latin", "kana", "post", "round", "tie",
-		"windows", "counts", "free", "rouge", "quality", "overrides", "exec-env"}},
-	{"Output", []string{"label", "format", "quiet", "log"}},
-	{"Other", []string{config.Flag, "help"}},
-}
+// Groups of flags of run and score.
+const (
+	often    = "Often used"
+	models   = "Model"
+	asked    = "What is asked"
+	sampling = "Sampling"
+	limits   = "Limits and cost"
+	scoring  = "Scoring"
+	output   = "Output"
+)
+
+// flagGroups are the groups in the order of help; "" is the flags of all commands.
+var flagGroups = []string{often, models, asked, sampling, limits, scoring, output, ""}
 
 // usageTemplate is cobra's, with commands and flags in groups.
 const usageTemplate = `Usage:{{if .Runnable}}
@@ -52,7 +45,7 @@ Examples:
 Use "{{.CommandPath}} [command] --help" for more information about a command.{{end}}
 `
 
-// addHelp is once, since cobra's functions are those of all commands of the process.
+// addHelp runs once, because cobra's functions belong to all commands of the process.
 var addHelp = sync.OnceFunc(func() {
 	cobra.AddTemplateFuncs(template.FuncMap{"flagHelp": flagHelp, "commandGroups": commandGroups})
 })
@@ -87,50 +80,26 @@ func flagHelp(c *cobra.Command) string {
 	for _, group := range flagGroups {
 		set := pflag.NewFlagSet("", pflag.ContinueOnError)
 		set.SortFlags = false
-		for _, name := range group.names {
-			if f := all.Lookup(name); f != nil {
+		all.VisitAll(func(f *pflag.Flag) {
+			if config.GroupOf(f) == group {
 				set.AddFlag(f)
 			}
-		}
+		})
 		if set.HasAvailableFlags() {
-			parts = append(parts, group.title+":\n"+set.FlagUsagesWrapped(helpWidth))
+			parts = append(parts, cmp.Or(group, "Other")+":\n"+set.FlagUsagesWrapped(helpWidth))
 		}
 	}
 	return strings.TrimRight(strings.Join(parts, "\n"), "\n")
 }
 
-// kindsOfValue are what help calls the types of flags.
-var kindsOfValue = map[string]string{"string": "text", "stringArray": "text", "stringSlice": "list", "int": "n", "intSlice": "list", "uint": "n",
-	"uint64": "n", "float64": "number", "float64Slice": "list", "duration": "duration"}
-
-// described is a flag with its type in plain words, and a default as it is typed.
+// described is a flag with its kind in plain words, and a default as it is typed.
 func described(f *pflag.Flag) *pflag.Flag {
-	kind, ok := kindsOfValue[f.Value.Type()]
-	if !ok {
-		return f
-	}
 	of := *f
-	of.Value = value{f.Value, kind}
-	of.DefValue = strings.TrimSuffix(strings.TrimPrefix(f.DefValue, "["), "]")
-	if f.Value.Type() == "float64Slice" { // 0.6, not 0.600000
-		of.DefValue = strings.Join(shortest(strings.Split(of.DefValue, ",")), ",")
-	}
-	if d, err := time.ParseDuration(f.DefValue); err == nil && kind == "duration" {
-		if of.DefValue = ""; d != 0 {
-			of.DefValue = duration.Text(d)
-		}
+	kind, standard := config.Described(f)
+	if kind != "bool" {
+		of.Value, of.DefValue = value{f.Value, kind}, standard
 	}
 	return &of
-}
-
-// shortest writes numbers without zeros at their end.
-func shortest(numbers []string) []string {
-	for i, text := range numbers {
-		if v, err := strconv.ParseFloat(text, 64); err == nil {
-			numbers[i] = strconv.FormatFloat(v, 'g', -1, 64)
-		}
-	}
-	return numbers
 }
 
 // value is the value of a flag with another name of its type.

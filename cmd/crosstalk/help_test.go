@@ -8,6 +8,7 @@ import (
 
 	"crosstalk/internal/config"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -33,46 +34,18 @@ func TestHelpOfRunAndScore(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.Flags().VisitAll(func(f *pflag.Flag) {
-				if groupOf(f.Name) == "" {
-					t.Errorf("%s %s: --%s is in no group of help", command, in.name, f.Name)
+				if group := config.GroupOf(f); !slices.Contains(flagGroups, group) || group == "" && f.Name != "help" && f.Name != config.FileFlag {
+					t.Errorf("%s %s: --%s is in group %q of help", command, in.name, f.Name, group)
 				}
 				if !strings.Contains(stdout.String(), " --"+f.Name) {
 					t.Errorf("%s %s --help: no --%s", command, in.name, f.Name)
 				}
 			})
-			if !strings.Contains(stdout.String(), "\n\n"+flagGroups[0].title+":\n  -m, --model ") {
+			if !strings.Contains(stdout.String(), "\n\n"+often+":\n  -m, --model ") {
 				t.Errorf("%s %s --help begins with other flags:\n%s", command, in.name, &stdout)
 			}
 		}
 	}
-}
-
-// Every group has flags, and no flag is in two.
-func TestFlagGroups(t *testing.T) {
-	known := map[string]bool{config.Flag: true, "help": true}
-	for _, in := range instruments() {
-		in.run().Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
-		in.score().Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
-	}
-	seen := map[string]bool{}
-	for _, group := range flagGroups {
-		for _, name := range group.names {
-			if !known[name] || seen[name] {
-				t.Errorf("--%s of %s is unknown or in two groups", name, group.title)
-			}
-			seen[name] = true
-		}
-	}
-}
-
-// groupOf is the title of a flag's group; "" if it has none.
-func groupOf(name string) string {
-	for _, group := range flagGroups {
-		if slices.Contains(group.names, name) {
-			return group.title
-		}
-	}
-	return ""
 }
 
 // Every command is in a group of the help.
@@ -81,5 +54,33 @@ func TestCommandGroups(t *testing.T) {
 		if c.IsAvailableCommand() && c.GroupID == "" {
 			t.Errorf("%s is in no group", c.Name())
 		}
+	}
+}
+
+// There are not more commands and flags than one can know.
+func TestBreadth(t *testing.T) {
+	commands, flags, onRun := 0, map[string]bool{}, 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				commands++
+				walk(sub)
+			}
+		}
+		c.InitDefaultHelpFlag()
+		c.InitDefaultVersionFlag()
+		c.InheritedFlags()
+		for f := range flagsOf(c) {
+			flags[f.Name] = true
+			if c.CommandPath() == "crosstalk run confusion" {
+				onRun++
+			}
+		}
+	}
+	walk(rootCommand())
+	t.Logf("%d commands, %d different flags, %d flags of run confusion", commands, len(flags), onRun)
+	if commands > 34 || len(flags) > 125 || onRun > 51 {
+		t.Errorf("%d commands, %d different flags, %d flags of run confusion; expected at most 34, 125 and 51", commands, len(flags), onRun)
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"crosstalk/labels"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 func labelsCommand() *cobra.Command {
@@ -31,15 +29,21 @@ type sheetFlags struct {
 }
 
 // questionHelp is the help of --question.
-const questionHelp = "leakage; confusion (of answers) or lines; consistency, reading or codes (default: the run's instrument)"
+const questionHelp = "leakage; confusion (of answers) or lines; consistency, reading or codes " +
+	"(default: the run's instrument)"
 
 // addSample adds the flags that choose what people are asked about.
-func addSample(f *pflag.FlagSet, s *labels.Sample) {
-	f.IntVar(&s.N, "sample", 0, "number of questions (default: all)")
-	f.StringSliceVar(&s.By, "by", nil, "columns to stratify the sample by, such as category, language or finding")
-	f.StringSliceVar(&s.Only, "only", nil, "ask about some answers only: COLUMN=VALUE; disputed (similarities disagree) or doubtful (near the identifier's threshold, or nearly a tie)")
-	f.Uint64Var(&s.Seed, "seed", 1, "seed of the sample, the order and the sides")
-	config.Harmless(f, "sample", "by", "only", "seed")
+func addSample(c *cobra.Command, s *labels.Sample) {
+	s.Seed = 1
+	config.Declare(c, "", []config.Flag{
+		{Name: "sample", To: &s.N, Help: "number of questions (default: all)"},
+		{Name: "by", To: &s.By, Reach: config.Nothing,
+			Help: "columns to stratify the sample by, such as category, language or finding"},
+		{Name: "only", To: &s.Only, Reach: config.Nothing,
+			Help: "ask about some answers only: COLUMN=VALUE; disputed (similarities disagree) or " +
+				"doubtful (near the identifier's threshold, or nearly a tie)"},
+		{Name: "seed", To: &s.Seed, Help: "seed of the sample, the order and the sides"},
+	})
 }
 
 func labelsExportCommand() *cobra.Command {
@@ -69,16 +73,15 @@ such as those on which similarities disagree. The same seed draws the same sampl
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return s.run(c, args[0]) },
 	}
-	f := c.Flags()
-	f.StringVar(&s.out, "out", "", "the file to write: .csv or .json (default: stdout)")
-	f.StringVar(&s.format, "format", "", strings.Join(labels.Formats, ", ")+" (default: as --out ends, else csv)")
-	f.StringVar(&s.annotator, "annotator", "", "who is asked: another name draws another order and other sides")
-	f.StringVar(&s.question, "question", "", questionHelp)
-	addSample(f, &s.sample)
-	config.Path(f, "out")
-	config.Choices(f, "format", labels.Formats...)
-	config.Harmless(f, "annotator", "question")
-	f.SortFlags = false
+	config.Declare(c, "", []config.Flag{
+		{Name: "out", To: &s.out, Reach: config.Path, Help: "the file to write: .csv or .json (default: stdout)"},
+		{Name: "format", To: &s.format, Choices: labels.Formats,
+			Help: strings.Join(labels.Formats, ", ") + " (default: as --out ends, else csv)"},
+		{Name: "annotator", To: &s.annotator, Reach: config.Nothing,
+			Help: "who is asked: another name draws another order and other sides"},
+		{Name: "question", To: &s.question, Reach: config.Nothing, Help: questionHelp},
+	})
+	addSample(c, &s.sample)
 	return c
 }
 
@@ -118,21 +121,24 @@ question was answered before by this annotator, nothing is imported.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if annotator == "" {
-				return &usageError{errors.New("expected --annotator NAME")}
+				return usagef("expected --annotator NAME")
 			}
 			imported, err := labels.ImportInto(args[0], question, args[1], annotator, time.Now())
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.ErrOrStderr(), "%d labels by %s added; %d questions without a label\n", len(imported.Labels), annotator, imported.Blank)
+			fmt.Fprintf(c.ErrOrStderr(), "%d labels by %s added; %d questions without a label\n",
+				len(imported.Labels), annotator, imported.Blank)
 			if imported.Restored > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "note: %d ids had lost the zeros at their beginning, as in a spreadsheet\n", imported.Restored)
+				fmt.Fprintf(c.ErrOrStderr(), "note: %d ids had lost the zeros at their beginning, as in a spreadsheet\n",
+					imported.Restored)
 			}
 			return nil
 		},
 	}
-	c.Flags().StringVar(&annotator, "annotator", "", "who filled in the sheet (required)")
-	c.Flags().StringVar(&question, "question", "", questionHelp)
-	config.Harmless(c.Flags(), "annotator", "question")
+	config.Declare(c, "", []config.Flag{
+		{Name: "annotator", To: &annotator, Reach: config.Nothing, Help: "who filled in the sheet (required)"},
+		{Name: "question", To: &question, Reach: config.Nothing, Help: questionHelp},
+	})
 	return c
 }

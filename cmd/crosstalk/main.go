@@ -71,9 +71,6 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	if errors.As(err, &e) {
 		code = e.code
 	}
-	if log := command.ErrOrStderr(); log != root.ErrOrStderr() { // of this command, with --log
-		stderr = log
-	}
 	if message := err.Error(); message != "" {
 		fmt.Fprintf(stderr, "crosstalk: %s\n", visible.Message(message))
 	}
@@ -89,12 +86,17 @@ type usageError struct{ error }
 // Unwrap returns the error.
 func (e *usageError) Unwrap() error { return e.error }
 
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
 // reportUsage turns errors in the flags and arguments of a command and its
 // subcommands into usage errors.
 func reportUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{explainFlag(c, err)} })
 	if args := c.Args; args != nil {
 		c.Args = func(c *cobra.Command, list []string) error {
+			if path, instead := removedCommand(c, list); instead != "" {
+				return usagef("%q was removed: %s", path, instead)
+			}
 			if args(c, list) != nil {
 				return &usageError{wrongArguments(c, list)}
 			}
@@ -138,11 +140,12 @@ gate is inconclusive, 130 interrupted.`,
 		commands []*cobra.Command
 	}{
 		{"Measure", []*cobra.Command{runCommand(), scoreCommand(), calibrateCommand(), powerCommand()}},
-		{"Read and compare", []*cobra.Command{reportCommand(), compareCommand(), gateCommand(), serveCommand(), exportCommand()}},
+		{"Read and compare", []*cobra.Command{
+			reportCommand(), compareCommand(), gateCommand(), serveCommand(), exportCommand()}},
 		{"Ask people", []*cobra.Command{annotateCommand(), labelsCommand(), agreementCommand(), reviewCommand()}},
 		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
 		{"Use many machines", []*cobra.Command{submitCommand(), mergeCommand(), statusCommand()}},
-		{setUp, []*cobra.Command{suitesCommand(), modelsCommand(), initCommand()}},
+		{"Set up", []*cobra.Command{suitesCommand(), modelsCommand(), initCommand(), completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
 		for _, c := range group.commands {
@@ -153,20 +156,18 @@ gate is inconclusive, 130 interrupted.`,
 	root.AddCommand(versionCommand())
 	configure(root)
 	helpfully(root)
-	addCompletion(root)
+	root.CompletionOptions.DisableDefaultCmd = true // it has a command for each shell
 	reportUsage(root)
 	return root
 }
 
-// setUp is the title of the last group of commands.
-const setUp = "Set up"
-
 // versionCommand is --version for those who type it as a command.
 func versionCommand() *cobra.Command {
-	return &cobra.Command{Use: "version", Hidden: true, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+	print := func(c *cobra.Command, _ []string) error {
 		_, err := fmt.Fprintf(c.OutOrStdout(), "crosstalk %s\n", crosstalk.Version)
 		return err
-	}}
+	}
+	return &cobra.Command{Use: "version", Hidden: true, Args: cobra.NoArgs, RunE: print}
 }
 
 // group is a command that only has subcommands.
@@ -187,10 +188,6 @@ func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 func chooseCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
-	}
-	name := strings.TrimPrefix(c.CommandPath()+" "+args[0], "crosstalk ")
-	if instead := removed[name]; instead != "" {
-		return &usageError{fmt.Errorf("%q was removed: %s", name, instead)}
 	}
 	message := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
 	if like := c.SuggestionsFor(args[0]); len(like) > 0 {

@@ -40,7 +40,7 @@ answers so far, and no figures. If a shard occurs twice, nothing is written.
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, paths []string) error {
 			if out == "" {
-				return &usageError{errors.New("--out is missing: expected the directory of the merged run")}
+				return usagef("--out is missing: expected the directory of the merged run")
 			}
 			if err := merge.Wait(c.Context(), paths, wait); err != nil {
 				return err
@@ -64,18 +64,17 @@ answers so far, and no figures. If a shard occurs twice, nothing is written.
 			}
 			summarizeMerge(notes(c), result, out)
 			if result.Failed > 0 {
-				return &exitError{exitIncomplete, fmt.Errorf("%d requests failed; run the command that made the shards again, without --shard and with --out %s, to retry them",
-					result.Failed, out)}
+				return &exitError{exitIncomplete, fmt.Errorf("%d requests failed; run the command that made the shards again, "+
+					"without --shard and with --out %s, to retry them", result.Failed, out)}
 			}
 			return withCode(study.Unchecked(manifest.Plan.Instrument, result.Estimates))
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "the directory of the merged run (required)")
-	c.Flags().DurationVar(&wait, "wait", 0, "maximum time to wait until all shards are finished (default: do not wait)")
-	config.Path(c.Flags(), "out")
-	config.Harmless(c.Flags(), "wait")
+	config.Declare(c, "", []config.Flag{
+		{Name: "out", To: &out, Reach: config.Path, Help: "the directory of the merged run (required)"},
+		{Name: "wait", To: &wait, Help: "maximum time to wait until all shards are finished (default: do not wait)"},
+	})
 	o.add(c)
-	c.Flags().SortFlags = false
 	return c
 }
 
@@ -84,6 +83,7 @@ func summarizeMerge(w io.Writer, r merge.Result, out string) {
 	fmt.Fprintf(w, "\n%s. Run directory: %s\n", r.Text(), out)
 	sayNext(w, out)
 	if r.Twice > 0 {
-		fmt.Fprintf(w, "note: %d requests have another answer in an earlier shard, or had one in %s before; that answer stays in the run, and the figures are about those of the shards\n", r.Twice, out)
+		fmt.Fprintf(w, "note: %d requests have another answer in an earlier shard, or had one in %s before; "+
+			"the earlier answer is kept, and the figures use the shards' answers\n", r.Twice, out)
 	}
 }

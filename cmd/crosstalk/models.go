@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"crosstalk/datasets"
 	"crosstalk/hub"
@@ -25,61 +26,140 @@ import (
 )
 
 func modelsCommand() *cobra.Command {
-	return group("models", "List, fetch and check models",
-		`List the providers of language models; list, fetch and check the models that
-compare texts (--similarity) or identify languages (--lid).`,
-		modelsListCommand(), modelsPullCommand(), modelsCheckCommand())
-}
-
-func modelsListCommand() *cobra.Command {
-	var provider providerFlags
+	var m modelsFlags
 	c := &cobra.Command{
-		Use: "list [PROVIDER:[PART] | IDENTIFIER]", Short: "List providers, a server's models, models for --similarity and --lid, or languages",
-		Args: cobra.MaximumNArgs(1),
+		Use:   "models [PROVIDER:[PART] | MODEL]",
+		Short: "List, check and fetch models",
 		Long: `Without an argument, list the providers of language models (--model
 provider:name), with the environment variable of the API key; the default models
 for --similarity, with the commit in the cache; and the models for --lid.
 
 With a provider, ask its server which models it has, and print their names as
---model takes them, one per line. PART selects the names that contain it.
+--model takes them, one per line. PART selects the names that contain it. With an
+identifier (embedded, lid.176, lid.176.ftz or a file), print the codes of the
+languages that it knows.
 
-With an identifier (embedded, lid.176, lid.176.ftz or a file), print the codes of
-the languages that it knows.`,
-		Example: `  crosstalk models list
-  crosstalk models list openai:
-  crosstalk models list openrouter:qwen
-  crosstalk models list compatible: --base-url http://localhost:8000/v1
-  crosstalk models list embedded`,
+With --check and provider:name, find out what a language model takes. This sends
+at most three short requests (about 2,000 tokens each if the model thinks). It
+prints
+
+  - whether the model takes a temperature, top-p beside a temperature and a
+    system message, and the name of the parameter that limits its answers;
+  - whether log probabilities come back;
+  - whether it thinks, where its thoughts come back, and which levels of
+    reasoning have an effect;
+  - which model answered, by the server's own account;
+  - the flags of a run that spell this out. Under the protocol crosstalk-1, a run
+    does the same without them.
+
+With --check and a model of --similarity, load it and compare two sentences: print
+its properties, the code that runs it, and the time it takes. Nothing is fetched. A
+model without bertscore: or sbert: is used for sentence vectors. For embedded,
+lid.176, lid.176.ftz and files ending in .bin or .ftz, identify the language of a
+sentence.`,
+		Example: `  crosstalk models
+  crosstalk models openrouter:qwen
+  crosstalk models compatible: --base-url http://localhost:8000/v1
+  crosstalk models embedded
+  crosstalk models openai:gpt-4o-mini --check
+  crosstalk models bertscore --check`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 && study.IsIdentifier(args[0]) {
+			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+			switch {
+			case len(args) == 0 && m.check:
+				return usagef("expected the name of a model beside --check")
+			case len(args) == 0:
+				return cmp.Or(listModels(w), w.Flush())
+			case m.check:
+				return cmp.Or(m.checkModel(c.Context(), w, args[0]), w.Flush())
+			case study.IsIdentifier(args[0]):
 				return listLanguages(c.OutOrStdout(), args[0])
 			}
-			if len(args) > 0 {
-				return provider.list(c.Context(), c.OutOrStdout(), args[0])
+			ctx, cancel := context.WithTimeout(c.Context(), m.timeout)
+			defer cancel()
+			names, err := model.List(ctx, args[0], m.options)
+			for _, name := range names {
+				fmt.Fprintln(w, visible.Line(name))
 			}
-			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "PROVIDER\tKEY VARIABLE\tSET\tBASE URL\tLOCAL")
-			for _, p := range model.Presets() {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.KeyVar, yes(os.Getenv(p.KeyVar) != ""), cmp.Or(p.BaseURL, "(--base-url)"), yes(p.Local))
-			}
-			fmt.Fprintln(w, "\nSIMILARITY\tUSED FOR\tMODEL\tIN THE CACHE")
-			for _, m := range similarities.KnownModels() {
-				commit, err := m.InCache()
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Kind, m.For, m.Name, commit)
-			}
-			fmt.Fprintln(w, "\nIDENTIFIER\tSIZE\tLICENSE\tON THIS MACHINE")
-			fmt.Fprintf(w, "%s\t-\t-\tembedded\n", embedded.Identifier().Name())
-			for _, s := range datasets.All(datasets.Model) {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, fetch.Size(s.Size()), s.License, whetherPulled(s))
-			}
-			return w.Flush()
+			return cmp.Or(err, w.Flush())
 		},
 	}
-	provider.add(c)
+	m.timeout = 2 * time.Minute
+	config.Declare(c, "", []config.Flag{
+		{Name: "check", To: &m.check, Reach: config.Expense.If("true"), Help: "find out what the model takes, or try it"},
+		{Name: "base-url", To: &m.options.BaseURL, Reach: config.Address,
+			Help: "URL of the API (default: the provider's)"},
+		{Name: "api", To: (*string)(&m.options.API), Choices: apis,
+			Help: "--check: chat, completions or responses (default: the provider's)"},
+		{Name: "key-var", To: &m.options.KeyVar, Reach: config.Credential,
+			Help: "environment variable that contains the API key (default: the provider's)"},
+		{Name: "header", To: &m.options.Header, Whole: true, Reach: config.Credential,
+			Help: "header to send with every request, NAME=VALUE or NAME=$VARIABLE"},
+		{Name: "families", To: families{&m.options.Families}, Reach: config.Nothing,
+			Help: "--check: a YAML file of what models take and refuse, before the built-in table (docs/models.md)"},
+		{Name: "timeout", To: &m.timeout, Help: "maximum time to wait for the server"},
+	})
+	c.AddCommand(modelsPullCommand())
 	return c
+}
+
+// modelsFlags say where a provider's models are and how they are reached.
+type modelsFlags struct {
+	options model.Options
+	timeout time.Duration
+	check   bool
+}
+
+func listModels(w io.Writer) error {
+	fmt.Fprintln(w, "PROVIDER\tKEY VARIABLE\tSET\tBASE URL\tLOCAL")
+	for _, p := range model.Presets() {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.KeyVar, yes(os.Getenv(p.KeyVar) != ""),
+			cmp.Or(p.BaseURL, "(--base-url)"), yes(p.Local))
+	}
+	fmt.Fprintln(w, "\nSIMILARITY\tUSED FOR\tMODEL\tIN THE CACHE")
+	for _, m := range similarities.KnownModels() {
+		commit, err := m.InCache()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Kind, m.For, m.Name, commit)
+	}
+	fmt.Fprintln(w, "\nIDENTIFIER\tSIZE\tLICENSE\tON THIS MACHINE")
+	fmt.Fprintf(w, "%s\t-\t-\tembedded\n", embedded.Identifier().Name())
+	for _, s := range datasets.All(datasets.Model) {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, fetch.Size(s.Size()), s.License, whetherPulled(s))
+	}
+	return nil
+}
+
+// checkModel finds out what a language model takes, or tries a model for --similarity
+// or --lid.
+func (m *modelsFlags) checkModel(ctx context.Context, w io.Writer, name string) error {
+	var rows [][2]string
+	var err error
+	if of, _, found := strings.Cut(name, ":"); found && isProvider(of) {
+		ctx, cancel := context.WithTimeout(ctx, m.timeout)
+		defer cancel()
+		checked, failed := model.Check(ctx, name, m.options)
+		if failed != nil {
+			return failed
+		}
+		rows = checked.Rows(m.options)
+	} else if study.NamesIdentifier(name) {
+		rows, err = study.CheckIdentifier(name)
+	} else {
+		rows, err = similarities.Check(ctx, name)
+	}
+	for _, row := range rows {
+		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
+	}
+	return err
+}
+
+// isProvider reports whether name is a provider of language models.
+func isProvider(name string) bool {
+	return slices.ContainsFunc(model.Presets(), func(p model.Preset) bool { return p.Name == strings.ToLower(name) })
 }
 
 // listLanguages prints the languages of an identifier, in lines of at most 80
@@ -111,7 +191,6 @@ func yes(is bool) string {
 }
 
 func modelsPullCommand() *cobra.Command {
-	var revision string
 	c := &cobra.Command{
 		Use:   "pull MODEL",
 		Short: "Fetch a model for --similarity or --lid",
@@ -122,6 +201,8 @@ again. Interrupted downloads resume. Every file is checked against its checksum.
 Weights must be safetensors or pytorch_model.bin, which is fetched only where there
 are no safetensors. It is read as tensors; nothing in it is executed.
 
+MODEL@REVISION selects a branch, tag or commit (default main).
+
 For the hub: HF_HOME or HF_HUB_CACHE sets the cache, HF_TOKEN grants access to
 gated or private models, HF_ENDPOINT sets another hub, HF_HUB_OFFLINE=1 disables
 downloads. For lid.176: CROSSTALK_CACHE sets the cache, CROSSTALK_MIRROR the
@@ -130,52 +211,37 @@ address of a mirror.`,
   crosstalk models pull lid.176
   crosstalk models pull bertscore:bert-base-multilingual-cased
   crosstalk models pull sbert:sentence-transformers/all-MiniLM-L6-v2
-  crosstalk models pull efederici/sentence-bert-base --revision main`,
+  crosstalk models pull efederici/sentence-bert-base@main`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if s, ok := study.PublishedIdentifier(args[0]); ok {
-				return pullIdentifier(c, s, revision)
-			}
-			if study.NamesIdentifier(args[0]) {
-				names := namesOf(datasets.All(datasets.Model), func(s datasets.Source) string { return s.Name })
-				return fmt.Errorf("cannot fetch %s; choose one of: %s (embedded needs no file)", args[0], strings.Join(names, ", "))
-			}
-			m, err := similarities.ParseModel(args[0])
+			path, err := pullModel(c, args[0])
 			if err != nil {
 				return err
 			}
-			if revision != "" {
-				if m.Revision != "" && m.Revision != revision {
-					return fmt.Errorf("%s and --revision %s: expected one revision", m, revision)
-				}
-				m.Revision = revision
-			}
-			dir, err := download(c, func(ctx context.Context, show fetch.Progress) (dir string, err error) {
-				dir, _, err = hub.Pull(ctx, m.Name, m.Revision, show)
-				return dir, err
-			})
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(c.OutOrStdout(), dir)
+			_, err = fmt.Fprintln(c.OutOrStdout(), path)
 			return err
 		},
 	}
-	c.Flags().StringVar(&revision, "revision", "", "a branch, tag or commit, like MODEL@REVISION (default main)")
 	addQuiet(c, "print only the folder or file, and errors")
-	config.Harmless(c.Flags(), "revision")
 	return c
 }
 
-// pullIdentifier fetches a language identifier and prints its file.
-func pullIdentifier(c *cobra.Command, s datasets.Source, revision string) error {
-	if revision != "" {
-		return fmt.Errorf("%s has no revisions: remove --revision", s.Name)
+// pullModel fetches a model and returns its folder or file.
+func pullModel(c *cobra.Command, name string) (path string, err error) {
+	if s, ok := study.PublishedIdentifier(name); ok {
+		dir, err := pullSource(c, s)
+		return filepath.Join(dir, s.Files[0].Name), err
 	}
-	dir, err := pullSource(c, s)
+	if study.NamesIdentifier(name) {
+		names := namesOf(datasets.All(datasets.Model), func(s datasets.Source) string { return s.Name })
+		return "", fmt.Errorf("cannot fetch %s; choose one of: %s (embedded needs no file)", name, strings.Join(names, ", "))
+	}
+	m, err := similarities.ParseModel(name)
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = fmt.Fprintln(c.OutOrStdout(), filepath.Join(dir, s.Files[0].Name))
-	return err
+	return download(c, func(ctx context.Context, show fetch.Progress) (dir string, err error) {
+		dir, _, err = hub.Pull(ctx, m.Name, m.Revision, show)
+		return dir, err
+	})
 }

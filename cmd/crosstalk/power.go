@@ -49,24 +49,29 @@ between answers to the same prompt.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.run(c) },
 	}
-	f := c.Flags()
-	f.StringSliceVar(&p.differences, "difference", nil, "differences to detect, such as 0.05 or 5%")
-	f.StringSliceVar(&p.margins, "margin", nil, "margins of 'crosstalk gate --no-worse-than', such as 3%: print the items with which it passes if nothing has changed")
-	f.IntSliceVar(&p.goal.Items, "items", nil, "item counts: print the smallest difference each can detect")
-	f.IntSliceVar(&p.goal.Samples, "samples", []int{1}, "answers per prompt")
-	f.Float64Var(&p.goal.Power, "target-power", 0.8, "probability of detecting a difference that exists")
-	f.IntVar(&p.goal.Comparisons, "comparisons", 1, "number of comparisons that p-values will be adjusted for")
-	f.StringSliceVar(&p.pilot, "pilot", nil, "a run to estimate the variance from, or runs to compare")
-	f.StringVar(&p.rate, "rate", "", "without --pilot: the rate under one condition")
-	f.StringVar(&p.discordant, "discordant", "", "without --pilot: share of items on which the conditions disagree")
-	f.Float64Var(&p.within, "within", 0, "without --pilot: share of the variance that lies between answers to the same prompt, 0 to 1")
-	f.Float64Var(&p.clusterSize, "cluster-size", 1, "without --pilot: items per cluster, such as tests that share a control")
-	f.Float64Var(&p.icc, "icc", 0, "without --pilot: correlation between two items of a cluster, 0 to 1")
-	config.Path(f, "pilot")
-	config.Harmless(f, "difference", "margin", "rate", "discordant")
+	p.goal = compare.Goal{Samples: []int{1}, Power: 0.8, Comparisons: 1}
+	p.clusterSize = 1
+	config.Declare(c, "", []config.Flag{
+		{Name: "difference", To: &p.differences, Reach: config.Nothing,
+			Help: "differences to detect, such as 0.05 or 5%"},
+		{Name: "margin", To: &p.margins, Reach: config.Nothing,
+			Help: "margins of 'crosstalk gate --no-worse-than', such as 3%: " +
+				"print the items with which it passes if nothing has changed"},
+		{Name: "items", To: &p.goal.Items, Help: "item counts: print the smallest difference each can detect"},
+		{Name: "samples", To: &p.goal.Samples, Help: "answers per prompt"},
+		{Name: "pilot", To: &p.pilot, Values: "runs", Reach: config.Path,
+			Help: "a run to estimate the variance from, or runs to compare"},
+		{Name: "rate", To: &p.rate, Reach: config.Nothing, Help: "without --pilot: the rate under one condition"},
+		{Name: "discordant", To: &p.discordant, Reach: config.Nothing,
+			Help: "without --pilot: share of items on which the conditions disagree"},
+		{Name: "within", To: &p.within,
+			Help: "without --pilot: share of the variance that lies between answers to the same prompt, 0 to 1"},
+		{Name: "cluster-size", To: &p.clusterSize,
+			Help: "without --pilot: items per cluster, such as tests that share a control"},
+		{Name: "icc", To: &p.icc, Help: "without --pilot: correlation between two items of a cluster, 0 to 1"},
+	})
 	p.compareFlags.add(c)
 	p.outputFlags.add(c)
-	f.SortFlags = false
 	return c
 }
 

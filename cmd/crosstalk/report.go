@@ -54,19 +54,19 @@ observations a figure is about; they need no table. None of them writes a page.`
 		Args: cobra.MinimumNArgs(1),
 		RunE: r.run,
 	}
-	c.Flags().StringSliceVar(&r.by, "by", nil,
-		"group figures by columns of the suite or the recorded data (default: as when they were measured)")
-	c.Flags().StringVar(&r.files.HTML, "html", "",
-		"where to write the page: a file, - for stdout instead of the figures, none (default RUN/report.html)")
-	c.Flags().StringVar(&r.files.Figures, "figures", "",
-		"a directory for the plots as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX")
-	c.Flags().BoolVar(&r.corrected, "corrected", false, "print figures corrected by people's labels")
-	c.Flags().StringSliceVar(&r.measures, "measure", nil, "print only these measures (default: all)")
-	config.Path(c.Flags(), "html", "figures")
-	config.Harmless(c.Flags(), "by", "measure")
+	config.Declare(c, "", []config.Flag{
+		{Name: "by", To: &r.by, Reach: config.Nothing,
+			Help: "group figures by columns of the suite or the recorded data (default: as when they were measured)"},
+		{Name: "html", To: &r.files.HTML, Reach: config.Path,
+			Help: "where to write the page: a file, - for stdout instead of the figures, none (default RUN/report.html)"},
+		{Name: "figures", To: &r.files.Figures, Reach: config.Path,
+			Help: "a directory for the plots as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX"},
+		{Name: "corrected", To: &r.corrected, Help: "print figures corrected by people's labels"},
+		{Name: "measure", To: &r.measures, Values: "measures", Reach: config.Nothing,
+			Help: "print only these measures (default: all)"},
+	})
 	r.table.add(c)
 	r.outputFlags.add(c)
-	c.Flags().SortFlags = false
 	return c
 }
 
@@ -91,7 +91,8 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 			return err
 		}
 	}
-	return r.files.Write(page.Output{Page: c.OutOrStdout(), Notes: notes(c), Warnings: c.ErrOrStderr()}, path, report.Names(names).Estimates(estimates), names)
+	to := page.Output{Page: c.OutOrStdout(), Notes: notes(c), Warnings: c.ErrOrStderr()}
+	return r.files.Write(to, path, report.Names(names).Estimates(estimates), names)
 }
 
 // writeTable prints figures that are laid out in a table, or are about other

@@ -12,23 +12,17 @@ import (
 )
 
 func reviewCommand() *cobra.Command {
-	return group("review", "Review the rewritten instructions of a run",
-		`Review what a model made of the instructions of a consistency run, before they are
-used. ('crosstalk annotate' and 'crosstalk labels' ask people about answers.)`,
-		reviewInstructionsCommand())
-}
-
-func reviewInstructionsCommand() *cobra.Command {
 	var approve bool
 	var reviewer string
 	c := &cobra.Command{
-		Use:   "instructions RUN",
+		Use:   "review RUN",
 		Short: "List the rewritten instructions of a run, or approve them all",
-		Long: `List the rewritten instructions of a run with the program's doubts about them.
-To review them, edit text and words in RUN/instructions.yaml and set approved to
-true; or use 'crosstalk annotate RUN'. --approve approves all of them unchanged.`,
-		Example: `  crosstalk review instructions RUN
-  crosstalk review instructions RUN --approve --reviewer NAME`,
+		Long: `List the rewritten instructions of a consistency run with the program's doubts
+about them. To review them, edit text and words in RUN/instructions.yaml and set
+approved to true; or use 'crosstalk annotate RUN'. --approve approves all of them
+unchanged. ('crosstalk annotate' and 'crosstalk labels' ask people about answers.)`,
+		Example: `  crosstalk review RUN
+  crosstalk review RUN --approve --reviewer NAME`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			path := filepath.Join(args[0], study.InstructionsFile)
@@ -48,8 +42,9 @@ true; or use 'crosstalk annotate RUN'. --approve approves all of them unchanged.
 			return review.WriteInstructions(path, list)
 		},
 	}
-	c.Flags().BoolVar(&approve, "approve", false, "approve all of them unchanged")
-	c.Flags().StringVar(&reviewer, "reviewer", "", "name of the reviewer (default: none)")
-	config.Harmless(c.Flags(), "reviewer")
+	config.Declare(c, "", []config.Flag{
+		{Name: "approve", To: &approve, Help: "approve all of them unchanged"},
+		{Name: "reviewer", To: &reviewer, Reach: config.Nothing, Help: "name of the reviewer (default: none)"},
+	})
 	return c
 }

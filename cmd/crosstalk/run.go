@@ -39,20 +39,23 @@ type runFlags struct {
 
 func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.modelFlags.add(c, standIn)
-	c.Flags().StringVar(&r.suite, "suite", suite, "an embedded suite (crosstalk suites list) or a file: YAML, or a table of prompts")
-	c.Flags().StringVar(&r.out, "out", "", "the run directory (default: runs/SUITE-MODEL-HASH)")
+	r.suite, r.grace = suite, 20*time.Second
+	config.Declare(c, often, []config.Flag{
+		{Name: "suite", To: &r.suite, Values: "suites", Reach: config.Path,
+			Help: "an embedded suite (crosstalk suites) or a file: YAML, or a table of prompts"},
+		{Name: "out", To: &r.out, Reach: config.Path, Help: "the run directory (default: runs/SUITE-MODEL-HASH)"},
+		{Name: "dry-run", To: &r.dry, Help: "print the conditions, requests, tokens and cost; send nothing"},
+	})
 	r.shard.add(c)
-	c.Flags().DurationVar(&r.grace, "grace", 20*time.Second, "after SIGTERM, maximum time to wait for the requests in flight: less than the scheduler waits before it kills")
-	config.Harmless(c.Flags(), "grace")
-	addLog(c)
-	c.Flags().BoolVar(&r.dry, "dry-run", false, "print the conditions, requests, tokens and cost; send nothing")
-	config.Path(c.Flags(), "suite", "out")
+	config.Declare(c, limits, []config.Flag{{Name: "grace", To: &r.grace,
+		Help: "after SIGTERM, maximum time to wait for the requests in flight; " +
+			"must be shorter than the scheduler's kill delay"}})
 	r.answerFlags.add(c)
 }
 
 // run opens a study, measures it, and reports.
 func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) error {
-	if err := cmp.Or(r.answerFlags.check(), r.modelFlags.check(c)); err != nil {
+	if err := cmp.Or(r.answerFlags.check(), r.modelFlags.check()); err != nil {
 		return err
 	}
 	s, err := open()

@@ -53,21 +53,22 @@ Without --model, a reference model answers, whose confusion is known.`,
 		},
 	}
 	r.add(c, reference.Provider+":"+reference.DefaultConfused, "confusion")
-	flags := c.Flags()
-	flags.StringSliceVar(&f.Languages, "language", nil,
-		"only request answers in these languages (default: all languages of the suite)")
-	flags.StringSliceVar(&f.Positions, "position", nil, "where cross-lingual prompts have their instruction: "+
-		strings.Join(confusion.Positions, ", ")+" (default: drawn for each prompt)")
-	flags.IntSliceVar(&f.Shots, "shots", nil, "number of demonstrations before each prompt (default 0)")
-	flags.StringSliceVar(&f.Templates, "template", nil, "qa: put Q: and A: around prompts, as base models need; "+
-		"auto: only for demonstrations without a chat API (default auto)")
-	flags.IntSliceVar(&f.Beams, "beams", nil, "beam width, for servers with beam search; 1 samples (default 1)")
-	flags.IntVar(&f.Logprobs, "logprobs", 0, "number of candidates to request at each token, "+
-		"to measure the model's uncertainty where confusion begins (default: none)")
-	config.Choices(flags, "position", confusion.Positions...)
-	config.Choices(flags, "template", string(confusion.Auto), string(confusion.QA))
-	config.Harmless(flags, "language")
+	config.Declare(c, often, []config.Flag{{Name: "language", To: &f.Languages, Reach: config.Nothing,
+		Help: "only request answers in these languages (default: all languages of the suite)"}})
+	config.Declare(c, asked, []config.Flag{
+		{Name: "position", To: &f.Positions, Choices: confusion.Positions,
+			Help: "where cross-lingual prompts have their instruction: " + strings.Join(confusion.Positions, ", ") +
+				" (default: drawn for each prompt)"},
+		{Name: "shots", To: &f.Shots, Help: "number of demonstrations before each prompt (default 0)"},
+		{Name: "template", To: &f.Templates, Choices: []string{string(confusion.Auto), string(confusion.QA)},
+			Help: "qa: put Q: and A: around prompts, as base models need; " +
+				"auto: only for demonstrations without a chat API (default auto)"},
+	})
+	config.Declare(c, sampling, []config.Flag{
+		{Name: "beams", To: &f.Beams, Help: "beam width, for servers with beam search; 1 samples (default 1)"},
+		{Name: "logprobs", To: &f.Logprobs, Help: "number of candidates to request at each token, " +
+			"to measure the model's uncertainty where confusion begins (default: none)"},
+	})
 	f.add(c)
-	flags.SortFlags = false
 	return c
 }

@@ -45,27 +45,30 @@ Without --model, a reference model answers, whose consistency is known.`,
 		},
 	}
 	r.add(c, reference.Provider+":"+reference.DefaultInconsistent, "consistency")
-	flags := c.Flags()
-	flags.StringSliceVar(&f.From, "from", nil,
-		"languages in which to ask the suite's own texts (default: the suite's language)")
-	flags.StringSliceVar(&f.To, "to", []string{"de", "zh"},
-		"what to rewrite them into: languages, "+consistency.Paraphrase+", or names defined with --rewrite")
-	flags.StringSliceVar(&f.Mixed, "mixed", nil,
-		"languages whose own instructions are also combined with inputs in other languages")
-	flags.StringSliceVar(&f.Parts, "part", nil,
-		"what to rewrite: T (instruction and input), I (instruction), X (input) (default: each in turn)")
-	flags.StringArrayVar(&f.Rewrite, "rewrite", nil, "NAME=PROMPT: how to tell the model to rewrite into a language (de), "+
-		"a pair (en>de), "+consistency.Paraphrase+", or another sense of inputs that this defines; NAME:I=PROMPT only for instructions; "+
-		"{text} marks the place of the text (default: after the prompt)")
-	flags.IntVar(&f.RewriteTokens, "rewrite-tokens", 0, "maximum tokens per rewritten text (default: the protocol's)")
-	flags.StringSliceVar(&f.Texts, "texts", nil, "files of rewritten inputs to use instead of the model's own")
-	flags.StringVar(&f.Instructions, "instructions", "", "a file of reviewed instructions to use instead of the model's own")
-	flags.BoolVar(&f.AcceptRewrites, "accept-rewrites", false,
-		"use the model's rewritten instructions without a review; the signature records this")
-	config.Path(flags, "texts", "instructions")
-	config.Harmless(flags, "from", "to", "mixed", "rewrite")
-	config.Choices(flags, "part", string(consistency.Both), string(consistency.Instructions), string(consistency.Inputs))
+	f.To = []string{"de", "zh"}
+	config.Declare(c, often, []config.Flag{
+		{Name: "from", To: &f.From, Reach: config.Nothing,
+			Help: "languages in which to ask the suite's own texts (default: the suite's language)"},
+		{Name: "to", To: &f.To, Reach: config.Nothing,
+			Help: "what to rewrite them into: languages, " + consistency.Paraphrase + ", or names defined with --rewrite"},
+	})
+	config.Declare(c, asked, []config.Flag{
+		{Name: "mixed", To: &f.Mixed, Reach: config.Nothing,
+			Help: "languages whose own instructions are also combined with inputs in other languages"},
+		{Name: "part", To: &f.Parts,
+			Choices: []string{string(consistency.Both), string(consistency.Instructions), string(consistency.Inputs)},
+			Help:    "what to rewrite: T (instruction and input), I (instruction), X (input) (default: each in turn)"},
+		{Name: "rewrite", To: &f.Rewrite, Whole: true, Reach: config.Nothing,
+			Help: "NAME=PROMPT: how to tell the model to rewrite into a language (de), a pair (en>de), " +
+				consistency.Paraphrase + ", or another sense of inputs that this defines; NAME:I=PROMPT only for " +
+				"instructions; {text} marks the place of the text (default: after the prompt)"},
+		{Name: "texts", To: &f.Texts, Reach: config.Path,
+			Help: "files of rewritten inputs to use instead of the model's own"},
+		{Name: "instructions", To: &f.Instructions, Reach: config.Path,
+			Help: "a file of reviewed instructions to use instead of the model's own"},
+		{Name: "accept-rewrites", To: &f.AcceptRewrites,
+			Help: "use the model's rewritten instructions without a review; the signature records this"},
+	})
 	f.add(c)
-	flags.SortFlags = false
 	return c
 }

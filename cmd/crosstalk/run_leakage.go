@@ -38,6 +38,5 @@ Without --model, a reference model answers, whose leakage is known.`,
 	}
 	r.add(c, reference.Provider+":"+reference.DefaultLeaky, "leakage-en")
 	l.add(c)
-	c.Flags().SortFlags = false
 	return c
 }

@@ -34,16 +34,18 @@ type scoreFlags struct {
 }
 
 func (s *scoreFlags) add(c *cobra.Command) {
-	c.Flags().StringVarP(&s.model, "model", "m", "", "name of the model in rows without one (default: the file's name)")
-	c.Flags().StringSliceVar(&s.pairs, "column", nil, "columns that have other names in the file, as in completion=reply,language=locale; "+
-		"choices.0.text is a place in nested JSON")
-	c.Flags().StringVar(&s.pattern, "file-name", "", "columns in the names of files, such as {dataset}_prompts_{model}, for rows without them")
-	c.Flags().StringVar(&s.out, "out", "", "a run directory to write observations and figures to")
+	config.Declare(c, often, []config.Flag{
+		{Name: "model,m", To: &s.model, Reach: config.Nothing,
+			Help: "name of the model in rows without one (default: the file's name)"},
+		{Name: "column", To: &s.pairs, Reach: config.Nothing,
+			Help: "columns that have other names in the file, as in completion=reply,language=locale; " +
+				"choices.0.text is a place in nested JSON"},
+		{Name: "file-name", To: &s.pattern, Reach: config.Nothing,
+			Help: "columns in the names of files, such as {dataset}_prompts_{model}, for rows without them"},
+		{Name: "out", To: &s.out, Reach: config.Path, Help: "a run directory to write observations and figures to"},
+	})
 	s.shard.add(c)
-	config.Path(c.Flags(), "out")
-	config.Harmless(c.Flags(), "model", "column", "file-name")
 	s.answerFlags.add(c)
-	c.Flags().SortFlags = false
 }
 
 // score opens a study of recorded answers, scores them, and reports.
@@ -127,8 +129,8 @@ malformed, nothing is printed or written.`,
 			})
 		},
 	}
-	l.add(c)
 	s.add(c)
+	l.add(c)
 	return c
 }
 
@@ -182,14 +184,14 @@ memory.`,
 			return err
 		},
 	}
-	f.add(c)
-	c.Flags().StringVar(&f.Prompts, "prompts", "", "the suite with the prompts of answers that were recorded without them, found by id, "+
-		"to group by length: an embedded suite, a file, or the Language Confusion Benchmark's test sets")
-	config.Path(c.Flags(), "prompts")
-	c.Flags().StringVar(&f.Expect, "expect", "", "the language that answers should be in: user (that of the user, if the messages tell it), "+
-		"prompt (that of all the user wrote), or a language such as en (default: the column language)")
-	config.Harmless(c.Flags(), "expect")
 	s.add(c)
+	config.Declare(c, often, []config.Flag{{Name: "expect", To: &f.Expect, Reach: config.Nothing,
+		Help: "the language that answers should be in: user (that of the user, if the messages tell it), " +
+			"prompt (that of all the user wrote), or a language such as en (default: the column language)"}})
+	config.Declare(c, asked, []config.Flag{{Name: "prompts", To: &f.Prompts, Values: "suites", Reach: config.Path,
+		Help: "the suite with the prompts of answers that were recorded without them, found by id, " +
+			"to group by length: an embedded suite, a file, or the Language Confusion Benchmark's test sets"}})
+	f.add(c)
 	return c
 }
 
@@ -225,11 +227,11 @@ row is malformed or has an unknown item, nothing is printed or written.`,
 			})
 		},
 	}
-	c.Flags().StringVar(&task, "task", "",
-		"the task file, with classes, answer words and correct answers: an embedded suite or a file (required)")
-	c.Flags().StringSliceVar(&f.Texts, "texts", nil, "files of rewritten texts, for BLEU and ROUGE")
-	config.Path(c.Flags(), "task", "texts")
-	f.add(c)
 	s.add(c)
+	config.Declare(c, often, []config.Flag{{Name: "task", To: &task, Values: "suites", Reach: config.Path,
+		Help: "the task file, with classes, answer words and correct answers: an embedded suite or a file (required)"}})
+	config.Declare(c, asked, []config.Flag{{Name: "texts", To: &f.Texts, Reach: config.Path,
+		Help: "files of rewritten texts, for BLEU and ROUGE"}})
+	f.add(c)
 	return c
 }

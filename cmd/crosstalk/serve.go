@@ -42,11 +42,18 @@ token in the printed address.`,
 			return web.Serve(ctx, c.ErrOrStderr(), dir, addr, hosts)
 		},
 	}
-	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8020", "address and port to listen on; port 0 is any free port")
-	c.Flags().StringSliceVar(&hosts, "host", nil, "host names to accept besides localhost and IP addresses")
-	config.Sensitive(c.Flags(), "addr", config.Access)
-	config.Sensitive(c.Flags(), "host", config.Access)
+	addAddress(c, &addr, "127.0.0.1:8020", &hosts)
 	return c
+}
+
+// addAddress adds the flags of a service's address.
+func addAddress(c *cobra.Command, addr *string, standard string, hosts *[]string) {
+	*addr = standard
+	config.Declare(c, "", []config.Flag{
+		{Name: "addr", To: addr, Reach: config.Access, Help: "address and port to listen on; port 0 is any free port"},
+		{Name: "host", To: hosts, Reach: config.Access,
+			Help: "host names to accept besides localhost and IP addresses"},
+	})
 }
 
 // untilSignal returns a context that ends with the first interrupt. The second one

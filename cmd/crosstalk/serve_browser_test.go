@@ -37,7 +37,7 @@ func TestPagesInABrowser(t *testing.T) {
 	for name, args := range list {
 		inProcess(t, append(args, "--out", filepath.Join(dir, name), "--quiet")...)
 	}
-	inProcess(t, append(list["confusion"], "--threshold", "0.9", "--out", filepath.Join(dir, "stricter"), "--quiet")...)
+	inProcess(t, append(list["confusion"], "--lid", "", "--out", filepath.Join(dir, "stricter"), "--quiet")...)
 	hostile := filepath.Join(t.TempDir(), "hostile")
 	var stderr bytes.Buffer
 	if code := execute([]string{"score", "confusion", hostileAnswers(t), "--out", hostile, "--quiet"}, io.Discard, &stderr); code != exitIncomplete {

@@ -19,7 +19,7 @@ func TestEmbeddingsAreAskedForOnce(t *testing.T) {
 		"--similarity", "gloss,compatible:text-embedding-3-large@" + url}
 	first := start(t, nil, args...).expect(0).stdout.String()
 	asked := s.Stats().Attempts
-	again := start(t, nil, append(args, "--round", "3")...).expect(0).stdout.String()
+	again := start(t, nil, append(args, "--post", "none")...).expect(0).stdout.String()
 	if n := s.Stats().Attempts; n != asked {
 		t.Errorf("scoring again asked %d times", n-asked)
 	}

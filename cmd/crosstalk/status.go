@@ -50,11 +50,10 @@ its server, or it was stopped.`,
 			return watch.Write(c.OutOrStdout(), runs, all)
 		},
 	}
-	c.Flags().StringVar(&prices, "prices", "", "a YAML file of prices per million tokens, for the cost")
-	c.Flags().BoolVar(&all, "all", false, "list every shard (default: those that are not finished, at most 20)")
-	c.Flags().StringVar(&format, "format", "table", "table or json")
-	config.Path(c.Flags(), "prices")
-	config.Choices(c.Flags(), "format", "table", "json")
-	c.Flags().SortFlags = false
+	config.Declare(c, "", []config.Flag{
+		{Name: "prices", To: &prices, Reach: config.Path, Help: "a YAML file of prices per million tokens, for the cost"},
+		{Name: "all", To: &all, Help: "list every shard (default: those that are not finished, at most 20)"},
+		formatFlag(&format, []string{"table", "json"}),
+	})
 	return c
 }

@@ -27,46 +27,45 @@ with --submit, submit them too. After -- comes a 'run' or 'score' command with
 
 // addJob adds the flags that schedulers have in common.
 func addJob(c *cobra.Command, j *cluster.Job, submit *bool) {
-	f := c.Flags()
-	f.IntVar(&j.Shards, "shards", 0, "number of shards (required)")
-	f.IntVar(&j.Parallel, "parallel", 0, "maximum number of shards at a time (default: no limit)")
-	f.StringVar(&j.Name, "name", "", "name of the job (default: the last part of --out)")
-	f.BoolVar(submit, "submit", false, "submit the jobs too")
-	config.Sensitive(f, "submit", config.Expense)
-	config.Harmless(f, "shards", "parallel", "name")
-	f.SortFlags = false
-	f.SetInterspersed(false) // what follows the command is its own, even without --
+	config.Declare(c, "", []config.Flag{
+		{Name: "shards", To: &j.Shards, Help: "number of shards (required)"},
+		{Name: "parallel", To: &j.Parallel, Help: "maximum number of shards at a time (default: no limit)"},
+		{Name: "submit", To: submit, Reach: config.Expense, Help: "submit the jobs too"},
+	})
+	c.Flags().SetInterspersed(false) // what follows the command is its own, even without --
 }
 
 // readCommand reads the command after --, whose flags must be ones that it has.
 func readCommand(c *cobra.Command, args []string, j *cluster.Job) error {
 	if len(args) == 0 {
-		return &usageError{errors.New("expected the command to run, as in -- run leakage --model openai:gpt-4o-mini --out runs/sweep")}
+		return usagef("expected the command to run, as in -- run leakage --model openai:gpt-4o-mini --out runs/sweep")
 	}
 	of, rest, err := rootCommand().Find(args)
 	if err != nil {
 		return &usageError{err}
 	}
 	if parent := of.Parent(); parent == nil || !slices.Contains([]string{"run", "score"}, parent.Name()) {
-		return &usageError{fmt.Errorf("'%s' cannot be divided into shards; expected run or score and an instrument after --", of.CommandPath())}
+		return usagef("'%s' cannot be divided into shards; expected run or score and an instrument after --",
+			of.CommandPath())
 	}
 	if err := of.ParseFlags(rest); err != nil {
-		return &usageError{fmt.Errorf("%s: %w", of.CommandPath(), err)}
+		return usagef("%s: %w", of.CommandPath(), err)
 	}
 	if err := of.ValidateArgs(of.Flags().Args()); err != nil {
-		return &usageError{fmt.Errorf("%s: %w", of.CommandPath(), err)}
+		return usagef("%s: %w", of.CommandPath(), err)
 	}
 	if of.Flags().Changed("shard") {
-		return &usageError{errors.New("--shard after --: the scheduler says which shard a task is; remove it")}
+		return usagef("--shard after --: the scheduler says which shard a task is; remove it")
 	}
 	if of.Flags().Changed("dry-run") {
-		return &usageError{errors.New("--dry-run after --: shards would measure nothing; run the command by itself to see what it would send")}
+		return usagef("--dry-run after --: shards would measure nothing; " +
+			"run the command by itself to see what it would send")
 	}
 	if err := withoutSecrets(of.Flags(), args); err != nil {
 		return &usageError{err}
 	}
 	if j.Out, _ = of.Flags().GetString("out"); j.Out == "" {
-		return &usageError{errors.New("--out is missing after --: expected a directory for the shards, as in --out runs/sweep")}
+		return usagef("--out is missing after --: expected a directory for the shards, as in --out runs/sweep")
 	}
 	j.Command = args
 	return nil
@@ -131,24 +130,26 @@ resumes. To repeat shards that failed, run the same command again.`,
 			if submit {
 				array, merge, err := s.Submit()
 				if err == nil {
-					fmt.Fprintf(w, "Submitted job %s, %d shards, and job %s, which merges them into %s.\nWatch them with squeue; logs are in %s.\n",
-						array, s.Shards, merge, s.Merged(), s.Logs())
+					fmt.Fprintf(w, "Submitted job %s, %d shards, and job %s, which merges them into %s.\n"+
+						"Watch them with squeue; logs are in %s.\n", array, s.Shards, merge, s.Merged(), s.Logs())
 				}
 				return err
 			}
 			array, merge, err := s.Write()
 			if err == nil {
-				fmt.Fprintf(w, "Wrote %s and %s. To submit them:\n  job=$(sbatch --parsable %s)\n  sbatch --dependency=afterany:$job %s\n",
-					array, merge, shell.Quote(array), shell.Quote(merge))
+				fmt.Fprintf(w, "Wrote %s and %s. To submit them:\n  job=$(sbatch --parsable %s)\n"+
+					"  sbatch --dependency=afterany:$job %s\n", array, merge, shell.Quote(array), shell.Quote(merge))
 			}
 			return err
 		},
 	}
 	addJob(c, &s.Job, &submit)
-	c.Flags().StringArrayVar(&s.Options, "sbatch", nil, "an option of sbatch for both jobs, such as --partition=long; may be repeated")
-	c.Flags().StringVar(&s.Program, "program", "", "path of crosstalk on the nodes (default: this program)")
-	config.Sensitive(c.Flags(), "sbatch", config.Program)
-	config.Sensitive(c.Flags(), "program", config.Program)
+	config.Declare(c, "", []config.Flag{
+		{Name: "sbatch", To: &s.Options, Whole: true, Reach: config.Program,
+			Help: "an option of sbatch for both jobs, such as --partition=long; may be repeated"},
+		{Name: "program", To: &s.Program, Reach: config.Program,
+			Help: "path of crosstalk on the nodes (default: this program)"},
+	})
 	return c
 }
 
@@ -185,15 +186,14 @@ settings of rclone.`,
 		},
 	}
 	addJob(c, &k.Job, &submit)
-	f := c.Flags()
-	f.StringVar(&k.Image, "image", "", "container image with crosstalk (required)")
-	f.StringVar(&k.Claim, "claim", "", "a PersistentVolumeClaim that all pods can mount at the same time (ReadWriteMany)")
-	f.StringVar(&k.Store, "store", "", "a folder of object storage, as rclone names it, such as s3:bucket/sweep")
-	f.StringVar(&k.Secret, "secret", "", "a Secret whose entries become environment variables")
-	f.StringVar(&k.Namespace, "namespace", "", "namespace of the jobs (default: that of kubectl)")
-	config.Sensitive(f, "image", config.Program)
-	config.Sensitive(f, "store", config.Address)
-	config.Sensitive(f, "secret", config.Credential)
-	config.Harmless(f, "claim", "namespace")
+	config.Declare(c, "", []config.Flag{
+		{Name: "image", To: &k.Image, Reach: config.Program, Help: "container image with crosstalk (required)"},
+		{Name: "claim", To: &k.Claim, Reach: config.Nothing,
+			Help: "a PersistentVolumeClaim that all pods can mount at the same time (ReadWriteMany)"},
+		{Name: "store", To: &k.Store, Reach: config.Address,
+			Help: "a folder of object storage, as rclone names it, such as s3:bucket/sweep"},
+		{Name: "secret", To: &k.Secret, Reach: config.Credential,
+			Help: "a Secret whose entries become environment variables"},
+	})
 	return c
 }

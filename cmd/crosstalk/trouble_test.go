@@ -125,16 +125,6 @@ func TestFailedAsks(t *testing.T) {
 	askedOnce(t, s, 40)
 }
 
-func TestFailAfter(t *testing.T) {
-	t.Parallel()
-	s := newServer(t, testserver.Options{Seed: 1, Faults: map[testserver.Fault]float64{testserver.ServerError: 0.15}})
-	start(t, nil, runLeakage(s, writeSuite(t, 10), filepath.Join(t.TempDir(), "run"), "--retries", "0", "--fail-after", "3", "--concurrency", "1")...).
-		expect(3, "stopped after 3 failed asks (--fail-after 3); the last: compatible:m: "+s.URL+"/v1 failed (HTTP 500")
-	if got := s.Stats().Attempts; got >= 100 {
-		t.Errorf("%d asks", got)
-	}
-}
-
 // A budget is kept to, used up, and the same command goes on.
 func TestBudgets(t *testing.T) {
 	prices := filepath.Join(t.TempDir(), "prices.yaml")
@@ -147,9 +137,8 @@ func TestBudgets(t *testing.T) {
 		most  int
 		says  string
 	}{
-		"asks":   {[]string{"--budget-asks", "30"}, 29, 30, "the next item needs up to 2 more (--budget-asks 30)"},
-		"tokens": {[]string{"--budget-tokens", "2000"}, 20, 95, "--budget-tokens 2000"},
-		"cost":   {[]string{"--budget-cost", "400", "--prices", prices}, 15, 95, "more (--budget-cost 400)"},
+		"asks": {[]string{"--budget-asks", "30"}, 29, 30, "the next item needs up to 2 more (--budget-asks 30)"},
+		"cost": {[]string{"--budget-cost", "400", "--prices", prices}, 15, 95, "more (--budget-cost 400)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -314,7 +303,7 @@ func TestMoreSamples(t *testing.T) {
 func TestFlags(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("CROSSTALK_API_KEY", apiKey)
-	for _, flag := range []string{"--concurrency=0", "--rpm=-1", "--tpm=0", "--retries=-1", "--fail-after=0", "--budget-asks=0", "--budget-tokens=-5", "--budget-cost=0",
+	for _, flag := range []string{"--concurrency=0", "--rpm=-1", "--retries=-1", "--budget-asks=0", "--budget-cost=0",
 		"--budget-cost=NaN", "--budget-cost=-1", "--timeout=0s", "--timeout=-1m", "--samples=0", "--max-tokens=0", "--temperature=warm", "--temperature=-1",
 		"--temperature=NaN", "--top-p=0", "--top-p=1.1", "--param=x", "--prices=none.yaml", "--similarity=none", "--format=xml", "--protocol=mine"} {
 		var stdout, stderr strings.Builder

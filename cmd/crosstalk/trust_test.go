@@ -22,13 +22,13 @@ func TestEveryFlagHasReach(t *testing.T) {
 		}
 		c.InheritedFlags()
 		for f := range flagsOf(c) {
-			if slices.Contains([]string{"help", "version", config.Flag}, f.Name) || f.Hidden {
+			if slices.Contains([]string{"help", "version", config.FileFlag}, f.Name) || f.Hidden {
 				continue
 			}
 			marked++
 			if !config.Marked(f) {
-				t.Errorf("%s --%s: say where it is defined what its values reach: config.Sensitive(flags, %[2]q, ...) or config.Path(flags, %[2]q) "+
-					"for programs, addresses, credentials and files, else config.Harmless(flags, %[2]q); exactly one of them", c.CommandPath(), f.Name)
+				t.Errorf("%s --%s: say in its config.Flag what its values reach: config.Path, config.Program and others, or config.Nothing",
+					c.CommandPath(), f.Name)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func explainFlag(c *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
-		if instead := removed["--"+unknown.GetSpecifiedName()]; instead != "" {
+		if instead := insteadOf("--" + unknown.GetSpecifiedName()); instead != "" {
 			return fmt.Errorf("--%s was removed: %s", unknown.GetSpecifiedName(), instead)
 		}
 		var names []string

@@ -15,20 +15,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Flag is the name of the flag that selects the file.
-const Flag = "config"
+// FileFlag is the name of the flag that selects the file.
+const FileFlag = "config"
 
 // Load sets a command's flags from the file that --config names, or else from
 // the standard file if it exists in the current directory. A file that was only
-// found is not trusted: what is Sensitive is refused unless TrustVariable says
-// otherwise. Call it after the command line is parsed and before the command
+// found is not trusted: what reaches further than a found file may is refused
+// unless TrustVariable says otherwise. Call it after the command line is parsed and before the command
 // runs.
 func Load(c *cobra.Command, standard string) (Applied, error) {
-	name, err := c.Flags().GetString(Flag)
+	name, err := c.Flags().GetString(FileFlag)
 	if err != nil || !configurable(c) {
 		return Applied{}, err
 	}
-	named := c.Flags().Changed(Flag)
+	named := c.Flags().Changed(FileFlag)
 	switch {
 	case named && name == "": // no file
 		return Applied{}, nil
@@ -39,7 +39,8 @@ func Load(c *cobra.Command, standard string) (Applied, error) {
 		if info, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 			return Applied{}, nil
 		} else if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
-			return Applied{}, fmt.Errorf("%s: is not a regular file; name it with --%s to read it, or use --%[2]s '' to read none", name, Flag)
+			return Applied{}, fmt.Errorf("%s: is not a regular file; "+
+				"name it with --%s to read it, or use --%[2]s '' to read none", name, FileFlag)
 		}
 	}
 	trust := named
@@ -62,8 +63,8 @@ func Load(c *cobra.Command, standard string) (Applied, error) {
 }
 
 // Apply sets the flags of a command, except those set on the command line. Of
-// several keys for a flag, the innermost wins. Of a file that is not trusted,
-// what is Sensitive is refused.
+// several keys for a flag, the innermost wins. A file that is not trusted must not
+// set what has a Reach.
 func (f *File) Apply(c *cobra.Command, trust bool) (Applied, error) {
 	var path []string
 	for at := c; at.HasParent(); at = at.Parent() {
@@ -93,23 +94,30 @@ func (f *File) Apply(c *cobra.Command, trust bool) (Applied, error) {
 				if m := new(mismatch); errors.As(err, &m) {
 					line = m.line
 				}
-				failed = append(failed, fmt.Errorf("%s:%d: %s: %w (for '%s')", f.name, line, key, err, c.CommandPath()))
+				err = fmt.Errorf("%s:%d: %s: %w (for '%s')", f.name, line, key, err, c.CommandPath())
+				failed = append(failed, err)
 			}
 			applied.settings = append(applied.settings, one)
 			break
 		}
 	}
 	if untrusted != nil {
-		failed = append(failed, distrust(f.name, errors.Join(untrusted...)))
+		failed = append(failed, fmt.Errorf("%w\nNobody named %[2]s, so it must not set this. "+
+			"If you trust the file, add --%[3]s %[2]s or set %[4]s=1",
+			errors.Join(untrusted...), f.name, FileFlag, TrustVariable))
 	}
 	return applied, errors.Join(failed...)
 }
 
 // set gives a flag the value, as the command line would.
 func set(file string, f *pflag.Flag, v value) error {
-	if s, ok := structured(f); ok {
-		f.Changed = true
-		return s.SetNode(file, v.node)
+	if s, ok := f.Value.(Structured); ok {
+		set, err := s.Decode(file, v.node)
+		if err == nil {
+			set()
+			f.Changed = true
+		}
+		return err
 	}
 	if m := kindOf(f).check(v); m != nil {
 		return m

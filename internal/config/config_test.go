@@ -43,20 +43,23 @@ func tree() (root *cobra.Command, executed *flags) {
 	soup, bread, look, power := command("soup"), command("bread"), command("look"), command("power")
 	for _, c := range []*cobra.Command{soup, bread} {
 		f := of[c.Name()]
-		c.Flags().SortFlags = false
-		c.Flags().StringSliceVarP(&f.models, "model", "m", []string{c.Name()}, "who answers")
-		c.Flags().StringArrayVar(&f.params, "param", nil, "a further setting")
-		c.Flags().IntVar(&f.samples, "samples", 0, "how many")
-		c.Flags().DurationVar(&f.wait, "wait", 2*time.Minute, "how long")
-		c.Flags().StringVar(&f.format, "format", "table", "table, json or csv")
-		Choices(c.Flags(), "format", "table", "json", "csv")
-		c.Flags().BoolVar(&f.dry, "dry-run", false, "only count")
+		f.models, f.wait, f.format = []string{c.Name()}, 2*time.Minute, "table"
+		Declare(c, "", []Flag{
+			{Name: "model,m", To: &f.models, Help: "who answers"},
+			{Name: "param", To: &f.params, Help: "a further setting", Whole: true},
+			{Name: "samples", To: &f.samples, Help: "how many"},
+			{Name: "wait", To: &f.wait, Help: "how long"},
+			{Name: "format", To: &f.format, Help: "table, json or csv", Choices: []string{"table", "json", "csv"}},
+			{Name: "dry-run", To: &f.dry, Help: "only count"},
+		})
 	}
-	soup.Flags().Float64Var(&of["soup"].tie, "power", 0, "of the stove")
-	look.Flags().Float64SliceVar(&of["look"].rates, "rate", []float64{0.5, 0.25}, "how often")
-	look.Flags().StringVar(&of["look"].format, "format", "page", "page or json")
-	Choices(look.Flags(), "format", "page", "json")
-	look.Flags().Float64Var(&of["look"].tie, "power", 0, "of the stove")
+	Declare(soup, "", []Flag{{Name: "power", To: &of["soup"].tie, Help: "of the stove"}})
+	of["look"].rates, of["look"].format = []float64{0.5, 0.25}, "page"
+	Declare(look, "", []Flag{
+		{Name: "format", To: &of["look"].format, Help: "page or json", Choices: []string{"page", "json"}},
+		{Name: "power", To: &of["look"].tie, Help: "of the stove"},
+		{Name: "rate", To: &of["look"].rates, Help: "how often"},
+	})
 	look.Flags().StringVar(&of["look"].text, "hidden", "", "")
 	look.Flags().MarkHidden("hidden")
 	power.Flags().StringVar(&of["power"].text, "text", "", "any words")
@@ -67,7 +70,7 @@ func tree() (root *cobra.Command, executed *flags) {
 	hidden.Flags().Bool("loud", false, "")
 	hidden.Hidden = true
 	root = command("app", command("ask", soup, bread), look, power, written, hidden, command("plain"))
-	root.PersistentFlags().String(Flag, "", "the file")
+	root.PersistentFlags().String(FileFlag, "", "the file")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	return root, executed
 }

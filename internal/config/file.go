@@ -67,7 +67,7 @@ func (p *reader) section(s *section, node ast.Node) {
 		_, isMap := entriesOf(entry.Value)
 		part, flags := s.part(key), s.named(key)
 		switch {
-		case part != nil && (isMap || len(flags) == 0): // a name of both a command and a flag means the flag if a value follows
+		case part != nil && (isMap || len(flags) == 0): // a name of both means the flag if a value follows
 			p.section(part, entry.Value)
 		case len(flags) > 0:
 			p.setting(join(s.path, key), flags, entry.Value)
@@ -87,17 +87,15 @@ func shown(key string) string {
 
 // setting reads a key's value, which must be valid for one of its flags.
 func (p *reader) setting(path string, flags []flag, node ast.Node) {
-	if s, ok := structured(flags[0].Flag); ok {
-		p.structuredSetting(path, s, node)
+	if line := secretIn(node); line > 0 {
+		p.errorf(line, "%s: this looks like an API key; %s", path, keepOut)
+		return
+	}
+	if s, ok := flags[0].Value.(Structured); ok {
+		p.structured(path, s, node)
 		return
 	}
 	v := valueOf(node)
-	for _, s := range v.scalars {
-		if secret().MatchString(s.text) {
-			p.errorf(s.line, "%s: this looks like an API key; %s", path, keepOut)
-			return
-		}
-	}
 	var wrong *mismatch
 	var expected []string
 	for _, f := range flags {
@@ -114,9 +112,23 @@ func (p *reader) setting(path string, flags []flag, node ast.Node) {
 		}
 	}
 	// A list of something is also one of it.
-	either := slices.DeleteFunc(slices.Clone(expected), func(one string) bool { return slices.Contains(expected, one+orList) })
-	wrong.expected = strings.Join(either, "; or ")
+	all := slices.Clone(expected)
+	expected = slices.DeleteFunc(expected, func(one string) bool { return slices.Contains(all, one+orList) })
+	wrong.expected = strings.Join(expected, "; or ")
 	p.errorf(wrong.line, "%s: %w", path, wrong)
+}
+
+// structured reads a key whose value is a list of maps.
+func (p *reader) structured(path string, flag Structured, node ast.Node) {
+	if _, list := node.(*ast.SequenceNode); !list {
+		p.errorf(lineOf(node), "%s: expected a list of maps, found %s", path, scalarOf(node))
+		return
+	}
+	if _, err := flag.Decode(p.name, node); err != nil {
+		p.errors = append(p.errors, fmt.Errorf("%w (in %s)", err, path))
+		return
+	}
+	p.settings[path] = value{line: lineOf(node), list: true, node: node}
 }
 
 // secret matches API keys, alone or in NAME=VALUE.
@@ -174,18 +186,4 @@ func entriesOf(node ast.Node) ([]*ast.MappingValueNode, bool) {
 		return nil, true
 	}
 	return nil, false
-}
-
-func valueOf(node ast.Node) value {
-	v := value{line: lineOf(node)}
-	list, ok := node.(*ast.SequenceNode)
-	if !ok {
-		v.scalars = []scalar{scalarOf(node)}
-		return v
-	}
-	v.list = true
-	for _, element := range list.Values {
-		v.scalars = append(v.scalars, scalarOf(element))
-	}
-	return v
 }

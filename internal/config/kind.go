@@ -7,74 +7,36 @@ import (
 	"strings"
 	"time"
 
-	"crosstalk"
 	"crosstalk/internal/duration"
 
-	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/pflag"
 )
 
 // kind describes the values of a flag.
 type kind struct {
-	base    string // text, integer, number, boolean or duration
-	several bool
-	split   bool     // several values are split at commas on the command line
-	choices []string // the only values; nil: any
-
-	structured bool // a list of maps
+	base       string // text, integer, number, boolean or duration
+	several    bool
+	split      bool     // several values are split at commas on the command line
+	choices    []string // the only values; nil: any
+	structured bool     // a list of maps
 }
 
-// choicesAnnotation marks a flag with a closed set of values.
-const choicesAnnotation = "config-choices"
-
-// Choices restricts a flag to these values.
-func Choices(flags *pflag.FlagSet, name string, values ...string) {
-	if err := flags.SetAnnotation(name, choicesAnnotation, values); err != nil {
-		panic(err) // there is no such flag
-	}
-}
-
-// ChoicesOf returns the choices of a flag, nil if it has none.
-func ChoicesOf(f *pflag.Flag) []string { return f.Annotations[choicesAnnotation] }
-
-// CheckChoices returns an error for a flag with a value that is not one of its
-// Choices.
-func CheckChoices(flags *pflag.FlagSet) (err error) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		choices := ChoicesOf(f)
-		if choices == nil || !f.Changed || err != nil {
-			return
-		}
-		values := []string{f.Value.String()}
-		if list, several := f.Value.(pflag.SliceValue); several {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			if _, unknown := crosstalk.Chosen(strings.ReplaceAll(f.Name, "-", " "), value, choices); unknown != nil && value != f.DefValue {
-				err = unknown
-			}
-		}
-	})
-	return err
-}
-
-// Expected describes the values that a flag takes: "a whole number".
+// Expected describes the values of a flag: "a whole number".
 func Expected(f *pflag.Flag) string { return kindOf(f).one() }
 
 func kindOf(f *pflag.Flag) kind {
 	_, several := f.Value.(pflag.SliceValue)
+	_, structured := f.Value.(Structured)
 	of := f.Value.Type()
-	k := kind{base: "text", several: several, split: several && of != "stringArray", choices: ChoicesOf(f)}
-	_, k.structured = structured(f)
-	of = strings.TrimSuffix(of, "Slice")
-	switch {
-	case of == "bool":
+	k := kind{"text", several, several && of != "stringArray", ChoicesOf(f), structured}
+	switch strings.TrimSuffix(of, "Slice") {
+	case "bool":
 		k.base = "boolean"
-	case of == "duration":
+	case "duration":
 		k.base = "duration"
-	case of == "count", strings.HasPrefix(of, "int"), strings.HasPrefix(of, "uint"):
+	case "int", "uint64":
 		k.base = "integer"
-	case strings.HasPrefix(of, "float"):
+	case "float64":
 		k.base = "number"
 	}
 	return k
@@ -85,10 +47,10 @@ const orList = ", or a list"
 
 // String describes the expected value.
 func (k kind) String() string {
-	if k.structured {
+	switch {
+	case k.structured:
 		return "a list of maps"
-	}
-	if k.several {
+	case k.several:
 		return k.one() + orList
 	}
 	return k.one()
@@ -96,43 +58,22 @@ func (k kind) String() string {
 
 // one describes a single value.
 func (k kind) one() string {
-	one := map[string]string{"text": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false", "duration": "a duration such as 90s or 2m"}[k.base]
-	if k.choices != nil {
-		one = strings.Join(k.choices, ", ")
-		if n := len(k.choices); n > 1 {
-			one = strings.Join(k.choices[:n-1], ", ") + " or " + k.choices[n-1]
-		}
+	if n := len(k.choices); n > 1 {
+		return strings.Join(k.choices[:n-1], ", ") + " or " + k.choices[n-1]
+	} else if n == 1 {
+		return k.choices[0]
 	}
-	return one
-}
-
-// value is the value of a key.
-type value struct {
-	line    int
-	list    bool
-	scalars []scalar
-	node    ast.Node // of a Structured flag
-}
-
-// scalar is one value.
-type scalar struct {
-	line int
-	is   string // text, plain (text without quotes), integer, number or boolean; otherwise a description
-	text string // as written, without quotes
-}
-
-// String describes the value that was found.
-func (s scalar) String() string {
-	switch s.is {
-	case "text", "plain":
-		if r := []rune(s.text); len(r) > 40 {
-			return fmt.Sprintf("%q...", string(r[:40]))
-		}
-		return strconv.Quote(s.text)
-	case "integer", "number", "boolean":
-		return s.text
+	switch k.base {
+	case "integer":
+		return "a whole number"
+	case "number":
+		return "a number"
+	case "boolean":
+		return "true or false"
+	case "duration":
+		return "a duration such as 90s or 2m"
 	}
-	return s.is
+	return "text"
 }
 
 // mismatch is an error with the line it concerns.
@@ -150,17 +91,18 @@ func (k kind) check(v value) *mismatch {
 		return &mismatch{v.line, k.String(), "a list"}
 	}
 	for _, s := range v.scalars {
-		if !v.list && k.split && strings.Contains(s.text, ",") {
+		switch {
+		case !v.list && k.split && strings.Contains(s.text, ","):
 			values := strings.Split(s.text, ",")
 			for i := range values {
 				values[i] = quoted(strings.TrimSpace(values[i]))
 			}
-			return &mismatch{s.line, fmt.Sprintf("a list, [%s], or [%s] if it is one value", strings.Join(values, ", "), quoted(s.text)), s.String()}
-		}
-		if !k.takes(s) && v.list {
+			expected := fmt.Sprintf("a list, [%s], or [%s] if it is one value", strings.Join(values, ", "), quoted(s.text))
+			return &mismatch{s.line, expected, s.String()}
+		case k.takes(s):
+		case v.list:
 			return &mismatch{s.line, k.one() + " in the list", s.String()}
-		}
-		if !k.takes(s) {
+		default:
 			return &mismatch{s.line, k.String(), s.String()}
 		}
 	}
@@ -180,12 +122,30 @@ func (k kind) takes(s scalar) bool {
 		return s.is == "integer" && err == nil
 	case "number":
 		_, err = strconv.ParseFloat(s.text, 64)
-		return (s.is == "integer" || s.is == "number" || s.is == "plain" && strings.ContainsAny(s.text, "0123456789")) && err == nil // 1e-3 is plain
+		exponent := s.is == "plain" && strings.ContainsAny(s.text, "0123456789") // 1e-3 is plain text in YAML
+		return (s.is == "integer" || s.is == "number" || exponent) && err == nil
 	case "duration":
 		_, err = time.ParseDuration(s.text)
-		return (s.is == "text" || s.is == "plain") && err == nil
+		return s.isText() && err == nil
 	}
-	return s.is == "text" || s.is == "plain" || s.is == "integer" || s.is == "number"
+	return s.isText() || s.is == "integer" || s.is == "number"
+}
+
+// Described is what help calls the kind of a flag's values, "bool" for a switch, and the
+// flag's default as it is typed.
+func Described(f *pflag.Flag) (kind, standard string) {
+	k := kindOf(f)
+	switch {
+	case k.base == "boolean":
+		return "bool", f.DefValue
+	case k.several && k.split:
+		kind = "list"
+	case k.base == "integer":
+		kind = "n"
+	default:
+		kind = k.base
+	}
+	return kind, strings.Join(defaults(f), ",")
 }
 
 // defaults are a flag's default values as written; nil if it has none.

@@ -45,13 +45,13 @@ func (d *definitions) section(s *section) object {
 	for _, part := range s.parts {
 		of := d.section(part)
 		if flag, both := properties[part.name]; both {
-			of["type"] = "object" // null is not a value
 			properties[part.name] = anyOf([]any{of, flag})
 			continue
 		}
 		properties[part.name] = of
 	}
-	return object{"type": []string{"object", "null"}, "description": s.about, "properties": properties, "additionalProperties": false}
+	return object{"type": []string{"object", "null"}, "description": s.about,
+		"properties": properties, "additionalProperties": false}
 }
 
 // refer returns a reference to the definition of a flag.
@@ -69,7 +69,7 @@ func (d *definitions) refer(f flag) object {
 }
 
 func (f flag) schema() object {
-	if s, ok := structured(f.Flag); ok {
+	if s, ok := f.Value.(Structured); ok {
 		schema := s.Schema()
 		schema["description"] = f.Usage
 		return schema

@@ -70,7 +70,7 @@ func flagsOf(c *cobra.Command) (list []*pflag.Flag) {
 	}
 	c.InheritedFlags() // adds them to the command's own flags
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && f.Deprecated == "" && !slices.Contains([]string{"help", "version", Flag}, f.Name) {
+		if !f.Hidden && f.Deprecated == "" && !slices.Contains([]string{"help", "version", FileFlag}, f.Name) {
 			list = append(list, f)
 		}
 	})

@@ -19,100 +19,63 @@ import (
 // 1 for yes.
 const TrustVariable = "CROSSTALK_TRUST_CONFIG"
 
-// Reach is what a flag's value can do beyond the measurement. A file that was
+// Reach is what a flag's values can do beyond the measurement. A file that was
 // only found, and so may have come with somebody else's repository, must not do
 // it.
-type Reach string
+type Reach []reach
+
+// reach is what values that match a pattern (a regular expression) can do.
+type reach struct{ does, pattern string }
 
 // What values can do.
-const (
-	Program    Reach = "runs a program"
-	Address    Reach = "is an address that requests are sent to"
-	Credential Reach = "says where an API key is, or passes one on"
-	Access     Reach = "decides who can connect"
-	Expense    Reach = "asks a provider, with your key and at your expense"
-	place      Reach = "is outside the current directory"
-	gitData    Reach = "is in the data of git"
+var (
+	Nothing    = Reach{}
+	Program    = Reach{{"runs a program", ""}}
+	Address    = Reach{{"is an address that requests are sent to", ""}}
+	Credential = Reach{{"says where an API key is, or passes one on", ""}}
+	Access     = Reach{{"decides who can connect", ""}}
+	Expense    = Reach{{"asks a provider, with your key and at your expense", ""}}
+	Path       = Reach{{place, "(?s).*"}} // is a file or directory: those below the current directory are allowed
 )
 
 const (
-	sensitiveAnnotation = "config-sensitive" // pairs of a reach and a pattern
-	harmlessAnnotation  = "config-harmless"
+	place   = "is outside the current directory"
+	gitData = "is in the data of git"
 )
 
-// Sensitive marks a flag whose values have such a reach. With patterns (regular
-// expressions), only values that match one of them have it.
-func Sensitive(flags *pflag.FlagSet, name string, reach Reach, patterns ...string) {
-	if patterns == nil {
-		patterns = []string{""}
-	}
-	f := mustLookup(flags, name)
-	var pairs []string
-	for _, pattern := range patterns {
-		pairs = append(pairs, string(reach), pattern)
-	}
-	annotate(f, sensitiveAnnotation, append(f.Annotations[sensitiveAnnotation], pairs...))
-}
+// If is r for the values that match a pattern. Of a Path, the pattern's last group
+// matches the path.
+func (r Reach) If(pattern string) Reach { return Reach{{r[0].does, pattern}} }
 
-// Path marks flags whose values are the paths of files or directories, to read
-// or to write: a file that was only found can name those below the current
-// directory.
-func Path(flags *pflag.FlagSet, names ...string) {
-	for _, name := range names {
-		Sensitive(flags, name, place, "(?s).*")
+func (r Reach) pairs() []string {
+	pairs := []string{}
+	for _, one := range r {
+		pairs = append(pairs, one.does, one.pattern)
 	}
-}
-
-// PathIn marks a flag some of whose values contain a path: what the last group of
-// the pattern matches.
-func PathIn(flags *pflag.FlagSet, name, pattern string) { Sensitive(flags, name, place, pattern) }
-
-// Harmless marks flags of free text whose values reach nothing.
-func Harmless(flags *pflag.FlagSet, names ...string) {
-	for _, name := range names {
-		annotate(mustLookup(flags, name), harmlessAnnotation, []string{"true"})
-	}
-}
-
-func mustLookup(flags *pflag.FlagSet, name string) *pflag.Flag {
-	f := flags.Lookup(name)
-	if f == nil {
-		panic("config: there is no flag " + name)
-	}
-	return f
-}
-
-func annotate(f *pflag.Flag, key string, values []string) {
-	if f.Annotations == nil {
-		f.Annotations = map[string][]string{}
-	}
-	f.Annotations[key] = values
+	return pairs
 }
 
 // Marked reports whether the flag's reach is known: its values are numbers,
-// durations, booleans or choices, or it is marked with one of the functions
-// above. A pattern that does not compile panics.
+// durations, booleans or choices, or a Reach was declared. A pattern that does not
+// compile panics.
 func Marked(f *pflag.Flag) bool {
-	if k := kindOf(f); k.base != "text" || k.choices != nil {
-		return true
-	}
-	pairs, sensitive := f.Annotations[sensitiveAnnotation]
+	pairs, declared := f.Annotations[reachAnnotation]
 	for pair := range slices.Chunk(pairs, 2) {
 		regexp.MustCompile(pair[1])
 	}
-	_, harmless := f.Annotations[harmlessAnnotation]
-	return sensitive != harmless
+	k := kindOf(f)
+	return declared || k.base != "text" || k.choices != nil
 }
 
 // reachOf is what a value of a flag does that a file which was found must not
 // do; "" for nothing.
-func reachOf(f *pflag.Flag, value string) Reach {
-	for pair := range slices.Chunk(f.Annotations[sensitiveAnnotation], 2) {
+func reachOf(f *pflag.Flag, value string) string {
+	for pair := range slices.Chunk(f.Annotations[reachAnnotation], 2) {
 		match := regexp.MustCompile(pair[1]).FindStringSubmatch(value)
-		switch reach := Reach(pair[0]); {
+		switch {
 		case match == nil:
-		case reach != place:
-			return reach
+		case pair[0] != place:
+			return pair[0]
 		default:
 			if reach := reachOfPath(match[len(match)-1]); reach != "" {
 				return reach
@@ -124,7 +87,7 @@ func reachOf(f *pflag.Flag, value string) Reach {
 
 // reachOfPath is place for a path that leads out of the current directory, and
 // gitData for one from which git runs programs.
-func reachOfPath(path string) Reach {
+func reachOfPath(path string) string {
 	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == filepath.Separator })
 	switch {
 	case path == "":
@@ -175,15 +138,10 @@ func (s setting) refuse(f *pflag.Flag) error {
 			continue
 		}
 		found := ""
-		if reach != Credential {
+		if reach != Credential[0].does {
 			found = ": " + v.String()
 		}
 		failed = append(failed, fmt.Errorf("%s:%d: %s %s%s", s.file, v.line, s.key, reach, found))
 	}
 	return errors.Join(failed...)
-}
-
-// distrust ends the error of a file that was only found.
-func distrust(name string, failed error) error {
-	return fmt.Errorf("%w\nNobody named %[2]s, so it must not set this. If you trust the file, add --%[3]s %[2]s or set %[4]s=1", failed, name, Flag, TrustVariable)
 }

@@ -4,8 +4,9 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 )
 
 func TestReachOf(t *testing.T) {
@@ -15,27 +16,26 @@ func TestReachOf(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	flags := pflag.NewFlagSet("", pflag.PanicOnError)
-	for _, name := range []string{"out", "program", "address", "free"} {
-		flags.String(name, "", "")
-	}
-	Path(flags, "out")
-	Sensitive(flags, "program", Program, `^\s*exec:`)
-	PathIn(flags, "program", `^\s*folder:(.*?)(?:>=.*)?$`)
-	Sensitive(flags, "address", Address)
-	Harmless(flags, "free")
+	c := &cobra.Command{}
+	Declare(c, "", []Flag{
+		{Name: "out", To: new(string), Reach: Path},
+		{Name: "program", To: new(string), Reach: slices.Concat(Program.If(`^\s*exec:`), Path.If(`^\s*folder:(.*?)(?:>=.*)?$`))},
+		{Name: "address", To: new(string), Reach: Address},
+		{Name: "free", To: new(string), Reach: Nothing},
+	})
+	flags, program, address := c.Flags(), Program[0].does, Address[0].does
 	for _, c := range []struct {
 		flag, value string
-		want        Reach
+		want        string
 	}{
 		{"out", "", ""}, {"out", "-", ""}, {"out", "none", ""}, {"out", "a/b", ""}, {"out", "./a", ""}, {"out", "a..b", ""}, {"out", "near", ""},
 		{"out", "file/below", ""}, {"out", ".github/x", ""}, {"out", "sub/a~", ""},
 		{"out", "/etc/passwd", place}, {"out", "..", place}, {"out", "a/../b", place}, {"out", "~/x", place}, {"out", "~root", place},
 		{"out", "up", place}, {"out", "up/x", place}, {"out", "dangling", place}, {"out", "absolute/x", place}, {"out", "a\n/../../x", place},
 		{"out", ".git/hooks", gitData}, {"out", "sub/.GIT/config", gitData},
-		{"program", "gloss", ""}, {"program", "exec:x", Program}, {"program", " exec:x", Program}, {"program", "executive", ""},
+		{"program", "gloss", ""}, {"program", "exec:x", program}, {"program", " exec:x", program}, {"program", "executive", ""},
 		{"program", "folder:org/name@main", ""}, {"program", "folder:up", place}, {"program", "folder:up>=0.5", place}, {"program", "/abs", ""},
-		{"address", "", Address}, {"address", "localhost", Address},
+		{"address", "", address}, {"address", "localhost", address},
 		{"free", "exec:/x", ""},
 	} {
 		if got := reachOf(flags.Lookup(c.flag), c.value); got != c.want {
@@ -45,25 +45,25 @@ func TestReachOf(t *testing.T) {
 }
 
 func TestMarked(t *testing.T) {
-	flags := pflag.NewFlagSet("", pflag.PanicOnError)
-	flags.Int("number", 0, "")
-	flags.String("text", "", "")
-	flags.String("format", "", "")
-	flags.StringSlice("list", nil, "")
-	flags.String("both", "", "")
-	Choices(flags, "format", "a", "b")
-	Path(flags, "list", "both")
-	Harmless(flags, "both")
-	for name, want := range map[string]bool{"number": true, "text": false, "format": true, "list": true, "both": false} {
+	c := &cobra.Command{}
+	Declare(c, "", []Flag{
+		{Name: "number", To: new(int)},
+		{Name: "text", To: new(string)},
+		{Name: "format", To: new(string), Choices: []string{"a", "b"}},
+		{Name: "list", To: new([]string), Reach: Path},
+		{Name: "free", To: new([]string), Reach: Nothing},
+	})
+	flags := c.Flags()
+	for name, want := range map[string]bool{"number": true, "text": false, "format": true, "list": true, "free": true} {
 		if Marked(flags.Lookup(name)) != want {
 			t.Errorf("%s: %v", name, !want)
 		}
 	}
 }
 
-// A value that is not one of the choices is refused, alone and in a list; a default
+// A 0 is refused where it would mean the default. A value that is not one of the choices is refused, alone and in a list; a default
 // that means none of them is not.
-func TestCheckChoices(t *testing.T) {
+func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		set  []string // name, value, ...
 		want string
@@ -71,22 +71,28 @@ func TestCheckChoices(t *testing.T) {
 		{nil, ""},
 		{[]string{"format", "b", "log-level", "low,high"}, ""},
 		{[]string{"format", ""}, ""},
+		{[]string{"samples", "0"}, "samples is 0; expected a number above 0"},
+		{[]string{"wait", "0s"}, "wait is 0s; expected a duration above 0, such as 2m"},
+		{[]string{"samples", "1", "wait", "1s"}, ""},
 		{[]string{"format", "c"}, `unknown format "c"; choose one of: a, b`},
 		{[]string{"log-level", "low,hihg"}, `unknown log level "hihg"; did you mean high? choose one of: low, high`},
 	} {
-		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		flags.String("format", "", "")
-		flags.StringSlice("log-level", []string{"low"}, "")
-		flags.String("text", "", "")
-		Choices(flags, "format", "a", "b")
-		Choices(flags, "log-level", "low", "high")
+		command := &cobra.Command{}
+		Declare(command, "", []Flag{
+			{Name: "format", To: new(string), Choices: []string{"a", "b"}},
+			{Name: "log-level", To: &[]string{"low"}, Choices: []string{"low", "high"}},
+			{Name: "text", To: new(string)},
+			{Name: "samples", To: new(int), Positive: true},
+			{Name: "wait", To: new(time.Duration), Positive: true},
+		})
+		flags := command.Flags()
 		for pair := range slices.Chunk(c.set, 2) {
 			if err := flags.Set(pair[0], pair[1]); err != nil {
 				t.Fatal(err)
 			}
 		}
 		got := ""
-		if err := CheckChoices(flags); err != nil {
+		if err := Check(flags); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {

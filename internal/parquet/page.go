@@ -23,7 +23,8 @@ const (
 	dictionaryIndex = 8
 )
 
-var encodings = map[int64]string{4: "BIT_PACKED", 5: "DELTA_BINARY_PACKED", 6: "DELTA_LENGTH_BYTE_ARRAY", 7: "DELTA_BYTE_ARRAY", 9: "BYTE_STREAM_SPLIT"}
+var encodings = map[int64]string{4: "BIT_PACKED", 5: "DELTA_BINARY_PACKED", 6: "DELTA_LENGTH_BYTE_ARRAY",
+	7: "DELTA_BYTE_ARRAY", 9: "BYTE_STREAM_SPLIT"}
 
 // readChunk appends the rows of a column chunk.
 func (f *File) readChunk(c *column, k chunk, rows [][]string) ([][]string, error) {
@@ -170,7 +171,8 @@ func count(header fields, left int) (int, error) {
 }
 
 // rows puts n values and nulls into rows. The chunk began with the row first.
-func (p page) rows(levels [2][]int, data []byte, encoding int64, n int, dictionary []string, rows [][]string, first int) ([][]string, error) {
+func (p page) rows(levels [2][]int, data []byte, encoding int64, n int, dictionary []string,
+	rows [][]string, first int) ([][]string, error) {
 	repetition, definition := levels[0], levels[1]
 	there := n
 	for _, d := range definition {

@@ -63,7 +63,8 @@ func Parse(name string, text []byte, l Limits) (root ast.Node, err error) {
 		switch {
 		case d.Body == nil: // only comments
 		case root != nil:
-			return nil, fmt.Errorf("%s:%d: a second document begins here; expected one %s per file", name, d.Body.GetToken().Position.Line, l.One)
+			return nil, fmt.Errorf("%s:%d: a second document begins here; expected one %s per file",
+				name, d.Body.GetToken().Position.Line, l.One)
 		default:
 			root = d.Body
 		}
@@ -107,7 +108,8 @@ func Error(name string, err error) error {
 	case errors.As(err, &node):
 		message = fmt.Sprintf("expected %s, found %s", kind(node.Expected.YAMLName()), kind(node.Actual.YAMLName()))
 	case errors.As(err, &value):
-		message = fmt.Sprintf("expected %s, found %s", kind(value.DstType.Kind().String()), kind(value.SrcType.Kind().String()))
+		expected, found := kind(value.DstType.Kind().String()), kind(value.SrcType.Kind().String())
+		message = fmt.Sprintf("expected %s, found %s", expected, found)
 	}
 	message = duplicate.ReplaceAllString(message, "duplicate key $1 (first used in line $2)")
 	return fmt.Errorf("%s:%d: %s", name, e.GetToken().Position.Line, shown(message))
@@ -126,6 +128,10 @@ func kind(name string) string { return cmp.Or(kinds[name], name) }
 // kinds maps the names that the reader and Go use for kinds of values to plain
 // words.
 var kinds = map[string]string{
-	"mapping": "a map", "value": "a map", "sequence": "a list", "string": "text", "int": "a whole number", "float": "a number", "boolean": "true or false", "null": "nothing",
-	"map": "a map", "struct": "a map", "slice": "a list", "uint64": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false",
+	"mapping": "a map", "value": "a map", "map": "a map", "struct": "a map",
+	"sequence": "a list", "slice": "a list",
+	"int": "a whole number", "int64": "a whole number", "uint64": "a whole number",
+	"float": "a number", "float64": "a number",
+	"boolean": "true or false", "bool": "true or false",
+	"string": "text", "null": "nothing",
 }

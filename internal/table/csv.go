@@ -72,7 +72,8 @@ func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error 
 		if len(fields) != len(columns) {
 			return fmt.Errorf("%s:%d: has %d fields; the header has %d", path, line, len(fields), len(columns))
 		}
-		row := Row{File: path, Line: line, Header: header, Columns: columns, Values: make(map[string]string, len(columns)), repeated: repeated}
+		row := Row{File: path, Line: line, Header: header, Columns: columns, repeated: repeated,
+			Values: make(map[string]string, len(columns))}
 		for i, value := range fields {
 			if err := checkUTF8(path, line, columns[i], value); err != nil {
 				return err
@@ -91,7 +92,8 @@ func csvError(path string, err error) error {
 	var e *csv.ParseError
 	if errors.As(err, &e) {
 		if e.StartLine != e.Line { // an unclosed quote extends to the end of the file
-			return fmt.Errorf("%s:%d: in the record that begins here: line %d, column %d: %w", path, e.StartLine, e.Line, e.Column, e.Err)
+			return fmt.Errorf("%s:%d: in the record that begins here: line %d, column %d: %w",
+				path, e.StartLine, e.Line, e.Column, e.Err)
 		}
 		return fmt.Errorf("%s:%d: column %d: %w", path, e.Line, e.Column, e.Err)
 	}

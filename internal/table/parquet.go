@@ -47,7 +47,8 @@ func readParquet(path string, yield func(Row) bool) error {
 		}
 	}
 	for i := range f.Rows {
-		row := Row{File: path, Line: i + 1, Header: i + 1, Columns: columns, Values: make(map[string]string, len(texts)), Lists: map[string][]string{}}
+		row := Row{File: path, Line: i + 1, Header: i + 1, Columns: columns,
+			Values: make(map[string]string, len(texts)), Lists: map[string][]string{}}
 		for name, values := range texts {
 			if err := checkUTF8(path, row.Line, name, values[i]); err != nil {
 				return err

@@ -6,6 +6,7 @@ package table
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -64,37 +65,32 @@ func (r Row) Blank() bool {
 // skipped, but a blank row of a workbook is a row. Columns without a name (row
 // numbers that some programs write) are dropped. A column that the header has
 // twice is an error.
-func Read(path string) iter.Seq2[Row, error] {
-	return strict(func(string) bool { return true }, path, func(yield func(Row) bool) error { return read(path, yield) })
-}
+func Read(path string) iter.Seq2[Row, error] { return ReadNeeding(path, anyColumn) }
+
+func anyColumn(string) bool { return true }
 
 // ReadNeeding is Read for whoever knows which columns have a meaning: others that
 // the header has twice, as some programs write them, are dropped.
 func ReadNeeding(path string, needed func(column string) bool) iter.Seq2[Row, error] {
-	return strict(needed, path, func(yield func(Row) bool) error { return read(path, yield) })
+	return rows(path, needed, func(yield func(Row) bool) error { return read(path, yield) })
 }
 
-// strict yields rows unless a needed column is twice in the header.
-func strict(needed func(column string) bool, path string, read func(yield func(Row) bool) error) iter.Seq2[Row, error] {
+// rows yields what read does, unless a needed column is twice in the header.
+func rows(path string, needed func(string) bool, read func(func(Row) bool) error) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		first := true
-		for row, err := range rows(path, read) {
-			if err == nil && first { // the others have the same header
-				if i := slices.IndexFunc(row.repeated, needed); i >= 0 {
-					row, err = Row{File: path}, row.HeaderErrorf("duplicate column %q in the header", row.repeated[i])
+		var repeated error
+		err := read(func(r Row) bool {
+			if first { // the others have the same header
+				if i := slices.IndexFunc(r.repeated, needed); i >= 0 {
+					repeated = r.HeaderErrorf("duplicate column %q in the header", r.repeated[i])
+					return false
 				}
 			}
 			first = false
-			if !yield(row, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func rows(path string, read func(yield func(Row) bool) error) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
-		if err := read(func(r Row) bool { return yield(r, nil) }); err != nil {
+			return yield(r, nil)
+		})
+		if err = cmp.Or(repeated, err); err != nil {
 			yield(Row{File: path}, err)
 		}
 	}
@@ -131,7 +127,7 @@ func open(path string) (*os.File, error) {
 // ReadFrom yields the rows of a reader's content; the ending of the file name
 // gives the format.
 func ReadFrom(path string, in io.Reader) iter.Seq2[Row, error] {
-	return strict(func(string) bool { return true }, path, func(yield func(Row) bool) error { return readFrom(path, in, yield) })
+	return rows(path, anyColumn, func(yield func(Row) bool) error { return readFrom(path, in, yield) })
 }
 
 func readFrom(path string, in io.Reader, yield func(Row) bool) (err error) {

@@ -38,7 +38,10 @@ func Message(s string) string { return Text(userInfo.ReplaceAllString(s, "${1}[h
 
 func mark(s string, keep func(rune) bool) string {
 	harmless := func(r rune) bool {
-		return keep(r) || r < utf8.RuneSelf && r >= ' ' && r != 0x7f || r >= utf8.RuneSelf && r != utf8.RuneError && !hidden(r)
+		if r < utf8.RuneSelf {
+			return r >= ' ' && r != 0x7f || keep(r)
+		}
+		return r != utf8.RuneError && !hidden(r) || keep(r)
 	}
 	if strings.IndexFunc(s, func(r rune) bool { return !harmless(r) }) < 0 {
 		return s

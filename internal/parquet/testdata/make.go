@@ -21,12 +21,14 @@ type row struct {
 func main() {
 	for name, options := range map[string][]parquet.WriterOption{
 		"go-v1.parquet": {parquet.DataPageVersion(1), parquet.PageBufferSize(100), parquet.Compression(&parquet.Snappy)},
-		"go-v2.parquet": {parquet.DataPageVersion(2), parquet.PageBufferSize(100), parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(25)},
+		"go-v2.parquet": {parquet.DataPageVersion(2), parquet.PageBufferSize(100),
+			parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(25)},
 	} {
 		f, _ := os.Create(name)
 		w := parquet.NewGenericWriter[row](f, options...)
 		for i := 1; i <= 60; i++ {
-			r := row{ID: int32(i), Sentence1: fmt.Sprintf("The lamp number %d stands left of the door.", i), Label: int64(i % 2), Checked: i%3 == 0, Score: float64(i) / 4}
+			r := row{ID: int32(i), Sentence1: fmt.Sprintf("The lamp number %d stands left of the door.", i),
+				Label: int64(i % 2), Checked: i%3 == 0, Score: float64(i) / 4}
 			s := fmt.Sprintf("Lampe %d: 灯在门的左边。", i%4)
 			if i%5 == 0 {
 				s = `"The ""left"" door has a lamp."`

@@ -104,8 +104,10 @@ func (s *summary) finish(name, result string) {
 	for _, e := range events {
 		test := e.Test
 		// A test that was not finished when the package ended is what failed it.
-		quiet := test == "" && result != "fail" && !strings.HasPrefix(e.Output, "ok ") && !strings.HasPrefix(e.Output, "? ") ||
-			test != "" && (results[test] == "pass" || results[test] == "skip")
+		quiet := results[test] == "pass" || results[test] == "skip"
+		if test == "" {
+			quiet = result != "fail" && !strings.HasPrefix(e.Output, "ok ") && !strings.HasPrefix(e.Output, "? ")
+		}
 		if e.Action == "output" && !quiet {
 			fmt.Fprint(s.out, e.Output)
 		}

@@ -63,10 +63,9 @@ func checks() []check {
 			t.answered(t.items)
 			t.measured()
 		}},
-		check{"models list, models check", false, func(t *trial) {
-			for _, args := range [][]string{{"list", "ollama:"}, {"check", "ollama:tiny"}} {
-				t.ends(t.start("models", args[0], args[1], "--base-url", t.url()+"/v1"), 0, "tiny")
-			}
+		check{"models, models --check", false, func(t *trial) {
+			t.ends(t.start("models", "ollama:", "--base-url", t.url()+"/v1"), 0, "tiny")
+			t.ends(t.start("models", "ollama:tiny", "--check", "--base-url", t.url()+"/v1"), 0, "tiny")
 		}},
 		check{"gateway, no header", false, func(t *trial) {
 			fails([]string{"--base-url", t.gateway + "/v1"}, 2, "x-gateway-route header is required")(t)

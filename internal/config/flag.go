@@ -1,0 +1,163 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"crosstalk"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Flag declares a flag of a command. Parsing, help, completion, the file, its
+// schema and its template follow from it.
+type Flag struct {
+	Name     string   // "model", or "model,m" with a letter
+	To       any      // a pointer to its value, which is the default, or a pflag.Value
+	Help     string   // for people; a default that is not To's is in it
+	Choices  []string // the only values, also in a list
+	Values   string   // the name of what completes it; "": Choices, else files
+	Whole    bool     // of a list of texts: a comma does not separate values
+	Positive bool     // 0 is refused, because in Go it means the default
+	Reach    Reach    // what its texts can do: required of texts without Choices
+}
+
+// Annotations of flags.
+const (
+	groupAnnotation    = "config-group"
+	choicesAnnotation  = "config-choices"
+	valuesAnnotation   = "config-values"
+	positiveAnnotation = "config-positive"
+	reachAnnotation    = "config-reach" // pairs of what values can do and a pattern
+)
+
+// Declare adds flags to a command, after those it has. group is their title in
+// help; it can be "".
+func Declare(c *cobra.Command, group string, flags []Flag) {
+	fs := c.Flags()
+	fs.SortFlags = false
+	for _, f := range flags {
+		name, letter, _ := strings.Cut(f.Name, ",")
+		f.add(fs, name, letter)
+		a := map[string][]string{groupAnnotation: {group}}
+		if f.Choices != nil {
+			a[choicesAnnotation] = f.Choices
+		}
+		if f.Values != "" {
+			a[valuesAnnotation] = []string{f.Values}
+		}
+		if f.Positive {
+			a[positiveAnnotation] = []string{"true"}
+		}
+		if f.Reach != nil {
+			a[reachAnnotation] = f.Reach.pairs()
+		}
+		fs.Lookup(name).Annotations = a
+	}
+}
+
+func (f Flag) add(fs *pflag.FlagSet, name, letter string) {
+	switch to := f.To.(type) {
+	case *string:
+		fs.StringVarP(to, name, letter, *to, f.Help)
+	case *[]string:
+		if f.Whole {
+			fs.StringArrayVarP(to, name, letter, *to, f.Help)
+		} else {
+			fs.StringSliceVarP(to, name, letter, *to, f.Help)
+		}
+	case *bool:
+		fs.BoolVarP(to, name, letter, *to, f.Help)
+	case *int:
+		fs.IntVarP(to, name, letter, *to, f.Help)
+	case *[]int:
+		fs.IntSliceVarP(to, name, letter, *to, f.Help)
+	case *uint64:
+		fs.Uint64VarP(to, name, letter, *to, f.Help)
+	case *float64:
+		fs.Float64VarP(to, name, letter, *to, f.Help)
+	case *[]float64:
+		fs.Float64SliceVarP(to, name, letter, *to, f.Help)
+	case *time.Duration:
+		fs.DurationVarP(to, name, letter, *to, f.Help)
+	case **int64:
+		fs.VarP(optionalInt{to}, name, letter, f.Help)
+	case pflag.Value:
+		fs.VarP(to, name, letter, f.Help)
+	default:
+		panic(fmt.Sprintf("--%s: no flag has a value of type %T", name, f.To))
+	}
+}
+
+// optionalInt is the value of a flag that is a whole number, or nil.
+type optionalInt struct{ n **int64 }
+
+// Set implements pflag.Value.
+func (o optionalInt) Set(text string) error {
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return errors.New("expected a whole number")
+	}
+	*o.n = &v
+	return nil
+}
+
+// String implements pflag.Value.
+func (o optionalInt) String() string {
+	if o.n == nil || *o.n == nil {
+		return ""
+	}
+	return strconv.FormatInt(**o.n, 10)
+}
+
+// Type implements pflag.Value.
+func (o optionalInt) Type() string { return "int" }
+
+// GroupOf returns the group in which a flag was declared, "" for any other flag.
+func GroupOf(f *pflag.Flag) string { return strings.Join(f.Annotations[groupAnnotation], "") }
+
+// ValuesOf names what completes a flag, "" if nothing special does.
+func ValuesOf(f *pflag.Flag) string { return strings.Join(f.Annotations[valuesAnnotation], "") }
+
+// ChoicesOf returns the choices of a flag, nil if it has none.
+func ChoicesOf(f *pflag.Flag) []string { return f.Annotations[choicesAnnotation] }
+
+// Check returns an error for a flag with a value that is not one of its Choices,
+// or is 0 though it must be Positive.
+func Check(flags *pflag.FlagSet) (err error) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if err == nil && f.Changed {
+			err = check(f)
+		}
+	})
+	return err
+}
+
+func check(f *pflag.Flag) error {
+	values := []string{f.Value.String()}
+	if list, several := f.Value.(pflag.SliceValue); several {
+		values = list.GetSlice()
+	}
+	if f.Annotations[positiveAnnotation] != nil && slices.Contains([]string{"0", "0s"}, values[0]) {
+		expected := "a number above 0"
+		if f.Value.Type() == "duration" {
+			expected = "a duration above 0, such as 2m"
+		}
+		return crosstalk.BadOption(f.Name, " is %s; expected %s", values[0], expected)
+	}
+	choices := ChoicesOf(f)
+	for _, value := range values {
+		if choices == nil || value == f.DefValue {
+			continue
+		}
+		if _, err := crosstalk.Chosen(strings.ReplaceAll(f.Name, "-", " "), value, choices); err != nil {
+			return err
+		}
+	}
+	return nil
+}
