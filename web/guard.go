@@ -10,7 +10,8 @@ import (
 
 // guard refuses requests that this server should not answer.
 func (s *Server) guard(next http.Handler) http.Handler {
-	return access.Rules{Hosts: s.options.Hosts, Anyhow: s.options.Token != "", Body: mostBody, Command: "crosstalk serve", Admit: s.admit,
+	return access.Rules{Hosts: s.options.Hosts, Anyhow: s.options.Token != "", Body: mostBody,
+		Command: "crosstalk serve", Admit: s.admit,
 		Refuse: func(w http.ResponseWriter, r *http.Request, status int, message string) {
 			s.fail(w, r, &statusError{status, message})
 		}}.Guard(next)
@@ -39,7 +40,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	}
 	// Lax: links from other sites work, and are harmless since reading changes
 	// nothing. Forms of other sites come without the cookie.
-	http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.options.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.options.Token, Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteLaxMode})
 	query.Del("token")
 	to := url.URL{Path: r.URL.Path, RawQuery: query.Encode()}
 	http.Redirect(w, r, "/"+strings.TrimLeft(to.String(), "/"), http.StatusSeeOther)

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,15 +73,9 @@ func (l *listing) all() ([]*runEntry, error) {
 	if err := l.refresh(); err != nil {
 		return nil, err
 	}
-	runs := make([]*runEntry, 0, len(l.runs))
-	for _, r := range l.runs {
-		runs = append(runs, r)
-	}
+	runs := slices.Collect(maps.Values(l.runs))
 	slices.SortFunc(runs, func(a, b *runEntry) int {
-		if c := b.Changed.Compare(a.Changed); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(b.Changed.Compare(a.Changed), strings.Compare(a.Name, b.Name))
 	})
 	return runs, nil
 }
@@ -103,7 +99,8 @@ func (l *listing) refresh() error {
 	}
 	found := map[string]*runEntry{}
 	dir := filepath.Clean(l.dir)
-	err := filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error { // dir may be a link
+	root := dir + string(filepath.Separator) // dir may be a link
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		path = filepath.Clean(path)
 		if err != nil {
 			if path == dir && !errors.Is(err, fs.ErrNotExist) { // it may come to exist

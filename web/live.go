@@ -135,7 +135,7 @@ func indexing(s index.State) string {
 }
 
 // live sends the progress of a run to the script.
-func (s *Server) live(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) {
+func (s *Server) live(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) error {
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(progressOf(run, l, true))
+	return json.NewEncoder(w).Encode(progressOf(run, l, true))
 }

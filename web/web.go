@@ -20,7 +20,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"crosstalk/internal/visible"
 	"crosstalk/report/page"
@@ -79,17 +78,25 @@ func New(dir string, o Options) (*Server, error) {
 	s := &Server{options: o, listing: listing{dir: dir}}
 	s.runs.cache = o.Cache
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.list)
-	mux.HandleFunc("GET /compare", s.compare)
-	mux.HandleFunc("GET /runs/{run}", s.ofRun(s.run))
-	mux.HandleFunc("GET /runs/{run}/live.json", s.ofRun(s.live))
-	mux.HandleFunc("GET /runs/{run}/report.html", s.report)
-	mux.HandleFunc("GET /runs/{run}/answers", s.ofRun(s.answers))
-	mux.HandleFunc("GET /runs/{run}/answers.csv", s.ofRun(s.download))
-	mux.HandleFunc("GET /runs/{run}/answers.jsonl", s.ofRun(s.download))
-	mux.HandleFunc("GET /runs/{run}/answers/{number}", s.answer)
-	mux.HandleFunc("GET /runs/{run}/answers/{number}/text", s.text)
-	mux.HandleFunc("POST /runs/{run}/answers/{number}/note", s.note)
+	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /{$}":                               s.list,
+		"GET /compare":                           s.compare,
+		"GET /runs/{run}":                        s.ofRun(s.run),
+		"GET /runs/{run}/live.json":              s.ofRun(s.live),
+		"GET /runs/{run}/report.html":            s.report,
+		"GET /runs/{run}/answers":                s.ofRun(s.answers),
+		"GET /runs/{run}/answers.csv":            s.ofRun(s.download),
+		"GET /runs/{run}/answers.jsonl":          s.ofRun(s.download),
+		"GET /runs/{run}/answers/{number}":       s.answer,
+		"GET /runs/{run}/answers/{number}/text":  s.text,
+		"POST /runs/{run}/answers/{number}/note": s.note,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := handle(w, r); err != nil {
+				s.fail(w, r, err)
+			}
+		})
+	}
 	mux.HandleFunc("GET /style.css", access.Static("text/css; charset=utf-8", []byte(page.Style()+sheet)))
 	mux.HandleFunc("GET /script.js", access.Static("text/javascript; charset=utf-8", script))
 	mux.HandleFunc("GET /icon.svg", access.Static("image/svg+xml", access.Icon))
@@ -178,14 +185,15 @@ func (r *runEntry) frame(title, here string) frame {
 
 // show writes a page. The page is buffered, so that an error does not leave half
 // a page.
-func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, data any) {
+func show(w http.ResponseWriter, status int, name string, data any) error {
 	var b bytes.Buffer
 	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b.Bytes()))
+	w.WriteHeader(status)
+	w.Write(b.Bytes())
+	return nil
 }
 
 // fail writes an error page. It removes the directory's path from messages.
@@ -200,13 +208,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case r.Context().Err() != nil:
 		status, err = errSlow.status, errSlow
 	}
-	var b bytes.Buffer
 	message := strings.ReplaceAll(err.Error(), s.listing.dir, "…")
-	templates().ExecuteTemplate(&b, "error.html", struct {
+	show(w, status, "error.html", struct {
 		frame
 		Message string
 	}{frame{Title: http.StatusText(status), Trail: []link{{"Runs", "/"}}}, visible.Line(message)})
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write(b.Bytes())
 }
