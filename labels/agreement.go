@@ -155,9 +155,9 @@ func (s *Sheet) compare(d Design, labels []Label, o Options) (Agreement, error) 
 	labels = s.own(labels)
 	units, unmatched := s.labelled(d.strata(), labels)
 	c := comparison{q: s.Question, o: o, units: units, names: labelNames(s.Question, units)}
-	c.result = Agreement{Question: s.Question.Name, Labels: len(labels) - unmatched, Questions: len(units), Units: len(s.Units),
-		Annotators: annotators(units), Weighted: d.strata(), Slack: o.Slack, Curves: []Curve{}, Cells: []Cell{},
-		Disagreements: []Disagreement{}, Unmatched: unmatched}
+	c.result = Agreement{Question: s.Question.Name, Labels: len(labels) - unmatched, Questions: len(units),
+		Units: len(s.Units), Annotators: annotators(units), Weighted: d.strata(), Slack: o.Slack, Curves: []Curve{},
+		Cells: []Cell{}, Disagreements: []Disagreement{}, Unmatched: unmatched}
 	if len(units) > 0 {
 		c.people()
 		c.annotators()

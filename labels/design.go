@@ -201,7 +201,8 @@ func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 			"use a larger --sample or fewer columns in --by", sample.N, len(strata))
 	}
 	slices.SortFunc(strata, func(a, b []int) int { // the smallest first: what they lack goes to the others
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(units[a[0]].stratum(sample.By), units[b[0]].stratum(sample.By)))
+		one, other := units[a[0]], units[b[0]]
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(one.stratum(sample.By), other.stratum(sample.By)))
 	})
 	var chosen []int
 	left := sample.N

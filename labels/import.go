@@ -146,7 +146,8 @@ func (s *Sheet) pairID(d Design, a filledIn) (string, error) {
 		}
 	}
 	if len(ids) != 1 {
-		return "", a.errorf("the question %s is about %d pairs of answers like this one; expected 1", s.Question.Name, len(ids))
+		return "", a.errorf("the question %s is about %d pairs of answers like this one; expected 1",
+			s.Question.Name, len(ids))
 	}
 	return ids[0], nil
 }

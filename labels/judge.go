@@ -203,7 +203,8 @@ func (j judge) disagreements() {
 	})
 	for _, u := range worst[:min(len(worst), max(j.o.Worst, 0))] {
 		x := Disagreement{Judge: j.name, Item: u.Item, Sample: u.Sample, Variant: u.Variant, Line: u.Line,
-			Condition: u.Condition, Found: j.finding(u), Difference: crosstalk.Value(j.by(u).Difference), Topic: u.Topic, Gap: j.gap(u)}
+			Condition: u.Condition, Found: j.finding(u), Difference: crosstalk.Value(j.by(u).Difference), Topic: u.Topic,
+			Gap: j.gap(u)}
 		if j.o.Link != nil {
 			x.Link = j.o.Link(u.Item)
 		}

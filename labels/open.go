@@ -268,7 +268,8 @@ func given(path string) ([]Label, Design, error) {
 		return nil, Design{}, err
 	}
 	if len(labels) == 0 {
-		return nil, Design{}, fmt.Errorf("%s has no labels: use 'crosstalk labels export' and 'crosstalk labels import'", path)
+		return nil, Design{}, fmt.Errorf("%s has no labels: "+
+			"use 'crosstalk labels export' and 'crosstalk labels import'", path)
 	}
 	design, err := ReadDesign(path)
 	return labels, design, err

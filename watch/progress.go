@@ -37,7 +37,9 @@ func Show(w io.Writer, s *ask.Session, planned int) (stop func()) {
 // ShowScored writes how many answers have been scored, of the observations that an
 // observer (study.Study.Observe) is given, until stop is called, which can be done more
 // than once. The observer that it returns passes them on.
-func ShowScored(w io.Writer, observe func() func(crosstalk.Observation)) (counting func() func(crosstalk.Observation), stop func()) {
+func ShowScored(w io.Writer, observe func() func(crosstalk.Observation)) (
+	counting func() func(crosstalk.Observation), stop func(),
+) {
 	var n atomic.Int64
 	counting = func() func(crosstalk.Observation) {
 		n.Store(0)
@@ -65,13 +67,15 @@ func newProgress(w io.Writer, s *ask.Session, planned int) *progress {
 
 func (p *progress) show() {
 	s, took := p.session.Stats(), time.Since(p.started)
+	tokens := s.Usage.Prompt + s.Usage.Completion
 	var waits []string
 	for _, w := range s.Waits {
 		waits = append(waits, w.Text(time.Now()))
 	}
 	if p.log != nil {
-		p.log.Log("progress", "done", s.Done, "requests", max(s.Done, p.planned), "failed", s.Failed, "saved", s.Cached, "retries", s.Retries,
-			"rate", float64(s.Done-s.Cached)/took.Seconds(), "tokens", s.Usage.Prompt+s.Usage.Completion, "cost", s.Cost, "trouble", s.Trouble, "waiting", strings.Join(waits, "; "))
+		p.log.Log("progress", "done", s.Done, "requests", max(s.Done, p.planned), "failed", s.Failed, "saved", s.Cached,
+			"retries", s.Retries, "rate", float64(s.Done-s.Cached)/took.Seconds(), "tokens", tokens, "cost", s.Cost,
+			"trouble", s.Trouble, "waiting", strings.Join(waits, "; "))
 		return
 	}
 	var b strings.Builder
@@ -89,7 +93,7 @@ func (p *progress) show() {
 	if s.Retries > 0 {
 		fmt.Fprintf(&b, ", %d retries", s.Retries)
 	}
-	if tokens := s.Usage.Prompt + s.Usage.Completion; tokens > 0 {
+	if tokens > 0 {
 		fmt.Fprintf(&b, ", %d tokens", tokens)
 	}
 	if s.Cost > 0 {

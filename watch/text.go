@@ -19,7 +19,8 @@ const mostShards = 20
 func WriteJSON(w io.Writer, runs []Run) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(map[string]any{"schema": "crosstalk/status/v1", "runs": append([]Run{}, runs...)}) // no runs are [], not null
+	runs = append([]Run{}, runs...) // no runs are [], not null
+	return e.Encode(map[string]any{"schema": "crosstalk/status/v1", "runs": runs})
 }
 
 // Write writes how far runs have come, for people: each run, and below it all its

@@ -120,7 +120,8 @@ func Whole(path string, m run.Manifest) string {
 // find returns the run directories at or below a directory.
 func find(dir string) (paths []string, err error) {
 	dir = filepath.Clean(dir)
-	err = filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error { // dir may be a link
+	root := dir + string(filepath.Separator) // dir may be a link
+	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		path = filepath.Clean(path)
 		if err != nil {
 			if path == dir {
@@ -138,7 +139,8 @@ func find(dir string) (paths []string, err error) {
 			return nil
 		}
 		name, err := filepath.Rel(dir, path)
-		if err != nil || path != dir && strings.HasPrefix(e.Name(), ".") || strings.Count(name, string(filepath.Separator)) >= deepest {
+		hidden := path != dir && strings.HasPrefix(e.Name(), ".")
+		if err != nil || hidden || strings.Count(name, string(filepath.Separator)) >= deepest {
 			return fs.SkipDir
 		}
 		if isRun(path) {

@@ -132,7 +132,8 @@ func (a Rules) goesBy(host string) bool {
 	if ip, err := netip.ParseAddr(name); err == nil {
 		return a.Anyhow || ip.IsLoopback()
 	}
-	return name == "localhost" || name != "" && slices.ContainsFunc(a.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
+	known := func(host string) bool { return strings.EqualFold(host, name) }
+	return name == "localhost" || name != "" && slices.ContainsFunc(a.Hosts, known)
 }
 
 // Icon is the icon of all pages, as SVG.

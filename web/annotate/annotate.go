@@ -169,7 +169,8 @@ func (s *Server) open() error {
 	wanted := s.options.Questions
 	for _, name := range wanted {
 		if !slices.Contains(all, name) {
-			return fmt.Errorf("unknown question %q for a run of %s; choose one of: %s", name, instrument, strings.Join(all, ", "))
+			return fmt.Errorf("unknown question %q for a run of %s; choose one of: %s",
+				name, instrument, strings.Join(all, ", "))
 		}
 	}
 	var reasons []error // why questions cannot be asked

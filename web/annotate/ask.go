@@ -58,7 +58,9 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, q *sheet, annotator
 
 // showNext shows the next question. trouble is what is wrong with the given
 // answer, whose marks and comment are kept.
-func (s *Server) showNext(w http.ResponseWriter, r *http.Request, q *sheet, annotator string, given labels.Answer, trouble string) error {
+func (s *Server) showNext(
+	w http.ResponseWriter, r *http.Request, q *sheet, annotator string, given labels.Answer, trouble string,
+) error {
 	st, given, codes, err := s.next(q, annotator, given)
 	if err != nil {
 		return err

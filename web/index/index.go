@@ -83,7 +83,8 @@ func Open(dir, cache string, book Book) (*Index, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	x := &Index{dir: dir, stamp: stamp, observations: f, check: check, size: info.Size(), built: make(chan struct{}), conns: make(chan *sqlite3.Conn, 4), stop: func() {}}
+	x := &Index{dir: dir, stamp: stamp, observations: f, check: check, size: info.Size(), built: make(chan struct{}),
+		conns: make(chan *sqlite3.Conn, 4), stop: func() {}}
 	sealed := seal(cache, x.stamp)
 	places := []string{filepath.Join(dir, "browse.db"), filepath.Join(cache, cacheName(dir))}
 	for _, path := range places {
