@@ -109,8 +109,8 @@ func (c *comparison) annotators() {
 	}
 }
 
-// addMean adds the mean of a value of these units, with the interval of all
-// means; a weighted one has that of the bootstrap.
+// addMean adds the mean of a value of these units. The interval of a weighted mean
+// is from the bootstrap, any other from stats.Mean.
 func (c *comparison) addMean(
 	measure, of string, by map[string]string, units []labelledUnit, value func(labelledUnit) float64,
 ) {

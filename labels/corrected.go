@@ -27,18 +27,18 @@ const (
 	corrected   = "corrected"
 )
 
-// CorrectedOf returns figures of a finished run three times, for every question that
-// was answered: as the instrument has them, those of people alone, and corrected:
-// the mean that people would give to all answers, from their labels of some and the
-// instrument's values of all (stats.Corrected, prediction-powered inference). Figures
-// are given for each condition and judge, and for each value of each column of by.
-// The strata are those of the exported samples. If people marked words, WPR and LCPR
-// are figures too. Notes say what could not be corrected.
+// CorrectedOf returns each figure of a finished run that people's labels can correct,
+// three times: from the instrument, from the labels alone, and corrected: an estimate
+// of the mean that people would give to all answers, from their labels of some answers
+// and the instrument's values of all (stats.Corrected, prediction-powered inference).
+// There is a figure for each condition and judge, and for each value of each column of
+// by. Samples were stratified by the columns of the exports. If people marked words,
+// WPR and LCPR are corrected too. Notes name figures that could not be corrected.
 //
-// All are plain means over answers (of lines: over lines), also where the instrument
-// averages over languages. An answer that several people labelled has the mean of
-// their values; one that nobody can tell counts as not labelled. Signatures are those
-// of the run's own figures, with a field for what is different.
+// All figures are plain means over answers (of lines: over lines), also where the
+// instrument averages over languages. An answer that several people labelled has the
+// mean of their values; one that nobody can tell counts as not labelled. Signatures
+// are the run's own, with a field for the difference.
 func CorrectedOf(path string, by []string) (estimates []crosstalk.Estimate, notes []string, err error) {
 	labels, design, err := given(path)
 	if err != nil {
@@ -165,9 +165,9 @@ type target struct {
 	steps   func(unit int, j Judged) (values, labels []float64, ok bool)
 }
 
-// targets are the question's measure and, if people marked words, those of words: of
-// answers that pass the check of lines, and of those that pass that of words too.
-// LCPR is the harmonic mean of LPR and WPR in the languages that have both.
+// targets are the question's measure and, if people marked words, WPR (the share of
+// answers that pass the check of words among those that pass that of lines) and LCPR,
+// the harmonic mean of LPR and WPR in the languages that have both.
 func (s *Sheet) targets(labels []Label) []target {
 	values := slices.Repeat([]float64{math.NaN()}, len(s.Units))
 	units, _ := s.labelled(nil, labels)
@@ -293,7 +293,7 @@ func (q Question) better() crosstalk.Direction {
 	return crosstalk.Higher
 }
 
-// signature is that of the run's own figure of this measure with these columns.
+// signature returns the signature of the run's own figure with these columns.
 func (s *Sheet) signature(own []crosstalk.Estimate, measure string, by map[string]string) string {
 	lines := s.Question.Unit == unitLine
 	mean := "mean:answers"

@@ -169,8 +169,8 @@ func (s *Sheet) add(u Unit) error {
 	return nil
 }
 
-// fill completes units from other observations: that of an input that was not
-// rewritten does not repeat it, and the classes of a task are those of its answers.
+// fill completes units from other observations: one whose input was not rewritten does
+// not repeat the input, and the classes of a task come from all its answers.
 func (r reader) fill() {
 	classes, all := map[string]map[string]bool{}, map[string]bool{}
 	for i := range r.Units {

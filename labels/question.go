@@ -40,7 +40,7 @@ type Question struct {
 // choice is a possible answer to a question.
 type choice struct {
 	Label string  // as stored
-	Shown string  // as asked; empty: as stored. "A" stands for the first side on the unblinded sheet
+	Shown string  // as asked; empty: as stored. "A" is the first side on the unblinded sheet
 	Value float64 // on the scale of the measure; NaN: none
 }
 
@@ -70,14 +70,14 @@ const (
 	answerLanguage = "confusion" // of an answer
 	Lines          = "lines"     // the language of a line
 	SameMeaning    = "consistency"
-	Reading        = "reading" // what an answer says
-	Codes          = "codes"   // what is wrong with a pair of answers
+	Reading        = "reading" // the class that an answer chooses
+	Codes          = "codes"   // why a pair of answers differs
 )
 
 //go:embed questions.yaml
 var questionsFile []byte
 
-// questions are those of all instruments.
+// questions are the questions about all instruments.
 var questions = sync.OnceValue(func() (list []Question) {
 	if err := yaml.Unmarshal(questionsFile, &list); err != nil {
 		panic(err)
@@ -121,7 +121,7 @@ func (q Question) shown() (list []string) {
 	return list
 }
 
-// value is that of a label, NaN where it has none.
+// value is the value of a label, NaN if it has none.
 func (q Question) value(label string) float64 {
 	for _, c := range q.Choices {
 		if c.Label == label {

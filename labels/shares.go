@@ -21,7 +21,7 @@ const (
 	Instrument = "instrument"
 )
 
-// Opinion is what people say about one question, as plots draw it.
+// Opinion is people's labels for one question, as plots draw them.
 type Opinion struct {
 	Question Question
 	Said     []Said
@@ -38,7 +38,7 @@ type Said struct {
 	Weight float64 // the weights of all add up to the number of labels
 }
 
-// Opinions returns what people say of a run, none if it has no labels.
+// Opinions returns people's labels of a run by question, none if it has no labels.
 func Opinions(path string) (list []Opinion, err error) {
 	given, err := Read(path)
 	if err != nil || len(given) == 0 {

@@ -13,7 +13,7 @@ import (
 	"crosstalk"
 )
 
-// Formats are those of sheets. The second is the tasks of Label Studio.
+// Formats are the formats of sheets; json is a list of Label Studio's tasks.
 var Formats = []string{"csv", "json"}
 
 // CheckFormat returns an error for an unknown format.

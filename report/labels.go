@@ -83,7 +83,7 @@ const (
 	shortCells   = 8
 )
 
-// screen is what matters most: how well the instrument does, before what people say.
+// screen keeps what matters most: how well the instrument does, then rates.
 func (a AgreementView) screen() AgreementView {
 	order := []string{labels.Sensitivity, labels.Specificity, labels.SameFindings, labels.TauB, labels.CohensKappa,
 		labels.Alpha, labels.Rate}

@@ -76,7 +76,7 @@ func (r Run) writeShards(w io.Writer, all bool) error {
 	list := r.Parts
 	if !all {
 		list = slices.DeleteFunc(slices.Clone(list), func(p Part) bool { return p.State == Finished && p.Failed == 0 })
-		slices.SortStableFunc(list, func(a, b Part) int { return int(b.Left - a.Left) }) // those that take longest first
+		slices.SortStableFunc(list, func(a, b Part) int { return int(b.Left - a.Left) }) // the slowest first
 	}
 	more := 0
 	if !all && len(list) > mostShards {

@@ -1,5 +1,5 @@
-// Package watch says how far runs have come: those in a directory, all shards of one
-// as one run, and one that is measured now.
+// Package watch shows the progress of runs: of those in a directory, with all shards of
+// a run as one, and of a run that is being measured.
 package watch
 
 import (
@@ -28,14 +28,14 @@ type Run struct {
 	Missing []int    `json:"missing,omitempty"` // shards that have not begun
 	Parts   []Part   `json:"parts"`             // the shards that have; of a run without shards the run itself
 
-	Totals // Requests and Left are with those of Missing, about
+	Totals // Requests and Left are estimates that include Missing
 }
 
 // Part is the run of one shard, or a whole run.
 type Part struct {
 	Path  string      `json:"path"`
 	Shard shard.Shard `json:"shard,omitzero"`
-	Slow  bool        `json:"slow,omitempty"`  // its rate is less than half that of the usual shard
+	Slow  bool        `json:"slow,omitempty"`  // its rate is less than half the usual shard's
 	Error string      `json:"error,omitempty"` // why it cannot be read
 
 	Totals
@@ -171,8 +171,7 @@ func newRun(path string, m run.Manifest, parts ...Part) Run {
 	return r
 }
 
-// Of reads how far one run has come, a whole run or that of a shard. prices may be
-// nil.
+// Of reads the progress of one run, whole or of a shard. prices may be nil.
 func Of(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
 	p := Part{Path: path, Shard: m.Plan.Shard, Totals: Totals{State: Quiet, Requests: m.Asks}}
 	j, err := journal.OpenReader(filepath.Join(path, journal.Name))

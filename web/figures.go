@@ -94,7 +94,7 @@ func (c *comparisons) of(ctx context.Context, a, b side) *figureTable {
 	return nil
 }
 
-// add makes room for a comparison, nil if all that are kept are being computed.
+// add starts a comparison and drops the oldest finished one; nil if none has finished.
 func (c *comparisons) add(key string) *comparison {
 	if len(c.kept) == mostKept {
 		i := slices.IndexFunc(c.kept, func(k *comparison) bool {

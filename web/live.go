@@ -102,7 +102,7 @@ func latest(path string) (list []latestAnswer) {
 	if prompts.journal == nil {
 		return nil
 	}
-	records, _ := prompts.journal.Latest(3) // what is wrong with the journal is in the detail
+	records, _ := prompts.journal.Latest(3) // an error is in the detail
 	for _, r := range records {
 		list = append(list, latestAnswer{brief(r.Request.Text()), brief(r.Answer.Text), string(r.Answer.Status)})
 	}

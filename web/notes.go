@@ -86,7 +86,7 @@ func (m *marks) find(ctx context.Context, x *index.Index) error {
 	return nil
 }
 
-// String says how many answers have a note or a mark, "" if none has.
+// String counts the answers with a note or a mark in a sentence, "" if none has one.
 func (m marks) String() string {
 	if m.Trouble != "" {
 		return m.Trouble

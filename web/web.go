@@ -123,7 +123,7 @@ func CheckDir(dir string) error {
 	return nil
 }
 
-// missingError says that the directory of the runs does not exist.
+// missingError is the error for a directory of runs that does not exist.
 type missingError struct{ dir string }
 
 func (e *missingError) Error() string {
@@ -183,8 +183,7 @@ func (r *runEntry) frame(title, here string) frame {
 	return f
 }
 
-// show writes a page. The page is buffered, so that an error does not leave half
-// a page.
+// show writes a page, all of it or, if a template fails, nothing.
 func show(w http.ResponseWriter, status int, name string, data any) error {
 	var b bytes.Buffer
 	if err := templates().ExecuteTemplate(&b, name, data); err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long one step in the browser may take. No step takes long,
+// patience limits the time of one step in the browser. No step needs long,
 // but a busy machine may leave a browser no time.
 const patience = 4 * time.Minute
 
@@ -70,7 +70,7 @@ type Page struct {
 	requests []string // other than of the page's own server
 }
 
-// Look says how a page is looked at.
+// Look is a window size and a colour scheme.
 type Look struct {
 	Width, Height int64
 	Dark          bool

@@ -21,9 +21,9 @@ import (
 
 // Limits of requests.
 const (
-	MostRequests = 32               // concurrent, unless the rules say otherwise
+	MostRequests = 32               // concurrent, unless Rules.Concurrent is set
 	mostWaiting  = 5 * time.Second  // for a slot
-	mostTime     = 20 * time.Second // per request, unless the rules say otherwise
+	mostTime     = 20 * time.Second // per request, unless Rules.Time is set
 	MostURL      = 8 << 10          // bytes
 	mostHeader   = 16 << 10
 )

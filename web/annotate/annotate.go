@@ -29,7 +29,7 @@ import (
 	"crosstalk/web/access"
 )
 
-// Options say who is asked what.
+// Options choose the annotators and the questions.
 type Options struct {
 	Questions  []string // names; empty: all of the run
 	Sample     labels.Sample
@@ -75,8 +75,8 @@ var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(page.Templates().ParseFS(files, "templates/*.html"))
 })
 
-// check returns an error for a sample that says nothing, and for names that cannot be
-// kept or told apart.
+// check returns an error for an impossible sample, and for names that cannot be stored
+// or are not unique.
 func (o Options) check() error {
 	if err := o.Sample.Check(); err != nil {
 		return err
@@ -213,7 +213,7 @@ func (s *Server) open() error {
 	return nil
 }
 
-// add adds the sample of a sheet to what is asked.
+// add draws the sample of a sheet.
 func (s *Server) add(of *labels.Sheet) error {
 	units, err := of.Draw(s.options.Sample)
 	if err != nil {
@@ -232,7 +232,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // Token is the token of an annotator: the same whenever the run is served.
 func (s *Server) Token(annotator string) string { return s.design.Token(annotator) }
 
-// Count says what an annotator is asked: "60 questions", "rewritten instructions".
+// Count describes an annotator's work: "60 questions", "rewritten instructions".
 func (s *Server) Count() string {
 	n := 0
 	for _, sheet := range s.sheets {
@@ -248,7 +248,7 @@ func (s *Server) Count() string {
 	return strings.Join(parts, " and ")
 }
 
-// of returns the questions for an annotator, in their order.
+// of returns the questions for an annotator, in the order drawn for them.
 func (q *sheet) of(d labels.Design, annotator string, seed uint64) []labels.Asked {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -297,8 +297,7 @@ func (s *Server) kinds() int {
 	return n
 }
 
-// show writes a page. The page is buffered, so that an error does not leave half
-// a page.
+// show writes a page, all of it or, if a template fails, nothing.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	var b bytes.Buffer
 	if err := templates().ExecuteTemplate(&b, name, data); err != nil {

@@ -80,7 +80,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// enter takes the name of an annotator.
+// enter stores the name of an annotator.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimSpace(r.PostFormValue("name"))
 	if len(s.options.Annotators) > 0 {

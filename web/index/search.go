@@ -14,7 +14,7 @@ import (
 
 // Query selects answers.
 type Query struct {
-	Where  map[string]string // values of columns, all of which hold
+	Where  map[string]string // values of columns; answers have all of them
 	Text   string            // words that begin words of the answer; "exact phrases" in quotation marks
 	After  int               // numbers larger than that, the least first
 	Before int               // if not 0: numbers less than that, the largest of them, in ascending order
