@@ -79,7 +79,11 @@ const deepest = 8
 // their paths. prices may be nil. An error is one of the directory; what is wrong
 // with a run is in its part.
 func Read(dir string, prices ask.Prices, now time.Time) ([]Run, error) {
-	paths, err := find(dir)
+	var paths []string
+	err := Find(dir, true, func(path string) bool {
+		paths = append(paths, path)
+		return true
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +121,13 @@ func Whole(path string, m run.Manifest) string {
 	return fmt.Sprint(filepath.Dir(path), m.Plan.Shard.Count, m.Plan.Whole().Hash())
 }
 
-// find returns the run directories at or below a directory.
-func find(dir string) (paths []string, err error) {
+// Find calls use with each run directory at or below a directory until use returns
+// false. With links, the run of a shard may be a symbolic link, as in shard.Runs; no
+// other link is followed.
+func Find(dir string, links bool, use func(path string) bool) error {
 	dir = filepath.Clean(dir)
 	root := dir + string(filepath.Separator) // dir may be a link
-	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		path = filepath.Clean(path)
 		if err != nil {
 			if path == dir {
@@ -129,27 +135,26 @@ func find(dir string) (paths []string, err error) {
 			}
 			return fs.SkipDir // an unreadable directory does not hide the others
 		}
-		if e.Type()&fs.ModeSymlink != 0 && shard.IsRun(e.Name()) { // as shard.Runs has it; no other link is followed
-			if isRun(path) {
-				paths = append(paths, path)
-			}
-			return nil
-		}
-		if !e.IsDir() {
+		linked := links && e.Type()&fs.ModeSymlink != 0 && shard.IsRun(e.Name())
+		if !e.IsDir() && !linked {
 			return nil
 		}
 		name, err := filepath.Rel(dir, path)
 		hidden := path != dir && strings.HasPrefix(e.Name(), ".")
-		if err != nil || hidden || strings.Count(name, string(filepath.Separator)) >= deepest {
+		switch {
+		case linked && !isRun(path):
+			return nil
+		case err != nil || hidden || strings.Count(name, string(filepath.Separator)) >= deepest:
 			return fs.SkipDir
+		case !isRun(path):
+			return nil
+		case !use(path):
+			return fs.SkipAll
+		case linked:
+			return nil
 		}
-		if isRun(path) {
-			paths = append(paths, path)
-			return fs.SkipDir
-		}
-		return nil
+		return fs.SkipDir
 	})
-	return paths, err
 }
 
 func isRun(path string) bool {

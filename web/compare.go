@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"crosstalk/report/page"
+	"crosstalk/web/access"
 	"crosstalk/web/index"
 )
 
@@ -122,8 +123,8 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) (err error) {
 // the one before.
 func (s *Server) compareChosen(w http.ResponseWriter, r *http.Request, ids []string) error {
 	if len(ids) != 2 {
-		return &statusError{http.StatusUnprocessableEntity,
-			"Go back and choose two runs; " + number(len(ids), "is", "are") + " chosen."}
+		return &access.Error{Status: http.StatusUnprocessableEntity,
+			Message: "Go back and choose two runs; " + number(len(ids), "is", "are") + " chosen."}
 	}
 	a, err := s.listing.run(ids[0])
 	if err != nil {

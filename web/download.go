@@ -14,6 +14,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument"
 	"crosstalk/report/page"
+	"crosstalk/web/access"
 	"crosstalk/web/index"
 )
 
@@ -40,8 +41,8 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, run *runEntry,
 	case err != nil:
 		return err
 	case found.Later:
-		return &statusError{http.StatusRequestEntityTooLarge,
-			fmt.Sprintf("More than %s answers. Use a filter, or 'crosstalk export' for all.", count(mostDownload))}
+		return &access.Error{Status: http.StatusRequestEntityTooLarge,
+			Message: fmt.Sprintf("More than %s answers. Use a filter, or 'crosstalk export' for all.", count(mostDownload))}
 	case found.Cut:
 		return errSlow
 	}

@@ -11,10 +11,11 @@ import (
 // guard refuses requests that this server should not answer.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return access.Rules{Hosts: s.options.Hosts, Anyhow: s.options.Token != "", Body: mostBody,
-		Command: "crosstalk serve", Admit: s.admit,
-		Refuse: func(w http.ResponseWriter, r *http.Request, status int, message string) {
-			s.fail(w, r, &statusError{status, message})
-		}}.Guard(next)
+		Command: "crosstalk serve", Admit: s.admit, Refuse: s.refuse}.Guard(next)
+}
+
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	s.fail(w, r, &access.Error{Status: status, Message: message})
 }
 
 // mostBody is the maximum size of a form in bytes.
@@ -34,8 +35,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	}
 	query := r.URL.Query()
 	if !access.Equal(query.Get("token"), s.options.Token) {
-		s.fail(w, r, &statusError{http.StatusUnauthorized,
-			"Token missing. Open the address that 'crosstalk serve' printed when it started; it contains the token."})
+		s.fail(w, r, &access.Error{Status: http.StatusUnauthorized,
+			Message: "Token missing. Open the address that 'crosstalk serve' printed when it started; it contains the token."})
 		return false
 	}
 	// Lax: links from other sites work, and are harmless since reading changes

@@ -15,6 +15,7 @@ import (
 
 	"crosstalk/internal/visible"
 	"crosstalk/labels"
+	"crosstalk/web/access"
 	"crosstalk/web/index"
 )
 
@@ -101,8 +102,8 @@ func (s *Server) note(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if r.ParseForm() != nil {
-		return &statusError{http.StatusBadRequest,
-			"The form cannot be read. A note has at most " + count(labels.LongestNote) + " characters."}
+		return &access.Error{Status: http.StatusBadRequest,
+			Message: "The form cannot be read. A note has at most " + count(labels.LongestNote) + " characters."}
 	}
 	notes, err := labels.ReadNotes(run.path)
 	if err != nil {
@@ -119,11 +120,12 @@ func (s *Server) note(w http.ResponseWriter, r *http.Request) error {
 	err = labels.AddNote(run.path, n)
 	switch {
 	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
-		return &statusError{http.StatusForbidden, "The note was not saved: the run's directory is not writable."}
+		return &access.Error{Status: http.StatusForbidden,
+			Message: "The note was not saved: the run's directory is not writable."}
 	case errors.As(err, new(*fs.PathError)):
 		return err
 	case err != nil:
-		return &statusError{http.StatusUnprocessableEntity, "The note was not saved: " + err.Error() + "."}
+		return &access.Error{Status: http.StatusUnprocessableEntity, Message: "The note was not saved: " + err.Error() + "."}
 	}
 	http.Redirect(w, r, backTo(r.PostForm.Get("back"), run.ID, number), http.StatusSeeOther)
 	return nil

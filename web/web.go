@@ -103,7 +103,7 @@ func New(dir string, o Options) (*Server, error) {
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNothing) })
 	mux.HandleFunc("POST /", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
-		s.fail(w, r, &statusError{http.StatusMethodNotAllowed, "This page takes no such requests."})
+		s.fail(w, r, &access.Error{Status: http.StatusMethodNotAllowed, Message: "This page takes no such requests."})
 	})
 	s.handler = s.guard(mux)
 	return s, nil
@@ -141,17 +141,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 func (s *Server) Close() error { return s.runs.close() }
 
 // errNothing is the error for an unknown page.
-var errNothing = &statusError{http.StatusNotFound, "Page not found. Its run may have been deleted."}
+var errNothing = &access.Error{Status: http.StatusNotFound, Message: "Page not found. Its run may have been deleted."}
 
-var errSlow = &statusError{http.StatusServiceUnavailable, "This took too long. Try a more specific search."}
-
-// statusError is an error that is shown to the user.
-type statusError struct {
-	status  int
-	message string
-}
-
-func (e *statusError) Error() string { return e.message }
+var errSlow = &access.Error{Status: http.StatusServiceUnavailable,
+	Message: "This took too long. Try a more specific search."}
 
 // frame is what every page has.
 type frame struct {
@@ -198,14 +191,14 @@ func show(w http.ResponseWriter, status int, name string, data any) error {
 // fail writes an error page. It removes the directory's path from messages.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusInternalServerError
-	var known *statusError
+	var known *access.Error
 	switch {
 	case errors.As(err, &known):
-		status = known.status
+		status = known.Status
 	case errors.Is(err, index.ErrNone), errors.Is(err, fs.ErrNotExist):
-		status, err = errNothing.status, errNothing
+		status, err = errNothing.Status, errNothing
 	case r.Context().Err() != nil:
-		status, err = errSlow.status, errSlow
+		status, err = errSlow.Status, errSlow
 	}
 	message := strings.ReplaceAll(err.Error(), s.listing.dir, "…")
 	show(w, status, "error.html", struct {

@@ -140,10 +140,7 @@ func New(run string, o Options) (*Server, error) {
 	mux.HandleFunc("GET /icon.svg", access.Static("image/svg+xml", access.Icon))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNothing) })
 	s.handler = access.Rules{Hosts: o.Hosts, Anyhow: len(o.Annotators) > 0, Body: mostBody,
-		Command: "crosstalk annotate", Admit: s.admit,
-		Refuse: func(w http.ResponseWriter, r *http.Request, status int, message string) {
-			s.fail(w, r, &statusError{status, message})
-		}}.Guard(mux)
+		Command: "crosstalk annotate", Admit: s.admit, Refuse: s.refuse}.Guard(mux)
 	return s, nil
 }
 
@@ -266,15 +263,7 @@ func (q *sheet) of(d labels.Design, annotator string, seed uint64) []labels.Aske
 // memory: on loopback anybody can give a new name at every request.
 const mostKnown = 1000
 
-// statusError is an error that is shown to the user.
-type statusError struct {
-	status  int
-	message string
-}
-
-func (e *statusError) Error() string { return e.message }
-
-var errNothing = &statusError{http.StatusNotFound, "Page not found."}
+var errNothing = &access.Error{Status: http.StatusNotFound, Message: "Page not found."}
 
 // frame is what every page has.
 type frame struct {
@@ -309,13 +298,17 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name s
 	w.Write(b.Bytes())
 }
 
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	s.fail(w, r, &access.Error{Status: status, Message: message})
+}
+
 // fail writes an error page. Messages do not contain the run's path, which may
 // name the model.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusInternalServerError
-	var known *statusError
+	var known *access.Error
 	if errors.As(err, &known) {
-		status = known.status
+		status = known.Status
 	}
 	f := s.frame(r, http.StatusText(status))
 	if status == http.StatusUnauthorized {

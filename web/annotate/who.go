@@ -50,8 +50,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if s.annotator(r) == "" {
-		s.fail(w, r, &statusError{http.StatusUnauthorized,
-			"Token missing. Open the address that you were given; it contains your token."})
+		s.fail(w, r, &access.Error{Status: http.StatusUnauthorized,
+			Message: "Token missing. Open the address that you were given; it contains your token."})
 		return false
 	}
 	return true
@@ -88,7 +88,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := checkName(name); err != nil {
-		s.fail(w, r, &statusError{http.StatusBadRequest, "Not a name: " + err.Error() + "."})
+		s.fail(w, r, &access.Error{Status: http.StatusBadRequest, Message: "Not a name: " + err.Error() + "."})
 		return
 	}
 	s.setCookie(w, url.QueryEscape(name))
